@@ -1,0 +1,66 @@
+# make help lists the targets.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+GEN  := go tool -modfile=tools/gen/go.mod
+LINT := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
+
+# The race detector needs a C compiler; without one the same tests run without it.
+RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
+
+DEVCLUSTER_SRC := $(shell find devcluster -name '*.go' -not -name '*_test.go' -o -path 'devcluster/*' -name '*.yaml') devcluster/go.mod devcluster/go.sum
+ARMATURE_SRC   := $(shell find api builder cmd events operators store -name '*.go' -not -name '*_test.go') go.mod go.sum
+
+.PHONY: help build demo test test-unit test-integration test-devcluster lint generate check-generated tidy check-tidy clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: bin/armature bin/devcluster ## Build bin/armature and bin/devcluster
+
+bin/armature: $(ARMATURE_SRC)
+	@hack/say-first-build.sh bin/armature "about 1 minute"
+	go build -o $@ ./cmd/armature
+
+bin/devcluster: $(DEVCLUSTER_SRC)
+	@hack/say-first-build.sh bin/devcluster "5 to 10 minutes on 2 cores: it compiles all of Kubernetes"
+	cd devcluster && go build -o ../$@ ./cmd/devcluster
+
+demo: build ## Run the example flow on a cluster of its own, and show it live
+	@hack/demo.sh
+
+test: test-unit test-integration test-devcluster ## Run all tests
+
+test-unit: ## Run the tests that need no cluster
+	go test $(RACE) $$(go list ./... | grep -v /test/)
+
+test-integration: build ## Run the tests that need a real API server; they start one by themselves
+	go test $(RACE) ./test/...
+
+test-devcluster: bin/devcluster ## Run devcluster's own tests
+	cd devcluster && go test $(RACE) ./internal/localnode/...
+	cd devcluster && go test $$(go list ./... | grep -v /localnode)
+
+lint: ## Run golangci-lint in each module
+	$(LINT) run ./...
+	cd devcluster && $(LINT) run --config=../.golangci.yml ./...
+
+generate: ## Write generated code and CRDs anew
+	$(GEN) controller-gen object paths=./api/...
+	$(GEN) controller-gen crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=config/crd
+	go run ./hack/crdtrim config/crd
+
+check-generated: generate ## Fail if something generated is not what it would be now
+	@git diff --exit-code -- api config || { echo "generated files are stale: run make generate and commit"; exit 1; }
+	@test -z "$$(git status --porcelain -- api config)" || { git status --short -- api config; echo "generated files are not committed"; exit 1; }
+
+tidy: ## Run go mod tidy in each module
+	go mod tidy
+	cd devcluster && go mod tidy
+
+check-tidy: ## Fail if a go.mod is not tidy
+	go mod tidy -diff
+	cd devcluster && go mod tidy -diff
+
+clean: ## Remove what was built
+	rm -rf bin

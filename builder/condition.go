@@ -1,0 +1,18 @@
+package builder
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Condition is the standard Kubernetes condition.
+type Condition = metav1.Condition
+
+// Types of conditions that every owner can have. kubectl wait and kstatus understand them.
+const (
+	// ConditionReady is True when all that the spec asks for is there. False says in its reason why not yet.
+	ConditionReady = "Ready"
+	// ConditionProgressing is True while something is being changed or waited for.
+	ConditionProgressing = "Progressing"
+	// ConditionStalled is True when nothing more will happen until someone changes the spec or the cluster.
+	ConditionStalled = "Stalled"
+)

@@ -1,0 +1,30 @@
+package subset
+
+import "reflect"
+
+// containsMap compares maps: labels, annotations, data and resource lists are merged by key, selectors are one value.
+func containsMap(wanted, found reflect.Value, m merging) bool {
+	if wanted.Len() > found.Len() || (m.atomic && wanted.Len() != found.Len()) {
+		return false
+	}
+	if w, ok := wanted.Interface().(map[string]string); ok {
+		return containsStrings(w, found.Interface().(map[string]string))
+	}
+	for it := wanted.MapRange(); it.Next(); {
+		f := found.MapIndex(it.Key())
+		if !f.IsValid() || !containsSet(it.Value(), f, merging{}) {
+			return false
+		}
+	}
+	return true
+}
+
+// containsStrings is containsMap without reflection for the most common map.
+func containsStrings(wanted, found map[string]string) bool {
+	for k, w := range wanted {
+		if f, ok := found[k]; !ok || f != w {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,82 @@
+package subset
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Untyped is Typed for objects without Go types, as decoded from JSON. What is there counts as set, except nil and
+// empty maps and lists. Nothing tells how a list is merged, so each must have the same elements in the same order;
+// a map whose name ends in "selector" must be the same, for one with more terms selects less.
+//
+// Where the API server writes a value in another form than it was given (a quantity of "1000m"), this sees a
+// difference. It costs a request that changes nothing, once for each version of the object.
+func Untyped(wanted, found any) bool {
+	return containsUntyped("", wanted, found)
+}
+
+func containsUntyped(name string, wanted, found any) bool {
+	switch w := wanted.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		f, ok := found.(map[string]any)
+		if !ok && found != nil {
+			return false
+		}
+		if isSelector(name) && len(w) != len(f) {
+			return false
+		}
+		for k, v := range w {
+			if !containsUntyped(k, v, f[k]) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		f, ok := found.([]any)
+		if !ok && found != nil {
+			return false
+		}
+		if len(w) == 0 {
+			return true
+		}
+		if len(w) != len(f) {
+			return false
+		}
+		for i := range w {
+			if !containsUntyped("", w[i], f[i]) {
+				return false
+			}
+		}
+		return true
+	default:
+		return sameNumber(wanted, found) || reflect.DeepEqual(wanted, found)
+	}
+}
+
+// isSelector reports whether a map of this name selects something. The labels in a label selector do as well.
+func isSelector(name string) bool {
+	return name == "matchLabels" || strings.HasSuffix(name, "elector")
+}
+
+// sameNumber compares numbers across the types that decoders and Go programs use for them.
+func sameNumber(a, b any) bool {
+	x, okX := number(a)
+	y, okY := number(b)
+	return okX && okY && x == y
+}
+
+func number(v any) (float64, bool) {
+	switch n := v.(type) {
+	case int:
+		return float64(n), true
+	case int32:
+		return float64(n), true
+	case int64:
+		return float64(n), true
+	case float64:
+		return n, true
+	}
+	return 0, false
+}

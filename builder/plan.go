@@ -1,0 +1,48 @@
+package builder
+
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/events"
+)
+
+// PlanFunc is the whole of an operator: it looks at an owner and at what exists, and says what should exist.
+//
+// It must be pure: no client, no clock (use [View.Now]), no goroutine, no log, and it must change neither the owner nor
+// anything it gets from the view, which are shared with the cache. To change an observed object, deep-copy it first.
+// Called twice with the same input it returns the same plan.
+type PlanFunc[T client.Object] func(owner T, seen View) Plan[T]
+
+// Plan is what a PlanFunc decided. The zero value changes nothing.
+//
+// It is carried out in this order, and stops at the first step that fails: children are applied, explicit deletions are
+// made, stale objects are pruned, the status is written, events are emitted. A plan may be cut short anywhere
+// by a crash; the next call sees what was done until then, so each plan must be right by itself.
+type Plan[T client.Object] struct {
+	// Children should exist. Objects that are already as wanted cost nothing.
+	Children []Child
+	// Prune names kinds (empty objects, such as &corev1.ConfigMap{}) of which the owner has nothing but what is in
+	// Children: other objects of these kinds that the owner controls are deleted. Nil prunes nothing.
+	Prune []client.Object
+	// Delete lists children, taken from the view, to be deleted together with what they own (background propagation).
+	// An object that isn't controlled by the owner is refused.
+	Delete []client.Object
+	// Status is a copy of the owner with the status it should have. Nil leaves the status as it is. It is written once
+	// a pass, and only when it differs. When a child can't be applied, the conditions Ready and Stalled of an owner
+	// that has conditions (see [Conditioned]) are overridden to say so.
+	Status T
+	// Events are emitted once the status has been written, so that an event and the transition it tells of go together.
+	Events []events.Event
+	// RequeueAfter asks for another pass after this time, even if nothing changes. 0 waits for a change.
+	RequeueAfter time.Duration
+}
+
+// Conditioned is an owner that has standard conditions in its status.
+// The loop reports through it what it could not do; operators' own conditions are their plans' business.
+type Conditioned interface {
+	client.Object
+	// Conditions returns the place of the conditions in the status.
+	Conditions() *[]Condition
+}

@@ -1,0 +1,43 @@
+package builder
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/store"
+)
+
+// Operation is what a pass did to one object.
+type Operation string
+
+const (
+	// OperationCreated: the object did not exist.
+	OperationCreated Operation = "Created"
+	// OperationUpdated: the object differed from what is wanted, and was applied.
+	OperationUpdated Operation = "Updated"
+	// OperationDeleted: the object was no longer wanted.
+	OperationDeleted Operation = "Deleted"
+)
+
+// Change is one write.
+type Change struct {
+	Key       store.Key
+	UID       types.UID
+	Operation Operation
+
+	object client.Object // as the server returned it, for events
+}
+
+// Result is what a pass did. It is data: the Builder keeps none of it.
+type Result struct {
+	// Changes are the writes made, ordered by operation (created, updated, deleted) and key.
+	Changes []Change
+	// Unchanged counts the objects that were already as wanted.
+	Unchanged int
+	// Waiting lists objects that could not be written yet because an earlier object of that name is still being
+	// deleted. A pass that waits should be repeated: see Requeue.
+	Waiting []store.Key
+}
+
+// Changed reports whether the pass wrote anything.
+func (r Result) Changed() bool { return len(r.Changes) > 0 }

@@ -1,0 +1,66 @@
+package builder
+
+import (
+	"maps"
+	"reflect"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// View is what exists when a plan is made: the owner's children and the objects that its spec refers to.
+// Everything in it is shared with the cache and must not be changed.
+type View struct {
+	// Now is the time of this pass.
+	Now time.Time
+
+	owned    map[reflect.Type][]client.Object
+	referred map[reference]client.Object
+}
+
+// reference is how an owner's spec names an object of its own namespace.
+type reference struct {
+	kind reflect.Type
+	name string
+}
+
+// NewView returns a view of these children at a time, for tests of plans.
+func NewView(now time.Time, children ...client.Object) View {
+	v := View{Now: now, owned: map[reflect.Type][]client.Object{}}
+	for _, c := range children {
+		t := reflect.TypeOf(c)
+		v.owned[t] = append(v.owned[t], c)
+	}
+	return v
+}
+
+// WithReferred returns the view with objects that the owner refers to, for tests of plans.
+func (v View) WithReferred(objs ...client.Object) View {
+	referred := make(map[reference]client.Object, len(v.referred)+len(objs))
+	maps.Copy(referred, v.referred)
+	for _, o := range objs {
+		referred[reference{reflect.TypeOf(o), o.GetName()}] = o
+	}
+	v.referred = referred
+	return v
+}
+
+// Owned returns the children of one kind that the owner controls, also those that are being deleted.
+// The kind must be one the operator Owns. The order is undefined.
+//
+//	for _, job := range builder.Owned[*batchv1.Job](seen) { ... }
+func Owned[C client.Object](v View) []C {
+	objs := v.owned[reflect.TypeFor[C]()]
+	children := make([]C, len(objs))
+	for i, o := range objs {
+		children[i] = o.(C)
+	}
+	return children
+}
+
+// Referred returns an object of one kind that the owner's spec names, in the owner's namespace, and whether it exists.
+// The kind must be one the operator Refers to.
+func Referred[R client.Object](v View, name string) (R, bool) {
+	o, ok := v.referred[reference{reflect.TypeFor[R](), name}].(R)
+	return o, ok
+}

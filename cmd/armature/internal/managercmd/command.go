@@ -1,0 +1,77 @@
+// Package managercmd is "armature manager": the process that runs the operators.
+package managercmd
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// options are the command's flags.
+type options struct {
+	kube *genericclioptions.ConfigFlags
+
+	metricsAddress string
+	healthAddress  string
+
+	leaderElect          bool
+	leaderElectNamespace string
+
+	concurrency int
+	qps         float32
+
+	logLevel  string
+	logFormat string
+}
+
+// New returns the command.
+func New() *cobra.Command {
+	o := options{kube: genericclioptions.NewConfigFlags(true)}
+	cmd := &cobra.Command{
+		Use:   "manager",
+		Short: "Run the operators",
+		Long: `Run the operators until interrupted.
+
+Inside a cluster, the pod's service account is used; elsewhere --kubeconfig, then $KUBECONFIG, then ~/.kube/config.
+The CRDs must be there: kubectl apply --server-side -f config/crd`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			handler, err := logHandler(cmd.ErrOrStderr(), o.logFormat, o.logLevel)
+			if err != nil {
+				return err
+			}
+			logger := logr.FromSlogHandler(handler)
+			ctrl.SetLogger(logger)
+			klog.SetSlogLogger(slog.New(handler))
+			return run(cmd.Context(), o, logger)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(o.kube.KubeConfig, "kubeconfig", "", "`file` that says how to reach the cluster")
+	f.StringVar(o.kube.Context, "context", "", "`name` of the kubeconfig's context to use")
+	f.StringVar(&o.metricsAddress, "metrics-bind-address", ":8080", "`address` of the metrics endpoint, /metrics; 0 for none")
+	f.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "`address` of the health endpoints, /healthz and /readyz; 0 for none")
+	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only while holding the lease, so that several managers can run")
+	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
+	f.IntVar(&o.concurrency, "max-concurrent-reconciles", 8, "how many objects of a kind are worked on at a time")
+	f.Float32Var(&o.qps, "kube-api-qps", -1, "requests a second to the API server at most; -1 leaves it to the server's own priority and fairness")
+	f.StringVar(&o.logLevel, "log-level", "info", "`level`: debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log-format", "text", "`format`: text or json")
+	return cmd
+}
+
+// validate refuses flags that can't work.
+func (o options) validate() error {
+	if o.concurrency < 1 {
+		return fmt.Errorf("--max-concurrent-reconciles must be at least 1, got %d", o.concurrency)
+	}
+	if o.qps == 0 || o.qps < -1 {
+		return fmt.Errorf("--kube-api-qps must be a positive number or -1, got %v", o.qps)
+	}
+	return nil
+}

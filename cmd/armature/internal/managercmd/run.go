@@ -1,0 +1,109 @@
+package managercmd
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/jobflow"
+)
+
+// leaseName is the lease that managers of one cluster compete for.
+const leaseName = "armature-manager"
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+// run runs the operators until ctx ends.
+func run(ctx context.Context, o options, logger logr.Logger) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	mgr, err := newManager(o, logger)
+	if err != nil {
+		return err
+	}
+	if err := awaitKinds(ctx, mgr.GetRESTMapper(), logger); err != nil {
+		return err
+	}
+	if err := jobflow.Setup(mgr); err != nil {
+		return fmt.Errorf("set up the JobFlow operator: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return err
+	}
+	if err := mgr.AddReadyzCheck("cache", cacheReady(mgr)); err != nil {
+		return err
+	}
+	logger.Info("starting", "cluster", mgr.GetConfig().Host, "leaderElection", o.leaderElect)
+	return mgr.Start(ctx)
+}
+
+func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
+	cfg, err := restConfig(o)
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := leaseNamespace(o)
+	if err != nil {
+		return nil, err
+	}
+	return ctrl.NewManager(cfg, ctrl.Options{
+		Scheme:                  newScheme(),
+		Logger:                  logger,
+		Metrics:                 server.Options{BindAddress: o.metricsAddress},
+		HealthProbeBindAddress:  o.healthAddress,
+		LeaderElection:          o.leaderElect,
+		LeaderElectionID:        leaseName,
+		LeaderElectionNamespace: namespace,
+		// The process ends when the manager does, so the next one may lead at once.
+		LeaderElectionReleaseOnCancel: true,
+		Controller:                    config.Controller{MaxConcurrentReconciles: o.concurrency},
+		// A pass must see the writes of the pass before it: what it doesn't see, it would want again.
+		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
+	})
+}
+
+// restConfig says how to reach the cluster. Client-go's own limit of 5 requests a second is made for people; the API
+// server has fair queues for controllers.
+func restConfig(o options) (*rest.Config, error) {
+	cfg, err := o.kube.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find the cluster: %w", err)
+	}
+	cfg.QPS = o.qps
+	if o.qps > 0 {
+		cfg.Burst = int(math.Ceil(float64(o.qps) * 1.5))
+	}
+	cfg.UserAgent = rest.DefaultKubernetesUserAgent()
+	return cfg, nil
+}
+
+// leaseNamespace is where the lease lives. Inside a cluster, empty: controller-runtime takes the pod's namespace.
+func leaseNamespace(o options) (string, error) {
+	if o.leaderElectNamespace != "" {
+		return o.leaderElectNamespace, nil
+	}
+	if _, err := rest.InClusterConfig(); err == nil && *o.kube.KubeConfig == "" {
+		return "", nil
+	}
+	namespace, _, err := o.kube.ToRawKubeConfigLoader().Namespace()
+	return namespace, err
+}

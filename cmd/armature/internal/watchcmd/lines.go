@@ -1,0 +1,57 @@
+package watchcmd
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// lines shows a flow as a log: one line for each change.
+type lines struct {
+	out io.Writer
+
+	states  map[string]v1alpha1.FlowState
+	state   v1alpha1.State
+	problem string
+}
+
+func (l *lines) show(flow *v1alpha1.JobFlow, now time.Time) {
+	if l.states == nil {
+		l.states = map[string]v1alpha1.FlowState{}
+	}
+	all := rows(flow, now)
+	at := short(elapsed(flow, now))
+	for _, r := range all {
+		if r.state == l.states[r.name] || (r.state == v1alpha1.FlowPending && l.states[r.name] == "") {
+			continue
+		}
+		l.states[r.name] = r.state
+		fmt.Fprintf(l.out, "%5s  %-20s %-8s%s\n", at, r.name, r.state, detail(r))
+	}
+	if p := problem(flow); p != l.problem {
+		if l.problem = p; p != "" {
+			fmt.Fprintf(l.out, "%5s  %s\n", at, p)
+		}
+	}
+	if s := state(flow); s != l.state {
+		l.state = s
+		fmt.Fprintf(l.out, "%5s  jobflow %s is %s, %s\n", at, flow.Name, s, progress(all))
+	}
+}
+
+// detail says more of a row that has just changed.
+func detail(r row) string {
+	switch r.state {
+	case v1alpha1.FlowRunning:
+		if r.after != "" {
+			return " after " + r.after
+		}
+	case v1alpha1.FlowSucceed:
+		return " in " + short(r.took)
+	case v1alpha1.FlowFailed, v1alpha1.FlowSkipped:
+		return " " + r.message
+	}
+	return ""
+}

@@ -1,0 +1,58 @@
+package watchcmd
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// screen shows a flow as a table that is redrawn in place.
+type screen struct {
+	out   io.Writer
+	size  func() (width, height int)
+	color bool
+
+	drawn int // lines of the last drawing
+	last  string
+}
+
+func (s *screen) show(flow *v1alpha1.JobFlow, now time.Time) {
+	width, height := s.size()
+	text := table(flow, now, layout{width: width, height: height - 1, color: s.color})
+	if text == s.last {
+		return
+	}
+	s.last = text
+	var b bytes.Buffer
+	if s.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", s.drawn) // up to where the last drawing began
+	}
+	s.drawn = 0
+	for line := range bytes.Lines([]byte(text)) {
+		b.WriteString("\r")
+		b.Write(bytes.TrimSuffix(line, []byte("\n")))
+		b.WriteString("\x1b[K\n") // and nothing of an older, longer line
+		s.drawn++
+	}
+	b.WriteString("\x1b[J")
+	_, _ = s.out.Write(b.Bytes()) // a terminal that is gone is noticed by the signal
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// terminalSize asks anew each time, since windows change.
+func terminalSize(f *os.File) func() (int, int) {
+	return func() (int, int) {
+		width, height, err := term.GetSize(int(f.Fd()))
+		if err != nil || width < 20 || height < 4 {
+			return 80, 24
+		}
+		return width, height
+	}
+}

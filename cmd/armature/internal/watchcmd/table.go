@@ -1,0 +1,153 @@
+package watchcmd
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// layout is the room for a table.
+type layout struct {
+	width, height int
+	color         bool
+}
+
+// table draws a flow: a headline, then a row for each of its flows, with a bar that shows when it ran.
+func table(flow *v1alpha1.JobFlow, now time.Time, l layout) string {
+	all := rows(flow, now)
+	total := elapsed(flow, now)
+	var b strings.Builder
+	fmt.Fprintf(&b, "jobflow/%s  %s  %s  %s\n", flow.Name, l.paint(string(state(flow))), progress(all), short(total))
+	if p := problem(flow); p != "" {
+		b.WriteString(cut("  "+p, l.width) + "\n")
+	}
+	c := l.columns(all)
+	fmt.Fprintf(&b, "  %-*s  %-*s  %-7s  %6s  %6s\n", c.name, "FLOW", c.after, "AFTER", "STATE", "START", "TIME")
+	shown, hidden := fit(all, l.height-1-strings.Count(b.String(), "\n"))
+	for _, r := range shown {
+		start, took := "", ""
+		if r.started {
+			start, took = "+"+short(r.start), short(r.took)
+		}
+		line := fmt.Sprintf("%s %-*s  %-*s  %s  %6s  %6s  %s", symbol(r.state), c.name, cut(r.name, c.name),
+			c.after, cut(r.after, c.after), l.paint(fmt.Sprintf("%-7s", r.state)), start, took, remark(r, total, c.remark))
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if hidden > 0 {
+		fmt.Fprintf(&b, "  ... and %d more\n", hidden)
+	}
+	return b.String()
+}
+
+// columns are the widths of a table's columns that vary.
+type columns struct{ name, after, remark int }
+
+// columns gives names the room they need as far as there is any, and remarks what is left.
+func (l layout) columns(all []row) columns {
+	const fixed = len("s ") + len("  ") + len("  Running") + len("  +12m34s") + len(" 12m34s") + len("  ")
+	c := columns{name: len("FLOW"), after: len("AFTER")}
+	for _, r := range all {
+		c.name, c.after = max(c.name, len(r.name)), max(c.after, len(r.after))
+	}
+	room := max(l.width-fixed, 12)
+	c.name = min(c.name, 30, room*3/5)
+	c.after = min(c.after, 24, room-c.name)
+	c.remark = max(0, room-c.name-c.after)
+	return c
+}
+
+// remark is what stands behind a row: what went wrong, or when it ran.
+func remark(r row, total time.Duration, width int) string {
+	switch {
+	case r.message != "":
+		return cut(r.message, width)
+	case r.started && width >= 10:
+		return bar(r, total, min(width, 40))
+	default:
+		return ""
+	}
+}
+
+// fit leaves out rows when there are more than lines: pending ones first, then those that are done.
+func fit(all []row, room int) (shown []row, hidden int) {
+	if len(all) <= room {
+		return all, 0
+	}
+	keep := make([]bool, len(all))
+	left := max(1, room)
+	for _, wanted := range []func(v1alpha1.FlowState) bool{
+		func(s v1alpha1.FlowState) bool { return s == v1alpha1.FlowRunning || s == v1alpha1.FlowFailed },
+		func(s v1alpha1.FlowState) bool { return s == v1alpha1.FlowSucceed || s == v1alpha1.FlowSkipped },
+		func(s v1alpha1.FlowState) bool { return true },
+	} {
+		for i := range all {
+			if left > 0 && !keep[i] && wanted(all[i].state) {
+				keep[i], left = true, left-1
+			}
+		}
+	}
+	for i, r := range all {
+		if keep[i] {
+			shown = append(shown, r)
+		}
+	}
+	return shown, len(all) - len(shown)
+}
+
+// bar draws when a row ran, on the scale of the whole flow.
+func bar(r row, total time.Duration, width int) string {
+	scale := max(total, time.Second)
+	from := int(int64(width) * int64(r.start) / int64(scale))
+	length := int(int64(width) * int64(r.took) / int64(scale))
+	from = min(from, width-1)
+	length = max(1, min(length, width-from))
+	return strings.Repeat(" ", from) + strings.Repeat("━", length)
+}
+
+func symbol(s v1alpha1.FlowState) string {
+	switch s {
+	case v1alpha1.FlowRunning:
+		return "●"
+	case v1alpha1.FlowSucceed:
+		return "✔"
+	case v1alpha1.FlowFailed:
+		return "✘"
+	case v1alpha1.FlowSkipped:
+		return "-"
+	default:
+		return "○"
+	}
+}
+
+// paint colours a state.
+func (l layout) paint(text string) string {
+	if !l.color {
+		return text
+	}
+	code := ""
+	switch strings.TrimSpace(text) {
+	case string(v1alpha1.FlowRunning):
+		code = "36"
+	case string(v1alpha1.FlowSucceed):
+		code = "32"
+	case string(v1alpha1.FlowFailed):
+		code = "31"
+	default:
+		code = "2"
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// cut shortens a text to a width.
+func cut(s string, width int) string {
+	if utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	if width < 1 {
+		return ""
+	}
+	return string([]rune(s)[:width-1]) + "…"
+}

@@ -1,0 +1,50 @@
+// Command armature runs Armature's operators, and shows what they do.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := newCommand().ExecuteContext(ctx); err != nil {
+		if !errors.Is(err, watchcmd.ErrFailed) { // the table has said it
+			fmt.Fprintln(os.Stderr, "armature:", err)
+		}
+		stop()
+		os.Exit(1)
+	}
+}
+
+func newCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "armature",
+		Short:         "Batch operators for Kubernetes, and commands to see what they do",
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(managercmd.New(), watchcmd.New())
+	return root
+}
+
+// version is the module's version as the Go toolchain recorded it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+const othersKubeconfig = `apiVersion: v1
+kind: Config
+current-context: work
+clusters: [{name: work, cluster: {server: "https://work.example"}}]
+users: [{name: me, user: {token: secret}}]
+contexts: [{name: work, context: {cluster: work, user: me}}]
+`
+
+// One cluster goes up, down, up with other flags, is killed, and comes back; beside it runs the shared one.
+func TestDataOutlivesTheProcesses(t *testing.T) {
+	other := sharedCluster(t)
+	c := newCluster(t)
+	file := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(file, []byte(othersKubeconfig), 0o600))
+
+	said := c.run(t, "up", "--detach", "--nodes", "2", "--kubeconfig", file)
+	assert.Contains(t, said, "export KUBECONFIG="+c.kubeconfig())
+	note := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "note"}, Data: map[string]string{"kept": "yes"}}
+	_, err := c.client(t).CoreV1().ConfigMaps("default").Create(t.Context(), note, metav1.CreateOptions{})
+	require.NoError(t, err)
+	first, err := c.status(t)
+	require.NoError(t, err)
+	assert.Equal(t, 2, first.NodesReady)
+
+	theirs, err := other.status(t)
+	require.NoError(t, err, "two clusters run side by side")
+	assert.Empty(t, intersection(first.ports(t), theirs.ports(t)))
+
+	merged, err := clientcmd.LoadFromFile(file)
+	require.NoError(t, err)
+	assert.True(t, strings.HasPrefix(merged.CurrentContext, "devcluster-"), merged.CurrentContext)
+	assert.Contains(t, merged.Contexts, "work")
+	assert.Equal(t, first.Server, merged.Clusters[merged.CurrentContext].Server)
+
+	c.run(t, "down")
+	c.requireGone(t, first.ports(t))
+	left, err := clientcmd.LoadFromFile(file)
+	require.NoError(t, err)
+	assert.Len(t, left.Contexts, 1)
+	assert.Equal(t, "secret", left.AuthInfos["me"].Token)
+	_, err = c.status(t)
+	assert.Error(t, err, "status fails when the cluster is down")
+	assert.Contains(t, c.run(t, "down"), "was not running")
+
+	// In the meantime somebody takes the API server's port. And other nodes are asked for.
+	l, err := net.Listen("tcp", strings.TrimPrefix(first.Server, "https://"))
+	require.NoError(t, err)
+	defer l.Close()
+	c.run(t, "up", "--detach", "--node-names", "node-2,third")
+	second, err := c.status(t)
+	require.NoError(t, err)
+	assert.NotEqual(t, first.Server, second.Server)
+	c.requireNote(t)
+	nodes, err := c.client(t).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	var names []string
+	for _, n := range nodes.Items {
+		names = append(names, n.Name)
+	}
+	assert.ElementsMatch(t, []string{"node-2", "third"}, names)
+
+	// Nothing can be tidied up when the supervisor is killed; its components still go.
+	require.NoError(t, syscall.Kill(second.PID, syscall.SIGKILL))
+	c.requireGone(t, second.ports(t))
+	_, err = c.status(t)
+	assert.Error(t, err)
+
+	c.run(t, "up", "--detach")
+	third, err := c.status(t)
+	require.NoError(t, err)
+	assert.Equal(t, second.Server, third.Server, "ports are kept, and kubeconfigs with them")
+	assert.Equal(t, 2, third.Nodes, "nodes too, when no flag says otherwise")
+	c.requireNote(t)
+	c.run(t, "down", "--delete-data")
+	c.requireGone(t, third.ports(t))
+	assert.NoDirExists(t, c.dir)
+}
+
+func (c *testCluster) requireNote(t *testing.T) {
+	t.Helper()
+	note, err := c.client(t).CoreV1().ConfigMaps("default").Get(t.Context(), "note", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "yes", note.Data["kept"])
+}
+
+func intersection(a, b []string) []string {
+	var both []string
+	for _, x := range a {
+		for _, y := range b {
+			if x == y {
+				both = append(both, x)
+			}
+		}
+	}
+	return both
+}
+
+// In the foreground the cluster ends with ctrl-C, and a temporary one leaves nothing at all.
+func TestForegroundEndsWithCtrlC(t *testing.T) {
+	c := newCluster(t)
+	cmd := program("up", "--dir", c.dir, "--nodes", "1", "--temporary")
+	cmd.Stderr = os.Stderr
+	output, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	waitLine(t, bufio.NewScanner(output), "export KUBECONFIG=")
+	r, err := c.status(t)
+	require.NoError(t, err)
+	require.Equal(t, cmd.Process.Pid, r.PID)
+
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	require.NoError(t, cmd.Wait(), "ctrl-C is the normal end")
+	assert.NoDirExists(t, c.dir)
+	c.requireGone(t, r.ports(t))
+}
+
+func waitLine(t *testing.T, lines *bufio.Scanner, prefix string) {
+	t.Helper()
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), prefix) {
+			return
+		}
+	}
+	require.Fail(t, fmt.Sprintf("no line starts with %q", prefix))
+}
+
+func TestFailedStartNamesTheComponentAndLeavesNothing(t *testing.T) {
+	c := newCluster(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(c.dir, "logs"), 0o700))
+	// A first start was interrupted, and what is in the place of etcd's data can't be used.
+	c.spoilEtcd(t)
+	said := c.fail(t, "up", "--nodes", "0")
+	assert.Contains(t, said, "etcd: exit status 1")
+	assert.Contains(t, said, "logs/etcd.log")
+	assert.Contains(t, said, "not a directory", "the log's end is shown")
+	c.requireGone(t, nil)
+
+	said = c.fail(t, "up", "--nodes", "0", "--detach")
+	assert.Contains(t, said, "etcd: exit status 1", "also from the background")
+	c.requireGone(t, nil)
+}
+
+func (c *testCluster) spoilEtcd(t *testing.T) {
+	t.Helper()
+	settings := `{"kind":"DevCluster","name":"spoilt","nodes":[],"fakeNodes":0}`
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "cluster.json"), []byte(settings), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "etcd"), nil, 0o600))
+}
+

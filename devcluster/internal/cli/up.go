@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/armature-dev/armature/devcluster/internal/clusterdir"
+	"github.com/armature-dev/armature/devcluster/internal/supervisor"
+)
+
+// settleTimeout is how long `up` waits for a cluster that is on its way down, or whose supervisor was killed.
+const settleTimeout = 10 * time.Second
+
+func newUp() *cobra.Command {
+	var flags upFlags
+	var detach bool
+	var life lifetime
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start the cluster, and run it until ctrl-C (or in the background with --detach)",
+		Example: `  devcluster up --nodes 3
+  devcluster up --node-names minikube,node-2,node-3 --detach
+  devcluster up --nodes 0 --fake-nodes 1000`,
+		Args: cobra.NoArgs,
+	}
+	dirOf := dirFlag(cmd)
+	flags.add(cmd.Flags())
+	cmd.Flags().BoolVar(&detach, "detach", false, "run in the background, and return when the cluster is ready")
+	cmd.Flags().BoolVar(&life.temporary, "temporary", false, "delete the cluster's directory when it stops")
+	cmd.Flags().BoolVar(&life.withParent, "with-parent", false, "stop the cluster when standard input closes")
+	_ = cmd.Flags().MarkHidden("with-parent")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := flags.validate(); err != nil {
+			return err
+		}
+		if detach && life.withParent {
+			return errors.New("--detach and --with-parent exclude each other")
+		}
+		dir, err := dirOf()
+		if err != nil {
+			return err
+		}
+		if done, err := alreadyRunning(cmd.Context(), dir, &flags, detach); done || err != nil {
+			return err
+		}
+		if detach {
+			return runDetached(dir)
+		}
+		return runSupervisor(dir, &flags, life)
+	}
+	return cmd
+}
+
+// lifetime is what ends the cluster, and what stays of it.
+type lifetime struct {
+	withParent bool
+	temporary  bool
+}
+
+// runSupervisor is the cluster's life, in this process.
+func runSupervisor(dir clusterdir.Dir, flags *upFlags, life lifetime) error {
+	settings, err := dir.LoadOrNewSettings()
+	if err != nil {
+		return err
+	}
+	if _, err := flags.applyTo(settings); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	// A second ctrl-C ends this process at once; its components follow, as when it is killed.
+	context.AfterFunc(ctx, stop)
+	if life.withParent {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			cancel()
+		}()
+	}
+	progress := openProgress()
+	err = supervisor.New(dir, settings, flags.timeout, progress).Run(ctx, progress.ready)
+	if life.temporary && dir.IsCluster() && !errors.Is(err, clusterdir.ErrLocked) {
+		err = errors.Join(err, dir.Delete())
+	}
+	progress.fail(err)
+	return err
+}
+
+// alreadyRunning deals with a cluster that runs in dir: done means that it is all that was asked for.
+func alreadyRunning(ctx context.Context, dir clusterdir.Dir, flags *upFlags, detach bool) (done bool, err error) {
+	if !dir.Running() {
+		return false, nil
+	}
+	run, err := dir.LoadRun()
+	if err != nil || run.Phase == clusterdir.Stopping || syscall.Kill(run.PID, 0) != nil {
+		ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+		defer cancel()
+		return false, dir.WaitStopped(ctx)
+	}
+	if !detach {
+		return false, fmt.Errorf("a cluster is already running in %s (pid %d): see `devcluster status`, or stop it with `devcluster down`", dir, run.PID)
+	}
+	settings, err := dir.LoadSettings()
+	if err != nil {
+		return false, err
+	}
+	changes, err := flags.applyTo(settings)
+	if err != nil {
+		return false, err
+	}
+	if len(changes) > 0 {
+		return false, fmt.Errorf("the cluster that is running in %s differs: its %s; run `devcluster down` first", dir, strings.Join(changes, "; its "))
+	}
+	status, err := loadStatus(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	if !status.Healthy {
+		return false, fmt.Errorf("a cluster is already running in %s (pid %d), but it is not healthy: %s", dir, run.PID, status.Problem)
+	}
+	fmt.Printf("already running (pid %d)\n\nexport KUBECONFIG=%s\n", run.PID, dir.Kubeconfig())
+	return true, nil
+}

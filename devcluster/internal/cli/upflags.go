@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/armature-dev/armature/devcluster/internal/clusterdir"
+	"github.com/armature-dev/armature/devcluster/internal/fakenode"
+)
+
+// maxLocalNodes bounds what is one process with a server for each node; a larger number is a typing error.
+const maxLocalNodes = 100
+
+// upFlags are the flags of `up` that describe the cluster.
+type upFlags struct {
+	set        *pflag.FlagSet
+	nodes      int
+	nodeNames  []string
+	fakeNodes  int
+	kubeconfig string
+	timeout    time.Duration
+}
+
+func (f *upFlags) add(set *pflag.FlagSet) {
+	f.set = set
+	set.IntVar(&f.nodes, "nodes", 1, "nodes that run containers as local processes: node-1, node-2, ...")
+	set.StringSliceVar(&f.nodeNames, "node-names", nil, "names of these nodes; implies --nodes")
+	set.IntVar(&f.fakeNodes, "fake-nodes", 0, "simulated nodes: fake-0, fake-1, ...")
+	set.StringVar(&f.kubeconfig, "kubeconfig", "", "also put the cluster's context into this file, while the cluster is up (default DIR/kubeconfig only)")
+	set.DurationVar(&f.timeout, "timeout", 2*time.Minute, "give up when the cluster is not ready by then")
+}
+
+// validate finds what is wrong with the flags by themselves.
+func (f *upFlags) validate() error {
+	if f.nodes < 0 || f.nodes > maxLocalNodes {
+		return fmt.Errorf("--nodes %d: accepted are 0 to %d", f.nodes, maxLocalNodes)
+	}
+	if f.fakeNodes < 0 {
+		return fmt.Errorf("--fake-nodes %d: accepted are 0 and more", f.fakeNodes)
+	}
+	if f.timeout <= 0 {
+		return fmt.Errorf("--timeout %s: accepted are durations above 0, such as 90s", f.timeout)
+	}
+	if f.set.Changed("kubeconfig") && f.kubeconfig == "" {
+		return fmt.Errorf("--kubeconfig is empty")
+	}
+	if !f.set.Changed("node-names") {
+		return nil
+	}
+	if f.set.Changed("nodes") && f.nodes != len(f.nodeNames) {
+		return fmt.Errorf("--nodes %d contradicts --node-names, which lists %d (%s): leave out --nodes, or make them agree",
+			f.nodes, len(f.nodeNames), strings.Join(f.nodeNames, ", "))
+	}
+	for i, name := range f.nodeNames {
+		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+			return fmt.Errorf("--node-names: %q: %s", name, problems[0])
+		}
+		if fakenode.IsName(name) {
+			return fmt.Errorf("--node-names: %q is the name of a fake node: choose another one", name)
+		}
+		if slices.Contains(f.nodeNames[:i], name) {
+			return fmt.Errorf("--node-names: %q is listed twice", name)
+		}
+	}
+	return nil
+}
+
+// localNodes are the names that the flags ask for.
+func (f *upFlags) localNodes() []string {
+	if f.set.Changed("node-names") {
+		return f.nodeNames
+	}
+	names := []string{}
+	for i := range f.nodes {
+		names = append(names, fmt.Sprintf("node-%d", i+1))
+	}
+	return names
+}
+
+// applyTo changes the settings to what the flags ask for. What no flag mentions stays as it was at the last
+// `up`; it returns what is different.
+func (f *upFlags) applyTo(s *clusterdir.Settings) ([]string, error) {
+	var changes []string
+	if f.set.Changed("nodes") || f.set.Changed("node-names") {
+		names := f.localNodes()
+		// The count alone is satisfied by as many nodes of other names.
+		agrees := slices.Equal(names, s.Nodes) || !f.set.Changed("node-names") && len(names) == len(s.Nodes)
+		if !agrees {
+			changes = append(changes, fmt.Sprintf("nodes are %s, not %s", listOf(s.Nodes), listOf(names)))
+			s.Nodes = names
+		}
+	}
+	if f.set.Changed("fake-nodes") && f.fakeNodes != s.FakeNodes {
+		changes = append(changes, fmt.Sprintf("fake nodes are %d, not %d", s.FakeNodes, f.fakeNodes))
+		s.FakeNodes = f.fakeNodes
+	}
+	if f.set.Changed("kubeconfig") {
+		file, err := filepath.Abs(f.kubeconfig)
+		if err != nil {
+			return nil, fmt.Errorf("--kubeconfig: %w", err)
+		}
+		if !slices.Contains(s.Kubeconfigs, file) {
+			changes = append(changes, fmt.Sprintf("its context is not in %s", file))
+			s.Kubeconfigs = []string{file}
+		}
+	} else {
+		s.Kubeconfigs = nil
+	}
+	return changes, nil
+}
+
+func listOf(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,78 @@
+package pods
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// deadline is a moment that may come nearer while others wait for it.
+type deadline struct {
+	clock clock.WithTicker
+
+	mu      sync.Mutex
+	at      time.Time // zero for never
+	changed chan struct{}
+}
+
+func newDeadline(c clock.WithTicker) *deadline {
+	return &deadline{clock: c, changed: make(chan struct{})}
+}
+
+// after makes a deadline that lies d ahead.
+func after(c clock.WithTicker, d time.Duration) *deadline {
+	dl := newDeadline(c)
+	dl.shorten(c.Now().Add(d))
+	return dl
+}
+
+func (d *deadline) shorten(at time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.at.IsZero() || at.Before(d.at) {
+		d.set(at)
+	}
+}
+
+// atLeast moves a deadline that is nearer than rest to that.
+func (d *deadline) atLeast(rest time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if least := d.clock.Now().Add(rest); d.at.Before(least) {
+		d.set(least)
+	}
+}
+
+func (d *deadline) set(at time.Time) {
+	d.at = at
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// wait returns true when done is closed, false when the deadline comes first.
+func (d *deadline) wait(done <-chan struct{}) bool {
+	for {
+		d.mu.Lock()
+		at, changed := d.at, d.changed
+		d.mu.Unlock()
+		var due <-chan time.Time
+		if !at.IsZero() {
+			timer := d.clock.NewTimer(at.Sub(d.clock.Now()))
+			defer timer.Stop()
+			due = timer.C()
+		}
+		select {
+		case <-done:
+			return true
+		case <-changed:
+		case <-due:
+			select {
+			case <-done:
+				return true
+			default:
+				return false
+			}
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package supervisor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/armature-dev/armature/devcluster/internal/clusterdir"
+	"github.com/armature-dev/armature/devcluster/internal/component"
+)
+
+const (
+	tailLines = 15
+	// A component that ran this long is well again: its next failure is a first one.
+	wellAfter = 30 * time.Second
+	// maxRestarts in a row without ever being well, and the cluster gives up.
+	maxRestarts = 10
+	firstDelay  = 200 * time.Millisecond
+	maxDelay    = 10 * time.Second
+)
+
+// componentError is the end of a component that nobody asked for.
+type componentError struct {
+	name, how, log, tail string
+}
+
+func (e *componentError) Error() string {
+	return fmt.Sprintf("%s: %s; the end of %s:\n  %s", e.name, e.how, e.log, strings.ReplaceAll(e.tail, "\n", "\n  "))
+}
+
+// portTaken tells whether the component lost the race for its port, between our picking and its binding.
+func (e *componentError) portTaken() bool {
+	return strings.Contains(e.tail, "address already in use")
+}
+
+// keeper runs one component until it is stopped.
+type keeper struct {
+	spec spec
+	stop chan struct{}
+	done chan struct{}
+}
+
+// keep starts the component and keeps it running until stopAll. While the cluster is starting, the end of the
+// component is a failure of the start; afterwards it is started again, later each time.
+func (s *Supervisor) keep(sp spec) error {
+	p, err := s.launch(sp, false)
+	if err != nil {
+		return err
+	}
+	k := &keeper{spec: sp, stop: make(chan struct{}), done: make(chan struct{})}
+	s.keepers[sp.name] = k
+	go func() {
+		defer close(k.done)
+		if err := s.keepRunning(k, p); err != nil {
+			s.fail(err)
+		}
+	}()
+	return nil
+}
+
+// keepRunning returns nil when the component was stopped, else why it can't be kept running.
+func (s *Supervisor) keepRunning(k *keeper, p *process) error {
+	name := k.spec.name
+	failures, delay := 0, firstDelay
+	for {
+		began := time.Now()
+		select {
+		case <-p.done:
+			p.alive.Close()
+		case <-k.stop:
+			p.stop()
+			s.state.stopped(name)
+			return nil
+		}
+		failure := &componentError{name, p.exited(), p.ownLog(), p.tail(tailLines)}
+		s.state.failed(name, failure.how)
+		if time.Since(began) > wellAfter {
+			failures, delay = 0, firstDelay
+		}
+		if failures++; !s.state.isReady() || failures > maxRestarts {
+			return failure
+		}
+		fmt.Fprintf(s.out, "%s: %s; starting it again in %s (%s)\n", name, failure.how, delay, failure.log)
+		select {
+		case <-time.After(delay):
+		case <-k.stop:
+			return nil
+		}
+		delay = min(2*delay, maxDelay)
+		var err error
+		if p, err = s.launch(k.spec, true); err != nil {
+			return err
+		}
+	}
+}
+
+// launch runs the component once.
+func (s *Supervisor) launch(sp spec, again bool) (*process, error) {
+	if sp.before != nil {
+		if err := sp.before(); err != nil {
+			return nil, fmt.Errorf("%s: %w", sp.name, err)
+		}
+	}
+	p, err := startProcess(sp, s.dir.Log(sp.name), s.lock)
+	if err != nil {
+		return nil, err
+	}
+	s.state.started(sp, p.cmd.Process.Pid, again)
+	return p, nil
+}
+
+// stopOrder stops those first that need the others.
+var stopOrder = [][]string{
+	{component.LocalNodes, component.FakeNodes},
+	{component.Scheduler, component.ControllerManager},
+	{component.APIServer},
+	{component.Etcd},
+}
+
+func (s *Supervisor) stopAll() {
+	s.state.phase(clusterdir.Stopping)
+	for _, group := range stopOrder {
+		var stopped []*keeper
+		for _, name := range group {
+			if k := s.keepers[name]; k != nil {
+				close(k.stop)
+				stopped = append(stopped, k)
+			}
+		}
+		for _, k := range stopped {
+			<-k.done
+		}
+	}
+}

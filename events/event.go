@@ -1,0 +1,57 @@
+package events
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Reasons that the builder itself emits. Operators add their own, in UpperCamelCase.
+const (
+	// ReasonCreated: children were created.
+	ReasonCreated = "Created"
+	// ReasonUpdated: children differed from what is wanted and were brought back.
+	ReasonUpdated = "Updated"
+	// ReasonDeleted: children that are no longer wanted were deleted.
+	ReasonDeleted = "Deleted"
+	// ReasonNotOwned: an object of a wanted name exists and belongs to someone else; it was left alone.
+	ReasonNotOwned = "NotOwned"
+	// ReasonApplyFailed: the API server refused a child for good, until the owner or the cluster changes.
+	ReasonApplyFailed = "ApplyFailed"
+)
+
+// Actions, the machine-readable counterpart of a reason that events.k8s.io asks for: what the controller was doing.
+const (
+	ActionApply     = "Apply"
+	ActionPrune     = "Prune"
+	ActionReconcile = "Reconcile"
+)
+
+// Event is one thing that happened to an owner.
+type Event struct {
+	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning. Empty means Normal.
+	Type string
+	// Reason is why, one UpperCamelCase word.
+	Reason string
+	// Action is what was being done. Empty means ActionReconcile.
+	Action string
+	// Note is the sentence people read; the API server cuts it at 1024 bytes.
+	Note string
+	// Related is the child that the event is about, nil when there isn't one.
+	Related runtime.Object
+}
+
+// Normal is an event that says all is well.
+func Normal(reason, note string) Event {
+	return Event{Type: corev1.EventTypeNormal, Reason: reason, Note: note}
+}
+
+// Warning is an event that someone should look at.
+func Warning(reason, note string) Event {
+	return Event{Type: corev1.EventTypeWarning, Reason: reason, Note: note}
+}
+
+// About sets the child that the event is about.
+func (e Event) About(child runtime.Object) Event {
+	e.Related = child
+	return e
+}

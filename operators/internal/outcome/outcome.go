@@ -1,0 +1,55 @@
+// Package outcome says how a Job ended, for the operators that run Jobs.
+package outcome
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Phase is where a Job is.
+type Phase int
+
+const (
+	// Running: the Job hasn't ended. It may be suspended, waiting for a node, or about to end.
+	Running Phase = iota
+	// Succeeded: the Job is complete, as the Job counts it (completions, success policy).
+	Succeeded
+	// Failed: the Job has failed for good, after its own retries.
+	Failed
+)
+
+// Outcome is a Job's end, as far as it has come.
+type Outcome struct {
+	Phase Phase
+	// Reason and Message are why the Job failed, in the Job controller's words. Empty otherwise.
+	Reason, Message string
+	// Ended is when the Job ended. Nil before.
+	Ended *metav1.Time
+}
+
+// Of returns a Job's outcome. Only the final conditions count: SuccessCriteriaMet and FailureTarget announce an end
+// while pods are still running.
+func Of(job *batchv1.Job) Outcome {
+	var o Outcome
+	for i := range job.Status.Conditions {
+		c := &job.Status.Conditions[i]
+		if c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Type {
+		case batchv1.JobComplete:
+			o.Phase = Succeeded
+			o.Ended = &c.LastTransitionTime
+			if job.Status.CompletionTime != nil {
+				o.Ended = job.Status.CompletionTime
+			}
+			return o
+		case batchv1.JobFailed:
+			o.Phase, o.Reason, o.Message = Failed, c.Reason, c.Message
+			o.Ended = &c.LastTransitionTime
+			return o
+		}
+	}
+	return o
+}

@@ -1,0 +1,63 @@
+package jobflow
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+func TestCompile(t *testing.T) {
+	g := compile(seedGraph().Spec.Flows)
+	assert.Equal(t, [][]int{nil, {0}, {0, 1}, nil, {3, 1}}, g.dependencies)
+	assert.Equal(t, []int{0, 3, 1, 2, 4}, g.order)
+	assert.Nil(t, g.cycle())
+}
+
+func TestCycle(t *testing.T) {
+	tests := map[string]struct {
+		nodes []v1alpha1.Flow
+		want  []int
+	}{
+		"none":                  {[]v1alpha1.Flow{node("a", "b"), node("b")}, nil},
+		"two":                   {[]v1alpha1.Flow{node("a", "b"), node("b", "a")}, []int{0, 1}},
+		"behind other nodes":    {[]v1alpha1.Flow{node("after", "x"), node("x", "z"), node("y", "x"), node("z", "root", "y"), node("root")}, []int{1, 3, 2}},
+		"itself doesn't count":  {[]v1alpha1.Flow{node("a", "a")}, nil},
+		"unknown names neither": {[]v1alpha1.Flow{node("a", "x")}, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tt.want, compile(tt.nodes).cycle())
+		})
+	}
+}
+
+func TestOrderOrCycle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := make([]v1alpha1.Flow, rapid.IntRange(1, 12).Draw(t, "nodes"))
+		index := rapid.IntRange(0, len(nodes)-1)
+		for i := range nodes {
+			nodes[i].Name = fmt.Sprint("n", i)
+			for _, d := range rapid.SliceOfNDistinct(index, 0, 3, rapid.ID[int]).Draw(t, "dependencies") {
+				nodes[i].Dependencies = append(nodes[i].Dependencies, fmt.Sprint("n", d))
+			}
+		}
+		g := compile(nodes)
+		position := map[int]int{}
+		for p, i := range g.order {
+			position[i] = p
+			for _, d := range g.dependencies[i] {
+				at, before := position[d]
+				assert.True(t, before && at < p, "node %d comes before its dependency %d", i, d)
+			}
+		}
+		cycle := g.cycle()
+		assert.Equal(t, len(g.order) == len(nodes), cycle == nil)
+		for n, i := range cycle {
+			assert.Contains(t, g.dependencies[i], cycle[(n+1)%len(cycle)])
+		}
+	})
+}

@@ -1,0 +1,28 @@
+package jobflow
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+// Name is the operator's name: the field owner of its Jobs, and the reporter of its events.
+const Name = "jobflow"
+
+// Setup lets a manager run JobFlows. The manager's scheme must know the kinds of [v1alpha1] and of batch/v1.
+// The controller has controller-runtime's default options, changed by the functions given.
+func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
+	var options controller.Options
+	for _, f := range change {
+		f(&options)
+	}
+	return builder.NewOperator[*v1alpha1.JobFlow](mgr, Name).
+		Owns(&batchv1.Job{}).
+		Refers(&v1alpha1.JobTemplate{}, TemplateNames).
+		WithOptions(options).
+		Plan(Plan).
+		Complete()
+}

@@ -1,0 +1,168 @@
+package manager
+
+import (
+	"context"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/testcluster"
+)
+
+func newClient(t *testing.T) client.WithWatch {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	c, err := client.NewWithWatch(testcluster.Config(t), client.Options{Scheme: scheme})
+	require.NoError(t, err)
+	return c
+}
+
+func node(name, script string, dependencies ...string) v1alpha1.Flow {
+	return v1alpha1.Flow{Name: name, Dependencies: dependencies, JobTemplate: &batchv1.JobSpec{
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "main", Image: "busybox:1.28", Command: []string{"sh", "-c", script},
+		}}}},
+	}}
+}
+
+// creations counts how often each Job of a namespace was created.
+type creations struct {
+	mu   sync.Mutex
+	uids map[string]map[types.UID]bool
+}
+
+func countCreations(t *testing.T, c client.WithWatch, namespace string) *creations {
+	t.Helper()
+	w, err := c.Watch(t.Context(), &batchv1.JobList{}, client.InNamespace(namespace))
+	require.NoError(t, err)
+	t.Cleanup(w.Stop)
+	counted := &creations{uids: map[string]map[types.UID]bool{}}
+	go func() {
+		for ev := range w.ResultChan() {
+			if job, ok := ev.Object.(*batchv1.Job); ok && ev.Type != watch.Deleted {
+				counted.add(job)
+			}
+		}
+	}()
+	return counted
+}
+
+func (c *creations) add(job *batchv1.Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.uids[job.Name] == nil {
+		c.uids[job.Name] = map[types.UID]bool{}
+	}
+	c.uids[job.Name][job.UID] = true
+}
+
+func (c *creations) byName() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	counts := map[string]int{}
+	for name, uids := range c.uids {
+		counts[name] = len(uids)
+	}
+	return counts
+}
+
+func managerArgs(t *testing.T, namespace string) []string {
+	return []string{"manager", "--kubeconfig", testcluster.Kubeconfig(t),
+		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect-namespace", namespace}
+}
+
+// A manager that is killed in the middle of a flow, and started again, ends the flow as if nothing had happened.
+func TestKilledManagerEndsTheFlowTheSame(t *testing.T) {
+	testcluster.InstallCRDs(t, "config/crd")
+	c, namespace := newClient(t), testcluster.Namespace(t)
+	created := countCreations(t, c, namespace)
+
+	flow := &v1alpha1.JobFlow{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "killed"},
+		Spec: v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{
+			node("a", "true"), node("b", "sleep 2", "a"), node("c", "true", "a", "b"), node("d", "sleep 1", "b"), node("e", "true", "c", "d"),
+		}},
+	}
+	first := start(t, managerArgs(t, namespace)...)
+	require.NoError(t, c.Create(t.Context(), flow))
+	waitFor(t, c, flow, "b runs", func() bool { return stateOf(flow, "b") == v1alpha1.FlowRunning })
+	first.kill()
+
+	// The new manager takes over when the dead one's lease has run out, by default 15 s after its last renewal.
+	start(t, managerArgs(t, namespace)...)
+	waitFor(t, c, flow, "the flow succeeds", func() bool { return flow.Status.State == v1alpha1.StateSucceed })
+
+	assert.Equal(t, map[string]int{"killed-a": 1, "killed-b": 1, "killed-c": 1, "killed-d": 1, "killed-e": 1},
+		created.byName(), "each Job was created once")
+}
+
+func stateOf(flow *v1alpha1.JobFlow, name string) v1alpha1.FlowState {
+	for _, f := range flow.Status.Flows {
+		if f.Name == name {
+			return f.State
+		}
+	}
+	return ""
+}
+
+func waitFor(t *testing.T, c client.Client, flow *v1alpha1.JobFlow, what string, done func() bool) {
+	t.Helper()
+	require.Eventuallyf(t, func() bool {
+		return c.Get(context.Background(), client.ObjectKeyFromObject(flow), flow) == nil && done()
+	}, 90*time.Second, 50*time.Millisecond, "%s; status: %+v", what, &flow.Status)
+}
+
+// armature watch follows a flow to its end, says each change, and tells by its exit code how it ended.
+func TestWatch(t *testing.T) {
+	testcluster.InstallCRDs(t, "config/crd")
+	c, namespace := newClient(t), testcluster.Namespace(t)
+	start(t, managerArgs(t, namespace)...)
+	good := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "good"},
+		Spec: v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "true"), node("b", "true", "a")}}}
+	bad := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "bad"},
+		Spec: v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "exit 3"), node("b", "true", "a")}}}
+	require.NoError(t, c.Create(t.Context(), good))
+	require.NoError(t, c.Create(t.Context(), bad))
+
+	watchFlow := func(name string) (string, error) {
+		out, err := exec.CommandContext(t.Context(), armature(t), "watch", "--kubeconfig", testcluster.Kubeconfig(t), "-n", namespace, "jobflow/"+name).CombinedOutput()
+		return string(out), err
+	}
+	out, err := watchFlow("good")
+	require.NoError(t, err, out)
+	assert.Contains(t, out, "jobflow good is Succeed, 2/2")
+
+	out, err = watchFlow("bad")
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit, out)
+	assert.Equal(t, 1, exit.ExitCode())
+	assert.Contains(t, out, "jobflow bad is Failed, 2/2")
+	assert.Contains(t, out, "Skipped")
+
+	out, err = watchFlow("missing")
+	require.ErrorAs(t, err, &exit)
+	assert.Contains(t, out, `jobflows.api.practice.com "missing" not found`)
+}
+
+// A manager that has no cluster says which one it looked for.
+func TestManagerSaysThatItCannotReachACluster(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), armature(t), "manager", "--kubeconfig", "/does/not/exist").CombinedOutput()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	assert.Contains(t, string(out), "/does/not/exist")
+}
