@@ -46,9 +46,7 @@ lint: ## Run golangci-lint in each module
 	cd devcluster && $(LINT) run --config=../.golangci.yml ./...
 
 generate: ## Write generated code and CRDs anew
-	$(GEN) controller-gen object paths=./api/...
-	$(GEN) controller-gen crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=config/crd
-	go run ./hack/crdtrim config/crd
+	go generate ./api/...
 
 check-generated: generate ## Fail if something generated is not what it would be now
 	@git diff --exit-code -- api config || { echo "generated files are stale: run make generate and commit"; exit 1; }

@@ -43,7 +43,7 @@ fi
 
 step "Its Jobs and its pods (kubectl get jobflows,jobs; kubectl get pods)"
 kubectl get jobflows,jobs
-kubectl get pods -L api.practice.com/flow --sort-by=.status.startTime \
+kubectl get pods --sort-by=.status.startTime \
   -o custom-columns=POD:.metadata.name,NODE:.spec.nodeName,STARTED:.status.containerStatuses[0].state.terminated.startedAt,ENDED:.status.containerStatuses[0].state.terminated.finishedAt
 
 step "What one of its pods printed (kubectl logs job/jobflow-example-job5)"
