@@ -2,12 +2,12 @@ package builder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // waitForDeletion is when a pass that waits for an object to go looks again, should no event come.
@@ -20,14 +20,17 @@ type Builder struct {
 	owner  client.Object
 	wants  []Child
 	prunes []client.Object
+	failed error // of earlier calls
 }
 
-// For starts a pass over an owner, as read from the API server. Owners being deleted get nothing: see Reconcile.
+// For starts a pass over an owner, as read from the API server. An owner that is being deleted gets nothing: see
+// Reconcile.
 func (e *Engine) For(owner client.Object) *Builder {
 	return &Builder{engine: e, owner: owner}
 }
 
-// Object wants an object of any kind that the client's scheme knows, or an *unstructured.Unstructured.
+// Object wants an object of any kind that the client's scheme knows, or an *unstructured.Unstructured of any kind that
+// the cluster knows. Fields left empty are left to the API server and to others; see [Want].
 func (b *Builder) Object(obj client.Object) *Builder {
 	b.wants = append(b.wants, Want(obj))
 	return b
@@ -41,22 +44,29 @@ func (b *Builder) Prune(kinds ...client.Object) *Builder {
 }
 
 // Reconcile makes everything that is wanted exist as wanted, then prunes. Objects that are already as wanted cost no
-// request. Each object is tried even if another fails; the errors come joined, each an [*Error]. Nothing is pruned
-// after an error. If the owner is being deleted nothing is done: its children are garbage collected.
+// request. Each object is tried even if another fails, unless the failure is one that would hit them all (a full quota,
+// a server in trouble); the errors come joined, each about an object an [*Error]. Nothing is pruned after an error. If
+// the owner is being deleted nothing is done: its children are garbage collected.
 //
 // The result is valid also beside an error: it tells what was done until then.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
-	return b.run(ctx, b.wants, b.prunes)
+	return b.runPass(ctx, "", func(p *pass) error {
+		if err := p.apply(ctx, b.wants); err != nil {
+			return err
+		}
+		return p.prune(ctx, b.prunes)
+	})
 }
 
-// ReconcileStore only prunes: of the kinds given to Prune, it deletes what the owner controls and does not want.
+// ReconcileStore only prunes: of the kinds given to Prune, it deletes what the owner controls and does not want. It
+// refuses to after an error of this Builder.
 func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
-	return b.runPass(ctx, func(p *pass) error {
+	return b.runPass(ctx, "prune", func(p *pass) error {
+		if b.failed != nil {
+			return fmt.Errorf("nothing is pruned after an error: %w", b.failed)
+		}
 		for _, want := range b.wants {
-			if isNil(want.object) {
-				return fmt.Errorf("%w: a wanted object is nil (%T)", ErrMisuse, want.object)
-			}
-			key, err := p.key(want.object)
+			_, key, err := p.keyOf(want.object)
 			if err != nil {
 				return err
 			}
@@ -66,43 +76,36 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 	})
 }
 
-// reconcileKind applies what is wanted of one kind and prunes nothing.
-func (b *Builder) reconcileKind(ctx context.Context, kind schema.GroupKind) (Result, error) {
-	var wants []Child
-	for _, w := range b.wants {
-		if isNil(w.object) {
-			continue
+// reconcileKind applies what is wanted of one kind and prunes nothing. What is of no kind is reported by every one.
+func (b *Builder) reconcileKind(ctx context.Context, of schema.GroupKind) (Result, error) {
+	return b.runPass(ctx, of.String(), func(p *pass) error {
+		var wants []Child
+		for _, w := range b.wants {
+			if k, err := p.engine.kinds.of(w.object); err != nil || k.gvk.GroupKind() == of {
+				wants = append(wants, w)
+			}
 		}
-		if gvk, err := apiutil.GVKForObject(w.object, b.engine.client.Scheme()); err == nil && gvk.GroupKind() == kind {
-			wants = append(wants, w)
-		}
-	}
-	return b.run(ctx, wants, nil)
-}
-
-func (b *Builder) run(ctx context.Context, wants []Child, prunes []client.Object) (Result, error) {
-	return b.runPass(ctx, func(p *pass) error {
-		if err := p.apply(ctx, wants); err != nil {
-			return err
-		}
-		return p.prune(ctx, prunes)
+		return p.apply(ctx, wants)
 	})
 }
 
-// runPass runs one pass and tells of it.
-func (b *Builder) runPass(ctx context.Context, do func(*pass) error) (Result, error) {
-	if isNil(b.owner) {
-		return Result{}, fmt.Errorf("%w: the owner is nil", ErrMisuse)
-	}
-	if b.owner.GetDeletionTimestamp() != nil {
+// runPass runs one pass, unless the owner is being deleted.
+func (b *Builder) runPass(ctx context.Context, scope string, do func(*pass) error) (Result, error) {
+	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil {
 		return Result{}, nil
 	}
+	return b.runAnyPass(ctx, scope, do)
+}
+
+// runAnyPass runs one pass, tells of it, and remembers whether it failed.
+func (b *Builder) runAnyPass(ctx context.Context, scope string, do func(*pass) error) (Result, error) {
 	p, err := b.engine.newPass(b.owner)
 	if err != nil {
 		return Result{}, err
 	}
 	err = do(p)
 	res := p.finish()
-	b.engine.tell(b.owner, res, err)
+	b.engine.tell(b.owner, scope, res, err)
+	b.failed = errors.Join(b.failed, err)
 	return res, err
 }

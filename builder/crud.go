@@ -3,6 +3,7 @@ package builder
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // Get reads the child called name of obj's kind into obj, a copy. An object that isn't the owner's is ErrNotOwned; one
@@ -19,32 +21,45 @@ func (b *Builder) Get(ctx context.Context, name string, obj client.Object) error
 	if err != nil {
 		return err
 	}
+	return p.get(ctx, name, obj)
+}
+
+func (p *pass) get(ctx context.Context, name string, obj client.Object) error {
+	if isNil(obj) {
+		return fmt.Errorf("%w: an object is nil (%T)", ErrMisuse, obj)
+	}
 	obj.SetName(name)
-	key, err := p.key(obj)
+	_, key, err := p.keyOf(obj)
 	if err != nil {
 		return err
 	}
-	if err := b.engine.client.Get(ctx, key.NamespacedName(), obj); err != nil {
+	if err := p.engine.client.Get(ctx, key.NamespacedName(), obj); err != nil {
 		return &Error{Key: key, Operation: "read", Err: err}
 	}
-	if !metav1.IsControlledBy(obj, b.owner) {
-		return &Error{Key: key, Operation: "read", Err: fmt.Errorf("%w: %s", ErrNotOwned, describeOwner(obj))}
+	if !metav1.IsControlledBy(obj, p.owner) {
+		return notOwned("read", key, obj)
 	}
 	return nil
 }
 
 // List reads into list copies of all the owner's children of its kind.
 func (b *Builder) List(ctx context.Context, list client.ObjectList) error {
-	var opts []client.ListOption
-	if ns := b.owner.GetNamespace(); ns != "" {
-		opts = append(opts, client.InNamespace(ns))
-	}
-	if err := b.engine.client.List(ctx, list, opts...); err != nil {
+	p, err := b.engine.newPass(b.owner)
+	if err != nil {
 		return err
 	}
+	gvk, err := apiutil.GVKForObject(list, b.engine.client.Scheme())
+	if err != nil {
+		return fmt.Errorf("%w: %T is of no kind that the client's scheme knows: %w", ErrMisuse, list, err)
+	}
+	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	_, untyped := list.(runtime.Unstructured)
+	if err := b.engine.client.List(ctx, list, b.engine.among(p.owner, kind{gvk, untyped})...); err != nil {
+		return fmt.Errorf("list %s owned by %s: %w", gvk.GroupKind(), p.ownerKey, err)
+	}
 	var mine []runtime.Object
-	err := meta.EachListItem(list, func(o runtime.Object) error {
-		if obj, ok := o.(client.Object); ok && metav1.IsControlledBy(obj, b.owner) {
+	err = meta.EachListItem(list, func(o runtime.Object) error {
+		if obj, ok := o.(client.Object); ok && metav1.IsControlledBy(obj, p.owner) {
 			mine = append(mine, o)
 		}
 		return nil
@@ -55,7 +70,7 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList) error {
 	return meta.SetList(list, mine)
 }
 
-// Create makes a child and fails with AlreadyExists if an object of its name exists.
+// Create makes a child, now, and fails with AlreadyExists if an object of its name exists.
 func (b *Builder) Create(ctx context.Context, obj client.Object) (Result, error) {
 	return b.one(ctx, obj, func(d *desired, found client.Object) error {
 		if found == nil {
@@ -65,7 +80,7 @@ func (b *Builder) Create(ctx context.Context, obj client.Object) (Result, error)
 	})
 }
 
-// Update applies a child that exists and fails with NotFound if it doesn't.
+// Update applies a child that exists, now, and fails with NotFound if it doesn't.
 func (b *Builder) Update(ctx context.Context, obj client.Object) (Result, error) {
 	return b.one(ctx, obj, func(d *desired, found client.Object) error {
 		if found != nil {
@@ -80,11 +95,15 @@ func (b *Builder) CreateOrUpdate(ctx context.Context, obj client.Object) (Result
 	return b.one(ctx, obj, func(*desired, client.Object) error { return nil })
 }
 
-// Delete deletes a child and what it owns. One that doesn't exist is no error; one that isn't the owner's is ErrNotOwned.
+// Delete deletes a child and what it owns, also for an owner that is being deleted. A child that doesn't exist is no
+// error; an object that isn't the owner's is ErrNotOwned.
 func (b *Builder) Delete(ctx context.Context, obj client.Object) (Result, error) {
-	return b.runPass(ctx, func(p *pass) error {
+	return b.runAnyPass(ctx, "delete "+nameOf(obj), func(p *pass) error {
+		if isNil(obj) {
+			return fmt.Errorf("%w: an object is nil (%T)", ErrMisuse, obj)
+		}
 		found := obj.DeepCopyObject().(client.Object)
-		err := b.Get(ctx, obj.GetName(), found)
+		err := p.get(ctx, obj.GetName(), found)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -95,10 +114,11 @@ func (b *Builder) Delete(ctx context.Context, obj client.Object) (Result, error)
 	})
 }
 
-// one applies a single child, if allow, told of what exists, has nothing against it.
+// one applies a single child, if allow, told of what exists, has nothing against it. Like Reconcile, it does nothing
+// for an owner that is being deleted.
 func (b *Builder) one(ctx context.Context, obj client.Object, allow func(d *desired, found client.Object) error) (Result, error) {
-	return b.runPass(ctx, func(p *pass) error {
-		d, err := p.stampNew(obj)
+	return b.runPass(ctx, "write "+nameOf(obj), func(p *pass) error {
+		d, err := p.desire(obj)
 		if err != nil {
 			return err
 		}
@@ -110,13 +130,21 @@ func (b *Builder) one(ctx context.Context, obj client.Object, allow func(d *desi
 			return &Error{Key: d.key, Operation: "apply", Err: err}
 		}
 		w, err := p.compare(d, found)
-		if w == nil || err != nil {
+		if err != nil {
 			return err
 		}
 		err = w.run(ctx, p)
 		p.record(w)
 		return err
 	})
+}
+
+// nameOf tells objects apart, also those that aren't any.
+func nameOf(obj client.Object) string {
+	if isNil(obj) {
+		return ""
+	}
+	return fmt.Sprintf("%T %s/%s", obj, obj.GetNamespace(), obj.GetName())
 }
 
 // resourceOf names a kind where API errors name a resource.

@@ -1,121 +1,98 @@
 package builder
 
 import (
+	"encoding/base64"
 	"fmt"
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/armature-dev/armature/builder/internal/fasthash"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/store"
 )
 
-// desired is one object that should exist, stamped with its owner.
+// desired is one object that should exist. What is needed to compare it with a cluster (a copy, with the owner on it,
+// and its digest) is made by stamp, and only if a look at its hash doesn't say already that nothing has changed.
 type desired struct {
 	key    store.Key
-	gvk    schema.GroupVersionKind
-	object client.Object // a copy: what was given, with namespace, label, owner reference
-	fields map[string]any
+	kind   kind
+	given  client.Object
+	hash   uint64 // of given
+	hashed bool
+
+	object client.Object  // a copy of given, with namespace, label, owner reference and digest
+	fields map[string]any // the same, as it is sent
 	digest string
 }
 
-// stamp makes of a wanted object what will be compared and sent. The given object stays as it is.
-func (p *pass) stamp(given client.Object) (*desired, error) {
-	gvk, err := apiutil.GVKForObject(given, p.engine.client.Scheme())
-	if err != nil {
-		return nil, fmt.Errorf("%w: %T is no registered kind: %w", ErrMisuse, given, err)
-	}
-	key, err := p.keyOf(given, gvk)
+// desire makes an object one of those that the owner should have. It must not be there yet.
+func (p *pass) desire(given client.Object) (*desired, error) {
+	k, key, err := p.keyOf(given)
 	if err != nil {
 		return nil, err
 	}
-	obj := given.DeepCopyObject().(client.Object)
-	clearServerFields(obj)
-	obj.SetNamespace(key.Namespace)
-	labels := obj.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
+	if !p.wanted.Put(key) {
+		return nil, fmt.Errorf("%w: %s is wanted twice", ErrMisuse, key)
 	}
-	if _, ok := labels[LabelManagedBy]; !ok {
-		labels[LabelManagedBy] = ManagedBy
-	}
-	obj.SetLabels(labels)
-	obj.SetOwnerReferences(append(obj.GetOwnerReferences(), controllerRef(p.owner, p.ownerKind)))
-	if secret, ok := obj.(*corev1.Secret); ok {
-		mergeStringData(secret)
-	}
-	d := &desired{key: key, gvk: gvk, object: obj}
-	if d.fields, err = payload.Of(obj, gvk); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMisuse, err)
-	}
-	if d.digest, err = payload.Digest(d.fields); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMisuse, err)
-	}
-	d.annotate()
+	d := &desired{kind: k, key: key, given: given}
+	d.hash, d.hashed = fasthash.Of(given)
 	return d, nil
 }
 
-// annotate writes the digest where the next pass, and the next process, finds it.
-func (d *desired) annotate() {
-	annotations := d.object.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
+// stamp makes of what was given what will be compared and sent. The given object stays as it is.
+func (d *desired) stamp(p *pass) error {
+	if d.object != nil {
+		return nil
 	}
-	annotations[AnnotationDigest] = d.digest
-	d.object.SetAnnotations(annotations)
+	obj := d.given.DeepCopyObject().(client.Object)
+	clearServerFields(obj)
+	mergeStringData(obj)
+	obj.SetNamespace(d.key.Namespace)
+	labels := obj.GetLabels()
+	if labels[LabelManagedBy] == "" {
+		obj.SetLabels(with(labels, LabelManagedBy, ManagedBy))
+	}
+	refs := slices.DeleteFunc(obj.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == p.owner.GetUID() })
+	for _, ref := range refs {
+		if ref.Controller != nil && *ref.Controller {
+			return fmt.Errorf("%w: metadata.ownerReferences of %s has a controller, %s %s; it shall be %s",
+				ErrMisuse, d.key, ref.Kind, ref.Name, p.ownerKey)
+		}
+	}
+	obj.SetOwnerReferences(append(refs, controllerRef(p.owner, p.ownerKind)))
 
-	meta, ok := d.fields["metadata"].(map[string]any)
-	if !ok {
-		meta = map[string]any{}
-		d.fields["metadata"] = meta
-	}
-	sent, ok := meta["annotations"].(map[string]any)
-	if !ok {
-		sent = map[string]any{}
-		meta["annotations"] = sent
-	}
-	sent[AnnotationDigest] = d.digest
-}
-
-// key names a wanted object.
-func (p *pass) key(obj client.Object) (store.Key, error) {
-	gvk, err := apiutil.GVKForObject(obj, p.engine.client.Scheme())
+	fields, err := payload.Of(obj, d.kind.gvk)
 	if err != nil {
-		return store.Key{}, fmt.Errorf("%w: %T is no registered kind: %w", ErrMisuse, obj, err)
+		return fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
-	return p.keyOf(obj, gvk)
+	if d.digest, err = payload.Digest(fields); err != nil {
+		return fmt.Errorf("%w: digest of %s: %w", ErrMisuse, d.key, err)
+	}
+	// The digest goes where the next pass, and the next process, finds it.
+	obj.SetAnnotations(with(obj.GetAnnotations(), AnnotationDigest, d.digest))
+	if err := unstructured.SetNestedField(fields, d.digest, "metadata", "annotations", AnnotationDigest); err != nil {
+		return fmt.Errorf("%w: annotations of %s: %w", ErrMisuse, d.key, err)
+	}
+	d.object, d.fields = obj, fields
+	return nil
 }
 
-// keyOf names a child, which must have a name and live where its owner lives: garbage collection and the owner
-// reference know no other place.
-func (p *pass) keyOf(obj client.Object, gvk schema.GroupVersionKind) (store.Key, error) {
-	namespaced, err := p.engine.client.IsObjectNamespaced(obj)
-	if err != nil {
-		return store.Key{}, fmt.Errorf("scope of %s: %w", gvk.Kind, err)
+func with(m map[string]string, key, value string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
 	}
-	key := store.KeyOf(gvk, obj.GetNamespace(), obj.GetName())
-	if namespaced && key.Namespace == "" {
-		key.Namespace = p.owner.GetNamespace()
-	}
-	switch {
-	case key.Name == "":
-		return key, fmt.Errorf("%w: metadata.name of a %s is empty; a child needs a fixed name (generateName would make a twin in each pass)", ErrMisuse, gvk.Kind)
-	case !namespaced && p.owner.GetNamespace() != "":
-		return key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it", ErrMisuse, key, p.ownerKey)
-	case namespaced && p.owner.GetNamespace() != "" && key.Namespace != p.owner.GetNamespace():
-		return key, fmt.Errorf("%w: metadata.namespace of %s must be that of its owner, %s: an owner elsewhere counts as absent and the child would be collected", ErrMisuse, key, p.owner.GetNamespace())
-	case key.Namespace == "" && namespaced:
-		return key, fmt.Errorf("%w: metadata.namespace of %s is empty and its owner has none", ErrMisuse, key)
-	}
-	return key, nil
+	m[key] = value
+	return m
 }
 
-// clearServerFields removes what only the server sets, so that an object read from a cluster can be wanted as it is.
+// clearServerFields removes what only the server or the builder sets, so that an object read from a cluster can be
+// wanted as it is.
 func clearServerFields(obj client.Object) {
 	obj.SetResourceVersion("")
 	obj.SetUID("")
@@ -126,6 +103,10 @@ func clearServerFields(obj client.Object) {
 	obj.SetDeletionTimestamp(nil)
 	obj.SetDeletionGracePeriodSeconds(nil)
 	obj.SetManagedFields(nil)
+	if annotations := obj.GetAnnotations(); annotations[AnnotationDigest] != "" {
+		delete(annotations, AnnotationDigest)
+		obj.SetAnnotations(annotations)
+	}
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		unstructured.RemoveNestedField(u.Object, "status")
 		return
@@ -137,15 +118,27 @@ func clearServerFields(obj client.Object) {
 }
 
 // mergeStringData moves a Secret's write-only stringData to data, as the server does, so that it can be compared.
-func mergeStringData(s *corev1.Secret) {
-	if len(s.StringData) == 0 {
-		return
+func mergeStringData(obj client.Object) {
+	switch s := obj.(type) {
+	case *corev1.Secret:
+		if len(s.StringData) > 0 && s.Data == nil {
+			s.Data = map[string][]byte{}
+		}
+		for k, v := range s.StringData {
+			s.Data[k] = []byte(v)
+		}
+		s.StringData = nil
+	case *unstructured.Unstructured:
+		if s.GetKind() != "Secret" || s.GetAPIVersion() != "v1" {
+			return
+		}
+		stringData, _, err := unstructured.NestedStringMap(s.Object, "stringData")
+		if err != nil {
+			return // the server will say what is wrong with it
+		}
+		for k, v := range stringData {
+			_ = unstructured.SetNestedField(s.Object, base64.StdEncoding.EncodeToString([]byte(v)), "data", k)
+		}
+		delete(s.Object, "stringData")
 	}
-	if s.Data == nil {
-		s.Data = map[string][]byte{}
-	}
-	for k, v := range s.StringData {
-		s.Data[k] = []byte(v)
-	}
-	s.StringData = nil
 }

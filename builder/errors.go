@@ -3,9 +3,11 @@ package builder
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/store"
 )
@@ -19,6 +21,8 @@ type Error struct {
 	Operation string
 	// Err is the cause.
 	Err error
+
+	object client.Object // for events; nil if it isn't at hand
 }
 
 func (e *Error) Error() string {
@@ -31,49 +35,101 @@ func (e *Error) Unwrap() error { return e.Err }
 // ErrNotOwned is the cause of an Error about an object that exists and belongs to someone else. It was left alone.
 var ErrNotOwned = errors.New("exists and is not ours")
 
-// ErrMisuse is the cause of errors in the calls of a Builder: an object without a name, the same object twice.
+// ErrMisuse is the cause of errors in the calls of a Builder or in a Plan: an object without a name, the same object
+// twice, a child in another namespace than its owner.
 var ErrMisuse = errors.New("builder misused")
 
 // IsTerminal reports whether retrying err can't help until the owner's spec (or the program) changes:
-// the API server called an object invalid, or the Builder was misused. Everything else may pass: a conflict, a
-// timeout, a full quota (which is Forbidden), a permission that is granted later, an object in the way.
+// the API server called an object invalid or too large, or the Builder was misused. Everything else may pass: a
+// conflict, a timeout, a full quota (which is Forbidden), a permission that is granted later, an object in the way, an
+// admission webhook or policy that denies today. Of several errors joined, all have to be terminal.
 func IsTerminal(err error) bool {
-	terminal := false
-	for _, leaf := range leaves(err) {
-		if !errors.Is(leaf, ErrMisuse) && !apierrors.IsInvalid(leaf) && !apierrors.IsBadRequest(leaf) {
+	all := leaves(err)
+	for _, leaf := range all {
+		if !isTerminalLeaf(leaf) {
 			return false
 		}
-		terminal = true
 	}
-	return terminal
+	return len(all) > 0
 }
 
-// leaves returns the errors joined in err, or err alone.
-func leaves(err error) []error {
-	if err == nil {
-		return nil
+func isTerminalLeaf(err error) bool {
+	switch {
+	case errors.Is(err, ErrMisuse):
+		return true
+	case isDenied(err):
+		return false
+	default:
+		return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+}
+
+// isDenied reports whether an admission webhook or policy refused a request. They choose the status code themselves,
+// so that their texts are all there is to know them by.
+func isDenied(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	message := status.Status().Message
+	return strings.Contains(message, "denied the request") || strings.Contains(message, "denied request:")
+}
+
+// isConflict reports whether err is nothing but conflicts: someone else wrote first, and the next pass sees it.
+func isConflict(err error) bool {
+	all := leaves(err)
+	for _, leaf := range all {
+		if !apierrors.IsConflict(leaf) {
+			return false
+		}
+	}
+	return len(all) > 0
+}
+
+// joinedType is the type that errors.Join returns. Others that unwrap to several errors, such as those of fmt.Errorf,
+// are one error with several causes.
+var joinedType = reflect.TypeOf(errors.Join(errors.New("")))
+
+// leaves returns the errors joined in err, however deep, or err alone.
+func leaves(err error) []error {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		if reflect.TypeOf(inner) != joinedType {
+			continue
+		}
 		var all []error
-		for _, e := range joined.Unwrap() {
+		for _, e := range inner.(interface{ Unwrap() []error }).Unwrap() {
 			all = append(all, leaves(e)...)
 		}
 		return all
 	}
+	if err == nil {
+		return nil
+	}
 	return []error{err}
 }
 
-// summarize renders the errors of a pass in one bounded sentence, for a condition's or an event's text.
+// maxSummary bounds a summary, in bytes: it goes into conditions.
+const maxSummary = 2048
+
+// summarize renders the errors of a pass in one bounded sentence.
 func summarize(err error) string {
 	const shown = 3
 	all := leaves(err)
 	var parts []string
-	for i, e := range all {
-		if i == shown {
-			parts = append(parts, fmt.Sprintf("and %d more", len(all)-shown))
-			break
-		}
-		parts = append(parts, e.Error())
+	for _, e := range all[:min(shown, len(all))] {
+		parts = append(parts, shorten(e.Error(), maxSummary/(shown+1)))
+	}
+	if more := len(all) - shown; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// shorten cuts a text to at most limit bytes, between characters, and shows that it was cut.
+func shorten(text string, limit int) string {
+	const mark = "…"
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
 }

@@ -1,10 +1,14 @@
 package builder
 
 import (
+	"fmt"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/store"
 )
 
 // ownership is what an existing object is to an owner.
@@ -35,21 +39,25 @@ func ownershipOf(obj, owner client.Object, ownerKind schema.GroupVersionKind) ow
 	}
 }
 
-// describeOwner says whose an object is, for error messages.
-func describeOwner(obj client.Object) string {
-	ref := metav1.GetControllerOfNoCopy(obj)
-	if ref == nil {
-		return "it has no controller"
-	}
-	return "it is controlled by " + ref.Kind + " " + ref.Name
-}
-
 func groupOf(apiVersion string) string {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
 		return ""
 	}
 	return gv.Group
+}
+
+// notOwned is the error of an object that is someone else's.
+func notOwned(operation string, key store.Key, found client.Object) *Error {
+	whose := "it has no controller"
+	if ref := metav1.GetControllerOfNoCopy(found); ref != nil {
+		whose = "it is controlled by " + ref.Kind + " " + ref.Name
+	}
+	err := fmt.Errorf("%w: %s", ErrNotOwned, whose)
+	if operation == "apply" {
+		err = fmt.Errorf("%w; rename the child, or delete that object", err)
+	}
+	return &Error{Key: key, Operation: operation, Err: err, object: found}
 }
 
 // controllerRef is the owner's reference on its children. It blocks the owner's foreground deletion until they are gone.

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/armature-dev/armature/store"
 )
@@ -21,41 +19,39 @@ type pass struct {
 	ownerKind schema.GroupVersionKind
 	ownerKey  store.Key
 
-	seen   children // children of the kinds in listed
-	listed map[schema.GroupVersionKind]bool
+	seen   children // the children of the kinds in listed
+	listed map[kind]bool
 	wanted store.Store
 	result Result
 }
 
 func (e *Engine) newPass(owner client.Object) (*pass, error) {
-	gvk, err := apiutil.GVKForObject(owner, e.client.Scheme())
+	if isNil(owner) {
+		return nil, fmt.Errorf("%w: the owner is nil", ErrMisuse)
+	}
+	k, err := e.kinds.of(owner)
 	if err != nil {
-		return nil, fmt.Errorf("%w: owner %T is no registered kind: %w", ErrMisuse, owner, err)
+		return nil, err
 	}
 	if owner.GetUID() == "" {
-		return nil, fmt.Errorf("%w: owner %s %s has no UID; read it from the API server first", ErrMisuse, gvk.Kind, owner.GetName())
+		return nil, fmt.Errorf("%w: owner %s has no UID; read it from the API server first", ErrMisuse, k.key(owner))
 	}
 	return &pass{
-		engine: e, owner: owner, ownerKind: gvk,
-		ownerKey: store.KeyOf(gvk, owner.GetNamespace(), owner.GetName()),
-		seen:     children{}, listed: map[schema.GroupVersionKind]bool{},
+		engine: e, owner: owner, ownerKind: k.gvk, ownerKey: k.key(owner),
+		seen: children{}, listed: map[kind]bool{},
 	}, nil
 }
 
 // look reads the owner's children of one kind, once a pass.
-func (p *pass) look(ctx context.Context, like client.Object) (schema.GroupVersionKind, error) {
-	gvk, err := apiutil.GVKForObject(like, p.engine.client.Scheme())
-	if err != nil {
-		return gvk, fmt.Errorf("%w: %T is no registered kind: %w", ErrMisuse, like, err)
+func (p *pass) look(ctx context.Context, k kind) error {
+	if p.listed[k] {
+		return nil
 	}
-	if p.listed[gvk] {
-		return gvk, nil
+	if err := p.engine.listOwned(ctx, p.owner, k, p.seen); err != nil {
+		return err
 	}
-	if err := p.engine.listOwned(ctx, p.owner, gvk, like, p.seen); err != nil {
-		return gvk, err
-	}
-	p.listed[gvk] = true
-	return gvk, nil
+	p.listed[k] = true
+	return nil
 }
 
 // apply brings the children to what is wanted. Every child is tried; the errors are joined.
@@ -63,11 +59,14 @@ func (p *pass) apply(ctx context.Context, wants []Child) error {
 	var errs []error
 	var writes []*write
 	for _, want := range wants {
-		w, err := p.decide(ctx, want)
-		if err != nil {
+		w, err := p.decide(ctx, want.object)
+		switch {
+		case err != nil:
 			errs = append(errs, err)
-		} else if w != nil {
+		case w.verdict == verdictCreate || w.verdict == verdictApply:
 			writes = append(writes, w)
+		default:
+			p.record(w)
 		}
 	}
 	errs = append(errs, inBatches(len(writes), p.engine.parallelism, func(i int) error {
@@ -79,9 +78,9 @@ func (p *pass) apply(ctx context.Context, wants []Child) error {
 	return errors.Join(errs...)
 }
 
-// decide compares one child with what exists. It returns nil when there is nothing to write.
-func (p *pass) decide(ctx context.Context, want Child) (*write, error) {
-	d, err := p.stampNew(want.object)
+// decide compares a wanted object with what exists.
+func (p *pass) decide(ctx context.Context, obj client.Object) (*write, error) {
+	d, err := p.desire(obj)
 	if err != nil {
 		return nil, err
 	}
@@ -92,75 +91,50 @@ func (p *pass) decide(ctx context.Context, want Child) (*write, error) {
 	return p.compare(d, found)
 }
 
-// stampNew stamps an object that was not wanted before in this pass.
-func (p *pass) stampNew(obj client.Object) (*desired, error) {
-	if isNil(obj) {
-		return nil, fmt.Errorf("%w: a wanted object is nil (%T)", ErrMisuse, obj)
-	}
-	d, err := p.stamp(obj)
-	if err != nil {
-		return nil, err
-	}
-	if !p.wanted.Put(d.key) {
-		return nil, fmt.Errorf("%w: %s is wanted twice", ErrMisuse, d.key)
-	}
-	return d, nil
-}
-
-func isNil(obj client.Object) bool {
-	if obj == nil {
-		return true
-	}
-	v := reflect.ValueOf(obj)
-	return v.Kind() == reflect.Pointer && v.IsNil()
-}
-
 // find returns the object of d's name, whoever's it is, or nil.
 func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
-	if p.engine.isIndexed(d.gvk) {
-		if _, err := p.look(ctx, d.object); err != nil {
+	if p.engine.isIndexed(d.kind) {
+		if err := p.look(ctx, d.kind); err != nil {
 			return nil, err
 		}
 	}
-	if found := p.seen[d.key]; found != nil {
+	if found := p.seen[d.key]; found != nil && isUntyped(found) == d.kind.untyped {
 		return found, nil
 	}
-	return p.engine.read(ctx, d)
+	return p.engine.read(ctx, p.engine.client, d.kind, d.key)
 }
 
-// compare says what has to be written, nil if nothing.
+// compare says what has to be done about an object, given what was found under its name.
 func (p *pass) compare(d *desired, found client.Object) (*write, error) {
+	w := &write{desired: d, found: found, verdict: verdictCreate}
 	if found == nil {
-		return &write{desired: d}, nil
+		return w, d.stamp(p)
 	}
 	switch ownershipOf(found, p.owner, p.ownerKind) {
 	case foreign:
-		return nil, notOwned(d.key, found)
+		return nil, notOwned("apply", d.key, found)
 	case leaving:
-		p.result.Waiting = append(p.result.Waiting, d.key)
-		return nil, nil
+		w.verdict = verdictWait
+		return w, nil
+	case ours:
 	}
-	if p.engine.isAsWanted(d, found) {
-		p.result.Unchanged++
-		return nil, nil
+	asWanted, err := p.isAsWanted(d, found)
+	w.verdict = verdictApply
+	if asWanted {
+		w.verdict = verdictNothing
 	}
-	return &write{desired: d, found: found}, nil
+	return w, err
 }
 
-func notOwned(key store.Key, found client.Object) error {
-	return &Error{Key: key, Operation: "apply", Err: fmt.Errorf("%w: %s; rename the child, or delete that object", ErrNotOwned, describeOwner(found))}
-}
-
-// record notes what a write did.
+// record notes what became of a wanted object.
 func (p *pass) record(w *write) {
-	switch w.outcome {
-	case "":
-	case outcomeUnchanged:
+	switch {
+	case w.did != "":
+		p.changed(w.did, w.desired.key, w.stored)
+	case w.verdict == verdictNothing:
 		p.result.Unchanged++
-	case outcomeWaiting:
+	case w.verdict == verdictWait:
 		p.result.Waiting = append(p.result.Waiting, w.desired.key)
-	default:
-		p.changed(Operation(w.outcome), w.desired.key, w.stored)
 	}
 }
 
@@ -177,6 +151,9 @@ func (p *pass) finish() Result {
 		return store.Compare(a.Key, b.Key)
 	})
 	slices.SortFunc(p.result.Waiting, store.Compare)
+	if len(p.result.Waiting) > 0 {
+		p.result.RequeueAfter = waitForDeletion
+	}
 	return p.result
 }
 

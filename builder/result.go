@@ -1,6 +1,8 @@
 package builder
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,7 +21,7 @@ const (
 	OperationDeleted Operation = "Deleted"
 )
 
-// Change is one write.
+// Change is one object that was written.
 type Change struct {
 	Key       store.Key
 	UID       types.UID
@@ -30,13 +32,16 @@ type Change struct {
 
 // Result is what a pass did. It is data: the Builder keeps none of it.
 type Result struct {
-	// Changes are the writes made, ordered by operation (created, updated, deleted) and key.
+	// Changes are the objects written, ordered by operation (created, updated, deleted) and key.
 	Changes []Change
 	// Unchanged counts the objects that were already as wanted.
 	Unchanged int
-	// Waiting lists objects that could not be written yet because an earlier object of that name is still being
-	// deleted. A pass that waits should be repeated: see Requeue.
+	// Waiting lists objects that could not be written because an earlier object of that name is still being deleted,
+	// ordered by key.
 	Waiting []store.Key
+	// RequeueAfter is when to look again even if no event comes: 0 for never, else since something is Waiting.
+	// Return it in a reconcile.Result.
+	RequeueAfter time.Duration
 }
 
 // Changed reports whether the pass wrote anything.

@@ -6,15 +6,14 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/events"
 )
 
-// tell emits what a pass did: one event for each operation and kind, however many objects there are.
+// tell emits what was done in a scope of a pass: one event for each operation and kind, however many objects there are.
 // A conflict is no news: the pass is tried again.
-func (e *Engine) tell(owner client.Object, res Result, err error) {
+func (e *Engine) tell(owner client.Object, scope string, res Result, err error) {
 	for start := 0; start < len(res.Changes); {
 		end := start + 1
 		for end < len(res.Changes) && sameDeed(res.Changes[start], res.Changes[end]) {
@@ -23,15 +22,15 @@ func (e *Engine) tell(owner client.Object, res Result, err error) {
 		e.emit(owner, changeEvent(res.Changes[start:end]))
 		start = end
 	}
-	switch reason := failureReason(err); reason {
-	case "":
-		if err == nil {
-			e.forgetFailure(owner.GetUID())
-		}
+	key := failureKey{owner.GetUID(), scope}
+	switch {
+	case err == nil:
+		e.failures.over(key)
+	case isConflict(err):
 	default:
-		ev := events.Warning(reason, summarize(err))
-		ev.Action = events.ActionApply
-		e.emitFailure(owner, ev)
+		if ev := failureEvent(err); e.failures.news(key, ev) {
+			e.emit(owner, ev)
+		}
 	}
 }
 
@@ -43,13 +42,12 @@ func sameDeed(a, b Change) bool {
 func changeEvent(changes []Change) events.Event {
 	const shown = 3
 	first := changes[0]
-	ev := events.Event{Type: corev1.EventTypeNormal, Reason: string(first.Operation), Action: events.ActionApply}
+	ev := events.Event{Type: corev1.EventTypeNormal, Reason: string(first.Operation), Action: events.ActionApply, Related: first.object}
 	if first.Operation == OperationDeleted {
 		ev.Action = events.ActionPrune
 	}
 	if len(changes) == 1 {
 		ev.Note = fmt.Sprintf("%s %s %s", first.Operation, first.Key.Kind, first.Key.Name)
-		ev.Related = first.object
 		return ev
 	}
 	var names []string
@@ -60,29 +58,23 @@ func changeEvent(changes []Change) events.Event {
 	if more := len(changes) - shown; more > 0 {
 		ev.Note += fmt.Sprintf(" and %d more", more)
 	}
-	ev.Related = first.object
 	return ev
 }
 
-// failureReason says as what an error is told, empty for those that are not news.
-func failureReason(err error) string {
-	switch {
-	case err == nil || isConflict(err):
-		return ""
-	case errors.Is(err, ErrNotOwned):
-		return events.ReasonNotOwned
-	default:
-		return events.ReasonApplyFailed
+// failureEvent tells of an error.
+func failureEvent(err error) events.Event {
+	ev := events.Warning(failureReason(err), summarize(err))
+	ev.Action = events.ActionApply
+	if cause := (*Error)(nil); errors.As(err, &cause) && cause.object != nil {
+		ev.Related = cause.object
 	}
+	return ev
 }
 
-// isConflict reports whether err is nothing but conflicts: someone else wrote first, and the next pass sees it.
-func isConflict(err error) bool {
-	all := leaves(err)
-	for _, leaf := range all {
-		if !apierrors.IsConflict(leaf) {
-			return false
-		}
+// failureReason says as what an error is told, in events and conditions.
+func failureReason(err error) string {
+	if errors.Is(err, ErrNotOwned) {
+		return events.ReasonNotOwned
 	}
-	return len(all) > 0
+	return events.ReasonApplyFailed
 }

@@ -13,28 +13,36 @@ import (
 	"github.com/armature-dev/armature/builder/internal/subset"
 )
 
-// outcome is what became of a write: an Operation, or one of these.
-type outcome string
+// verdict is what has to be done about a wanted object.
+type verdict int
 
 const (
-	outcomeUnchanged outcome = "unchanged" // the server found nothing to change
-	outcomeWaiting   outcome = "waiting"   // something is in the way that will go by itself
+	verdictNothing verdict = iota // it is as wanted
+	verdictWait                   // something is in the way that will go by itself
+	verdictCreate
+	verdictApply
 )
 
-// write is a child that has to be created (found is nil) or applied.
+// write is a wanted object, what was found under its name, and what is done about it.
 type write struct {
 	desired *desired
 	found   client.Object
+	verdict verdict
 
-	outcome outcome
-	stored  client.Object
+	did    Operation     // empty if nothing changed
+	stored client.Object // as the server returned it
 }
 
+// run does what the verdict says, and revises it if the server knows better. It is called in parallel with others.
 func (w *write) run(ctx context.Context, p *pass) error {
-	if w.found == nil {
+	switch w.verdict {
+	case verdictCreate:
 		return w.create(ctx, p)
+	case verdictApply:
+		return w.apply(ctx, p)
+	default:
+		return nil
 	}
-	return w.apply(ctx, p)
 }
 
 // create posts the object. Unlike an apply, a create can't take over an object that the cache hasn't shown yet:
@@ -45,66 +53,95 @@ func (w *write) create(ctx context.Context, p *pass) error {
 	err := p.engine.client.Create(ctx, obj, client.FieldOwner(p.engine.name))
 	switch {
 	case err == nil:
-		p.engine.remember(obj, d.digest)
-		w.outcome, w.stored = outcome(OperationCreated), obj
+		p.engine.remember(obj, d)
+		w.did, w.stored = OperationCreated, obj
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		w.outcome = outcomeWaiting // the owner goes with its namespace
+		w.verdict = verdictWait // the owner goes with its namespace
 		return nil
-	case !apierrors.IsAlreadyExists(err):
-		return &Error{Key: d.key, Operation: "create", Err: err}
+	case apierrors.IsAlreadyExists(err):
+		return w.meet(ctx, p)
+	default:
+		return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
 	}
-	// Someone was faster: an earlier life of this controller, or a stranger. The cache may not have it yet.
-	found, readErr := p.engine.read(ctx, d)
-	if readErr != nil {
-		return readErr
+}
+
+// meet deals with an object that the cache didn't show: one made in an earlier life of this controller and not seen
+// yet, one that the cache filters out, or a stranger's. The API server is asked, so that it is known which.
+func (w *write) meet(ctx context.Context, p *pass) error {
+	found, err := p.engine.read(ctx, p.engine.live, w.desired.kind, w.desired.key)
+	if err != nil {
+		return err
 	}
-	if found != nil && ownershipOf(found, p.owner, p.ownerKind) == foreign {
-		return notOwned(d.key, found)
+	w.verdict = verdictWait // should it be gone again, the next pass makes it
+	if found == nil {
+		return nil
 	}
-	w.outcome = outcomeWaiting
-	return nil
+	seen, err := p.compare(w.desired, found)
+	if err != nil {
+		return err
+	}
+	*w = *seen
+	return w.run(ctx, p)
 }
 
 // apply sends what is wanted by server-side apply. With the UID in it, the server refuses if the object has been
 // replaced by another of its name.
 func (w *write) apply(ctx context.Context, p *pass) error {
+	obj, err := w.patch(ctx, p)
+	if err != nil {
+		return &Error{Key: w.desired.key, Operation: "apply", Err: err, object: w.desired.object}
+	}
+	p.engine.remember(obj, w.desired)
+	if obj.GetResourceVersion() == w.found.GetResourceVersion() {
+		w.verdict = verdictNothing // the server found nothing to change
+		return nil
+	}
+	w.did, w.stored = OperationUpdated, obj
+	return nil
+}
+
+func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	d, e := w.desired, p.engine
-	if err := e.claimCreated(ctx, w.found); err != nil {
-		return &Error{Key: d.key, Operation: "apply", Err: err}
+	if w.wantsOther() {
+		if err := e.claimCreated(ctx, w.found); err != nil {
+			return nil, err
+		}
 	}
 	d.fields["metadata"].(map[string]any)["uid"] = string(w.found.GetUID())
 	body, err := json.Marshal(d.fields)
 	if err != nil {
-		return &Error{Key: d.key, Operation: "apply", Err: err}
+		return nil, err
 	}
-	obj := e.emptyLike(d)
+	obj, err := e.kinds.empty(d.kind)
+	if err != nil {
+		return nil, err
+	}
 	obj.SetNamespace(d.key.Namespace)
 	obj.SetName(d.key.Name)
 	// Patch and not Apply: the reply is decoded into the type that the cache holds, for which reads then wait.
-	err = e.client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(e.name), client.ForceOwnership)
-	if err != nil {
-		return &Error{Key: d.key, Operation: "apply", Err: err}
-	}
-	e.remember(obj, d.digest)
-	w.outcome, w.stored = outcome(OperationUpdated), obj
-	if obj.GetResourceVersion() == w.found.GetResourceVersion() {
-		w.outcome = outcomeUnchanged
-	}
-	return nil
+	return obj, e.client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(e.name), client.ForceOwnership)
+}
+
+// wantsOther reports whether something else is wanted than was written last. If not, there is drift.
+func (w *write) wantsOther() bool {
+	return w.found.GetAnnotations()[AnnotationDigest] != w.desired.digest
 }
 
 // isAsWanted reports whether an object needs no write: the server has said so of this very version, or nothing else
 // is wanted than last time and all of it is still there.
-func (e *Engine) isAsWanted(d *desired, found client.Object) bool {
-	if e.remembers(found, d.digest) {
-		return true
+func (p *pass) isAsWanted(d *desired, found client.Object) (bool, error) {
+	if p.engine.remembers(found, d) {
+		return true, nil
+	}
+	if err := d.stamp(p); err != nil {
+		return false, err
 	}
 	if found.GetAnnotations()[AnnotationDigest] != d.digest || !isContained(d, found) {
-		return false
+		return false, nil
 	}
-	e.remember(found, d.digest)
-	return true
+	p.engine.remember(found, d)
+	return true, nil
 }
 
 func isContained(d *desired, found client.Object) bool {

@@ -8,7 +8,8 @@
 //	outcome.go   what has become of a node: what was recorded, or its Job's outcome
 //	walk.go      from the nodes' outcomes: which are skipped, which wait, which start
 //	job.go       the Job of a node
-//	status.go    the flow's status, conditions and events from its nodes
+//	status.go    the flow's status and conditions, from its nodes' states
+//	tell.go      events: what is in the new status and wasn't in the last
 //	ttl.go       Jobs that are deleted some time after their end
 //
 // # What is remembered

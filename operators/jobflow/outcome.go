@@ -75,8 +75,3 @@ func (r records) was(node string) v1alpha1.FlowStatus {
 func final(s v1alpha1.FlowState) bool {
 	return s == v1alpha1.FlowSucceed || s == v1alpha1.FlowFailed
 }
-
-// ended reports whether nothing is left to do for a node in this state.
-func ended(s v1alpha1.FlowState) bool {
-	return final(s) || s == v1alpha1.FlowSkipped
-}

@@ -228,8 +228,8 @@ func TestPlanOfEdits(t *testing.T) {
 	plan = s.step()
 	assert.Empty(t, plan.Children, "over is over")
 	assert.Equal(t, []string{"ChangeIgnored"}, reasons(plan.Events))
-	assert.EqualValues(t, s.flow.Generation, s.flow.Status.ObservedGeneration)
-	assert.EqualValues(t, s.flow.Generation, condition(s.flow, "Ready").ObservedGeneration)
+	assert.Equal(t, s.flow.Generation, s.flow.Status.ObservedGeneration)
+	assert.Equal(t, s.flow.Generation, condition(s.flow, "Ready").ObservedGeneration)
 	assert.Zero(t, s.step())
 }
 

@@ -165,4 +165,3 @@ func (c *testCluster) spoilEtcd(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "cluster.json"), []byte(settings), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "etcd"), nil, 0o600))
 }
-

@@ -15,6 +15,10 @@ type logger struct{ fields string }
 
 var _ vklog.Logger = logger{}
 
+// falseAlarm is what virtual-kubelet says when a pod's grace period is over. The
+// pod is not deleted then: see podClient.
+const falseAlarm = "Force deleting pod in running state"
+
 func (l logger) Debug(args ...any)            { l.info(5, fmt.Sprint(args...)) }
 func (l logger) Debugf(f string, args ...any) { l.info(5, fmt.Sprintf(f, args...)) }
 func (l logger) Info(args ...any)             { l.info(4, fmt.Sprint(args...)) }
@@ -22,7 +26,15 @@ func (l logger) Infof(f string, args ...any)  { l.info(4, fmt.Sprintf(f, args...
 func (l logger) Warn(args ...any)             { l.info(2, fmt.Sprint(args...)) }
 func (l logger) Warnf(f string, args ...any)  { l.info(2, fmt.Sprintf(f, args...)) }
 
-func (l logger) Error(args ...any)            { klog.ErrorDepth(1, fmt.Sprint(args...)+l.fields) }
+func (l logger) Error(args ...any) {
+	text := fmt.Sprint(args...)
+	if text == falseAlarm {
+		l.info(4, text)
+		return
+	}
+	klog.ErrorDepth(1, text+l.fields)
+}
+
 func (l logger) Errorf(f string, args ...any) { klog.ErrorDepth(1, fmt.Sprintf(f, args...)+l.fields) }
 func (l logger) Fatal(args ...any)            { klog.FatalDepth(1, fmt.Sprint(args...)+l.fields) }
 func (l logger) Fatalf(f string, args ...any) { klog.FatalDepth(1, fmt.Sprintf(f, args...)+l.fields) }

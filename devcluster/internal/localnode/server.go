@@ -16,7 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/armature-dev/armature/devcluster/internal/localnode/pods"
 )
@@ -66,8 +65,8 @@ func (s *server) serve(ctx context.Context, listener net.Listener) {
 // logs replaces virtual-kubelet's handler, which cannot tell "no lines" from "all
 // lines" and puts the messages for the user behind its own.
 func (s *server) logs(w http.ResponseWriter, r *http.Request) {
-	var opts corev1.PodLogOptions
-	if err := scheme.ParameterCodec.DecodeParameters(r.URL.Query(), corev1.SchemeGroupVersion, &opts); err != nil {
+	opts, err := logOptions(r.URL.Query())
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -80,7 +79,7 @@ func (s *server) logs(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("pod %q is not on node %q", name, s.provider.host.NodeName), http.StatusNotFound)
 		return
 	}
-	err := pods.Logs(r.Context(), flushing{w}, s.provider.host.Dir, object, live, r.PathValue("container"), &opts)
+	err = pods.Logs(r.Context(), flushing{w}, s.provider.host.Dir, object, live, r.PathValue("container"), opts)
 	switch {
 	case errdefs.IsNotFound(err):
 		http.Error(w, err.Error(), http.StatusNotFound)

@@ -1,10 +1,12 @@
-// Trimcrd makes generated CRDs small enough to be applied by any means, in place.
+// Trimcrd makes generated CRDs fit for the API server, and small enough to be applied by any means, in place.
 //
 //	trimcrd -embedded jobTemplate,env DIR
 //
 // A CRD that embeds a Kubernetes type, such as a JobSpec, repeats that type's whole manual, most of a megabyte. Trimcrd
 // drops the descriptions below the properties named by -embedded (kubectl explain has them at their own kind) and keeps
-// all others. It also admits the "creationTimestamp: null" that many tools print in a template's metadata, which strict
+// all others. Below them it also drops the validation rules of the Go types: rules that compare a Job with its former
+// self (oldSelf) are refused in a list whose items have no identity, and a template is no Job yet; the Job that is made
+// of it is validated by the API server itself. And it admits the "creationTimestamp: null" that many tools print in a template's metadata, which strict
 // field validation would otherwise refuse.
 package main
 
@@ -58,7 +60,7 @@ func run(dir string, embedded []string) error {
 	return nil
 }
 
-// trim walks a CRD. Inside is true below an embedded property, where descriptions are dropped.
+// trim walks a CRD. Inside is true below an embedded property, where descriptions and rules are dropped.
 func trim(v any, embedded []string, inside bool) {
 	switch v := v.(type) {
 	case []any:
@@ -70,7 +72,7 @@ func trim(v any, embedded []string, inside bool) {
 		for name, child := range v {
 			switch {
 			case name == "properties" && isSchema:
-			case name == "description" && inside:
+			case inside && (name == "description" || name == "x-kubernetes-validations"):
 				delete(v, name)
 			default:
 				trim(child, embedded, inside)

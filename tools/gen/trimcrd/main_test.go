@@ -25,6 +25,8 @@ spec:
                 type: string
               jobTemplate:
                 description: kept-own
+                x-kubernetes-validations:
+                - rule: dropped
                 properties:
                   metadata:
                     description: dropped-metadata
@@ -37,6 +39,8 @@ spec:
                     type: object
                 type: object
             type: object
+            x-kubernetes-validations:
+            - rule: kept-rule
         type: object
 `
 	if err := os.WriteFile(file, []byte(crd), 0o600); err != nil {
@@ -51,13 +55,13 @@ spec:
 			t.Fatal(err)
 		}
 		text := string(out)
-		for _, kept := range []string{"kept-kind", "kept-spec", "kept-property-called-description", "kept-own", "creationTimestamp"} {
+		for _, kept := range []string{"kept-kind", "kept-spec", "kept-property-called-description", "kept-own", "kept-rule", "creationTimestamp"} {
 			if strings.Count(text, kept) != 1 {
 				t.Errorf("%q should be there once:\n%s", kept, text)
 			}
 		}
 		if strings.Contains(text, "dropped") {
-			t.Errorf("embedded descriptions are left:\n%s", text)
+			t.Errorf("something embedded is left:\n%s", text)
 		}
 		if strings.Count(text, "description:") != 6 { // four of ours, and the two properties of that name
 			t.Errorf("descriptions:\n%s", text)

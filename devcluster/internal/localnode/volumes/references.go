@@ -7,12 +7,22 @@ import (
 
 // UsesConfigMap reports whether the pod's volumes or environments refer to it.
 func UsesConfigMap(pod *corev1.Pod, name string) bool {
-	return !podutil.VisitPodConfigmapNames(pod, func(n string) bool { return n != name })
+	found := false
+	podutil.VisitPodConfigmapNames(pod, func(n string) bool {
+		found = found || n == name
+		return !found
+	})
+	return found
 }
 
 // UsesSecret reports whether the pod's volumes or environments refer to it.
 func UsesSecret(pod *corev1.Pod, name string) bool {
-	return !podutil.VisitPodSecretNames(pod, func(n string) bool { return n != name })
+	found := false
+	podutil.VisitPodSecretNames(pod, func(n string) bool {
+		found = found || n == name
+		return !found
+	})
+	return found
 }
 
 // UsesTokens reports whether a volume of the pod has a token that expires.

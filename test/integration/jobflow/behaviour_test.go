@@ -1,0 +1,202 @@
+package jobflow
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+func (p *place) create(name string, nodes ...v1alpha1.Flow) {
+	p.t.Helper()
+	require.NoError(p.t, p.client.Create(p.t.Context(), &v1alpha1.JobFlow{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name},
+		Spec:       v1alpha1.JobFlowSpec{Flows: nodes},
+	}))
+}
+
+func jobSpec(script string) *batchv1.JobSpec {
+	return &batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+		Name: "main", Image: "busybox:1.28", Command: []string{"sh", "-c", script},
+	}}}}}
+}
+
+func node(name, script string, dependencies ...string) v1alpha1.Flow {
+	return v1alpha1.Flow{Name: name, Dependencies: dependencies, JobTemplate: jobSpec(script)}
+}
+
+func TestBadInputIsToldOnceAndStartsNothing(t *testing.T) {
+	both := node("a", "true")
+	both.JobTemplateRef = "t"
+	mounting := node("a", "true")
+	mounting.ShareVolumeMounts = []corev1.VolumeMount{{Name: "nowhere", MountPath: "/x"}}
+	tests := map[string]struct {
+		nodes []v1alpha1.Flow
+		want  string
+	}{
+		"duplicate": {[]v1alpha1.Flow{node("a", "true"), node("a", "true")}, `flow "a": spec.flows[1].name: Duplicate value: "a"`},
+		"unknown":   {[]v1alpha1.Flow{node("a", "true"), node("b", "true", "x")}, `flow "b": spec.flows[1].dependencies[0]: Not found: "x"`},
+		"cycle":     {[]v1alpha1.Flow{node("a", "true", "b"), node("b", "true", "a"), node("c", "true")}, `flow "a": spec.flows[0].dependencies: Invalid value: "a -> b -> a"`},
+		"neither":   {[]v1alpha1.Flow{{Name: "a"}}, `flow "a": spec.flows[0].jobTemplate: Required value`},
+		"both":      {[]v1alpha1.Flow{both}, `flow "a": spec.flows[0].jobTemplateRef: Forbidden`},
+		"no-volume": {[]v1alpha1.Flow{mounting}, `flow "a": spec.flows[0].shareVolumeMounts[0].name: Not found: "nowhere"`},
+		"empty":     {nil, `spec.flows: Required value`},
+	}
+	p := newPlace(t)
+	p.manage()
+	for name, tt := range tests {
+		p.create(name, tt.nodes...)
+	}
+	for name, tt := range tests {
+		flow := p.waitState(name, v1alpha1.StateFailed)
+		for kind, value := range map[string]metav1.ConditionStatus{"Ready": metav1.ConditionFalse, "Stalled": metav1.ConditionTrue} {
+			c := meta.FindStatusCondition(flow.Status.Conditions, kind)
+			require.NotNil(t, c, "%s: %s", name, kind)
+			assert.Equal(t, value, c.Status, name)
+			assert.Equal(t, v1alpha1.ReasonInvalidSpec, c.Reason, name)
+			assert.Contains(t, c.Message, tt.want)
+		}
+		p.touch(name)
+		assert.Contains(t, p.oneEvent(name, v1alpha1.ReasonInvalidSpec).Note, tt.want)
+	}
+	assert.Empty(t, p.jobs())
+
+	mended := p.flow("unknown")
+	mended.Spec.Flows[1].Dependencies = []string{"a"}
+	require.NoError(t, p.client.Update(t.Context(), mended))
+	p.waitState("unknown", v1alpha1.StateSucceed)
+}
+
+func TestATemplateMayComeLate(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.create("late", node("a", "true"), v1alpha1.Flow{Name: "b", JobTemplateRef: "t"})
+	flow := p.wait("late", "a has run and b waits", func(f *v1alpha1.JobFlow) bool {
+		return len(f.Status.Flows) == 2 && f.Status.Flows[0].State == v1alpha1.FlowSucceed
+	})
+	ready := meta.FindStatusCondition(flow.Status.Conditions, "Ready")
+	assert.Equal(t, v1alpha1.ReasonJobTemplateNotFound, ready.Reason)
+	assert.Equal(t, `flow "b" waits for JobTemplate "t": spec.flows[1].jobTemplateRef: Not found: "t"`, ready.Message)
+	p.oneEvent("late", v1alpha1.ReasonJobTemplateNotFound)
+
+	require.NoError(t, p.client.Create(t.Context(), &v1alpha1.JobTemplate{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "t"},
+		Spec:       v1alpha1.JobTemplateSpec{JobTemplate: *jobSpec("true")},
+	}))
+	p.waitState("late", v1alpha1.StateSucceed)
+	p.oneEvent("late", v1alpha1.ReasonJobTemplateNotFound)
+}
+
+func TestAPassOverAnUnchangedFlowMakesNoRequest(t *testing.T) {
+	p := newPlace(t)
+	var counted counter
+	p.manage(counted.wrap)
+
+	p.create("over", node("a", "true"), node("b", "true", "a"))
+	p.waitState("over", v1alpha1.StateSucceed)
+	p.create("bad", node("a", "true", "x"))
+	p.waitState("bad", v1alpha1.StateFailed)
+	p.create("waiting", node("a", "true"), node("b", "true", "a"), v1alpha1.Flow{Name: "c", JobTemplateRef: "missing"})
+	p.wait("waiting", "all but c has run", func(f *v1alpha1.JobFlow) bool {
+		return len(f.Status.Flows) == 3 && f.Status.Flows[1].State == v1alpha1.FlowSucceed
+	})
+	for flow, reason := range map[string]string{
+		"over": v1alpha1.ReasonSucceeded, "bad": v1alpha1.ReasonInvalidSpec, "waiting": v1alpha1.ReasonJobTemplateNotFound,
+	} {
+		p.oneEvent(flow, reason) // events are written a moment later
+	}
+	require.NotEmpty(t, counted.take())
+	for _, flow := range []string{"over", "bad", "waiting"} {
+		p.touch(flow)
+		p.touch(flow)
+		assert.Empty(t, counted.take(), flow)
+	}
+}
+
+func TestARestartedManagerCreatesEachJobOnce(t *testing.T) {
+	p := newPlace(t)
+	w, err := p.client.Watch(t.Context(), &batchv1.JobList{}, client.InNamespace(p.namespace))
+	require.NoError(t, err)
+	t.Cleanup(w.Stop)
+	var mu sync.Mutex
+	created := map[string]map[types.UID]bool{}
+	go func() {
+		for event := range w.ResultChan() {
+			if job, ok := event.Object.(*batchv1.Job); ok && event.Type == watch.Added {
+				mu.Lock()
+				if created[job.Name] == nil {
+					created[job.Name] = map[types.UID]bool{}
+				}
+				created[job.Name][job.UID] = true
+				mu.Unlock()
+			}
+		}
+	}()
+
+	stop := p.manage()
+	p.create("restarted", node("a", "true"), node("b", "sleep 2", "a"), node("c", "true", "b"), node("d", "true", "a"))
+	for _, running := range []string{"a", "b"} {
+		p.wait("restarted", running+" has a Job", func(f *v1alpha1.JobFlow) bool {
+			for _, s := range f.Status.Flows {
+				if s.Name == running && s.Job != "" {
+					return true
+				}
+			}
+			return false
+		})
+		stop()
+		stop = p.manage()
+	}
+	p.waitState("restarted", v1alpha1.StateSucceed)
+	mu.Lock()
+	defer mu.Unlock()
+	assert.Len(t, created, 4)
+	for name, uids := range created {
+		assert.Len(t, uids, 1, name)
+	}
+}
+
+func TestAFinishedFlowNeverRunsAgain(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	brief := node("brief", "true")
+	brief.JobTemplate.TTLSecondsAfterFinished = ptr.To[int32](0)
+	p.create("over", brief, node("next", "true", "brief"))
+	p.waitState("over", v1alpha1.StateSucceed)
+	eventually(t, "the Job with a TTL is deleted", func() bool { return len(p.jobs()) == 1 })
+
+	require.NoError(t, p.client.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(p.namespace), client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	eventually(t, "all Jobs are deleted", func() bool { return len(p.jobs()) == 0 })
+	p.touch("over")
+	assert.Empty(t, p.jobs())
+	assert.Equal(t, v1alpha1.StateSucceed, p.flow("over").Status.State)
+}
+
+func TestAJobThatTheServerRefuses(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	bad := node("bad", "true")
+	bad.JobTemplate.Template.Spec.Containers[0].Name = "Not A Name"
+	p.create("refused", bad)
+	flow := p.wait("refused", "it is stalled", func(f *v1alpha1.JobFlow) bool {
+		return meta.IsStatusConditionTrue(f.Status.Conditions, "Stalled")
+	})
+	assert.Equal(t, v1alpha1.StatePending, flow.Status.State, "nothing runs")
+	assert.Contains(t, meta.FindStatusCondition(flow.Status.Conditions, "Ready").Message, "Not A Name")
+
+	flow.Spec.Flows[0].JobTemplate.Template.Spec.Containers[0].Name = "a-name"
+	require.NoError(t, p.client.Update(t.Context(), flow))
+	flow = p.waitState("refused", v1alpha1.StateSucceed)
+	assert.Nil(t, meta.FindStatusCondition(flow.Status.Conditions, "Stalled"))
+}

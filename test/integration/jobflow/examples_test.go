@@ -1,0 +1,134 @@
+package jobflow
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/jobflow"
+)
+
+func TestExampleRunsInDependencyOrder(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.apply(examples + "example.yaml")
+	flow := p.waitState("jobflow-example", v1alpha1.StateSucceed)
+
+	pods := p.pods("jobflow-example")
+	require.Len(t, pods, 5)
+	for _, node := range flow.Spec.Flows {
+		pod := pods[node.Name]
+		ran := pod.Status.ContainerStatuses[0].State.Terminated
+		require.NotNil(t, ran, node.Name)
+		for _, dependency := range node.Dependencies {
+			other := pods[dependency].Status.ContainerStatuses[0].State.Terminated
+			assert.False(t, ran.StartedAt.Before(&other.FinishedAt), "%s started at %s, before %s ended at %s", node.Name, ran.StartedAt, dependency, other.FinishedAt)
+		}
+		assert.Equal(t, "minikube", pod.Spec.NodeName)
+		assert.Equal(t, corev1.RestartPolicyNever, pod.Spec.RestartPolicy)
+		for _, key := range []string{"key1", "key2"} {
+			assert.Equal(t, strings.Replace(key, "key", "value", 1), pod.Labels[key])
+			assert.Equal(t, strings.Replace(key, "key", "value", 1), pod.Annotations[key])
+		}
+		assert.Equal(t, node.Name+" FOO=bar QUE=pasa", p.logs("jobflow-example-"+node.Name))
+	}
+	p.oneEvent("jobflow-example", v1alpha1.ReasonStarted)
+	p.oneEvent("jobflow-example", v1alpha1.ReasonSucceeded)
+
+	out, err := p.kubectl("get", "jf")
+	require.NoError(t, err, out)
+	lines := strings.Split(out, "\n")
+	assert.Equal(t, []string{"NAME", "STATUS", "AGE"}, strings.Fields(lines[0]))
+	assert.Equal(t, []string{"jobflow-example", "Succeed"}, strings.Fields(lines[1])[:2])
+}
+
+func TestExampleWithAnError(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.apply(examples + "error.yaml")
+	out, err := p.kubectl("wait", "--for=condition=Failed", "--timeout=90s", "jobflow/jobflow-example-error")
+	require.NoError(t, err, out)
+
+	flow := p.flow("jobflow-example-error")
+	assert.Equal(t, v1alpha1.StateFailed, flow.Status.State)
+	states := map[string]v1alpha1.FlowState{}
+	for _, s := range flow.Status.Flows {
+		states[s.Name] = s.State
+	}
+	assert.Equal(t, map[string]v1alpha1.FlowState{
+		"job1": v1alpha1.FlowSucceed, "job2-error-container": v1alpha1.FlowFailed, "job3": v1alpha1.FlowSkipped, "job4": v1alpha1.FlowSucceed,
+	}, states)
+	assert.ElementsMatch(t, []string{"jobflow-example-error-job1", "jobflow-example-error-job2-error-container", "jobflow-example-error-job4"}, p.jobs())
+	failed := p.oneEvent("jobflow-example-error", v1alpha1.ReasonJobFailed)
+	assert.Equal(t, "jobflow-example-error-job2-error-container", failed.Related.Name)
+	assert.Contains(t, p.oneEvent("jobflow-example-error", v1alpha1.ReasonFailed).Note, "job2-error-container failed: BackoffLimitExceeded")
+}
+
+func TestExampleWithAJobTemplate(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.apply(examples + "jobtemplate.yaml")
+	p.waitState("jobflow-example-jobtemplate", v1alpha1.StateSucceed)
+	assert.Equal(t, "hello bar", p.logs("jobflow-example-jobtemplate-second"))
+	assert.Equal(t, "own template with FOO=bar", p.logs("jobflow-example-jobtemplate-own"))
+	assert.Equal(t, "greeters", p.pods("jobflow-example-jobtemplate")["first"].Labels["team"], "labels of the template are kept")
+	out, err := p.kubectl("get", "job", "jobflow-example-jobtemplate-first", "-o", `jsonpath={.metadata.annotations.api\.practice\.com/job-template} {.spec.backoffLimit}`)
+	require.NoError(t, err)
+	assert.Equal(t, "greeter 2", out)
+}
+
+func TestExampleWithAShareVolume(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.apply(examples + "sharevolume.yaml")
+	p.waitState("jobflow-example-sharevolume", v1alpha1.StateSucceed)
+	assert.Equal(t, "written by the first Job", p.logs("jobflow-example-sharevolume-read"))
+}
+
+func TestExampleOnOneNode(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.apply(examples + "samenode.yaml")
+	p.waitState("jobflow-example-samenode", v1alpha1.StateSucceed)
+	for _, node := range []string{"left", "right", "join"} {
+		assert.Equal(t, node+" runs on node-2", p.logs("jobflow-example-samenode-"+node))
+	}
+	scheduled := p.pods("jobflow-example-samenode")["left"]
+	out, err := p.kubectl("get", "events", "--field-selector", "reason=Scheduled,involvedObject.name="+scheduled.Name)
+	require.NoError(t, err)
+	assert.Contains(t, out, "Successfully assigned", "by the scheduler")
+}
+
+// The seed's example is accepted as it is, by both kinds of apply, and nothing of it is dropped.
+func TestSeedsExampleIsAccepted(t *testing.T) {
+	text, err := os.ReadFile(examples + "testdata/seed.yaml")
+	require.NoError(t, err)
+	var seed map[string]any
+	require.NoError(t, yaml.Unmarshal(text, &seed))
+	for _, how := range [][]string{{"apply"}, {"apply", "--server-side"}, {"create", "--validate=strict"}} {
+		t.Run(strings.Join(how, " "), func(t *testing.T) {
+			p := newPlace(t)
+			out, err := p.kubectl(append(how, "-f", examples+"testdata/seed.yaml")...)
+			require.NoError(t, err, out)
+			assert.NotContains(t, out, "Warning")
+
+			stored := &unstructured.Unstructured{}
+			stored.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("JobFlow"))
+			require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "jobflow-example"}, stored))
+			assert.Subset(t, stored.Object["spec"], seed["spec"])
+
+			p.manage()
+			p.waitState("jobflow-example", v1alpha1.StateRunning)
+			eventually(t, "its first Jobs", func() bool { return len(p.jobs()) == 2 })
+			assert.ElementsMatch(t, []string{jobflow.JobName("jobflow-example", "job1"), jobflow.JobName("jobflow-example", "job4")}, p.jobs())
+		})
+	}
+}
