@@ -20,7 +20,7 @@ import (
 
 const (
 	pollEvery = 50 * time.Millisecond
-	patience  = 60 * time.Second
+	patience  = 30 * time.Second
 )
 
 // program is a command line of the program, ready to run.
@@ -126,17 +126,19 @@ func (r report) ports(t *testing.T) []string {
 // requireGone waits until no process mentions the cluster's directory and none of the ports accepts.
 func (c *testCluster) requireGone(t *testing.T, ports []string) {
 	t.Helper()
-	var left string
-	require.Eventually(t, func() bool {
-		left = strings.Join(c.processes(t), "\n")
+	eventually(t, func() error {
+		left := c.processes(t)
 		for _, port := range ports {
 			if conn, err := net.Dial("tcp", port); err == nil {
 				conn.Close()
-				left += "\nport " + port
+				left = append(left, "port "+port)
 			}
 		}
-		return left == ""
-	}, 20*time.Second, pollEvery, fmt.Sprintf("of the cluster in %s there is still: %s", c.dir, left))
+		if len(left) > 0 {
+			return fmt.Errorf("of the cluster in %s there is still: %s", c.dir, strings.Join(left, "\n"))
+		}
+		return nil
+	})
 }
 
 // processes are the command lines that mention the directory: each component has a path of it in its flags.
@@ -156,9 +158,15 @@ func (c *testCluster) processes(t *testing.T) []string {
 // eventually polls until check returns no error.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
-	var last error
-	require.Eventually(t, func() bool {
-		last = check()
-		return last == nil
-	}, patience, pollEvery, "last answer: %v", &last)
+	deadline := time.Now().Add(patience)
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			require.NoError(t, err)
+		}
+		time.Sleep(pollEvery)
+	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -51,6 +54,7 @@ func TestDataOutlivesTheProcesses(t *testing.T) {
 	assert.Contains(t, merged.Contexts, "work")
 	assert.Equal(t, first.Server, merged.Clusters[merged.CurrentContext].Server)
 
+	c.runForever(t)
 	c.run(t, "down")
 	c.requireGone(t, first.ports(t))
 	left, err := clientcmd.LoadFromFile(file)
@@ -79,6 +83,7 @@ func TestDataOutlivesTheProcesses(t *testing.T) {
 	assert.ElementsMatch(t, []string{"node-2", "third"}, names)
 
 	// Nothing can be tidied up when the supervisor is killed; its components still go.
+	c.requireForeverRuns(t)
 	require.NoError(t, syscall.Kill(second.PID, syscall.SIGKILL))
 	c.requireGone(t, second.ports(t))
 	_, err = c.status(t)
@@ -93,6 +98,33 @@ func TestDataOutlivesTheProcesses(t *testing.T) {
 	c.run(t, "down", "--delete-data")
 	c.requireGone(t, third.ports(t))
 	assert.NoDirExists(t, c.dir)
+}
+
+// runForever makes a pod on node-2 whose process would outlive the cluster if nobody ended it. It names the
+// cluster's directory, to be found by it.
+func (c *testCluster) runForever(t *testing.T) {
+	t.Helper()
+	_, err := c.client(t).CoreV1().Pods("default").Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "forever"},
+		Spec: corev1.PodSpec{
+			NodeName:   "node-2",
+			Containers: []corev1.Container{{Name: "c", Image: "none", Command: []string{"sh", "-c", "while :; do sleep 1; done # " + c.dir}}},
+		},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	c.requireForeverRuns(t)
+}
+
+func (c *testCluster) requireForeverRuns(t *testing.T) {
+	t.Helper()
+	eventually(t, func() error {
+		for _, process := range c.processes(t) {
+			if strings.Contains(process, "while :;") {
+				return nil
+			}
+		}
+		return errors.New("the pod's process does not run")
+	})
 }
 
 func (c *testCluster) requireNote(t *testing.T) {
@@ -141,6 +173,33 @@ func waitLine(t *testing.T, lines *bufio.Scanner, prefix string) {
 		}
 	}
 	require.Fail(t, fmt.Sprintf("no line starts with %q", prefix))
+}
+
+// Between picking a port and binding it, somebody else takes it.
+func TestLostPortIsReplaced(t *testing.T) {
+	c := newCluster(t)
+	taken := make(chan net.Listener, 1)
+	go func() {
+		// The controller manager binds seconds after the ports were picked and written down.
+		settings := struct{ Ports map[string]int }{}
+		for settings.Ports == nil {
+			data, _ := os.ReadFile(filepath.Join(c.dir, "cluster.json"))
+			_ = json.Unmarshal(data, &settings)
+			time.Sleep(time.Millisecond)
+		}
+		l, _ := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", settings.Ports["kube-controller-manager"]))
+		taken <- l
+	}()
+	said := c.run(t, "up", "--nodes", "0", "--detach")
+	l := <-taken
+	require.NotNil(t, l)
+	defer l.Close()
+	assert.Contains(t, said, "kube-controller-manager: port")
+	assert.Contains(t, said, "was taken")
+	r, err := c.status(t)
+	require.NoError(t, err)
+	assert.True(t, r.Healthy)
+	assert.NotContains(t, r.ports(t), l.Addr().String())
 }
 
 func TestFailedStartNamesTheComponentAndLeavesNothing(t *testing.T) {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +16,7 @@ import (
 )
 
 // progressFD names the descriptor on which a supervisor in the background reports to the `up --detach` that
-// started it: its progress, then either "ready" and end of file, or end of file alone.
+// started it: its progress, and in the end a verdict.
 const progressFD = "DEVCLUSTER_PROGRESS_FD"
 
 // runDetached starts a supervisor in a session of its own and returns when its cluster is ready.
@@ -55,42 +57,42 @@ func runDetached(dir clusterdir.Dir) error {
 			_ = cmd.Process.Signal(syscall.SIGTERM)
 		}
 	}()
-	said := &lastLine{to: os.Stdout}
-	_, _ = io.Copy(said, progress)
-	if said.line() == readyMark {
+	verdict, err := relay(progress, os.Stdout)
+	if err == nil && verdict == verdictReady {
 		return cmd.Process.Release()
 	}
 	_ = cmd.Wait()
-	return errSilent
+	if verdict == "" {
+		return fmt.Errorf("the supervisor in the background ended without a word: see %s", dir.Log("devcluster"))
+	}
+	return errors.New(verdict)
 }
 
 func isDetach(arg string) bool {
 	return arg == "--detach" || strings.HasPrefix(arg, "--detach=")
 }
 
-// readyMark is the last line of a start that succeeded. It is for `up --detach` alone, and not shown.
-const readyMark = "\x00ready"
+// A verdict follows the last line of progress, after verdictMark: that the cluster is ready, or what went wrong.
+const (
+	verdictMark  = "\x00"
+	verdictReady = "ready"
+)
 
-// lastLine passes on what is written, but for the mark at the end.
-type lastLine struct {
-	to   io.Writer
-	seen string
-}
-
-func (l *lastLine) Write(p []byte) (int, error) {
-	l.seen = string(p)
-	if text, found := strings.CutSuffix(l.seen, readyMark); found {
-		_, err := io.WriteString(l.to, text)
-		return len(p), err
+// relay passes on the lines of progress as they come, and returns the verdict.
+func relay(progress io.Reader, out io.Writer) (verdict string, err error) {
+	for lines := bufio.NewReader(progress); ; {
+		line, err := lines.ReadString('\n')
+		if first, found := strings.CutPrefix(line, verdictMark); found {
+			rest, _ := io.ReadAll(lines)
+			return first + string(rest), nil
+		}
+		if _, werr := io.WriteString(out, line); werr != nil {
+			return "", werr
+		}
+		if err != nil {
+			return "", nil
+		}
 	}
-	return l.to.Write(p)
-}
-
-func (l *lastLine) line() string {
-	if strings.HasSuffix(l.seen, readyMark) {
-		return readyMark
-	}
-	return ""
 }
 
 // progress is where a supervisor reports: its own output, and the `up --detach` that waits for it.
@@ -112,17 +114,20 @@ func openProgress() *progress {
 func (p *progress) Write(b []byte) (int, error) { return p.out.Write(b) }
 
 // ready lets `up --detach` return.
-func (p *progress) ready() {
-	if p.waiter != nil {
-		fmt.Fprint(p.waiter, readyMark)
-		p.waiter.Close()
-		p.out, p.waiter = os.Stdout, nil
+func (p *progress) ready() { p.verdict(verdictReady) }
+
+// fail tells `up --detach` what went wrong, if it still waits.
+func (p *progress) fail(err error) {
+	if err != nil {
+		p.verdict(err.Error())
 	}
 }
 
-func (p *progress) fail(err error) {
-	if err != nil && p.waiter != nil {
-		fmt.Fprintln(p.waiter, "devcluster:", err)
+func (p *progress) verdict(v string) {
+	if p.waiter != nil {
+		fmt.Fprint(p.waiter, verdictMark+v)
+		p.waiter.Close()
+		p.out, p.waiter = os.Stdout, nil
 	}
 }
 

@@ -101,6 +101,11 @@ func tidy(dir clusterdir.Dir) error {
 	if err != nil {
 		return nil
 	}
+	return removeContexts(settings)
+}
+
+// removeContexts takes the cluster's context out of the user's kubeconfig files.
+func removeContexts(settings *clusterdir.Settings) error {
 	var errs []error
 	for _, file := range settings.Kubeconfigs {
 		errs = append(errs, kubeconfig.Remove(file, settings.ContextName()))

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/armature-dev/armature/devcluster/internal/clusterdir"
+	"github.com/armature-dev/armature/devcluster/internal/fakenode"
+	"github.com/armature-dev/armature/devcluster/internal/supervisor"
 )
 
 // statusTimeout bounds what `status` asks the API server.
@@ -133,6 +135,9 @@ func (s *status) askServer(ctx context.Context) error {
 		return fmt.Errorf("list nodes: %w", err)
 	}
 	for _, node := range nodes.Items {
+		if node.Labels[supervisor.LocalLabel] == "" && node.Labels[fakenode.Label] == "" {
+			continue // somebody's own
+		}
 		for _, c := range node.Status.Conditions {
 			if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
 				s.NodesReady++

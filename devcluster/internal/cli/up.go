@@ -72,7 +72,11 @@ func runSupervisor(dir clusterdir.Dir, flags *upFlags, life lifetime) error {
 	if err != nil {
 		return err
 	}
-	if _, err := flags.applyTo(settings); err != nil {
+	// A supervisor that was killed left its context in these files, which this one may not be told about.
+	if err := removeContexts(settings); err != nil {
+		return err
+	}
+	if _, err := flags.applyTo(settings, dir); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -114,7 +118,7 @@ func alreadyRunning(ctx context.Context, dir clusterdir.Dir, flags *upFlags, det
 	if err != nil {
 		return false, err
 	}
-	changes, err := flags.applyTo(settings)
+	changes, err := flags.applyTo(settings, dir)
 	if err != nil {
 		return false, err
 	}

@@ -85,7 +85,7 @@ func (f *upFlags) localNodes() []string {
 
 // applyTo changes the settings to what the flags ask for. What no flag mentions stays as it was at the last
 // `up`; it returns what is different.
-func (f *upFlags) applyTo(s *clusterdir.Settings) ([]string, error) {
+func (f *upFlags) applyTo(s *clusterdir.Settings, dir clusterdir.Dir) ([]string, error) {
 	var changes []string
 	if f.set.Changed("nodes") || f.set.Changed("node-names") {
 		names := f.localNodes()
@@ -100,17 +100,18 @@ func (f *upFlags) applyTo(s *clusterdir.Settings) ([]string, error) {
 		changes = append(changes, fmt.Sprintf("fake nodes are %d, not %d", s.FakeNodes, f.fakeNodes))
 		s.FakeNodes = f.fakeNodes
 	}
-	if f.set.Changed("kubeconfig") {
-		file, err := filepath.Abs(f.kubeconfig)
-		if err != nil {
-			return nil, fmt.Errorf("--kubeconfig: %w", err)
-		}
-		if !slices.Contains(s.Kubeconfigs, file) {
-			changes = append(changes, fmt.Sprintf("its context is not in %s", file))
-			s.Kubeconfigs = []string{file}
-		}
-	} else {
+	if !f.set.Changed("kubeconfig") {
 		s.Kubeconfigs = nil
+		return changes, nil
+	}
+	file, err := filepath.Abs(f.kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("--kubeconfig: %w", err)
+	}
+	// The one inside the directory is written anyway, and stays when the cluster is down.
+	if file != dir.Kubeconfig() && !slices.Contains(s.Kubeconfigs, file) {
+		changes = append(changes, fmt.Sprintf("context is not in %s", file))
+		s.Kubeconfigs = []string{file}
 	}
 	return changes, nil
 }

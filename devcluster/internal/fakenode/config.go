@@ -3,6 +3,7 @@ package fakenode
 import (
 	_ "embed"
 	"fmt"
+	"strings"
 )
 
 const (
@@ -21,6 +22,18 @@ const (
 //go:embed stages.yaml
 var stages string
 
+// runTimeLeft is a jq expression: what is left of an annotated run time, or null. kwok counts a delay from the
+// last change of the pod, so that a label put on a running pod would make it run its whole time again. When the
+// container started long ago, what it has run is therefore taken off. Start times have whole seconds, so that
+// is not done for one that has just started.
+const runTimeLeft = `.metadata.annotations["devcluster.armature.dev/run-time"] as $all
+  | (now - ((.status.containerStatuses[0].state.running.startedAt? // (now | todate)) | fromdate)) as $ran
+  | if $all == null or $ran < 1.5 then $all else
+      ([$all | match("([0-9.]+)(h|ms|m|s)"; "g")
+        | (.captures[0].string | tonumber) * {h: 3600, m: 60, s: 1, ms: 0.001}[.captures[1].string]] | add // 0) as $seconds
+      | (([$seconds - $ran, 0.001] | max) * 1000 | floor | tostring) + "ms"
+    end`
+
 // Config is the configuration of kwok: which nodes it runs, how fast, and the stages of nodes and pods.
 func Config() string {
 	return fmt.Sprintf(`kind: KwokConfiguration
@@ -38,5 +51,5 @@ options:
   podPlayStageParallelism: 64
   podsOnNodeSyncParallelism: 4
 ---
-%s`, Label, podCIDR, LeaseSeconds, stages)
+%s`, Label, podCIDR, LeaseSeconds, strings.ReplaceAll(stages, "$RUN_TIME_LEFT", strings.Join(strings.Fields(runTimeLeft), " ")))
 }

@@ -45,6 +45,7 @@ func newLocalNode(ctx context.Context, shared *shared, host *pods.Host, addresse
 	if err := os.MkdirAll(host.Dir, 0o700); err != nil {
 		return nil, err
 	}
+	pods.KillLeftovers(host.Dir)
 	tls, err := shared.authority.serving(host.NodeName)
 	if err != nil {
 		return nil, err

@@ -112,6 +112,8 @@ type shared struct {
 func newClient(config *rest.Config) (kubernetes.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	config.UserAgent = "devcluster-local-nodes"
 	return kubernetes.NewForConfig(config)
 }

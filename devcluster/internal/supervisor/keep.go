@@ -61,37 +61,66 @@ func (s *Supervisor) keep(sp spec) error {
 // keepRunning returns nil when the component was stopped, else why it can't be kept running.
 func (s *Supervisor) keepRunning(k *keeper, p *process) error {
 	name := k.spec.name
-	failures, delay := 0, firstDelay
-	for {
+	for failures := 0; ; {
 		began := time.Now()
 		select {
 		case <-p.done:
 			p.alive.Close()
 		case <-k.stop:
-			p.stop()
+			p.stop(s.stopTimeout())
 			s.state.stopped(name)
 			return nil
 		}
 		failure := &componentError{name, p.exited(), p.ownLog(), p.tail(tailLines)}
 		s.state.failed(name, failure.how)
-		if time.Since(began) > wellAfter {
-			failures, delay = 0, firstDelay
-		}
-		if failures++; !s.state.isReady() || failures > maxRestarts {
+		if !s.state.isReady() {
 			return failure
 		}
-		fmt.Fprintf(s.out, "%s: %s; starting it again in %s (%s)\n", name, failure.how, delay, failure.log)
-		select {
-		case <-time.After(delay):
-		case <-k.stop:
-			return nil
+		if time.Since(began) > wellAfter {
+			failures = 0
 		}
-		delay = min(2*delay, maxDelay)
 		var err error
-		if p, err = s.launch(k.spec, true); err != nil {
+		if p, err = s.restart(k, failure, &failures); p == nil {
 			return err
 		}
 	}
+}
+
+// restart runs the component again after a while, longer after each failure. It returns neither process nor
+// error when the component is to stop, and an error when it has failed too often.
+func (s *Supervisor) restart(k *keeper, failure error, failures *int) (*process, error) {
+	for {
+		if *failures == maxRestarts {
+			return nil, fmt.Errorf("given up after %d restarts: %w", maxRestarts, failure)
+		}
+		delay := min(firstDelay<<*failures, maxDelay)
+		*failures++
+		fmt.Fprintf(s.out, "%s; starting it again in %s\n", firstLine(failure), delay)
+		select {
+		case <-time.After(delay):
+		case <-k.stop:
+			return nil, nil
+		}
+		p, err := s.launch(k.spec, true)
+		if err == nil {
+			return p, nil
+		}
+		failure = err
+	}
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimSuffix(line, ":")
+}
+
+// stopTimeout is short when the cluster never was ready: a component that waits for one that failed may not
+// listen, and has nothing to finish.
+func (s *Supervisor) stopTimeout() time.Duration {
+	if s.wasReady {
+		return stopTimeout
+	}
+	return time.Second
 }
 
 // launch runs the component once.

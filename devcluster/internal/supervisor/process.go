@@ -76,11 +76,11 @@ func startProcess(sp spec, logFile string, lock *os.File) (*process, error) {
 }
 
 // stop asks the component to end, makes it end, and returns when it has.
-func (p *process) stop() {
+func (p *process) stop(timeout time.Duration) {
 	p.alive.Close()
 	select {
 	case <-p.done:
-	case <-time.After(stopTimeout):
+	case <-time.After(timeout):
 		_ = p.cmd.Process.Kill()
 		<-p.done
 	}

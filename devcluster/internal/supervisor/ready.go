@@ -17,12 +17,15 @@ import (
 )
 
 const (
-	pollEvery  = 50 * time.Millisecond
-	tryTimeout = 5 * time.Second
+	pollEvery = 50 * time.Millisecond
+	// To list thousands of nodes takes a while; to do it all the time slows down what one waits for.
+	pollManyEvery = 500 * time.Millisecond
+	manyNodes     = 200
+	tryTimeout    = 5 * time.Second
 )
 
-// until calls check until it returns nil. When ctx ends first, the error tells why, and what check said last.
-func until(ctx context.Context, what string, check func(context.Context) error) error {
+// until calls check again and again until it returns nil. When ctx ends first, the error tells why, and what check said last.
+func until(ctx context.Context, what string, every time.Duration, check func(context.Context) error) error {
 	var last error
 	for {
 		try, cancel := context.WithTimeout(ctx, tryTimeout)
@@ -41,7 +44,7 @@ func until(ctx context.Context, what string, check func(context.Context) error) 
 				return cause
 			}
 			return fmt.Errorf("%s: %w; last answer: %w", what, cause, last)
-		case <-time.After(pollEvery):
+		case <-time.After(every):
 		}
 	}
 }
@@ -53,14 +56,18 @@ func (s *Supervisor) waitReady(ctx context.Context) error {
 		return err
 	}
 	for _, name := range []string{component.ControllerManager, component.Scheduler} {
-		if err := until(ctx, name, func(ctx context.Context) error { return healthy(ctx, client, s.url(name)+"/healthz") }); err != nil {
+		if err := until(ctx, name, pollEvery, func(ctx context.Context) error { return healthy(ctx, client, s.url(name)+"/healthz") }); err != nil {
 			return err
 		}
 	}
-	if err := until(ctx, "service account default/default", s.defaultAccountReady); err != nil {
+	if err := until(ctx, "service account default/default", pollEvery, s.defaultAccountReady); err != nil {
 		return err
 	}
-	return until(ctx, "nodes", s.nodesReady)
+	every := pollEvery
+	if s.settings.FakeNodes > manyNodes {
+		every = pollManyEvery
+	}
+	return until(ctx, "nodes", every, s.nodesReady)
 }
 
 func (s *Supervisor) apiServerReady(ctx context.Context) error {

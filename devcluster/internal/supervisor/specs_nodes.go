@@ -37,8 +37,12 @@ func (s *Supervisor) fakeNodes() spec {
 			"--config=" + s.dir.Credentials(fakenode.ConfigFile),
 		},
 		// Else kwok reads a file in the user's home directory as well.
-		env:    []string{"KWOK_WORKDIR=" + s.dir.Credentials("kwok")},
-		before: func() error { return s.releaseLeases(context.Background()) },
+		env: []string{"KWOK_WORKDIR=" + s.dir.Credentials("kwok")},
+		before: func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), tryTimeout)
+			defer cancel()
+			return s.releaseLeases(ctx)
+		},
 	}
 }
 

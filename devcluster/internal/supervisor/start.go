@@ -22,6 +22,12 @@ func (s *Supervisor) prepare() error {
 	if err := s.dir.SaveSettings(s.settings); err != nil {
 		return err
 	}
+	// A file that can't be read is found before the start, not after.
+	for _, file := range s.settings.Kubeconfigs {
+		if err := kubeconfig.Remove(file, s.settings.ContextName()); err != nil {
+			return err
+		}
+	}
 	if err := pki.Ensure(s.dir); err != nil {
 		return err
 	}
@@ -80,7 +86,7 @@ func (s *Supervisor) start(ctx context.Context) error {
 	if s.admin, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}
-	if err := until(ctx, "kube-apiserver", s.apiServerReady); err != nil {
+	if err := until(ctx, "kube-apiserver", pollEvery, s.apiServerReady); err != nil {
 		return err
 	}
 	if err := s.prepareNodes(ctx); err != nil {

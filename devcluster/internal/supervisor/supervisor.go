@@ -30,6 +30,8 @@ type Supervisor struct {
 	admin kubernetes.Interface
 
 	keepers map[string]*keeper
+	// wasReady is set once, before anything can stop because the cluster does.
+	wasReady bool
 	// fail ends the cluster because of an error.
 	fail context.CancelCauseFunc
 }
@@ -61,7 +63,7 @@ func (s *Supervisor) Run(ctx context.Context, ready func()) (err error) {
 			ready()
 		})
 		var failed *componentError
-		if attempt == maxAttempts || ctx.Err() != nil || !errors.As(err, &failed) || !failed.portTaken() {
+		if s.wasReady || attempt == maxAttempts || ctx.Err() != nil || !errors.As(err, &failed) || !failed.portTaken() {
 			return err
 		}
 		fmt.Fprintf(s.out, "%s: port %d was taken by another program; trying another one\n", failed.name, s.settings.Ports[failed.name])
@@ -88,6 +90,7 @@ func (s *Supervisor) attempt(parent context.Context, ready func()) error {
 		}
 		return err
 	}
+	s.wasReady = true
 	s.state.phase(clusterdir.Ready)
 	ready()
 	<-ctx.Done()

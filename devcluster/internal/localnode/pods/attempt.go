@@ -133,6 +133,7 @@ func (c *container) spawn(l *launch, number int32) (*attempt, error) {
 	defer input.Close()
 	p, err := process.Start(process.Command{
 		Path: l.path, Args: l.args, Env: l.env, Dir: l.dir,
+		Mark:     envRoot + "=" + l.root,
 		ExitFile: c.file(number, "exit"), Stdout: input, Stderr: input,
 	})
 	if err != nil {
@@ -156,6 +157,9 @@ func (c *container) spawn(l *launch, number int32) (*attempt, error) {
 		}
 		c.attempts = number + 1
 		c.running, c.started, c.ready = a, false, false
+		if c.startsAtOnce() {
+			c.setStarted()
+		}
 		c.state = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: c.pod.now()}}
 	})
 	return a, nil

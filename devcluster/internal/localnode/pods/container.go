@@ -132,14 +132,7 @@ func (c *container) stop() <-chan struct{} {
 	return c.pod.stopping
 }
 
-func (c *container) isStopping() bool {
-	select {
-	case <-c.stop():
-		return true
-	default:
-		return false
-	}
-}
+func (c *container) isStopping() bool { return isClosed(c.stop()) }
 
 // waitFor sets the container waiting for something outside and pauses; false
 // means that the container was stopped.

@@ -58,21 +58,26 @@ func (d *deadline) wait(done <-chan struct{}) bool {
 		d.mu.Unlock()
 		var due <-chan time.Time
 		if !at.IsZero() {
-			timer := d.clock.NewTimer(at.Sub(d.clock.Now()))
-			defer timer.Stop()
-			due = timer.C()
+			rest := at.Sub(d.clock.Now())
+			if rest <= 0 {
+				return isClosed(done)
+			}
+			due = d.clock.After(rest)
 		}
 		select {
 		case <-done:
 			return true
 		case <-changed:
-		case <-due:
-			select {
-			case <-done:
-				return true
-			default:
-				return false
-			}
+		case <-due: // look again: it may have been moved
 		}
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }

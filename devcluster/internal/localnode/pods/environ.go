@@ -14,6 +14,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/armature-dev/armature/devcluster/internal/localnode/pathmap"
+	"github.com/armature-dev/armature/devcluster/internal/localnode/process"
 )
 
 // Variables that every container has.
@@ -22,6 +23,10 @@ const (
 	envMessage    = "TERMINATION_LOG"
 	envKubeconfig = "KUBECONFIG"
 )
+
+// KillLeftovers kills the containers in the directory of all pods that are still
+// there although their node is not, because their shims were killed as well.
+func KillLeftovers(dir string) { process.KillMarked(envRoot + "=" + dir + "/") }
 
 // accountDir is where admission mounts the service account's token.
 const accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"

@@ -92,7 +92,7 @@ func (p *plan) realise() (*launch, error) {
 	}
 	mounts := p.mounts
 	if at := c.spec.TerminationMessagePath; at != "" {
-		mounts = append(mounts, mount{at: path.Clean("/" + at), target: message, direct: true})
+		mounts = append(mounts, mount{at: path.Clean("/" + at), target: message})
 	}
 	paths, err := link(p.root, mounts)
 	if err != nil {

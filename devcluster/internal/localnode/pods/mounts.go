@@ -13,12 +13,7 @@ import (
 )
 
 // mount is a container path and what it shows.
-type mount struct {
-	at, target string
-	// direct has the path rewritten to the target itself, not to the link in
-	// the container's root directory.
-	direct bool
-}
+type mount struct{ at, target string }
 
 // mounts are the container's volume mounts, with the volumes' paths.
 func (c *container) mounts(vars []podenv.Var, base map[string]string) ([]mount, error) {
@@ -52,11 +47,11 @@ func (c *container) mounts(vars []podenv.Var, base map[string]string) ([]mount, 
 }
 
 // link makes every mount reachable below the root, as a symbolic link, and
-// returns what the container paths are rewritten to.
+// returns what the container paths are rewritten to: the targets themselves, since
+// programs like find and tar treat a link unlike the directory it leads to.
 //
 // A mount inside another one would have its link in that volume, which may be
-// shared with others or full of files. The link is made if nothing is in the way,
-// but the path is rewritten to the target itself, which is always right.
+// shared with others or full of files. The link is made if nothing is in the way.
 func link(root string, mounts []mount) (map[string]string, error) {
 	mounts = slices.Clone(mounts)
 	slices.SortStableFunc(mounts, func(a, b mount) int { return cmp.Compare(len(a.at), len(b.at)) })
@@ -66,15 +61,10 @@ func link(root string, mounts []mount) (map[string]string, error) {
 			return nil, fmt.Errorf("volumeMount /: a volume cannot take the place of the container's root directory on a local node")
 		}
 		nested := slices.ContainsFunc(mounts[:i], func(outer mount) bool { return strings.HasPrefix(m.at, outer.at+"/") })
-		at := filepath.Join(root, m.at)
-		err := symlink(m.target, at)
-		if err != nil && !nested {
+		if err := symlink(m.target, filepath.Join(root, m.at)); err != nil && !nested {
 			return nil, fmt.Errorf("volumeMount %s: %w", m.at, err)
 		}
-		paths[m.at] = at
-		if nested || m.direct {
-			paths[m.at] = m.target
-		}
+		paths[m.at] = m.target
 	}
 	return paths, nil
 }

@@ -134,21 +134,12 @@ func (p *Pod) Terminate(grace time.Duration) {
 	p.deadline.shorten(p.host.Clock.Now().Add(grace))
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-p.stopping:
-	default:
+	if !isClosed(p.stopping) {
 		close(p.stopping)
 	}
 }
 
-func (p *Pod) isStopping() bool {
-	select {
-	case <-p.stopping:
-		return true
-	default:
-		return false
-	}
-}
+func (p *Pod) isStopping() bool { return isClosed(p.stopping) }
 
 // grace is the pod's own termination grace period.
 func (p *Pod) grace() time.Duration {

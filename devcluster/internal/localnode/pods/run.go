@@ -21,6 +21,8 @@ const (
 	retryPeriod = 5 * time.Second
 	// shutdownGrace is how long containers get when their node is stopped.
 	shutdownGrace = 2 * time.Second
+	// firstReport is when a pod is reported at the latest.
+	firstReport = 100 * time.Millisecond
 	// sidecarGrace is the least that sidecars get after the other containers.
 	sidecarGrace = 2 * time.Second
 )
@@ -53,8 +55,15 @@ func (p *Pod) Run(ctx context.Context) {
 	watchers.Wait()
 }
 
-// report sends the status after every change, and once more at the end.
+// report sends the status after every change, and once more at the end. What most
+// pods go through within milliseconds, until their first container runs, is left
+// out.
 func (p *Pod) report(ended <-chan struct{}) {
+	select {
+	case <-p.dirty:
+	case <-ended:
+	case <-p.host.Clock.After(firstReport):
+	}
 	for last := false; ; {
 		p.mu.Lock()
 		p.setStatus()
@@ -70,46 +79,6 @@ func (p *Pod) report(ended <-chan struct{}) {
 		case <-p.dirty:
 		case <-ended:
 			last = true
-		}
-	}
-}
-
-func (p *Pod) watchNode(ctx context.Context, ended <-chan struct{}) {
-	select {
-	case <-ctx.Done():
-		p.mu.Lock()
-		p.quiet = true
-		p.mu.Unlock()
-		p.Terminate(shutdownGrace)
-	case <-ended:
-	}
-}
-
-// watchDeadline ends the pod when activeDeadlineSeconds, which may change, are over.
-func (p *Pod) watchDeadline(ended <-chan struct{}) {
-	for {
-		poked := p.nextPoke()
-		p.mu.Lock()
-		seconds, start := p.object.Spec.ActiveDeadlineSeconds, p.object.Status.StartTime.Time
-		p.mu.Unlock()
-		var due <-chan time.Time
-		if seconds != nil {
-			at := start.Add(time.Duration(*seconds) * time.Second)
-			due = p.host.Clock.After(at.Sub(p.host.Clock.Now()))
-		}
-		select {
-		case <-due:
-			p.mu.Lock()
-			p.failure = &failure{reasonDeadline, "Pod was active on the node longer than the specified deadline"}
-			p.mu.Unlock()
-			p.host.Events.Event(p.Object(), corev1.EventTypeNormal, reasonDeadline, "Pod was active on the node longer than the specified deadline")
-			p.Terminate(p.grace())
-			return
-		case <-poked:
-		case <-p.stopping:
-			return
-		case <-ended:
-			return
 		}
 	}
 }
@@ -132,7 +101,9 @@ func (p *Pod) prepare(ctx context.Context) bool {
 			p.prepared = true
 			p.cannot = err
 			p.mu.Unlock()
-			p.changed()
+			if reported != "" {
+				p.setWaitingMessage("")
+			}
 			return true
 		}
 		if message := fmt.Sprintf("MountVolume.SetUp failed: %v", err); message != reported && ctx.Err() == nil {
@@ -161,7 +132,6 @@ func (p *Pod) setWaitingMessage(message string) {
 // runInit runs the init containers one after the other. It returns false if the
 // pod is stopped, or if one has failed for good.
 func (p *Pod) runInit() bool {
-	p.setWaitingMessage("")
 	for _, c := range p.init {
 		if c.kind == sidecarKind {
 			c.launched = true

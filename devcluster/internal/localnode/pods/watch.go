@@ -47,7 +47,9 @@ func (c *container) watch(a *attempt) <-chan unhealthy {
 				return
 			}
 		}
-		c.markStarted(a)
+		if !c.startsAtOnce() {
+			c.markStarted(a)
+		}
 		var running sync.WaitGroup
 		if p := c.spec.LivenessProbe; p != nil {
 			running.Go(func() {
@@ -91,17 +93,26 @@ func (c *container) failedProbe(p *corev1.Probe, name string) unhealthy {
 
 func (c *container) markStarted(a *attempt) {
 	c.set(func() {
-		if c.running != a {
-			return
-		}
-		c.started = true
-		c.ready = c.spec.ReadinessProbe == nil
-		select {
-		case <-c.firstStart:
-		default:
-			close(c.firstStart)
+		if c.running == a {
+			c.setStarted()
 		}
 	})
+}
+
+// setStarted makes a running container started, and ready unless a probe has to
+// say so first. The caller holds the mutex.
+func (c *container) setStarted() {
+	c.started = true
+	c.ready = c.spec.ReadinessProbe == nil
+	if !isClosed(c.firstStart) {
+		close(c.firstStart)
+	}
+}
+
+// startsAtOnce reports whether nothing has to happen before a running container
+// counts as started.
+func (c *container) startsAtOnce() bool {
+	return c.spec.StartupProbe == nil && (c.spec.Lifecycle == nil || c.spec.Lifecycle.PostStart == nil)
 }
 
 func (c *container) markReady(a *attempt, ready bool) {
@@ -115,13 +126,11 @@ func (c *container) markReady(a *attempt, ready bool) {
 // terminate stops a running attempt: the preStop hook, a signal, and SIGKILL when
 // the deadline comes first. It returns when the process is gone.
 func (c *container) terminate(a *attempt, d *deadline, message string) {
-	c.pod.mu.Lock()
-	quiet := c.pod.quiet
-	c.pod.mu.Unlock()
-	if quiet {
+	if c.pod.isQuiet() {
 		a.process.Discard()
+	} else {
+		c.pod.host.Events.Event(c.pod.Object(), corev1.EventTypeNormal, eventKilling, message)
 	}
-	c.pod.host.Events.Event(c.pod.Object(), corev1.EventTypeNormal, eventKilling, message)
 	if c.spec.Lifecycle != nil && c.spec.Lifecycle.PreStop != nil {
 		c.preStop(a, d)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -18,6 +19,9 @@ type Command struct {
 	Args []string
 	// Env is the whole environment.
 	Env []string
+	// Mark is the entry of Env that no other command has; it is how the command's
+	// processes are found if their shim is killed. Empty if they need not be.
+	Mark string
 	// Dir is the working directory.
 	Dir string
 	// ExitFile is where the shim records the end of the command; empty for nowhere.
@@ -32,6 +36,7 @@ type Command struct {
 type Process struct {
 	cmd      *exec.Cmd
 	exitFile string
+	mark     string
 	done     chan struct{}
 	exit     shim.Exit
 
@@ -57,6 +62,7 @@ func Start(c Command) (*Process, error) {
 		tty = "tty"
 	}
 	cmd := exec.Command(self, append([]string{shim.Command, c.ExitFile, tty, c.Dir, c.Path}, c.Args...)...)
+	cmd.Args[0] = filepath.Base(os.Args[0]) // for those who look at ps
 	cmd.Env = c.Env
 	if cmd.Env == nil {
 		cmd.Env = []string{}
@@ -79,7 +85,7 @@ func Start(c Command) (*Process, error) {
 		return nil, fmt.Errorf("start the shim of %s: %w", c.Path, err)
 	}
 
-	p := &Process{cmd: cmd, exitFile: c.ExitFile, lifeline: ours, done: make(chan struct{})}
+	p := &Process{cmd: cmd, exitFile: c.ExitFile, mark: c.Mark, lifeline: ours, done: make(chan struct{})}
 	go p.wait()
 	return p, nil
 }
@@ -104,7 +110,10 @@ func (p *Process) readExit() shim.Exit {
 	}
 	ws := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	exit := shim.Exit{Code: ws.ExitStatus(), Finished: time.Now()}
-	if ws.Signaled() { // someone killed the shim, and with it the command
+	if ws.Signaled() { // someone killed the shim, and with it, on Linux, the command
+		if p.mark != "" {
+			KillMarked(p.mark)
+		}
 		exit.Signal = int(ws.Signal())
 		exit.Code = 128 + exit.Signal
 	}
