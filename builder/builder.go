@@ -50,7 +50,7 @@ func (b *Builder) Prune(kinds ...client.Object) *Builder {
 //
 // The result is valid also beside an error: it tells what was done until then.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
-	return b.runPass(ctx, "", func(p *pass) error {
+	return b.runPass("", func(p *pass) error {
 		if err := p.apply(ctx, b.wants); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
 // ReconcileStore only prunes: of the kinds given to Prune, it deletes what the owner controls and does not want. It
 // refuses to after an error of this Builder.
 func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
-	return b.runPass(ctx, "prune", func(p *pass) error {
+	return b.runPass("prune", func(p *pass) error {
 		if b.failed != nil {
 			return fmt.Errorf("nothing is pruned after an error: %w", b.failed)
 		}
@@ -78,7 +78,7 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 
 // reconcileKind applies what is wanted of one kind and prunes nothing. What is of no kind is reported by every one.
 func (b *Builder) reconcileKind(ctx context.Context, of schema.GroupKind) (Result, error) {
-	return b.runPass(ctx, of.String(), func(p *pass) error {
+	return b.runPass(of.String(), func(p *pass) error {
 		var wants []Child
 		for _, w := range b.wants {
 			if k, err := p.engine.kinds.of(w.object); err != nil || k.gvk.GroupKind() == of {
@@ -90,15 +90,15 @@ func (b *Builder) reconcileKind(ctx context.Context, of schema.GroupKind) (Resul
 }
 
 // runPass runs one pass, unless the owner is being deleted.
-func (b *Builder) runPass(ctx context.Context, scope string, do func(*pass) error) (Result, error) {
+func (b *Builder) runPass(scope string, do func(*pass) error) (Result, error) {
 	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil {
 		return Result{}, nil
 	}
-	return b.runAnyPass(ctx, scope, do)
+	return b.runAnyPass(scope, do)
 }
 
 // runAnyPass runs one pass, tells of it, and remembers whether it failed.
-func (b *Builder) runAnyPass(ctx context.Context, scope string, do func(*pass) error) (Result, error) {
+func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error) {
 	p, err := b.engine.newPass(b.owner)
 	if err != nil {
 		return Result{}, err

@@ -9,8 +9,11 @@ type Child struct {
 	object client.Object
 }
 
-// Want says that obj should exist. Fields left empty are left to the API server and to others. The object is not
-// changed: the namespace (the owner's, when empty), the controller reference and Armature's marks are set on a copy.
+// Want says that obj should exist. It needs a name; its namespace is the owner's when empty. Fields left empty are left
+// to the API server's defaults and to others: they can't be wanted empty. A field that was set in an earlier pass and
+// isn't any more is removed from the cluster, if no one else has set it. The object is not changed: the controller
+// reference and Armature's marks are set on a copy. Its status and what only the server sets are ignored, so that an
+// object read from a cluster can be wanted.
 func Want(obj client.Object) Child {
 	return Child{object: obj}
 }

@@ -70,7 +70,8 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList) error {
 	return meta.SetList(list, mine)
 }
 
-// Create makes a child, now, and fails with AlreadyExists if an object of its name exists.
+// Create makes a child, now, and fails with AlreadyExists if the cache shows an object of its name. A child that the
+// cache doesn't show yet is applied instead.
 func (b *Builder) Create(ctx context.Context, obj client.Object) (Result, error) {
 	return b.one(ctx, obj, func(d *desired, found client.Object) error {
 		if found == nil {
@@ -98,7 +99,7 @@ func (b *Builder) CreateOrUpdate(ctx context.Context, obj client.Object) (Result
 // Delete deletes a child and what it owns, also for an owner that is being deleted. A child that doesn't exist is no
 // error; an object that isn't the owner's is ErrNotOwned.
 func (b *Builder) Delete(ctx context.Context, obj client.Object) (Result, error) {
-	return b.runAnyPass(ctx, "delete "+nameOf(obj), func(p *pass) error {
+	return b.runAnyPass("delete "+nameOf(obj), func(p *pass) error {
 		if isNil(obj) {
 			return fmt.Errorf("%w: an object is nil (%T)", ErrMisuse, obj)
 		}
@@ -117,7 +118,7 @@ func (b *Builder) Delete(ctx context.Context, obj client.Object) (Result, error)
 // one applies a single child, if allow, told of what exists, has nothing against it. Like Reconcile, it does nothing
 // for an owner that is being deleted.
 func (b *Builder) one(ctx context.Context, obj client.Object, allow func(d *desired, found client.Object) error) (Result, error) {
-	return b.runPass(ctx, "write "+nameOf(obj), func(p *pass) error {
+	return b.runPass("write "+nameOf(obj), func(p *pass) error {
 		d, err := p.desire(obj)
 		if err != nil {
 			return err

@@ -41,11 +41,12 @@ func (m *memo) add(uid types.UID, entry memoEntry) {
 func (m *memo) has(uid types.UID, entry memoEntry) bool {
 	m.mu.RLock()
 	known, young := m.young[uid]
+	ok := young
 	if !young {
-		known = m.old[uid]
+		known, ok = m.old[uid]
 	}
 	m.mu.RUnlock()
-	if known != entry {
+	if !ok || known != entry {
 		return false
 	}
 	if !young {

@@ -2,16 +2,16 @@ package builder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // Operator is the loop around a plan: it fetches the owner and what exists, asks the plan, carries it out, and writes
@@ -26,13 +26,6 @@ type Operator[T client.Object] struct {
 	options controller.Options
 }
 
-// referredKind is a kind that owners name in their spec.
-type referredKind[T client.Object] struct {
-	like  client.Object
-	names func(T) []string
-	index string
-}
-
 // NewOperator starts the description of an operator. Its name is unique in the manager; it is the controller's name,
 // the field owner of its children, and the reporter of its events.
 //
@@ -45,16 +38,19 @@ func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T]
 }
 
 // Owns names kinds of which owners have children: a change of a child runs its owner's plan, and the view has it.
+// A plan may want children of other kinds too; they are applied in each pass that something else causes, and neither
+// watched nor in the view.
 func (o *Operator[T]) Owns(kinds ...client.Object) *Operator[T] {
 	o.owned = append(o.owned, kinds...)
 	return o
 }
 
-// Refers names a kind that an owner's spec refers to by name, in the owner's own namespace: names returns the names.
-// When such an object appears, changes or goes, the plans of the owners that name it run; the view has it.
+// Refers names a kind that an owner's spec refers to by name, in the owner's own namespace: names returns the names,
+// of which empty ones are none. When such an object appears, changes or goes, the plans of the owners that name it run;
+// the view has it. The kind must have a Go type.
 func (o *Operator[T]) Refers(kind client.Object, names func(T) []string) *Operator[T] {
 	o.refs = append(o.refs, referredKind[T]{
-		like: kind, names: names, index: fmt.Sprintf("armature.refers.%s/%T", o.name, kind),
+		like: kind, names: names, index: fmt.Sprintf("armature.refers/%s/%d", o.name, len(o.refs)),
 	})
 	return o
 }
@@ -65,58 +61,79 @@ func (o *Operator[T]) Plan(plan PlanFunc[T]) *Operator[T] {
 	return o
 }
 
-// WithOptions sets the controller's options. Default: controller-runtime's.
+// WithOptions sets the controller's options. Default: controller-runtime's, that is, one pass at a time and a backoff
+// from 5 ms to 1000 s.
 func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 	o.options = options
 	return o
 }
 
-// Complete adds the operator to its manager. It reports what was wrong in the description.
+// Complete adds the operator to its manager, which must not have been started. It reports all that is wrong in the
+// description, as ErrMisuse.
 func (o *Operator[T]) Complete() error {
-	if o.plan == nil {
-		return fmt.Errorf("%w: operator %s has no plan", ErrMisuse, o.name)
+	if err := o.add(); err != nil {
+		return fmt.Errorf("operator %s: %w", o.name, err)
+	}
+	return nil
+}
+
+func (o *Operator[T]) add() error {
+	l, err := o.loop()
+	if err != nil {
+		return err
 	}
 	ctx := context.Background() // index registration reads nothing
 	if err := o.engine.IndexOwned(ctx, o.mgr.GetFieldIndexer(), o.owned...); err != nil {
-		return fmt.Errorf("operator %s: %w", o.name, err)
+		return err
 	}
 	b := builder.ControllerManagedBy(o.mgr).
 		Named(o.name).
-		// Our own status writes are no reason to look again; a spec, a deletion, a label or an annotation is.
-		For(newOwner[T](), builder.WithPredicates(predicate.Or(
-			predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		For(newOwner[T](), builder.WithPredicates(ownerChanged)).
 		WithOptions(o.options)
-	for _, kind := range o.owned {
-		b = b.Owns(kind)
+	for _, obj := range o.owned {
+		b = b.Owns(obj)
+	}
+	for _, ref := range l.refs {
+		if err := o.mgr.GetFieldIndexer().IndexField(ctx, newOwner[T](), ref.index, ref.indexValues); err != nil {
+			return fmt.Errorf("index by references: %w", err)
+		}
+		b = b.Watches(ref.like, handler.EnqueueRequestsFromMapFunc(ref.owners(o.engine)))
+	}
+	return b.Complete(l)
+}
+
+// loop checks the description and returns what it describes.
+func (o *Operator[T]) loop() (*loop[T], error) {
+	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now}
+	var errs []error
+	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%w: the owner's type is %s; it must be a pointer to a struct, such as *v1.Deployment", ErrMisuse, t)
+	}
+	if _, err := o.engine.kinds.of(newOwner[T]()); err != nil {
+		errs = append(errs, fmt.Errorf("owner: %w", err))
+	}
+	if o.plan == nil {
+		errs = append(errs, fmt.Errorf("%w: there is no Plan", ErrMisuse))
+	}
+	for _, obj := range o.owned {
+		k, err := o.engine.kinds.of(obj)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("Owns: %w", err))
+		}
+		l.owned = append(l.owned, k)
 	}
 	for _, ref := range o.refs {
-		if err := o.mgr.GetFieldIndexer().IndexField(ctx, newOwner[T](), ref.index, ref.indexValues); err != nil {
-			return fmt.Errorf("operator %s: index by references: %w", o.name, err)
+		k, err := o.engine.kinds.of(ref.like)
+		if err == nil && (k.untyped || ref.names == nil) {
+			err = fmt.Errorf("%w: %s needs a Go type and a function that returns names", ErrMisuse, k.gvk.Kind)
 		}
-		b = b.Watches(ref.like, handler.EnqueueRequestsFromMapFunc(o.ownersThatName(ref)))
-	}
-	return b.Complete(&loop[T]{engine: o.engine, plan: o.plan, owned: o.owned, refs: o.refs, now: now})
-}
-
-func (r referredKind[T]) indexValues(obj client.Object) []string {
-	return r.names(obj.(T))
-}
-
-// ownersThatName finds the owners to look at when a referred object changes.
-func (o *Operator[T]) ownersThatName(ref referredKind[T]) handler.MapFunc {
-	return func(ctx context.Context, obj client.Object) []reconcile.Request {
-		list, err := o.engine.listForOwner(newOwner[T]())
 		if err != nil {
-			return nil
+			errs = append(errs, fmt.Errorf("Refers: %w", err))
 		}
-		err = o.engine.client.List(ctx, list, client.UnsafeDisableDeepCopy,
-			client.InNamespace(obj.GetNamespace()), client.MatchingFields{ref.index: obj.GetName()})
-		if err != nil {
-			o.mgr.GetLogger().Error(err, "find owners by reference", "operator", o.name, "referred", obj.GetName())
-			return nil
-		}
-		return requestsFor(list)
+		ref.kind = k
+		l.refs = append(l.refs, ref)
 	}
+	return l, errors.Join(errs...)
 }
 
 // newOwner returns an empty owner.

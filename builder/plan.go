@@ -17,9 +17,10 @@ type PlanFunc[T client.Object] func(owner T, seen View) Plan[T]
 
 // Plan is what a PlanFunc decided. The zero value changes nothing.
 //
-// It is carried out in this order, and stops at the first step that fails: children are applied, explicit deletions are
-// made, stale objects are pruned, the status is written, events are emitted. A plan may be cut short anywhere
-// by a crash; the next call sees what was done until then, so each plan must be right by itself.
+// It is carried out in this order: children are applied, explicit deletions are made, stale objects are pruned, the
+// status is written, events are emitted. After a failure nothing more is deleted or pruned, but the status is written
+// all the same, so it must tell what was seen, not what is about to be. A plan may be cut short anywhere by a crash;
+// the next call sees what was done until then, so each plan must be right by itself.
 type Plan[T client.Object] struct {
 	// Children should exist. Objects that are already as wanted cost nothing.
 	Children []Child
@@ -27,15 +28,18 @@ type Plan[T client.Object] struct {
 	// Children: other objects of these kinds that the owner controls are deleted. Nil prunes nothing.
 	Prune []client.Object
 	// Delete lists children, taken from the view, to be deleted together with what they own (background propagation).
-	// An object that isn't controlled by the owner is refused.
+	// If one of them isn't controlled by the owner none is deleted.
 	Delete []client.Object
 	// Status is a copy of the owner with the status it should have. Nil leaves the status as it is. It is written once
-	// a pass, and only when it differs. When a child can't be applied, the conditions Ready and Stalled of an owner
-	// that has conditions (see [Conditioned]) are overridden to say so.
+	// a pass, and only when it differs. When a child can't be applied, the condition Ready of an owner that has
+	// conditions (see [Conditioned]) is overridden to be False, and Stalled to be True if no retry can help, with a
+	// reason of [events.ReasonApplyFailed] or [events.ReasonNotOwned]. These reasons are the builder's: once all could
+	// be applied, it removes conditions that still have them.
 	Status T
 	// Events are emitted once the status has been written, so that an event and the transition it tells of go together.
+	// If the status can't be written they are dropped; the plan will ask for them again.
 	Events []events.Event
-	// RequeueAfter asks for another pass after this time, even if nothing changes. 0 waits for a change.
+	// RequeueAfter asks for another pass after this time, even if nothing changes. 0 or less waits for a change.
 	RequeueAfter time.Duration
 }
 

@@ -6,42 +6,51 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"time"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/armature-dev/armature/events"
 )
 
-// PatchStatus writes the status of after, a changed copy of before, and makes no request if they are the same.
-// The write is refused with a conflict if someone changed the object since before was read.
+// PatchStatus writes the status of after, a changed copy of before, and makes no request if they are the same. Only
+// what differs is sent. Both stay as they are. The write is refused with a conflict if someone changed the object since
+// before was read; the next pass will see that.
 func (e *Engine) PatchStatus(ctx context.Context, before, after client.Object) error {
-	old, err := statusOf(before)
+	k, err := e.kinds.of(after)
 	if err != nil {
 		return err
 	}
-	wanted, err := statusOf(after)
-	if err != nil {
+	if reflect.TypeOf(before) != reflect.TypeOf(after) || isNil(before) {
+		return fmt.Errorf("%w: status of %T patched with one of %T", ErrMisuse, before, after)
+	}
+	key := k.key(before)
+	old, errOld := statusOf(before)
+	wanted, errWanted := statusOf(after)
+	if err := errors.Join(errOld, errWanted); err != nil {
 		return err
 	}
 	if equality.Semantic.DeepEqual(old, wanted) {
 		return nil
 	}
 	patch, err := statusPatch(before.GetResourceVersion(), old, wanted)
-	if err != nil || patch == nil {
+	if err != nil {
+		return fmt.Errorf("%w: status of %s: %w", ErrMisuse, key, err)
+	}
+	if patch == nil {
+		return nil
+	}
+	obj, err := e.kinds.empty(k)
+	if err != nil {
 		return err
 	}
-	obj := reflect.New(reflect.TypeOf(after).Elem()).Interface().(client.Object)
-	obj.GetObjectKind().SetGroupVersionKind(after.GetObjectKind().GroupVersionKind())
-	obj.SetNamespace(after.GetNamespace())
-	obj.SetName(after.GetName())
-	return e.client.Status().Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(e.name))
+	obj.SetNamespace(key.Namespace)
+	obj.SetName(key.Name)
+	if err := e.client.Status().Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(e.name)); err != nil {
+		return &Error{Key: key, Operation: "write status of", Err: err, object: before}
+	}
+	return nil
 }
 
 // statusPatch returns the merge patch between two statuses, nil if they are the same in JSON.
@@ -58,11 +67,15 @@ func statusPatch(resourceVersion string, old, wanted any) ([]byte, error) {
 	if err != nil || string(diff) == "{}" {
 		return nil, err
 	}
-	var patch map[string]any
+	var patch map[string]json.RawMessage
 	if err := json.Unmarshal(diff, &patch); err != nil {
 		return nil, err
 	}
-	patch["metadata"] = map[string]any{"resourceVersion": resourceVersion}
+	meta, err := json.Marshal(map[string]string{"resourceVersion": resourceVersion})
+	if err != nil {
+		return nil, err
+	}
+	patch["metadata"] = meta
 	return json.Marshal(patch)
 }
 
@@ -78,56 +91,16 @@ func statusOf(obj client.Object) (any, error) {
 	return status.Interface(), nil
 }
 
-// writeStatus writes a plan's status, overridden by what went wrong in carrying it out.
-func (l *loop[T]) writeStatus(ctx context.Context, owner T, plan Plan[T], doErr error, now time.Time) error {
-	after := plan.Status
-	if isNil(after) {
-		after = owner
+// explainNotFound says why a status could not be written: nil if the owner is gone, so that no one needs its status,
+// else an error, for its kind has no status to write to. The API server answers both in the same words.
+func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error {
+	k, err := e.kinds.of(owner)
+	if err != nil {
+		return err
 	}
-	switch {
-	case doErr == nil:
-		after = withoutFailure(after).(T)
-	case !isConflict(doErr):
-		after = after.DeepCopyObject().(T)
-		reportFailure(after, doErr, now)
+	found, err := e.read(ctx, e.live, k, k.key(owner))
+	if err != nil || found == nil || found.GetUID() != owner.GetUID() {
+		return err
 	}
-	// An owner that is gone needs no status.
-	return client.IgnoreNotFound(l.engine.PatchStatus(ctx, owner, after))
-}
-
-// withoutFailure drops the Stalled that an earlier pass reported, now that all could be applied.
-func withoutFailure(owner client.Object) client.Object {
-	conditioned, ok := owner.(Conditioned)
-	if !ok {
-		return owner
-	}
-	stalled := meta.FindStatusCondition(*conditioned.Conditions(), ConditionStalled)
-	if stalled == nil || (stalled.Reason != events.ReasonApplyFailed && stalled.Reason != events.ReasonNotOwned) {
-		return owner
-	}
-	copied := owner.DeepCopyObject().(Conditioned)
-	meta.RemoveStatusCondition(copied.Conditions(), ConditionStalled)
-	return copied
-}
-
-// reportFailure sets Ready=False on an owner whose children could not be applied, and Stalled=True if no retry helps.
-func reportFailure(owner client.Object, err error, now time.Time) {
-	conditioned, ok := owner.(Conditioned)
-	if !ok {
-		return
-	}
-	reason := events.ReasonApplyFailed
-	if errors.Is(err, ErrNotOwned) {
-		reason = events.ReasonNotOwned
-	}
-	set := func(kind string, status metav1.ConditionStatus) {
-		meta.SetStatusCondition(conditioned.Conditions(), Condition{
-			Type: kind, Status: status, Reason: reason, Message: summarize(err),
-			ObservedGeneration: owner.GetGeneration(), LastTransitionTime: metav1.NewTime(now),
-		})
-	}
-	set(ConditionReady, metav1.ConditionFalse)
-	if IsTerminal(err) {
-		set(ConditionStalled, metav1.ConditionTrue)
-	}
+	return fmt.Errorf("%w: %s has no status subresource; the CRD must enable it", ErrMisuse, k.gvk.GroupKind())
 }

@@ -1,8 +1,12 @@
 package builder
 
 import (
+	"cmp"
+	"iter"
 	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,27 +30,45 @@ type reference struct {
 
 // NewView returns a view of these children at a time, for tests of plans.
 func NewView(now time.Time, children ...client.Object) View {
-	v := View{Now: now, owned: map[reflect.Type][]client.Object{}}
-	for _, c := range children {
+	return newView(now, slices.Values(children))
+}
+
+func newView(now time.Time, children iter.Seq[client.Object]) View {
+	v := View{Now: now, owned: map[reflect.Type][]client.Object{}, referred: map[reference]client.Object{}}
+	for c := range children {
 		t := reflect.TypeOf(c)
 		v.owned[t] = append(v.owned[t], c)
 	}
+	v.sort()
 	return v
+}
+
+// sort gives the children an order, so that the same view always makes the same plan.
+func (v View) sort() {
+	for _, objs := range v.owned {
+		slices.SortStableFunc(objs, func(a, b client.Object) int {
+			return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+		})
+	}
 }
 
 // WithReferred returns the view with objects that the owner refers to, for tests of plans.
 func (v View) WithReferred(objs ...client.Object) View {
 	referred := make(map[reference]client.Object, len(v.referred)+len(objs))
 	maps.Copy(referred, v.referred)
-	for _, o := range objs {
-		referred[reference{reflect.TypeOf(o), o.GetName()}] = o
-	}
 	v.referred = referred
+	for _, o := range objs {
+		v.refer(o)
+	}
 	return v
 }
 
-// Owned returns the children of one kind that the owner controls, also those that are being deleted.
-// The kind must be one the operator Owns. The order is undefined.
+func (v View) refer(o client.Object) {
+	v.referred[reference{reflect.TypeOf(o), o.GetName()}] = o
+}
+
+// Owned returns the children of one kind that the owner controls, also those that are being deleted, ordered by
+// namespace and name. The kind must be one that the operator Owns. The slice is the caller's, its objects are not.
 //
 //	for _, job := range builder.Owned[*batchv1.Job](seen) { ... }
 func Owned[C client.Object](v View) []C {
@@ -59,7 +81,7 @@ func Owned[C client.Object](v View) []C {
 }
 
 // Referred returns an object of one kind that the owner's spec names, in the owner's namespace, and whether it exists.
-// The kind must be one the operator Refers to.
+// The kind must be one that the operator Refers to.
 func Referred[R client.Object](v View, name string) (R, bool) {
 	o, ok := v.referred[reference{reflect.TypeFor[R](), name}].(R)
 	return o, ok

@@ -1,162 +1,147 @@
 package fasthash
 
 import (
-	"encoding/binary"
 	"hash/maphash"
 	"math"
+	"math/bits"
+	"math/rand/v2"
 	"reflect"
-	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-var seed = maphash.MakeSeed()
+// Drawn anew in each process.
+var (
+	seed   = maphash.MakeSeed()
+	secret = [2]uint64{rand.Uint64(), rand.Uint64() | 1}
+)
 
-// hasher writes a value so that no two values write the same: everything of variable length has its length before it.
-type hasher struct {
-	sum maphash.Hash
-	buf [64]byte
+// state is a hash in the making. Values are written so that no two write the same: whatever has a variable length is
+// preceded by it.
+type state uint64
+
+// number mixes one word in, as wyhash does.
+func (s *state) number(n uint64) {
+	hi, lo := bits.Mul64(n^secret[0], uint64(*s)^secret[1])
+	*s = state(hi ^ lo)
 }
 
-var pool = sync.Pool{New: func() any {
-	h := &hasher{}
-	h.sum.SetSeed(seed)
-	return h
-}}
-
-func newHasher() *hasher { return pool.Get().(*hasher) }
-
-func (h *hasher) free() {
-	h.sum.Reset()
-	pool.Put(h)
-}
-
-// Of returns the hash of v, and false if v has something in it that can't be hashed: a function, a channel, a struct
-// with hidden fields.
-func Of(v any) (uint64, bool) {
-	h := newHasher()
-	defer h.free()
-	ok := h.any(v)
-	return h.sum.Sum64(), ok
-}
-
-func (h *hasher) number(n uint64) {
-	binary.LittleEndian.PutUint64(h.buf[:8], n)
-	_, _ = h.sum.Write(h.buf[:8])
-}
-
-func (h *hasher) bool(b bool) {
-	var n byte
-	if b {
-		n = 1
+func (s *state) string(v string) {
+	s.number(uint64(len(v)))
+	if v != "" {
+		s.number(maphash.String(seed, v))
 	}
-	_ = h.sum.WriteByte(n)
 }
 
-func (h *hasher) string(s string) {
-	h.number(uint64(len(s)))
-	_, _ = h.sum.WriteString(s)
+func (s *state) bytes(v []byte) {
+	s.length(len(v), v == nil)
+	if len(v) > 0 {
+		s.number(maphash.Bytes(seed, v))
+	}
 }
 
-func (h *hasher) bytes(b []byte) {
-	h.number(uint64(len(b)))
-	_, _ = h.sum.Write(b)
-}
-
-// length writes a list's or a map's length; nil is told apart.
-func (h *hasher) length(n int, isNil bool) {
+// length writes the length of a list or a map. A nil one is told apart.
+func (s *state) length(n int, isNil bool) {
 	if isNil {
-		h.number(math.MaxUint64)
-		return
+		n = -1
 	}
-	h.number(uint64(n))
+	s.number(uint64(n))
 }
 
-func (h *hasher) quantity(q *resource.Quantity) {
-	h.string(string(q.Format))
+func (s *state) quantity(q *resource.Quantity) {
+	s.string(string(q.Format))
 	if n, ok := q.AsInt64(); ok {
-		h.bool(true)
-		h.number(uint64(n))
+		s.number(1)
+		s.number(uint64(n))
 		return
 	}
-	h.bool(false)
-	number, suffix := q.CanonicalizeBytes(h.buf[8:8:64])
-	h.bytes(number)
-	h.bytes(suffix)
+	s.number(0)
+	var buf [64]byte
+	number, suffix := q.CanonicalizeBytes(buf[:0])
+	s.bytes(number)
+	s.bytes(suffix)
 }
 
-func (h *hasher) time(t time.Time) {
-	h.number(uint64(t.Unix()))
-	h.number(uint64(t.Nanosecond()))
+func (s *state) time(t *time.Time) {
+	s.number(uint64(t.Unix()))
+	s.number(uint64(t.Nanosecond()))
 }
 
-// any hashes what JSON decodes to without reflection, and the rest with it.
-func (h *hasher) any(v any) bool {
+// Of returns the hash of what v points to, and false if v is no pointer, or if there is something in it that can't be
+// hashed: a function, a channel, a struct with hidden fields.
+func Of(v any) (uint64, bool) {
+	s := state(secret[0])
+	p := reflect.ValueOf(v)
+	if p.Kind() != reflect.Pointer || p.IsNil() {
+		return 0, false
+	}
+	ok := s.any(v)
+	return uint64(s), ok
+}
+
+// any hashes what JSON decodes to, and pointers.
+func (s *state) any(v any) bool {
 	switch x := v.(type) {
 	case nil:
-		h.string("")
+		s.number(0)
 	case string:
-		h.string("string")
-		h.string(x)
+		s.number(1)
+		s.string(x)
 	case bool:
-		h.string("bool")
-		h.bool(x)
+		s.number(2)
+		s.bool(x)
 	case int64:
-		h.string("int64")
-		h.number(uint64(x))
+		s.number(3)
+		s.number(uint64(x))
 	case float64:
-		h.string("float64")
-		h.number(math.Float64bits(x))
+		s.number(4)
+		s.number(math.Float64bits(x))
 	case []any:
-		h.string("[]")
-		h.length(len(x), x == nil)
+		s.number(5)
+		s.length(len(x), x == nil)
 		for _, e := range x {
-			if !h.any(e) {
+			if !s.any(e) {
 				return false
 			}
 		}
 	case map[string]any:
-		h.string("{}")
-		return hashMap(h, x, (*hasher).any)
+		s.number(6)
+		return hashMap(s, x, func(s *state, e any) bool { return s.any(e) })
 	default:
-		value := reflect.ValueOf(v)
-		h.string(value.Type().String())
-		return h.value(value)
+		p := reflect.ValueOf(v)
+		if p.Kind() != reflect.Pointer {
+			return false
+		}
+		s.number(7)
+		s.string(p.Type().Elem().String())
+		return p.IsNil() || programOf(p.Type().Elem()).run(s, p.UnsafePointer())
 	}
 	return true
+}
+
+func (s *state) bool(b bool) {
+	if b {
+		s.number(1)
+		return
+	}
+	s.number(0)
 }
 
 // hashMap hashes a map as the sum of its entries' hashes, which has no order.
-func hashMap[K ~string, V any](h *hasher, m map[K]V, value func(*hasher, V) bool) bool {
-	h.length(len(m), m == nil)
-	if len(m) == 0 {
-		return true
-	}
-	entry := newHasher()
-	defer entry.free()
+func hashMap[V any](s *state, m map[string]V, value func(*state, V) bool) bool {
+	s.length(len(m), m == nil)
+	before := *s // each entry starts anew; a state of its own would be allocated
 	var sum uint64
 	for k, v := range m {
-		entry.sum.Reset()
-		entry.string(string(k))
-		if !value(entry, v) {
+		*s = state(secret[1])
+		s.string(k)
+		if !value(s, v) {
 			return false
 		}
-		sum += entry.sum.Sum64()
+		sum += uint64(*s)
 	}
-	h.number(sum)
+	*s = before
+	s.number(sum)
 	return true
-}
-
-func hashString(h *hasher, s string) bool { h.string(s); return true }
-
-func hashBytes(h *hasher, b []byte) bool {
-	h.length(len(b), b == nil)
-	_, _ = h.sum.Write(b)
-	return true
-}
-
-func hashQuantities(h *hasher, l corev1.ResourceList) bool {
-	return hashMap(h, l, func(h *hasher, q resource.Quantity) bool { h.quantity(&q); return true })
 }

@@ -41,7 +41,7 @@ func TestMergeAndRemoveLeaveOthersAlone(t *testing.T) {
 	require.NoError(t, Remove(file, "devcluster-x"))
 	config, err = clientcmd.LoadFromFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, "", config.CurrentContext)
+	assert.Empty(t, config.CurrentContext)
 	assert.Equal(t, "secret", config.AuthInfos["me"].Token)
 	assert.Equal(t, "team", config.Contexts["work"].Namespace)
 	assert.Len(t, config.Clusters, 1)

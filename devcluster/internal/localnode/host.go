@@ -10,7 +10,7 @@ func diskBytes(dir string) int64 {
 	if unix.Statfs(dir, &info) != nil {
 		return 10 << 30
 	}
-	return int64(info.Blocks) * int64(info.Bsize)
+	return int64(info.Blocks) * int64(info.Bsize) //nolint:unconvert // Bsize has another type on macOS
 }
 
 func kernelVersion() string {

@@ -63,18 +63,17 @@ func (p *provider) NotifyPods(_ context.Context, notify func(*corev1.Pod)) { p.n
 // CreatePod starts a pod. One of the same name that still runs was force-deleted:
 // the new pod does not wait for its end.
 func (p *provider) CreatePod(_ context.Context, pod *corev1.Pod) error {
-	_, err := p.start(pod, nil)
-	return err
+	return p.start(pod, nil)
 }
 
 // start tracks and runs a pod; before is called just before it runs.
-func (p *provider) start(pod *corev1.Pod, before func(*tracked)) (*tracked, error) {
+func (p *provider) start(pod *corev1.Pod, before func(*tracked)) error {
 	name := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
 	p.mu.Lock()
 	known, other := p.byUID[pod.UID], p.byName[name]
 	p.mu.Unlock()
 	if known != nil {
-		return known, nil
+		return nil
 	}
 	if other != nil {
 		p.dropped(other)
@@ -84,7 +83,7 @@ func (p *provider) start(pod *corev1.Pod, before func(*tracked)) (*tracked, erro
 	if !pod.Spec.HostNetwork {
 		var err error
 		if ip, err = p.addresses.take(pod.Status.PodIP); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	p.client.seed(pod)
@@ -99,7 +98,7 @@ func (p *provider) start(pod *corev1.Pod, before func(*tracked)) (*tracked, erro
 		t.Run(p.ctx)
 		p.ended(t)
 	})
-	return t, nil
+	return nil
 }
 
 // ended does what had to wait for the pod's end.

@@ -22,11 +22,10 @@ func (p *provider) DeletePod(_ context.Context, pod *corev1.Pod) error {
 		return errdefs.NotFoundf("pod %s/%s does not run on this node", pod.Namespace, pod.Name)
 	case t == nil:
 		// It was running when the node stopped, and was deleted meanwhile.
-		_, err := p.start(inAPI, func(t *tracked) {
+		return p.start(inAPI, func(t *tracked) {
 			t.deleting = true
 			t.Terminate(0)
 		})
-		return err
 	case inAPI == nil:
 		p.dropped(t)
 	default:

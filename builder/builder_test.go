@@ -1,0 +1,232 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+func owner() *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner", UID: "owner-uid"}}
+}
+
+func config(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"a": "1"}}
+}
+
+// engineWith returns an engine on a fake client. Of the fake, the tests here use no more than it can do: it knows no
+// UIDs, no defaults and no garbage collection.
+func engineWith(funcs interceptor.Funcs, objs ...client.Object) *Engine {
+	return NewEngine(fake.NewClientBuilder().WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)).WithObjects(objs...).WithInterceptorFuncs(funcs).Build(), Options{})
+}
+
+func TestMisuseIsReported(t *testing.T) {
+	named := func(change func(*corev1.ConfigMap)) *corev1.ConfigMap {
+		c := config("c")
+		change(c)
+		return c
+	}
+	cases := map[string]struct {
+		build func(e *Engine) *Builder
+		says  string
+	}{
+		"nil owner":       {func(e *Engine) *Builder { return e.For(nil) }, "owner is nil"},
+		"typed nil owner": {func(e *Engine) *Builder { return e.For((*corev1.ConfigMap)(nil)) }, "owner is nil"},
+		"owner not read":  {func(e *Engine) *Builder { return e.For(config("owner")) }, "has no UID"},
+		"owner unknown":   {func(e *Engine) *Builder { return e.For(&thing{}) }, "no kind"},
+		"nil":             {func(e *Engine) *Builder { return e.For(owner()).Object(nil) }, "nil"},
+		"typed nil":       {func(e *Engine) *Builder { return e.For(owner()).ConfigMap(nil) }, "nil (*v1.ConfigMap)"},
+		"unknown kind":    {func(e *Engine) *Builder { return e.For(owner()).Object(&thing{}) }, "no kind"},
+		"no kind":         {func(e *Engine) *Builder { return e.For(owner()).Object(&unstructured.Unstructured{}) }, "no kind"},
+		"no name":         {func(e *Engine) *Builder { return e.For(owner()).ConfigMap(config("")) }, "metadata.name of a ConfigMap is empty"},
+		"twice":           {func(e *Engine) *Builder { return e.For(owner()).ConfigMap(config("c")).ConfigMap(config("c")) }, "wanted twice"},
+		"elsewhere": {func(e *Engine) *Builder {
+			return e.For(owner()).ConfigMap(named(func(c *corev1.ConfigMap) { c.Namespace = "other" }))
+		}, "must be that of its owner"},
+		"cluster-scoped": {func(e *Engine) *Builder {
+			return e.For(owner()).Object(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
+		}, "cluster-scoped"},
+		"another controller": {func(e *Engine) *Builder {
+			return e.For(owner()).ConfigMap(named(func(c *corev1.ConfigMap) {
+				c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x", Controller: ptr.To(true)}}
+			}))
+		}, "has a controller, X x"},
+		"nil to prune": {func(e *Engine) *Builder { return e.For(owner()).Prune(nil) }, "nil"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := engineWith(interceptor.Funcs{})
+			_, err := c.build(e).Reconcile(t.Context())
+			require.ErrorIs(t, err, ErrMisuse)
+			assert.ErrorContains(t, err, c.says)
+			assert.True(t, IsTerminal(err))
+		})
+	}
+}
+
+func TestGivenObjectsStayAsTheyAre(t *testing.T) {
+	e := engineWith(interceptor.Funcs{})
+	wanted, o := deployment("web"), owner()
+	before, ownerBefore := wanted.DeepCopy(), o.DeepCopy()
+	_, err := e.For(o).Deployment(wanted).Reconcile(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, wanted, before)
+	assert.Equal(t, o, ownerBefore)
+}
+
+func TestStamp(t *testing.T) {
+	e := engineWith(interceptor.Funcs{})
+	p, err := e.newPass(owner())
+	require.NoError(t, err)
+	stamped := func(obj client.Object) *desired {
+		d := &desired{given: obj}
+		var err error
+		d.kind, d.key, err = p.keyOf(obj)
+		require.NoError(t, err)
+		require.NoError(t, d.stamp(p))
+		return d
+	}
+	first := stamped(config("c"))
+	assert.Equal(t, "default", first.object.GetNamespace())
+	assert.Equal(t, ManagedBy, first.object.GetLabels()[LabelManagedBy])
+	assert.Equal(t, first.digest, first.object.GetAnnotations()[AnnotationDigest])
+	assert.True(t, metav1.IsControlledBy(first.object, owner()))
+
+	read := first.object.DeepCopyObject().(*corev1.ConfigMap) // as if from the cluster
+	read.UID, read.ResourceVersion, read.CreationTimestamp = "u", "7", metav1.Now()
+	read.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
+	again := stamped(read)
+	assert.Equal(t, first.digest, again.digest, "what was read can be wanted")
+	assert.Len(t, again.object.GetOwnerReferences(), 1)
+
+	labelled := config("c")
+	labelled.Labels = map[string]string{LabelManagedBy: "someone"}
+	assert.Equal(t, "someone", stamped(labelled).object.GetLabels()[LabelManagedBy])
+	assert.NotEqual(t, first.digest, stamped(labelled).digest)
+
+	secret := stamped(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"a": "b"}})
+	assert.Equal(t, map[string][]byte{"a": []byte("b")}, secret.object.(*corev1.Secret).Data)
+	loose := stamped(&unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "s"}, "stringData": map[string]any{"a": "b"}, "status": map[string]any{},
+	}})
+	assert.Equal(t, map[string]any{"a": "Yg=="}, loose.fields["data"])
+	assert.NotContains(t, loose.fields, "stringData")
+	assert.NotContains(t, loose.fields, "status")
+	assert.Equal(t, secret.digest, loose.digest, "both forms say the same")
+}
+
+func TestErrorsOfOneChildDoNotStopTheOthers(t *testing.T) {
+	e := engineWith(interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+		if obj.GetName() == "c3" {
+			return invalid
+		}
+		return c.Create(ctx, obj, opts...)
+	}})
+	b := e.For(owner())
+	for i := range 10 {
+		b.ConfigMap(config(fmt.Sprint("c", i)))
+	}
+	res, err := b.Reconcile(t.Context())
+	assert.Len(t, res.Changes, 9)
+	var about *Error
+	require.ErrorAs(t, err, &about)
+	assert.Equal(t, "c3", about.Key.Name)
+	assert.Equal(t, "create", about.Operation)
+	assert.True(t, IsTerminal(err))
+}
+
+func TestReadErrorsAreReported(t *testing.T) {
+	broken := errors.New("no connection")
+	e := engineWith(interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return broken
+		},
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return broken
+		},
+	})
+	_, err := e.For(owner()).ConfigMap(config("c")).Reconcile(t.Context())
+	assert.ErrorIs(t, err, broken)
+	assert.ErrorContains(t, err, "read ConfigMap default/c")
+	_, err = e.For(owner()).Prune(&corev1.ConfigMap{}).ReconcileStore(t.Context())
+	assert.ErrorIs(t, err, broken)
+	assert.False(t, IsTerminal(err))
+}
+
+func TestOneKindAtATime(t *testing.T) {
+	e := engineWith(interceptor.Funcs{})
+	b := e.For(owner()).
+		ConfigMap(config("c")).
+		Secret(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}).
+		Deployment(deployment("d"))
+	res, err := b.ReconcileSecret(t.Context())
+	require.NoError(t, err)
+	require.Len(t, res.Changes, 1)
+	assert.Equal(t, "Secret default/s", res.Changes[0].Key.String())
+	res, err = b.ReconcileJob(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, res)
+	_, err = b.ConfigMap(nil).ReconcileJob(t.Context())
+	assert.ErrorIs(t, err, ErrMisuse, "nothing is dropped in silence")
+}
+
+func TestCRUD(t *testing.T) {
+	theirs := config("theirs")
+	theirs.Namespace = "default"
+	e := engineWith(interceptor.Funcs{}, theirs)
+	b := func() *Builder { return e.For(owner()) }
+	ctx := t.Context()
+
+	_, err := b().Update(ctx, config("c"))
+	assert.True(t, apierrors.IsNotFound(errors.Unwrap(err)), "%v", err)
+	res, err := b().Create(ctx, config("c"))
+	require.NoError(t, err)
+	assert.True(t, res.Changed())
+	_, err = b().Create(ctx, config("c"))
+	assert.True(t, apierrors.IsAlreadyExists(err), "%v", err)
+	res, err = b().CreateOrUpdate(ctx, config("c"))
+	require.NoError(t, err)
+	assert.Equal(t, 1, res.Unchanged)
+
+	got := &corev1.ConfigMap{}
+	require.NoError(t, b().Get(ctx, "c", got))
+	assert.Equal(t, "1", got.Data["a"])
+	assert.ErrorIs(t, b().Get(ctx, "theirs", &corev1.ConfigMap{}), ErrNotOwned)
+	assert.True(t, apierrors.IsNotFound(b().Get(ctx, "none", &corev1.ConfigMap{})))
+	assert.ErrorIs(t, b().Get(ctx, "c", nil), ErrMisuse)
+	list := &corev1.ConfigMapList{}
+	require.NoError(t, b().List(ctx, list))
+	require.Len(t, list.Items, 1)
+	assert.Equal(t, "c", list.Items[0].Name)
+
+	_, err = b().CreateOrUpdate(ctx, config("theirs"))
+	assert.ErrorIs(t, err, ErrNotOwned)
+	_, err = b().Delete(ctx, config("theirs"))
+	assert.ErrorIs(t, err, ErrNotOwned)
+	_, err = b().Delete(ctx, nil)
+	assert.ErrorIs(t, err, ErrMisuse)
+	res, err = b().Delete(ctx, config("none"))
+	require.NoError(t, err)
+	assert.False(t, res.Changed())
+}
+
+func TestParallelismHasASaneBound(t *testing.T) {
+	for _, n := range []int{0, -1} {
+		assert.Equal(t, DefaultParallelism, NewEngine(nil, Options{Parallelism: n}).parallelism)
+	}
+	assert.Equal(t, 3, NewEngine(nil, Options{Parallelism: 3}).parallelism)
+}

@@ -1,0 +1,83 @@
+// Package builder turns "what should exist" into a cluster.
+//
+// # The one idea
+//
+// An operator is a function. It looks at a custom resource (the owner) and at what exists, and says what should exist:
+//
+//	owner + what exists  --Plan-->  what should exist + status  --Builder-->  cluster
+//
+// The function is yours and pure: no client, no clock, no goroutine. All that talks to the API server is here, written
+// once: create, compare, repair, take ownership, refuse, prune, report. There are two ways in.
+//
+// With a reconciler of your own, make an [Engine] once and a [Builder] in each pass:
+//
+//	engine := builder.EngineFor(mgr, "webapp")
+//
+//	func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+//		... get the owner ...
+//		res, err := r.engine.For(owner).
+//			ConfigMap(config).
+//			Deployment(server).
+//			Prune(&corev1.ConfigMap{}).
+//			Reconcile(ctx)
+//		return reconcile.Result{RequeueAfter: res.RequeueAfter}, err
+//	}
+//
+// With a [Plan], the loop is written as well: it fetches the owner, gathers its children, calls the plan, carries it
+// out, writes the status once and emits the events. The example of [NewOperator] is a whole operator.
+//
+// # What to want
+//
+// Give objects as you would create them ([Want], [Builder.Object] and a method for each common kind). Fields left empty
+// are not yours: the API server's defaults and other writers (an autoscaler's replicas, an injected sidecar) are left
+// alone. Fields that you set are put back whoever changed them. A field that you no longer set is removed. There is no
+// way to want a field empty, other than through a pointer. Children live in their owner's namespace, have fixed names,
+// and are garbage collected with their owner. Nothing is ever written for an owner that is being deleted.
+//
+// # What a pass costs
+//
+// Nothing, if nothing has changed: no request, and a few microseconds for a child, since all reads come from the cache.
+// A new object is one POST, a repaired one is one PATCH, a pruned one is one DELETE. The first time that an existing
+// object is wanted otherwise it costs a second PATCH, which turns the record of its fields from one of a create into
+// one of an apply. Requests of one pass run in parallel, after a first few have shown that they fare well
+// ([Options.Parallelism]).
+//
+// For this the client must be a manager's, with a cache that waits for one's own writes:
+//
+//	ctrl.Options{Client: client.Options{Cache: &client.CacheOptions{
+//		EnableReadYourWritesConsistency: ptr.To(true),
+//		Unstructured: true, // if you want unstructured objects: they are read past the cache otherwise
+//	}}}
+//
+// Without it everything still ends the same way, with more requests. Index what you own, so that a pass looks at the
+// owner's children only: an [Operator] does it by itself, for others there is [Engine.IndexOwned]. Two things a cache
+// must not do. It must not strip metadata.managedFields: fields that are no longer wanted could not be removed. And one
+// that is filtered by labels must let the children through: the API server is asked about each child that the cache
+// hides, in each pass.
+//
+// # What is refused
+//
+//   - An object of that name that isn't the owner's is left alone, with [ErrNotOwned]. An object of a predecessor of
+//     the same name, about to be collected, is waited for: [Result.Waiting].
+//   - A wrong call or a wrong plan is [ErrMisuse]: no name, wanted twice, another namespace than the owner's, a
+//     cluster-scoped child of a namespaced owner.
+//   - Nothing is pruned in a pass that had an error. Only what the owner controls is, in the very version that was seen.
+//   - An object is never deleted because the API server calls its change invalid.
+//
+// Errors about an object are an [*Error], which names it. [IsTerminal] says whether it is of any use to try again.
+//
+// # Status and events
+//
+// An operator's status is its plan's business; see [Plan]. What the builder can't do it reports itself, on owners that
+// are [Conditioned]: Ready=False, and Stalled=True if no retry can help, until it can. Events say what was created,
+// updated and deleted, one for each kind and pass, and what failed, once for each failure; see package events.
+//
+// # Permissions
+//
+//	the owner's kind        get, list, watch
+//	its status              patch                             (subresource status)
+//	its finalizers          update                            (where OwnerReferencesPermissionEnforcement is on)
+//	each kind of children   get, list, watch, create, patch; delete if it is pruned
+//	kinds referred to       get, list, watch
+//	events.events.k8s.io    create, patch
+package builder

@@ -1,0 +1,89 @@
+package builder
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/armature-dev/armature/store"
+)
+
+var (
+	pods       = corev1.Resource("pods")
+	invalid    = apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", nil)
+	conflict   = apierrors.NewConflict(pods, "p", errors.New("changed"))
+	full       = apierrors.NewForbidden(pods, "p", errors.New("exceeded quota"))
+	errMisused = fmt.Errorf("%w: a nil: %w", ErrMisuse, errors.New("cause"))
+)
+
+func of(err error) error {
+	return &Error{Key: store.Key{Kind: "Pod", Name: "p"}, Operation: "create", Err: err}
+}
+
+func denied(code int32, message string) error {
+	err := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", nil)
+	err.ErrStatus.Code, err.ErrStatus.Message = code, message
+	return err
+}
+
+func TestWhichErrorsAreTerminal(t *testing.T) {
+	cases := map[string]struct {
+		err                error
+		terminal, conflict bool
+	}{
+		"nil":                  {nil, false, false},
+		"joined nil":           {errors.Join(nil, nil), false, false},
+		"invalid":              {of(invalid), true, false},
+		"bad request":          {of(apierrors.NewBadRequest("x")), true, false},
+		"too large":            {of(apierrors.NewRequestEntityTooLargeError("x")), true, false},
+		"misuse, with a cause": {errMisused, true, false},
+		"quota":                {of(full), false, false},
+		"conflict":             {of(conflict), false, true},
+		"not owned":            {of(ErrNotOwned), false, false},
+		"not found":            {of(apierrors.NewNotFound(pods, "p")), false, false},
+		"timeout":              {of(apierrors.NewTimeoutError("x", 1)), false, false},
+		"network":              {of(http.ErrHandlerTimeout), false, false},
+		"all invalid":          {errors.Join(of(invalid), errMisused), true, false},
+		"one of two invalid":   {errors.Join(of(invalid), of(full)), false, false},
+		"all conflicts":        {errors.Join(of(conflict), errors.Join(of(conflict))), false, true},
+		"conflict and invalid": {errors.Join(of(conflict), of(invalid)), false, false},
+		"joined, wrapped":      {fmt.Errorf("pass: %w", errors.Join(of(invalid), of(full))), false, false},
+		"denied by a webhook":  {of(denied(422, `admission webhook "x" denied the request: no`)), false, false},
+		"denied by a policy":   {of(denied(422, `ValidatingAdmissionPolicy 'x' with binding 'y' denied request: no`)), false, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.terminal, IsTerminal(c.err))
+			assert.Equal(t, c.conflict, isConflict(c.err))
+		})
+	}
+}
+
+func TestErrorsAreSeenThrough(t *testing.T) {
+	err := errors.Join(errors.New("other"), of(full))
+	var about *Error
+	assert.ErrorAs(t, err, &about)
+	assert.Equal(t, "p", about.Key.Name)
+	assert.True(t, apierrors.IsForbidden(about))
+	assert.ErrorContains(t, about, "create Pod p: ")
+}
+
+func TestSummariesAreBounded(t *testing.T) {
+	var many []error
+	for range 100 {
+		many = append(many, errors.New(strings.Repeat("é", 10000)))
+	}
+	text := summarize(errors.Join(many...))
+	assert.LessOrEqual(t, len(text), maxSummary)
+	assert.True(t, strings.HasSuffix(text, "; and 97 more"))
+	assert.Equal(t, "a; b", summarize(errors.Join(errors.New("a"), errors.New("b"))))
+	assert.Equal(t, "abc", shorten("abc", 3))
+	assert.Equal(t, "a…", shorten("aéé", 4))
+}

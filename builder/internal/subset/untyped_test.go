@@ -1,0 +1,41 @@
+package subset
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+type obj = map[string]any
+
+func TestUntyped(t *testing.T) {
+	cases := map[string]struct {
+		wanted, found any
+		contained     bool
+	}{
+		"field added by others":        {obj{"a": "b"}, obj{"a": "b", "c": int64(1)}, true},
+		"field changed":                {obj{"a": "b"}, obj{"a": "c"}, false},
+		"field removed":                {obj{"a": "b"}, obj{}, false},
+		"false counts as set":          {obj{"a": false}, obj{"a": true}, false},
+		"null counts for nothing":      {obj{"a": nil}, obj{"a": true}, true},
+		"numbers of different types":   {obj{"a": int64(3)}, obj{"a": 3.0}, true},
+		"different numbers":            {obj{"a": int64(3)}, obj{"a": int64(4)}, false},
+		"empty map and nothing":        {obj{"emptyDir": obj{}}, obj{}, true},
+		"empty list and nothing":       {obj{"a": []any{}}, obj{}, true},
+		"empty map and more":           {obj{"emptyDir": obj{}}, obj{"emptyDir": obj{"medium": "Memory"}}, true},
+		"list in another order":        {obj{"a": []any{"x", "y"}}, obj{"a": []any{"y", "x"}}, false},
+		"list with more":               {obj{"a": []any{"x"}}, obj{"a": []any{"x", "y"}}, false},
+		"defaults in a list's element": {obj{"a": []any{obj{"name": "x"}}}, obj{"a": []any{obj{"name": "x", "d": "e"}}}, true},
+		"empty selector, narrowed":     {obj{"podSelector": obj{}}, obj{"podSelector": obj{"matchLabels": obj{"a": "b"}}}, false},
+		"selector narrowed":            {obj{"selector": obj{"a": "b"}}, obj{"selector": obj{"a": "b", "c": "d"}}, false},
+		"match labels narrowed":        {obj{"selector": obj{"matchLabels": obj{"a": "b"}}}, obj{"selector": obj{"matchLabels": obj{"a": "b", "c": "d"}}}, false},
+		"map wanted, scalar found":     {obj{"a": obj{}}, obj{"a": "b"}, false},
+		"list wanted, scalar found":    {obj{"a": []any{}}, obj{"a": "b"}, false},
+		"scalar wanted, map found":     {obj{"a": "b"}, obj{"a": obj{}}, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.contained, Untyped(c.wanted, c.found))
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package builder
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/events"
+)
+
+// reported returns an owner with the status that it should have: the plan's, and what went wrong in carrying it out.
+// It changes neither of its arguments. A conflict is nothing to report: the pass is tried again.
+func reported[T client.Object](owner, planned T, err error, now time.Time) T {
+	after := planned
+	if isNil(after) {
+		after = owner
+	}
+	conditioned, ok := any(after).(Conditioned)
+	if !ok || isConflict(err) || (err == nil && !hasReport(*conditioned.Conditions())) {
+		return after
+	}
+	after = after.DeepCopyObject().(T)
+	conditions := any(after).(Conditioned).Conditions()
+	dropReport(conditions, ConditionStalled)
+	if err == nil {
+		dropReport(conditions, ConditionReady)
+		return after
+	}
+	report := Condition{
+		Type: ConditionReady, Status: metav1.ConditionFalse, Reason: failureReason(err), Message: summarize(err),
+		ObservedGeneration: owner.GetGeneration(), LastTransitionTime: metav1.NewTime(now),
+	}
+	meta.SetStatusCondition(conditions, report)
+	if IsTerminal(err) {
+		report.Type, report.Status = ConditionStalled, metav1.ConditionTrue
+		if before, ok := any(owner).(Conditioned); ok { // stalled since then, if it was
+			if was := meta.FindStatusCondition(*before.Conditions(), ConditionStalled); was != nil && was.Status == report.Status {
+				report.LastTransitionTime = was.LastTransitionTime
+			}
+		}
+		meta.SetStatusCondition(conditions, report)
+	}
+	return after
+}
+
+// isReport reports whether a condition says what reported makes it say. These reasons are the builder's own.
+func isReport(c *Condition) bool {
+	return c != nil && (c.Reason == events.ReasonApplyFailed || c.Reason == events.ReasonNotOwned)
+}
+
+func hasReport(conditions []Condition) bool {
+	return isReport(meta.FindStatusCondition(conditions, ConditionReady)) ||
+		isReport(meta.FindStatusCondition(conditions, ConditionStalled))
+}
+
+// dropReport removes a condition that an earlier pass reported and the plan has left as it is.
+func dropReport(conditions *[]Condition, kind string) {
+	if isReport(meta.FindStatusCondition(*conditions, kind)) {
+		meta.RemoveStatusCondition(conditions, kind)
+	}
+}

@@ -1,0 +1,156 @@
+package builder
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/armature-dev/armature/events"
+)
+
+// thing is an owner with conditions.
+type thing struct {
+	appsv1.Deployment
+	conditions []Condition
+}
+
+func (o *thing) Conditions() *[]Condition { return &o.conditions }
+func (o *thing) DeepCopyObject() runtime.Object {
+	return &thing{*o.DeepCopy(), append([]Condition(nil), o.conditions...)}
+}
+
+func TestPatchStatus(t *testing.T) {
+	before := deployment("web")
+	var patches []string
+	c := fake.NewClientBuilder().WithObjects(before).WithStatusSubresource(before).WithInterceptorFuncs(interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+			data, _ := patch.Data(obj)
+			patches = append(patches, string(data))
+			return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
+		},
+	}).Build()
+	e := NewEngine(c, Options{})
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(before), before))
+
+	after := before.DeepCopy()
+	require.NoError(t, e.PatchStatus(t.Context(), before, after))
+	after.Spec.Paused = true
+	after.Status.Conditions = []appsv1.DeploymentCondition{}
+	require.NoError(t, e.PatchStatus(t.Context(), before, after))
+	assert.Empty(t, patches, "nothing of the status differs")
+
+	after.Status.Replicas, after.Status.ReadyReplicas = 3, 2
+	require.NoError(t, e.PatchStatus(t.Context(), before, after))
+	require.Len(t, patches, 1)
+	assert.JSONEq(t, `{"metadata":{"resourceVersion":"`+before.ResourceVersion+`"},"status":{"replicas":3,"readyReplicas":2}}`, patches[0])
+	assert.Zero(t, before.Status.Replicas, "the arguments stay as they are")
+
+	err := e.PatchStatus(t.Context(), before, after) // before is old by now
+	assert.True(t, apierrors.IsConflict(err), "%v", err)
+	assert.True(t, isConflict(err))
+
+	before.Name = "gone"
+	err = e.PatchStatus(t.Context(), before, after)
+	assert.True(t, apierrors.IsNotFound(err), "%v", err)
+}
+
+func TestPatchStatusMisused(t *testing.T) {
+	e := NewEngine(fake.NewClientBuilder().Build(), Options{})
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}}
+	for name, pair := range map[string][2]client.Object{
+		"nil":        {nil, nil},
+		"typed nil":  {(*corev1.Pod)(nil), (*corev1.Pod)(nil)},
+		"nil before": {(*corev1.Pod)(nil), &corev1.Pod{}},
+		"types":      {&corev1.Pod{}, &corev1.Secret{}},
+		"no status":  {config, config.DeepCopy()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.ErrorIs(t, e.PatchStatus(t.Context(), pair[0], pair[1]), ErrMisuse)
+		})
+	}
+}
+
+func TestStatusOfUnstructured(t *testing.T) {
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	status, err := statusOf(u)
+	require.NoError(t, err)
+	assert.Nil(t, status)
+	patch, err := statusPatch("7", nil, map[string]any{"a": "b"})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"metadata":{"resourceVersion":"7"},"status":{"a":"b"}}`, string(patch))
+}
+
+func TestWhyAStatusIsNotFound(t *testing.T) {
+	owner := deployment("web")
+	owner.UID = "1"
+	c := fake.NewClientBuilder().WithObjects(owner).Build()
+	e := NewEngine(c, Options{})
+	assert.ErrorIs(t, e.explainNotFound(t.Context(), owner), ErrMisuse, "it is there, so its status isn't")
+
+	replaced := owner.DeepCopy()
+	replaced.UID = "2"
+	assert.NoError(t, e.explainNotFound(t.Context(), replaced))
+	require.NoError(t, c.Delete(t.Context(), owner.DeepCopy()))
+	assert.NoError(t, e.explainNotFound(t.Context(), owner))
+}
+
+func TestReported(t *testing.T) {
+	then, now := metav1.NewTime(time.Unix(1000, 0)), time.Unix(2000, 0)
+	ready := Condition{Type: ConditionReady, Status: metav1.ConditionTrue, Reason: "Fine", LastTransitionTime: then}
+	failed := func(kind string, status metav1.ConditionStatus) Condition {
+		return Condition{Type: kind, Status: status, Reason: events.ReasonApplyFailed, LastTransitionTime: then}
+	}
+	stalledByPlan := Condition{Type: ConditionStalled, Status: metav1.ConditionTrue, Reason: "InvalidSpec", LastTransitionTime: then}
+	cases := map[string]struct {
+		had  []Condition
+		err  error
+		want map[string]string // type -> status and reason
+		same bool
+	}{
+		"all well":                    {[]Condition{ready}, nil, map[string]string{"Ready": "True Fine"}, true},
+		"conflict":                    {[]Condition{ready}, of(conflict), map[string]string{"Ready": "True Fine"}, true},
+		"transient":                   {[]Condition{ready}, of(full), map[string]string{"Ready": "False ApplyFailed"}, false},
+		"terminal":                    {[]Condition{ready}, of(invalid), map[string]string{"Ready": "False ApplyFailed", "Stalled": "True ApplyFailed"}, false},
+		"not owned":                   {nil, of(ErrNotOwned), map[string]string{"Ready": "False NotOwned"}, false},
+		"terminal, then transient":    {[]Condition{failed("Ready", "False"), failed("Stalled", "True")}, of(full), map[string]string{"Ready": "False ApplyFailed"}, false},
+		"terminal, then well":         {[]Condition{failed("Ready", "False"), failed("Stalled", "True")}, nil, map[string]string{}, false},
+		"the plan's own Stalled":      {[]Condition{ready, stalledByPlan}, nil, map[string]string{"Ready": "True Fine", "Stalled": "True InvalidSpec"}, true},
+		"transient beside the plan's": {[]Condition{stalledByPlan}, of(full), map[string]string{"Ready": "False ApplyFailed", "Stalled": "True InvalidSpec"}, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			owner := &thing{conditions: c.had}
+			owner.Generation = 3
+			got := reported(owner, nil, c.err, now)
+			assert.Equal(t, c.same, got == owner)
+			assert.Equal(t, c.had, owner.conditions, "the owner stays as it is")
+			told := map[string]string{}
+			for _, cond := range got.conditions {
+				told[cond.Type] = string(cond.Status) + " " + cond.Reason
+				if cond.ObservedGeneration != 0 {
+					assert.Equal(t, int64(3), cond.ObservedGeneration)
+				}
+			}
+			assert.Equal(t, c.want, told)
+		})
+	}
+	again := reported(&thing{conditions: []Condition{failed("Ready", "False"), failed("Stalled", "True")}}, nil, of(invalid), now)
+	for _, kind := range []string{ConditionReady, ConditionStalled} {
+		assert.Equal(t, then, meta.FindStatusCondition(again.conditions, kind).LastTransitionTime, "since then")
+	}
+	plain := deployment("web")
+	assert.Same(t, plain, reported(plain, nil, of(invalid), now), "no conditions to report in")
+}

@@ -1,0 +1,79 @@
+package builder
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/armature-dev/armature/store"
+)
+
+// notebook is a recorder.
+type notebook struct {
+	notes   []string
+	related []runtime.Object
+}
+
+func (n *notebook) Eventf(_, related runtime.Object, eventtype, reason, action, note string, args ...any) {
+	n.notes = append(n.notes, eventtype+" "+reason+" "+action+": "+fmt.Sprintf(note, args...))
+	n.related = append(n.related, related)
+}
+
+func change(op Operation, kind, name string) Change {
+	return Change{Operation: op, Key: store.Key{Kind: kind, Namespace: "default", Name: name}, object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}}
+}
+
+func TestChangesAreTold(t *testing.T) {
+	n := &notebook{}
+	e := NewEngine(nil, Options{Recorder: n})
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
+	res := Result{Changes: []Change{change(OperationCreated, "ConfigMap", "a"), change(OperationCreated, "Secret", "s")}}
+	for i := range 1000 {
+		res.Changes = append(res.Changes, change(OperationDeleted, "ConfigMap", fmt.Sprint("c", i)))
+	}
+	e.tell(owner, "", res, nil)
+	assert.Equal(t, []string{
+		"Normal Created Apply: Created ConfigMap a",
+		"Normal Created Apply: Created Secret s",
+		"Normal Deleted Prune: Deleted 1000 objects of kind ConfigMap: c0, c1, c2 and 997 more",
+	}, n.notes, "one for each operation and kind")
+	assert.Equal(t, "a", n.related[0].(*corev1.ConfigMap).Name)
+}
+
+func TestFailuresAreToldOnce(t *testing.T) {
+	n := &notebook{}
+	e := NewEngine(nil, Options{Recorder: n})
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
+	tell := func(scope string, err error) int {
+		n.notes = nil
+		e.tell(owner, scope, Result{}, err)
+		return len(n.notes)
+	}
+	assert.Equal(t, 1, tell("", of(full)))
+	assert.Equal(t, 0, tell("", of(full)), "the same")
+	assert.Equal(t, 0, tell("", of(conflict)), "no news")
+	assert.Equal(t, 0, tell("", of(full)), "a conflict in between changes nothing")
+	assert.Equal(t, 0, tell("ConfigMap", nil))
+	assert.Equal(t, 0, tell("", of(full)), "nor does another scope's success")
+	assert.Equal(t, 1, tell("", of(ErrNotOwned)))
+	assert.Equal(t, "Warning NotOwned Apply: create Pod p: exists and is not ours", n.notes[0])
+	assert.Equal(t, 0, tell("", nil))
+	assert.Equal(t, 1, tell("", of(ErrNotOwned)), "again, after a success")
+
+	other := owner.DeepCopy()
+	other.UID = "2"
+	e.tell(other, "", Result{}, of(ErrNotOwned))
+	assert.Len(t, n.notes, 2, "another owner's")
+}
+
+func TestFailureNamesItsObject(t *testing.T) {
+	child := &corev1.Pod{}
+	err := errors.Join(errMisused, &Error{Operation: "create", Err: full, object: child})
+	assert.Same(t, child, failureEvent(err).Related)
+	assert.Nil(t, failureEvent(errMisused).Related)
+}

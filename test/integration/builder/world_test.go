@@ -1,0 +1,220 @@
+package builder_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/test/testcluster"
+)
+
+const (
+	patience  = 20 * time.Second
+	pollEvery = 10 * time.Millisecond
+)
+
+// world is a namespace, an owner in it, and an engine on a manager's client whose requests are counted.
+type world struct {
+	t      *testing.T
+	ctx    context.Context
+	ns     string
+	cached client.Client // the manager's
+	live   client.Client // past every cache, as someone else
+	engine *builder.Engine
+	owner  *corev1.ConfigMap
+	sent   *ledger
+	told   *recorder
+}
+
+// newWorld starts a manager. What is owned is indexed.
+func newWorld(t *testing.T, owned ...client.Object) *world {
+	w := &world{t: t, ctx: t.Context(), ns: testcluster.Namespace(t), sent: &ledger{}, told: &recorder{}}
+	var err error
+	w.live, err = client.New(testcluster.Config(t), client.Options{Scheme: testScheme()})
+	require.NoError(t, err)
+	w.live = client.WithFieldOwner(w.live, "someone-else")
+
+	mgr := newManager(t, w.sent.watch(testcluster.Config(t)))
+	w.cached = mgr.GetClient()
+	w.engine = builder.NewEngine(mgr.GetClient(), builder.Options{Name: "tester", Recorder: w.told, Reader: mgr.GetAPIReader()})
+	require.NoError(t, w.engine.IndexOwned(w.ctx, mgr.GetFieldIndexer(), owned...))
+	start(t, mgr)
+	w.owner = w.newOwner("owner")
+	return w
+}
+
+func (w *world) newOwner(name string) *corev1.ConfigMap {
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
+	require.NoError(w.t, w.live.Create(w.ctx, owner))
+	return owner
+}
+
+// pass runs one pass and returns what it did and the writes and reads that it sent.
+func (w *world) pass(objs ...client.Object) (builder.Result, []string, error) {
+	return w.passFor(w.engine.For(w.owner), objs...)
+}
+
+func (w *world) passFor(b *builder.Builder, objs ...client.Object) (builder.Result, []string, error) {
+	w.sent.reset()
+	for _, o := range objs {
+		b.Object(o)
+	}
+	res, err := b.Reconcile(w.ctx)
+	return res, w.sent.all(), err
+}
+
+// get reads an object past the cache, into a new one.
+func (w *world) get(like client.Object) client.Object {
+	obj := like.DeepCopyObject().(client.Object)
+	obj.SetNamespace(w.ns)
+	require.NoError(w.t, w.live.Get(w.ctx, client.ObjectKeyFromObject(obj), obj))
+	return obj
+}
+
+// edit changes an object as someone else would, and waits until the cache shows it.
+func (w *world) edit(like client.Object, change func(client.Object)) {
+	w.eventually(func() bool {
+		obj := w.get(like)
+		change(obj)
+		return w.live.Update(w.ctx, obj) == nil
+	}, "edit %s", like.GetName())
+	w.settle(like)
+}
+
+// settle waits until the cache shows what the API server has.
+func (w *world) settle(like client.Object) {
+	w.eventually(func() bool {
+		obj := like.DeepCopyObject().(client.Object)
+		err := w.cached.Get(w.ctx, client.ObjectKey{Namespace: w.ns, Name: like.GetName()}, obj)
+		return err == nil && obj.GetResourceVersion() == w.get(like).GetResourceVersion()
+	}, "the cache to show %s", like.GetName())
+}
+
+func (w *world) eventually(done func() bool, format string, args ...any) {
+	w.t.Helper()
+	require.Eventually(w.t, done, patience, pollEvery, append([]any{format}, args...)...)
+}
+
+func testScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	scheme.AddKnownTypes(widgetVersion, &Widget{}, &WidgetList{})
+	metav1.AddToGroupVersion(scheme, widgetVersion)
+	return scheme
+}
+
+func newManager(t *testing.T, cfg *rest.Config) ctrl.Manager {
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme:     testScheme(),
+		Metrics:    server.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true, EnableReadYourWritesConsistency: ptr.To(true)}},
+	})
+	require.NoError(t, err)
+	return mgr
+}
+
+// start runs a manager until the test ends, or until the returned function is called, which waits for its end.
+func start(t *testing.T, mgr ctrl.Manager) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+	t.Cleanup(stop)
+	require.True(t, mgr.GetCache().WaitForCacheSync(ctx))
+	return stop
+}
+
+// ledger lists the requests sent through a connection, but for discovery and the watches and lists of its cache.
+type ledger struct {
+	mu   sync.Mutex
+	sent []string
+}
+
+func (l *ledger) watch(cfg *rest.Config) *rest.Config {
+	cfg.QPS = -1
+	cfg.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			query := r.URL.RawQuery
+			if strings.Contains(r.URL.Path, "/namespaces/") && !strings.Contains(query, "watch=") && !strings.Contains(query, "limit=") {
+				l.add(r.Method + " " + r.URL.Path)
+			}
+			return next.RoundTrip(r)
+		})
+	}
+	return cfg
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func (l *ledger) add(request string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sent = append(l.sent, request)
+}
+
+func (l *ledger) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sent = nil
+}
+
+func (l *ledger) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string{}, l.sent...)
+}
+
+// count counts the requests of a method to paths that contain a text.
+func (l *ledger) count(method, path string) int {
+	n := 0
+	for _, s := range l.all() {
+		if strings.HasPrefix(s, method+" ") && strings.Contains(s, path) {
+			n++
+		}
+	}
+	return n
+}
+
+// recorder keeps events instead of sending them.
+type recorder struct {
+	mu   sync.Mutex
+	told []string
+}
+
+func (r *recorder) Eventf(_, _ runtime.Object, eventtype, reason, action, note string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = append(r.told, eventtype+" "+reason+" "+action+": "+args[0].(string))
+}
+
+// take returns what was told since the last call.
+func (r *recorder) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	told := r.told
+	r.told = nil
+	return told
+}
