@@ -31,8 +31,8 @@ func (e *Engine) For(owner client.Object) *Builder {
 
 // Object wants an object of any kind that the client's scheme knows, or an *unstructured.Unstructured of any kind that
 // the cluster knows. Fields left empty are left to the API server and to others; see [Want].
-func (b *Builder) Object(obj client.Object) *Builder {
-	b.wants = append(b.wants, Want(obj))
+func (b *Builder) Object(obj client.Object, opts ...ChildOption) *Builder {
+	b.wants = append(b.wants, Want(obj, opts...))
 	return b
 }
 

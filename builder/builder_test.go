@@ -93,7 +93,7 @@ func TestStamp(t *testing.T) {
 	p, err := e.newPass(owner())
 	require.NoError(t, err)
 	stamped := func(obj client.Object) *desired {
-		d := &desired{given: obj}
+		d := &desired{child: Want(obj)}
 		var err error
 		d.kind, d.key, err = p.keyOf(obj)
 		require.NoError(t, err)

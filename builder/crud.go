@@ -119,7 +119,7 @@ func (b *Builder) Delete(ctx context.Context, obj client.Object) (Result, error)
 // for an owner that is being deleted.
 func (b *Builder) one(ctx context.Context, obj client.Object, allow func(d *desired, found client.Object) error) (Result, error) {
 	return b.runPass("write "+nameOf(obj), func(p *pass) error {
-		d, err := p.desire(obj)
+		d, err := p.desire(Want(obj))
 		if err != nil {
 			return err
 		}

@@ -22,8 +22,8 @@ import (
 type desired struct {
 	key    store.Key
 	kind   kind
-	given  client.Object
-	hash   uint64 // of given
+	child  Child  // as it was given
+	hash   uint64 // of the object given
 	hashed bool
 
 	object client.Object  // a copy of given, with namespace, label, owner reference and digest
@@ -32,16 +32,16 @@ type desired struct {
 }
 
 // desire makes an object one of those that the owner should have. It must not be there yet.
-func (p *pass) desire(given client.Object) (*desired, error) {
-	k, key, err := p.keyOf(given)
+func (p *pass) desire(want Child) (*desired, error) {
+	k, key, err := p.keyOf(want.object)
 	if err != nil {
 		return nil, err
 	}
 	if !p.wanted.Put(key) {
 		return nil, fmt.Errorf("%w: %s is wanted twice", ErrMisuse, key)
 	}
-	d := &desired{kind: k, key: key, given: given}
-	d.hash, d.hashed = fasthash.Of(given)
+	d := &desired{kind: k, key: key, child: want}
+	d.hash, d.hashed = fasthash.Of(want.object)
 	return d, nil
 }
 
@@ -50,7 +50,7 @@ func (d *desired) stamp(p *pass) error {
 	if d.object != nil {
 		return nil
 	}
-	obj := d.given.DeepCopyObject().(client.Object)
+	obj := d.child.object.DeepCopyObject().(client.Object)
 	clearServerFields(obj)
 	mergeStringData(obj)
 	obj.SetNamespace(d.key.Namespace)

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // Operator is the loop around a plan: it fetches the owner and what exists, asks the plan, carries it out, and writes
@@ -33,8 +34,14 @@ type Operator[T client.Object] struct {
 //		Owns(&batchv1.Job{}).
 //		Plan(jobflow.Plan).
 //		Complete()
+//
+// Without a manager (nil) an operator can't be completed, but its Reconciler can be tested.
 func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T] {
-	return &Operator[T]{mgr: mgr, name: name, engine: EngineFor(mgr, name)}
+	o := &Operator[T]{mgr: mgr, name: name}
+	if mgr != nil {
+		o.engine = EngineFor(mgr, name)
+	}
+	return o
 }
 
 // Owns names kinds of which owners have children: a change of a child runs its owner's plan, and the view has it.
@@ -68,6 +75,19 @@ func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 	return o
 }
 
+// Reconciler returns the operator's loop on a client and a clock of the caller's, for tests: nothing is watched, and no
+// events are emitted. It reports what is wrong in the description, as ErrMisuse.
+func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
+	alone := *o
+	alone.engine = NewEngine(c, Options{Name: o.name})
+	l, err := alone.loop()
+	if err != nil {
+		return nil, fmt.Errorf("operator %s: %w", o.name, err)
+	}
+	l.now = clock
+	return l, nil
+}
+
 // Complete adds the operator to its manager, which must not have been started. It reports all that is wrong in the
 // description, as ErrMisuse.
 func (o *Operator[T]) Complete() error {
@@ -78,6 +98,9 @@ func (o *Operator[T]) Complete() error {
 }
 
 func (o *Operator[T]) add() error {
+	if o.mgr == nil {
+		return fmt.Errorf("%w: there is no manager", ErrMisuse)
+	}
 	l, err := o.loop()
 	if err != nil {
 		return err

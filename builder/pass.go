@@ -59,7 +59,7 @@ func (p *pass) apply(ctx context.Context, wants []Child) error {
 	var errs []error
 	var writes []*write
 	for _, want := range wants {
-		w, err := p.decide(ctx, want.object)
+		w, err := p.decide(ctx, want)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
@@ -79,8 +79,8 @@ func (p *pass) apply(ctx context.Context, wants []Child) error {
 }
 
 // decide compares a wanted object with what exists.
-func (p *pass) decide(ctx context.Context, obj client.Object) (*write, error) {
-	d, err := p.desire(obj)
+func (p *pass) decide(ctx context.Context, want Child) (*write, error) {
+	d, err := p.desire(want)
 	if err != nil {
 		return nil, err
 	}

@@ -19,10 +19,14 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 	for _, f := range change {
 		f(&options)
 	}
+	return Operator(mgr).WithOptions(options).Complete()
+}
+
+// Operator describes the operator: what it owns, what it refers to, and its plan. Tests run its Reconciler without a
+// manager (nil).
+func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.JobFlow] {
 	return builder.NewOperator[*v1alpha1.JobFlow](mgr, Name).
 		Owns(&batchv1.Job{}).
 		Refers(&v1alpha1.JobTemplate{}, TemplateNames).
-		WithOptions(options).
-		Plan(Plan).
-		Complete()
+		Plan(Plan)
 }
