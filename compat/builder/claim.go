@@ -1,0 +1,67 @@
+package builder
+
+import (
+	"bytes"
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// claiming is a client that, before it applies an object which the original library wrote, takes over the fields that
+// were written then. Else they would be owned twice, and one that is no longer wanted (an environment variable) would
+// stay for ever. It costs one more request, once in an object's life.
+type claiming struct {
+	client.Client
+}
+
+// Patch claims the object first, if the patch is an apply.
+func (c claiming) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	if patch.Type() == types.ApplyPatchType {
+		if err := c.claim(ctx, obj); err != nil {
+			return err
+		}
+	}
+	return c.Client.Patch(ctx, obj, patch, opts...)
+}
+
+func (c claiming) claim(ctx context.Context, like client.Object) error {
+	found := like.DeepCopyObject().(client.Object)
+	if err := c.Get(ctx, client.ObjectKeyFromObject(like), found); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	writers := writersOfOriginal(found)
+	if len(writers) == 0 {
+		return nil
+	}
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(found, writers, FieldOwner)
+	if err != nil || patch == nil {
+		return err
+	}
+	// The resource version is in the patch: had the object changed, this would be a conflict, and tried again.
+	return c.Client.Patch(ctx, found, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldOwner))
+}
+
+// writersOfOriginal returns the field managers under which the original library wrote the object: those that wrote the
+// annotation with its hash, <owner's kind>OperatorHash.
+func writersOfOriginal(obj client.Object) sets.Set[string] {
+	controller := metav1.GetControllerOfNoCopy(obj)
+	if controller == nil {
+		return nil
+	}
+	annotation := controller.Kind + "OperatorHash"
+	if _, ok := obj.GetAnnotations()[annotation]; !ok {
+		return nil
+	}
+	writers := sets.New[string]()
+	for _, entry := range obj.GetManagedFields() {
+		if entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == "" && entry.FieldsV1 != nil &&
+			bytes.Contains(entry.FieldsV1.GetRawBytes(), []byte(`"f:`+annotation+`"`)) {
+			writers.Insert(entry.Manager)
+		}
+	}
+	return writers
+}

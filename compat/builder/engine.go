@@ -1,0 +1,46 @@
+package builder
+
+import (
+	"reflect"
+	"sync"
+
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+// FieldOwner is the field owner of what this package applies: that of an Engine without a name. An operator that moves
+// on to Armature's builder keeps it, so that it can remove the fields that were applied here.
+const FieldOwner = builder.DefaultName
+
+// maxEngines bounds the Engines that are kept. An operator has one client; one that makes a client in each pass loses
+// the memo of what needs no writing, and nothing else.
+const maxEngines = 8
+
+// engines has one Engine a client, as the API of this package has no place for one.
+var engines = engineCache{known: lru.New(maxEngines)}
+
+type engineCache struct {
+	mu    sync.Mutex
+	known *lru.Cache // client.Client -> *builder.Engine
+}
+
+func (e *engineCache) of(c client.Client) *builder.Engine {
+	if !reflect.ValueOf(c).Comparable() {
+		return newEngine(c)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if known, ok := e.known.Get(c); ok {
+		return known.(*builder.Engine)
+	}
+	engine := newEngine(c)
+	e.known.Add(c, engine)
+	return engine
+}
+
+// newEngine returns an Engine without a recorder: events are told by the recorder of each Builder.
+func newEngine(c client.Client) *builder.Engine {
+	return builder.NewEngine(claiming{c}, builder.Options{Name: FieldOwner})
+}

@@ -1,0 +1,130 @@
+package builder
+
+import (
+	"errors"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+// BuilderRecorder writes events about the owner. The zero value writes none.
+//
+// An object that was written or deleted is told with the reason ControllerName + CreateObjectSuccess,
+// UpdateObjectSuccess or DeleteObjectSuccess; a failure with CreateObjectFail, UpdateObjectFail, DeleteObjectFail,
+// GetObjectFail or, if it is about no object in particular, ReconcileFail. A failure that lasts is told once.
+type BuilderRecorder struct {
+	// Recorder is what a manager's GetEventRecorderFor returns.
+	Recorder record.EventRecorder
+	// ControllerName starts the reasons.
+	ControllerName string
+}
+
+// ToNewBuilderRecorder sets how events are written.
+func ToNewBuilderRecorder(builder BuilderRecorder) func(*Builder) {
+	return func(s *Builder) { s.Recorder = builder }
+}
+
+// GenericEvent writes an event about crObj: eventType is Normal or Warning, reason one word in UpperCamelCase, message
+// what people read.
+func (b *BuilderRecorder) GenericEvent(crObj client.Object, eventType, reason, message string) {
+	if b == nil || isNil(b.Recorder) || isNil(crObj) {
+		return
+	}
+	b.Recorder.Event(crObj, eventType, reason, message)
+}
+
+// tell writes events of what a pass over the owner did. Scope names the call, so that a success of one doesn't end the
+// failure of another. A conflict is no news: the pass is tried again.
+func (b *BuilderRecorder) tell(owner client.Object, scope string, res builder.Result, err error) {
+	for _, c := range res.Changes {
+		b.GenericEvent(owner, corev1.EventTypeNormal, b.ControllerName+successReason(c.Operation), string(c.Operation)+" "+c.Key.String())
+	}
+	key := failureKey{owner.GetUID(), scope}
+	before := failuresTold(key)
+	now := map[string]bool{}
+	for _, e := range leaves(err) {
+		if apierrors.IsConflict(e) {
+			continue
+		}
+		message := e.Error()
+		now[message] = true
+		if !before[message] {
+			b.GenericEvent(owner, corev1.EventTypeWarning, b.ControllerName+failureReason(e), message)
+		}
+	}
+	if len(now) > 0 {
+		told.Add(key, now)
+	} else if len(before) > 0 && err == nil {
+		told.Remove(key)
+	}
+}
+
+func successReason(op builder.Operation) string {
+	switch op {
+	case builder.OperationCreated:
+		return "CreateObjectSuccess"
+	case builder.OperationDeleted:
+		return "DeleteObjectSuccess"
+	default:
+		return "UpdateObjectSuccess"
+	}
+}
+
+func failureReason(err error) string {
+	about := (*builder.Error)(nil)
+	if !errors.As(err, &about) {
+		return "ReconcileFail"
+	}
+	switch about.Operation {
+	case "create":
+		return "CreateObjectFail"
+	case "delete":
+		return "DeleteObjectFail"
+	case "read":
+		return "GetObjectFail"
+	default:
+		return "UpdateObjectFail"
+	}
+}
+
+// failureKey is whose failures, in which call.
+type failureKey struct {
+	owner types.UID
+	scope string
+}
+
+// told has the messages of the failures that were told last, by failureKey. What falls out of it, as at a restart, may
+// be told twice.
+var told = lru.New(1 << 12)
+
+func failuresTold(key failureKey) map[string]bool {
+	if known, ok := told.Get(key); ok {
+		return known.(map[string]bool)
+	}
+	return nil
+}
+
+// joined is the type that errors.Join returns. Others that unwrap to several errors are one error with several causes.
+var joined = reflect.TypeOf(errors.Join(errors.New("")))
+
+// leaves returns the errors that were joined in err, or err alone.
+func leaves(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if reflect.TypeOf(err) != joined {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+		all = append(all, leaves(e)...)
+	}
+	return all
+}

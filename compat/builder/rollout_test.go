@@ -1,0 +1,103 @@
+package builder_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/armature-dev/armature/compat/builder"
+)
+
+// upgraded returns an owner whose spec has changed.
+func upgraded(cr *corev1.ConfigMap) *corev1.ConfigMap {
+	cr = cr.DeepCopy()
+	cr.Generation = 2
+	return cr
+}
+
+func TestFirstInstallIsOfAllAtOnce(t *testing.T) {
+	s, cr := newServer(t), newCR("cr")
+	_, err := reconcileWorkloads(s, cr, workload(s, cr, "Deployment", "a"), workload(s, cr, "StatefulSet", "b"))
+	require.NoError(t, err)
+	require.Equal(t, 2, s.take()["write"])
+}
+
+func TestUpgradeIsInOrder(t *testing.T) {
+	s, cr := newServer(t), newCR("cr")
+	_, err := reconcileWorkloads(s, cr, workload(s, cr, "Deployment", "a"), workload(s, cr, "StatefulSet", "b"))
+	require.NoError(t, err)
+	ready(s)
+	s.take()
+
+	cr = upgraded(cr)
+	items := []builder.BuilderDeploymentStatefulSet{
+		workload(s, cr, "Deployment", "a"), workload(s, cr, "StatefulSet", "b"), workload(s, cr, "Deployment", "new"),
+	}
+	for i := range items {
+		items[i].PodSpec.Containers[0].Image = "app:2"
+	}
+	image := func() (a, b string) {
+		d, sts := &appsv1.Deployment{}, &appsv1.StatefulSet{}
+		require.True(t, s.has(d, "a"))
+		require.True(t, s.has(sts, "b"))
+		return d.Spec.Template.Spec.Containers[0].Image, sts.Spec.Template.Spec.Containers[0].Image
+	}
+	pass := func() controllerutil.OperationResult {
+		b := newBuilder(s, cr, builder.ToNewBuilderDeploymentStatefulSet(items))
+		result, err := b.ReconcileDeployOrSts()
+		require.NoError(t, err)
+		require.NoError(t, b.ReconcileStore(), "what the upgrade has not reached is not stale")
+		return result
+	}
+
+	require.Equal(t, controllerutil.OperationResultUpdated, pass())
+	a, b := image()
+	require.Equal(t, []string{"app:2", "app:1"}, []string{a, b})
+
+	// The status still says ready, but of the generation before.
+	change(s, &appsv1.Deployment{}, "a", func(d *appsv1.Deployment) { d.Generation = 2 })
+	require.Equal(t, controllerutil.OperationResultNone, pass())
+	_, b = image()
+	require.Equal(t, "app:1", b)
+
+	ready(s)
+	require.Equal(t, controllerutil.OperationResultUpdated, pass())
+	_, b = image()
+	require.Equal(t, "app:2", b)
+	require.False(t, s.has(&appsv1.Deployment{}, "new"))
+
+	sts := &appsv1.StatefulSet{}
+	require.True(t, s.has(sts, "b"))
+	sts.Status.UpdateRevision = "next"
+	require.NoError(t, s.Status().Update(t.Context(), sts))
+	require.Equal(t, controllerutil.OperationResultNone, pass())
+	require.False(t, s.has(&appsv1.Deployment{}, "new"))
+
+	ready(s)
+	require.Equal(t, controllerutil.OperationResultCreated, pass())
+	require.True(t, s.has(&appsv1.Deployment{}, "new"))
+	ready(s)
+	require.Equal(t, controllerutil.OperationResultNone, pass())
+}
+
+// ready makes all workloads rolled out, as their controllers would.
+func ready(s *server) {
+	s.t.Helper()
+	var deployments appsv1.DeploymentList
+	require.NoError(s.t, s.List(s.t.Context(), &deployments))
+	for i := range deployments.Items {
+		d := &deployments.Items[i]
+		d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1}
+		require.NoError(s.t, s.Status().Update(s.t.Context(), d))
+	}
+	var sets appsv1.StatefulSetList
+	require.NoError(s.t, s.List(s.t.Context(), &sets))
+	for i := range sets.Items {
+		d := &sets.Items[i]
+		d.Status = appsv1.StatefulSetStatus{ObservedGeneration: d.Generation, Replicas: 1, ReadyReplicas: 1, CurrentRevision: "r", UpdateRevision: "r"}
+		require.NoError(s.t, s.Status().Update(s.t.Context(), d))
+	}
+}

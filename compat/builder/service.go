@@ -1,0 +1,50 @@
+package builder
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// BuilderService asks for a Service. One without a ServiceSpec asks for nothing.
+type BuilderService struct {
+	ServiceSpec *corev1.ServiceSpec
+	// SelectorLabels are the Service's selector. Nil: that of ServiceSpec.
+	SelectorLabels map[string]string
+	CommonBuilder
+}
+
+// ToNewBuilderService sets the Services that there should be: none, if the list is empty.
+func ToNewBuilderService(builder []BuilderService) func(*Builder) {
+	return func(s *Builder) {
+		s.Service = builder
+		s.declare(kindService)
+	}
+}
+
+// ReconcileService makes the Services as they are wanted.
+func (s *Builder) ReconcileService() (controllerutil.OperationResult, error) {
+	return s.run("Service", s.wantServices(), nil)
+}
+
+func (s *Builder) wantServices() []want {
+	var wants []want
+	for i := range s.Service {
+		if item := &s.Service[i]; item.ServiceSpec != nil {
+			wants = append(wants, s.want(kindService, item.makeService(), item.CommonBuilder))
+		}
+	}
+	return wants
+}
+
+func (b *BuilderService) makeService() *corev1.Service {
+	svc := &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: b.ObjectMeta,
+		Spec:       *b.ServiceSpec,
+	}
+	if b.SelectorLabels != nil {
+		svc.Spec.Selector = b.SelectorLabels
+	}
+	return svc
+}

@@ -1,0 +1,52 @@
+package builder
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// BuilderStorageConfig asks for a PersistentVolumeClaim, or is the template of one in a StatefulSet.
+type BuilderStorageConfig struct {
+	PvcSpec *corev1.PersistentVolumeClaimSpec
+	CommonBuilder
+}
+
+// ToNewBuilderStorageConfig sets the PersistentVolumeClaims to make. Those that are no longer asked for are kept, with
+// their data, until the owner goes.
+func ToNewBuilderStorageConfig(builder []BuilderStorageConfig) func(*Builder) {
+	return func(s *Builder) { s.StorageConfig = builder }
+}
+
+// ReconcileStorage makes the PersistentVolumeClaims as they are wanted.
+func (s *Builder) ReconcileStorage() (controllerutil.OperationResult, error) {
+	wants, err := s.wantClaims()
+	return s.run("Storage", wants, err)
+}
+
+func (s *Builder) wantClaims() ([]want, error) {
+	var wants []want
+	for i := range s.StorageConfig {
+		item := &s.StorageConfig[i]
+		claim, err := item.MakePvc()
+		if err != nil {
+			return nil, err
+		}
+		wants = append(wants, s.want(kindClaim, claim, item.CommonBuilder))
+	}
+	return wants, nil
+}
+
+// MakePvc returns the PersistentVolumeClaim that is asked for. It makes no request.
+func (b *BuilderStorageConfig) MakePvc() (*corev1.PersistentVolumeClaim, error) {
+	if b.PvcSpec == nil {
+		return nil, fmt.Errorf("%s has no PvcSpec", describe("PersistentVolumeClaim", b.ObjectMeta.Namespace, b.ObjectMeta.Name))
+	}
+	return &corev1.PersistentVolumeClaim{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+		ObjectMeta: b.ObjectMeta,
+		Spec:       *b.PvcSpec,
+	}, nil
+}
