@@ -27,7 +27,7 @@ func statusOf(flow *v1alpha1.JobFlow, w walk, now metav1.Time) *v1alpha1.JobFlow
 	case count.ended() && count[v1alpha1.FlowFailed] == 0:
 		status.State = v1alpha1.StateSucceed
 		status.CompletionTime = completionTime(status)
-		message := fmt.Sprintf("all %d flows succeeded", len(w.nodes))
+		message := allSucceeded(len(w.nodes))
 		setCondition(status, flow, now, builder.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
 		setCondition(status, flow, now, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
 		unstall(status)

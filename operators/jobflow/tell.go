@@ -14,7 +14,7 @@ import (
 func transitions(flow *v1alpha1.JobFlow, status *v1alpha1.JobFlowStatus, w walk, known records) []events.Event {
 	var told []events.Event
 	if flow.Status.StartTime == nil {
-		told = append(told, events.Normal(v1alpha1.ReasonStarted, fmt.Sprintf("started with %d flows", len(w.nodes))))
+		told = append(told, events.Normal(v1alpha1.ReasonStarted, "started with "+countFlows(len(w.nodes))))
 	}
 	told = append(told, obstaclesMet(w.obstacles, known)...)
 	told = append(told, jobsFailed(w.nodes, known)...)
@@ -22,7 +22,7 @@ func transitions(flow *v1alpha1.JobFlow, status *v1alpha1.JobFlowStatus, w walk,
 		return told
 	}
 	if status.State == v1alpha1.StateSucceed {
-		return append(told, events.Normal(v1alpha1.ReasonSucceeded, fmt.Sprintf("all %d flows succeeded", len(w.nodes))))
+		return append(told, events.Normal(v1alpha1.ReasonSucceeded, allSucceeded(len(w.nodes))))
 	}
 	return append(told, events.Warning(v1alpha1.ReasonFailed, failures(w.nodes)))
 }
@@ -82,4 +82,19 @@ func specRefused(flow *v1alpha1.JobFlow, message string) []events.Event {
 func changeIgnored(flow *v1alpha1.JobFlow) events.Event {
 	return events.Warning(v1alpha1.ReasonChangeIgnored, fmt.Sprintf(
 		"the flow has ended (%s), so the change of its spec has no effect; create a new JobFlow to run it", flow.Status.State))
+}
+
+// countFlows renders a number of flows.
+func countFlows(n int) string {
+	if n == 1 {
+		return "1 flow"
+	}
+	return fmt.Sprintf("%d flows", n)
+}
+
+func allSucceeded(n int) string {
+	if n == 1 {
+		return "the flow's only Job succeeded"
+	}
+	return fmt.Sprintf("all %d flows succeeded", n)
 }

@@ -3,6 +3,7 @@ package watchcmd
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -28,7 +29,7 @@ func (l *lines) show(flow *v1alpha1.JobFlow, now time.Time) {
 			continue
 		}
 		l.states[r.name] = r.state
-		fmt.Fprintf(l.out, "%5s  %-20s %-8s%s\n", at, r.name, r.state, detail(r))
+		fmt.Fprintln(l.out, strings.TrimRight(fmt.Sprintf("%5s  %-20s %-8s%s", at, r.name, r.state, detail(r)), " "))
 	}
 	if p := problem(flow); p != l.problem {
 		if l.problem = p; p != "" {

@@ -1,0 +1,49 @@
+package managercmd
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+)
+
+func TestFlagsThatCannotWorkAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		o    options
+		says string
+	}{
+		{options{concurrency: 0, qps: -1}, "--max-concurrent-reconciles must be at least 1, got 0"},
+		{options{concurrency: 1, qps: 0}, "--kube-api-qps must be a positive number or -1, got 0"},
+		{options{concurrency: 1, qps: -2}, "--kube-api-qps must be a positive number or -1, got -2"},
+	} {
+		require.EqualError(t, c.o.validate(), c.says)
+	}
+	require.NoError(t, options{concurrency: 1, qps: 50}.validate())
+}
+
+func TestLogHandler(t *testing.T) {
+	var out bytes.Buffer
+	h, err := logHandler(&out, "json", "warn")
+	require.NoError(t, err)
+	assert.False(t, h.Enabled(t.Context(), 0), "info is below warn")
+
+	_, err = logHandler(&out, "xml", "info")
+	require.ErrorContains(t, err, `--log-format must be text or json, got "xml"`)
+	_, err = logHandler(&out, "text", "loud")
+	require.ErrorContains(t, err, `--log-level must be debug, info, warn or error, got "loud"`)
+}
+
+// Outside a cluster the lease is where the kubeconfig's context points, unless a flag says otherwise.
+func TestLeaseNamespace(t *testing.T) {
+	kube := genericclioptions.NewConfigFlags(true)
+	*kube.KubeConfig = "testdata/kubeconfig"
+	namespace, err := leaseNamespace(options{kube: kube})
+	require.NoError(t, err)
+	assert.Equal(t, "team-a", namespace)
+
+	namespace, err = leaseNamespace(options{kube: kube, leaderElectNamespace: "ops"})
+	require.NoError(t, err)
+	assert.Equal(t, "ops", namespace)
+}
