@@ -34,6 +34,10 @@
 // way to want a field empty, other than through a pointer. Children live in their owner's namespace, have fixed names,
 // and are garbage collected with their owner. Nothing is ever written for an owner that is being deleted.
 //
+// What is other than usual about one child is said by options, which [Want] and every method for a kind take:
+//
+//	Ignore("spec.replicas")      a first value, and then left to others: an autoscaler's replicas
+//
 // # What a pass costs
 //
 // Nothing, if nothing has changed: no request, and a few microseconds for a child, since all reads come from the cache.

@@ -104,7 +104,7 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	d, e := w.desired, p.engine
 	if w.wantsOther() {
-		if err := e.claimCreated(ctx, w.found); err != nil {
+		if err := w.claim(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -146,7 +146,7 @@ func (p *pass) isAsWanted(d *desired, found client.Object) (bool, error) {
 
 func isContained(d *desired, found client.Object) bool {
 	if u, ok := found.(runtime.Unstructured); ok {
-		return subset.Untyped(d.fields, u.UnstructuredContent())
+		return subset.Untyped(d.fields, d.withoutIgnored(u.UnstructuredContent()))
 	}
-	return subset.Typed(d.object, found)
+	return subset.Typed(d.compared, found)
 }
