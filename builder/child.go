@@ -15,7 +15,9 @@ type Child struct {
 // keeping is what options say about a child. What it exports goes into the hash by which a child is recognized as the
 // one that was wanted before.
 type keeping struct {
-	Ignored []string
+	Ignored      []string
+	EnvOf        []any // what HashFrom was given
+	AnnotationOf []any
 }
 
 // change returns what options have said so far, to say more.

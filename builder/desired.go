@@ -69,6 +69,9 @@ func (d *desired) stamp(p *pass) error {
 	}
 	obj.SetOwnerReferences(append(refs, controllerRef(p.owner, p.ownerKind)))
 
+	if err := d.putHashes(p, obj); err != nil {
+		return err
+	}
 	fields, err := payload.Of(obj, d.kind.gvk)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrMisuse, err)
@@ -111,6 +114,9 @@ func clearServerFields(obj client.Object) {
 	obj.SetManagedFields(nil)
 	if annotations := obj.GetAnnotations(); annotations[AnnotationDigest] != "" {
 		delete(annotations, AnnotationDigest)
+		if len(annotations) == 0 {
+			annotations = nil // an empty map would be a wish of its own in an unstructured object
+		}
 		obj.SetAnnotations(annotations)
 	}
 	if u, ok := obj.(*unstructured.Unstructured); ok {

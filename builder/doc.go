@@ -37,6 +37,7 @@
 // What is other than usual about one child is said by options, which [Want] and every method for a kind take:
 //
 //	Ignore("spec.replicas")      a first value, and then left to others: an autoscaler's replicas
+//	HashFrom(configMap, secret)  roll the pods when what they are configured with changes
 //
 // # What a pass costs
 //
