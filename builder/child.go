@@ -18,6 +18,8 @@ type keeping struct {
 	Ignored      []string
 	EnvOf        []any // what HashFrom was given
 	AnnotationOf []any
+	Adopt        AdoptPolicy
+	Former       []string // field managers
 }
 
 // change returns what options have said so far, to say more.

@@ -6,11 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/util/csaupgrade"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -22,14 +19,12 @@ import (
 //
 // An object that was created, not applied, has its fields recorded as written by an update; an apply would own them a
 // second time, and so could never remove one of them. This turns the record into one of an apply, once in an object's
-// life. And what is ignored from now on is struck off: an apply without it would remove it otherwise.
+// life, as client-go's csaupgrade does. The fields of former managers become ours as well. And what is ignored from now
+// on is struck off: an apply without it would remove it otherwise.
 func (w *write) claim(ctx context.Context, p *pass) error {
 	e, found := p.engine, w.found
-	if !e.wroteByUpdate(found) && len(w.desired.ignored) == 0 {
-		return nil
-	}
-	after, err := e.claimed(found.GetManagedFields(), w.desired)
-	if err != nil || equality.Semantic.DeepEqual(after, found.GetManagedFields()) {
+	after, changed, err := e.claimed(found.GetManagedFields(), w.desired)
+	if err != nil || !changed {
 		return err
 	}
 	patch, err := json.Marshal([]map[string]any{
@@ -48,52 +43,81 @@ func (w *write) claim(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// claimed returns the record of an object's fields that lets the engine apply what is desired. It is given a shared
-// one, which stays as it is.
-func (e *Engine) claimed(shared []metav1.ManagedFieldsEntry, d *desired) ([]metav1.ManagedFieldsEntry, error) {
-	obj := &metav1.PartialObjectMetadata{}
-	for i := range shared {
-		obj.ManagedFields = append(obj.ManagedFields, *shared[i].DeepCopy())
+// claimed returns the record of an object's fields that lets the engine apply what is desired, and whether that is
+// another one. The record given is shared with the cache and stays as it is.
+func (e *Engine) claimed(record []metav1.ManagedFieldsEntry, d *desired) (after []metav1.ManagedFieldsEntry, changed bool, err error) {
+	ours := e.ownEntry(record, d)
+	if ours < 0 {
+		return record, false, nil
 	}
-	if err := csaupgrade.UpgradeManagedFields(obj, sets.New(e.name), e.name); err != nil {
-		return nil, err
+	claim := record[ours]
+	claim.Manager, claim.Operation = e.name, metav1.ManagedFieldsOperationApply
+	changed = claim.Operation != record[ours].Operation || claim.Manager != record[ours].Manager
+	fields, err := fieldsOf(record[ours])
+	if err != nil {
+		return nil, false, err
 	}
-	return obj.ManagedFields, e.release(obj.ManagedFields, d.ignored)
+	own := -1
+	for i, entry := range record {
+		switch {
+		case i == ours:
+			own = len(after)
+			after = append(after, claim)
+		case !e.takesOver(entry, d):
+			after = append(after, entry)
+		default:
+			changed = true
+			if entry.APIVersion != claim.APIVersion { // the paths of another version may mean nothing in this one
+				continue
+			}
+			theirs, err := fieldsOf(entry)
+			if err != nil {
+				return nil, false, err
+			}
+			fields = fields.Union(theirs)
+		}
+	}
+	kept := paths.Without(fields, d.ignored) // they keep their values, and belong to no one or to whoever else set them
+	if !changed && kept == fields {
+		return record, false, nil
+	}
+	raw, err := kept.ToJSON()
+	if err != nil {
+		return nil, false, fmt.Errorf("write metadata.managedFields of %s: %w", d.key, err)
+	}
+	after[own].FieldsV1 = metav1.NewFieldsV1(string(raw))
+	return after, true, nil
 }
 
-// release strikes ignored fields off what the engine has applied. They keep their values and belong to no one, or to
-// whoever else has set them.
-func (e *Engine) release(record []metav1.ManagedFieldsEntry, ignored []paths.Path) error {
-	if len(ignored) == 0 {
-		return nil
+// ownEntry returns the place of the entry that is, or becomes, the one of what the engine applies; -1 if there is none.
+func (e *Engine) ownEntry(record []metav1.ManagedFieldsEntry, d *desired) int {
+	first := -1
+	for i, entry := range record {
+		if entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
+			return i
+		}
+		if first < 0 && e.takesOver(entry, d) {
+			first = i
+		}
 	}
-	for i := range record {
-		entry := &record[i]
-		if entry.Manager != e.name || entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" {
-			continue
-		}
-		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
-			return fmt.Errorf("read metadata.managedFields of %s: %w", entry.Manager, err)
-		}
-		kept := paths.Without(set, ignored)
-		if kept == set {
-			continue
-		}
-		fields, err := kept.ToJSON()
-		if err != nil {
-			return fmt.Errorf("write metadata.managedFields of %s: %w", entry.Manager, err)
-		}
-		entry.FieldsV1 = metav1.NewFieldsV1(string(fields))
-	}
-	return nil
+	return first
 }
 
-func (e *Engine) wroteByUpdate(found client.Object) bool {
-	for _, entry := range found.GetManagedFields() {
-		if entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == "" {
-			return true
-		}
+// takesOver reports whether an entry's fields belong into the engine's: what it created, and what former managers wrote.
+func (e *Engine) takesOver(entry metav1.ManagedFieldsEntry, d *desired) bool {
+	if entry.Subresource != "" || entry.FieldsV1 == nil {
+		return false
 	}
-	return false
+	return entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationUpdate || entry.Manager != e.name && d.isFormer(entry)
+}
+
+func fieldsOf(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+	set := &fieldpath.Set{}
+	if entry.FieldsV1 == nil {
+		return set, nil
+	}
+	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
+		return nil, fmt.Errorf("read metadata.managedFields of %s: %w", entry.Manager, err)
+	}
+	return set, nil
 }

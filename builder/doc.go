@@ -38,6 +38,7 @@
 //
 //	Ignore("spec.replicas")      a first value, and then left to others: an autoscaler's replicas
 //	HashFrom(configMap, secret)  roll the pods when what they are configured with changes
+//	Adopt(IfOrphan)              take over an object of that name that no one controls
 //
 // # What a pass costs
 //
@@ -62,8 +63,9 @@
 //
 // # What is refused
 //
-//   - An object of that name that isn't the owner's is left alone, with [ErrNotOwned]. An object of a predecessor of
-//     the same name, about to be collected, is waited for: [Result.Waiting].
+//   - An object of that name that isn't the owner's is left alone, with [ErrNotOwned], unless [Adopt] says to take it
+//     and no one controls it. An object of a predecessor of the same name, about to be collected, is waited for:
+//     [Result.Waiting].
 //   - A wrong call or a wrong plan is [ErrMisuse]: no name, wanted twice, another namespace than the owner's, a
 //     cluster-scoped child of a namespaced owner.
 //   - Nothing is pruned in a pass that had an error. Only what the owner controls is, in the very version that was seen.
