@@ -2,11 +2,32 @@ package builder
 
 import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/fasthash"
 )
 
 // Child is an object that should exist, and how it is to be kept.
 type Child struct {
 	object client.Object
+	how    *keeping // nil: by the defaults
+}
+
+// keeping is what options say about a child. What it exports goes into the hash by which a child is recognized as the
+// one that was wanted before.
+type keeping struct {
+	Ignored      []string
+	EnvOf        []any // what HashFrom was given
+	AnnotationOf []any
+	Adopt        AdoptPolicy
+	Former       []string // field managers
+}
+
+// change returns what options have said so far, to say more.
+func (c *Child) change() *keeping {
+	if c.how == nil {
+		c.how = &keeping{}
+	}
+	return c.how
 }
 
 // ChildOption says how one child is to be kept. Without options a child is applied as it is wanted, as soon as the pass
@@ -26,6 +47,17 @@ func Want(obj client.Object, opts ...ChildOption) Child {
 		o.applyToChild(&c)
 	}
 	return c
+}
+
+// hash tells, within this process, a child from one that is wanted otherwise. It returns false if it can't.
+func (c Child) hash() (uint64, bool) {
+	if c.how == nil {
+		return fasthash.Of(c.object)
+	}
+	return fasthash.Of(&struct {
+		Object client.Object
+		How    *keeping
+	}{c.object, c.how})
 }
 
 // Object returns the object as it was given to [Want].

@@ -1,37 +1,123 @@
 package builder
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/util/csaupgrade"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
-// claimCreated prepares an object that was created, not applied, for being applied otherwise than it was created. Its
-// fields are recorded as written by an update; an apply would own them a second time, and so could never remove one of
-// them. This turns the record into one of an apply, once in an object's life. To repair drift it isn't needed: then
-// nothing is to be removed.
-func (e *Engine) claimCreated(ctx context.Context, found client.Object) error {
-	if !e.wroteByUpdate(found) {
-		return nil
-	}
-	obj := found.DeepCopyObject().(client.Object) // csaupgrade writes into the entries that it is given
-	patch, err := csaupgrade.UpgradeManagedFieldsPatch(obj, sets.New(e.name), e.name)
-	if err != nil || patch == nil {
+// claim prepares an object for being applied otherwise than it was written last, by mending the record of who owns its
+// fields. Nothing else of the object changes. Drift is repaired without it: then nothing is to be removed.
+//
+// An object that was created, not applied, has its fields recorded as written by an update; an apply would own them a
+// second time, and so could never remove one of them. This turns the record into one of an apply, once in an object's
+// life, as client-go's csaupgrade does. The fields of former managers become ours as well. And what is ignored from now
+// on is struck off: an apply without it would remove it otherwise.
+func (w *write) claim(ctx context.Context, p *pass) error {
+	e, found := p.engine, w.found
+	after, changed, err := e.claimed(found.GetManagedFields(), w.desired)
+	if err != nil || !changed {
 		return err
 	}
-	// The patch has the resource version in it: had the object changed, this would be a conflict, and tried again.
-	return e.client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(e.name))
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/managedFields", "value": after},
+		// Had the object changed, this would be a conflict, and tried again.
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": found.GetResourceVersion()},
+	})
+	if err != nil {
+		return err
+	}
+	obj := found.DeepCopyObject().(client.Object) // the reply is decoded into it
+	if err := e.client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(e.name)); err != nil {
+		return err
+	}
+	w.found = obj
+	return nil
 }
 
-func (e *Engine) wroteByUpdate(found client.Object) bool {
-	for _, entry := range found.GetManagedFields() {
-		if entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == "" {
-			return true
+// claimed returns the record of an object's fields that lets the engine apply what is desired, and whether that is
+// another one. The record given is shared with the cache and stays as it is.
+func (e *Engine) claimed(record []metav1.ManagedFieldsEntry, d *desired) (after []metav1.ManagedFieldsEntry, changed bool, err error) {
+	ours := e.ownEntry(record, d)
+	if ours < 0 {
+		return record, false, nil
+	}
+	claim := record[ours]
+	claim.Manager, claim.Operation = e.name, metav1.ManagedFieldsOperationApply
+	changed = claim.Operation != record[ours].Operation || claim.Manager != record[ours].Manager
+	fields, err := fieldsOf(record[ours])
+	if err != nil {
+		return nil, false, err
+	}
+	own := -1
+	for i, entry := range record {
+		switch {
+		case i == ours:
+			own = len(after)
+			after = append(after, claim)
+		case !e.takesOver(entry, d):
+			after = append(after, entry)
+		default:
+			changed = true
+			if entry.APIVersion != claim.APIVersion { // the paths of another version may mean nothing in this one
+				continue
+			}
+			theirs, err := fieldsOf(entry)
+			if err != nil {
+				return nil, false, err
+			}
+			fields = fields.Union(theirs)
 		}
 	}
-	return false
+	kept := paths.Without(fields, d.ignored) // they keep their values, and belong to no one or to whoever else set them
+	if !changed && kept == fields {
+		return record, false, nil
+	}
+	raw, err := kept.ToJSON()
+	if err != nil {
+		return nil, false, fmt.Errorf("write metadata.managedFields of %s: %w", d.key, err)
+	}
+	after[own].FieldsV1 = metav1.NewFieldsV1(string(raw))
+	return after, true, nil
+}
+
+// ownEntry returns the place of the entry that is, or becomes, the one of what the engine applies; -1 if there is none.
+func (e *Engine) ownEntry(record []metav1.ManagedFieldsEntry, d *desired) int {
+	first := -1
+	for i, entry := range record {
+		if entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
+			return i
+		}
+		if first < 0 && e.takesOver(entry, d) {
+			first = i
+		}
+	}
+	return first
+}
+
+// takesOver reports whether an entry's fields belong into the engine's: what it created, and what former managers wrote.
+func (e *Engine) takesOver(entry metav1.ManagedFieldsEntry, d *desired) bool {
+	if entry.Subresource != "" || entry.FieldsV1 == nil {
+		return false
+	}
+	return entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationUpdate || entry.Manager != e.name && d.isFormer(entry)
+}
+
+func fieldsOf(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+	set := &fieldpath.Set{}
+	if entry.FieldsV1 == nil {
+		return set, nil
+	}
+	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
+		return nil, fmt.Errorf("read metadata.managedFields of %s: %w", entry.Manager, err)
+	}
+	return set, nil
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/fasthash"
+	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/store"
 )
@@ -26,9 +26,11 @@ type desired struct {
 	hash   uint64 // of the object given
 	hashed bool
 
-	object client.Object  // a copy of given, with namespace, label, owner reference and digest
-	fields map[string]any // the same, as it is sent
-	digest string
+	object   client.Object  // a copy of given, with namespace, label, owner reference and digest
+	compared client.Object  // the same, without what is ignored
+	fields   map[string]any // the same, as it is applied
+	digest   string
+	ignored  []paths.Path
 }
 
 // desire makes an object one of those that the owner should have. It must not be there yet.
@@ -41,7 +43,7 @@ func (p *pass) desire(want Child) (*desired, error) {
 		return nil, fmt.Errorf("%w: %s is wanted twice", ErrMisuse, key)
 	}
 	d := &desired{kind: k, key: key, child: want}
-	d.hash, d.hashed = fasthash.Of(want.object)
+	d.hash, d.hashed = want.hash()
 	return d, nil
 }
 
@@ -67,9 +69,15 @@ func (d *desired) stamp(p *pass) error {
 	}
 	obj.SetOwnerReferences(append(refs, controllerRef(p.owner, p.ownerKind)))
 
+	if err := d.putHashes(p, obj); err != nil {
+		return err
+	}
 	fields, err := payload.Of(obj, d.kind.gvk)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrMisuse, err)
+	}
+	if err := d.leaveOut(fields); err != nil {
+		return err
 	}
 	if d.digest, err = payload.Digest(fields); err != nil {
 		return fmt.Errorf("%w: digest of %s: %w", ErrMisuse, d.key, err)
@@ -80,7 +88,8 @@ func (d *desired) stamp(p *pass) error {
 		return fmt.Errorf("%w: annotations of %s: %w", ErrMisuse, d.key, err)
 	}
 	d.object, d.fields = obj, fields
-	return nil
+	d.compared, err = d.toCompare()
+	return err
 }
 
 func with(m map[string]string, key, value string) map[string]string {
@@ -105,6 +114,9 @@ func clearServerFields(obj client.Object) {
 	obj.SetManagedFields(nil)
 	if annotations := obj.GetAnnotations(); annotations[AnnotationDigest] != "" {
 		delete(annotations, AnnotationDigest)
+		if len(annotations) == 0 {
+			annotations = nil // an empty map would be a wish of its own in an unstructured object
+		}
 		obj.SetAnnotations(annotations)
 	}
 	if u, ok := obj.(*unstructured.Unstructured); ok {

@@ -34,6 +34,12 @@
 // way to want a field empty, other than through a pointer. Children live in their owner's namespace, have fixed names,
 // and are garbage collected with their owner. Nothing is ever written for an owner that is being deleted.
 //
+// What is other than usual about one child is said by options, which [Want] and every method for a kind take:
+//
+//	Ignore("spec.replicas")      a first value, and then left to others: an autoscaler's replicas
+//	HashFrom(configMap, secret)  roll the pods when what they are configured with changes
+//	Adopt(IfOrphan)              take over an object of that name that no one controls
+//
 // # What a pass costs
 //
 // Nothing, if nothing has changed: no request, and a few microseconds for a child, since all reads come from the cache.
@@ -57,8 +63,9 @@
 //
 // # What is refused
 //
-//   - An object of that name that isn't the owner's is left alone, with [ErrNotOwned]. An object of a predecessor of
-//     the same name, about to be collected, is waited for: [Result.Waiting].
+//   - An object of that name that isn't the owner's is left alone, with [ErrNotOwned], unless [Adopt] says to take it
+//     and no one controls it. An object of a predecessor of the same name, about to be collected, is waited for:
+//     [Result.Waiting].
 //   - A wrong call or a wrong plan is [ErrMisuse]: no name, wanted twice, another namespace than the owner's, a
 //     cluster-scoped child of a namespaced owner.
 //   - Nothing is pruned in a pass that had an error. Only what the owner controls is, in the very version that was seen.

@@ -95,6 +95,15 @@ func (s *kinds) empty(k kind) (client.Object, error) {
 	return typed, nil
 }
 
+// typed returns an unstructured object as one of the Go type that the client's scheme has for its kind.
+func (s *kinds) typed(k kind, u runtime.Unstructured) (client.Object, error) {
+	obj, err := s.empty(kind{gvk: k.gvk})
+	if err != nil {
+		return nil, err
+	}
+	return obj, runtime.DefaultUnstructuredConverter.FromUnstructured(u.UnstructuredContent(), obj)
+}
+
 // emptyList returns a new list of a kind.
 func (s *kinds) emptyList(k kind) (client.ObjectList, error) {
 	listKind := k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List")

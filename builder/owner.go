@@ -49,13 +49,13 @@ func groupOf(apiVersion string) string {
 
 // notOwned is the error of an object that is someone else's.
 func notOwned(operation string, key store.Key, found client.Object) *Error {
-	whose := "it has no controller"
+	whose, help := "it has no controller", "rename the child, delete that object, or adopt it (builder.Adopt)"
 	if ref := metav1.GetControllerOfNoCopy(found); ref != nil {
-		whose = "it is controlled by " + ref.Kind + " " + ref.Name
+		whose, help = "it is controlled by "+ref.Kind+" "+ref.Name, "rename the child, or delete that object"
 	}
 	err := fmt.Errorf("%w: %s", ErrNotOwned, whose)
 	if operation == "apply" {
-		err = fmt.Errorf("%w; rename the child, or delete that object", err)
+		err = fmt.Errorf("%w; %s", err, help)
 	}
 	return &Error{Key: key, Operation: operation, Err: err, object: found}
 }

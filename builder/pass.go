@@ -112,7 +112,7 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 	}
 	switch ownershipOf(found, p.owner, p.ownerKind) {
 	case foreign:
-		return nil, notOwned("apply", d.key, found)
+		return p.meetForeign(w)
 	case leaving:
 		w.verdict = verdictWait
 		return w, nil
@@ -157,4 +157,4 @@ func (p *pass) finish() Result {
 	return p.result
 }
 
-var operations = []Operation{OperationCreated, OperationUpdated, OperationDeleted}
+var operations = []Operation{OperationCreated, OperationAdopted, OperationUpdated, OperationDeleted}

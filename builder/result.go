@@ -15,6 +15,8 @@ type Operation string
 const (
 	// OperationCreated: the object did not exist.
 	OperationCreated Operation = "Created"
+	// OperationAdopted: the object existed without a controller, and is the owner's now; see Adopt.
+	OperationAdopted Operation = "Adopted"
 	// OperationUpdated: the object differed from what is wanted, and was applied.
 	OperationUpdated Operation = "Updated"
 	// OperationDeleted: the object was no longer wanted.
@@ -32,7 +34,7 @@ type Change struct {
 
 // Result is what a pass did. It is data: the Builder keeps none of it.
 type Result struct {
-	// Changes are the objects written, ordered by operation (created, updated, deleted) and key.
+	// Changes are the objects written, ordered by operation (created, adopted, updated, deleted) and key.
 	Changes []Change
 	// Unchanged counts the objects that were already as wanted.
 	Unchanged int

@@ -28,6 +28,7 @@ type write struct {
 	desired *desired
 	found   client.Object
 	verdict verdict
+	adopts  bool // found is no one's, and is to be the owner's
 
 	did    Operation     // empty if nothing changed
 	stored client.Object // as the server returned it
@@ -98,17 +99,23 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 		return nil
 	}
 	w.did, w.stored = OperationUpdated, obj
+	if w.adopts {
+		w.did = OperationAdopted
+	}
 	return nil
 }
 
 func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	d, e := w.desired, p.engine
-	if w.wantsOther() {
-		if err := e.claimCreated(ctx, w.found); err != nil {
+	if w.wantsOther() || w.adopts {
+		if err := w.claim(ctx, p); err != nil {
 			return nil, err
 		}
 	}
 	d.fields["metadata"].(map[string]any)["uid"] = string(w.found.GetUID())
+	if w.adopts {
+		onlyAsSeen(d.fields, w.found)
+	}
 	body, err := json.Marshal(d.fields)
 	if err != nil {
 		return nil, err
@@ -146,7 +153,7 @@ func (p *pass) isAsWanted(d *desired, found client.Object) (bool, error) {
 
 func isContained(d *desired, found client.Object) bool {
 	if u, ok := found.(runtime.Unstructured); ok {
-		return subset.Untyped(d.fields, u.UnstructuredContent())
+		return subset.Untyped(d.fields, d.withoutIgnored(u.UnstructuredContent()))
 	}
-	return subset.Typed(d.object, found)
+	return subset.Typed(d.compared, found)
 }

@@ -9,6 +9,8 @@ import (
 const (
 	// ReasonCreated: children were created.
 	ReasonCreated = "Created"
+	// ReasonAdopted: objects that no one controlled have become children.
+	ReasonAdopted = "Adopted"
 	// ReasonUpdated: children differed from what is wanted and were brought back.
 	ReasonUpdated = "Updated"
 	// ReasonDeleted: children that are no longer wanted were deleted.

@@ -1,0 +1,76 @@
+package builder
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// AdoptPolicy says which objects that aren't the owner's become its children, if they have the name of one.
+type AdoptPolicy string
+
+const (
+	// Never takes none: an object in the way is left alone, with ErrNotOwned. It is the default.
+	Never AdoptPolicy = "Never"
+	// IfOrphan takes an object that has no controller. One that is being deleted is waited for.
+	IfOrphan AdoptPolicy = "IfOrphan"
+)
+
+// kubectlApply is the field manager of kubectl apply without --server-side.
+const kubectlApply = "kubectl-client-side-apply"
+
+// Adopt lets a child take over an existing object of its name: it gets the owner as its controller, and is applied as
+// wanted, in one write that fails if anything else has written since it was seen. Its labels don't matter. An object
+// with another controller is never taken: that is [ErrNotOwned], as without this option, until it is free.
+//
+// Who wrote the object before would keep owning its fields, so that what isn't wanted could never be removed. So the
+// fields set by kubectl apply, and by the field managers named here (those of an operator that this one replaces, be it
+// by updates or by server-side apply), become those of the builder; those that aren't wanted go, and defaults come back.
+// Where a value is to stay, want it, or [Ignore] it. Fields of all other managers are left alone. This is done once,
+// also for an object that is the owner's already.
+//
+// It follows https://kubernetes.io/docs/reference/using-api/server-side-apply/#upgrading-from-client-side-apply-to-server-side-apply.
+func Adopt(policy AdoptPolicy, formerManagers ...string) ChildOption {
+	return adoption{policy, formerManagers}
+}
+
+type adoption struct {
+	policy AdoptPolicy
+	former []string
+}
+
+func (a adoption) applyToChild(c *Child) {
+	how := c.change()
+	how.Adopt, how.Former = a.policy, append([]string{kubectlApply}, a.former...)
+}
+
+// meetForeign says what to do about an object of a wanted name that isn't the owner's.
+func (p *pass) meetForeign(w *write) (*write, error) {
+	d := w.desired
+	if how := d.child.how; how == nil || how.Adopt != IfOrphan || metav1.GetControllerOfNoCopy(w.found) != nil {
+		return nil, notOwned("apply", d.key, w.found)
+	}
+	if w.found.GetDeletionTimestamp() != nil {
+		w.verdict = verdictWait
+		return w, nil
+	}
+	w.verdict, w.adopts = verdictApply, true
+	return w, d.stamp(p)
+}
+
+// isFormer reports whether the fields of a manager are to become the engine's.
+func (d *desired) isFormer(entry metav1.ManagedFieldsEntry) bool {
+	if d.child.how == nil {
+		return false
+	}
+	for _, name := range d.child.how.Former {
+		if entry.Manager == name {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyAsSeen makes an apply fail if the object isn't any more what was found.
+func onlyAsSeen(fields map[string]any, found client.Object) {
+	fields["metadata"].(map[string]any)["resourceVersion"] = found.GetResourceVersion()
+}

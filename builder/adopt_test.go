@@ -1,0 +1,116 @@
+package builder
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
+)
+
+func TestWhoIsAdopted(t *testing.T) {
+	controlled := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x", Controller: ptr.To(true)}}
+	mentioned := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x"}}
+	for name, c := range map[string]struct {
+		refs    []metav1.OwnerReference
+		deleted bool
+		opts    []ChildOption
+		want    verdict
+		refused bool
+	}{
+		"by default":          {refused: true},
+		"never":               {opts: []ChildOption{Adopt(Never)}, refused: true},
+		"orphan":              {opts: []ChildOption{Adopt(IfOrphan)}, want: verdictApply},
+		"owned, no one's":     {opts: []ChildOption{Adopt(IfOrphan)}, refs: mentioned, want: verdictApply},
+		"someone else's":      {opts: []ChildOption{Adopt(IfOrphan)}, refs: controlled, refused: true},
+		"being deleted":       {opts: []ChildOption{Adopt(IfOrphan)}, deleted: true, want: verdictWait},
+		"the last one counts": {opts: []ChildOption{Adopt(IfOrphan), Adopt(Never)}, refused: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := engineWith(interceptor.Funcs{}).newPass(owner())
+			require.NoError(t, err)
+			d, err := p.desire(Want(config("c"), c.opts...))
+			require.NoError(t, err)
+			found := config("c")
+			found.OwnerReferences = c.refs
+			if c.deleted {
+				found.DeletionTimestamp = ptr.To(metav1.Now())
+			}
+			w, err := p.compare(d, found)
+			if c.refused {
+				require.ErrorIs(t, err, ErrNotOwned)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, c.want, w.verdict)
+			assert.Equal(t, c.want == verdictApply, w.adopts)
+		})
+	}
+}
+
+func entry(manager string, operation metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
+}
+
+func TestClaim(t *testing.T) {
+	const update, apply = metav1.ManagedFieldsOperationUpdate, metav1.ManagedFieldsOperationApply
+	scale := entry("hpa", update, `{"f:spec":{"f:replicas":{}}}`)
+	scale.Subresource = "scale"
+	formerScale := scale
+	formerScale.Manager = "old"
+	otherVersion := entry("old", update, `{"f:gone":{}}`)
+	otherVersion.APIVersion = "v0"
+	a, b := `{"f:data":{"f:a":{}}}`, `{"f:data":{"f:b":{}}}`
+	both := `{"f:data":{"f:a":{},"f:b":{}}}`
+	type entries = []metav1.ManagedFieldsEntry
+	for name, c := range map[string]struct {
+		record, after entries
+		ignored       string
+		unchanged     bool
+	}{
+		"nothing":           {unchanged: true},
+		"applied":           {record: entries{entry("me", apply, a), entry("x", update, b)}, unchanged: true},
+		"created":           {record: entries{entry("x", update, b), entry("me", update, a)}, after: entries{entry("x", update, b), entry("me", apply, a)}},
+		"created, repaired": {record: entries{entry("me", update, a), entry("me", apply, b)}, after: entries{entry("me", apply, both)}},
+		"others only":       {record: entries{entry("x", update, b), entry("y", apply, a)}, unchanged: true},
+		"former update":     {record: entries{entry("old", update, a)}, after: entries{entry("me", apply, a)}},
+		"former apply":      {record: entries{entry("old", apply, a)}, after: entries{entry("me", apply, a)}},
+		"former both":       {record: entries{entry("old", apply, a), entry("old", update, b)}, after: entries{entry("me", apply, both)}},
+		"kubectl":           {record: entries{entry("me", apply, b), entry(kubectlApply, update, a)}, after: entries{entry("me", apply, both)}},
+		"subresources stay": {record: entries{scale, formerScale, entry("old", update, a)}, after: entries{scale, formerScale, entry("me", apply, a)}},
+		"another version":   {record: entries{entry("me", apply, a), otherVersion}, after: entries{entry("me", apply, a)}},
+		"ignored, created":  {record: entries{entry("me", update, both)}, ignored: "data[b]", after: entries{entry("me", apply, a)}},
+		"ignored, applied":  {record: entries{entry("me", apply, both)}, ignored: "data[b]", after: entries{entry("me", apply, a)}},
+		"ignored, not ours": {record: entries{entry("me", apply, a), entry("x", update, b)}, ignored: "data[b]", unchanged: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := NewEngine(nil, Options{Name: "me"})
+			d := &desired{child: Want(config("c"), Adopt(IfOrphan, "old"))}
+			if c.ignored != "" {
+				path, err := paths.Parse(c.ignored)
+				require.NoError(t, err)
+				d.ignored = []paths.Path{path}
+			}
+			before := (&metav1.ObjectMeta{ManagedFields: c.record}).DeepCopy().ManagedFields
+			after, changed, err := e.claimed(c.record, d)
+			require.NoError(t, err)
+			assert.Equal(t, before, c.record, "shared with the cache")
+			assert.Equal(t, !c.unchanged, changed)
+			if c.unchanged {
+				c.after = c.record
+			}
+			assert.Equal(t, c.after, after)
+			if !c.unchanged {
+				_, changed, err = e.claimed(after, d)
+				require.NoError(t, err)
+				assert.False(t, changed, "once")
+			}
+		})
+	}
+	_, _, err := NewEngine(nil, Options{Name: "me"}).claimed(entries{entry("me", update, `nonsense`)}, &desired{child: Want(config("c"))})
+	assert.ErrorContains(t, err, "managedFields of me")
+}

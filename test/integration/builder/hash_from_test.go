@@ -1,0 +1,72 @@
+package builder_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+func TestChangedConfigRollsWhatUsesIt(t *testing.T) {
+	w := newWorld(t, &appsv1.Deployment{}, &appsv1.StatefulSet{}, &appsv1.DaemonSet{}, &batchv1.CronJob{}, &corev1.ConfigMap{})
+	cm := configMap("config", "a", "1")
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "secret"}, StringData: map[string]string{"p": "1"}}
+	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
+	both := &appsv1.Deployment{ObjectMeta: named("both"), Spec: appsv1.DeploymentSpec{Selector: webLabels(), Template: webPod()}}
+	ofSecret := &appsv1.StatefulSet{ObjectMeta: named("of-secret"), Spec: appsv1.StatefulSetSpec{Selector: webLabels(), Template: webPod(), ServiceName: "web"}}
+	annotated := &appsv1.DaemonSet{ObjectMeta: named("annotated"), Spec: appsv1.DaemonSetSpec{Selector: webLabels(), Template: webPod()}}
+	cron := &batchv1.CronJob{ObjectMeta: named("cron"), Spec: batchv1.CronJobSpec{
+		Schedule: "0 0 1 1 *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: onceOnly(webPod())}},
+	}}
+	neither := &appsv1.Deployment{ObjectMeta: named("neither"), Spec: appsv1.DeploymentSpec{Selector: webLabels(), Template: webPod()}}
+	loose := asUntyped(t, &appsv1.ReplicaSet{ObjectMeta: named("loose"), Spec: appsv1.ReplicaSetSpec{Selector: webLabels(), Template: webPod()}}, "apps/v1", "ReplicaSet")
+	changed := func() []string {
+		for _, o := range []client.Object{both, ofSecret, annotated, cron, neither, loose, cm, secret} {
+			w.settleIfThere(o)
+		}
+		res, err := w.engine.For(w.owner).
+			ConfigMap(cm).
+			Secret(secret).
+			Deployment(both, builder.HashFrom(secret, cm)).
+			StatefulSet(ofSecret, builder.HashFrom(secret)).
+			DaemonSet(annotated, builder.HashFrom(cm).AsAnnotation()).
+			CronJob(cron, builder.HashFrom(cm)).
+			Object(loose, builder.HashFrom(cm)).
+			Deployment(neither).
+			Reconcile(w.ctx)
+		require.NoError(t, err)
+		var names []string
+		for _, c := range res.Changes {
+			names = append(names, c.Key.Name)
+		}
+		return names
+	}
+	assert.Len(t, changed(), 8)
+	assert.Empty(t, changed())
+	generation := func(o client.Object) int64 { return w.get(o).GetGeneration() }
+	before := generation(neither)
+
+	cm.Data["a"] = "2"
+	assert.ElementsMatch(t, []string{"config", "both", "annotated", "cron", "loose"}, changed())
+	assert.Empty(t, changed())
+	assert.EqualValues(t, 2, generation(both))
+	assert.EqualValues(t, 1, generation(ofSecret))
+
+	secret.StringData["p"] = "2"
+	assert.ElementsMatch(t, []string{"secret", "both", "of-secret"}, changed())
+
+	cm.Labels = map[string]string{"only": "metadata"}
+	assert.ElementsMatch(t, []string{"config"}, changed())
+	assert.Equal(t, before, generation(neither))
+
+	env := w.get(both).(*appsv1.Deployment).Spec.Template.Spec.Containers[0].Env
+	assert.Equal(t, builder.EnvConfigHash, env[len(env)-1].Name)
+	assert.NotEmpty(t, w.get(annotated).(*appsv1.DaemonSet).Spec.Template.Annotations[builder.AnnotationConfigHash])
+}
