@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/store"
 )
 
 // waitForDeletion is when a pass that waits for an object to go looks again, should no event come.
@@ -50,7 +52,13 @@ func (b *Builder) Prune(kinds ...client.Object) *Builder {
 //
 // The result is valid also beside an error: it tells what was done until then.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
+	return b.reconcile(ctx, nil)
+}
+
+// reconcile is Reconcile. A rehearsal gets to know what it would write.
+func (b *Builder) reconcile(ctx context.Context, rehearsed map[store.Key]*write) (Result, error) {
 	return b.runPass("", func(p *pass) error {
+		p.rehearsed = rehearsed
 		if err := p.apply(ctx, b.wants); err != nil {
 			return err
 		}

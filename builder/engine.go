@@ -46,12 +46,14 @@ type Engine struct {
 	recorder    events.Recorder
 	parallelism int
 
-	kinds    kinds
+	kinds    *kinds
 	memo     *memo
 	failures failures
 
-	mu      sync.RWMutex
+	mu      *sync.RWMutex
 	indexed map[kind]bool
+
+	dry bool // writes are tried, not made: see rehearse
 }
 
 // NewEngine returns an Engine on a client. Reads should be served from a cache that sees the engine's own writes:
@@ -70,9 +72,10 @@ func NewEngine(c client.Client, o Options) *Engine {
 		name:        cmp.Or(o.Name, DefaultName),
 		recorder:    o.Recorder,
 		parallelism: o.Parallelism,
-		kinds:       kinds{client: c},
+		kinds:       &kinds{client: c},
 		memo:        newMemo(memoSize),
 		failures:    newFailures(),
+		mu:          &sync.RWMutex{},
 		indexed:     map[kind]bool{},
 	}
 }
