@@ -133,6 +133,7 @@ func (p *pass) record(w *write) {
 	switch {
 	case w.did != "":
 		p.changed(w.did, w.desired.key, w.stored)
+		w.countDrift(p.engine)
 		if p.rehearsed != nil {
 			p.rehearsed[w.desired.key] = w
 		}

@@ -19,12 +19,16 @@ import (
 )
 
 // rehearse returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores
-// nothing. It tells no one and learns nothing.
+// nothing. It tells no one, counts nothing and learns nothing.
 func (e *Engine) rehearse() *Engine {
 	dry := *e
 	dry.dry = true
 	dry.recorder = nil
-	dry.client = client.NewDryRunClient(unawaited{e.client})
+	inner := e.client
+	if counting, ok := inner.(observed); ok {
+		inner = counting.Client
+	}
+	dry.client = client.NewDryRunClient(unawaited{inner})
 	return &dry
 }
 
