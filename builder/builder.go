@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/store"
 )
 
 // waitForDeletion is when a pass that waits for an object to go looks again, should no event come.
@@ -50,18 +52,28 @@ func (b *Builder) Prune(kinds ...client.Object) *Builder {
 //
 // The result is valid also beside an error: it tells what was done until then.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
-	return b.runPass("", func(p *pass) error {
+	return b.reconcile(ctx, nil)
+}
+
+// reconcile is Reconcile. A rehearsal gets to know what it would write.
+func (b *Builder) reconcile(ctx context.Context, rehearsed map[store.Key]*write) (Result, error) {
+	ctx, end := b.engine.tracePass(ctx, b.owner)
+	res, err := b.runPass("", func(p *pass) error {
+		p.rehearsed = rehearsed
 		if err := p.apply(ctx, b.wants); err != nil {
 			return err
 		}
 		return p.prune(ctx, b.prunes)
 	})
+	end(err)
+	return res, err
 }
 
 // ReconcileStore only prunes: of the kinds given to Prune, it deletes what the owner controls and does not want. It
 // refuses to after an error of this Builder.
 func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
-	return b.runPass("prune", func(p *pass) error {
+	ctx, end := b.engine.tracePass(ctx, b.owner)
+	res, err := b.runPass("prune", func(p *pass) error {
 		if b.failed != nil {
 			return fmt.Errorf("nothing is pruned after an error: %w", b.failed)
 		}
@@ -74,11 +86,14 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 		}
 		return p.prune(ctx, b.prunes)
 	})
+	end(err)
+	return res, err
 }
 
 // reconcileKind applies what is wanted of one kind and prunes nothing. What is of no kind is reported by every one.
 func (b *Builder) reconcileKind(ctx context.Context, of schema.GroupKind) (Result, error) {
-	return b.runPass(of.String(), func(p *pass) error {
+	ctx, end := b.engine.tracePass(ctx, b.owner)
+	res, err := b.runPass(of.String(), func(p *pass) error {
 		var wants []Child
 		for _, w := range b.wants {
 			if k, err := p.engine.kinds.of(w.object); err != nil || k.gvk.GroupKind() == of {
@@ -87,11 +102,14 @@ func (b *Builder) reconcileKind(ctx context.Context, of schema.GroupKind) (Resul
 		}
 		return p.apply(ctx, wants)
 	})
+	end(err)
+	return res, err
 }
 
 // runPass runs one pass, unless the owner is being deleted.
 func (b *Builder) runPass(scope string, do func(*pass) error) (Result, error) {
 	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil {
+		b.engine.Forget(b.owner, client.ObjectKeyFromObject(b.owner))
 		return Result{}, nil
 	}
 	return b.runAnyPass(scope, do)
@@ -105,6 +123,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	}
 	err = do(p)
 	res := p.finish()
+	p.countWaiting(scope, res)
 	b.engine.tell(b.owner, scope, res, err)
 	b.failed = errors.Join(b.failed, err)
 	return res, err

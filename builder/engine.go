@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -36,6 +37,8 @@ type Options struct {
 	// Parallelism bounds the requests that one pass has under way at a time. Default, also for less than 1:
 	// DefaultParallelism.
 	Parallelism int
+	// TracerProvider receives OpenTelemetry spans: one a pass, and in it one a write. Nil, the default: none are made.
+	TracerProvider trace.TracerProvider
 }
 
 // Engine applies what owners want. There is one a process and controller; it is safe for concurrent use.
@@ -46,12 +49,16 @@ type Engine struct {
 	recorder    events.Recorder
 	parallelism int
 
-	kinds    kinds
+	kinds    *kinds
 	memo     *memo
 	failures failures
+	waits    *waits
+	tracer   trace.Tracer // nil: nothing is traced
 
-	mu      sync.RWMutex
+	mu      *sync.RWMutex
 	indexed map[kind]bool
+
+	dry bool // writes are tried, not made: see rehearse
 }
 
 // NewEngine returns an Engine on a client. Reads should be served from a cache that sees the engine's own writes:
@@ -64,17 +71,22 @@ func NewEngine(c client.Client, o Options) *Engine {
 	if o.Reader == nil {
 		o.Reader = c
 	}
-	return &Engine{
-		client:      c,
+	o.Name = cmp.Or(o.Name, DefaultName)
+	e := &Engine{
 		live:        o.Reader,
-		name:        cmp.Or(o.Name, DefaultName),
+		name:        o.Name,
 		recorder:    o.Recorder,
 		parallelism: o.Parallelism,
-		kinds:       kinds{client: c},
+		kinds:       &kinds{client: c},
 		memo:        newMemo(memoSize),
 		failures:    newFailures(),
+		waits:       newWaits(o.Name),
+		tracer:      tracerOf(o.TracerProvider),
+		mu:          &sync.RWMutex{},
 		indexed:     map[kind]bool{},
 	}
+	e.client = observed{c, e}
+	return e
 }
 
 // EngineFor returns an Engine on a manager's client, with an event recorder of the same name.

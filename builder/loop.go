@@ -30,19 +30,25 @@ type loop[T client.Object] struct {
 func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	owner := newOwner[T]()
 	if err := l.engine.client.Get(ctx, req.NamespacedName, owner, client.UnsafeDisableDeepCopy); err != nil {
+		if apierrors.IsNotFound(err) {
+			l.engine.Forget(owner, req.NamespacedName)
+		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	p, err := l.engine.newPass(owner)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
+	ctx, end := l.engine.tracePass(ctx, owner)
 	view, err := l.look(ctx, p, owner)
 	if err != nil {
+		end(err)
 		return reconcile.Result{}, err
 	}
 	plan := l.plan(owner, view)
 	doErr := p.carryOut(ctx, plan.Children, plan.Delete, plan.Prune)
 	res := p.finish()
+	p.countWaiting("", res)
 	l.engine.tell(owner, "", res, doErr)
 	statusErr := l.writeStatus(ctx, owner, plan.Status, doErr, view.Now)
 	if statusErr == nil {
@@ -50,7 +56,9 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 			l.engine.emit(owner, ev)
 		}
 	}
-	return next(ctx, sooner(plan.RequeueAfter, res.RequeueAfter), errors.Join(doErr, statusErr))
+	err = errors.Join(doErr, statusErr)
+	end(err)
+	return next(ctx, sooner(plan.RequeueAfter, res.RequeueAfter), err)
 }
 
 // carryOut does what a plan says about children. An owner that is being deleted gets no new ones.

@@ -57,7 +57,7 @@ func (m *memo) has(uid types.UID, entry memoEntry) bool {
 
 // remember notes that a child is as wanted. The server has said so: by its answer to a write, or by a comparison.
 func (e *Engine) remember(child client.Object, d *desired) {
-	if d.hashed {
+	if d.hashed && !e.dry {
 		e.memo.add(child.GetUID(), memoEntry{child.GetResourceVersion(), d.hash})
 	}
 }

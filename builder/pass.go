@@ -23,6 +23,8 @@ type pass struct {
 	listed map[kind]bool
 	wanted store.Store
 	result Result
+
+	rehearsed map[store.Key]*write // what a rehearsal would write; nil in earnest
 }
 
 func (e *Engine) newPass(owner client.Object) (*pass, error) {
@@ -131,6 +133,10 @@ func (p *pass) record(w *write) {
 	switch {
 	case w.did != "":
 		p.changed(w.did, w.desired.key, w.stored)
+		w.countDrift(p.engine)
+		if p.rehearsed != nil {
+			p.rehearsed[w.desired.key] = w
+		}
 	case w.verdict == verdictNothing:
 		p.result.Unchanged++
 	case w.verdict == verdictWait:

@@ -14,6 +14,9 @@ import (
 // tell emits what was done in a scope of a pass: one event for each operation and kind, however many objects there are.
 // A conflict is no news: the pass is tried again.
 func (e *Engine) tell(owner client.Object, scope string, res Result, err error) {
+	if e.dry {
+		return
+	}
 	for start := 0; start < len(res.Changes); {
 		end := start + 1
 		for end < len(res.Changes) && sameDeed(res.Changes[start], res.Changes[end]) {

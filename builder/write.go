@@ -93,6 +93,9 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 	if err != nil {
 		return &Error{Key: w.desired.key, Operation: "apply", Err: err, object: w.desired.object}
 	}
+	if p.engine.dry {
+		return w.rehearsed(ctx, p, obj)
+	}
 	p.engine.remember(obj, w.desired)
 	if obj.GetResourceVersion() == w.found.GetResourceVersion() {
 		w.verdict = verdictNothing // the server found nothing to change
@@ -107,7 +110,7 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 
 func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	d, e := w.desired, p.engine
-	if w.wantsOther() || w.adopts {
+	if (w.wantsOther() || w.adopts) && !e.dry {
 		if err := w.claim(ctx, p); err != nil {
 			return nil, err
 		}

@@ -1,7 +1,9 @@
 package builder_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -157,12 +159,30 @@ func (l *ledger) watch(cfg *rest.Config) *rest.Config {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			query := r.URL.RawQuery
 			if strings.Contains(r.URL.Path, "/namespaces/") && !strings.Contains(query, "watch=") && !strings.Contains(query, "limit=") {
-				l.add(r.Method + " " + r.URL.Path)
+				dry := ""
+				if strings.Contains(query, "dryRun=All") || bodySaysDryRun(r) {
+					dry = " (dry run)"
+				}
+				l.add(r.Method + " " + r.URL.Path + dry)
 			}
 			return next.RoundTrip(r)
 		})
 	}
 	return cfg
+}
+
+// bodySaysDryRun reads what a deletion says in its body.
+func bodySaysDryRun(r *http.Request) bool {
+	if r.Method != http.MethodDelete || r.GetBody == nil {
+		return false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return false
+	}
+	defer body.Close()
+	data, _ := io.ReadAll(body)
+	return bytes.Contains(data, []byte("All"))
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

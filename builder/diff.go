@@ -1,0 +1,184 @@
+package builder
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/store"
+)
+
+// Diff is what [Builder.Reconcile] would do. It is data, and its String is for people.
+type Diff struct {
+	// Objects are those that would be written, ordered as the Changes of a [Result] are.
+	Objects []ObjectDiff
+	// Unchanged counts the objects that are as wanted.
+	Unchanged int
+	// Waiting lists objects that could not be written yet, as in a [Result].
+	Waiting []store.Key
+}
+
+// ObjectDiff is what would become of one object.
+type ObjectDiff struct {
+	Key       store.Key
+	Operation Operation
+	// Fields are those that would differ. Of a new object they are what is wanted of it, without the API server's
+	// defaults; of an object to be deleted there are none. Left out are the status, what only the server writes, and the
+	// builder's own digest: an object to be updated that shows no fields differs in nothing but its record of them.
+	Fields []FieldDiff
+}
+
+// FieldDiff is a field that would differ. The values in a Secret's data are hidden: they read "***".
+type FieldDiff struct {
+	// Path leads to the field: spec.template.spec.containers[name=web].image, data["tls.crt"].
+	Path string
+	// Old and New are its values as decoded from JSON; nil where it isn't set.
+	Old, New any
+}
+
+// Empty reports whether Reconcile would write nothing.
+func (d Diff) Empty() bool { return len(d.Objects) == 0 }
+
+// Diff says what Reconcile would do now, and does nothing. The API server is asked to try each write (a dry run), so
+// that its defaults, its admission and its refusals are in the answer: the errors are those that Reconcile would
+// return, and the diff beside them tells of the rest. Objects that are as wanted cost no request, others one each; one
+// that was created and never changed since may cost two. Nothing is told as an event or counted.
+//
+// A dry run needs the permissions of the write. What depends on an object that doesn't exist yet (an object in a
+// namespace that would be created) is refused as it would be without it.
+func (b *Builder) Diff(ctx context.Context) (Diff, error) {
+	dry := *b
+	dry.engine = b.engine.rehearse()
+	writes := map[store.Key]*write{}
+	res, err := dry.reconcile(ctx, writes)
+	d := Diff{Unchanged: res.Unchanged, Waiting: res.Waiting}
+	for _, c := range res.Changes {
+		o := ObjectDiff{Key: c.Key, Operation: c.Operation}
+		if w := writes[c.Key]; w != nil && c.Operation != OperationDeleted {
+			fields, wrong := w.diff()
+			if wrong != nil {
+				return d, wrong
+			}
+			o.Fields = fields
+		}
+		d.Objects = append(d.Objects, o)
+	}
+	return d, err
+}
+
+// diff returns the fields that a rehearsed write changes.
+func (w *write) diff() ([]FieldDiff, error) {
+	before := map[string]any{}
+	after := w.desired.fields
+	if w.did == OperationUpdated {
+		var err error
+		if before, err = storedFields(w.found); err != nil {
+			return nil, err
+		}
+		if after, err = storedFields(w.stored); err != nil {
+			return nil, err
+		}
+	}
+	var fields []FieldDiff
+	for _, c := range delta.Between(shown(before), shown(after)) {
+		if isSecret(w.desired.key) && holdsSecret(c.Path) {
+			c = hidden(c)
+		}
+		fields = append(fields, FieldDiff(c))
+	}
+	return fields, nil
+}
+
+// shown leaves out of an object what its key says, and the builder's own record.
+func shown(fields map[string]any) map[string]any {
+	if len(fields) == 0 {
+		return fields
+	}
+	fields = (&unstructured.Unstructured{Object: fields}).DeepCopy().Object
+	for _, path := range [][]string{
+		{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "annotations", AnnotationDigest},
+	} {
+		unstructured.RemoveNestedField(fields, path...)
+	}
+	meta, _ := fields["metadata"].(map[string]any)
+	if annotations, ok := meta["annotations"].(map[string]any); ok && len(annotations) == 0 {
+		delete(meta, "annotations")
+	}
+	return fields
+}
+
+// mask stands for a value that isn't to be seen.
+const mask = "***"
+
+func isSecret(key store.Key) bool { return key.Group == "" && key.Kind == "Secret" }
+
+// holdsSecret reports whether a field of a Secret isn't to be seen. kubectl keeps copies of them in an annotation.
+func holdsSecret(path string) bool {
+	return strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData") ||
+		strings.Contains(path, corev1.LastAppliedConfigAnnotation)
+}
+
+// hidden keeps of a change only that there is one.
+func hidden(c delta.Change) delta.Change {
+	if c.Old != nil && c.New != nil {
+		return delta.Change{Path: c.Path, Old: mask + " (before)", New: mask + " (after)"}
+	}
+	if c.Old != nil {
+		c.Old = mask
+	}
+	if c.New != nil {
+		c.New = mask
+	}
+	return c
+}
+
+// String renders the diff, a line for each value, empty if nothing would be written:
+//
+//   - ConfigMap default/web
+//   - data.mode: "production"
+//     ~ Deployment.apps default/web
+//   - spec.replicas: 2
+//   - spec.replicas: 3
+//   - Secret default/old
+func (d Diff) String() string {
+	var text strings.Builder
+	for _, o := range d.Objects {
+		fmt.Fprintf(&text, "%s %s\n", signs[o.Operation], o.Key)
+		for _, f := range o.Fields {
+			line(&text, "-", f.Path, f.Old)
+			line(&text, "+", f.Path, f.New)
+		}
+	}
+	for _, key := range d.Waiting {
+		fmt.Fprintf(&text, "? %s waits\n", key)
+	}
+	return text.String()
+}
+
+var signs = map[Operation]string{OperationCreated: "+", OperationUpdated: "~", OperationDeleted: "-"}
+
+func line(text *strings.Builder, sign, path string, value any) {
+	if value == nil {
+		return
+	}
+	fmt.Fprintf(text, "%s     %s: %s\n", sign, path, rendered(value))
+}
+
+// rendered writes a value as JSON, so that a text is told from a number, and a list is one line.
+func rendered(value any) string {
+	if text, ok := value.(string); ok && strings.HasPrefix(text, mask) {
+		return text
+	}
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Sprint(value)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}

@@ -1,0 +1,54 @@
+package builder
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/store"
+)
+
+func TestDiffReadsAsOne(t *testing.T) {
+	key := func(kind, name string) store.Key { return store.Key{Kind: kind, Namespace: "default", Name: name} }
+	d := Diff{
+		Objects: []ObjectDiff{
+			{Key: key("ConfigMap", "web"), Operation: OperationCreated, Fields: []FieldDiff{{Path: "data.mode", New: "<a & b>"}}},
+			{Key: key("Thing", "web"), Operation: OperationUpdated, Fields: []FieldDiff{
+				{Path: "spec.replicas", Old: int64(2), New: int64(3)},
+				{Path: "spec.args", Old: []any{"a"}, New: []any{"a", "b"}},
+				{Path: "spec.limits", Old: map[string]any{}},
+			}},
+			{Key: key("Secret", "s"), Operation: OperationDeleted},
+		},
+		Waiting: []store.Key{key("Job", "j")},
+	}
+	assert.Equal(t, `+ ConfigMap default/web
++     data.mode: "<a & b>"
+~ Thing default/web
+-     spec.replicas: 2
++     spec.replicas: 3
+-     spec.args: ["a"]
++     spec.args: ["a","b"]
+-     spec.limits: {}
+- Secret default/s
+? Job default/j waits
+`, d.String())
+	assert.False(t, d.Empty())
+	assert.True(t, Diff{}.Empty())
+	assert.Empty(t, Diff{}.String())
+}
+
+func TestSecretsAreHidden(t *testing.T) {
+	for path, hides := range map[string]bool{
+		`data["tls.key"]`: true, "data.a": true, "data": true, "stringData.a": true,
+		`metadata.annotations["` + corev1.LastAppliedConfigAnnotation + `"]`: true,
+		"metadata.labels.a": false, "type": false,
+	} {
+		assert.Equal(t, hides, holdsSecret(path), path)
+	}
+	assert.Equal(t, delta.Change{Path: "p", New: "***"}, hidden(delta.Change{Path: "p", New: "x"}))
+	assert.Equal(t, delta.Change{Path: "p", Old: "***"}, hidden(delta.Change{Path: "p", Old: "x"}))
+	assert.Equal(t, delta.Change{Path: "p", Old: "*** (before)", New: "*** (after)"}, hidden(delta.Change{Path: "p", Old: "x", New: "y"}))
+}

@@ -1,0 +1,2 @@
+// Package delta compares two objects field by field, and takes fields out of one. Objects are as decoded from JSON.
+package delta

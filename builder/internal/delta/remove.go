@@ -1,0 +1,86 @@
+package delta
+
+import (
+	"cmp"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// Remove takes out of an object the fields of a set, but for those that have a kept field below them, as a server-side
+// apply does with fields that are no longer applied. What is emptied by it goes as well.
+func Remove(object map[string]any, fields, kept *fieldpath.Set) {
+	var paths []fieldpath.Path
+	for path := range fields.All() {
+		paths = append(paths, path.Copy())
+	}
+	// An element of a list goes before the field that names it.
+	slices.SortStableFunc(paths, func(a, b fieldpath.Path) int { return cmp.Compare(len(a), len(b)) })
+	for _, path := range paths {
+		if !hasBelow(kept, path) {
+			removed(object, path)
+		}
+	}
+}
+
+func hasBelow(set *fieldpath.Set, path fieldpath.Path) bool {
+	for _, element := range path {
+		set = set.WithPrefix(element)
+	}
+	return !set.Empty()
+}
+
+// removed returns what is left of a value without the field at a path, nil if nothing is.
+func removed(v any, path fieldpath.Path) any {
+	if len(path) == 0 {
+		return nil
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		name := path[0].FieldName
+		if name == nil || v[*name] == nil {
+			return v
+		}
+		if left := removed(v[*name], path[1:]); left != nil {
+			v[*name] = left
+			return v
+		}
+		delete(v, *name)
+		if len(v) > 0 {
+			return v
+		}
+		return nil
+	case []any:
+		i := slices.IndexFunc(v, func(element any) bool { return isAt(element, path[0]) })
+		if i < 0 {
+			return v
+		}
+		if left := removed(v[i], path[1:]); left != nil {
+			v[i] = left
+			return v
+		}
+		if v = slices.Delete(v, i, i+1); len(v) > 0 {
+			return v
+		}
+		return nil
+	default:
+		return v
+	}
+}
+
+// isAt reports whether an element of a list is the one that a path leads to.
+func isAt(element any, at fieldpath.PathElement) bool {
+	switch {
+	case at.Value != nil:
+		return value.Equals(value.NewValueInterface(element), *at.Value)
+	case at.Key != nil:
+		fields, ok := element.(map[string]any)
+		for _, f := range *at.Key {
+			ok = ok && value.Equals(value.NewValueInterface(fields[f.Name]), f.Value)
+		}
+		return ok
+	default:
+		return false // lists without keys are owned as a whole
+	}
+}

@@ -1,0 +1,159 @@
+package builder
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/delta"
+)
+
+// rehearse returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores
+// nothing. It tells no one, counts nothing and learns nothing.
+func (e *Engine) rehearse() *Engine {
+	dry := *e
+	dry.dry = true
+	dry.recorder = nil
+	inner := e.client
+	if counting, ok := inner.(observed); ok {
+		inner = counting.Client
+	}
+	dry.client = client.NewDryRunClient(unawaited{inner})
+	return &dry
+}
+
+// unawaited is a client for whose writes later reads don't wait: no cache will ever show them.
+type unawaited struct{ client.Client }
+
+func (c unawaited) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
+	return c.Client.Create(ctx, obj, append(opts, client.DisableReadYourWritesConsistency)...)
+}
+
+func (c unawaited) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	return c.Client.Patch(ctx, obj, patch, append(opts, client.DisableReadYourWritesConsistency)...)
+}
+
+func (c unawaited) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
+	return c.Client.Delete(ctx, obj, append(opts, client.DisableReadYourWritesConsistency)...)
+}
+
+// rehearsed notes what an apply would have made of an object. The resource version doesn't say: a dry run makes none.
+func (w *write) rehearsed(ctx context.Context, p *pass, applied client.Object) error {
+	if w.wantsOther() && p.engine.wroteByUpdate(w.found) {
+		var err error
+		if applied, err = p.engine.withoutLeftovers(ctx, w, applied); err != nil {
+			return &Error{Key: w.desired.key, Operation: "apply", Err: err, object: w.desired.object}
+		}
+	}
+	before, err := storedFields(w.found)
+	if err != nil {
+		return err
+	}
+	after, err := storedFields(applied)
+	if err != nil {
+		return err
+	}
+	if reflect.DeepEqual(before, after) {
+		w.verdict = verdictNothing
+		return nil
+	}
+	w.did, w.stored = OperationUpdated, applied
+	return nil
+}
+
+// withoutLeftovers removes from a rehearsed apply the fields that the object was created with and that aren't wanted
+// any more. In earnest claim sees to that beforehand; a dry run of it leaves no trace. So the fields are taken
+// out of the result, and the API server is asked what it makes of that: it may have defaults for them.
+func (e *Engine) withoutLeftovers(ctx context.Context, w *write, applied client.Object) (client.Object, error) {
+	created, kept := &fieldpath.Set{}, &fieldpath.Set{}
+	for _, entry := range applied.GetManagedFields() {
+		if entry.FieldsV1 == nil {
+			continue
+		}
+		fields := &fieldpath.Set{}
+		if err := fields.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
+			return nil, fmt.Errorf("managed fields: %w", err)
+		}
+		if entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == "" {
+			created = created.Union(fields)
+		} else {
+			kept = kept.Union(fields)
+		}
+	}
+	leftovers := created.Difference(kept)
+	if leftovers.Empty() {
+		return applied, nil
+	}
+	before, err := storedFields(w.found)
+	if err != nil {
+		return nil, err
+	}
+	after, err := storedFields(applied)
+	if err != nil {
+		return nil, err
+	}
+	delta.Remove(after, leftovers, kept)
+	patch, err := mergePatch(before, after)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := e.kinds.empty(w.desired.kind)
+	if err != nil {
+		return nil, err
+	}
+	obj.SetNamespace(applied.GetNamespace())
+	obj.SetName(applied.GetName())
+	return obj, e.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(e.name))
+}
+
+func mergePatch(before, after map[string]any) ([]byte, error) {
+	from, err := json.Marshal(before)
+	if err != nil {
+		return nil, err
+	}
+	to, err := json.Marshal(after)
+	if err != nil {
+		return nil, err
+	}
+	return jsonpatch.CreateMergePatch(from, to)
+}
+
+// storedFields returns what is in an object, as JSON has it, but for its status and what only the server writes.
+func storedFields(obj client.Object) (map[string]any, error) {
+	var fields map[string]any
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		fields = runtime.DeepCopyJSON(u.Object)
+	} else {
+		var err error
+		if fields, err = runtime.DefaultUnstructuredConverter.ToUnstructured(obj); err != nil {
+			return nil, fmt.Errorf("fields of %T %s: %w", obj, obj.GetName(), err)
+		}
+	}
+	for _, name := range []string{"apiVersion", "kind", "status"} {
+		delete(fields, name)
+	}
+	if meta, ok := fields["metadata"].(map[string]any); ok {
+		for _, name := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
+			delete(meta, name)
+		}
+	}
+	return fields, nil
+}
+
+// wroteByUpdate reports whether an object's fields are still recorded as the engine created them.
+func (e *Engine) wroteByUpdate(found client.Object) bool {
+	return slices.ContainsFunc(found.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
+	})
+}
