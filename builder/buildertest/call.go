@@ -1,0 +1,93 @@
+package buildertest
+
+import (
+	"errors"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// call makes a call: with whatever goes wrong on the way, and recorded.
+func (c *Client) call(r *request, do func() (client.Object, error)) (client.Object, error) {
+	s := c.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Client = c.name
+	if r.manager == "" {
+		r.manager = c.name
+	}
+	if c.crash.dead {
+		return nil, c.die()
+	}
+	f := c.faultFor(r.Call)
+	if f != nil && !f.AfterWrite {
+		err := f.error(r.Call)
+		c.record(r, nil, err)
+		return nil, err
+	}
+	obj, err := do()
+	if err == nil && r.Verb.IsWrite() && !r.DryRun {
+		c.wrote(r)
+		if c.crash.count() && c.crash.losing {
+			err = ErrCrashed
+		}
+	}
+	if f != nil && err == nil {
+		err = f.error(r.Call)
+	}
+	c.record(r, obj, err)
+	if r.Changed && !r.DryRun && !s.manual && removes(r, obj) {
+		s.collect()
+	}
+	if errors.Is(err, ErrCrashed) {
+		return nil, c.die()
+	}
+	return obj, err
+}
+
+// removes reports whether a call may have left garbage.
+func removes(r *request, obj client.Object) bool {
+	return r.Verb == VerbDelete || r.Verb == VerbDeleteCollection || (obj != nil && obj.GetDeletionTimestamp() != nil)
+}
+
+func (c *Client) record(r *request, obj client.Object, err error) {
+	c.server.record(r, obj, err)
+	c.ledger.add(r.Call)
+}
+
+// request starts a request about an object.
+func (c *Client) request(verb Verb, obj runtime.Object, key types.NamespacedName) (*request, error) {
+	k, err := c.server.kinds.of(obj)
+	if err != nil {
+		return nil, err
+	}
+	return newRequest(verb, k, key), nil
+}
+
+func newRequest(verb Verb, k kind, key types.NamespacedName) *request {
+	if !k.namespaced {
+		key.Namespace = ""
+	}
+	return &request{kind: k, Call: Call{Verb: verb, Kind: k.gvk.GroupKind(), Namespace: key.Namespace, Name: key.Name}}
+}
+
+// checkKey refuses what a REST client would not even send.
+func (r *request) checkKey() error {
+	switch {
+	case r.Name == "":
+		return errors.New("resource name may not be empty")
+	case r.kind.namespaced && r.Namespace == "":
+		return errors.New("an empty namespace may not be set when a resource name is provided")
+	}
+	return nil
+}
+
+// answer makes a call and decodes what comes back into an object of the caller's.
+func (c *Client) answer(r *request, into client.Object, do func() (client.Object, error)) error {
+	obj, err := c.call(r, do)
+	if err != nil {
+		return err
+	}
+	return encode(obj, r.kind.gvk, into)
+}

@@ -1,0 +1,42 @@
+package buildertest
+
+import (
+	"sync"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Epoch is when a new Clock stands.
+var Epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// Clock is a clock that moves only when it is told to. It is safe for concurrent use.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock returns a clock that stands at Epoch.
+func NewClock() *Clock { return &Clock{now: Epoch} }
+
+// Now returns the time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Step moves the clock forward.
+func (c *Clock) Step(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// nowOf is the time of the server behind a client.
+func nowOf(c client.Client) time.Time {
+	if mine, ok := c.(*Client); ok {
+		return mine.Now()
+	}
+	return time.Now()
+}

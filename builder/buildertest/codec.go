@@ -1,0 +1,105 @@
+package buildertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/defaults"
+	"github.com/armature-dev/armature/builder/buildertest/internal/rules"
+)
+
+// Objects go over the wire as JSON here too, so that what is lost there (fractions of seconds, nil beside empty) is lost.
+
+// decode returns an object as the server would decode it from what a client sends, with defaults.
+func (s *Server) decode(k kind, obj client.Object) (client.Object, error) {
+	data, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	return s.decodeJSON(k, data)
+}
+
+func (s *Server) decodeJSON(k kind, data []byte) (client.Object, error) {
+	into := k.empty()
+	if err := unmarshal(data, into, k.gvk); err != nil {
+		return nil, err
+	}
+	rules.Decode(into)
+	s.setDefaults(into)
+	return into, nil
+}
+
+// setDefaults fills in defaults, and what decoding does to an object's metadata.
+func (s *Server) setDefaults(obj runtime.Object) {
+	defaults.Set(obj)
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return
+	}
+	if c := s.crds[u.GroupVersionKind()]; c != nil {
+		c.Prune(u.Object)
+		c.Default(u.Object)
+	}
+	if metadata, ok := u.Object["metadata"].(map[string]any); ok && metadata["creationTimestamp"] == nil {
+		delete(metadata, "creationTimestamp")
+	}
+}
+
+func unmarshal(data []byte, into client.Object, gvk schema.GroupVersionKind) error {
+	if u, ok := into.(*unstructured.Unstructured); ok {
+		u.Object = map[string]any{}
+		if err := utiljson.Unmarshal(data, &u.Object); err != nil {
+			return err
+		}
+		u.SetGroupVersionKind(gvk)
+		return nil
+	}
+	if err := utiljson.Unmarshal(data, into); err != nil {
+		return err
+	}
+	into.GetObjectKind().SetGroupVersionKind(gvk)
+	return nil
+}
+
+// encode writes a stored object into one of a client's. As from a real client, typed objects have no kind in them.
+func encode(stored client.Object, gvk schema.GroupVersionKind, into client.Object) error {
+	data, err := json.Marshal(stored)
+	if err != nil {
+		return err
+	}
+	reset(into)
+	if err := unmarshal(data, into, gvk); err != nil {
+		return fmt.Errorf("decode %s into %T: %w", gvk.Kind, into, err)
+	}
+	switch into.(type) {
+	case runtime.Unstructured, *metav1.PartialObjectMetadata:
+	default:
+		into.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	}
+	return nil
+}
+
+func reset(into any) {
+	v := reflect.ValueOf(into).Elem()
+	v.Set(reflect.Zero(v.Type()))
+}
+
+// asMap returns the JSON form of an object.
+func asMap(obj any) (map[string]any, error) {
+	data, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	m := map[string]any{}
+	return m, utiljson.Unmarshal(data, &m)
+}
+
+func copyOf(obj client.Object) client.Object { return obj.DeepCopyObject().(client.Object) }

@@ -1,0 +1,157 @@
+package buildertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pmezard/go-difflib/difflib"
+)
+
+// CrashEverywhere proves that an operator survives a crash at any time. It runs the scenario once in peace, until
+// nothing changes any more. Then, for each write k of that run, it starts anew, lets the process die right after its
+// k-th write, once knowing the server's reply and once not, starts a new process, and runs on. The test fails unless
+// each run ends in the same state as the first, made no object more often than it, and wrote to no object that is
+// not the operator's.
+func CrashEverywhere(t testing.TB, s Scenario) {
+	t.Helper()
+	if err := crashEverywhere(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Settle runs a scenario once, without a crash, until nothing changes any more, and returns the server for a test to
+// look at. The test fails if there is no such state, or if the operator wrote to an object that is not its own.
+func Settle(t testing.TB, s Scenario) *Server {
+	t.Helper()
+	d, err := s.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := d.inPeace(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.server
+}
+
+func crashEverywhere(ctx context.Context, given Scenario) error {
+	s, err := given.withDefaults()
+	if err != nil {
+		return err
+	}
+	peace, want, err := s.inPeace(ctx)
+	if err != nil {
+		return fmt.Errorf("without a crash: %w", err)
+	}
+	writes := successes(peace.writes())
+	if len(writes) == 0 {
+		return errors.New("without a crash: the operator wrote nothing, so there is nowhere to crash")
+	}
+	var errs []error
+	for k := 1; k <= len(writes); k++ {
+		if err := s.crashing(ctx, k, nil, peace, want); err != nil {
+			errs = append(errs, fmt.Errorf("crash after write %d of %d (in peace: %s): %w", k, len(writes), writes[k-1], err))
+		}
+		if err := s.crashing(ctx, k, []CrashOption{LosingReply()}, peace, want); err != nil {
+			errs = append(errs, fmt.Errorf("crash after write %d of %d, its reply lost (in peace: %s): %w", k, len(writes), writes[k-1], err))
+		}
+	}
+	return few(errs)
+}
+
+// few joins the first errors: those that follow are mostly of the same cause.
+func few(errs []error) error {
+	const shown = 3
+	if more := len(errs) - shown; more > 0 {
+		errs = append(errs[:shown:shown], fmt.Errorf("and %d more of the crashes ended otherwise than in peace", more))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Scenario) inPeace(ctx context.Context) (*run, []string, error) {
+	r, err := s.begin()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.settle(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := s.checkForeign(r); err != nil {
+		return nil, nil, err
+	}
+	end, err := s.endState(r.server)
+	return r, end, err
+}
+
+// crashing runs a scenario with a crash after the k-th write and compares it with the run in peace.
+func (s *Scenario) crashing(ctx context.Context, k int, options []CrashOption, peace *run, want []string) error {
+	r, err := s.begin()
+	if err != nil {
+		return err
+	}
+	r.process.CrashAfter(k, options...)
+	if err := r.settle(ctx); err != nil {
+		return err
+	}
+	got, err := s.endState(r.server)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	if diff := difference(want, got); diff != "" {
+		errs = append(errs, fmt.Errorf("the end state differs (-in peace, +after the crash):\n%s", diff))
+	}
+	once := creations(peace.writes())
+	for name, uids := range creations(r.writes()) {
+		if allowed := max(1, len(once[name])); len(uids) > allowed {
+			errs = append(errs, fmt.Errorf("%s was made %d times, in peace %d times", name, len(uids), allowed))
+		}
+	}
+	return errors.Join(append(errs, s.checkForeign(r))...)
+}
+
+// difference shows where two states differ, a few lines around each place.
+func difference(want, got []string) string {
+	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: difflib.SplitLines(strings.Join(want, "---\n")), B: difflib.SplitLines(strings.Join(got, "---\n")), Context: 12,
+	})
+	if err != nil {
+		return err.Error()
+	}
+	return diff
+}
+
+// checkForeign fails if the operator has changed what isn't its own.
+func (s *Scenario) checkForeign(r *run) error {
+	foreign := map[string]bool{}
+	for _, obj := range s.Objects {
+		if s.Foreign(obj) {
+			k, err := r.server.kinds.of(obj)
+			if err != nil {
+				return err
+			}
+			foreign[newRequest("", k, keyOf(obj)).object()] = true
+		}
+	}
+	var errs []error
+	for _, c := range r.writes() {
+		if c.Changed && foreign[c.object()] {
+			errs = append(errs, fmt.Errorf("an object that is not the operator's was written: %s", c))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// successes are the writes that were done.
+func successes(writes []Call) []Call {
+	var done []Call
+	for _, c := range writes {
+		if c.Err == nil {
+			done = append(done, c)
+		}
+	}
+	return done
+}

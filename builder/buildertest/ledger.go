@@ -1,0 +1,146 @@
+package buildertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Verb is what a call does, in the API server's words.
+type Verb string
+
+// The verbs. An apply is a patch on the wire and a verb of its own here, whether it is made by Apply or by Patch.
+const (
+	VerbGet              Verb = "get"
+	VerbList             Verb = "list"
+	VerbWatch            Verb = "watch"
+	VerbCreate           Verb = "create"
+	VerbUpdate           Verb = "update"
+	VerbPatch            Verb = "patch"
+	VerbApply            Verb = "apply"
+	VerbDelete           Verb = "delete"
+	VerbDeleteCollection Verb = "deletecollection"
+)
+
+// IsWrite reports whether calls of the verb change something.
+func (v Verb) IsWrite() bool { return v != VerbGet && v != VerbList && v != VerbWatch }
+
+// Call is one call of a client.
+type Call struct {
+	Client      string // the client's name
+	Verb        Verb
+	Kind        schema.GroupKind
+	Namespace   string
+	Name        string // empty for lists and watches
+	Subresource string // such as "status"; empty for the object itself
+	DryRun      bool
+
+	// What came of it.
+	UID     types.UID // of the object
+	Created bool      // it made an object
+	Changed bool      // it changed something, or would have but for DryRun; false for a write that was a no-op
+	Err     error     // as the client got it
+}
+
+// String is the call in one line, such as "create ConfigMap default/a".
+func (c Call) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s", c.Verb, c.Kind)
+	if c.Subresource != "" {
+		b.WriteString("/" + c.Subresource)
+	}
+	fmt.Fprintf(&b, " %s", types.NamespacedName{Namespace: c.Namespace, Name: c.Name})
+	if c.DryRun {
+		b.WriteString(" (dry run)")
+	}
+	if c.Err != nil {
+		fmt.Fprintf(&b, ": %v", c.Err)
+	}
+	return b.String()
+}
+
+// Ledger is a record of calls, oldest first. It is safe for concurrent use.
+type Ledger struct {
+	mu    sync.Mutex
+	calls []Call
+}
+
+func (l *Ledger) add(c Call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = append(l.calls, c)
+}
+
+// Calls returns all calls.
+func (l *Ledger) Calls() []Call {
+	return l.Where(func(Call) bool { return true })
+}
+
+// Where returns the calls that keep wants.
+func (l *Ledger) Where(keep func(Call) bool) []Call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var calls []Call
+	for _, c := range l.calls {
+		if keep(c) {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// Writes returns the calls that could change something: also those that failed, were no-ops, or dry runs.
+func (l *Ledger) Writes() []Call {
+	return l.Where(func(c Call) bool { return c.Verb.IsWrite() })
+}
+
+// Count returns how many calls there were of a verb, on objects of a kind: an empty group and kind is any.
+func (l *Ledger) Count(verb Verb, kind schema.GroupKind) int {
+	return len(l.Where(func(c Call) bool { return c.Verb == verb && (kind.Empty() || c.Kind == kind) }))
+}
+
+// Reset forgets all calls.
+func (l *Ledger) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = nil
+}
+
+// String has one call a line.
+func (l *Ledger) String() string {
+	var lines []string
+	for _, c := range l.Calls() {
+		lines = append(lines, c.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// record enters a call into the server's ledger.
+func (s *Server) record(r *request, obj client.Object, err error) {
+	if obj != nil && obj.GetUID() != "" {
+		r.UID = obj.GetUID()
+	}
+	r.Err = err
+	s.ledger.add(r.Call)
+}
+
+// creations counts how often an object of each name was made.
+func creations(calls []Call) map[string][]types.UID {
+	made := map[string][]types.UID{}
+	for _, c := range calls {
+		if c.Created && !c.DryRun && !slices.Contains(made[c.object()], c.UID) {
+			made[c.object()] = append(made[c.object()], c.UID)
+		}
+	}
+	return made
+}
+
+// object names what a call is about.
+func (c Call) object() string {
+	return c.Kind.String() + " " + types.NamespacedName{Namespace: c.Namespace, Name: c.Name}.String()
+}

@@ -1,0 +1,155 @@
+package buildertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// idleSteps is how often in a row the clock is moved to the time that was asked for without anything happening, before
+// a run counts as over: an operator that looks again every minute is done all the same.
+const idleSteps = 3
+
+// operatorName is the name of the operator's clients in a scenario.
+const operatorName = "operator"
+
+// run is one life of a scenario: a server, and the processes that follow one another on it.
+type run struct {
+	scenario Scenario
+	server   *Server
+	world    client.Client
+	start    uint64 // the server's version when all began
+
+	process    *Client
+	reconciler reconcile.Reconciler
+	calls      []Call // of the operator, in all processes
+	rounds     int
+}
+
+func (s *Scenario) begin() (*run, error) {
+	server, err := s.newServer()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{scenario: *s, server: server, world: server.Client("world"), start: server.Version()}
+	return r, r.restart()
+}
+
+// restart starts the operator's next process.
+func (r *run) restart() error {
+	r.process = r.server.Client(operatorName)
+	if err := r.process.Lag(r.scenario.Lag); err != nil {
+		return err
+	}
+	r.process.ReadYourWrites(!r.scenario.LagOwnWrites)
+	reconciler, err := r.scenario.Reconciler(r.process)
+	if err != nil {
+		return fmt.Errorf("make the reconciler: %w", err)
+	}
+	r.reconciler = reconciler
+	return nil
+}
+
+// settle runs rounds until nothing changes any more.
+func (r *run) settle(ctx context.Context) error {
+	idle := 0
+	for {
+		if r.rounds++; r.rounds > r.scenario.MaxRounds {
+			return fmt.Errorf("no fixed point after %d rounds; the last calls were\n%s", r.scenario.MaxRounds, r.lastCalls())
+		}
+		before := r.server.Version()
+		after, failed := r.round(ctx)
+		if r.process.Crashed() {
+			if err := r.afterCrash(ctx); err != nil {
+				return err
+			}
+			idle = 0
+			continue
+		}
+		if err := r.scenario.World(ctx, r.world); err != nil {
+			return fmt.Errorf("the world: %w", err)
+		}
+		switch {
+		case r.server.Version() != before:
+			idle = 0
+		case idle < idleSteps && (after > 0 || failed != nil || r.scenario.Lag > 0):
+			r.process.Refresh()
+			r.server.clock.Step(max(after, time.Second))
+			idle++
+		case failed != nil && !r.scenario.Tolerate(failed):
+			return fmt.Errorf("nothing changes any more, and there is still an error: %w", failed)
+		default:
+			return nil
+		}
+	}
+}
+
+// round reconciles all requests once. It returns the soonest time that was asked for and the errors.
+func (r *run) round(ctx context.Context) (time.Duration, error) {
+	var soonest time.Duration
+	var errs []error
+	for _, req := range r.scenario.Requests {
+		result, err := r.reconcile(ctx, req)
+		if r.process.Crashed() {
+			return 0, nil
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if result.RequeueAfter > 0 && (soonest == 0 || result.RequeueAfter < soonest) {
+			soonest = result.RequeueAfter
+		}
+	}
+	return soonest, errors.Join(errs...)
+}
+
+func (r *run) reconcile(ctx context.Context, req reconcile.Request) (_ reconcile.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil && p != any(ErrCrashed) {
+			panic(p)
+		}
+	}()
+	return r.reconciler.Reconcile(ctx, req)
+}
+
+// afterCrash lets the rest of the cluster go on, and then a new process start.
+func (r *run) afterCrash(ctx context.Context) error {
+	r.keepCalls()
+	if err := r.scenario.World(ctx, r.world); err != nil {
+		return fmt.Errorf("the world: %w", err)
+	}
+	return r.restart()
+}
+
+func (r *run) keepCalls() {
+	r.calls = append(r.calls, r.process.ledger.Calls()...)
+	r.process.ledger.Reset()
+}
+
+// writes returns the operator's writes so far that were not dry runs.
+func (r *run) writes() []Call {
+	r.keepCalls()
+	var writes []Call
+	for _, c := range r.calls {
+		if c.Verb.IsWrite() && !c.DryRun {
+			writes = append(writes, c)
+		}
+	}
+	return writes
+}
+
+func (r *run) lastCalls() string {
+	const shown = 20
+	var l Ledger
+	calls := r.server.ledger.Writes()
+	for _, c := range calls[max(0, len(calls)-shown):] {
+		l.add(c)
+	}
+	return l.String()
+}
+
+func isTerminal(err error) bool { return errors.Is(err, reconcile.TerminalError(nil)) }

@@ -1,0 +1,176 @@
+package buildertest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/crd"
+)
+
+// Server is the state of an API server, in memory. It is safe for concurrent use.
+type Server struct {
+	scheme *runtime.Scheme
+	kinds  *kinds
+	crds   map[schema.GroupVersionKind]*crd.Kind
+	types  managedfields.TypeConverter
+	clock  *Clock
+	ledger *Ledger
+	manual bool // garbage is collected on demand only
+	seeds  []client.Object
+
+	mu       sync.Mutex
+	version  uint64
+	tables   map[schema.GroupVersionKind]map[types.NamespacedName]*history
+	log      []change
+	numbers  int // of generated names, UIDs and addresses
+	indexes  indexes
+	watchers map[*watcher]struct{}
+}
+
+// firstVersion is the resource version of an empty server: a real one has never been empty either.
+const firstVersion = 1000
+
+// Option changes a Server.
+type Option func(*Server) error
+
+// NewServer returns an empty API server for the kinds of a scheme. It panics if an option is wrong.
+func NewServer(scheme *runtime.Scheme, options ...Option) *Server {
+	s := &Server{
+		scheme:   scheme,
+		kinds:    newKinds(scheme),
+		crds:     map[schema.GroupVersionKind]*crd.Kind{},
+		clock:    NewClock(),
+		ledger:   &Ledger{},
+		tables:   map[schema.GroupVersionKind]map[types.NamespacedName]*history{},
+		indexes:  indexes{},
+		watchers: map[*watcher]struct{}{},
+		version:  firstVersion,
+	}
+	s.types = newTypeConverter(s.crds)
+	for _, option := range options {
+		if err := option(s); err != nil {
+			panic(fmt.Sprintf("buildertest: %v", err))
+		}
+	}
+	if err := s.Add(s.seeds...); err != nil {
+		panic(fmt.Sprintf("buildertest: %v", err))
+	}
+	return s
+}
+
+// WithStatusSubresource says of which kinds, beside the built-in ones, the status is written apart from the rest.
+func WithStatusSubresource(objs ...client.Object) Option {
+	return func(s *Server) error {
+		return s.kinds.each(objs, func(k schema.GroupVersionKind) { s.kinds.withStatus[k.GroupKind()] = true })
+	}
+}
+
+// WithClusterScoped says which kinds, beside the built-in ones, are in no namespace.
+func WithClusterScoped(objs ...client.Object) Option {
+	return func(s *Server) error {
+		return s.kinds.each(objs, func(k schema.GroupVersionKind) { s.kinds.clusterScoped[k.GroupKind()] = true })
+	}
+}
+
+// WithCRDs reads CustomResourceDefinitions from YAML files and directories of them, once for all servers that the option
+// is given to. They tell the scope of a kind,
+// whether it has a status subresource, its defaults, and how its lists are merged by server-side apply. Their
+// validation rules are not run.
+func WithCRDs(paths ...string) Option {
+	read := sync.OnceValues(func() ([]*crd.Kind, error) { return crd.Read(paths...) })
+	return func(s *Server) error {
+		found, err := read()
+		if err != nil {
+			return err
+		}
+		for _, k := range found {
+			s.crds[k.GroupVersionKind] = k
+			gk := k.GroupKind()
+			s.kinds.plurals[gk] = k.Plural
+			s.kinds.withStatus[gk] = k.Status
+			s.kinds.clusterScoped[gk] = !k.Namespaced
+		}
+		return nil
+	}
+}
+
+// WithClock gives the server a clock that the test sets. Default: one of its own, that stands at [Epoch] until it is
+// stepped.
+func WithClock(c *Clock) Option {
+	return func(s *Server) error { s.clock = c; return nil }
+}
+
+// WithManualGarbageCollection leaves orphaned objects until [Server.CollectGarbage] is called, as on a real server they
+// stay for a while. Default: they go with the delete that orphaned them.
+func WithManualGarbageCollection() Option {
+	return func(s *Server) error { s.manual = true; return nil }
+}
+
+// WithObjects seeds the server, after all other options: see [Server.Add].
+func WithObjects(objs ...client.Object) Option {
+	return func(s *Server) error { s.seeds = append(s.seeds, objs...); return nil }
+}
+
+// Clock returns the server's clock.
+func (s *Server) Clock() *Clock { return s.clock }
+
+// Ledger returns the record of all calls.
+func (s *Server) Ledger() *Ledger { return s.ledger }
+
+// Client returns a client that sees the server's state as it is. Its calls are recorded as those of name, and so are
+// the fields that it writes, if the call does not name a field owner.
+func (s *Server) Client(name ...string) *Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return newClient(s, strings.Join(name, "/"))
+}
+
+// Add puts objects into the server as if they had always been there: with their status and, if they have one, their
+// UID. It is no call: the ledger does not show it. Defaults are filled in; nothing is checked but the name.
+func (s *Server) Add(objs ...client.Object) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, obj := range objs {
+		if err := s.seed(obj); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// IndexField registers an index for all clients, by which they can list: see client.MatchingFields.
+func (s *Server) IndexField(_ context.Context, obj client.Object, field string, values client.IndexerFunc) error {
+	k, err := s.kinds.of(obj)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.indexes.add(k.gvk, field, values)
+}
+
+// Version is the server's resource version: it grows with every change and stands still without.
+func (s *Server) Version() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
+}
+
+// Objects returns all objects, ordered by kind, namespace and name: copies, untyped.
+func (s *Server) Objects() []client.Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all()
+}
+
+func (s *Server) now() metav1.Time { return metav1.NewTime(s.clock.Now().Truncate(time.Second)) }

@@ -1,0 +1,133 @@
+package buildertest
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// history is what became of the objects of one name: the newest last. It is what stale reads and watches are served
+// from.
+type history []moment
+
+// moment is an object from one resource version on; nil is none.
+type moment struct {
+	version uint64
+	object  client.Object
+}
+
+// at returns the object as it was at a resource version, nil if there was none. It must not be changed.
+func (h history) at(version uint64) client.Object {
+	for _, m := range slices.Backward(h) {
+		if m.version <= version {
+			return m.object
+		}
+	}
+	return nil
+}
+
+func (h history) latest() client.Object {
+	if len(h) == 0 {
+		return nil
+	}
+	return h[len(h)-1].object
+}
+
+// change is what a watch tells of.
+type change struct {
+	version uint64
+	gvk     schema.GroupVersionKind
+	kind    watch.EventType
+	object  client.Object
+	before  client.Object
+}
+
+func (s *Server) get(k kind, key types.NamespacedName) client.Object {
+	if h := s.tables[k.gvk][key]; h != nil {
+		return h.latest()
+	}
+	return nil
+}
+
+// put stores an object under a new resource version. The caller gives it away.
+func (s *Server) put(k kind, obj client.Object) {
+	s.version++
+	obj.SetResourceVersion(strconv.FormatUint(s.version, 10))
+	before := s.get(k, client.ObjectKeyFromObject(obj))
+	event := watch.Modified
+	if before == nil {
+		event = watch.Added
+	}
+	s.append(k, obj, obj)
+	s.tell(change{s.version, k.gvk, event, obj, before})
+}
+
+// drop removes an object. The watch event has a resource version of its own.
+func (s *Server) drop(k kind, obj client.Object) client.Object {
+	s.version++
+	gone := obj.DeepCopyObject().(client.Object)
+	gone.SetResourceVersion(strconv.FormatUint(s.version, 10))
+	s.append(k, gone, nil)
+	s.tell(change{s.version, k.gvk, watch.Deleted, gone, obj})
+	return gone
+}
+
+func (s *Server) append(k kind, named, stored client.Object) {
+	table := s.tables[k.gvk]
+	if table == nil {
+		table = map[types.NamespacedName]*history{}
+		s.tables[k.gvk] = table
+	}
+	key := client.ObjectKeyFromObject(named)
+	if table[key] == nil {
+		table[key] = &history{}
+	}
+	*table[key] = append(*table[key], moment{s.version, stored})
+}
+
+// list returns the objects of a kind as they were at a resource version, in order.
+func (s *Server) list(gvk schema.GroupVersionKind, version uint64) []client.Object {
+	var objs []client.Object
+	for _, h := range s.tables[gvk] {
+		if obj := h.at(version); obj != nil {
+			objs = append(objs, obj)
+		}
+	}
+	slices.SortFunc(objs, byName)
+	return objs
+}
+
+func byName(a, b client.Object) int {
+	return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+}
+
+// gvks returns the kinds that have objects, in order.
+func (s *Server) gvks() []schema.GroupVersionKind {
+	var gvks []schema.GroupVersionKind
+	for gvk := range s.tables {
+		gvks = append(gvks, gvk)
+	}
+	slices.SortFunc(gvks, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+	return gvks
+}
+
+func (s *Server) all() []client.Object {
+	var objs []client.Object
+	for _, gvk := range s.gvks() {
+		for _, obj := range s.list(gvk, s.version) {
+			objs = append(objs, obj.DeepCopyObject().(client.Object))
+		}
+	}
+	return objs
+}
+
+func (s *Server) number() int {
+	s.numbers++
+	return s.numbers
+}

@@ -1,0 +1,85 @@
+package buildertest
+
+import (
+	"context"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// subresource is a client of one subresource. Only the status is imitated.
+type subresource struct {
+	client *Client
+	name   string
+}
+
+// Status implements client.StatusClient.
+func (c *Client) Status() client.SubResourceWriter { return subresource{c, "status"} }
+
+// SubResource implements client.SubResourceClientConstructor. Only "status" is imitated; others are answered with
+// NotFound.
+func (c *Client) SubResource(name string) client.SubResourceClient { return subresource{c, name} }
+
+// checkSubresource refuses a subresource that the kind does not have.
+func (r *request) checkSubresource() error {
+	if r.Subresource == "" || (r.Subresource == "status" && r.kind.status) {
+		return nil
+	}
+	if !r.kind.builtin {
+		return r.kind.notFound(r.Name)
+	}
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{}, "", "", 0, false)
+}
+
+func (s subresource) refuse(verb Verb, obj client.Object) error {
+	r, err := s.client.request(verb, obj, client.ObjectKeyFromObject(obj))
+	if err != nil {
+		return err
+	}
+	r.Subresource = s.name + "/"
+	return r.checkSubresource()
+}
+
+// Get reads the object: a status is answered with all of it.
+func (s subresource) Get(ctx context.Context, obj, into client.Object, _ ...client.SubResourceGetOption) error {
+	r, err := s.client.request(VerbGet, obj, client.ObjectKeyFromObject(obj))
+	if err != nil {
+		return err
+	}
+	r.Subresource = s.name
+	if err := r.checkSubresource(); err != nil {
+		return err
+	}
+	return s.client.Get(ctx, client.ObjectKeyFromObject(obj), into)
+}
+
+// Create is refused: no status is created apart from its object.
+func (s subresource) Create(_ context.Context, obj, _ client.Object, _ ...client.SubResourceCreateOption) error {
+	return s.refuse(VerbCreate, obj)
+}
+
+func (s subresource) Update(_ context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
+	o := (&client.SubResourceUpdateOptions{}).ApplyOptions(opts)
+	body := obj
+	if o.SubResourceBody != nil {
+		body = o.SubResourceBody
+	}
+	return s.client.update(obj, body, s.name, o.FieldManager, o.DryRun)
+}
+
+func (s subresource) Patch(_ context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+	o := (&client.SubResourcePatchOptions{}).ApplyOptions(opts)
+	body := obj
+	if o.SubResourceBody != nil {
+		body = o.SubResourceBody
+	}
+	return s.client.patch(obj, body, patch, s.name, &o.PatchOptions)
+}
+
+func (s subresource) Apply(_ context.Context, obj runtime.ApplyConfiguration, opts ...client.SubResourceApplyOption) error {
+	o := (&client.SubResourceApplyOptions{}).ApplyOpts(opts)
+	return s.client.apply(obj, s.name, o.FieldManager, o.Force, o.DryRun)
+}

@@ -1,0 +1,178 @@
+package buildertest
+
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Event is what a watch tells, with what it is about.
+type Event struct {
+	Type   watch.EventType
+	Object client.Object
+}
+
+// DropEvents lets this client's watches not tell of the events that drop says, as if they had been lost.
+func (c *Client) DropEvents(drop func(Event) bool) {
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	c.drops = append(c.drops, drop)
+}
+
+// watcher is a watch that has been started. What it tells waits in a queue, so that a slow reader stops no one.
+type watcher struct {
+	client    *Client
+	kind      kind
+	namespace string
+	selector  labels.Selector
+	list      client.ObjectList
+
+	results chan watch.Event
+	wake    chan struct{}
+	stop    chan struct{}
+	once    sync.Once
+
+	mu    sync.Mutex
+	queue []watch.Event
+}
+
+// Watch implements client.WithWatch. Without a resource version it starts with an Added event for each object that
+// exists, as the API server does.
+func (c *Client) Watch(ctx context.Context, list client.ObjectList, opts ...client.ListOption) (watch.Interface, error) {
+	o := (&client.ListOptions{}).ApplyOptions(opts)
+	r, err := c.request(VerbWatch, list, types.NamespacedName{Namespace: o.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	w := &watcher{
+		client: c, kind: r.kind, namespace: o.Namespace, selector: o.LabelSelector, list: list,
+		results: make(chan watch.Event), wake: make(chan struct{}, 1), stop: make(chan struct{}),
+	}
+	_, err = c.call(r, func() (client.Object, error) { return nil, w.begin(o) })
+	if err != nil {
+		return nil, err
+	}
+	go w.run(ctx)
+	return w, nil
+}
+
+// begin tells of what there is, or of what came after a resource version, and registers the watch.
+func (w *watcher) begin(o *client.ListOptions) error {
+	s := w.client.server
+	version := ""
+	if o.Raw != nil {
+		version = o.Raw.ResourceVersion
+	}
+	if version == "" || version == "0" {
+		for _, obj := range s.list(w.kind.gvk, s.version) {
+			w.tell(change{gvk: w.kind.gvk, kind: watch.Added, object: obj})
+		}
+		s.watchers[w] = struct{}{}
+		return nil
+	}
+	since, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		return apierrors.NewBadRequest("invalid resource version: " + version)
+	}
+	for _, ch := range s.log {
+		if ch.version > since {
+			w.tell(ch)
+		}
+	}
+	s.watchers[w] = struct{}{}
+	return nil
+}
+
+// tell hands a change to all watches. The server's lock is held.
+func (s *Server) tell(ch change) {
+	s.log = append(s.log, ch)
+	for w := range s.watchers {
+		w.tell(ch)
+	}
+}
+
+// tell puts a change into the queue, if the watch is about it. An object that begins or ceases to match the selector
+// comes and goes.
+func (w *watcher) tell(ch change) {
+	if ch.gvk != w.kind.gvk || (w.namespace != "" && ch.object.GetNamespace() != w.namespace) {
+		return
+	}
+	kind := ch.kind
+	if w.selector != nil {
+		matches := w.selector.Matches(labels.Set(ch.object.GetLabels()))
+		matched := ch.before != nil && w.selector.Matches(labels.Set(ch.before.GetLabels()))
+		switch {
+		case !matches && !matched:
+			return
+		case kind == watch.Modified && !matches:
+			kind = watch.Deleted
+		case kind == watch.Modified && !matched:
+			kind = watch.Added
+		}
+	}
+	for _, drop := range w.client.drops {
+		if drop(Event{kind, copyOf(ch.object)}) {
+			return
+		}
+	}
+	item, err := w.client.itemOf(w.list, w.kind.gvk)
+	if err != nil {
+		return
+	}
+	if err := encode(ch.object, w.kind.gvk, item); err != nil {
+		return
+	}
+	w.mu.Lock()
+	w.queue = append(w.queue, watch.Event{Type: kind, Object: item})
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (w *watcher) run(ctx context.Context) {
+	defer close(w.results)
+	defer w.forget()
+	for {
+		w.mu.Lock()
+		queue := w.queue
+		w.queue = nil
+		w.mu.Unlock()
+		for _, event := range queue {
+			select {
+			case w.results <- event:
+			case <-w.stop:
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case <-w.wake:
+		case <-w.stop:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (w *watcher) forget() {
+	s := w.client.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.watchers, w)
+}
+
+// Stop implements watch.Interface.
+func (w *watcher) Stop() { w.once.Do(func() { close(w.stop) }) }
+
+// ResultChan implements watch.Interface.
+func (w *watcher) ResultChan() <-chan watch.Event { return w.results }
