@@ -20,6 +20,7 @@ type Builder struct {
 	owner  client.Object
 	wants  []Child
 	prunes []client.Object
+	await  bool
 	failed error // of earlier calls
 }
 
@@ -103,6 +104,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
+	p.await = b.await
 	err = do(p)
 	res := p.finish()
 	b.engine.tell(b.owner, scope, res, err)

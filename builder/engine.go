@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,6 +37,8 @@ type Options struct {
 	// Parallelism bounds the requests that one pass has under way at a time. Default, also for less than 1:
 	// DefaultParallelism.
 	Parallelism int
+	// Clock tells the time, for what is timed. Default: time.Now.
+	Clock func() time.Time
 }
 
 // Engine applies what owners want. There is one a process and controller; it is safe for concurrent use.
@@ -45,6 +48,7 @@ type Engine struct {
 	name        string
 	recorder    events.Recorder
 	parallelism int
+	now         func() time.Time
 
 	kinds    kinds
 	memo     *memo
@@ -64,12 +68,16 @@ func NewEngine(c client.Client, o Options) *Engine {
 	if o.Reader == nil {
 		o.Reader = c
 	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
 	return &Engine{
 		client:      c,
 		live:        o.Reader,
 		name:        cmp.Or(o.Name, DefaultName),
 		recorder:    o.Recorder,
 		parallelism: o.Parallelism,
+		now:         o.Clock,
 		kinds:       kinds{client: c},
 		memo:        newMemo(memoSize),
 		failures:    newFailures(),
