@@ -22,6 +22,7 @@ type Builder struct {
 	owner  client.Object
 	wants  []Child
 	prunes []client.Object
+	await  bool
 	failed error // of earlier calls
 }
 
@@ -121,6 +122,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
+	p.await = b.await
 	err = do(p)
 	res := p.finish()
 	p.countWaiting(scope, res)

@@ -8,8 +8,9 @@ import (
 
 // Child is an object that should exist, and how it is to be kept.
 type Child struct {
-	object client.Object
-	how    *keeping // nil: by the defaults
+	object    client.Object
+	how       *keeping // nil: by the defaults
+	readyWhen func(client.Object) (ready bool, why string)
 }
 
 // keeping is what options say about a child. What it exports goes into the hash by which a child is recognized as the

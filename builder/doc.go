@@ -75,8 +75,14 @@
 //
 // # Status and events
 //
-// An operator's status is its plan's business; see [Plan]. What the builder can't do it reports itself, on owners that
-// are [Conditioned]: Ready=False, and Stalled=True if no retry can help, until it can. Events say what was created,
+// The standard conditions Ready, Progressing and Stalled say what a [Result] says: whether all children are as wanted,
+// and what is waited for ([Result.SetConditions]). Write them with [Engine.ReportStatus] after a Builder's Reconcile; a
+// [Plan] asks for them with Report. Both make one patch a pass, and none if nothing has changed. Whether children are
+// ready, not just applied, is looked at on request: [Builder.AwaitReady], [ReadyWhen], Plan.Report.
+//
+// The rest of a status is the plan's business. In a plan without Report so are the conditions; but what the builder
+// can't do it reports all the same, on owners that are [Conditioned]: Ready=False, and Stalled=True if no retry can
+// help, until it can. Events say what was created,
 // updated and deleted, one for each kind and pass, and what failed, once for each failure; see package events.
 //
 // # Permissions

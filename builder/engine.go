@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,6 +40,8 @@ type Options struct {
 	Parallelism int
 	// TracerProvider receives OpenTelemetry spans: one a pass, and in it one a write. Nil, the default: none are made.
 	TracerProvider trace.TracerProvider
+	// Clock tells the time, for what is timed. Default: time.Now.
+	Clock func() time.Time
 }
 
 // Engine applies what owners want. There is one a process and controller; it is safe for concurrent use.
@@ -48,6 +51,7 @@ type Engine struct {
 	name        string
 	recorder    events.Recorder
 	parallelism int
+	now         func() time.Time
 
 	kinds    *kinds
 	memo     *memo
@@ -72,12 +76,17 @@ func NewEngine(c client.Client, o Options) *Engine {
 		o.Reader = c
 	}
 	o.Name = cmp.Or(o.Name, DefaultName)
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
 	e := &Engine{
+		client:      c,
 		live:        o.Reader,
 		name:        o.Name,
 		recorder:    o.Recorder,
 		parallelism: o.Parallelism,
 		kinds:       &kinds{client: c},
+		now:         o.Clock,
 		memo:        newMemo(memoSize),
 		failures:    newFailures(),
 		waits:       newWaits(o.Name),

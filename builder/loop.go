@@ -46,11 +46,12 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		return reconcile.Result{}, err
 	}
 	plan := l.plan(owner, view)
+	p.await = plan.Report
 	doErr := p.carryOut(ctx, plan.Children, plan.Delete, plan.Prune)
 	res := p.finish()
 	p.countWaiting("", res)
 	l.engine.tell(owner, "", res, doErr)
-	statusErr := l.writeStatus(ctx, owner, plan.Status, doErr, view.Now)
+	statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
 	if statusErr == nil {
 		for _, ev := range plan.Events {
 			l.engine.emit(owner, ev)
@@ -76,12 +77,15 @@ func (p *pass) carryOut(ctx context.Context, wants []Child, deletes, prunes []cl
 }
 
 // writeStatus writes what the plan says of the owner, or what went wrong. An owner that is gone needs no status.
-func (l *loop[T]) writeStatus(ctx context.Context, owner, planned T, doErr error, now time.Time) error {
-	after := reported(owner, planned, doErr, now)
+func (l *loop[T]) writeStatus(ctx context.Context, owner T, plan Plan[T], res Result, doErr error, now time.Time) error {
+	after, err := statusAfter(owner, plan, res, doErr, now)
+	if err != nil {
+		return err
+	}
 	if client.Object(after) == client.Object(owner) {
 		return nil
 	}
-	err := l.engine.PatchStatus(ctx, owner, after)
+	err = l.engine.PatchStatus(ctx, owner, after)
 	if apierrors.IsNotFound(err) {
 		return l.engine.explainNotFound(ctx, owner)
 	}

@@ -79,7 +79,7 @@ func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 // events are emitted. It reports what is wrong in the description, as ErrMisuse.
 func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 	alone := *o
-	alone.engine = NewEngine(c, Options{Name: o.name})
+	alone.engine = NewEngine(c, Options{Name: o.name, Clock: clock})
 	l, err := alone.loop()
 	if err != nil {
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)

@@ -22,6 +22,7 @@ type pass struct {
 	seen   children // the children of the kinds in listed
 	listed map[kind]bool
 	wanted store.Store
+	await  bool // look at the readiness of every child
 	result Result
 
 	rehearsed map[store.Key]*write // what a rehearsal would write; nil in earnest
@@ -130,6 +131,7 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 
 // record notes what became of a wanted object.
 func (p *pass) record(w *write) {
+	p.judge(w)
 	switch {
 	case w.did != "":
 		p.changed(w.did, w.desired.key, w.stored)
@@ -157,6 +159,7 @@ func (p *pass) finish() Result {
 		return store.Compare(a.Key, b.Key)
 	})
 	slices.SortFunc(p.result.Waiting, store.Compare)
+	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
 	if len(p.result.Waiting) > 0 {
 		p.result.RequeueAfter = waitForDeletion
 	}

@@ -36,6 +36,10 @@ type Plan[T client.Object] struct {
 	// reason of [events.ReasonApplyFailed] or [events.ReasonNotOwned]. These reasons are the builder's: once all could
 	// be applied, it removes conditions that still have them.
 	Status T
+	// Report has the standard conditions Ready, Progressing and Stalled set in the status by [Result.SetConditions], from
+	// what the pass did and from whether each child is ready; the plan then leaves them alone. The owner must be
+	// [Conditioned]. Default: the plan's conditions are written as they are.
+	Report bool
 	// Events are emitted once the status has been written, so that an event and the transition it tells of go together.
 	// If the status can't be written they are dropped; the plan will ask for them again.
 	Events []events.Event

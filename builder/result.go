@@ -41,6 +41,9 @@ type Result struct {
 	// Waiting lists objects that could not be written because an earlier object of that name is still being deleted,
 	// ordered by key.
 	Waiting []store.Key
+	// NotReady lists the children that are applied and not what they should become, ordered by key. Only children that
+	// are looked at for it are in it: see [Builder.AwaitReady], [ReadyWhen] and Plan.Report.
+	NotReady []NotReady
 	// RequeueAfter is when to look again even if no event comes: 0 for never, else since something is Waiting.
 	// Return it in a reconcile.Result.
 	RequeueAfter time.Duration

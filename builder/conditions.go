@@ -1,0 +1,161 @@
+package builder
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/store"
+)
+
+// Reasons of the conditions that [Result.SetConditions] sets. An error's reason is that of its event:
+// [events.ReasonApplyFailed] or [events.ReasonNotOwned].
+const (
+	// ReasonReady: all children are as wanted, and ready if that is looked at.
+	ReasonReady = "Ready"
+	// ReasonWaiting: an object of a child's name has yet to be gone.
+	ReasonWaiting = "Waiting"
+	// ReasonNotReady: all children are applied, and some of them on their way.
+	ReasonNotReady = "ChildrenNotReady"
+	// ReasonChildFailed: a child won't become ready before someone changes something.
+	ReasonChildFailed = "ChildFailed"
+)
+
+// outcome is how a pass ended, as conditions tell it.
+type outcome struct {
+	ready, progressing, stalled bool
+	reason, message             string
+}
+
+// SetConditions sets the conditions Ready, Progressing and Stalled from what a pass did and the error it returned.
+// Each tells of the generation, in the same words, which name what is waited for; the message has at most some 2 KiB.
+// The time of a condition changes with its status only, so that the same result sets nothing anew. A conflict, after
+// which the pass is tried again, changes nothing.
+//
+//	Ready        all children are as wanted, and ready if that was looked at (see Builder.AwaitReady)
+//	Progressing  something is being changed or waited for
+//	Stalled      nothing will happen until someone changes the spec or the cluster
+func (r Result) SetConditions(conditions *[]Condition, generation int64, err error, now time.Time) {
+	if isConflict(err) {
+		return
+	}
+	o := r.outcome(err)
+	for _, says := range []struct {
+		kind string
+		is   bool
+	}{{ConditionReady, o.ready}, {ConditionProgressing, o.progressing}, {ConditionStalled, o.stalled}} {
+		c := Condition{
+			Type: says.kind, Status: metav1.ConditionFalse, Reason: o.reason, Message: o.message,
+			ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
+		}
+		if says.is {
+			c.Status = metav1.ConditionTrue
+		}
+		meta.SetStatusCondition(conditions, c)
+	}
+}
+
+// outcome says in one sentence how a pass ended.
+func (r Result) outcome(err error) outcome {
+	failed := 0
+	for _, n := range r.NotReady {
+		if n.Failed {
+			failed++
+		}
+	}
+	switch {
+	case err != nil:
+		terminal := IsTerminal(err)
+		return outcome{false, !terminal, terminal, failureReason(err), summarize(err)}
+	case len(r.Waiting) > 0:
+		return outcome{false, true, false, ReasonWaiting, listed("waiting for the deletion of ", r.Waiting, store.Key.String)}
+	case failed > 0:
+		return outcome{false, failed < len(r.NotReady), true, ReasonChildFailed, listed("", r.failedFirst(), NotReady.String)}
+	case len(r.NotReady) > 0:
+		return outcome{false, true, false, ReasonNotReady, listed("waiting for ", r.NotReady, NotReady.String)}
+	default:
+		return outcome{true, false, false, ReasonReady, "all children are as wanted"}
+	}
+}
+
+// failedFirst returns what isn't ready, what has failed first.
+func (r Result) failedFirst() []NotReady {
+	var all, rest []NotReady
+	for _, n := range r.NotReady {
+		if n.Failed {
+			all = append(all, n)
+		} else {
+			rest = append(rest, n)
+		}
+	}
+	return append(all, rest...)
+}
+
+// String names the child and says why it isn't ready: "Deployment.apps default/web: 1 of 3 replicas updated".
+func (n NotReady) String() string { return n.Key.String() + ": " + n.Why }
+
+// listed names the first few of some things, and says how many more there are.
+func listed[T any](prefix string, things []T, name func(T) string) string {
+	const shown = 3
+	var parts []string
+	for _, t := range things[:min(shown, len(things))] {
+		parts = append(parts, shorten(name(t), maxSummary/(shown+1)))
+	}
+	if more := len(things) - shown; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return prefix + strings.Join(parts, "; ")
+}
+
+// ReportStatus writes an owner's standard conditions, as [Result.SetConditions] sets them, from what a Builder's
+// Reconcile returned: in one patch, or without a request if they are so already. The owner, as the pass was given it,
+// stays as it is. To write more of the status in the same patch, set all of it on a copy and use [Engine.PatchStatus]:
+//
+//	after := owner.DeepCopy()
+//	after.Status.Replicas = n
+//	res.SetConditions(after.Conditions(), owner.Generation, err, time.Now())
+//	err = engine.PatchStatus(ctx, owner, after)
+//
+// An owner that is gone or being deleted is not written to. A conflict is returned, as from PatchStatus.
+func (e *Engine) ReportStatus(ctx context.Context, owner Conditioned, res Result, err error) error {
+	if isNil(owner) {
+		return fmt.Errorf("%w: the owner is nil", ErrMisuse)
+	}
+	if owner.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	after, ok := owner.DeepCopyObject().(Conditioned)
+	if !ok {
+		return fmt.Errorf("%w: a copy of %T has no conditions", ErrMisuse, owner)
+	}
+	res.SetConditions(after.Conditions(), owner.GetGeneration(), err, e.now())
+	patchErr := e.PatchStatus(ctx, owner, after)
+	if apierrors.IsNotFound(patchErr) {
+		return e.explainNotFound(ctx, owner)
+	}
+	return patchErr
+}
+
+// statusAfter returns an owner with the status that it should have after a pass.
+func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, now time.Time) (T, error) {
+	if !plan.Report || owner.GetDeletionTimestamp() != nil {
+		return reported(owner, plan.Status, err, now), nil
+	}
+	after := plan.Status
+	if isNil(after) {
+		after = owner
+	}
+	after = after.DeepCopyObject().(T)
+	conditioned, ok := any(after).(Conditioned)
+	if !ok {
+		return owner, fmt.Errorf("%w: Plan.Report needs an owner with conditions; %T is no builder.Conditioned", ErrMisuse, owner)
+	}
+	res.SetConditions(conditioned.Conditions(), owner.GetGeneration(), err, now)
+	return after, nil
+}

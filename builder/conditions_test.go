@@ -1,0 +1,183 @@
+package builder
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/store"
+)
+
+func keyOf(name string) store.Key {
+	return store.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: name}
+}
+
+func TestSetConditions(t *testing.T) {
+	slow := NotReady{Key: keyOf("slow"), Why: "1 of 3 replicas updated"}
+	broken := NotReady{Key: keyOf("broken"), Failed: true, Why: "ProgressDeadlineExceeded"}
+	cases := map[string]struct {
+		res     Result
+		err     error
+		want    string // Ready, Progressing, Stalled
+		reason  string
+		message string
+	}{
+		"done":      {Result{}, nil, "TFF", ReasonReady, "all children are as wanted"},
+		"invalid":   {Result{NotReady: []NotReady{slow}}, of(invalid), "FFT", "ApplyFailed", ""},
+		"quota":     {Result{}, of(full), "FTF", "ApplyFailed", ""},
+		"not owned": {Result{}, of(ErrNotOwned), "FTF", "NotOwned", ""},
+		"leaving":   {Result{Waiting: []store.Key{keyOf("old")}, NotReady: []NotReady{slow}}, nil, "FTF", ReasonWaiting, "waiting for the deletion of Deployment.apps default/old"},
+		"slow":      {Result{NotReady: []NotReady{slow}}, nil, "FTF", ReasonNotReady, "waiting for Deployment.apps default/slow: 1 of 3 replicas updated"},
+		"broken":    {Result{NotReady: []NotReady{broken}}, nil, "FFT", ReasonChildFailed, "Deployment.apps default/broken: ProgressDeadlineExceeded"},
+		"both": {Result{NotReady: []NotReady{slow, broken}}, nil, "FTT", ReasonChildFailed,
+			"Deployment.apps default/broken: ProgressDeadlineExceeded; Deployment.apps default/slow: 1 of 3 replicas updated"},
+		"many": {Result{NotReady: []NotReady{slow, slow, slow, slow, slow}}, nil, "FTF", ReasonNotReady, "and 2 more"},
+	}
+	then, now := time.Unix(1000, 0), time.Unix(2000, 0)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var conditions []Condition
+			c.res.SetConditions(&conditions, 3, c.err, then)
+			told := ""
+			for i, kind := range []string{ConditionReady, ConditionProgressing, ConditionStalled} {
+				assert.Equal(t, kind, conditions[i].Type)
+				told += string(conditions[i].Status[0])
+				assert.Equal(t, c.reason, conditions[i].Reason)
+				assert.Contains(t, conditions[i].Message, c.message)
+				assert.NotEmpty(t, conditions[i].Message)
+				assert.Equal(t, int64(3), conditions[i].ObservedGeneration)
+			}
+			assert.Equal(t, c.want, told)
+
+			before := append([]Condition(nil), conditions...)
+			c.res.SetConditions(&conditions, 3, c.err, now)
+			assert.Equal(t, before, conditions, "the same result sets nothing anew")
+			c.res.SetConditions(&conditions, 4, of(conflict), now)
+			assert.Equal(t, before, conditions, "a conflict is no news")
+			c.res.SetConditions(&conditions, 4, c.err, now)
+			assert.Equal(t, int64(4), conditions[0].ObservedGeneration)
+			assert.Equal(t, metav1.NewTime(then), conditions[0].LastTransitionTime, "its status is what it was")
+		})
+	}
+}
+
+func TestMessagesOfConditionsAreBounded(t *testing.T) {
+	res := Result{}
+	for i := range 1000 {
+		res.NotReady = append(res.NotReady, NotReady{Key: keyOf(fmt.Sprint(strings.Repeat("n", 253), i)), Why: strings.Repeat("é", 500)})
+	}
+	var conditions []Condition
+	res.SetConditions(&conditions, 1, nil, time.Unix(0, 0))
+	assert.LessOrEqual(t, len(conditions[0].Message), maxSummary)
+}
+
+// flowOn returns an engine on a fake client with an owner that has conditions, and what was patched.
+func flowOn(t *testing.T, o Options) (*Engine, func() *v1alpha1.JobFlow, *[]string) {
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	flow := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "flow", UID: "flow-uid", Generation: 3}}
+	var patches []string
+	c := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).
+		WithObjects(flow).WithStatusSubresource(flow).WithInterceptorFuncs(interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+			data, _ := patch.Data(obj)
+			patches = append(patches, string(data))
+			return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
+		},
+	}).Build()
+	return NewEngine(c, o), func() *v1alpha1.JobFlow {
+		got := &v1alpha1.JobFlow{}
+		require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(flow), got))
+		return got
+	}, &patches
+}
+
+func TestReportStatus(t *testing.T) {
+	now := time.Unix(1000, 0)
+	e, get, patches := flowOn(t, Options{Clock: func() time.Time { return now }})
+	flow := get()
+	require.NoError(t, e.ReportStatus(t.Context(), flow, Result{}, nil))
+	require.Len(t, *patches, 1)
+	assert.Empty(t, flow.Status.Conditions, "the owner stays as it is")
+	flow = get()
+	ready := meta.FindStatusCondition(flow.Status.Conditions, ConditionReady)
+	assert.Equal(t, metav1.ConditionTrue, ready.Status)
+	assert.Equal(t, int64(3), ready.ObservedGeneration)
+	assert.True(t, ready.LastTransitionTime.Equal(ptr.To(metav1.NewTime(now))))
+
+	now = now.Add(time.Hour)
+	require.NoError(t, e.ReportStatus(t.Context(), flow, Result{}, nil))
+	assert.Len(t, *patches, 1, "no request if nothing has changed")
+	require.NoError(t, e.ReportStatus(t.Context(), flow, Result{}, of(invalid)))
+	assert.Len(t, *patches, 2)
+	assert.True(t, meta.IsStatusConditionTrue(get().Status.Conditions, ConditionStalled))
+
+	assert.True(t, isConflict(e.ReportStatus(t.Context(), flow, Result{}, of(full))), "someone wrote since it was read")
+	gone := flow.DeepCopy()
+	gone.Name = "gone"
+	assert.NoError(t, e.ReportStatus(t.Context(), gone, Result{}, of(full)))
+	leaving := get()
+	leaving.DeletionTimestamp = ptr.To(metav1.Now())
+	before := len(*patches)
+	require.NoError(t, e.ReportStatus(t.Context(), leaving, Result{}, of(full)))
+	assert.Len(t, *patches, before)
+	assert.ErrorIs(t, e.ReportStatus(t.Context(), (*v1alpha1.JobFlow)(nil), Result{}, nil), ErrMisuse)
+}
+
+func TestPlanReports(t *testing.T) {
+	e, get, patches := flowOn(t, Options{})
+	now := time.Unix(1000, 0)
+	operator := NewOperator[*v1alpha1.JobFlow](nil, "test").Plan(func(owner *v1alpha1.JobFlow, _ View) Plan[*v1alpha1.JobFlow] {
+		after := owner.DeepCopy()
+		after.Status.State = v1alpha1.StateRunning
+		return Plan[*v1alpha1.JobFlow]{Children: []Child{Want(deployment("web"))}, Status: after, Report: true}
+	})
+	r, err := operator.Reconciler(e.client, func() time.Time { return now })
+	require.NoError(t, err)
+	pass := func() *v1alpha1.JobFlow {
+		_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(get())})
+		require.NoError(t, err)
+		return get()
+	}
+	flow := pass()
+	assert.Len(t, *patches, 1, "one patch a pass")
+	assert.Equal(t, v1alpha1.StateRunning, flow.Status.State, "beside the plan's own status")
+	ready := meta.FindStatusCondition(flow.Status.Conditions, ConditionReady)
+	assert.Equal(t, ReasonNotReady, ready.Reason)
+	assert.Contains(t, ready.Message, "default/web")
+	now = now.Add(time.Hour)
+	pass()
+	assert.Len(t, *patches, 1)
+
+	d := &appsv1.Deployment{}
+	require.NoError(t, e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "web"}, d))
+	makeReady(d)
+	require.NoError(t, e.client.Status().Update(t.Context(), d))
+	ready = meta.FindStatusCondition(pass().Status.Conditions, ConditionReady)
+	assert.Equal(t, metav1.ConditionTrue, ready.Status)
+	assert.Equal(t, now.Unix(), ready.LastTransitionTime.Unix())
+	assert.Len(t, *patches, 2)
+}
+
+func TestReportNeedsConditions(t *testing.T) {
+	_, err := statusAfter(deployment("web"), Plan[*appsv1.Deployment]{Report: true}, Result{}, nil, time.Now())
+	assert.ErrorIs(t, err, ErrMisuse)
+}

@@ -1,0 +1,106 @@
+package readiness
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+)
+
+// ofJob: complete. It has failed if its condition Failed (or FailureTarget, which comes before) is True.
+func ofJob(j *batchv1.Job) Status {
+	for i := range j.Status.Conditions {
+		c := &j.Status.Conditions[i]
+		if c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Type {
+		case batchv1.JobComplete:
+			return Status{}
+		case batchv1.JobFailed, batchv1.JobFailureTarget:
+			return failed("%s: %s", c.Reason, c.Message)
+		case batchv1.JobSuspended:
+			return inProgress("is suspended")
+		}
+	}
+	return inProgress("is not complete: %d succeeded, %d active, %d failed", j.Status.Succeeded, j.Status.Active, j.Status.Failed)
+}
+
+// ofPod: running and ready, or succeeded. It has failed in phase Failed, or when a container that can't stay up is
+// started again and again.
+func ofPod(p *corev1.Pod) Status {
+	switch p.Status.Phase {
+	case corev1.PodSucceeded:
+		return Status{}
+	case corev1.PodFailed:
+		return failed("pod failed: %s %s", p.Status.Reason, p.Status.Message)
+	case corev1.PodPending, corev1.PodRunning, corev1.PodUnknown:
+	}
+	if s := ofContainers(p.Status.InitContainerStatuses); s.State == Failed {
+		return s
+	}
+	waiting := ofContainers(p.Status.ContainerStatuses)
+	if waiting.State == Failed {
+		return waiting
+	}
+	for i := range p.Status.Conditions {
+		switch c := &p.Status.Conditions[i]; {
+		case c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && p.Status.Phase == corev1.PodRunning:
+			return Status{}
+		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse:
+			return inProgress("not scheduled: %s %s", c.Reason, c.Message)
+		}
+	}
+	if waiting.State == InProgress {
+		return waiting
+	}
+	return inProgress("phase %s, not ready", p.Status.Phase)
+}
+
+func ofContainers(statuses []corev1.ContainerStatus) Status {
+	worst := Status{}
+	for i := range statuses {
+		w := statuses[i].State.Waiting
+		if w == nil || w.Reason == "" {
+			continue
+		}
+		if w.Reason == "CrashLoopBackOff" {
+			return failed("container %s: %s %s", statuses[i].Name, w.Reason, w.Message)
+		}
+		if worst.State == Ready {
+			worst = inProgress("container %s: %s %s", statuses[i].Name, w.Reason, w.Message)
+		}
+	}
+	return worst
+}
+
+// ofClaim: bound. It has failed if its volume is lost.
+func ofClaim(c *corev1.PersistentVolumeClaim) Status {
+	switch c.Status.Phase {
+	case corev1.ClaimBound:
+		return Status{}
+	case corev1.ClaimLost:
+		return failed("its volume %s is lost", c.Spec.VolumeName)
+	default:
+		return inProgress("is not bound")
+	}
+}
+
+// ofService: has its cluster IP, and an address of the load balancer if it asks for one.
+func ofService(s *corev1.Service) Status {
+	switch {
+	case s.Spec.Type == corev1.ServiceTypeExternalName:
+		return Status{}
+	case s.Spec.ClusterIP == "":
+		return inProgress("has no cluster IP")
+	case s.Spec.Type == corev1.ServiceTypeLoadBalancer && len(s.Status.LoadBalancer.Ingress) == 0:
+		return inProgress("its load balancer has no address")
+	default:
+		return Status{}
+	}
+}
+
+// ofBudget: observed. Whether its pods are healthy is the workload's matter.
+func ofBudget(b *policyv1.PodDisruptionBudget) Status {
+	s, _ := unobserved(b, b.Status.ObservedGeneration)
+	return s
+}

@@ -1,0 +1,121 @@
+package readiness
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// replicas is a count of pods that must reach what is wanted.
+type replicas struct {
+	name string
+	has  int32
+}
+
+// short returns the first count that is below what is wanted.
+func short(wanted int32, counts ...replicas) (Status, bool) {
+	for _, c := range counts {
+		if c.has < wanted {
+			return inProgress("%d of %d %s", c.has, wanted, c.name), true
+		}
+	}
+	return Status{}, false
+}
+
+func wantedReplicas(n *int32) int32 {
+	if n == nil {
+		return 1 // as the API server does
+	}
+	return *n
+}
+
+// ofDeployment: observed, all pods of the newest template and available, none of an older one left. It has failed once
+// it has made no progress for spec.progressDeadlineSeconds (600 by default).
+func ofDeployment(d *appsv1.Deployment) Status {
+	if s, is := unobserved(d, d.Status.ObservedGeneration); is {
+		return s
+	}
+	failure := ""
+	for i := range d.Status.Conditions {
+		switch c := &d.Status.Conditions[i]; {
+		case c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse && c.Reason == "ProgressDeadlineExceeded":
+			return failed("ProgressDeadlineExceeded: %s", c.Message)
+		case c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue:
+			failure = "; " + c.Reason + ": " + c.Message
+		}
+	}
+	wanted := wantedReplicas(d.Spec.Replicas)
+	if s, is := short(wanted, replicas{"replicas updated", d.Status.UpdatedReplicas}); is {
+		s.Why = oneLine(s.Why + failure)
+		return s
+	}
+	if old := d.Status.Replicas - wanted; old > 0 {
+		return inProgress("%d surplus replicas are to go", old)
+	}
+	if s, is := short(wanted, replicas{"replicas ready", d.Status.ReadyReplicas}, replicas{"replicas available", d.Status.AvailableReplicas}); is {
+		return s
+	}
+	return Status{}
+}
+
+// ofStatefulSet: observed, all pods there and available, and all of them of the newest template: currentRevision is
+// updateRevision. With a partition, that many pods stay as they are. With OnDelete all do, until someone deletes them:
+// that isn't waited for. A StatefulSet never says that it has failed.
+func ofStatefulSet(s *appsv1.StatefulSet) Status {
+	if st, is := unobserved(s, s.Status.ObservedGeneration); is {
+		return st
+	}
+	wanted := wantedReplicas(s.Spec.Replicas)
+	if st, is := short(wanted, replicas{"replicas", s.Status.Replicas}, replicas{"replicas ready", s.Status.ReadyReplicas},
+		replicas{"replicas available", s.Status.AvailableReplicas}); is {
+		return st
+	}
+	if extra := s.Status.Replicas - wanted; extra > 0 {
+		return inProgress("%d surplus replicas are to go", extra)
+	}
+	if s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+		return Status{}
+	}
+	if r := s.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil && *r.Partition > 0 {
+		if st, is := short(wanted-*r.Partition, replicas{"replicas updated", s.Status.UpdatedReplicas}); is {
+			return st
+		}
+		return Status{}
+	}
+	if s.Status.CurrentRevision != s.Status.UpdateRevision {
+		return inProgress("%d of %d replicas updated", s.Status.UpdatedReplicas, wanted)
+	}
+	return Status{}
+}
+
+// ofDaemonSet: observed, and a pod of the newest template available on each node that should have one. With OnDelete
+// pods stay as they are until someone deletes them: that isn't waited for.
+func ofDaemonSet(d *appsv1.DaemonSet) Status {
+	if s, is := unobserved(d, d.Status.ObservedGeneration); is {
+		return s
+	}
+	wanted := d.Status.DesiredNumberScheduled
+	updated := d.Status.UpdatedNumberScheduled
+	if d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
+		updated = wanted
+	}
+	if s, is := short(wanted, replicas{"pods scheduled", d.Status.CurrentNumberScheduled}, replicas{"pods updated", updated},
+		replicas{"pods ready", d.Status.NumberReady}, replicas{"pods available", d.Status.NumberAvailable}); is {
+		return s
+	}
+	return Status{}
+}
+
+// ofReplicaSet: observed, and all pods available.
+func ofReplicaSet(r *appsv1.ReplicaSet) Status {
+	if s, is := unobserved(r, r.Status.ObservedGeneration); is {
+		return s
+	}
+	wanted := wantedReplicas(r.Spec.Replicas)
+	if s, is := short(wanted, replicas{"replicas ready", r.Status.ReadyReplicas}, replicas{"replicas available", r.Status.AvailableReplicas}); is {
+		return s
+	}
+	if extra := r.Status.Replicas - wanted; extra > 0 {
+		return inProgress("%d surplus replicas are to go", extra)
+	}
+	return Status{}
+}

@@ -1,0 +1,78 @@
+package builder
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// makeReady sets the status that a Deployment's controller sets in the end.
+func makeReady(d *appsv1.Deployment) {
+	n := *d.Spec.Replicas
+	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
+}
+
+func TestReadinessIsLookedAtOnRequest(t *testing.T) {
+	e := engineWith(interceptor.Funcs{})
+	pass := func(change func(*Builder)) Result {
+		b := e.For(owner()).Deployment(deployment("web")).ConfigMap(config("c"))
+		change(b)
+		res, err := b.Reconcile(t.Context())
+		require.NoError(t, err)
+		return res
+	}
+	await := func(b *Builder) { b.AwaitReady() }
+	assert.Empty(t, pass(func(*Builder) {}).NotReady, "no one has asked")
+	res := pass(await)
+	require.Len(t, res.NotReady, 1)
+	assert.Equal(t, "Deployment.apps default/web: 0 of 2 replicas updated", res.NotReady[0].String())
+	assert.False(t, res.NotReady[0].Failed)
+
+	d := &appsv1.Deployment{}
+	require.NoError(t, e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "web"}, d))
+	makeReady(d)
+	require.NoError(t, e.client.Status().Update(t.Context(), d))
+	assert.Empty(t, pass(await).NotReady)
+
+	d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}}
+	require.NoError(t, e.client.Status().Update(t.Context(), d))
+	res = pass(await)
+	require.Len(t, res.NotReady, 1)
+	assert.True(t, res.NotReady[0].Failed)
+}
+
+func TestReadyWhen(t *testing.T) {
+	e := engineWith(interceptor.Funcs{})
+	var asked client.Object
+	ready := false
+	pass := func() Result {
+		res, err := e.For(owner()).
+			ConfigMap(config("c"), ReadyWhen(func(o client.Object) (bool, string) { asked = o; return ready, "not yet" })).
+			ConfigMap(config("d"), ReadyWhen(nil)).
+			Reconcile(t.Context())
+		require.NoError(t, err)
+		return res
+	}
+	res := pass()
+	assert.IsType(t, &corev1.ConfigMap{}, asked)
+	require.Len(t, res.NotReady, 1)
+	assert.Equal(t, "ConfigMap default/c: not yet", res.NotReady[0].String())
+	ready = true
+	assert.Empty(t, pass().NotReady)
+}
+
+func TestWhatIsNotAppliedIsNotJudged(t *testing.T) {
+	theirs := config("theirs")
+	theirs.Namespace = "default"
+	e := engineWith(interceptor.Funcs{}, theirs)
+	res, err := e.For(owner()).AwaitReady().
+		ConfigMap(config("theirs"), ReadyWhen(func(client.Object) (bool, string) { t.Error("asked"); return false, "" })).
+		Reconcile(t.Context())
+	assert.ErrorIs(t, err, ErrNotOwned)
+	assert.Empty(t, res.NotReady, "the error says it")
+}
