@@ -11,7 +11,7 @@ RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 DEVCLUSTER_SRC := $(shell find devcluster -name '*.go' -not -name '*_test.go' -o -path 'devcluster/*' -name '*.yaml') devcluster/go.mod devcluster/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd events operators store -name '*.go' -not -name '*_test.go') go.mod go.sum
 
-.PHONY: help build demo test test-unit test-integration test-devcluster lint generate check-generated tidy check-tidy clean
+.PHONY: help build demo example-webapp test test-unit test-integration test-devcluster lint generate check-generated tidy check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,10 @@ bin/devcluster: $(DEVCLUSTER_SRC)
 
 demo: build ## Run the example flow on a cluster of its own, and show it live
 	@hack/demo.sh
+
+example-webapp: bin/devcluster ## Run the example operator on a cluster of its own
+	go build -o bin/webapp ./examples/webapp
+	@hack/example-webapp.sh
 
 test: test-unit test-integration test-devcluster ## Run all tests
 
@@ -46,11 +50,11 @@ lint: ## Run golangci-lint in each module
 	cd devcluster && $(LINT) run --config=../.golangci.yml ./...
 
 generate: ## Write generated code and CRDs anew
-	go generate ./api/...
+	go generate ./api/... ./examples/...
 
 check-generated: generate ## Fail if something generated is not what it would be now
-	@git diff --exit-code -- api config || { echo "generated files are stale: run make generate and commit"; exit 1; }
-	@test -z "$$(git status --porcelain -- api config)" || { git status --short -- api config; echo "generated files are not committed"; exit 1; }
+	@git diff --exit-code -- api config examples || { echo "generated files are stale: run make generate and commit"; exit 1; }
+	@test -z "$$(git status --porcelain -- api config examples)" || { git status --short -- api config examples; echo "generated files are not committed"; exit 1; }
 
 tidy: ## Run go mod tidy in each module
 	go mod tidy
