@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/store"
@@ -57,7 +59,7 @@ func isTerminalLeaf(err error) bool {
 	switch {
 	case errors.Is(err, ErrMisuse):
 		return true
-	case isDenied(err):
+	case isDenied(err), isReplaced(err):
 		return false
 	default:
 		return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
@@ -79,11 +81,21 @@ func isDenied(err error) bool {
 func isConflict(err error) bool {
 	all := leaves(err)
 	for _, leaf := range all {
-		if !apierrors.IsConflict(leaf) {
+		if !apierrors.IsConflict(leaf) && !isReplaced(leaf) {
 			return false
 		}
 	}
 	return len(all) > 0
+}
+
+// isReplaced reports whether an apply met another object of its name than the one it was meant for: one that was
+// deleted and made again. The API server calls the UID in such an apply invalid.
+func isReplaced(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
 }
 
 // joinedType is the type that errors.Join returns. Others that unwrap to several errors, such as those of fmt.Errorf,

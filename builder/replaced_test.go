@@ -1,0 +1,48 @@
+package builder_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+)
+
+// A child that was deleted and made again behind a stale cache has another UID. The API server calls the apply invalid;
+// to us it is a conflict: the next pass sees the new one.
+func TestAChildReplacedBehindAStaleCacheIsTriedAgain(t *testing.T) {
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner", UID: "owner-uid"}}
+	child := func(value string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "child"}, Data: map[string]string{"a": value}}
+	}
+	server := buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(owner))
+	ours, others := server.Client("ours"), server.Client("others")
+	require.NoError(t, others.Get(t.Context(), client.ObjectKeyFromObject(owner), owner))
+	engine := builder.NewEngine(ours, builder.Options{})
+
+	for _, value := range []string{"1", "2"} { // created, then applied
+		_, err := engine.For(owner).ConfigMap(child(value)).Reconcile(t.Context())
+		require.NoError(t, err)
+	}
+	ours.Freeze()
+	live := child("")
+	require.NoError(t, others.Get(t.Context(), client.ObjectKeyFromObject(live), live))
+	require.NoError(t, others.Delete(t.Context(), live))
+	live.ResourceVersion, live.UID = "", ""
+	require.NoError(t, others.Create(t.Context(), live))
+
+	_, err := engine.For(owner).ConfigMap(child("3")).Reconcile(t.Context())
+	require.ErrorContains(t, err, "metadata.uid")
+	assert.False(t, builder.IsTerminal(err), "%v", err)
+
+	ours.Refresh()
+	res, err := engine.For(owner).ConfigMap(child("3")).Reconcile(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, res.Changes, 1)
+}
