@@ -11,7 +11,7 @@ RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 DEVCLUSTER_SRC := $(shell find devcluster -name '*.go' -not -name '*_test.go' -o -path 'devcluster/*' -name '*.yaml') devcluster/go.mod devcluster/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd events operators store -name '*.go' -not -name '*_test.go') go.mod go.sum
 
-.PHONY: help build demo example-webapp test test-unit test-integration test-devcluster lint generate check-generated tidy check-tidy clean
+.PHONY: help build demo example-webapp test test-unit test-integration test-devcluster fuzz lint generate check-generated tidy check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,10 @@ test-integration: build ## Run the tests that need a real API server; they start
 test-devcluster: bin/devcluster ## Run devcluster's own tests
 	cd devcluster && go test $(RACE) ./internal/localnode/...
 	cd devcluster && go test $$(go list ./... | grep -v /localnode)
+
+fuzz: ## Look for cases that the API server would judge otherwise than builder does, 30 s each
+	go test ./builder/internal/subset -run '^$$' -fuzz FuzzTyped -fuzztime 30s
+	go test ./builder/internal/payload -run '^$$' -fuzz FuzzDigest -fuzztime 30s
 
 lint: ## Run golangci-lint in each module
 	$(LINT) run ./...

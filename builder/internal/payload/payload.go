@@ -18,7 +18,7 @@ var serverFields = []string{
 }
 
 // Of returns the JSON fields to send for obj, an object of the kind gvk. Maps are the caller's to change.
-// Left out: status, what the server sets in metadata, nulls, and empty structs that no pointer asks for.
+// Left out: status, what the server sets in metadata, nulls, and what is empty without a pointer asking for it.
 func Of(obj client.Object, gvk schema.GroupVersionKind) (map[string]any, error) {
 	data, err := json.Marshal(obj)
 	if err != nil {

@@ -32,6 +32,7 @@ type custom struct {
 
 type customSpec struct {
 	Required struct{}               `json:"required"`
+	Number   int32                  `json:"number"`
 	List     []string               `json:"list"`
 	Template corev1.PodTemplateSpec `json:"template"`
 }
@@ -76,6 +77,12 @@ func TestOf(t *testing.T) {
 			&corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}, {Port: 81, TargetPort: intstr.FromInt32(8081)}}}},
 			`{"metadata":{},"spec":{"ports":[{"port":80},{"port":81,"targetPort":8081}]}}`,
 		},
+		"what can't be told from nothing is not claimed": {
+			&appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{IQN: "i"}}}},
+			}}}},
+			`{"metadata":{},"spec":{"template":{"spec":{"volumes":[{"name":"v","iscsi":{"iqn":"i"}}]}}}}`,
+		},
 		"a budget of 0": {
 			&policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: ptr.To(intstr.FromInt32(0))}},
 			`{"metadata":{},"spec":{"maxUnavailable":0}}`,
@@ -92,7 +99,7 @@ func TestOf(t *testing.T) {
 		},
 		"a custom resource keeps its own empty fields, not those of Kubernetes' types": {
 			&custom{Spec: customSpec{List: []string{}}},
-			`{"metadata":{},"spec":{"required":{},"list":[],"template":{}}}`,
+			`{"metadata":{},"spec":{"required":{},"number":0,"list":[],"template":{}}}`,
 		},
 		"unstructured is taken at its word": {
 			&unstructured.Unstructured{Object: map[string]any{

@@ -9,9 +9,9 @@ import (
 )
 
 // dropUnset walks a Go value beside the JSON made of it and removes what encoding/json writes for fields that were
-// never set. A struct that isn't behind a pointer can't be told from an absent one once the server has decoded it, so
-// nothing is lost. Only fields of Kubernetes' own types are dropped: a custom resource's schema may require one of its
-// fields to be there.
+// never set. A struct, a number or a string that isn't behind a pointer can't be told from an absent one once the server
+// has decoded it, so nothing is lost. Only fields of Kubernetes' own types are dropped: a custom resource's schema may
+// require one of its fields to be there.
 func dropUnset(v reflect.Value, out any) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -49,7 +49,7 @@ func dropUnsetValues(v reflect.Value, fields map[string]any) {
 
 func dropUnsetFields(v reflect.Value, fields map[string]any) {
 	t := v.Type()
-	known := strings.HasPrefix(t.PkgPath(), "k8s.io/")
+	known := IsKubernetes(t)
 	for i := range t.NumField() {
 		field := t.Field(i)
 		if !field.IsExported() {
@@ -73,6 +73,17 @@ func dropUnsetFields(v reflect.Value, fields map[string]any) {
 	}
 }
 
+// saysZero asks a type that has its own idea of zero: a quantity read from "0" remembers how it was written.
+func saysZero(v reflect.Value) bool {
+	p := reflect.New(v.Type())
+	p.Elem().Set(v)
+	z, ok := p.Interface().(interface{ IsZero() bool })
+	return ok && z.IsZero()
+}
+
+// IsKubernetes reports whether a type is one of Kubernetes' own, which its API server decodes into the same Go type.
+func IsKubernetes(t reflect.Type) bool { return strings.HasPrefix(t.PkgPath(), "k8s.io/") }
+
 // labelSelectorType is the exception to the rule: an empty selector selects everything.
 var labelSelectorType = reflect.TypeFor[metav1.LabelSelector]()
 
@@ -81,14 +92,15 @@ func isUnset(v reflect.Value, out any) bool {
 	switch v.Kind() {
 	case reflect.Struct:
 		if marshalsItself(v.Type()) {
-			return v.IsZero()
+			return v.IsZero() || saysZero(v)
 		}
 		sub, ok := out.(map[string]any)
 		return ok && len(sub) == 0 && v.Type() != labelSelectorType
 	case reflect.Slice, reflect.Map:
 		return v.Len() == 0
+	default:
+		return v.IsZero()
 	}
-	return false
 }
 
 // jsonName returns the name that encoding/json gives a field, empty for none, and whether its fields are its parent's.

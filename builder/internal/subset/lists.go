@@ -1,8 +1,11 @@
 package subset
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 func containsList(wanted, found reflect.Value, m merging) bool {
@@ -12,7 +15,7 @@ func containsList(wanted, found reflect.Value, m merging) bool {
 			return false
 		}
 		for i := range n {
-			if !containsSet(wanted.Index(i), found.Index(i), merging{}) {
+			if !containsSet(wanted.Index(i), found.Index(i), m.inside(merging{})) {
 				return false
 			}
 		}
@@ -34,9 +37,9 @@ func matches(wanted, found reflect.Value, key string) bool {
 	return sameKey(wanted, found, key) && containsSet(wanted, found, merging{})
 }
 
-// containsInAnyOrder looks for one element of found for each of wanted. The key in a field's tag may be one part of a
-// compound one (ports: port, and protocol), so that an element can match several; each is given away once only. Lists
-// are short: this is the textbook's bipartite matching by augmenting paths.
+// containsInAnyOrder looks for one element of found for each of wanted. Of a custom resource's list the tag may name one
+// part of a compound key only, so that an element can match several; each is given away once only. Lists are short: this
+// is the textbook's bipartite matching by augmenting paths.
 func containsInAnyOrder(wanted, found reflect.Value, key string) bool {
 	taken := make([]int, found.Len()) // by which wanted element, plus one
 	var assign func(w int, tried []bool) bool
@@ -79,7 +82,28 @@ func sameKey(a, b reflect.Value, key string) bool {
 		return false
 	}
 	x, y := a.FieldByIndex(field), b.FieldByIndex(field)
-	return x.Comparable() && x.Equal(y)
+	return x.Comparable() && x.Equal(y) && sameSecondKey(a, b)
+}
+
+// secondKey is the second field of a compound key, of which a tag names the first only.
+type secondKey struct {
+	field     string
+	otherwise string // what an empty one means
+}
+
+var secondKeys = map[reflect.Type]secondKey{
+	reflect.TypeFor[corev1.ContainerPort]():            {"Protocol", string(corev1.ProtocolTCP)},
+	reflect.TypeFor[corev1.ServicePort]():              {"Protocol", string(corev1.ProtocolTCP)},
+	reflect.TypeFor[corev1.TopologySpreadConstraint](): {"WhenUnsatisfiable", ""},
+}
+
+func sameSecondKey(a, b reflect.Value) bool {
+	second, ok := secondKeys[a.Type()]
+	if !ok {
+		return true
+	}
+	x, y := a.FieldByName(second.field).String(), b.FieldByName(second.field).String()
+	return cmp.Or(x, second.otherwise) == cmp.Or(y, second.otherwise)
 }
 
 // fieldByJSONName finds the field of a merge key, which is among a struct's first or in an embedded struct.

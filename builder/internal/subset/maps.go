@@ -12,7 +12,7 @@ func containsMap(wanted, found reflect.Value, m merging) bool {
 	}
 	for it := wanted.MapRange(); it.Next(); {
 		f := found.MapIndex(it.Key())
-		if !f.IsValid() || !containsSet(it.Value(), f, merging{}) {
+		if !f.IsValid() || !containsSet(it.Value(), f, m.inside(merging{})) {
 			return false
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
+	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
 // structInfo is what the walk needs to know of a struct type.
@@ -22,19 +22,11 @@ type structInfo struct {
 type fieldInfo struct {
 	index    int
 	omitZero bool
-	merging  merging
+	// alwaysSent says that the field goes to the server even if it is empty, and counts as set then: a field without
+	// omitempty of a custom resource. Kubernetes' own such fields can't be told from absent ones, and aren't sent.
+	alwaysSent bool
+	merging    merging
 }
-
-// merging is how the API server merges what two writers say about a list or a map.
-type merging struct {
-	// key is the field by which the elements of a list are told apart, or setKey. Empty: the list is one value.
-	key string
-	// atomic says that a map is one value. Other maps are merged by key.
-	atomic bool
-}
-
-// setKey marks a list of scalars that the API server merges as a set.
-const setKey = "*"
 
 var infos sync.Map // reflect.Type -> *structInfo
 
@@ -63,32 +55,11 @@ func newInfo(t reflect.Type) *structInfo {
 		}
 		_, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		info.fields = append(info.fields, fieldInfo{
-			index:    i,
-			omitZero: strings.Contains(options, "omitzero"),
-			merging:  mergingOf(t, field),
+			index:      i,
+			omitZero:   strings.Contains(options, "omitzero"),
+			alwaysSent: !payload.IsKubernetes(t) && !field.Anonymous && !strings.Contains(options, "omit"),
+			merging:    mergingOf(t, field),
 		})
 	}
 	return info
-}
-
-// atomicMaps are the maps that are one value to the API server. It says so in comments of its Go types only; all
-// others are merged by key.
-var atomicMaps = map[reflect.Type]string{
-	reflect.TypeFor[corev1.PodSpec]():                   "NodeSelector",
-	reflect.TypeFor[corev1.ServiceSpec]():               "Selector",
-	reflect.TypeFor[corev1.ReplicationControllerSpec](): "Selector",
-}
-
-// mergingOf reads from Kubernetes' own field tags how a list is merged.
-func mergingOf(t reflect.Type, field reflect.StructField) merging {
-	if atomicMaps[t] == field.Name {
-		return merging{atomic: true}
-	}
-	if !strings.Contains(field.Tag.Get("patchStrategy"), "merge") {
-		return merging{}
-	}
-	if key := field.Tag.Get("patchMergeKey"); key != "" {
-		return merging{key: key}
-	}
-	return merging{key: setKey}
 }

@@ -8,7 +8,7 @@ import (
 // Typed reports whether every field that is set in wanted has the same value in found. Both must be of one type.
 //
 // A field is set when it isn't its type's zero value; behind a pointer, and as an element of a list or a map, every
-// value counts as set.
+// value counts as set. So does a custom resource's field that its JSON always has.
 func Typed(wanted, found any) bool {
 	w, f := reflect.ValueOf(wanted), reflect.ValueOf(found)
 	return w.IsValid() && f.IsValid() && w.Type() == f.Type() && contains(w, f, merging{})
@@ -24,7 +24,7 @@ func contains(wanted, found reflect.Value, m merging) bool {
 		if info.equal != nil {
 			return (!info.emptyIsSet && wanted.IsZero()) || info.equal(wanted, found)
 		}
-		return containsFields(wanted, found, info)
+		return containsFields(wanted, found, info, m)
 	case reflect.Slice, reflect.Map:
 		return wanted.Len() == 0 || containsSet(wanted, found, m)
 	default:
@@ -45,7 +45,7 @@ func containsSet(wanted, found reflect.Value, m merging) bool {
 		if info.equal != nil {
 			return info.equal(wanted, found)
 		}
-		return containsFields(wanted, found, info)
+		return containsFields(wanted, found, info, m)
 	case reflect.Slice:
 		if wanted.Type().Elem().Kind() == reflect.Uint8 {
 			return bytes.Equal(wanted.Bytes(), found.Bytes())
@@ -67,16 +67,32 @@ func containsReferred(wanted, found reflect.Value, m merging) bool {
 	return w.Type() == f.Type() && containsSet(w, f, m)
 }
 
-func containsFields(wanted, found reflect.Value, info *structInfo) bool {
+func containsFields(wanted, found reflect.Value, info *structInfo, m merging) bool {
 	for i := range info.fields {
 		field := &info.fields[i]
 		w := wanted.Field(field.index)
 		if field.omitZero && w.IsZero() {
 			continue
 		}
-		if !contains(w, found.Field(field.index), field.merging) {
+		if field.alwaysSent && !isNull(w) {
+			if !containsSet(w, found.Field(field.index), m.inside(field.merging)) {
+				return false
+			}
+			continue
+		}
+		if !contains(w, found.Field(field.index), m.inside(field.merging)) {
 			return false
 		}
 	}
 	return true
+}
+
+// isNull reports whether a value is null in JSON, which is never sent.
+func isNull(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+		return v.IsNil()
+	default:
+		return false
+	}
 }

@@ -115,6 +115,34 @@ func TestDeployment(t *testing.T) {
 			w.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 53}, {ContainerPort: 53, Protocol: "UDP"}}
 			f.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 53, Protocol: "UDP"}, {ContainerPort: 80}}
 		}, false},
+		"port's protocol changed": {func(w, f *appsv1.Deployment) {
+			w.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80}}
+			f.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, Protocol: "UDP"}}
+		}, false},
+		"port's protocol defaulted": {func(w, f *appsv1.Deployment) {
+			w.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80}}
+			f.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, Protocol: "TCP"}}
+		}, true},
+		"env's source made optional": {func(w, f *appsv1.Deployment) {
+			from := func(optional *bool) []corev1.EnvVar {
+				return []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+					LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "k", Optional: optional,
+				}}}}
+			}
+			w.Spec.Template.Spec.Containers[0].Env, f.Spec.Template.Spec.Containers[0].Env = from(nil), from(ptr.To(true))
+		}, false},
+		"field reference's version defaulted": {func(w, f *appsv1.Deployment) {
+			from := func(version string) []corev1.EnvVar {
+				return []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{
+					FieldRef: &corev1.ObjectFieldSelector{APIVersion: version, FieldPath: "status.podIP"},
+				}}}
+			}
+			w.Spec.Template.Spec.Containers[0].Env, f.Spec.Template.Spec.Containers[0].Env = from(""), from("v1")
+		}, true},
+		"device claimed by others": {func(w, f *appsv1.Deployment) {
+			w.Spec.Template.Spec.Containers[0].Resources.Claims = []corev1.ResourceClaim{{Name: "a"}}
+			f.Spec.Template.Spec.Containers[0].Resources.Claims = []corev1.ResourceClaim{{Name: "b"}, {Name: "a"}}
+		}, true},
 		"limit changed": {func(_, f *appsv1.Deployment) {
 			f.Spec.Template.Spec.Containers[0].Resources.Limits[corev1.ResourceCPU] = resource.MustParse("2")
 		}, false},
@@ -191,3 +219,31 @@ func TestValues(t *testing.T) {
 }
 
 func meta(finalizers ...string) metav1.ObjectMeta { return metav1.ObjectMeta{Finalizers: finalizers} }
+
+// custom is a part of a custom resource: what its JSON always has is sent even if it is empty.
+type custom struct {
+	Always   int32              `json:"always"`
+	List     []string           `json:"list"`
+	Port     intstr.IntOrString `json:"port"`
+	Optional int32              `json:"optional,omitempty"`
+}
+
+func TestFieldsOfCustomResources(t *testing.T) {
+	cases := map[string]struct {
+		wanted, found custom
+		contained     bool
+	}{
+		"zero, changed":             {custom{}, custom{Always: 3}, false},
+		"zero, as wanted":           {custom{}, custom{}, true},
+		"optional, defaulted":       {custom{}, custom{Optional: 3}, true},
+		"no list, defaulted":        {custom{}, custom{List: []string{"a"}}, true},
+		"empty list, filled":        {custom{List: []string{}}, custom{List: []string{"a"}}, false},
+		"empty list, none":          {custom{List: []string{}}, custom{}, true},
+		"number or string, changed": {custom{}, custom{Port: intstr.FromInt32(1)}, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.contained, Typed(c.wanted, c.found))
+		})
+	}
+}
