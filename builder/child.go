@@ -6,7 +6,8 @@ import (
 
 // Child is an object that should exist, and how it is to be kept.
 type Child struct {
-	object client.Object
+	object    client.Object
+	elsewhere bool
 }
 
 // ChildOption says how one child is to be kept. Without options a child is applied as it is wanted, as soon as the pass

@@ -24,6 +24,13 @@ type pass struct {
 	wanted store.Store
 	result Result
 
+	inventory       inventory // on the owner
+	pruneAll        bool
+	wantedKinds     groupKinds // as far as they are to be recorded
+	wantedElsewhere groupKinds
+	kindOf          map[schema.GroupKind]kind // of those
+	listedElsewhere map[kind]bool
+
 	rehearsed map[store.Key]*write // what a rehearsal would write; nil in earnest
 }
 
@@ -41,6 +48,7 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	return &pass{
 		engine: e, owner: owner, ownerKind: k.gvk, ownerKey: k.key(owner),
 		seen: children{}, listed: map[kind]bool{},
+		inventory: e.inventoryOf(owner),
 	}, nil
 }
 
@@ -112,9 +120,9 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 	if found == nil {
 		return w, d.stamp(p)
 	}
-	switch ownershipOf(found, p.owner, p.ownerKind) {
+	switch p.ownershipOf(d, found) {
 	case foreign:
-		return nil, notOwned("apply", d.key, found)
+		return nil, d.refuse(found)
 	case leaving:
 		w.verdict = verdictWait
 		return w, nil
