@@ -23,6 +23,7 @@ type Builder struct {
 	wants  []Child
 	prunes []client.Object
 	await  bool
+	all    bool  // is to be pruned
 	failed error // of earlier calls
 }
 
@@ -46,10 +47,26 @@ func (b *Builder) Prune(kinds ...client.Object) *Builder {
 	return b
 }
 
+// PruneAll prunes all kinds that the owner ever had children of, so that nothing stays behind when the last object of a
+// kind is no longer wanted, when a kind is renamed, or when a new version of the program no longer knows it. Prune needs
+// not be called.
+//
+// For that the kinds are kept on the owner, in the annotation [AnnotationGroupKinds], by a patch before the first child
+// of a kind is created. A kind of which nothing is wanted any more is looked at once more, by one request, and taken
+// off. Nothing of this costs a request while the kinds stay the same. The program must be allowed to patch owners, and
+// to list and delete also the kinds that it no longer knows, until they are pruned: until then the pass fails. An owner
+// that is read anew in each pass should be read through a cache that sees the engine's own writes. Children from before
+// PruneAll was first called are known by the kinds that are wanted then.
+func (b *Builder) PruneAll() *Builder {
+	b.all = true
+	return b
+}
+
 // Reconcile makes everything that is wanted exist as wanted, then prunes. Objects that are already as wanted cost no
 // request. Each object is tried even if another fails, unless the failure is one that would hit them all (a full quota,
 // a server in trouble); the errors come joined, each about an object an [*Error]. Nothing is pruned after an error. If
-// the owner is being deleted nothing is done: its children are garbage collected.
+// the owner is being deleted nothing is done: its children are garbage collected. Only those [Elsewhere] are deleted, and
+// the owner let go when they are gone.
 //
 // The result is valid also beside an error: it tells what was done until then.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
@@ -59,8 +76,18 @@ func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
 // reconcile is Reconcile. A rehearsal gets to know what it would write.
 func (b *Builder) reconcile(ctx context.Context, rehearsed map[store.Key]*write) (Result, error) {
 	ctx, end := b.engine.tracePass(ctx, b.owner)
-	res, err := b.runPass("", func(p *pass) error {
-		p.rehearsed = rehearsed
+	run := b.runPass
+	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).isGuarded() {
+		run = b.runAnyPass
+	}
+	res, err := run("", func(p *pass) error {
+		p.rehearsed, p.pruneAll = rehearsed, b.all
+		if b.owner.GetDeletionTimestamp() != nil {
+			return p.cleanUp(ctx, b.wants)
+		}
+		if err := p.recordKinds(ctx, b.wants); err != nil {
+			return err
+		}
 		if err := p.apply(ctx, b.wants); err != nil {
 			return err
 		}
@@ -78,8 +105,10 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 		if b.failed != nil {
 			return fmt.Errorf("nothing is pruned after an error: %w", b.failed)
 		}
+		p.pruneAll = b.all
+		p.noteKinds(b.wants)
 		for _, want := range b.wants {
-			_, key, err := p.keyOf(want.object)
+			_, key, err := p.keyOfChild(want)
 			if err != nil {
 				return err
 			}
@@ -100,6 +129,10 @@ func (b *Builder) reconcileKind(ctx context.Context, of schema.GroupKind) (Resul
 			if k, err := p.engine.kinds.of(w.object); err != nil || k.gvk.GroupKind() == of {
 				wants = append(wants, w)
 			}
+		}
+		p.pruneAll = b.all
+		if err := p.recordKinds(ctx, wants); err != nil {
+			return err
 		}
 		return p.apply(ctx, wants)
 	})

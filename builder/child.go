@@ -11,6 +11,7 @@ type Child struct {
 	object    client.Object
 	how       *keeping // nil: by the defaults
 	readyWhen func(client.Object) (ready bool, why string)
+	elsewhere bool
 }
 
 // keeping is what options say about a child. What it exports goes into the hash by which a child is recognized as the

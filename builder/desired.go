@@ -35,7 +35,7 @@ type desired struct {
 
 // desire makes an object one of those that the owner should have. It must not be there yet.
 func (p *pass) desire(want Child) (*desired, error) {
-	k, key, err := p.keyOf(want.object)
+	k, key, err := p.keyOfChild(want)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,12 @@ func (d *desired) stamp(p *pass) error {
 				ErrMisuse, d.key, ref.Kind, ref.Name, p.ownerKey)
 		}
 	}
-	obj.SetOwnerReferences(append(refs, controllerRef(p.owner, p.ownerKind)))
+	if d.child.elsewhere {
+		p.markElsewhere(obj)
+	} else {
+		refs = append(refs, controllerRef(p.owner, p.ownerKind))
+	}
+	obj.SetOwnerReferences(refs)
 
 	if err := d.putHashes(p, obj); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -32,8 +33,9 @@ type Options struct {
 	Name string
 	// Recorder receives events. Nil: none are emitted.
 	Recorder events.Recorder
-	// Reader reads past the cache: what manager.GetAPIReader returns. It is used only when an object turns out to exist
-	// that the cache doesn't show. Nil: the Engine's client.
+	// Reader reads past the cache: what manager.GetAPIReader returns. It is used when an object turns out to exist that
+	// the cache doesn't show, and to look once for children of a kind of which nothing is wanted any more (see
+	// Builder.PruneAll and Elsewhere). Nil: the Engine's client.
 	Reader client.Reader
 	// Parallelism bounds the requests that one pass has under way at a time. Default, also for less than 1:
 	// DefaultParallelism.
@@ -57,10 +59,12 @@ type Engine struct {
 	memo     *memo
 	failures failures
 	waits    *waits
+	renewed  *lru.Cache   // owner's UID -> renewal
 	tracer   trace.Tracer // nil: nothing is traced
 
-	mu      *sync.RWMutex
-	indexed map[kind]bool
+	mu               *sync.RWMutex
+	indexed          map[kind]bool
+	indexedElsewhere map[kind]bool
 
 	dry bool // writes are tried, not made: see rehearse
 }
@@ -80,19 +84,21 @@ func NewEngine(c client.Client, o Options) *Engine {
 		o.Clock = time.Now
 	}
 	e := &Engine{
-		client:      c,
-		live:        o.Reader,
-		name:        o.Name,
-		recorder:    o.Recorder,
-		parallelism: o.Parallelism,
-		kinds:       &kinds{client: c},
-		now:         o.Clock,
-		memo:        newMemo(memoSize),
-		failures:    newFailures(),
-		waits:       newWaits(o.Name),
-		tracer:      tracerOf(o.TracerProvider),
-		mu:          &sync.RWMutex{},
-		indexed:     map[kind]bool{},
+		client:           c,
+		live:             o.Reader,
+		name:             o.Name,
+		recorder:         o.Recorder,
+		parallelism:      o.Parallelism,
+		kinds:            &kinds{client: c},
+		now:              o.Clock,
+		memo:             newMemo(memoSize),
+		failures:         newFailures(),
+		waits:            newWaits(o.Name),
+		tracer:           tracerOf(o.TracerProvider),
+		mu:               &sync.RWMutex{},
+		indexed:          map[kind]bool{},
+		indexedElsewhere: map[kind]bool{},
+		renewed:          lru.New(maxFailures),
 	}
 	e.client = observed{c, e}
 	return e

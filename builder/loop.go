@@ -21,7 +21,9 @@ const conflictDelay = 50 * time.Millisecond
 type loop[T client.Object] struct {
 	engine *Engine
 	plan   PlanFunc[T]
+	owner  kind
 	owned  []kind
+	away   []kind // children elsewhere
 	refs   []referredKind[T]
 	now    func() time.Time // the clock; tests give another
 }
@@ -47,6 +49,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	}
 	plan := l.plan(owner, view)
 	p.await = plan.Report
+	p.pruneAll = plan.PruneAll
 	doErr := p.carryOut(ctx, plan.Children, plan.Delete, plan.Prune)
 	res := p.finish()
 	p.countWaiting("", res)
@@ -62,10 +65,14 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	return next(ctx, sooner(plan.RequeueAfter, res.RequeueAfter), err)
 }
 
-// carryOut does what a plan says about children. An owner that is being deleted gets no new ones.
+// carryOut does what a plan says about children. An owner that is being deleted gets no new ones, and loses those that
+// garbage collection doesn't reach.
 func (p *pass) carryOut(ctx context.Context, wants []Child, deletes, prunes []client.Object) error {
 	if p.owner.GetDeletionTimestamp() != nil {
-		return nil
+		return p.cleanUp(ctx, wants)
+	}
+	if err := p.recordKinds(ctx, wants); err != nil {
+		return err
 	}
 	if err := p.apply(ctx, wants); err != nil {
 		return err
@@ -96,6 +103,11 @@ func (l *loop[T]) writeStatus(ctx context.Context, owner T, plan Plan[T], res Re
 func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
 	for _, k := range l.owned {
 		if err := p.look(ctx, k); err != nil {
+			return View{}, err
+		}
+	}
+	for _, k := range l.away {
+		if err := p.lookElsewhere(ctx, k); err != nil {
 			return View{}, err
 		}
 	}

@@ -23,6 +23,7 @@ type Operator[T client.Object] struct {
 	engine  *Engine
 	plan    PlanFunc[T]
 	owned   []client.Object
+	away    []client.Object
 	refs    []referredKind[T]
 	options controller.Options
 }
@@ -49,6 +50,14 @@ func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T]
 // watched nor in the view.
 func (o *Operator[T]) Owns(kinds ...client.Object) *Operator[T] {
 	o.owned = append(o.owned, kinds...)
+	return o
+}
+
+// OwnsElsewhere names kinds of which owners have children [Elsewhere]: a change of such a child runs its owner's plan,
+// and the view has it. They are watched in the whole cluster, or as far as the manager's cache reaches, which must be
+// where these children are. Children elsewhere of other kinds are applied in each pass that something else causes.
+func (o *Operator[T]) OwnsElsewhere(kinds ...client.Object) *Operator[T] {
+	o.away = append(o.away, kinds...)
 	return o
 }
 
@@ -109,12 +118,18 @@ func (o *Operator[T]) add() error {
 	if err := o.engine.IndexOwned(ctx, o.mgr.GetFieldIndexer(), o.owned...); err != nil {
 		return err
 	}
+	if err := o.engine.IndexElsewhere(ctx, o.mgr.GetFieldIndexer(), o.away...); err != nil {
+		return err
+	}
 	b := builder.ControllerManagedBy(o.mgr).
 		Named(o.name).
 		For(newOwner[T](), builder.WithPredicates(ownerChanged)).
 		WithOptions(o.options)
 	for _, obj := range o.owned {
 		b = b.Owns(obj)
+	}
+	for _, obj := range o.away {
+		b = b.Watches(obj, handler.EnqueueRequestsFromMapFunc(ownersElsewhere(l.owner.gvk.GroupKind())))
 	}
 	for _, ref := range l.refs {
 		if err := o.mgr.GetFieldIndexer().IndexField(ctx, newOwner[T](), ref.index, ref.indexValues); err != nil {
@@ -132,7 +147,8 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%w: the owner's type is %s; it must be a pointer to a struct, such as *v1.Deployment", ErrMisuse, t)
 	}
-	if _, err := o.engine.kinds.of(newOwner[T]()); err != nil {
+	var err error
+	if l.owner, err = o.engine.kinds.of(newOwner[T]()); err != nil {
 		errs = append(errs, fmt.Errorf("owner: %w", err))
 	}
 	if o.plan == nil {
@@ -144,6 +160,13 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 			errs = append(errs, fmt.Errorf("Owns: %w", err))
 		}
 		l.owned = append(l.owned, k)
+	}
+	for _, obj := range o.away {
+		k, err := o.engine.kinds.of(obj)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("OwnsElsewhere: %w", err))
+		}
+		l.away = append(l.away, k)
 	}
 	for _, ref := range o.refs {
 		k, err := o.engine.kinds.of(ref.like)

@@ -25,6 +25,13 @@ type pass struct {
 	await  bool // look at the readiness of every child
 	result Result
 
+	inventory       inventory // on the owner
+	pruneAll        bool
+	wantedKinds     groupKinds // as far as they are to be recorded
+	wantedElsewhere groupKinds
+	kindOf          map[schema.GroupKind]kind // of those
+	listedElsewhere map[kind]bool
+
 	rehearsed map[store.Key]*write // what a rehearsal would write; nil in earnest
 }
 
@@ -42,6 +49,7 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	return &pass{
 		engine: e, owner: owner, ownerKind: k.gvk, ownerKey: k.key(owner),
 		seen: children{}, listed: map[kind]bool{},
+		inventory: e.inventoryOf(owner),
 	}, nil
 }
 
@@ -113,8 +121,11 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 	if found == nil {
 		return w, d.stamp(p)
 	}
-	switch ownershipOf(found, p.owner, p.ownerKind) {
+	switch p.ownershipOf(d, found) {
 	case foreign:
+		if d.child.elsewhere {
+			return nil, d.refuse(found)
+		}
 		return p.meetForeign(w)
 	case leaving:
 		w.verdict = verdictWait

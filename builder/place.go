@@ -27,7 +27,7 @@ func (p *pass) keyOf(obj client.Object) (kind, store.Key, error) {
 	home := p.owner.GetNamespace()
 	switch {
 	case !namespaced && home != "":
-		return k, key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it",
+		return k, key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it; see Elsewhere",
 			ErrMisuse, key, p.ownerKey)
 	case !namespaced:
 		key.Namespace = "" // of no meaning
@@ -36,7 +36,7 @@ func (p *pass) keyOf(obj client.Object) (kind, store.Key, error) {
 	case key.Namespace == "":
 		key.Namespace = home
 	case home != "" && key.Namespace != home:
-		return k, key, fmt.Errorf("%w: metadata.namespace of %s must be that of its owner, %s: an owner elsewhere counts as absent and the child would be collected",
+		return k, key, fmt.Errorf("%w: metadata.namespace of %s must be that of its owner, %s: an owner elsewhere counts as absent and the child would be collected; see Elsewhere",
 			ErrMisuse, key, home)
 	}
 	return k, key, nil

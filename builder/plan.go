@@ -27,6 +27,8 @@ type Plan[T client.Object] struct {
 	// Prune names kinds (empty objects, such as &corev1.ConfigMap{}) of which the owner has nothing but what is in
 	// Children: other objects of these kinds that the owner controls are deleted. Nil prunes nothing.
 	Prune []client.Object
+	// PruneAll prunes all kinds that the owner ever had children of; Prune needs not be set. See [Builder.PruneAll].
+	PruneAll bool
 	// Delete lists children, taken from the view, to be deleted together with what they own (background propagation).
 	// If one of them isn't controlled by the owner none is deleted.
 	Delete []client.Object

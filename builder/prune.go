@@ -17,13 +17,18 @@ import (
 // pass: what is wanted would not be known in full.
 func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 	prunable := map[schema.GroupKind]bool{}
-	for _, obj := range objs {
-		k, err := p.engine.kinds.of(obj)
-		if err != nil {
+	kinds, err := p.kindsToPrune(objs)
+	if err != nil {
+		return err
+	}
+	for _, k := range kinds {
+		if err := p.lookAtHome(ctx, k); err != nil {
 			return err
 		}
-		if err := p.look(ctx, k); err != nil {
-			return err
+		if p.inventory.elsewhere.Has(k.gvk.GroupKind()) {
+			if err := p.lookElsewhere(ctx, k); err != nil {
+				return err
+			}
 		}
 		prunable[k.gvk.GroupKind()] = true
 	}
@@ -33,7 +38,40 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 			existing = append(existing, key)
 		}
 	}
-	return p.deleteAll(ctx, p.wanted.Stale(existing))
+	if err := p.deleteAll(ctx, p.wanted.Stale(existing)); err != nil || !p.pruneAll {
+		return err
+	}
+	return p.pruneLeftovers(ctx)
+}
+
+// lookAtHome reads the owner's children of a kind that it controls, if it can control any.
+func (p *pass) lookAtHome(ctx context.Context, k kind) error {
+	like, err := p.engine.kinds.empty(k)
+	if err != nil {
+		return err
+	}
+	if namespaced, err := p.engine.kinds.isNamespaced(k, like); err != nil || (!namespaced && p.owner.GetNamespace() != "") {
+		return err
+	}
+	return p.look(ctx, k)
+}
+
+// kindsToPrune returns the kinds that are named, and those of what is wanted if all are to be pruned.
+func (p *pass) kindsToPrune(objs []client.Object) ([]kind, error) {
+	var kinds []kind
+	for _, obj := range objs {
+		k, err := p.engine.kinds.of(obj)
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, k)
+	}
+	if p.pruneAll {
+		for _, gk := range sorted(p.wantedKinds.Union(p.wantedElsewhere)) {
+			kinds = append(kinds, p.kindOf[gk])
+		}
+	}
+	return kinds, nil
 }
 
 // deleteGiven deletes children that a plan names. Nothing is deleted if one of them isn't the owner's.
@@ -45,7 +83,7 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 			return err
 		}
 		key := k.key(obj)
-		if !metav1.IsControlledBy(obj, p.owner) {
+		if !isChildOf(obj, p.owner) {
 			return notOwned("delete", key, obj)
 		}
 		if obj.GetUID() == "" || obj.GetResourceVersion() == "" {
@@ -79,9 +117,14 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 // delete removes an object, but only this very one in the state it was seen in. It reports false if it was gone.
 func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) (bool, error) {
 	obj := seen.DeepCopyObject().(client.Object) // the client may write to it
-	err := e.client.Delete(ctx, obj,
+	opts := []client.DeleteOption{
 		client.Preconditions{UID: ptr.To(obj.GetUID()), ResourceVersion: ptr.To(obj.GetResourceVersion())},
-		client.PropagationPolicy(metav1.DeletePropagationBackground))
+		client.PropagationPolicy(metav1.DeletePropagationBackground),
+	}
+	if _, ok := obj.(*metav1.PartialObjectMetadata); ok { // there is no cache of these, and none shall be started
+		opts = append(opts, client.DisableReadYourWritesConsistency)
+	}
+	err := e.client.Delete(ctx, obj, opts...)
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}

@@ -34,7 +34,7 @@ func (e *Engine) PatchStatus(ctx context.Context, before, after client.Object) e
 	if equality.Semantic.DeepEqual(old, wanted) {
 		return nil
 	}
-	patch, err := statusPatch(before.GetResourceVersion(), old, wanted)
+	patch, err := statusPatch(e.inventoryOf(before).resourceVersion, old, wanted)
 	if err != nil {
 		return fmt.Errorf("%w: status of %s: %w", ErrMisuse, key, err)
 	}

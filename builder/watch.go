@@ -25,8 +25,26 @@ var ownerChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before.GetUID() != after.GetUID() ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
 		!maps.Equal(before.GetLabels(), after.GetLabels()) ||
-		!maps.Equal(before.GetAnnotations(), after.GetAnnotations())
+		!sameAnnotations(before.GetAnnotations(), after.GetAnnotations())
 }}
+
+// sameAnnotations compares an owner's annotations, but for those that the builder writes.
+func sameAnnotations(a, b map[string]string) bool {
+	return isWithin(a, b) && isWithin(b, a)
+}
+
+// isWithin reports whether b has all that a has.
+func isWithin(a, b map[string]string) bool {
+	for name, value := range a {
+		if name == AnnotationGroupKinds || name == AnnotationGroupKindsElsewhere {
+			continue
+		}
+		if other, ok := b[name]; !ok || other != value {
+			return false
+		}
+	}
+	return true
+}
 
 // referredKind is a kind that owners name in their spec.
 type referredKind[T client.Object] struct {

@@ -115,7 +115,10 @@ func (o *operated) settled() {
 func (o *operated) poke() {
 	before := o.count()
 	o.change(func(w *Widget) {
-		w.Annotations = map[string]string{"example.com/poked": time.Now().String()}
+		if w.Annotations == nil {
+			w.Annotations = map[string]string{}
+		}
+		w.Annotations["example.com/poked"] = time.Now().String()
 	})
 	o.eventually(func() bool { return o.count() > before }, "a pass")
 	o.eventually(func() bool { return o.count() > before && o.idle() }, "its end")

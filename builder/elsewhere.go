@@ -1,0 +1,246 @@
+package builder
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/store"
+)
+
+// Elsewhere says that a child lives where garbage collection doesn't serve its owner: it is cluster-scoped and the
+// owner is not, or it is in another namespace, which its metadata.namespace names. Without it such a child is refused
+// as [ErrMisuse].
+//
+// Such a child has no owner reference. It carries the owner's UID in the label [LabelOwnerUID], which says whose it is:
+// an existing object without it, or of another UID, is refused with [ErrNotOwned]. The owner gets the finalizer
+// [Finalizer] before the first such child is created, and loses it once they are all gone: when an owner is deleted,
+// [Builder.Reconcile] and an [Operator] delete them, wait for them (see [Result.Waiting]), and only then let it go. If
+// they no longer run, someone must remove the finalizer by hand. They go also if the owner's deletion was to orphan
+// its children. They are pruned as others are.
+//
+// Needed are the permissions to patch owners, and to list and delete the kind in the whole cluster. A plan should not
+// let an owner's author choose names and namespaces freely: what they can't write themselves, the operator would write
+// for them. Whoever can label objects can make one of theirs look like a child: don't trust its content.
+func Elsewhere() ChildOption { return elsewhere{} }
+
+type elsewhere struct{}
+
+func (elsewhere) applyToChild(c *Child) { c.elsewhere = true }
+
+// keyOfChild names a wanted child.
+func (p *pass) keyOfChild(want Child) (kind, store.Key, error) {
+	if !want.elsewhere {
+		return p.keyOf(want.object)
+	}
+	k, err := p.engine.kinds.of(want.object)
+	if err != nil {
+		return k, store.Key{}, err
+	}
+	key := k.key(want.object)
+	if key.Name == "" {
+		return k, key, fmt.Errorf("%w: metadata.name of a %s is empty", ErrMisuse, k.gvk.Kind)
+	}
+	namespaced, err := p.engine.kinds.isNamespaced(k, want.object)
+	switch {
+	case err != nil:
+		return k, key, &Error{Key: key, Operation: "read", Err: err}
+	case !namespaced:
+		key.Namespace = ""
+	case key.Namespace == "":
+		return k, key, fmt.Errorf("%w: metadata.namespace of %s is empty; a child elsewhere must say where", ErrMisuse, key)
+	}
+	return k, key, nil
+}
+
+// markElsewhere makes an object a child without an owner reference. The annotations are for people, and to wake the
+// owner; whose it is, the label says.
+func (p *pass) markElsewhere(obj client.Object) {
+	obj.SetLabels(with(obj.GetLabels(), LabelOwnerUID, string(p.owner.GetUID())))
+	annotations := with(obj.GetAnnotations(), AnnotationOwnerKind, p.ownerKey.GroupKind().String())
+	obj.SetAnnotations(with(annotations, AnnotationOwner, p.ownerKey.NamespacedName().String()))
+}
+
+// isElsewhereOf reports whether an object is an owner's child elsewhere.
+func isElsewhereOf(obj, owner client.Object) bool {
+	return obj.GetLabels()[LabelOwnerUID] == string(owner.GetUID()) && metav1.GetControllerOfNoCopy(obj) == nil
+}
+
+// isChildOf reports whether an object is an owner's, wherever it is.
+func isChildOf(obj, owner client.Object) bool {
+	return metav1.IsControlledBy(obj, owner) || isElsewhereOf(obj, owner)
+}
+
+// ownershipOf says what an object is to the owner, if d is wanted in its place.
+func (p *pass) ownershipOf(d *desired, found client.Object) ownership {
+	switch {
+	case !d.child.elsewhere:
+		return ownershipOf(found, p.owner, p.ownerKind)
+	case !isElsewhereOf(found, p.owner):
+		return foreign
+	case found.GetDeletionTimestamp() != nil:
+		return leaving
+	default:
+		return ours
+	}
+}
+
+// refuse is the error of an object in d's place that is someone else's.
+func (d *desired) refuse(found client.Object) *Error {
+	if !d.child.elsewhere || metav1.GetControllerOfNoCopy(found) != nil {
+		return notOwned("apply", d.key, found)
+	}
+	err := fmt.Errorf("%w: its label %s is %q; rename the child, or delete that object",
+		ErrNotOwned, LabelOwnerUID, found.GetLabels()[LabelOwnerUID])
+	return &Error{Key: d.key, Operation: "apply", Err: err, object: found}
+}
+
+// lookElsewhere reads the owner's children elsewhere of one kind, once a pass, as the cache has them.
+func (p *pass) lookElsewhere(ctx context.Context, k kind) error {
+	if p.listedElsewhere[k] {
+		return nil
+	}
+	list, err := p.engine.kinds.emptyList(k)
+	if err != nil {
+		return err
+	}
+	var whose client.ListOption = client.MatchingLabels{LabelOwnerUID: string(p.owner.GetUID())}
+	if p.engine.isIndexedElsewhere(k) {
+		whose = client.MatchingFields{p.engine.elsewhereIndex(): string(p.owner.GetUID())}
+	}
+	if err := p.engine.client.List(ctx, list, whose, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list %s elsewhere of %s: %w", k.gvk.GroupKind(), p.ownerKey, err)
+	}
+	if p.listedElsewhere == nil {
+		p.listedElsewhere = map[kind]bool{}
+	}
+	p.listedElsewhere[k] = true
+	return meta.EachListItem(list, func(o runtime.Object) error {
+		if obj, ok := o.(client.Object); ok && isElsewhereOf(obj, p.owner) {
+			p.seen[k.key(obj)] = obj
+		}
+		return nil
+	})
+}
+
+// cleanUp deletes the children elsewhere of an owner that is being deleted, and lets the owner go once there are none.
+// The API server is asked: a cache may not show what was created just before. Besides what is on record, all kinds are
+// looked at of which this program knows that it has children elsewhere, should someone have edited the record.
+func (p *pass) cleanUp(ctx context.Context, wants []Child) error {
+	if !p.inventory.isGuarded() {
+		return nil
+	}
+	p.noteKinds(wants)
+	known := p.inventory.elsewhere.Union(p.wantedElsewhere).Union(p.engine.kindsElsewhere())
+	anyLeft := false
+	for _, gk := range sorted(known) {
+		left, err := p.deleteElsewhere(ctx, gk)
+		if err != nil {
+			return err
+		}
+		anyLeft = anyLeft || left
+	}
+	if anyLeft {
+		return nil
+	}
+	return client.IgnoreNotFound(p.writeInventory(ctx, p.inventory.kinds, groupKinds{}))
+}
+
+// deleteElsewhere deletes the owner's children elsewhere of one kind, and reports whether any are left: they are
+// waited for.
+func (p *pass) deleteElsewhere(ctx context.Context, gk schema.GroupKind) (left bool, err error) {
+	for deleted := false; ; deleted = true {
+		found, err := p.engine.listMetadata(ctx, gk, client.MatchingLabels{LabelOwnerUID: string(p.owner.GetUID())})
+		if err != nil {
+			return true, fmt.Errorf("delete %s elsewhere, which is in the inventory of %s: %w", gk, p.ownerKey, err)
+		}
+		var present, stale []store.Key
+		for i := range found {
+			obj := &found[i]
+			if !isElsewhereOf(obj, p.owner) {
+				continue
+			}
+			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
+			present = append(present, key)
+			if obj.GetDeletionTimestamp() == nil {
+				p.seen[key] = obj
+				stale = append(stale, key)
+			}
+		}
+		if deleted || len(stale) == 0 {
+			p.result.Waiting = append(p.result.Waiting, present...)
+			return len(present) > 0, nil
+		}
+		if err := p.deleteAll(ctx, stale); err != nil {
+			return true, err
+		}
+	}
+}
+
+// IndexElsewhere indexes kinds by the owner of children [Elsewhere], so that they are found without looking at others'.
+// Call it once for each kind, before the manager starts, with manager.GetFieldIndexer(); an Operator does so for what
+// it OwnsElsewhere.
+func (e *Engine) IndexElsewhere(ctx context.Context, indexer client.FieldIndexer, objs ...client.Object) error {
+	for _, obj := range objs {
+		k, err := e.kinds.of(obj)
+		if err != nil {
+			return err
+		}
+		if err := indexer.IndexField(ctx, obj, e.elsewhereIndex(), ownerUIDLabels); err != nil {
+			return fmt.Errorf("index %s by owner: %w", k.gvk.GroupKind(), err)
+		}
+		e.mu.Lock()
+		e.indexedElsewhere[k] = true
+		e.mu.Unlock()
+	}
+	return nil
+}
+
+func (e *Engine) elsewhereIndex() string { return "armature.ownerUID/" + e.name }
+
+// ownerUIDLabels is the index's value.
+func ownerUIDLabels(o client.Object) []string {
+	if uid := o.GetLabels()[LabelOwnerUID]; uid != "" {
+		return []string{uid}
+	}
+	return nil
+}
+
+func (e *Engine) isIndexedElsewhere(k kind) bool {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.indexedElsewhere[k]
+}
+
+// kindsElsewhere returns the kinds that are indexed.
+func (e *Engine) kindsElsewhere() groupKinds {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	known := groupKinds{}
+	for k := range e.indexedElsewhere {
+		known.Insert(k.gvk.GroupKind())
+	}
+	return known
+}
+
+// ownersElsewhere returns what finds the owner to look at when a child elsewhere changes. An owner named in vain costs
+// it a pass that finds nothing to do.
+func ownersElsewhere(owner schema.GroupKind) handler.MapFunc {
+	return func(_ context.Context, child client.Object) []reconcile.Request {
+		annotations := child.GetAnnotations()
+		namespace, name, ok := strings.Cut(annotations[AnnotationOwner], string(types.Separator))
+		if child.GetLabels()[LabelOwnerUID] == "" || !ok || annotations[AnnotationOwnerKind] != owner.String() {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
+	}
+}

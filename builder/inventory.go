@@ -1,0 +1,174 @@
+package builder
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// groupKinds is a set of kinds.
+type groupKinds = sets.Set[schema.GroupKind]
+
+// inventory is what is kept with an owner of the kinds that it has children of. It is what lets a later version of the
+// program find children of kinds that it knows nothing of.
+type inventory struct {
+	kinds     groupKinds // of children that the owner controls
+	elsewhere groupKinds // of children elsewhere
+
+	resourceVersion string   // of the owner
+	finalizers      []string // on the owner
+}
+
+// isGuarded reports whether the owner can't go before its children elsewhere.
+func (i inventory) isGuarded() bool { return slices.Contains(i.finalizers, Finalizer) }
+
+// parseGroupKinds reads what format wrote, and leaves out what no one should have written.
+func parseGroupKinds(text string) groupKinds {
+	if text == "" {
+		return nil
+	}
+	known := groupKinds{}
+	for name := range strings.SplitSeq(text, ",") {
+		if gk := schema.ParseGroupKind(strings.TrimSpace(name)); gk.Kind != "" {
+			known.Insert(gk)
+		}
+	}
+	return known
+}
+
+// formatGroupKinds writes kinds as ApplySets do: "ConfigMap,Deployment.apps".
+func formatGroupKinds(kinds groupKinds) string {
+	var names []string
+	for gk := range kinds {
+		names = append(names, gk.String())
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}
+
+// sorted returns kinds in an order that is always the same.
+func sorted(kinds groupKinds) []schema.GroupKind {
+	return slices.SortedFunc(func(yield func(schema.GroupKind) bool) {
+		for gk := range kinds {
+			if !yield(gk) {
+				return
+			}
+		}
+	}, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// noteKinds notes of what kinds the wanted children are. What is of no kind is reported when it is applied.
+func (p *pass) noteKinds(wants []Child) {
+	var last kind
+	for _, want := range wants {
+		if !p.pruneAll && !want.elsewhere {
+			continue
+		}
+		k, err := p.engine.kinds.of(want.object)
+		if err != nil || (k == last && !want.elsewhere) {
+			continue
+		}
+		if p.kindOf == nil {
+			p.kindOf, p.wantedKinds, p.wantedElsewhere = map[schema.GroupKind]kind{}, groupKinds{}, groupKinds{}
+		}
+		if want.elsewhere {
+			p.wantedElsewhere.Insert(k.gvk.GroupKind())
+		} else {
+			p.wantedKinds.Insert(k.gvk.GroupKind())
+			last = k
+		}
+		p.kindOf[k.gvk.GroupKind()] = k
+	}
+}
+
+// recordKinds keeps with the owner of what kinds it is about to have children, before the first of a kind is created.
+// A crash in between leaves a kind on record of which there are none.
+func (p *pass) recordKinds(ctx context.Context, wants []Child) error {
+	p.noteKinds(wants)
+	if p.inventory.kinds.IsSuperset(p.wantedKinds) && p.inventory.elsewhere.IsSuperset(p.wantedElsewhere) &&
+		(len(p.wantedElsewhere) == 0 || p.inventory.isGuarded()) {
+		return nil
+	}
+	return p.writeInventory(ctx, p.inventory.kinds.Union(p.wantedKinds), p.inventory.elsewhere.Union(p.wantedElsewhere))
+}
+
+// writeInventory writes onto the owner what it contains, in one patch. The finalizer is there as long as there is
+// something elsewhere. With the resource version in it the patch can't undo what another one wrote.
+func (p *pass) writeInventory(ctx context.Context, kinds, elsewhere groupKinds) error {
+	finalizers := slices.DeleteFunc(slices.Clone(p.inventory.finalizers), func(f string) bool { return f == Finalizer })
+	if len(elsewhere) > 0 {
+		finalizers = append(finalizers, Finalizer)
+	}
+	meta := map[string]any{
+		"resourceVersion": p.inventory.resourceVersion,
+		"annotations": map[string]any{
+			AnnotationGroupKinds:          annotationOrNull(kinds),
+			AnnotationGroupKindsElsewhere: annotationOrNull(elsewhere),
+		},
+	}
+	if len(elsewhere) > 0 != p.inventory.isGuarded() {
+		meta["finalizers"] = finalizers
+	}
+	next := inventory{kinds: kinds, elsewhere: elsewhere, resourceVersion: p.inventory.resourceVersion, finalizers: finalizers}
+	if p.engine.dry {
+		p.inventory = next
+		return nil
+	}
+	body, err := json.Marshal(map[string]any{"metadata": meta})
+	if err != nil {
+		return fmt.Errorf("inventory of %s: %w", p.ownerKey, err)
+	}
+	k, err := p.engine.kinds.of(p.owner)
+	if err != nil {
+		return err
+	}
+	obj, err := p.engine.kinds.empty(k)
+	if err != nil {
+		return err
+	}
+	obj.SetNamespace(p.ownerKey.Namespace)
+	obj.SetName(p.ownerKey.Name)
+	err = p.engine.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, body), client.FieldOwner(p.engine.name))
+	if err != nil {
+		return &Error{Key: p.ownerKey, Operation: "write the inventory of", Err: err, object: p.owner}
+	}
+	next.resourceVersion = obj.GetResourceVersion()
+	p.inventory = next
+	p.engine.renewed.Add(p.owner.GetUID(), renewal{p.owner.GetResourceVersion(), next})
+	return nil
+}
+
+func annotationOrNull(kinds groupKinds) any {
+	if len(kinds) == 0 {
+		return nil
+	}
+	return formatGroupKinds(kinds)
+}
+
+// renewal is what our own writes alone made of an owner's inventory, since the owner was read at a resource version.
+type renewal struct {
+	from string
+	inventory
+}
+
+// inventoryOf returns the inventory of an owner after what we wrote onto it since it was read: what is written next, and
+// refused if someone else changed the owner, shall not be refused for that.
+func (e *Engine) inventoryOf(owner client.Object) inventory {
+	if known, ok := e.renewed.Get(owner.GetUID()); ok && known.(renewal).from == owner.GetResourceVersion() {
+		return known.(renewal).inventory
+	}
+	annotations := owner.GetAnnotations()
+	return inventory{
+		kinds:           parseGroupKinds(annotations[AnnotationGroupKinds]),
+		elsewhere:       parseGroupKinds(annotations[AnnotationGroupKindsElsewhere]),
+		resourceVersion: owner.GetResourceVersion(),
+		finalizers:      owner.GetFinalizers(),
+	}
+}
