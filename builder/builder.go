@@ -21,7 +21,9 @@ type Builder struct {
 	wants  []Child
 	prunes []client.Object
 	await  bool
-	failed error // of earlier calls
+
+	phasing phasing
+	failed  error // of earlier calls
 }
 
 // For starts a pass over an owner, as read from the API server. An owner that is being deleted gets nothing: see
@@ -52,7 +54,8 @@ func (b *Builder) Prune(kinds ...client.Object) *Builder {
 // The result is valid also beside an error: it tells what was done until then.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
 	return b.runPass("", func(p *pass) error {
-		if err := p.apply(ctx, b.wants); err != nil {
+		done, err := p.applyAll(ctx, b.wants)
+		if err != nil || !done {
 			return err
 		}
 		return p.prune(ctx, b.prunes)
@@ -65,6 +68,9 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 	return b.runPass("prune", func(p *pass) error {
 		if b.failed != nil {
 			return fmt.Errorf("nothing is pruned after an error: %w", b.failed)
+		}
+		if err := b.phasing.refuse(b.wants); err != nil {
+			return err
 		}
 		for _, want := range b.wants {
 			_, key, err := p.keyOf(want.object)
@@ -80,6 +86,9 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 // reconcileKind applies what is wanted of one kind and prunes nothing. What is of no kind is reported by every one.
 func (b *Builder) reconcileKind(ctx context.Context, of schema.GroupKind) (Result, error) {
 	return b.runPass(of.String(), func(p *pass) error {
+		if err := b.phasing.refuse(b.wants); err != nil {
+			return err
+		}
 		var wants []Child
 		for _, w := range b.wants {
 			if k, err := p.engine.kinds.of(w.object); err != nil || k.gvk.GroupKind() == of {
@@ -104,7 +113,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	p.await = b.await
+	p.await, p.phasing, p.prunes = b.await, b.phasing, b.prunes
 	err = do(p)
 	res := p.finish()
 	b.engine.tell(b.owner, scope, res, err)

@@ -7,6 +7,7 @@ import (
 // Child is an object that should exist, and how it is to be kept.
 type Child struct {
 	object    client.Object
+	phase     string
 	readyWhen func(client.Object) (ready bool, why string)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -53,6 +54,7 @@ type Engine struct {
 	kinds    kinds
 	memo     *memo
 	failures failures
+	hashes   *lru.Cache // types.UID of owners with phases -> wantedHash
 
 	mu      sync.RWMutex
 	indexed map[kind]bool
@@ -81,6 +83,7 @@ func NewEngine(c client.Client, o Options) *Engine {
 		kinds:       kinds{client: c},
 		memo:        newMemo(memoSize),
 		failures:    newFailures(),
+		hashes:      lru.New(maxFailures),
 		indexed:     map[kind]bool{},
 	}
 }

@@ -41,7 +41,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		return reconcile.Result{}, err
 	}
 	plan := l.plan(owner, view)
-	p.await = plan.Report
+	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure}, plan.Prune
 	doErr := p.carryOut(ctx, plan.Children, plan.Delete, plan.Prune)
 	res := p.finish()
 	l.engine.tell(owner, "", res, doErr)
@@ -59,10 +59,11 @@ func (p *pass) carryOut(ctx context.Context, wants []Child, deletes, prunes []cl
 	if p.owner.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	if err := p.apply(ctx, wants); err != nil {
+	done, err := p.applyAll(ctx, wants)
+	if err != nil {
 		return err
 	}
-	if err := p.deleteGiven(ctx, deletes); err != nil {
+	if err := p.deleteGiven(ctx, deletes); err != nil || !done {
 		return err
 	}
 	return p.prune(ctx, prunes)
