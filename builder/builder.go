@@ -23,8 +23,10 @@ type Builder struct {
 	wants  []Child
 	prunes []client.Object
 	await  bool
-	all    bool  // is to be pruned
-	failed error // of earlier calls
+	all    bool // is to be pruned
+
+	phasing phasing
+	failed  error // of earlier calls
 }
 
 // For starts a pass over an owner, as read from the API server. An owner that is being deleted gets nothing: see
@@ -88,7 +90,8 @@ func (b *Builder) reconcile(ctx context.Context, rehearsed map[store.Key]*write)
 		if err := p.recordKinds(ctx, b.wants); err != nil {
 			return err
 		}
-		if err := p.apply(ctx, b.wants); err != nil {
+		done, err := p.applyAll(ctx, b.wants)
+		if err != nil || !done {
 			return err
 		}
 		return p.prune(ctx, b.prunes)
@@ -104,6 +107,9 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 	res, err := b.runPass("prune", func(p *pass) error {
 		if b.failed != nil {
 			return fmt.Errorf("nothing is pruned after an error: %w", b.failed)
+		}
+		if err := b.phasing.refuse(b.wants); err != nil {
+			return err
 		}
 		p.pruneAll = b.all
 		p.noteKinds(b.wants)
@@ -124,6 +130,9 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 func (b *Builder) reconcileKind(ctx context.Context, of schema.GroupKind) (Result, error) {
 	ctx, end := b.engine.tracePass(ctx, b.owner)
 	res, err := b.runPass(of.String(), func(p *pass) error {
+		if err := b.phasing.refuse(b.wants); err != nil {
+			return err
+		}
 		var wants []Child
 		for _, w := range b.wants {
 			if k, err := p.engine.kinds.of(w.object); err != nil || k.gvk.GroupKind() == of {
@@ -155,7 +164,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	p.await = b.await
+	p.await, p.phasing, p.prunes = b.await, b.phasing, b.prunes
 	err = do(p)
 	res := p.finish()
 	p.countWaiting(scope, res)

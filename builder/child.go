@@ -10,6 +10,7 @@ import (
 type Child struct {
 	object    client.Object
 	how       *keeping // nil: by the defaults
+	phase     string
 	readyWhen func(client.Object) (ready bool, why string)
 	elsewhere bool
 }

@@ -3,6 +3,7 @@ package builder
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -25,6 +27,12 @@ const (
 	ReasonNotReady = "ChildrenNotReady"
 	// ReasonChildFailed: a child won't become ready before someone changes something.
 	ReasonChildFailed = "ChildFailed"
+	// ReasonRollingOut: a phase isn't ready, and later ones wait for it.
+	ReasonRollingOut = "RollingOut"
+	// ReasonRolloutHalted: a child of a phase has failed; later phases are left as they are.
+	ReasonRolloutHalted = events.ReasonRolloutHalted
+	// ReasonRolledBack: what is wanted did not become ready in time; the children are what they were before.
+	ReasonRolledBack = events.ReasonRolledBack
 )
 
 // outcome is how a pass ended, as conditions tell it.
@@ -73,8 +81,22 @@ func (r Result) outcome(err error) outcome {
 	case err != nil:
 		terminal := IsTerminal(err)
 		return outcome{false, !terminal, terminal, failureReason(err), summarize(err)}
+	case r.Rollout != nil && r.Rollout.State == RolloutRolledBack:
+		return outcome{false, len(r.NotReady)+len(r.Waiting) > 0, true, ReasonRolledBack,
+			fmt.Sprintf("revision %s was rolled back to %s: %s", r.Rollout.To, r.Rollout.From, r.Rollout.Why)}
+	case r.Halted != nil:
+		o := outcome{false, false, true, ReasonRolloutHalted, fmt.Sprintf("revision %s: %s", r.Rollout.To, r.Halted)}
+		if at := r.Rollout.RollsBackAt; !at.IsZero() {
+			o.progressing, o.stalled = true, false
+			o.message += fmt.Sprintf("; to be rolled back to %s at %s", r.Rollout.From, at.UTC().Format(time.RFC3339))
+		}
+		return o
 	case len(r.Waiting) > 0:
 		return outcome{false, true, false, ReasonWaiting, listed("waiting for the deletion of ", r.Waiting, store.Key.String)}
+	case r.Rollout != nil && r.Rollout.State == RolloutProgressing:
+		slow := slices.DeleteFunc(slices.Clone(r.NotReady), func(n NotReady) bool { return n.Phase != r.Rollout.Phase })
+		return outcome{false, true, false, ReasonRollingOut,
+			listed(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, NotReady.String)}
 	case failed > 0:
 		return outcome{false, failed < len(r.NotReady), true, ReasonChildFailed, listed("", r.failedFirst(), NotReady.String)}
 	case len(r.NotReady) > 0:

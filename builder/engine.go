@@ -61,6 +61,7 @@ type Engine struct {
 	waits    *waits
 	renewed  *lru.Cache   // owner's UID -> renewal
 	tracer   trace.Tracer // nil: nothing is traced
+	hashes   *lru.Cache   // types.UID of owners with phases -> wantedHash
 
 	mu               *sync.RWMutex
 	indexed          map[kind]bool
@@ -99,6 +100,7 @@ func NewEngine(c client.Client, o Options) *Engine {
 		indexed:          map[kind]bool{},
 		indexedElsewhere: map[kind]bool{},
 		renewed:          lru.New(maxFailures),
+		hashes:           lru.New(maxFailures),
 	}
 	e.client = observed{c, e}
 	return e

@@ -33,7 +33,7 @@ type settings struct {
 	Time  string `hash:"ignore"`
 }
 
-func digestOf(t *testing.T, of ...any) string {
+func hashOf(t *testing.T, of ...any) string {
 	p, err := engineWith(interceptor.Funcs{}).newPass(owner())
 	require.NoError(t, err)
 	digest, err := p.configDigest(HashFrom(of...).of)
@@ -65,7 +65,7 @@ func TestWhatCountsInAConfigDigest(t *testing.T) {
 		"metadata of any object": {{policy}, {relabelled}},
 	}
 	for name, c := range same {
-		assert.Equal(t, digestOf(t, c[0]...), digestOf(t, c[1]...), name)
+		assert.Equal(t, hashOf(t, c[0]...), hashOf(t, c[1]...), name)
 	}
 	other := map[string][2][]any{
 		"data":          {{base}, {configMapOf(func(c *corev1.ConfigMap) { c.Data["a"] = "2" })}},
@@ -81,10 +81,10 @@ func TestWhatCountsInAConfigDigest(t *testing.T) {
 		"spec":          {{policy}, {&networkingv1.NetworkPolicy{ObjectMeta: policy.ObjectMeta}}},
 	}
 	for name, c := range other {
-		assert.NotEqual(t, digestOf(t, c[0]...), digestOf(t, c[1]...), name)
+		assert.NotEqual(t, hashOf(t, c[0]...), hashOf(t, c[1]...), name)
 	}
-	assert.Equal(t, digestOf(t, base), digestOf(t, base))
-	assert.Equal(t, "6eb57b35c5", digestOf(t, base)[:10], "the same in each release: another one rolls all pods")
+	assert.Equal(t, hashOf(t, base), hashOf(t, base))
+	assert.Equal(t, "6eb57b35c5", hashOf(t, base)[:10], "the same in each release: another one rolls all pods")
 }
 
 func podSpecs(t *testing.T) map[string]client.Object {
@@ -112,7 +112,7 @@ func TestHashGoesIntoPodTemplates(t *testing.T) {
 	for name, obj := range podSpecs(t) {
 		t.Run(name, func(t *testing.T) {
 			before := obj.DeepCopyObject()
-			want := digestOf(t, configMapOf(nil))
+			want := hashOf(t, configMapOf(nil))
 			inEnv := stampedWith(t, obj, HashFrom(configMapOf(nil)))
 			inAnnotation := stampedWith(t, obj, HashFrom(configMapOf(nil)).AsAnnotation())
 			assert.Equal(t, before, obj, "the object given stays as it is")

@@ -48,7 +48,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		return reconcile.Result{}, err
 	}
 	plan := l.plan(owner, view)
-	p.await = plan.Report
+	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure}, plan.Prune
 	p.pruneAll = plan.PruneAll
 	doErr := p.carryOut(ctx, plan.Children, plan.Delete, plan.Prune)
 	res := p.finish()
@@ -74,10 +74,11 @@ func (p *pass) carryOut(ctx context.Context, wants []Child, deletes, prunes []cl
 	if err := p.recordKinds(ctx, wants); err != nil {
 		return err
 	}
-	if err := p.apply(ctx, wants); err != nil {
+	done, err := p.applyAll(ctx, wants)
+	if err != nil {
 		return err
 	}
-	if err := p.deleteGiven(ctx, deletes); err != nil {
+	if err := p.deleteGiven(ctx, deletes); err != nil || !done {
 		return err
 	}
 	return p.prune(ctx, prunes)

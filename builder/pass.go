@@ -23,6 +23,10 @@ type pass struct {
 	listed map[kind]bool
 	wanted store.Store
 	await  bool // look at the readiness of every child
+
+	phasing phasing
+	prunes  []client.Object // kinds
+
 	result Result
 
 	inventory       inventory // on the owner
@@ -170,9 +174,10 @@ func (p *pass) finish() Result {
 		return store.Compare(a.Key, b.Key)
 	})
 	slices.SortFunc(p.result.Waiting, store.Compare)
+	slices.SortFunc(p.result.Held, store.Compare)
 	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
 	if len(p.result.Waiting) > 0 {
-		p.result.RequeueAfter = waitForDeletion
+		p.result.RequeueAfter = sooner(p.result.RequeueAfter, waitForDeletion)
 	}
 	return p.result
 }

@@ -32,6 +32,12 @@ type Plan[T client.Object] struct {
 	// Delete lists children, taken from the view, to be deleted together with what they own (background propagation).
 	// If one of them isn't controlled by the owner none is deleted.
 	Delete []client.Object
+	// Phases orders the children that are [InPhase], from first to last; see [Builder.Phases]. Nil: there are none.
+	// The operator should have &appsv1.ControllerRevision{} among what it Owns.
+	Phases []string
+	// OnFailure says what to do about a roll-out of which a phase doesn't become ready; see [Builder.OnFailure].
+	// Default: Wait.
+	OnFailure FailurePolicy
 	// Status is a copy of the owner with the status it should have. Nil leaves the status as it is. It is written once
 	// a pass, and only when it differs. When a child can't be applied, the condition Ready of an owner that has
 	// conditions (see [Conditioned]) is overridden to be False, and Stalled to be True if no retry can help, with a

@@ -56,12 +56,12 @@ func (f readyWhen) applyToChild(c *Child) { c.readyWhen = f }
 // judge notes a child that isn't ready, if that is asked for. A child that could not be applied is told of as an error.
 func (p *pass) judge(w *write) {
 	child := w.desired.child
-	if !p.await && child.readyWhen == nil {
+	if !p.await && child.phase == "" && child.readyWhen == nil {
 		return
 	}
 	if status, ok := w.readiness(); ok && status.State != readiness.Ready {
 		p.result.NotReady = append(p.result.NotReady, NotReady{
-			Key: w.desired.key, Failed: status.State == readiness.Failed, Why: status.Why,
+			Key: w.desired.key, Phase: child.phase, Failed: status.State == readiness.Failed, Why: status.Why,
 		})
 	}
 }

@@ -44,7 +44,15 @@ type Result struct {
 	// NotReady lists the children that are applied and not what they should become, ordered by key. Only children that
 	// are looked at for it are in it: see [Builder.AwaitReady], [ReadyWhen] and Plan.Report.
 	NotReady []NotReady
-	// RequeueAfter is when to look again even if no event comes: 0 for never, else since something is Waiting.
+	// Held lists children whose change is held back until earlier phases are ready, ordered by key.
+	Held []store.Key
+	// Halted is what keeps a roll-out from going on; nil if nothing has failed. At the first install there is no order,
+	// and so nothing to halt.
+	Halted *Halt
+	// Rollout is how far the phases are; nil if there are none, or an error kept the pass from them.
+	Rollout *Rollout
+	// RequeueAfter is when to look again even if no event comes: 0 for never, else since something is Waiting, or a
+	// roll-out's time runs.
 	// Return it in a reconcile.Result.
 	RequeueAfter time.Duration
 }

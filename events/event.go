@@ -19,6 +19,14 @@ const (
 	ReasonNotOwned = "NotOwned"
 	// ReasonApplyFailed: the API server refused a child for good, until the owner or the cluster changes.
 	ReasonApplyFailed = "ApplyFailed"
+	// ReasonRolloutStarted: children in phases are wanted otherwise, and are changed phase by phase.
+	ReasonRolloutStarted = "RolloutStarted"
+	// ReasonRolloutCompleted: all phases are as wanted, and ready.
+	ReasonRolloutCompleted = "RolloutCompleted"
+	// ReasonRolloutHalted: a child of a phase has failed; later phases are left as they are.
+	ReasonRolloutHalted = "RolloutHalted"
+	// ReasonRolledBack: a roll-out did not become ready in time; the children return to what they were before.
+	ReasonRolledBack = "RolledBack"
 )
 
 // Actions, the machine-readable counterpart of a reason that events.k8s.io asks for: what the controller was doing.

@@ -1,0 +1,175 @@
+package builder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
+)
+
+// atOnce is when the pass comes that begins a rollback.
+const atOnce = time.Millisecond
+
+// giveUp looks at the clock, if the roll-out is to be rolled back once its phase has not become ready in time. That it is
+// given up is noted first; the next pass goes back. So a crash anywhere leads to the same end.
+func (r *rollout) giveUp(ctx context.Context, cause error) error {
+	after := time.Duration(r.phasing.onFailure)
+	if after <= 0 {
+		return nil
+	}
+	record := r.target.record
+	told := r.result.Rollout
+	index := func(phase string) int { return slices.Index(r.phasing.names, phase) }
+	if record.PhaseSince == nil || index(record.Phase) < index(told.Phase) { // it never starts anew by going back
+		record.Phase, record.PhaseSince = told.Phase, r.nowToTheSecond()
+		if err := r.note(ctx, record, false); err != nil {
+			return err
+		}
+	}
+	due := record.PhaseSince.Add(after)
+	if left := due.Sub(r.engine.now()); left > 0 {
+		told.RollsBackAt = due
+		r.result.RequeueAfter = sooner(r.result.RequeueAfter, left)
+		return nil
+	}
+	if r.snapshotBefore().Omitted {
+		r.cannotGoBack()
+		return nil
+	}
+	record.State, record.FinishedAt = RolloutRolledBack, r.nowToTheSecond()
+	record.Why = shorten(fmt.Sprintf("not ready after %s: %s", after, r.whyNot(cause)), 2*maxWhy)
+	if err := r.note(ctx, record, false); err != nil {
+		return err
+	}
+	r.result.Rollout = r.tellOf(RolloutRolledBack)
+	r.result.RequeueAfter = atOnce
+	r.engine.emit(r.owner, events.Warning(events.ReasonRolledBack,
+		fmt.Sprintf("revision %s is rolled back to %s: %s", r.name, r.last.name(), record.Why)))
+	return nil
+}
+
+// whyNot says in a few words what keeps the roll-out from going on.
+func (r *rollout) whyNot(cause error) string {
+	switch {
+	case r.result.Halted != nil:
+		return r.result.Halted.String()
+	case cause != nil:
+		return summarize(cause)
+	case len(r.result.NotReady) > 0:
+		n := r.firstNotReady()
+		return "phase " + n.Phase + ": " + n.String()
+	default:
+		return "phase " + r.result.Rollout.Phase
+	}
+}
+
+func (r *rollout) firstNotReady() NotReady {
+	return slices.MinFunc(r.result.NotReady, func(a, b NotReady) int {
+		return cmp.Or(slices.Index(r.phasing.names, a.Phase)-slices.Index(r.phasing.names, b.Phase), store.Compare(a.Key, b.Key))
+	})
+}
+
+// cannotGoBack tells that there is nothing to return to.
+func (r *rollout) cannotGoBack() {
+	const because = "; it can't be rolled back: the last completed revision was too large to be kept"
+	if r.result.Halted == nil {
+		r.result.Halted = &Halt{Phase: r.result.Rollout.Phase}
+		if len(r.result.NotReady) > 0 {
+			n := r.firstNotReady()
+			*r.result.Halted = Halt{Phase: n.Phase, Key: n.Key, Why: n.Why}
+		}
+	}
+	r.result.Halted.Why += because
+}
+
+// goBack brings the phased children to the last completed revision, the last phase first. It waits for none: to be back is
+// worth more than the order. It reports whether all of them are as they were, and ready.
+func (r *rollout) goBack(ctx context.Context) (done bool, err error) {
+	r.result.Rollout = r.tellOf(RolloutRolledBack)
+	if err := r.forget(ctx); err != nil {
+		return false, err
+	}
+	if err := r.wantBefore(); err != nil {
+		return false, err
+	}
+	s := r.snapshotBefore()
+	done = true
+	var errs []error
+	for _, phase := range slices.Backward(s.Phases) {
+		ready, err := r.goBackIn(ctx, phase)
+		done = done && ready
+		errs = append(errs, err)
+	}
+	return done, errors.Join(errs...)
+}
+
+// wantBefore makes the children of the last completed revision those that are wanted, instead of those of the plan.
+func (r *rollout) wantBefore() error {
+	r.wanted = store.Store{}
+	for _, c := range r.free {
+		_, key, err := r.keyOf(c.object)
+		if err != nil {
+			return err
+		}
+		r.wanted.Put(key)
+	}
+	s := r.snapshotBefore()
+	for i := range s.Children {
+		r.wanted.Put(s.Children[i].key())
+	}
+	return nil
+}
+
+func (r *rollout) goBackIn(ctx context.Context, phase string) (ready bool, err error) {
+	var errs []error
+	var writes []*write
+	before := len(r.result.NotReady) + len(r.result.Waiting)
+	s := r.snapshotBefore()
+	for i := range s.Children {
+		if s.Children[i].Phase != phase {
+			continue
+		}
+		w, err := r.weighReturn(ctx, &s.Children[i])
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case w == nil:
+		case w.verdict == verdictCreate || w.verdict == verdictApply:
+			writes = append(writes, w)
+		default:
+			r.record(w)
+		}
+	}
+	errs = append(errs, r.runAll(ctx, writes))
+	err = errors.Join(errs...)
+	return err == nil && len(r.result.NotReady)+len(r.result.Waiting) == before, err
+}
+
+// weighReturn says what has to be done to return a child to what it was. What was not kept of it (a Secret) stays as it
+// is, or comes as it is wanted now if it isn't there. Nothing but what the owner's children can be is written.
+func (r *rollout) weighReturn(ctx context.Context, old *snapshotChild) (*write, error) {
+	now := r.byKey[old.key()]
+	switch {
+	case !r.manages(old.key().GroupKind()):
+		return nil, nil
+	case old.Payload != nil && now != nil:
+		return r.weighBefore(ctx, old, now.child)
+	case old.Payload != nil:
+		return r.weighBefore(ctx, old, Child{})
+	case now == nil:
+		return nil, nil
+	}
+	found, err := r.find(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	if err := now.stamp(r.pass); err != nil || (found != nil && digestOf(found) != now.digest) {
+		return nil, err
+	}
+	return r.compare(now, found)
+}

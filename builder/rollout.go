@@ -1,0 +1,286 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/store"
+)
+
+// RolloutState is how far the roll-out of what is wanted is.
+type RolloutState string
+
+const (
+	// RolloutInstalling: nothing was completed before; all phases are applied at once.
+	RolloutInstalling RolloutState = "Installing"
+	// RolloutProgressing: a revision is being rolled out, phase by phase.
+	RolloutProgressing RolloutState = "Progressing"
+	// RolloutCompleted: what is wanted was rolled out, and all phases were ready.
+	RolloutCompleted RolloutState = "Completed"
+	// RolloutRolledBack: what is wanted did not become ready in time; the children are returned to what was before.
+	RolloutRolledBack RolloutState = "RolledBack"
+)
+
+// Rollout is how far the phases of an owner are.
+type Rollout struct {
+	State RolloutState
+	// From is the last completed revision, the name of a ControllerRevision; empty at the first install.
+	From string
+	// To is the revision that is wanted; the same as From once it is completed.
+	To string
+	// Phase is the first phase that isn't ready; empty if all are, or if there is no order yet (RolloutInstalling).
+	Phase string
+	// StartedAt is when the roll-out to To began; zero at the first install.
+	StartedAt time.Time
+	// FinishedAt is when it was completed or given up; zero while it is under way.
+	FinishedAt time.Time
+	// RollsBackAt is when it will be given up, if its phase isn't ready by then; zero for never.
+	RollsBackAt time.Time
+	// Why says why it was rolled back; a few hundred bytes at most.
+	Why string
+}
+
+// Halt is what keeps a roll-out from going on: a child that has failed.
+type Halt struct {
+	// Phase is the child's.
+	Phase string
+	Key   store.Key
+	// Why is one line of a few hundred bytes at most.
+	Why string
+}
+
+// String names phase and child and says why: "phase broker: Deployment.apps default/web: ProgressDeadlineExceeded".
+func (h Halt) String() string { return "phase " + h.Phase + ": " + h.Key.String() + ": " + h.Why }
+
+// rollout is one pass over phased children.
+type rollout struct {
+	*pass
+	ds     []*desired // the phased children, as given
+	byKey  map[store.Key]*desired
+	free   []Child
+	kept   []*revision // that exist, oldest first
+	last   *revision   // that was completed; nil at the first install
+	target *revision   // that of what is wanted now; nil if there is none yet
+	name   string      // of target
+	before *snapshot   // the data of last, read when needed
+}
+
+// applyAll brings the children to what is wanted, phase by phase if there are phases. It reports whether that is done, so
+// that pruning may begin.
+func (p *pass) applyAll(ctx context.Context, wants []Child) (done bool, err error) {
+	if !p.phasing.used(wants) {
+		err := p.apply(ctx, wants)
+		return err == nil, err
+	}
+	if err := p.phasing.check(wants); err != nil {
+		return false, err
+	}
+	if p.owner.GetNamespace() == "" {
+		return false, fmt.Errorf("%w: phases need an owner in a namespace, where its revisions live; %s is in none", ErrMisuse, p.ownerKey)
+	}
+	r := &rollout{pass: p, byKey: map[store.Key]*desired{}}
+	var phased []Child
+	for _, c := range wants {
+		if c.phase == "" {
+			r.free = append(r.free, c)
+		} else {
+			phased = append(phased, c)
+		}
+	}
+	freeErr := p.apply(ctx, r.free)
+	if err := r.load(ctx, phased); err != nil {
+		return false, errors.Join(freeErr, err)
+	}
+	if r.last != nil && r.target.state() == RolloutRolledBack {
+		done, err = r.goBack(ctx)
+	} else {
+		done, err = r.goForward(ctx, freeErr)
+	}
+	return done && freeErr == nil, errors.Join(freeErr, err)
+}
+
+// load finds out what is wanted of the phased children, and what was before.
+func (r *rollout) load(ctx context.Context, phased []Child) error {
+	var errs []error
+	for _, c := range phased {
+		d, err := r.desire(c)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		r.ds = append(r.ds, d)
+		r.byKey[d.key] = d
+	}
+	hash, err := r.engine.hashOf(r.pass, r.ds)
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return err // what is wanted is not known
+	}
+	r.name = revisionName(r.owner.GetName(), hash)
+	if r.kept, err = r.revisions(ctx); err != nil {
+		return err
+	}
+	for _, rev := range r.kept {
+		if rev.state() == RolloutCompleted {
+			r.last = rev
+		}
+		if rev.name() == r.name {
+			r.target = rev
+		}
+	}
+	return nil
+}
+
+// goForward applies what is wanted: at once at the first install, else phase by phase.
+func (r *rollout) goForward(ctx context.Context, freeErr error) (done bool, err error) {
+	first := r.last == nil
+	steady := !first && r.last == r.target
+	if err := r.begin(ctx, first || steady); err != nil {
+		return false, err
+	}
+	r.result.Rollout = r.tellOf(RolloutProgressing)
+	blocked := freeErr != nil
+	var errs []error
+	if first {
+		r.result.Rollout.State = RolloutInstalling
+		ready, err := r.runPhase(ctx, r.ds, false)
+		blocked = blocked || !ready
+		errs = append(errs, err)
+	}
+	for _, name := range r.phasing.names {
+		if first {
+			break
+		}
+		in := slices.DeleteFunc(slices.Clone(r.ds), func(d *desired) bool { return d.child.phase != name })
+		ready, err := r.runPhase(ctx, in, blocked)
+		if !ready && r.result.Rollout.Phase == "" {
+			r.result.Rollout.Phase = name
+		}
+		blocked = blocked || !ready
+		errs = append(errs, err)
+	}
+	err = errors.Join(errs...)
+	switch {
+	case steady:
+		r.result.Rollout.State = RolloutCompleted
+		return err == nil && len(r.result.Held) == 0, err
+	case !blocked:
+		return true, r.complete(ctx)
+	case first:
+		return false, err
+	default:
+		r.halt()
+		return false, errors.Join(err, r.giveUp(ctx, errors.Join(freeErr, err)))
+	}
+}
+
+// runPhase applies some children and reports whether they are all as wanted and ready. If they are held, only what isn't
+// a change is written.
+func (r *rollout) runPhase(ctx context.Context, ds []*desired, hold bool) (ready bool, err error) {
+	var errs []error
+	var writes []*write
+	trouble := func() int { return len(r.result.NotReady) + len(r.result.Waiting) + len(r.result.Held) }
+	before := trouble()
+	for _, d := range ds {
+		w, err := r.weigh(ctx, d, hold)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case w == nil:
+		case w.verdict == verdictCreate || w.verdict == verdictApply:
+			writes = append(writes, w)
+		default:
+			r.record(w)
+		}
+	}
+	errs = append(errs, r.runAll(ctx, writes))
+	err = errors.Join(errs...)
+	return err == nil && trouble() == before, err
+}
+
+func (r *rollout) runAll(ctx context.Context, writes []*write) error {
+	err := inBatches(len(writes), r.engine.parallelism, func(i int) error { return writes[i].run(ctx, r.pass) })
+	for _, w := range writes {
+		r.record(w)
+	}
+	return err
+}
+
+// weigh says what has to be done about a child. A change that is held becomes the repair of what was before, or nil.
+func (r *rollout) weigh(ctx context.Context, d *desired, hold bool) (*write, error) {
+	found, err := r.find(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	w, err := r.compare(d, found)
+	if err != nil || !hold || (w.verdict != verdictCreate && w.verdict != verdictApply) {
+		return w, err
+	}
+	old := r.childBefore(d.key)
+	has := digestOf(found)
+	if has == "" && old != nil {
+		has = old.Digest // it was deleted, or its mark was
+	}
+	if has == d.digest {
+		return w, nil // drift
+	}
+	r.result.Held = append(r.result.Held, d.key)
+	if old == nil || old.Payload == nil || has != old.Digest {
+		return nil, nil // new, secret, or of a roll-out that was overtaken: it stays as it is
+	}
+	return r.weighBefore(ctx, old, Child{})
+}
+
+// weighBefore says what has to be done to have a child as it was in the last completed revision.
+func (r *rollout) weighBefore(ctx context.Context, old *snapshotChild, like Child) (*write, error) {
+	d, err := r.restore(old, like)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.find(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return r.compare(d, found)
+}
+
+// childBefore returns a child of the last completed revision, nil if it had none of that key.
+func (r *rollout) childBefore(key store.Key) *snapshotChild {
+	s := r.snapshotBefore()
+	for i := range s.Children {
+		if s.Children[i].key() == key {
+			return &s.Children[i]
+		}
+	}
+	return nil
+}
+
+// snapshotBefore reads the last completed revision. One that can't be read says as much as one that was too large.
+func (r *rollout) snapshotBefore() *snapshot {
+	if r.before == nil {
+		s, err := readSnapshot(r.last.object.Data.Raw)
+		if err != nil {
+			s = snapshot{Omitted: true}
+		}
+		r.before = &s
+	}
+	return r.before
+}
+
+// manages reports whether the owner's children can be of a kind.
+func (r *rollout) manages(of schema.GroupKind) bool {
+	for key := range r.byKey {
+		if key.GroupKind() == of {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.prunes, func(obj client.Object) bool {
+		k, err := r.engine.kinds.of(obj)
+		return err == nil && k.gvk.GroupKind() == of
+	})
+}
