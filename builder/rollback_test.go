@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/store"
@@ -133,6 +134,40 @@ func TestRollbackTakesBackWhatWasAdded(t *testing.T) {
 	w.settle("controller", "broker")
 	w.pass()
 	assert.Equal(t, "v1 v1 -", w.running())
+}
+
+func TestRollbackOfUnstructuredChildren(t *testing.T) {
+	w := newTown(t)
+	w.policy = Rollback(patience)
+	value := "v1"
+	w.change = func(b *Builder) {
+		b.Object(&unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "loose"}, "data": map[string]any{"a": value},
+		}}, InPhase("broker"))
+	}
+	w.install()
+	value = "v2"
+	w.want("v2")
+	w.pass()
+	config := &corev1.ConfigMap{}
+	get := func() string {
+		require.NoError(t, w.e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "loose"}, config))
+		return config.Data["a"]
+	}
+	assert.Equal(t, "v1", get())
+	require.NoError(t, w.e.client.Delete(t.Context(), config))
+	w.pass()
+	assert.Equal(t, "v1", get(), "as it was")
+	w.settle("controller")
+	w.pass()
+	assert.Equal(t, "v2", get())
+	w.now = w.now.Add(patience)
+	w.pass()
+	w.pass()
+	assert.Equal(t, "v1", get())
+	assert.Equal(t, "v1 v1 v1", w.running())
+	w.pass()
+	assert.Empty(t, w.writes)
 }
 
 func TestSecretsAreNotKept(t *testing.T) {
