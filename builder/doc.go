@@ -61,6 +61,26 @@
 // that is filtered by labels must let the children through: the API server is asked about each child that the cache
 // hides, in each pass.
 //
+// # Phases
+//
+// What has to be changed in order is put in phases:
+//
+//	engine.For(owner).
+//		ConfigMap(shared).
+//		StatefulSet(coordinator, builder.InPhase("coordinator")).
+//		StatefulSet(storage, builder.InPhase("storage")).
+//		Phases("coordinator", "storage").
+//		OnFailure(builder.Rollback(10 * time.Minute)).
+//		Reconcile(ctx)
+//
+// The first install is in parallel. A later change is made phase by phase, the next when the last is ready, and goes no
+// further than a phase that fails; see [Builder.Phases] for what is a change and what is drift. [Builder.OnFailure] says
+// whether to wait then, which is the default, or to return to the last completed revision. Revisions are
+// ControllerRevisions of the owner. Without phases there are none, and nothing is paid for them.
+//
+// Whatever the readiness of a child depends on must cause passes: a controller of one's own must watch the children's
+// kinds and ControllerRevisions, an [Operator] must have them in Owns.
+//
 // # What is refused
 //
 //   - An object of that name that isn't the owner's is left alone, with [ErrNotOwned], unless [Adopt] says to take it
@@ -93,4 +113,5 @@
 //	each kind of children   get, list, watch, create, patch; delete if it is pruned
 //	kinds referred to       get, list, watch
 //	events.events.k8s.io    create, patch
+//	controllerrevisions     get, list, watch, create, patch, delete   (of apps, if there are phases)
 package builder

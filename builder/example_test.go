@@ -2,6 +2,7 @@ package builder_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 )
 
@@ -91,6 +93,41 @@ func (r *websites) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 // A Builder in a reconciler of one's own.
 func ExampleEngine_For() {
 	var _ reconcile.Reconciler = &websites{}
+}
+
+// A broker is changed before the servers that use it; a change that isn't ready after ten minutes is taken back.
+func ExampleBuilder_Phases() {
+	_ = func(ctx context.Context, engine *builder.Engine, owner client.Object, broker *appsv1.StatefulSet, server *appsv1.Deployment) error {
+		res, err := engine.For(owner).
+			StatefulSet(broker, builder.InPhase("broker")).
+			Deployment(server, builder.InPhase("server")).
+			Phases("broker", "server").
+			OnFailure(builder.Rollback(10 * time.Minute)).
+			Reconcile(ctx)
+		if res.Halted != nil {
+			fmt.Println(res.Halted) // phase broker: StatefulSet.apps default/broker: ...
+		}
+		return err
+	}
+}
+
+// What is ready by a rule of one's own.
+func ExampleReadyWhen() {
+	seeded := builder.ReadyWhen(func(child client.Object) (bool, string) {
+		n := child.(*corev1.ConfigMap).Data["seeds"]
+		return n != "", "it has no seeds yet"
+	})
+	child := builder.Want(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "topology"}}, seeded, builder.InPhase("broker"))
+	fmt.Println(child.Object().GetName())
+	// Output: topology
+}
+
+// A reconciler of one's own writes the standard conditions in one patch, or in none if they are so already.
+func ExampleEngine_ReportStatus() {
+	_ = func(ctx context.Context, engine *builder.Engine, flow *v1alpha1.JobFlow, server *appsv1.Deployment) error {
+		res, err := engine.For(flow).Deployment(server).AwaitReady().Reconcile(ctx)
+		return errors.Join(err, engine.ReportStatus(ctx, flow, res, err))
+	}
 }
 
 // A plan is tested without a cluster.

@@ -33,7 +33,8 @@ type Plan[T client.Object] struct {
 	// If one of them isn't controlled by the owner none is deleted.
 	Delete []client.Object
 	// Phases orders the children that are [InPhase], from first to last; see [Builder.Phases]. Nil: there are none.
-	// The operator should have &appsv1.ControllerRevision{} among what it Owns.
+	// The operator should have &appsv1.ControllerRevision{} among what it Owns. How far a roll-out is gets into the
+	// conditions with Report; a plan that tells of it itself asks [View.Rollout].
 	Phases []string
 	// OnFailure says what to do about a roll-out of which a phase doesn't become ready; see [Builder.OnFailure].
 	// Default: Wait.

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -71,11 +72,11 @@ func (p *pass) revisions(ctx context.Context) ([]*revision, error) {
 		if !ok || object.DeletionTimestamp != nil {
 			continue
 		}
-		r := &revision{object: object}
-		if json.Unmarshal([]byte(object.Annotations[AnnotationRollout]), &r.record) != nil || r.record.Controller != p.engine.name {
+		record, ok := p.recordOf(object)
+		if !ok {
 			continue // someone else's
 		}
-		all = append(all, r)
+		all = append(all, &revision{object: object, record: record})
 		delete(p.seen, key) // not to be pruned
 	}
 	slices.SortFunc(all, func(a, b *revision) int {
@@ -125,6 +126,7 @@ func (p *pass) createRevision(ctx context.Context, name string, data []byte, num
 }
 
 // whoseRevision turns the error of a create that met an object: a conflict if it is ours, that is, if the cache is late.
+// One of ours that has lost its mark is of no use, and in the way: it is deleted first.
 func (p *pass) whoseRevision(ctx context.Context, like client.Object, key store.Key, exists error) error {
 	k, err := p.engine.kinds.of(like)
 	if err != nil {
@@ -134,10 +136,23 @@ func (p *pass) whoseRevision(ctx context.Context, like client.Object, key store.
 	if err != nil {
 		return err
 	}
-	if found != nil && ownershipOf(found, p.owner, p.ownerKind) == foreign {
-		return notOwned("apply", key, found)
+	if found != nil {
+		switch _, marked := p.recordOf(found); {
+		case ownershipOf(found, p.owner, p.ownerKind) == foreign:
+			return notOwned("apply", key, found)
+		case !marked:
+			if _, err := p.engine.delete(ctx, key, found); err != nil {
+				return err
+			}
+		}
 	}
-	return &Error{Key: key, Operation: "create", Err: apierrors.NewConflict(appsv1.Resource("controllerrevisions"), key.Name, exists)}
+	return &Error{Key: key, Operation: "create", Err: apierrors.NewConflict(schema.GroupResource{Group: appsv1.GroupName, Resource: "controllerrevisions"}, key.Name, exists)}
+}
+
+// recordOf reads the mark of a revision; false if it isn't one of this controller.
+func (p *pass) recordOf(obj client.Object) (record rolloutRecord, ok bool) {
+	err := json.Unmarshal([]byte(obj.GetAnnotations()[AnnotationRollout]), &record)
+	return record, err == nil && record.Controller == p.engine.name
 }
 
 // updateRevision notes how far a roll-out is, unless someone changed the revision since it was read. A number other than

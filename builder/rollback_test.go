@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/store"
@@ -135,6 +136,40 @@ func TestRollbackTakesBackWhatWasAdded(t *testing.T) {
 	assert.Equal(t, "v1 v1 -", w.running())
 }
 
+func TestRollbackOfUnstructuredChildren(t *testing.T) {
+	w := newTown(t)
+	w.policy = Rollback(patience)
+	value := "v1"
+	w.change = func(b *Builder) {
+		b.Object(&unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "loose"}, "data": map[string]any{"a": value},
+		}}, InPhase("broker"))
+	}
+	w.install()
+	value = "v2"
+	w.want("v2")
+	w.pass()
+	config := &corev1.ConfigMap{}
+	get := func() string {
+		require.NoError(t, w.e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "loose"}, config))
+		return config.Data["a"]
+	}
+	assert.Equal(t, "v1", get())
+	require.NoError(t, w.e.client.Delete(t.Context(), config))
+	w.pass()
+	assert.Equal(t, "v1", get(), "as it was")
+	w.settle("controller")
+	w.pass()
+	assert.Equal(t, "v2", get())
+	w.now = w.now.Add(patience)
+	w.pass()
+	w.pass()
+	assert.Equal(t, "v1", get())
+	assert.Equal(t, "v1 v1 v1", w.running())
+	w.pass()
+	assert.Empty(t, w.writes)
+}
+
 func TestSecretsAreNotKept(t *testing.T) {
 	w := newTown(t)
 	w.policy = Rollback(patience)
@@ -171,8 +206,8 @@ func TestTooLargeForARollback(t *testing.T) {
 	w.policy = Rollback(patience)
 	var noise strings.Builder // which doesn't compress
 	for i := range 20000 {
-		sum := revisionHash([]*desired{{digest: fmt.Sprint(i)}})
-		noise.WriteString(sum + revisionHash([]*desired{{digest: sum}}) + sum[:3] + fmt.Sprint(i))
+		sum := revisionHash("", []*desired{{digest: fmt.Sprint(i)}})
+		noise.WriteString(sum + revisionHash("", []*desired{{digest: sum}}) + sum[:3] + fmt.Sprint(i))
 	}
 	w.change = func(b *Builder) {
 		for i := range 5 {
@@ -306,7 +341,7 @@ func TestSnapshots(t *testing.T) {
 	}
 	many := snapshot{}
 	for i := range 120_000 {
-		many.Children = append(many.Children, snapshotChild{Name: fmt.Sprint(revisionHash(nil), i*7919), Digest: revisionHash([]*desired{{digest: fmt.Sprint(i)}})})
+		many.Children = append(many.Children, snapshotChild{Name: fmt.Sprint(revisionHash("", nil), i*7919), Digest: revisionHash("", []*desired{{digest: fmt.Sprint(i)}})})
 	}
 	_, err := many.render()
 	assert.ErrorIs(t, err, ErrMisuse)
@@ -317,6 +352,7 @@ func TestRevisionNames(t *testing.T) {
 	long := revisionName(strings.Repeat("a", 248)+".bcde", "abc")
 	assert.Equal(t, strings.Repeat("a", 248)+"-abc", long)
 	a, b := &desired{key: store.Key{Name: "a"}, digest: "1"}, &desired{key: store.Key{Name: "b"}, digest: "2"}
-	assert.Equal(t, revisionHash([]*desired{a, b}), revisionHash([]*desired{b, a}), "in any order")
-	assert.NotEqual(t, revisionHash([]*desired{a}), revisionHash([]*desired{b}))
+	assert.Equal(t, revisionHash("", []*desired{a, b}), revisionHash("", []*desired{b, a}), "in any order")
+	assert.NotEqual(t, revisionHash("", []*desired{a}), revisionHash("", []*desired{b}))
+	assert.NotEqual(t, revisionHash("x", nil), revisionHash("y", nil))
 }

@@ -457,3 +457,41 @@ func TestForeignRevision(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNotOwned)
 	assert.False(t, apierrors.IsConflict(err))
 }
+
+func TestRevisionWithoutItsMarkIsReplaced(t *testing.T) {
+	w := newTown(t)
+	w.install()
+	rev := &appsv1.ControllerRevision{}
+	key := client.ObjectKey{Namespace: "default", Name: w.pass().Rollout.To}
+	require.NoError(t, w.e.client.Get(t.Context(), key, rev))
+	rev.Annotations = nil
+	require.NoError(t, w.e.client.Update(t.Context(), rev))
+	_, err := w.passErr()
+	assert.True(t, isConflict(err), "%v", err)
+	w.pass()
+	assert.Equal(t, []string{"1Completed"}, w.revisions())
+}
+
+func TestRolloutInAView(t *testing.T) {
+	w := newTown(t)
+	seen := func() (Rollout, bool) {
+		var list appsv1.ControllerRevisionList
+		require.NoError(t, w.e.client.List(t.Context(), &list))
+		var all []client.Object
+		for i := range list.Items {
+			all = append(all, &list.Items[i])
+		}
+		return NewView(w.now, append(all, &appsv1.ControllerRevision{})...).Rollout()
+	}
+	_, ok := seen()
+	assert.False(t, ok)
+	w.install()
+	r, ok := seen()
+	assert.True(t, ok)
+	assert.Equal(t, *w.pass().Rollout, r)
+	w.want("v2")
+	want := *w.pass().Rollout
+	want.Phase = "" // it is kept for Rollback only
+	r, _ = seen()
+	assert.Equal(t, want, r)
+}

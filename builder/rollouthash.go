@@ -16,7 +16,7 @@ func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
 			return "", err
 		}
 	}
-	hash := revisionHash(ds)
+	hash := revisionHash(e.name+" "+string(uid), ds)
 	if known {
 		e.hashes.Add(uid, wantedHash{look, hash})
 	}

@@ -60,14 +60,15 @@ const (
 	maxUnpacked = 64 << 20
 )
 
-// revisionHash identifies what is wanted of the phased children, whatever their order and phases.
-func revisionHash(ds []*desired) string {
+// revisionHash identifies what is wanted of the phased children, whatever their order and phases. Whose it is goes in, so
+// that owners of one name, and controllers of one owner, have different revisions.
+func revisionHash(whose string, ds []*desired) string {
 	lines := make([]string, len(ds))
 	for i, d := range ds {
 		lines[i] = d.key.String() + " " + d.digest
 	}
 	slices.Sort(lines)
-	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	sum := sha256.Sum256([]byte(whose + "\n" + strings.Join(lines, "\n")))
 	return hex.EncodeToString(sum[:6])
 }
 

@@ -77,7 +77,7 @@ func (o *operated) start(plan builder.PlanFunc[*Widget]) {
 	mgr := newManager(o.t, o.sent.watch(testcluster.Config(o.t)))
 	o.cached = mgr.GetClient()
 	err := builder.NewOperator[*Widget](mgr, "widget-tester").
-		Owns(&corev1.ConfigMap{}, &appsv1.Deployment{}).
+		Owns(&corev1.ConfigMap{}, &appsv1.Deployment{}, &appsv1.ControllerRevision{}).
 		Refers(&corev1.Secret{}, func(w *Widget) []string { return []string{w.Spec.Source} }).
 		Plan(func(owner *Widget, seen builder.View) builder.Plan[*Widget] {
 			if owner.Namespace != o.ns {

@@ -1,0 +1,190 @@
+package builder_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+var phaseNames = []string{"controller", "broker", "server"}
+
+// phasedPlan wants a Deployment in each phase that the widget's data names an image for.
+func phasedPlan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
+	p := builder.Plan[*Widget]{Phases: phaseNames, Report: true, Prune: []client.Object{&appsv1.Deployment{}}}
+	if owner.Spec.Data["impatient"] != "" {
+		p.OnFailure = builder.Rollback(3 * time.Second)
+	}
+	for _, name := range slices.Backward(phaseNames) {
+		if image := owner.Spec.Data[name]; image != "" {
+			p.Children = append(p.Children, builder.Want(phaseDeployment(name, image), builder.InPhase(name)))
+		}
+	}
+	return p
+}
+
+func phaseDeployment(name, image string) *appsv1.Deployment {
+	labels := map[string]string{"app": name}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: appsv1.DeploymentSpec{
+			ProgressDeadlineSeconds: ptr.To[int32](1),
+			Selector:                &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{
+					TerminationGracePeriodSeconds: ptr.To[int64](0),
+					Containers:                    []corev1.Container{{Name: "main", Image: "example.com/app:" + image}},
+				},
+			},
+		},
+	}
+}
+
+// phased is an operated widget with phases. The cluster has no nodes: the test says which pods run.
+type phased struct{ *operated }
+
+func operatePhases(t *testing.T, data map[string]string) *phased {
+	return &phased{operate(t, phasedPlan, &Widget{Spec: WidgetSpec{Data: data}})}
+}
+
+func images(image string) map[string]string {
+	return map[string]string{"controller": image, "broker": image, "server": image}
+}
+
+// run makes the pods of these phases ready, unless their image is bad, as a kubelet would.
+func (o *phased) run(phases ...string) {
+	var pods corev1.PodList
+	require.NoError(o.t, o.live.List(o.ctx, &pods, client.InNamespace(o.ns)))
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if !slices.Contains(phases, pod.Labels["app"]) || pod.Status.Phase == corev1.PodRunning || strings.HasSuffix(pod.Spec.Containers[0].Image, ":bad") {
+			continue
+		}
+		pod.Status.Phase = corev1.PodRunning
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		_ = o.live.Status().Update(o.ctx, pod) // it may be gone; the next call sees
+	}
+}
+
+// running lists the images by phase; "-" is none.
+func (o *phased) running() string {
+	var list appsv1.DeploymentList
+	require.NoError(o.t, o.live.List(o.ctx, &list, client.InNamespace(o.ns)))
+	found := []string{"-", "-", "-"}
+	for _, d := range list.Items {
+		_, found[slices.Index(phaseNames, d.Name)], _ = strings.Cut(d.Spec.Template.Spec.Containers[0].Image, ":")
+	}
+	return strings.Join(found, " ")
+}
+
+func (o *phased) want(change map[string]string) {
+	o.change(func(w *Widget) {
+		for k, v := range change {
+			w.Spec.Data[k] = v
+		}
+	})
+}
+
+func (o *phased) reason() string {
+	if c := o.condition(builder.ConditionReady); c != nil && c.ObservedGeneration == o.get(o.widget).GetGeneration() {
+		return c.Reason
+	}
+	return ""
+}
+
+// until runs the pods of these phases until the condition Ready has the reason.
+func (o *phased) until(reason string, phases ...string) {
+	o.t.Helper()
+	o.eventually(func() bool {
+		o.run(phases...)
+		return o.reason() == reason
+	}, "the reason %s", reason)
+}
+
+func (o *phased) revisions() (names []string) {
+	var list appsv1.ControllerRevisionList
+	require.NoError(o.t, o.live.List(o.ctx, &list, client.InNamespace(o.ns)))
+	for _, r := range list.Items {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+func TestPhasesAreInstalledTogetherAndUpgradedInOrder(t *testing.T) {
+	o := operatePhases(t, images("v1"))
+	o.eventually(func() bool { return o.running() == "v1 v1 v1" }, "all phases, though no pod runs")
+	o.until(builder.ReasonReady, phaseNames...)
+	assert.Len(t, o.revisions(), 1)
+	o.settled()
+
+	o.want(images("v2"))
+	o.until(builder.ReasonRollingOut)
+	assert.Equal(t, "v2 v1 v1", o.running())
+	assert.Contains(t, o.condition(builder.ConditionReady).Message, "phase controller: waiting for Deployment.apps "+o.ns+"/controller")
+	o.eventually(func() bool { o.run("controller"); return o.running() == "v2 v2 v1" }, "the broker's turn")
+	o.eventually(func() bool { o.run("broker"); return o.running() == "v2 v2 v2" }, "the server's turn")
+	o.until(builder.ReasonReady, phaseNames...)
+	assert.Len(t, o.revisions(), 2)
+	o.settled()
+	o.eventually(func() bool { return o.heard("RolloutCompleted") == 2 && o.heard("RolloutStarted") == 1 }, "the events")
+}
+
+func TestAFailedPhaseHaltsTheRollout(t *testing.T) {
+	o := operatePhases(t, images("v1"))
+	o.until(builder.ReasonReady, phaseNames...)
+
+	o.want(map[string]string{"broker": "bad", "server": "v2"})
+	o.until(builder.ReasonRolloutHalted, phaseNames...)
+	assert.Equal(t, "v1 bad v1", o.running())
+	assert.Equal(t, metav1.ConditionTrue, o.condition(builder.ConditionStalled).Status)
+	assert.Contains(t, o.condition(builder.ConditionStalled).Message, "broker: ProgressDeadlineExceeded")
+
+	server := o.get(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "server"}})
+	require.NoError(t, o.live.Delete(o.ctx, server))
+	o.eventually(func() bool { return o.running() == "v1 bad v1" }, "what was deleted, as it was before")
+	o.eventually(func() bool { o.run(phaseNames...); return o.reason() == builder.ReasonRolloutHalted }, "the halt")
+	o.settled()
+
+	o.want(map[string]string{"broker": "v2"})
+	o.until(builder.ReasonReady, phaseNames...)
+	assert.Equal(t, "v1 v2 v2", o.running())
+}
+
+func TestAFailedRolloutIsRolledBack(t *testing.T) {
+	o := operatePhases(t, images("v1"))
+	o.until(builder.ReasonReady, phaseNames...)
+
+	o.want(map[string]string{"impatient": "yes", "broker": "bad", "server": "v2"})
+	o.until(builder.ReasonRolledBack, phaseNames...)
+	o.eventually(func() bool { return o.running() == "v1 v1 v1" }, "what was before")
+	assert.Equal(t, "bad", o.get(o.widget).(*Widget).Spec.Data["broker"], "the owner is never edited")
+	o.eventually(func() bool { return o.heard("RolledBack") == 1 }, "the event")
+	o.eventually(func() bool {
+		o.run(phaseNames...)
+		return o.condition(builder.ConditionProgressing).Status == metav1.ConditionFalse
+	}, "it to be over")
+	o.settled()
+	assert.Equal(t, "v1 v1 v1", o.running(), "it isn't tried again")
+
+	o.stop() // another process knows as much
+	o.start(phasedPlan)
+	o.poke()
+	o.settled()
+	assert.Equal(t, "v1 v1 v1", o.running())
+
+	o.want(map[string]string{"impatient": "", "broker": "v2"})
+	o.until(builder.ReasonReady, phaseNames...)
+	assert.Equal(t, "v1 v2 v2", o.running())
+	assert.Len(t, o.revisions(), 2)
+}
