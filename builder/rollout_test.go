@@ -361,7 +361,7 @@ func TestErrorsHoldLaterPhases(t *testing.T) {
 		}
 		return patch(ctx, c, obj, p, opts...)
 	}
-	w.restart(interceptor.NewClient(w.e.client.(client.WithWatch), funcs))
+	w.restart(interceptor.NewClient(w.e.client.(observed).Client.(client.WithWatch), funcs))
 	res, err := w.passErr()
 	assert.True(t, IsTerminal(err))
 	assert.Equal(t, "v1 v1 v1", w.running())

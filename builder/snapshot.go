@@ -176,6 +176,12 @@ func (p *pass) restore(c *snapshotChild, like Child) (*desired, error) {
 		d.object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // objects from a cache have none either
 	}
 	d.child.object = d.object
+	if err := d.leaveOut(d.fields); err != nil {
+		return nil, err
+	}
+	if d.compared, err = d.toCompare(); err != nil {
+		return nil, err
+	}
 	return d, p.checkRestored(d)
 }
 
