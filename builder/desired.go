@@ -69,6 +69,9 @@ func (d *desired) stamp(p *pass) error {
 	}
 	obj.SetOwnerReferences(append(refs, controllerRef(p.owner, p.ownerKind)))
 
+	if err := d.checkPolicy(); err != nil {
+		return err
+	}
 	if err := d.putHashes(p, obj); err != nil {
 		return err
 	}

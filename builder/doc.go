@@ -39,6 +39,7 @@
 //	Ignore("spec.replicas")      a first value, and then left to others: an autoscaler's replicas
 //	HashFrom(configMap, secret)  roll the pods when what they are configured with changes
 //	Adopt(IfOrphan)              take over an object of that name that no one controls
+//	OnImmutable(Recreate(...))   delete and create anew what can't be changed into what is wanted; or Keep
 //
 // # What a pass costs
 //
@@ -69,7 +70,8 @@
 //   - A wrong call or a wrong plan is [ErrMisuse]: no name, wanted twice, another namespace than the owner's, a
 //     cluster-scoped child of a namespaced owner.
 //   - Nothing is pruned in a pass that had an error. Only what the owner controls is, in the very version that was seen.
-//   - An object is never deleted because the API server calls its change invalid.
+//   - An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
+//     object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
 //
 // Errors about an object are an [*Error], which names it. [IsTerminal] says whether it is of any use to try again.
 //
@@ -84,7 +86,7 @@
 //	the owner's kind        get, list, watch
 //	its status              patch                             (subresource status)
 //	its finalizers          update                            (where OwnerReferencesPermissionEnforcement is on)
-//	each kind of children   get, list, watch, create, patch; delete if it is pruned
+//	each kind of children   get, list, watch, create, patch; delete if it is pruned or recreated
 //	kinds referred to       get, list, watch
 //	events.events.k8s.io    create, patch
 package builder

@@ -49,6 +49,7 @@ type Engine struct {
 	kinds    kinds
 	memo     *memo
 	failures failures
+	kept     kept
 
 	mu      sync.RWMutex
 	indexed map[kind]bool
@@ -73,6 +74,7 @@ func NewEngine(c client.Client, o Options) *Engine {
 		kinds:       kinds{client: c},
 		memo:        newMemo(memoSize),
 		failures:    newFailures(),
+		kept:        newKept(),
 		indexed:     map[kind]bool{},
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/store"
@@ -23,6 +25,37 @@ type Error struct {
 	Err error
 
 	object client.Object // for events; nil if it isn't at hand
+	fields []string      // if more is known than the cause says
+}
+
+// Fields returns the paths of the fields that the API server found fault with (spec.replicas,
+// spec.template.spec.containers[0].image), in its order, each once; nil if the error isn't about fields.
+func (e *Error) Fields() []string {
+	if e.fields != nil {
+		return e.fields
+	}
+	var fields []string
+	for _, cause := range causesOf(e.Err) {
+		if !slices.Contains(fields, cause.Field) {
+			fields = append(fields, cause.Field)
+		}
+	}
+	return fields
+}
+
+// causesOf returns what the API server says of single fields.
+func causesOf(err error) []metav1.StatusCause {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var causes []metav1.StatusCause
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Field != "" {
+			causes = append(causes, cause)
+		}
+	}
+	return causes
 }
 
 func (e *Error) Error() string {

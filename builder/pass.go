@@ -118,7 +118,10 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 		return w, nil
 	case ours:
 	}
-	asWanted, err := p.isAsWanted(d, found)
+	asWanted, err := p.keeps(d, found)
+	if err == nil && !asWanted {
+		asWanted, err = p.isAsWanted(d, found)
+	}
 	w.verdict = verdictApply
 	if asWanted {
 		w.verdict = verdictNothing
@@ -131,6 +134,12 @@ func (p *pass) record(w *write) {
 	switch {
 	case w.did != "":
 		p.changed(w.did, w.desired.key, w.stored)
+		if w.did == OperationRecreating {
+			p.result.Waiting = append(p.result.Waiting, w.desired.key)
+		}
+	case w.kept:
+		p.result.Unchanged++
+		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, UID: w.found.GetUID(), Operation: operationKept, object: w.found})
 	case w.verdict == verdictNothing:
 		p.result.Unchanged++
 	case w.verdict == verdictWait:
@@ -150,6 +159,7 @@ func (p *pass) finish() Result {
 		}
 		return store.Compare(a.Key, b.Key)
 	})
+	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
 	slices.SortFunc(p.result.Waiting, store.Compare)
 	if len(p.result.Waiting) > 0 {
 		p.result.RequeueAfter = waitForDeletion
@@ -157,4 +167,4 @@ func (p *pass) finish() Result {
 	return p.result
 }
 
-var operations = []Operation{OperationCreated, OperationAdopted, OperationUpdated, OperationDeleted}
+var operations = []Operation{OperationCreated, OperationAdopted, OperationUpdated, OperationRecreating, OperationDeleted}

@@ -14,14 +14,8 @@ import (
 // tell emits what was done in a scope of a pass: one event for each operation and kind, however many objects there are.
 // A conflict is no news: the pass is tried again.
 func (e *Engine) tell(owner client.Object, scope string, res Result, err error) {
-	for start := 0; start < len(res.Changes); {
-		end := start + 1
-		for end < len(res.Changes) && sameDeed(res.Changes[start], res.Changes[end]) {
-			end++
-		}
-		e.emit(owner, changeEvent(res.Changes[start:end]))
-		start = end
-	}
+	e.tellChanges(owner, res.Changes)
+	e.tellChanges(owner, res.kept)
 	key := failureKey{owner.GetUID(), scope}
 	switch {
 	case err == nil:
@@ -31,6 +25,17 @@ func (e *Engine) tell(owner client.Object, scope string, res Result, err error) 
 		if ev := failureEvent(err); e.failures.news(key, ev) {
 			e.emit(owner, ev)
 		}
+	}
+}
+
+func (e *Engine) tellChanges(owner client.Object, changes []Change) {
+	for start := 0; start < len(changes); {
+		end := start + 1
+		for end < len(changes) && sameDeed(changes[start], changes[end]) {
+			end++
+		}
+		e.emit(owner, changeEvent(changes[start:end]))
+		start = end
 	}
 }
 
