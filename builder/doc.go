@@ -73,7 +73,19 @@
 //   - An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
 //     object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
 //
-// Errors about an object are an [*Error], which names it. [IsTerminal] says whether it is of any use to try again.
+// # Errors
+//
+// Errors about an object are an [*Error], which names it, and the fields that are at fault ([Error.Fields]); errors.Is,
+// errors.As and apierrors.IsForbidden and its kin see through it. [IsTerminal] says whether it is of any use to try
+// again. How far a failure reaches decides what else is tried in the pass:
+//
+//	this object alone       invalid, immutable: terminal; a conflict: tried again, and not told;
+//	                        not ours; denied by an admission webhook or policy
+//	its kind and namespace  no permission, a full quota, no such kind or namespace, a webhook that doesn't answer
+//	everything              no connection, too many requests, a server in trouble
+//
+// All but the terminal ones are for a reconciler to return, so that they are tried again with backoff: someone can mend
+// them.
 //
 // # Status and events
 //

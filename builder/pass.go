@@ -69,8 +69,9 @@ func (p *pass) apply(ctx context.Context, wants []Child) error {
 			p.record(w)
 		}
 	}
+	var failing failingKinds
 	errs = append(errs, inBatches(len(writes), p.engine.parallelism, func(i int) error {
-		return writes[i].run(ctx, p)
+		return failing.try(writes[i].desired.key, func() error { return writes[i].run(ctx, p) })
 	}))
 	for _, w := range writes {
 		p.record(w)
