@@ -4,22 +4,19 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // firstBatch is how many writes a pass starts with, to learn how they fare.
 const firstBatch = 8
 
 // inBatches calls do for 0 to n-1, at most limit at a time: a few first, then the rest. Once a call has failed in a way
-// that is likely to hit the others as well (a full quota, a server in trouble) no further ones are started, so that a
-// thousand children don't make a thousand failing requests. A failure of one object alone (invalid, not ours, a
-// conflict) stops nothing.
+// that is likely to hit all others as well (a server in trouble) no further ones are started, so that a thousand
+// children don't make a thousand failing requests.
 func inBatches(n, limit int, do func(i int) error) error {
 	errs := make([]error, n)
 	var stopped atomic.Bool
 	try := func(i int) {
-		if errs[i] = do(i); errs[i] != nil && !isOfOneObject(errs[i]) {
+		if errs[i] = do(i); errs[i] != nil && reachOf(errs[i]) == reachesAll {
 			stopped.Store(true)
 		}
 	}
@@ -45,8 +42,4 @@ func inBatches(n, limit int, do func(i int) error) error {
 	}
 	wg.Wait()
 	return errors.Join(errs...)
-}
-
-func isOfOneObject(err error) bool {
-	return IsTerminal(err) || errors.Is(err, ErrNotOwned) || apierrors.IsConflict(err)
 }

@@ -23,6 +23,7 @@ type keeping struct {
 	AnnotationOf []any
 	Adopt        AdoptPolicy
 	Former       []string // field managers
+	OnImmutable  ImmutablePolicy
 }
 
 // change returns what options have said so far, to say more.

@@ -74,6 +74,9 @@ func (d *desired) stamp(p *pass) error {
 	}
 	obj.SetOwnerReferences(refs)
 
+	if err := d.checkPolicy(); err != nil {
+		return err
+	}
 	if err := d.putHashes(p, obj); err != nil {
 		return err
 	}

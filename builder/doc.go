@@ -39,6 +39,7 @@
 //	Ignore("spec.replicas")      a first value, and then left to others: an autoscaler's replicas
 //	HashFrom(configMap, secret)  roll the pods when what they are configured with changes
 //	Adopt(IfOrphan)              take over an object of that name that no one controls
+//	OnImmutable(Recreate(...))   delete and create anew what can't be changed into what is wanted; or Keep
 //
 // # What a pass costs
 //
@@ -89,9 +90,22 @@
 //   - A wrong call or a wrong plan is [ErrMisuse]: no name, wanted twice, another namespace than the owner's, a
 //     cluster-scoped child of a namespaced owner.
 //   - Nothing is pruned in a pass that had an error. Only what the owner controls is, in the very version that was seen.
-//   - An object is never deleted because the API server calls its change invalid.
+//   - An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
+//     object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
 //
-// Errors about an object are an [*Error], which names it. [IsTerminal] says whether it is of any use to try again.
+// # Errors
+//
+// Errors about an object are an [*Error], which names it, and the fields that are at fault ([Error.Fields]); errors.Is,
+// errors.As and apierrors.IsForbidden and its kin see through it. [IsTerminal] says whether it is of any use to try
+// again. How far a failure reaches decides what else is tried in the pass:
+//
+//	this object alone       invalid, immutable: terminal; a conflict: tried again, and not told;
+//	                        not ours; denied by an admission webhook or policy
+//	its kind and namespace  no permission, a full quota, no such kind or namespace, a webhook that doesn't answer
+//	everything              no connection, too many requests, a server in trouble
+//
+// All but the terminal ones are for a reconciler to return, so that they are tried again with backoff: someone can mend
+// them.
 //
 // # Status and events
 //
@@ -110,7 +124,7 @@
 //	the owner's kind        get, list, watch
 //	its status              patch                             (subresource status)
 //	its finalizers          update                            (where OwnerReferencesPermissionEnforcement is on)
-//	each kind of children   get, list, watch, create, patch; delete if it is pruned
+//	each kind of children   get, list, watch, create, patch; delete if it is pruned or recreated
 //	kinds referred to       get, list, watch
 //	events.events.k8s.io    create, patch
 //	controllerrevisions     get, list, watch, create, patch, delete   (of apps, if there are phases)

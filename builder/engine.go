@@ -62,6 +62,7 @@ type Engine struct {
 	renewed  *lru.Cache   // owner's UID -> renewal
 	tracer   trace.Tracer // nil: nothing is traced
 	hashes   *lru.Cache   // types.UID of owners with phases -> wantedHash
+	kept     kept
 
 	mu               *sync.RWMutex
 	indexed          map[kind]bool
@@ -101,6 +102,7 @@ func NewEngine(c client.Client, o Options) *Engine {
 		indexedElsewhere: map[kind]bool{},
 		renewed:          lru.New(maxFailures),
 		hashes:           lru.New(maxFailures),
+		kept:             newKept(),
 	}
 	e.client = observed{c, e}
 	return e

@@ -25,6 +25,37 @@ type Error struct {
 	Err error
 
 	object client.Object // for events; nil if it isn't at hand
+	fields []string      // if more is known than the cause says
+}
+
+// Fields returns the paths of the fields that the API server found fault with (spec.replicas,
+// spec.template.spec.containers[0].image), in its order, each once; nil if the error isn't about fields.
+func (e *Error) Fields() []string {
+	if e.fields != nil {
+		return e.fields
+	}
+	var fields []string
+	for _, cause := range causesOf(e.Err) {
+		if !slices.Contains(fields, cause.Field) {
+			fields = append(fields, cause.Field)
+		}
+	}
+	return fields
+}
+
+// causesOf returns what the API server says of single fields.
+func causesOf(err error) []metav1.StatusCause {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var causes []metav1.StatusCause
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Field != "" {
+			causes = append(causes, cause)
+		}
+	}
+	return causes
 }
 
 func (e *Error) Error() string {
@@ -42,9 +73,10 @@ var ErrNotOwned = errors.New("exists and is not ours")
 var ErrMisuse = errors.New("builder misused")
 
 // IsTerminal reports whether retrying err can't help until the owner's spec (or the program) changes:
-// the API server called an object invalid or too large, or the Builder was misused. Everything else may pass: a
-// conflict, a timeout, a full quota (which is Forbidden), a permission that is granted later, an object in the way, an
-// admission webhook or policy that denies today. Of several errors joined, all have to be terminal.
+// the API server called an object invalid or too large, a change isn't possible (ErrImmutable), or the Builder was
+// misused. Everything else may pass: a conflict, a timeout, a full quota (which is Forbidden), a permission that is
+// granted later, a kind or namespace that is made later, an object in the way, an admission webhook or policy that denies
+// today. Of several errors joined, all have to be terminal.
 func IsTerminal(err error) bool {
 	all := leaves(err)
 	for _, leaf := range all {
@@ -69,12 +101,22 @@ func isTerminalLeaf(err error) bool {
 // isDenied reports whether an admission webhook or policy refused a request. They choose the status code themselves,
 // so that their texts are all there is to know them by.
 func isDenied(err error) bool {
+	message := messageOf(err)
+	return strings.Contains(message, "denied the request") || strings.Contains(message, "denied request:")
+}
+
+// isWebhookBroken reports whether an admission webhook could not be asked: it is down, or too slow.
+func isWebhookBroken(err error) bool {
+	return strings.Contains(messageOf(err), "failed calling webhook")
+}
+
+// messageOf returns what the API server says in an error, empty if it is none of its.
+func messageOf(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return false
+		return ""
 	}
-	message := status.Status().Message
-	return strings.Contains(message, "denied the request") || strings.Contains(message, "denied request:")
+	return status.Status().Message
 }
 
 // isConflict reports whether err is nothing but conflicts: someone else wrote first, and the next pass sees it.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -70,6 +71,9 @@ func (s *kinds) isNamespaced(k kind, obj client.Object) (bool, error) {
 		return known.(bool), nil
 	}
 	namespaced, err := s.client.IsObjectNamespaced(obj)
+	if meta.IsNoMatchError(err) {
+		return false, fmt.Errorf("the cluster doesn't know the kind; install its CustomResourceDefinition: %w", err)
+	}
 	if err != nil {
 		return false, fmt.Errorf("scope of %s: %w", k.gvk.GroupKind(), err)
 	}

@@ -84,8 +84,9 @@ func (p *pass) apply(ctx context.Context, wants []Child) error {
 			p.record(w)
 		}
 	}
+	var failing failingKinds
 	errs = append(errs, inBatches(len(writes), p.engine.parallelism, func(i int) error {
-		return writes[i].run(ctx, p)
+		return failing.try(writes[i].desired.key, func() error { return writes[i].run(ctx, p) })
 	}))
 	for _, w := range writes {
 		p.record(w)
@@ -136,7 +137,10 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 		return w, nil
 	case ours:
 	}
-	asWanted, err := p.isAsWanted(d, found)
+	asWanted, err := p.keeps(d, found)
+	if err == nil && !asWanted {
+		asWanted, err = p.isAsWanted(d, found)
+	}
 	w.verdict = verdictApply
 	if asWanted {
 		w.verdict = verdictNothing
@@ -154,6 +158,12 @@ func (p *pass) record(w *write) {
 		if p.rehearsed != nil {
 			p.rehearsed[w.desired.key] = w
 		}
+		if w.did == OperationRecreating {
+			p.result.Waiting = append(p.result.Waiting, w.desired.key)
+		}
+	case w.kept:
+		p.result.Unchanged++
+		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, UID: w.found.GetUID(), Operation: operationKept, object: w.found})
 	case w.verdict == verdictNothing:
 		p.result.Unchanged++
 	case w.verdict == verdictWait:
@@ -173,6 +183,7 @@ func (p *pass) finish() Result {
 		}
 		return store.Compare(a.Key, b.Key)
 	})
+	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
 	slices.SortFunc(p.result.Waiting, store.Compare)
 	slices.SortFunc(p.result.Held, store.Compare)
 	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
@@ -182,4 +193,4 @@ func (p *pass) finish() Result {
 	return p.result
 }
 
-var operations = []Operation{OperationCreated, OperationAdopted, OperationUpdated, OperationDeleted}
+var operations = []Operation{OperationCreated, OperationAdopted, OperationUpdated, OperationRecreating, OperationDeleted}

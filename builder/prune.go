@@ -100,10 +100,12 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 // deleteAll deletes children that were seen.
 func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 	done := make([]bool, len(keys))
+	var failing failingKinds
 	err := inBatches(len(keys), p.engine.parallelism, func(i int) error {
-		var err error
-		done[i], err = p.engine.delete(ctx, keys[i], p.seen[keys[i]])
-		return err
+		return failing.try(keys[i], func() (err error) {
+			done[i], err = p.engine.delete(ctx, keys[i], p.seen[keys[i]])
+			return err
+		})
 	})
 	for i, key := range keys {
 		if done[i] {

@@ -19,8 +19,14 @@ const (
 	OperationAdopted Operation = "Adopted"
 	// OperationUpdated: the object differed from what is wanted, and was applied.
 	OperationUpdated Operation = "Updated"
+	// OperationRecreating: the object can't be changed into what is wanted, and was deleted so that it can be created
+	// anew in another pass; see OnImmutable. Until then it is among those waited for.
+	OperationRecreating Operation = "Recreating"
 	// OperationDeleted: the object was no longer wanted.
 	OperationDeleted Operation = "Deleted"
+
+	// operationKept: the object can't be changed into what is wanted and was left as it is. It is only told.
+	operationKept Operation = "Kept"
 )
 
 // Change is one object that was written.
@@ -34,12 +40,12 @@ type Change struct {
 
 // Result is what a pass did. It is data: the Builder keeps none of it.
 type Result struct {
-	// Changes are the objects written, ordered by operation (created, adopted, updated, deleted) and key.
+	// Changes are the objects written, ordered by operation (created, adopted, updated, recreating, deleted) and key.
 	Changes []Change
-	// Unchanged counts the objects that were already as wanted.
+	// Unchanged counts the objects that were already as wanted, and those that are left as they are by OnImmutable(Keep).
 	Unchanged int
 	// Waiting lists objects that could not be written because an earlier object of that name is still being deleted,
-	// ordered by key.
+	// be it to create it anew, ordered by key.
 	Waiting []store.Key
 	// NotReady lists the children that are applied and not what they should become, ordered by key. Only children that
 	// are looked at for it are in it: see [Builder.AwaitReady], [ReadyWhen] and Plan.Report.
@@ -55,6 +61,8 @@ type Result struct {
 	// roll-out's time runs.
 	// Return it in a reconcile.Result.
 	RequeueAfter time.Duration
+
+	kept []Change // found in this pass not to be changeable
 }
 
 // Changed reports whether the pass wrote anything.

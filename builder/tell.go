@@ -17,14 +17,8 @@ func (e *Engine) tell(owner client.Object, scope string, res Result, err error) 
 	if e.dry {
 		return
 	}
-	for start := 0; start < len(res.Changes); {
-		end := start + 1
-		for end < len(res.Changes) && sameDeed(res.Changes[start], res.Changes[end]) {
-			end++
-		}
-		e.emit(owner, changeEvent(res.Changes[start:end]))
-		start = end
-	}
+	e.tellChanges(owner, res.Changes)
+	e.tellChanges(owner, res.kept)
 	key := failureKey{owner.GetUID(), scope}
 	switch {
 	case err == nil:
@@ -34,6 +28,17 @@ func (e *Engine) tell(owner client.Object, scope string, res Result, err error) 
 		if ev := failureEvent(err); e.failures.news(key, ev) {
 			e.emit(owner, ev)
 		}
+	}
+}
+
+func (e *Engine) tellChanges(owner client.Object, changes []Change) {
+	for start := 0; start < len(changes); {
+		end := start + 1
+		for end < len(changes) && sameDeed(changes[start], changes[end]) {
+			end++
+		}
+		e.emit(owner, changeEvent(changes[start:end]))
+		start = end
 	}
 }
 

@@ -30,6 +30,7 @@ type write struct {
 	verdict verdict
 	adopts  bool // found is no one's, and is to be the owner's
 
+	kept   bool          // found can't be changed into what is wanted, and is left as it is
 	did    Operation     // empty if nothing changed
 	stored client.Object // as the server returned it
 }
@@ -90,6 +91,9 @@ func (w *write) meet(ctx context.Context, p *pass) error {
 // replaced by another of its name.
 func (w *write) apply(ctx context.Context, p *pass) error {
 	obj, err := w.patch(ctx, p)
+	if isRefusedAsInvalid(err) {
+		return w.meetInvalid(ctx, p, err)
+	}
 	if err != nil {
 		return &Error{Key: w.desired.key, Operation: "apply", Err: err, object: w.desired.object}
 	}

@@ -13,6 +13,10 @@ const (
 	ReasonAdopted = "Adopted"
 	// ReasonUpdated: children differed from what is wanted and were brought back.
 	ReasonUpdated = "Updated"
+	// ReasonRecreating: children can't be changed into what is wanted, and were deleted to be created anew.
+	ReasonRecreating = "Recreating"
+	// ReasonKept: children can't be changed into what is wanted, and are left as they are.
+	ReasonKept = "Kept"
 	// ReasonDeleted: children that are no longer wanted were deleted.
 	ReasonDeleted = "Deleted"
 	// ReasonNotOwned: an object of a wanted name exists and belongs to someone else; it was left alone.

@@ -2,12 +2,14 @@ package builder_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -16,17 +18,31 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// want runs one pass that wants one object, kept as the options say.
-func (w *world) want(obj client.Object, opts ...builder.ChildOption) (builder.Result, []string, error) {
-	w.settleIfThere(obj)
-	w.sent.reset()
-	res, err := w.engine.For(w.owner).Object(obj, opts...).Reconcile(w.ctx)
+// want runs one pass that wants one object, kept as the options say, and another while there are conflicts: a
+// controller may write at the same time.
+func (w *world) want(obj client.Object, opts ...builder.ChildOption) (res builder.Result, sent []string, err error) {
+	for range 20 {
+		w.settleIfThere(obj)
+		w.sent.reset()
+		res, err = w.engine.For(w.owner).Object(obj, opts...).Reconcile(w.ctx)
+		if !apierrors.IsConflict(leaf(err)) {
+			break
+		}
+	}
 	return res, w.sent.all(), err
 }
 
-func (w *world) settleIfThere(obj client.Object) {
-	if w.exists(obj) {
-		w.settle(obj)
+// settleIfThere waits until the cache shows what the API server has, be it nothing.
+func (w *world) settleIfThere(like client.Object) {
+	version := func(c client.Client) string {
+		obj := like.DeepCopyObject().(client.Object)
+		if err := c.Get(w.ctx, client.ObjectKey{Namespace: w.ns, Name: like.GetName()}, obj); err != nil {
+			return "none"
+		}
+		return obj.GetResourceVersion()
+	}
+	for until := time.Now().Add(patience); version(w.cached) != version(w.live) && time.Now().Before(until); {
+		time.Sleep(pollEvery)
 	}
 }
 

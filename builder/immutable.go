@@ -1,0 +1,157 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ImmutablePolicy says what to do about an object that is wanted in a way that it can't be changed to: another template
+// of a Job, another selector of a Deployment, other volumeClaimTemplates of a StatefulSet. Make one of Fail, Keep and
+// Recreate.
+type ImmutablePolicy string
+
+const (
+	// Fail leaves the object as it is and reports ErrImmutable, which is terminal. It is the default.
+	Fail ImmutablePolicy = "Fail"
+	// Keep leaves the object as it is, all of it, until something else is wanted. It is told by one event, and
+	// remembered: no further request is made. After a restart of the process it costs two requests more, and one event.
+	Keep ImmutablePolicy = "Keep"
+)
+
+// recreate is the start of a policy that Recreate makes.
+const recreate = "Recreate"
+
+// Recreate deletes the object, in the very state that it was seen in, and makes a new one as soon as it is gone; until
+// then it is among [Result.Waiting]. What it contains (a volume's data) is lost. This needs the permission to delete,
+// and a quota with room for a trial, which is never stored.
+func Recreate(dependents metav1.DeletionPropagation) ImmutablePolicy {
+	return ImmutablePolicy(recreate + " " + string(dependents))
+}
+
+// What Recreate does with an object's dependents: the pods of a StatefulSet, the ReplicaSets of a Deployment.
+const (
+	// Orphan leaves them running. A new object of the same selector adopts them.
+	Orphan = metav1.DeletePropagationOrphan
+	// Foreground deletes them first: the new object is made once all of them are gone.
+	Foreground = metav1.DeletePropagationForeground
+	// Background deletes them afterwards: the old and the new ones exist side by side for a while.
+	Background = metav1.DeletePropagationBackground
+)
+
+// OnImmutable says what to do when the API server won't change an existing child into what is wanted. Default: Fail.
+//
+// That the API server calls a change invalid is no proof: what is wanted may be invalid altogether. So a dry run creates
+// the object that is wanted under another name (of a Service, without the addresses and node ports that the existing
+// one holds). Only if that is accepted is the change one of an immutable field, and is the policy followed; else the
+// error is reported as it is, and nothing is ever deleted. An unknown policy is [ErrMisuse]. What a dry run can't see is
+// whether another Service has a fixed cluster IP: one that is recreated with it isn't made until it is free.
+//
+// Which fields are immutable is up to the API server: see "kubectl explain" and, for custom resources, rules such as
+// self == oldSelf.
+func OnImmutable(policy ImmutablePolicy) ChildOption { return onImmutable(policy) }
+
+type onImmutable ImmutablePolicy
+
+func (policy onImmutable) applyToChild(c *Child) { c.change().OnImmutable = ImmutablePolicy(policy) }
+
+// ErrImmutable is the cause of an Error about a child that exists and can't be changed into what is wanted, proved by
+// the API server's accepting it as a new object. See OnImmutable.
+var ErrImmutable = errors.New("can't be changed once it exists")
+
+func (d *desired) immutablePolicy() ImmutablePolicy {
+	if d.child.how == nil || d.child.how.OnImmutable == "" {
+		return Fail
+	}
+	return d.child.how.OnImmutable
+}
+
+// checkPolicy refuses a policy that isn't one.
+func (d *desired) checkPolicy() error {
+	switch policy := d.immutablePolicy(); policy {
+	case Fail, Keep, Recreate(Orphan), Recreate(Foreground), Recreate(Background):
+		return nil
+	default:
+		return fmt.Errorf("%w: OnImmutable(%q) of %s; want Fail, Keep, or Recreate of Orphan, Foreground or Background", ErrMisuse, policy, d.key)
+	}
+}
+
+// isRefusedAsInvalid reports whether the API server itself, and no admission webhook or policy, called a change invalid.
+func isRefusedAsInvalid(err error) bool { return apierrors.IsInvalid(err) && !isDenied(err) }
+
+// meetInvalid deals with a change that was refused as invalid.
+func (w *write) meetInvalid(ctx context.Context, p *pass, refused error) error {
+	d, policy := w.desired, w.desired.immutablePolicy()
+	err := w.try(ctx, p)
+	switch {
+	case err == nil && policy == Keep:
+		w.verdict, w.kept = verdictNothing, true
+		p.engine.kept.add(w.found, d)
+		return nil
+	case err == nil && policy != Fail:
+		return w.deleteToRecreate(ctx, p, metav1.DeletionPropagation(strings.TrimPrefix(string(policy), recreate+" ")))
+	case err == nil:
+		return w.immutableError(refused)
+	case policy == Fail || isTerminalLeaf(err):
+		return &Error{Key: d.key, Operation: "apply", Err: refused, object: d.object}
+	default: // it may be known another time
+		err = fmt.Errorf("whether it could be created anew isn't known, as a trial failed: %w (the change was refused: %s)", err, shorten(refused.Error(), maxSummary/8))
+		return &Error{Key: d.key, Operation: "apply", Err: err, object: d.object}
+	}
+}
+
+// try creates what is wanted under a name of its own, in a dry run.
+func (w *write) try(ctx context.Context, p *pass) error {
+	obj := w.desired.object.DeepCopyObject().(client.Object)
+	obj.SetName(trialName(w.desired.key.Name, w.desired.digest))
+	obj, err := p.engine.kinds.withoutHeld(obj, w.found)
+	if err != nil {
+		return err
+	}
+	return p.engine.client.Create(ctx, obj, &client.CreateOptions{
+		DryRun: []string{metav1.DryRunAll}, FieldManager: p.engine.name,
+		DisableReadYourWritesConsistency: true, // nothing is written that a cache could show
+	})
+}
+
+// trialName is the name of a trial: always the same, and fit for all kinds whose names are labels.
+func trialName(name, digest string) string {
+	const most = 63
+	suffix := "-probe-" + digest[:8]
+	return strings.TrimRight(name[:min(len(name), most-len(suffix))], "-.") + suffix
+}
+
+// deleteToRecreate deletes the object in the state that it was seen in. Once it is gone, a pass makes the new one.
+func (w *write) deleteToRecreate(ctx context.Context, p *pass, dependents metav1.DeletionPropagation) error {
+	seen := w.found.DeepCopyObject().(client.Object) // the client may write to it
+	w.verdict = verdictWait
+	err := p.engine.client.Delete(ctx, seen,
+		client.Preconditions{UID: ptr.To(w.found.GetUID()), ResourceVersion: ptr.To(w.found.GetResourceVersion())},
+		client.PropagationPolicy(dependents))
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return &Error{Key: w.desired.key, Operation: "delete", Err: err, object: w.found}
+	}
+	w.did, w.stored = OperationRecreating, w.found
+	return nil
+}
+
+// immutableError says what can't be changed, and what would be accepted.
+func (w *write) immutableError(refused error) *Error {
+	diffs := w.refusedDifferences(refused)
+	var texts, fields []string
+	for _, diff := range diffs {
+		texts, fields = append(texts, diff.String()), append(fields, diff.path)
+	}
+	about := &Error{Key: w.desired.key, Operation: "apply", object: w.desired.object, fields: fields}
+	about.Err = fmt.Errorf("%w: %s; want it as it is, or say what to do by builder.OnImmutable: %w", ErrImmutable, strings.Join(texts, ", "), refused)
+	return about
+}

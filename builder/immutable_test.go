@@ -1,0 +1,113 @@
+package builder
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+func TestPoliciesAreChecked(t *testing.T) {
+	for _, policy := range []ImmutablePolicy{"", Fail, Keep, Recreate(Orphan), Recreate(Foreground), Recreate(Background)} {
+		assert.NoError(t, (&desired{child: Want(config("c"), OnImmutable(policy))}).checkPolicy(), policy)
+	}
+	for _, policy := range []ImmutablePolicy{"Delete", "Recreate", Recreate(""), Recreate("Now")} {
+		_, err := engineWith(interceptor.Funcs{}).For(owner()).ConfigMap(config("c"), OnImmutable(policy)).Reconcile(t.Context())
+		assert.ErrorIs(t, err, ErrMisuse, policy)
+		assert.ErrorContains(t, err, string(policy))
+	}
+}
+
+func TestTrialNames(t *testing.T) {
+	for _, name := range []string{"web", strings.Repeat("x", 63), strings.Repeat("x", 253), "a.b-" + strings.Repeat(".", 50)} {
+		got := trialName(name, "0123456789abcdef")
+		assert.Empty(t, validation.IsDNS1123Subdomain(got), got)
+		assert.LessOrEqual(t, len(got), 63)
+		assert.True(t, strings.HasSuffix(got, "-probe-01234567"))
+		assert.Equal(t, got, trialName(name, "0123456789abcdef"))
+	}
+}
+
+func TestTrialOfAServiceHasNothingThatIsHeld(t *testing.T) {
+	held := &corev1.Service{Spec: corev1.ServiceSpec{
+		ClusterIP: "10.0.0.1", ClusterIPs: []string{"10.0.0.1"}, HealthCheckNodePort: 30009,
+		Ports: []corev1.ServicePort{{Port: 80, NodePort: 30001, Protocol: corev1.ProtocolTCP}, {Port: 53, NodePort: 30002, Protocol: corev1.ProtocolUDP}},
+	}}
+	same, other := held.DeepCopy(), held.DeepCopy()
+	same.Spec.Ports[0].Protocol = ""
+	dropHeld(same, held)
+	assert.Equal(t, corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}, {Port: 53, Protocol: corev1.ProtocolUDP}}}, same.Spec)
+
+	other.Spec.ClusterIP, other.Spec.ClusterIPs, other.Spec.HealthCheckNodePort = "10.0.0.2", nil, 30008
+	other.Spec.Ports[0].NodePort, other.Spec.Ports[1].Protocol = 30003, corev1.ProtocolTCP
+	want := other.DeepCopy()
+	dropHeld(other, held)
+	assert.Equal(t, want, other, "what others may hold is tried")
+
+	headless := &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}}
+	dropHeld(headless, headless.DeepCopy())
+	assert.Equal(t, corev1.ClusterIPNone, headless.Spec.ClusterIP)
+
+	found := untyped(t, held, "v1", "Service")
+	loose, err := (&kinds{}).withoutHeld(found.DeepCopy(), found)
+	require.NoError(t, err)
+	assert.NotContains(t, untyped(t, loose, "v1", "Service").Object["spec"], "clusterIP")
+	unrelated := untyped(t, config("c"), "v1", "ConfigMap")
+	got, err := (&kinds{}).withoutHeld(unrelated, unrelated)
+	require.NoError(t, err)
+	assert.Same(t, unrelated, got)
+}
+
+func refusal(causes ...*field.Error) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "X"}, "x", causes)
+}
+
+func TestRefusedDifferences(t *testing.T) {
+	found := deployment("web")
+	found.Spec.MinReadySeconds = 3
+	wanted := deployment("web")
+	wanted.Spec.Template.Spec.Containers[0].Image = "other"
+	wanted.Spec.MinReadySeconds = 5
+	wanted.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}
+	w := &write{desired: stampedWith(t, wanted), found: found}
+	texts := func(err error) []string {
+		var all []string
+		for _, d := range w.refusedDifferences(err) {
+			all = append(all, d.String())
+		}
+		return all
+	}
+	spec := field.NewPath("spec")
+	assert.Equal(t, []string{`spec.selector.matchLabels.app (is unset, wanted "x")`}, texts(refusal(field.Invalid(spec.Child("selector"), nil, "field is immutable"))))
+	assert.Equal(t, []string{`spec.minReadySeconds (is "3", wanted "5")`},
+		texts(refusal(field.Forbidden(spec, "updates to fields other than 'template', 'selector' are forbidden"))))
+	assert.Equal(t, []string{"spec.none"}, texts(refusal(field.Forbidden(spec.Child("none"), "no"))))
+	assert.Equal(t, []string{`spec.minReadySeconds (is "3", wanted "5")`},
+		texts(refusal(field.Forbidden(spec.Child("minReadySeconds"), "no"), field.Forbidden(spec.Child("minReadySeconds"), "no"))))
+	assert.Nil(t, texts(conflict))
+
+	secret := &write{
+		desired: stampedWith(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"p": "new"}}),
+		found:   &corev1.Secret{Data: map[string][]byte{"p": []byte("old")}},
+	}
+	diffs := secret.refusedDifferences(refusal(field.Forbidden(field.NewPath("data"), "no")))
+	require.Len(t, diffs, 1)
+	assert.Equal(t, "data.p", diffs[0].String(), "what is secret isn't told")
+}
+
+func TestFieldsOfErrors(t *testing.T) {
+	about := of(refusal(field.Invalid(field.NewPath("a", "b"), 1, "x"), field.Required(field.NewPath("c"), "y"), field.Required(field.NewPath("c"), "z"))).(*Error)
+	assert.Equal(t, []string{"a.b", "c"}, about.Fields())
+	assert.Nil(t, of(conflict).(*Error).Fields())
+	assert.Nil(t, of(ErrNotOwned).(*Error).Fields())
+	about.fields = []string{"a.b.c"}
+	assert.Equal(t, []string{"a.b.c"}, about.Fields())
+}
