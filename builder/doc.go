@@ -32,7 +32,15 @@
 // are not yours: the API server's defaults and other writers (an autoscaler's replicas, an injected sidecar) are left
 // alone. Fields that you set are put back whoever changed them. A field that you no longer set is removed. There is no
 // way to want a field empty, other than through a pointer. Children live in their owner's namespace, have fixed names,
-// and are garbage collected with their owner. Nothing is ever written for an owner that is being deleted.
+// and are garbage collected with their owner; those that can't be are wanted with [Elsewhere]. Nothing is ever created or
+// changed for an owner that is being deleted.
+//
+// # What goes
+//
+// What is no longer wanted is deleted of the kinds that [Builder.Prune] names, or of all kinds that the owner ever had
+// children of: [Builder.PruneAll] keeps them with the owner, so that nothing stays behind when the last object of a kind
+// goes, or when the next version of your program no longer knows the kind. Children elsewhere go with their owner by a
+// finalizer. [Builder.Diff] says beforehand what would be created, changed and deleted.
 //
 // # What a pass costs
 //
@@ -60,8 +68,9 @@
 //   - An object of that name that isn't the owner's is left alone, with [ErrNotOwned]. An object of a predecessor of
 //     the same name, about to be collected, is waited for: [Result.Waiting].
 //   - A wrong call or a wrong plan is [ErrMisuse]: no name, wanted twice, another namespace than the owner's, a
-//     cluster-scoped child of a namespaced owner.
-//   - Nothing is pruned in a pass that had an error. Only what the owner controls is, in the very version that was seen.
+//     cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere].
+//   - Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
+//     label), in the very version that was seen.
 //   - An object is never deleted because the API server calls its change invalid.
 //
 // Errors about an object are an [*Error], which names it. [IsTerminal] says whether it is of any use to try again.
@@ -70,14 +79,19 @@
 //
 // An operator's status is its plan's business; see [Plan]. What the builder can't do it reports itself, on owners that
 // are [Conditioned]: Ready=False, and Stalled=True if no retry can help, until it can. Events say what was created,
-// updated and deleted, one for each kind and pass, and what failed, once for each failure; see package events.
+// updated and deleted, one for each kind and pass, and what failed, once for each failure; see package events. Metrics
+// named armature_builder_... are in controller-runtime's registry, and [Options.TracerProvider] receives spans;
+// docs/metrics.md explains both.
 //
 // # Permissions
 //
 //	the owner's kind        get, list, watch
 //	its status              patch                             (subresource status)
 //	its finalizers          update                            (where OwnerReferencesPermissionEnforcement is on)
+//	the owner's kind        patch                             (for PruneAll and Elsewhere)
 //	each kind of children   get, list, watch, create, patch; delete if it is pruned
+//	kinds Elsewhere         the same and delete, in the whole cluster
+//	kinds once recorded     list, delete                      (for PruneAll: until they are pruned)
 //	kinds referred to       get, list, watch
 //	events.events.k8s.io    create, patch
 package builder
