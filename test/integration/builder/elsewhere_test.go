@@ -138,8 +138,9 @@ func TestWhatIsElsewhereAndNotOurs(t *testing.T) {
 	others.Labels = map[string]string{builder.LabelOwnerUID: string(other.UID)}
 	controlled := a.configMap("controlled")
 	controlled.Labels = map[string]string{builder.LabelOwnerUID: string(a.owner.UID)}
-	controlled.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "n", Controller: new(bool)}}
-	*controlled.OwnerReferences[0].Controller = true
+	boss := a.configMap("boss")
+	require.NoError(t, a.live.Create(a.ctx, boss))
+	controlled.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(boss, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
 	for _, theirs := range []*corev1.ConfigMap{unmarked, others, controlled} {
 		require.NoError(t, a.live.Create(a.ctx, theirs.DeepCopy()))
 		_, _, err := a.want(prunesAll, a.configMap(theirs.Name, "k", "mine"))
@@ -287,8 +288,8 @@ func TestOperatorWithChildrenElsewhere(t *testing.T) {
 	require.NoError(t, o.live.Delete(o.ctx, a.configMap("a")))
 	o.eventually(func() bool { return a.at(a.configMap("a")) != nil }, "the watch to bring it back")
 	o.change(func(w *Widget) { w.Spec.Children = []string{"b"} })
-	o.eventually(seen(there+"/b"), "prune")
-	assert.Nil(t, a.at(a.configMap("a")))
+	o.eventually(func() bool { return a.at(a.configMap("a")) == nil }, "prune")
+	o.eventually(seen(there+"/b"), "the view without it")
 	o.settled()
 
 	held := a.at(a.configMap("b"))
