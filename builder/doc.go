@@ -32,7 +32,15 @@
 // are not yours: the API server's defaults and other writers (an autoscaler's replicas, an injected sidecar) are left
 // alone. Fields that you set are put back whoever changed them. A field that you no longer set is removed. There is no
 // way to want a field empty, other than through a pointer. Children live in their owner's namespace, have fixed names,
-// and are garbage collected with their owner. Nothing is ever written for an owner that is being deleted.
+// and are garbage collected with their owner; those that can't be are wanted with [Elsewhere]. Nothing is ever created or
+// changed for an owner that is being deleted.
+//
+// # What goes
+//
+// What is no longer wanted is deleted of the kinds that [Builder.Prune] names, or of all kinds that the owner ever had
+// children of: [Builder.PruneAll] keeps them with the owner, so that nothing stays behind when the last object of a kind
+// goes, or when the next version of your program no longer knows the kind. Children elsewhere go with their owner by a
+// finalizer. [Builder.Diff] says beforehand what would be created, changed and deleted.
 //
 // What is other than usual about one child is said by options, which [Want] and every method for a kind take:
 //
@@ -88,8 +96,9 @@
 //     and no one controls it. An object of a predecessor of the same name, about to be collected, is waited for:
 //     [Result.Waiting].
 //   - A wrong call or a wrong plan is [ErrMisuse]: no name, wanted twice, another namespace than the owner's, a
-//     cluster-scoped child of a namespaced owner.
-//   - Nothing is pruned in a pass that had an error. Only what the owner controls is, in the very version that was seen.
+//     cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere].
+//   - Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
+//     label), in the very version that was seen.
 //   - An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
 //     object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
 //
@@ -109,22 +118,22 @@
 //
 // # Status and events
 //
-// The standard conditions Ready, Progressing and Stalled say what a [Result] says: whether all children are as wanted,
-// and what is waited for ([Result.SetConditions]). Write them with [Engine.ReportStatus] after a Builder's Reconcile; a
-// [Plan] asks for them with Report. Both make one patch a pass, and none if nothing has changed. Whether children are
-// ready, not just applied, is looked at on request: [Builder.AwaitReady], [ReadyWhen], Plan.Report.
-//
-// The rest of a status is the plan's business. In a plan without Report so are the conditions; but what the builder
-// can't do it reports all the same, on owners that are [Conditioned]: Ready=False, and Stalled=True if no retry can
-// help, until it can. Events say what was created,
-// updated and deleted, one for each kind and pass, and what failed, once for each failure; see package events.
+//     cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere].
+//   - Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
+//     label), in the very version that was seen.
+//   - An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
+//     object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
 //
 // # Permissions
 //
 //	the owner's kind        get, list, watch
 //	its status              patch                             (subresource status)
 //	its finalizers          update                            (where OwnerReferencesPermissionEnforcement is on)
-//	each kind of children   get, list, watch, create, patch; delete if it is pruned or recreated
+//     cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere].
+//   - Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
+//     label), in the very version that was seen.
+//   - An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
+//     object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
 //	kinds referred to       get, list, watch
 //	events.events.k8s.io    create, patch
 //	controllerrevisions     get, list, watch, create, patch, delete   (of apps, if there are phases)

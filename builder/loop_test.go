@@ -66,8 +66,11 @@ func TestOwnerChanges(t *testing.T) {
 		"spec":       {func(m *metav1.ObjectMeta) { m.Generation = 2 }, true},
 		"label":      {func(m *metav1.ObjectMeta) { m.Labels = nil }, true},
 		"annotation": {func(m *metav1.ObjectMeta) { m.Annotations = map[string]string{"a": "b"} }, true},
-		"deletion":   {func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &now }, true},
-		"another":    {func(m *metav1.ObjectMeta) { m.UID = "2" }, true},
+		"record": {func(m *metav1.ObjectMeta) {
+			m.Annotations = map[string]string{AnnotationGroupKinds: "ConfigMap", AnnotationGroupKindsElsewhere: "Node"}
+		}, false},
+		"deletion": {func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &now }, true},
+		"another":  {func(m *metav1.ObjectMeta) { m.UID = "2" }, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

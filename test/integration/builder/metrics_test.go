@@ -39,9 +39,9 @@ func metric(t *testing.T, name string, labels map[string]string) float64 {
 
 func TestMetricsOfAPass(t *testing.T) {
 	w := newWorld(t, &corev1.ConfigMap{})
-	w.engine = builder.NewEngine(w.cached, builder.Options{Name: "metered"})
+	w.engine = builder.NewEngine(w.cached, builder.Options{Name: w.ns})
 	of := func(name string) float64 {
-		return metric(t, "armature_builder_"+name, map[string]string{"controller": "metered", "kind": "ConfigMap"})
+		return metric(t, "armature_builder_"+name, map[string]string{"controller": w.ns, "kind": "ConfigMap"})
 	}
 	_, _, err := w.pass(configMap("a", "k", "1"))
 	require.NoError(t, err)

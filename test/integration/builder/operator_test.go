@@ -57,15 +57,16 @@ type operated struct {
 	mu     sync.Mutex
 	passes int
 	stop   func()
+	away   []client.Object // kinds elsewhere
 }
 
-func operate(t *testing.T, plan builder.PlanFunc[*Widget], widget *Widget) *operated {
+func operate(t *testing.T, plan builder.PlanFunc[*Widget], widget *Widget, elsewhere ...client.Object) *operated {
 	testcluster.InstallCRDs(t, "testdata/crd")
 	w := &world{t: t, ctx: t.Context(), ns: testcluster.Namespace(t), sent: &ledger{}}
 	var err error
 	w.live, err = client.New(testcluster.Config(t), client.Options{Scheme: testScheme()})
 	require.NoError(t, err)
-	o := &operated{world: w, widget: widget}
+	o := &operated{world: w, widget: widget, away: elsewhere}
 	widget.Name, widget.Namespace = "widget", w.ns
 	require.NoError(t, w.live.Create(w.ctx, widget))
 	o.start(plan)
@@ -78,6 +79,7 @@ func (o *operated) start(plan builder.PlanFunc[*Widget]) {
 	o.cached = mgr.GetClient()
 	err := builder.NewOperator[*Widget](mgr, "widget-tester").
 		Owns(&corev1.ConfigMap{}, &appsv1.Deployment{}, &appsv1.ControllerRevision{}).
+		OwnsElsewhere(o.away...).
 		Refers(&corev1.Secret{}, func(w *Widget) []string { return []string{w.Spec.Source} }).
 		Plan(func(owner *Widget, seen builder.View) builder.Plan[*Widget] {
 			if owner.Namespace != o.ns {

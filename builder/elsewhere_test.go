@@ -1,0 +1,82 @@
+package builder
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+func TestWhereElsewhereIs(t *testing.T) {
+	e := engineWith(interceptor.Funcs{})
+	p, err := e.newPass(owner())
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		obj  client.Object
+		want string
+	}{
+		"another namespace": {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "c"}}, "ConfigMap other/c"},
+		"the owner's":       {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}}, "ConfigMap default/c"},
+		"cluster-scoped":    {&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "n"}}, "Namespace n"},
+		"nowhere":           {config("c"), ""},
+		"no name":           {&corev1.Namespace{}, ""},
+		"nil":               {nil, ""},
+	} {
+		_, key, err := p.keyOfChild(Want(c.obj, Elsewhere()))
+		if c.want == "" {
+			assert.ErrorIs(t, err, ErrMisuse, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, key.String(), name)
+	}
+}
+
+func TestWhoseIsElsewhere(t *testing.T) {
+	e := engineWith(interceptor.Funcs{})
+	p, err := e.newPass(owner())
+	require.NoError(t, err)
+	marked := func(change func(*corev1.ConfigMap)) *corev1.ConfigMap {
+		c := config("c")
+		p.markElsewhere(c)
+		change(c)
+		return c
+	}
+	now := metav1.Now()
+	d := &desired{child: Want(config("c"), Elsewhere())}
+	for name, c := range map[string]struct {
+		found *corev1.ConfigMap
+		want  ownership
+	}{
+		"ours":       {marked(func(*corev1.ConfigMap) {}), ours},
+		"leaving":    {marked(func(c *corev1.ConfigMap) { c.DeletionTimestamp = &now }), leaving},
+		"no label":   {marked(func(c *corev1.ConfigMap) { c.Labels = nil }), foreign},
+		"other UID":  {marked(func(c *corev1.ConfigMap) { c.Labels[LabelOwnerUID] = "x" }), foreign},
+		"controlled": {marked(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{Controller: ptr.To(true)}} }), foreign},
+	} {
+		assert.Equal(t, c.want, p.ownershipOf(d, c.found), name)
+	}
+	assert.Equal(t, foreign, p.ownershipOf(&desired{child: Want(config("c"))}, marked(func(*corev1.ConfigMap) {})), "the label makes no child at home")
+}
+
+func TestChildElsewhereWakesItsOwner(t *testing.T) {
+	e := engineWith(interceptor.Funcs{})
+	p, err := e.newPass(owner())
+	require.NoError(t, err)
+	c := config("c")
+	find := ownersElsewhere(schema.GroupKind{Kind: "ConfigMap"})
+	assert.Empty(t, find(t.Context(), c))
+	p.markElsewhere(c)
+	got := find(t.Context(), c)
+	require.Len(t, got, 1)
+	assert.Equal(t, "default/owner", got[0].String())
+	assert.Empty(t, ownersElsewhere(schema.GroupKind{Kind: "Other"})(t.Context(), c))
+	c.Annotations[AnnotationOwner] = "nonsense"
+	assert.Empty(t, find(t.Context(), c))
+}
