@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// InPhase puts a child in a phase, one of those that [Builder.Phases] or Plan.Phases put in order. Default: a child is in
-// no phase; it is applied before all phases, and not waited for.
+// InPhase puts a child in a phase, one of those that [Builder.Phases] or Plan.Phases put in order. Default: a child is
+// in no phase; it is applied before all phases, and not waited for.
 func InPhase(name string) ChildOption { return inPhase(name) }
 
 type inPhase string
@@ -21,8 +21,8 @@ type FailurePolicy time.Duration
 const Wait FailurePolicy = 0
 
 // Rollback returns the children to the last completed revision once a phase has not become ready for a time, which is
-// counted to the second and for each phase anew; less than a second counts as a second. It should be longer than a phase
-// takes in good health. See [Builder.OnFailure].
+// counted to the second and for each phase anew; less than a second counts as a second. It should be longer than a
+// phase takes in good health. See [Builder.OnFailure].
 func Rollback(after time.Duration) FailurePolicy {
 	return FailurePolicy(max(after, time.Second))
 }
@@ -30,8 +30,8 @@ func Rollback(after time.Duration) FailurePolicy {
 // Phases orders the children that are [InPhase]: names are the phases from first to last, each once. A child in a phase
 // that isn't named is [ErrMisuse].
 //
-// At the first install all phases are applied at once. From then on, a change of the phased children is rolled out phase
-// by phase: what changes in a phase is written when all earlier phases are as wanted and ready, by the rules of
+// At the first install all phases are applied at once. From then on, a change of the phased children is rolled out
+// phase by phase: what changes in a phase is written when all earlier phases are as wanted and ready, by the rules of
 // [Builder.AwaitReady]. While a phase isn't ready, or has failed, later ones stay as they are ([Result.Held]). Drift is
 // no change: a child of any phase that someone edited or deleted is put back at once, to what it was before if its
 // change is still held. Children without a phase are applied first and never held; a claim that is bound by its first
@@ -40,11 +40,11 @@ func Rollback(after time.Duration) FailurePolicy {
 // A change during a roll-out starts a new one at the first phase; what the old one has changed in later phases stays as
 // it is until its turn. Phases may be renamed and reordered freely; that alone rolls nothing out.
 //
-// What was rolled out is kept as ControllerRevisions (apps/v1) that the owner controls: the last two that were completed,
-// and the one under way. So the first install is as long as there is no completed one; also an owner whose children
-// existed before they had phases begins so. They are called <owner>-<hash>, and are read from the cache: an [Operator]
-// should have them in Owns, for others there is [Engine.IndexOwned]. The owner must be namespaced. A pass over what is
-// unchanged makes no request, and without phases there are no revisions.
+// What was rolled out is kept as ControllerRevisions (apps/v1) that the owner controls: the last two that were
+// completed, and the one under way. So the first install is as long as there is no completed one; also an owner whose
+// children existed before they had phases begins so. They are called <owner>-<hash>, and are read from the cache: an
+// [Operator] should have them in Owns, for others there is [Engine.IndexOwned]. The owner must be namespaced. A pass
+// over what is unchanged makes no request, and without phases there are no revisions.
 //
 // A revision holds the children as they were applied, but for Secrets, of which it holds a digest (as their annotation
 // does). Who can write an owner's ControllerRevisions can have the operator apply what is in them, of the kinds that it
@@ -62,9 +62,9 @@ func (b *Builder) Phases(names ...string) *Builder {
 // With [Rollback] the phased children return to the last completed revision, the last phase first, without waiting for
 // one another; with it goes what the failed revision had added, once all is ready, of kinds that are pruned. The owner
 // is never edited: its conditions say RolledBack, and the failed revision isn't tried again until something else has
-// been wanted, or its ControllerRevision is deleted. Secrets and children without a phase stay as they are. At the first
-// install there is nothing to return to. A revision of more than about a megabyte, compressed, is kept without its
-// children: it can't be returned to, which [Result.Halted] then says.
+// been wanted, or its ControllerRevision is deleted. Secrets and children without a phase stay as they are. At the
+// first install there is nothing to return to. A revision of more than about a megabyte, compressed, is kept without
+// its children: it can't be returned to, which [Result.Halted] then says.
 //
 // The time is kept in the ControllerRevision, so that it also runs while the controller is down.
 func (b *Builder) OnFailure(policy FailurePolicy) *Builder {

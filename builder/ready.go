@@ -18,8 +18,8 @@ type NotReady struct {
 	Why string
 }
 
-// AwaitReady looks at each child's readiness in this pass: those that aren't ready are in [Result.NotReady]. It costs no
-// request, since it looks at the cache. Default: only children in a phase and those with [ReadyWhen] are looked at.
+// AwaitReady looks at each child's readiness in this pass: those that aren't ready are in [Result.NotReady]. It costs
+// no request, since it looks at the cache. Default: only children in a phase and those with [ReadyWhen] are looked at.
 //
 // A child is ready by these rules, which are those of kstatus (sigs.k8s.io/cli-utils) but where noted:
 //
@@ -41,10 +41,10 @@ func (b *Builder) AwaitReady() *Builder {
 	return b
 }
 
-// ReadyWhen says by a function whether the child is ready, instead of the rules of [Builder.AwaitReady]. It is given the
-// child as read from the cluster, of the Go type that was wanted, and must not change it; why says in a few words what
-// is waited for. It is only asked about a child that is applied as wanted and isn't being deleted. A function that is
-// nil is the default.
+// ReadyWhen says by a function whether the child is ready, instead of the rules of [Builder.AwaitReady]. It is given
+// the child as read from the cluster, of the Go type that was wanted, and must not change it; why says in a few words
+// what is waited for. It is only asked about a child that is applied as wanted and isn't being deleted. A function that
+// is nil is the default.
 func ReadyWhen(ready func(child client.Object) (ready bool, why string)) ChildOption {
 	return readyWhen(ready)
 }

@@ -125,8 +125,8 @@ func (p *pass) createRevision(ctx context.Context, name string, data []byte, num
 	return &revision{object: object, record: record}, nil
 }
 
-// whoseRevision turns the error of a create that met an object: a conflict if it is ours, that is, if the cache is late.
-// One of ours that has lost its mark is of no use, and in the way: it is deleted first.
+// whoseRevision turns the error of a create that met an object: a conflict if it is ours, that is, if the cache is
+// late. One of ours that has lost its mark is of no use, and in the way: it is deleted first.
 func (p *pass) whoseRevision(ctx context.Context, like client.Object, key store.Key, exists error) error {
 	k, err := p.engine.kinds.of(like)
 	if err != nil {
@@ -155,8 +155,8 @@ func (p *pass) recordOf(obj client.Object) (record rolloutRecord, ok bool) {
 	return record, err == nil && record.Controller == p.engine.name
 }
 
-// updateRevision notes how far a roll-out is, unless someone changed the revision since it was read. A number other than
-// 0 makes it the newest.
+// updateRevision notes how far a roll-out is, unless someone changed the revision since it was read. A number other
+// than 0 makes it the newest.
 func (p *pass) updateRevision(ctx context.Context, r *revision, number int64, record rolloutRecord) error {
 	note, err := json.Marshal(record)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // atOnce is when the pass comes that begins a rollback.
 const atOnce = time.Millisecond
 
-// giveUp looks at the clock, if the roll-out is to be rolled back once its phase has not become ready in time. That it is
-// given up is noted first; the next pass goes back. So a crash anywhere leads to the same end.
+// giveUp looks at the clock, if the roll-out is to be rolled back once its phase has not become ready in time. That it
+// is given up is noted first; the next pass goes back. So a crash anywhere leads to the same end.
 func (r *rollout) giveUp(ctx context.Context, cause error) error {
 	after := time.Duration(r.phasing.onFailure)
 	if after <= 0 {
@@ -87,8 +87,8 @@ func (r *rollout) cannotGoBack() {
 	r.result.Halted.Why += because
 }
 
-// goBack brings the phased children to the last completed revision, the last phase first. It waits for none: to be back is
-// worth more than the order. It reports whether all of them are as they were, and ready.
+// goBack brings the phased children to the last completed revision, the last phase first. It waits for none: to be back
+// is worth more than the order. It reports whether all of them are as they were, and ready.
 func (r *rollout) goBack(ctx context.Context) (done bool, err error) {
 	r.result.Rollout = r.tellOf(RolloutRolledBack)
 	if err := r.forget(ctx); err != nil {

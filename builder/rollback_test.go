@@ -210,7 +210,7 @@ func TestTooLargeForARollback(t *testing.T) {
 		noise.WriteString(sum + revisionHash("", []*desired{{digest: sum}}) + sum[:3] + fmt.Sprint(i))
 	}
 	w.change = func(b *Builder) {
-		for i := range 5 {
+		for i := range 3 {
 			c := config(fmt.Sprint("c", i))
 			c.Data["noise"] = fmt.Sprint(i, noise.String())
 			b.ConfigMap(c, InPhase("controller"))
@@ -340,7 +340,7 @@ func TestSnapshots(t *testing.T) {
 		assert.Error(t, err, bad)
 	}
 	many := snapshot{}
-	for i := range 120_000 {
+	for i := range 80_000 {
 		many.Children = append(many.Children, snapshotChild{Name: fmt.Sprint(revisionHash("", nil), i*7919), Digest: revisionHash("", []*desired{{digest: fmt.Sprint(i)}})})
 	}
 	_, err := many.render()

@@ -71,8 +71,8 @@ type rollout struct {
 	before *snapshot   // the data of last, read when needed
 }
 
-// applyAll brings the children to what is wanted, phase by phase if there are phases. It reports whether that is done, so
-// that pruning may begin.
+// applyAll brings the children to what is wanted, phase by phase if there are phases. It reports whether that is done,
+// so that pruning may begin.
 func (p *pass) applyAll(ctx context.Context, wants []Child) (done bool, err error) {
 	if !p.phasing.used(wants) {
 		err := p.apply(ctx, wants)
@@ -179,8 +179,8 @@ func (r *rollout) goForward(ctx context.Context, freeErr error) (done bool, err 
 	}
 }
 
-// runPhase applies some children and reports whether they are all as wanted and ready. If they are held, only what isn't
-// a change is written.
+// runPhase applies some children and reports whether they are all as wanted and ready. If they are held, only what
+// isn't a change is written.
 func (r *rollout) runPhase(ctx context.Context, ds []*desired, hold bool) (ready bool, err error) {
 	var errs []error
 	var writes []*write

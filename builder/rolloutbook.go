@@ -12,8 +12,8 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// begin notes that a roll-out is under way, if one is, and forgets revisions that are of no use any more. It comes before
-// the first write, so that a crash can't hide that a roll-out was begun.
+// begin notes that a roll-out is under way, if one is, and forgets revisions that are of no use any more. It comes
+// before the first write, so that a crash can't hide that a roll-out was begun.
 func (r *rollout) begin(ctx context.Context, known bool) error {
 	if !known && r.target.state() != RolloutProgressing {
 		record := rolloutRecord{Controller: r.engine.name, State: RolloutProgressing, StartedAt: r.nowToTheSecond()}
@@ -74,8 +74,8 @@ func (r *rollout) note(ctx context.Context, record rolloutRecord, newest bool) e
 	return nil
 }
 
-// forget deletes revisions but for that of what is wanted, and the last that were completed. A roll-out that was given up
-// is forgotten once something else is wanted, so that it may be tried again.
+// forget deletes revisions but for that of what is wanted, and the last that were completed. A roll-out that was given
+// up is forgotten once something else is wanted, so that it may be tried again.
 func (r *rollout) forget(ctx context.Context) error {
 	kept := 0
 	var left []*revision

@@ -1,6 +1,7 @@
 package builder
 
-// hashOf returns the hash of what is wanted. To stamp and render every child for it costs much, so that it is remembered.
+// hashOf returns the hash of what is wanted. To stamp and render every child for it costs much, so that it is
+// remembered.
 func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
 	look, known := uint64(len(ds)), true
 	for _, d := range ds {

@@ -7,8 +7,8 @@ import (
 )
 
 // Rollout tells how far the roll-out of the owner's phased children was after the last pass, and false if none was ever
-// completed. The operator must have &appsv1.ControllerRevision{} in Owns. Phase is known of roll-outs with Rollback only,
-// and may be an earlier one by now; RollsBackAt is not known.
+// completed. The operator must have &appsv1.ControllerRevision{} in Owns. Phase is known of roll-outs with Rollback
+// only, and may be an earlier one by now; RollsBackAt is not known.
 func (v View) Rollout() (Rollout, bool) {
 	var last, newest *appsv1.ControllerRevision
 	var of rolloutRecord

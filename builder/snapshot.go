@@ -60,8 +60,8 @@ const (
 	maxUnpacked = 64 << 20
 )
 
-// revisionHash identifies what is wanted of the phased children, whatever their order and phases. Whose it is goes in, so
-// that owners of one name, and controllers of one owner, have different revisions.
+// revisionHash identifies what is wanted of the phased children, whatever their order and phases. Whose it is goes in,
+// so that owners of one name, and controllers of one owner, have different revisions.
 func revisionHash(whose string, ds []*desired) string {
 	lines := make([]string, len(ds))
 	for i, d := range ds {
