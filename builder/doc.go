@@ -118,23 +118,23 @@
 //
 // # Status and events
 //
-//     cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere].
-//   - Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
-//     label), in the very version that was seen.
-//   - An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
-//     object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
+//	  cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere].
+//	- Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
+//	  label), in the very version that was seen.
+//	- An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
+//	  object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
 //
 // # Permissions
 //
-//	the owner's kind        get, list, watch
-//	its status              patch                             (subresource status)
-//	its finalizers          update                            (where OwnerReferencesPermissionEnforcement is on)
-//     cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere].
-//   - Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
-//     label), in the very version that was seen.
-//   - An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
-//     object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
-//	kinds referred to       get, list, watch
-//	events.events.k8s.io    create, patch
-//	controllerrevisions     get, list, watch, create, patch, delete   (of apps, if there are phases)
+//		the owner's kind        get, list, watch
+//		its status              patch                             (subresource status)
+//		its finalizers          update                            (where OwnerReferencesPermissionEnforcement is on)
+//	    cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere].
+//	  - Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
+//	    label), in the very version that was seen.
+//	  - An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
+//	    object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
+//		kinds referred to       get, list, watch
+//		events.events.k8s.io    create, patch
+//		controllerrevisions     get, list, watch, create, patch, delete   (of apps, if there are phases)
 package builder
