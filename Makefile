@@ -11,7 +11,7 @@ RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 DEVCLUSTER_SRC := $(shell find devcluster -name '*.go' -not -name '*_test.go' -o -path 'devcluster/*' -name '*.yaml') devcluster/go.mod devcluster/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd events operators store -name '*.go' -not -name '*_test.go') go.mod go.sum
 
-.PHONY: help build demo example-webapp test test-unit test-integration test-devcluster fuzz lint generate check-generated tidy check-tidy clean
+.PHONY: help build demo example-webapp bench test test-unit test-integration test-devcluster fuzz lint generate check-generated tidy check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ example-webapp: bin/devcluster ## Run the example operator on a cluster of its o
 	go build -o bin/webapp ./examples/webapp
 	@hack/example-webapp.sh
 
+bench: bin/devcluster ## Measure builder side by side with its peers, into docs/benchmarks.md; takes 15 minutes
+	cd bench && go run . -devcluster $(CURDIR)/bin/devcluster
+
 test: test-unit test-integration test-devcluster ## Run all tests
 
 test-unit: ## Run the tests that need no cluster
@@ -50,8 +53,8 @@ fuzz: ## Look for cases that the API server would judge otherwise than builder d
 	go test ./builder/internal/payload -run '^$$' -fuzz FuzzDigest -fuzztime 30s
 
 lint: ## Run golangci-lint in each module
-	$(LINT) run ./...
-	cd devcluster && $(LINT) run --config=../.golangci.yml ./...
+	$(LINT) run --allow-parallel-runners ./...
+	cd devcluster && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 
 generate: ## Write generated code and CRDs anew
 	go generate ./api/... ./examples/...
