@@ -142,7 +142,7 @@ func (o *Operator[T]) add() error {
 
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
-	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now}
+	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites()}
 	var errs []error
 	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%w: the owner's type is %s; it must be a pointer to a struct, such as *v1.Deployment", ErrMisuse, t)
