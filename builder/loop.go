@@ -52,7 +52,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	plan := l.plan(owner, view)
 	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure}, plan.Prune
 	p.pruneAll = plan.PruneAll
-	doErr := p.carryOut(ctx, plan.Children, plan.Delete, plan.Prune)
+	doErr := p.carryOut(ctx, plan.Children, plan.Edits, plan.Delete)
 	res := p.finish()
 	p.countWaiting("", res)
 	l.engine.tell(owner, "", res, doErr)
@@ -69,7 +69,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 
 // carryOut does what a plan says about children. An owner that is being deleted gets no new ones, and loses those that
 // garbage collection doesn't reach.
-func (p *pass) carryOut(ctx context.Context, wants []Child, deletes, prunes []client.Object) error {
+func (p *pass) carryOut(ctx context.Context, wants []Child, edits []Edit, deletes []client.Object) error {
 	if p.owner.GetDeletionTimestamp() != nil {
 		return p.cleanUp(ctx, wants)
 	}
@@ -80,10 +80,13 @@ func (p *pass) carryOut(ctx context.Context, wants []Child, deletes, prunes []cl
 	if err != nil {
 		return err
 	}
+	if err := p.editGiven(ctx, edits); err != nil {
+		return err
+	}
 	if err := p.deleteGiven(ctx, deletes); err != nil || !done {
 		return err
 	}
-	return p.prune(ctx, prunes)
+	return p.prune(ctx, p.prunes)
 }
 
 // look gathers what the plan is shown.

@@ -17,9 +17,9 @@ type PlanFunc[T client.Object] func(owner T, seen View) Plan[T]
 
 // Plan is what a PlanFunc decided. The zero value changes nothing.
 //
-// It is carried out in this order: children are applied, explicit deletions are made, stale objects are pruned, the
-// status is written, events are emitted. After a failure nothing more is deleted or pruned, but the status is written
-// all the same, so it must tell what was seen, not what is about to be. A plan may be cut short anywhere by a crash;
+// It is carried out in this order: children are applied, explicit edits and then deletions are made, stale objects are
+// pruned, the status is written, events are emitted, the owner is deleted. After a failure nothing more is edited,
+// deleted or pruned, but the status is written all the same, so it must tell what was seen, not what is about to be. A plan may be cut short anywhere by a crash;
 // the next call sees what was done until then, so each plan must be right by itself.
 type Plan[T client.Object] struct {
 	// Children should exist. Objects that are already as wanted cost nothing.
@@ -29,6 +29,9 @@ type Plan[T client.Object] struct {
 	Prune []client.Object
 	// PruneAll prunes all kinds that the owner ever had children of; Prune needs not be set. See [Builder.PruneAll].
 	PruneAll bool
+	// Edits are changes of single fields of children that exist, once all Children are applied: for those that are left
+	// as they are otherwise (see [CreateOnce] and [Ignore]). If one is refused as it is, none is made.
+	Edits []Edit
 	// Delete lists children, taken from the view, to be deleted together with what they own (background propagation).
 	// If one of them isn't controlled by the owner none is deleted.
 	Delete []client.Object
