@@ -85,10 +85,15 @@ func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 }
 
 // Reconciler returns the operator's loop on a client and a clock of the caller's, for tests: nothing is watched, and no
-// events are emitted. It reports what is wrong in the description, as ErrMisuse.
+// events are emitted. What has to be read past the cache is read through the client's method Live, if it has one, as
+// that of buildertest has. It reports what is wrong in the description, as ErrMisuse.
 func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 	alone := *o
-	alone.engine = NewEngine(c, Options{Name: o.name, Clock: clock})
+	options := Options{Name: o.name, Clock: clock}
+	if past, ok := c.(interface{ Live() client.Reader }); ok {
+		options.Reader = past.Live()
+	}
+	alone.engine = NewEngine(c, options)
 	l, err := alone.loop()
 	if err != nil {
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)
@@ -142,7 +147,7 @@ func (o *Operator[T]) add() error {
 
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
-	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now}
+	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites()}
 	var errs []error
 	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%w: the owner's type is %s; it must be a pointer to a struct, such as *v1.Deployment", ErrMisuse, t)
