@@ -8,9 +8,9 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.launcher) || !self.launcher || !has(self.batch) || !self.batch",message="launcher and batch exclude each other: a launcher submits its own jobs, a batch is submitted line by line"
 // +kubebuilder:validation:XValidation:rule="!has(self.batchRaw) || !self.batchRaw || (has(self.batch) && self.batch)",message="batchRaw needs batch: true"
-// +kubebuilder:validation:XValidation:rule="!has(self.batch) || !self.batch || (has(self.command) && self.command != ”)",message="batch needs a command, with one job a line"
-// +kubebuilder:validation:XValidation:rule="!has(self.commands) || !has(self.commands.script) || self.commands.script == ” || !has(self.command) || self.command == ”",message="command and commands.script exclude each other"
-// +kubebuilder:validation:XValidation:rule="!has(self.pullAlways) || !self.pullAlways || !has(self.imagePullPolicy) || self.imagePullPolicy == ” || self.imagePullPolicy == 'Always'",message="pullAlways and imagePullPolicy contradict each other"
+// +kubebuilder:validation:XValidation:rule=`!has(self.batch) || !self.batch || (has(self.command) && self.command != "")`,message="batch needs a command, with one job a line"
+// +kubebuilder:validation:XValidation:rule=`!has(self.commands) || !has(self.commands.script) || self.commands.script == "" || !has(self.command) || self.command == ""`,message="command and commands.script exclude each other"
+// +kubebuilder:validation:XValidation:rule=`!has(self.pullAlways) || !self.pullAlways || !has(self.imagePullPolicy) || self.imagePullPolicy == "" || self.imagePullPolicy == 'Always'`,message="pullAlways and imagePullPolicy contradict each other"
 type MiniClusterContainer struct {
 	// Image is what the container runs.
 	// +required
@@ -54,8 +54,9 @@ type MiniClusterContainer struct {
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
 	// Volumes are mounted into the container, by their names. Containers that name the same volume share it, and must
-	// say the same of it, but for path and readOnly.
+	// say the same of it, but for path and readOnly. At most 64.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=64
 	Volumes map[string]MiniClusterVolume `json:"volumes,omitempty"`
 
 	// Commands are run before and after the work.
@@ -177,7 +178,7 @@ type MiniClusterSecret struct {
 // MiniClusterVolume is something to mount. One of hostPath, configMapName, secretName, claimName, emptyDir and csiDriver
 // says what it is.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.hostPath) && self.hostPath != ” ? 1 : 0) + (has(self.configMapName) && self.configMapName != ” ? 1 : 0) + (has(self.secretName) && self.secretName != ” ? 1 : 0) + (has(self.claimName) && self.claimName != ” ? 1 : 0) + (has(self.emptyDir) && self.emptyDir ? 1 : 0) + (has(self.csiDriver) && self.csiDriver != ” ? 1 : 0) == 1",message="exactly one of hostPath, configMapName, secretName, claimName, emptyDir and csiDriver must be set"
+// +kubebuilder:validation:XValidation:rule=`(has(self.hostPath) && self.hostPath != "" ? 1 : 0) + (has(self.configMapName) && self.configMapName != "" ? 1 : 0) + (has(self.secretName) && self.secretName != "" ? 1 : 0) + (has(self.claimName) && self.claimName != "" ? 1 : 0) + (has(self.emptyDir) && self.emptyDir ? 1 : 0) + (has(self.csiDriver) && self.csiDriver != "" ? 1 : 0) == 1`,message="exactly one of hostPath, configMapName, secretName, claimName, emptyDir and csiDriver must be set"
 type MiniClusterVolume struct {
 	// Path is where it is mounted. Default for a ConfigMap or Secret: /mnt/<name of the volume>; the others need one.
 	// +optional

@@ -9,12 +9,12 @@ import (
 //
 // The fields mungeSecret, bursting, arch, disableSocket and noWaitSocket of flux-operator are refused.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.mungeSecret) || self.mungeSecret == ”",message="flux.mungeSecret is not supported: there is no bursting to other clusters"
+// +kubebuilder:validation:XValidation:rule=`!has(self.mungeSecret) || self.mungeSecret == ""`,message="flux.mungeSecret is not supported: there is no bursting to other clusters"
 // +kubebuilder:validation:XValidation:rule="!has(self.bursting)",message="flux.bursting is not supported: a MiniCluster is one cluster; give flux.brokerConfig to join others"
-// +kubebuilder:validation:XValidation:rule="!has(self.arch) || self.arch == ”",message="flux.arch is not supported: nothing is downloaded when a pod starts; choose flux.container.image for the architecture"
+// +kubebuilder:validation:XValidation:rule=`!has(self.arch) || self.arch == ""`,message="flux.arch is not supported: nothing is downloaded when a pod starts; choose flux.container.image for the architecture"
 // +kubebuilder:validation:XValidation:rule="!has(self.disableSocket) || !self.disableSocket",message="flux.disableSocket is not supported: readiness and kubectl exec need the broker's socket"
 // +kubebuilder:validation:XValidation:rule="!has(self.noWaitSocket) || !self.noWaitSocket",message="flux.noWaitSocket is not supported: nothing waits for the socket; leave it out"
-// +kubebuilder:validation:XValidation:rule="!has(self.brokerConfig) || self.brokerConfig == ” || !has(self.scheduler) || !has(self.scheduler.queuePolicy) || self.scheduler.queuePolicy == ”",message="flux.scheduler.queuePolicy has no effect beside flux.brokerConfig: put it there"
+// +kubebuilder:validation:XValidation:rule=`!has(self.brokerConfig) || self.brokerConfig == "" || !has(self.scheduler) || !has(self.scheduler.queuePolicy) || self.scheduler.queuePolicy == ""`,message="flux.scheduler.queuePolicy has no effect beside flux.brokerConfig: put it there"
 type MiniClusterFlux struct {
 	// Disable runs the cluster without Flux: there are no brokers; the command is run as it is by the leader alone, to
 	// launch on the other pods what it likes, and the workers wait until the leader has ended. Interactive, batch and

@@ -6,7 +6,7 @@ import (
 
 // MiniClusterPod is what all pods of a MiniCluster have.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.restartPolicy) || self.restartPolicy in [”, 'Never']",message="pod.restartPolicy must be Never: a container that restarts by itself would hide a lost leader; see backoffLimit"
+// +kubebuilder:validation:XValidation:rule=`!has(self.restartPolicy) || self.restartPolicy in ["", 'Never']`,message="pod.restartPolicy must be Never: a container that restarts by itself would hide a lost leader; see backoffLimit"
 type MiniClusterPod struct {
 	// Annotations of each pod.
 	// +optional
