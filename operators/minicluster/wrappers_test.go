@@ -57,6 +57,9 @@ type world struct {
 	pods []*corev1.Pod
 	made []client.Object // all else
 	told []string
+	gone bool // the owner deleted itself
+	// serial tells pods apart.
+	serial int
 }
 
 func newWorld(c *v1alpha1.MiniCluster) *world { return &world{c: c, now: noon} }
@@ -86,6 +89,7 @@ func (w *world) pass() builder.Plan[*v1alpha1.MiniCluster] {
 			w.job, w.pods = nil, nil
 		}
 	}
+	w.gone = w.gone || plan.DeleteOwner
 	if plan.Status != nil {
 		w.c.Status = *plan.Status.Status.DeepCopy()
 	}
@@ -93,19 +97,6 @@ func (w *world) pass() builder.Plan[*v1alpha1.MiniCluster] {
 		w.told = append(w.told, e.Reason)
 	}
 	return plan
-}
-
-// settle makes plans until nothing changes.
-func (w *world) settle() {
-	for range 10 {
-		before := w.c.Status.DeepCopy()
-		job := w.job.DeepCopy()
-		w.pass()
-		if equal(before, &w.c.Status) && equal(job, w.job) {
-			return
-		}
-	}
-	panic("it doesn't settle")
 }
 
 // take keeps an object that is wanted, if it isn't there.
