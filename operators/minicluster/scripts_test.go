@@ -133,12 +133,12 @@ func TestTheLeaderStartsABrokerAndSubmits(t *testing.T) {
 	require.Len(t, calls, 2)
 
 	run := filepath.Join(r.dir, "private/run")
-	if len(run) >= 90 {
+	if len(run) >= 80 {
 		run = r.read("private/rundir")
 	}
 	assert.Equal(t, []string{
 		"start", "--wrap=strace,-e,network", "--config-path=" + r.dir + "/private/broker", "-Srundir=" + run, "-Sstatedir=" + r.dir + "/base/state",
-		"-Slocal-uri=local://" + run + "/local", "-Shostname=demo-0", "-Sbroker.quorum=4", "-Stbon.fanout=256", "-Stbon.connect_timeout=5s",
+		"-Slocal-uri=local://" + run + "/local", "-Shostname=demo-0", "-Sbroker.quorum=4", "-Stbon.topo=kary:256", "-Stbon.connect_timeout=5s",
 		"-Slog-stderr-level=0", "-Slog-stderr-mode=local", "bash", r.dir + "/scripts/run.sh", "bash", r.dir + "/scripts", r.dir + "/private", r.dir + "/logs",
 	}, calls[0])
 	assert.Equal(t, []string{
