@@ -1,6 +1,7 @@
 // Package v1alpha1 holds Armature's batch kinds, in the API group api.practice.com.
 //
 // A [JobFlow] runs Jobs in the order of their dependencies; a [JobTemplate] is a Job's spec that flows refer to.
+// A [MiniCluster] is an HPC cluster of pods that Flux brokers join.
 // The package depends on the Kubernetes API types only, so that clients can import it without the operators.
 //
 // The comments of the fields are the manual that kubectl explain shows.

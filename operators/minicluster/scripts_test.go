@@ -228,9 +228,11 @@ func TestWorkers(t *testing.T) {
 		out, code := r.run(1)
 		assert.Equal(t, exitWorker, code, "the Job doesn't fail by a worker")
 		assert.Contains(t, out, "there is no flux on the PATH")
+		r.env = []string{"TERMINATION_LOG=" + filepath.Join(r.dir, "message")}
 		out, code = r.run(0)
 		assert.Equal(t, 1, code)
 		assert.Contains(t, out, "there is no flux on the PATH")
+		assert.Contains(t, r.read("message"), "there is no flux on the PATH", "Kubernetes shows it")
 	})
 }
 

@@ -23,6 +23,7 @@ mc_say() {
 
 mc_die() {
 	printf 'minicluster: %s\n' "$*" >&2
+	(printf '%s' "$*" >"${TERMINATION_LOG:-/dev/termination-log}") 2>/dev/null # it gets into the status
 	exit 1
 }
 
