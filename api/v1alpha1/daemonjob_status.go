@@ -4,8 +4,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ConditionSuspended is True while a batch is suspended, and until all that it had suspended runs again.
-const ConditionSuspended = "Suspended"
+// What the batch kinds share: the condition of spec.suspend, and reasons of conditions and events.
+const (
+	// ConditionSuspended is True while spec.suspend is, and until all that it had suspended runs again.
+	ConditionSuspended = "Suspended"
+	// ReasonSuspended: spec.suspend is true.
+	ReasonSuspended = "Suspended"
+	// ReasonResumed: spec.suspend is false again.
+	ReasonResumed = "Resumed"
+	// ReasonRetried: what failed, and what never ran, is run again.
+	ReasonRetried = "Retried"
+	// ReasonDeadlineExceeded: the batch was active for longer than activeDeadlineSeconds.
+	ReasonDeadlineExceeded = "DeadlineExceeded"
+)
 
 // Reasons of a DaemonJob's conditions and events, besides those that it shares with a JobFlow.
 const (
@@ -19,12 +30,8 @@ const (
 	ReasonPaused = "Paused"
 	// ReasonFailFast: as many nodes have failed as failurePolicy FailFast allows.
 	ReasonFailFast = "FailFast"
-	// ReasonDeadlineExceeded: the job took longer than activeDeadlineSeconds.
-	ReasonDeadlineExceeded = "DeadlineExceeded"
-	// ReasonSuspended: the spec says suspend.
-	ReasonSuspended = "Suspended"
-	// ReasonResumed: the job goes on after it was suspended, was paused or had failed.
-	ReasonResumed = "Resumed"
+	// ReasonSpecChanged: the spec was changed while Jobs were running.
+	ReasonSpecChanged = "SpecChanged"
 )
 
 // DaemonJobStatus is how far a DaemonJob has come. Nodes that are gone are forgotten: they are in no number and no list.
@@ -40,13 +47,16 @@ type DaemonJobStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// StartTime is when the first Jobs were planned, or the last time that the job was resumed. Not set while it is
-	// suspended, nor as long as the spec is invalid.
+	// StartTime is when the first Jobs were planned. Not set as long as the spec is invalid, or suspended from the start.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// CompletionTime is when the job ended. Once it is set, nothing is started any more, unless the job has failed and is
-	// resumed.
+	// ActiveSince is when the job was started, last resumed, or last retried: activeDeadlineSeconds runs from it.
+	// Not set while the job is suspended.
+	// +optional
+	ActiveSince *metav1.Time `json:"activeSince,omitempty"`
+
+	// CompletionTime is when the job ended. Once it is set, the job is over: nothing is started any more, but by a retry.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
@@ -84,7 +94,7 @@ type DaemonJobStatus struct {
 	SucceededNodes string `json:"succeededNodes,omitempty"`
 
 	// FailedNodes are the names of the nodes that have failed, folded as succeededNodes are. They won't run again, even
-	// if their Jobs are deleted, unless the job is resumed.
+	// if their Jobs are deleted, but by a retry.
 	// +optional
 	FailedNodes string `json:"failedNodes,omitempty"`
 
@@ -93,14 +103,13 @@ type DaemonJobStatus struct {
 	// +listType=atomic
 	Failures []NodeFailure `json:"failures,omitempty"`
 
-	// Paused is true when failurePolicy Pause has taken effect, until the job is resumed or failurePolicy is changed.
+	// Paused is true when failurePolicy Pause has taken effect, until there is a retry or failurePolicy is changed.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 
-	// Resume is the spec's resume that the job has followed. What is recorded here happened since then, but for the
-	// nodes that have succeeded.
+	// Retry is the last spec.retry that was carried out. The failures that are recorded here happened since then.
 	// +optional
-	Resume int32 `json:"resume,omitempty"`
+	Retry int32 `json:"retry,omitempty"`
 
 	// Conditions. Ready is True once every node has succeeded, and says in its reason why not yet. Succeeded and Failed
 	// appear, as True, when the job has ended. Suspended is True while it is suspended. Stalled is True when nothing more

@@ -9,7 +9,7 @@ import (
 
 // DaemonJob runs a Job to its end on every node, or on those that its template selects: a DaemonSet for work that ends.
 // Each node has a Job of its own, <daemonjob>-<node>. Nodes that join while it runs are served too.
-// Once it has ended nothing runs again, unless it has failed and is resumed: create a new DaemonJob to repeat it.
+// Once it has ended nothing runs again, unless a retry is asked for.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -83,15 +83,16 @@ const (
 // how the whole is run.
 //
 // A change takes effect for what hasn't been started: a node that has a Job, or has had one to its end, keeps it as it
-// is, even if the change excludes the node. Once the job has ended, only resume has an effect.
+// is, even if the change excludes the node. Once the job has ended, a change takes effect with a retry.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.completionPolicy) && self.completionPolicy == 'Never' && has(self.ttlSecondsAfterFinished))",message="ttlSecondsAfterFinished needs completionPolicy Always: a job that never completes is never finished"
-// +kubebuilder:validation:XValidation:rule="!(has(self.completionPolicy) && self.completionPolicy == 'Never' && has(self.activeDeadlineSeconds))",message="activeDeadlineSeconds needs completionPolicy Always: a job that never completes would always exceed it"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxFailures) || (has(self.failurePolicy) && self.failurePolicy != 'Continue')",message="maxFailures needs failurePolicy FailFast or Pause"
-// +kubebuilder:validation:XValidation:rule="!has(self.excludeNodeSelector) || (has(self.excludeNodeSelector.matchLabels) && size(self.excludeNodeSelector.matchLabels) > 0) || (has(self.excludeNodeSelector.matchExpressions) && size(self.excludeNodeSelector.matchExpressions) > 0)",message="excludeNodeSelector needs matchLabels or matchExpressions: an empty selector would exclude every node"
-// +kubebuilder:validation:XValidation:rule="!has(self.selector) && (!has(self.manualSelector) || !self.manualSelector)",message="selector and manualSelector can't be set: each node's Job selects its own pods"
-// +kubebuilder:validation:XValidation:rule="has(self.managedBy) == has(oldSelf.managedBy) && (!has(self.managedBy) || self.managedBy == oldSelf.managedBy)",message="managedBy can't be changed"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.resume) || (has(self.resume) && self.resume >= oldSelf.resume)",message="resume can only be raised"
+// +kubebuilder:validation:XValidation:rule="!(has(self.completionPolicy) && self.completionPolicy == 'Never' && has(self.ttlSecondsAfterFinished))",message="needs completionPolicy Always: a job that never completes is never finished",fieldPath=".ttlSecondsAfterFinished"
+// +kubebuilder:validation:XValidation:rule="!(has(self.completionPolicy) && self.completionPolicy == 'Never' && has(self.activeDeadlineSeconds))",message="needs completionPolicy Always: a job that never completes would always exceed it",fieldPath=".activeDeadlineSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxFailures) || (has(self.failurePolicy) && self.failurePolicy != 'Continue')",message="needs failurePolicy FailFast or Pause",fieldPath=".maxFailures"
+// +kubebuilder:validation:XValidation:rule="!has(self.excludeNodeSelector) || (has(self.excludeNodeSelector.matchLabels) && size(self.excludeNodeSelector.matchLabels) > 0) || (has(self.excludeNodeSelector.matchExpressions) && size(self.excludeNodeSelector.matchExpressions) > 0)",message="needs matchLabels or matchExpressions: an empty selector would exclude every node",fieldPath=".excludeNodeSelector"
+// +kubebuilder:validation:XValidation:rule="!has(self.selector)",message="can't be set: each node's Job selects its own pods",fieldPath=".selector"
+// +kubebuilder:validation:XValidation:rule="!has(self.manualSelector) || !self.manualSelector",message="can't be true: each node's Job selects its own pods",fieldPath=".manualSelector"
+// +kubebuilder:validation:XValidation:rule="has(self.managedBy) == has(oldSelf.managedBy) && (!has(self.managedBy) || self.managedBy == oldSelf.managedBy)",message="can't be changed once the DaemonJob exists",fieldPath=".managedBy"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.retry) || (has(self.retry) && self.retry >= oldSelf.retry)",message="can only be increased",fieldPath=".retry"
 type DaemonJobSpec struct {
 	// GlobalParams are rendered into every Job and its pods. With nodeName the job is for the node of that name alone.
 	// +optional
@@ -136,7 +137,7 @@ type DaemonJobSpec struct {
 	Parallelism *intstr.IntOrString `json:"parallelism,omitempty"`
 
 	// CompletionPolicy says when the job ends. Always, the default: when the Job of every node that there is has ended;
-	// nodes that join before that are waited for. Never: it goes on and serves nodes that come; ttlSecondsAfterFinished
+	// that goes for nodes that join before. Never: it goes on and serves nodes that come; ttlSecondsAfterFinished
 	// and activeDeadlineSeconds are refused.
 	// A job that no node has run, because there is none that it is for, waits for one.
 	// +optional
@@ -146,7 +147,7 @@ type DaemonJobSpec struct {
 	// Continue, the default: the other nodes go on, and the job fails when all have ended.
 	// FailFast: the job fails at once. Jobs that run are deleted, and their nodes and all others are skipped.
 	// Pause: no more Jobs are started; Jobs that run go on. The pause is kept in the status. To run the failed nodes again
-	// and go on, raise resume; to go on without them, change this to Continue.
+	// and go on, increase retry; to go on without them, change this to Continue.
 	// +optional
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 
@@ -158,22 +159,24 @@ type DaemonJobSpec struct {
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 : self.matches('^([1-9][0-9]?|100)%$')",message="must be a number of nodes, at least 1, or a percentage from 1% to 100%"
 	MaxFailures *intstr.IntOrString `json:"maxFailures,omitempty"`
 
-	// Resume lets a job go on that is paused or has failed: raise it by 1. Failed nodes run again (their Jobs are deleted
-	// and made anew), as do nodes that were skipped; nodes that have succeeded don't. A Job that was started before and
-	// fails after that is run again, too. The time of activeDeadlineSeconds begins anew. It can't be lowered, and has no
-	// effect on a job that has succeeded. Default: 0.
+	// Retry is how often the job was asked to go on after nodes had failed, by default 0. Increase it to run the nodes
+	// again that failed (their Jobs are deleted and made anew, with the spec as it is then), and to go on with what never
+	// ran, also when the job is paused or has ended; nodes that have succeeded don't run again. A Job that was started
+	// before and fails after that is run again, too. It has no effect on a job that has succeeded, and can't be decreased.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	Resume int32 `json:"resume,omitempty"`
+	// +kubebuilder:validation:Maximum=1000000
+	Retry int32 `json:"retry,omitempty"`
 
-	// Suspend stops the job for a while: no Jobs are started, and those that run are suspended, which deletes their
-	// pods. When it is taken back, these Jobs run anew, and the time of activeDeadlineSeconds begins anew.
+	// Suspend stops the job for as long as it is true: no Jobs are started, and those that are active are suspended, which
+	// deletes their pods; they begin anew when it is false again. activeDeadlineSeconds starts anew then, too.
 	// Default: false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// ActiveDeadlineSeconds is how long the whole job may take, in seconds since status.startTime. After that Jobs that
-	// run are deleted, and the job fails (DeadlineExceeded). Default: as long as it takes.
+	// ActiveDeadlineSeconds is how long the whole job may be active, in seconds from its start, or from when it was last
+	// resumed or retried. Then Jobs that are active are deleted, their nodes and all others are skipped, and the job fails
+	// with the reason DeadlineExceeded. Default: no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`

@@ -180,6 +180,10 @@ func (in *DaemonJobStatus) DeepCopyInto(out *DaemonJobStatus) {
 		in, out := &in.StartTime, &out.StartTime
 		*out = (*in).DeepCopy()
 	}
+	if in.ActiveSince != nil {
+		in, out := &in.ActiveSince, &out.ActiveSince
+		*out = (*in).DeepCopy()
+	}
 	if in.CompletionTime != nil {
 		in, out := &in.CompletionTime, &out.CompletionTime
 		*out = (*in).DeepCopy()
