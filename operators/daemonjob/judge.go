@@ -30,24 +30,25 @@ func (v verdict) ended() bool { return v.end != "" }
 func judge(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, nodes *survey, problems field.ErrorList, now metav1.Time) verdict {
 	spec := &job.Spec
 	deadline := runpolicy.Deadline(was.ActiveSince, spec.ActiveDeadlineSeconds, now.Time)
+	isValid, tooMany := len(problems) == 0, tooManyFailures(spec, nodes)
 	v := verdict{again: deadline.Left}
-	paused := spec.FailurePolicy == v1alpha1.FailurePause && (was.Paused || tooManyFailures(spec, nodes))
+	v.paused = spec.FailurePolicy == v1alpha1.FailurePause && (was.Paused || isValid && tooMany)
 	progress := nodes.progress()
 	switch {
-	case len(problems) == 0 && isDone(spec, nodes):
+	case isValid && isDone(spec, nodes):
 		v = endsWith(nodes)
 	case deadline.Due:
 		v = verdict{end: v1alpha1.StateFailed, reason: v1alpha1.ReasonDeadlineExceeded, message: fmt.Sprintf(
 			"activeDeadlineSeconds (%d) have passed; when they had, %s", *spec.ActiveDeadlineSeconds, progress)}
-	case len(problems) > 0:
+	case !isValid:
 		v.stalled, v.reason, v.message = true, v1alpha1.ReasonInvalidSpec, message.List(problems, (*field.Error).Error)
-	case spec.FailurePolicy == v1alpha1.FailureFailFast && tooManyFailures(spec, nodes):
+	case spec.FailurePolicy == v1alpha1.FailureFailFast && tooMany:
 		v = verdict{end: v1alpha1.StateFailed, reason: v1alpha1.ReasonFailFast,
 			message: "stopped by failurePolicy FailFast, when " + progress}
 	case spec.Suspend:
 		v.reason, v.message = v1alpha1.ReasonSuspended, "the job is suspended: "+progress
-	case paused:
-		v.paused, v.stalled = true, nodes.active() == 0
+	case v.paused:
+		v.stalled = nodes.active() == 0
 		v.reason, v.message = v1alpha1.ReasonPaused, fmt.Sprintf(
 			"%s; to run the failed nodes again and go on, set retry to %d; to go on without them, set failurePolicy to %s",
 			progress, spec.Retry+1, v1alpha1.FailureContinue)

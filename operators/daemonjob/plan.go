@@ -34,18 +34,18 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 	nodes := look(job, was, rules, builder.All[*corev1.Node](seen), jobs)
 	verdict := judge(job, was, nodes, problems, now)
 
+	var stopped []client.Object
+	if verdict.ended() {
+		stopped = nodes.stop()
+	}
 	status := statusOf(job, was, nodes, verdict, now)
 	plan := planOf(job, status)
-	plan.Events = tell(job, status, nodes, verdict)
-	if verdict.ended() {
-		plan.Delete = unended(jobs)
-	} else {
-		plan.Edits = suspendOrResume(job, was, nodes.running)
-	}
 	if verdict.starts {
 		plan.Children = start(job, template, nodes)
 	}
-	plan.Delete = append(plan.Delete, nodes.dismissed...)
+	plan.Edits = suspendOrResume(job, was, nodes.running)
+	plan.Delete = append(stopped, nodes.dismissed...)
+	plan.Events = tell(job, status, nodes, verdict)
 	plan.RequeueAfter = runpolicy.Soonest(verdict.again, nodes.again)
 	return plan
 }

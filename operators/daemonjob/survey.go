@@ -139,3 +139,17 @@ func (s *survey) add(r run) {
 		s.lastEnd = o.Ended
 	}
 }
+
+// stop counts the nodes whose Jobs haven't ended as failed, and returns these Jobs, to be deleted.
+func (s *survey) stop() []client.Object {
+	var stopped []client.Object
+	for _, r := range s.running {
+		s.failed = append(s.failed, r.node)
+		s.news = true
+		if r.job.DeletionTimestamp == nil {
+			stopped = append(stopped, r.job)
+		}
+	}
+	s.running = nil
+	return stopped
+}
