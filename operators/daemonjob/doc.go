@@ -9,6 +9,7 @@
 //	rules.go   which nodes the job is for, and which of them can take a pod now; is the spec sound?
 //	survey.go  what has become of each node
 //	judge.go   how it goes on: more Jobs, a pause, the end
+//	end.go     a job that has ended, or is being deleted
 //	status.go  the status and conditions, from all that
 //	tell.go    events: what is in the new status and wasn't in the last
 //

@@ -42,7 +42,7 @@ func render(job *v1alpha1.DaemonJob) *batchv1.Job {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   job.Namespace,
 			Labels:      podtemplate.Merge(own, params.Labels),
-			Annotations: podtemplate.Merge(map[string]string{}, params.Annotations),
+			Annotations: podtemplate.Merge(nil, params.Annotations),
 		},
 		Spec: jobSpec(&job.Spec),
 	}
@@ -79,16 +79,17 @@ func jobSpec(spec *v1alpha1.DaemonJobSpec) batchv1.JobSpec {
 
 // onNode returns the rendered Job for one node.
 func onNode(rendered *batchv1.Job, job *v1alpha1.DaemonJob, node *corev1.Node) *batchv1.Job {
+	label := map[string]string{LabelNode: names.LabelValue(node.Name)}
+	notes := map[string]string{AnnotationNode: node.Name, AnnotationNodeUID: string(node.UID)}
+	if job.Spec.Retry > 0 {
+		notes[AnnotationRetry] = strconv.Itoa(int(job.Spec.Retry))
+	}
 	own := rendered.DeepCopy()
 	own.Name = JobName(job.Name, node.Name)
-	own.Labels[LabelNode] = names.LabelValue(node.Name)
-	own.Annotations[AnnotationNode] = node.Name
-	own.Annotations[AnnotationNodeUID] = string(node.UID)
-	if job.Spec.Retry > 0 {
-		own.Annotations[AnnotationRetry] = strconv.Itoa(int(job.Spec.Retry))
-	}
+	own.Labels = podtemplate.Merge(label, own.Labels)
+	own.Annotations = podtemplate.Merge(notes, own.Annotations)
 	pod := &own.Spec.Template
-	pod.Labels[LabelNode] = names.LabelValue(node.Name)
+	pod.Labels = podtemplate.Merge(label, pod.Labels)
 	podtemplate.OnNode(&pod.Spec, node.Name)
 	return own
 }

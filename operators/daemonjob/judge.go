@@ -2,7 +2,6 @@ package daemonjob
 
 import (
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,7 +20,6 @@ type verdict struct {
 	stalled bool           // nothing more comes by itself
 	reason  string
 	message string
-	again   time.Duration // when to look again, 0: when something changes
 }
 
 func (v verdict) ended() bool { return v.end != "" }
@@ -31,7 +29,7 @@ func judge(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, nodes *survey,
 	spec := &job.Spec
 	deadline := runpolicy.Deadline(was.ActiveSince, spec.ActiveDeadlineSeconds, now.Time)
 	isValid, tooMany := len(problems) == 0, tooManyFailures(spec, nodes)
-	v := verdict{again: deadline.Left}
+	v := verdict{}
 	v.paused = spec.FailurePolicy == v1alpha1.FailurePause && (was.Paused || isValid && tooMany)
 	progress := nodes.progress()
 	switch {

@@ -1,6 +1,8 @@
 package daemonjob
 
 import (
+	"time"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -9,7 +11,6 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
@@ -46,7 +47,7 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 	plan.Edits = suspendOrResume(job, was, nodes.running)
 	plan.Delete = append(stopped, nodes.dismissed...)
 	plan.Events = tell(job, status, nodes, verdict)
-	plan.RequeueAfter = runpolicy.Soonest(verdict.again, nodes.again)
+	plan.RequeueAfter = runpolicy.Soonest(nodes.again, nextTime(job, &status, now))
 	return plan
 }
 
@@ -63,38 +64,16 @@ func start(job *v1alpha1.DaemonJob, template *batchv1.Job, nodes *survey) []buil
 	return children
 }
 
-// terminating is the plan of a job that is being deleted: its Jobs go with it.
-func terminating(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, now metav1.Time) builder.Plan[*v1alpha1.DaemonJob] {
-	was.State = v1alpha1.StateTerminating
-	setCondition(&was, job, now, builder.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "the DaemonJob is being deleted")
-	return planOf(job, was)
-}
-
-// over is the plan of a job that has ended: nothing is started any more, and what still runs is stopped. What was seen
-// as running when it ended is deleted; this is for what was missed then.
-func over(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, jobs []*batchv1.Job, now metav1.Time) builder.Plan[*v1alpha1.DaemonJob] {
-	for i := range was.Conditions {
-		was.Conditions[i].ObservedGeneration = job.Generation
+// nextTime is how long it takes until the deadline, or until the time of a job that has ended is up. 0: neither comes.
+func nextTime(job *v1alpha1.DaemonJob, status *v1alpha1.DaemonJobStatus, now metav1.Time) time.Duration {
+	if status.CompletionTime == nil {
+		return runpolicy.Deadline(status.ActiveSince, job.Spec.ActiveDeadlineSeconds, now.Time).Left
 	}
-	plan := planOf(job, was)
-	if job.Status.ObservedGeneration != job.Generation {
-		plan.Events = append(plan.Events, changeIgnored(job))
+	expiry := runpolicy.Expiry(status.CompletionTime, job.Spec.TTLSecondsAfterFinished, now.Time)
+	if expiry.Due {
+		return recordingDelay // the end must be recorded first
 	}
-	plan.Delete = unended(jobs)
-	expiry := runpolicy.Expiry(was.CompletionTime, job.Spec.TTLSecondsAfterFinished, now.Time)
-	plan.DeleteOwner, plan.RequeueAfter = expiry.Due, expiry.Left
-	return plan
-}
-
-// unended returns the Jobs that haven't ended and aren't about to go.
-func unended(jobs []*batchv1.Job) []client.Object {
-	var objs []client.Object
-	for _, run := range jobs {
-		if run.DeletionTimestamp == nil && outcome.Of(run).Phase == outcome.Running {
-			objs = append(objs, run)
-		}
-	}
-	return objs
+	return expiry.Left
 }
 
 // planOf returns a plan with a status, if it is news. What people wait for is written at once, counts a moment later.

@@ -92,7 +92,7 @@ func lastFailures(was []v1alpha1.NodeFailure, nodes *survey) []v1alpha1.NodeFail
 
 func setConditions(status *v1alpha1.DaemonJobStatus, job *v1alpha1.DaemonJob, nodes *survey, v verdict, now metav1.Time) {
 	text := v.message
-	if len(status.Failures) > 0 {
+	if len(status.Failures) > 0 && v.reason != v1alpha1.ReasonInvalidSpec {
 		text += ": " + message.List(status.Failures, describeFailure)
 	}
 	text = message.Shorten(text)

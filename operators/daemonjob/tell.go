@@ -21,11 +21,13 @@ func tell(job *v1alpha1.DaemonJob, after v1alpha1.DaemonJobStatus, nodes *survey
 		say(events.Normal(v1alpha1.ReasonRetried, fmt.Sprintf("retry %d: what failed is run again, and what never ran", after.Retry)))
 	case before.StartTime == nil && after.StartTime != nil:
 		say(events.Normal(v1alpha1.ReasonStarted, "started for "+message.Count(nodes.desired(), "node")))
+	case isSuspended(&after) && !isSuspended(before):
+		say(events.Normal(v1alpha1.ReasonSuspended, "no Jobs are started, and those that run are suspended"))
 	case before.ActiveSince == nil && after.ActiveSince != nil:
 		say(events.Normal(v1alpha1.ReasonResumed, "the job goes on"))
-	case before.StartTime != nil && before.ObservedGeneration != job.Generation && nodes.active()+nodes.ended() > 0:
+	case before.ObservedGeneration != job.Generation && nodes.active()+nodes.ended() > 0:
 		say(events.Normal(v1alpha1.ReasonSpecChanged, fmt.Sprintf(
-			"what the change says of Jobs holds for nodes that have none yet; %s has one already, or had", message.Count(nodes.active()+nodes.ended(), "node"))))
+			"what the change says of Jobs holds for nodes that have had none yet; %s stays as it is", message.Count(nodes.active()+nodes.ended(), "Job"))))
 	}
 	for i, f := range nodes.newFailures {
 		if i == message.MaxListed {
@@ -48,7 +50,7 @@ func tell(job *v1alpha1.DaemonJob, after v1alpha1.DaemonJobStatus, nodes *survey
 		if isNew {
 			say(events.Warning(is.Reason, is.Message))
 		}
-	case v1alpha1.ReasonSuspended, v1alpha1.ReasonNoMatchingNodes, v1alpha1.ReasonNodesUnavailable:
+	case v1alpha1.ReasonNoMatchingNodes, v1alpha1.ReasonNodesUnavailable:
 		if isNew {
 			say(events.Normal(is.Reason, is.Message))
 		}
