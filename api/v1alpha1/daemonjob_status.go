@@ -64,28 +64,34 @@ type DaemonJobStatus struct {
 	// and those that got a Job before that was changed. It is the sum of active, succeeded, failed, waiting, skipped and
 	// the nodes whose turn is yet to come.
 	// +optional
+	// +kubebuilder:default=0
 	Desired int32 `json:"desired"`
 
 	// Active is the number of nodes whose Job hasn't ended.
 	// +optional
+	// +kubebuilder:default=0
 	Active int32 `json:"active"`
 
 	// Succeeded is the number of nodes whose Job has succeeded.
 	// +optional
+	// +kubebuilder:default=0
 	Succeeded int32 `json:"succeeded"`
 
 	// Failed is the number of nodes whose Job has failed.
 	// +optional
+	// +kubebuilder:default=0
 	Failed int32 `json:"failed"`
 
 	// Waiting is the number of nodes that have no Job yet and can't take one for the time being: they are cordoned, or have
 	// a taint that isn't tolerated.
 	// +optional
+	// +kubebuilder:default=0
 	Waiting int32 `json:"waiting"`
 
 	// Skipped is the number of nodes without an outcome when the job ended: their Job was stopped, or never started. It
 	// is 0 before.
 	// +optional
+	// +kubebuilder:default=0
 	Skipped int32 `json:"skipped"`
 
 	// SucceededNodes are the names of the nodes that have succeeded, folded: node-[1-3,7].example is node-1.example,

@@ -18,8 +18,8 @@ func terminating(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, now meta
 	return planOf(job, was)
 }
 
-// over is the plan of a job that has ended: nothing is started any more, and what still runs is stopped. What was seen
-// as running when it ended is deleted; this is for what was missed then.
+// over is the plan of a job that has ended: nothing is started any more, what still runs is stopped, and some time after
+// the end the job goes.
 func over(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, jobs []*batchv1.Job, now metav1.Time) builder.Plan[*v1alpha1.DaemonJob] {
 	for i := range was.Conditions {
 		was.Conditions[i].ObservedGeneration = job.Generation

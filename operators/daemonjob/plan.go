@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -35,9 +34,8 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 	nodes := look(job, was, rules, builder.All[*corev1.Node](seen), jobs)
 	verdict := judge(job, was, nodes, problems, now)
 
-	var stopped []client.Object
 	if verdict.ended() {
-		stopped = nodes.stop()
+		nodes.stop()
 	}
 	status := statusOf(job, was, nodes, verdict, now)
 	plan := planOf(job, status)
@@ -45,7 +43,7 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 		plan.Children = start(job, template, nodes)
 	}
 	plan.Edits = suspendOrResume(job, was, nodes.running)
-	plan.Delete = append(stopped, nodes.dismissed...)
+	plan.Delete = nodes.dismissed
 	plan.Events = tell(job, status, nodes, verdict)
 	plan.RequeueAfter = runpolicy.Soonest(nodes.again, nextTime(job, &status, now))
 	return plan

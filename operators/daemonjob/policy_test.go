@@ -32,14 +32,16 @@ func TestFailFastStopsWhatRuns(t *testing.T) {
 	w.complete("n3")
 	w.fail("n1")
 	w.pass()
-	assert.Equal(t, "Failed 1/4 failed=2 skipped=1", w.counts(), "n2 was stopped, n4 never started")
-	assert.Equal(t, []string{"demo-n2"}, w.deleted)
+	assert.Equal(t, "Failed 1/4 failed=2 skipped=1", w.counts(), "n2 is stopped, n4 never started")
 	assert.Equal(t, "n1 n2 n3", w.started())
 	assert.Equal(t, "n[1-2]", w.status().FailedNodes)
 	assert.Equal(t, "FailFast", w.ready().Reason)
 	assert.Contains(t, w.ready().Message, "stopped by failurePolicy FailFast, when 1 of 4 nodes succeeded, 1 failed, 1 running, 1 to come: n1 failed: ")
 	assert.Equal(t, metav1.ConditionTrue, w.condition("Failed").Status)
 	assert.Equal(t, "JobFailed Failed", w.reasons())
+	assert.Empty(t, w.deleted, "the end is recorded first")
+	w.pass()
+	assert.Equal(t, []string{"demo-n2"}, w.deleted)
 	assert.Zero(t, w.pass())
 }
 
@@ -151,6 +153,7 @@ func TestARetryRunsAgainWhatFailed(t *testing.T) {
 	w.pass()
 	w.complete("n1")
 	w.fail("n2")
+	w.pass()
 	w.pass()
 	assert.Equal(t, "Failed 1/4 failed=2 skipped=1", w.counts())
 	w.started()
@@ -274,10 +277,12 @@ func TestDeadline(t *testing.T) {
 	w.seconds += 1000 // the operator was down
 	plan = w.pass()
 	assert.Equal(t, "Failed 1/4 failed=2 skipped=1", w.counts())
-	assert.Equal(t, []string{"demo-n2", "demo-n3"}, w.deleted)
+	assert.Equal(t, time.Millisecond, plan.RequeueAfter)
 	assert.Equal(t, "DeadlineExceeded", w.ready().Reason)
 	assert.Equal(t, "activeDeadlineSeconds (60) have passed; when they had, 1 of 4 nodes succeeded, 2 running, 1 to come", w.ready().Message)
 	assert.Equal(t, "Failed", w.reasons())
+	plan = w.pass()
+	assert.Equal(t, []string{"demo-n2", "demo-n3"}, w.deleted)
 	assert.Zero(t, plan.RequeueAfter)
 }
 

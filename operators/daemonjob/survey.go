@@ -140,16 +140,12 @@ func (s *survey) add(r run) {
 	}
 }
 
-// stop counts the nodes whose Jobs haven't ended as failed, and returns these Jobs, to be deleted.
-func (s *survey) stop() []client.Object {
-	var stopped []client.Object
+// stop counts the nodes whose Jobs haven't ended as failed. The Jobs are deleted once that is recorded, right after this
+// pass: the other way around, a process that dies in between would not know that they had run.
+func (s *survey) stop() {
 	for _, r := range s.running {
 		s.failed = append(s.failed, r.node)
-		s.news = true
-		if r.job.DeletionTimestamp == nil {
-			stopped = append(stopped, r.job)
-		}
+		s.news, s.again = true, time.Millisecond
 	}
 	s.running = nil
-	return stopped
 }

@@ -81,7 +81,7 @@ func newWorld(job *v1alpha1.DaemonJob, nodes ...*corev1.Node) *world {
 	return w
 }
 
-// nodeNames returns a world with as many nodes, n1 and on.
+// worldOf returns a world with as many nodes, n1 and on.
 func worldOf(n int, job *v1alpha1.DaemonJob) *world {
 	w := newWorld(job)
 	for i := range n {
@@ -135,12 +135,16 @@ func (w *world) create(job *batchv1.Job) {
 // complete lets the Jobs of nodes succeed.
 func (w *world) complete(nodes ...string) {
 	for _, n := range nodes {
-		job := w.jobs["demo-"+n].DeepCopy()
-		end := at(w.seconds)
-		job.Status.CompletionTime = &end
-		job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: end}}
-		w.jobs[job.Name] = job
+		w.completeJob("demo-" + n)
 	}
+}
+
+func (w *world) completeJob(name string) {
+	job := w.jobs[name].DeepCopy()
+	end := at(w.seconds)
+	job.Status.CompletionTime = &end
+	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: end}}
+	w.jobs[name] = job
 }
 
 // fail lets the Jobs of nodes fail.
