@@ -57,6 +57,11 @@ func TestCRDs(t *testing.T) {
 		columns     []column
 		hasStatus   bool
 	}{
+		"daemonjobs": {"DaemonJob", "dj", []column{
+			status,
+			{Name: "Desired", JSONPath: ".status.desired"}, {Name: "Active", JSONPath: ".status.active"},
+			{Name: "Succeeded", JSONPath: ".status.succeeded"}, {Name: "Failed", JSONPath: ".status.failed"}, age,
+		}, true},
 		"jobflows":     {"JobFlow", "jf", []column{status, age}, true},
 		"jobtemplates": {"JobTemplate", "jt", []column{age}, false},
 	}
@@ -81,7 +86,8 @@ func TestCRDs(t *testing.T) {
 }
 
 func TestEveryFieldOfOursIsDescribed(t *testing.T) {
-	embedded := map[string]bool{"env": true, "shareVolumes": true, "shareVolumeMounts": true, "jobTemplate": true, "metadata": true}
+	embedded := map[string]bool{"env": true, "shareVolumes": true, "shareVolumeMounts": true, "jobTemplate": true, "metadata": true,
+		"template": true, "excludeNodeSelector": true, "selector": true, "podFailurePolicy": true, "successPolicy": true, "scheduling": true}
 	var walk func(t *testing.T, path string, s *spec.Schema)
 	walk = func(t *testing.T, path string, s *spec.Schema) {
 		for name := range s.Properties {
@@ -98,7 +104,7 @@ func TestEveryFieldOfOursIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	for _, plural := range []string{"jobflows", "jobtemplates"} {
+	for _, plural := range []string{"daemonjobs", "jobflows", "jobtemplates"} {
 		definition, _ := readCRD(t, plural)
 		walk(t, "", definition.Spec.Versions[0].Schema.OpenAPIV3Schema)
 	}
@@ -106,17 +112,17 @@ func TestEveryFieldOfOursIsDescribed(t *testing.T) {
 
 // TestExamples reads each example as the API server does: strictly, by the types and by the CRD's schema.
 func TestExamples(t *testing.T) {
-	files, err := filepath.Glob("../../examples/jobflow/*.yaml")
+	files, err := filepath.Glob("../../examples/*job*/*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	schemas := map[string]*spec.Schema{}
-	for _, plural := range []string{"jobflows", "jobtemplates"} {
+	for _, plural := range []string{"daemonjobs", "jobflows", "jobtemplates"} {
 		definition, _ := readCRD(t, plural)
 		schemas[definition.Spec.Names.Kind] = definition.Spec.Versions[0].Schema.OpenAPIV3Schema
 	}
-	for _, file := range append(files, "../../examples/jobflow/testdata/seed.yaml") {
+	for _, file := range append(files, "../../examples/jobflow/testdata/seed.yaml", "../../examples/daemonjob/testdata/seed.yaml") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)

@@ -47,9 +47,7 @@ func judge(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, nodes *survey,
 		v.reason, v.message = v1alpha1.ReasonSuspended, "the job is suspended: "+progress
 	case v.paused:
 		v.stalled = nodes.active() == 0
-		v.reason, v.message = v1alpha1.ReasonPaused, fmt.Sprintf(
-			"%s; to run the failed nodes again and go on, set retry to %d; to go on without them, set failurePolicy to %s",
-			progress, spec.Retry+1, v1alpha1.FailureContinue)
+		v.reason, v.message = v1alpha1.ReasonPaused, progress+"; "+waysOut(spec)
 	case nodes.desired() == 0:
 		v.starts = true
 		v.reason, v.message = v1alpha1.ReasonNoMatchingNodes,
@@ -92,4 +90,13 @@ func tooManyFailures(spec *v1alpha1.DaemonJobSpec, nodes *survey) bool {
 		limit = scale(spec.MaxFailures, nodes.desired())
 	}
 	return len(nodes.failed) >= limit
+}
+
+// waysOut says what can be done about a pause.
+func waysOut(spec *v1alpha1.DaemonJobSpec) string {
+	without := "set failurePolicy to Continue"
+	if spec.MaxFailures != nil {
+		without += " and remove maxFailures"
+	}
+	return fmt.Sprintf("to run the failed nodes again and go on, set retry to %d; to go on without them, %s", spec.Retry+1, without)
 }
