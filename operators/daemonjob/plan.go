@@ -29,15 +29,19 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 		return over(job, was, jobs, now)
 	}
 
+	// What is there?
 	template := render(job)
 	rules, problems := rulesOf(job, &template.Spec.Template.Spec)
 	nodes := look(job, was, rules, builder.All[*corev1.Node](seen), jobs)
-	verdict := judge(job, was, nodes, problems, now)
 
+	// What follows from it?
+	verdict := judge(job, was, nodes, problems, now)
 	if verdict.ended() {
 		nodes.stop()
 	}
 	status := statusOf(job, was, nodes, verdict, now)
+
+	// What is to be done?
 	plan := planOf(job, status)
 	if verdict.starts {
 		plan.Children = start(job, template, nodes)

@@ -116,7 +116,7 @@ func setConditions(status *v1alpha1.DaemonJobStatus, job *v1alpha1.DaemonJob, no
 	case job.Spec.Suspend && !v.ended():
 		setCondition(status, job, now, v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "the spec says suspend")
 	case isSuspended(status) && !slices.ContainsFunc(nodes.running, run.isHeld):
-		setCondition(status, job, now, v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "the spec no longer says suspend")
+		setCondition(status, job, now, v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "no Job is suspended any more")
 	}
 }
 
