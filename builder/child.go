@@ -24,6 +24,7 @@ type keeping struct {
 	AnnotationOf []any
 	Adopt        AdoptPolicy
 	Former       []string // field managers
+	AdoptLabels  map[string]string
 	OnImmutable  ImmutablePolicy
 }
 

@@ -23,6 +23,7 @@ func addKnownTypes(s *runtime.Scheme) error {
 		&JobFlow{}, &JobFlowList{},
 		&JobTemplate{}, &JobTemplateList{},
 		&MiniCluster{}, &MiniClusterList{},
+		&ReplicaJob{}, &ReplicaJobList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/operators/daemonjob"
 	"github.com/armature-dev/armature/operators/jobflow"
 	"github.com/armature-dev/armature/operators/minicluster"
+	"github.com/armature-dev/armature/operators/replicajob"
 )
 
 // operator is one of those that the manager can run.
@@ -26,6 +27,7 @@ var bundled = []operator{
 	{daemonjob.Name, []string{"DaemonJob"}, daemonjob.Setup},
 	{jobflow.Name, []string{"JobFlow", "JobTemplate"}, jobflow.Setup},
 	{minicluster.Name, []string{"MiniCluster"}, minicluster.Setup},
+	{replicajob.Name, []string{"ReplicaJob"}, replicajob.Setup},
 }
 
 // selectOperators returns the operators that --operators asks for: names, or * for all. The cluster need not know the
