@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
@@ -24,6 +25,9 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 	}
 	for _, k := range kinds {
 		if err := p.lookAtHome(ctx, k); err != nil {
+			if meta.IsNoMatchError(err) {
+				continue // of a kind that isn't installed there is nothing to prune
+			}
 			return err
 		}
 		if p.inventory.elsewhere.Has(k.gvk.GroupKind()) {
