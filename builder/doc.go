@@ -145,6 +145,13 @@
 // once for each failure; see package events. Metrics named armature_builder_... are in controller-runtime's registry,
 // and [Options.TracerProvider] receives spans; docs/metrics.md explains both.
 //
+// # Tests
+//
+// A plan is a function: give it an owner and a [NewView] of what exists, and look at the [Plan]. Package
+// builder/buildertest has an API server in memory that behaves like one where it matters, and CrashEverywhere, which lets
+// the loop ([Operator.Reconciler]) or a reconciler of one's own die after each of its writes and holds that the end is the
+// same.
+//
 // # Permissions
 //
 //	the owner's kind        get, list, watch
