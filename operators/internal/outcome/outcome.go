@@ -1,4 +1,4 @@
-// Package outcome says how a Job ended, for the operators that run Jobs.
+// placeholder
 package outcome
 
 import (
