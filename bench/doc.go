@@ -1,18 +1,7 @@
-// Command bench measures Armature's builder side by side with its peers, on one real API server, in one run.
+// Command bench measures Armature on a real API server, and writes what it finds into the pages of docs.
 //
-//	go run . [-sizes 10,100,1000] [-runs 5] [-docs ../docs] [-devcluster ../bin/devcluster]
+//	go run . builder [-sizes 10,100,1000] [-runs 5] [-docs ../docs] [-devcluster ../bin/devcluster]
 //
-// It starts a devcluster of its own, without nodes, and stops its controller manager, so that nothing but the measured
-// programs writes to the API server. Each peer gets a manager as its users would set it up. For an owner of N
-// Deployments five things are measured, each as one pass of the peer over that owner:
-//
-//	created    none exists yet
-//	unchanged  all exist as wanted; the pass has been made before
-//	drifted    someone changed a field of one of them
-//	changed    one is wanted otherwise
-//	pruned     one isn't wanted any more
-//
-// Requests are counted at the transport (events aside, which are sent in the background). Allocations are those of the
-// whole process, so the cache that takes up a write is in them. Peers take turns, run by run, and the median is shown:
-// the machine's mood hits all of them.
+// Each benchmark is a subcommand and a package of its own in internal; what they share is in internal/lab. Each writes
+// one part of docs/benchmarks.md, between its own markers.
 package main

@@ -54,6 +54,9 @@ func (p *pass) meetForeign(w *write) (*write, error) {
 		return w, nil
 	}
 	w.verdict, w.adopts = verdictApply, true
+	if d.child.once {
+		return w, nil
+	}
 	return w, d.stamp(p)
 }
 

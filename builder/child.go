@@ -13,6 +13,7 @@ type Child struct {
 	phase     string
 	readyWhen func(client.Object) (ready bool, why string)
 	elsewhere bool
+	once      bool
 }
 
 // keeping is what options say about a child. What it exports goes into the hash by which a child is recognized as the

@@ -173,11 +173,10 @@ func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, 
 	if isNil(after) {
 		after = owner
 	}
-	after = after.DeepCopyObject().(T)
-	conditioned, ok := any(after).(Conditioned)
-	if !ok {
+	if _, ok := any(after).(Conditioned); !ok {
 		return owner, fmt.Errorf("%w: Plan.Report needs an owner with conditions; %T is no builder.Conditioned", ErrMisuse, owner)
 	}
-	res.SetConditions(conditioned.Conditions(), owner.GetGeneration(), err, now)
+	after = withOwnConditions(after)
+	res.SetConditions(any(after).(Conditioned).Conditions(), owner.GetGeneration(), err, now)
 	return after, nil
 }

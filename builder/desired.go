@@ -43,6 +43,9 @@ func (p *pass) desire(want Child) (*desired, error) {
 		return nil, fmt.Errorf("%w: %s is wanted twice", ErrMisuse, key)
 	}
 	d := &desired{kind: k, key: key, child: want}
+	if want.once {
+		return d, d.checkOnce()
+	}
 	d.hash, d.hashed = want.hash()
 	return d, nil
 }
@@ -52,28 +55,14 @@ func (d *desired) stamp(p *pass) error {
 	if d.object != nil {
 		return nil
 	}
-	obj := d.child.object.DeepCopyObject().(client.Object)
-	clearServerFields(obj)
-	mergeStringData(obj)
-	obj.SetNamespace(d.key.Namespace)
-	labels := obj.GetLabels()
-	if labels[LabelManagedBy] == "" {
-		obj.SetLabels(with(labels, LabelManagedBy, ManagedBy))
+	obj, err := d.marked(p)
+	if err != nil {
+		return err
 	}
-	refs := slices.DeleteFunc(obj.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == p.owner.GetUID() })
-	for _, ref := range refs {
-		if ref.Controller != nil && *ref.Controller {
-			return fmt.Errorf("%w: metadata.ownerReferences of %s has a controller, %s %s; it shall be %s",
-				ErrMisuse, d.key, ref.Kind, ref.Name, p.ownerKey)
-		}
+	if d.child.once {
+		d.object = obj
+		return nil
 	}
-	if d.child.elsewhere {
-		p.markElsewhere(obj)
-	} else {
-		refs = append(refs, controllerRef(p.owner, p.ownerKind))
-	}
-	obj.SetOwnerReferences(refs)
-
 	if err := d.checkPolicy(); err != nil {
 		return err
 	}
@@ -98,6 +87,33 @@ func (d *desired) stamp(p *pass) error {
 	d.object, d.fields = obj, fields
 	d.compared, err = d.toCompare()
 	return err
+}
+
+// marked returns a copy of what was given, in its namespace, with the owner and the builder's label on it, and without
+// what only the server sets.
+func (d *desired) marked(p *pass) (client.Object, error) {
+	obj := d.child.object.DeepCopyObject().(client.Object)
+	clearServerFields(obj)
+	mergeStringData(obj)
+	obj.SetNamespace(d.key.Namespace)
+	labels := obj.GetLabels()
+	if labels[LabelManagedBy] == "" {
+		obj.SetLabels(with(labels, LabelManagedBy, ManagedBy))
+	}
+	refs := slices.DeleteFunc(obj.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == p.owner.GetUID() })
+	for _, ref := range refs {
+		if ref.Controller != nil && *ref.Controller {
+			return nil, fmt.Errorf("%w: metadata.ownerReferences of %s has a controller, %s %s; it shall be %s",
+				ErrMisuse, d.key, ref.Kind, ref.Name, p.ownerKey)
+		}
+	}
+	if d.child.elsewhere {
+		p.markElsewhere(obj)
+	} else {
+		refs = append(refs, controllerRef(p.owner, p.ownerKind))
+	}
+	obj.SetOwnerReferences(refs)
+	return obj, nil
 }
 
 func with(m map[string]string, key, value string) map[string]string {

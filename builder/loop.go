@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,16 +20,20 @@ const conflictDelay = 50 * time.Millisecond
 
 // loop is the reconciler of an Operator.
 type loop[T client.Object] struct {
-	engine *Engine
-	plan   PlanFunc[T]
-	owner  kind
-	owned  []kind
-	away   []kind // children elsewhere
-	refs   []referredKind[T]
-	now    func() time.Time // the clock; tests give another
+	engine  *Engine
+	plan    PlanFunc[T]
+	owner   kind
+	owned   []kind
+	away    []kind // children elsewhere
+	refs    []referredKind[T]
+	reads   []readKind
+	through []throughKind
+	now     func() time.Time // the clock; tests give another
+
+	statusWrites statusWrites
 }
 
-// Reconcile runs one pass: look, plan, apply, delete, prune, write the status, tell.
+// Reconcile runs one pass: look, plan, apply, edit, delete, prune, write the status, tell, delete the owner.
 func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	owner := newOwner[T]()
 	if err := l.engine.client.Get(ctx, req.NamespacedName, owner, client.UnsafeDisableDeepCopy); err != nil {
@@ -50,24 +55,27 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	plan := l.plan(owner, view)
 	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure}, plan.Prune
 	p.pruneAll = plan.PruneAll
-	doErr := p.carryOut(ctx, plan.Children, plan.Delete, plan.Prune)
+	doErr := p.carryOut(ctx, plan.Children, plan.Edits, plan.Delete)
 	res := p.finish()
 	p.countWaiting("", res)
 	l.engine.tell(owner, "", res, doErr)
-	statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
-	if statusErr == nil {
+	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
+	if statusErr == nil && putOff == 0 {
 		for _, ev := range plan.Events {
 			l.engine.emit(owner, ev)
 		}
 	}
 	err = errors.Join(doErr, statusErr)
+	if plan.DeleteOwner && err == nil {
+		err = l.engine.deleteOwner(ctx, owner, written)
+	}
 	end(err)
-	return next(ctx, sooner(plan.RequeueAfter, res.RequeueAfter), err)
+	return next(ctx, sooner(putOff, sooner(plan.RequeueAfter, res.RequeueAfter)), err)
 }
 
 // carryOut does what a plan says about children. An owner that is being deleted gets no new ones, and loses those that
 // garbage collection doesn't reach.
-func (p *pass) carryOut(ctx context.Context, wants []Child, deletes, prunes []client.Object) error {
+func (p *pass) carryOut(ctx context.Context, wants []Child, edits []Edit, deletes []client.Object) error {
 	if p.owner.GetDeletionTimestamp() != nil {
 		return p.cleanUp(ctx, wants)
 	}
@@ -78,26 +86,13 @@ func (p *pass) carryOut(ctx context.Context, wants []Child, deletes, prunes []cl
 	if err != nil {
 		return err
 	}
+	if err := p.editGiven(ctx, edits); err != nil {
+		return err
+	}
 	if err := p.deleteGiven(ctx, deletes); err != nil || !done {
 		return err
 	}
-	return p.prune(ctx, prunes)
-}
-
-// writeStatus writes what the plan says of the owner, or what went wrong. An owner that is gone needs no status.
-func (l *loop[T]) writeStatus(ctx context.Context, owner T, plan Plan[T], res Result, doErr error, now time.Time) error {
-	after, err := statusAfter(owner, plan, res, doErr, now)
-	if err != nil {
-		return err
-	}
-	if client.Object(after) == client.Object(owner) {
-		return nil
-	}
-	err = l.engine.PatchStatus(ctx, owner, after)
-	if apierrors.IsNotFound(err) {
-		return l.engine.explainNotFound(ctx, owner)
-	}
-	return err
+	return p.prune(ctx, p.prunes)
 }
 
 // look gathers what the plan is shown.
@@ -112,7 +107,14 @@ func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
 			return View{}, err
 		}
 	}
-	view := newView(l.now(), maps.Values(p.seen))
+	grandchildren, err := l.lookThrough(ctx, p)
+	if err != nil {
+		return View{}, err
+	}
+	view := newView(l.now(), slices.Values(append(slices.Collect(maps.Values(p.seen)), grandchildren...)))
+	if err := l.lookAround(ctx, &view); err != nil {
+		return View{}, err
+	}
 	for _, ref := range l.refs {
 		for _, name := range ref.names(owner) {
 			if name == "" {

@@ -25,6 +25,8 @@ type Operator[T client.Object] struct {
 	owned   []client.Object
 	away    []client.Object
 	refs    []referredKind[T]
+	reads   []readKind
+	through []throughKind
 	options controller.Options
 }
 
@@ -85,10 +87,15 @@ func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 }
 
 // Reconciler returns the operator's loop on a client and a clock of the caller's, for tests: nothing is watched, and no
-// events are emitted. It reports what is wrong in the description, as ErrMisuse.
+// events are emitted. What has to be read past the cache is read through the client's method Live, if it has one, as
+// that of buildertest has. It reports what is wrong in the description, as ErrMisuse.
 func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 	alone := *o
-	alone.engine = NewEngine(c, Options{Name: o.name, Clock: clock})
+	options := Options{Name: o.name, Clock: clock}
+	if past, ok := c.(interface{ Live() client.Reader }); ok {
+		options.Reader = past.Live()
+	}
+	alone.engine = NewEngine(c, options)
 	l, err := alone.loop()
 	if err != nil {
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)
@@ -137,12 +144,24 @@ func (o *Operator[T]) add() error {
 		}
 		b = b.Watches(ref.like, handler.EnqueueRequestsFromMapFunc(ref.owners(o.engine)))
 	}
+	for _, read := range l.reads {
+		owners := handler.EnqueueRequestsFromMapFunc(allOwners(o.engine, l.owner))
+		b = b.Watches(read.like, owners, builder.WithPredicates(read.matters()))
+	}
+	for _, t := range l.through {
+		if !o.engine.isIndexed(t.kind) {
+			if err := o.engine.IndexOwned(ctx, o.mgr.GetFieldIndexer(), t.like); err != nil {
+				return err
+			}
+		}
+		b = b.Watches(t.like, handler.EnqueueRequestsFromMapFunc(t.owners(o.engine, l.owner)))
+	}
 	return b.Complete(l)
 }
 
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
-	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now}
+	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites()}
 	var errs []error
 	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%w: the owner's type is %s; it must be a pointer to a struct, such as *v1.Deployment", ErrMisuse, t)
@@ -179,7 +198,10 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 		ref.kind = k
 		l.refs = append(l.refs, ref)
 	}
-	return l, errors.Join(errs...)
+	reads, readsErr := o.checkReads()
+	through, throughErr := o.checkThrough(l.owned)
+	l.reads, l.through = reads, through
+	return l, errors.Join(append(errs, readsErr, throughErr)...)
 }
 
 // newOwner returns an empty owner.

@@ -136,6 +136,10 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 		w.verdict = verdictWait
 		return w, nil
 	case ours:
+		if d.child.once {
+			w.verdict = verdictNothing
+			return w, nil
+		}
 	}
 	asWanted, err := p.keeps(d, found)
 	if err == nil && !asWanted {

@@ -17,9 +17,9 @@ type PlanFunc[T client.Object] func(owner T, seen View) Plan[T]
 
 // Plan is what a PlanFunc decided. The zero value changes nothing.
 //
-// It is carried out in this order: children are applied, explicit deletions are made, stale objects are pruned, the
-// status is written, events are emitted. After a failure nothing more is deleted or pruned, but the status is written
-// all the same, so it must tell what was seen, not what is about to be. A plan may be cut short anywhere by a crash;
+// It is carried out in this order: children are applied, explicit edits and then deletions are made, stale objects are
+// pruned, the status is written, events are emitted, the owner is deleted. After a failure nothing more is edited,
+// deleted or pruned, but the status is written all the same, so it must tell what was seen, not what is about to be. A plan may be cut short anywhere by a crash;
 // the next call sees what was done until then, so each plan must be right by itself.
 type Plan[T client.Object] struct {
 	// Children should exist. Objects that are already as wanted cost nothing.
@@ -29,6 +29,9 @@ type Plan[T client.Object] struct {
 	Prune []client.Object
 	// PruneAll prunes all kinds that the owner ever had children of; Prune needs not be set. See [Builder.PruneAll].
 	PruneAll bool
+	// Edits are changes of single fields of children that exist, once all Children are applied: for those that are left
+	// as they are otherwise (see [CreateOnce] and [Ignore]). If one is refused as it is, none is made.
+	Edits []Edit
 	// Delete lists children, taken from the view, to be deleted together with what they own (background propagation).
 	// If one of them isn't controlled by the owner none is deleted.
 	Delete []client.Object
@@ -39,19 +42,35 @@ type Plan[T client.Object] struct {
 	// OnFailure says what to do about a roll-out of which a phase doesn't become ready; see [Builder.OnFailure].
 	// Default: Wait.
 	OnFailure FailurePolicy
-	// Status is a copy of the owner with the status it should have. Nil leaves the status as it is. It is written once
-	// a pass, and only when it differs. When a child can't be applied, the condition Ready of an owner that has
+	// Status is a copy of the owner with the status it should have. Nil leaves the status as it is. Only its status is
+	// read, so that a shallow copy will do, if its status is its own and not the owner's, which is shared with the cache:
+	//
+	//	after := *owner
+	//	owner.Status.DeepCopyInto(&after.Status)
+	//
+	// It is written once a pass, and only when it differs. When a child can't be applied, the condition Ready of an owner that has
 	// conditions (see [Conditioned]) is overridden to be False, and Stalled to be True if no retry can help, with a
 	// reason of [events.ReasonApplyFailed] or [events.ReasonNotOwned]. These reasons are the builder's: once all could
 	// be applied, it removes conditions that still have them.
 	Status T
+	// StatusCanWait lets a changed status be put off until this time after the last write of this owner's status, so that
+	// changes that come fast are written as one: set it while nothing but counts have changed. Events of the plan wait
+	// with the status: they are dropped, and the pass that writes it must ask for them again. That pass comes by itself.
+	// A failure that the builder reports in the conditions is written at once. The time of the last write is in memory:
+	// the first write of a process is made at once. Default: 0, which never puts off.
+	StatusCanWait time.Duration
 	// Report has the standard conditions Ready, Progressing and Stalled set in the status by [Result.SetConditions], from
 	// what the pass did and from whether each child is ready; the plan then leaves them alone. The owner must be
 	// [Conditioned]. Default: the plan's conditions are written as they are.
 	Report bool
 	// Events are emitted once the status has been written, so that an event and the transition it tells of go together.
-	// If the status can't be written they are dropped; the plan will ask for them again.
+	// If the status can't be written, or is put off, they are dropped; the plan will ask for them again.
 	Events []events.Event
+	// DeleteOwner deletes the owner itself, and with it what it owns (background propagation): for one that has ended and
+	// is to go after a time. It is done last, once the status and the events are written, which then can't wait, and only
+	// if nothing failed. If someone has changed the owner since it was seen, that is a conflict, and the next pass decides
+	// anew. The operator needs the permission to delete owners. An owner that is being deleted is left alone.
+	DeleteOwner bool
 	// RequeueAfter asks for another pass after this time, even if nothing changes. 0 or less waits for a change.
 	RequeueAfter time.Duration
 }

@@ -1,6 +1,8 @@
 package builder
 
 import (
+	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,7 +23,7 @@ func reported[T client.Object](owner, planned T, err error, now time.Time) T {
 	if !ok || isConflict(err) || (err == nil && !hasReport(*conditioned.Conditions())) {
 		return after
 	}
-	after = after.DeepCopyObject().(T)
+	after = withOwnConditions(after)
 	conditions := any(after).(Conditioned).Conditions()
 	dropReport(conditions, ConditionStalled)
 	if err == nil {
@@ -42,6 +44,19 @@ func reported[T client.Object](owner, planned T, err error, now time.Time) T {
 		}
 		meta.SetStatusCondition(conditions, report)
 	}
+	return after
+}
+
+// withOwnConditions returns a copy of an owner, which must be Conditioned, whose conditions can be changed. The rest is
+// shared with the one given, so that an owner with a large spec costs no more than a small one.
+func withOwnConditions[T client.Object](owner T) T {
+	after := newOwner[T]()
+	reflect.ValueOf(after).Elem().Set(reflect.ValueOf(owner).Elem())
+	theirs, ours := any(owner).(Conditioned).Conditions(), any(after).(Conditioned).Conditions()
+	if ours == theirs { // they are behind a pointer
+		return owner.DeepCopyObject().(T)
+	}
+	*ours = slices.Clone(*theirs)
 	return after
 }
 

@@ -18,39 +18,57 @@ import (
 // what differs is sent. Both stay as they are. The write is refused with a conflict if someone changed the object since
 // before was read; the next pass will see that.
 func (e *Engine) PatchStatus(ctx context.Context, before, after client.Object) error {
-	k, err := e.kinds.of(after)
-	if err != nil {
+	same, err := sameStatus(before, after)
+	if err != nil || same {
 		return err
 	}
-	if reflect.TypeOf(before) != reflect.TypeOf(after) || isNil(before) {
-		return fmt.Errorf("%w: status of %T patched with one of %T", ErrMisuse, before, after)
+	_, err = e.patchStatus(ctx, before, after)
+	return err
+}
+
+// sameStatus reports whether two objects of one kind have the same status.
+func sameStatus(a, b client.Object) (bool, error) {
+	if isNil(a) || isNil(b) || reflect.TypeOf(a) != reflect.TypeOf(b) {
+		return false, fmt.Errorf("%w: status of %T patched with one of %T", ErrMisuse, a, b)
+	}
+	one, errOne := statusOf(a)
+	other, errOther := statusOf(b)
+	if err := errors.Join(errOne, errOther); err != nil {
+		return false, err
+	}
+	return equality.Semantic.DeepEqual(one, other), nil
+}
+
+// patchStatus writes a status that isn't the same. It returns the object as the server stored it, nil if there was
+// nothing to write.
+func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (client.Object, error) {
+	k, err := e.kinds.of(after)
+	if err != nil {
+		return nil, err
 	}
 	key := k.key(before)
 	old, errOld := statusOf(before)
 	wanted, errWanted := statusOf(after)
 	if err := errors.Join(errOld, errWanted); err != nil {
-		return err
-	}
-	if equality.Semantic.DeepEqual(old, wanted) {
-		return nil
+		return nil, err
 	}
 	patch, err := statusPatch(e.inventoryOf(before).resourceVersion, old, wanted)
 	if err != nil {
-		return fmt.Errorf("%w: status of %s: %w", ErrMisuse, key, err)
+		return nil, fmt.Errorf("%w: status of %s: %w", ErrMisuse, key, err)
 	}
 	if patch == nil {
-		return nil
+		return nil, nil
 	}
 	obj, err := e.kinds.empty(k)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	obj.SetNamespace(key.Namespace)
 	obj.SetName(key.Name)
 	if err := e.client.Status().Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(e.name)); err != nil {
-		return &Error{Key: key, Operation: "write status of", Err: err, object: before}
+		return nil, &Error{Key: key, Operation: "write status of", Err: err, object: before}
 	}
-	return nil
+	return obj, nil
 }
 
 // statusPatch returns the merge patch between two statuses, nil if they are the same in JSON.

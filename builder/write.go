@@ -41,6 +41,9 @@ func (w *write) run(ctx context.Context, p *pass) error {
 	case verdictCreate:
 		return w.create(ctx, p)
 	case verdictApply:
+		if w.desired.child.once {
+			return w.takeAsItIs(ctx, p)
+		}
 		return w.apply(ctx, p)
 	default:
 		return nil
@@ -51,7 +54,12 @@ func (w *write) run(ctx context.Context, p *pass) error {
 // it answers AlreadyExists. It is also the cheaper of the two. Names are deterministic, so there is never a twin.
 func (w *write) create(ctx context.Context, p *pass) error {
 	d := w.desired
-	obj := d.object.DeepCopyObject().(client.Object)
+	obj := d.object
+	if !d.child.once { // of one that is, nothing is compared any more
+		obj = obj.DeepCopyObject().(client.Object)
+	} else if err := d.showFields(p); err != nil {
+		return err
+	}
 	err := p.engine.client.Create(ctx, obj, client.FieldOwner(p.engine.name))
 	switch {
 	case err == nil:

@@ -22,6 +22,7 @@ type options struct {
 	leaderElect          bool
 	leaderElectNamespace string
 
+	operators   []string
 	concurrency int
 	qps         float32
 
@@ -58,6 +59,7 @@ The CRDs must be there: kubectl apply --server-side -f config/crd`,
 	f.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "`address` of the health endpoints, /healthz and /readyz; 0 for none")
 	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only while holding the lease, so that several managers can run")
 	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
+	f.StringSliceVar(&o.operators, "operators", []string{"*"}, "`names` of the operators to run, separated by commas; * is all of them")
 	f.IntVar(&o.concurrency, "max-concurrent-reconciles", 8, "how many objects of a kind are worked on at a time")
 	f.Float32Var(&o.qps, "kube-api-qps", -1, "requests a second to the API server at most; -1 leaves it to the server's own priority and fairness")
 	f.StringVar(&o.logLevel, "log-level", "info", "`level`: debug, info, warn or error")

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/jobflow"
 )
 
 // leaseName is the lease that managers of one cluster compete for.
@@ -36,15 +35,21 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
+	operators, err := selectOperators(o.operators)
+	if err != nil {
+		return err
+	}
 	mgr, err := newManager(o, logger)
 	if err != nil {
 		return err
 	}
-	if err := awaitKinds(ctx, mgr.GetRESTMapper(), logger); err != nil {
+	if err := awaitKinds(ctx, mgr.GetRESTMapper(), operators, logger); err != nil {
 		return err
 	}
-	if err := jobflow.Setup(mgr); err != nil {
-		return fmt.Errorf("set up the JobFlow operator: %w", err)
+	for _, op := range operators {
+		if err := op.setup(mgr); err != nil {
+			return fmt.Errorf("set up the operator %s: %w", op.name, err)
+		}
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/armature-dev/armature/bench/internal/lab"
 )
 
 // What is measured, in this order.
@@ -35,7 +37,7 @@ const patience = 5 * time.Minute
 // contender is a peer with its manager running.
 type contender struct {
 	peer
-	requests  *counter
+	requests  *lab.Counter
 	cached    client.Client
 	live      client.Client // someone else's
 	reconcile reconciler
@@ -43,7 +45,7 @@ type contender struct {
 }
 
 func start(ctx context.Context, p peer, cfg *rest.Config) (*contender, error) {
-	c := &contender{peer: p, requests: &counter{}}
+	c := &contender{peer: p, requests: &lab.Counter{}}
 	var err error
 	if c.live, err = client.New(cfg, client.Options{}); err != nil {
 		return nil, err
@@ -52,7 +54,7 @@ func start(ctx context.Context, p peer, cfg *rest.Config) (*contender, error) {
 	if p.options != nil {
 		options = p.options()
 	}
-	mgr, err := ctrl.NewManager(c.requests.watch(cfg), ctrl.Options{
+	mgr, err := ctrl.NewManager(c.requests.Watch(cfg), ctrl.Options{
 		Metrics:    server.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 		Client:     options,
@@ -80,7 +82,7 @@ func start(ctx context.Context, p peer, cfg *rest.Config) (*contender, error) {
 }
 
 // run goes through all scenarios for an owner of n Deployments.
-func (c *contender) run(ctx context.Context, n int) (results map[string]sample, err error) {
+func (c *contender) run(ctx context.Context, n int) (results map[string]lab.Sample, err error) {
 	owner, err := c.newOwner(ctx)
 	if err != nil {
 		return nil, err
@@ -93,18 +95,18 @@ func (c *contender) run(ctx context.Context, n int) (results map[string]sample, 
 			err = e
 		}
 	}()
-	results = map[string]sample{}
+	results = map[string]lab.Sample{}
 	pass := func(scenario string, times, n int, change func([]*appsv1.Deployment), reached func() (bool, error)) error {
-		wanted := make([][]*appsv1.Deployment, times)
-		for i := range wanted {
-			wanted[i] = deployments(owner, n)
-			change(wanted[i])
+		var wanted []*appsv1.Deployment
+		prepare := func(int) {
+			wanted = deployments(owner, n)
+			change(wanted)
 		}
-		s, err := c.requests.measure(times, func(i int) error { return c.reconcile(ctx, owner, wanted[i]) })
+		s, err := c.requests.Measure(times, prepare, func(int) error { return c.reconcile(ctx, owner, wanted) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", scenario, err)
 		}
-		if s.reached, err = reached(); err != nil {
+		if s.Reached, err = reached(); err != nil {
 			return err
 		}
 		results[scenario] = s
@@ -120,7 +122,7 @@ func (c *contender) run(ctx context.Context, n int) (results map[string]sample, 
 			return nil, err
 		}
 	}
-	again := int(max(1, min(20, time.Second/max(results[unchanged].time, 1))))
+	again := int(max(1, min(20, time.Second/max(results[unchanged].Time, 1))))
 	if err := pass(unchanged, again, n, same, func() (bool, error) { return c.count(ctx, owner, n) }); err != nil {
 		return nil, err
 	}

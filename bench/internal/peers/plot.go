@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"image/color"
@@ -63,7 +63,7 @@ func (r results) panel(scenario string) (*plot.Plot, error) {
 		var points plotter.XYs
 		for _, n := range r.sizes {
 			if s, ok := r.of(peer.name, scenario, n); ok {
-				points = append(points, plotter.XY{X: float64(n), Y: max(float64(s.time)/float64(time.Millisecond), 0.001)})
+				points = append(points, plotter.XY{X: float64(n), Y: max(float64(s.Time)/float64(time.Millisecond), 0.001)})
 			}
 		}
 		if len(points) == 0 {

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"bufio"
@@ -16,23 +16,27 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// cluster is a devcluster that goes with this process.
-type cluster struct {
+// Cluster is a devcluster that goes with this process.
+type Cluster struct {
+	// Version is that of its Kubernetes.
+	Version string
+
 	binary  string
 	dir     string
 	process *exec.Cmd
 	alive   io.Closer // devcluster stops when it closes
-	manager int       // the process of the controller manager, stopped
-	version string
+	manager int       // the process of the controller manager, if it is stopped
 }
 
-func startCluster(binary string) (*cluster, error) {
+// StartCluster starts a devcluster of its own from a binary, with these flags of `devcluster up`, and waits until it is
+// ready.
+func StartCluster(binary string, flags ...string) (*Cluster, error) {
 	dir, err := os.MkdirTemp("", "armature-bench-")
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{binary: binary, dir: dir}
-	c.process = exec.Command(binary, "up", "--temporary", "--with-parent", "--nodes", "0", "--dir", dir)
+	c := &Cluster{binary: binary, dir: dir}
+	c.process = exec.Command(binary, append([]string{"up", "--temporary", "--with-parent", "--dir", dir}, flags...)...)
 	if c.alive, err = c.process.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -48,29 +52,38 @@ func startCluster(binary string) (*cluster, error) {
 	for lines.Scan() {
 		if strings.HasPrefix(lines.Text(), "export KUBECONFIG=") {
 			go func() { _, _ = io.Copy(io.Discard, output) }() // keeps the pipe from filling up
-			return c, c.quiet()
+			status, err := c.status()
+			c.Version = status.Version
+			return c, err
 		}
 	}
 	return nil, errors.Join(errors.New("devcluster did not come up"), c.process.Wait())
 }
 
-// quiet stops the controller manager, without ending it: what it would do about Deployments is not to be measured.
-func (c *cluster) quiet() error {
+// status is what `devcluster status` says.
+type status struct {
+	Version    string
+	Components []struct {
+		Name string
+		PID  int
+	}
+}
+
+func (c *Cluster) status() (status, error) {
+	var s status
 	data, err := exec.Command(c.binary, "status", "--dir", c.dir, "-o", "json").Output()
 	if err != nil {
-		return fmt.Errorf("devcluster status: %w", err)
+		return s, fmt.Errorf("devcluster status: %w", err)
 	}
-	var status struct {
-		Version    string
-		Components []struct {
-			Name string
-			PID  int
-		}
-	}
-	if err := json.Unmarshal(data, &status); err != nil {
+	return s, json.Unmarshal(data, &s)
+}
+
+// StopControllers stops the controller manager, without ending it, so that nothing but what is measured writes.
+func (c *Cluster) StopControllers() error {
+	status, err := c.status()
+	if err != nil {
 		return err
 	}
-	c.version = status.Version
 	for _, component := range status.Components {
 		if component.Name == "kube-controller-manager" && component.PID > 0 {
 			c.manager = component.PID
@@ -80,8 +93,8 @@ func (c *cluster) quiet() error {
 	return errors.New("devcluster status names no controller manager")
 }
 
-// config is a connection without client-side limits.
-func (c *cluster) config() (*rest.Config, error) {
+// Config is a connection without client-side limits.
+func (c *Cluster) Config() (*rest.Config, error) {
 	cfg, err := clientcmd.BuildConfigFromFlags("", filepath.Join(c.dir, "kubeconfig"))
 	if err != nil {
 		return nil, err
@@ -90,7 +103,8 @@ func (c *cluster) config() (*rest.Config, error) {
 	return cfg, nil
 }
 
-func (c *cluster) stop() error {
+// Stop stops the cluster and deletes all of it.
+func (c *Cluster) Stop() error {
 	if c.manager != 0 {
 		_ = syscall.Kill(c.manager, syscall.SIGCONT)
 	}

@@ -1,0 +1,99 @@
+package builder
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/payload"
+)
+
+// CreateOnce says that a child is created when it isn't there, and otherwise left as it is, whatever is wanted of it and
+// whoever changed it. It is for what runs once (Jobs, Pods), by the thousand: what the owner has already costs a look
+// at its name, and what is new one POST and one copy of the object. It gets the owner as its controller and the
+// builder's label, and no digest. To change one that exists there is Plan.Edits.
+//
+// All else is as for other children. An object of that name that isn't the owner's is [ErrNotOwned]; with
+// Adopt(IfOrphan) one without a controller becomes the owner's by a patch that changes nothing else. One that is being
+// deleted is waited for, and then created anew. It is pruned when it is no longer wanted.
+//
+// Options that are about changes are [ErrMisuse] beside it: [Ignore], [HashFrom], [OnImmutable], [InPhase], and former
+// managers of [Adopt].
+func CreateOnce() ChildOption { return createOnce{} }
+
+type createOnce struct{}
+
+func (createOnce) applyToChild(c *Child) { c.once = true }
+
+// checkOnce refuses options that mean nothing for a child that is never changed.
+func (d *desired) checkOnce() error {
+	option, how := "", d.child.how
+	switch {
+	case d.child.phase != "":
+		option = "InPhase"
+	case how == nil:
+		return nil
+	case len(how.Ignored) > 0:
+		option = "Ignore"
+	case len(how.EnvOf)+len(how.AnnotationOf) > 0:
+		option = "HashFrom"
+	case how.OnImmutable != "":
+		option = "OnImmutable"
+	case slices.ContainsFunc(how.Former, func(manager string) bool { return manager != kubectlApply }):
+		option = "a former manager of Adopt"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: %s has %s, which is about changes, beside CreateOnce, which makes none", ErrMisuse, d.key, option)
+}
+
+// showFields lets a rehearsal show what would be created.
+func (d *desired) showFields(p *pass) (err error) {
+	if !p.engine.dry || d.fields != nil {
+		return nil
+	}
+	if d.fields, err = payload.Of(d.object, d.kind.gvk); err != nil {
+		return fmt.Errorf("%w: %w", ErrMisuse, err)
+	}
+	return nil
+}
+
+// takeAsItIs makes an object that no one controls a child of the owner, if it is still the one that was seen.
+func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
+	d, e := w.desired, p.engine
+	refs := slices.DeleteFunc(slices.Clone(w.found.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
+		return r.UID == p.owner.GetUID()
+	})
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid":             w.found.GetUID(),
+		"resourceVersion": w.found.GetResourceVersion(),
+		"ownerReferences": append(refs, controllerRef(p.owner, p.ownerKind)),
+	}})
+	if err != nil {
+		return err
+	}
+	obj, err := e.kinds.empty(d.kind)
+	if err != nil {
+		return err
+	}
+	obj.SetNamespace(d.key.Namespace)
+	obj.SetName(d.key.Name)
+	err = e.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, body), client.FieldOwner(e.name))
+	switch {
+	case apierrors.IsNotFound(err):
+		w.verdict = verdictWait // the next pass makes it
+		return nil
+	case err != nil:
+		return &Error{Key: d.key, Operation: "adopt", Err: err, object: w.found}
+	case e.dry:
+		return w.rehearsed(ctx, p, obj)
+	}
+	w.did, w.stored = OperationAdopted, obj
+	return nil
+}

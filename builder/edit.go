@@ -1,0 +1,174 @@
+package builder
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/store"
+)
+
+// Edit is a change of a child that exists, such as that of a Job's spec.suspend:
+//
+//	after := job.DeepCopy()
+//	after.Spec.Suspend = ptr.To(true)
+//	plan.Edits = append(plan.Edits, builder.Edit{Before: job, After: after})
+//
+// What differs is sent as one merge patch (lists as a whole), to this very object in the state it was seen in: if it has
+// changed since, that is a conflict, and the next pass sees it. If it is gone there is nothing to do, and if nothing
+// differs no request is made. An edit of what Children apply would be undone by the next pass.
+type Edit struct {
+	// Before is a child, taken from the view. One that the owner doesn't control is ErrNotOwned.
+	Before client.Object
+	// After is a changed copy of Before. It is ErrMisuse if its status differs, or what tells which object it is.
+	After client.Object
+}
+
+// edit is an Edit that has been checked.
+type edit struct {
+	key   store.Key
+	kind  kind
+	seen  client.Object
+	patch []byte // nil: nothing differs
+}
+
+// editGiven makes the edits that a plan asks for. None is made if one of them is wrong.
+func (p *pass) editGiven(ctx context.Context, given []Edit) error {
+	var edits []edit
+	for _, g := range given {
+		e, err := p.check(g)
+		if err != nil {
+			return err
+		}
+		if e.patch != nil {
+			edits = append(edits, e)
+		}
+	}
+	stored := make([]client.Object, len(edits))
+	var failing failingKinds
+	err := inBatches(len(edits), p.engine.parallelism, func(i int) error {
+		return failing.try(edits[i].key, func() (err error) {
+			stored[i], err = p.engine.edit(ctx, edits[i])
+			return err
+		})
+	})
+	for i, e := range edits {
+		if stored[i] == nil {
+			continue
+		}
+		p.changed(OperationUpdated, e.key, stored[i])
+		if p.seen[e.key] != nil {
+			p.seen[e.key] = stored[i] // should it be pruned
+		}
+	}
+	return err
+}
+
+// check refuses an edit that isn't one of a child of the owner's, and finds out what it changes.
+func (p *pass) check(g Edit) (edit, error) {
+	k, err := p.engine.kinds.of(g.Before)
+	if err != nil {
+		return edit{}, err
+	}
+	key := k.key(g.Before)
+	if isNil(g.After) || reflect.TypeOf(g.After) != reflect.TypeOf(g.Before) {
+		return edit{}, fmt.Errorf("%w: %s to be edited is a %T after and a %T before", ErrMisuse, key, g.After, g.Before)
+	}
+	if !isChildOf(g.Before, p.owner) {
+		return edit{}, notOwned("edit", key, g.Before)
+	}
+	if g.Before.GetUID() == "" || g.Before.GetResourceVersion() == "" {
+		return edit{}, fmt.Errorf("%w: %s to be edited has no UID or resource version; take it from the view", ErrMisuse, key)
+	}
+	if k.key(g.After) != key || g.After.GetUID() != g.Before.GetUID() || g.After.GetResourceVersion() != g.Before.GetResourceVersion() {
+		return edit{}, fmt.Errorf("%w: %s to be edited has another name, UID or resource version after than before; change a copy of it",
+			ErrMisuse, key)
+	}
+	if _, err := statusOf(g.Before); err == nil {
+		if same, err := sameStatus(g.Before, g.After); err != nil || !same {
+			return edit{}, fmt.Errorf("%w: the status of %s can't be edited; it is that of its own controller", ErrMisuse, key)
+		}
+	}
+	patch, err := editPatch(g)
+	if err != nil {
+		return edit{}, fmt.Errorf("%w: edit of %s: %w", ErrMisuse, key, err)
+	}
+	return edit{key: key, kind: k, seen: g.Before, patch: patch}, nil
+}
+
+// editPatch returns the merge patch of an edit, nil if nothing differs in JSON. It is refused by the server if the
+// object isn't the one that was seen any more.
+func editPatch(g Edit) ([]byte, error) {
+	before, err := storedFields(g.Before)
+	if err != nil {
+		return nil, err
+	}
+	after, err := storedFields(g.After)
+	if err != nil {
+		return nil, err
+	}
+	patch := changesOf(before, after)
+	if len(patch) == 0 {
+		return nil, nil
+	}
+	meta, ok := patch["metadata"].(map[string]any)
+	if !ok {
+		meta = map[string]any{}
+		patch["metadata"] = meta
+	}
+	meta["uid"], meta["resourceVersion"] = g.Before.GetUID(), g.Before.GetResourceVersion()
+	return json.Marshal(patch)
+}
+
+// changesOf returns the merge patch (RFC 7396) between two objects. Numbers stay what they are.
+func changesOf(before, after map[string]any) map[string]any {
+	patch := map[string]any{}
+	for name, was := range before {
+		is, ok := after[name]
+		if !ok {
+			patch[name] = nil
+			continue
+		}
+		wasMap, _ := was.(map[string]any)
+		isMap, _ := is.(map[string]any)
+		switch {
+		case wasMap == nil || isMap == nil:
+			if !reflect.DeepEqual(was, is) {
+				patch[name] = is
+			}
+		default:
+			if in := changesOf(wasMap, isMap); len(in) > 0 {
+				patch[name] = in
+			}
+		}
+	}
+	for name, is := range after {
+		if _, ok := before[name]; !ok {
+			patch[name] = is
+		}
+	}
+	return patch
+}
+
+// edit sends an edit. It returns the object as the server stored it, nil if it was gone.
+func (e *Engine) edit(ctx context.Context, ed edit) (client.Object, error) {
+	obj, err := e.kinds.empty(ed.kind)
+	if err != nil {
+		return nil, err
+	}
+	obj.SetNamespace(ed.key.Namespace)
+	obj.SetName(ed.key.Name)
+	err = e.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, ed.patch), client.FieldOwner(e.name))
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &Error{Key: ed.key, Operation: "edit", Err: err, object: ed.seen}
+	}
+	return obj, nil
+}

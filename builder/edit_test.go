@@ -1,0 +1,166 @@
+package builder_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+)
+
+// editing plans the same edit of all Jobs.
+func editing(edit func(after *batchv1.Job)) ownerFunc {
+	return func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
+		var p ownerPlan
+		for _, job := range builder.Owned[*batchv1.Job](seen) {
+			after := job.DeepCopy()
+			edit(after)
+			p.Edits = append(p.Edits, builder.Edit{Before: job, After: after})
+		}
+		return p
+	}
+}
+
+func suspend(job *batchv1.Job) { job.Spec.Suspend = ptr.To(true) }
+
+func TestEdit(t *testing.T) {
+	job := controlled(newJob("a"), ownerUID)
+	job.Labels, job.Annotations = map[string]string{"old": "1", "kept": "1"}, map[string]string{"only": "1"}
+	s := perform(t, editing(func(after *batchv1.Job) {
+		suspend(after)
+		delete(after.Labels, "old")
+		after.Labels["new"] = "1"
+		after.Annotations = nil
+		after.Spec.ActiveDeadlineSeconds = ptr.To[int64](math.MaxInt32)
+	}), nil, job, controlled(newJob("b"), ownerUID))
+	assert.ElementsMatch(t, []string{"patch Job.batch default/a", "patch Job.batch default/b"}, s.passes())
+	after := get(s, newJob("a"))
+	assert.True(t, *after.Spec.Suspend)
+	assert.Equal(t, map[string]string{"new": "1", "kept": "1"}, after.Labels)
+	assert.Empty(t, after.Annotations)
+	assert.EqualValues(t, math.MaxInt32, *after.Spec.ActiveDeadlineSeconds)
+	assert.Empty(t, s.passes(), "nothing differs any more")
+}
+
+func TestEditOfAnObjectThatHasChanged(t *testing.T) {
+	s := perform(t, editing(suspend), nil, controlled(newJob("a"), ownerUID))
+	s.ours.Freeze()
+	job := get(s, newJob("a"))
+	job.Labels = map[string]string{"a": "b"}
+	require.NoError(t, s.others.Update(t.Context(), job))
+	_, after, err := s.pass()
+	require.NoError(t, err)
+	assert.Positive(t, after, "a conflict is tried again, without noise")
+	assert.False(t, *get(s, newJob("a")).Spec.Suspend)
+	s.ours.Refresh()
+	s.passes()
+	assert.True(t, *get(s, newJob("a")).Spec.Suspend)
+}
+
+func TestEditOfAnObjectThatIsGone(t *testing.T) {
+	s := perform(t, editing(suspend), nil, controlled(newJob("a"), ownerUID), controlled(newJob("b"), ownerUID))
+	s.ours.Freeze()
+	require.NoError(t, s.others.Delete(t.Context(), newJob("a"), client.PropagationPolicy("Background")))
+	_, after, err := s.pass()
+	require.NoError(t, err)
+	assert.Zero(t, after)
+	assert.True(t, *get(s, newJob("b")).Spec.Suspend)
+
+	require.NoError(t, s.others.Create(t.Context(), controlled(newJob("a"), ownerUID)))
+	_, after, err = s.pass() // sees the first one still
+	require.NoError(t, err)
+	assert.Positive(t, after)
+	assert.False(t, *get(s, newJob("a")).Spec.Suspend, "another one of that name")
+}
+
+func TestEditRefused(t *testing.T) {
+	good := controlled(newJob("good"), ownerUID)
+	change := func(change func(after *batchv1.Job)) func(job *batchv1.Job) builder.Edit {
+		return func(job *batchv1.Job) builder.Edit {
+			after := job.DeepCopy()
+			change(after)
+			return builder.Edit{Before: job, After: after}
+		}
+	}
+	for name, c := range map[string]struct {
+		uid  string
+		edit func(job *batchv1.Job) builder.Edit
+		err  error
+	}{
+		"not the owner's": {"other", change(suspend), builder.ErrNotOwned},
+		"status":          {"", change(func(after *batchv1.Job) { after.Status.Active = 3 }), builder.ErrMisuse},
+		"name":            {"", change(func(after *batchv1.Job) { after.Name = "good" }), builder.ErrMisuse},
+		"uid":             {"", change(func(after *batchv1.Job) { after.UID = "x" }), builder.ErrMisuse},
+		"version":         {"", change(func(after *batchv1.Job) { after.ResourceVersion = "1" }), builder.ErrMisuse},
+		"nothing after":   {"", func(job *batchv1.Job) builder.Edit { return builder.Edit{Before: job} }, builder.ErrMisuse},
+		"nothing before":  {"", func(job *batchv1.Job) builder.Edit { return builder.Edit{After: job} }, builder.ErrMisuse},
+		"nil":             {"", func(*batchv1.Job) builder.Edit { return builder.Edit{Before: (*batchv1.Job)(nil)} }, builder.ErrMisuse},
+		"another kind":    {"", func(job *batchv1.Job) builder.Edit { return builder.Edit{Before: job, After: &corev1.Pod{}} }, builder.ErrMisuse},
+		"not from the view": {"", func(*batchv1.Job) builder.Edit {
+			job := controlled(newJob("bad"), ownerUID)
+			return change(suspend)(job)
+		}, builder.ErrMisuse},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := controlled(newJob("bad"), ownerUID)
+			if c.uid != "" {
+				bad = controlled(newJob("bad"), "other")
+			}
+			var found *batchv1.Job
+			s := perform(t, func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
+				p := editing(suspend)(nil, seen)
+				p.Edits = append(p.Edits, c.edit(found))
+				p.Delete = []client.Object{builder.Owned[*batchv1.Job](seen)[0]}
+				return p
+			}, nil, bad, good.DeepCopy())
+			found = get(s, newJob("bad"))
+			writes, _, err := s.pass()
+			require.ErrorIs(t, err, c.err)
+			assert.Empty(t, writes, "none is edited or deleted")
+		})
+	}
+}
+
+func TestEditThenDeleteAndPrune(t *testing.T) {
+	s := perform(t, func(owner *appsv1.Deployment, seen builder.View) ownerPlan {
+		p := editing(suspend)(owner, seen)
+		p.Prune = []client.Object{&batchv1.Job{}}
+		return p
+	}, nil, controlled(newJob("a"), ownerUID))
+	assert.Equal(t, []string{"patch Job.batch default/a", "delete Job.batch default/a"}, s.passes())
+}
+
+func TestEditComesAfterChildren(t *testing.T) {
+	s := perform(t, func(owner *appsv1.Deployment, seen builder.View) ownerPlan {
+		p := editing(suspend)(owner, seen)
+		p.Children = []builder.Child{builder.Want(&corev1.ConfigMap{})} // has no name
+		return p
+	}, nil, controlled(newJob("a"), ownerUID))
+	writes, _, err := s.pass()
+	require.ErrorIs(t, err, builder.ErrMisuse)
+	assert.Empty(t, writes)
+}
+
+func TestCrashEverywhereWithEdits(t *testing.T) {
+	for _, lag := range []int{0, 2} {
+		s := scenario(func(owner *appsv1.Deployment, seen builder.View) ownerPlan {
+			p := editing(func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(false) })(owner, seen)
+			for _, name := range []string{"a", "b", "c"} {
+				job := newJob(name)
+				job.Spec.Suspend = ptr.To(true)
+				p.Children = append(p.Children, builder.Want(job, builder.CreateOnce()))
+			}
+			return p
+		}, nil)
+		s.World, s.Lag = buildertest.CompleteJobs, lag
+		buildertest.CrashEverywhere(t, s)
+	}
+}

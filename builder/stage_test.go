@@ -1,0 +1,129 @@
+package builder_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+)
+
+// A Deployment plays the owner: it is a built-in kind with a status.
+type (
+	ownerPlan = builder.Plan[*appsv1.Deployment]
+	ownerFunc = builder.PlanFunc[*appsv1.Deployment]
+	operator  = builder.Operator[*appsv1.Deployment]
+)
+
+const ownerUID = types.UID("owner-uid")
+
+func newOwner() *appsv1.Deployment {
+	labels := map[string]string{"a": "b"}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner", UID: ownerUID},
+		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+		}},
+	}
+}
+
+func newJob(name string) *batchv1.Job {
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}},
+		}}},
+	}
+}
+
+// controlled returns obj with the owner, or another Deployment of that UID, as its controller.
+func controlled[T client.Object](obj T, uid types.UID) T {
+	obj.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: "apps/v1", Kind: "Deployment", Name: "owner", UID: uid, Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
+	}})
+	if uid != ownerUID {
+		obj.GetOwnerReferences()[0].Name = string(uid)
+	}
+	return obj
+}
+
+// stage is an operator on an API server in memory.
+type stage struct {
+	t          *testing.T
+	server     *buildertest.Server
+	ours       *buildertest.Client // the operator's
+	others     *buildertest.Client
+	reconciler reconcile.Reconciler
+}
+
+// perform sets a stage with an owner and some objects, and an operator on it.
+func perform(t *testing.T, plan ownerFunc, describe func(*operator), objs ...client.Object) *stage {
+	t.Helper()
+	s := &stage{t: t, server: buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(append(objs, newOwner())...))}
+	s.ours, s.others = s.server.Client("operator"), s.server.Client("others")
+	var err error
+	s.reconciler, err = describedBy(plan, describe).Reconciler(s.ours, s.ours.Now)
+	require.NoError(t, err)
+	return s
+}
+
+func describedBy(plan ownerFunc, describe func(*operator)) *operator {
+	o := builder.NewOperator[*appsv1.Deployment](nil, "test").Plan(plan)
+	if describe == nil {
+		describe = func(o *operator) { o.Owns(&batchv1.Job{}) }
+	}
+	describe(o)
+	return o
+}
+
+// scenario is the same for CrashEverywhere.
+func scenario(plan ownerFunc, describe func(*operator), objs ...client.Object) buildertest.Scenario {
+	return buildertest.Scenario{
+		Objects:  append(objs, newOwner()),
+		Requests: []reconcile.Request{ownerRequest()},
+		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+			return describedBy(plan, describe).Reconciler(c, c.Now)
+		},
+	}
+}
+
+func ownerRequest() reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "owner"}}
+}
+
+// pass runs one pass and returns what it wrote.
+func (s *stage) pass() (writes []string, after time.Duration, err error) {
+	s.ours.Ledger().Reset()
+	res, err := s.reconciler.Reconcile(s.t.Context(), ownerRequest())
+	for _, c := range s.ours.Ledger().Writes() {
+		writes = append(writes, c.String())
+	}
+	return writes, res.RequeueAfter, err
+}
+
+// passes runs a pass that must not fail.
+func (s *stage) passes() []string {
+	s.t.Helper()
+	writes, _, err := s.pass()
+	require.NoError(s.t, err)
+	return writes
+}
+
+// get reads an object anew, as it is on the server.
+func get[T client.Object](s *stage, obj T) T {
+	s.t.Helper()
+	require.NoError(s.t, s.others.Get(s.t.Context(), client.ObjectKeyFromObject(obj), obj))
+	return obj
+}

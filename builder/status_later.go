@@ -1,0 +1,61 @@
+package builder
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// statusWrites remembers when the status of an owner was written last, for Plan.StatusCanWait. It is in memory, and
+// bounded: of an owner that it doesn't know the status is written at once.
+type statusWrites struct {
+	at *lru.Cache // types.UID of owners -> time.Time
+}
+
+// maxStatusWrites bounds what is remembered, to some 2 MB.
+const maxStatusWrites = 1 << 14
+
+func newStatusWrites() statusWrites { return statusWrites{lru.New(maxStatusWrites)} }
+
+func (s statusWrites) note(owner types.UID, now time.Time) { s.at.Add(owner, now) }
+
+// rest is how long a write that can wait so long after the last one still can; 0 if it is due.
+func (s statusWrites) rest(owner types.UID, canWait time.Duration, now time.Time) time.Duration {
+	last, ok := s.at.Get(owner)
+	if !ok {
+		return 0
+	}
+	return min(max(0, last.(time.Time).Add(canWait).Sub(now)), canWait) // a clock that was put back doesn't stretch it
+}
+
+// writeStatus writes what the plan says of the owner, or what went wrong. An owner that is gone needs no status. If the
+// write is put off it returns for how long, and if it was made the owner as it was stored.
+func (l *loop[T]) writeStatus(
+	ctx context.Context, owner T, plan Plan[T], res Result, doErr error, now time.Time,
+) (putOff time.Duration, written client.Object, err error) {
+	after, err := statusAfter(owner, plan, res, doErr, now)
+	if err != nil || client.Object(after) == client.Object(owner) {
+		return 0, nil, err
+	}
+	same, err := sameStatus(owner, after)
+	if err != nil || same {
+		return 0, nil, err
+	}
+	if plan.StatusCanWait > 0 && !plan.DeleteOwner && (doErr == nil || isConflict(doErr)) {
+		if rest := l.statusWrites.rest(owner.GetUID(), plan.StatusCanWait, l.now()); rest > 0 {
+			return rest, nil, nil
+		}
+	}
+	written, err = l.engine.patchStatus(ctx, owner, after)
+	if apierrors.IsNotFound(err) {
+		return 0, nil, l.engine.explainNotFound(ctx, owner)
+	}
+	if written != nil {
+		l.statusWrites.note(owner.GetUID(), l.now())
+	}
+	return 0, written, err
+}

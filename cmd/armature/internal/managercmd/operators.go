@@ -1,0 +1,49 @@
+package managercmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/operators/jobflow"
+)
+
+// operator is one of those that the manager can run.
+type operator struct {
+	name string
+	// kinds must be known to the cluster, in the group and version of [v1alpha1].
+	kinds []string
+	setup func(manager.Manager, ...func(*controller.Options)) error
+}
+
+// bundled are all operators, in the order of their names.
+var bundled = []operator{
+	{jobflow.Name, []string{"JobFlow", "JobTemplate"}, jobflow.Setup},
+}
+
+// selectOperators returns the operators that --operators asks for: names, or * for all. The cluster need not know the
+// kinds of the others.
+func selectOperators(asked []string) ([]operator, error) {
+	known := make([]string, len(bundled))
+	for i, o := range bundled {
+		known[i] = o.name
+	}
+	for _, name := range asked {
+		if name != "*" && !slices.Contains(known, name) {
+			return nil, fmt.Errorf("--operators: there is no operator %q; there are *, %s", name, strings.Join(known, ", "))
+		}
+	}
+	if len(asked) == 0 {
+		return nil, fmt.Errorf("--operators: name at least one of *, %s", strings.Join(known, ", "))
+	}
+	var selected []operator
+	for _, o := range bundled {
+		if slices.Contains(asked, "*") || slices.Contains(asked, o.name) {
+			selected = append(selected, o)
+		}
+	}
+	return selected, nil
+}
