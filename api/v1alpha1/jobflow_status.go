@@ -63,9 +63,10 @@ type JobFlowStatus struct {
 	Skipped Indexes `json:"skipped,omitempty"`
 
 	// Marks tell the flows that succeeded or failed from others when the spec is changed, so that they can be reordered.
-	// For each of them, in the order of the indexes, a few bytes of hashes of its name and of its spec when it was started.
+	// For each of them, in the order of the indexes, a few bytes of hashes of its name and of its spec when it was started,
+	// in base64.
 	// +optional
-	Marks []byte `json:"marks,omitempty"`
+	Marks string `json:"marks,omitempty"`
 
 	// Items are how far flows with forEach have come that haven't succeeded.
 	// +optional

@@ -329,11 +329,6 @@ func (in *JobFlowStatus) DeepCopyInto(out *JobFlowStatus) {
 		*out = (*in).DeepCopy()
 	}
 	out.Counts = in.Counts
-	if in.Marks != nil {
-		in, out := &in.Marks, &out.Marks
-		*out = make([]byte, len(*in))
-		copy(*out, *in)
-	}
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
 		*out = make([]ItemsStatus, len(*in))

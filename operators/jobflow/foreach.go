@@ -66,7 +66,7 @@ func (p *pass) observeItems() {
 		p.items[int(node)] = r
 	}
 	for key, job := range p.itemJobs {
-		if !p.states[key.node].hasEnded() {
+		if !p.states[key.node].hasRun() {
 			p.states[key.node] = running
 		}
 		if r := p.items[key.node]; r != nil && key.item < len(r.states) { // else it is put on record by forEach

@@ -1,6 +1,7 @@
 package jobflow
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -90,14 +91,18 @@ func storedLedger(status *v1alpha1.JobFlowStatus, size int) ledger {
 	if ran == 0 {
 		return l
 	}
-	l.width = len(status.Marks) / ran
+	marks, err := base64.StdEncoding.DecodeString(status.Marks)
+	if err != nil {
+		return l
+	}
+	l.width = len(marks) / ran
 	if l.width < shortMark {
 		return l
 	}
 	at := 0
 	for i, s := range l.states {
 		if s.hasRun() {
-			l.marks[i] = readMark(status.Marks[at : at+l.width])
+			l.marks[i] = readMark(marks[at : at+l.width])
 			at += l.width
 		}
 	}
@@ -185,5 +190,5 @@ func (l *ledger) write(status *v1alpha1.JobFlowStatus) {
 		binary.BigEndian.PutUint32(b[4:], l.marks[i].spec)
 		marks = append(marks, b[:width]...)
 	}
-	status.Marks = marks
+	status.Marks = base64.StdEncoding.EncodeToString(marks)
 }

@@ -18,7 +18,7 @@ func (p *pass) observe() {
 	p.findJobs()
 	p.gatherPods()
 	for i, job := range p.jobs {
-		if job != nil && !p.states[i].hasEnded() {
+		if job != nil && !p.states[i].hasRun() { // one that was skipped has been started by a pass that was cut short
 			p.judge(i, job)
 		}
 	}
@@ -67,6 +67,9 @@ func (p *pass) sort(job *batchv1.Job) {
 
 // number reads a label's number.
 func number(text string, otherwise int) int {
+	if text == "" {
+		return otherwise
+	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
 		return otherwise
@@ -81,7 +84,7 @@ func (p *pass) gatherPods() {
 		if ref == nil {
 			continue
 		}
-		if i, ok := p.byJob[ref.Name]; ok && (p.jobs[i] == nil || p.jobs[i].UID != ref.UID || (p.states[i].hasEnded() && !p.puts[i])) {
+		if i, ok := p.byJob[ref.Name]; ok && (p.jobs[i] == nil || p.jobs[i].UID != ref.UID || (p.states[i].hasRun() && !p.puts[i])) {
 			continue // in the end, most of them
 		}
 		if p.pods == nil {

@@ -72,10 +72,10 @@ func (p *pass) readLateOutputs() {
 	}
 }
 
-// output returns the output of a node that has ended. It is empty if the node hasn't succeeded.
+// output returns the output of a node that has ended. It is empty if the node hasn't succeeded, or has forEach.
 func (p *pass) output(i int) (string, error) {
 	value, known := p.outputs[p.names[i]]
-	if !known && p.states[i] == succeeded {
+	if !known && p.states[i] == succeeded && p.node(i).ForEach == nil {
 		return "", fmt.Errorf("the output of flow %q wasn't kept: its pods were deleted before it was read, or there was no room for it (%d bytes for all outputs that are needed)",
 			p.names[i], roomFor(p.size()).outputs)
 	}

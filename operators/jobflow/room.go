@@ -27,7 +27,7 @@ func roomFor(nodes int) room {
 
 const (
 	// maxMessage bounds the messages of conditions and events.
-	maxMessage = 768
+	maxMessage = 1024
 	// maxNodeMessage bounds the messages of single nodes.
 	maxNodeMessage = 256
 	// maxCurrent bounds the list of what is running.

@@ -21,12 +21,16 @@ const stopDelay = 10 * time.Millisecond
 // what hasn't been started is skipped. It is put on record first. Only then are the Jobs deleted: a crash in between
 // must not make them appear as never started.
 func (p *pass) stop(status *v1alpha1.JobFlowStatus) {
-	reason, message := p.reasonToStop(status.ActiveSince)
-	if reason == "" || p.stopped || p.flowsHaveEnded() {
-		return
+	if !p.stopped {
+		reason, message := p.reasonToStop(status.ActiveSince)
+		if reason == "" || p.flowsHaveEnded() {
+			return
+		}
+		p.stopped = true
+		p.setCondition(status, v1alpha1.ConditionStopped, metav1.ConditionTrue, reason, message)
+		p.wakeIn(stopDelay)
 	}
-	p.stopped = true
-	p.setCondition(status, v1alpha1.ConditionStopped, metav1.ConditionTrue, reason, message)
+	message := findCondition(status, v1alpha1.ConditionStopped).Message
 	for i, s := range p.states {
 		switch {
 		case s.hasEnded():
@@ -45,7 +49,6 @@ func (p *pass) stop(status *v1alpha1.JobFlowStatus) {
 			p.end(i, skipped, news{message: "not started: " + message})
 		}
 	}
-	p.wakeIn(stopDelay)
 }
 
 // reasonToStop says whether the flow is to be stopped, and has it looked at again when that time comes.

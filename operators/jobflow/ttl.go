@@ -22,8 +22,11 @@ func (p *pass) expired() []client.Object {
 	var jobs []client.Object
 	look := func(job *batchv1.Job, onRecord func() bool) {
 		ttl, ok := ttlOf(job)
+		if !ok || job.DeletionTimestamp != nil {
+			return
+		}
 		o := outcome.Of(job)
-		if !ok || o.Phase == outcome.Running || job.DeletionTimestamp != nil {
+		if o.Phase == outcome.Running {
 			return
 		}
 		expiry := runpolicy.Expiry(o.Ended, &ttl, p.seen.Now)
@@ -75,7 +78,11 @@ func (p *pass) isItemOnRecord(key itemKey) bool {
 
 // ttlOf returns how many seconds a Job is kept after its end, and false for ever.
 func ttlOf(job *batchv1.Job) (int32, bool) {
-	seconds, err := strconv.ParseInt(job.Annotations[AnnotationTTL], 10, 32)
+	text := job.Annotations[AnnotationTTL]
+	if text == "" {
+		return 0, false
+	}
+	seconds, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || seconds < 0 {
 		return 0, false
 	}

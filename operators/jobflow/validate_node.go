@@ -73,12 +73,13 @@ func (c *compiled) validateInputs(spec *v1alpha1.JobFlowSpec, i int) field.Error
 		take(input.From, path.Child("from"))
 	}
 	if node.When != "" {
-		errs = append(errs, c.compileWhen(i, node.When)...)
+		errs = append(errs, c.compileWhen(spec, i)...)
 	}
 	return errs
 }
 
-func (c *compiled) compileWhen(i int, text string) field.ErrorList {
+func (c *compiled) compileWhen(spec *v1alpha1.JobFlowSpec, i int) field.ErrorList {
+	text := nodeOf(spec, i).When
 	x, err := when.Compile(text, when.Scope{
 		Has:     func(name string) bool { _, ok := c.before(i, name); return ok },
 		Finally: i >= c.flows,
@@ -89,7 +90,9 @@ func (c *compiled) compileWhen(i int, text string) field.ErrorList {
 	c.whens[int32(i)] = x
 	if x.NeedsOutputs() {
 		for _, d := range c.seenBy(i, x) {
-			c.uses = append(c.uses, use{d, int32(i)})
+			if nodeOf(spec, int(d)).ForEach == nil {
+				c.uses = append(c.uses, use{d, int32(i)})
+			}
 		}
 	}
 	return nil

@@ -1,4 +1,3 @@
-// placeholder
 package outcome
 
 import (

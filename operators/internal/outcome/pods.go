@@ -2,6 +2,7 @@ package outcome
 
 import (
 	"slices"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,7 @@ func OfPods(job *batchv1.Job, pods []*corev1.Pod) Outcome {
 	}
 	wanted := int(ptr.Deref(job.Spec.Completions, 1))
 	counted, bad := 0, int32(0)
-	var indexes map[string]bool
+	var indexes map[int]bool
 	var ended metav1.Time
 	for _, pod := range pods {
 		switch {
@@ -29,12 +30,12 @@ func OfPods(job *batchv1.Job, pods []*corev1.Pod) Outcome {
 			bad++
 		case !countsAsSucceeded(job, pod):
 		case isIndexed(job):
-			index := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
-			if indexes == nil {
-				indexes = make(map[string]bool, wanted)
-			}
-			if index == "" || indexes[index] {
+			index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
+			if err != nil || index < 0 || index >= wanted || indexes[index] {
 				continue
+			}
+			if indexes == nil {
+				indexes = make(map[int]bool, wanted)
 			}
 			indexes[index] = true
 			fallthrough

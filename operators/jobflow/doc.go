@@ -1,0 +1,2 @@
+// Package jobflow runs the Jobs of a JobFlow in the order of their dependencies.
+package jobflow

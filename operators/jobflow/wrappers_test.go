@@ -1,0 +1,137 @@
+package jobflow
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+)
+
+var epoch = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func at(seconds int) metav1.Time {
+	return metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second))
+}
+
+// makeFlow returns the JobFlow demo of these nodes.
+func makeFlow(nodes ...v1alpha1.Flow) *v1alpha1.JobFlow {
+	return &v1alpha1.JobFlow{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo", UID: "demo-uid", Generation: 1},
+		Spec:       v1alpha1.JobFlowSpec{Flows: nodes},
+	}
+}
+
+// node returns a node with an inline template.
+func node(name string, dependencies ...string) v1alpha1.Flow {
+	return v1alpha1.Flow{Name: name, Dependencies: dependencies, JobTemplate: jobSpec()}
+}
+
+// nodeRef returns a node with a reference to a template.
+func nodeRef(name, template string, dependencies ...string) v1alpha1.Flow {
+	return v1alpha1.Flow{Name: name, Dependencies: dependencies, JobTemplateRef: template}
+}
+
+func jobSpec() *batchv1.JobSpec {
+	return &batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		Containers: []corev1.Container{{Name: "main", Image: "busybox:1.28", Command: []string{"true"}}},
+	}}}
+}
+
+func jobTemplate(name string) *v1alpha1.JobTemplate {
+	return &v1alpha1.JobTemplate{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec:       v1alpha1.JobTemplateSpec{JobTemplate: *jobSpec()},
+	}
+}
+
+// runningJob returns the Job of a node of demo as it is after its creation.
+func runningJob(node string) *batchv1.Job {
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo-" + node, CreationTimestamp: at(1)}}
+}
+
+func completeJob(node string) *batchv1.Job {
+	job := runningJob(node)
+	end := at(5)
+	job.Status.CompletionTime = &end
+	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: at(6)}}
+	return job
+}
+
+func failedJob(node string) *batchv1.Job {
+	job := runningJob(node)
+	job.Status.Conditions = []batchv1.JobCondition{{
+		Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: at(6),
+		Reason: "BackoffLimitExceeded", Message: "Job has reached the specified backoff limit",
+	}}
+	return job
+}
+
+func deletingJob(job *batchv1.Job) *batchv1.Job {
+	now := at(7)
+	job.DeletionTimestamp = &now
+	return job
+}
+
+// stepper runs plans on a flow, one after another, and keeps the status between them.
+type stepper struct {
+	flow     *v1alpha1.JobFlow
+	referred []client.Object
+	seconds  int
+}
+
+func (s *stepper) step(jobs ...client.Object) builder.Plan[*v1alpha1.JobFlow] {
+	s.seconds += 10
+	plan := Plan(s.flow, builder.NewView(at(s.seconds).Time, jobs...).WithReferred(s.referred...))
+	if plan.Status != nil {
+		s.flow = plan.Status
+	}
+	return plan
+}
+
+// edit changes the spec, as a user does.
+func (s *stepper) edit(change func(*v1alpha1.JobFlow)) {
+	s.flow = s.flow.DeepCopy()
+	change(s.flow)
+	s.flow.Generation++
+}
+
+// states returns the nodes' states by name.
+func states(flow *v1alpha1.JobFlow) map[string]v1alpha1.FlowState {
+	m := map[string]v1alpha1.FlowState{}
+	for _, s := range flow.Status.Flows {
+		m[s.Name] = s.State
+	}
+	return m
+}
+
+// started returns the names of the Jobs that a plan wants.
+func started(plan builder.Plan[*v1alpha1.JobFlow]) []string {
+	var names []string
+	for _, c := range plan.Children {
+		names = append(names, c.Object().GetName())
+	}
+	return names
+}
+
+func reasons(told []events.Event) []string {
+	var all []string
+	for _, e := range told {
+		all = append(all, e.Reason)
+	}
+	return all
+}
+
+func condition(flow *v1alpha1.JobFlow, kind string) metav1.Condition {
+	for _, c := range flow.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return metav1.Condition{}
+}
