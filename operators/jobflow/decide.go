@@ -2,6 +2,7 @@ package jobflow
 
 import (
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,7 +18,10 @@ import (
 func (p *pass) decide() {
 	for _, n := range p.order {
 		i := int(n)
-		if i >= p.flows || p.states[i].hasEnded() || (p.states[i] == running && p.jobs[i] != nil) {
+		switch {
+		case i >= p.flows, p.states[i].hasEnded(), p.states[i] == running && p.jobs[i] != nil:
+			continue
+		case !p.canBeDecided(i): // also of items under way, whose list may have to be read yet
 			continue
 		}
 		if p.states[i] == pending {
@@ -34,28 +38,33 @@ func (p *pass) decide() {
 	p.lookForTemplates()
 }
 
-// isReady reports whether a node is to be started. If it is to be skipped, message says why. A node is decided when all
-// of its dependencies have ended.
+// canBeDecided reports whether all dependencies of a node have ended. With failFast a failure anywhere is enough.
+func (p *pass) canBeDecided(i int) bool {
+	if p.spec.FailFast && p.failure >= 0 && p.states[i] == pending {
+		return true
+	}
+	for _, d := range p.dependencies(i) {
+		if !p.states[d].hasEnded() {
+			return false
+		}
+	}
+	return true
+}
+
+// isReady reports whether a node that can be decided is to be started. If it is to be skipped, message says why.
 func (p *pass) isReady(i int) (ready bool, message string) {
 	if p.spec.FailFast && p.failure >= 0 {
 		return false, fmt.Sprintf("not started: %s failed, and failFast is set", p.nameOf(p.failure))
 	}
-	hindrance := -1
-	for _, d := range p.dependencies(i) {
-		switch s := p.states[d]; {
-		case !s.hasEnded():
-			return false, ""
-		case s != succeeded && hindrance < 0:
-			hindrance = int(d)
-		}
-	}
 	if x := p.whens[int32(i)]; x != nil {
 		return p.evaluate(i, x, "")
 	}
+	dependencies := p.dependencies(i)
+	hindrance := slices.IndexFunc(dependencies, func(d int32) bool { return p.states[d] != succeeded })
 	if hindrance < 0 {
 		return true, ""
 	}
-	culprit := p.culpritOf(hindrance)
+	culprit := p.culpritOf(int(dependencies[hindrance]))
 	p.culprits[i] = int32(culprit) + 1
 	if p.states[culprit] == failed {
 		return false, fmt.Sprintf("not started: %s failed", p.names[culprit])

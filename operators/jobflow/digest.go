@@ -38,8 +38,11 @@ func digest(node *v1alpha1.Flow) string {
 	return strings.Join(fields, ",")
 }
 
-// specHash is a digest as marks have it.
+// specHash is a digest as marks have it. 0 is that of none.
 func specHash(digest string) uint32 {
+	if digest == "" {
+		return 0
+	}
 	h := fnv.New32a()
 	h.Write([]byte(digest))
 	return max(mix(h.Sum32()), 1)

@@ -15,7 +15,7 @@ import (
 )
 
 // outputPatience is how long after a Job's end its pods are waited for, whose cache may be behind that of the Jobs.
-const outputPatience = 10 * time.Second
+const outputPatience = time.Minute
 
 // readOutput puts on record what a Job that succeeded has put out. It returns false if that can't be known yet. An
 // output that isn't found for long is lost.

@@ -32,7 +32,9 @@ type world struct {
 	jobView int                        // how much of the history the operator has seen of Jobs,
 	podView int                        // and of pods
 	seconds int
+	times   []int // when each change happened
 
+	retry   int                     // the attempt that the last Job was created in
 	created map[string]int          // how often a Job of a name was created
 	ended   map[string]bool         // Jobs that have ended
 	decided map[string]bool         // nodes that have been seen to be decided in this attempt, by all who look
@@ -56,7 +58,18 @@ func newWorld(t *rapid.T, flow *v1alpha1.JobFlow, meant meaning) *world {
 }
 
 // happened adds to the history what there is now.
-func (w *world) happened() { w.history = append(w.history, maps.Clone(w.objects)) }
+func (w *world) happened() {
+	w.history = append(w.history, maps.Clone(w.objects))
+	w.times = append(w.times, w.seconds)
+}
+
+// notOlder returns the oldest view of pods that a cache may still show: one that is less behind than the plan is patient.
+func (w *world) notOlder(view int) int {
+	for view < len(w.times)-1 && w.times[view+1] < w.seconds-int(outputPatience/time.Second) {
+		view++
+	}
+	return view
+}
 
 func (w *world) put(obj client.Object) {
 	w.objects[fmt.Sprintf("%T %s", obj, obj.GetName())] = obj
@@ -88,7 +101,7 @@ func (w *world) now() time.Time { return epoch.Add(time.Duration(w.seconds) * ti
 func (w *world) pass() {
 	w.seconds++
 	w.jobView = rapid.IntRange(w.jobView, len(w.history)-1).Draw(w.t, "view of Jobs")
-	w.podView = rapid.IntRange(w.podView, len(w.history)-1).Draw(w.t, "view of pods")
+	w.podView = rapid.IntRange(w.notOlder(w.podView), len(w.history)-1).Draw(w.t, "view of pods")
 	plan := w.plan(of[*batchv1.Job](w.history[w.jobView]), of[*corev1.Pod](w.history[w.podView]))
 	left := len(plan.Children) + len(plan.Edits) + len(plan.Delete) + 1
 	crash := rapid.IntRange(0, 4).Draw(w.t, "crash") == 0
