@@ -46,7 +46,7 @@ type Rollout struct {
 	Why string
 }
 
-// Halt is what keeps a roll-out from going on: a child that has failed.
+// Halt is what keeps a roll-out from going on: a child that has failed, or with [Alert] one that isn't ready in time.
 type Halt struct {
 	// Phase is the child's.
 	Phase string
@@ -108,6 +108,7 @@ func (p *pass) applyAll(ctx context.Context, wants []Child) (done bool, err erro
 // load finds out what is wanted of the phased children, and what was before.
 func (r *rollout) load(ctx context.Context, phased []Child) error {
 	var errs []error
+	r.expect(len(phased))
 	for _, c := range phased {
 		d, err := r.desire(c)
 		if err != nil {
@@ -175,7 +176,9 @@ func (r *rollout) goForward(ctx context.Context, freeErr error) (done bool, err 
 		return false, err
 	default:
 		r.halt()
-		return false, errors.Join(err, r.giveUp(ctx, errors.Join(freeErr, err)))
+		err = errors.Join(err, r.giveUp(ctx, errors.Join(freeErr, err)))
+		r.tellHalt()
+		return false, err
 	}
 }
 
@@ -198,17 +201,9 @@ func (r *rollout) runPhase(ctx context.Context, ds []*desired, hold bool) (ready
 			r.record(w)
 		}
 	}
-	errs = append(errs, r.runAll(ctx, writes))
+	errs = append(errs, r.writeAll(ctx, writes))
 	err = errors.Join(errs...)
 	return err == nil && trouble() == before, err
-}
-
-func (r *rollout) runAll(ctx context.Context, writes []*write) error {
-	err := inBatches(len(writes), r.engine.parallelism, func(i int) error { return writes[i].run(ctx, r.pass) })
-	for _, w := range writes {
-		r.record(w)
-	}
-	return err
 }
 
 // weigh says what has to be done about a child. A change that is held becomes the repair of what was before, or nil.

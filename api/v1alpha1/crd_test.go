@@ -59,6 +59,10 @@ func TestCRDs(t *testing.T) {
 	}{
 		"jobflows":     {"JobFlow", "jf", []column{status, age}, true},
 		"jobtemplates": {"JobTemplate", "jt", []column{age}, false},
+		"miniclusters": {"MiniCluster", "mc", []column{
+			status, {Name: "Size", JSONPath: ".spec.size"}, {Name: "Ready", JSONPath: ".status.readyPods"},
+			{Name: "Exit", JSONPath: ".status.exitCode"}, age,
+		}, true},
 	}
 	for plural, tt := range tests {
 		t.Run(plural, func(t *testing.T) {
@@ -81,7 +85,8 @@ func TestCRDs(t *testing.T) {
 }
 
 func TestEveryFieldOfOursIsDescribed(t *testing.T) {
-	embedded := map[string]bool{"env": true, "shareVolumes": true, "shareVolumeMounts": true, "jobTemplate": true, "metadata": true}
+	embedded := map[string]bool{"env": true, "shareVolumes": true, "shareVolumeMounts": true, "jobTemplate": true, "metadata": true,
+		"resources": true, "securityContext": true, "resourceClaims": true, "tolerations": true}
 	var walk func(t *testing.T, path string, s *spec.Schema)
 	walk = func(t *testing.T, path string, s *spec.Schema) {
 		for name := range s.Properties {
@@ -98,7 +103,7 @@ func TestEveryFieldOfOursIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	for _, plural := range []string{"jobflows", "jobtemplates"} {
+	for _, plural := range []string{"jobflows", "jobtemplates", "miniclusters"} {
 		definition, _ := readCRD(t, plural)
 		walk(t, "", definition.Spec.Versions[0].Schema.OpenAPIV3Schema)
 	}
@@ -106,13 +111,13 @@ func TestEveryFieldOfOursIsDescribed(t *testing.T) {
 
 // TestExamples reads each example as the API server does: strictly, by the types and by the CRD's schema.
 func TestExamples(t *testing.T) {
-	files, err := filepath.Glob("../../examples/jobflow/*.yaml")
+	files, err := filepath.Glob("../../examples/[jm]*/*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	schemas := map[string]*spec.Schema{}
-	for _, plural := range []string{"jobflows", "jobtemplates"} {
+	for _, plural := range []string{"jobflows", "jobtemplates", "miniclusters"} {
 		definition, _ := readCRD(t, plural)
 		schemas[definition.Spec.Names.Kind] = definition.Spec.Versions[0].Schema.OpenAPIV3Schema
 	}
