@@ -73,16 +73,10 @@ const (
 	ReasonChangeIgnored = "ChangeIgnored"
 	// ReasonEditRefused: what was changed has been started, so the change has no effect.
 	ReasonEditRefused = "EditRefused"
-	// ReasonSuspended: spec.suspend is true.
-	ReasonSuspended = "Suspended"
-	// ReasonResumed: spec.suspend is false again.
-	ReasonResumed = "Resumed"
 	// ReasonRetried: what failed, and what never ran, is run again.
 	ReasonRetried = "Retried"
 	// ReasonTerminated: spec.terminate is true.
 	ReasonTerminated = "Terminated"
-	// ReasonDeadlineExceeded: the flow was active for longer than activeDeadlineSeconds.
-	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonTerminating: the JobFlow is being deleted.
 	ReasonTerminating = "Terminating"
 )

@@ -195,6 +195,10 @@ func TestFinallyRunsWhateverHappened(t *testing.T) {
 	s.step()
 	assert.Empty(t, started(s.step(failedJob("a"), runningJob("b"))), "b runs")
 	plan := s.step(failedJob("a"), completeJob("b"))
+	assert.Empty(t, plan.Children, "what it is told is put on record first")
+	assert.Zero(t, plan.StatusCanWait)
+	assert.Equal(t, stopDelay, plan.RequeueAfter)
+	plan = s.step(failedJob("a"), completeJob("b"))
 	assert.Equal(t, []string{"demo-notify", "demo-mourn"}, started(plan))
 	assert.Equal(t, "Failed", envOf(t, plan, 0, "FLOW_STATUS"))
 	assert.Equal(t, "a", envOf(t, plan, 0, "FLOW_FAILED"))
@@ -209,6 +213,7 @@ func TestFinallyThatFails(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"))}
 	s.flow.Spec.Finally = []v1alpha1.Flow{node("notify")}
 	s.step()
+	s.step(completeJob("a"))
 	plan := s.step(completeJob("a"))
 	assert.Equal(t, "Succeed", envOf(t, plan, 0, "FLOW_STATUS"))
 	assert.Empty(t, envOf(t, plan, 0, "FLOW_FAILED"))
@@ -224,6 +229,7 @@ func TestFailFast(t *testing.T) {
 	assert.Empty(t, started(s.step(failedJob("a"), runningJob("b"))))
 	assert.Equal(t, map[string]v1alpha1.FlowState{"a": "Failed", "b": "Running", "c": "Skipped", "d": "Skipped", "last": "Pending"}, states(s.flow))
 	assert.Equal(t, "not started: a failed, and failFast is set", detailOf(s.flow, "d").Message)
+	s.step(failedJob("a"), completeJob("b"))
 	assert.Equal(t, []string{"demo-last"}, started(s.step(failedJob("a"), completeJob("b"))))
 }
 

@@ -17,9 +17,15 @@ const (
 	maxFailedNames = 100
 )
 
-// decideFinally starts the nodes in finally, once all others have ended and their Jobs are gone or have ended, too.
+// decideFinally starts the nodes in finally, once all others have ended, and their Jobs are gone or have ended, too. That
+// must be on record: what they are told of the flow must not change any more.
 func (p *pass) decideFinally() {
-	if !p.flowsHaveEnded() || p.isLeaving() {
+	if p.size() == p.flows || !p.haveEnded(p.states) || p.isLeaving() {
+		return
+	}
+	if !p.haveEnded(p.recorded.states) {
+		p.urgent = true
+		p.wakeIn(stopDelay)
 		return
 	}
 	for i := p.flows; i < p.size(); i++ {

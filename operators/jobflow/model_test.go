@@ -218,7 +218,7 @@ func trouble(t *rapid.T, w *world, want map[string]v1alpha1.FlowState) {
 				}
 			}
 		}
-		if strings.HasPrefix(name, "f") && !w.flow.Spec.FailFast { // which may skip what isn't seen to have been started
+		if strings.HasPrefix(name, "f") && !w.flow.Spec.FailFast { // which may skip what isn't yet seen to have been started
 			for i := range w.flow.Spec.Flows {
 				other := w.flow.Spec.Flows[i].Name
 				require.True(t, ended(other), "%s starts, and %s hasn't ended", name, other)

@@ -48,6 +48,7 @@ type pass struct {
 	active    int  // Jobs that haven't ended
 	held      bool // nothing is started: the flow is suspended
 	stopped   bool // the flow was stopped before its end
+	urgent    bool // something depends on it that the status is written now
 	start     []builder.Child
 	obstacles []obstacle
 	again     time.Duration // when to look again; 0 is never

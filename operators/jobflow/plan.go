@@ -62,7 +62,7 @@ func (p *pass) conclude(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.J
 	plan.Delete = append(p.stopping(), p.expired()...)
 	plan.Events = p.tell(status)
 	plan.RequeueAfter = p.again
-	if plan.Status != nil && isCalm(&p.flow.Status, status) {
+	if plan.Status != nil && !p.urgent && isCalm(&p.flow.Status, status) {
 		plan.StatusCanWait = p.patience()
 	}
 	return plan

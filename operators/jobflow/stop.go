@@ -23,7 +23,7 @@ const stopDelay = 10 * time.Millisecond
 func (p *pass) stop(status *v1alpha1.JobFlowStatus) {
 	if !p.stopped {
 		reason, message := p.reasonToStop(status.ActiveSince)
-		if reason == "" || p.flowsHaveEnded() {
+		if reason == "" || p.haveEnded(p.states) {
 			return
 		}
 		p.stopped = true
@@ -113,12 +113,12 @@ func (p *pass) eachActiveJob(visit func(job *batchv1.Job, node int)) {
 	}
 }
 
-// flowsHaveEnded reports whether all but what is in finally has ended.
-func (p *pass) flowsHaveEnded() bool {
-	for i, s := range p.states {
+// haveEnded reports whether all but what is in finally has ended, by these states.
+func (p *pass) haveEnded(states []state) bool {
+	for i, s := range states {
 		if p.isFlow(i) && !s.hasEnded() {
 			return false
 		}
 	}
-	return true
+	return len(states) == len(p.states)
 }
