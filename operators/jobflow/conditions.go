@@ -11,6 +11,12 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
+// conditionOrder is the order in which conditions are listed.
+var conditionOrder = []string{
+	builder.ConditionReady, builder.ConditionStalled, v1alpha1.ConditionSucceeded, v1alpha1.ConditionFailed,
+	v1alpha1.ConditionStopped, v1alpha1.ConditionSuspended, v1alpha1.ConditionEditRefused,
+}
+
 func findCondition(status *v1alpha1.JobFlowStatus, kind string) *metav1.Condition {
 	return meta.FindStatusCondition(status.Conditions, kind)
 }

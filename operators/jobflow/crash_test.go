@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
@@ -169,7 +170,7 @@ func TestCrashAfterEachWriteOfASuspension(t *testing.T) {
 		case now.Annotations["told"] == "" && len(jobs.Items) == 2:
 			now.Spec.Suspend, now.Annotations = true, map[string]string{"told": "to wait"}
 			return c.Update(ctx, &now)
-		case now.Annotations["told"] == "to wait" && suspended == 2:
+		case now.Annotations["told"] == "to wait" && suspended == 2 && condition(&now, "Suspended").Status == metav1.ConditionTrue:
 			now.Spec.Suspend, now.Annotations = false, map[string]string{"told": "to go on"}
 			return c.Update(ctx, &now)
 		case now.Annotations["told"] == "to go on" && suspended == 0:

@@ -33,7 +33,7 @@ func putOut(name, output string) []client.Object {
 		Namespace: "default", Name: job.Name + "-x",
 		OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}},
 	}}
-	pod.Spec.Containers = []corev1.Container{{Name: "main"}}
+	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "busybox:1.28"}}
 	pod.Status.Phase = corev1.PodSucceeded
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
 		Terminated: &corev1.ContainerStateTerminated{Message: output},

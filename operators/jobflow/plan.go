@@ -1,6 +1,7 @@
 package jobflow
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -81,6 +82,9 @@ func (p *pass) planOf(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.Job
 	for i := range status.Conditions {
 		status.Conditions[i].ObservedGeneration = p.flow.Generation
 	}
+	slices.SortStableFunc(status.Conditions, func(a, b metav1.Condition) int { // however they came about
+		return cmp.Compare(slices.Index(conditionOrder, a.Type), slices.Index(conditionOrder, b.Type))
+	})
 	if equality.Semantic.DeepEqual(status, &p.flow.Status) {
 		return builder.Plan[*v1alpha1.JobFlow]{}
 	}
