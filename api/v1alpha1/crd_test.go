@@ -58,6 +58,11 @@ func TestCRDs(t *testing.T) {
 		columns     []column
 		hasStatus   bool
 	}{
+		"daemonjobs": {"DaemonJob", "dj", []column{
+			status,
+			{Name: "Desired", JSONPath: ".status.desired"}, {Name: "Active", JSONPath: ".status.active"},
+			{Name: "Succeeded", JSONPath: ".status.succeeded"}, {Name: "Failed", JSONPath: ".status.failed"}, age,
+		}, true},
 		"jobflows":     {"JobFlow", "jf", []column{status, progress, age}, true},
 		"jobtemplates": {"JobTemplate", "jt", []column{age}, false},
 		"miniclusters": {"MiniCluster", "mc", []column{
@@ -87,6 +92,7 @@ func TestCRDs(t *testing.T) {
 
 func TestEveryFieldOfOursIsDescribed(t *testing.T) {
 	embedded := map[string]bool{"env": true, "shareVolumes": true, "shareVolumeMounts": true, "jobTemplate": true, "metadata": true,
+		"template": true, "excludeNodeSelector": true, "selector": true, "podFailurePolicy": true, "successPolicy": true, "scheduling": true,
 		"resources": true, "securityContext": true, "resourceClaims": true, "tolerations": true}
 	var walk func(t *testing.T, path string, s *spec.Schema)
 	walk = func(t *testing.T, path string, s *spec.Schema) {
@@ -104,7 +110,7 @@ func TestEveryFieldOfOursIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	for _, plural := range []string{"jobflows", "jobtemplates", "miniclusters"} {
+	for _, plural := range plurals(t) {
 		definition, _ := readCRD(t, plural)
 		walk(t, "", definition.Spec.Versions[0].Schema.OpenAPIV3Schema)
 	}
@@ -112,17 +118,17 @@ func TestEveryFieldOfOursIsDescribed(t *testing.T) {
 
 // TestExamples reads each example as the API server does: strictly, by the types and by the CRD's schema.
 func TestExamples(t *testing.T) {
-	files, err := filepath.Glob("../../examples/[jm]*/*.yaml")
+	files, err := filepath.Glob("../../examples/[djm]*/*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	schemas := map[string]*spec.Schema{}
-	for _, plural := range []string{"jobflows", "jobtemplates", "miniclusters"} {
+	for _, plural := range plurals(t) {
 		definition, _ := readCRD(t, plural)
 		schemas[definition.Spec.Names.Kind] = definition.Spec.Versions[0].Schema.OpenAPIV3Schema
 	}
-	for _, file := range append(files, "../../examples/jobflow/testdata/seed.yaml") {
+	for _, file := range append(files, "../../examples/jobflow/testdata/seed.yaml", "../../examples/daemonjob/testdata/seed.yaml") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
@@ -234,4 +240,17 @@ func withoutNulls(value any) any {
 		}
 	}
 	return value
+}
+
+// plurals are the resources of all CRDs of ours.
+func plurals(t *testing.T) []string {
+	files, err := filepath.Glob("../../config/crd/*.yaml")
+	require.NoError(t, err)
+	var names []string
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		names = append(names, strings.TrimPrefix(name, v1alpha1.GroupVersion.Group+"_"))
+	}
+	require.NotEmpty(t, names)
+	return names
 }

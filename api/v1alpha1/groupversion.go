@@ -19,6 +19,7 @@ var (
 
 func addKnownTypes(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
+		&DaemonJob{}, &DaemonJobList{},
 		&JobFlow{}, &JobFlowList{},
 		&JobTemplate{}, &JobTemplateList{},
 		&MiniCluster{}, &MiniClusterList{},

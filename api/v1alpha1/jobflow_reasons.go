@@ -73,8 +73,6 @@ const (
 	ReasonChangeIgnored = "ChangeIgnored"
 	// ReasonEditRefused: what was changed has been started, so the change has no effect.
 	ReasonEditRefused = "EditRefused"
-	// ReasonRetried: what failed, and what never ran, is run again.
-	ReasonRetried = "Retried"
 	// ReasonTerminated: spec.terminate is true.
 	ReasonTerminated = "Terminated"
 	// ReasonTerminating: the JobFlow is being deleted.
