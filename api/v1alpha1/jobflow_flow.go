@@ -7,7 +7,7 @@ import (
 
 // Flow is a node of a JobFlow's graph: a Job, and what must have come before it starts.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.jobTemplate) != (has(self.jobTemplateRef) && self.jobTemplateRef != ”)",message="exactly one of jobTemplate and jobTemplateRef must be set"
+// +kubebuilder:validation:XValidation:rule="has(self.jobTemplate) != (has(self.jobTemplateRef) && size(self.jobTemplateRef) > 0)",message="exactly one of jobTemplate and jobTemplateRef must be set"
 type Flow struct {
 	// Name identifies the flow among the others of the JobFlow and must be unique there: lower case letters, digits
 	// and '-', at most 63 characters, other names are refused. The Job is called <jobflow>-<name>, with forEach
@@ -93,7 +93,7 @@ type Input struct {
 // ForEach is a list of items, each of which gets a Job. The containers get the item as the variable ITEM, and its
 // position, counted from 0, as ITEM_INDEX.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.items) != (has(self.fromOutput) && self.fromOutput != ”)",message="exactly one of items and fromOutput must be set"
+// +kubebuilder:validation:XValidation:rule="has(self.items) != (has(self.fromOutput) && size(self.fromOutput) > 0)",message="exactly one of items and fromOutput must be set"
 type ForEach struct {
 	// Items are the items. At most 1000.
 	// Exactly one of items and fromOutput must be set.

@@ -43,8 +43,6 @@ const (
 	ConditionSucceeded = "Succeeded"
 	// ConditionFailed is True once everything has ended and something has failed.
 	ConditionFailed = "Failed"
-	// ConditionSuspended is True while spec.suspend is.
-	ConditionSuspended = "Suspended"
 	// ConditionStopped is True once the flow was stopped before its end; its reason is Terminated or DeadlineExceeded.
 	ConditionStopped = "Stopped"
 	// ConditionEditRefused is True while the spec differs, in what has been started, from what it was then.

@@ -53,7 +53,7 @@ func (p *pass) failures(status *v1alpha1.JobFlowStatus) string {
 			bad = append(bad, failure(p.nameOf(i), messages[p.nameOf(i)]))
 		}
 	}
-	return shorten(enumerate(bad, strings.Clone), maxMessage)
+	return enumerate(bad, strings.Clone)
 }
 
 // failure says that a node failed, and why.
@@ -81,12 +81,4 @@ func endMessage(c v1alpha1.FlowCounts) string {
 	default:
 		return fmt.Sprintf("all %d flows succeeded", c.Total)
 	}
-}
-
-// countFlows renders a number of flows.
-func countFlows(n int32) string {
-	if n == 1 {
-		return "1 flow"
-	}
-	return fmt.Sprintf("%d flows", n)
 }

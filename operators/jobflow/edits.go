@@ -21,7 +21,7 @@ func (p *pass) refuseEdits(status *v1alpha1.JobFlowStatus) {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionEditRefused)
 		return
 	}
-	message := shorten(enumerate(refused, problem.String), maxMessage)
+	message := enumerate(refused, problem.String)
 	p.setCondition(status, v1alpha1.ConditionEditRefused, metav1.ConditionTrue, v1alpha1.ReasonEditRefused, message)
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -34,8 +35,8 @@ func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1
 		return nil, err
 	}
 	own := map[string]string{
-		LabelJobFlow:           labelValue(p.flow.Name),
-		LabelFlow:              labelValue(node.Name),
+		LabelJobFlow:           names.LabelValue(p.flow.Name),
+		LabelFlow:              names.LabelValue(node.Name),
 		builder.LabelManagedBy: builder.ManagedBy,
 	}
 	if p.retry > 0 {

@@ -1,14 +1,11 @@
 package jobflow
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/names"
 )
 
 // What a flow's Jobs and their pods carry.
@@ -29,16 +26,6 @@ const (
 	AnnotationStartedAs = "api.practice.com/started-as"
 	// AnnotationSuspended is a Job's annotation that says that it is suspended because its flow is, and not by itself.
 	AnnotationSuspended = "api.practice.com/suspended-by-jobflow"
-)
-
-const (
-	// maxName is what fits in a label, where a Job's name goes too.
-	maxName = validation.DNS1123LabelMaxLength
-	// shortName is the length of a Job's name that had to be cut. It leaves room for what Kubernetes appends to it for
-	// the pods of an Indexed Job.
-	shortName = 52
-	// hashLength is how many hexadecimal digits stand for what was cut.
-	hashLength = 10
 )
 
 // JobName returns the name of a node's Job: <flow>-<node>, cut if it is longer than 63 characters.
@@ -65,25 +52,10 @@ func retrySuffix(retry int32) string {
 
 // fit shortens a Job's name if it is too long.
 func fit(name string) string {
-	if len(name) <= maxName {
+	if len(name) <= names.MaxLength {
 		return name
 	}
-	return cut(name, shortName)
-}
-
-// labelValue returns a name as a label's value.
-func labelValue(name string) string {
-	if len(name) <= maxName {
-		return name
-	}
-	return cut(name, maxName)
-}
-
-// cut shortens a name to a length. A hash of the whole name keeps names apart that begin alike.
-func cut(name string, length int) string {
-	sum := sha256.Sum256([]byte(name))
-	head := strings.TrimRight(name[:length-hashLength-1], "-.")
-	return head + "-" + hex.EncodeToString(sum[:])[:hashLength]
+	return names.Cut(name, names.ShortLength)
 }
 
 // namesakeOf returns the node whose Jobs could be called as this node's: one whose name, with what the Jobs' names of
@@ -115,17 +87,17 @@ func isNumber(s string) bool {
 
 // TemplateNames returns the names of the JobTemplates that a flow refers to, each once.
 func TemplateNames(flow *v1alpha1.JobFlow) []string {
-	var names []string
+	var all []string
 	known := map[string]bool{}
 	add := func(nodes []v1alpha1.Flow) {
 		for i := range nodes {
 			if name := nodes[i].JobTemplateRef; name != "" && !known[name] {
 				known[name] = true
-				names = append(names, name)
+				all = append(all, name)
 			}
 		}
 	}
 	add(flow.Spec.Flows)
 	add(flow.Spec.Finally)
-	return names
+	return all
 }

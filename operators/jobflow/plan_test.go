@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // seedGraph has the edges of the seed's example.
@@ -273,9 +274,9 @@ func TestPlanBoundsWhatItTells(t *testing.T) {
 	s := &stepper{flow: flow}
 	s.step()
 	plan := s.step(jobs...)
-	require.Len(t, plan.Events, maxListed+2)
+	require.Len(t, plan.Events, message.MaxListed+2)
 	assert.Equal(t, "n00 failed: BackoffLimitExceeded: Job has reached the specified backoff limit", plan.Events[0].Note)
-	assert.Equal(t, "and 40 more", plan.Events[maxListed].Note)
+	assert.Equal(t, "and 40 more", plan.Events[message.MaxListed].Note)
 	assert.Less(t, len(condition(s.flow, "Failed").Message), maxMessage)
 	assert.Contains(t, condition(s.flow, "Failed").Message, "; and 40 more")
 }

@@ -2,6 +2,8 @@ package jobflow
 
 import (
 	"unicode/utf8"
+
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // room is how much a status may take up, so that all of it stays below 100 KiB: the more nodes there are, the more the
@@ -33,6 +35,11 @@ const (
 	// maxCurrent bounds the list of what is running.
 	maxCurrent = 120
 )
+
+// enumerate joins the first few things and counts the rest, within the bounds of a message.
+func enumerate[T any](things []T, describe func(T) string) string {
+	return shorten(message.List(things, describe), maxMessage)
+}
 
 // shorten cuts a text to a size in JSON, at a character's border.
 func shorten(text string, size int) string {

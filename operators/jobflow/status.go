@@ -61,7 +61,7 @@ func (p *pass) describeInvalid(status *v1alpha1.JobFlowStatus) {
 	if status.StartTime == nil {
 		status.State = v1alpha1.StateFailed
 	}
-	p.stall(status, v1alpha1.ReasonInvalidSpec, shorten(enumerate(p.problems, problem.String), maxMessage))
+	p.stall(status, v1alpha1.ReasonInvalidSpec, enumerate(p.problems, problem.String))
 }
 
 // describeProgress sets the state and the conditions of a flow under way.
@@ -77,7 +77,7 @@ func (p *pass) describeProgress(status *v1alpha1.JobFlowStatus) {
 		reason, message = v1alpha1.ReasonSuspended, "spec.suspend is true; "+message
 	case len(p.obstacles) > 0:
 		reason = p.obstacles[0].reason
-		message = shorten(enumerate(p.obstacles, obstacle.String), maxMessage)
+		message = enumerate(p.obstacles, obstacle.String)
 	}
 	p.setCondition(status, builder.ConditionReady, metav1.ConditionFalse, reason, message)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // tell returns the events of a pass: what is in the new status and wasn't in the last.
@@ -16,10 +17,10 @@ func (p *pass) tell(status *v1alpha1.JobFlowStatus) []events.Event {
 	var told []events.Event
 	switch {
 	case before.StartTime == nil && status.StartTime != nil:
-		told = append(told, events.Normal(v1alpha1.ReasonStarted, "started with "+countFlows(status.Counts.Total)))
+		told = append(told, events.Normal(v1alpha1.ReasonStarted, "started with "+message.Count(int(status.Counts.Total), "flow")))
 	case before.Retry != status.Retry:
 		told = append(told, events.Normal(v1alpha1.ReasonRetried, fmt.Sprintf("retry %d runs what failed or never ran; %s had succeeded",
-			status.Retry, countFlows(before.Counts.Succeeded))))
+			status.Retry, message.Count(int(before.Counts.Succeeded), "flow"))))
 	}
 	told = append(told, turned(before, status, v1alpha1.ConditionSuspended, metav1.ConditionTrue, events.Normal)...)
 	told = append(told, turned(before, status, v1alpha1.ConditionSuspended, metav1.ConditionFalse, events.Normal)...)
@@ -65,7 +66,7 @@ func (p *pass) obstaclesMet(before, after *v1alpha1.JobFlowStatus) []events.Even
 			}
 		}
 		if len(met) > 0 {
-			told = append(told, events.Warning(reason, shorten(enumerate(met, obstacle.String), maxMessage)))
+			told = append(told, events.Warning(reason, enumerate(met, obstacle.String)))
 		}
 	}
 	return told
@@ -79,7 +80,7 @@ func (p *pass) jobsFailed() []events.Event {
 	for i, s := range p.states {
 		switch {
 		case s != failed || (i < len(p.recorded.states) && p.recorded.states[i] == failed):
-		case len(told) == maxListed:
+		case len(told) == message.MaxListed:
 			more++
 		default:
 			event := events.Warning(v1alpha1.ReasonJobFailed, shorten(failure(p.nameOf(i), p.news[i].message), maxMessage))

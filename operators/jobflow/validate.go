@@ -10,14 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
-const (
-	// maxListed bounds the problems, nodes or events that are told of one by one.
-	maxListed = 10
-	// maxProblems bounds the problems that are looked for: the first of them say enough.
-	maxProblems = 100
-)
+// maxProblems bounds the problems that are looked for: the first of them say enough.
+const maxProblems = 100
 
 // problem is what is wrong with one field of a spec.
 type problem struct {
@@ -149,27 +146,11 @@ func (c *compiled) validateDependencies(spec *v1alpha1.JobFlowSpec, i int, given
 func (c *compiled) describeCycle(cycle []int) string {
 	var names []string
 	for n, i := range cycle {
-		if n == maxListed {
+		if n == message.MaxListed {
 			names = append(names, fmt.Sprintf("(%d more)", len(cycle)-n))
 			break
 		}
 		names = append(names, c.names[i])
 	}
 	return strings.Join(append(names, c.names[cycle[0]]), " -> ")
-}
-
-// enumerate joins the first few items and counts the rest.
-func enumerate[T any](items []T, describe func(T) string) string {
-	var b strings.Builder
-	for n, item := range items {
-		if n == maxListed {
-			fmt.Fprintf(&b, "; and %d more", len(items)-n)
-			break
-		}
-		if n > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(describe(item))
-	}
-	return b.String()
 }
