@@ -51,6 +51,7 @@ func readCRD(t *testing.T, plural string) (definition crd, size int) {
 
 func TestCRDs(t *testing.T) {
 	status := column{Name: "Status", JSONPath: ".status.state"}
+	progress := column{Name: "Progress", JSONPath: ".status.progress"}
 	age := column{Name: "Age", JSONPath: ".metadata.creationTimestamp"}
 	tests := map[string]struct {
 		kind, short string
@@ -62,7 +63,7 @@ func TestCRDs(t *testing.T) {
 			{Name: "Desired", JSONPath: ".status.desired"}, {Name: "Active", JSONPath: ".status.active"},
 			{Name: "Succeeded", JSONPath: ".status.succeeded"}, {Name: "Failed", JSONPath: ".status.failed"}, age,
 		}, true},
-		"jobflows":     {"JobFlow", "jf", []column{status, age}, true},
+		"jobflows":     {"JobFlow", "jf", []column{status, progress, age}, true},
 		"jobtemplates": {"JobTemplate", "jt", []column{age}, false},
 		"miniclusters": {"MiniCluster", "mc", []column{
 			status, {Name: "Size", JSONPath: ".spec.size"}, {Name: "Ready", JSONPath: ".status.readyPods"},
@@ -158,8 +159,8 @@ func TestSchemaAdmits(t *testing.T) {
 		"cycle":                        {`{flows: [{name: a, dependencies: [b], jobTemplate: T}, {name: b, dependencies: [a], jobTemplate: T}]}`, ""},
 		"neither template":             {`{flows: [{name: a}]}`, ""},
 		"both templates":               {`{flows: [{name: a, jobTemplate: T, jobTemplateRef: t}]}`, ""},
-		"no flows":                     {`{flows: []}`, ""},
-		"a list that isn't there":      {`{}`, ""},
+		"no flows":                     {`{flows: []}`, "at least 1"},
+		"a list that isn't there":      {`{}`, "flows"},
 		"a name that no Job can have":  {`{flows: [{name: A_b, jobTemplate: T}]}`, ""},
 		"a flow without a name":        {`{flows: [{jobTemplate: T}]}`, "name"},
 		"a field that there isn't":     {`{flows: [{name: a, dependsOn: [x], jobTemplate: T}]}`, "dependsOn"},

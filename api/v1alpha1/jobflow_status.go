@@ -4,80 +4,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// State sums up how far a batch is, in one word.
-// +kubebuilder:validation:Enum=Pending;Running;Succeed;Failed;Terminating
-type State string
-
-// The states of a batch.
-const (
-	// StatePending: nothing has been started yet.
-	StatePending State = "Pending"
-	// StateRunning: something has been started, and something has not ended.
-	StateRunning State = "Running"
-	// StateSucceed: everything has succeeded. This is final.
-	StateSucceed State = "Succeed"
-	// StateFailed: everything has ended, and something failed, which is final; or the spec is invalid and nothing was
-	// ever started, which a change of the spec can mend.
-	StateFailed State = "Failed"
-	// StateTerminating: the batch is being deleted.
-	StateTerminating State = "Terminating"
-)
-
-// FlowState is the state of one flow of a JobFlow.
-// +kubebuilder:validation:Enum=Pending;Running;Succeed;Failed;Skipped
-type FlowState string
-
-// The states of a flow.
-const (
-	// FlowPending: there is no Job yet.
-	FlowPending FlowState = "Pending"
-	// FlowRunning: there is a Job, and it hasn't ended.
-	FlowRunning FlowState = "Running"
-	// FlowSucceed: the Job completed. This is final.
-	FlowSucceed FlowState = "Succeed"
-	// FlowFailed: the Job failed. This is final.
-	FlowFailed FlowState = "Failed"
-	// FlowSkipped: there will be no Job, because something that the flow depends on failed.
-	FlowSkipped FlowState = "Skipped"
-)
-
-// Types of a JobFlow's conditions, besides Ready and Stalled.
-const (
-	// ConditionSucceeded is True once every Job has succeeded.
-	ConditionSucceeded = "Succeeded"
-	// ConditionFailed is True once everything has ended and a Job has failed.
-	ConditionFailed = "Failed"
-)
-
-// Reasons of a JobFlow's conditions and events.
-const (
-	// ReasonPending: nothing has been started yet.
-	ReasonPending = "Pending"
-	// ReasonStarted: the first Jobs are being created.
-	ReasonStarted = "Started"
-	// ReasonRunning: Jobs are running.
-	ReasonRunning = "Running"
-	// ReasonSucceeded: every Job has succeeded.
-	ReasonSucceeded = "Succeeded"
-	// ReasonJobFailed: a Job has failed.
-	ReasonJobFailed = "JobFailed"
-	// ReasonFailed: the flow has ended, and a Job has failed.
-	ReasonFailed = "Failed"
-	// ReasonInvalidSpec: the spec can't be carried out until someone changes it.
-	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonJobTemplateNotFound: a flow waits for a JobTemplate that doesn't exist.
-	ReasonJobTemplateNotFound = "JobTemplateNotFound"
-	// ReasonChangeIgnored: the spec was changed after the flow had ended.
-	ReasonChangeIgnored = "ChangeIgnored"
-	// ReasonTerminating: the JobFlow is being deleted.
-	ReasonTerminating = "Terminating"
-)
-
-// JobFlowStatus is how far a JobFlow has come.
+// JobFlowStatus is how far a JobFlow has come. It is bounded: at most 100 KiB, whatever the flow.
+//
+// Its indexes count the flows of the spec with generation observedGeneration, from 0, then those in finally. What was
+// started and has since been taken out of the spec comes after them.
 type JobFlowStatus struct {
 	// State sums up the flow in one word. Pending: nothing has been started. Running: Jobs have been started, and not
-	// everything has ended. Succeed: every Job has succeeded. Failed: everything has ended and a Job has failed, or the
-	// spec is invalid and nothing was ever started. Terminating: the JobFlow is being deleted.
+	// everything has ended. Succeed: everything has ended, and nothing failed. Failed: everything has ended and something
+	// failed, or the spec is invalid and nothing was ever started. Terminating: the JobFlow is being deleted.
 	// +optional
 	State State `json:"state,omitempty"`
 
@@ -85,26 +19,105 @@ type JobFlowStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// StartTime is when the first Jobs were planned. Not set as long as the spec is invalid.
+	// StartTime is when the first Jobs were planned. Not set as long as the spec is invalid, or suspended from the start.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// CompletionTime is when the last Job ended. Once it is set, the flow is over: nothing is started any more.
+	// ActiveSince is when the flow was started, last resumed, or last retried: activeDeadlineSeconds runs from it.
+	// Not set while the flow is suspended.
+	// +optional
+	ActiveSince *metav1.Time `json:"activeSince,omitempty"`
+
+	// CompletionTime is when the last Job ended. Once it is set, the flow is over: nothing is started any more, but by a
+	// retry.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// Conditions. Ready is True once every Job has succeeded, and says in its reason why not yet. Succeeded and Failed
-	// appear, as True, when the flow has ended. Stalled is True when nothing more will happen by itself.
+	// Retry is the last spec.retry that was carried out.
+	// +optional
+	Retry int32 `json:"retry,omitempty"`
+
+	// Progress is how many flows need nothing more, of how many: "7/12".
+	// +optional
+	Progress string `json:"progress,omitempty"`
+
+	// Current are the names of the flows that are running, the first few of them.
+	// +optional
+	Current string `json:"current,omitempty"`
+
+	// Counts are how many flows are in each state.
+	// +optional
+	Counts FlowCounts `json:"counts,omitzero"`
+
+	// Finished are the indexes of the flows that have ended: that succeeded, failed or were skipped. Those in failed and
+	// skipped apart, they have succeeded. What is listed here won't run again, even if its Job is deleted.
+	// +optional
+	Finished Indexes `json:"finished,omitempty"`
+
+	// Failed are the indexes of the flows that failed.
+	// +optional
+	Failed Indexes `json:"failed,omitempty"`
+
+	// Skipped are the indexes of the flows that were skipped. A change of the spec lets them be decided anew.
+	// +optional
+	Skipped Indexes `json:"skipped,omitempty"`
+
+	// Marks tell the flows that succeeded or failed from others when the spec is changed, so that they can be reordered.
+	// For each of them, in the order of the indexes, a few bytes of hashes of its name and of its spec when it was started,
+	// in base64.
+	// +optional
+	Marks string `json:"marks,omitempty"`
+
+	// Items are how far flows with forEach have come that haven't succeeded.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Items []ItemsStatus `json:"items,omitempty"`
+
+	// Outputs are outputs that other flows need, and that haven't all succeeded yet. All together at most 32 KiB; at most
+	// 4 KiB if there are more than 1000 flows.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Outputs []FlowOutput `json:"outputs,omitempty"`
+
+	// Conditions. Ready is True once the flow has succeeded, and says in its reason why not yet. Succeeded and Failed
+	// appear, as True, when the flow has ended. Stalled is True when nothing more will happen by itself. Suspended is True
+	// while the flow is suspended. Stopped is True once the flow was stopped by terminate or its deadline. EditRefused is
+	// True while the spec differs in what has been started from what it was then.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Flows are the states of the spec's flows, in the spec's order.
+	// Flows are the states of the flows one by one, in the spec's order: of all of them if there are at most 100, and else
+	// of the first 10 that are running and the last 5 that failed.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Flows []FlowStatus `json:"flows,omitempty"`
+}
+
+// FlowCounts are how many flows of a JobFlow are in each state.
+type FlowCounts struct {
+	// Total is how many there are, those in finally included.
+	// +optional
+	Total int32 `json:"total,omitempty"`
+	// Pending is how many haven't been started.
+	// +optional
+	Pending int32 `json:"pending,omitempty"`
+	// Running is how many have a Job that hasn't ended.
+	// +optional
+	Running int32 `json:"running,omitempty"`
+	// Succeeded is how many succeeded.
+	// +optional
+	Succeeded int32 `json:"succeeded,omitempty"`
+	// Failed is how many failed.
+	// +optional
+	Failed int32 `json:"failed,omitempty"`
+	// Skipped is how many were skipped.
+	// +optional
+	Skipped int32 `json:"skipped,omitempty"`
 }
 
 // FlowStatus is how far one flow of a JobFlow has come.
@@ -114,23 +127,60 @@ type FlowStatus struct {
 	Name string `json:"name"`
 
 	// State is the flow's state. Pending: no Job yet. Running: there is a Job. Succeed, Failed: the Job has ended, and
-	// the flow won't run again, even if its Job is deleted. Skipped: something that it depends on failed.
+	// the flow won't run again, even if its Job is deleted, but by a retry. Skipped: its dependencies don't let it start.
 	// +required
 	State FlowState `json:"state"`
 
-	// Job is the name of the flow's Job, once there is one.
+	// Job is the name of the flow's Job, once there is one. With forEach it is what its Jobs' names begin with.
 	// +optional
 	Job string `json:"job,omitempty"`
 
-	// StartTime is when the Job was started, by the Job's own account.
+	// Attempts is how often the flow was started: once, and again by retries. The Job's own retries of pods don't count.
+	// +optional
+	Attempts int32 `json:"attempts,omitempty"`
+
+	// StartTime is when the flow's Job was created.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// CompletionTime is when the Job completed or failed, by the Job's own account.
+	// CompletionTime is when the Job completed or failed, by the Job's or its pods' own account.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// Message says why the flow failed, was skipped, or is waiting for something other than its dependencies.
+	// Message says why the flow failed, was skipped, or is waiting for something other than its dependencies; and of a
+	// flow with forEach how many items have succeeded. At most 256 bytes.
 	// +optional
 	Message string `json:"message,omitempty"`
+}
+
+// ItemsStatus is how far a flow with forEach has come.
+type ItemsStatus struct {
+	// Name is the flow's name.
+	// +required
+	Name string `json:"name"`
+	// Of tells the list of items from another: a hash.
+	// +required
+	Of string `json:"of"`
+	// Total is how many items there are.
+	// +required
+	Total int32 `json:"total"`
+	// Succeeded are the indexes of the items whose Jobs succeeded.
+	// +optional
+	Succeeded Indexes `json:"succeeded,omitempty"`
+	// Failed are the indexes of the items whose Jobs failed.
+	// +optional
+	Failed Indexes `json:"failed,omitempty"`
+}
+
+// FlowOutput is what a flow put out.
+type FlowOutput struct {
+	// Name is the flow's name.
+	// +required
+	Name string `json:"name"`
+	// Value is the output. Invalid UTF-8 in it is replaced.
+	// +optional
+	Value string `json:"value,omitempty"`
+	// Lost says that the output couldn't be kept, and why. Flows that need it fail.
+	// +optional
+	Lost string `json:"lost,omitempty"`
 }

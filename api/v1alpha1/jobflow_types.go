@@ -1,19 +1,20 @@
 package v1alpha1
 
 import (
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// JobFlow runs Jobs in the order of their dependencies. Each Job is started once everything it depends on has
-// succeeded; when a Job fails, those that depend on it are skipped and the rest goes on.
-// Once a flow has ended, nothing runs again: create a new JobFlow to repeat it.
+// JobFlow runs Jobs in the order of their dependencies. A Job is started once everything that it depends on has
+// succeeded, or when its own expression (when) says so; when a Job fails, those that need it are skipped and the rest
+// goes on. Once a flow has ended, nothing runs again, unless a retry is asked for.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=jf
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=".status.state"
+// +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=".status.progress"
+// +kubebuilder:printcolumn:name="Current",type=string,priority=1,JSONPath=".status.current"
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
 type JobFlow struct {
@@ -35,9 +36,12 @@ func (f *JobFlow) Conditions() *[]metav1.Condition { return &f.Status.Conditions
 
 // JobFlowSpec is what a JobFlow runs.
 //
-// While the flow runs, a change takes effect for what hasn't been started: a Job that exists stays as it is, nodes can
-// be added, and a node that is taken out is forgotten (its Job, if there is one, is left alone). Once the flow has
-// ended, a change has no effect.
+// It may be changed at any time. While the flow runs, a change takes effect for what hasn't been started: flows may be
+// added, taken out, reordered and rewritten. What has been started stays as it was started; a change of it has no
+// effect, and the condition EditRefused says so. Once the flow has ended, a change takes effect with a retry.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.managedBy) == has(oldSelf.managedBy) && (!has(self.managedBy) || self.managedBy == oldSelf.managedBy)",message="can't be changed once the JobFlow exists",fieldPath=".managedBy"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.retry) || (has(self.retry) && self.retry >= oldSelf.retry)",message="can only be increased",fieldPath=".retry"
 type JobFlowSpec struct {
 	// GlobalParams are rendered into every Job of the flow and its pods.
 	// +optional
@@ -50,53 +54,115 @@ type JobFlowSpec struct {
 	// +listType=atomic
 	ShareVolumes []corev1.Volume `json:"shareVolumes,omitempty"`
 
-	// Flows are the nodes of the graph, each of which becomes one Job. At least one is needed.
-	// A list with duplicate names, an unknown dependency or a cycle is refused: nothing is created, and the conditions
-	// Ready and Stalled (reason InvalidSpec) name the flow and the field.
-	// +optional
-	// +listType=atomic
-	Flows []Flow `json:"flows,omitempty"`
-}
-
-// Flow is a node of a JobFlow's graph: a Job, and what must have succeeded before it starts.
-type Flow struct {
-	// Name identifies the flow among the others of the JobFlow and must be unique there: lower case letters, digits
-	// and '-', at most 63 characters, other names are refused. The Job is called <jobflow>-<name>; if that is longer
-	// than 63 characters, it is cut and a hash takes the place of the rest.
+	// Flows are the nodes of the graph, each of which becomes one Job, or with forEach one Job an item. From 1 to 10000.
+	// A list with duplicate names, an unknown dependency or a cycle starts nothing: the conditions Ready and Stalled
+	// (reason InvalidSpec) name the flow and the field.
 	// +required
-	// +kubebuilder:validation:MinLength=1
-	Name string `json:"name"`
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=10000
+	Flows []Flow `json:"flows,omitempty"`
 
-	// Dependencies are the names of the flows that must have succeeded before this one starts. When one of them fails
-	// or is skipped, this one is skipped. Names that no flow has, the flow's own, those given twice, and cycles are
-	// refused. Empty, the default, starts at once.
+	// Finally are run when all flows have ended, whatever came of them: also after a failure, a deadline and terminate,
+	// but not when the JobFlow is deleted. They run side by side and have no dependencies. Their containers get the
+	// variables FLOW_STATUS (Succeed or Failed) and FLOW_FAILED (the names of flows that failed, separated by commas,
+	// at most 100 of them). If one of them fails the JobFlow is Failed. At most 100; their names must differ from
+	// those of the flows.
 	// +optional
 	// +listType=atomic
-	Dependencies []string `json:"dependencies,omitempty"`
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:XValidation:rule="self.all(f, !has(f.dependencies) || f.dependencies.size() == 0)",message="flows in finally start when all others have ended and can't have dependencies"
+	Finally []Flow `json:"finally,omitempty"`
 
-	// JobTemplate is the spec of the Job, with all fields of batch/v1 (see kubectl explain job.spec), but:
-	// the pod's restartPolicy is always Never, whatever it says;
-	// backoffLimit is 0 unless set here, so that a failed pod fails the Job (with backoffLimitPerIndex, the API
-	// server's default applies);
-	// ttlSecondsAfterFinished is kept by the operator in the API server's place, so that a Job is never deleted before
-	// its end has been recorded.
-	// Exactly one of jobTemplate and jobTemplateRef must be set; both or neither is refused.
+	// FailFast skips everything that hasn't been started as soon as a flow fails. What runs goes on to its end, and
+	// finally is run. By default branches that don't depend on the failed flow still start.
 	// +optional
-	JobTemplate *batchv1.JobSpec `json:"jobTemplate,omitempty"`
+	FailFast bool `json:"failFast,omitempty"`
 
-	// JobTemplateRef is the name of a JobTemplate in the same namespace that has the spec of the Job. As long as it
-	// doesn't exist, this flow waits (and the condition Ready says JobTemplateNotFound), while the others go on.
-	// Exactly one of jobTemplate and jobTemplateRef must be set; both or neither is refused.
+	// Parallelism is how many Jobs of the JobFlow may be active at a time, at least 1. Of those that could start, the
+	// first in the order of the spec do. By default there is no limit.
 	// +optional
-	JobTemplateRef string `json:"jobTemplateRef,omitempty"`
+	// +kubebuilder:validation:Minimum=1
+	Parallelism *int32 `json:"parallelism,omitempty"`
 
-	// ShareVolumeMounts are mounted into every container and init container of the flow's pods, except where a
-	// container has a mount of its own at the same path. Each must name one of shareVolumes or a volume of the
-	// template; another name is refused.
+	// EndOfJob is when a Job counts as succeeded. Pods, the default: as soon as its pods determine that it will, so that
+	// what depends on it starts at once; the Job's own condition follows about a second later. Condition: when the Job
+	// has its condition Complete. Jobs whose pods alone don't determine the outcome (those with activeDeadlineSeconds,
+	// podFailurePolicy, successPolicy, backoffLimitPerIndex or managedBy, and those without completions but with
+	// parallelism) always count by their condition, and so do failures.
 	// +optional
-	// +listType=atomic
-	ShareVolumeMounts []corev1.VolumeMount `json:"shareVolumeMounts,omitempty"`
+	EndOfJob EndOfJob `json:"endOfJob,omitempty"`
+
+	// Suspend stops the flow for as long as it is true: nothing is started, and the Jobs that are active are suspended,
+	// which deletes their pods; they begin anew when it is false again. activeDeadlineSeconds starts anew then, too.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+
+	// Terminate ends the flow: active Jobs are deleted and count as failed, what hasn't been started is skipped, finally
+	// is run, and the JobFlow is Failed with the reason Terminated. Once that is recorded it can't be taken back; to go on
+	// from there set terminate to false and increase retry.
+	// +optional
+	Terminate bool `json:"terminate,omitempty"`
+
+	// Retry is how often the flow was asked to be resumed after a failure, by default 0. Increase it to run again what
+	// failed and what never ran, with the spec as it is then; what has succeeded isn't run again. Items of a forEach that
+	// have succeeded aren't either, as long as its items are the same. A retry that is asked for before the flow has
+	// ended is carried out when it fails; one of a flow that succeeded has no effect. Finally runs again. It can't be
+	// decreased. The Jobs of the n-th retry have names that end in -r<n>.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000
+	Retry int32 `json:"retry,omitempty"`
+
+	// ActiveDeadlineSeconds is how long the flow may be active, in seconds from its start, its last resumption or its last
+	// retry. Then it ends as by terminate, with the reason DeadlineExceeded. Finally isn't bound by it. No limit by default.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
+
+	// TTLSecondsAfterFinished is how long the JobFlow is kept after its end, in seconds. Then it is deleted, and its Jobs
+	// and pods with it. By default it is kept.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+
+	// JobRetention is which Jobs are kept, with their pods and logs, once the flow has ended: All (the default), Failed,
+	// or None.
+	// +optional
+	JobRetention JobRetention `json:"jobRetention,omitempty"`
+
+	// ManagedBy is the controller that runs this JobFlow. Left out, or api.practice.com/armature, it is Armature, which
+	// doesn't touch a JobFlow with another value, nor its status. It can't be changed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	ManagedBy *string `json:"managedBy,omitempty"`
 }
+
+// EndOfJob is when a Job counts as succeeded.
+// +kubebuilder:validation:Enum=Pods;Condition
+type EndOfJob string
+
+// When a Job counts as succeeded.
+const (
+	// EndOfJobPods: as soon as its pods determine that it will succeed.
+	EndOfJobPods EndOfJob = "Pods"
+	// EndOfJobCondition: when it has the condition Complete.
+	EndOfJobCondition EndOfJob = "Condition"
+)
+
+// JobRetention is which Jobs are kept when their flow has ended.
+// +kubebuilder:validation:Enum=All;Failed;None
+type JobRetention string
+
+// Which Jobs are kept.
+const (
+	// RetainAll keeps all Jobs.
+	RetainAll JobRetention = "All"
+	// RetainFailed keeps the Jobs that failed.
+	RetainFailed JobRetention = "Failed"
+	// RetainNone keeps no Job.
+	RetainNone JobRetention = "None"
+)
 
 // JobFlowList is a list of JobFlows.
 //

@@ -1,11 +1,17 @@
 package jobflow
 
 import (
+	"context"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
@@ -56,4 +62,154 @@ func TestCrashAfterEachWriteOfAFlowWhoseJobsExpire(t *testing.T) {
 	short.TTLSecondsAfterFinished = ptr.To[int32](0)
 	flow := makeFlow(node("b", "a"), v1alpha1.Flow{Name: "a", JobTemplate: short})
 	crashes(t, buildertest.CompleteJobs, flow)
+}
+
+// The first attempt fails, and the retry that was asked for succeeds.
+func TestCrashAfterEachWriteOfARetry(t *testing.T) {
+	flow := makeFlow(node("a"), node("b", "a"), node("c", "b"), each("d", "x", "y"))
+	flow.Spec.Finally = []v1alpha1.Flow{node("last")}
+	flow.Spec.Retry = 1
+	world := buildertest.FinishJobs(func(job *batchv1.Job) bool {
+		return job.Name != "demo-b" && job.Name != "demo-d-1" && job.Name != "demo-last"
+	})
+	crashes(t, world, flow)
+}
+
+func TestCrashAfterEachWriteOfAFlowWithItems(t *testing.T) {
+	flow := makeFlow(each("a", "x", "y", "z"), node("b", "a"), each("none"))
+	flow.Spec.Flows[0].ForEach.MaxParallel = ptr.To[int32](2)
+	flow.Spec.Flows[2].ForEach.Items = []string{}
+	flow.Spec.Parallelism = ptr.To[int32](2)
+	flow.Spec.JobRetention = v1alpha1.RetainNone
+	crashes(t, buildertest.CompleteJobs, flow)
+}
+
+// What a node in finally is told must be the same, whichever pass starts it.
+func TestCrashAfterEachWriteOfFinally(t *testing.T) {
+	flow := makeFlow(node("a"), nodeWhen("jobs.a.failed", "c", "a"), node("d", "c"))
+	flow.Spec.Finally = []v1alpha1.Flow{node("last"), nodeWhen(`state == "Failed"`, "mourn")}
+	flow.Spec.FailFast = true
+	flow.Spec.JobRetention = v1alpha1.RetainFailed
+	crashes(t, buildertest.FinishJobs(func(job *batchv1.Job) bool { return job.Name != "demo-a" }), flow)
+}
+
+// The Jobs put something out: first their pods succeed, a round later the Jobs say so.
+func TestCrashAfterEachWriteOfOutputs(t *testing.T) {
+	reader := node("reader", "writer")
+	reader.Inputs = []v1alpha1.Input{{Env: "X", From: "writer"}}
+	flow := makeFlow(node("writer"), reader, eachOf("fan", "writer"), nodeWhen(`jobs.writer.output == "[1,2]"`, "when", "writer"))
+	for _, how := range []v1alpha1.EndOfJob{v1alpha1.EndOfJobPods, v1alpha1.EndOfJobCondition} {
+		t.Run(string(how), func(t *testing.T) {
+			flow := flow.DeepCopy()
+			flow.Spec.EndOfJob = how
+			crashes(t, buildertest.InOrder(finishTheirJobs, succeedPods), flow)
+		})
+	}
+}
+
+// succeedPods gives each Job that has none a pod that has succeeded.
+func succeedPods(ctx context.Context, c client.Client) error {
+	var jobs batchv1.JobList
+	if err := c.List(ctx, &jobs); err != nil {
+		return err
+	}
+	for i := range jobs.Items {
+		job := &jobs.Items[i]
+		pod := putOut(strings.TrimPrefix(job.Name, "demo-"), "[1,2]")[1].(*corev1.Pod)
+		status := pod.Status
+		pod.OwnerReferences[0].APIVersion, pod.OwnerReferences[0].UID = "batch/v1", job.UID
+		pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
+		if len(job.Status.Conditions) > 0 {
+			continue
+		}
+		if err := c.Create(ctx, pod); err != nil {
+			if apierrors.IsAlreadyExists(err) {
+				continue
+			}
+			return err
+		}
+		pod.Status = status
+		if err := c.Status().Update(ctx, pod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finishTheirJobs completes the Jobs that have a pod.
+func finishTheirJobs(ctx context.Context, c client.Client) error {
+	var pods corev1.PodList
+	if err := c.List(ctx, &pods); err != nil {
+		return err
+	}
+	if len(pods.Items) == 0 {
+		return nil
+	}
+	return buildertest.CompleteJobs(ctx, c)
+}
+
+// The flow is suspended once its first Jobs run, and resumed once they are suspended.
+func TestCrashAfterEachWriteOfASuspension(t *testing.T) {
+	flow := makeFlow(node("a"), node("b"), node("c", "a"))
+	world := func(ctx context.Context, c client.Client) error {
+		var now v1alpha1.JobFlow
+		if err := c.Get(ctx, client.ObjectKeyFromObject(flow), &now); err != nil {
+			return err
+		}
+		var jobs batchv1.JobList
+		if err := c.List(ctx, &jobs); err != nil {
+			return err
+		}
+		suspended := 0
+		for _, job := range jobs.Items {
+			if ptr.Deref(job.Spec.Suspend, false) {
+				suspended++
+			}
+		}
+		switch {
+		case now.Annotations["told"] == "" && len(jobs.Items) == 2:
+			now.Spec.Suspend, now.Annotations = true, map[string]string{"told": "to wait"}
+			return c.Update(ctx, &now)
+		case now.Annotations["told"] == "to wait" && suspended == 2 && condition(&now, "Suspended").Status == metav1.ConditionTrue:
+			now.Spec.Suspend, now.Annotations = false, map[string]string{"told": "to go on"}
+			return c.Update(ctx, &now)
+		case now.Annotations["told"] == "to go on" && suspended == 0:
+			return buildertest.CompleteJobs(ctx, c)
+		}
+		return nil
+	}
+	crashes(t, world, flow)
+}
+
+// The flow is terminated while a Job runs.
+func TestCrashAfterEachWriteOfATermination(t *testing.T) {
+	flow := makeFlow(node("a"), each("b", "x", "y"), node("c", "a"))
+	flow.Spec.Finally = []v1alpha1.Flow{node("last")}
+	world := func(ctx context.Context, c client.Client) error {
+		var now v1alpha1.JobFlow
+		if err := c.Get(ctx, client.ObjectKeyFromObject(flow), &now); err != nil {
+			return err
+		}
+		if now.Status.Counts.Running < 2 && !now.Spec.Terminate {
+			return nil
+		}
+		if !now.Spec.Terminate {
+			now.Spec.Terminate = true
+			return c.Update(ctx, &now)
+		}
+		return buildertest.FinishJobs(func(job *batchv1.Job) bool { return true })(ctx, onlyLast{c})
+	}
+	crashes(t, world, flow)
+}
+
+// onlyLast is a client that lists no Jobs but those in finally: the others never end.
+type onlyLast struct{ client.Client }
+
+func (c onlyLast) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if err := c.Client.List(ctx, list, opts...); err != nil {
+		return err
+	}
+	jobs := list.(*batchv1.JobList)
+	jobs.Items = slices.DeleteFunc(jobs.Items, func(job batchv1.Job) bool { return job.Labels[LabelFlow] != "last" })
+	return nil
 }

@@ -2,69 +2,74 @@ package jobflow
 
 import (
 	"slices"
-
-	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// graph is a flow's nodes and edges by their index in the spec.
+// graph is a flow's nodes and edges by index, in flat arrays: the nodes of spec.flows in their order, then those of
+// spec.finally, which have no edges.
 type graph struct {
-	// dependencies of each node. Its own name and names that no node has are left out: validation tells of them.
-	dependencies [][]int
+	// first[i] is where the dependencies of node i begin in edges; they end where those of the next begin.
+	first []int32
+	edges []int32
 	// order lists the nodes so that each comes after its dependencies. Nodes in a cycle, and all that come after one,
 	// are missing.
-	order []int
+	order []int32
 }
 
-// compile makes the graph of these nodes, in time linear in nodes and edges. Of nodes of the same name the first is meant.
-func compile(nodes []v1alpha1.Flow) graph {
-	index := make(map[string]int, len(nodes))
-	for i := range nodes {
-		if _, ok := index[nodes[i].Name]; !ok {
-			index[nodes[i].Name] = i
+// dependencies returns the nodes that a node depends on. Its own name and names that no node has are left out:
+// validation tells of them.
+func (g *graph) dependencies(i int) []int32 { return g.edges[g.first[i]:g.first[i+1]] }
+
+// size is the number of nodes.
+func (g *graph) size() int { return len(g.first) - 1 }
+
+// newGraph makes a graph of nodes whose dependencies are given one node after another, and sorts it. Time is linear in
+// nodes and edges.
+func newGraph(first, edges []int32) graph {
+	g := graph{first: first, edges: edges}
+	n := g.size()
+
+	// The same edges the other way round, sorted by where they begin.
+	until := make([]int32, n+1)
+	for _, d := range edges {
+		until[d+1]++
+	}
+	for i := range n {
+		until[i+1] += until[i]
+	}
+	dependents := make([]int32, len(edges))
+	next := slices.Clone(until[:n])
+	for i := range n {
+		for _, d := range g.dependencies(i) {
+			dependents[next[d]] = int32(i)
+			next[d]++
 		}
 	}
-	g := graph{dependencies: make([][]int, len(nodes))}
-	for i := range nodes {
-		for _, name := range nodes[i].Dependencies {
-			if d, ok := index[name]; ok && d != i {
-				g.dependencies[i] = append(g.dependencies[i], d)
+
+	// Kahn's algorithm.
+	waitsFor := make([]int32, n)
+	g.order = make([]int32, 0, n)
+	for i := range n {
+		if waitsFor[i] = first[i+1] - first[i]; waitsFor[i] == 0 {
+			g.order = append(g.order, int32(i))
+		}
+	}
+	for at := 0; at < len(g.order); at++ {
+		i := g.order[at]
+		for _, dependent := range dependents[until[i]:until[i+1]] {
+			if waitsFor[dependent]--; waitsFor[dependent] == 0 {
+				g.order = append(g.order, dependent)
 			}
 		}
 	}
-	g.order = sortTopologically(g.dependencies)
 	return g
 }
 
-// sortTopologically is Kahn's algorithm.
-func sortTopologically(dependencies [][]int) []int {
-	waitsFor := make([]int, len(dependencies))
-	dependents := make([][]int, len(dependencies))
-	order := make([]int, 0, len(dependencies))
-	for i, ds := range dependencies {
-		waitsFor[i] = len(ds)
-		for _, d := range ds {
-			dependents[d] = append(dependents[d], i)
-		}
-		if len(ds) == 0 {
-			order = append(order, i)
-		}
-	}
-	for next := 0; next < len(order); next++ {
-		for _, i := range dependents[order[next]] {
-			if waitsFor[i]--; waitsFor[i] == 0 {
-				order = append(order, i)
-			}
-		}
-	}
-	return order
-}
-
 // cycle returns the nodes of a cycle, each followed by one that it depends on, or nil if there is none.
-func (g graph) cycle() []int {
-	if len(g.order) == len(g.dependencies) {
+func (g *graph) cycle() []int {
+	if len(g.order) == g.size() {
 		return nil
 	}
-	stuck := make([]bool, len(g.dependencies))
+	stuck := make([]bool, g.size())
 	for i := range stuck {
 		stuck[i] = true
 	}
@@ -78,8 +83,12 @@ func (g graph) cycle() []int {
 	for visited[at] == 0 {
 		path = append(path, at)
 		visited[at] = len(path)
-		next := slices.IndexFunc(g.dependencies[at], func(d int) bool { return stuck[d] })
-		at = g.dependencies[at][next]
+		for _, d := range g.dependencies(at) {
+			if stuck[d] {
+				at = int(d)
+				break
+			}
+		}
 	}
 	cycle := path[visited[at]-1:]
 	// The same cycle is told the same way from wherever it was entered.

@@ -10,11 +10,19 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
+// graphOf returns the graph of some nodes.
+func graphOf(nodes ...v1alpha1.Flow) *compiled { return compile(makeFlow(nodes...), 0) }
+
 func TestCompile(t *testing.T) {
-	g := compile(seedGraph().Spec.Flows)
-	assert.Equal(t, [][]int{nil, {0}, {0, 1}, nil, {3, 1}}, g.dependencies)
-	assert.Equal(t, []int{0, 3, 1, 2, 4}, g.order)
-	assert.Nil(t, g.cycle())
+	flow := seedGraph()
+	flow.Spec.Finally = []v1alpha1.Flow{node("last")}
+	c := compile(flow, 0)
+	assert.Equal(t, []int32{0, 0, 1, 3, 3, 5, 5}, c.first)
+	assert.Equal(t, []int32{0, 0, 1, 3, 1}, c.edges)
+	assert.Equal(t, []int32{0, 3, 5, 1, 2, 4}, c.order)
+	assert.Nil(t, c.cycle())
+	assert.Equal(t, []string{"demo-job1", "demo-job2", "demo-job3", "demo-job4", "demo-job5", "demo-last"}, c.jobs)
+	assert.Equal(t, "demo-job2-r3", compile(flow, 3).jobs[1])
 }
 
 func TestCycle(t *testing.T) {
@@ -30,7 +38,7 @@ func TestCycle(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, tt.want, compile(tt.nodes).cycle())
+			assert.Equal(t, tt.want, graphOf(tt.nodes...).cycle())
 		})
 	}
 }
@@ -45,19 +53,19 @@ func TestOrderOrCycle(t *testing.T) {
 				nodes[i].Dependencies = append(nodes[i].Dependencies, fmt.Sprint("n", d))
 			}
 		}
-		g := compile(nodes)
+		g := graphOf(nodes...)
 		position := map[int]int{}
 		for p, i := range g.order {
-			position[i] = p
-			for _, d := range g.dependencies[i] {
-				at, before := position[d]
+			position[int(i)] = p
+			for _, d := range g.dependencies(int(i)) {
+				at, before := position[int(d)]
 				assert.True(t, before && at < p, "node %d comes before its dependency %d", i, d)
 			}
 		}
 		cycle := g.cycle()
 		assert.Equal(t, len(g.order) == len(nodes), cycle == nil)
 		for n, i := range cycle {
-			assert.Contains(t, g.dependencies[i], cycle[(n+1)%len(cycle)])
+			assert.Contains(t, g.dependencies(i), int32(cycle[(n+1)%len(cycle)]))
 		}
 	})
 }

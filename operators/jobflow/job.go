@@ -2,33 +2,60 @@ package jobflow
 
 import (
 	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
-// render makes the Job of a node from the spec that its template gives. It shares nothing with its arguments.
-func render(flow *v1alpha1.JobFlow, node *v1alpha1.Flow, template *batchv1.JobSpec) *batchv1.Job {
-	params := &flow.Spec.GlobalParams
+// What the containers of an item's Job get to know.
+const (
+	envItem      = "ITEM"
+	envItemIndex = "ITEM_INDEX"
+)
+
+// itemEnv is the item that a Job is for.
+type itemEnv struct {
+	index int
+	value string
+}
+
+// render makes the Job of a node, or of one of its items, from the spec that its template gives. It shares nothing with
+// the spec or the template.
+func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1.Job, error) {
+	node, params := p.node(i), &p.spec.GlobalParams
+	env, err := p.variables(i, item)
+	if err != nil {
+		return nil, err
+	}
 	own := map[string]string{
-		LabelJobFlow: labelValue(flow.Name),
-		LabelFlow:    labelValue(node.Name),
+		LabelJobFlow:           names.LabelValue(p.flow.Name),
+		LabelFlow:              names.LabelValue(node.Name),
+		builder.LabelManagedBy: builder.ManagedBy,
+	}
+	if p.retry > 0 {
+		own[LabelRetry] = strconv.Itoa(int(p.retry))
+	}
+	name := p.compiled.jobs[i]
+	if item != nil {
+		own[LabelItem] = strconv.Itoa(item.index)
+		name = itemJobName(p.flow.Name, node.Name, item.index, p.retry)
 	}
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace:   flow.Namespace,
-			Name:        JobName(flow.Name, node.Name),
+			Namespace:   p.flow.Namespace,
+			Name:        name,
 			Labels:      podtemplate.Merge(own, params.Labels),
-			Annotations: podtemplate.Merge(nil, params.Annotations),
+			Annotations: podtemplate.Merge(map[string]string{AnnotationStartedAs: digest(node)}, params.Annotations),
 		},
 		Spec: *template.DeepCopy(),
 	}
-	job.Labels[builder.LabelManagedBy] = builder.ManagedBy
 	if node.JobTemplateRef != "" {
 		annotate(job, AnnotationJobTemplate, node.JobTemplateRef)
 	}
@@ -41,12 +68,38 @@ func render(flow *v1alpha1.JobFlow, node *v1alpha1.Flow, template *batchv1.JobSp
 	}
 
 	pod := &job.Spec.Template
+	podtemplate.Env(pod, env)
 	podtemplate.Globals(pod, params)
-	podtemplate.ShareVolumes(pod, flow.Spec.ShareVolumes, node.ShareVolumeMounts)
+	podtemplate.ShareVolumes(pod, p.spec.ShareVolumes, node.ShareVolumeMounts)
 	podtemplate.NeverRestart(pod)
 	pod.Labels = podtemplate.Merge(own, pod.Labels)
-	return job
+	return job, nil
 }
+
+// variables are what the containers of a node get to know: its item, its inputs, and in finally the flow's outcome.
+func (p *pass) variables(i int, item *itemEnv) ([]corev1.EnvVar, error) {
+	var env []corev1.EnvVar
+	if item != nil {
+		env = append(env,
+			corev1.EnvVar{Name: envItem, Value: literal(item.value)},
+			corev1.EnvVar{Name: envItemIndex, Value: strconv.Itoa(item.index)})
+	}
+	if i >= p.flows {
+		env = append(env, p.finallyEnv()...)
+	}
+	inputs := p.node(i).Inputs
+	for n := range inputs {
+		value, err := p.output(int(p.index[inputs[n].From]))
+		if err != nil {
+			return nil, err
+		}
+		env = append(env, corev1.EnvVar{Name: inputs[n].Env, Value: literal(value)})
+	}
+	return env, nil
+}
+
+// literal keeps Kubernetes from replacing what looks like a variable, $(NAME), in a value that is not ours.
+func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
 func annotate(job *batchv1.Job, key, value string) {
 	if job.Annotations == nil {

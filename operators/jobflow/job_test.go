@@ -5,13 +5,22 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 )
+
+// rendered returns the Job of a flow's first node.
+func rendered(t *testing.T, flow *v1alpha1.JobFlow, template *batchv1.JobSpec) *batchv1.Job {
+	job, err := newPass(flow, builder.NewView(epoch), 0).render(0, template, nil)
+	require.NoError(t, err)
+	return job
+}
 
 func TestRender(t *testing.T) {
 	n := node("build")
@@ -36,14 +45,16 @@ func TestRender(t *testing.T) {
 			Labels: map[string]string{
 				"key1": "value1", "key2": "value2", LabelJobFlow: "demo", LabelFlow: "build", "app.kubernetes.io/managed-by": "armature",
 			},
-			Annotations: map[string]string{"key1": "value1"},
+			Annotations: map[string]string{"key1": "value1", AnnotationStartedAs: digest(&n)},
 		},
 		Spec: batchv1.JobSpec{
 			BackoffLimit: ptr.To[int32](0),
 			Completions:  ptr.To[int32](3),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{
-					Labels:      map[string]string{"key1": "own", "key2": "value2", LabelJobFlow: "demo", LabelFlow: "build"},
+					Labels: map[string]string{
+						"key1": "own", "key2": "value2", LabelJobFlow: "demo", LabelFlow: "build", "app.kubernetes.io/managed-by": "armature",
+					},
 					Annotations: map[string]string{"key1": "value1"},
 				},
 				Spec: corev1.PodSpec{
@@ -63,7 +74,7 @@ func TestRender(t *testing.T) {
 			},
 		},
 	}
-	job := render(flow, &flow.Spec.Flows[0], flow.Spec.Flows[0].JobTemplate)
+	job := rendered(t, flow, flow.Spec.Flows[0].JobTemplate)
 	assert.Equal(t, want, job)
 	assert.Equal(t, before, flow)
 	job.Labels["key2"], job.Spec.Template.Labels["key2"] = "changed", "changed"
@@ -82,7 +93,7 @@ func TestRenderBackoffLimit(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			n := node("a")
-			assert.Equal(t, tt.want, render(makeFlow(n), &n, &tt.spec).Spec.BackoffLimit)
+			assert.Equal(t, tt.want, rendered(t, makeFlow(n), &tt.spec).Spec.BackoffLimit)
 		})
 	}
 }
@@ -90,8 +101,8 @@ func TestRenderBackoffLimit(t *testing.T) {
 func TestRenderFromATemplate(t *testing.T) {
 	n := nodeRef("a", "t")
 	template := jobTemplate("t")
-	job := render(makeFlow(n), &n, &template.Spec.JobTemplate)
-	assert.Equal(t, map[string]string{AnnotationJobTemplate: "t"}, job.Annotations)
+	job := rendered(t, makeFlow(n), &template.Spec.JobTemplate)
+	assert.Equal(t, map[string]string{AnnotationJobTemplate: "t", AnnotationStartedAs: digest(&n)}, job.Annotations)
 	assert.Equal(t, "busybox:1.28", job.Spec.Template.Spec.Containers[0].Image)
 	assert.Equal(t, jobTemplate("t"), template)
 }
@@ -99,7 +110,7 @@ func TestRenderFromATemplate(t *testing.T) {
 func TestRenderOfALongName(t *testing.T) {
 	flow := makeFlow(node("a"))
 	flow.Name = strings.Repeat("long.", 30) + "end"
-	job := render(flow, &flow.Spec.Flows[0], flow.Spec.Flows[0].JobTemplate)
+	job := rendered(t, flow, flow.Spec.Flows[0].JobTemplate)
 	assert.Len(t, job.Labels[LabelJobFlow], 63)
 	assert.Equal(t, job.Labels[LabelJobFlow], job.Spec.Template.Labels[LabelJobFlow])
 	assert.LessOrEqual(t, len(job.Name), 63)
@@ -108,11 +119,11 @@ func TestRenderOfALongName(t *testing.T) {
 func TestRenderKeepsTheTTLToItself(t *testing.T) {
 	n := node("a")
 	n.JobTemplate.TTLSecondsAfterFinished = ptr.To[int32](60)
-	job := render(makeFlow(n), &n, n.JobTemplate)
+	job := rendered(t, makeFlow(n), n.JobTemplate)
 	assert.Nil(t, job.Spec.TTLSecondsAfterFinished)
 	assert.Equal(t, "60", job.Annotations[AnnotationTTL])
 
 	n.JobTemplate.TTLSecondsAfterFinished = ptr.To[int32](-1)
-	job = render(makeFlow(n), &n, n.JobTemplate)
+	job = rendered(t, makeFlow(n), n.JobTemplate)
 	assert.Equal(t, ptr.To[int32](-1), job.Spec.TTLSecondsAfterFinished, "for the API server to refuse")
 }

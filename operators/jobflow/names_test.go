@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/stretchr/testify/assert"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"pgregory.net/rapid"
@@ -26,7 +27,7 @@ func TestNamesAreValidStableAndApart(t *testing.T) {
 		name := JobName(flow, a)
 		assert.Empty(t, validation.IsDNS1123Subdomain(name), name)
 		assert.Empty(t, validation.IsValidLabelValue(name), name)
-		assert.Empty(t, validation.IsValidLabelValue(labelValue(flow)), flow)
+		assert.Empty(t, validation.IsValidLabelValue(names.LabelValue(flow)), flow)
 		assert.Equal(t, name, JobName(flow, a))
 		if a != b {
 			assert.NotEqual(t, name, JobName(flow, b))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // seedGraph has the edges of the seed's example.
@@ -32,7 +33,7 @@ func TestPlanRunsInDependencyOrder(t *testing.T) {
 	assert.Nil(t, plan.Status, "and nothing new to say")
 	assert.Empty(t, plan.Events)
 
-	plan = s.step(running("job1"), running("job4"))
+	plan = s.step(runningJob("job1"), runningJob("job4"))
 	assert.Empty(t, started(plan))
 	assert.Equal(t, v1alpha1.StateRunning, s.flow.Status.State)
 	ready := condition(s.flow, "Ready")
@@ -41,13 +42,13 @@ func TestPlanRunsInDependencyOrder(t *testing.T) {
 	assert.Equal(t, "0 of 5 succeeded, 2 running, 3 pending", ready.Message)
 	assert.Equal(t, at(10), ready.LastTransitionTime, "it has been False since the start")
 
-	plan = s.step(complete("job1"), running("job4"))
+	plan = s.step(completeJob("job1"), runningJob("job4"))
 	assert.Equal(t, []string{"demo-job2"}, started(plan))
-	plan = s.step(complete("job1"), complete("job4"), running("job2"))
+	plan = s.step(completeJob("job1"), completeJob("job4"), runningJob("job2"))
 	assert.Empty(t, started(plan))
-	plan = s.step(complete("job1"), complete("job4"), complete("job2"))
+	plan = s.step(completeJob("job1"), completeJob("job4"), completeJob("job2"))
 	assert.Equal(t, []string{"demo-job3", "demo-job5"}, started(plan))
-	plan = s.step(complete("job3"), complete("job5"))
+	plan = s.step(completeJob("job3"), completeJob("job5"))
 	assert.Equal(t, []string{"Succeeded"}, reasons(plan.Events))
 
 	status := s.flow.Status
@@ -60,7 +61,7 @@ func TestPlanRunsInDependencyOrder(t *testing.T) {
 	assert.Empty(t, condition(s.flow, "Failed"))
 	end, start := at(5), at(1)
 	assert.Equal(t, v1alpha1.FlowStatus{
-		Name: "job3", State: v1alpha1.FlowSucceed, Job: "demo-job3", StartTime: &start, CompletionTime: &end,
+		Name: "job3", State: v1alpha1.FlowSucceed, Job: "demo-job3", Attempts: 1, StartTime: &start, CompletionTime: &end,
 	}, status.Flows[2])
 
 	assert.Zero(t, s.step(), "its Jobs are gone, and it is over")
@@ -70,7 +71,7 @@ func TestPlanAfterAFailure(t *testing.T) {
 	// b fails; c, d and f come after it, e doesn't.
 	s := &stepper{flow: makeFlow(node("a"), node("b"), node("c", "b", "a"), node("d", "c"), node("e", "a"), node("f", "d"))}
 	s.step()
-	plan := s.step(complete("a"), failed("b"))
+	plan := s.step(completeJob("a"), failedJob("b"))
 	assert.Equal(t, []string{"demo-e"}, started(plan), "an independent branch goes on")
 	assert.Equal(t, []string{"JobFailed"}, reasons(plan.Events))
 	assert.Equal(t, "b failed: BackoffLimitExceeded: Job has reached the specified backoff limit", plan.Events[0].Note)
@@ -80,7 +81,7 @@ func TestPlanAfterAFailure(t *testing.T) {
 	assert.Equal(t, "not started: b failed", s.flow.Status.Flows[2].Message)
 	assert.Equal(t, "not started: b failed", s.flow.Status.Flows[5].Message, "the cause, not the neighbour")
 
-	plan = s.step(complete("a"), failed("b"), complete("e"))
+	plan = s.step(completeJob("a"), failedJob("b"), completeJob("e"))
 	assert.Equal(t, []string{"Failed"}, reasons(plan.Events))
 	assert.Equal(t, v1alpha1.StateFailed, s.flow.Status.State)
 	assert.NotNil(t, s.flow.Status.CompletionTime)
@@ -98,10 +99,10 @@ func TestPlanAfterAFailure(t *testing.T) {
 func TestPlanRemembersEnds(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"), node("b"), node("c", "a"))}
 	s.step()
-	s.step(complete("a"), failed("b"))
+	s.step(completeJob("a"), failedJob("b"))
 	plan := s.step() // all Jobs deleted
 	assert.Equal(t, []string{"demo-c"}, started(plan), "a and b have ended; c hadn't been seen")
-	s.step(running("c"))
+	s.step(runningJob("c"))
 	plan = s.step()
 	assert.Equal(t, []string{"demo-c"}, started(plan), "c's end wasn't seen: it runs again")
 	assert.Equal(t, v1alpha1.FlowPending, states(s.flow)["c"])
@@ -110,16 +111,16 @@ func TestPlanRemembersEnds(t *testing.T) {
 func TestPlanWaitsForALeavingJob(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"))}
 	s.step()
-	assert.Empty(t, started(s.step(deleting(running("a")))))
+	assert.Empty(t, started(s.step(deletingJob(runningJob("a")))))
 	assert.Equal(t, v1alpha1.FlowRunning, states(s.flow)["a"])
 	assert.Equal(t, []string{"demo-a"}, started(s.step()), "gone: made again")
-	s.step(deleting(complete("a")))
+	s.step(deletingJob(completeJob("a")))
 	assert.Equal(t, v1alpha1.StateSucceed, s.flow.Status.State, "what has ended has ended")
 }
 
 func TestPlanIgnoresStrangers(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"))}
-	assert.Equal(t, []string{"demo-a"}, started(s.step(failed("other"))))
+	assert.Equal(t, []string{"demo-a"}, started(s.step(failedJob("other"))))
 	assert.Equal(t, v1alpha1.StatePending, s.flow.Status.State)
 }
 
@@ -135,13 +136,13 @@ func TestPlanWaitsForATemplate(t *testing.T) {
 	assert.Equal(t, "JobTemplateNotFound", condition(s.flow, "Ready").Reason)
 	assert.Equal(t, message, condition(s.flow, "Ready").Message)
 
-	plan = s.step(complete("a"), complete("c"))
+	plan = s.step(completeJob("a"), completeJob("c"))
 	assert.Empty(t, started(plan))
 	assert.Empty(t, plan.Events, "told already")
 	assert.Equal(t, v1alpha1.StateRunning, s.flow.Status.State)
 
 	s.referred = append(s.referred, jobTemplate("late"))
-	plan = s.step(complete("a"), complete("c"))
+	plan = s.step(completeJob("a"), completeJob("c"))
 	assert.Equal(t, []string{"demo-b"}, started(plan))
 	assert.Equal(t, "Running", condition(s.flow, "Ready").Reason)
 	assert.Empty(t, s.flow.Status.Flows[1].Message)
@@ -196,13 +197,13 @@ func TestPlanOfAnInvalidSpec(t *testing.T) {
 func TestPlanOfASpecThatBecameInvalid(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"), node("b", "a"), node("c"))}
 	s.step()
-	s.step(running("a"), running("c"))
+	s.step(runningJob("a"), runningJob("c"))
 	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Flows[1].Dependencies = []string{"b"} })
 
-	plan := s.step(complete("a"), failed("c"))
+	plan := s.step(completeJob("a"), failedJob("c"))
 	assert.Empty(t, plan.Children)
 	assert.Empty(t, plan.Delete)
-	assert.Equal(t, []string{"JobFailed", "InvalidSpec"}, reasons(plan.Events))
+	assert.Equal(t, []string{"InvalidSpec", "JobFailed"}, reasons(plan.Events))
 	assert.Equal(t, v1alpha1.StateRunning, s.flow.Status.State)
 	assert.Equal(t, v1alpha1.FlowSucceed, states(s.flow)["a"], "ends are recorded all the same")
 	assert.Zero(t, s.step())
@@ -214,15 +215,15 @@ func TestPlanOfASpecThatBecameInvalid(t *testing.T) {
 func TestPlanOfEdits(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"), node("b", "a"), node("gone"))}
 	s.step()
-	s.step(running("a"), running("gone"))
+	s.step(runningJob("a"), runningJob("gone"))
 	s.edit(func(f *v1alpha1.JobFlow) {
 		f.Spec.Flows = []v1alpha1.Flow{node("a", "new"), node("b", "a"), node("new")}
 	})
-	plan := s.step(running("a"), running("gone"))
+	plan := s.step(runningJob("a"), runningJob("gone"))
 	assert.Equal(t, []string{"demo-new"}, started(plan), "added; a has been started and stays so")
 	assert.Equal(t, map[string]v1alpha1.FlowState{"a": "Running", "b": "Pending", "new": "Pending"}, states(s.flow), "gone is forgotten")
 
-	s.step(complete("a"), complete("b"), complete("new"))
+	s.step(completeJob("a"), completeJob("b"), completeJob("new"))
 	require.Equal(t, v1alpha1.StateSucceed, s.flow.Status.State)
 	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Flows = append(f.Spec.Flows, node("late")) })
 	plan = s.step()
@@ -236,10 +237,10 @@ func TestPlanOfEdits(t *testing.T) {
 func TestPlanOfARescuedBranch(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"), node("b", "a"), node("slow"))}
 	s.step()
-	s.step(failed("a"), running("slow"))
+	s.step(failedJob("a"), runningJob("slow"))
 	require.Equal(t, v1alpha1.FlowSkipped, states(s.flow)["b"])
 	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Flows[1].Dependencies = nil })
-	assert.Equal(t, []string{"demo-b"}, started(s.step(failed("a"), running("slow"))), "what is skipped hasn't been started")
+	assert.Equal(t, []string{"demo-b"}, started(s.step(failedJob("a"), runningJob("slow"))), "what is skipped hasn't been started")
 }
 
 func TestPlanOfAFlowBeingDeleted(t *testing.T) {
@@ -268,14 +269,14 @@ func TestPlanBoundsWhatItTells(t *testing.T) {
 	for i := range 50 {
 		name := fmt.Sprintf("n%02d", i)
 		flow.Spec.Flows = append(flow.Spec.Flows, node(name))
-		jobs = append(jobs, failed(name))
+		jobs = append(jobs, failedJob(name))
 	}
 	s := &stepper{flow: flow}
 	s.step()
 	plan := s.step(jobs...)
-	require.Len(t, plan.Events, maxListed+2)
+	require.Len(t, plan.Events, message.MaxListed+2)
 	assert.Equal(t, "n00 failed: BackoffLimitExceeded: Job has reached the specified backoff limit", plan.Events[0].Note)
-	assert.Equal(t, "and 40 more", plan.Events[maxListed].Note)
+	assert.Equal(t, "and 40 more", plan.Events[message.MaxListed].Note)
 	assert.Less(t, len(condition(s.flow, "Failed").Message), maxMessage)
 	assert.Contains(t, condition(s.flow, "Failed").Message, "; and 40 more")
 }

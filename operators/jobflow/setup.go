@@ -2,6 +2,7 @@ package jobflow
 
 import (
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -27,6 +28,7 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.JobFlow] {
 	return builder.NewOperator[*v1alpha1.JobFlow](mgr, Name).
 		Owns(&batchv1.Job{}).
+		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
 		Refers(&v1alpha1.JobTemplate{}, TemplateNames).
 		Plan(Plan)
 }

@@ -3,146 +3,161 @@ package jobflow
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 )
 
-// maxMessage bounds messages in the status, in bytes.
-const maxMessage = 2048
+// describe writes down what was seen and decided.
+func (p *pass) describe(status *v1alpha1.JobFlowStatus) {
+	p.ledger.write(status)
+	status.Counts = p.counts()
+	status.Flows = p.details()
+	status.Items = p.itemsOnRecord()
+	p.dropOutputs()
+	status.Outputs = p.outputsOnRecord()
+	ended := status.Counts.Succeeded + status.Counts.Failed + status.Counts.Skipped
+	status.Progress = fmt.Sprintf("%d/%d", ended, status.Counts.Total)
+	status.Current = p.current()
 
-// statusOf returns the status of a flow under way, or at its end.
-func statusOf(flow *v1alpha1.JobFlow, w walk, now metav1.Time) *v1alpha1.JobFlowStatus {
-	status := flow.Status.DeepCopy()
-	status.Flows = w.nodes
-	if status.StartTime == nil {
-		status.StartTime = now.DeepCopy()
-	}
-	count := countStates(w.nodes)
+	invalid := len(p.problems) > 0
 	switch {
-	case count.ended() && count[v1alpha1.FlowFailed] == 0:
-		status.State = v1alpha1.StateSucceed
-		status.CompletionTime = completionTime(status)
-		message := allSucceeded(len(w.nodes))
-		setCondition(status, flow, now, builder.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
-		setCondition(status, flow, now, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
-		unstall(status)
-	case count.ended():
-		status.State = v1alpha1.StateFailed
-		status.CompletionTime = completionTime(status)
-		message := failures(w.nodes)
-		stall(status, flow, now, v1alpha1.ReasonJobFailed, message)
-		setCondition(status, flow, now, v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonJobFailed, message)
+	case ended == status.Counts.Total && (!invalid || p.stopped) && !p.isLeaving():
+		p.describeEnd(status)
+	case invalid:
+		p.describeInvalid(status)
 	default:
-		status.State = v1alpha1.StateRunning
-		reason, message := v1alpha1.ReasonRunning, count.String()
-		if count.nothingStarted() {
-			status.State, reason = v1alpha1.StatePending, v1alpha1.ReasonPending
-		}
-		if len(w.obstacles) > 0 {
-			reason = w.obstacles[0].reason
-			message = shorten(list(w.obstacles, obstacle.String))
-		}
-		setCondition(status, flow, now, builder.ConditionReady, metav1.ConditionFalse, reason, message)
-		unstall(status)
-	}
-	return status
-}
-
-// stall sets the conditions of a flow of which nothing more will come by itself.
-func stall(status *v1alpha1.JobFlowStatus, flow *v1alpha1.JobFlow, now metav1.Time, reason, message string) {
-	setCondition(status, flow, now, builder.ConditionReady, metav1.ConditionFalse, reason, message)
-	setCondition(status, flow, now, builder.ConditionStalled, metav1.ConditionTrue, reason, message)
-}
-
-// unstall takes back what stall said. What the builder said of the children is the builder's to take back.
-func unstall(status *v1alpha1.JobFlowStatus) {
-	stalled := meta.FindStatusCondition(status.Conditions, builder.ConditionStalled)
-	if stalled != nil && stalled.Reason == v1alpha1.ReasonInvalidSpec {
-		meta.RemoveStatusCondition(&status.Conditions, builder.ConditionStalled)
+		p.describeProgress(status)
 	}
 }
 
-func setCondition(status *v1alpha1.JobFlowStatus, flow *v1alpha1.JobFlow, now metav1.Time, kind string, value metav1.ConditionStatus, reason, message string) {
-	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-		Type: kind, Status: value, Reason: reason, Message: message,
-		ObservedGeneration: flow.Generation, LastTransitionTime: now,
-	})
+// describeEnd sets the state and the conditions of a flow that has ended.
+func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
+	status.CompletionTime = p.completionTime(status)
+	p.unstall(status)
+	if status.Counts.Failed == 0 {
+		status.State = v1alpha1.StateSucceed
+		message := endMessage(status.Counts)
+		p.setCondition(status, builder.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
+		p.setCondition(status, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
+		return
+	}
+	status.State = v1alpha1.StateFailed
+	reason, message := v1alpha1.ReasonJobFailed, p.failures(status)
+	if stopped := findCondition(status, v1alpha1.ConditionStopped); stopped != nil {
+		reason, message = stopped.Reason, stopped.Message
+	}
+	p.stall(status, reason, message)
+	p.setCondition(status, v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
+}
+
+// describeInvalid sets the conditions of a flow whose spec can't be carried out. What was started before runs on, and its
+// end is put on record.
+func (p *pass) describeInvalid(status *v1alpha1.JobFlowStatus) {
+	if status.StartTime == nil {
+		status.State = v1alpha1.StateFailed
+	}
+	p.stall(status, v1alpha1.ReasonInvalidSpec, enumerate(p.problems, problem.String))
+}
+
+// describeProgress sets the state and the conditions of a flow under way.
+func (p *pass) describeProgress(status *v1alpha1.JobFlowStatus) {
+	p.unstall(status)
+	status.State = v1alpha1.StateRunning
+	reason, message := v1alpha1.ReasonRunning, progressMessage(status.Counts)
+	if status.Counts.Running+status.Counts.Succeeded+status.Counts.Failed == 0 {
+		status.State, reason = v1alpha1.StatePending, v1alpha1.ReasonPending
+	}
+	switch {
+	case p.spec.Suspend:
+		reason, message = v1alpha1.ReasonSuspended, "spec.suspend is true; "+message
+	case len(p.obstacles) > 0:
+		reason = p.obstacles[0].reason
+		message = enumerate(p.obstacles, obstacle.String)
+	}
+	p.setCondition(status, builder.ConditionReady, metav1.ConditionFalse, reason, message)
+}
+
+func (p *pass) counts() v1alpha1.FlowCounts {
+	var n [skipped + 1]int32
+	for _, s := range p.states {
+		n[s]++
+	}
+	return v1alpha1.FlowCounts{
+		Total: int32(len(p.states)), Pending: n[pending], Running: n[running], Succeeded: n[succeeded], Failed: n[failed], Skipped: n[skipped],
+	}
+}
+
+// current names what is running, the first few of it.
+func (p *pass) current() string {
+	var b strings.Builder
+	more := 0
+	for i, s := range p.states {
+		if s != running {
+			continue
+		}
+		name := p.nameOf(i)
+		if b.Len()+len(name) > maxCurrent {
+			more++
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(name)
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, ",+%d", more)
+	}
+	return b.String()
 }
 
 // completionTime is when the last Job ended: later than that it was only seen.
-func completionTime(status *v1alpha1.JobFlowStatus) *metav1.Time {
-	last := status.StartTime
+func (p *pass) completionTime(status *v1alpha1.JobFlowStatus) *metav1.Time {
+	var last *metav1.Time
+	later := func(t *metav1.Time) {
+		if t != nil && (last == nil || last.Before(t)) {
+			last = t
+		}
+	}
+	for _, n := range p.news {
+		later(n.ended)
+	}
 	for i := range status.Flows {
-		if end := status.Flows[i].CompletionTime; end != nil && last.Before(end) {
-			last = end
-		}
+		later(status.Flows[i].CompletionTime)
 	}
-	return last.DeepCopy()
-}
-
-// failures names the nodes that failed, and why.
-func failures(nodes []v1alpha1.FlowStatus) string {
-	var failed []v1alpha1.FlowStatus
-	for i := range nodes {
-		if nodes[i].State == v1alpha1.FlowFailed {
-			failed = append(failed, nodes[i])
-		}
+	if last == nil || p.now.Before(last) {
+		last = &p.now
 	}
-	return shorten(list(failed, failure))
+	later(status.StartTime) // the Jobs' clock may be behind ours
+	return last
 }
 
-// failure says that a node failed, and why.
-func failure(s v1alpha1.FlowStatus) string {
-	return strings.TrimSuffix(s.Name+" failed: "+s.Message, ": ")
+// isCalm reports whether nothing has changed but how far the nodes are.
+func isCalm(before, after *v1alpha1.JobFlowStatus) bool {
+	return equality.Semantic.DeepEqual(withoutProgress(before), withoutProgress(after))
 }
 
-func (o obstacle) String() string { return fmt.Sprintf("flow %q %s", o.node, o.message) }
-
-// counts of nodes by state.
-type counts map[v1alpha1.FlowState]int
-
-func countStates(nodes []v1alpha1.FlowStatus) counts {
-	c := counts{}
-	for i := range nodes {
-		c[nodes[i].State]++
+// withoutProgress returns what of a status is worth a write of its own.
+func withoutProgress(s *v1alpha1.JobFlowStatus) *v1alpha1.JobFlowStatus {
+	c := copyOf(s)
+	c.Progress, c.Current, c.Counts = "", "", v1alpha1.FlowCounts{}
+	c.Finished, c.Failed, c.Skipped, c.Marks = "", "", "", ""
+	c.Flows, c.Items = nil, nil
+	for i := range c.Conditions {
+		if c.Conditions[i].Type == builder.ConditionReady && c.Conditions[i].Reason == v1alpha1.ReasonRunning {
+			c.Conditions[i].Message = ""
+		}
 	}
 	return c
 }
 
-func (c counts) ended() bool {
-	return c[v1alpha1.FlowPending]+c[v1alpha1.FlowRunning] == 0
-}
-
-func (c counts) nothingStarted() bool {
-	return c[v1alpha1.FlowRunning]+c[v1alpha1.FlowSucceed]+c[v1alpha1.FlowFailed] == 0
-}
-
-func (c counts) String() string {
-	total := 0
-	for _, n := range c {
-		total += n
-	}
-	text := fmt.Sprintf("%d of %d succeeded, %d running, %d pending", c[v1alpha1.FlowSucceed], total, c[v1alpha1.FlowRunning], c[v1alpha1.FlowPending])
-	if n := c[v1alpha1.FlowFailed]; n > 0 {
-		text += fmt.Sprintf(", %d failed, %d skipped", n, c[v1alpha1.FlowSkipped])
-	}
-	return text
-}
-
-// shorten cuts a message to its bound, at a character's border.
-func shorten(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	const mark = "…"
-	end := maxMessage - len(mark)
-	for !utf8.RuneStart(message[end]) {
-		end--
-	}
-	return message[:end] + mark
+// patience is how long a status that is calm may be put off. A small flow shows what it does at once; a large one, of
+// which many Jobs end at a time, once a second.
+func (p *pass) patience() time.Duration {
+	return min(time.Duration(len(p.states))*5*time.Millisecond, time.Second)
 }

@@ -3,61 +3,88 @@ package jobflow
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
-// transitions returns the events of a flow under way: what is in the new status and wasn't in the last.
-func transitions(flow *v1alpha1.JobFlow, status *v1alpha1.JobFlowStatus, w walk, known records) []events.Event {
+// tell returns the events of a pass: what is in the new status and wasn't in the last.
+func (p *pass) tell(status *v1alpha1.JobFlowStatus) []events.Event {
+	before := &p.flow.Status
 	var told []events.Event
-	if flow.Status.StartTime == nil {
-		told = append(told, events.Normal(v1alpha1.ReasonStarted, "started with "+countFlows(len(w.nodes))))
+	switch {
+	case before.StartTime == nil && status.StartTime != nil:
+		told = append(told, events.Normal(v1alpha1.ReasonStarted, "started with "+message.Count(int(status.Counts.Total), "flow")))
+	case before.Retry != status.Retry:
+		told = append(told, events.Normal(v1alpha1.ReasonRetried, fmt.Sprintf("retry %d runs what failed or never ran; %s had succeeded",
+			status.Retry, message.Count(int(before.Counts.Succeeded), "flow"))))
 	}
-	told = append(told, obstaclesMet(w.obstacles, known)...)
-	told = append(told, jobsFailed(w.nodes, known)...)
+	told = append(told, turned(before, status, v1alpha1.ConditionSuspended, metav1.ConditionTrue, events.Normal)...)
+	told = append(told, turned(before, status, v1alpha1.ConditionSuspended, metav1.ConditionFalse, events.Normal)...)
+	told = append(told, turned(before, status, v1alpha1.ConditionStopped, metav1.ConditionTrue, events.Warning)...)
+	told = append(told, turned(before, status, v1alpha1.ConditionEditRefused, metav1.ConditionTrue, events.Warning)...)
+	told = append(told, p.obstaclesMet(before, status)...)
+	told = append(told, p.jobsFailed()...)
 	if status.CompletionTime == nil {
 		return told
 	}
+	ready := findCondition(status, builder.ConditionReady)
 	if status.State == v1alpha1.StateSucceed {
-		return append(told, events.Normal(v1alpha1.ReasonSucceeded, allSucceeded(len(w.nodes))))
+		return append(told, events.Normal(v1alpha1.ReasonSucceeded, ready.Message))
 	}
-	return append(told, events.Warning(v1alpha1.ReasonFailed, failures(w.nodes)))
+	return append(told, events.Warning(v1alpha1.ReasonFailed, ready.Message))
 }
 
-// obstaclesMet returns one event for each reason why nodes wait now that didn't wait for the same thing before. The
-// nodes' own messages are compared: the flow's conditions may tell of something else in between.
-func obstaclesMet(obstacles []obstacle, known records) []events.Event {
+// turned returns an event with the reason and the message of a condition that has come to a value, or whose message is
+// another.
+func turned(before, after *v1alpha1.JobFlowStatus, kind string, value metav1.ConditionStatus, event func(reason, note string) events.Event) []events.Event {
+	was, is := findCondition(before, kind), findCondition(after, kind)
+	if is == nil || is.Status != value || (was != nil && was.Status == value && was.Message == is.Message) {
+		return nil
+	}
+	return []events.Event{event(is.Reason, is.Message)}
+}
+
+// obstaclesMet returns one event for each reason why nodes wait, or nothing can start, that the status didn't have yet.
+func (p *pass) obstaclesMet(before, after *v1alpha1.JobFlowStatus) []events.Event {
+	was, is := findCondition(before, builder.ConditionReady), findCondition(after, builder.ConditionReady)
+	if is == nil || (was != nil && was.Reason == is.Reason && was.Message == is.Message && (is.Reason != v1alpha1.ReasonInvalidSpec || p.flow.Generation == before.ObservedGeneration)) {
+		return nil
+	}
+	if is.Reason == v1alpha1.ReasonInvalidSpec && len(p.problems) > 0 {
+		return []events.Event{events.Warning(is.Reason, is.Message)}
+	}
 	var told []events.Event
-	for _, reason := range []string{v1alpha1.ReasonJobTemplateNotFound, v1alpha1.ReasonInvalidSpec} {
+	for _, reason := range []string{v1alpha1.ReasonJobTemplateNotFound, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonEditRefused} {
 		var met []obstacle
-		for _, o := range obstacles {
-			if o.reason == reason && known.was(o.node).Message != o.message {
+		for _, o := range p.obstacles {
+			if o.reason == reason {
 				met = append(met, o)
 			}
 		}
 		if len(met) > 0 {
-			told = append(told, events.Warning(reason, list(met, obstacle.String)))
+			told = append(told, events.Warning(reason, enumerate(met, obstacle.String)))
 		}
 	}
 	return told
 }
 
-// jobsFailed returns an event for each node whose Job has failed since the last pass. If there are many, the last of
-// them counts the rest.
-func jobsFailed(nodes []v1alpha1.FlowStatus, known records) []events.Event {
+// jobsFailed returns an event for each node that has failed since the last pass. If there are many, the last of them
+// counts the rest.
+func (p *pass) jobsFailed() []events.Event {
 	var told []events.Event
 	more := 0
-	for _, node := range nodes {
+	for i, s := range p.states {
 		switch {
-		case node.State != v1alpha1.FlowFailed || known.was(node.Name).State == v1alpha1.FlowFailed:
-		case len(told) == maxListed:
+		case s != failed || (i < len(p.recorded.states) && p.recorded.states[i] == failed):
+		case len(told) == message.MaxListed:
 			more++
 		default:
-			event := events.Warning(v1alpha1.ReasonJobFailed, failure(node))
-			if job := known.jobs[node.Job]; job != nil {
+			event := events.Warning(v1alpha1.ReasonJobFailed, shorten(failure(p.nameOf(i), p.news[i].message), maxMessage))
+			if job := p.news[i].job; job != nil {
 				event = event.About(job)
 			}
 			told = append(told, event)
@@ -67,34 +94,4 @@ func jobsFailed(nodes []v1alpha1.FlowStatus, known records) []events.Event {
 		told = append(told, events.Warning(v1alpha1.ReasonJobFailed, fmt.Sprintf("and %d more", more)))
 	}
 	return told
-}
-
-// specRefused returns the event of an invalid spec, unless it was told of this generation before.
-func specRefused(flow *v1alpha1.JobFlow, message string) []events.Event {
-	before := meta.FindStatusCondition(flow.Status.Conditions, builder.ConditionReady)
-	if before != nil && before.Reason == v1alpha1.ReasonInvalidSpec && before.Message == message && before.ObservedGeneration == flow.Generation {
-		return nil
-	}
-	return []events.Event{events.Warning(v1alpha1.ReasonInvalidSpec, message)}
-}
-
-// changeIgnored is the event of a spec that was changed too late.
-func changeIgnored(flow *v1alpha1.JobFlow) events.Event {
-	return events.Warning(v1alpha1.ReasonChangeIgnored, fmt.Sprintf(
-		"the flow has ended (%s), so the change of its spec has no effect; create a new JobFlow to run it", flow.Status.State))
-}
-
-// countFlows renders a number of flows.
-func countFlows(n int) string {
-	if n == 1 {
-		return "1 flow"
-	}
-	return fmt.Sprintf("%d flows", n)
-}
-
-func allSucceeded(n int) string {
-	if n == 1 {
-		return "the flow's only Job succeeded"
-	}
-	return fmt.Sprintf("all %d flows succeeded", n)
 }

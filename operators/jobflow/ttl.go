@@ -8,44 +8,101 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
-// recordingDelay is how soon to look again at a Job whose end is being recorded in this very pass.
+// recordingDelay is how soon to look again at a Job whose end has yet to be put on record.
 const recordingDelay = time.Second
 
-// expire returns the Jobs whose template's ttlSecondsAfterFinished has passed, and when to look again (0:
-// never). Kubernetes isn't asked to delete them: it might do so before their end was recorded, and the node would run a
-// second time. For the same reason only what the status said before this pass counts; the nodes given are its outcome.
-func expire(nodes []v1alpha1.FlowStatus, known records) (expired []client.Object, again time.Duration) {
-	for i := range nodes {
-		node := &nodes[i]
-		job := known.jobs[node.Job]
-		if !final(node.State) || job == nil || job.DeletionTimestamp != nil {
-			continue
-		}
+// expired returns the Jobs whose template's ttlSecondsAfterFinished has passed. Kubernetes isn't asked to delete them: it
+// might do so before their end was recorded, and the node would run a second time. For the same reason only what was on
+// record before this pass counts.
+func (p *pass) expired() []client.Object {
+	var jobs []client.Object
+	look := func(job *batchv1.Job, onRecord func() bool) {
 		ttl, ok := ttlOf(job)
-		if !ok {
-			continue
+		if !ok || job.DeletionTimestamp != nil {
+			return
 		}
-		left := recordingDelay
-		if before := known.was(node.Name); before.CompletionTime != nil {
-			left = before.CompletionTime.Add(ttl).Sub(known.now.Time)
+		o := outcome.Of(job)
+		if o.Phase == outcome.Running {
+			return
 		}
+		expiry := runpolicy.Expiry(o.Ended, &ttl, p.seen.Now)
 		switch {
-		case left <= 0:
-			expired = append(expired, job)
-		case again == 0 || left < again:
-			again = left
+		case expiry.Due && onRecord():
+			jobs = append(jobs, job)
+		case expiry.Due:
+			p.wakeIn(recordingDelay)
+		default:
+			p.wakeIn(expiry.Left)
 		}
 	}
-	return expired, again
+	for i, job := range p.jobs {
+		if job != nil {
+			look(job, func() bool { return p.recorded.states[i].hasEnded() })
+		}
+	}
+	for _, key := range p.sortedItemJobs() {
+		look(p.itemJobs[key], func() bool { return p.isItemOnRecord(key) })
+	}
+	for _, job := range p.former {
+		look(job, func() bool { return true })
+	}
+	for _, d := range p.departed {
+		look(d.job, func() bool { return p.onRecord(nameHash(d.name)) })
+	}
+	return jobs
 }
 
-// ttlOf returns how long a Job is kept after its end, and false for ever.
-func ttlOf(job *batchv1.Job) (time.Duration, bool) {
-	seconds, err := strconv.ParseInt(job.Annotations[AnnotationTTL], 10, 32)
+// isItemOnRecord reports whether an item's end was on record before this pass.
+func (p *pass) isItemOnRecord(key itemKey) bool {
+	if p.recorded.states[key.node].hasEnded() {
+		return true
+	}
+	for _, s := range p.flow.Status.Items {
+		if s.Name != p.names[key.node] {
+			continue
+		}
+		for _, ended := range []v1alpha1.Indexes{s.Succeeded, s.Failed} {
+			for item := range ended.Below(maxItems) {
+				if item == key.item {
+					return p.retry == p.flow.Status.Retry
+				}
+			}
+		}
+	}
+	return false
+}
+
+// ttlOf returns how many seconds a Job is kept after its end, and false for ever.
+func ttlOf(job *batchv1.Job) (int32, bool) {
+	text := job.Annotations[AnnotationTTL]
+	if text == "" {
+		return 0, false
+	}
+	seconds, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || seconds < 0 {
 		return 0, false
 	}
-	return time.Duration(seconds) * time.Second, true
+	return int32(seconds), true
+}
+
+// eachJob visits all of the flow's Jobs.
+func (p *pass) eachJob(visit func(*batchv1.Job)) {
+	for _, job := range p.jobs {
+		if job != nil {
+			visit(job)
+		}
+	}
+	for _, key := range p.sortedItemJobs() {
+		visit(p.itemJobs[key])
+	}
+	for _, job := range p.former {
+		visit(job)
+	}
+	for _, d := range p.departed {
+		visit(d.job)
+	}
 }

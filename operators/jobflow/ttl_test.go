@@ -18,18 +18,18 @@ func withTTL(job *batchv1.Job, seconds string) *batchv1.Job {
 
 func TestJobsExpireOnceTheirEndIsRecorded(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"), node("b"), node("keep"))}
-	a, b := withTTL(complete("a"), "0"), withTTL(failed("b"), "100")
+	a, b := withTTL(completeJob("a"), "0"), withTTL(failedJob("b"), "100")
 	s.step()
-	plan := s.step(a, b, running("keep")) // at 20
+	plan := s.step(a, b, runningJob("keep")) // at 20
 	assert.Empty(t, plan.Delete, "their ends are being recorded in this pass")
 	assert.Equal(t, recordingDelay, plan.RequeueAfter)
 
-	plan = s.step(a, b, running("keep")) // at 30
+	plan = s.step(a, b, runningJob("keep")) // at 30
 	assert.Equal(t, []client.Object{a}, plan.Delete)
 	assert.Equal(t, 76*time.Second, plan.RequeueAfter, "b ended at 6")
 	assert.Empty(t, plan.Children)
 
-	keep := complete("keep")
+	keep := completeJob("keep")
 	s.step(b, keep) // at 40
 	plan = s.step(b, keep)
 	assert.NotNil(t, s.flow.Status.CompletionTime)
@@ -38,12 +38,12 @@ func TestJobsExpireOnceTheirEndIsRecorded(t *testing.T) {
 	plan = s.step(b, keep)
 	assert.Equal(t, []client.Object{b}, plan.Delete)
 	assert.Zero(t, plan.RequeueAfter)
-	assert.Empty(t, s.step(deleting(b), keep).Delete, "once is enough")
+	assert.Empty(t, s.step(deletingJob(b), keep).Delete, "once is enough")
 }
 
 func TestJobsExpireWhileTheSpecIsInvalid(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"), node("b", "a"))}
-	a := withTTL(complete("a"), "5")
+	a := withTTL(completeJob("a"), "5")
 	s.step()
 	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Flows[1].Dependencies = []string{"x"} })
 	s.step(a)
@@ -54,10 +54,10 @@ func TestJobsOfOthersDontExpire(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"))}
 	s.step()
 	for range 3 {
-		assert.Empty(t, s.step(complete("a"), withTTL(complete("stranger"), "0")).Delete)
+		assert.Empty(t, s.step(completeJob("a"), withTTL(completeJob("stranger"), "0")).Delete)
 	}
 	for _, text := range []string{"", "soon", "-1"} {
-		_, ok := ttlOf(withTTL(complete("a"), text))
+		_, ok := ttlOf(withTTL(completeJob("a"), text))
 		assert.False(t, ok, text)
 	}
 }

@@ -50,21 +50,21 @@ func jobTemplate(name string) *v1alpha1.JobTemplate {
 	}
 }
 
-// running returns the Job of a node of demo as it is after its creation.
-func running(node string) *batchv1.Job {
+// runningJob returns the Job of a node of demo as it is after its creation.
+func runningJob(node string) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo-" + node, CreationTimestamp: at(1)}}
 }
 
-func complete(node string) *batchv1.Job {
-	job := running(node)
+func completeJob(node string) *batchv1.Job {
+	job := runningJob(node)
 	end := at(5)
 	job.Status.CompletionTime = &end
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: at(6)}}
 	return job
 }
 
-func failed(node string) *batchv1.Job {
-	job := running(node)
+func failedJob(node string) *batchv1.Job {
+	job := runningJob(node)
 	job.Status.Conditions = []batchv1.JobCondition{{
 		Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: at(6),
 		Reason: "BackoffLimitExceeded", Message: "Job has reached the specified backoff limit",
@@ -72,7 +72,7 @@ func failed(node string) *batchv1.Job {
 	return job
 }
 
-func deleting(job *batchv1.Job) *batchv1.Job {
+func deletingJob(job *batchv1.Job) *batchv1.Job {
 	now := at(7)
 	job.DeletionTimestamp = &now
 	return job

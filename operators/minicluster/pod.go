@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -134,12 +135,13 @@ func labels(c *v1alpha1.MiniCluster) map[string]string {
 	return map[string]string{LabelMiniCluster: c.Name}
 }
 
-// podLabels are those of its pods.
+// podLabels are those of its pods. Only pods with the builder's label are in the manager's memory.
 func podLabels(c *v1alpha1.MiniCluster) map[string]string {
 	return map[string]string{
-		LabelMiniCluster: c.Name,
-		LabelUID:         string(c.UID),
-		LabelAttempt:     itoa(c.Status.Restarts),
+		builder.LabelManagedBy: builder.ManagedBy,
+		LabelMiniCluster:       c.Name,
+		LabelUID:               string(c.UID),
+		LabelAttempt:           itoa(c.Status.Restarts),
 	}
 }
 

@@ -1,4 +1,3 @@
-// Package outcome says how a Job ended, for the operators that run Jobs.
 package outcome
 
 import (

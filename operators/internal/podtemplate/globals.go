@@ -12,10 +12,16 @@ import (
 func Globals(template *corev1.PodTemplateSpec, params *v1alpha1.GlobalParams) {
 	template.Labels = Merge(template.Labels, params.Labels)
 	template.Annotations = Merge(template.Annotations, params.Annotations)
-	eachContainer(&template.Spec, func(c *corev1.Container) { c.Env = mergeEnv(c.Env, params.Env) })
+	Env(template, params.Env)
 	if params.NodeName != "" {
 		OnNode(&template.Spec, params.NodeName)
 	}
+}
+
+// Env sets variables in every container and init container, before those that a container sets itself. A container's own
+// variable of the same name keeps its value.
+func Env(template *corev1.PodTemplateSpec, env []corev1.EnvVar) {
+	eachContainer(&template.Spec, func(c *corev1.Container) { c.Env = mergeEnv(c.Env, env) })
 }
 
 // NeverRestart makes a failed container fail its pod: retries are the Job's to count.

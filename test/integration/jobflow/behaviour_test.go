@@ -36,22 +36,25 @@ func node(name, script string, dependencies ...string) v1alpha1.Flow {
 	return v1alpha1.Flow{Name: name, Dependencies: dependencies, JobTemplate: jobSpec(script)}
 }
 
+func when(text string, n v1alpha1.Flow) v1alpha1.Flow {
+	n.When = text
+	return n
+}
+
 func TestBadInputIsToldOnceAndStartsNothing(t *testing.T) {
-	both := node("a", "true")
-	both.JobTemplateRef = "t"
 	mounting := node("a", "true")
 	mounting.ShareVolumeMounts = []corev1.VolumeMount{{Name: "nowhere", MountPath: "/x"}}
 	tests := map[string]struct {
 		nodes []v1alpha1.Flow
 		want  string
 	}{
-		"duplicate": {[]v1alpha1.Flow{node("a", "true"), node("a", "true")}, `flow "a": spec.flows[1].name: Duplicate value: "a"`},
-		"unknown":   {[]v1alpha1.Flow{node("a", "true"), node("b", "true", "x")}, `flow "b": spec.flows[1].dependencies[0]: Not found: "x"`},
-		"cycle":     {[]v1alpha1.Flow{node("a", "true", "b"), node("b", "true", "a"), node("c", "true")}, `flow "a": spec.flows[0].dependencies: Invalid value: "a -> b -> a"`},
-		"neither":   {[]v1alpha1.Flow{{Name: "a"}}, `flow "a": spec.flows[0].jobTemplate: Required value`},
-		"both":      {[]v1alpha1.Flow{both}, `flow "a": spec.flows[0].jobTemplateRef: Forbidden`},
-		"no-volume": {[]v1alpha1.Flow{mounting}, `flow "a": spec.flows[0].shareVolumeMounts[0].name: Not found: "nowhere"`},
-		"empty":     {nil, `spec.flows: Required value`},
+		"duplicate":  {[]v1alpha1.Flow{node("a", "true"), node("a", "true")}, `flow "a": spec.flows[1].name: Duplicate value: "a"`},
+		"unknown":    {[]v1alpha1.Flow{node("a", "true"), node("b", "true", "x")}, `flow "b": spec.flows[1].dependencies[0]: Not found: "x"`},
+		"cycle":      {[]v1alpha1.Flow{node("a", "true", "b"), node("b", "true", "a"), node("c", "true")}, `flow "a": spec.flows[0].dependencies: Invalid value: "a -> b -> a"`},
+		"name":       {[]v1alpha1.Flow{node("Bad_Name", "true")}, `flow "Bad_Name": spec.flows[0].name: Invalid value: "Bad_Name"`},
+		"when":       {[]v1alpha1.Flow{node("a", "true"), when("jobs.a.succeeded &&", node("b", "true", "a"))}, `flow "b": spec.flows[1].when: Invalid value: "jobs.a.succeeded &&": line 1, column 20: Syntax error`},
+		"not-a-bool": {[]v1alpha1.Flow{node("a", "true"), when("jobs.a.output", node("b", "true", "a"))}, `flow "b": spec.flows[1].when: Invalid value: "jobs.a.output": line 1, column 1: it is of type string, and must be a bool`},
+		"no-volume":  {[]v1alpha1.Flow{mounting}, `flow "a": spec.flows[0].shareVolumeMounts[0].name: Not found: "nowhere"`},
 	}
 	p := newPlace(t)
 	p.manage()

@@ -46,8 +46,8 @@ func TestExampleRunsInDependencyOrder(t *testing.T) {
 	out, err := p.kubectl("get", "jf")
 	require.NoError(t, err, out)
 	lines := strings.Split(out, "\n")
-	assert.Equal(t, []string{"NAME", "STATUS", "AGE"}, strings.Fields(lines[0]))
-	assert.Equal(t, []string{"jobflow-example", "Succeed"}, strings.Fields(lines[1])[:2])
+	assert.Equal(t, []string{"NAME", "STATUS", "PROGRESS", "AGE"}, strings.Fields(lines[0]))
+	assert.Equal(t, []string{"jobflow-example", "Succeed", "5/5"}, strings.Fields(lines[1])[:3])
 }
 
 func TestExampleWithAnError(t *testing.T) {
@@ -59,13 +59,9 @@ func TestExampleWithAnError(t *testing.T) {
 
 	flow := p.flow("jobflow-example-error")
 	assert.Equal(t, v1alpha1.StateFailed, flow.Status.State)
-	states := map[string]v1alpha1.FlowState{}
-	for _, s := range flow.Status.Flows {
-		states[s.Name] = s.State
-	}
 	assert.Equal(t, map[string]v1alpha1.FlowState{
 		"job1": v1alpha1.FlowSucceed, "job2-error-container": v1alpha1.FlowFailed, "job3": v1alpha1.FlowSkipped, "job4": v1alpha1.FlowSucceed,
-	}, states)
+	}, statesOf(flow))
 	assert.ElementsMatch(t, []string{"jobflow-example-error-job1", "jobflow-example-error-job2-error-container", "jobflow-example-error-job4"}, p.jobs())
 	failed := p.oneEvent("jobflow-example-error", v1alpha1.ReasonJobFailed)
 	assert.Equal(t, "jobflow-example-error-job2-error-container", failed.Related.Name)
@@ -105,6 +101,70 @@ func TestExampleOnOneNode(t *testing.T) {
 	out, err := p.kubectl("get", "events", "--field-selector", "reason=Scheduled,involvedObject.name="+scheduled.Name)
 	require.NoError(t, err)
 	assert.Contains(t, out, "Successfully assigned", "by the scheduler")
+}
+
+func statesOf(flow *v1alpha1.JobFlow) map[string]v1alpha1.FlowState {
+	states := map[string]v1alpha1.FlowState{}
+	for _, s := range flow.Status.Flows {
+		states[s.Name] = s.State
+	}
+	return states
+}
+
+func TestExampleWithExpressions(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.apply(examples + "when.yaml")
+	flow := p.waitState("jobflow-example-when", v1alpha1.StateFailed)
+	assert.Equal(t, map[string]v1alpha1.FlowState{
+		"pick": "Succeed", "on-gpu": "Skipped", "on-cpu": "Succeed", "report": "Succeed", "check": "Failed", "repair": "Succeed",
+	}, statesOf(flow))
+	assert.Equal(t, "on-cpu computes", p.logs("jobflow-example-when-on-cpu"))
+	assert.Equal(t, "report: one of them computed", p.logs("jobflow-example-when-report"))
+	assert.Equal(t, "repair mends it", p.logs("jobflow-example-when-repair"))
+	assert.Len(t, p.jobs(), 5)
+	assert.Contains(t, p.oneEvent("jobflow-example-when", v1alpha1.ReasonFailed).Note, "check failed: BackoffLimitExceeded")
+}
+
+func TestExampleWithItems(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.apply(examples + "foreach.yaml")
+	flow := p.waitState("jobflow-example-foreach", v1alpha1.StateSucceed)
+	assert.Equal(t, "0: hello Ada", p.logs("jobflow-example-foreach-greet-0"))
+	assert.Equal(t, "1: hello Grace", p.logs("jobflow-example-foreach-greet-1"))
+	assert.Equal(t, "2: hello Mary", p.logs("jobflow-example-foreach-greet-2"))
+	assert.Equal(t, `greeted ["Ada", "Grace", "Mary"]`, p.logs("jobflow-example-foreach-done"))
+	assert.Len(t, p.jobs(), 5)
+	assert.Equal(t, "3/3", flow.Status.Progress)
+	assert.Equal(t, "3 of 3 items succeeded", flow.Status.Flows[1].Message)
+}
+
+func TestExampleWithFinally(t *testing.T) {
+	const name = "jobflow-example-finally"
+	p := newPlace(t)
+	p.manage()
+	p.apply(examples + "finally.yaml")
+	flow := p.waitState(name, v1alpha1.StateFailed)
+	assert.Equal(t, map[string]v1alpha1.FlowState{
+		"prepare": "Succeed", "work": "Failed", "publish": "Skipped", "notify": "Succeed", "celebrate": "Skipped",
+	}, statesOf(flow))
+	assert.Equal(t, "the flow came to Failed; failed: work", p.logs(name+"-notify"))
+
+	out, err := p.kubectl("patch", "jobflow", name, "--type=json", "-p", `[
+	  {"op": "add", "path": "/spec/globalParams", "value": {"env": [{"name": "MENDED", "value": "yes"}]}},
+	  {"op": "add", "path": "/spec/retry", "value": 1}]`)
+	require.NoError(t, err, out)
+	flow = p.waitState(name, v1alpha1.StateSucceed)
+	assert.Equal(t, "work is done", p.logs(name+"-work-r1"))
+	assert.Equal(t, "the flow came to Succeed; failed: nothing", p.logs(name+"-notify-r1"))
+	assert.Equal(t, "hooray", p.logs(name+"-celebrate-r1"))
+	assert.ElementsMatch(t, []string{
+		name + "-prepare", name + "-work", name + "-notify",
+		name + "-work-r1", name + "-publish-r1", name + "-notify-r1", name + "-celebrate-r1",
+	}, p.jobs(), "prepare ran once")
+	assert.EqualValues(t, 2, flow.Status.Flows[1].Attempts)
+	p.oneEvent(name, v1alpha1.ReasonRetried)
 }
 
 // The seed's example is accepted as it is, by both kinds of apply, and nothing of it is dropped.

@@ -74,6 +74,7 @@ func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	ours := labels.SelectorFromSet(labels.Set{builder.LabelManagedBy: builder.ManagedBy})
 	return ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                  newScheme(),
 		Logger:                  logger,
@@ -85,9 +86,10 @@ func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
 		// The process ends when the manager does, so the next one may lead at once.
 		LeaderElectionReleaseOnCancel: true,
 		Controller:                    config.Controller{MaxConcurrentReconciles: o.concurrency},
-		// Of all the cluster's Secrets, only the operators' own are kept in memory.
+		// Of all the cluster's Secrets and pods, only the operators' own are kept in memory.
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&corev1.Secret{}: {Label: labels.SelectorFromSet(labels.Set{builder.LabelManagedBy: builder.ManagedBy})},
+			&corev1.Secret{}: {Label: ours},
+			&corev1.Pod{}:    {Label: ours},
 		}},
 		// A pass must see the writes of the pass before it: what it doesn't see, it would want again.
 		// The pod groups of gang schedulers have no Go types.

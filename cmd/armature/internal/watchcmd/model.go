@@ -22,27 +22,52 @@ type row struct {
 	message string
 }
 
-// rows lists the flows in the order of the spec.
+// rows lists the flows in the order of the spec, those in finally last.
 func rows(flow *v1alpha1.JobFlow, now time.Time) []row {
-	states := make(map[string]v1alpha1.FlowStatus, len(flow.Status.Flows))
+	details := make(map[string]v1alpha1.FlowStatus, len(flow.Status.Flows))
 	for _, s := range flow.Status.Flows {
-		states[s.Name] = s
+		details[s.Name] = s
 	}
-	all := make([]row, 0, len(flow.Spec.Flows))
+	all := make([]row, 0, len(flow.Spec.Flows)+len(flow.Spec.Finally))
 	for _, f := range flow.Spec.Flows {
-		s := states[f.Name]
-		r := row{name: f.Name, after: strings.Join(f.Dependencies, ","), state: s.State, message: s.Message}
-		if r.state == "" {
-			r.state = v1alpha1.FlowPending
+		all = append(all, row{name: f.Name, after: strings.Join(f.Dependencies, ","), state: v1alpha1.FlowPending})
+	}
+	for _, f := range flow.Spec.Finally {
+		all = append(all, row{name: f.Name, after: "(finally)", state: v1alpha1.FlowPending})
+	}
+	setEnds(all, flow)
+	for i := range all {
+		r := &all[i]
+		s, ok := details[r.name]
+		if !ok {
+			continue
 		}
+		r.state, r.message = s.State, s.Message
 		if s.StartTime != nil && flow.Status.StartTime != nil {
 			r.started = true
 			r.start = max(0, s.StartTime.Sub(flow.Status.StartTime.Time))
 			r.took = max(0, end(s.CompletionTime, now).Sub(s.StartTime.Time))
 		}
-		all = append(all, r)
 	}
 	return all
+}
+
+// setEnds sets how flows have ended, of which a large JobFlow tells no more. The indexes are those of the spec that the
+// status is about.
+func setEnds(all []row, flow *v1alpha1.JobFlow) {
+	if flow.Status.ObservedGeneration != flow.Generation {
+		return
+	}
+	for _, ends := range []struct {
+		indexes v1alpha1.Indexes
+		state   v1alpha1.FlowState
+	}{
+		{flow.Status.Finished, v1alpha1.FlowSucceed}, {flow.Status.Failed, v1alpha1.FlowFailed}, {flow.Status.Skipped, v1alpha1.FlowSkipped},
+	} {
+		for i := range ends.indexes.Below(len(all)) {
+			all[i].state = ends.state
+		}
+	}
 }
 
 // elapsed is how long the flow has been running, or ran.
@@ -87,6 +112,8 @@ func ended(flow *v1alpha1.JobFlow) (bool, error) {
 		return false, nil
 	case flow.Status.State == v1alpha1.StateSucceed:
 		return true, nil
+	case flow.Status.State == v1alpha1.StateFailed && flow.Spec.Retry > flow.Status.Retry && !flow.Spec.Terminate:
+		return false, nil // it is about to be retried
 	case flow.Status.State == v1alpha1.StateFailed:
 		return true, ErrFailed
 	default:

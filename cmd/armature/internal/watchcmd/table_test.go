@@ -70,6 +70,23 @@ func TestTableFitsTheScreen(t *testing.T) {
 	}
 }
 
+func TestTableOfALargeFlow(t *testing.T) {
+	flow := sample()
+	flow.Spec.Finally = []v1alpha1.Flow{{Name: "last"}}
+	flow.Status.Flows = flow.Status.Flows[1:2] // the only one that is told of in detail
+	flow.Status.Finished, flow.Status.Skipped = "0,2", "2"
+	got := table(flow, at(4).Time, layout{width: 80, height: 24})
+	assert.Equal(t, strings.Join([]string{
+		"jobflow/sample  Running  2/4  4s",
+		"  FLOW  AFTER      STATE     START    TIME",
+		"✔ a                Succeed",
+		"● b     a          Running     +2s      2s  " + strings.Repeat(" ", 18) + strings.Repeat("━", 18),
+		"- c     a,b        Skipped",
+		"○ last  (finally)  Pending",
+		"",
+	}, "\n"), got)
+}
+
 func TestScreenRedrawsInPlaceAndOnlyOnChange(t *testing.T) {
 	var out bytes.Buffer
 	s := &screen{out: &out, size: func() (int, int) { return 80, 24 }}
@@ -112,6 +129,10 @@ func TestEnded(t *testing.T) {
 	done, err = ended(flow)
 	assert.True(t, done)
 	require.ErrorIs(t, err, ErrFailed)
+
+	flow.Spec.Retry = 1
+	done, _ = ended(flow)
+	assert.False(t, done, "it is about to be retried")
 
 	flow.Generation = 2
 	done, _ = ended(flow)

@@ -1,0 +1,78 @@
+package v1alpha1
+
+// State sums up how far a batch is, in one word.
+// +kubebuilder:validation:Enum=Pending;Running;Succeed;Failed;Terminating
+type State string
+
+// The states of a batch.
+const (
+	// StatePending: nothing has been started yet.
+	StatePending State = "Pending"
+	// StateRunning: something has been started, and something has not ended.
+	StateRunning State = "Running"
+	// StateSucceed: everything has succeeded. This is final.
+	StateSucceed State = "Succeed"
+	// StateFailed: everything has ended, and something failed, which is final; or the spec is invalid and nothing was
+	// ever started, which a change of the spec can mend.
+	StateFailed State = "Failed"
+	// StateTerminating: the batch is being deleted.
+	StateTerminating State = "Terminating"
+)
+
+// FlowState is the state of one flow of a JobFlow.
+// +kubebuilder:validation:Enum=Pending;Running;Succeed;Failed;Skipped
+type FlowState string
+
+// The states of a flow.
+const (
+	// FlowPending: there is no Job yet.
+	FlowPending FlowState = "Pending"
+	// FlowRunning: there is a Job, and it hasn't ended.
+	FlowRunning FlowState = "Running"
+	// FlowSucceed: the Job completed.
+	FlowSucceed FlowState = "Succeed"
+	// FlowFailed: the Job failed, was stopped, or couldn't be made. Only a retry runs it again.
+	FlowFailed FlowState = "Failed"
+	// FlowSkipped: there is no Job, because the dependencies, when, failFast or the end of the flow don't let it start.
+	FlowSkipped FlowState = "Skipped"
+)
+
+// Types of a JobFlow's conditions, besides Ready and Stalled.
+const (
+	// ConditionSucceeded is True once everything has ended and nothing has failed.
+	ConditionSucceeded = "Succeeded"
+	// ConditionFailed is True once everything has ended and something has failed.
+	ConditionFailed = "Failed"
+	// ConditionStopped is True once the flow was stopped before its end; its reason is Terminated or DeadlineExceeded.
+	ConditionStopped = "Stopped"
+	// ConditionEditRefused is True while the spec differs, in what has been started, from what it was then.
+	ConditionEditRefused = "EditRefused"
+)
+
+// Reasons of a JobFlow's conditions and events.
+const (
+	// ReasonPending: nothing has been started yet.
+	ReasonPending = "Pending"
+	// ReasonStarted: the first Jobs are being created.
+	ReasonStarted = "Started"
+	// ReasonRunning: Jobs are running.
+	ReasonRunning = "Running"
+	// ReasonSucceeded: everything has ended, and nothing failed.
+	ReasonSucceeded = "Succeeded"
+	// ReasonJobFailed: a flow has failed.
+	ReasonJobFailed = "JobFailed"
+	// ReasonFailed: the JobFlow has ended, and a flow has failed.
+	ReasonFailed = "Failed"
+	// ReasonInvalidSpec: the spec can't be carried out until someone changes it.
+	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonJobTemplateNotFound: a flow waits for a JobTemplate that doesn't exist.
+	ReasonJobTemplateNotFound = "JobTemplateNotFound"
+	// ReasonChangeIgnored: the spec was changed after the flow had ended.
+	ReasonChangeIgnored = "ChangeIgnored"
+	// ReasonEditRefused: what was changed has been started, so the change has no effect.
+	ReasonEditRefused = "EditRefused"
+	// ReasonTerminated: spec.terminate is true.
+	ReasonTerminated = "Terminated"
+	// ReasonTerminating: the JobFlow is being deleted.
+	ReasonTerminating = "Terminating"
+)

@@ -1,0 +1,101 @@
+package outcome
+
+import (
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// OfPods returns the outcome of a Job that hasn't ended yet as its pods determine it: Succeeded if the Job is certain to
+// become complete, else Running. The Job controller looks at pods about once a second only, so this is known earlier
+// than the Job's own condition; see the package's comment for the rule.
+//
+// Pods are those that the Job controls. What is given may be old, the Job and the pods each by itself: what was
+// determined once stays so.
+func OfPods(job *batchv1.Job, pods []*corev1.Pod) Outcome {
+	if !podsDecide(job) || len(pods) == 0 {
+		return Outcome{}
+	}
+	wanted := int(ptr.Deref(job.Spec.Completions, 1))
+	counted, bad := 0, int32(0)
+	var indexes map[int]bool
+	var ended metav1.Time
+	for _, pod := range pods {
+		switch {
+		case pod.Status.Phase == corev1.PodFailed:
+			bad++
+		case !countsAsSucceeded(job, pod):
+		case isIndexed(job):
+			index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
+			if err != nil || index < 0 || index >= wanted || indexes[index] {
+				continue
+			}
+			if indexes == nil {
+				indexes = make(map[int]bool, wanted)
+			}
+			indexes[index] = true
+			fallthrough
+		default:
+			counted++
+			if t := endOf(pod); ended.Before(&t) {
+				ended = t
+			}
+		}
+	}
+	if counted < wanted || bad > ptr.Deref(job.Spec.BackoffLimit, 6) {
+		return Outcome{}
+	}
+	o := Outcome{Phase: Succeeded}
+	if !ended.IsZero() {
+		o.Ended = &ended
+	}
+	return o
+}
+
+// podsDecide reports whether nothing but the number of its pods that succeed decides how a Job ends.
+func podsDecide(job *batchv1.Job) bool {
+	s := &job.Spec
+	for i := range job.Status.Conditions {
+		c := &job.Status.Conditions[i]
+		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobFailureTarget || c.Type == batchv1.JobFailed) {
+			return false
+		}
+	}
+	return job.DeletionTimestamp == nil &&
+		s.ActiveDeadlineSeconds == nil && s.PodFailurePolicy == nil && s.SuccessPolicy == nil &&
+		s.BackoffLimitPerIndex == nil && s.MaxFailedIndexes == nil && s.ManagedBy == nil &&
+		(s.Completions != nil || ptr.Deref(s.Parallelism, 1) == 1) && ptr.Deref(s.Completions, 1) > 0
+}
+
+func isIndexed(job *batchv1.Job) bool {
+	return ptr.Deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion
+}
+
+// countsAsSucceeded reports whether the Job controller counts a pod as succeeded, or has. It does so as long as the pod
+// has its finalizer, unless it was being deleted before it ended: then it may have been counted as failed.
+func countsAsSucceeded(job *batchv1.Job, pod *corev1.Pod) bool {
+	if pod.Status.Phase != corev1.PodSucceeded || pod.DeletionTimestamp != nil {
+		return false
+	}
+	if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+		return true
+	}
+	uncounted := job.Status.UncountedTerminatedPods
+	return uncounted != nil && slices.Contains(uncounted.Succeeded, pod.UID) ||
+		job.Status.Succeeded >= ptr.Deref(job.Spec.Completions, 1)
+}
+
+// endOf returns when the last container of a pod ended.
+func endOf(pod *corev1.Pod) metav1.Time {
+	var last metav1.Time
+	for i := range pod.Status.ContainerStatuses {
+		if t := pod.Status.ContainerStatuses[i].State.Terminated; t != nil && last.Before(&t.FinishedAt) {
+			last = t.FinishedAt
+		}
+	}
+	return last
+}

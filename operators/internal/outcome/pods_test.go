@@ -1,0 +1,161 @@
+package outcome
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+)
+
+func fieldsOf(list string) []string { return strings.Fields(strings.Trim(list, "[]")) }
+
+// TestPodsNeverSayOtherwiseThanTheJob lets anything happen in any order, and looks at any past state of the Job beside
+// any past state of its pods: if the pods were said to determine success, the Job becomes complete, whatever follows.
+func TestPodsNeverSayOtherwiseThanTheJob(t *testing.T) {
+	determined := 0
+	rapid.Check(t, func(t *rapid.T) {
+		completions := rapid.Int32Range(1, 3).Draw(t, "completions")
+		spec := batchv1.JobSpec{
+			Completions: &completions, Parallelism: ptr.To(rapid.Int32Range(1, 3).Draw(t, "parallelism")),
+			BackoffLimit: ptr.To(rapid.Int32Range(0, 2).Draw(t, "backoffLimit")),
+		}
+		if rapid.Bool().Draw(t, "indexed") {
+			spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+		}
+		c := newCluster(t, spec)
+		claimed := false
+		look := func() {
+			job := c.jobs[rapid.IntRange(0, len(c.jobs)-1).Draw(t, "job")]
+			pods := c.podSets[rapid.IntRange(0, len(c.podSets)-1).Draw(t, "pods")]
+			if !claimed && OfPods(job, pods).Phase == Succeeded {
+				claimed = true
+				determined++
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"sync": func(*rapid.T) { c.sync() },
+			"end": func(t *rapid.T) {
+				if able := slices.Collect(filter(c.pods, canRun)); len(able) > 0 {
+					c.end(rapid.SampledFrom(able).Draw(t, "pod"))
+				}
+			},
+			"evict": func(t *rapid.T) {
+				if len(c.pods) > 0 && rapid.IntRange(0, 2).Draw(t, "rarely") == 0 {
+					rapid.SampledFrom(c.pods).Draw(t, "pod").DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+					c.happened()
+				}
+			},
+			"suspend": func(t *rapid.T) {
+				if rapid.IntRange(0, 2).Draw(t, "rarely") == 0 && !c.finished() {
+					c.job.Spec.Suspend = ptr.To(!ptr.Deref(c.job.Spec.Suspend, false))
+					c.happened()
+				}
+			},
+			"look": func(*rapid.T) { look() },
+		})
+		c.job.Spec.Suspend = nil
+		for range 50 {
+			c.sync()
+			look()
+			for _, pod := range slices.Collect(filter(c.pods, canRun)) {
+				c.end(pod)
+			}
+		}
+		require.True(t, c.finished())
+		if claimed {
+			assert.Equal(t, batchv1.JobComplete, c.job.Status.Conditions[0].Type)
+		}
+	})
+	assert.Positive(t, determined)
+}
+
+func filter[T any](all []T, keep func(T) bool) func(func(T) bool) {
+	return func(yield func(T) bool) {
+		for _, x := range all {
+			if keep(x) && !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+func TestOfPods(t *testing.T) {
+	end := metav1.NewTime(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	pod := func(change ...func(*corev1.Pod)) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u", Finalizers: []string{batchv1.JobTrackingFinalizer}}}
+		p.Status.Phase = corev1.PodSucceeded
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{FinishedAt: end}}}}
+		for _, f := range change {
+			f(p)
+		}
+		return p
+	}
+	one := func(change ...func(*corev1.Pod)) []*corev1.Pod { return []*corev1.Pod{pod(change...)} }
+	deleted := func(p *corev1.Pod) { p.DeletionTimestamp = &end }
+	released := func(p *corev1.Pod) { p.Finalizers = nil }
+	bad := func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
+	index := func(i string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: i} }
+	}
+	indexed := func(j *batchv1.Job) {
+		j.Spec.CompletionMode, j.Spec.Completions = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](2)
+	}
+
+	tests := map[string]struct {
+		change func(*batchv1.Job)
+		pods   []*corev1.Pod
+		want   Phase
+	}{
+		"the only pod has succeeded":   {nil, one(), Succeeded},
+		"no pods":                      {nil, nil, Running},
+		"it runs":                      {nil, one(func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }), Running},
+		"it was deleted":               {nil, one(deleted), Running},
+		"it may not have been counted": {nil, one(released), Running},
+		"it was counted": {func(j *batchv1.Job) {
+			j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"u"}}
+		},
+			one(released), Succeeded},
+		"all were counted":          {func(j *batchv1.Job) { j.Status.Succeeded = 1 }, one(released), Succeeded},
+		"after a retry":             {func(j *batchv1.Job) { j.Spec.BackoffLimit = ptr.To[int32](1) }, []*corev1.Pod{pod(bad), pod()}, Succeeded},
+		"too many failures":         {nil, []*corev1.Pod{pod(bad), pod()}, Running},
+		"one is missing":            {func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](2) }, one(), Running},
+		"two of two":                {func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](2) }, []*corev1.Pod{pod(), pod()}, Succeeded},
+		"an index twice":            {indexed, []*corev1.Pod{pod(index("0")), pod(index("0"))}, Running},
+		"each index":                {indexed, []*corev1.Pod{pod(index("0")), pod(index("1"))}, Succeeded},
+		"an index that isn't one":   {indexed, []*corev1.Pod{pod(index("0")), pod(index("2")), pod()}, Running},
+		"no completions are wanted": {func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](0) }, one(), Running},
+		"a work queue":              {func(j *batchv1.Job) { j.Spec.Completions, j.Spec.Parallelism = nil, ptr.To[int32](2) }, one(), Running},
+		"a deadline":                {func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](9) }, one(), Running},
+		"a pod failure policy":      {func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{} }, one(), Running},
+		"a success policy":          {func(j *batchv1.Job) { j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{} }, one(), Running},
+		"a limit per index":         {func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](1) }, one(), Running},
+		"someone else's":            {func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/x") }, one(), Running},
+		"about to be deleted":       {func(j *batchv1.Job) { j.DeletionTimestamp = &end }, one(), Running},
+		"about to fail": {func(j *batchv1.Job) {
+			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue}}
+		}, one(), Running},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			job := &batchv1.Job{Spec: batchv1.JobSpec{BackoffLimit: ptr.To[int32](0)}}
+			if tt.change != nil {
+				tt.change(job)
+			}
+			want := Outcome{Phase: tt.want}
+			if tt.want == Succeeded {
+				want.Ended = &end
+			}
+			assert.Equal(t, want, OfPods(job, tt.pods))
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package jobflow
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+// conditionOrder is the order in which conditions are listed.
+var conditionOrder = []string{
+	builder.ConditionReady, builder.ConditionStalled, v1alpha1.ConditionSucceeded, v1alpha1.ConditionFailed,
+	v1alpha1.ConditionStopped, v1alpha1.ConditionSuspended, v1alpha1.ConditionEditRefused,
+}
+
+func findCondition(status *v1alpha1.JobFlowStatus, kind string) *metav1.Condition {
+	return meta.FindStatusCondition(status.Conditions, kind)
+}
+
+func (p *pass) setCondition(status *v1alpha1.JobFlowStatus, kind string, value metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: kind, Status: value, Reason: reason, Message: message,
+		ObservedGeneration: p.flow.Generation, LastTransitionTime: p.now,
+	})
+}
+
+// stall sets the conditions of a flow of which nothing more will come by itself.
+func (p *pass) stall(status *v1alpha1.JobFlowStatus, reason, message string) {
+	p.setCondition(status, builder.ConditionReady, metav1.ConditionFalse, reason, message)
+	p.setCondition(status, builder.ConditionStalled, metav1.ConditionTrue, reason, message)
+}
+
+// unstall takes back what stall said. What the builder said of the children is the builder's to take back.
+func (p *pass) unstall(status *v1alpha1.JobFlowStatus) {
+	if stalled := findCondition(status, builder.ConditionStalled); stalled != nil && stalled.Reason == v1alpha1.ReasonInvalidSpec {
+		meta.RemoveStatusCondition(&status.Conditions, builder.ConditionStalled)
+	}
+}
+
+// failures names the nodes that failed, and why as far as it is known.
+func (p *pass) failures(status *v1alpha1.JobFlowStatus) string {
+	messages := make(map[string]string, len(status.Flows))
+	for i := range status.Flows {
+		messages[status.Flows[i].Name] = status.Flows[i].Message
+	}
+	var bad []string
+	for i, s := range p.states {
+		if s == failed {
+			bad = append(bad, failure(p.nameOf(i), messages[p.nameOf(i)]))
+		}
+	}
+	return enumerate(bad, strings.Clone)
+}
+
+// failure says that a node failed, and why.
+func failure(name, message string) string {
+	return strings.TrimSuffix(name+" failed: "+message, ": ")
+}
+
+func progressMessage(c v1alpha1.FlowCounts) string {
+	text := fmt.Sprintf("%d of %d succeeded, %d running, %d pending", c.Succeeded, c.Total, c.Running, c.Pending)
+	if c.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", c.Failed)
+	}
+	if c.Skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", c.Skipped)
+	}
+	return text
+}
+
+func endMessage(c v1alpha1.FlowCounts) string {
+	switch {
+	case c.Skipped > 0:
+		return fmt.Sprintf("%d flows succeeded, %d were skipped", c.Succeeded, c.Skipped)
+	case c.Total == 1:
+		return "the only flow succeeded"
+	default:
+		return fmt.Sprintf("all %d flows succeeded", c.Total)
+	}
+}

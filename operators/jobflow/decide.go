@@ -1,0 +1,199 @@
+package jobflow
+
+import (
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
+	"github.com/armature-dev/armature/operators/jobflow/internal/when"
+)
+
+// decide looks at each node that hasn't ended, after its dependencies: it is skipped, started, or has to wait. Time is
+// linear in nodes and edges.
+func (p *pass) decide() {
+	for _, n := range p.order {
+		i := int(n)
+		switch {
+		case i >= p.flows, p.states[i].hasEnded(), p.states[i] == running && p.jobs[i] != nil:
+			continue
+		case !p.canBeDecided(i): // also of items under way, whose list may have to be read yet
+			continue
+		}
+		if p.states[i] == pending {
+			ready, message := p.isReady(i)
+			if !ready {
+				if message != "" {
+					p.end(i, skipped, news{message: message})
+				}
+				continue
+			}
+		}
+		p.run(i)
+	}
+	p.lookForTemplates()
+}
+
+// canBeDecided reports whether all dependencies of a node have ended. With failFast a failure anywhere is enough.
+func (p *pass) canBeDecided(i int) bool {
+	if p.spec.FailFast && p.failure >= 0 && p.states[i] == pending {
+		return true
+	}
+	for _, d := range p.dependencies(i) {
+		if !p.states[d].hasEnded() {
+			return false
+		}
+	}
+	return true
+}
+
+// isReady reports whether a node that can be decided is to be started. If it is to be skipped, message says why.
+func (p *pass) isReady(i int) (ready bool, message string) {
+	if p.spec.FailFast && p.failure >= 0 {
+		return false, fmt.Sprintf("not started: %s failed, and failFast is set", p.nameOf(p.failure))
+	}
+	if x := p.whens[int32(i)]; x != nil {
+		return p.evaluate(i, x, "")
+	}
+	dependencies := p.dependencies(i)
+	hindrance := slices.IndexFunc(dependencies, func(d int32) bool { return p.states[d] != succeeded })
+	if hindrance < 0 {
+		return true, ""
+	}
+	culprit := p.culpritOf(int(dependencies[hindrance]))
+	p.culprits[i] = int32(culprit) + 1
+	if p.states[culprit] == failed {
+		return false, fmt.Sprintf("not started: %s failed", p.names[culprit])
+	}
+	return false, fmt.Sprintf("not started: %s is skipped", p.names[culprit])
+}
+
+// culpritOf returns the node because of which one is skipped: one that failed, or was skipped by its own expression.
+func (p *pass) culpritOf(i int) int {
+	if p.culprits == nil {
+		p.culprits = make([]int32, p.size())
+	}
+	var path []int
+	for p.culprits[i] == 0 {
+		path = append(path, i)
+		next := -1
+		if p.states[i] == skipped && p.whens[int32(i)] == nil {
+			for _, d := range p.dependencies(i) {
+				if p.states[d] != succeeded {
+					next = int(d)
+					break
+				}
+			}
+		}
+		if next < 0 {
+			p.culprits[i] = int32(i) + 1
+			break
+		}
+		i = next
+	}
+	for _, at := range path {
+		p.culprits[at] = p.culprits[i]
+	}
+	return int(p.culprits[i]) - 1
+}
+
+// evaluate evaluates a node's expression. A node whose expression can't be evaluated has failed.
+func (p *pass) evaluate(i int, x *when.Expression, state v1alpha1.State) (ready bool, message string) {
+	jobs := map[string]when.Job{}
+	for _, d := range p.seenBy(i, x) {
+		job := when.Job{Succeeded: p.states[d] == succeeded, Failed: p.states[d] == failed, Skipped: p.states[d] == skipped}
+		if x.NeedsOutputs() {
+			var err error
+			if job.Output, err = p.output(int(d)); err != nil {
+				p.end(i, failed, news{message: "when: " + err.Error()})
+				return false, ""
+			}
+		}
+		jobs[p.names[d]] = job
+	}
+	yes, err := x.Eval(jobs, string(state))
+	if err != nil {
+		p.end(i, failed, news{message: "when: " + err.Error()})
+		return false, ""
+	}
+	if !yes {
+		return false, "not started: when is false"
+	}
+	return true, ""
+}
+
+// run starts a node whose turn it is, as far as it may be.
+func (p *pass) run(i int) {
+	switch {
+	case p.held:
+	case p.node(i).ForEach != nil:
+		p.forEach(i)
+	case p.states[i] == running: // it has Jobs of items
+		p.obstruct(i, v1alpha1.ReasonEditRefused, "was started with forEach: the items that haven't been started wait until it is put back")
+		if r := p.items[i]; r != nil {
+			p.endItems(i, r)
+		}
+	case p.mayStart():
+		template, ok := p.template(i)
+		if !ok {
+			return
+		}
+		job, err := p.render(i, template, nil)
+		if err != nil {
+			p.end(i, failed, news{message: err.Error()})
+			return
+		}
+		p.start = append(p.start, builder.Want(job, builder.CreateOnce()))
+		p.active++
+	}
+}
+
+// mayStart reports whether one Job more may be active.
+func (p *pass) mayStart() bool {
+	return p.spec.Parallelism == nil || p.active < int(*p.spec.Parallelism)
+}
+
+func (p *pass) obstruct(i int, reason, message string) {
+	p.news[i] = news{message: message}
+	p.obstacles = append(p.obstacles, obstacle{p.names[i], reason, message})
+}
+
+func (o obstacle) String() string { return fmt.Sprintf("flow %q %s", o.node, o.message) }
+
+// lookForTemplates looks at nodes that aren't to be started yet, so that there is time to mend what is in their way.
+func (p *pass) lookForTemplates() {
+	if p.held {
+		return
+	}
+	for i := range p.flows {
+		if p.states[i] == pending && p.spec.Flows[i].JobTemplateRef != "" && p.news[i].message == "" {
+			p.template(i)
+		}
+	}
+}
+
+// template returns the Job spec of a node, and false if there is something in the way of having it.
+func (p *pass) template(i int) (*batchv1.JobSpec, bool) {
+	node := p.node(i)
+	if node.JobTemplateRef == "" {
+		return node.JobTemplate, true
+	}
+	found, ok := builder.Referred[*v1alpha1.JobTemplate](p.seen, node.JobTemplateRef)
+	if !ok {
+		p.obstruct(i, v1alpha1.ReasonJobTemplateNotFound, fmt.Sprintf("waits for JobTemplate %q: %s", node.JobTemplateRef,
+			field.NotFound(p.pathOf(i).Child("jobTemplateRef"), node.JobTemplateRef)))
+		return nil, false
+	}
+	for j, mount := range node.ShareVolumeMounts {
+		if !podtemplate.HasVolume(p.spec.ShareVolumes, mount.Name) && !podtemplate.HasVolume(found.Spec.JobTemplate.Template.Spec.Volumes, mount.Name) {
+			p.obstruct(i, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("neither shareVolumes nor JobTemplate %q has the volume: %s", node.JobTemplateRef,
+				field.NotFound(p.pathOf(i).Child("shareVolumeMounts").Index(j).Child("name"), mount.Name)))
+			return nil, false
+		}
+	}
+	return &found.Spec.JobTemplate, true
+}

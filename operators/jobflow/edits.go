@@ -1,0 +1,76 @@
+package jobflow
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// refuseEdits says which changes of the spec have no effect, because they are of what has been started. It looks once a
+// generation.
+func (p *pass) refuseEdits(status *v1alpha1.JobFlowStatus) {
+	if p.flow.Status.ObservedGeneration == p.flow.Generation || p.flow.Status.StartTime == nil {
+		return
+	}
+	refused := p.changesOfStarted()
+	if len(refused) == 0 {
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionEditRefused)
+		return
+	}
+	message := enumerate(refused, problem.String)
+	p.setCondition(status, v1alpha1.ConditionEditRefused, metav1.ConditionTrue, v1alpha1.ReasonEditRefused, message)
+}
+
+// changesOfStarted returns the changes of nodes that have been started.
+func (p *pass) changesOfStarted() []problem {
+	const why = "it has been started, and stays as it was then; the change takes effect only if a retry runs it again"
+	var refused []problem
+	for i := range p.names {
+		if s := p.states[i]; s != running && !s.hasRun() {
+			continue
+		}
+		is := digest(p.node(i))
+		was := p.startedAs(i)
+		switch {
+		case was != "":
+			for _, name := range changedFields(was, is) {
+				refused = append(refused, problem{p.names[i], field.Forbidden(p.pathOf(i).Child(name), why)})
+			}
+		case p.recorded.states[i].hasRun() && p.marks[i].spec != 0 && p.marks[i].spec != specHash(is):
+			refused = append(refused, problem{p.names[i], field.Forbidden(p.pathOf(i), why)})
+		}
+	}
+	unnamed := 0
+	for i := p.size(); i < len(p.states); i++ {
+		if n := p.news[i]; n.job != nil {
+			refused = append(refused, problem{n.job.Labels[LabelFlow], field.Forbidden(field.NewPath("spec", "flows"),
+				"it was taken out and has been started: it still counts, as it was started")})
+		} else {
+			unnamed++
+		}
+	}
+	if unnamed > 0 {
+		refused = append(refused, problem{"", field.Forbidden(field.NewPath("spec", "flows"),
+			fmt.Sprintf("of the flows that were taken out %d had ended: they still count", unnamed))})
+	}
+	return refused
+}
+
+// startedAs returns the digest of what a node was started as; empty if none of its Jobs is there to tell.
+func (p *pass) startedAs(i int) string {
+	if job := p.jobs[i]; job != nil {
+		return job.Annotations[AnnotationStartedAs]
+	}
+	if r := p.items[i]; r != nil {
+		for item := range r.states {
+			if job := p.itemJobs[itemKey{i, item}]; job != nil {
+				return job.Annotations[AnnotationStartedAs]
+			}
+		}
+	}
+	return ""
+}

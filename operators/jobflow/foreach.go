@@ -1,0 +1,255 @@
+package jobflow
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+)
+
+// maxItems bounds the items of one forEach.
+const maxItems = 1000
+
+// itemKey is an item of a node.
+type itemKey struct{ node, item int }
+
+// itemRun is how far a forEach is.
+type itemRun struct {
+	of      string  // which list of items it is
+	states  []state // of the items
+	started bool    // there are Jobs of this attempt
+}
+
+// size is how much room it takes in a status at most.
+func (r *itemRun) size() int { return itemsSize(len(r.states)) }
+
+func itemsSize(items int) int { return 125 + 4*items }
+
+func (r *itemRun) count(s state) int {
+	n := 0
+	for _, is := range r.states {
+		if is == s {
+			n++
+		}
+	}
+	return n
+}
+
+// observeItems finds out what has become of the items that haven't ended.
+func (p *pass) observeItems() {
+	p.items = map[int]*itemRun{}
+	for i := range p.flow.Status.Items {
+		s := &p.flow.Status.Items[i]
+		node, ok := p.index[s.Name]
+		if !ok || p.states[node] == succeeded {
+			continue
+		}
+		r := &itemRun{of: s.Of, states: make([]state, min(max(int(s.Total), 0), maxItems))}
+		for item := range s.Succeeded.Below(len(r.states)) {
+			r.states[item] = succeeded
+		}
+		if p.retry == p.flow.Status.Retry {
+			for item := range s.Failed.Below(len(r.states)) {
+				r.states[item] = failed
+				r.started = true
+			}
+		}
+		p.items[int(node)] = r
+	}
+	for key, job := range p.itemJobs {
+		if !p.states[key.node].hasRun() {
+			p.states[key.node] = running
+		}
+		if r := p.items[key.node]; r != nil && key.item < len(r.states) { // else it is put on record by forEach
+			p.judgeItem(r, key.item, job)
+		}
+	}
+}
+
+// judgeItem records what has become of an item, as far as its Job has come.
+func (p *pass) judgeItem(r *itemRun, item int, job *batchv1.Job) {
+	r.started = true
+	if r.states[item].hasEnded() {
+		return
+	}
+	switch p.outcomeOf(job).Phase {
+	case outcome.Running:
+		r.states[item] = running
+		p.active++
+	case outcome.Succeeded:
+		r.states[item] = succeeded
+	case outcome.Failed:
+		r.states[item] = failed
+	}
+}
+
+// itemsOf returns the items of a node that is to be started.
+func (p *pass) itemsOf(i int) ([]string, error) {
+	each := p.node(i).ForEach
+	if each.FromOutput == "" {
+		return each.Items, nil
+	}
+	output, err := p.output(int(p.index[each.FromOutput]))
+	if err != nil {
+		return nil, err
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal([]byte(output), &list); err != nil {
+		return nil, fmt.Errorf("the output of flow %q is no JSON list: %w; it begins with %q", each.FromOutput, err, shorten(output, 40))
+	}
+	if len(list) > maxItems {
+		return nil, fmt.Errorf("the output of flow %q has %d items, more than %d", each.FromOutput, len(list), maxItems)
+	}
+	items := make([]string, len(list))
+	for n, raw := range list {
+		if json.Unmarshal(raw, &items[n]) != nil || string(raw) == "null" { // no string: as JSON
+			items[n] = string(raw)
+		}
+	}
+	return items, nil
+}
+
+// forEach starts as many items of a node as may be started, and ends the node when all of them have ended.
+func (p *pass) forEach(i int) {
+	items, err := p.itemsOf(i)
+	if err != nil {
+		p.end(i, failed, news{message: "forEach: " + err.Error()})
+		return
+	}
+	if len(items) == 0 {
+		p.end(i, succeeded, news{message: "there are no items"})
+		return
+	}
+	r, of := p.items[i], hashOf(items)
+	switch {
+	case r != nil && r.of == of:
+	case r != nil && r.started:
+		p.obstruct(i, v1alpha1.ReasonEditRefused, "has forEach items other than those it was started with: what hasn't been started of these waits until they are put back")
+		p.endItems(i, r)
+		return
+	case !p.hasRoomFor(len(items)):
+		p.news[i] = news{message: "waits until fewer items of other flows are under way"}
+		return
+	default:
+		r = &itemRun{of: of, states: make([]state, len(items))}
+		p.items[i] = r
+		for item := range items {
+			if job := p.itemJobs[itemKey{i, item}]; job != nil {
+				p.judgeItem(r, item, job)
+			}
+		}
+	}
+	p.startItems(i, r, items)
+	p.endItems(i, r)
+}
+
+// hashOf tells a list of items from another.
+func hashOf(items []string) string {
+	h := fnv.New64a()
+	for _, item := range items {
+		fmt.Fprintf(h, "%d:%s", len(item), item)
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// hasRoomFor reports whether a forEach of so many items fits into the status, besides those under way.
+func (p *pass) hasRoomFor(items int) bool {
+	taken := 0
+	for i, r := range p.items {
+		if !p.states[i].hasEnded() {
+			taken += r.size()
+		}
+	}
+	return taken == 0 || taken+itemsSize(items) <= roomFor(p.size()).items
+}
+
+// startItems starts as many items as may be active at a time, the first ones first.
+func (p *pass) startItems(i int, r *itemRun, items []string) {
+	template, ok := p.template(i)
+	if !ok {
+		return
+	}
+	free := len(items)
+	if most := p.node(i).ForEach.MaxParallel; most != nil {
+		free = int(*most) - r.count(running)
+	}
+	for item := range items {
+		if r.states[item] != pending || free <= 0 || !p.mayStart() {
+			continue
+		}
+		job, err := p.render(i, template, &itemEnv{item, items[item]})
+		if err != nil {
+			p.end(i, failed, news{message: err.Error()})
+			return
+		}
+		p.start = append(p.start, builder.Want(job, builder.CreateOnce()))
+		p.active++
+		free--
+	}
+}
+
+// endItems ends a node when all of its items have ended, and says how far they are.
+func (p *pass) endItems(i int, r *itemRun) {
+	if p.states[i].hasEnded() {
+		return
+	}
+	done, bad := r.count(succeeded), r.count(failed)
+	if p.states[i] == pending && (done+bad > 0 || r.started) {
+		p.states[i] = running
+	}
+	message := fmt.Sprintf("%d of %d items succeeded", done, len(r.states))
+	switch {
+	case done+bad < len(r.states):
+		if bad > 0 {
+			message += fmt.Sprintf(", %d failed", bad)
+		}
+		if p.news[i].message == "" {
+			p.news[i] = news{message: message}
+		}
+	case bad == 0:
+		p.end(i, succeeded, news{message: message})
+	default:
+		indexes := v1alpha1.IndexesOf(len(r.states), func(item int) bool { return r.states[item] == failed })
+		p.end(i, failed, news{message: fmt.Sprintf("%s; failed: %s", message, strings.ReplaceAll(string(indexes), ",", ", "))})
+	}
+}
+
+// itemsOnRecord returns the items as the status has them: of nodes under way, and of those that failed as far as there is
+// room.
+func (p *pass) itemsOnRecord() []v1alpha1.ItemsStatus {
+	var all []v1alpha1.ItemsStatus
+	room := roomFor(p.size()).oldItems
+	for _, i := range slices.Sorted(maps.Keys(p.items)) {
+		r := p.items[i]
+		in := func(s state) v1alpha1.Indexes {
+			return v1alpha1.IndexesOf(len(r.states), func(item int) bool { return r.states[item] == s })
+		}
+		s := v1alpha1.ItemsStatus{Name: p.names[i], Of: r.of, Total: int32(len(r.states)), Succeeded: in(succeeded), Failed: in(failed)}
+		switch {
+		case p.states[i] == succeeded, p.states[i] == skipped, p.states[i] == pending && p.node(i).ForEach == nil:
+			continue
+		case p.states[i] == failed:
+			if room -= 125 + len(s.Succeeded) + len(s.Failed); room < 0 {
+				continue
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// sortedItemJobs returns the keys of the items' Jobs in their order.
+func (p *pass) sortedItemJobs() []itemKey {
+	return slices.SortedFunc(maps.Keys(p.itemJobs), func(a, b itemKey) int {
+		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.item, b.item))
+	})
+}

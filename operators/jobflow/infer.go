@@ -1,0 +1,31 @@
+package jobflow
+
+import (
+	"slices"
+)
+
+// inferEnds puts on record nodes whose end wasn't, and whose Jobs have been deleted, if others have been started that
+// needed them to succeed. The status may be put off for a while under load; in that time a Job that has ended could
+// be deleted, and would be made again.
+func (p *pass) inferEnds() {
+	for i, s := range p.states {
+		if s != running && !s.hasRun() || i >= p.flows || p.whens[int32(i)] != nil {
+			continue
+		}
+		for _, d := range p.dependencies(i) {
+			if p.states[d] == pending && p.startedWithSameDependencies(i) {
+				p.end(int(d), succeeded, news{message: "its Job was deleted before its end was recorded; " + p.names[i] + " had been started after it"})
+			}
+		}
+	}
+}
+
+// startedWithSameDependencies reports whether the node depended on the same nodes when it was started.
+func (p *pass) startedWithSameDependencies(i int) bool {
+	is := digest(p.node(i))
+	if was := p.startedAs(i); was != "" {
+		changed := changedFields(was, is)
+		return !slices.Contains(changed, "dependencies") && !slices.Contains(changed, "when")
+	}
+	return p.recorded.states[i].hasRun() && p.marks[i].spec == specHash(is)
+}

@@ -1,0 +1,32 @@
+package when
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/common/types"
+)
+
+// Job is what an expression sees of a flow.
+type Job struct {
+	Succeeded, Failed, Skipped bool
+	Output                     string
+}
+
+// Eval evaluates an expression over these flows, and the state of finally.
+func (x *Expression) Eval(jobs map[string]Job, state string) (bool, error) {
+	values := make(map[string]any, len(jobs))
+	for name, job := range jobs {
+		values[name] = map[string]any{
+			"succeeded": job.Succeeded, "failed": job.Failed, "skipped": job.Skipped, "output": job.Output,
+		}
+	}
+	value, _, err := x.program.Eval(map[string]any{"jobs": values, "state": state})
+	if err != nil {
+		return false, err
+	}
+	b, ok := value.(types.Bool)
+	if !ok {
+		return false, fmt.Errorf("it is a %s, and must be a bool", value.Type())
+	}
+	return bool(b), nil
+}

@@ -1,0 +1,128 @@
+package when
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+)
+
+// maxCost bounds the evaluation of one expression, in CEL's units: about one a step. It takes a millisecond or two.
+const maxCost = 100_000
+
+// Scope is what an expression may look at.
+type Scope struct {
+	// Has says whether jobs has a flow of this name.
+	Has func(name string) bool
+	// Finally: there is state besides.
+	Finally bool
+}
+
+// Expression is a compiled expression. It is safe for concurrent use.
+type Expression struct {
+	program cel.Program
+	names   []string
+	all     bool
+	outputs bool
+}
+
+// Error is what is wrong with an expression, and where.
+type Error struct {
+	// Line and Column are counted from 1.
+	Line, Column int
+	// Message says what is wrong.
+	Message string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
+}
+
+// Compile compiles an expression. The error is an [*Error].
+func Compile(text string, scope Scope) (*Expression, error) {
+	envs, err := environments()
+	if err != nil {
+		return nil, &Error{1, 1, err.Error()}
+	}
+	env := envs.flow
+	if scope.Finally {
+		env = envs.finally
+	}
+	checked, issues := env.Compile(text)
+	if issues.Err() != nil {
+		return nil, firstOf(issues.Errors())
+	}
+	if t := checked.OutputType(); t.Kind() != types.BoolKind {
+		return nil, &Error{1, 1, fmt.Sprintf("it is of type %s, and must be a bool", t)}
+	}
+	x := &Expression{outputs: strings.Contains(text, "output")}
+	if err := x.lookAt(checked.NativeRep(), scope); err != nil {
+		return nil, err
+	}
+	x.program, err = env.Program(checked, cel.CostLimit(maxCost))
+	if err != nil {
+		return nil, &Error{1, 1, err.Error()}
+	}
+	return x, nil
+}
+
+// firstOf returns the first of some errors, and how many more there are.
+func firstOf(errs []*common.Error) *Error {
+	first := errs[0]
+	e := &Error{first.Location.Line(), max(first.Location.Column(), 0) + 1, first.Message}
+	if n := len(errs) - 1; n > 0 {
+		e.Message += fmt.Sprintf(" (and %d more)", n)
+	}
+	return e
+}
+
+// lookAt finds out which flows an expression names, and refuses names that jobs doesn't have.
+func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
+	named := map[int64]bool{} // occurrences of jobs with a name behind them
+	known := map[string]bool{}
+	name := func(jobs ast.Expr, name string, at int64) {
+		named[jobs.ID()] = true
+		if !scope.Has(name) {
+			if err == nil {
+				place := checked.SourceInfo().GetStartLocation(at)
+				err = &Error{place.Line(), place.Column() + 1, fmt.Sprintf("jobs has no %q: it isn't among the dependencies", name)}
+				if scope.Finally {
+					err.(*Error).Message = fmt.Sprintf("jobs has no %q: no flow has this name", name)
+				}
+			}
+			return
+		}
+		if !known[name] {
+			known[name] = true
+			x.names = append(x.names, name)
+		}
+	}
+	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch {
+		case e.Kind() == ast.SelectKind && isJobs(e.AsSelect().Operand()):
+			if !e.AsSelect().IsTestOnly() { // has(jobs.x) may ask for what there isn't
+				name(e.AsSelect().Operand(), e.AsSelect().FieldName(), e.ID())
+			}
+		case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "_[_]" && isJobs(e.AsCall().Args()[0]):
+			if key := e.AsCall().Args()[1]; key.Kind() == ast.LiteralKind {
+				if text, ok := key.AsLiteral().Value().(string); ok {
+					name(e.AsCall().Args()[0], text, e.ID())
+				}
+			}
+		case isJobs(e) && !named[e.ID()]:
+			x.all = true
+		}
+	}))
+	return err
+}
+
+func isJobs(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == "jobs" }
+
+// Names returns the flows that the expression looks at, and false if these may be all that it may look at.
+func (x *Expression) Names() (names []string, ok bool) { return x.names, !x.all }
+
+// NeedsOutputs reports whether it may look at outputs.
+func (x *Expression) NeedsOutputs() bool { return x.outputs }

@@ -1,0 +1,118 @@
+package when
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var jobs = map[string]Job{
+	"build":  {Succeeded: true, Output: "gpu"},
+	"check":  {Failed: true},
+	"a-b":    {Skipped: true},
+	"number": {Succeeded: true, Output: "7"},
+}
+
+func scope(finally bool) Scope {
+	return Scope{Has: func(name string) bool { _, ok := jobs[name]; return ok }, Finally: finally}
+}
+
+func TestEval(t *testing.T) {
+	for text, want := range map[string]bool{
+		`true`:                 true,
+		`jobs.build.succeeded`: true,
+		`jobs.check.failed || jobs.check.skipped`: true,
+		`jobs.build.output == "gpu"`:              true,
+		`jobs["a-b"].skipped`:                     true,
+		`jobs["a-b"].succeeded`:                   false,
+		`int(jobs.number.output) > 6`:             true,
+		`jobs.all(name, !jobs[name].failed)`:      false,
+		`jobs.exists(name, jobs[name].failed)`:    true,
+		`"build" in jobs`:                         true,
+		`has(jobs.nowhere)`:                       false,
+		`jobs.build.output.matches("^g.u$")`:      true,
+		`jobs.build.output in ["cpu", "gpu"]`:     true,
+	} {
+		x, err := Compile(text, scope(false))
+		require.NoError(t, err, text)
+		got, err := x.Eval(jobs, "")
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got, text)
+	}
+	x, err := Compile(`state == "Failed" && jobs.check.failed`, scope(true))
+	require.NoError(t, err)
+	got, err := x.Eval(jobs, "Failed")
+	require.NoError(t, err)
+	assert.True(t, got)
+}
+
+func TestCompileSaysWhatIsWrongAndWhere(t *testing.T) {
+	for text, want := range map[string]string{
+		`jobs.build.succeeded &&`:            `line 1, column 24: Syntax error: mismatched input '<EOF>'`,
+		`jobs.build.succeded`:                `line 1, column 11: undefined field 'succeded'`,
+		`jobs.build.output`:                  `line 1, column 1: it is of type string, and must be a bool`,
+		`jobs.build`:                         `line 1, column 1: it is of type Job, and must be a bool`,
+		`job.build.failed`:                   `line 1, column 1: undeclared reference to 'job'`,
+		`jobs.build.output == 7`:             `line 1, column 19: found no matching overload for '_==_'`,
+		"true &&\n  jobs.bild.failed":        `line 2, column 7: jobs has no "bild": it isn't among the dependencies`,
+		`jobs["bi-ld"].failed`:               `line 1, column 5: jobs has no "bi-ld"`,
+		`jobs.exists(n, jobs.x.failed)`:      `line 1, column 20: jobs has no "x"`,
+		`state == "Failed"`:                  `line 1, column 1: undeclared reference to 'state'`,
+		`Job{failed: true}.failed && x && y`: `(and 1 more)`,
+		``:                                   `line 1, column 1: Syntax error`,
+	} {
+		_, err := Compile(text, scope(false))
+		require.Error(t, err, text)
+		assert.Contains(t, err.Error(), want, text)
+	}
+	_, err := Compile(`jobs.x.failed`, scope(true))
+	assert.ErrorContains(t, err, `jobs has no "x": no flow has this name`)
+}
+
+func TestEvalFails(t *testing.T) {
+	for text, want := range map[string]string{
+		`int(jobs.build.output) > 1`:             "type conversion error",
+		`jobs[jobs.build.output].failed`:         "no such key: gpu",
+		`1 / int(jobs.number.output + "x") == 1`: "type conversion error",
+	} {
+		x, err := Compile(text, scope(false))
+		require.NoError(t, err, text)
+		_, err = x.Eval(jobs, "")
+		assert.ErrorContains(t, err, want, text)
+	}
+}
+
+func TestEvalIsBounded(t *testing.T) {
+	many := map[string]Job{}
+	for i := range 100 {
+		many[fmt.Sprint("n", i)] = Job{Output: strings.Repeat("x", 100)}
+	}
+	x, err := Compile(`jobs.all(a, jobs.all(b, jobs.all(c, jobs[a].output + jobs[b].output != jobs[c].output)))`, scope(false))
+	require.NoError(t, err)
+	_, err = x.Eval(many, "")
+	assert.ErrorContains(t, err, "cost limit exceeded")
+}
+
+func TestNames(t *testing.T) {
+	for text, want := range map[string]struct {
+		names   []string
+		some    bool
+		outputs bool
+	}{
+		`true`: {nil, true, false},
+		`jobs.build.failed || jobs.check.failed || jobs.build.skipped`: {[]string{"build", "check"}, true, false},
+		`jobs["a-b"].output == ""`:                                     {[]string{"a-b"}, true, true},
+		`jobs.exists(n, jobs[n].failed)`:                               {nil, false, false},
+		`jobs.build.failed && "x" in jobs`:                             {[]string{"build"}, false, false},
+	} {
+		x, err := Compile(text, scope(false))
+		require.NoError(t, err, text)
+		names, some := x.Names()
+		assert.Equal(t, want.names, names, text)
+		assert.Equal(t, want.some, some, text)
+		assert.Equal(t, want.outputs, x.NeedsOutputs(), text)
+	}
+}

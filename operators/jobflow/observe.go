@@ -1,0 +1,147 @@
+package jobflow
+
+import (
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+)
+
+// observe finds out what has become of each node that hasn't ended yet: what its Job says, or the Job's pods.
+func (p *pass) observe() {
+	p.findJobs()
+	p.gatherPods()
+	for i, job := range p.jobs {
+		if job != nil && !p.states[i].hasRun() { // one that was skipped has been started by a pass that was cut short
+			p.judge(i, job)
+		}
+	}
+	p.observeItems()
+	p.observeDeparted()
+	p.readLateOutputs()
+}
+
+// findJobs says which Jobs are whose.
+func (p *pass) findJobs() {
+	for _, job := range builder.Owned[*batchv1.Job](p.seen) {
+		if i, ok := p.byJob[job.Name]; ok {
+			p.jobs[i] = job
+			continue
+		}
+		p.sort(job)
+	}
+}
+
+// sort says what a Job is that isn't called as one of a node's: an item's, one of an earlier attempt, or one of a node
+// that isn't in the spec any more. Others are no business of ours.
+func (p *pass) sort(job *batchv1.Job) {
+	node := job.Labels[LabelFlow]
+	if node == "" {
+		return
+	}
+	retry := int32(number(job.Labels[LabelRetry], 0))
+	if retry < p.retry {
+		p.former = append(p.former, job)
+		return
+	}
+	i, known := p.index[node]
+	item := number(job.Labels[LabelItem], -1)
+	switch {
+	case !known && item >= 0:
+		p.departed = append(p.departed, departedJob{node + "#" + strconv.Itoa(item), job})
+	case !known:
+		p.departed = append(p.departed, departedJob{node, job})
+	case item >= 0 && job.Name == itemJobName(p.flow.Name, node, item, p.retry):
+		if p.itemJobs == nil {
+			p.itemJobs = map[itemKey]*batchv1.Job{}
+		}
+		p.itemJobs[itemKey{int(i), item}] = job
+	}
+}
+
+// number reads a label's number.
+func number(text string, otherwise int) int {
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return otherwise
+	}
+	return n
+}
+
+// gatherPods finds the pods of Jobs that haven't ended, and of those whose output isn't known.
+func (p *pass) gatherPods() {
+	for _, pod := range builder.Owned[*corev1.Pod](p.seen) {
+		ref := metav1.GetControllerOfNoCopy(pod)
+		if ref == nil {
+			continue
+		}
+		if i, ok := p.byJob[ref.Name]; ok && (p.jobs[i] == nil || p.jobs[i].UID != ref.UID || (p.states[i].hasRun() && !p.puts[i])) {
+			continue // in the end, most of them
+		}
+		if p.pods == nil {
+			p.pods = map[string][]*corev1.Pod{}
+		}
+		p.pods[ref.Name] = append(p.pods[ref.Name], pod)
+	}
+}
+
+// podsOf returns the pods that a Job controls.
+func (p *pass) podsOf(job *batchv1.Job) []*corev1.Pod {
+	all := p.pods[job.Name]
+	for n, pod := range all {
+		if metav1.GetControllerOfNoCopy(pod).UID == job.UID {
+			continue
+		}
+		var own []*corev1.Pod // there are some of a predecessor of the same name
+		own = append(own, all[:n]...)
+		for _, pod := range all[n:] {
+			if metav1.GetControllerOfNoCopy(pod).UID == job.UID {
+				own = append(own, pod)
+			}
+		}
+		return own
+	}
+	return all
+}
+
+// judge records what has become of a node, as far as its Job has come.
+func (p *pass) judge(i int, job *batchv1.Job) {
+	o := p.outcomeOf(job)
+	switch o.Phase {
+	case outcome.Running:
+		p.states[i] = running
+		p.active++
+		return
+	case outcome.Succeeded:
+		if p.puts[i] && !p.readOutput(i, job, o) {
+			p.states[i] = running // its pods haven't been seen yet
+			return
+		}
+		p.end(i, succeeded, news{job: job, ended: o.Ended})
+	case outcome.Failed:
+		p.end(i, failed, news{job: job, ended: o.Ended, message: reasonOf(o)})
+	}
+}
+
+// outcomeOf is how a Job has ended: by its conditions, or, if the flow doesn't ask to wait for these, by its pods.
+func (p *pass) outcomeOf(job *batchv1.Job) outcome.Outcome {
+	o := outcome.Of(job)
+	if o.Phase == outcome.Running && p.spec.EndOfJob != v1alpha1.EndOfJobCondition {
+		o = outcome.OfPods(job, p.podsOf(job))
+	}
+	return o
+}
+
+// reasonOf says why a Job failed, in the Job controller's words.
+func reasonOf(o outcome.Outcome) string {
+	return strings.TrimSuffix(o.Reason+": "+o.Message, ": ")
+}

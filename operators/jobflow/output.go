@@ -1,0 +1,125 @@
+package jobflow
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+)
+
+// outputPatience is how long after a Job's end its pods are waited for, whose cache may be behind that of the Jobs.
+const outputPatience = time.Minute
+
+// readOutput puts on record what a Job that succeeded has put out. It returns false if that can't be known yet. An
+// output that isn't found for long is lost.
+func (p *pass) readOutput(i int, job *batchv1.Job, o outcome.Outcome) bool {
+	name := p.names[i]
+	if _, known := p.outputs[name]; known {
+		return true
+	}
+	pod := firstSucceeded(p.podsOf(job))
+	if pod == nil {
+		if o.Ended == nil {
+			return true
+		}
+		left := o.Ended.Add(outputPatience).Sub(p.seen.Now)
+		p.wakeIn(left)
+		return left <= 0
+	}
+	p.outputs[name] = strings.ToValidUTF8(messageOf(pod), "\uFFFD")
+	return true
+}
+
+// firstSucceeded returns the pod that stands for its Job: of those that succeeded the one with the lowest completion
+// index, or else that was created first.
+func firstSucceeded(pods []*corev1.Pod) *corev1.Pod {
+	done := slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return pod.Status.Phase != corev1.PodSucceeded })
+	if len(done) == 0 {
+		return nil
+	}
+	index := func(pod *corev1.Pod) int { return number(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 0) }
+	return slices.MinFunc(done, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(index(a), index(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// messageOf returns the termination message of a pod's first container that has one.
+func messageOf(pod *corev1.Pod) string {
+	for i := range pod.Spec.Containers {
+		for j := range pod.Status.ContainerStatuses {
+			s := &pod.Status.ContainerStatuses[j]
+			if s.Name == pod.Spec.Containers[i].Name && s.State.Terminated != nil && s.State.Terminated.Message != "" {
+				return s.State.Terminated.Message
+			}
+		}
+	}
+	return ""
+}
+
+// readLateOutputs looks for outputs of nodes that had ended before someone needed them.
+func (p *pass) readLateOutputs() {
+	for i, puts := range p.puts {
+		if puts && p.states[i] == succeeded && p.jobs[i] != nil {
+			p.readOutput(i, p.jobs[i], outcome.Outcome{Phase: outcome.Succeeded})
+		}
+	}
+}
+
+// output returns the output of a node that has ended. It is empty if the node hasn't succeeded, or has forEach.
+func (p *pass) output(i int) (string, error) {
+	value, known := p.outputs[p.names[i]]
+	if !known && p.states[i] == succeeded && p.node(i).ForEach == nil {
+		return "", fmt.Errorf("the output of flow %q wasn't kept: its pods were deleted before it was read, or there was no room for it (%d bytes for all outputs that are needed)",
+			p.names[i], roomFor(p.size()).outputs)
+	}
+	return value, nil
+}
+
+// dropOutputs forgets the outputs that no one needs any more, and new ones that there is no room for.
+func (p *pass) dropOutputs() {
+	needed := make([]bool, len(p.puts))
+	for _, u := range p.uses {
+		if p.states[u.consumer] != succeeded {
+			needed[u.producer] = true
+		}
+	}
+	room := roomFor(p.size()).outputs
+	known := make(map[string]bool, len(p.flow.Status.Outputs))
+	for _, o := range p.flow.Status.Outputs {
+		if i, ok := p.index[o.Name]; ok && needed[i] {
+			known[o.Name] = true
+			room -= sizeOf(o.Name, o.Value)
+		}
+	}
+	for i, name := range p.names {
+		value, ok := p.outputs[name]
+		switch {
+		case !ok || known[name]:
+		case needed[i] && sizeOf(name, value) <= room:
+			room -= sizeOf(name, value)
+		default:
+			delete(p.outputs, name)
+		}
+	}
+}
+
+// sizeOf is how much room an output takes in a status, as JSON, or a little more.
+func sizeOf(name, value string) int { return len(name) + jsonSize(value) + 30 }
+
+// outputsOnRecord returns the outputs as the status has them.
+func (p *pass) outputsOnRecord() []v1alpha1.FlowOutput {
+	var outputs []v1alpha1.FlowOutput
+	for i, puts := range p.puts {
+		if value, ok := p.outputs[p.names[i]]; ok && puts {
+			outputs = append(outputs, v1alpha1.FlowOutput{Name: p.names[i], Value: value})
+		}
+	}
+	return outputs
+}

@@ -1,0 +1,68 @@
+package jobflow
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/internal/runpolicy"
+)
+
+// over is the plan of a flow that has ended: nothing runs any more, whatever becomes of its Jobs and its spec. What is
+// left to do is to clean up.
+func (p *pass) over(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
+	expiry := runpolicy.Expiry(status.CompletionTime, p.spec.TTLSecondsAfterFinished, p.seen.Now)
+	if expiry.Due {
+		return builder.Plan[*v1alpha1.JobFlow]{DeleteOwner: true}
+	}
+	p.wakeIn(expiry.Left)
+	p.findJobs()
+	changed := p.flow.Status.ObservedGeneration != p.flow.Generation
+	if changed {
+		p.ledger.write(status)
+	}
+	plan := p.planOf(status)
+	if plan.Delete = p.unretained(); plan.Delete == nil {
+		plan.Delete = p.expired()
+	}
+	plan.RequeueAfter = p.again
+	if changed {
+		plan.Events = []events.Event{p.changeIgnored()}
+	}
+	return plan
+}
+
+// unretained returns the Jobs that aren't kept when a flow has ended. Those that have succeeded by their pods' account
+// only are given the time to say so themselves.
+func (p *pass) unretained() []client.Object {
+	if p.spec.JobRetention == "" || p.spec.JobRetention == v1alpha1.RetainAll {
+		return nil
+	}
+	var jobs []client.Object
+	p.eachJob(func(job *batchv1.Job) {
+		o := outcome.Of(job)
+		keep := o.Phase == outcome.Running || (o.Phase == outcome.Failed && p.spec.JobRetention == v1alpha1.RetainFailed)
+		if !keep && job.DeletionTimestamp == nil {
+			jobs = append(jobs, job)
+		}
+	})
+	return jobs
+}
+
+// changeIgnored is the event of a spec that was changed too late.
+func (p *pass) changeIgnored() events.Event {
+	const still = "ttlSecondsAfterFinished and jobRetention still take effect"
+	switch {
+	case p.flow.Status.State != v1alpha1.StateFailed:
+		return events.Warning(v1alpha1.ReasonChangeIgnored,
+			"the flow has ended (Succeed), so a change of its spec has no effect on it, and neither has a retry ("+still+"); create a new JobFlow to run it")
+	case p.spec.Retry > p.flow.Status.Retry:
+		return events.Warning(v1alpha1.ReasonChangeIgnored, "the flow isn't retried as long as spec.terminate is true")
+	default:
+		return events.Warning(v1alpha1.ReasonChangeIgnored,
+			"the flow has ended (Failed), so a change of its spec has no effect until spec.retry is increased ("+still+")")
+	}
+}

@@ -1,0 +1,41 @@
+package jobflow
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+// attempt returns the number of the retry that a flow is in, or begins: the one that is asked for takes its turn when the
+// one before has failed.
+func attempt(flow *v1alpha1.JobFlow) int32 {
+	s := &flow.Status
+	if s.CompletionTime != nil && s.State == v1alpha1.StateFailed && flow.Spec.Retry > s.Retry && !flow.Spec.Terminate {
+		return flow.Spec.Retry
+	}
+	return s.Retry
+}
+
+// beginRetry takes off the record what failed, what never ran, and what is in finally. What was taken out of the spec is
+// forgotten. Jobs of earlier attempts have other names, so that this can be cut short anywhere and begun again.
+func (p *pass) beginRetry(status *v1alpha1.JobFlowStatus) {
+	p.states, p.marks = p.states[:p.size()], p.marks[:p.size()]
+	for i, s := range p.states {
+		if s != succeeded || i >= p.flows {
+			p.states[i], p.marks[i] = pending, mark{}
+		}
+	}
+	p.failure, p.stopped = -1, false
+	p.recorded = ledger{slices.Clone(p.states), slices.Clone(p.marks), p.width}
+	status.Retry = p.retry
+	status.CompletionTime = nil
+	status.ActiveSince = nil
+	for _, kind := range []string{
+		v1alpha1.ConditionFailed, v1alpha1.ConditionStopped, v1alpha1.ConditionEditRefused, builder.ConditionStalled,
+	} {
+		meta.RemoveStatusCondition(&status.Conditions, kind)
+	}
+}

@@ -1,0 +1,52 @@
+package jobflow
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+// suspend says whether the flow is suspended, and from when on its deadline runs.
+func (p *pass) suspend(status *v1alpha1.JobFlowStatus) {
+	switch {
+	case p.spec.Suspend:
+		p.held = true
+		status.ActiveSince = nil
+		p.setCondition(status, v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true")
+	default:
+		if findCondition(status, v1alpha1.ConditionSuspended) != nil {
+			p.setCondition(status, v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "spec.suspend is false")
+		}
+		if status.StartTime == nil {
+			status.StartTime = &p.now
+		}
+		if status.ActiveSince == nil {
+			status.ActiveSince = &p.now
+		}
+	}
+}
+
+// suspendJobs returns the changes that make the active Jobs as suspended as the flow is. A Job that is suspended by its
+// own template, or by someone else, is theirs to resume.
+func (p *pass) suspendJobs() []builder.Edit {
+	var edits []builder.Edit
+	p.eachActiveJob(func(job *batchv1.Job, _ int) {
+		suspended := ptr.Deref(job.Spec.Suspend, false)
+		byUs := job.Annotations[AnnotationSuspended] != ""
+		if job.DeletionTimestamp != nil || suspended == p.spec.Suspend || (suspended && !byUs) {
+			return
+		}
+		after := job.DeepCopy()
+		after.Spec.Suspend = ptr.To(p.spec.Suspend)
+		if p.spec.Suspend {
+			annotate(after, AnnotationSuspended, "true")
+		} else {
+			delete(after.Annotations, AnnotationSuspended)
+		}
+		edits = append(edits, builder.Edit{Before: job, After: after})
+	})
+	return edits
+}
