@@ -220,3 +220,22 @@ func TestTheFlowsOwnTTL(t *testing.T) {
 	s.seconds = 1000
 	assert.True(t, s.step(completeJob("a")).DeleteOwner)
 }
+
+// The status that says that a flow has ended causes no pass by itself.
+func TestTheEndIsFollowedByWhatComesNext(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*v1alpha1.JobFlowSpec)
+		want   time.Duration
+	}{
+		"nothing":   {func(s *v1alpha1.JobFlowSpec) {}, 0},
+		"a retry":   {func(s *v1alpha1.JobFlowSpec) { s.Retry = 1 }, stopDelay},
+		"retention": {func(s *v1alpha1.JobFlowSpec) { s.JobRetention = v1alpha1.RetainNone }, stopDelay},
+		"a TTL":     {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](7) }, 7 * time.Second},
+		"at once":   {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](0) }, stopDelay},
+	} {
+		s := &stepper{flow: makeFlow(node("a"))}
+		tt.change(&s.flow.Spec)
+		s.step()
+		assert.Equal(t, tt.want, s.step(failedJob("a")).RequeueAfter, name)
+	}
+}

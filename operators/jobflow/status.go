@@ -38,6 +38,7 @@ func (p *pass) describe(status *v1alpha1.JobFlowStatus) {
 // describeEnd sets the state and the conditions of a flow that has ended.
 func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
+	p.wakeIn(p.whatComesNext())
 	p.unstall(status)
 	if status.Counts.Failed == 0 {
 		status.State = v1alpha1.StateSucceed
@@ -53,6 +54,19 @@ func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 	}
 	p.stall(status, reason, message)
 	p.setCondition(status, v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
+}
+
+// whatComesNext is when there is something to do after the end: a retry, or to clean up. 0 is never.
+func (p *pass) whatComesNext() time.Duration {
+	retention, ttl := p.spec.JobRetention, p.spec.TTLSecondsAfterFinished
+	switch {
+	case p.spec.Retry > p.retry, retention != "" && retention != v1alpha1.RetainAll:
+		return stopDelay
+	case ttl != nil:
+		return max(time.Duration(*ttl)*time.Second, stopDelay)
+	default:
+		return 0
+	}
 }
 
 // describeInvalid sets the conditions of a flow whose spec can't be carried out. What was started before runs on, and its

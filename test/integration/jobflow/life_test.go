@@ -1,0 +1,170 @@
+package jobflow
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/jobflow"
+)
+
+// run creates a JobFlow.
+func (p *place) run(name string, spec v1alpha1.JobFlowSpec) {
+	p.t.Helper()
+	require.NoError(p.t, p.client.Create(p.t.Context(), &v1alpha1.JobFlow{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name}, Spec: spec,
+	}))
+}
+
+// edit changes a flow's spec, as a user does.
+func (p *place) edit(name string, change func(*v1alpha1.JobFlowSpec)) {
+	p.t.Helper()
+	eventually(p.t, "the edit is taken", func() bool {
+		flow := p.flow(name)
+		change(&flow.Spec)
+		err := p.client.Update(p.t.Context(), flow)
+		if !apierrors.IsConflict(err) {
+			require.NoError(p.t, err)
+		}
+		return err == nil
+	})
+}
+
+func (p *place) job(name string) *batchv1.Job {
+	p.t.Helper()
+	job := &batchv1.Job{}
+	require.NoError(p.t, p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, job))
+	return job
+}
+
+// waitFlow waits until one of a JobFlow's flows is in a state.
+func (p *place) waitFlow(name, flow string, state v1alpha1.FlowState) {
+	p.t.Helper()
+	p.wait(name, flow+" is "+string(state), func(f *v1alpha1.JobFlow) bool { return statesOf(f)[flow] == state })
+}
+
+func reasonOf(f *v1alpha1.JobFlow, kind string) string {
+	if c := meta.FindStatusCondition(f.Status.Conditions, kind); c != nil && c.Status == metav1.ConditionTrue {
+		return c.Reason
+	}
+	return ""
+}
+
+func TestSuspendedFlowsStopAndGoOn(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.run("s", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", `test -n "$GO" || sleep 600`), node("b", "true", "a")}})
+	p.waitFlow("s", "a", v1alpha1.FlowRunning)
+	p.edit("s", func(s *v1alpha1.JobFlowSpec) { s.Suspend = true })
+	eventually(t, "the Job is suspended", func() bool {
+		for _, c := range p.job("s-a").Status.Conditions {
+			if c.Type == batchv1.JobSuspended && c.Status == "True" {
+				return true
+			}
+		}
+		return false
+	})
+	flow := p.wait("s", "it says so", func(f *v1alpha1.JobFlow) bool { return reasonOf(f, v1alpha1.ConditionSuspended) != "" })
+	assert.Nil(t, flow.Status.ActiveSince)
+
+	p.edit("s", func(s *v1alpha1.JobFlowSpec) { s.Suspend = false })
+	eventually(t, "the Job is resumed", func() bool { return !*p.job("s-a").Spec.Suspend && p.job("s-a").Status.Active == 1 })
+	assert.NotContains(t, p.job("s-a").Annotations, jobflow.AnnotationSuspended)
+	p.oneEvent("s", v1alpha1.ReasonSuspended)
+	p.oneEvent("s", v1alpha1.ReasonResumed)
+}
+
+func TestTerminatedFlowsEnd(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.run("t", v1alpha1.JobFlowSpec{
+		Flows:   []v1alpha1.Flow{node("a", "sleep 600"), node("b", "true", "a")},
+		Finally: []v1alpha1.Flow{node("last", `echo "$FLOW_STATUS $FLOW_FAILED"`)},
+	})
+	p.waitFlow("t", "a", v1alpha1.FlowRunning)
+	p.edit("t", func(s *v1alpha1.JobFlowSpec) { s.Terminate = true })
+	flow := p.waitState("t", v1alpha1.StateFailed)
+	assert.Equal(t, map[string]v1alpha1.FlowState{"a": "Failed", "b": "Skipped", "last": "Succeed"}, statesOf(flow))
+	assert.Equal(t, v1alpha1.ReasonTerminated, reasonOf(flow, v1alpha1.ConditionFailed))
+	assert.Equal(t, []string{"t-last"}, p.jobs(), "the active Job was deleted")
+	assert.Equal(t, "Failed a", p.logs("t-last"))
+}
+
+func TestAFlowsDeadlineHoldsWhileNoOneIsThere(t *testing.T) {
+	p := newPlace(t)
+	stop := p.manage()
+	p.run("d", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "sleep 600")}, ActiveDeadlineSeconds: ptr.To[int64](3)})
+	p.waitFlow("d", "a", v1alpha1.FlowRunning)
+	stop()
+	since := p.flow("d").Status.ActiveSince
+	require.NotNil(t, since)
+	eventually(t, "the deadline has passed", func() bool { return metav1.Now().Sub(since.Time).Seconds() > 3 })
+	p.manage()
+	flow := p.waitState("d", v1alpha1.StateFailed)
+	assert.Equal(t, v1alpha1.ReasonDeadlineExceeded, reasonOf(flow, v1alpha1.ConditionFailed))
+	assert.Empty(t, p.jobs())
+}
+
+func TestWhatIsLeftOfAFlow(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	flows := []v1alpha1.Flow{node("good", "true"), node("bad", "exit 1")}
+	p.run("failed", v1alpha1.JobFlowSpec{Flows: flows, JobRetention: v1alpha1.RetainFailed})
+	p.run("none", v1alpha1.JobFlowSpec{Flows: flows, JobRetention: v1alpha1.RetainNone})
+	p.run("gone", v1alpha1.JobFlowSpec{Flows: flows, TTLSecondsAfterFinished: ptr.To[int32](0)})
+	p.waitState("failed", v1alpha1.StateFailed)
+	p.waitState("none", v1alpha1.StateFailed)
+	eventually(t, "one Job is left", func() bool { names := p.jobs(); return len(names) == 1 && names[0] == "failed-bad" })
+	err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "gone"}, &v1alpha1.JobFlow{})
+	assert.True(t, apierrors.IsNotFound(err), "%v", err)
+}
+
+func TestEditsOfAFlowUnderWay(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.run("e", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "sleep 3"), node("b", "echo before", "a"), node("c", "true", "a")}})
+	p.waitFlow("e", "a", v1alpha1.FlowRunning)
+	p.edit("e", func(s *v1alpha1.JobFlowSpec) {
+		s.Flows = []v1alpha1.Flow{node("new", "echo new", "b"), node("a", "echo too late"), node("b", "echo after", "a")}
+	})
+	flow := p.wait("e", "it is refused", func(f *v1alpha1.JobFlow) bool { return reasonOf(f, v1alpha1.ConditionEditRefused) != "" })
+	assert.Contains(t, meta.FindStatusCondition(flow.Status.Conditions, v1alpha1.ConditionEditRefused).Message,
+		`flow "a": spec.flows[1].jobTemplate: Forbidden: it has been started`)
+	p.waitState("e", v1alpha1.StateSucceed)
+	assert.Equal(t, "after", p.logs("e-b"))
+	assert.Equal(t, "new", p.logs("e-new"))
+	assert.ElementsMatch(t, []string{"e-a", "e-b", "e-new"}, p.jobs())
+	p.oneEvent("e", v1alpha1.ReasonEditRefused)
+}
+
+func TestSuccessorsDoNotWaitForTheJobController(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	for end, early := range map[v1alpha1.EndOfJob]bool{v1alpha1.EndOfJobPods: true, v1alpha1.EndOfJobCondition: false} {
+		name := map[bool]string{true: "early", false: "late"}[early]
+		w, err := p.client.Watch(t.Context(), &batchv1.JobList{}, client.InNamespace(p.namespace))
+		require.NoError(t, err)
+		p.run(name, v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "true"), node("b", "true", "a")}, EndOfJob: end})
+		completed := false
+		for event := range w.ResultChan() {
+			job := event.Object.(*batchv1.Job)
+			if job.Name == name+"-a" && job.Status.CompletionTime != nil {
+				completed = true
+			}
+			if job.Name == name+"-b" {
+				assert.Equal(t, early, !completed, name)
+				break
+			}
+		}
+		w.Stop()
+		p.waitState(name, v1alpha1.StateSucceed)
+	}
+}
