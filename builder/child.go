@@ -12,6 +12,7 @@ type Child struct {
 	how       *keeping // nil: by the defaults
 	phase     string
 	readyWhen func(client.Object) (ready bool, why string)
+	health    func(client.Object) Health
 	elsewhere bool
 	once      bool
 }
@@ -25,6 +26,7 @@ type keeping struct {
 	Adopt        AdoptPolicy
 	Former       []string // field managers
 	OnImmutable  ImmutablePolicy
+	Outlives     bool
 }
 
 // change returns what options have said so far, to say more.

@@ -201,7 +201,7 @@ func (r *rollout) runPhase(ctx context.Context, ds []*desired, hold bool) (ready
 			r.record(w)
 		}
 	}
-	errs = append(errs, r.writeAll(ctx, writes))
+	errs = append(errs, r.writeInOrder(ctx, writes))
 	err = errors.Join(errs...)
 	return err == nil && trouble() == before, err
 }
