@@ -32,6 +32,11 @@ func (o *Operator[T]) NamedIn(kind client.Object, names func(client.Object) []st
 //	for _, pod := range builder.Naming[*corev1.Pod](seen) { ... }
 func Naming[N client.Object](v View) []N { return as[N](v.naming[reflect.TypeFor[N]()]) }
 
+// NamingLike is [Naming] for a type that is only known by an object of it.
+func (v View) NamingLike(like client.Object) []client.Object {
+	return slices.Clone(v.naming[reflect.TypeOf(like)])
+}
+
 // WithNaming returns the view with objects that name the owner, for tests of plans.
 func (v View) WithNaming(objs ...client.Object) View {
 	naming := make(map[reflect.Type][]client.Object, len(v.naming))

@@ -54,6 +54,8 @@ func TestWithNaming(t *testing.T) {
 	assert.Len(t, builder.Naming[*corev1.ConfigMap](full.WithNaming(newConfigMap("default", "c", ""))), 3)
 	assert.Len(t, builder.Naming[*corev1.ConfigMap](full), 2, "a view stays as it is")
 	assert.Empty(t, builder.Naming[*corev1.ConfigMap](empty))
+	assert.Len(t, full.NamingLike(&corev1.ConfigMap{}), 2)
+	assert.Empty(t, full.NamingLike(&corev1.Secret{}))
 }
 
 func TestNamedInIsChecked(t *testing.T) {
