@@ -13,6 +13,7 @@ type Child struct {
 	phase     string
 	readyWhen func(client.Object) (ready bool, why string)
 	health    func(client.Object) Health
+	frozen    *frozen
 	elsewhere bool
 	once      bool
 }
@@ -61,6 +62,14 @@ func Want(obj client.Object, opts ...ChildOption) Child {
 
 // hash tells, within this process, a child from one that is wanted otherwise. It returns false if it can't.
 func (c Child) hash() (uint64, bool) {
+	if c.frozen == nil {
+		return c.computeHash()
+	}
+	c.frozen.once.Do(func() { c.frozen.hash, c.frozen.ok = c.computeHash() })
+	return c.frozen.hash, c.frozen.ok
+}
+
+func (c Child) computeHash() (uint64, bool) {
 	if c.how == nil {
 		return fasthash.Of(c.object)
 	}

@@ -57,17 +57,19 @@ func (n *renderedNode) children(to []builder.Child, now *observed, health ailmen
 		to = append(to, sharedClaim(n, c, now.claim(n, c.Name)))
 	}
 	to = append(to, n.fixed...)
-	workload, options := n.workload, n.options
-	if set, ok := workload.(*appsv1.StatefulSet); ok {
-		workload = keepTemplates(set, now.statefulSets[n.node.Workload])
-	}
+	workload := n.workload
 	if now.isScaled(n) && n.node.Kind != daemonSet {
-		options = append(options[:len(options):len(options)], builder.Ignore("spec.replicas"))
+		workload = n.scaled
+	}
+	if set, ok := workload.Object().(*appsv1.StatefulSet); ok {
+		if kept := keepTemplates(set, now.statefulSets[n.node.Workload]); kept != set {
+			workload = workload.Of(kept)
+		}
 	}
 	if health.Unwell || health.Failed {
-		options = append(options[:len(options):len(options)], builder.HealthFrom(health.of(now.workload(n))))
+		workload = workload.With(builder.HealthFrom(health.of(now.workload(n))))
 	}
-	return append(to, builder.Want(workload, options...))
+	return append(to, workload)
 }
 
 // sooner returns the smaller of two times of which 0 is never.

@@ -7,7 +7,6 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
 )
@@ -18,8 +17,8 @@ type renderedNode struct {
 	node     Node
 	revision string // of its pods
 	fixed    []builder.Child
-	workload client.Object
-	options  []builder.ChildOption // of the workload
+	workload builder.Child
+	scaled   builder.Child // the workload, with its replicas left to others
 	claims   []*corev1.PersistentVolumeClaim
 }
 
@@ -59,11 +58,12 @@ func (a *App[C]) renderNode(cluster C, n Node) (*renderedNode, []string) {
 	}
 	r := &renderer{app: a.Name, cluster: cluster.GetName(), namespace: cluster.GetNamespace(), node: n, configPath: a.configPath()}
 	inPhase := builder.InPhase(n.NodeType)
-	out := &renderedNode{node: n, options: []builder.ChildOption{inPhase}}
+	out := &renderedNode{node: n}
+	options := []builder.ChildOption{inPhase}
 	if len(files) > 0 {
 		config := r.configMap(files)
-		out.fixed = append(out.fixed, builder.Want(config, inPhase))
-		out.options = append(out.options, builder.HashFrom(config))
+		out.fixed = append(out.fixed, builder.Want(config, inPhase).Frozen())
+		options = append(options, builder.HashFrom(config))
 	}
 	pod := r.pod(len(files) > 0)
 	if a.Pod != nil {
@@ -72,9 +72,12 @@ func (a *App[C]) renderNode(cluster C, n Node) (*renderedNode, []string) {
 	out.revision = revisionOf(pod, files)
 	pod.Annotations = with(pod.Annotations, AnnotationRevision, out.revision)
 	for _, obj := range r.around() {
-		out.fixed = append(out.fixed, builder.Want(obj, inPhase))
+		out.fixed = append(out.fixed, builder.Want(obj, inPhase).Frozen())
 	}
-	out.workload = r.workload(pod)
+	out.workload = builder.Want(r.workload(pod), options...).Frozen()
+	if n.Kind != daemonSet {
+		out.scaled = out.workload.With(builder.Ignore("spec.replicas")).Frozen()
+	}
 	if n.Kind != statefulSet {
 		out.claims = r.claims()
 	}
