@@ -79,7 +79,7 @@ func (o *observed) workload(n *renderedNode) client.Object {
 
 // claim returns the claim of a name that is the node's.
 func (o *observed) claim(n *renderedNode, name string) *corev1.PersistentVolumeClaim {
-	for _, c := range o.claims[labelValue(n.node.Name)] {
+	for _, c := range o.claims[LabelValue(n.node.Name)] {
 		if c.Name == name {
 			return c
 		}

@@ -42,8 +42,9 @@ func configName(workload string) string         { return workload + "-config" }
 func headlessName(workload string) string       { return workload + "-headless" }
 func claimName(workload, storage string) string { return cut(workload+"-"+storage, 253) }
 
-// labelValue returns a name as the value of a label.
-func labelValue(name string) string { return cut(name, maxLabel) }
+// LabelValue returns a name as the value of the labels that are named after it: with a hash in place of the end if it is
+// longer than 63 characters.
+func LabelValue(name string) string { return cut(name, maxLabel) }
 
 // cut shortens a name to a length. A hash of the whole name keeps names apart that begin alike.
 func cut(name string, length int) string {
@@ -57,5 +58,5 @@ func cut(name string, length int) string {
 
 // selector returns the labels by which a node's pods are found, and by which no other node's are.
 func selector(cluster, node string) map[string]string {
-	return map[string]string{LabelCluster: labelValue(cluster), LabelNode: labelValue(node)}
+	return map[string]string{LabelCluster: LabelValue(cluster), LabelNode: LabelValue(node)}
 }

@@ -28,7 +28,7 @@ func (a *App[C]) Plan(cluster C, seen builder.View) builder.Plan[C] {
 		states[i] = stateOf(n, now, health)
 		plan.Children = n.children(plan.Children, now, health)
 		if n.node.Kind == statefulSet {
-			plan.Edits = append(plan.Edits, growClaims(n, now.claims[labelValue(n.node.Name)])...)
+			plan.Edits = append(plan.Edits, growClaims(n, now.claims[LabelValue(n.node.Name)])...)
 		}
 		plan.RequeueAfter = sooner(plan.RequeueAfter, health.again)
 	}
@@ -48,7 +48,7 @@ func (a *App[C]) health(n *renderedNode, now *observed) ailment {
 	if workload == nil {
 		return ailment{}
 	}
-	return healthOf(n.node.Name, workload, now.pods[labelValue(n.node.Name)], now.now, a.stuckAfter())
+	return healthOf(n.node.Name, workload, now.pods[LabelValue(n.node.Name)], now.now, a.stuckAfter())
 }
 
 // children adds all that a node consists of.

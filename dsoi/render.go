@@ -100,10 +100,10 @@ func revisionOf(pod *corev1.PodTemplateSpec, files map[string]string) string {
 // labels are those of all objects of the node.
 func (r *renderer) labels() map[string]string {
 	labels := selector(r.cluster, r.node.Name)
-	labels[LabelNodeType] = labelValue(r.node.NodeType)
-	labels["app.kubernetes.io/name"] = labelValue(r.app)
-	labels["app.kubernetes.io/instance"] = labelValue(r.cluster)
-	labels["app.kubernetes.io/component"] = labelValue(r.node.NodeType)
+	labels[LabelNodeType] = LabelValue(r.node.NodeType)
+	labels["app.kubernetes.io/name"] = LabelValue(r.app)
+	labels["app.kubernetes.io/instance"] = LabelValue(r.cluster)
+	labels["app.kubernetes.io/component"] = LabelValue(r.node.NodeType)
 	return labels
 }
 
