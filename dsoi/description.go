@@ -92,16 +92,19 @@ func at(field string, i int, name string) string {
 }
 
 func (d *description) readFailurePolicy(spec v1beta1.ClusterSpec) {
-	after, err := spec.RollbackAfter.Parse(10 * time.Minute)
+	after, err := spec.UpgradeTimeout.Parse(10 * time.Minute)
 	if err == nil && after < time.Second {
 		err = fmt.Errorf("is %s; want at least a second", after)
 	}
 	if err != nil {
-		d.wrong("rollbackAfter %s", err)
+		d.wrong("upgradeTimeout %s", err)
 	}
 	switch spec.OnFailure {
 	case "", v1beta1.FailureWait:
 		d.onFailure = builder.Wait
+		if spec.UpgradeTimeout != "" {
+			d.onFailure = builder.Alert(after)
+		}
 	case v1beta1.FailureRollback:
 		d.onFailure = builder.Rollback(after)
 	default:

@@ -147,7 +147,7 @@ func TestACrashHaltsTheUpgradeAndIsNamed(t *testing.T) {
 func TestRollback(t *testing.T) {
 	s := installed(t)
 	first := s.town().Status.Revision
-	s.describe(threeTypes("v2", "bad", "v2") + "onFailure: Rollback\nrollbackAfter: 5m\n")
+	s.describe(threeTypes("v2", "bad", "v2") + "onFailure: Rollback\nupgradeTimeout: 5m\n")
 	s.pass()
 	s.rollOut("t-control")
 	s.pass()
@@ -176,6 +176,22 @@ func TestRollback(t *testing.T) {
 	s.settle()
 	assert.Equal(t, "v2 v2 v2", s.images())
 	assert.Equal(t, v1beta1.ClusterRunning, s.town().Status.Phase)
+}
+
+// Nothing has failed, and yet it doesn't get on: the pods can't be made.
+func TestAnUpgradeThatTakesTooLong(t *testing.T) {
+	s := installed(t)
+	s.describe(threeTypes("v2", "v2", "v2") + "upgradeTimeout: 5m\n")
+	s.pass()
+	s.pass()
+	assert.Equal(t, v1beta1.ClusterUpgrading, s.town().Status.Phase)
+	s.step(6 * time.Minute)
+	s.pass()
+	assert.Equal(t, "RolloutHalted", s.condition(builder.ConditionStalled).Reason)
+	assert.Contains(t, s.condition(builder.ConditionReady).Message, "t-control")
+	assert.Equal(t, "v2 v1 v1", s.images())
+	s.settle()
+	assert.Equal(t, "v2 v2 v2", s.images(), "it goes on as soon as it can")
 }
 
 // An upgrade that is begun during another starts at the first type; what the first one has changed further on stays as

@@ -60,8 +60,8 @@ func TestMistakesAreNamed(t *testing.T) {
 		"an external's name":       {"zookeeper", "zoo keeper", `external: the name "zoo keeper" can't be part of the name of a file`},
 		"two names of one field":   {"nodes:", "order: [coordinator]\nnodes:", "deploymentOrder and order are names of one field; want one of them"},
 		"a policy that is none":    {"nodes:", "onFailure: Alert\nnodes:", `onFailure is "Alert"; want Wait or Rollback`},
-		"a time that is none":      {"nodes:", "rollbackAfter: soon\nnodes:", `rollbackAfter is "soon"; want a number of seconds`},
-		"a time too short":         {"nodes:", "rollbackAfter: 0\nnodes:", `rollbackAfter is 0s; want at least a second`},
+		"a time that is none":      {"nodes:", "upgradeTimeout: soon\nnodes:", `upgradeTimeout is "soon"; want a number of seconds`},
+		"a time too short":         {"nodes:", "upgradeTimeout: 0\nnodes:", `upgradeTimeout is 0s; want at least a second`},
 		"names that would collide": {"name: az2", "name: az1-headless", `the nodes "az1" and "az1-headless" would both have a Service t-az1-headless; rename one`},
 		"a node that is a text":    {"- {name: coord", "- coord\n- {name: coord", "nodes[0]: is a text; want a node"},
 	}

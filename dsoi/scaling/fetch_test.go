@@ -105,7 +105,10 @@ func TestWhatAnEndpointCanDoWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			source := v1beta1.HTTPSource{URL: served(t, tt.answer)}
-			source.Timeout = "1s"
+			source.Timeout = "30s"
+			if strings.Contains(tt.want, "1s") {
+				source.Timeout = "1s"
+			}
 			source.SecretRef = &v1beta1.SecretName{Name: "auth"}
 			_, err := ask(t, sensesOn(secret("auth", map[string]string{"token": theSecret})), source)
 			require.ErrorContains(t, err, tt.want)
@@ -203,6 +206,7 @@ func TestTLS(t *testing.T) {
 	cluster := sensesOn(secret("ca", map[string]string{"ca.crt": authority}), secret("none", nil), secret("bad", map[string]string{"ca.crt": "x"}),
 		secret("half", map[string]string{"tls.crt": authority}))
 	source := v1beta1.HTTPSource{URL: s.URL}
+	source.Timeout = "30s"
 	_, err := ask(t, cluster, source)
 	assert.EqualError(t, err, "its certificate isn't trusted, or it speaks no TLS")
 

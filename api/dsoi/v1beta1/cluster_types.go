@@ -49,17 +49,18 @@ type ClusterSpec struct {
 
 	// OnFailure says what becomes of an upgrade of which a node type doesn't become ready. Wait, the default, leaves it
 	// where it is, with later node types as they were, until it becomes ready or this spec is changed. Rollback returns
-	// to what was last completed, once the node type has not been ready for rollbackAfter; this spec stays as it is, and
+	// to what was last completed, once the node type has not been ready for upgradeTimeout; this spec stays as it is, and
 	// is not tried again until it changes.
 	// +optional
 	// +kubebuilder:validation:Enum=Wait;Rollback
 	OnFailure FailurePolicy `json:"onFailure,omitempty"`
 
-	// RollbackAfter is how long a node type may take to become ready, if onFailure is Rollback: a number of seconds, or a
-	// text such as "10m", at least a second. It should be longer than an upgrade of the slowest node type in good health.
-	// Default: 10m.
+	// UpgradeTimeout is how long a node type may take to become ready in an upgrade: a number of seconds, or a text such
+	// as "10m", at least a second. It should be longer than the slowest node type takes in good health. When it is over,
+	// the upgrade is rolled back if onFailure is Rollback, and else counts as halted, even if no pod has failed. Default:
+	// 10m for Rollback; for Wait none, so that only failed pods halt an upgrade.
 	// +optional
-	RollbackAfter Duration `json:"rollbackAfter,omitempty"`
+	UpgradeTimeout Duration `json:"upgradeTimeout,omitempty"`
 
 	ClusterAliases `json:",inline"`
 }

@@ -144,7 +144,7 @@ func TestReadingNeverFails(t *testing.T) {
 		})
 	}
 	fields := rapid.SampledFrom([]string{
-		"external", "k8sConfigGroup", "k8sConfig", "nodeK8sConfigGroup", "appConfigGroup", "nodeAppConfigGroup", "myAppConfigGroup", "nodes", "rollbackAfter",
+		"external", "k8sConfigGroup", "k8sConfig", "nodeK8sConfigGroup", "appConfigGroup", "nodeAppConfigGroup", "myAppConfigGroup", "nodes", "upgradeTimeout",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		data, err := json.Marshal(rapid.MapOfN(fields, value(4), 1, 4).Draw(t, "spec"))
