@@ -49,6 +49,8 @@
 //	Adopt(IfOrphan)              take over an object of that name that no one controls
 //	OnImmutable(Recreate(...))   delete and create anew what can't be changed into what is wanted; or Keep
 //	CreateOnce()                 create it if it isn't there, and leave it as it is
+//	Outlives()                   keep it when it is no longer wanted, and when the owner goes: a claim with data
+//	HealthFrom(look)             ask others how it fares: whether a StatefulSet's pods crash
 //
 // # What a pass costs
 //

@@ -27,6 +27,8 @@ type Operator[T client.Object] struct {
 	refs    []referredKind[T]
 	reads   []readKind
 	through []throughKind
+	naming  []namingKind
+	sense   func(context.Context, T, View) (any, error)
 	options controller.Options
 }
 
@@ -156,6 +158,13 @@ func (o *Operator[T]) add() error {
 		}
 		b = b.Watches(t.like, handler.EnqueueRequestsFromMapFunc(t.owners(o.engine, l.owner)))
 	}
+	for _, n := range l.naming {
+		if err := o.mgr.GetFieldIndexer().IndexField(ctx, n.like, n.index, n.names); err != nil {
+			return fmt.Errorf("index by the names of owners: %w", err)
+		}
+		b = b.Watches(n.like, handler.EnqueueRequestsFromMapFunc(n.owners()))
+	}
+	l.indexed = true
 	return b.Complete(l)
 }
 
@@ -200,8 +209,9 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	}
 	reads, readsErr := o.checkReads()
 	through, throughErr := o.checkThrough(l.owned)
-	l.reads, l.through = reads, through
-	return l, errors.Join(append(errs, readsErr, throughErr)...)
+	naming, namingErr := o.checkNaming()
+	l.reads, l.through, l.naming, l.sense = reads, through, naming, o.sense
+	return l, errors.Join(append(errs, readsErr, throughErr, namingErr)...)
 }
 
 // newOwner returns an empty owner.
