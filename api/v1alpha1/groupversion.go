@@ -21,6 +21,7 @@ func addKnownTypes(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
 		&JobFlow{}, &JobFlowList{},
 		&JobTemplate{}, &JobTemplateList{},
+		&MiniCluster{}, &MiniClusterList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
