@@ -19,6 +19,8 @@ var (
 
 func addKnownTypes(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
+		&FluxJob{}, &FluxJobList{},
+		&FluxSetup{}, &FluxSetupList{},
 		&JobFlow{}, &JobFlowList{},
 		&JobTemplate{}, &JobTemplateList{},
 		&MiniCluster{}, &MiniClusterList{},
