@@ -99,6 +99,13 @@ func (s *kinds) empty(k kind) (client.Object, error) {
 	return typed, nil
 }
 
+// isTyped reports whether an object is of the Go type that the client's scheme has for its kind: neither unstructured
+// nor its metadata alone.
+func (s *kinds) isTyped(k kind, obj client.Object) bool {
+	like, err := s.empty(kind{gvk: k.gvk})
+	return err == nil && reflect.TypeOf(like) == reflect.TypeOf(obj)
+}
+
 // typed returns an unstructured object as one of the Go type that the client's scheme has for its kind.
 func (s *kinds) typed(k kind, u runtime.Unstructured) (client.Object, error) {
 	obj, err := s.empty(kind{gvk: k.gvk})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,13 +20,15 @@ const conflictDelay = 50 * time.Millisecond
 
 // loop is the reconciler of an Operator.
 type loop[T client.Object] struct {
-	engine *Engine
-	plan   PlanFunc[T]
-	owner  kind
-	owned  []kind
-	away   []kind // children elsewhere
-	refs   []referredKind[T]
-	now    func() time.Time // the clock; tests give another
+	engine  *Engine
+	plan    PlanFunc[T]
+	owner   kind
+	owned   []kind
+	away    []kind // children elsewhere
+	refs    []referredKind[T]
+	reads   []readKind
+	through []throughKind
+	now     func() time.Time // the clock; tests give another
 
 	statusWrites statusWrites
 }
@@ -101,7 +104,14 @@ func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
 			return View{}, err
 		}
 	}
-	view := newView(l.now(), maps.Values(p.seen))
+	grandchildren, err := l.lookThrough(ctx, p)
+	if err != nil {
+		return View{}, err
+	}
+	view := newView(l.now(), slices.Values(append(slices.Collect(maps.Values(p.seen)), grandchildren...)))
+	if err := l.lookAround(ctx, &view); err != nil {
+		return View{}, err
+	}
 	for _, ref := range l.refs {
 		for _, name := range ref.names(owner) {
 			if name == "" {

@@ -25,6 +25,8 @@ type Operator[T client.Object] struct {
 	owned   []client.Object
 	away    []client.Object
 	refs    []referredKind[T]
+	reads   []readKind
+	through []throughKind
 	options controller.Options
 }
 
@@ -142,6 +144,18 @@ func (o *Operator[T]) add() error {
 		}
 		b = b.Watches(ref.like, handler.EnqueueRequestsFromMapFunc(ref.owners(o.engine)))
 	}
+	for _, read := range l.reads {
+		owners := handler.EnqueueRequestsFromMapFunc(allOwners(o.engine, l.owner))
+		b = b.Watches(read.like, owners, builder.WithPredicates(read.matters()))
+	}
+	for _, t := range l.through {
+		if !o.engine.isIndexed(t.kind) {
+			if err := o.engine.IndexOwned(ctx, o.mgr.GetFieldIndexer(), t.like); err != nil {
+				return err
+			}
+		}
+		b = b.Watches(t.like, handler.EnqueueRequestsFromMapFunc(t.owners(o.engine, l.owner)))
+	}
 	return b.Complete(l)
 }
 
@@ -184,7 +198,10 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 		ref.kind = k
 		l.refs = append(l.refs, ref)
 	}
-	return l, errors.Join(errs...)
+	reads, readsErr := o.checkReads()
+	through, throughErr := o.checkThrough(l.owned)
+	l.reads, l.through = reads, through
+	return l, errors.Join(append(errs, readsErr, throughErr)...)
 }
 
 // newOwner returns an empty owner.

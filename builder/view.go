@@ -12,14 +12,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// View is what exists when a plan is made: the owner's children and the objects that its spec refers to.
-// Everything in it is shared with the cache and must not be changed.
+// View is what exists when a plan is made: the owner's children, what these control in turn, the objects that its spec
+// refers to, and those that all owners look at. Everything in it is shared with the cache and must not be changed.
 type View struct {
 	// Now is the time of this pass.
 	Now time.Time
 
 	owned    map[reflect.Type][]client.Object
 	referred map[reference]client.Object
+	read     map[reflect.Type][]client.Object
 }
 
 // reference is how an owner's spec names an object of its own namespace.
@@ -39,17 +40,17 @@ func newView(now time.Time, children iter.Seq[client.Object]) View {
 		t := reflect.TypeOf(c)
 		v.owned[t] = append(v.owned[t], c)
 	}
-	v.sort()
+	for _, objs := range v.owned {
+		sortByName(objs)
+	}
 	return v
 }
 
-// sort gives the children an order, so that the same view always makes the same plan.
-func (v View) sort() {
-	for _, objs := range v.owned {
-		slices.SortStableFunc(objs, func(a, b client.Object) int {
-			return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
-		})
-	}
+// sortByName gives objects an order, so that the same view always makes the same plan.
+func sortByName(objs []client.Object) {
+	slices.SortStableFunc(objs, func(a, b client.Object) int {
+		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+	})
 }
 
 // WithReferred returns the view with objects that the owner refers to, for tests of plans.
@@ -68,16 +69,20 @@ func (v View) refer(o client.Object) {
 }
 
 // Owned returns the children of one kind that the owner controls, also those that are being deleted, ordered by
-// namespace and name. The kind must be one that the operator Owns. The slice is the caller's, its objects are not.
+// namespace and name. The kind must be one that the operator Owns. Of a kind that it OwnsThrough another they are what
+// the owner's children control; of one that it both Owns and OwnsThrough, all of them together. The slice is the
+// caller's, its objects are not.
 //
 //	for _, job := range builder.Owned[*batchv1.Job](seen) { ... }
-func Owned[C client.Object](v View) []C {
-	objs := v.owned[reflect.TypeFor[C]()]
-	children := make([]C, len(objs))
+func Owned[C client.Object](v View) []C { return as[C](v.owned[reflect.TypeFor[C]()]) }
+
+// as returns objects as what they are.
+func as[C client.Object](objs []client.Object) []C {
+	typed := make([]C, len(objs))
 	for i, o := range objs {
-		children[i] = o.(C)
+		typed[i] = o.(C)
 	}
-	return children
+	return typed
 }
 
 // Referred returns an object of one kind that the owner's spec names, in the owner's namespace, and whether it exists.

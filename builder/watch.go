@@ -4,8 +4,6 @@ import (
 	"context"
 	"maps"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -84,12 +82,5 @@ func (r referredKind[T]) find(ctx context.Context, e *Engine, referred client.Ob
 	if err != nil {
 		return nil, err
 	}
-	var requests []reconcile.Request
-	err = meta.EachListItem(list, func(o runtime.Object) error {
-		if owner, ok := o.(client.Object); ok {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(owner)})
-		}
-		return nil
-	})
-	return requests, err
+	return requestsFor(list)
 }

@@ -1,0 +1,111 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+)
+
+func TestWhichChangesOfWhatIsReadMatter(t *testing.T) {
+	node := func(version, label string) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: version, Labels: map[string]string{"l": label}}}
+	}
+	update := event.UpdateEvent{ObjectOld: node("1", "a"), ObjectNew: node("2", "a")}
+	relabelled := event.UpdateEvent{ObjectOld: node("1", "a"), ObjectNew: node("2", "b")}
+	resync := event.UpdateEvent{ObjectOld: node("1", "a"), ObjectNew: node("1", "a")}
+
+	any := readKind{}.matters()
+	assert.True(t, any.Update(update))
+	assert.False(t, any.Update(resync))
+	byLabel := readKind{changed: func(before, after client.Object) bool {
+		return before.GetLabels()["l"] != after.GetLabels()["l"]
+	}}.matters()
+	assert.False(t, byLabel.Update(update), "a heartbeat")
+	assert.True(t, byLabel.Update(relabelled))
+	assert.True(t, byLabel.Create(event.CreateEvent{Object: node("1", "a")}))
+	assert.False(t, byLabel.Create(event.CreateEvent{Object: node("1", "a"), IsInInitialList: true}))
+	assert.True(t, byLabel.Delete(event.DeleteEvent{Object: node("1", "a")}))
+}
+
+func TestAllOwnersLookAgain(t *testing.T) {
+	fails := false
+	c := fake.NewClientBuilder().WithObjects(deployment("a"), deployment("b")).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if fails {
+				return errors.New("no")
+			}
+			return c.List(ctx, list, opts...)
+		},
+	}).Build()
+	owner := kind{gvk: appsv1.SchemeGroupVersion.WithKind("Deployment")}
+	find := allOwners(NewEngine(c, Options{}), owner)
+	requests := find(t.Context(), &corev1.Node{})
+	require.Len(t, requests, 2)
+	assert.Equal(t, types.NamespacedName{Namespace: "default", Name: "a"}, requests[0].NamespacedName)
+	fails = true
+	assert.Empty(t, find(t.Context(), &corev1.Node{}))
+}
+
+func TestOwnerOfAGrandchild(t *testing.T) {
+	controlledBy := func(meta *metav1.ObjectMeta, apiVersion, kind, name string, uid types.UID) {
+		meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: ptr.To(true)}}
+	}
+	job := func(name, apiVersion, kind string) *batchv1.Job {
+		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name + "-uid")}}
+		controlledBy(&j.ObjectMeta, apiVersion, kind, "web", "web-uid")
+		return j
+	}
+	alone := job("alone", "", "")
+	alone.OwnerReferences = nil
+	objs := []client.Object{job("ours", "apps/v1", "Deployment"), job("other-group", "example.com/v1", "Deployment"), job("set", "apps/v1", "StatefulSet"), alone}
+	e := NewEngine(fake.NewClientBuilder().WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)).WithObjects(objs...).Build(), Options{})
+	through := throughKind{
+		parent: kind{gvk: batchv1.SchemeGroupVersion.WithKind("Job")},
+		kind:   kind{gvk: corev1.SchemeGroupVersion.WithKind("Pod")},
+	}
+	for name, c := range map[string]struct {
+		apiVersion, kind, parent string
+		uid                      types.UID
+		found                    bool
+	}{
+		"ours":                   {"batch/v1", "Job", "ours", "ours-uid", true},
+		"an older version":       {"batch/v1beta1", "Job", "ours", "ours-uid", true},
+		"another of that name":   {"batch/v1", "Job", "ours", "old-uid", false},
+		"gone":                   {"batch/v1", "Job", "gone", "gone-uid", false},
+		"another kind":           {"apps/v1", "ReplicaSet", "ours", "ours-uid", false},
+		"another group":          {"example.com/v1", "Job", "ours", "ours-uid", false},
+		"of no one's":            {"batch/v1", "Job", "alone", "alone-uid", false},
+		"of another kind's":      {"batch/v1", "Job", "set", "set-uid", false},
+		"of another group's":     {"batch/v1", "Job", "other-group", "other-group-uid", false},
+		"without any controller": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}}
+			if c.kind != "" {
+				controlledBy(&pod.ObjectMeta, c.apiVersion, c.kind, c.parent, c.uid)
+			}
+			requests := through.owners(e, kind{gvk: appsv1.SchemeGroupVersion.WithKind("Deployment")})(t.Context(), pod)
+			if !c.found {
+				assert.Empty(t, requests)
+				return
+			}
+			require.Len(t, requests, 1)
+			assert.Equal(t, types.NamespacedName{Namespace: "default", Name: "web"}, requests[0].NamespacedName)
+		})
+	}
+}
