@@ -11,7 +11,7 @@ RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 DEVCLUSTER_SRC := $(shell find devcluster -name '*.go' -not -name '*_test.go' -o -path 'devcluster/*' -name '*.yaml') devcluster/go.mod devcluster/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd events operators store -name '*.go' -not -name '*_test.go') go.mod go.sum
 
-.PHONY: help build demo example-webapp bench test test-unit test-integration test-devcluster test-bench fuzz lint generate check-generated tidy check-tidy clean
+.PHONY: help build image demo example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench fuzz lint generate check-generated tidy check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,14 @@ bin/devcluster: $(DEVCLUSTER_SRC)
 	@hack/say-first-build.sh bin/devcluster "5 to 10 minutes on 2 cores: it compiles all of Kubernetes"
 	cd devcluster && go build -o ../$@ ./cmd/devcluster
 
+VERSION  := $(shell git describe --tags --always --dirty --match "v*" 2>/dev/null)
+REVISION := $(shell git rev-parse HEAD 2>/dev/null)
+CREATED  := $(shell git log -1 --format=%ct 2>/dev/null)
+
+image: ## Write the manager's image to dist/armature.tar, an OCI archive, without a container engine
+	cd tools/image && go run . -source $(CURDIR) -package ./cmd/armature -name armature \
+		-version $(VERSION) -revision $(REVISION) -created $(CREATED) -output $(CURDIR)/dist/armature.tar
+
 demo: build ## Run the example flow on a cluster of its own, and show it live
 	@hack/demo.sh
 
@@ -36,7 +44,7 @@ example-webapp: bin/devcluster ## Run the example operator on a cluster of its o
 bench: bin/devcluster ## Measure builder side by side with its peers, into docs/benchmarks.md; takes 15 minutes
 	cd bench && go run . builder -devcluster $(CURDIR)/bin/devcluster
 
-test: test-unit test-integration test-devcluster test-bench ## Run all tests
+test: test-unit test-integration test-devcluster test-tools test-bench ## Run all tests
 
 test-unit: ## Run the tests that need no cluster
 	go test $(RACE) $$(go list ./... | grep -v /test/)
@@ -48,6 +56,9 @@ test-devcluster: bin/devcluster ## Run devcluster's own tests
 	cd devcluster && go test $(RACE) ./internal/localnode/...
 	cd devcluster && go test $$(go list ./... | grep -v /localnode)
 
+test-tools: ## Run the tests of the tools that build what is released
+	cd tools/image && go test ./...
+
 test-bench: bin/devcluster ## Let each benchmark run once in a small size, without a look at the numbers
 	cd bench && go test ./...
 
@@ -58,6 +69,7 @@ fuzz: ## Look for cases that the API server would judge otherwise than builder d
 lint: ## Run golangci-lint in each module
 	$(LINT) run --allow-parallel-runners ./...
 	cd devcluster && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
+	cd tools/image && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd bench && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 
 generate: ## Write generated code and CRDs anew
@@ -70,12 +82,14 @@ check-generated: generate ## Fail if something generated is not what it would be
 tidy: ## Run go mod tidy in each module
 	go mod tidy
 	cd devcluster && go mod tidy
+	cd tools/image && go mod tidy
 	cd bench && go mod tidy
 
 check-tidy: ## Fail if a go.mod is not tidy
 	go mod tidy -diff
 	cd devcluster && go mod tidy -diff
+	cd tools/image && go mod tidy -diff
 	cd bench && go mod tidy -diff
 
 clean: ## Remove what was built
-	rm -rf bin
+	rm -rf bin dist

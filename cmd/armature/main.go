@@ -40,8 +40,14 @@ func newCommand() *cobra.Command {
 	return root
 }
 
-// version is the module's version as the Go toolchain recorded it.
+// buildVersion is set by the build of the image, which has no repository around it.
+var buildVersion string
+
+// version is the version that the build was given, or else that the Go toolchain recorded.
 func version() string {
+	if buildVersion != "" {
+		return buildVersion
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(devel)"
