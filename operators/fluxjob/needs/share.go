@@ -86,6 +86,24 @@ func Amount(job *v1alpha1.FluxJob, size int32, name corev1.ResourceName) int64 {
 	return total
 }
 
+// Names of what quotas count beside resources.
+const (
+	MiniClusters = "miniClusters"
+	NumberOfPods = "pods"
+)
+
+// Counted returns how much a job of a size needs of something that quotas count: one MiniCluster, its pods, or a resource.
+func Counted(job *v1alpha1.FluxJob, size int32, name string) int64 {
+	switch name {
+	case MiniClusters:
+		return 1
+	case NumberOfPods:
+		return int64(Pods(job, size))
+	default:
+		return Amount(job, size, corev1.ResourceName(name))
+	}
+}
+
 // podRequest is how much the scheduler reserves for one pod of a MiniCluster: what its containers request together, or
 // what the init container does beside those that start before it, whichever is more; or what is set for the pod.
 func podRequest(template *v1alpha1.MiniClusterSpec, name corev1.ResourceName) int64 {

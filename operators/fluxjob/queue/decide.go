@@ -35,6 +35,7 @@ func Decide(s State) Decisions {
 		l.borrows = p.soon.borrows(l.setup, s.Jobs[l.jobs[0]].Needs)
 		heap.Fix(&p.lines, 0)
 	}
+	p.out.Balance = p.now.balances()
 	return p.out
 }
 

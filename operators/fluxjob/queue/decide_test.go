@@ -188,3 +188,20 @@ func TestEvictionsSayWhy(t *testing.T) {
 	d = Decide(State{Now: noon, Setups: []Setup{drained}, Holders: []Holder{holder(1, 0, 0, 1)}})
 	assert.Equal(t, []Eviction{{Holder: 0, Cause: Drained, For: -1}}, d.Evicted)
 }
+
+func TestBalance(t *testing.T) {
+	lends := setup(4, Unlimited)
+	lends.Lend[0] = 1
+	borrows := setup(2, Unlimited)
+	borrows.Borrow[0] = 5
+	d := Decide(State{
+		Setups:  []Setup{lends, borrows},
+		Holders: []Holder{holder(1, 0, 0, 1, 7), leaving(holder(2, 1, 0, 1, 0))},
+		Jobs:    []Job{job(1, 1, 0, 1, 0)},
+	})
+	assert.Equal(t, []int{0}, d.Admitted)
+	assert.Equal(t, []Balance{
+		{Used: Amounts{1, 7}, Free: Amounts{3, Unlimited}, Largest: Amounts{6, Unlimited}},
+		{Used: Amounts{2, 0}, Free: Amounts{1, Unlimited}, Largest: Amounts{3, Unlimited}},
+	}, d.Balance)
+}

@@ -13,8 +13,20 @@ type Decisions struct {
 	Waiting [][]int
 	// Why has, for each job, why it waits.
 	Why []Why
+	// Balance has, for each setup, what it has once the admitted have their shares.
+	Balance []Balance
 	// Next is when to decide again even if nothing changes. Zero: never.
 	Next time.Time
+}
+
+// Balance is what a setup has.
+type Balance struct {
+	// Used is what its holders hold, those who are leaving included.
+	Used Amounts
+	// Free is what it could give now, of its own and of what it can borrow. It is Unlimited for what isn't counted.
+	Free Amounts
+	// Largest is what it could give to one job if nothing were used.
+	Largest Amounts
 }
 
 // Eviction is a holder that must go, and why.

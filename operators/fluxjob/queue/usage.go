@@ -119,3 +119,27 @@ func (u *usage) largest(setup, r int) int64 {
 	}
 	return min(sum(s.Quota[r], s.Borrow[r]), sum(u.kept[setup][r], u.pool[r]))
 }
+
+// freeOf is how much more of a resource a setup can give now.
+func (u *usage) freeOf(setup, r int) int64 {
+	s, used, kept := &u.setups[setup], u.used[setup][r], u.kept[setup][r]
+	if s.Quota[r] == Unlimited {
+		return Unlimited
+	}
+	pool := max(0, u.pool[r]-u.pooled[r])
+	return max(0, min(sum(s.Quota[r], s.Borrow[r])-used, sum(max(0, kept-used), pool)))
+}
+
+// balances returns what each setup has.
+func (u *usage) balances() []Balance {
+	all := make([]Balance, len(u.setups))
+	for i := range u.setups {
+		b := Balance{Used: u.used[i]}
+		for r := range u.pool {
+			b.Free = append(b.Free, u.freeOf(i, r))
+			b.Largest = append(b.Largest, u.largest(i, r))
+		}
+		all[i] = b
+	}
+	return all
+}
