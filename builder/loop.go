@@ -33,7 +33,7 @@ type loop[T client.Object] struct {
 	statusWrites statusWrites
 }
 
-// Reconcile runs one pass: look, plan, apply, delete, prune, write the status, tell.
+// Reconcile runs one pass: look, plan, apply, edit, delete, prune, write the status, tell, delete the owner.
 func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	owner := newOwner[T]()
 	if err := l.engine.client.Get(ctx, req.NamespacedName, owner, client.UnsafeDisableDeepCopy); err != nil {
@@ -59,13 +59,16 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	res := p.finish()
 	p.countWaiting("", res)
 	l.engine.tell(owner, "", res, doErr)
-	putOff, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
+	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
 	if statusErr == nil && putOff == 0 {
 		for _, ev := range plan.Events {
 			l.engine.emit(owner, ev)
 		}
 	}
 	err = errors.Join(doErr, statusErr)
+	if plan.DeleteOwner && err == nil {
+		err = l.engine.deleteOwner(ctx, owner, written)
+	}
 	end(err)
 	return next(ctx, sooner(putOff, sooner(plan.RequeueAfter, res.RequeueAfter)), err)
 }

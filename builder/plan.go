@@ -66,6 +66,11 @@ type Plan[T client.Object] struct {
 	// Events are emitted once the status has been written, so that an event and the transition it tells of go together.
 	// If the status can't be written, or is put off, they are dropped; the plan will ask for them again.
 	Events []events.Event
+	// DeleteOwner deletes the owner itself, and with it what it owns (background propagation): for one that has ended and
+	// is to go after a time. It is done last, once the status and the events are written, which then can't wait, and only
+	// if nothing failed. If someone has changed the owner since it was seen, that is a conflict, and the next pass decides
+	// anew. The operator needs the permission to delete owners. An owner that is being deleted is left alone.
+	DeleteOwner bool
 	// RequeueAfter asks for another pass after this time, even if nothing changes. 0 or less waits for a change.
 	RequeueAfter time.Duration
 }
