@@ -48,8 +48,9 @@ type MiniClusterContainer struct {
 	// +kubebuilder:validation:items:Maximum=65535
 	Ports []int32 `json:"ports,omitempty"`
 
-	// Resources are the container's requests and limits. The cores and GPUs (nvidia.com/gpu, amd.com/gpu) of the
-	// runFlux container, of its limits or else its requests, are what Flux believes a node to have.
+	// Resources are the container's requests and limits. The whole cores of the runFlux container, of its limits or else
+	// its requests, and its GPUs (nvidia.com/gpu and all others that are called gpu) are what Flux believes a node to
+	// have. Default: as many cores as the tasks need, and no limits.
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 

@@ -69,7 +69,7 @@ type MiniClusterFlux struct {
 	// +optional
 	CurveCert string `json:"curveCert,omitempty"`
 
-	// Environment is set in the container that runs Flux, and goes before the container's own.
+	// Environment is set in the container that runs Flux. Where both set a variable the container's own holds.
 	// +optional
 	Environment map[string]string `json:"environment,omitempty"`
 

@@ -106,6 +106,11 @@ type MiniClusterStatus struct {
 	// +optional
 	MaximumSize int32 `json:"maximumSize,omitempty"`
 
+	// StartSize is the size that the cluster was started with, the last time. Its configuration is made for it, whatever
+	// spec.size is scaled to.
+	// +optional
+	StartSize int32 `json:"startSize,omitempty"`
+
 	// ReadyPods is how many pods are ready.
 	// +optional
 	ReadyPods int32 `json:"readyPods"`

@@ -95,7 +95,8 @@ type MiniClusterSpec struct {
 	MaxSize int32 `json:"maxSize,omitempty"`
 
 	// Tasks is how many copies of the command Flux starts on the whole cluster (flux submit -n). If it is at least size,
-	// they are spread over all nodes (-N). 0 starts one on each node. Default: 1.
+	// they are spread over all nodes (-N). 0 starts one on each node. A launcher or batch finds it in the variable
+	// MINICLUSTER_TASKS. Default: 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0

@@ -1,0 +1,88 @@
+package minicluster
+
+import (
+	"cmp"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+)
+
+// failure is why a start of the cluster came to nothing.
+type failure struct {
+	reason, message string
+	// code is the exit code of the leader's container, nil if it has none.
+	code *int32
+	// final is true if another start would be of no use.
+	final bool
+}
+
+// failureOf says why a Job failed, from the leader's pod; what happened to workers means nothing.
+func failureOf(c *v1alpha1.MiniCluster, s scene) failure {
+	end := outcome.Of(s.job)
+	if end.Reason == batchv1.JobReasonDeadlineExceeded {
+		return deadlineExceeded(c)
+	}
+	pod := s.fallen()
+	if pod == nil {
+		if s.leader() == nil || condition(s.job, batchv1.JobFailed) == nil || end.Reason == batchv1.JobReasonBackoffLimitExceeded {
+			return lost(c)
+		}
+		return failure{reason: v1alpha1.ReasonJobFailed, message: "the Job failed, and the leader didn't: " + end.Reason + ": " + end.Message}
+	}
+	f := failure{reason: v1alpha1.ReasonLeaderFailed}
+	if wasTaken(pod) {
+		f.reason = v1alpha1.ReasonLeaderLost
+	}
+	state := ending(pod, workerName(c))
+	switch {
+	case state == nil:
+		f.message = fmt.Sprintf("the leader's pod %s failed before its container ended: %s", pod.Name,
+			cmp.Or(pod.Status.Message, pod.Status.Reason, "an init container failed"))
+	case f.reason == v1alpha1.ReasonLeaderLost:
+		f.message = fmt.Sprintf("the leader's pod %s was stopped from outside, with exit code %d%s", pod.Name, state.ExitCode, because(state.Message))
+	default:
+		f.message = fmt.Sprintf("the leader's pod %s ended with exit code %d (%s)%s", pod.Name, state.ExitCode,
+			cmp.Or(state.Reason, "Error"), because(state.Message))
+	}
+	if state != nil {
+		f.code = ptr.To(state.ExitCode)
+	}
+	return f
+}
+
+// lost is the failure of a leader that is gone without a trace.
+func lost(c *v1alpha1.MiniCluster) failure {
+	name := "of rank 0"
+	if c.Status.Leader != nil {
+		name = c.Status.Leader.Pod
+	}
+	return failure{reason: v1alpha1.ReasonLeaderLost, message: "the leader's pod " + name + " was deleted"}
+}
+
+func deadlineExceeded(c *v1alpha1.MiniCluster) failure {
+	return failure{
+		reason:  v1alpha1.ReasonDeadlineExceeded,
+		message: fmt.Sprintf("it didn't end within %d s of its admission", ptr.Deref(c.Spec.DeadlineSeconds, 0)),
+		final:   true,
+	}
+}
+
+// mayRestart reports whether the cluster is to be started again after a failure.
+func (f failure) mayRestart(c *v1alpha1.MiniCluster) bool {
+	return !f.final && c.Status.Restarts < ptr.Deref(c.Spec.BackoffLimit, 0)
+}
+
+func because(message string) string {
+	if message == "" {
+		return ""
+	}
+	const most = 512
+	if len(message) > most {
+		message = message[:most] + "…"
+	}
+	return ": " + message
+}

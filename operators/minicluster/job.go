@@ -1,0 +1,122 @@
+package minicluster
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
+)
+
+// Exit codes of a pod that say nothing about the work: a worker that can't go on (see start.sh), one that was killed,
+// and one that was told to stop. All others are the leader's own, and fail the Job at once, whether or not this
+// operator is there to see it.
+const (
+	exitWorker  = 75
+	exitKilled  = 137
+	exitStopped = 143
+)
+
+// render makes the Job: one pod for each rank.
+//
+// The leader is index 0. That it succeeds is the Job's success, and the rest is stopped. That it fails by itself is the
+// Job's failure. Lost workers are replaced without end. Only a leader that was lost is left to the operator: it lowers
+// backoffLimit, so that the Job fails and stops the rest (see stop.go).
+func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:   c.Namespace,
+			Name:        c.Name,
+			Labels:      podtemplate.Merge(jobLabels(c), c.Spec.JobLabels),
+			Annotations: map[string]string{},
+		},
+		Spec: batchv1.JobSpec{
+			Completions:    ptr.To(size(c)),
+			Parallelism:    ptr.To(size(c)),
+			CompletionMode: ptr.To(batchv1.IndexedCompletion),
+			BackoffLimit:   ptr.To[int32](math.MaxInt32),
+			SuccessPolicy: &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{
+				{SucceededIndexes: ptr.To("0"), SucceededCount: ptr.To[int32](1)},
+			}},
+			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+				Action: batchv1.PodFailurePolicyActionFailJob,
+				OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+					ContainerName: ptr.To(workerName(c)),
+					Operator:      batchv1.PodFailurePolicyOnExitCodesOpNotIn,
+					Values:        []int32{exitWorker, exitKilled, exitStopped},
+				},
+			}}},
+			Template: podTemplate(c),
+		},
+	}
+	if c.Spec.Suspend || isQueued(c) {
+		job.Spec.Suspend = ptr.To(true)
+	}
+	job.Annotations[annotationTemplate] = digest(&job.Spec.Template)
+	if c.Spec.DeadlineSeconds != nil {
+		job.Annotations[annotationSpent] = strconv.FormatInt(spent(c, now), 10)
+		job.Spec.ActiveDeadlineSeconds = deadline(c, job)
+	}
+	return job
+}
+
+// jobLabels are the Job's own labels.
+func jobLabels(c *v1alpha1.MiniCluster) map[string]string {
+	own := labels(c)
+	own[builder.LabelManagedBy] = builder.ManagedBy
+	own[LabelAttempt] = itoa(c.Status.Restarts)
+	for _, name := range []string{LabelQueue, LabelPriority} {
+		if value := c.Labels[name]; value != "" {
+			own[name] = value
+		}
+	}
+	return own
+}
+
+// spent is how many seconds of the deadline have passed before a Job is made.
+func spent(c *v1alpha1.MiniCluster, now time.Time) int64 {
+	if c.Status.StartTime == nil {
+		return 0
+	}
+	return max(int64(now.Sub(c.Status.StartTime.Time)/time.Second), 0)
+}
+
+// deadline is the activeDeadlineSeconds of a Job: what is left of the cluster's own. Nil is none.
+func deadline(c *v1alpha1.MiniCluster, job *batchv1.Job) *int64 {
+	if c.Spec.DeadlineSeconds == nil {
+		return nil
+	}
+	spent, err := strconv.ParseInt(job.Annotations[annotationSpent], 10, 64)
+	if err != nil {
+		spent = 0 // made without a deadline; it runs from this Job's start then
+	}
+	return ptr.To(max(*c.Spec.DeadlineSeconds-spent, 1))
+}
+
+// attempt is how often the cluster had been started again before a Job was made.
+func attempt(job *batchv1.Job) int32 {
+	n, err := strconv.ParseInt(job.Labels[LabelAttempt], 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int32(n)
+}
+
+// digest tells templates apart.
+func digest(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "" // not with types of the API
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,119 @@
+package minicluster
+
+import (
+	"strconv"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// What a cluster's objects carry.
+const (
+	// LabelMiniCluster is the label for the MiniCluster's name, of all that it has.
+	LabelMiniCluster = "api.practice.com/minicluster"
+	// LabelUID is the label for the MiniCluster's UID, of its pods. The Service selects by it, so that it has no pods but
+	// this cluster's, whatever labels other pods have.
+	LabelUID = "api.practice.com/minicluster-uid"
+	// LabelAttempt is the label of the Job and its pods that says how often the cluster was started again before.
+	LabelAttempt = "api.practice.com/restart-attempt"
+	// LabelQueue is Kueue's label for the queue of a Job. A MiniCluster that has it hands it on to its Job.
+	LabelQueue = "kueue.x-k8s.io/queue-name"
+	// LabelPriority is Kueue's label for the priority of a Job, which is handed on with the queue.
+	LabelPriority = "kueue.x-k8s.io/priority-class"
+
+	// annotationTemplate is a Job's annotation for a digest of what it was rendered from.
+	annotationTemplate = "api.practice.com/template"
+	// annotationSpent is a Job's annotation for how many seconds of the deadline had passed when it was made.
+	annotationSpent = "api.practice.com/deadline-spent-seconds"
+)
+
+// The names of what a cluster has besides its Job and, by default, its Service, which are called as the MiniCluster.
+func scriptsName(c *v1alpha1.MiniCluster) string  { return c.Name + "-entrypoint" }
+func configName(c *v1alpha1.MiniCluster) string   { return c.Name + "-flux-config" }
+func curveName(c *v1alpha1.MiniCluster) string    { return c.Name + "-curve" }
+func servicesName(c *v1alpha1.MiniCluster) string { return c.Name + "-services" }
+
+// headlessName is the name of the Service, and the domain of the hosts.
+func headlessName(c *v1alpha1.MiniCluster) string {
+	return orDefault(c.Spec.Network.HeadlessName, c.Name)
+}
+
+// domain is where the hosts of a cluster are found in DNS: <host>.<domain>.
+func domain(c *v1alpha1.MiniCluster) string {
+	return headlessName(c) + "." + c.Namespace + ".svc." + orDefault(c.Spec.Network.Domain, "cluster.local")
+}
+
+// Directories in the containers.
+const (
+	scriptsDir = "/minicluster/scripts"
+	configDir  = "/minicluster/config"
+	curveDir   = "/minicluster/curve"
+)
+
+// baseDir is where Flux and its state are.
+func baseDir(c *v1alpha1.MiniCluster) string {
+	return orDefault(c.Spec.Flux.Container.MountPath, "/mnt/flux")
+}
+
+// privateDir is a directory in memory, for the certificate and the broker's sockets.
+func privateDir(c *v1alpha1.MiniCluster) string { return baseDir(c) + "/config" }
+
+// curvePath is where the certificate is for the broker.
+func curvePath(c *v1alpha1.MiniCluster) string { return privateDir(c) + "/curve/curve.cert" }
+
+// Keys of the ConfigMaps and the Secret.
+const (
+	brokerKey   = "broker.toml"
+	curveKey    = "curve.cert"
+	settingsKey = "settings.sh"
+	runKey      = "run.sh"
+	commandKey  = "command"
+	scriptKey   = "script"
+)
+
+// maximumSize is the most pods that a cluster can have.
+func maximumSize(c *v1alpha1.MiniCluster) int32 {
+	switch {
+	case c.Status.StartTime != nil && c.Status.MaximumSize > 0:
+		return c.Status.MaximumSize
+	case c.Spec.MaxSize > 0:
+		return c.Spec.MaxSize
+	default:
+		return size(c)
+	}
+}
+
+// size is how many pods a cluster should have.
+func size(c *v1alpha1.MiniCluster) int32 { return orDefault(c.Spec.Size, 1) }
+
+// startSize is how many pods the cluster's configuration is made for: those it starts with. Scaling doesn't change it.
+func startSize(c *v1alpha1.MiniCluster) int32 {
+	if c.Status.StartTime != nil && c.Status.StartSize > 0 {
+		return c.Status.StartSize
+	}
+	return size(c)
+}
+
+// quorum is how many brokers must be there for the work to begin.
+func quorum(c *v1alpha1.MiniCluster) int32 { return orDefault(c.Spec.MinSize, startSize(c)) }
+
+// hosts names the hosts of all pods that a cluster can ever have, as Flux writes lists of them.
+func hosts(c *v1alpha1.MiniCluster) string {
+	if n := maximumSize(c); n > 1 {
+		return c.Name + "-[0-" + strconv.Itoa(int(n)-1) + "]"
+	}
+	return c.Name + "-0"
+}
+
+// isQueued reports whether Kueue decides when the cluster's Job starts.
+func isQueued(c *v1alpha1.MiniCluster) bool {
+	return c.Labels[LabelQueue] != "" || c.Spec.JobLabels[LabelQueue] != ""
+}
+
+// orDefault returns a value, or another if it isn't set.
+func orDefault[T comparable](value, otherwise T) T {
+	var unset T
+	if value == unset {
+		return otherwise
+	}
+	return value
+}

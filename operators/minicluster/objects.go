@@ -1,0 +1,82 @@
+package minicluster
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
+)
+
+// meta is the metadata of what a cluster has besides its Job.
+func meta(c *v1alpha1.MiniCluster, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: c.Namespace, Name: name, Labels: labels(c)}
+}
+
+// scriptsMap renders the ConfigMap with the entry points.
+func scriptsMap(c *v1alpha1.MiniCluster) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: meta(c, scriptsName(c)), Data: scripts(c)}
+}
+
+// configMap renders the ConfigMap with the brokers' configuration.
+func configMap(c *v1alpha1.MiniCluster) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: meta(c, configName(c)), Data: map[string]string{brokerKey: brokerConfig(c)}}
+}
+
+// curveSecret renders the Secret with the certificate.
+func curveSecret(c *v1alpha1.MiniCluster, certificate []byte) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: meta(c, curveName(c)),
+		Type:       corev1.SecretTypeOpaque,
+		Data:       map[string][]byte{curveKey: certificate},
+	}
+}
+
+// headlessService renders the Service that gives the pods their DNS names, from before they are ready: brokers must
+// find each other in order to become so.
+func headlessService(c *v1alpha1.MiniCluster) *corev1.Service {
+	selector := map[string]string{LabelUID: string(c.UID)}
+	if c.Spec.Flux.MinimalService {
+		selector["batch.kubernetes.io/job-completion-index"] = "0"
+	}
+	return &corev1.Service{
+		ObjectMeta: meta(c, headlessName(c)),
+		Spec: corev1.ServiceSpec{
+			ClusterIP:                corev1.ClusterIPNone,
+			PublishNotReadyAddresses: true,
+			Selector:                 selector,
+			Ports: []corev1.ServicePort{
+				{Name: "flux", Port: brokerPort, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(brokerPort)},
+			},
+		},
+	}
+}
+
+// services renders what runs the services' pod: one, never two at a time, and another when it is lost.
+func services(c *v1alpha1.MiniCluster) *appsv1.Deployment {
+	own := map[string]string{LabelMiniCluster: c.Name, LabelUID: string(c.UID), "api.practice.com/role": "services"}
+	spec := podSpec(c, c.Spec.Services)
+	spec.Hostname = servicesName(c)
+	spec.Volumes = append(spec.Volumes, sideVolumes(c)...)
+	for i := range c.Spec.Services {
+		spec.Containers = append(spec.Containers, service(c, &c.Spec.Services[i]))
+	}
+	return &appsv1.Deployment{
+		ObjectMeta: meta(c, servicesName(c)),
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To[int32](1),
+			Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
+			Selector: &metav1.LabelSelector{MatchLabels: own},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{
+					Labels:      podtemplate.Merge(own, c.Spec.Pod.Labels),
+					Annotations: c.Spec.Pod.Annotations,
+				},
+				Spec: spec,
+			},
+		},
+	}
+}

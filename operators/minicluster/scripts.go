@@ -1,0 +1,111 @@
+package minicluster
+
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// The scripts that are the same for every cluster. What differs is in settings.sh and run.sh; what users wrote is in
+// files of its own, so that no quoting comes between.
+var (
+	//go:embed scripts/start.sh
+	startScript string
+	//go:embed scripts/ready.sh
+	readyScript string
+	//go:embed scripts/side.sh
+	sideScript string
+	//go:embed scripts/view.sh
+	viewScript string
+)
+
+// scripts returns the content of the ConfigMap with the entry points.
+func scripts(c *v1alpha1.MiniCluster) map[string]string {
+	files := map[string]string{
+		"start.sh":  startScript,
+		"ready.sh":  readyScript,
+		settingsKey: settings(c),
+	}
+	if bringsFlux(c) {
+		files["view.sh"] = viewScript
+	}
+	add := func(name, text string) {
+		if text != "" {
+			files[name] = text
+		}
+	}
+	_, w := worker(c)
+	add("init", w.Commands.Init)
+	add("pre", w.Commands.Pre)
+	add("broker-pre", w.Commands.BrokerPre)
+	add("worker-pre", w.Commands.WorkerPre)
+	add("post", w.Commands.Post)
+	add(commandKey, w.Command)
+	add(scriptKey, w.Commands.Script)
+	if modeOf(c) != modeInteractive {
+		files[runKey] = runScript(c)
+	}
+	beside := append(sidecars(c), c.Spec.Services...)
+	for i := range beside {
+		s := &beside[i]
+		if isWrapped(s) {
+			files["side.sh"] = sideScript
+			add(s.Name+".init", s.Commands.Init)
+			add(s.Name+".pre", s.Commands.ServicePre)
+			files[s.Name+".command"] = s.Command
+		}
+	}
+	return files
+}
+
+// settings renders what the scripts need to know of this cluster.
+func settings(c *v1alpha1.MiniCluster) string {
+	spec := &c.Spec
+	var b strings.Builder
+	set := func(name, value string) { fmt.Fprintf(&b, "mc_%s=%s\n", name, quote(value)) }
+	flag := func(name string, value bool) {
+		if value {
+			set(name, "1")
+		} else {
+			set(name, "")
+		}
+	}
+	b.WriteString("# What the scripts need to know of this MiniCluster.\n")
+	set("name", c.Name)
+	flag("disabled", spec.Flux.Disable)
+	flag("interactive", modeOf(c) == modeInteractive)
+	flag("view", bringsFlux(c))
+	set("python_path", spec.Flux.Container.PythonPath)
+	set("curve_path", curvePath(c))
+	set("quorum", strconv.Itoa(int(quorum(c))))
+	set("topology", "-Stbon.fanout=256")
+	if spec.Flux.Topology != "" {
+		set("topology", "-Stbon.topo="+spec.Flux.Topology)
+	}
+	set("connect_timeout", orDefault(spec.Flux.ConnectTimeout, "5s"))
+	set("wrap", spec.Flux.Wrap)
+	set("log_level", strconv.Itoa(int(logLevel(c))))
+	flag("zeromq", spec.Logging.Zeromq)
+	flag("quiet", spec.Logging.Quiet)
+	flag("strict", spec.Logging.Strict)
+	flag("time", spec.Logging.Timed)
+	flag("complete_workers", spec.Flux.CompleteWorkers)
+	return b.String()
+}
+
+func logLevel(c *v1alpha1.MiniCluster) int32 {
+	if c.Spec.Logging.Quiet {
+		return 0
+	}
+	return ptr.Deref(c.Spec.Flux.LogLevel, 6)
+}
+
+// quote writes a text as one word of sh, whatever is in it.
+func quote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

@@ -1,0 +1,34 @@
+package minicluster
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+// Name is the operator's name: the field owner of what clusters have, and the reporter of their events.
+const Name = "minicluster"
+
+// Setup lets a manager run MiniClusters. The manager's scheme must know the kinds of [v1alpha1], core/v1, apps/v1 and
+// batch/v1. The controller has controller-runtime's default options, changed by the functions given.
+func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
+	var options controller.Options
+	for _, f := range change {
+		f(&options)
+	}
+	return Operator(mgr, Planner{NewCertificate: NewCertificate}).WithOptions(options).Complete()
+}
+
+// Operator describes the operator: what it owns, and its plan. Tests run its Reconciler without a manager (nil), and
+// with certificates that are the same each time.
+func Operator(mgr manager.Manager, planner Planner) *builder.Operator[*v1alpha1.MiniCluster] {
+	return builder.NewOperator[*v1alpha1.MiniCluster](mgr, Name).
+		Owns(&batchv1.Job{}, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &appsv1.Deployment{}).
+		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
+		Plan(planner.Plan)
+}
