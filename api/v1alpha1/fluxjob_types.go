@@ -5,9 +5,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// LabelKueueQueue is the label of Kueue that names its queue. A FluxJob with this label is queued by Kueue: its
-// MiniCluster, and the Job of that, get the label, and no FluxSetup is asked.
-const LabelKueueQueue = "kueue.x-k8s.io/queue-name"
+const (
+	// LabelKueueQueue is the label of Kueue that names its queue. A FluxJob with this label is queued by Kueue: its
+	// MiniCluster, and the Job of that, get the label, and no FluxSetup is asked.
+	LabelKueueQueue = "kueue.x-k8s.io/queue-name"
+	// LabelKueuePriority is the label of Kueue that names a priority. It is handed on with the queue's.
+	LabelKueuePriority = "kueue.x-k8s.io/priority-class"
+)
 
 // DefaultFluxQueue is the name of the FluxSetup of FluxJobs that name none.
 const DefaultFluxQueue = "default"

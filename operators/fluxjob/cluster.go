@@ -79,8 +79,12 @@ func (p *step) render() *v1alpha1.MiniCluster {
 	if name := p.status.Admission.Queue; name != "" {
 		cluster.Labels[admission.LabelQueue] = name
 	}
-	if name := needs.Kueue(p.job); name != "" {
-		cluster.Labels[v1alpha1.LabelKueueQueue] = name
+	if needs.Kueue(p.job) != "" {
+		for _, name := range []string{v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority} {
+			if value, ok := p.job.Labels[name]; ok {
+				cluster.Labels[name] = value
+			}
+		}
 	}
 	return cluster
 }

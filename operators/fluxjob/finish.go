@@ -43,13 +43,14 @@ func (p *step) end(o outcome) {
 	}
 	p.ended(o)
 	p.leave()
-	if p.status.Admission == nil {
-		p.again(soon) // for cleanup and time to live, once this is written
-	}
+	p.again(soon) // for what is to be done once this is written
 }
 
 // over is the step of a job that has ended: it gives its share back, and then goes what is to go.
 func (p *step) over() {
+	if p.job.Status.Admission != nil {
+		p.stop() // one that never got anywhere, and so has no end of its own
+	}
 	p.leave()
 	for i := range p.status.Conditions {
 		p.status.Conditions[i].ObservedGeneration = p.job.Generation

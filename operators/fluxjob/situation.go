@@ -75,6 +75,16 @@ func isOver(c *v1alpha1.MiniCluster) bool {
 		meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionFailed)
 }
 
+// refusal is the condition of a MiniCluster whose spec can't be carried out, nil if it can.
+func refusal(c *v1alpha1.MiniCluster) *metav1.Condition {
+	stalled := meta.FindStatusCondition(c.Status.Conditions, builder.ConditionStalled)
+	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1alpha1.ReasonInvalidSpec ||
+		stalled.ObservedGeneration != c.Generation {
+		return nil
+	}
+	return stalled
+}
+
 // hasEnded reports whether a Job is complete or has failed: it is so only once its pods have ended.
 func hasEnded(job *batchv1.Job) bool {
 	return jobIs(job, batchv1.JobComplete) || jobIs(job, batchv1.JobFailed)
