@@ -2,7 +2,6 @@ package queue
 
 import (
 	"container/heap"
-	"slices"
 	"time"
 )
 
@@ -79,26 +78,28 @@ func (p *pass) lookAgain(t time.Time) {
 
 // lineUp puts the jobs of each setup in order.
 func (p *pass) lineUp() {
-	waiting := p.out.Waiting
+	places := make([][]place, len(p.Setups))
 	for i := range p.Jobs {
 		job := &p.Jobs[i]
 		if large, r := p.now.tooLarge(job.Setup, job.Needs); large {
 			p.out.Why[i] = Why{TooLarge, r}
 			continue
 		}
-		waiting[job.Setup] = append(waiting[job.Setup], i)
+		places[job.Setup] = append(places[job.Setup], placeOf(job, i))
 	}
-	for setup, jobs := range waiting {
-		slices.SortFunc(jobs, func(a, b int) int { return p.Jobs[a].Compare(&p.Jobs[b]) })
-		switch {
-		case len(jobs) == 0:
-		case p.Setups[setup].Hold || p.Setups[setup].Drain:
-			p.wait(jobs, Held)
-		default:
-			borrows := p.soon.borrows(setup, p.Jobs[jobs[0]].Needs)
-			p.lines = append(p.lines, &line{setup: setup, jobs: jobs, borrows: borrows, all: p.Jobs})
-			waiting[setup] = nil
+	for setup, in := range places {
+		if len(in) == 0 {
+			continue
 		}
+		jobs := p.sorted(in)
+		if p.Setups[setup].Hold || p.Setups[setup].Drain {
+			p.wait(jobs, Held)
+			p.out.Waiting[setup] = jobs
+			continue
+		}
+		p.out.Waiting[setup] = nil
+		borrows := p.soon.borrows(setup, p.Jobs[jobs[0]].Needs)
+		p.lines = append(p.lines, &line{setup: setup, jobs: jobs, borrows: borrows, all: p.Jobs})
 	}
 	heap.Init(&p.lines)
 }

@@ -42,24 +42,23 @@ func (p *pass) makeRoom(i int) bool {
 // chooseVictims returns the holders to evict for a job, nil if all that may be evicted would not make room.
 func (p *pass) chooseVictims(job *Job) []int {
 	candidates := p.candidates(job)
-	first := p.evictInOrder(job, candidates)
-	if first == nil {
-		return nil
+	first, tried := p.evictInOrder(job, candidates)
+	if len(first) < 2 {
+		return first
 	}
 	// Others of no higher priority may be fewer: the most useful first.
-	highest := p.Holders[candidates[len(first.tried)-1]].Priority
-	candidates = slices.DeleteFunc(candidates, func(v int) bool { return p.Holders[v].Priority > highest })
+	highest := p.Holders[candidates[tried-1]].Priority
+	candidates = slices.DeleteFunc(slices.Clone(candidates), func(v int) bool { return p.Holders[v].Priority > highest })
 	use := p.usefulness(job)
 	slices.SortStableFunc(candidates, func(a, b int) int { return -cmp.Compare(use(a), use(b)) })
-	second := p.evictInOrder(job, candidates)
-	if second != nil && len(second.victims) < len(first.victims) {
-		return second.victims
+	second, _ := p.evictInOrder(job, candidates)
+	if second != nil && len(second) < len(first) {
+		return second
 	}
-	return first.victims
+	return first
 }
 
-// candidates returns the holders that may be evicted for a job, in the order in which they should be. Holders of other
-// setups are among them if the job would get what is its own setup's.
+// candidates returns the holders of a lower priority than a job's, in the order in which they should be evicted.
 func (p *pass) candidates(job *Job) []int {
 	if p.victims == nil {
 		p.victims = make([]int, 0, len(p.Holders))
@@ -68,43 +67,34 @@ func (p *pass) candidates(job *Job) []int {
 		}
 		slices.SortFunc(p.victims, func(a, b int) int { return compareVictims(&p.Holders[a], &p.Holders[b]) })
 	}
-	reclaims := !p.soon.borrows(job.Setup, job.Needs)
-	var candidates []int
-	for _, v := range p.victims {
-		h := &p.Holders[v]
-		if h.Priority >= job.Priority {
-			break
-		}
-		if !p.leaving[v] && (h.Setup == job.Setup || reclaims) {
-			candidates = append(candidates, v)
-		}
+	// Those at the front go first, so that is where those who have gone gather.
+	for len(p.victims) > 0 && p.leaving[p.victims[0]] {
+		p.victims = p.victims[1:]
 	}
-	return candidates
-}
-
-// trial is an attempt to make room.
-type trial struct {
-	tried   []int // the candidates up to the last that was needed
-	victims []int // those of them without whom it won't do
+	end, _ := slices.BinarySearchFunc(p.victims, job.Priority, func(v int, priority int32) int {
+		return cmp.Compare(p.Holders[v].Priority, priority)
+	})
+	return p.victims[:end]
 }
 
 // evictInOrder evicts candidates one by one until a job fits, and then spares those who turn out not to be needed, the
-// last ones first. It returns nil if the job doesn't fit in the end.
-func (p *pass) evictInOrder(job *Job, candidates []int) *trial {
+// last ones first. It returns nil if the job doesn't fit in the end, and how many candidates it took. Holders of other
+// setups are evicted only if the job would get what is its own setup's, and as long as theirs has more than its own.
+func (p *pass) evictInOrder(job *Job, candidates []int) (victims []int, tried int) {
 	u := p.soon.clone()
-	var victims []int
+	reclaims := !u.borrows(job.Setup, job.Needs)
 	for n, v := range candidates {
 		h := &p.Holders[v]
-		if h.Setup != job.Setup && !u.borrowing(h.Setup, job.Needs) {
-			continue // it no longer holds more than its setup's own
+		if p.leaving[v] || (h.Setup != job.Setup && !(reclaims && u.borrowing(h.Setup, job.Needs))) {
+			continue
 		}
 		u.free(h.Setup, h.Holds)
 		victims = append(victims, v)
 		if fits, _ := u.fits(job.Setup, job.Needs); fits {
-			return &trial{candidates[:n+1], p.spare(u, job, victims)}
+			return p.spare(u, job, victims), n + 1
 		}
 	}
-	return nil
+	return nil, len(candidates)
 }
 
 // spare returns the victims that are needed.
