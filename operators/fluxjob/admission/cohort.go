@@ -141,7 +141,9 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 			reserved[c.books[i][r].UID] = true
 		}
 	}
-	var amounts queue.Amounts // of many jobs
+	// Room for all, if this is the only cohort, and for their amounts.
+	state.Jobs, c.jobs = make([]queue.Job, 0, len(jobs)), make([]*v1alpha1.FluxJob, 0, len(jobs))
+	amounts := make(queue.Amounts, len(jobs)*len(c.names))
 	for _, job := range jobs {
 		i, ok := index[needs.Queue(job)]
 		if !ok || !needs.Wants(job) || reserved[job.UID] {
@@ -157,9 +159,6 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 		}
 		if !allowed[i](namespaces[job.Namespace]) || len(needs.Problems(job)) > 0 {
 			continue
-		}
-		if len(amounts) < len(c.names) {
-			amounts = make(queue.Amounts, 1024*len(c.names))
 		}
 		place := needs.Place(job, setup)
 		place.Setup = i

@@ -14,13 +14,12 @@ import (
 // Problems returns what keeps a job from ever being admitted as it is. What the CRD's own rules can say is refused by
 // the API server already; of that only what the plans rely on is said here again.
 func Problems(job *v1alpha1.FluxJob) field.ErrorList {
-	spec := field.NewPath("spec")
 	var errs field.ErrorList
 	switch {
 	case job.Spec.Image == "" && job.Spec.MiniCluster == nil:
-		return field.ErrorList{field.Required(spec.Child("image"), "exactly one of image and miniCluster must be set")}
+		return field.ErrorList{field.Required(field.NewPath("spec", "image"), "exactly one of image and miniCluster must be set")}
 	case job.Spec.Image != "" && job.Spec.MiniCluster != nil:
-		return field.ErrorList{field.Forbidden(spec.Child("image"), "exactly one of image and miniCluster must be set")}
+		return field.ErrorList{field.Forbidden(field.NewPath("spec", "image"), "exactly one of image and miniCluster must be set")}
 	}
 	eachResources(&job.Spec, func(of string, i int, r *corev1.ResourceRequirements) {
 		errs = append(errs, negative(of, i, "requests", r.Requests)...)
@@ -33,10 +32,10 @@ func Problems(job *v1alpha1.FluxJob) field.ErrorList {
 	errs = append(errs, negative("miniCluster.pod", -1, "", template.Pod.Resources)...)
 	if size := job.Spec.Size; size != nil {
 		if template.MaxSize > 0 && *size > template.MaxSize {
-			errs = append(errs, field.Invalid(spec.Child("size"), *size, fmt.Sprintf("must be at most miniCluster.maxSize, %d", template.MaxSize)))
+			errs = append(errs, field.Invalid(field.NewPath("spec", "size"), *size, fmt.Sprintf("must be at most miniCluster.maxSize, %d", template.MaxSize)))
 		}
 		if *size < template.MinSize {
-			errs = append(errs, field.Invalid(spec.Child("size"), *size, fmt.Sprintf("must be at least miniCluster.minSize, %d", template.MinSize)))
+			errs = append(errs, field.Invalid(field.NewPath("spec", "size"), *size, fmt.Sprintf("must be at least miniCluster.minSize, %d", template.MinSize)))
 		}
 	}
 	return errs

@@ -78,7 +78,14 @@ func (p *pass) lookAgain(t time.Time) {
 
 // lineUp puts the jobs of each setup in order.
 func (p *pass) lineUp() {
-	places := make([][]place, len(p.Setups))
+	places, numbers := make([][]place, len(p.Setups)), make([]int, len(p.Setups))
+	for i := range p.Jobs {
+		numbers[p.Jobs[i].Setup]++
+	}
+	for setup, n := range numbers {
+		places[setup] = make([]place, 0, n)
+		p.out.Waiting[setup] = make([]int, 0, n)
+	}
 	for i := range p.Jobs {
 		job := &p.Jobs[i]
 		if large, r := p.now.tooLarge(job.Setup, job.Needs); large {
@@ -97,7 +104,6 @@ func (p *pass) lineUp() {
 			p.out.Waiting[setup] = jobs
 			continue
 		}
-		p.out.Waiting[setup] = nil
 		borrows := p.soon.borrows(setup, p.Jobs[jobs[0]].Needs)
 		p.lines = append(p.lines, &line{setup: setup, jobs: jobs, borrows: borrows, all: p.Jobs})
 	}

@@ -170,6 +170,11 @@ func TestDecide(t *testing.T) {
 				evicted = append(evicted, e.Holder)
 			}
 			assert.Equal(t, tt.evicted, evicted, "evicted")
+			for i := range d.Waiting {
+				if len(d.Waiting[i]) == 0 {
+					d.Waiting[i] = nil
+				}
+			}
 			assert.Equal(t, tt.waiting, d.Waiting, "waiting")
 			assert.Equal(t, tt.why, d.Why, "why")
 			assert.Equal(t, tt.next, d.Next, "next")
