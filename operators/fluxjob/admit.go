@@ -2,6 +2,7 @@ package fluxjob
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,5 +106,5 @@ func (p *step) noteEviction() {
 
 // later returns a time after another.
 func later(t metav1.Time, seconds int64) metav1.Time {
-	return metav1.Unix(t.Unix()+seconds, 0)
+	return metav1.NewTime(t.Add(time.Duration(seconds) * time.Second))
 }

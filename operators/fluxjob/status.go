@@ -45,9 +45,9 @@ func (p *step) setConditions() {
 			meta.SetStatusCondition(&p.status.Conditions, c)
 		}
 	}
-	_, stalled := p.says[builder.ConditionStalled]
+	_, saysStalled := p.says[builder.ConditionStalled]
 	before := meta.FindStatusCondition(p.status.Conditions, builder.ConditionStalled)
-	if before != nil && !stalled && before.Reason == v1alpha1.ReasonInvalidSpec {
+	if before != nil && len(p.says) > 0 && !saysStalled && before.Reason == v1alpha1.ReasonInvalidSpec {
 		meta.RemoveStatusCondition(&p.status.Conditions, builder.ConditionStalled)
 	}
 }

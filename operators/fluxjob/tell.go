@@ -33,7 +33,7 @@ func (p *step) told() []events.Event {
 	if after.State == v1alpha1.FluxJobRunning && before.State != v1alpha1.FluxJobRunning {
 		tell(events.Normal(v1alpha1.ReasonRunning, "the command runs"))
 	}
-	if ready := p.changedReason(); ready != nil && isObstacle(ready.Reason) {
+	if ready := p.changedReason(); ready != nil && after.CompletionTime == nil && isObstacle(ready.Reason) {
 		tell(events.Warning(ready.Reason, ready.Message))
 	}
 	if after.CompletionTime != nil && before.CompletionTime == nil {
