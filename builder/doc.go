@@ -48,6 +48,7 @@
 //	HashFrom(configMap, secret)  roll the pods when what they are configured with changes
 //	Adopt(IfOrphan)              take over an object of that name that no one controls
 //	OnImmutable(Recreate(...))   delete and create anew what can't be changed into what is wanted; or Keep
+//	CreateOnce()                 create it if it isn't there, and leave it as it is
 //
 // # What a pass costs
 //
@@ -116,25 +117,45 @@
 // All but the terminal ones are for a reconciler to return, so that they are tried again with backoff: someone can mend
 // them.
 //
+// # Work that runs once
+//
+// An operator that starts Jobs or Pods, by the thousand perhaps, wants them with [CreateOnce]: one POST each, and from
+// then on no more than a look at their names. Around that, a [Plan] has what such work needs:
+//
+//	Edits                 change single fields of what runs: suspend it, resume it
+//	Delete, DeleteOwner   let go what has ended, and in the end the owner, when its time is up
+//	RequeueAfter          look again then
+//	StatusCanWait         write a status that only counts at most so often
+//
+// What a plan looks at beside its children is said once, to the [Operator]: Refers (what the spec names), OwnsThrough
+// (the Pods of the Jobs), Reads (the nodes, all of them). It is all in the [View], from the cache, and a change of it
+// runs the plan.
+//
 // # Status and events
 //
-//	  cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere].
-//	- Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
-//	  label), in the very version that was seen.
-//	- An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
-//	  object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
+// The standard conditions Ready, Progressing and Stalled say what a [Result] says: whether all children are as wanted,
+// and what is waited for ([Result.SetConditions]). Write them with [Engine.ReportStatus] after a Builder's Reconcile; a
+// [Plan] asks for them with Report. Both make one patch a pass, and none if nothing has changed. Whether children are
+// ready, not just applied, is looked at on request: [Builder.AwaitReady], [ReadyWhen], Plan.Report.
+//
+// The rest of a status is the plan's business. In a plan without Report so are the conditions; but what the builder
+// can't do it reports all the same, on owners that are [Conditioned]: Ready=False, and Stalled=True if no retry can
+// help, until it can. Events say what was created, updated and deleted, one for each kind and pass, and what failed,
+// once for each failure; see package events. Metrics named armature_builder_... are in controller-runtime's registry,
+// and [Options.TracerProvider] receives spans; docs/metrics.md explains both.
 //
 // # Permissions
 //
-//		the owner's kind        get, list, watch
-//		its status              patch                             (subresource status)
-//		its finalizers          update                            (where OwnerReferencesPermissionEnforcement is on)
-//	    cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere].
-//	  - Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
-//	    label), in the very version that was seen.
-//	  - An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
-//	    object, the change is [ErrImmutable], unless [OnImmutable] says what to do.
-//		kinds referred to       get, list, watch
-//		events.events.k8s.io    create, patch
-//		controllerrevisions     get, list, watch, create, patch, delete   (of apps, if there are phases)
+//	the owner's kind        get, list, watch
+//	                        patch                             (for PruneAll and Elsewhere)
+//	                        delete                            (for Plan.DeleteOwner)
+//	its status              patch                             (subresource status)
+//	its finalizers          update                            (where OwnerReferencesPermissionEnforcement is on)
+//	each kind of children   get, list, watch, create, patch; delete if it is pruned, recreated or deleted
+//	                        (with CreateOnce: patch only for Adopt and Plan.Edits)
+//	kinds Elsewhere         the same and delete, in the whole cluster
+//	kinds once recorded     list, delete                      (for PruneAll: until they are pruned)
+//	kinds referred to, owned through others, read             get, list, watch
+//	events.events.k8s.io    create, patch
+//	controllerrevisions     get, list, watch, create, patch, delete   (of apps, if there are phases)
 package builder

@@ -57,16 +57,20 @@ type operated struct {
 	mu     sync.Mutex
 	passes int
 	stop   func()
-	away   []client.Object // kinds elsewhere
+	also   func(*builder.Operator[*Widget]) // what else there is to say of the operator
 }
 
 func operate(t *testing.T, plan builder.PlanFunc[*Widget], widget *Widget, elsewhere ...client.Object) *operated {
+	return operateAs(t, func(o *builder.Operator[*Widget]) { o.OwnsElsewhere(elsewhere...) }, plan, widget)
+}
+
+func operateAs(t *testing.T, also func(*builder.Operator[*Widget]), plan builder.PlanFunc[*Widget], widget *Widget) *operated {
 	testcluster.InstallCRDs(t, "testdata/crd")
 	w := &world{t: t, ctx: t.Context(), ns: testcluster.Namespace(t), sent: &ledger{}}
 	var err error
 	w.live, err = client.New(testcluster.Config(t), client.Options{Scheme: testScheme()})
 	require.NoError(t, err)
-	o := &operated{world: w, widget: widget, away: elsewhere}
+	o := &operated{world: w, widget: widget, also: also}
 	widget.Name, widget.Namespace = "widget", w.ns
 	require.NoError(t, w.live.Create(w.ctx, widget))
 	o.start(plan)
@@ -77,9 +81,8 @@ func operate(t *testing.T, plan builder.PlanFunc[*Widget], widget *Widget, elsew
 func (o *operated) start(plan builder.PlanFunc[*Widget]) {
 	mgr := newManager(o.t, o.sent.watch(testcluster.Config(o.t)))
 	o.cached = mgr.GetClient()
-	err := builder.NewOperator[*Widget](mgr, "widget-tester").
+	operator := builder.NewOperator[*Widget](mgr, "widget-tester").
 		Owns(&corev1.ConfigMap{}, &appsv1.Deployment{}, &appsv1.ControllerRevision{}).
-		OwnsElsewhere(o.away...).
 		Refers(&corev1.Secret{}, func(w *Widget) []string { return []string{w.Spec.Source} }).
 		Plan(func(owner *Widget, seen builder.View) builder.Plan[*Widget] {
 			if owner.Namespace != o.ns {
@@ -91,9 +94,9 @@ func (o *operated) start(plan builder.PlanFunc[*Widget]) {
 				o.passes++
 			}()
 			return plan(owner, seen)
-		}).
-		Complete()
-	require.NoError(o.t, err)
+		})
+	o.also(operator)
+	require.NoError(o.t, operator.Complete())
 	o.stop = start(o.t, mgr)
 }
 

@@ -122,7 +122,7 @@ func testScheme() *runtime.Scheme {
 	return scheme
 }
 
-func newManager(t *testing.T, cfg *rest.Config) ctrl.Manager {
+func newManager(t testing.TB, cfg *rest.Config) ctrl.Manager {
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:     testScheme(),
 		Metrics:    server.Options{BindAddress: "0"},
@@ -134,7 +134,7 @@ func newManager(t *testing.T, cfg *rest.Config) ctrl.Manager {
 }
 
 // start runs a manager until the test ends, or until the returned function is called, which waits for its end.
-func start(t *testing.T, mgr ctrl.Manager) (stop func()) {
+func start(t testing.TB, mgr ctrl.Manager) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
