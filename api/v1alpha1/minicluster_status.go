@@ -95,7 +95,7 @@ type MiniClusterStatus struct {
 	// Size is how many pods there are, without those that have ended or are being stopped. It is what kubectl scale and
 	// autoscalers see.
 	// +optional
-	Size int32 `json:"size"`
+	Size int32 `json:"size,omitempty"`
 
 	// Selector selects the pods of the cluster, for autoscalers.
 	// +optional
@@ -113,7 +113,7 @@ type MiniClusterStatus struct {
 
 	// ReadyPods is how many pods are ready.
 	// +optional
-	ReadyPods int32 `json:"readyPods"`
+	ReadyPods int32 `json:"readyPods,omitempty"`
 
 	// Restarts is how often the whole cluster was started again. spec.backoffLimit bounds it.
 	// +optional

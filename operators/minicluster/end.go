@@ -70,7 +70,8 @@ func (w *planning) end(state v1alpha1.MiniClusterState) {
 			w.status.CompletionTime = ended.DeepCopy()
 		}
 		if w.status.StartTime == nil {
-			w.status.StartTime = startOf(job, w.scene.now).DeepCopy()
+			start := startOf(job, w.scene.now)
+			w.status.StartTime = &start
 		}
 	}
 	w.status.Size, w.status.ReadyPods = w.scene.count(size(w.c))

@@ -19,6 +19,7 @@ func podTemplate(c *v1alpha1.MiniCluster) corev1.PodTemplateSpec {
 	spec.RestartPolicy = corev1.RestartPolicyNever
 	if bringsFlux(c) {
 		spec.InitContainers = append(spec.InitContainers, viewContainer(c))
+		spec.ImagePullSecrets = pullSecrets(c.Spec.Containers, c.Spec.Flux.Container.ImagePullSecret)
 	}
 	beside := sidecars(c)
 	for i := range beside {
@@ -54,7 +55,7 @@ func podSpec(c *v1alpha1.MiniCluster, containers []v1alpha1.MiniClusterContainer
 		HostIPC:                      pod.HostIPC,
 		HostPID:                      pod.HostPID,
 		SecurityContext:              securityContext(c),
-		ImagePullSecrets:             pullSecrets(c, containers),
+		ImagePullSecrets:             pullSecrets(containers, ""),
 		Volumes:                      userVolumes(containers),
 	}
 	if len(pod.NodeAffinity) > 0 {
@@ -86,7 +87,7 @@ func securityContext(c *v1alpha1.MiniCluster) *corev1.PodSecurityContext {
 }
 
 // pullSecrets returns the Secrets to pull images with, each once.
-func pullSecrets(c *v1alpha1.MiniCluster, containers []v1alpha1.MiniClusterContainer) []corev1.LocalObjectReference {
+func pullSecrets(containers []v1alpha1.MiniClusterContainer, another string) []corev1.LocalObjectReference {
 	var all []corev1.LocalObjectReference
 	add := func(name string) {
 		if ref := (corev1.LocalObjectReference{Name: name}); name != "" && !slices.Contains(all, ref) {
@@ -96,9 +97,7 @@ func pullSecrets(c *v1alpha1.MiniCluster, containers []v1alpha1.MiniClusterConta
 	for i := range containers {
 		add(containers[i].ImagePullSecret)
 	}
-	if bringsFlux(c) {
-		add(c.Spec.Flux.Container.ImagePullSecret)
-	}
+	add(another)
 	return all
 }
 

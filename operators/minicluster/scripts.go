@@ -83,10 +83,7 @@ func settings(c *v1alpha1.MiniCluster) string {
 	set("python_path", spec.Flux.Container.PythonPath)
 	set("curve_path", curvePath(c))
 	set("quorum", strconv.Itoa(int(quorum(c))))
-	set("topology", "-Stbon.fanout=256")
-	if spec.Flux.Topology != "" {
-		set("topology", "-Stbon.topo="+spec.Flux.Topology)
-	}
+	set("topology", topology(c))
 	set("connect_timeout", orDefault(spec.Flux.ConnectTimeout, "5s"))
 	set("wrap", spec.Flux.Wrap)
 	set("log_level", strconv.Itoa(int(logLevel(c))))
@@ -96,6 +93,14 @@ func settings(c *v1alpha1.MiniCluster) string {
 	flag("time", spec.Logging.Timed)
 	flag("complete_workers", spec.Flux.CompleteWorkers)
 	return b.String()
+}
+
+// topology is the flag for the shape of the brokers' tree.
+func topology(c *v1alpha1.MiniCluster) string {
+	if c.Spec.Flux.Topology != "" {
+		return "-Stbon.topo=" + c.Spec.Flux.Topology
+	}
+	return "-Stbon.fanout=256"
 }
 
 func logLevel(c *v1alpha1.MiniCluster) int32 {

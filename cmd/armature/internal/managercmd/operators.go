@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/operators/jobflow"
+	"github.com/armature-dev/armature/operators/minicluster"
 )
 
 // operator is one of those that the manager can run.
@@ -22,6 +23,7 @@ type operator struct {
 // bundled are all operators, in the order of their names.
 var bundled = []operator{
 	{jobflow.Name, []string{"JobFlow", "JobTemplate"}, jobflow.Setup},
+	{minicluster.Name, []string{"MiniCluster"}, minicluster.Setup},
 }
 
 // selectOperators returns the operators that --operators asks for: names, or * for all. The cluster need not know the

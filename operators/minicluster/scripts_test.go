@@ -1,0 +1,340 @@
+package minicluster
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// recorder is a flux that runs no broker: it writes down what it was called with, one word after another, each ended by
+// a NUL, and then runs the initial program, if it is started with one.
+const recorder = `#!/bin/sh
+printf '%s\0' "$@" >>"$RECORD"
+printf '\0' >>"$RECORD"
+[ "$1" = start ] || exit "${SUBMIT_CODE:-0}"
+shift
+while [ $# -gt 0 ]; do
+	case $1 in
+	-*) shift ;;
+	*) exec "$@" ;;
+	esac
+done
+[ "$JOB_COMPLETION_INDEX" = 0 ] || exit "${BROKER_CODE:-0}"
+`
+
+// rig is a directory with all that start.sh finds in a pod.
+type rig struct {
+	t    require.TestingT
+	dir  string
+	c    *v1alpha1.MiniCluster
+	env  []string
+	path string
+}
+
+func newRig(t require.TestingT, dir string, c *v1alpha1.MiniCluster) *rig {
+	r := &rig{t: t, dir: dir, c: c}
+	for name, text := range scripts(c) {
+		r.write("scripts/"+name, text, 0o755)
+	}
+	r.write("config/broker.toml", brokerConfig(c), 0o644)
+	r.write("curve/curve.cert", string(planner.NewCertificate(c.Name)), 0o400)
+	r.write("bin/flux", recorder, 0o755)
+	r.write("base/view/bin/.keep", "", 0o644)
+	r.write("private/.keep", "", 0o644)
+	return r
+}
+
+func (r *rig) write(name, text string, mode os.FileMode) {
+	path := filepath.Join(r.dir, name)
+	require.NoError(r.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(r.t, os.RemoveAll(path))
+	require.NoError(r.t, os.WriteFile(path, []byte(text), mode))
+}
+
+func (r *rig) read(name string) string {
+	text, err := os.ReadFile(filepath.Join(r.dir, name))
+	require.NoError(r.t, err)
+	return string(text)
+}
+
+// command returns what runs start.sh as a rank.
+func (r *rig) command(rank int) *exec.Cmd {
+	at := func(name string) string { return filepath.Join(r.dir, name) }
+	cmd := exec.Command("sh", at("scripts/start.sh"), at("scripts"), at("config"), at("curve"), at("base"), at("private"),
+		r.c.Spec.Archive.Path, at("logs"))
+	cmd.Dir = r.dir
+	cmd.Env = append(os.Environ(), "PATH="+at("bin")+":"+os.Getenv("PATH"), "RECORD="+at("record"), "JOB_COMPLETION_INDEX="+strconv.Itoa(rank))
+	cmd.Env = append(cmd.Env, r.env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// run runs start.sh as a rank, and returns its output and its exit code.
+func (r *rig) run(rank int) (string, int) {
+	out, err := r.command(rank).CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return string(out), exit.ExitCode()
+	}
+	require.NoError(r.t, err)
+	return string(out), 0
+}
+
+// calls returns what flux was called with.
+func (r *rig) calls() [][]string {
+	var calls [][]string
+	for _, call := range strings.Split(strings.TrimSuffix(r.read("record"), "\x00\x00"), "\x00\x00") {
+		calls = append(calls, strings.Split(call, "\x00"))
+	}
+	return calls
+}
+
+func TestScriptsAreSyntacticallyRight(t *testing.T) {
+	for name, c := range goldens {
+		for file, text := range scripts(c) {
+			if !strings.HasSuffix(file, ".sh") {
+				continue
+			}
+			for _, shell := range []string{"sh", "bash"} {
+				path := filepath.Join(t.TempDir(), file)
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+				out, err := exec.Command(shell, "-n", path).CombinedOutput()
+				assert.NoError(t, err, "%s: %s -n %s: %s", name, shell, file, out)
+			}
+		}
+	}
+}
+
+func TestTheLeaderStartsABrokerAndSubmits(t *testing.T) {
+	c := makeCluster(4, fluxInImage, func(c *v1alpha1.MiniCluster) {
+		c.Spec.Tasks = ptr.To[int32](8)
+		c.Spec.Flux.OptionFlags = "-ompi=openmpi --setattr='user.study=a b'"
+		c.Spec.Flux.Wrap = "strace,-e,network"
+		c.Spec.Logging.Quiet = true
+	})
+	r := newRig(t, t.TempDir(), c)
+	out, code := r.run(0)
+	assert.Zero(t, code, out)
+	assert.Empty(t, out, "quiet")
+	calls := r.calls()
+	require.Len(t, calls, 2)
+
+	run := filepath.Join(r.dir, "private/run")
+	if len(run) >= 90 {
+		run = r.read("private/rundir")
+	}
+	assert.Equal(t, []string{
+		"start", "--wrap=strace,-e,network", "--config-path=" + r.dir + "/private/broker", "-Srundir=" + run, "-Sstatedir=" + r.dir + "/base/state",
+		"-Slocal-uri=local://" + run + "/local", "-Shostname=demo-0", "-Sbroker.quorum=4", "-Stbon.fanout=256", "-Stbon.connect_timeout=5s",
+		"-Slog-stderr-level=0", "-Slog-stderr-mode=local", "bash", r.dir + "/scripts/run.sh", "bash", r.dir + "/scripts", r.dir + "/private", r.dir + "/logs",
+	}, calls[0])
+	assert.Equal(t, []string{
+		"submit", "-N", "4", "-n", "8", "--quiet", "--watch", "--job-name=demo", "-ompi=openmpi", "--setattr=user.study=a b", "bash", "-c", "lmp -in in.lj",
+	}, calls[1])
+
+	assert.Contains(t, r.read("private/broker/broker.toml"), `curve_cert = "`+r.dir+`/private/curve/curve.cert"`)
+	assert.Equal(t, string(planner.NewCertificate("demo")), r.read("private/curve/curve.cert"))
+	info, err := os.Stat(filepath.Join(r.dir, "private/curve/curve.cert"))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "Flux refuses a certificate that others can read")
+	assert.FileExists(t, filepath.Join(r.dir, "private/ready"))
+}
+
+func TestTheExitCodeIsThatOfTheWork(t *testing.T) {
+	launcher := func(c *v1alpha1.MiniCluster) { c.Spec.Containers[0].Launcher = true }
+	script := func(text string) func(*v1alpha1.MiniCluster) {
+		return func(c *v1alpha1.MiniCluster) {
+			c.Spec.Containers[0].Command, c.Spec.Containers[0].Commands.Script = "", text
+		}
+	}
+	post := func(c *v1alpha1.MiniCluster) { c.Spec.Containers[0].Commands.Post = "echo post; false" }
+	strict := func(c *v1alpha1.MiniCluster) { c.Spec.Logging.Strict = true }
+	pre := func(text string) func(*v1alpha1.MiniCluster) {
+		return func(c *v1alpha1.MiniCluster) { c.Spec.Containers[0].Commands.Pre = text }
+	}
+	tests := map[string]struct {
+		change []func(*v1alpha1.MiniCluster)
+		env    string
+		code   int
+		out    string
+	}{
+		"submit succeeds":              {code: 0},
+		"submit fails":                 {env: "SUBMIT_CODE=3", code: 3},
+		"submit fails, timed":          {change: []func(*v1alpha1.MiniCluster){func(c *v1alpha1.MiniCluster) { c.Spec.Logging.Timed = true }}, env: "SUBMIT_CODE=3", code: 3, out: "FLUXTIME fluxsubmit wall time"},
+		"a launcher fails":             {change: []func(*v1alpha1.MiniCluster){launcher, running("exit 4")}, code: 4},
+		"a pipe":                       {change: []func(*v1alpha1.MiniCluster){plain, running("printf abc | tr a-c x-z")}, out: "xyz"},
+		"plain fails":                  {change: []func(*v1alpha1.MiniCluster){plain, running("echo broken; exit 5")}, code: 5, out: "broken"},
+		"not to be found":              {change: []func(*v1alpha1.MiniCluster){plain, running("there-is-no-such-command")}, code: 127},
+		"a script of sh":               {change: []func(*v1alpha1.MiniCluster){plain, script("exit 6")}, code: 6},
+		"a script of another language": {change: []func(*v1alpha1.MiniCluster){plain, script("#!/usr/bin/env bash\necho ${BASH_VERSION:+bash}; exit 7")}, code: 7, out: "bash"},
+		"post can't change it":         {change: []func(*v1alpha1.MiniCluster){plain, running("exit 8"), post}, code: 8, out: "post"},
+		"post can't break it":          {change: []func(*v1alpha1.MiniCluster){plain, running("true"), post}, code: 0, out: "post"},
+		"pre may fail":                 {change: []func(*v1alpha1.MiniCluster){plain, running("exit 9"), pre("false")}, code: 9},
+		"strict pre may not":           {change: []func(*v1alpha1.MiniCluster){plain, running("exit 9"), pre("false"), strict}, code: 1},
+		"pre exports":                  {change: []func(*v1alpha1.MiniCluster){plain, running("echo $A"), pre("export A='it is'")}, out: "it is"},
+		"a batch job fails":            {change: []func(*v1alpha1.MiniCluster){running("a\nb"), func(c *v1alpha1.MiniCluster) { c.Spec.Containers[0].Batch = true }}, env: "SUBMIT_CODE=1", code: 1},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, t.TempDir(), makeCluster(2, tt.change...))
+			if !r.c.Spec.Flux.Disable {
+				fluxInImage(r.c)
+				r.write("scripts/settings.sh", settings(r.c), 0o644)
+			}
+			require.Empty(t, validate(r.c))
+			r.env = append(r.env, tt.env)
+			out, code := r.run(0)
+			assert.Equal(t, tt.code, code, out)
+			assert.Contains(t, out, tt.out)
+		})
+	}
+}
+
+func TestWorkers(t *testing.T) {
+	t.Run("the leader ended the cluster", func(t *testing.T) {
+		r := newRig(t, t.TempDir(), makeCluster(2, fluxInImage, func(c *v1alpha1.MiniCluster) {
+			c.Spec.Containers[0].Commands.WorkerPre = "echo worker $JOB_COMPLETION_INDEX"
+			c.Spec.Containers[0].Commands.BrokerPre = "echo broker"
+		}))
+		out, code := r.run(1)
+		assert.Zero(t, code, out)
+		assert.Contains(t, out, "worker 1")
+		assert.NotContains(t, out, "broker\n")
+		require.Len(t, r.calls(), 1)
+		assert.Equal(t, "-Slog-stderr-mode=local", r.calls()[0][len(r.calls()[0])-1], "no initial program")
+	})
+	t.Run("completeWorkers", func(t *testing.T) {
+		r := newRig(t, t.TempDir(), makeCluster(2, fluxInImage, func(c *v1alpha1.MiniCluster) { c.Spec.Flux.CompleteWorkers = true }))
+		r.env = []string{"BROKER_CODE=1"}
+		out, code := r.run(1)
+		assert.Zero(t, code, out)
+	})
+	t.Run("no flux", func(t *testing.T) {
+		r := newRig(t, t.TempDir(), makeCluster(2, fluxInImage))
+		require.NoError(t, os.Remove(filepath.Join(r.dir, "bin/flux")))
+		out, code := r.run(1)
+		assert.Equal(t, exitWorker, code, "the Job doesn't fail by a worker")
+		assert.Contains(t, out, "there is no flux on the PATH")
+		out, code = r.run(0)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, out, "there is no flux on the PATH")
+	})
+}
+
+func TestToldToStop(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rank    int
+		command string
+	}{
+		"a worker":   {1, "true"},
+		"the leader": {0, "sleep 60"},
+		"a leader that would rather call it success": {0, "trap 'exit 0' TERM; sleep 60 & wait"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, t.TempDir(), makeCluster(2, plain, running("echo up >&2; "+tt.command), func(c *v1alpha1.MiniCluster) {
+				c.Spec.Containers[0].Commands.WorkerPre = "echo up >&2"
+				c.Spec.Containers[0].Commands.Post = "echo post >&2"
+			}))
+			cmd := r.command(tt.rank)
+			pipe, err := cmd.StderrPipe()
+			require.NoError(t, err)
+			require.NoError(t, cmd.Start())
+			defer func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }()
+			out := make([]byte, 0, 1024)
+			for !strings.Contains(string(out), "up\n") {
+				chunk := make([]byte, 256)
+				n, err := pipe.Read(chunk)
+				require.NoError(t, err)
+				out = append(out, chunk[:n]...)
+			}
+			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select {
+			case <-ended:
+				assert.Equal(t, exitStopped, cmd.ProcessState.ExitCode())
+			case <-time.After(20 * time.Second):
+				t.Fatal("it goes on")
+			}
+		})
+	}
+}
+
+// Whatever a command consists of, sh -c gets it letter by letter; and so do the tasks of a job.
+func TestCommandsArriveUnchanged(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		command := rapid.StringMatching(`[a-z'"\\$(){}\[\]*?;&|<>!#~% \n\t]{1,30}`).Draw(t, "command")
+		if rapid.Bool().Draw(t, "any") {
+			command = strings.ReplaceAll(rapid.StringN(1, 20, -1).Draw(t, "text"), "\x00", "")
+		}
+		if strings.TrimSpace(command) == "" {
+			t.Skip("that is an interactive cluster")
+		}
+		c := makeCluster(2, fluxInImage, running(command))
+		c.Spec.Flux.OptionFlags = "--setattr=" + quote(command)
+		c.Spec.Flux.Wrap = command
+		if strings.ContainsAny(command, "\n\r") {
+			c.Spec.Flux.OptionFlags = ""
+		}
+		r := newRig(t, dir, c)
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, "record")))
+		out, code := r.run(0)
+		require.Zero(t, code, out)
+		calls := r.calls()
+		require.Len(t, calls, 2)
+		assert.Equal(t, "--wrap="+command, calls[0][1])
+		submitted := calls[1]
+		assert.Equal(t, []string{"-c", command}, submitted[len(submitted)-2:])
+		if c.Spec.Flux.OptionFlags != "" {
+			assert.Equal(t, "--setattr="+command, submitted[len(submitted)-4])
+		}
+	})
+}
+
+func TestQuoteIsOneWord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.ReplaceAll(rapid.String().Draw(t, "text"), "\x00", "")
+		out, err := exec.Command("sh", "-c", "printf %s "+quote(text)).Output()
+		require.NoError(t, err)
+		assert.Equal(t, text, string(out))
+	})
+}
+
+func TestReadiness(t *testing.T) {
+	r := newRig(t, t.TempDir(), makeCluster(2, fluxInImage))
+	ready := func(rank string) bool {
+		cmd := exec.Command("sh", r.dir+"/scripts/ready.sh", r.dir+"/scripts", r.dir+"/base", r.dir+"/private")
+		cmd.Env = append(os.Environ(), "JOB_COMPLETION_INDEX="+rank)
+		return cmd.Run() == nil
+	}
+	assert.False(t, ready("0"))
+	assert.False(t, ready("1"))
+	r.write("private/ready", "", 0o644)
+	assert.True(t, ready("0"))
+	assert.False(t, ready("1"), "a worker is ready when its broker serves")
+}
+
+func TestSidecars(t *testing.T) {
+	c := everything()
+	r := newRig(t, t.TempDir(), c)
+	r.write("scripts/proxy.command", "echo \"$A at $0\"; exit 3", 0o755)
+	r.write("scripts/proxy.pre", "export A=proxy", 0o755)
+	cmd := exec.Command("sh", r.dir+"/scripts/side.sh", r.dir+"/scripts", r.dir+"/base", "proxy")
+	out, err := cmd.CombinedOutput()
+	assert.ErrorContains(t, err, "exit status 3")
+	assert.Equal(t, "proxy at sh\n", string(out))
+}

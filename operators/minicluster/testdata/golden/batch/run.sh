@@ -1,0 +1,9 @@
+# What the leader runs. Arguments: the shell; the directories of the scripts, the private one, and of a batch's output.
+mc_shell=$1 mc_scripts=$2 mc_private=$3 mc_logs=$4
+: >"$mc_private/ready" # the quorum has joined
+mkdir -p "$mc_logs"
+mc_result=0
+flux submit --flags=waitable --quiet --output="$mc_logs/job-0.out" --error="$mc_logs/job-0.err" -ompi=openmpi echo hello || mc_result=1
+flux submit --flags=waitable --quiet --output="$mc_logs/job-1.out" --error="$mc_logs/job-1.err" -ompi=openmpi -N2 -n2 lmp -in "in put" || mc_result=1
+flux job wait --all || mc_result=1
+(exit "$mc_result")

@@ -1,0 +1,5 @@
+# What the leader runs. Arguments: the shell; the directories of the scripts, the private one, and of a batch's output.
+mc_shell=$1 mc_scripts=$2 mc_private=$3 mc_logs=$4
+mc_command=$(cat "$mc_scripts/command" && printf .)
+mc_command=${mc_command%.}
+"$mc_shell" -c "$mc_command"
