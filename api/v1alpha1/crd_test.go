@@ -57,6 +57,15 @@ func TestCRDs(t *testing.T) {
 		columns     []column
 		hasStatus   bool
 	}{
+		"fluxjobs": {"FluxJob", "fj", []column{
+			status, {Name: "Queue", JSONPath: ".status.queue"}, {Name: "Position", JSONPath: ".status.position"},
+			{Name: "Size", JSONPath: ".status.size"}, {Name: "Exit", JSONPath: ".status.exitCode"}, age,
+		}, true},
+		"fluxsetups": {"FluxSetup", "fs", []column{
+			{Name: "Strategy", JSONPath: ".spec.queueingStrategy"}, {Name: "Cohort", JSONPath: ".spec.cohort"},
+			{Name: "Pending", JSONPath: ".status.pending"}, {Name: "Admitted", JSONPath: ".status.admitted"},
+			{Name: "Longest-Wait", JSONPath: ".status.longestWaitSince"}, age,
+		}, true},
 		"jobflows":     {"JobFlow", "jf", []column{status, age}, true},
 		"jobtemplates": {"JobTemplate", "jt", []column{age}, false},
 	}

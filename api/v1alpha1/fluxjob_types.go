@@ -58,6 +58,7 @@ func (j *FluxJob) Conditions() *[]metav1.Condition { return &j.Status.Conditions
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.miniCluster.ttlSecondsAfterFinished)",message="miniCluster.ttlSecondsAfterFinished would delete it before its end was recorded; set spec.ttlSecondsAfterFinished"
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.miniCluster.managedBy)",message="miniCluster.managedBy can't be set: the FluxJob waits for its end"
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.size) || self.miniCluster.size == 1 || self.miniCluster.size == self.size",message="size and miniCluster.size differ; set one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.size) || !has(self.miniCluster.maxSize) || self.miniCluster.maxSize == 0 || self.size <= self.miniCluster.maxSize",message="size is over miniCluster.maxSize"
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.deadlineSeconds) || !has(self.miniCluster.deadlineSeconds)",message="deadlineSeconds and miniCluster.deadlineSeconds exclude each other"
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.backoffLimit) || !has(self.miniCluster.backoffLimit)",message="backoffLimit and miniCluster.backoffLimit exclude each other"
 type FluxJobSpec struct {

@@ -43,11 +43,11 @@ type FluxSetupStatus struct {
 	// +optional
 	LongestWaitSince *metav1.Time `json:"longestWaitSince,omitempty"`
 
-	// Resources are what the quota limits, and what of it is used and free.
+	// Usage is, of each resource that the quota limits, what is used and free.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
-	Resources []FluxResourceUsage `json:"resources,omitempty"`
+	Usage []FluxResourceUsage `json:"usage,omitempty"`
 
 	// Reservations are the jobs that hold a share of the quota, from before anything of them is made until their pods
 	// are gone. This list is the queue's book: it is written in one request, which is refused if someone else wrote in

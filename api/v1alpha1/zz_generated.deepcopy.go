@@ -540,8 +540,8 @@ func (in *FluxSetupStatus) DeepCopyInto(out *FluxSetupStatus) {
 		in, out := &in.LongestWaitSince, &out.LongestWaitSince
 		*out = (*in).DeepCopy()
 	}
-	if in.Resources != nil {
-		in, out := &in.Resources, &out.Resources
+	if in.Usage != nil {
+		in, out := &in.Usage, &out.Usage
 		*out = make([]FluxResourceUsage, len(*in))
 		for i := range *in {
 			(*in)[i].DeepCopyInto(&(*out)[i])

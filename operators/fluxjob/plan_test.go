@@ -142,7 +142,7 @@ func TestWhyAJobWaits(t *testing.T) {
 		return inLine(v1alpha1.FluxLinePlace{Namespace: "default", Name: "a", Reason: reason, Resource: resource})
 	}
 	small := makeSetup("q")
-	small.Status.Resources = []v1alpha1.FluxResourceUsage{{Name: "pods", Largest: resource.MustParse("1")}}
+	small.Status.Usage = []v1alpha1.FluxResourceUsage{{Name: "pods", Largest: resource.MustParse("1")}}
 	invalid := makeSetup("q")
 	invalid.Status.Conditions = []metav1.Condition{{Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSpec}}
 	stopped := makeSetup("q", func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHold })

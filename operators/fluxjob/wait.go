@@ -81,8 +81,8 @@ func (p *step) tooLarge() string {
 		return fmt.Sprintf("the size is %d, and FluxSetup %q admits at most miniCluster.maxSize, %d",
 			needs.Most(p.job, size), p.queue.Name, *limit)
 	}
-	for i := range p.queue.Status.Resources {
-		r := &p.queue.Status.Resources[i]
+	for i := range p.queue.Status.Usage {
+		r := &p.queue.Status.Usage[i]
 		if n := p.amount(r.Name); n > needs.Scaled(corev1.ResourceName(r.Name), r.Largest) {
 			q := needs.Quantity(corev1.ResourceName(r.Name), n)
 			return fmt.Sprintf("%s of %s are needed, and FluxSetup %q can give at most %s to one job",

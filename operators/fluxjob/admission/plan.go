@@ -34,7 +34,7 @@ func Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan[*v1alpha1.F
 	status := v1alpha1.FluxSetupStatus{
 		ObservedGeneration: setup.Generation,
 		Reservations:       c.enter(&state, &d, now),
-		Resources:          c.resources(&d),
+		Usage:              c.usage(&d),
 		LongestWaitSince:   c.longestWait(&d),
 		Line:               c.line(&d),
 		Marks:              c.marks(&d),

@@ -123,7 +123,7 @@ func TestAReservationSaysWhatWasGiven(t *testing.T) {
 		Resources: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(2000, resource.DecimalSI)},
 	}}, got.Status.Reservations)
 	var texts []string
-	for _, r := range got.Status.Resources {
+	for _, r := range got.Status.Usage {
 		texts = append(texts, fmt.Sprint(r.Name, ": ", r.Used.String(), " of ", r.Quota.String(), ", ", r.Free.String(), " free, at most ", r.Largest.String()))
 	}
 	assert.Equal(t, []string{"pods: 2 of 5, 3 free, at most 5", "cpu: 2 of 8, 6 free, at most 8"}, texts)
@@ -206,8 +206,8 @@ func TestACohort(t *testing.T) {
 	got := settle(t, mine, 10, waits, own, borrower, yours, other)
 	assert.Empty(t, held(got), "the cohort has nothing left")
 	assert.Equal(t, []string{"waits: QuotaExceeded miniClusters"}, waiting(got))
-	assert.Equal(t, "0", got.Status.Resources[0].Free.String())
-	assert.Equal(t, "2", got.Status.Resources[0].Largest.String())
+	assert.Equal(t, "0", got.Status.Usage[0].Free.String())
+	assert.Equal(t, "2", got.Status.Usage[0].Largest.String())
 
 	urgent := makeJob("urgent", 3, inQueue("mine"), ofPriority(1))
 	got = settle(t, mine, 10, urgent, own, borrower, yours, other)

@@ -13,8 +13,8 @@ import (
 	"github.com/armature-dev/armature/operators/fluxjob/queue"
 )
 
-// resources returns what of the setup's quota is used and free.
-func (c *cohort) resources(d *queue.Decisions) []v1alpha1.FluxResourceUsage {
+// usage returns what of the setup's quota is used and free.
+func (c *cohort) usage(d *queue.Decisions) []v1alpha1.FluxResourceUsage {
 	limits, balance := c.limits(&c.setups[c.self].Spec.Quota), &d.Balance[c.self]
 	var all []v1alpha1.FluxResourceUsage
 	for r, name := range c.names {
