@@ -32,7 +32,7 @@ type Builder struct {
 // For starts a pass over an owner, as read from the API server. An owner that is being deleted gets nothing: see
 // Reconcile.
 func (e *Engine) For(owner client.Object) *Builder {
-	return &Builder{engine: e, owner: owner}
+	return &Builder{engine: e, owner: owner, wants: make([]Child, 0, 16)}
 }
 
 // Object wants an object of any kind that the client's scheme knows, or an *unstructured.Unstructured of any kind that

@@ -47,6 +47,9 @@ type ChildOption interface {
 // reference and Armature's marks are set on a copy. Its status and what only the server sets are ignored, so that an
 // object read from a cluster can be wanted.
 func Want(obj client.Object, opts ...ChildOption) Child {
+	if len(opts) == 0 {
+		return Child{object: obj} // what options change would be allocated
+	}
 	c := Child{object: obj}
 	for _, o := range opts {
 		o.applyToChild(&c)

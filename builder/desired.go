@@ -31,6 +31,18 @@ type desired struct {
 	fields   map[string]any // the same, as it is applied
 	digest   string
 	ignored  []paths.Path
+
+	write *write // room for one; nil once it is used
+}
+
+// newWrite returns what comes of a look at d.
+func (d *desired) newWrite(found client.Object) *write {
+	w := d.write
+	if d.write = nil; w == nil {
+		w = &write{}
+	}
+	*w = write{desired: d, found: found, verdict: verdictCreate}
+	return w
 }
 
 // desire makes an object one of those that the owner should have. It must not be there yet.
@@ -42,12 +54,30 @@ func (p *pass) desire(want Child) (*desired, error) {
 	if !p.wanted.Put(key) {
 		return nil, fmt.Errorf("%w: %s is wanted twice", ErrMisuse, key)
 	}
-	d := &desired{kind: k, key: key, child: want}
+	if len(p.spare) == 0 {
+		p.expect(1)
+	}
+	d := &p.spare[0].desired
+	d.write = &p.spare[0].write
+	p.spare = p.spare[1:]
+	d.kind, d.key, d.child = k, key, want
 	if want.once {
 		return d, d.checkOnce()
 	}
 	d.hash, d.hashed = want.hash()
 	return d, nil
+}
+
+// room is for a child, and for what comes of the first look at it.
+type room struct {
+	desired desired
+	write   write
+}
+
+// expect makes room for n children at once: to make it for each by itself is a good part of what a pass costs.
+func (p *pass) expect(n int) {
+	p.spare = make([]room, n)
+	p.wanted.Grow(n)
 }
 
 // stamp makes of what was given what will be compared and sent. The given object stays as it is.

@@ -19,7 +19,7 @@ import (
 type Error struct {
 	// Key is the object that the error is about.
 	Key store.Key
-	// Operation is what was tried: "create", "apply", "delete", "read".
+	// Operation is what was tried: "create", "apply", "adopt", "edit", "delete", "read".
 	Operation string
 	// Err is the cause.
 	Err error

@@ -2,22 +2,25 @@ package builder_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 )
 
 // A ConfigMap labelled as a website gets a Deployment that serves it. Any kind can be an owner; most operators have
@@ -72,62 +75,35 @@ func ExampleNewOperator() {
 	}
 }
 
-// websites is a reconciler that does more than a plan can say.
-type websites struct {
-	client client.Client
-	engine *builder.Engine // builder.EngineFor(mgr, "website")
-}
-
-func (r *websites) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	site := &corev1.ConfigMap{}
-	if err := r.client.Get(ctx, req.NamespacedName, site); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+// An operator's loop runs in a test as it does in a cluster.
+func ExampleOperator_Reconciler() {
+	site := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "blog", Labels: map[string]string{"example.com/website": ""},
+	}}
+	c := buildertest.NewServer(scheme.Scheme, buildertest.WithObjects(site)).Client("website")
+	loop, err := builder.NewOperator[*corev1.ConfigMap](nil, "website").
+		Owns(&appsv1.Deployment{}).
+		Plan(plan).
+		Reconciler(c, c.Now)
+	if err != nil {
+		panic(err)
 	}
-	res, err := r.engine.For(site).
-		Deployment(server(site)).
-		Prune(&appsv1.Deployment{}).
-		Reconcile(ctx)
-	return reconcile.Result{RequeueAfter: res.RequeueAfter}, err
+	_, err = loop.Reconcile(context.Background(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(site)})
+	fmt.Println(c.Ledger().Writes(), err)
+	// Output: [create Deployment.apps default/blog] <nil>
 }
 
-// A Builder in a reconciler of one's own.
-func ExampleEngine_For() {
-	var _ reconcile.Reconciler = &websites{}
-}
-
-// A broker is changed before the servers that use it; a change that isn't ready after ten minutes is taken back.
-func ExampleBuilder_Phases() {
-	_ = func(ctx context.Context, engine *builder.Engine, owner client.Object, broker *appsv1.StatefulSet, server *appsv1.Deployment) error {
-		res, err := engine.For(owner).
-			StatefulSet(broker, builder.InPhase("broker")).
-			Deployment(server, builder.InPhase("server")).
-			Phases("broker", "server").
-			OnFailure(builder.Rollback(10 * time.Minute)).
-			Reconcile(ctx)
-		if res.Halted != nil {
-			fmt.Println(res.Halted) // phase broker: StatefulSet.apps default/broker: ...
-		}
-		return err
+// What an operator watches: its children, those elsewhere, and what its owners name in their specs.
+func ExampleOperator_Refers() {
+	setUp := func(mgr manager.Manager) error {
+		return builder.NewOperator[*corev1.ConfigMap](mgr, "website").
+			Owns(&appsv1.Deployment{}).
+			OwnsElsewhere(&rbacv1.ClusterRole{}).
+			Refers(&corev1.Secret{}, func(site *corev1.ConfigMap) []string { return []string{site.Data["certificate"]} }).
+			Plan(plan).
+			Complete()
 	}
-}
-
-// What is ready by a rule of one's own.
-func ExampleReadyWhen() {
-	seeded := builder.ReadyWhen(func(child client.Object) (bool, string) {
-		n := child.(*corev1.ConfigMap).Data["seeds"]
-		return n != "", "it has no seeds yet"
-	})
-	child := builder.Want(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "topology"}}, seeded, builder.InPhase("broker"))
-	fmt.Println(child.Object().GetName())
-	// Output: topology
-}
-
-// A reconciler of one's own writes the standard conditions in one patch, or in none if they are so already.
-func ExampleEngine_ReportStatus() {
-	_ = func(ctx context.Context, engine *builder.Engine, flow *v1alpha1.JobFlow, server *appsv1.Deployment) error {
-		res, err := engine.For(flow).Deployment(server).AwaitReady().Reconcile(ctx)
-		return errors.Join(err, engine.ReportStatus(ctx, flow, res, err))
-	}
+	_ = setUp
 }
 
 // A plan is tested without a cluster.
@@ -152,4 +128,34 @@ func ExampleOwned() {
 	// Output:
 	// a
 	// b
+}
+
+// So is what the owner's spec refers to, if it exists.
+func ExampleReferred() {
+	seen := builder.NewView(time.Now()).WithReferred(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "tls"}})
+	for _, name := range []string{"tls", "other"} {
+		_, ok := builder.Referred[*corev1.Secret](seen, name)
+		fmt.Println(name, ok)
+	}
+	// Output:
+	// tls true
+	// other false
+}
+
+// A plan that has the standard conditions reported, tells of what happened, and looks again in a minute.
+func ExamplePlan() {
+	decide := func(site *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
+		plan := builder.Plan[*corev1.ConfigMap]{
+			Children:     []builder.Child{builder.Want(server(site))},
+			PruneAll:     true,
+			RequeueAfter: time.Minute,
+		}
+		if len(builder.Owned[*appsv1.Deployment](seen)) == 0 {
+			plan.Events = append(plan.Events, events.Normal("Opening", "the site is being set up"))
+		}
+		return plan
+	}
+	plan := decide(&corev1.ConfigMap{}, builder.NewView(time.Now()))
+	fmt.Println(len(plan.Children), plan.Events[0].Reason, plan.RequeueAfter)
+	// Output: 1 Opening 1m0s
 }

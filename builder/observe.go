@@ -17,7 +17,7 @@ import (
 type children map[store.Key]client.Object
 
 // listOwned adds the owner's children of one kind.
-func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kind, into children) error {
+func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kind, into *children) error {
 	list, err := e.kinds.emptyList(k)
 	if err != nil {
 		return err
@@ -25,9 +25,12 @@ func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kind, int
 	if err := e.client.List(ctx, list, append(e.among(owner, k), client.UnsafeDisableDeepCopy)...); err != nil {
 		return fmt.Errorf("list %s owned by %s: %w", k.gvk.GroupKind(), owner.GetName(), err)
 	}
+	if len(*into) == 0 {
+		*into = make(children, meta.LenList(list))
+	}
 	return meta.EachListItem(list, func(o runtime.Object) error {
 		if obj, ok := o.(client.Object); ok && metav1.IsControlledBy(obj, owner) {
-			into[k.key(obj)] = obj
+			(*into)[k.key(obj)] = obj
 		}
 		return nil
 	})

@@ -22,7 +22,8 @@ type pass struct {
 	seen   children // the children of the kinds in listed
 	listed map[kind]bool
 	wanted store.Store
-	await  bool // look at the readiness of every child
+	spare  []room // for those to come
+	await  bool   // look at the readiness of every child
 
 	phasing phasing
 	prunes  []client.Object // kinds
@@ -62,7 +63,7 @@ func (p *pass) look(ctx context.Context, k kind) error {
 	if p.listed[k] {
 		return nil
 	}
-	if err := p.engine.listOwned(ctx, p.owner, k, p.seen); err != nil {
+	if err := p.engine.listOwned(ctx, p.owner, k, &p.seen); err != nil {
 		return err
 	}
 	p.listed[k] = true
@@ -73,6 +74,7 @@ func (p *pass) look(ctx context.Context, k kind) error {
 func (p *pass) apply(ctx context.Context, wants []Child) error {
 	var errs []error
 	var writes []*write
+	p.expect(len(wants))
 	for _, want := range wants {
 		w, err := p.decide(ctx, want)
 		switch {
@@ -84,14 +86,22 @@ func (p *pass) apply(ctx context.Context, wants []Child) error {
 			p.record(w)
 		}
 	}
+	return errors.Join(append(errs, p.writeAll(ctx, writes))...)
+}
+
+// writeAll does what was decided, in parallel.
+func (p *pass) writeAll(ctx context.Context, writes []*write) error {
+	if len(writes) == 0 {
+		return nil
+	}
 	var failing failingKinds
-	errs = append(errs, inBatches(len(writes), p.engine.parallelism, func(i int) error {
+	err := inBatches(len(writes), p.engine.parallelism, func(i int) error {
 		return failing.try(writes[i].desired.key, func() error { return writes[i].run(ctx, p) })
-	}))
+	})
 	for _, w := range writes {
 		p.record(w)
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // decide compares a wanted object with what exists.
@@ -122,7 +132,7 @@ func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
 
 // compare says what has to be done about an object, given what was found under its name.
 func (p *pass) compare(d *desired, found client.Object) (*write, error) {
-	w := &write{desired: d, found: found, verdict: verdictCreate}
+	w := d.newWrite(found)
 	if found == nil {
 		return w, d.stamp(p)
 	}

@@ -3,6 +3,7 @@ package builder
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,16 +33,21 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 		}
 		prunable[k.gvk.GroupKind()] = true
 	}
-	var existing []store.Key
-	for key, obj := range p.seen {
-		if prunable[key.GroupKind()] && obj.GetDeletionTimestamp() == nil {
-			existing = append(existing, key)
-		}
-	}
-	if err := p.deleteAll(ctx, p.wanted.Stale(existing)); err != nil || !p.pruneAll {
+	if err := p.deleteAll(ctx, p.wanted.Stale(p.existing(prunable))); err != nil || !p.pruneAll {
 		return err
 	}
 	return p.pruneLeftovers(ctx)
+}
+
+// existing are the keys of the owner's children of some kinds, as far as they aren't being deleted.
+func (p *pass) existing(kinds map[schema.GroupKind]bool) iter.Seq[store.Key] {
+	return func(yield func(store.Key) bool) {
+		for key, obj := range p.seen {
+			if kinds[key.GroupKind()] && obj.GetDeletionTimestamp() == nil && !yield(key) {
+				return
+			}
+		}
+	}
 }
 
 // lookAtHome reads the owner's children of a kind that it controls, if it can control any.
@@ -99,6 +105,9 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 
 // deleteAll deletes children that were seen.
 func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
+	if len(keys) == 0 {
+		return nil
+	}
 	done := make([]bool, len(keys))
 	var failing failingKinds
 	err := inBatches(len(keys), p.engine.parallelism, func(i int) error {

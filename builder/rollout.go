@@ -108,6 +108,7 @@ func (p *pass) applyAll(ctx context.Context, wants []Child) (done bool, err erro
 // load finds out what is wanted of the phased children, and what was before.
 func (r *rollout) load(ctx context.Context, phased []Child) error {
 	var errs []error
+	r.expect(len(phased))
 	for _, c := range phased {
 		d, err := r.desire(c)
 		if err != nil {
@@ -198,17 +199,9 @@ func (r *rollout) runPhase(ctx context.Context, ds []*desired, hold bool) (ready
 			r.record(w)
 		}
 	}
-	errs = append(errs, r.runAll(ctx, writes))
+	errs = append(errs, r.writeAll(ctx, writes))
 	err = errors.Join(errs...)
 	return err == nil && trouble() == before, err
-}
-
-func (r *rollout) runAll(ctx context.Context, writes []*write) error {
-	err := inBatches(len(writes), r.engine.parallelism, func(i int) error { return writes[i].run(ctx, r.pass) })
-	for _, w := range writes {
-		r.record(w)
-	}
-	return err
 }
 
 // weigh says what has to be done about a child. A change that is held becomes the repair of what was before, or nil.

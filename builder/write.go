@@ -54,10 +54,8 @@ func (w *write) run(ctx context.Context, p *pass) error {
 // it answers AlreadyExists. It is also the cheaper of the two. Names are deterministic, so there is never a twin.
 func (w *write) create(ctx context.Context, p *pass) error {
 	d := w.desired
-	obj := d.object
-	if !d.child.once { // of one that is, nothing is compared any more
-		obj = obj.DeepCopyObject().(client.Object)
-	} else if err := d.showFields(p); err != nil {
+	obj := d.object // the reply is decoded into it; after that there is nothing to compare it with
+	if err := d.showFields(p); err != nil {
 		return err
 	}
 	err := p.engine.client.Create(ctx, obj, client.FieldOwner(p.engine.name))

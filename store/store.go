@@ -1,6 +1,7 @@
 package store
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -15,14 +16,17 @@ type Store struct {
 
 // Put adds a key and reports whether it was new. A key put twice is an object asked for twice.
 func (s *Store) Put(k Key) bool {
-	if _, ok := s.keys[k]; ok {
-		return false
-	}
-	if s.keys == nil {
-		s.keys = make(map[Key]struct{})
-	}
+	s.Grow(1)
+	before := len(s.keys)
 	s.keys[k] = struct{}{}
-	return true
+	return len(s.keys) > before
+}
+
+// Grow makes room for n more keys, to save time when as many are known to come.
+func (s *Store) Grow(n int) {
+	if s.keys == nil {
+		s.keys = make(map[Key]struct{}, n)
+	}
 }
 
 // Has reports whether the key is wanted.
@@ -49,9 +53,9 @@ func (s *Store) GroupKinds() map[schema.GroupKind]bool {
 }
 
 // Stale returns those of the existing keys that are not wanted, in the order given.
-func (s *Store) Stale(existing []Key) []Key {
+func (s *Store) Stale(existing iter.Seq[Key]) []Key {
 	var stale []Key
-	for _, k := range existing {
+	for k := range existing {
 		if !s.Has(k) {
 			stale = append(stale, k)
 		}

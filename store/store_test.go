@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,7 +29,7 @@ func TestStore(t *testing.T) {
 	assert.False(t, s.Has(web), "the zero value is empty")
 	assert.Zero(t, s.Len())
 	assert.Empty(t, s.Keys())
-	assert.Equal(t, []Key{web}, s.Stale([]Key{web}))
+	assert.Equal(t, []Key{web}, s.Stale(slices.Values([]Key{web})))
 
 	assert.True(t, s.Put(web))
 	assert.False(t, s.Put(web), "twice")
@@ -40,6 +41,6 @@ func TestStore(t *testing.T) {
 
 	elsewhere := web
 	elsewhere.Namespace = "other"
-	assert.Equal(t, []Key{elsewhere}, s.Stale([]Key{web, elsewhere, config}))
-	assert.Nil(t, s.Stale(nil))
+	assert.Equal(t, []Key{elsewhere}, s.Stale(slices.Values([]Key{web, elsewhere, config})))
+	assert.Nil(t, s.Stale(slices.Values([]Key(nil))))
 }

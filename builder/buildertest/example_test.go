@@ -4,16 +4,21 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 )
@@ -122,4 +127,114 @@ func TestCrashEverywhereOfAnOperator(t *testing.T) {
 			return builder.NewOperator[*corev1.ConfigMap](nil, "example").Owns(&batchv1.Job{}).Plan(plan).Reconciler(c, c.Now)
 		},
 	})
+}
+
+// A scenario run in peace: the server at its end is the test's to look at.
+func ExampleSettle() {
+	var t *testing.T // of your test
+	if t == nil {
+		return
+	}
+	server := buildertest.Settle(t, buildertest.Scenario{
+		Objects:  []client.Object{configMap("owner")},
+		Requests: []reconcile.Request{request("owner")},
+		World:    buildertest.CompleteJobs,
+		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+			return builder.NewOperator[*corev1.ConfigMap](nil, "example").Owns(&batchv1.Job{}).Plan(plan).Reconciler(c, c.Now)
+		},
+	})
+	for _, obj := range server.Objects() {
+		fmt.Println(obj.GetName())
+	}
+}
+
+// A process that dies after its second write. What it wrote stays; the next one is another client.
+func ExampleClient_CrashAfter() {
+	ctx := context.Background()
+	server := buildertest.NewServer(scheme.Scheme)
+	c := server.Client("me")
+	c.CrashAfter(2)
+	for _, name := range []string{"a", "b", "c"} {
+		fmt.Println(name, c.Create(ctx, configMap(name)) == nil, c.Crashed())
+	}
+	fmt.Println(len(server.Objects()), "objects")
+	// Output:
+	// a true false
+	// b true true
+	// c false true
+	// 2 objects
+}
+
+// A controller's cache that never hears of a deletion.
+func ExampleClient_DropEvents() {
+	ctx := context.Background()
+	server := buildertest.NewServer(scheme.Scheme)
+	c := server.Client("me")
+	c.DropEvents(func(e buildertest.Event) bool { return e.Type == watch.Deleted })
+
+	watching, err := c.Watch(ctx, &corev1.ConfigMapList{})
+	if err != nil {
+		panic(err)
+	}
+	defer watching.Stop()
+	someone := server.Client("someone")
+	_ = someone.Create(ctx, configMap("a"))
+	_ = someone.Delete(ctx, configMap("a"))
+	_ = someone.Create(ctx, configMap("b"))
+	for range 2 {
+		e := <-watching.ResultChan()
+		fmt.Println(e.Type, e.Object.(*corev1.ConfigMap).Name)
+	}
+	// Output:
+	// ADDED a
+	// ADDED b
+}
+
+// A World is what the rest of the cluster does: here some Jobs succeed, and Deployments roll out.
+func ExampleInOrder() {
+	ctx := context.Background()
+	owner := configMap("owner")
+	owner.UID = "1"
+	c := buildertest.NewServer(scheme.Scheme, buildertest.WithObjects(
+		owner, jobOf(owner, "good"), jobOf(owner, "bad"), deployment("web", "nginx"),
+	)).Client("world")
+	world := buildertest.InOrder(
+		buildertest.FinishJobs(func(job *batchv1.Job) bool { return job.Name == "good" }),
+		buildertest.RollOut,
+	)
+	fmt.Println(world(ctx, c))
+
+	var jobs batchv1.JobList
+	_ = c.List(ctx, &jobs)
+	for _, job := range jobs.Items {
+		fmt.Println(job.Name, job.Status.Conditions[len(job.Status.Conditions)-1].Type)
+	}
+	web := deployment("web", "")
+	_ = c.Get(ctx, client.ObjectKeyFromObject(web), web)
+	fmt.Println("available:", web.Status.AvailableReplicas)
+	// Output:
+	// <nil>
+	// bad Failed
+	// good Complete
+	// available: 1
+}
+
+// The server's time stands still until it is stepped.
+func ExampleClock_Step() {
+	server := buildertest.NewServer(scheme.Scheme)
+	c := server.Client("me")
+	before := c.Now()
+	server.Clock().Step(time.Hour)
+	fmt.Println(c.Now().Sub(before))
+	// Output: 1h0m0s
+}
+
+// The kinds of CustomResourceDefinitions: their scope, defaults, lists and status.
+func ExampleWithCRDs() {
+	types := runtime.NewScheme()
+	_ = v1alpha1.AddToScheme(types)
+	server := buildertest.NewServer(types, buildertest.WithCRDs("../../config/crd"))
+	flow := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "flow"}}
+	fmt.Println(server.Client("me").Create(context.Background(), flow), flow.Generation)
+	// Output: <nil> 1
 }

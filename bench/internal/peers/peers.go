@@ -28,7 +28,7 @@ const (
 	operatorTools   = "operator-tools"
 	fluxSSA         = "fluxcd ssa"
 	createOrUpdate  = "CreateOrUpdate"
-	bareCached      = "parallel creates, with a cache"
+	bareCached      = "parallel creates with a cache"
 	bare            = "parallel creates"
 )
 

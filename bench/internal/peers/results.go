@@ -38,9 +38,9 @@ func (r results) markdown(kubernetes string, runs int) string {
 	for _, scenario := range scenarios {
 		fmt.Fprintf(&b, "\n### %s\n\n| |", titles[scenario])
 		for _, n := range r.sizes {
-			fmt.Fprintf(&b, " %d: reads + writes | time | allocations |", n)
+			fmt.Fprintf(&b, " %d: reads + writes | time | CPU | allocations |", n)
 		}
-		fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("---:|", 3*len(r.sizes)))
+		fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("---:|", 4*len(r.sizes)))
 		for _, p := range peers {
 			if row := r.row(p.name, scenario); row != "" {
 				fmt.Fprintf(&b, "| %s |%s\n", p.name, row)
@@ -62,7 +62,7 @@ func (r results) row(peer, scenario string) string {
 		if !s.Reached {
 			note = " (!)"
 		}
-		fmt.Fprintf(&b, " %d + %d%s | %s | %d |", s.Reads, s.Writes, note, milliseconds(s.Time), s.Allocs)
+		fmt.Fprintf(&b, " %d + %d%s | %s | %s | %d |", s.Reads, s.Writes, note, milliseconds(s.Time), milliseconds(s.CPU), s.Allocs)
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ const page = "builder"
 type options struct {
 	sizes  []int
 	runs   int
+	only   []string
 	docs   string
 	binary string
 }
@@ -32,6 +34,7 @@ func Main(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("builder", flag.ExitOnError)
 	sizes := flags.String("sizes", "10,100,1000", "numbers of Deployments")
 	flags.IntVar(&o.runs, "runs", 5, "how often each peer has its turn; the median counts")
+	only := flags.String("peers", "", "names of peers, with commas between them; others have no turn, and nothing is written but to the terminal")
 	flags.StringVar(&o.docs, "docs", "../docs", "where benchmarks.md and benchmarks.svg are")
 	flags.StringVar(&o.binary, "devcluster", "../bin/devcluster", "the devcluster binary")
 	if err := flags.Parse(args); err != nil {
@@ -43,6 +46,9 @@ func Main(ctx context.Context, args []string) error {
 			return fmt.Errorf("-sizes: %q: must be numbers of 4 or more", s)
 		}
 		o.sizes = append(o.sizes, n)
+	}
+	if *only != "" {
+		o.only = strings.Split(*only, ",")
 	}
 	return run(ctx, o)
 }
@@ -65,6 +71,10 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	if o.only != nil {
+		fmt.Print(all.markdown(c.Version, o.runs))
+		return nil
+	}
 	if err := plotTo(filepath.Join(o.docs, "benchmarks.svg"), all); err != nil {
 		return err
 	}
@@ -81,7 +91,7 @@ func measureAll(ctx context.Context, cfg *rest.Config, o options) (results, erro
 		for run := range o.runs {
 			for i := range peers {
 				p := peers[(run+i)%len(peers)] // nobody is always first
-				if all.slow[cell{p.name, "", n}] {
+				if all.slow[cell{p.name, "", n}] || (o.only != nil && !slices.Contains(o.only, p.name)) {
 					continue
 				}
 				if err := turn(ctx, p, cfg, n, all); err != nil {

@@ -122,7 +122,7 @@ func (c *contender) run(ctx context.Context, n int) (results map[string]lab.Samp
 			return nil, err
 		}
 	}
-	again := int(max(1, min(20, time.Second/max(results[unchanged].Time, 1))))
+	again := int(max(1, min(200, time.Second/max(results[unchanged].Time, 1))))
 	if err := pass(unchanged, again, n, same, func() (bool, error) { return c.count(ctx, owner, n) }); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"reflect"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -19,12 +20,21 @@ var (
 
 // state is a hash in the making. Values are written so that no two write the same: whatever has a variable length is
 // preceded by it.
-type state uint64
+type state struct {
+	sum uint64
+
+	// What would be allocated each time if it were a variable where it is used.
+	held resource.Quantity
+	text [64]byte
+}
+
+// states are used again: one is more than a hash needs to allocate.
+var states = sync.Pool{New: func() any { return new(state) }}
 
 // number mixes one word in, as wyhash does.
 func (s *state) number(n uint64) {
-	hi, lo := bits.Mul64(n^secret[0], uint64(*s)^secret[1])
-	*s = state(hi ^ lo)
+	hi, lo := bits.Mul64(n^secret[0], s.sum^secret[1])
+	s.sum = hi ^ lo
 }
 
 func (s *state) string(v string) {
@@ -57,8 +67,7 @@ func (s *state) quantity(q *resource.Quantity) {
 		return
 	}
 	s.number(0)
-	var buf [64]byte
-	number, suffix := q.CanonicalizeBytes(buf[:0])
+	number, suffix := q.CanonicalizeBytes(s.text[:0])
 	s.bytes(number)
 	s.bytes(suffix)
 }
@@ -71,13 +80,17 @@ func (s *state) time(t *time.Time) {
 // Of returns the hash of what v points to, and false if v is no pointer, or if there is something in it that can't be
 // hashed: a function, a channel, a struct with hidden fields.
 func Of(v any) (uint64, bool) {
-	s := state(secret[0])
 	p := reflect.ValueOf(v)
 	if p.Kind() != reflect.Pointer || p.IsNil() {
 		return 0, false
 	}
+	s := states.Get().(*state)
+	s.sum = secret[0]
 	ok := s.any(v)
-	return uint64(s), ok
+	sum := s.sum
+	s.held = resource.Quantity{} // it may hold on to a big number
+	states.Put(s)
+	return sum, ok
 }
 
 // any hashes what JSON decodes to, and pointers.
@@ -131,17 +144,17 @@ func (s *state) bool(b bool) {
 // hashMap hashes a map as the sum of its entries' hashes, which has no order.
 func hashMap[V any](s *state, m map[string]V, value func(*state, V) bool) bool {
 	s.length(len(m), m == nil)
-	before := *s // each entry starts anew; a state of its own would be allocated
+	before := s.sum
 	var sum uint64
 	for k, v := range m {
-		*s = state(secret[1])
+		s.sum = secret[1] // each entry starts anew
 		s.string(k)
 		if !value(s, v) {
 			return false
 		}
-		sum += uint64(*s)
+		sum += s.sum
 	}
-	*s = before
+	s.sum = before
 	s.number(sum)
 	return true
 }

@@ -17,10 +17,44 @@ type program struct {
 	typ   reflect.Type
 }
 
-// step hashes the value at an offset.
+// step hashes the value at an offset, if it isn't zero: most fields of most objects are, and are passed over.
 type step struct {
 	offset uintptr
+	word   uintptr // where to look whether it is zero
+	size   uint8   // in how many bytes; 0 for no look
 	hash   func(*state, unsafe.Pointer) bool
+}
+
+func (s *step) isZero(v unsafe.Pointer) bool {
+	word := unsafe.Add(v, s.word)
+	switch s.size {
+	case 8:
+		return *(*uint64)(word) == 0
+	case 4:
+		return *(*uint32)(word) == 0
+	case 2:
+		return *(*uint16)(word) == 0
+	case 1:
+		return *(*uint8)(word) == 0
+	default:
+		return false
+	}
+}
+
+// wordOf returns where a value of a type is zero only if all of it is, and how many bytes to look at there.
+func wordOf(t reflect.Type) (word uintptr, size uint8) {
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int8, reflect.Uint8, reflect.Int16, reflect.Uint16, reflect.Int32, reflect.Uint32, reflect.Float32,
+		reflect.Int64, reflect.Uint64, reflect.Float64, reflect.Int, reflect.Uint,
+		reflect.Pointer, reflect.Map:
+		return 0, uint8(t.Size())
+	case reflect.Slice, reflect.Interface: // the first word is nil
+		return 0, uint8(unsafe.Sizeof(uintptr(0)))
+	case reflect.String: // the second word is the length
+		return unsafe.Sizeof(uintptr(0)), uint8(unsafe.Sizeof(uintptr(0)))
+	default:
+		return 0, 0
+	}
 }
 
 var programs sync.Map // reflect.Type -> *program
@@ -37,22 +71,30 @@ func programOf(t reflect.Type) *program {
 func (p *program) run(s *state, v unsafe.Pointer) bool {
 	p.once.Do(func() { p.steps = stepsOf(p.typ, 0) })
 	for i := range p.steps {
-		if step := &p.steps[i]; !step.hash(s, unsafe.Add(v, step.offset)) {
+		step := &p.steps[i]
+		at := unsafe.Add(v, step.offset)
+		if step.isZero(at) {
+			continue
+		}
+		s.number(uint64(i))
+		if !step.hash(s, at) {
 			return false
 		}
 	}
+	s.number(uint64(len(p.steps)))
 	return true
 }
 
 func stepsOf(t reflect.Type, offset uintptr) []step {
 	if t.Kind() != reflect.Struct || known[t] != nil {
-		return []step{{offset, stepOf(t)}}
+		word, size := wordOf(t)
+		return []step{{offset, word, size, stepOf(t)}}
 	}
 	var steps []step
 	for i := range t.NumField() {
 		field := t.Field(i)
 		if !field.IsExported() {
-			return []step{{offset, cannot}}
+			return []step{{offset: offset, hash: cannot}}
 		}
 		steps = append(steps, stepsOf(field.Type, offset+field.Offset)...)
 	}
@@ -134,7 +176,7 @@ func mapStep(t reflect.Type) func(*state, unsafe.Pointer) bool {
 		case elem.Kind() == reflect.Slice && elem.Elem().Kind() == reflect.Uint8:
 			return typedMap(func(s *state, v []byte) bool { s.bytes(v); return true })
 		case elem == reflect.TypeFor[resource.Quantity]():
-			return typedMap(func(s *state, v resource.Quantity) bool { s.quantity(&v); return true })
+			return typedMap(func(s *state, v resource.Quantity) bool { s.held = v; s.quantity(&s.held); return true })
 		case elem == reflect.TypeFor[any]():
 			return typedMap(func(s *state, v any) bool { return s.any(v) })
 		}
@@ -151,18 +193,18 @@ func anyMap(s *state, m reflect.Value) bool {
 	s.length(m.Len(), m.IsNil())
 	keys, values := programOf(m.Type().Key()), programOf(m.Type().Elem())
 	key, value := reflect.New(m.Type().Key()), reflect.New(m.Type().Elem())
-	before := *s
+	before := s.sum
 	var sum uint64
 	for it := m.MapRange(); it.Next(); {
-		*s = state(secret[1])
+		s.sum = secret[1]
 		key.Elem().SetIterKey(it)
 		value.Elem().SetIterValue(it)
 		if !keys.run(s, key.UnsafePointer()) || !values.run(s, value.UnsafePointer()) {
 			return false
 		}
-		sum += uint64(*s)
+		sum += s.sum
 	}
-	*s = before
+	s.sum = before
 	s.number(sum)
 	return true
 }

@@ -1,13 +1,11 @@
 package payload
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -20,16 +18,10 @@ var serverFields = []string{
 // Of returns the JSON fields to send for obj, an object of the kind gvk. Maps are the caller's to change.
 // Left out: status, what the server sets in metadata, nulls, and what is empty without a pointer asking for it.
 func Of(obj client.Object, gvk schema.GroupVersionKind) (map[string]any, error) {
-	data, err := json.Marshal(obj)
+	fields, err := fieldsOf(obj)
 	if err != nil {
 		return nil, fmt.Errorf("marshal %s %s: %w", gvk.Kind, obj.GetName(), err)
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return nil, fmt.Errorf("unmarshal %s %s: %w", gvk.Kind, obj.GetName(), err)
-	}
-	dropUnset(reflect.ValueOf(obj), fields)
-	dropNulls(fields)
 	delete(fields, "status")
 	meta, ok := fields["metadata"].(map[string]any)
 	if !ok {
@@ -43,12 +35,16 @@ func Of(obj client.Object, gvk schema.GroupVersionKind) (map[string]any, error) 
 	return fields, nil
 }
 
-// Digest returns a digest of a payload: the same in every process, whatever the order of maps.
-func Digest(fields map[string]any) (string, error) {
-	data, err := json.Marshal(fields) // sorts keys
-	if err != nil {
-		return "", err
+func fieldsOf(obj client.Object) (map[string]any, error) {
+	v := reflect.ValueOf(obj)
+	if _, untyped := obj.(*unstructured.Unstructured); untyped || marshalsItself(v.Type().Elem()) {
+		out, err := viaJSON(v)
+		fields, ok := out.(map[string]any)
+		if err == nil && !ok {
+			err = fmt.Errorf("its JSON is no object but %T", out)
+		}
+		return fields, err
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:16]), nil
+	fields := map[string]any{}
+	return fields, renderFields(v.Elem(), fields)
 }

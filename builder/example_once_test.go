@@ -1,0 +1,71 @@
+package builder_test
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+// everywhere is a plan that runs a Job once on each node, holds them back while the owner says so, and lets the owner go
+// an hour after it was made.
+func everywhere(owner *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
+	left := owner.CreationTimestamp.Add(time.Hour).Sub(seen.Now)
+	p := builder.Plan[*corev1.ConfigMap]{DeleteOwner: left <= 0, RequeueAfter: left}
+	hold := owner.Data["hold"] == "yes"
+	for _, node := range builder.All[*corev1.Node](seen) {
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: owner.Name + "-" + node.Name}}
+		job.Spec.Suspend = &hold
+		job.Spec.Template.Spec.NodeName = node.Name
+		p.Children = append(p.Children, builder.Want(job, builder.CreateOnce()))
+	}
+	for _, job := range builder.Owned[*batchv1.Job](seen) {
+		after := job.DeepCopy()
+		after.Spec.Suspend = &hold
+		p.Edits = append(p.Edits, builder.Edit{Before: job, After: after}) // costs nothing if it is so already
+	}
+	return p
+}
+
+// An operator that looks at nodes, and at the pods of its Jobs.
+func ExampleOperator_Reads() {
+	operator := builder.NewOperator[*corev1.ConfigMap](nil, "everywhere").
+		Owns(&batchv1.Job{}).
+		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
+		Reads(&corev1.Node{}, func(before, after client.Object) bool {
+			return !maps.Equal(before.GetLabels(), after.GetLabels())
+		}).
+		Plan(everywhere)
+	_ = operator // give NewOperator a manager, and call Complete
+}
+
+func ExampleCreateOnce() {
+	made := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x", CreationTimestamp: metav1.NewTime(made)}}
+	there := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "x-a"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true)}}
+	seen := builder.NewView(made.Add(10*time.Minute), there).WithRead(
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
+	)
+
+	p := everywhere(owner, seen)
+	for _, c := range p.Children {
+		fmt.Println("created once:", c.Object().GetName())
+	}
+	for _, e := range p.Edits {
+		fmt.Println("resumed:", e.After.GetName())
+	}
+	fmt.Println("again in", p.RequeueAfter)
+	// Output:
+	// created once: x-a
+	// created once: x-b
+	// resumed: x-a
+	// again in 50m0s
+}

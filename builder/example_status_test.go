@@ -1,0 +1,95 @@
+package builder_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/store"
+)
+
+// The standard conditions say what a result says.
+func ExampleResult_SetConditions() {
+	var conditions []builder.Condition
+	res := builder.Result{NotReady: []builder.NotReady{{
+		Key: store.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "web"}, Why: "1 of 3 replicas updated",
+	}}}
+	res.SetConditions(&conditions, 7, nil, time.Now())
+	for _, c := range conditions {
+		fmt.Println(c.Type, c.Status, c.Reason, c.ObservedGeneration)
+	}
+	fmt.Println(conditions[0].Message)
+	// Output:
+	// Ready False ChildrenNotReady 7
+	// Progressing True ChildrenNotReady 7
+	// Stalled False ChildrenNotReady 7
+	// waiting for Deployment.apps default/web: 1 of 3 replicas updated
+}
+
+// A reconciler of one's own writes the standard conditions in one patch, or in none if they are so already.
+func ExampleEngine_ReportStatus() {
+	_ = func(ctx context.Context, engine *builder.Engine, flow *v1alpha1.JobFlow, server *appsv1.Deployment) error {
+		res, err := engine.For(flow).Deployment(server).AwaitReady().Reconcile(ctx)
+		return errors.Join(err, engine.ReportStatus(ctx, flow, res, err))
+	}
+}
+
+// Any status, as one patch of what differs; no request if nothing does. Here that of a Deployment.
+func ExampleEngine_PatchStatus() {
+	d := web("nginx:1.29")
+	d.Namespace = "default"
+	c, ctx := newCluster(d), context.Background()
+	c.get(d)
+	after := d.DeepCopy()
+	after.Status.ReadyReplicas = 1
+	fmt.Println(c.engine.PatchStatus(ctx, d, after))
+	c.get(d)
+	fmt.Println(c.engine.PatchStatus(ctx, d, d.DeepCopy()), d.Status.ReadyReplicas)
+	fmt.Println(c.Ledger().Writes())
+	// Output:
+	// <nil>
+	// <nil> 1
+	// [patch Deployment.apps/status default/web]
+}
+
+// Errors name the object and the fields at fault, and say by their types what can be done about them.
+func ExampleError() {
+	c := newCluster()
+	bad := web("nginx:1.29")
+	bad.Spec.Replicas = ptr.To[int32](-1)
+	_, err := c.engine.For(c.owner).Deployment(bad).ConfigMap(settings(nil)).Reconcile(context.Background())
+
+	var about *builder.Error
+	fmt.Println(errors.As(err, &about), about.Key, about.Fields())
+	fmt.Println("no use in trying again:", builder.IsTerminal(err))
+	// Output:
+	// true Deployment.apps default/web [spec.replicas]
+	// no use in trying again: true
+}
+
+// A wrong call is kept, and reported by Reconcile.
+func ExampleIsTerminal() {
+	c := newCluster()
+	nameless := settings(nil)
+	nameless.Name = ""
+	_, err := c.engine.For(c.owner).ConfigMap(nameless).Reconcile(context.Background())
+	fmt.Println(errors.Is(err, builder.ErrMisuse), builder.IsTerminal(err))
+
+	theirs := settings(nil)
+	theirs.Namespace, theirs.OwnerReferences = "default", []metav1.OwnerReference{{
+		APIVersion: "v1", Kind: "Pod", Name: "p", UID: "u", Controller: ptr.To(true),
+	}}
+	c = newCluster(theirs)
+	_, err = c.engine.For(c.owner).ConfigMap(settings(nil)).Reconcile(context.Background())
+	fmt.Println(errors.Is(err, builder.ErrNotOwned), builder.IsTerminal(err))
+	// Output:
+	// true true
+	// true false
+}
