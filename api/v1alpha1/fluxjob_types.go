@@ -29,7 +29,6 @@ const DefaultFluxQueue = "default"
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be at most 52 lower case letters, digits and '-', and begin with a letter: it is the name of the MiniCluster and of its hosts"
-// +kubebuilder:validation:XValidation:rule="!has(self.metadata.labels) || !('kueue.x-k8s.io/queue-name' in self.metadata.labels) || !has(self.spec.queue)",message="spec.queue and the label kueue.x-k8s.io/queue-name exclude each other: either a FluxSetup or Kueue is the queue"
 type FluxJob struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -97,7 +96,7 @@ type FluxJobSpec struct {
 	MiniCluster *MiniClusterSpec `json:"miniCluster,omitempty"`
 
 	// Queue is the name of the FluxSetup that grants the quota. As long as there is none of that name, the job waits.
-	// Default: default. With the label kueue.x-k8s.io/queue-name, Kueue is the queue, and this must be left out.
+	// Default: default. With the label kueue.x-k8s.io/queue-name, Kueue is the queue; a job that sets both is invalid.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

@@ -1,6 +1,7 @@
 package fluxjob
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -43,7 +44,7 @@ type step struct {
 
 // request is the step of a job that holds nothing: it asks for a share, and accepts the one that it is given.
 func (p *step) request(problems field.ErrorList) {
-	p.status.Queue = needs.Queue(p.job)
+	p.status.Queue = cmp.Or(needs.Kueue(p.job), needs.Queue(p.job))
 	p.status.Size = needs.Size(p.job, p.queue)
 	p.stop() // what an earlier run left must not run again by itself
 	switch {
@@ -54,7 +55,6 @@ func (p *step) request(problems field.ErrorList) {
 		p.decline(nil)
 		p.suspended()
 	case needs.Kueue(p.job) != "":
-		p.status.Queue = needs.Kueue(p.job)
 		p.acceptFromKueue()
 	default:
 		p.accept()

@@ -126,6 +126,13 @@ func TestPlaceInLine(t *testing.T) {
 	assert.False(t, Wants(j))
 }
 
+func TestEitherQueue(t *testing.T) {
+	j := job(v1alpha1.FluxJobSpec{Image: "i", Queue: "q"})
+	j.Labels = map[string]string{v1alpha1.LabelKueueQueue: "k"}
+	assert.EqualError(t, Problems(j).ToAggregate(),
+		"spec.queue: Forbidden: the label kueue.x-k8s.io/queue-name makes Kueue the queue: take the label off, or leave this out")
+}
+
 func TestProblems(t *testing.T) {
 	resources := ptr.To(requests("cpu", "-1"))
 	one := []v1alpha1.MiniClusterContainer{{Image: "i"}, {Image: "i", Resources: requests("a/b", "-2", "cpu", "-1")}}

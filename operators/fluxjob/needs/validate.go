@@ -21,6 +21,10 @@ func Problems(job *v1alpha1.FluxJob) field.ErrorList {
 	case job.Spec.Image != "" && job.Spec.MiniCluster != nil:
 		return field.ErrorList{field.Forbidden(field.NewPath("spec", "image"), "exactly one of image and miniCluster must be set")}
 	}
+	if Kueue(job) != "" && job.Spec.Queue != "" {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "queue"), fmt.Sprintf(
+			"the label %s makes Kueue the queue: take the label off, or leave this out", v1alpha1.LabelKueueQueue)))
+	}
 	eachResources(&job.Spec, func(of string, i int, r *corev1.ResourceRequirements) {
 		errs = append(errs, negative(of, i, "requests", r.Requests)...)
 		errs = append(errs, negative(of, i, "limits", r.Limits)...)
