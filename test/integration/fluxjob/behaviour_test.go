@@ -259,7 +259,7 @@ func TestTheEndAndAfter(t *testing.T) {
 
 	p.submit("cleaned", "true", func(j *v1alpha1.FluxJob) { j.Spec.CleanupPolicy = v1alpha1.CleanupMiniCluster })
 	p.waitState("cleaned", v1alpha1.FluxJobSucceeded)
-	eventually(t, "the MiniCluster is gone", func() bool { return len(p.miniClusters()) == 1 }, func() any { out, _ := p.kubectl("get", "minicluster,fluxjob,job", "-oyaml"); return out })
+	eventually(t, "the MiniCluster is gone", func() bool { return len(p.miniClusters()) == 1 })
 
 	p.submit("fleeting", "true", func(j *v1alpha1.FluxJob) { j.Spec.TTLSecondsAfterFinished = ptr.To[int32](0) })
 	eventually(t, "the FluxJob is gone", func() bool {
