@@ -21,7 +21,10 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2
 )
 
-require github.com/kylelemons/godebug v1.1.0 // indirect
+require (
+	github.com/kylelemons/godebug v1.1.0 // indirect
+	k8s.io/component-helpers v0.37.1 // indirect
+)
 
 require (
 	github.com/Azure/go-ansiterm v0.0.0-20250102033503-faa5f7b0171c // indirect

@@ -15,35 +15,45 @@ import (
 )
 
 // Get reads the child called name of obj's kind into obj, a copy. An object that isn't the owner's is ErrNotOwned; one
-// that doesn't exist satisfies apierrors.IsNotFound.
-func (b *Builder) Get(ctx context.Context, name string, obj client.Object) error {
+// that doesn't exist satisfies apierrors.IsNotFound. Of the options only [Elsewhere] matters: the child is then in the
+// namespace that obj says.
+func (b *Builder) Get(ctx context.Context, name string, obj client.Object, opts ...ChildOption) error {
 	p, err := b.engine.newPass(b.owner)
 	if err != nil {
 		return err
 	}
-	return p.get(ctx, name, obj)
-}
-
-func (p *pass) get(ctx context.Context, name string, obj client.Object) error {
 	if isNil(obj) {
 		return fmt.Errorf("%w: an object is nil (%T)", ErrMisuse, obj)
 	}
 	obj.SetName(name)
-	_, key, err := p.keyOf(obj)
+	return p.get(ctx, Want(obj, opts...))
+}
+
+// get reads a child into the object that is wanted.
+func (p *pass) get(ctx context.Context, like Child) error {
+	_, key, err := p.keyOfChild(like)
 	if err != nil {
 		return err
 	}
-	if err := p.engine.client.Get(ctx, key.NamespacedName(), obj); err != nil {
+	if err := p.engine.client.Get(ctx, key.NamespacedName(), like.object); err != nil {
 		return &Error{Key: key, Operation: "read", Err: err}
 	}
-	if !metav1.IsControlledBy(obj, p.owner) {
-		return notOwned("read", key, obj)
+	if !p.isChild(like, like.object) {
+		return notOwned("read", key, like.object)
 	}
 	return nil
 }
 
-// List reads into list copies of all the owner's children of its kind.
-func (b *Builder) List(ctx context.Context, list client.ObjectList) error {
+// isChild reports whether an object is the owner's, in the place that is asked for.
+func (p *pass) isChild(like Child, obj client.Object) bool {
+	if like.elsewhere {
+		return isElsewhereOf(obj, p.owner)
+	}
+	return metav1.IsControlledBy(obj, p.owner)
+}
+
+// List reads into list copies of all the owner's children of its kind: those at home, or with [Elsewhere] the others.
+func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...ChildOption) error {
 	p, err := b.engine.newPass(b.owner)
 	if err != nil {
 		return err
@@ -54,12 +64,17 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList) error {
 	}
 	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
 	_, untyped := list.(runtime.Unstructured)
-	if err := b.engine.client.List(ctx, list, b.engine.among(p.owner, kind{gvk, untyped})...); err != nil {
+	k, like := kind{gvk, untyped}, Want(nil, opts...)
+	among := b.engine.among(p.owner, k)
+	if like.elsewhere {
+		among = []client.ListOption{b.engine.amongElsewhere(p.owner, k)}
+	}
+	if err := b.engine.client.List(ctx, list, among...); err != nil {
 		return fmt.Errorf("list %s owned by %s: %w", gvk.GroupKind(), p.ownerKey, err)
 	}
 	var mine []runtime.Object
 	err = meta.EachListItem(list, func(o runtime.Object) error {
-		if obj, ok := o.(client.Object); ok && metav1.IsControlledBy(obj, p.owner) {
+		if obj, ok := o.(client.Object); ok && p.isChild(like, obj) {
 			mine = append(mine, o)
 		}
 		return nil
@@ -72,8 +87,8 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList) error {
 
 // Create makes a child, now, and fails with AlreadyExists if the cache shows an object of its name. A child that the
 // cache doesn't show yet is applied instead.
-func (b *Builder) Create(ctx context.Context, obj client.Object) (Result, error) {
-	return b.one(ctx, obj, func(d *desired, found client.Object) error {
+func (b *Builder) Create(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
+	return b.one(ctx, "create", Want(obj, opts...), func(d *desired, found client.Object) error {
 		if found == nil {
 			return nil
 		}
@@ -82,8 +97,8 @@ func (b *Builder) Create(ctx context.Context, obj client.Object) (Result, error)
 }
 
 // Update applies a child that exists, now, and fails with NotFound if it doesn't.
-func (b *Builder) Update(ctx context.Context, obj client.Object) (Result, error) {
-	return b.one(ctx, obj, func(d *desired, found client.Object) error {
+func (b *Builder) Update(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
+	return b.one(ctx, "apply", Want(obj, opts...), func(d *desired, found client.Object) error {
 		if found != nil {
 			return nil
 		}
@@ -91,20 +106,21 @@ func (b *Builder) Update(ctx context.Context, obj client.Object) (Result, error)
 	})
 }
 
-// CreateOrUpdate makes one child as wanted, now, apart from those that Reconcile will handle.
-func (b *Builder) CreateOrUpdate(ctx context.Context, obj client.Object) (Result, error) {
-	return b.one(ctx, obj, func(*desired, client.Object) error { return nil })
+// CreateOrUpdate makes one child as wanted, now, apart from those that Reconcile will handle. A child that is
+// [InPhase] is refused with [ErrMisuse]: it has to wait for its turn.
+func (b *Builder) CreateOrUpdate(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
+	return b.one(ctx, "apply", Want(obj, opts...), func(*desired, client.Object) error { return nil })
 }
 
 // Delete deletes a child and what it owns, also for an owner that is being deleted. A child that doesn't exist is no
-// error; an object that isn't the owner's is ErrNotOwned.
-func (b *Builder) Delete(ctx context.Context, obj client.Object) (Result, error) {
+// error; an object that isn't the owner's is ErrNotOwned. Of the options only [Elsewhere] matters.
+func (b *Builder) Delete(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.runAnyPass("delete "+nameOf(obj), func(p *pass) error {
 		if isNil(obj) {
 			return fmt.Errorf("%w: an object is nil (%T)", ErrMisuse, obj)
 		}
 		found := obj.DeepCopyObject().(client.Object)
-		err := p.get(ctx, obj.GetName(), found)
+		err := p.get(ctx, Want(found, opts...))
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -116,10 +132,13 @@ func (b *Builder) Delete(ctx context.Context, obj client.Object) (Result, error)
 }
 
 // one applies a single child, if allow, told of what exists, has nothing against it. Like Reconcile, it does nothing
-// for an owner that is being deleted.
-func (b *Builder) one(ctx context.Context, obj client.Object, allow func(d *desired, found client.Object) error) (Result, error) {
-	return b.runPass("write "+nameOf(obj), func(p *pass) error {
-		d, err := p.desire(Want(obj))
+// for an owner that is being deleted, and keeps on record of what kinds there are children.
+func (b *Builder) one(ctx context.Context, operation string, want Child, allow func(d *desired, found client.Object) error) (Result, error) {
+	return b.runPass("write "+nameOf(want.object), func(p *pass) error {
+		if err := (phasing{}).refuse([]Child{want}); err != nil {
+			return err
+		}
+		d, err := p.desire(want)
 		if err != nil {
 			return err
 		}
@@ -128,7 +147,11 @@ func (b *Builder) one(ctx context.Context, obj client.Object, allow func(d *desi
 			return err
 		}
 		if err := allow(d, found); err != nil {
-			return &Error{Key: d.key, Operation: "apply", Err: err}
+			return &Error{Key: d.key, Operation: operation, Err: err}
+		}
+		p.pruneAll = b.all
+		if err := p.recordKinds(ctx, []Child{want}); err != nil {
+			return err
 		}
 		w, err := p.compare(d, found)
 		if err != nil {

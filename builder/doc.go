@@ -85,8 +85,8 @@
 //
 // The first install is in parallel. A later change is made phase by phase, the next when the last is ready, and goes no
 // further than a phase that fails; see [Builder.Phases] for what is a change and what is drift. [Builder.OnFailure] says
-// whether to wait then, which is the default, or to return to the last completed revision. Revisions are
-// ControllerRevisions of the owner. Without phases there are none, and nothing is paid for them.
+// whether to wait then, which is the default, to tell of it when that takes long, or to return to the last completed
+// revision. Revisions are ControllerRevisions of the owner. Without phases there are none, and nothing is paid for them.
 //
 // Whatever the readiness of a child depends on must cause passes: a controller of one's own must watch the children's
 // kinds and ControllerRevisions, an [Operator] must have them in Owns.

@@ -113,11 +113,7 @@ func (p *pass) lookElsewhere(ctx context.Context, k kind) error {
 	if err != nil {
 		return err
 	}
-	var whose client.ListOption = client.MatchingLabels{LabelOwnerUID: string(p.owner.GetUID())}
-	if p.engine.isIndexedElsewhere(k) {
-		whose = client.MatchingFields{p.engine.elsewhereIndex(): string(p.owner.GetUID())}
-	}
-	if err := p.engine.client.List(ctx, list, whose, client.UnsafeDisableDeepCopy); err != nil {
+	if err := p.engine.client.List(ctx, list, p.engine.amongElsewhere(p.owner, k), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list %s elsewhere of %s: %w", k.gvk.GroupKind(), p.ownerKey, err)
 	}
 	if p.listedElsewhere == nil {
@@ -130,6 +126,14 @@ func (p *pass) lookElsewhere(ctx context.Context, k kind) error {
 		}
 		return nil
 	})
+}
+
+// amongElsewhere narrows a list to an owner's children elsewhere.
+func (e *Engine) amongElsewhere(owner client.Object, k kind) client.ListOption {
+	if e.isIndexedElsewhere(k) {
+		return client.MatchingFields{e.elsewhereIndex(): string(owner.GetUID())}
+	}
+	return client.MatchingLabels{LabelOwnerUID: string(owner.GetUID())}
 }
 
 // cleanUp deletes the children elsewhere of an owner that is being deleted, and lets the owner go once there are none.

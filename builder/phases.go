@@ -14,17 +14,32 @@ type inPhase string
 
 func (name inPhase) applyToChild(c *Child) { c.phase = string(name) }
 
-// FailurePolicy says what becomes of a roll-out that doesn't get on: [Wait] or [Rollback].
+// FailurePolicy says what becomes of a roll-out that doesn't get on: [Wait], [Alert] or [Rollback].
 type FailurePolicy time.Duration
 
 // Wait leaves a roll-out where it is until its phase becomes ready or something else is wanted. It is the default.
 const Wait FailurePolicy = 0
+
+// Alert leaves a roll-out where it is, as [Wait] does, and says so once a phase has not become ready for a time, which is
+// counted as for [Rollback]: [Result.Halted] names a child that isn't ready, the conditions say Stalled, and there is an
+// event. It is for what never fails by itself, as a StatefulSet, whose pods may be pulling an image for ever.
+func Alert(after time.Duration) FailurePolicy {
+	return -FailurePolicy(max(after, time.Second)) // less than zero, to be told from Rollback
+}
 
 // Rollback returns the children to the last completed revision once a phase has not become ready for a time, which is
 // counted to the second and for each phase anew; less than a second counts as a second. It should be longer than a
 // phase takes in good health. See [Builder.OnFailure].
 func Rollback(after time.Duration) FailurePolicy {
 	return FailurePolicy(max(after, time.Second))
+}
+
+// patience is how long a phase may take; 0 for as long as it likes.
+func (p FailurePolicy) patience() time.Duration {
+	if p < 0 {
+		p = -p
+	}
+	return time.Duration(p)
 }
 
 // Phases orders the children that are [InPhase]: names are the phases from first to last, each once. A child in a phase
@@ -57,7 +72,8 @@ func (b *Builder) Phases(names ...string) *Builder {
 	return b
 }
 
-// OnFailure says what to do about a roll-out of which a phase doesn't become ready. Default: [Wait].
+// OnFailure says what to do about a roll-out of which a phase doesn't become ready. Default: [Wait], for ever if need
+// be; a child that says itself that it has failed is told of with each policy. [Alert] tells of one that is late as well.
 //
 // With [Rollback] the phased children return to the last completed revision, the last phase first, without waiting for
 // one another; with it goes what the failed revision had added, once all is ready, of kinds that are pruned. The owner

@@ -31,7 +31,7 @@ type rolloutRecord struct {
 	StartedAt  *metav1.Time `json:"startedAt,omitempty"`
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
 	// Phase is the furthest that was reached and not ready, PhaseSince when that was first seen. They are kept for
-	// Rollback only.
+	// Alert and Rollback only.
 	Phase      string       `json:"phase,omitempty"`
 	PhaseSince *metav1.Time `json:"phaseSince,omitempty"`
 	Why        string       `json:"why,omitempty"` // it was rolled back

@@ -15,11 +15,11 @@ import (
 // atOnce is when the pass comes that begins a rollback.
 const atOnce = time.Millisecond
 
-// giveUp looks at the clock, if the roll-out is to be rolled back once its phase has not become ready in time. That it
-// is given up is noted first; the next pass goes back. So a crash anywhere leads to the same end.
+// giveUp looks at the clock, if something is to be done once a phase has not become ready in time. That the roll-out is
+// to be rolled back is noted first; the next pass goes back. So a crash anywhere leads to the same end.
 func (r *rollout) giveUp(ctx context.Context, cause error) error {
-	after := time.Duration(r.phasing.onFailure)
-	if after <= 0 {
+	after := r.phasing.onFailure.patience()
+	if after == 0 {
 		return nil
 	}
 	record := r.target.record
@@ -32,17 +32,26 @@ func (r *rollout) giveUp(ctx context.Context, cause error) error {
 		}
 	}
 	due := record.PhaseSince.Add(after)
+	alerts := r.phasing.onFailure < 0
 	if left := due.Sub(r.engine.now()); left > 0 {
-		told.RollsBackAt = due
+		if !alerts {
+			told.RollsBackAt = due
+		}
 		r.result.RequeueAfter = sooner(r.result.RequeueAfter, left)
 		return nil
 	}
+	late := fmt.Sprintf("not ready after %s: ", after)
+	if alerts {
+		r.haltAt(late, cause)
+		return nil
+	}
 	if r.snapshotBefore().Omitted {
-		r.cannotGoBack()
+		r.haltAt(late, cause)
+		r.result.Halted.Why += "; it can't be rolled back: the last completed revision was too large to be kept"
 		return nil
 	}
 	record.State, record.FinishedAt = RolloutRolledBack, r.nowToTheSecond()
-	record.Why = shorten(fmt.Sprintf("not ready after %s: %s", after, r.whyNot(cause)), 2*maxWhy)
+	record.Why = shorten(late+r.whyNot(cause), 2*maxWhy)
 	if err := r.note(ctx, record, false); err != nil {
 		return err
 	}
@@ -74,17 +83,24 @@ func (r *rollout) firstNotReady() NotReady {
 	})
 }
 
-// cannotGoBack tells that there is nothing to return to.
-func (r *rollout) cannotGoBack() {
-	const because = "; it can't be rolled back: the last completed revision was too large to be kept"
-	if r.result.Halted == nil {
-		r.result.Halted = &Halt{Phase: r.result.Rollout.Phase}
-		if len(r.result.NotReady) > 0 {
-			n := r.firstNotReady()
-			*r.result.Halted = Halt{Phase: n.Phase, Key: n.Key, Why: n.Why}
-		}
+// haltAt names what keeps the roll-out from going on, if nothing has said of itself that it has failed.
+func (r *rollout) haltAt(late string, cause error) {
+	if r.result.Halted != nil {
+		return
 	}
-	r.result.Halted.Why += because
+	h := &Halt{Phase: r.result.Rollout.Phase}
+	about := (*Error)(nil)
+	switch {
+	case errors.As(cause, &about):
+		h.Key, h.Why = about.Key, summarize(cause)
+	case len(r.result.NotReady) > 0:
+		n := r.firstNotReady()
+		h.Phase, h.Key, h.Why = n.Phase, n.Key, n.Why
+	case len(r.result.Waiting) > 0:
+		h.Key, h.Why = r.result.Waiting[0], "an earlier object of its name is still being deleted"
+	}
+	h.Why = shorten(late+h.Why, 2*maxWhy)
+	r.result.Halted = h
 }
 
 // goBack brings the phased children to the last completed revision, the last phase first. It waits for none: to be back

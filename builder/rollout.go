@@ -46,7 +46,7 @@ type Rollout struct {
 	Why string
 }
 
-// Halt is what keeps a roll-out from going on: a child that has failed.
+// Halt is what keeps a roll-out from going on: a child that has failed, or with [Alert] one that isn't ready in time.
 type Halt struct {
 	// Phase is the child's.
 	Phase string
@@ -176,7 +176,9 @@ func (r *rollout) goForward(ctx context.Context, freeErr error) (done bool, err 
 		return false, err
 	default:
 		r.halt()
-		return false, errors.Join(err, r.giveUp(ctx, errors.Join(freeErr, err)))
+		err = errors.Join(err, r.giveUp(ctx, errors.Join(freeErr, err)))
+		r.tellHalt()
+		return false, err
 	}
 }
 

@@ -98,7 +98,7 @@ func (r *rollout) forget(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// halt tells what has failed, if something has, once.
+// halt finds what has failed, if something has.
 func (r *rollout) halt() {
 	for _, name := range r.phasing.names {
 		for _, n := range r.result.NotReady {
@@ -107,6 +107,10 @@ func (r *rollout) halt() {
 			}
 		}
 	}
+}
+
+// tellHalt tells what keeps the roll-out from going on, once.
+func (r *rollout) tellHalt() {
 	if r.result.Halted == nil {
 		r.engine.failures.over(r.haltKey())
 		return

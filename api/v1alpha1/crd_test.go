@@ -57,6 +57,11 @@ func TestCRDs(t *testing.T) {
 		columns     []column
 		hasStatus   bool
 	}{
+		"daemonjobs": {"DaemonJob", "dj", []column{
+			status,
+			{Name: "Desired", JSONPath: ".status.desired"}, {Name: "Active", JSONPath: ".status.active"},
+			{Name: "Succeeded", JSONPath: ".status.succeeded"}, {Name: "Failed", JSONPath: ".status.failed"}, age,
+		}, true},
 		"fluxjobs": {"FluxJob", "fj", []column{
 			status, {Name: "Queue", JSONPath: ".status.queue"}, {Name: "Position", JSONPath: ".status.position"},
 			{Name: "Size", JSONPath: ".status.size"}, {Name: "Exit", JSONPath: ".status.exitCode"}, age,
@@ -68,6 +73,10 @@ func TestCRDs(t *testing.T) {
 		}, true},
 		"jobflows":     {"JobFlow", "jf", []column{status, age}, true},
 		"jobtemplates": {"JobTemplate", "jt", []column{age}, false},
+		"miniclusters": {"MiniCluster", "mc", []column{
+			status, {Name: "Size", JSONPath: ".spec.size"}, {Name: "Ready", JSONPath: ".status.readyPods"},
+			{Name: "Exit", JSONPath: ".status.exitCode"}, age,
+		}, true},
 	}
 	for plural, tt := range tests {
 		t.Run(plural, func(t *testing.T) {
@@ -90,7 +99,9 @@ func TestCRDs(t *testing.T) {
 }
 
 func TestEveryFieldOfOursIsDescribed(t *testing.T) {
-	embedded := map[string]bool{"env": true, "shareVolumes": true, "shareVolumeMounts": true, "jobTemplate": true, "metadata": true}
+	embedded := map[string]bool{"env": true, "shareVolumes": true, "shareVolumeMounts": true, "jobTemplate": true, "metadata": true,
+		"template": true, "excludeNodeSelector": true, "selector": true, "podFailurePolicy": true, "successPolicy": true, "scheduling": true,
+		"resources": true, "securityContext": true, "resourceClaims": true, "tolerations": true}
 	var walk func(t *testing.T, path string, s *spec.Schema)
 	walk = func(t *testing.T, path string, s *spec.Schema) {
 		for name := range s.Properties {
@@ -107,7 +118,7 @@ func TestEveryFieldOfOursIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	for _, plural := range []string{"jobflows", "jobtemplates"} {
+	for _, plural := range plurals(t) {
 		definition, _ := readCRD(t, plural)
 		walk(t, "", definition.Spec.Versions[0].Schema.OpenAPIV3Schema)
 	}
@@ -115,17 +126,17 @@ func TestEveryFieldOfOursIsDescribed(t *testing.T) {
 
 // TestExamples reads each example as the API server does: strictly, by the types and by the CRD's schema.
 func TestExamples(t *testing.T) {
-	files, err := filepath.Glob("../../examples/jobflow/*.yaml")
+	files, err := filepath.Glob("../../examples/[djm]*/*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	schemas := map[string]*spec.Schema{}
-	for _, plural := range []string{"jobflows", "jobtemplates"} {
+	for _, plural := range plurals(t) {
 		definition, _ := readCRD(t, plural)
 		schemas[definition.Spec.Names.Kind] = definition.Spec.Versions[0].Schema.OpenAPIV3Schema
 	}
-	for _, file := range append(files, "../../examples/jobflow/testdata/seed.yaml") {
+	for _, file := range append(files, "../../examples/jobflow/testdata/seed.yaml", "../../examples/daemonjob/testdata/seed.yaml") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
@@ -237,4 +248,17 @@ func withoutNulls(value any) any {
 		}
 	}
 	return value
+}
+
+// plurals are the resources of all CRDs of ours.
+func plurals(t *testing.T) []string {
+	files, err := filepath.Glob("../../config/crd/*.yaml")
+	require.NoError(t, err)
+	var names []string
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		names = append(names, strings.TrimPrefix(name, v1alpha1.GroupVersion.Group+"_"))
+	}
+	require.NotEmpty(t, names)
+	return names
 }

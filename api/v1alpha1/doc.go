@@ -1,6 +1,7 @@
 // Package v1alpha1 holds Armature's batch kinds, in the API group api.practice.com.
 //
-// A [JobFlow] runs Jobs in the order of their dependencies; a [JobTemplate] is a Job's spec that flows refer to.
+// A [JobFlow] runs Jobs in the order of their dependencies; a [JobTemplate] is a Job's spec that flows refer to. A
+// [DaemonJob] runs a Job on every node. A [MiniCluster] is an HPC cluster of pods that Flux brokers join.
 // The package depends on the Kubernetes API types only, so that clients can import it without the operators.
 //
 // The comments of the fields are the manual that kubectl explain shows.
@@ -10,4 +11,4 @@
 package v1alpha1
 
 //go:generate go tool -modfile=../../tools/gen/go.mod controller-gen object crd:generateEmbeddedObjectMeta=true paths=. output:crd:dir=../../config/crd
-//go:generate go run -C ../../tools/gen ./trimcrd -embedded env,shareVolumes,shareVolumeMounts,jobTemplate,resources,securityContext,resourceClaims,tolerations ../../config/crd
+//go:generate go run -C ../../tools/gen ./trimcrd -embedded env,shareVolumes,shareVolumeMounts,jobTemplate,template,excludeNodeSelector,selector,podFailurePolicy,successPolicy,scheduling,resources,securityContext,resourceClaims,tolerations ../../config/crd

@@ -47,7 +47,7 @@ const (
 	ConditionJobFinished = "JobFinished"
 )
 
-// Reasons of a FluxJob's conditions and events, besides those of a MiniCluster, InvalidSpec and Terminating.
+// Reasons of a FluxJob's conditions and events, besides those of a MiniCluster, InvalidSpec, SpecChanged and Terminating.
 const (
 	// ReasonRequested: the job was seen.
 	ReasonRequested = "Requested"
@@ -75,8 +75,6 @@ const (
 	ReasonPreempted = "Preempted"
 	// ReasonNotReady: the pods weren't all ready in time.
 	ReasonNotReady = "NotReady"
-	// ReasonSpecChanged: what was admitted isn't what the spec says now.
-	ReasonSpecChanged = "SpecChanged"
 	// ReasonNotAdmitted: the job isn't admitted, so there is no MiniCluster, or it is suspended.
 	ReasonNotAdmitted = "NotAdmitted"
 	// ReasonNotFinished: the job has not ended.

@@ -19,6 +19,7 @@ var (
 
 func addKnownTypes(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
+		&DaemonJob{}, &DaemonJobList{},
 		&FluxJob{}, &FluxJobList{},
 		&FluxSetup{}, &FluxSetupList{},
 		&JobFlow{}, &JobFlowList{},

@@ -53,10 +53,10 @@ type MiniClusterFlux struct {
 	// +kubebuilder:validation:Maximum=7
 	LogLevel *int32 `json:"logLevel,omitempty"`
 
-	// Topology is the shape of the brokers' tree (-Stbon.topo), such as kary:2. Default: all workers join the leader, up
-	// to 256, and a tree of that width beyond (kary:256).
+	// Topology is the shape of the brokers' tree (-Stbon.topo), such as kary:2 or binomial. Default: kary:256, that is,
+	// all workers join the leader, up to 256, and there is a tree of that width beyond.
 	// +optional
-	// +kubebuilder:validation:Pattern=`^([a-z]+:[0-9a-z]+)?$`
+	// +kubebuilder:validation:Pattern=`^([a-z]+(:[0-9a-z]+)?)?$`
 	Topology string `json:"topology,omitempty"`
 
 	// BrokerConfig is the whole broker.toml, in place of the one that the operator makes. Its curve_cert must be

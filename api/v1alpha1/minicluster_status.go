@@ -48,10 +48,6 @@ const (
 const (
 	// ReasonAdmitted: pods may be made.
 	ReasonAdmitted = "Admitted"
-	// ReasonSuspended: spec.suspend is true.
-	ReasonSuspended = "Suspended"
-	// ReasonResumed: spec.suspend is no longer true.
-	ReasonResumed = "Resumed"
 	// ReasonQueued: the Job waits for Kueue to let it start.
 	ReasonQueued = "Queued"
 	// ReasonStarting: pods are being made, or the brokers are joining.
@@ -74,8 +70,6 @@ const (
 	ReasonLeaderFailed = "LeaderFailed"
 	// ReasonLeaderLost: the leader's pod was deleted, evicted, or lost with its node.
 	ReasonLeaderLost = "LeaderLost"
-	// ReasonDeadlineExceeded: deadlineSeconds have passed since the admission.
-	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonFinished: the cluster has ended.
 	ReasonFinished = "Finished"
 )

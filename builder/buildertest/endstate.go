@@ -15,8 +15,8 @@ import (
 var timestamp = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 
 // EndState returns all objects of a server as YAML, ordered, with what differs from one run to the next taken out: UIDs
-// are replaced by whose they are, wherever they stand, times by a word, and resource versions and managed fields are
-// gone.
+// are replaced by whose they are, wherever they stand, times and what a Service was given (addresses, node ports) by a
+// word, and resource versions and managed fields are gone.
 func (s *Server) EndState() ([]string, error) {
 	return (&Scenario{Normalize: func(*unstructured.Unstructured) bool { return true }}).endState(s)
 }
@@ -30,6 +30,7 @@ func (s *Scenario) endState(server *Server) ([]string, error) {
 			return nil, err
 		}
 		u := &unstructured.Unstructured{Object: content}
+		dropAllocated(u)
 		for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
 			unstructured.RemoveNestedField(u.Object, "metadata", field)
 		}

@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -57,7 +58,8 @@ func conditions(now metav1.Time, types ...batchv1.JobConditionType) []batchv1.Jo
 	return all
 }
 
-// RollOut is a World in which Deployments, StatefulSets and DaemonSets become ready as they are.
+// RollOut is a World in which Deployments, StatefulSets and DaemonSets become ready as they are, PodDisruptionBudgets are
+// observed, and PersistentVolumeClaims bound.
 func RollOut(ctx context.Context, c client.Client) error {
 	var deployments appsv1.DeploymentList
 	var sets appsv1.StatefulSetList
@@ -92,6 +94,26 @@ func RollOut(ctx context.Context, c client.Client) error {
 			ObservedGeneration: o.Generation, DesiredNumberScheduled: 1, CurrentNumberScheduled: 1,
 			UpdatedNumberScheduled: 1, NumberReady: 1, NumberAvailable: 1,
 		}))
+	}
+	return errors.Join(append(errs, observeBudgets(ctx, c), bindClaims(ctx, c))...)
+}
+
+func observeBudgets(ctx context.Context, c client.Client) error {
+	var budgets policyv1.PodDisruptionBudgetList
+	errs := []error{c.List(ctx, &budgets)}
+	for i := range budgets.Items {
+		o := &budgets.Items[i]
+		errs = append(errs, writeStatus(ctx, c, o, &o.Status, policyv1.PodDisruptionBudgetStatus{ObservedGeneration: o.Generation}))
+	}
+	return errors.Join(errs...)
+}
+
+func bindClaims(ctx context.Context, c client.Client) error {
+	var claims corev1.PersistentVolumeClaimList
+	errs := []error{c.List(ctx, &claims)}
+	for i := range claims.Items {
+		o := &claims.Items[i]
+		errs = append(errs, writeStatus(ctx, c, o, &o.Status, corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}))
 	}
 	return errors.Join(errs...)
 }

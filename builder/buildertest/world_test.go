@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,7 +23,9 @@ func TestWorldsComeToRest(t *testing.T) {
 	suspended.Spec.Suspend = ptr.To(true)
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "set"}}
 	daemons := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "daemons"}}
-	s := newServer(owner, jobOf(owner, "good"), jobOf(owner, "bad"), suspended, deployment("web", "i"), set, daemons)
+	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "budget", Generation: 2}}
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "claim"}}
+	s := newServer(owner, jobOf(owner, "good"), jobOf(owner, "bad"), suspended, deployment("web", "i"), set, daemons, budget, claim)
 	world := buildertest.InOrder(
 		buildertest.FinishJobs(func(j *batchv1.Job) bool { return j.Name == "good" }),
 		buildertest.RollOut,
@@ -44,4 +48,8 @@ func TestWorldsComeToRest(t *testing.T) {
 	web := deployment("web", "i")
 	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(web), web))
 	assert.Equal(t, int32(1), web.Status.ReadyReplicas)
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(budget), budget))
+	assert.Equal(t, int64(2), budget.Status.ObservedGeneration)
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(claim), claim))
+	assert.Equal(t, corev1.ClaimBound, claim.Status.Phase)
 }

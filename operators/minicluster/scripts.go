@@ -97,10 +97,7 @@ func settings(c *v1alpha1.MiniCluster) string {
 
 // topology is the flag for the shape of the brokers' tree.
 func topology(c *v1alpha1.MiniCluster) string {
-	if c.Spec.Flux.Topology != "" {
-		return "-Stbon.topo=" + c.Spec.Flux.Topology
-	}
-	return "-Stbon.fanout=256"
+	return "-Stbon.topo=" + orDefault(c.Spec.Flux.Topology, "kary:256")
 }
 
 func logLevel(c *v1alpha1.MiniCluster) int32 {

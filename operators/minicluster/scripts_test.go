@@ -133,12 +133,12 @@ func TestTheLeaderStartsABrokerAndSubmits(t *testing.T) {
 	require.Len(t, calls, 2)
 
 	run := filepath.Join(r.dir, "private/run")
-	if len(run) >= 90 {
+	if len(run) >= 80 {
 		run = r.read("private/rundir")
 	}
 	assert.Equal(t, []string{
 		"start", "--wrap=strace,-e,network", "--config-path=" + r.dir + "/private/broker", "-Srundir=" + run, "-Sstatedir=" + r.dir + "/base/state",
-		"-Slocal-uri=local://" + run + "/local", "-Shostname=demo-0", "-Sbroker.quorum=4", "-Stbon.fanout=256", "-Stbon.connect_timeout=5s",
+		"-Slocal-uri=local://" + run + "/local", "-Shostname=demo-0", "-Sbroker.quorum=4", "-Stbon.topo=kary:256", "-Stbon.connect_timeout=5s",
 		"-Slog-stderr-level=0", "-Slog-stderr-mode=local", "bash", r.dir + "/scripts/run.sh", "bash", r.dir + "/scripts", r.dir + "/private", r.dir + "/logs",
 	}, calls[0])
 	assert.Equal(t, []string{
@@ -228,9 +228,11 @@ func TestWorkers(t *testing.T) {
 		out, code := r.run(1)
 		assert.Equal(t, exitWorker, code, "the Job doesn't fail by a worker")
 		assert.Contains(t, out, "there is no flux on the PATH")
+		r.env = []string{"TERMINATION_LOG=" + filepath.Join(r.dir, "message")}
 		out, code = r.run(0)
 		assert.Equal(t, 1, code)
 		assert.Contains(t, out, "there is no flux on the PATH")
+		assert.Contains(t, r.read("message"), "there is no flux on the PATH", "Kubernetes shows it")
 	})
 }
 

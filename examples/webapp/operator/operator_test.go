@@ -1,6 +1,9 @@
 package operator_test
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,10 +13,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
 	"github.com/armature-dev/armature/examples/webapp/operator"
 )
@@ -25,70 +32,32 @@ func app(replicas *int32) *v1.WebApp {
 	}
 }
 
-// deployment is one as its controller would report it.
-func deployment(replicas int32, change func(*appsv1.DeploymentStatus)) *appsv1.Deployment {
-	d := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "hello", Generation: 2},
-		Spec:       appsv1.DeploymentSpec{Replicas: &replicas},
-		Status: appsv1.DeploymentStatus{
-			ObservedGeneration: 2, Replicas: replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
-		},
-	}
-	if change != nil {
-		change(&d.Status)
-	}
-	return d
-}
-
 func TestPlan(t *testing.T) {
 	cases := map[string]struct {
 		replicas *int32
-		seen     []client.Object
-		kinds    []string
-		ready    metav1.ConditionStatus
+		children string
 	}{
-		"nothing is there yet":       {ptr.To[int32](2), nil, []string{"cm", "deploy", "svc", "pdb"}, metav1.ConditionFalse},
-		"all servers are there":      {ptr.To[int32](2), []client.Object{deployment(2, nil)}, []string{"cm", "deploy", "svc", "pdb"}, metav1.ConditionTrue},
-		"one server has no budget":   {ptr.To[int32](1), []client.Object{deployment(1, nil)}, []string{"cm", "deploy", "svc"}, metav1.ConditionTrue},
-		"replicas by default":        {nil, []client.Object{deployment(1, nil)}, []string{"cm", "deploy", "svc"}, metav1.ConditionTrue},
-		"no server is wanted":        {ptr.To[int32](0), []client.Object{deployment(0, nil)}, []string{"cm", "deploy", "svc"}, metav1.ConditionTrue},
-		"not scaled yet":             {ptr.To[int32](3), []client.Object{deployment(2, nil)}, []string{"cm", "deploy", "svc", "pdb"}, metav1.ConditionFalse},
-		"one is not available":       {ptr.To[int32](1), []client.Object{deployment(1, func(s *appsv1.DeploymentStatus) { s.AvailableReplicas = 0 })}, []string{"cm", "deploy", "svc"}, metav1.ConditionFalse},
-		"an old one is still there":  {ptr.To[int32](1), []client.Object{deployment(1, func(s *appsv1.DeploymentStatus) { s.Replicas = 2 })}, []string{"cm", "deploy", "svc"}, metav1.ConditionFalse},
-		"one is of the old version":  {ptr.To[int32](1), []client.Object{deployment(1, func(s *appsv1.DeploymentStatus) { s.UpdatedReplicas = 0 })}, []string{"cm", "deploy", "svc"}, metav1.ConditionFalse},
-		"the status is of the past":  {ptr.To[int32](1), []client.Object{deployment(1, func(s *appsv1.DeploymentStatus) { s.ObservedGeneration = 1 })}, []string{"cm", "deploy", "svc"}, metav1.ConditionFalse},
-		"ready ones are not yet all": {ptr.To[int32](1), []client.Object{deployment(1, func(s *appsv1.DeploymentStatus) { s.ReadyReplicas, s.AvailableReplicas = 0, 0 })}, []string{"cm", "deploy", "svc"}, metav1.ConditionFalse},
+		"two servers":            {ptr.To[int32](2), "*v1.ConfigMap *v1.Deployment *v1.Service *v1.PodDisruptionBudget"},
+		"one has no budget":      {ptr.To[int32](1), "*v1.ConfigMap *v1.Deployment *v1.Service"},
+		"replicas by default":    {nil, "*v1.ConfigMap *v1.Deployment *v1.Service"},
+		"no server is wanted":    {ptr.To[int32](0), "*v1.ConfigMap *v1.Deployment *v1.Service"},
+		"so many that one waits": {ptr.To[int32](1000), "*v1.ConfigMap *v1.Deployment *v1.Service *v1.PodDisruptionBudget"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			owner := app(c.replicas)
 			before := owner.DeepCopy()
-			plan := operator.Plan(owner, builder.NewView(time.Now(), c.seen...))
+			seen := builder.NewView(time.Now(), &appsv1.Deployment{Status: appsv1.DeploymentStatus{ReadyReplicas: 1}})
+			plan := operator.Plan(owner, seen)
 			assert.Equal(t, before, owner, "the owner is the cache's")
-			var kinds []string
+			var children []string
 			for _, child := range plan.Children {
 				assert.Equal(t, "hello", child.Object().GetName())
-				kinds = append(kinds, kindOf(child.Object()))
+				children = append(children, fmt.Sprintf("%T", child.Object()))
 			}
-			assert.Equal(t, c.kinds, kinds)
-			ready := meta.FindStatusCondition(plan.Status.Status.Conditions, builder.ConditionReady)
-			require.NotNil(t, ready)
-			assert.Equal(t, c.ready, ready.Status)
-			assert.Equal(t, int64(3), ready.ObservedGeneration)
+			assert.Equal(t, c.children, strings.Join(children, " "))
+			assert.Equal(t, int32(1), plan.Status.Status.ReadyReplicas)
 		})
-	}
-}
-
-func kindOf(obj client.Object) string {
-	switch obj.(type) {
-	case *corev1.ConfigMap:
-		return "cm"
-	case *appsv1.Deployment:
-		return "deploy"
-	case *corev1.Service:
-		return "svc"
-	default:
-		return "pdb"
 	}
 }
 
@@ -102,4 +71,49 @@ func TestPlanUsesTheSpec(t *testing.T) {
 	assert.Equal(t, "web:1", servers.Spec.Template.Spec.Containers[0].Image)
 	assert.Equal(t, []string{"web", "-v"}, servers.Spec.Template.Spec.Containers[0].Command)
 	assert.Equal(t, servers.Spec.Selector.MatchLabels, children[2].Object().(*corev1.Service).Spec.Selector)
+}
+
+// scenario is an app on an API server in memory, whose Deployments roll out.
+func scenario(t *testing.T) buildertest.Scenario {
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1.AddToScheme(scheme))
+	owner := app(ptr.To[int32](2))
+	return buildertest.Scenario{
+		Scheme:   scheme,
+		Options:  []buildertest.Option{buildertest.WithCRDs("../config")},
+		Objects:  []client.Object{owner},
+		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(owner)}},
+		World:    buildertest.RollOut,
+		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+			return operator.Operator(nil).Reconciler(c, c.Now)
+		},
+	}
+}
+
+func TestBecomesReady(t *testing.T) {
+	s := scenario(t)
+	server := buildertest.Settle(t, s)
+	found := &v1.WebApp{}
+	require.NoError(t, server.Client().Get(t.Context(), s.Requests[0].NamespacedName, found))
+	assert.True(t, meta.IsStatusConditionTrue(found.Status.Conditions, builder.ConditionReady))
+	assert.Equal(t, int32(2), found.Status.ReadyReplicas)
+}
+
+func TestCrashesAnywhere(t *testing.T) {
+	buildertest.CrashEverywhere(t, scenario(t))
+}
+
+// What the README shows is what is here.
+func TestREADME(t *testing.T) {
+	readme, err := os.ReadFile("../../../README.md")
+	require.NoError(t, err)
+	source, err := os.ReadFile("operator.go")
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(readme), "```go\n")
+	snippet, _, found := strings.Cut(rest, "```")
+	require.True(t, found)
+	assert.Contains(t, string(source), snippet)
+	assert.Contains(t, snippet, "func Plan(")
+	assert.Contains(t, snippet, "Owns(")
 }

@@ -23,6 +23,7 @@ mc_say() {
 
 mc_die() {
 	printf 'minicluster: %s\n' "$*" >&2
+	(printf '%s' "$*" >"${TERMINATION_LOG:-/dev/termination-log}") 2>/dev/null # it gets into the status
 	exit 1
 }
 
@@ -106,7 +107,7 @@ mc_find_flux() {
 # reads, since Flux accepts no other.
 mc_prepare() {
 	mc_run_dir=$mc_private/run
-	[ "${#mc_run_dir}" -lt 90 ] || mc_run_dir=$(mktemp -d /tmp/minicluster.XXXXXX) # a socket's path has 107 characters
+	[ "${#mc_run_dir}" -lt 80 ] || mc_run_dir=$(mktemp -d /tmp/minicluster.XXXXXX) # the path of a socket is bounded
 	mkdir -p "$mc_run_dir" "$mc_base/state" "$mc_private/curve" "$mc_private/broker" &&
 		chmod 700 "$mc_run_dir" "$mc_base/state" ||
 		mc_die "user $(id -u) can't write $mc_base: set pod.securityContext.fsGroup to a group of that user"

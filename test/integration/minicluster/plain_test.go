@@ -102,6 +102,11 @@ func TestAFailureIsAFailure(t *testing.T) {
 	assert.Contains(t, p.oneEvent("fails", v1alpha1.ReasonLeaderFailed).Note, "ended with exit code 3")
 	assert.Contains(t, p.logs("fails"), "broken", "the log is kept")
 	eventually(t, "no pod is left running", func() bool { return len(p.pods("fails")) == 0 })
+
+	p.create("killed", 2, "kill -9 $$")
+	c = p.waitState("killed", v1alpha1.MiniClusterStateFailed)
+	assert.Equal(t, ptr.To[int32](137), c.Status.ExitCode, "though the Job would replace a worker that ends like this")
+	assert.Zero(t, c.Status.Restarts)
 }
 
 func TestALostLeaderRestartsTheCluster(t *testing.T) {

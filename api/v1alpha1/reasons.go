@@ -1,0 +1,16 @@
+package v1alpha1
+
+// ConditionSuspended is True while spec.suspend holds a batch back.
+const ConditionSuspended = "Suspended"
+
+// Reasons of conditions and events that several kinds have.
+const (
+	// ReasonSuspended: spec.suspend is true.
+	ReasonSuspended = "Suspended"
+	// ReasonResumed: spec.suspend is no longer true.
+	ReasonResumed = "Resumed"
+	// ReasonRetried: what failed runs again, because spec.retry was increased.
+	ReasonRetried = "Retried"
+	// ReasonDeadlineExceeded: the batch was active for longer than its deadline allows.
+	ReasonDeadlineExceeded = "DeadlineExceeded"
+)

@@ -1,0 +1,77 @@
+package builder_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+func TestCRUDElsewhere(t *testing.T) {
+	at := func(name string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: name}}
+	}
+	c, ctx := newCluster(at("theirs")), t.Context()
+	b := func() *builder.Builder {
+		c.get(c.owner)
+		return c.engine.For(c.owner)
+	}
+	_, err := b().CreateOrUpdate(ctx, at("c"))
+	assert.ErrorIs(t, err, builder.ErrMisuse)
+	res, err := b().CreateOrUpdate(ctx, at("c"), builder.Elsewhere())
+	require.NoError(t, err)
+	assert.Equal(t, builder.OperationCreated, res.Changes[0].Operation)
+	c.get(c.owner)
+	assert.Contains(t, c.owner.Finalizers, builder.Finalizer)
+
+	got := at("")
+	require.NoError(t, b().Get(ctx, "c", got, builder.Elsewhere()))
+	assert.Equal(t, string(c.owner.UID), got.Labels[builder.LabelOwnerUID])
+	assert.ErrorIs(t, b().Get(ctx, "theirs", at(""), builder.Elsewhere()), builder.ErrNotOwned)
+	list := &corev1.ConfigMapList{}
+	require.NoError(t, b().List(ctx, list, builder.Elsewhere()))
+	assert.Len(t, list.Items, 1)
+	require.NoError(t, b().List(ctx, list))
+	assert.Empty(t, list.Items, "none at home")
+
+	_, err = b().Delete(ctx, at("theirs"), builder.Elsewhere())
+	assert.ErrorIs(t, err, builder.ErrNotOwned)
+	res, err = b().Delete(ctx, at("c"), builder.Elsewhere())
+	require.NoError(t, err)
+	assert.Len(t, res.Changes, 1)
+	assert.True(t, apierrors.IsNotFound(b().Get(ctx, "c", at(""), builder.Elsewhere())))
+}
+
+func TestCRUDTakesOptions(t *testing.T) {
+	c, ctx := newCluster(), t.Context()
+	write := func(replicas int32) (builder.Result, error) {
+		wanted := web("nginx")
+		wanted.Spec.Replicas = ptr.To(replicas)
+		return c.engine.For(c.owner).CreateOrUpdate(ctx, wanted, builder.Ignore("spec.replicas"))
+	}
+	res, err := write(1)
+	require.NoError(t, err)
+	assert.True(t, res.Changed())
+	res, err = write(5)
+	require.NoError(t, err)
+	assert.False(t, res.Changed())
+	_, err = c.engine.For(c.owner).Create(ctx, settings(nil), builder.InPhase("broker"))
+	assert.ErrorIs(t, err, builder.ErrMisuse, "it has to wait for its turn")
+	_, err = c.engine.For(c.owner).Create(ctx, nil)
+	assert.ErrorIs(t, err, builder.ErrMisuse)
+}
+
+// What is created by itself is pruned like the rest when its kind is no longer wanted.
+func TestCRUDIsOnRecord(t *testing.T) {
+	c, ctx := newCluster(), t.Context()
+	_, err := c.engine.For(c.owner).PruneAll().Create(ctx, settings(nil))
+	require.NoError(t, err)
+	c.get(c.owner)
+	assert.Equal(t, "ConfigMap", c.owner.Annotations[builder.AnnotationGroupKinds])
+}

@@ -1,0 +1,121 @@
+package daemonjob
+
+import (
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/names"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
+)
+
+// What a DaemonJob's Jobs and their pods carry.
+const (
+	// LabelDaemonJob is the label for the DaemonJob's name, cut if it is longer than 63 characters.
+	LabelDaemonJob = "api.practice.com/daemonjob"
+	// LabelNode is the label for the name of the node, cut if it is longer than 63 characters.
+	LabelNode = "api.practice.com/node"
+	// AnnotationNode is a Job's annotation for the name of its node.
+	AnnotationNode = "api.practice.com/node"
+	// AnnotationNodeUID is a Job's annotation for the UID of its node, by which a node is told from its predecessor.
+	AnnotationNodeUID = "api.practice.com/node-uid"
+	// AnnotationRetry is a Job's annotation for the spec's retry that it was started under, if that isn't 0.
+	AnnotationRetry = "api.practice.com/retry"
+)
+
+// JobName returns the name of a node's Job: <daemonjob>-<node>, with a hash if that has dots or is too long for the name
+// of a pod.
+func JobName(job, node string) string {
+	return names.DNSLabel(job + "-" + node)
+}
+
+// render makes the Job of any node: what is left is the node. It shares nothing with the DaemonJob.
+func render(job *v1alpha1.DaemonJob) *batchv1.Job {
+	params := &job.Spec.GlobalParams
+	own := map[string]string{LabelDaemonJob: names.LabelValue(job.Name)}
+	rendered := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:   job.Namespace,
+			Labels:      podtemplate.Merge(own, params.Labels),
+			Annotations: podtemplate.Merge(nil, params.Annotations),
+		},
+		Spec: jobSpec(&job.Spec),
+	}
+	rendered.Labels[builder.LabelManagedBy] = builder.ManagedBy
+	pod := &rendered.Spec.Template
+	podtemplate.Globals(pod, params)
+	podtemplate.NeverRestart(pod)
+	if job.Spec.TolerateLikeDaemonSet {
+		podtemplate.TolerateLikeDaemonSet(&pod.Spec)
+	}
+	pod.Labels = podtemplate.Merge(own, pod.Labels)
+	return rendered
+}
+
+// jobSpec returns what the spec says of each node's Job. A failed pod fails the Job unless it says otherwise.
+func jobSpec(spec *v1alpha1.DaemonJobSpec) batchv1.JobSpec {
+	s := spec.DeepCopy()
+	if s.BackoffLimit == nil && s.BackoffLimitPerIndex == nil {
+		s.BackoffLimit = ptr.To[int32](0)
+	}
+	return batchv1.JobSpec{
+		Template:             s.Template,
+		BackoffLimit:         s.BackoffLimit,
+		Completions:          s.Completions,
+		CompletionMode:       s.CompletionMode,
+		BackoffLimitPerIndex: s.BackoffLimitPerIndex,
+		MaxFailedIndexes:     s.MaxFailedIndexes,
+		PodFailurePolicy:     s.PodFailurePolicy,
+		SuccessPolicy:        s.SuccessPolicy,
+		PodReplacementPolicy: s.PodReplacementPolicy,
+		Scheduling:           s.Scheduling,
+	}
+}
+
+// onNode returns the rendered Job for one node.
+func onNode(rendered *batchv1.Job, job *v1alpha1.DaemonJob, node *corev1.Node) *batchv1.Job {
+	label := map[string]string{LabelNode: names.LabelValue(node.Name)}
+	notes := map[string]string{AnnotationNode: node.Name, AnnotationNodeUID: string(node.UID)}
+	if job.Spec.Retry > 0 {
+		notes[AnnotationRetry] = strconv.Itoa(int(job.Spec.Retry))
+	}
+	own := rendered.DeepCopy()
+	own.Name = JobName(job.Name, node.Name)
+	own.Labels = podtemplate.Merge(label, own.Labels)
+	own.Annotations = podtemplate.Merge(notes, own.Annotations)
+	pod := &own.Spec.Template
+	pod.Labels = podtemplate.Merge(label, pod.Labels)
+	podtemplate.OnNode(&pod.Spec, node.Name)
+	return own
+}
+
+// startedUnder returns the spec's retry that a node's Job was started under.
+func startedUnder(job *batchv1.Job) int32 {
+	retry, err := strconv.ParseInt(job.Annotations[AnnotationRetry], 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int32(retry)
+}
+
+// suspendOrResume changes Jobs that run otherwise than the spec says. A Job that someone else has suspended is left
+// alone: only what this operator has suspended is resumed, and the condition Suspended remembers that.
+func suspendOrResume(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, running []run) []builder.Edit {
+	if !job.Spec.Suspend && !isSuspended(&was) {
+		return nil
+	}
+	var edits []builder.Edit
+	for _, r := range running {
+		if r.job.DeletionTimestamp == nil && ptr.Deref(r.job.Spec.Suspend, false) != job.Spec.Suspend {
+			after := r.job.DeepCopy()
+			after.Spec.Suspend = ptr.To(job.Spec.Suspend)
+			edits = append(edits, builder.Edit{Before: r.job, After: after})
+		}
+	}
+	return edits
+}

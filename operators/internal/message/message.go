@@ -1,0 +1,52 @@
+// Package message bounds what conditions and events say: many things are told by the first few and a count of the rest.
+package message
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// MaxListed is how many things are told of one by one.
+	MaxListed = 10
+	// MaxLength bounds a message in a status, in bytes.
+	MaxLength = 2048
+)
+
+// List joins the first few things, and counts the rest.
+func List[T any](things []T, describe func(T) string) string {
+	var b strings.Builder
+	for n, thing := range things {
+		if n == MaxListed {
+			fmt.Fprintf(&b, "; and %d more", len(things)-n)
+			break
+		}
+		if n > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(describe(thing))
+	}
+	return Shorten(b.String())
+}
+
+// Shorten cuts a message that is longer than MaxLength, at a character's border, and shows that it was cut.
+func Shorten(text string) string {
+	if len(text) <= MaxLength {
+		return text
+	}
+	const mark = "…"
+	end := MaxLength - len(mark)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + mark
+}
+
+// Count renders a number of things: 1 node, 2 nodes.
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,41 @@
+// Package minicluster runs MiniClusters: HPC clusters of pods that Flux brokers join.
+//
+// [Planner.Plan] is the whole operator: a pure function of a MiniCluster, its Job and the Job's pods. [Setup] lets a
+// manager run it. The files follow the thought:
+//
+//	plan.go      which stage a cluster is in
+//	stages.go    what there is to do in each stage
+//	scene.go     what is seen: the Job, its pods, the leader
+//	failure.go   why a start came to nothing, and whether there is to be another
+//	end.go       restart, success, failure, and what comes after
+//	status.go    conditions, states, events
+//	validate*.go is the spec sound?
+//
+//	job.go       the Indexed Job, and how it ends
+//	pod.go, container.go, volumes.go, containers.go  its pods
+//	objects.go   ConfigMaps, Secret, Service, and the services' Deployment
+//	broker.go    broker.toml
+//	scripts.go, run.go, scripts/  what the containers run
+//	curve.go     the certificate that the brokers trust each other by
+//
+// # Who does what
+//
+// Kubernetes' Job controller makes the pods, replaces lost workers, scales, and stops everything when the leader, index
+// 0, has ended: its success is the Job's (successPolicy), and its own failure is the Job's (podFailurePolicy by exit
+// codes). So a command isn't run twice while no operator is there. The scripts see to it that no other pod ends with such
+// an exit code. The operator decides about starting again, and helps out where exit codes can't tell: a leader that was
+// killed or taken away looks like a lost worker, so the operator lowers the Job's backoffLimit to 0, which makes it fail.
+//
+// # What is remembered
+//
+// status.restarts counts the starts, and each Job carries the count it was made with. A Job of an older count is deleted
+// once its pods have stopped, and only then is the next one made: no two pods of a cluster have the same name in DNS. The
+// count is written before the Job is deleted, so a crash in between starts nothing twice. status.leader is the leader of
+// this start; another pod in its place means that it was lost. status.startSize is what the configuration was made for,
+// so that scaling changes nothing in it.
+//
+// # What is random
+//
+// The certificate. A plan can't be random, so the Planner is given what makes one; it is used only while there is no
+// Secret, and the Secret is created once and never compared.
+package minicluster

@@ -1,0 +1,230 @@
+package daemonjob
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+func TestTheOthersGoOnAfterAFailure(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.create(script(`echo "on $NODE"; test $NODE != node-2`))
+	job := p.waitState("demo", v1alpha1.StateFailed)
+	assert.Equal(t, "desired 3, active 0, succeeded 2, failed 1, waiting 0, skipped 0", countsOf(job))
+	assert.Equal(t, "node-2", job.Status.FailedNodes)
+	require.Len(t, job.Status.Failures, 1)
+	assert.Equal(t, "demo-node-2", job.Status.Failures[0].Job)
+	assert.Equal(t, "BackoffLimitExceeded: Job has reached the specified backoff limit", job.Status.Failures[0].Message)
+	failed := p.oneEvent("demo", v1alpha1.ReasonJobFailed)
+	assert.Equal(t, "demo-node-2", failed.Related.Name)
+	assert.Contains(t, p.oneEvent("demo", v1alpha1.ReasonFailed).Note, "2 of 3 nodes succeeded, 1 failed: node-2 failed")
+	assert.Equal(t, "on node-2", p.logs("demo-node-2"), "what failed can be looked at")
+}
+
+func TestFailFastStopsWhatRuns(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	spec := script(`test $NODE = minikube && exit 1; sleep 300`)
+	spec.Parallelism = ptr.To(intstr.FromInt32(2))
+	spec.FailurePolicy = v1alpha1.FailureFailFast
+	p.create(spec)
+	job := p.waitState("demo", v1alpha1.StateFailed)
+	assert.Equal(t, "desired 3, active 0, succeeded 0, failed 2, waiting 0, skipped 1", countsOf(job))
+	assert.Equal(t, v1alpha1.ReasonFailFast, meta.FindStatusCondition(job.Status.Conditions, "Failed").Reason)
+	eventually(t, "what ran is stopped", func() bool { return len(p.jobs()) == 1 })
+	assert.Equal(t, []string{"demo-minikube"}, p.jobs())
+	eventually(t, "its pods too", func() bool { return len(p.pods("demo")) == 1 })
+}
+
+// Pause survives the manager; a retry runs again what failed, and goes on.
+func TestPauseAndRetry(t *testing.T) {
+	p := newPlace(t)
+	stop := p.manage()
+	spec := script(`test $NODE != minikube`)
+	spec.Parallelism = ptr.To(intstr.FromInt32(1))
+	spec.FailurePolicy = v1alpha1.FailurePause
+	p.create(spec)
+	job := p.waitReason(v1alpha1.ReasonPaused)
+	assert.True(t, job.Status.Paused)
+	assert.Equal(t, v1alpha1.StateRunning, job.Status.State)
+	assert.True(t, meta.IsStatusConditionTrue(job.Status.Conditions, "Stalled"))
+	p.oneEvent("demo", v1alpha1.ReasonPaused)
+	stop()
+
+	require.NoError(t, p.client.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(p.namespace), client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	eventually(t, "the Job that failed is gone", func() bool { return len(p.jobs()) == 0 })
+	p.manage()
+	before := passes(t)
+	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Template.Spec.Containers[0].Command[2] = "echo mended on $NODE" })
+	eventually(t, "a pass", func() bool { return passes(t) > before })
+	assert.True(t, p.waitReason(v1alpha1.ReasonPaused).Status.Paused)
+	assert.Empty(t, p.jobs())
+
+	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Retry = 1 })
+	job = p.waitState("demo", v1alpha1.StateSucceed)
+	assert.Equal(t, "desired 3, active 0, succeeded 3, failed 0, waiting 0, skipped 0", countsOf(job))
+	assert.Equal(t, "mended on minikube", p.logs("demo-minikube"))
+	p.oneEvent("demo", v1alpha1.ReasonRetried)
+	p.oneEvent("demo", v1alpha1.ReasonPaused)
+}
+
+func TestARetryOfAJobThatHasFailed(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.create(script(`test $NODE != node-2`))
+	p.waitState("demo", v1alpha1.StateFailed)
+	p.edit(func(s *v1alpha1.DaemonJobSpec) {
+		s.Retry = 1
+		s.Template.Spec.Containers[0].Command[2] = "echo mended"
+	})
+	job := p.waitState("demo", v1alpha1.StateSucceed)
+	assert.Equal(t, "desired 3, active 0, succeeded 3, failed 0, waiting 0, skipped 0", countsOf(job))
+	assert.Nil(t, meta.FindStatusCondition(job.Status.Conditions, "Failed"))
+	assert.Equal(t, "mended", p.logs("demo-node-2"))
+	assert.Empty(t, p.logs("demo-node-3"), "it had succeeded")
+}
+
+func TestSuspendAndResume(t *testing.T) {
+	p := newPlace(t)
+	p.addNode("a")
+	p.addNode("b")
+	p.manage()
+	spec := p.onPool("forever")
+	spec.Parallelism = ptr.To(intstr.FromInt32(1))
+	p.create(spec)
+	p.waitCounts("desired 2, active 1, succeeded 0, failed 0, waiting 0, skipped 0")
+	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Suspend = true })
+	job := p.waitReason(v1alpha1.ReasonSuspended)
+	assert.True(t, meta.IsStatusConditionTrue(job.Status.Conditions, v1alpha1.ConditionSuspended))
+	assert.Nil(t, job.Status.ActiveSince)
+	eventually(t, "its pod is deleted", func() bool { return len(p.pods("demo")) == 0 })
+	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Suspend = false })
+	eventually(t, "its pod is back", func() bool { return len(p.pods("demo")) == 1 })
+	p.wait("demo", "it is not suspended", func(j *v1alpha1.DaemonJob) bool {
+		return meta.IsStatusConditionFalse(j.Status.Conditions, v1alpha1.ConditionSuspended)
+	})
+	assert.Len(t, p.jobs(), 1)
+	p.oneEvent("demo", v1alpha1.ReasonSuspended)
+	p.oneEvent("demo", v1alpha1.ReasonResumed)
+}
+
+func TestADeadlineHoldsWhileNoManagerRuns(t *testing.T) {
+	p := newPlace(t)
+	p.addNode("a")
+	p.addNode("b")
+	stop := p.manage()
+	spec := p.onPool("forever")
+	spec.Parallelism = ptr.To(intstr.FromInt32(1))
+	spec.ActiveDeadlineSeconds = ptr.To[int64](4)
+	p.create(spec)
+	job := p.waitCounts("desired 2, active 1, succeeded 0, failed 0, waiting 0, skipped 0")
+	stop()
+	deadline := job.Status.ActiveSince.Add(4 * time.Second)
+	eventually(t, "the deadline has passed", func() bool { return time.Now().After(deadline) })
+	assert.Equal(t, v1alpha1.StateRunning, p.get("demo").Status.State)
+	p.manage()
+	job = p.waitState("demo", v1alpha1.StateFailed)
+	assert.Equal(t, v1alpha1.ReasonDeadlineExceeded, meta.FindStatusCondition(job.Status.Conditions, "Failed").Reason)
+	assert.Equal(t, "desired 2, active 0, succeeded 0, failed 1, waiting 0, skipped 1", countsOf(job))
+	eventually(t, "what ran is stopped", func() bool { return len(p.jobs()) == 0 })
+}
+
+// A deadline comes without any event.
+func TestADeadlineComesByItself(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	spec := p.onPool("forever") // there is no node
+	spec.ActiveDeadlineSeconds = ptr.To[int64](2)
+	p.create(spec)
+	job := p.waitState("demo", v1alpha1.StateFailed)
+	assert.Equal(t, v1alpha1.ReasonDeadlineExceeded, meta.FindStatusCondition(job.Status.Conditions, "Ready").Reason)
+}
+
+func TestAJobGoesAfterItsTime(t *testing.T) {
+	p := newPlace(t)
+	p.addNode("a")
+	p.manage()
+	spec := p.onPool("0s")
+	spec.TTLSecondsAfterFinished = ptr.To[int32](2)
+	p.create(spec)
+	job := p.waitState("demo", v1alpha1.StateSucceed)
+	eventually(t, "it is gone", func() bool {
+		return apierrors.IsNotFound(p.client.Get(t.Context(), client.ObjectKeyFromObject(job), job))
+	})
+	assert.False(t, time.Now().Before(job.Status.CompletionTime.Add(2*time.Second)), "not before its time")
+	eventually(t, "its Jobs and pods too", func() bool { return len(p.jobs())+len(p.pods("demo")) == 0 })
+}
+
+func TestWhatHasEndedNeverRunsAgain(t *testing.T) {
+	p := newPlace(t)
+	p.addNode("a")
+	b := p.addNode("b")
+	p.changeNode(b, cordon)
+	stop := p.manage()
+	p.create(p.onPool("0s"))
+	p.waitReason(v1alpha1.ReasonNodesUnavailable)
+	stop()
+	require.NoError(t, p.client.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(p.namespace), client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	eventually(t, "all Jobs are deleted", func() bool { return len(p.jobs()) == 0 })
+	p.manage()
+	p.changeNode(b, uncordon)
+	p.waitState("demo", v1alpha1.StateSucceed)
+	assert.Equal(t, []string{"demo-" + b}, p.jobs())
+}
+
+func TestOthersJobsAreLeftAlone(t *testing.T) {
+	p := newPlace(t)
+	p.addNode("a")
+	p.manage()
+	spec := p.onPool("0s")
+	spec.ManagedBy = ptr.To("example.com/other")
+	p.create(spec)
+	before := passes(t)
+	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Template.Spec.NodeSelector = nil })
+	eventually(t, "a pass", func() bool { return passes(t) > before })
+	assert.Empty(t, p.jobs())
+	assert.Empty(t, p.get("demo").Status)
+}
+
+// Each field that means a node's Job reaches it as the API server takes it.
+func TestFieldsOfTheJobsAreHonoured(t *testing.T) {
+	p := newPlace(t)
+	p.addNode("a")
+	p.manage()
+	spec := p.onPool("0s")
+	spec.Completions = ptr.To[int32](2)
+	spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+	spec.BackoffLimitPerIndex = ptr.To[int32](1)
+	spec.MaxFailedIndexes = ptr.To[int32](1)
+	spec.PodReplacementPolicy = ptr.To(batchv1.Failed)
+	spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:          batchv1.PodFailurePolicyActionIgnore,
+		OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+	}}}
+	spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: ptr.To[int32](2)}}}
+	p.create(spec)
+	p.waitState("demo", v1alpha1.StateSucceed)
+	var list batchv1.JobList
+	require.NoError(t, p.client.List(t.Context(), &list, client.InNamespace(p.namespace)))
+	require.Len(t, list.Items, 1)
+	got := list.Items[0]
+	assert.EqualValues(t, 2, got.Status.Succeeded)
+	assert.Equal(t, spec.SuccessPolicy, got.Spec.SuccessPolicy)
+	assert.Equal(t, spec.PodFailurePolicy.Rules[0].Action, got.Spec.PodFailurePolicy.Rules[0].Action)
+	assert.Equal(t, spec.BackoffLimitPerIndex, got.Spec.BackoffLimitPerIndex)
+	assert.Equal(t, spec.MaxFailedIndexes, got.Spec.MaxFailedIndexes)
+	assert.Equal(t, spec.PodReplacementPolicy, got.Spec.PodReplacementPolicy)
+}
