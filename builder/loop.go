@@ -126,8 +126,11 @@ func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
 			if name == "" {
 				continue
 			}
-			key := store.KeyOf(ref.kind.gvk, owner.GetNamespace(), name)
-			obj, err := p.engine.read(ctx, p.engine.client, ref.kind, key)
+			at, err := p.engine.nameIn(ref.kind, owner.GetNamespace(), name)
+			if err != nil {
+				return View{}, err
+			}
+			obj, err := p.engine.read(ctx, p.engine.client, ref.kind, store.KeyOf(ref.kind.gvk, at.Namespace, at.Name))
 			if err != nil {
 				return View{}, err
 			}

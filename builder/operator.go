@@ -26,6 +26,7 @@ type Operator[T client.Object] struct {
 	away    []client.Object
 	refs    []referredKind[T]
 	reads   []readKind
+	wakes   []wake
 	through []throughKind
 	naming  []namingKind
 	sense   func(context.Context, T, View) (any, error)
@@ -144,11 +145,19 @@ func (o *Operator[T]) add() error {
 		if err := o.mgr.GetFieldIndexer().IndexField(ctx, newOwner[T](), ref.index, ref.indexValues); err != nil {
 			return fmt.Errorf("index by references: %w", err)
 		}
+		if w, ok := o.wakerOf(ref.like); ok {
+			b = b.Watches(ref.like, w.handler(ref.owners(o.engine)))
+			continue
+		}
 		b = b.Watches(ref.like, handler.EnqueueRequestsFromMapFunc(ref.owners(o.engine)))
 	}
 	for _, read := range l.reads {
-		owners := handler.EnqueueRequestsFromMapFunc(allOwners(o.engine, l.owner))
-		b = b.Watches(read.like, owners, builder.WithPredicates(read.matters()))
+		owners := allOwners(o.engine, l.owner)
+		if w, ok := o.wakerOf(read.like); ok {
+			b = b.Watches(read.like, w.handler(owners))
+			continue
+		}
+		b = b.Watches(read.like, handler.EnqueueRequestsFromMapFunc(owners), builder.WithPredicates(read.matters()))
 	}
 	for _, t := range l.through {
 		if !o.engine.isIndexed(t.kind) {
@@ -211,7 +220,7 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	through, throughErr := o.checkThrough(l.owned)
 	naming, namingErr := o.checkNaming()
 	l.reads, l.through, l.naming, l.sense = reads, through, naming, o.sense
-	return l, errors.Join(append(errs, readsErr, throughErr, namingErr)...)
+	return l, errors.Join(append(errs, readsErr, throughErr, namingErr, o.checkWakes())...)
 }
 
 // newOwner returns an empty owner.

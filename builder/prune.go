@@ -134,7 +134,7 @@ func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) 
 	obj := seen.DeepCopyObject().(client.Object) // the client may write to it
 	opts := []client.DeleteOption{
 		client.Preconditions{UID: ptr.To(obj.GetUID()), ResourceVersion: ptr.To(obj.GetResourceVersion())},
-		client.PropagationPolicy(metav1.DeletePropagationBackground),
+		propagation(obj),
 	}
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok { // there is no cache of these, and none shall be started
 		opts = append(opts, client.DisableReadYourWritesConsistency)

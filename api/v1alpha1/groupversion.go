@@ -20,6 +20,8 @@ var (
 func addKnownTypes(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
 		&DaemonJob{}, &DaemonJobList{},
+		&FluxJob{}, &FluxJobList{},
+		&FluxSetup{}, &FluxSetupList{},
 		&JobFlow{}, &JobFlowList{},
 		&JobTemplate{}, &JobTemplateList{},
 		&MiniCluster{}, &MiniClusterList{},
