@@ -131,13 +131,13 @@ func (j *job) gang(r *roster, seen builder.View) group {
 		theirs.SetNamespace(meta.Namespace)
 		theirs.SetName(meta.Name)
 		theirs.SetLabels(meta.Labels)
-		theirs.Object["spec"] = j.podGroupSpec(provider, r, seen)
+		theirs.Object["spec"] = j.podGroupSpec(r, seen)
 		return group{[]builder.Child{builder.Want(theirs)}, provider != v1alpha1.GangVolcano || isLetIn(theirs, seen)}
 	}
 }
 
 // podGroupSpec returns the spec of a PodGroup of Volcano's or of scheduler-plugins'.
-func (j *job) podGroupSpec(provider v1alpha1.GangProvider, r *roster, seen builder.View) map[string]any {
+func (j *job) podGroupSpec(r *roster, seen builder.View) map[string]any {
 	policy := j.spec.RunPolicy.SchedulingPolicy
 	resources := policy.MinResources
 	if resources == nil {

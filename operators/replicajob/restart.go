@@ -56,9 +56,18 @@ func wantRestart(failures []failure) []*failure {
 	return all
 }
 
-// restartsByIndex returns the restarts of each replica that had some.
+// restartsByIndex returns the restarts of each replica that had some, also of those that the job was scaled down by:
+// their pods may still be there when it is scaled up again, and their restarts must not count once more.
 func (t *team) restartsByIndex() map[string]int32 {
 	var all map[string]int32
+	for index, n := range t.recorded.ReplicaRestarts {
+		if i, err := strconv.Atoi(index); err == nil && i >= len(t.slots) {
+			if all == nil {
+				all = map[string]int32{}
+			}
+			all[index] = n
+		}
+	}
 	for i := range t.slots {
 		if n := t.slots[i].seen; n > 0 {
 			if all == nil {

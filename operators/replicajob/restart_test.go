@@ -131,7 +131,7 @@ func TestBackoffLimitCountsAllFailuresOfAPass(t *testing.T) {
 	c.settle()
 	assert.Equal(t, "BackoffLimitExceeded", c.is("Failed"))
 	assert.Equal(t, "Worker 0 failed with exit code 137 (Error); replicas were restarted 0 times; runPolicy.backoffLimit is 2", c.condition("Failed").Message)
-	assert.EqualValues(t, 4, c.creates)
+	assert.Equal(t, 4, c.creates)
 }
 
 func TestRestartsInPlaceCount(t *testing.T) {
