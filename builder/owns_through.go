@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -66,44 +67,67 @@ func (l *loop[T]) lookThrough(ctx context.Context, p *pass) ([]client.Object, er
 		if len(parents) == 0 {
 			continue
 		}
-		if !l.engine.isIndexed(t.kind) { // in tests
-			if err := l.engine.listControlled(ctx, t.kind, parents, &found, client.InNamespace(p.owner.GetNamespace())); err != nil {
-				return nil, err
+		inNamespace := client.InNamespace(p.owner.GetNamespace())
+		indexed := l.engine.isIndexed(t.kind) // but in tests
+		if !indexed || len(parents) >= manyParents {
+			var options []client.ListOption
+			limit := math.MaxInt
+			if indexed {
+				limit = fewOthers * len(parents)
+				options = append(options, client.Limit(limit))
 			}
-			continue
-		}
-		for uid, parent := range parents {
-			err := l.engine.listControlled(ctx, t.kind, parents, &found, client.InNamespace(parent.GetNamespace()),
-				client.MatchingFields{l.engine.ownerIndex(): string(uid)})
+			all, n, err := l.engine.listControlled(ctx, t.kind, parents, append(options, inNamespace)...)
 			if err != nil {
 				return nil, err
 			}
+			if n < limit {
+				found = append(found, all...)
+				continue
+			}
+		}
+		for uid := range parents {
+			own, _, err := l.engine.listControlled(ctx, t.kind, parents, inNamespace, client.MatchingFields{l.engine.ownerIndex(): string(uid)})
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, own...)
 		}
 	}
 	return found, nil
 }
 
-// listControlled adds the objects of a kind, among those listed, that one of the parents controls.
+const (
+	// manyParents is from how many parents on all objects of a namespace are looked at, which is ten times quicker than to
+	// ask for those of each parent,
+	manyParents = 16
+	// fewOthers is how many there may be of them for each parent; else each is asked for after all.
+	fewOthers = 32
+)
+
+// listControlled returns the objects of a kind, among those listed, that one of the parents controls, and how many were
+// listed.
 func (e *Engine) listControlled(
-	ctx context.Context, k kind, parents map[types.UID]client.Object, into *[]client.Object, among ...client.ListOption,
-) error {
+	ctx context.Context, k kind, parents map[types.UID]client.Object, among ...client.ListOption,
+) (controlled []client.Object, listed int, err error) {
 	list, err := e.kinds.emptyList(k)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	if err := e.client.List(ctx, list, append(among, client.UnsafeDisableDeepCopy)...); err != nil {
-		return fmt.Errorf("list %s: %w", k.gvk.GroupKind(), err)
+		return nil, 0, fmt.Errorf("list %s: %w", k.gvk.GroupKind(), err)
 	}
-	return meta.EachListItem(list, func(o runtime.Object) error {
+	err = meta.EachListItem(list, func(o runtime.Object) error {
+		listed++
 		obj, ok := o.(client.Object)
 		if !ok {
 			return nil
 		}
 		if ref := metav1.GetControllerOfNoCopy(obj); ref != nil && parents[ref.UID] != nil {
-			*into = append(*into, obj)
+			controlled = append(controlled, obj)
 		}
 		return nil
 	})
+	return controlled, listed, err
 }
 
 // owners returns what finds the owner to look at when a grandchild changes: its controller's controller. If the cache

@@ -1,7 +1,6 @@
 package builder
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"reflect"
@@ -48,10 +47,17 @@ func newView(now time.Time, children iter.Seq[client.Object]) View {
 	return v
 }
 
-// sortByName gives objects an order, so that the same view always makes the same plan.
+// sortByName gives objects an order, so that the same view always makes the same plan. Of one kind each has a name of
+// its own; objects without a Go type may be of several.
 func sortByName(objs []client.Object) {
-	slices.SortStableFunc(objs, func(a, b client.Object) int {
-		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+	slices.SortFunc(objs, func(a, b client.Object) int {
+		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
+			return c
+		}
+		if c := strings.Compare(a.GetName(), b.GetName()); c != 0 {
+			return c
+		}
+		return strings.Compare(a.GetObjectKind().GroupVersionKind().String(), b.GetObjectKind().GroupVersionKind().String())
 	})
 }
 

@@ -3,6 +3,7 @@ package jobflow
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,6 +17,7 @@ import (
 // decide looks at each node that hasn't ended, after its dependencies: it is skipped, started, or has to wait. Time is
 // linear in nodes and edges.
 func (p *pass) decide() {
+	var ready []int32
 	for _, n := range p.order {
 		i := int(n)
 		switch {
@@ -25,16 +27,21 @@ func (p *pass) decide() {
 			continue
 		}
 		if p.states[i] == pending {
-			ready, message := p.isReady(i)
-			if !ready {
+			yes, message := p.isReady(i)
+			if !yes {
 				if message != "" {
 					p.end(i, skipped, news{message: message})
 				}
 				continue
 			}
 		}
-		p.run(i)
+		if p.states[i] == pending && p.node(i).ForEach == nil {
+			ready = append(ready, n)
+			continue
+		}
+		p.run(i) // items: they may all have ended, and what comes next be decided in this pass
 	}
+	p.startReady(ready)
 	p.lookForTemplates()
 }
 
@@ -152,8 +159,30 @@ func (p *pass) run(i int) {
 	}
 }
 
-// mayStart reports whether one Job more may be active.
+// startReady starts nodes whose turn it is, first those that come after others: what has been begun is brought to its end.
+func (p *pass) startReady(ready []int32) {
+	for _, comesAfter := range []bool{true, false} {
+		for _, n := range ready {
+			if i := int(n); (len(p.dependencies(i)) > 0) == comesAfter {
+				p.run(i)
+				if p.states[i].hasEnded() {
+					p.wakeIn(stopDelay) // it couldn't be started, which decides others
+				}
+			}
+		}
+	}
+}
+
+// startsAPass bounds the Jobs that a pass starts in a flow in which some wait for others: as long as it makes Jobs it
+// doesn't notice which have ended.
+const startsAPass = 16
+
+// mayStart reports whether one Job more may be started.
 func (p *pass) mayStart() bool {
+	if len(p.edges) > 0 && len(p.start) >= startsAPass {
+		p.wakeIn(time.Millisecond)
+		return false
+	}
 	return p.spec.Parallelism == nil || p.active < int(*p.spec.Parallelism)
 }
 

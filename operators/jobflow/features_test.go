@@ -1,6 +1,7 @@
 package jobflow
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -261,4 +262,24 @@ func detailOf(flow *v1alpha1.JobFlow, name string) v1alpha1.FlowStatus {
 		}
 	}
 	return v1alpha1.FlowStatus{}
+}
+
+func TestSuccessorsGoFirst(t *testing.T) {
+	flow := makeFlow()
+	for i := range 40 {
+		flow.Spec.Flows = append(flow.Spec.Flows, node(fmt.Sprint("root", i)))
+	}
+	s := &stepper{flow: flow}
+	assert.Len(t, s.step().Children, 40)
+
+	flow.Spec.Flows = append(flow.Spec.Flows, node("next", "root0"))
+	s = &stepper{flow: flow}
+	plan := s.step()
+	assert.Len(t, plan.Children, startsAPass, "someone may be waiting")
+	assert.Equal(t, time.Millisecond, plan.RequeueAfter)
+	jobs := jobsOf(plan, runningJob)
+	jobs[0].(*batchv1.Job).Status = completeJob("x").Status
+	plan = s.step(jobs...)
+	assert.Len(t, plan.Children, startsAPass)
+	assert.Equal(t, "demo-next", started(plan)[0])
 }
