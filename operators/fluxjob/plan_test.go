@@ -364,6 +364,27 @@ func TestAReservationOfWhatIsNoLongerNeededIsDeclined(t *testing.T) {
 	assert.Nil(t, s.job.Status.Admission)
 }
 
+func TestAJobThatMovesToAnotherQueue(t *testing.T) {
+	job := makeJob("a", 1)
+	s := &stepper{t: t, job: job, setups: []client.Object{makeSetup("q")}}
+	s.step(5)
+	s.job.Spec.Queue, s.job.Generation = "p", 2
+	reserved := offer(s.job) // so soon
+	reserved.Name = "p"
+	s.setups = []client.Object{reserved}
+	s.step(6)
+	assert.Equal(t, "p", s.job.Status.Queue)
+	assert.Nil(t, s.job.Status.Admission)
+	assert.Equal(t, int32(1), s.job.Status.Runs, "what q may have reserved is declined")
+	s.step(7)
+	assert.Nil(t, s.job.Status.Admission)
+	reserved = offer(s.job)
+	reserved.Name = "p"
+	s.setups = []client.Object{reserved}
+	s.step(8)
+	assert.Equal(t, "p", s.job.Status.Admission.Queue)
+}
+
 func TestAPreemption(t *testing.T) {
 	s := running(t)
 	setup := offer(makeJob("a", 1))
@@ -516,8 +537,9 @@ func TestKueueIsTheQueue(t *testing.T) {
 	job := makeJob("a", 1, func(s *v1alpha1.FluxJobSpec) { s.Queue = "" })
 	job.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team", v1alpha1.LabelKueuePriority: "high", "other": "label"}
 	s := &stepper{t: t, job: job}
-	s.step(5)
+	assert.Empty(t, s.step(5))
 	assert.Equal(t, "team", s.job.Status.Queue)
+	assert.Nil(t, s.job.Status.StartTime)
 	require.NotNil(t, s.job.Status.Admission)
 	assert.Empty(t, s.job.Status.Admission.Queue)
 	s.step(6)

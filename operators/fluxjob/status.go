@@ -110,6 +110,9 @@ func (p *step) follow() {
 		return
 	}
 	p.status.MiniCluster, p.status.Restarts = c.Name, c.Status.Restarts
+	if p.status.StartTime == nil {
+		p.status.StartTime = c.Status.StartTime.DeepCopy()
+	}
 	pods := conditionOf(c, v1alpha1.MiniClusterPodsReady)
 	running := conditionOf(c, v1alpha1.MiniClusterRunning)
 	admitted := conditionOf(c, v1alpha1.MiniClusterAdmitted)
