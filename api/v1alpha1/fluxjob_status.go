@@ -112,7 +112,8 @@ type FluxJobStatus struct {
 	// +optional
 	Size int32 `json:"size,omitempty"`
 
-	// Runs is how often the job was admitted.
+	// Runs is the number of the job's present or last run. Each share that a queue has reserved for it counts, also one
+	// that it declined because it was suspended, changed or moved to another queue at that moment.
 	// +optional
 	Runs int32 `json:"runs,omitempty"`
 

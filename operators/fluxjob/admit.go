@@ -50,7 +50,7 @@ func (p *step) hold(a *v1alpha1.FluxAdmission) {
 	p.status.Size = a.Size
 	p.status.Position = nil
 	p.status.RequeueTime = nil
-	if p.status.StartTime == nil {
+	if p.status.StartTime == nil && a.Queue != "" { // what Kueue does, the MiniCluster knows
 		p.status.StartTime = a.Time.DeepCopy()
 	}
 	p.starting()
@@ -67,6 +67,15 @@ func (p *step) decline(why *v1alpha1.FluxEviction) {
 	if why != nil {
 		p.status.LastEviction = why.DeepCopy()
 	}
+}
+
+// move declines whatever the queue that the job was in before may have reserved for it, seen or not. What the new one has
+// reserved so soon goes with it, and is reserved again.
+func (p *step) move() {
+	p.status.Runs++
+	p.status.Position = nil
+	p.waiting(v1alpha1.ReasonInLine, fmt.Sprintf("it moved to queue %q", p.status.Queue))
+	p.again(soon)
 }
 
 // covers reports whether a reservation is what the job needs as it is now.

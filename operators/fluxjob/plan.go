@@ -47,7 +47,9 @@ func (p *step) request(problems field.ErrorList) {
 	p.status.Queue = cmp.Or(needs.Kueue(p.job), needs.Queue(p.job))
 	p.status.Size = needs.Size(p.job, p.queue)
 	p.stop() // what an earlier run left must not run again by itself
-	switch {
+	switch before := p.job.Status.Queue; {
+	case before != "" && before != p.status.Queue:
+		p.move()
 	case len(problems) > 0:
 		p.decline(nil)
 		p.invalid(problems)

@@ -165,11 +165,11 @@ func TestWhyAJobWaits(t *testing.T) {
 		"a size over the bound": {setup: makeSetup("q", func(s *v1alpha1.FluxSetupSpec) { s.MiniCluster.MaxSize = ptr.To[int32](1) }),
 			reason: v1alpha1.ReasonTooLarge, warned: true, message: `the size is 2, and FluxSetup "q" admits at most miniCluster.maxSize, 1`},
 		"more than there is": {setup: small, reason: v1alpha1.ReasonTooLarge, warned: true,
-			message: `2 of pods are needed, and FluxSetup "q" can give at most 1 to one job`},
+			message: `it needs 2 pods, and FluxSetup "q" can give at most 1 to one job`},
 		"a stopped queue": {setup: stopped, reason: v1alpha1.ReasonQueueStopped, message: `FluxSetup "q" has stopPolicy Hold`},
 		"not yet seen":    {setup: makeSetup("q"), reason: v1alpha1.ReasonInLine, message: `it waits for its turn in queue "q"`},
 		"short of something": {setup: place(v1alpha1.ReasonQuotaExceeded, "pods"), reason: v1alpha1.ReasonQuotaExceeded, position: ptr.To[int32](2),
-			message: `2 of pods are needed, and queue "q" has less to give now`},
+			message: `it needs 2 pods, and queue "q" has less to give now`},
 		"others are leaving": {setup: place(v1alpha1.ReasonMakingRoom, ""), reason: v1alpha1.ReasonMakingRoom, position: ptr.To[int32](2),
 			message: `queue "q" has room as soon as those are gone who are leaving`},
 		"behind others": {setup: place(v1alpha1.ReasonBehindOthers, ""), reason: v1alpha1.ReasonBehindOthers, position: ptr.To[int32](2),
@@ -364,6 +364,27 @@ func TestAReservationOfWhatIsNoLongerNeededIsDeclined(t *testing.T) {
 	assert.Nil(t, s.job.Status.Admission)
 }
 
+func TestAJobThatMovesToAnotherQueue(t *testing.T) {
+	job := makeJob("a", 1)
+	s := &stepper{t: t, job: job, setups: []client.Object{makeSetup("q")}}
+	s.step(5)
+	s.job.Spec.Queue, s.job.Generation = "p", 2
+	reserved := offer(s.job) // so soon
+	reserved.Name = "p"
+	s.setups = []client.Object{reserved}
+	s.step(6)
+	assert.Equal(t, "p", s.job.Status.Queue)
+	assert.Nil(t, s.job.Status.Admission)
+	assert.Equal(t, int32(1), s.job.Status.Runs, "what q may have reserved is declined")
+	s.step(7)
+	assert.Nil(t, s.job.Status.Admission)
+	reserved = offer(s.job)
+	reserved.Name = "p"
+	s.setups = []client.Object{reserved}
+	s.step(8)
+	assert.Equal(t, "p", s.job.Status.Admission.Queue)
+}
+
 func TestAPreemption(t *testing.T) {
 	s := running(t)
 	setup := offer(makeJob("a", 1))
@@ -516,8 +537,9 @@ func TestKueueIsTheQueue(t *testing.T) {
 	job := makeJob("a", 1, func(s *v1alpha1.FluxJobSpec) { s.Queue = "" })
 	job.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team", v1alpha1.LabelKueuePriority: "high", "other": "label"}
 	s := &stepper{t: t, job: job}
-	s.step(5)
+	assert.Empty(t, s.step(5))
 	assert.Equal(t, "team", s.job.Status.Queue)
+	assert.Nil(t, s.job.Status.StartTime)
 	require.NotNil(t, s.job.Status.Admission)
 	assert.Empty(t, s.job.Status.Admission.Queue)
 	s.step(6)

@@ -10,10 +10,8 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
-
-// maxMessage bounds messages in the status, in bytes.
-const maxMessage = 2048
 
 // order is that of a job's conditions.
 var order = []string{
@@ -64,12 +62,11 @@ func (p *step) at(state v1alpha1.FluxJobState, reason, message string) {
 }
 
 func (p *step) invalid(problems field.ErrorList) {
-	message := problems.ToAggregate().Error()
-	message = message[:min(len(message), maxMessage)]
+	why := message.List(problems, (*field.Error).Error)
 	p.status.Position = nil
-	p.at(v1alpha1.FluxJobRequested, v1alpha1.ReasonInvalidSpec, message)
-	p.set(v1alpha1.ConditionJobRequested, false, v1alpha1.ReasonInvalidSpec, message)
-	p.set(builder.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, message)
+	p.at(v1alpha1.FluxJobRequested, v1alpha1.ReasonInvalidSpec, why)
+	p.set(v1alpha1.ConditionJobRequested, false, v1alpha1.ReasonInvalidSpec, why)
+	p.set(builder.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, why)
 }
 
 func (p *step) suspended() {
@@ -77,9 +74,9 @@ func (p *step) suspended() {
 	p.at(v1alpha1.FluxJobSuspended, v1alpha1.ReasonSuspended, "spec.suspend is true")
 }
 
-func (p *step) waiting(reason, message string) {
-	p.at(v1alpha1.FluxJobWaiting, reason, message)
-	p.set(v1alpha1.ConditionJobWaitingForResources, true, reason, message)
+func (p *step) waiting(reason, why string) {
+	p.at(v1alpha1.FluxJobWaiting, reason, why)
+	p.set(v1alpha1.ConditionJobWaitingForResources, true, reason, why)
 }
 
 func (p *step) starting() {
@@ -90,11 +87,11 @@ func (p *step) starting() {
 // admitted says that the job no longer waits for resources.
 func (p *step) admitted() {
 	a := p.status.Admission
-	message := fmt.Sprintf("queue %q reserved %d pods", p.status.Queue, a.Pods)
+	how := fmt.Sprintf("queue %q reserved %d pods", p.status.Queue, a.Pods)
 	if a.Queue == "" {
-		message = fmt.Sprintf("Kueue's queue %q holds the pods back until there is room", p.status.Queue)
+		how = fmt.Sprintf("Kueue's queue %q holds the pods back until there is room", p.status.Queue)
 	}
-	p.set(v1alpha1.ConditionJobWaitingForResources, false, v1alpha1.ReasonAdmitted, message)
+	p.set(v1alpha1.ConditionJobWaitingForResources, false, v1alpha1.ReasonAdmitted, how)
 }
 
 func (p *step) stopping() {
@@ -110,6 +107,9 @@ func (p *step) follow() {
 		return
 	}
 	p.status.MiniCluster, p.status.Restarts = c.Name, c.Status.Restarts
+	if p.status.StartTime == nil {
+		p.status.StartTime = c.Status.StartTime.DeepCopy()
+	}
 	pods := conditionOf(c, v1alpha1.MiniClusterPodsReady)
 	running := conditionOf(c, v1alpha1.MiniClusterRunning)
 	admitted := conditionOf(c, v1alpha1.MiniClusterAdmitted)

@@ -21,7 +21,7 @@ func (p *step) told() []events.Event {
 		}
 		all = append(all, e)
 	}
-	if after.Runs > before.Runs && after.Admission != nil {
+	if after.Runs > before.Runs && after.Admission != nil && after.Admission.Queue != "" {
 		tell(events.Normal(v1alpha1.ReasonAdmitted, fmt.Sprintf("admitted by queue %q: %d pods", after.Queue, after.Admission.Pods)))
 	}
 	if why := newEviction(before.Admission, after.Admission); why != nil {

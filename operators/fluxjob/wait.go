@@ -85,7 +85,7 @@ func (p *step) tooLarge() string {
 		r := &p.queue.Status.Usage[i]
 		if n := p.amount(r.Name); n > needs.Scaled(corev1.ResourceName(r.Name), r.Largest) {
 			q := needs.Quantity(corev1.ResourceName(r.Name), n)
-			return fmt.Sprintf("%s of %s are needed, and FluxSetup %q can give at most %s to one job",
+			return fmt.Sprintf("it needs %s %s, and FluxSetup %q can give at most %s to one job",
 				q.String(), r.Name, p.queue.Name, r.Largest.String())
 		}
 	}
@@ -110,7 +110,7 @@ func (p *step) placeReason() (reason, message string) {
 		case v1alpha1.ReasonQuotaExceeded:
 			resource := corev1.ResourceName(place.Resource)
 			q := needs.Quantity(resource, p.amount(place.Resource))
-			return place.Reason, fmt.Sprintf("%s of %s are needed, and queue %q has less to give now", q.String(), place.Resource, name)
+			return place.Reason, fmt.Sprintf("it needs %s %s, and queue %q has less to give now", q.String(), place.Resource, name)
 		case v1alpha1.ReasonMakingRoom:
 			return place.Reason, fmt.Sprintf("queue %q has room as soon as those are gone who are leaving", name)
 		case v1alpha1.ReasonBehindOthers:

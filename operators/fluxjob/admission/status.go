@@ -6,11 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 	"github.com/armature-dev/armature/operators/fluxjob/queue"
+	text "github.com/armature-dev/armature/operators/internal/message"
 )
 
 // usage returns what of the setup's quota is used and free.
@@ -39,7 +41,7 @@ func setReady(status *v1alpha1.FluxSetupStatus, setup *v1alpha1.FluxSetup, now m
 	problems := validate(&setup.Spec)
 	switch {
 	case len(problems) > 0:
-		value, reason, message = metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, problems.ToAggregate().Error()
+		value, reason, message = metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, text.List(problems, (*field.Error).Error)
 	case setup.Spec.StopPolicy == v1alpha1.StopHold || setup.Spec.StopPolicy == v1alpha1.StopHoldAndDrain:
 		value, reason, message = metav1.ConditionFalse, v1alpha1.ReasonHeld, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy)
 	case len(status.Reservations) >= v1alpha1.MaxFluxReservations:

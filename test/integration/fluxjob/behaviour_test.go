@@ -33,7 +33,7 @@ func TestTheThirdJobOnAQuotaOfTwoWaitsAndThenRuns(t *testing.T) {
 	c := p.wait("c", "c is first in line", func(j *v1alpha1.FluxJob) bool { return ptr.Deref(j.Status.Position, 0) == 1 })
 	waits := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionJobWaitingForResources)
 	assert.Equal(t, v1alpha1.ReasonQuotaExceeded, waits.Reason)
-	assert.Equal(t, fmt.Sprintf("1 of miniClusters are needed, and queue %q has less to give now", p.namespace), waits.Message)
+	assert.Equal(t, fmt.Sprintf("it needs 1 miniClusters, and queue %q has less to give now", p.namespace), waits.Message)
 	assert.ElementsMatch(t, []string{"a", "b"}, p.miniClusters(), "nothing of c exists")
 	queue := p.queue(p.namespace)
 	assert.Equal(t, int32(1), queue.Status.Pending)
@@ -208,7 +208,7 @@ func TestResourcesCountAndWhatCanNeverRunIsTold(t *testing.T) {
 		}
 	}
 	p.submit("huge", "true", cpu("200m", 2))
-	assert.Contains(t, p.waitReason("huge", v1alpha1.ReasonTooLarge).Status.Conditions[1].Message, "400m of cpu are needed")
+	assert.Contains(t, p.waitReason("huge", v1alpha1.ReasonTooLarge).Status.Conditions[1].Message, "it needs 400m cpu")
 	p.submit("wide", "true", cpu("1m", 4))
 	p.waitReason("wide", v1alpha1.ReasonTooLarge)
 	p.submit("a", forever, cpu("100m", 2))
