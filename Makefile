@@ -50,7 +50,8 @@ bench: bin/devcluster ## Measure builder side by side with its peers, into docs/
 test: test-unit test-integration test-devcluster test-tools test-bench ## Run all tests
 
 test-unit: ## Run the tests that need no cluster
-	go test $(RACE) $$(go list ./... | grep -v /test/)
+	go test $(RACE) $$(go list ./... | grep -v -e /test/ -e /operators/ -e /dsoi)
+	go test ./operators/... ./dsoi/... # plans are pure: races are looked for where they run, in test-integration
 
 test-integration: build ## Run the tests that need a real API server; they start one by themselves
 	go test $(RACE) ./test/...
