@@ -48,13 +48,13 @@ func crashes(t *testing.T, c *v1alpha1.MiniCluster, codes ...int32) {
 }
 
 func TestCrashAfterEachWriteOfAClusterThatSucceeds(t *testing.T) {
-	crashes(t, makeCluster(3, func(c *v1alpha1.MiniCluster) {
+	crashes(t, makeCluster(2, func(c *v1alpha1.MiniCluster) {
 		c.Spec.Services = []v1alpha1.MiniClusterContainer{{Name: "db", Image: "db"}}
 	}), 0)
 }
 
 func TestCrashAfterEachWriteOfAClusterThatRestarts(t *testing.T) {
-	crashes(t, makeCluster(2, backoffLimit(2)), 1, -1, 0)
+	crashes(t, makeCluster(1, backoffLimit(1)), -1, 0)
 }
 
 func TestCrashAfterEachWriteOfAClusterThatFails(t *testing.T) {
@@ -62,7 +62,7 @@ func TestCrashAfterEachWriteOfAClusterThatFails(t *testing.T) {
 }
 
 func TestCrashAfterEachWriteOfAClusterThatCleansUp(t *testing.T) {
-	crashes(t, makeCluster(2, func(c *v1alpha1.MiniCluster) { c.Spec.Cleanup = true }), 0)
+	crashes(t, makeCluster(1, func(c *v1alpha1.MiniCluster) { c.Spec.Cleanup = true }), 0)
 }
 
 func TestCrashAfterEachWriteOfAClusterThatGoes(t *testing.T) {
