@@ -11,7 +11,7 @@ RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 DEVCLUSTER_SRC := $(shell find devcluster -name '*.go' -not -name '*_test.go' -o -path 'devcluster/*' -name '*.yaml') devcluster/go.mod devcluster/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd events operators store -name '*.go' -not -name '*_test.go') go.mod go.sum
 
-.PHONY: help build image demo example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench fuzz lint generate check-generated tidy check-tidy clean
+.PHONY: help build image demo demo-flux example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench fuzz lint generate check-generated tidy check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ image: ## Write the manager's image to dist/armature.tar, an OCI archive, withou
 demo: build ## Run the example flow on a cluster of its own, and show it live
 	@hack/demo.sh
 
+demo-flux: build ## Run three FluxJobs on a quota of two on a cluster of its own, and show how the third waits
+	@hack/demo-flux.sh
+
 example-webapp: bin/devcluster ## Run the example operator on a cluster of its own
 	go build -o bin/webapp ./examples/webapp
 	@hack/example-webapp.sh
@@ -47,7 +50,8 @@ bench: bin/devcluster ## Measure builder side by side with its peers, into docs/
 test: test-unit test-integration test-devcluster test-tools test-bench ## Run all tests
 
 test-unit: ## Run the tests that need no cluster
-	go test $(RACE) $$(go list ./... | grep -v /test/)
+	go test $(RACE) $$(go list ./... | grep -v -e /test/ -e /operators/ -e /dsoi)
+	go test ./operators/... ./dsoi/... # plans are pure: races are looked for where they run, in test-integration
 
 test-integration: build ## Run the tests that need a real API server; they start one by themselves
 	go test $(RACE) ./test/...

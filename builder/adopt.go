@@ -30,23 +30,32 @@ const kubectlApply = "kubectl-client-side-apply"
 //
 // It follows https://kubernetes.io/docs/reference/using-api/server-side-apply/#upgrading-from-client-side-apply-to-server-side-apply.
 func Adopt(policy AdoptPolicy, formerManagers ...string) ChildOption {
-	return adoption{policy, formerManagers}
+	return adoption{policy: policy, former: formerManagers}
+}
+
+// AdoptLabelled is Adopt(IfOrphan) for objects that have all of these labels: those that a predecessor of the owner left
+// behind, and nothing that happens to have the name. Others are left alone, with [ErrNotOwned]. Not to be used beside
+// Adopt.
+func AdoptLabelled(labels map[string]string) ChildOption {
+	return adoption{policy: IfOrphan, labels: labels}
 }
 
 type adoption struct {
 	policy AdoptPolicy
 	former []string
+	labels map[string]string
 }
 
 func (a adoption) applyToChild(c *Child) {
 	how := c.change()
-	how.Adopt, how.Former = a.policy, append([]string{kubectlApply}, a.former...)
+	how.Adopt, how.Former, how.AdoptLabels = a.policy, append([]string{kubectlApply}, a.former...), a.labels
 }
 
 // meetForeign says what to do about an object of a wanted name that isn't the owner's.
 func (p *pass) meetForeign(w *write) (*write, error) {
 	d := w.desired
-	if how := d.child.how; how == nil || how.Adopt != IfOrphan || metav1.GetControllerOfNoCopy(w.found) != nil {
+	how := d.child.how
+	if how == nil || how.Adopt != IfOrphan || metav1.GetControllerOfNoCopy(w.found) != nil || !hasLabels(w.found, how.AdoptLabels) {
 		return nil, notOwned("apply", d.key, w.found)
 	}
 	if w.found.GetDeletionTimestamp() != nil {
@@ -58,6 +67,16 @@ func (p *pass) meetForeign(w *write) (*write, error) {
 		return w, nil
 	}
 	return w, d.stamp(p)
+}
+
+// hasLabels reports whether an object has all of some labels.
+func hasLabels(obj client.Object, labels map[string]string) bool {
+	for name, value := range labels {
+		if has, ok := obj.GetLabels()[name]; !ok || has != value {
+			return false
+		}
+	}
+	return true
 }
 
 // isFormer reports whether the fields of a manager are to become the engine's.

@@ -15,8 +15,10 @@ import (
 func TestWhoIsAdopted(t *testing.T) {
 	controlled := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x", Controller: ptr.To(true)}}
 	mentioned := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x"}}
+	mine := []ChildOption{AdoptLabelled(map[string]string{"job": "a"})}
 	for name, c := range map[string]struct {
 		refs    []metav1.OwnerReference
+		labels  map[string]string
 		deleted bool
 		opts    []ChildOption
 		want    verdict
@@ -28,6 +30,10 @@ func TestWhoIsAdopted(t *testing.T) {
 		"owned, no one's":     {opts: []ChildOption{Adopt(IfOrphan)}, refs: mentioned, want: verdictApply},
 		"someone else's":      {opts: []ChildOption{Adopt(IfOrphan)}, refs: controlled, refused: true},
 		"being deleted":       {opts: []ChildOption{Adopt(IfOrphan)}, deleted: true, want: verdictWait},
+		"labelled":            {opts: mine, labels: map[string]string{"job": "a", "x": "y"}, want: verdictApply},
+		"labelled otherwise":  {opts: mine, labels: map[string]string{"job": "b"}, refused: true},
+		"not labelled":        {opts: mine, refused: true},
+		"labelled, another's": {opts: mine, labels: map[string]string{"job": "a"}, refs: controlled, refused: true},
 		"the last one counts": {opts: []ChildOption{Adopt(IfOrphan), Adopt(Never)}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +42,7 @@ func TestWhoIsAdopted(t *testing.T) {
 			d, err := p.desire(Want(config("c"), c.opts...))
 			require.NoError(t, err)
 			found := config("c")
-			found.OwnerReferences = c.refs
+			found.OwnerReferences, found.Labels = c.refs, c.labels
 			if c.deleted {
 				found.DeletionTimestamp = ptr.To(metav1.Now())
 			}

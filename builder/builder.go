@@ -44,6 +44,7 @@ func (b *Builder) Object(obj client.Object, opts ...ChildOption) *Builder {
 
 // Prune names kinds (empty objects, such as &corev1.ConfigMap{}) of which the owner shall have nothing but what is
 // wanted in this pass: other objects of the kind that it controls are deleted, once all that is wanted was applied.
+// Of a kind that the cluster does not know there is nothing to prune.
 func (b *Builder) Prune(kinds ...client.Object) *Builder {
 	b.prunes = append(b.prunes, kinds...)
 	return b

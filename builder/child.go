@@ -12,6 +12,8 @@ type Child struct {
 	how       *keeping // nil: by the defaults
 	phase     string
 	readyWhen func(client.Object) (ready bool, why string)
+	health    func(client.Object) Health
+	frozen    *frozen
 	elsewhere bool
 	once      bool
 }
@@ -24,7 +26,9 @@ type keeping struct {
 	AnnotationOf []any
 	Adopt        AdoptPolicy
 	Former       []string // field managers
+	AdoptLabels  map[string]string
 	OnImmutable  ImmutablePolicy
+	Outlives     bool
 }
 
 // change returns what options have said so far, to say more.
@@ -59,6 +63,14 @@ func Want(obj client.Object, opts ...ChildOption) Child {
 
 // hash tells, within this process, a child from one that is wanted otherwise. It returns false if it can't.
 func (c Child) hash() (uint64, bool) {
+	if c.frozen == nil {
+		return c.computeHash()
+	}
+	c.frozen.once.Do(func() { c.frozen.hash, c.frozen.ok = c.computeHash() })
+	return c.frozen.hash, c.frozen.ok
+}
+
+func (c Child) computeHash() (uint64, bool) {
 	if c.how == nil {
 		return fasthash.Of(c.object)
 	}

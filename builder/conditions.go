@@ -29,7 +29,7 @@ const (
 	ReasonChildFailed = "ChildFailed"
 	// ReasonRollingOut: a phase isn't ready, and later ones wait for it.
 	ReasonRollingOut = "RollingOut"
-	// ReasonRolloutHalted: a child of a phase has failed; later phases are left as they are.
+	// ReasonRolloutHalted: a child of a phase has failed, or takes too long (see Alert); later phases are left as they are.
 	ReasonRolloutHalted = events.ReasonRolloutHalted
 	// ReasonRolledBack: what is wanted did not become ready in time; the children are what they were before.
 	ReasonRolledBack = events.ReasonRolledBack

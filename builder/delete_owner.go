@@ -4,7 +4,6 @@ import (
 	"context"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -31,7 +30,7 @@ func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) 
 	obj.SetName(owner.GetName())
 	err = e.client.Delete(ctx, obj,
 		client.Preconditions{UID: ptr.To(owner.GetUID()), ResourceVersion: &version},
-		client.PropagationPolicy(metav1.DeletePropagationBackground))
+		propagation(owner))
 	if err != nil && !apierrors.IsNotFound(err) {
 		err = &Error{Key: k.key(owner), Operation: "delete", Err: err, object: owner}
 	} else {

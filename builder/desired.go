@@ -61,6 +61,9 @@ func (p *pass) desire(want Child) (*desired, error) {
 	d.write = &p.spare[0].write
 	p.spare = p.spare[1:]
 	d.kind, d.key, d.child = k, key, want
+	if err := d.checkOutlives(); err != nil {
+		return nil, err
+	}
 	if want.once {
 		return d, d.checkOnce()
 	}
@@ -137,9 +140,12 @@ func (d *desired) marked(p *pass) (client.Object, error) {
 				ErrMisuse, d.key, ref.Kind, ref.Name, p.ownerKey)
 		}
 	}
-	if d.child.elsewhere {
+	switch {
+	case d.child.elsewhere:
 		p.markElsewhere(obj)
-	} else {
+	case d.child.outlives():
+		p.markOutliving(obj)
+	default:
 		refs = append(refs, controllerRef(p.owner, p.ownerKind))
 	}
 	obj.SetOwnerReferences(refs)

@@ -27,8 +27,8 @@ type Diff struct {
 type ObjectDiff struct {
 	Key       store.Key
 	Operation Operation
-	// Fields are those that would differ. Of a new object they are what is wanted of it, without the API server's
-	// defaults; of an object to be deleted there are none. Left out are the status, what only the server writes, and the
+	// Fields are those that would differ. Of a new object, or one to be recreated, they are what is wanted of it, without
+	// the API server's defaults; of an object to be deleted there are none. Left out are the status, what only the server writes, and the
 	// builder's own digest: an object to be updated that shows no fields differs in nothing but its record of them.
 	Fields []FieldDiff
 }
@@ -101,7 +101,8 @@ func shown(fields map[string]any) map[string]any {
 	}
 	fields = (&unstructured.Unstructured{Object: fields}).DeepCopy().Object
 	for _, path := range [][]string{
-		{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "annotations", AnnotationDigest},
+		{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}, {"metadata", "resourceVersion"},
+		{"metadata", "annotations", AnnotationDigest},
 	} {
 		unstructured.RemoveNestedField(fields, path...)
 	}
@@ -137,14 +138,13 @@ func hidden(c delta.Change) delta.Change {
 	return c
 }
 
-// String renders the diff, a line for each value, empty if nothing would be written:
+// String renders the diff, a line for each value, empty if nothing would be written. An object is created (+), changed
+// (~), deleted to be created anew (-/+), deleted (-), or waits for another to go (?). For example:
 //
-//   - ConfigMap default/web
-//   - data.mode: "production"
-//     ~ Deployment.apps default/web
-//   - spec.replicas: 2
-//   - spec.replicas: 3
-//   - Secret default/old
+//	~ Deployment.apps default/web
+//	-     spec.replicas: 2
+//	+     spec.replicas: 3
+//	- Secret default/old
 func (d Diff) String() string {
 	var text strings.Builder
 	for _, o := range d.Objects {
@@ -160,7 +160,9 @@ func (d Diff) String() string {
 	return text.String()
 }
 
-var signs = map[Operation]string{OperationCreated: "+", OperationUpdated: "~", OperationDeleted: "-"}
+var signs = map[Operation]string{
+	OperationCreated: "+", OperationAdopted: "~", OperationUpdated: "~", OperationRecreating: "-/+", OperationDeleted: "-",
+}
 
 func line(text *strings.Builder, sign, path string, value any) {
 	if value == nil {

@@ -49,6 +49,8 @@
 //	Adopt(IfOrphan)              take over an object of that name that no one controls
 //	OnImmutable(Recreate(...))   delete and create anew what can't be changed into what is wanted; or Keep
 //	CreateOnce()                 create it if it isn't there, and leave it as it is
+//	Outlives()                   keep it when it is no longer wanted, and when the owner goes: a claim with data
+//	HealthFrom(look)             ask others how it fares: whether a StatefulSet's pods crash
 //
 // # What a pass costs
 //
@@ -65,7 +67,8 @@
 //		Unstructured: true, // if you want unstructured objects: they are read past the cache otherwise
 //	}}}
 //
-// Without it everything still ends the same way, with more requests. Index what you own, so that a pass looks at the
+// Without it everything still ends the same way, with more requests. (In controller-runtime v0.25 reads of unstructured
+// objects don't wait: that costs a request now and then.) Index what you own, so that a pass looks at the
 // owner's children only: an [Operator] does it by itself, for others there is [Engine.IndexOwned]. Two things a cache
 // must not do. It must not strip metadata.managedFields: fields that are no longer wanted could not be removed. And one
 // that is filtered by labels must let the children through: the API server is asked about each child that the cache
@@ -129,7 +132,7 @@
 //
 // What a plan looks at beside its children is said once, to the [Operator]: Refers (what the spec names), OwnsThrough
 // (the Pods of the Jobs), Reads (the nodes, all of them). It is all in the [View], from the cache, and a change of it
-// runs the plan.
+// runs the plan. Where thousands look at one object, Wakes says whom a change of it concerns.
 //
 // # Status and events
 //
@@ -143,6 +146,13 @@
 // help, until it can. Events say what was created, updated and deleted, one for each kind and pass, and what failed,
 // once for each failure; see package events. Metrics named armature_builder_... are in controller-runtime's registry,
 // and [Options.TracerProvider] receives spans; docs/metrics.md explains both.
+//
+// # Tests
+//
+// A plan is a function: give it an owner and a [NewView] of what exists, and look at the [Plan]. Package
+// builder/buildertest has an API server in memory that behaves like one where it matters, and CrashEverywhere, which lets
+// the loop ([Operator.Reconciler]) or a reconciler of one's own die after each of its writes and holds that the end is the
+// same.
 //
 // # Permissions
 //

@@ -23,10 +23,13 @@ import (
 // changed since, that is a conflict, and the next pass sees it. If it is gone there is nothing to do, and if nothing
 // differs no request is made. An edit of what Children apply would be undone by the next pass.
 type Edit struct {
-	// Before is a child, taken from the view. One that the owner doesn't control is ErrNotOwned.
+	// Before is a child, taken from the view. One that the owner doesn't control is ErrNotOwned, unless Foreign is set.
 	Before client.Object
 	// After is a changed copy of Before. It is ErrMisuse if its status differs, or what tells which object it is.
 	After client.Object
+	// Foreign allows Before not to be a child: a claim that a StatefulSet made for one, to be enlarged. The plan must see to
+	// it that the owner's author may have it changed. Default: only children are.
+	Foreign bool
 }
 
 // edit is an Edit that has been checked.
@@ -79,7 +82,7 @@ func (p *pass) check(g Edit) (edit, error) {
 	if isNil(g.After) || reflect.TypeOf(g.After) != reflect.TypeOf(g.Before) {
 		return edit{}, fmt.Errorf("%w: %s to be edited is a %T after and a %T before", ErrMisuse, key, g.After, g.Before)
 	}
-	if !isChildOf(g.Before, p.owner) {
+	if !g.Foreign && !isChildOf(g.Before, p.owner) {
 		return edit{}, notOwned("edit", key, g.Before)
 	}
 	if g.Before.GetUID() == "" || g.Before.GetResourceVersion() == "" {

@@ -164,3 +164,19 @@ func TestCrashEverywhereWithEdits(t *testing.T) {
 		buildertest.CrashEverywhere(t, s)
 	}
 }
+
+func TestEditOfAForeignObject(t *testing.T) {
+	foreign := false
+	plan := func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
+		before := builder.Naming[*corev1.ConfigMap](seen)[0]
+		after := before.DeepCopy()
+		after.Data = map[string]string{"a": "b"}
+		return ownerPlan{Edits: []builder.Edit{{Before: before, After: after, Foreign: foreign}}}
+	}
+	s := perform(t, plan, func(o *operator) { o.NamedIn(&corev1.ConfigMap{}, namedByAnnotation) }, newConfigMap("default", "x", "owner"))
+	_, _, err := s.pass()
+	require.ErrorIs(t, err, builder.ErrNotOwned)
+	foreign = true
+	assert.Equal(t, []string{"patch ConfigMap default/x"}, s.passes())
+	assert.Empty(t, s.passes())
+}

@@ -83,6 +83,8 @@ func isChildOf(obj, owner client.Object) bool {
 // ownershipOf says what an object is to the owner, if d is wanted in its place.
 func (p *pass) ownershipOf(d *desired, found client.Object) ownership {
 	switch {
+	case d.child.outlives():
+		return p.ownershipOfOutliving(found)
 	case !d.child.elsewhere:
 		return ownershipOf(found, p.owner, p.ownerKind)
 	case !isElsewhereOf(found, p.owner):

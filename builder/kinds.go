@@ -48,7 +48,8 @@ func (b *Builder) DaemonSet(o *appsv1.DaemonSet, opts ...ChildOption) *Builder {
 	return b.Object(o, opts...)
 }
 
-// Job wants a Job. A Job that has ended still exists: wanting it again doesn't run it again.
+// Job wants a Job. A Job that has ended still exists: wanting it again doesn't run it again. One with
+// spec.ttlSecondsAfterFinished doesn't for long; it would be made, and run, anew.
 func (b *Builder) Job(o *batchv1.Job, opts ...ChildOption) *Builder { return b.Object(o, opts...) }
 
 // CronJob wants a CronJob.

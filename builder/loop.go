@@ -28,6 +28,9 @@ type loop[T client.Object] struct {
 	refs    []referredKind[T]
 	reads   []readKind
 	through []throughKind
+	naming  []namingKind
+	indexed bool // what names owners is
+	sense   func(context.Context, T, View) (any, error)
 	now     func() time.Time // the clock; tests give another
 
 	statusWrites statusWrites
@@ -55,7 +58,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	plan := l.plan(owner, view)
 	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure}, plan.Prune
 	p.pruneAll = plan.PruneAll
-	doErr := p.carryOut(ctx, plan.Children, plan.Edits, plan.Delete)
+	doErr := p.carryOut(ctx, plan.Children, plan.Edits, plan.Scales, plan.Delete)
 	res := p.finish()
 	p.countWaiting("", res)
 	l.engine.tell(owner, "", res, doErr)
@@ -75,7 +78,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 
 // carryOut does what a plan says about children. An owner that is being deleted gets no new ones, and loses those that
 // garbage collection doesn't reach.
-func (p *pass) carryOut(ctx context.Context, wants []Child, edits []Edit, deletes []client.Object) error {
+func (p *pass) carryOut(ctx context.Context, wants []Child, edits []Edit, scales []Scale, deletes []client.Object) error {
 	if p.owner.GetDeletionTimestamp() != nil {
 		return p.cleanUp(ctx, wants)
 	}
@@ -87,6 +90,9 @@ func (p *pass) carryOut(ctx context.Context, wants []Child, edits []Edit, delete
 		return err
 	}
 	if err := p.editGiven(ctx, edits); err != nil {
+		return err
+	}
+	if err := p.scaleGiven(ctx, scales); err != nil {
 		return err
 	}
 	if err := p.deleteGiven(ctx, deletes); err != nil || !done {
@@ -120,8 +126,11 @@ func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
 			if name == "" {
 				continue
 			}
-			key := store.KeyOf(ref.kind.gvk, owner.GetNamespace(), name)
-			obj, err := p.engine.read(ctx, p.engine.client, ref.kind, key)
+			at, err := p.engine.nameIn(ref.kind, owner.GetNamespace(), name)
+			if err != nil {
+				return View{}, err
+			}
+			obj, err := p.engine.read(ctx, p.engine.client, ref.kind, store.KeyOf(ref.kind.gvk, at.Namespace, at.Name))
 			if err != nil {
 				return View{}, err
 			}
@@ -130,7 +139,10 @@ func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
 			}
 		}
 	}
-	return view, nil
+	if err := l.lookForNames(ctx, owner, &view); err != nil {
+		return View{}, err
+	}
+	return view, l.lookOutside(ctx, owner, &view)
 }
 
 // next says when to look again. Errors that retrying can't mend are not retried; conflicts are, without noise.

@@ -26,7 +26,10 @@ type Operator[T client.Object] struct {
 	away    []client.Object
 	refs    []referredKind[T]
 	reads   []readKind
+	wakes   []wake
 	through []throughKind
+	naming  []namingKind
+	sense   func(context.Context, T, View) (any, error)
 	options controller.Options
 }
 
@@ -142,11 +145,19 @@ func (o *Operator[T]) add() error {
 		if err := o.mgr.GetFieldIndexer().IndexField(ctx, newOwner[T](), ref.index, ref.indexValues); err != nil {
 			return fmt.Errorf("index by references: %w", err)
 		}
+		if w, ok := o.wakerOf(ref.like); ok {
+			b = b.Watches(ref.like, w.handler(ref.owners(o.engine)))
+			continue
+		}
 		b = b.Watches(ref.like, handler.EnqueueRequestsFromMapFunc(ref.owners(o.engine)))
 	}
 	for _, read := range l.reads {
-		owners := handler.EnqueueRequestsFromMapFunc(allOwners(o.engine, l.owner))
-		b = b.Watches(read.like, owners, builder.WithPredicates(read.matters()))
+		owners := allOwners(o.engine, l.owner)
+		if w, ok := o.wakerOf(read.like); ok {
+			b = b.Watches(read.like, w.handler(owners))
+			continue
+		}
+		b = b.Watches(read.like, handler.EnqueueRequestsFromMapFunc(owners), builder.WithPredicates(read.matters()))
 	}
 	for _, t := range l.through {
 		if !o.engine.isIndexed(t.kind) {
@@ -156,6 +167,13 @@ func (o *Operator[T]) add() error {
 		}
 		b = b.Watches(t.like, handler.EnqueueRequestsFromMapFunc(t.owners(o.engine, l.owner)))
 	}
+	for _, n := range l.naming {
+		if err := o.mgr.GetFieldIndexer().IndexField(ctx, n.like, n.index, n.names); err != nil {
+			return fmt.Errorf("index by the names of owners: %w", err)
+		}
+		b = b.Watches(n.like, handler.EnqueueRequestsFromMapFunc(n.owners()))
+	}
+	l.indexed = true
 	return b.Complete(l)
 }
 
@@ -200,8 +218,9 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	}
 	reads, readsErr := o.checkReads()
 	through, throughErr := o.checkThrough(l.owned)
-	l.reads, l.through = reads, through
-	return l, errors.Join(append(errs, readsErr, throughErr)...)
+	naming, namingErr := o.checkNaming()
+	l.reads, l.through, l.naming, l.sense = reads, through, naming, o.sense
+	return l, errors.Join(append(errs, readsErr, throughErr, namingErr, o.checkWakes())...)
 }
 
 // newOwner returns an empty owner.

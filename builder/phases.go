@@ -111,6 +111,10 @@ func (ph phasing) check(wants []Child) error {
 			return fmt.Errorf("%w: %s is in phase %q and elsewhere; a revision keeps only what its owner controls, so it can't be in a phase",
 				ErrMisuse, nameOf(c.object), c.phase)
 		}
+		if c.phase != "" && c.outlives() {
+			return fmt.Errorf("%w: %s is in phase %q and Outlives its owner; a revision keeps only what its owner controls, so it can't be in a phase",
+				ErrMisuse, nameOf(c.object), c.phase)
+		}
 		if c.phase != "" && !slices.Contains(ph.names, c.phase) {
 			return fmt.Errorf("%w: %s is in phase %q, which is none of %q: name it in Phases", ErrMisuse, nameOf(c.object), c.phase, ph.names)
 		}

@@ -32,6 +32,8 @@ type Plan[T client.Object] struct {
 	// Edits are changes of single fields of children that exist, once all Children are applied: for those that are left
 	// as they are otherwise (see [CreateOnce] and [Ignore]). If one is refused as it is, none is made.
 	Edits []Edit
+	// Scales set the replicas of objects that exist, through their subresource scale.
+	Scales []Scale
 	// Delete lists children, taken from the view, to be deleted together with what they own (background propagation).
 	// If one of them isn't controlled by the owner none is deleted.
 	Delete []client.Object

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
@@ -24,6 +25,9 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 	}
 	for _, k := range kinds {
 		if err := p.lookAtHome(ctx, k); err != nil {
+			if meta.IsNoMatchError(err) {
+				continue // of a kind that isn't installed there is nothing to prune
+			}
 			return err
 		}
 		if p.inventory.elsewhere.Has(k.gvk.GroupKind()) {
@@ -130,7 +134,7 @@ func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) 
 	obj := seen.DeepCopyObject().(client.Object) // the client may write to it
 	opts := []client.DeleteOption{
 		client.Preconditions{UID: ptr.To(obj.GetUID()), ResourceVersion: ptr.To(obj.GetResourceVersion())},
-		client.PropagationPolicy(metav1.DeletePropagationBackground),
+		propagation(obj),
 	}
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok { // there is no cache of these, and none shall be started
 		opts = append(opts, client.DisableReadYourWritesConsistency)

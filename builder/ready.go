@@ -56,7 +56,7 @@ func (f readyWhen) applyToChild(c *Child) { c.readyWhen = f }
 // judge notes a child that isn't ready, if that is asked for. A child that could not be applied is told of as an error.
 func (p *pass) judge(w *write) {
 	child := w.desired.child
-	if !p.await && child.phase == "" && child.readyWhen == nil {
+	if !p.await && child.phase == "" && child.readyWhen == nil && child.health == nil {
 		return
 	}
 	if status, ok := w.readiness(); ok && status.State != readiness.Ready {
@@ -72,16 +72,20 @@ func (w *write) readiness() (readiness.Status, bool) {
 	if obj == nil && w.verdict == verdictNothing {
 		obj = w.found
 	}
-	switch {
-	case obj == nil:
+	if obj == nil {
 		return readiness.Status{}, false
-	case w.desired.child.readyWhen == nil || obj.GetDeletionTimestamp() != nil:
-		return readiness.Of(obj), true
+	}
+	return w.desired.child.examined(w.ownReadiness(obj), obj), true
+}
+
+func (w *write) ownReadiness(obj client.Object) readiness.Status {
+	if w.desired.child.readyWhen == nil || obj.GetDeletionTimestamp() != nil {
+		return readiness.Of(obj)
 	}
 	if ready, why := w.desired.child.readyWhen(obj); !ready {
-		return readiness.Status{State: readiness.InProgress, Why: shorten(why, maxWhy)}, true
+		return readiness.Status{State: readiness.InProgress, Why: shorten(why, maxWhy)}
 	}
-	return readiness.Status{}, true
+	return readiness.Status{}
 }
 
 // maxWhy bounds what a ReadyWhen says, in bytes.

@@ -161,7 +161,7 @@ func (r *rollout) goBackIn(ctx context.Context, phase string) (ready bool, err e
 			r.record(w)
 		}
 	}
-	errs = append(errs, r.writeAll(ctx, writes))
+	errs = append(errs, r.writeInOrder(ctx, writes))
 	err = errors.Join(errs...)
 	return err == nil && len(r.result.NotReady)+len(r.result.Waiting) == before, err
 }

@@ -32,6 +32,8 @@ type Rollout struct {
 	State RolloutState
 	// From is the last completed revision, the name of a ControllerRevision; empty at the first install.
 	From string
+	// Before is the revision that was completed before From, as far as it is kept. It is known from a [View] only.
+	Before string
 	// To is the revision that is wanted; the same as From once it is completed.
 	To string
 	// Phase is the first phase that isn't ready; empty if all are, or if there is no order yet (RolloutInstalling).
@@ -201,7 +203,7 @@ func (r *rollout) runPhase(ctx context.Context, ds []*desired, hold bool) (ready
 			r.record(w)
 		}
 	}
-	errs = append(errs, r.writeAll(ctx, writes))
+	errs = append(errs, r.writeInOrder(ctx, writes))
 	err = errors.Join(errs...)
 	return err == nil && trouble() == before, err
 }

@@ -489,9 +489,19 @@ func TestRolloutInAView(t *testing.T) {
 	r, ok := seen()
 	assert.True(t, ok)
 	assert.Equal(t, *w.pass().Rollout, r)
+	first := r.From
 	w.want("v2")
 	want := *w.pass().Rollout
 	want.Phase = "" // it is kept for Rollback only
 	r, _ = seen()
 	assert.Equal(t, want, r)
+
+	for _, name := range phaseNames {
+		w.settle(name)
+		w.pass()
+	}
+	r, _ = seen()
+	assert.Equal(t, RolloutCompleted, r.State)
+	assert.Equal(t, first, r.Before)
+	assert.Equal(t, want.To, r.From)
 }

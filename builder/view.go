@@ -12,7 +12,7 @@ import (
 )
 
 // View is what exists when a plan is made: the owner's children, what these control in turn, the objects that its spec
-// refers to, and those that all owners look at. Everything in it is shared with the cache and must not be changed.
+// refers to, those that name it, those that all owners look at, and what was sensed outside of the cluster. Everything in it is shared with the cache and must not be changed.
 type View struct {
 	// Now is the time of this pass.
 	Now time.Time
@@ -20,6 +20,8 @@ type View struct {
 	owned    map[reflect.Type][]client.Object
 	referred map[reference]client.Object
 	read     map[reflect.Type][]client.Object
+	naming   map[reflect.Type][]client.Object
+	sensed   any
 }
 
 // reference is how an owner's spec names an object of its own namespace.

@@ -98,6 +98,11 @@ func (w *write) meet(ctx context.Context, p *pass) error {
 func (w *write) apply(ctx context.Context, p *pass) error {
 	obj, err := w.patch(ctx, p)
 	if isRefusedAsInvalid(err) {
+		if again, tried, later := w.applyWithoutUnclaimed(ctx, p, err); tried {
+			obj, err = again, later
+		}
+	}
+	if isRefusedAsInvalid(err) {
 		return w.meetInvalid(ctx, p, err)
 	}
 	if err != nil {

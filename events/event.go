@@ -27,7 +27,7 @@ const (
 	ReasonRolloutStarted = "RolloutStarted"
 	// ReasonRolloutCompleted: all phases are as wanted, and ready.
 	ReasonRolloutCompleted = "RolloutCompleted"
-	// ReasonRolloutHalted: a child of a phase has failed; later phases are left as they are.
+	// ReasonRolloutHalted: a child of a phase has failed, or takes too long; later phases are left as they are.
 	ReasonRolloutHalted = "RolloutHalted"
 	// ReasonRolledBack: a roll-out did not become ready in time; the children return to what they were before.
 	ReasonRolledBack = "RolledBack"
@@ -48,7 +48,7 @@ type Event struct {
 	Reason string
 	// Action is what was being done. Empty means ActionReconcile.
 	Action string
-	// Note is the sentence people read; the API server cuts it at 1024 bytes.
+	// Note is the sentence people read; Emit cuts it at the 1024 bytes that the API server takes.
 	Note string
 	// Related is the child that the event is about, nil when there isn't one.
 	Related runtime.Object

@@ -63,6 +63,15 @@ func TestCRDs(t *testing.T) {
 			{Name: "Desired", JSONPath: ".status.desired"}, {Name: "Active", JSONPath: ".status.active"},
 			{Name: "Succeeded", JSONPath: ".status.succeeded"}, {Name: "Failed", JSONPath: ".status.failed"}, age,
 		}, true},
+		"fluxjobs": {"FluxJob", "fj", []column{
+			status, {Name: "Queue", JSONPath: ".status.queue"}, {Name: "Position", JSONPath: ".status.position"},
+			{Name: "Size", JSONPath: ".status.size"}, {Name: "Exit", JSONPath: ".status.exitCode"}, age,
+		}, true},
+		"fluxsetups": {"FluxSetup", "fs", []column{
+			{Name: "Strategy", JSONPath: ".spec.queueingStrategy"}, {Name: "Cohort", JSONPath: ".spec.cohort"},
+			{Name: "Pending", JSONPath: ".status.pending"}, {Name: "Admitted", JSONPath: ".status.admitted"},
+			{Name: "Longest-Wait", JSONPath: ".status.longestWaitSince"}, age,
+		}, true},
 		"jobflows":     {"JobFlow", "jf", []column{status, progress, age}, true},
 		"jobtemplates": {"JobTemplate", "jt", []column{age}, false},
 		"miniclusters": {"MiniCluster", "mc", []column{

@@ -20,9 +20,12 @@ var (
 func addKnownTypes(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
 		&DaemonJob{}, &DaemonJobList{},
+		&FluxJob{}, &FluxJobList{},
+		&FluxSetup{}, &FluxSetupList{},
 		&JobFlow{}, &JobFlowList{},
 		&JobTemplate{}, &JobTemplateList{},
 		&MiniCluster{}, &MiniClusterList{},
+		&ReplicaJob{}, &ReplicaJobList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil

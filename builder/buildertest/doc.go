@@ -15,7 +15,7 @@
 //   - Controllers. No Pods come of a Deployment; play that with a [World].
 //   - Validation beyond the common, the rules and patterns of CRDs, admission webhooks, quotas and RBAC: inject what
 //     they would answer with [Client.Fail].
-//   - Subresources but status: no scale, eviction or binding.
+//   - Subresources but status, and patches of scale: no eviction or binding.
 //   - Conversion between versions of a kind: each version has objects of its own.
 //   - The finalizers of controllers that are not there, such as that of claims in use.
 //

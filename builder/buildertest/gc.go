@@ -73,7 +73,7 @@ func (s *Server) collectOrphan(k kind, obj client.Object) {
 	case len(gone)+len(leaving) == 0:
 	case len(staying) > 0:
 		s.collectorWrites(k, obj, func(o client.Object) { o.SetOwnerReferences(staying) })
-	case len(leaving) > 0 && s.hasDependents(obj, nil):
+	case len(leaving) > 0 && s.hasDependents(obj, nil), slices.Contains(obj.GetFinalizers(), metav1.FinalizerDeleteDependents):
 		s.collectorDeletes(k, obj, metav1.DeletePropagationForeground)
 	default:
 		s.collectorDeletes(k, obj, metav1.DeletePropagationBackground)

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// subresource is a client of one subresource. Only the status is imitated.
+// subresource is a client of one subresource. The status is imitated, and patches of the scale of workloads.
 type subresource struct {
 	client *Client
 	name   string
@@ -19,8 +19,8 @@ type subresource struct {
 // Status implements client.StatusClient.
 func (c *Client) Status() client.SubResourceWriter { return subresource{c, "status"} }
 
-// SubResource implements client.SubResourceClientConstructor. Only "status" is imitated; others are answered with
-// NotFound.
+// SubResource implements client.SubResourceClientConstructor. "status" is imitated, and patches of "scale"; others are
+// answered with NotFound.
 func (c *Client) SubResource(name string) client.SubResourceClient { return subresource{c, name} }
 
 // checkSubresource refuses a subresource that the kind does not have.
@@ -75,6 +75,9 @@ func (s subresource) Patch(_ context.Context, obj client.Object, patch client.Pa
 	body := obj
 	if o.SubResourceBody != nil {
 		body = o.SubResourceBody
+	}
+	if s.name == "scale" && replicasOf(obj) != nil {
+		return s.client.patchScale(obj, body, patch, &o.PatchOptions)
 	}
 	return s.client.patch(obj, body, patch, s.name, &o.PatchOptions)
 }

@@ -58,7 +58,7 @@ func TestCommonBuilder(t *testing.T) {
 	expect(controllerutil.OperationResultUpdated)(b.Delete(ctx, recorder))
 	expect(controllerutil.OperationResultNone)(b.Delete(ctx, recorder))
 	require.Equal(t, []string{
-		"Warning TestUpdateObjectFail", "Normal TestCreateObjectSuccess", "Warning TestUpdateObjectFail",
+		"Warning TestUpdateObjectFail", "Normal TestCreateObjectSuccess", "Warning TestCreateObjectFail",
 		"Normal TestUpdateObjectSuccess", "Normal TestUpdateObjectSuccess", "Normal TestDeleteObjectSuccess",
 	}, reasons(events(fake)))
 	require.Empty(t, wanted.ResourceVersion, "what is desired is not written to")

@@ -20,6 +20,9 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
+// kinds tell the server the defaults of a DaemonJob's counts. The file is read once.
+var kinds = buildertest.WithCRDs("../../config/crd/api.practice.com_daemonjobs.yaml")
+
 // crashes crashes the operator after each of its writes, with caches that lag by so many changes.
 func crashes(t *testing.T, world buildertest.World, job *v1alpha1.DaemonJob, nodes ...*corev1.Node) {
 	scheme := runtime.NewScheme()
@@ -33,7 +36,7 @@ func crashes(t *testing.T, world buildertest.World, job *v1alpha1.DaemonJob, nod
 		t.Run("lag "+strconv.Itoa(lag), func(t *testing.T) {
 			buildertest.CrashEverywhere(t, buildertest.Scenario{
 				Scheme:       scheme,
-				Options:      []buildertest.Option{buildertest.WithCRDs("../../config/crd")},
+				Options:      []buildertest.Option{kinds},
 				Objects:      objects,
 				Requests:     []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(job)}},
 				World:        world,

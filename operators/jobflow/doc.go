@@ -1,2 +1,38 @@
 // Package jobflow runs the Jobs of a JobFlow in the order of their dependencies.
+//
+// [Plan] is the whole operator: a pure function of a JobFlow, its Jobs, their pods, and the JobTemplates it names. [Setup]
+// lets a manager run it. The files follow a pass:
+//
+//	compile.go, graph.go, memo.go      what follows from the spec alone: the graph in flat arrays, once a generation
+//	validate.go, validate_node.go      is the spec sound?
+//	ledger.go                          what the status has on record: which nodes have ended, and how
+//	observe.go, output.go, foreach.go  what has become of the others: their Jobs, the Jobs' pods, outputs and items
+//	infer.go, departed.go, edits.go    what was deleted too early, taken out of the spec, or edited too late
+//	retry.go, suspend.go, stop.go      what is asked of the flow as a whole; over.go: what is left to do at its end
+//	decide.go, finally.go              which nodes are skipped, which wait, which start
+//	job.go                             the Job of a node
+//	status.go, detail.go, room.go      the status, which stays below 100 KiB; conditions.go, tell.go: conditions and events
+//	ttl.go                             Jobs that are deleted some time after their end
+//
+// # What is remembered
+//
+// A node's end is put on record in the status, and from then on holds whatever happens to its Job: a node that has
+// succeeded or failed never runs again, but by a retry. Everything else is seen anew in each pass. A Job that is deleted
+// before its end was on record is made again under the same name, unless what depends on it has been started: then it is
+// known to have ended.
+//
+// # When a Job counts as succeeded
+//
+// As soon as its pods determine it, unless spec.endOfJob says to wait for the Job's condition: package outcome
+// (operators/internal/outcome) has the rule, and why it holds. Failures always wait for the condition.
+//
+// # Changes of the spec
+//
+// A change holds for what hasn't been started. What has been started stays as it is; the condition EditRefused names the
+// node and the field of a change that has no effect. Once a flow has ended it is final, until it is retried.
+//
+// # Permissions
+//
+// jobflows: get, list, watch, delete; jobflows/status: patch; jobflows/finalizers: update; jobtemplates: get, list, watch;
+// jobs (batch): get, list, watch, create, patch, delete; pods: get, list, watch; events (events.k8s.io): create, patch.
 package jobflow

@@ -201,7 +201,7 @@ func TestModel(t *testing.T) {
 func trouble(t *rapid.T, w *world, want map[string]v1alpha1.FlowState) {
 	ended := func(node string) bool { // as the Jobs of this attempt say; with failFast one of an earlier may have been left behind
 		for _, job := range w.jobs() {
-			if name, _, retry := labelsOf(job); name == node && retry == int(w.retry) && len(job.Status.Conditions) == 0 && len(podsOfJob(w, job)) == 0 {
+			if name, _, retry := labelsOf(job); name == node && retry == w.retry && len(job.Status.Conditions) == 0 && len(podsOfJob(w, job)) == 0 {
 				return false
 			}
 		}

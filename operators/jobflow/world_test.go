@@ -1,11 +1,9 @@
 package jobflow
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -37,7 +35,6 @@ type world struct {
 	retry   int                     // the attempt that the last Job was created in
 	created map[string]int          // how often a Job of a name was created
 	ended   map[string]bool         // Jobs that have ended
-	decided map[string]bool         // nodes that have been seen to be decided in this attempt, by all who look
 	first   map[string]*batchv1.Job // the first Job of a name
 	check   func(job *batchv1.Job)  // called before a Job is created
 }
@@ -269,10 +266,4 @@ func (w *world) settle() bool {
 		}
 	}
 	return false
-}
-
-func byNumber(a, b string) int {
-	x, _ := strconv.Atoi(a)
-	y, _ := strconv.Atoi(b)
-	return cmp.Compare(x, y)
 }

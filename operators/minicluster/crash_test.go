@@ -54,11 +54,11 @@ func TestCrashAfterEachWriteOfAClusterThatSucceeds(t *testing.T) {
 }
 
 func TestCrashAfterEachWriteOfAClusterThatRestarts(t *testing.T) {
-	crashes(t, makeCluster(2, backoffLimit(3)), 1, -1, exitKilled, 0)
+	crashes(t, makeCluster(2, backoffLimit(2)), 1, -1, 0)
 }
 
 func TestCrashAfterEachWriteOfAClusterThatFails(t *testing.T) {
-	crashes(t, makeCluster(2, backoffLimit(1)), 3, 4)
+	crashes(t, makeCluster(1, backoffLimit(1)), exitKilled, 4)
 }
 
 func TestCrashAfterEachWriteOfAClusterThatCleansUp(t *testing.T) {

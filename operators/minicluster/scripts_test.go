@@ -37,11 +37,10 @@ done
 
 // rig is a directory with all that start.sh finds in a pod.
 type rig struct {
-	t    require.TestingT
-	dir  string
-	c    *v1alpha1.MiniCluster
-	env  []string
-	path string
+	t   require.TestingT
+	dir string
+	c   *v1alpha1.MiniCluster
+	env []string
 }
 
 func newRig(t require.TestingT, dir string, c *v1alpha1.MiniCluster) *rig {

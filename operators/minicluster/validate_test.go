@@ -160,6 +160,6 @@ func TestAMessageIsBounded(t *testing.T) {
 	w.pass()
 	for _, cond := range w.c.Status.Conditions {
 		assert.LessOrEqual(t, len(cond.Message), maxMessage)
-		assert.True(t, strings.ToValidUTF8(cond.Message, "?") == cond.Message)
+		assert.Equal(t, strings.ToValidUTF8(cond.Message, "?"), cond.Message)
 	}
 }

@@ -6,6 +6,7 @@ import "strconv"
 type options struct {
 	nodes     []string
 	fakeNodes int
+	more      []string
 }
 
 func defaults() options {
@@ -25,9 +26,14 @@ func WithFakeNodes(n int) Option {
 	return func(o *options) { o.fakeNodes = n }
 }
 
+// WithFlags adds flags of `devcluster up`, such as "--feature-gates=GenericWorkload=true".
+func WithFlags(flags ...string) Option {
+	return func(o *options) { o.more = append(o.more, flags...) }
+}
+
 // flags are those of `devcluster up`.
 func (o options) flags() []string {
-	flags := []string{"--fake-nodes", strconv.Itoa(o.fakeNodes)}
+	flags := append([]string{"--fake-nodes", strconv.Itoa(o.fakeNodes)}, o.more...)
 	if len(o.nodes) == 0 {
 		return append(flags, "--nodes", "0")
 	}

@@ -51,6 +51,8 @@ func apply(s *session) {
 	}
 	s.apply("another adds a container", sidecar, other)
 	s.apply("which stays", web, mine)
+	web["spec"].(map[string]any)["strategy"] = map[string]any{"type": "Recreate"}
+	s.apply("a default of what was before is in the way", web, mine)
 }
 
 // applyTyped uses apply configurations, which are how client-go's users apply.

@@ -56,6 +56,7 @@ func Cases() []Case {
 		{"apply-typed", applyTyped},
 		{"apply-conflicts", applyConflicts},
 		{"apply-preconditions", applyPreconditions},
+		{"scale", scale},
 		{"generation", generation},
 		{"no-ops", noOps},
 		{"status", status},

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"sync"
 	"time"
+	"unsafe"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -37,9 +38,20 @@ func (s *state) number(n uint64) {
 	s.sum = hi ^ lo
 }
 
+// string writes a length and what has it. Most strings are short: they are a word or two.
 func (s *state) string(v string) {
-	s.number(uint64(len(v)))
-	if v != "" {
+	n := len(v)
+	s.number(uint64(n))
+	switch p := unsafe.Pointer(unsafe.StringData(v)); {
+	case n == 0:
+	case n < 4:
+		s.number(uint64(v[0]) | uint64(v[n/2])<<8 | uint64(v[n-1])<<16)
+	case n <= 8:
+		s.number(uint64(*(*uint32)(p)) | uint64(*(*uint32)(unsafe.Add(p, n-4)))<<32)
+	case n <= 16:
+		s.number(*(*uint64)(p))
+		s.number(*(*uint64)(unsafe.Add(p, n-8)))
+	default:
 		s.number(maphash.String(seed, v))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -163,4 +164,26 @@ func TestOrderOfMapsDoesNotMatter(t *testing.T) {
 	assert.Equal(t, of(t, &holder{a}), of(t, &holder{b}))
 	b[7] = "w"
 	assert.NotEqual(t, of(t, &holder{a}), of(t, &holder{b}))
+}
+
+// Strings of each length, and those that differ from them in one byte, all have hashes of their own.
+func TestStrings(t *testing.T) {
+	type holder struct{ A, B string }
+	seen := map[uint64]string{}
+	note := func(a, b string) {
+		h := of(t, &holder{a, b})
+		assert.Empty(t, seen[h], "%q %q", a, b)
+		seen[h] = a + "|" + b
+		assert.Equal(t, h, of(t, &holder{strings.Clone(a), strings.Clone(b)}))
+	}
+	for n := range 40 {
+		text := strings.Repeat("a", n)
+		note(text, "")
+		for i := range n {
+			note(text[:i]+"b"+text[i+1:], "")
+			if i > 0 {
+				note(text[:i], text[i:])
+			}
+		}
+	}
 }

@@ -69,7 +69,7 @@ type odd struct {
 	Resource resource.Quantity `json:"resource,omitempty"`
 	Port     *intstr.IntOrString
 	Skipped  string `json:"-"`
-	Dash     string `json:"-,"`
+	Dash     string `json:"-,"` //nolint:staticcheck // it is what is tested
 	hidden   string
 	Invalid  string
 }

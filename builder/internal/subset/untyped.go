@@ -1,16 +1,20 @@
 package subset
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // Untyped is Typed for objects without Go types, as decoded from JSON. What is there counts as set, except nil and
 // empty maps and lists. Nothing tells how a list is merged, so each must have the same elements in the same order;
 // a map whose name ends in "selector" must be the same, for one with more terms selects less.
 //
-// Where the API server writes a value in another form than it was given (a quantity of "1000m"), this sees a
-// difference. It costs a request that changes nothing, once for each version of the object.
+// Quantities are compared by what they say where Kubernetes' own kinds have them. Where the API server writes another
+// value in another form than it was given, this sees a difference. It costs a request that changes nothing, once for each
+// version of the object.
 func Untyped(wanted, found any) bool {
 	return containsUntyped("", wanted, found)
 }
@@ -28,6 +32,9 @@ func containsUntyped(name string, wanted, found any) bool {
 			return false
 		}
 		for k, v := range w {
+			if (quantities[name] || quantities[k]) && sameQuantity(v, f[k]) {
+				continue
+			}
 			if !containsUntyped(k, v, f[k]) {
 				return false
 			}
@@ -79,4 +86,20 @@ func number(v any) (float64, bool) {
 		return n, true
 	}
 	return 0, false
+}
+
+// quantities are the fields that are quantities, and those that are maps of them.
+var quantities = map[string]bool{
+	"requests": true, "limits": true, "hard": true, "capacity": true, "overhead": true,
+	"sizeLimit": true, "divisor": true, "averageValue": true,
+}
+
+// sameQuantity reports whether two values are quantities, and the same. One can be written as a number, too.
+func sameQuantity(a, b any) bool {
+	x, err := resource.ParseQuantity(fmt.Sprint(a))
+	if err != nil {
+		return false
+	}
+	y, err := resource.ParseQuantity(fmt.Sprint(b))
+	return err == nil && x.Cmp(y) == 0
 }

@@ -39,3 +39,18 @@ func TestUntyped(t *testing.T) {
 		})
 	}
 }
+
+// The API server writes a quantity in its own way.
+func TestUntypedQuantities(t *testing.T) {
+	limits := func(v any) map[string]any {
+		return map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": v}}}
+	}
+	assert.True(t, Untyped(limits("1000m"), limits("1")))
+	assert.True(t, Untyped(limits(int64(1)), limits("1")))
+	assert.True(t, Untyped(limits(0.5), limits("500m")))
+	assert.True(t, Untyped(map[string]any{"emptyDir": map[string]any{"sizeLimit": "1024Mi"}}, map[string]any{"emptyDir": map[string]any{"sizeLimit": "1Gi"}}))
+	assert.False(t, Untyped(limits("1000m"), limits("2")))
+	assert.False(t, Untyped(limits("many"), limits("1")))
+	assert.False(t, Untyped(limits("1"), limits(nil)))
+	assert.False(t, Untyped(map[string]any{"data": map[string]any{"cpu": "1000m"}}, map[string]any{"data": map[string]any{"cpu": "1"}}), "of a ConfigMap")
+}

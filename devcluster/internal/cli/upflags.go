@@ -23,6 +23,8 @@ type upFlags struct {
 	nodes      int
 	nodeNames  []string
 	fakeNodes  int
+	gates      string
+	apis       string
 	kubeconfig string
 	timeout    time.Duration
 }
@@ -32,6 +34,8 @@ func (f *upFlags) add(set *pflag.FlagSet) {
 	set.IntVar(&f.nodes, "nodes", 1, "nodes that run containers as local processes: node-1, node-2, ...")
 	set.StringSliceVar(&f.nodeNames, "node-names", nil, "names of these nodes; implies --nodes")
 	set.IntVar(&f.fakeNodes, "fake-nodes", 0, "simulated nodes: fake-0, fake-1, ...")
+	set.StringVar(&f.gates, "feature-gates", "", "feature gates of the API server, the controller manager and the scheduler, such as A=true,B=false")
+	set.StringVar(&f.apis, "runtime-config", "", "versions of APIs to serve or not, such as scheduling.k8s.io/v1beta1=true")
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "also put the cluster's context into this file, while the cluster is up (default DIR/kubeconfig only)")
 	set.DurationVar(&f.timeout, "timeout", 2*time.Minute, "give up when the cluster is not ready by then")
 }
@@ -99,6 +103,14 @@ func (f *upFlags) applyTo(s *clusterdir.Settings, dir clusterdir.Dir) ([]string,
 	if f.set.Changed("fake-nodes") && f.fakeNodes != s.FakeNodes {
 		changes = append(changes, fmt.Sprintf("fake nodes are %d, not %d", s.FakeNodes, f.fakeNodes))
 		s.FakeNodes = f.fakeNodes
+	}
+	if f.set.Changed("feature-gates") && f.gates != s.FeatureGates {
+		changes = append(changes, fmt.Sprintf("feature gates are %q, not %q", s.FeatureGates, f.gates))
+		s.FeatureGates = f.gates
+	}
+	if f.set.Changed("runtime-config") && f.apis != s.RuntimeConfig {
+		changes = append(changes, fmt.Sprintf("the runtime config is %q, not %q", s.RuntimeConfig, f.apis))
+		s.RuntimeConfig = f.apis
 	}
 	if !f.set.Changed("kubeconfig") {
 		s.Kubeconfigs = nil

@@ -19,6 +19,10 @@ type Settings struct {
 	Nodes []string `json:"nodes"`
 	// FakeNodes is how many simulated nodes there are: fake-0, fake-1, ...
 	FakeNodes int `json:"fakeNodes"`
+	// FeatureGates are those of the API server, the controller manager and the scheduler: "A=true,B=false".
+	FeatureGates string `json:"featureGates,omitempty"`
+	// RuntimeConfig turns versions of APIs on and off: "scheduling.k8s.io/v1beta1=true".
+	RuntimeConfig string `json:"runtimeConfig,omitempty"`
 	// Ports are the loopback ports by component.
 	Ports map[string]int `json:"ports"`
 	// Kubeconfigs are files outside of the directory that carry our context while the cluster is up.

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 
+	"github.com/armature-dev/armature/devcluster/internal/localnode/hosts"
 	"github.com/armature-dev/armature/devcluster/internal/localnode/podenv"
 	"github.com/armature-dev/armature/devcluster/internal/localnode/pods"
 )
@@ -47,11 +48,11 @@ func (c *cluster) start() {
 	server, _ := url.Parse("https://127.0.0.1:6443")
 	sh := &shared{
 		client: c.client, authority: testAuthority(c.T), objects: podenv.Live{Client: c.client}, tokens: token.NewManager(c.client),
-		factory: informers.NewSharedInformerFactory(c.client, 0),
+		factory: informers.NewSharedInformerFactory(c.client, 0), hosts: hosts.New(filepath.Join(c.dir, ".hosts")),
 	}
 	host := &pods.Host{
 		NodeName: "node-1", IP: nodeIP, Dir: filepath.Join(c.dir, "node-1", "pods"), APIServer: server, Client: c.client,
-		Objects: sh.objects, Tokens: sh.tokens, Events: &record.FakeRecorder{}, Clock: clock.RealClock{}, Starts: make(chan struct{}, 8),
+		Objects: sh.objects, Tokens: sh.tokens, Events: &record.FakeRecorder{}, Clock: clock.RealClock{}, Hosts: sh.hosts.Path, Starts: make(chan struct{}, 8),
 	}
 	n, err := newLocalNode(ctx, sh, host, newAddresses(c.dir, 0), nil)
 	if err != nil {

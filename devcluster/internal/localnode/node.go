@@ -63,7 +63,7 @@ func newLocalNode(ctx context.Context, shared *shared, host *pods.Host, addresse
 	}))
 	informer := n.factory.Core().V1().Pods()
 	client := newPodClient(shared.client)
-	n.provider = newProvider(ctx, host, addresses, client, informer.Lister())
+	n.provider = newProvider(ctx, host, addresses, shared.hosts, client, informer.Lister())
 	n.server = newServer(shared.client, n.provider, tls)
 	n.pods, err = vknode.NewPodController(vknode.PodControllerConfig{
 		PodClient:   client,

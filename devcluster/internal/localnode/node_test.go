@@ -3,6 +3,7 @@ package localnode
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,33 @@ func TestNodeRegistersAndRunsPods(t *testing.T) {
 	c.until("lease", func() bool {
 		lease, err := c.client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(t.Context(), "node-1", metav1.GetOptions{})
 		return err == nil && lease.Spec.RenewTime != nil
+	})
+}
+
+func TestPodsFindEachOtherByName(t *testing.T) {
+	c := newCluster(t)
+	named := func(name, uid, script string) *corev1.Pod {
+		pod := makePod(name, uid, script)
+		pod.Spec.Hostname, pod.Spec.Subdomain = name, "job"
+		return pod
+	}
+	c.create(named("w-0", "1", waitForTerm))
+	c.until("pod runs", func() bool { return c.logged("w-0") == "up\n" })
+	look := named("w-1", "2", `grep "$(printf '\tw-0.job$')" /etc/hosts | cut -f1`) // as it is while both are there
+	c.create(look)
+	c.until("pod succeeds", func() bool { return c.phase("w-1") == corev1.PodSucceeded })
+	if got, want := c.logged("w-1"), c.get("w-0").Status.PodIP+"\n"; got != want {
+		t.Errorf("w-0.job has the address %q, not %q", got, want)
+	}
+	c.change("w-0", markDeleted(0))
+	c.until("pod vanishes", func() bool { return c.get("w-0") == nil })
+	c.until("its name goes", func() bool {
+		path, err := c.node.shared.hosts.Path("ns")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		return err == nil && !strings.Contains(string(text), "w-0")
 	})
 }
 

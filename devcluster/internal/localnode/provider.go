@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 
+	"github.com/armature-dev/armature/devcluster/internal/localnode/hosts"
 	"github.com/armature-dev/armature/devcluster/internal/localnode/pods"
 )
 
@@ -18,6 +19,7 @@ type provider struct {
 	ctx       context.Context // ends when the node stops
 	host      *pods.Host
 	addresses *addresses
+	hosts     *hosts.Files
 	client    *podClient
 	lister    corev1listers.PodLister
 	notify    func(*corev1.Pod)
@@ -48,9 +50,9 @@ type tracked struct {
 	gone     bool // the API does not have it any more
 }
 
-func newProvider(ctx context.Context, host *pods.Host, a *addresses, client *podClient, lister corev1listers.PodLister) *provider {
+func newProvider(ctx context.Context, host *pods.Host, a *addresses, names *hosts.Files, client *podClient, lister corev1listers.PodLister) *provider {
 	p := &provider{
-		ctx: ctx, host: host, addresses: a, client: client, lister: lister,
+		ctx: ctx, host: host, addresses: a, hosts: names, client: client, lister: lister,
 		byUID: map[types.UID]*tracked{}, byName: map[types.NamespacedName]*tracked{},
 	}
 	client.provider = p
@@ -85,6 +87,9 @@ func (p *provider) start(pod *corev1.Pod, before func(*tracked)) error {
 		if ip, err = p.addresses.take(pod.Status.PodIP); err != nil {
 			return err
 		}
+	}
+	if err := p.hosts.Add(pod, ip); err != nil {
+		return err
 	}
 	p.client.seed(pod)
 	t := &tracked{Pod: pods.New(p.host, pod, ip, p.notify), uid: pod.UID, name: name}

@@ -96,6 +96,9 @@ func (p *provider) clean(t *tracked) {
 	p.client.forget(t.uid)
 	p.addresses.release(t.IP())
 	object := t.Object()
+	if err := p.hosts.Remove(object); err != nil {
+		logger{}.WithError(err).Errorf("remove pod %s from the hosts", t.name)
+	}
 	p.host.Tokens.(interface{ DeleteServiceAccountToken(types.UID) }).DeleteServiceAccountToken(t.uid)
 	if err := os.RemoveAll(pods.Dir(p.host.Dir, object)); err != nil {
 		logger{}.WithError(err).Errorf("remove the directory of pod %s", t.name)

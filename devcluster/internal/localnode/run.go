@@ -19,6 +19,7 @@ import (
 
 	vklog "github.com/virtual-kubelet/virtual-kubelet/log"
 
+	"github.com/armature-dev/armature/devcluster/internal/localnode/hosts"
 	"github.com/armature-dev/armature/devcluster/internal/localnode/podenv"
 	"github.com/armature-dev/armature/devcluster/internal/localnode/pods"
 )
@@ -52,7 +53,7 @@ func Run(ctx context.Context, cfg Config) error {
 
 	shared := &shared{
 		client: client, authority: authority, objects: podenv.Live{Client: client}, tokens: token.NewManager(client),
-		factory: informers.NewSharedInformerFactory(client, 0),
+		factory: informers.NewSharedInformerFactory(client, 0), hosts: hosts.New(dir + "/.hosts"),
 	}
 	nodes := make([]*localNode, 0, len(cfg.Names))
 	starts := make(chan struct{}, max(4, 2*runtime.NumCPU()))
@@ -60,7 +61,7 @@ func Run(ctx context.Context, cfg Config) error {
 		size := hostSize(dir)
 		n, err := newLocalNode(ctx, shared, &pods.Host{
 			NodeName: name, IP: nodeIP, Dir: dir + "/" + name + "/pods", APIServer: server, CAFile: cfg.CAFile,
-			Allocatable: size, Client: client, Objects: shared.objects, Tokens: shared.tokens, Clock: clock.RealClock{},
+			Allocatable: size, Client: client, Objects: shared.objects, Tokens: shared.tokens, Clock: clock.RealClock{}, Hosts: shared.hosts.Path,
 			Events: broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "kubelet", Host: name}), Starts: starts,
 		}, newAddresses(cfg.Dir, i), cfg.Labels)
 		if err != nil {
@@ -104,6 +105,7 @@ type shared struct {
 	authority *authority
 	objects   podenv.Objects
 	tokens    *token.Manager
+	hosts     *hosts.Files
 	factory   informers.SharedInformerFactory
 }
 

@@ -64,6 +64,8 @@ func (s *Supervisor) apiServer() spec {
 			// Thousands of pods come and go here; the limits of a shared server would only hide what is slow.
 			"--max-requests-inflight=3000",
 			"--max-mutating-requests-inflight=1500",
+			"--feature-gates=" + s.settings.FeatureGates,
+			"--runtime-config=" + s.settings.RuntimeConfig,
 		},
 	}
 }
@@ -96,6 +98,7 @@ func (s *Supervisor) controllerManager() spec {
 			"--concurrent-deployment-syncs=10",
 			"--concurrent-replicaset-syncs=10",
 			"--concurrent-statefulset-syncs=10",
+			"--feature-gates=" + s.settings.FeatureGates,
 		},
 	}
 }
@@ -114,6 +117,7 @@ func (s *Supervisor) scheduler() spec {
 			"--authorization-kubeconfig=" + kubeconfig,
 			"--client-ca-file=" + s.dir.PKI("ca.crt"),
 			"--config=" + s.dir.Credentials(schedulerConfigFile),
+			"--feature-gates=" + s.settings.FeatureGates,
 		},
 	}
 }

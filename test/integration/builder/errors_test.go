@@ -78,6 +78,10 @@ func TestKindThatIsNotInstalled(t *testing.T) {
 	assert.ErrorContains(t, err, "install its CustomResourceDefinition")
 	assert.False(t, builder.IsTerminal(err), "it may be installed")
 	assert.Len(t, res.Changes, 1, "the other child is made")
+
+	res, err = w.engine.For(w.owner).Prune(loose, &corev1.ConfigMap{}).Reconcile(w.ctx)
+	require.NoError(t, err, "of a kind that isn't there, there is nothing to prune")
+	assert.Len(t, res.Changes, 1, "the other is pruned")
 }
 
 func TestNamespaceThatIsNotThere(t *testing.T) {

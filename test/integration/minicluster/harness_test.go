@@ -101,13 +101,6 @@ func (p *place) kubectl(args ...string) (string, error) {
 	return string(out), err
 }
 
-// apply runs kubectl apply on a file.
-func (p *place) apply(file string) {
-	p.t.Helper()
-	out, err := p.kubectl("apply", "-f", file)
-	require.NoError(p.t, err, out)
-}
-
 // cluster returns a MiniCluster of a name as it is now.
 func (p *place) cluster(name string) *v1alpha1.MiniCluster {
 	p.t.Helper()

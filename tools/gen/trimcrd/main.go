@@ -2,6 +2,8 @@
 //
 //	trimcrd -embedded jobTemplate,env DIR
 //
+// A name may be that of one kind's property only: DaemonJob.selector.
+//
 // A CRD that embeds a Kubernetes type, such as a JobSpec, repeats that type's whole manual, most of a megabyte. Trimcrd
 // drops the descriptions below the properties named by -embedded (kubectl explain has them at their own kind) and keeps
 // all others. Below them it also drops the validation rules of the Go types: rules that compare a Job with its former
@@ -48,7 +50,7 @@ func run(dir string, embedded []string) error {
 		if err := yaml.Unmarshal(text, &crd); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		trim(crd, embedded, false)
+		trim(crd, inKind(crd, embedded), false)
 		out, err := yaml.Marshal(crd)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
@@ -58,6 +60,24 @@ func run(dir string, embedded []string) error {
 		}
 	}
 	return nil
+}
+
+// inKind returns the names of properties that concern a CRD's kind.
+func inKind(crd map[string]any, names []string) []string {
+	spec, _ := crd["spec"].(map[string]any)
+	called, _ := spec["names"].(map[string]any)
+	kind, _ := called["kind"].(string)
+	var all []string
+	for _, name := range names {
+		of, property, qualified := strings.Cut(name, ".")
+		switch {
+		case !qualified:
+			all = append(all, name)
+		case of == kind:
+			all = append(all, property)
+		}
+	}
+	return all
 }
 
 // trim walks a CRD. Inside is true below an embedded property, where descriptions and rules are dropped.

@@ -74,3 +74,10 @@ func TestRunRefusesAnEmptyDirectory(t *testing.T) {
 		t.Error("want an error")
 	}
 }
+
+func TestNamesOfOneKindOnly(t *testing.T) {
+	crd := map[string]any{"spec": map[string]any{"names": map[string]any{"kind": "A"}}}
+	if got := strings.Join(inKind(crd, []string{"all", "A.mine", "B.theirs"}), " "); got != "all mine" {
+		t.Errorf("got %q", got)
+	}
+}

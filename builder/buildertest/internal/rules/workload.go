@@ -12,6 +12,9 @@ func deployment(o *appsv1.Deployment, spec *field.Path) field.ErrorList {
 	errs := notNegative(o.Spec.Replicas, spec.Child("replicas"))
 	errs = append(errs, selectorOf(o.Spec.Selector, &o.Spec.Template, spec, "empty selector is invalid for deployment")...)
 	errs = append(errs, notNegative(&o.Spec.MinReadySeconds, spec.Child("minReadySeconds"))...)
+	if o.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType && o.Spec.Strategy.RollingUpdate != nil {
+		errs = append(errs, field.Forbidden(spec.Child("strategy", "rollingUpdate"), "may not be specified when strategy `type` is 'Recreate'"))
+	}
 	return append(errs, notNegative(o.Spec.RevisionHistoryLimit, spec.Child("revisionHistoryLimit"))...)
 }
 

@@ -9,8 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/operators/daemonjob"
+	"github.com/armature-dev/armature/operators/fluxjob"
 	"github.com/armature-dev/armature/operators/jobflow"
 	"github.com/armature-dev/armature/operators/minicluster"
+	"github.com/armature-dev/armature/operators/replicajob"
 )
 
 // operator is one of those that the manager can run.
@@ -24,8 +26,10 @@ type operator struct {
 // bundled are all operators, in the order of their names.
 var bundled = []operator{
 	{daemonjob.Name, []string{"DaemonJob"}, daemonjob.Setup},
+	{fluxjob.Name, []string{"FluxJob", "FluxSetup", "MiniCluster"}, fluxjob.Setup},
 	{jobflow.Name, []string{"JobFlow", "JobTemplate"}, jobflow.Setup},
 	{minicluster.Name, []string{"MiniCluster"}, minicluster.Setup},
+	{replicajob.Name, []string{"ReplicaJob"}, replicajob.Setup},
 }
 
 // selectOperators returns the operators that --operators asks for: names, or * for all. The cluster need not know the

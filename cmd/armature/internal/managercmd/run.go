@@ -92,7 +92,8 @@ func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
 			&corev1.Pod{}:    {Label: ours},
 		}},
 		// A pass must see the writes of the pass before it: what it doesn't see, it would want again.
-		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
+		// The pod groups of gang schedulers have no Go types.
+		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true), Unstructured: true}},
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/armature-dev/armature/devcluster/internal/localnode/hosts"
 	"github.com/armature-dev/armature/devcluster/internal/localnode/podenv"
 )
 
@@ -39,7 +40,7 @@ func newBench(t *testing.T, objects ...runtime.Object) *bench {
 	server, _ := url.Parse("https://127.0.0.1:6443")
 	return &bench{T: t, client: client, clock: clock, out: t.TempDir(), host: &Host{
 		NodeName: "node-1", IP: "127.0.0.1", Dir: filepath.Join(t.TempDir(), "pods"), APIServer: server,
-		Client: client, Objects: podenv.Live{Client: client}, Events: &record.FakeRecorder{}, Clock: clock, Starts: make(chan struct{}, 8),
+		Client: client, Objects: podenv.Live{Client: client}, Events: &record.FakeRecorder{}, Clock: clock, Hosts: hosts.New(t.TempDir()).Path, Starts: make(chan struct{}, 8),
 	}}
 }
 

@@ -21,6 +21,8 @@ type Host struct {
 	// APIServer and CAFile are how containers reach the API server.
 	APIServer *url.URL
 	CAFile    string
+	// Hosts returns the file that is /etc/hosts for the containers of a namespace.
+	Hosts func(namespace string) (string, error)
 	// Allocatable stands for limits that containers do not set.
 	Allocatable corev1.ResourceList
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,6 +21,9 @@ const (
 	exitCannotRun = 128
 	exitNotFound  = 127
 )
+
+// hostsFile is where a container finds the names of other pods.
+const hostsFile = "/etc/hosts"
 
 // launch is a container ready to be started.
 type launch struct {
@@ -93,6 +97,13 @@ func (p *plan) realise() (*launch, error) {
 	mounts := p.mounts
 	if at := c.spec.TerminationMessagePath; at != "" {
 		mounts = append(mounts, mount{at: path.Clean("/" + at), target: message})
+	}
+	hosts, err := c.pod.host.Hosts(c.pod.Object().Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(mounts, func(m mount) bool { return m.at == hostsFile }) {
+		mounts = append(mounts, mount{at: hostsFile, target: hosts})
 	}
 	paths, err := link(p.root, mounts)
 	if err != nil {

@@ -33,10 +33,11 @@ func TestContainerPaths(t *testing.T) {
 		`test "$HOME" = "$DEVCLUSTER_ROOT"; test -d "$TMPDIR"`,
 		`test "$HOSTNAME" = p; test "$KUBERNETES_SERVICE_PORT" = 6443; test -z "$SECRET_OF_THE_NODE"`,
 		`test -z "$KUBECONFIG"`,
+		`grep -q localhost /etc/hosts; grep -q localhost $DEVCLUSTER_ROOT/etc/hosts; test "${HOSTS##*/}" = ns`,
 		`echo message > $TERMINATION_LOG`,
 	}, "\n"))
 	c.WorkingDir = "/work/x"
-	c.Env = append(c.Env, corev1.EnvVar{Name: "DATA_FILE", Value: "/data/in"})
+	c.Env = append(c.Env, corev1.EnvVar{Name: "DATA_FILE", Value: "/data/in"}, corev1.EnvVar{Name: "HOSTS", Value: "/etc/hosts"})
 	c.VolumeMounts = []corev1.VolumeMount{
 		{Name: "cfg", MountPath: "/etc/cfg"}, {Name: "data", MountPath: "/data"},
 		{Name: "nested", MountPath: "/data/nested"}, {Name: "nested", MountPath: "/only"},

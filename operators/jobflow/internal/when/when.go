@@ -88,10 +88,11 @@ func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
 		if !scope.Has(name) {
 			if err == nil {
 				place := checked.SourceInfo().GetStartLocation(at)
-				err = &Error{place.Line(), place.Column() + 1, fmt.Sprintf("jobs has no %q: it isn't among the dependencies", name)}
+				message := fmt.Sprintf("jobs has no %q: it isn't among the dependencies", name)
 				if scope.Finally {
-					err.(*Error).Message = fmt.Sprintf("jobs has no %q: no flow has this name", name)
+					message = fmt.Sprintf("jobs has no %q: no flow has this name", name)
 				}
+				err = &Error{place.Line(), place.Column() + 1, message}
 			}
 			return
 		}

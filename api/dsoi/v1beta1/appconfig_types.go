@@ -1,0 +1,124 @@
+package v1beta1
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+)
+
+// AppConfigGroups are groups of an application's own configuration. In JSON they are a list, or a map from name to
+// group; they are written as a list.
+type AppConfigGroups []AppConfigGroup
+
+// AppConfigGroup is configuration of the application. It reaches the pods of the nodes that name it as files of a
+// ConfigMap, a change of which replaces the pods.
+//
+// If a node names several groups, files of a later group replace those of an earlier one, data is put together in that
+// order, and properties are merged: first the common ones of all groups, then their own, then those that override.
+type AppConfigGroup struct {
+	// Name is what nodes call the group. Two groups of one name are refused.
+	Name string `json:"name"`
+
+	// Data is a configuration file, as the application wants it.
+	Data string `json:"data,omitempty"`
+
+	// Files are more files, by name.
+	Files map[string]string `json:"files,omitempty"`
+
+	// CommonRuntimeProperties are lines key=value that all nodes have. Together with runtimeProperties and
+	// overrideProperties they become one file of properties: a key that is given again replaces the one before, in the
+	// order common, own, override.
+	CommonRuntimeProperties string `json:"commonRuntimeProperties,omitempty"`
+
+	// RuntimeProperties are the group's own properties.
+	RuntimeProperties string `json:"runtimeProperties,omitempty"`
+
+	// OverrideProperties have the last word.
+	OverrideProperties string `json:"overrideProperties,omitempty"`
+
+	// Other are the fields that none of the above is, as JSON, such as java_opts. They are the business of the
+	// application's operator, which says which of them it knows; others are refused.
+	Other map[string]json.RawMessage `json:"-"`
+
+	// Malformed is set if the group couldn't be read.
+	Malformed *Malformed `json:"-"`
+}
+
+// appConfigField is what a node's field is called that names its AppConfigGroup.
+const appConfigField = "appConfigGroup"
+
+// isAppConfigName reports whether an application may call that field so.
+func isAppConfigName(name string) bool {
+	return strings.HasSuffix(name, "Config") || strings.HasSuffix(name, "ConfigGroup")
+}
+
+// UnmarshalJSON reads a list of groups, or a map from name to group. It never fails; see [Malformed].
+func (g *AppConfigGroups) UnmarshalJSON(data []byte) error {
+	*g = nil
+	readGroups(data, func(name string, raw json.RawMessage, bad *Malformed) {
+		group := AppConfigGroup{Name: name, Malformed: bad}
+		if bad == nil {
+			group = readAppConfigGroup(name, raw)
+		}
+		*g = append(*g, group)
+	})
+	for i := range *g {
+		(*g)[i].Malformed.keep(data)
+	}
+	return nil
+}
+
+// MarshalJSON writes a list, or what couldn't be read as it was.
+func (g AppConfigGroups) MarshalJSON() ([]byte, error) {
+	return writeList(g, func(group AppConfigGroup) (any, *Malformed) { return group.fields(), group.Malformed })
+}
+
+// fields are those of the group with what the application has beside them.
+func (g AppConfigGroup) fields() map[string]any {
+	fields := map[string]any{"name": g.Name}
+	for name, value := range g.Other {
+		fields[name] = value
+	}
+	for name, text := range g.texts() {
+		if *text != "" {
+			fields[name] = *text
+		}
+	}
+	if len(g.Files) > 0 {
+		fields["files"] = maps.Clone(g.Files)
+	}
+	return fields
+}
+
+// texts are the group's fields that are text.
+func (g *AppConfigGroup) texts() map[string]*string {
+	return map[string]*string{
+		"data": &g.Data, "commonRuntimeProperties": &g.CommonRuntimeProperties,
+		"runtimeProperties": &g.RuntimeProperties, "overrideProperties": &g.OverrideProperties,
+	}
+}
+
+func readAppConfigGroup(name string, raw json.RawMessage) AppConfigGroup {
+	type plain AppConfigGroup
+	known, other := mapOf(raw), map[string]json.RawMessage{}
+	empty := AppConfigGroup{}
+	texts := empty.texts()
+	for field, value := range known {
+		if _, ok := texts[field]; !ok && field != "name" && field != "files" {
+			other[field] = value
+			delete(known, field)
+		}
+	}
+	var group plain
+	why := readStrictly(known, &group)
+	if len(other) > 0 {
+		group.Other = other
+	}
+	if why == "" {
+		group.Name, why = nameOfGroup(name, group.Name)
+	}
+	if why != "" {
+		group.Malformed = &Malformed{Why: why}
+	}
+	return AppConfigGroup(group)
+}

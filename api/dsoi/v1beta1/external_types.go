@@ -1,0 +1,73 @@
+package v1beta1
+
+import "encoding/json"
+
+// Externals are what a cluster depends on, by name.
+type Externals map[string]External
+
+// External describes one thing that a cluster depends on and doesn't run itself.
+type External struct {
+	// Spec is an object with any fields, as JSON.
+	Spec json.RawMessage `json:"spec"`
+
+	// Malformed is set if it couldn't be read.
+	Malformed *Malformed `json:"-"`
+}
+
+// Decode reads the spec into an object of the application's, strictly: a field that it doesn't have is an error.
+func (e External) Decode(into any) error { return decodeStrictly(e.Spec, into) }
+
+// UnmarshalJSON reads a map from name to spec. It never fails; see [Malformed].
+func (e *Externals) UnmarshalJSON(data []byte) error {
+	*e = nil
+	switch kindOf(data) {
+	case jsonNull:
+		return nil
+	case jsonMap:
+	default:
+		bad := malformed("is %s; want a map from name to spec", kindOf(data))
+		bad.keep(data)
+		*e = Externals{"": {Malformed: bad}}
+		return nil
+	}
+	all := mapOf(data)
+	*e = make(Externals, len(all))
+	for name, raw := range all {
+		one := readExternal(raw)
+		one.Malformed.keep(data)
+		(*e)[name] = one
+	}
+	return nil
+}
+
+// MarshalJSON writes a map, or what couldn't be read as it was.
+func (e Externals) MarshalJSON() ([]byte, error) {
+	all := make(map[string]any, len(e))
+	for name, one := range e {
+		if one.Malformed != nil {
+			return one.Malformed.Field, nil
+		}
+		all[name] = map[string]json.RawMessage{"spec": one.Spec}
+	}
+	return json.Marshal(all)
+}
+
+// readExternal reads {"spec": {...}}, or the spec itself.
+func readExternal(raw json.RawMessage) External {
+	if kindOf(raw) != jsonMap {
+		return External{Malformed: malformed("is %s; want an object", kindOf(raw))}
+	}
+	fields := mapOf(raw)
+	spec, ok := fields["spec"]
+	switch {
+	case !ok:
+		return External{Spec: raw}
+	case len(fields) > 1:
+		delete(fields, "spec")
+		return External{Malformed: malformed("has %s beside spec; want all fields in spec, or no spec", quote(sortedKeys(fields)[0]))}
+	case kindOf(spec) != jsonMap:
+		return External{Malformed: malformed("spec is %s; want an object", kindOf(spec))}
+	default:
+		return External{Spec: spec}
+	}
+}

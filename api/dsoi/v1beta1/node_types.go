@@ -1,0 +1,138 @@
+package v1beta1
+
+import "encoding/json"
+
+// Nodes are the nodes of a cluster. In JSON they are a list, or a map from node type to a list; they are written as a
+// list.
+type Nodes []Node
+
+// Node is a part of the cluster that is configured, scaled and placed as one: a StatefulSet, Deployment or DaemonSet,
+// with what belongs to it. All its objects are called <cluster>-<node>, or begin so.
+type Node struct {
+	// Name tells the node from the others of the cluster: lower case letters, digits and '-', at most 63 characters. Two
+	// of one name are refused.
+	Name string `json:"name"`
+
+	// Kind is StatefulSet, Deployment or DaemonSet, in any capitalisation. Default: StatefulSet. If it is changed, the
+	// new workload is made in the upgrade's order, and the old one deleted when all is ready.
+	Kind string `json:"kind,omitempty"`
+
+	// NodeType is the node's type, one of the deploymentOrder.
+	NodeType string `json:"nodeType"`
+
+	// Replicas is the number of pods. Default: 1. Of a DaemonSet it has no meaning. While a Scaling of the cluster scales
+	// the node it is the number to begin with, and then left to the Scaling.
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// K8sConfigGroup is the name of the node's Kubernetes configuration.
+	K8sConfigGroup string `json:"k8sConfigGroup"`
+
+	// AppConfigGroup names the application's configuration that the node has: one group, or several that are put together
+	// in that order. Default: none.
+	AppConfigGroup Names `json:"appConfigGroup,omitempty"`
+
+	// Reclaim says what becomes of the node's volumes (storageConfig) when it is taken out of the spec, or the cluster is
+	// deleted: Retain, the default, keeps them, and a node of the same name takes them up again; Delete deletes them.
+	// That of the spec as it was last applied counts.
+	Reclaim ReclaimPolicy `json:"reclaim,omitempty"`
+
+	// Malformed is set if the node couldn't be read.
+	Malformed *Malformed `json:"-"`
+}
+
+// ReclaimPolicy says what becomes of a node's data when the node goes.
+type ReclaimPolicy string
+
+const (
+	// ReclaimRetain keeps the data. It is the default.
+	ReclaimRetain ReclaimPolicy = "Retain"
+	// ReclaimDelete deletes the data with the node.
+	ReclaimDelete ReclaimPolicy = "Delete"
+)
+
+// nodeAliases are other names of a node's fields.
+var nodeAliases = map[string]string{
+	"type":               "nodeType",
+	"k8sConfig":          "k8sConfigGroup",
+	"nodeK8sConfigGroup": "k8sConfigGroup",
+	"nodeConfigGroup":    "k8sConfigGroup",
+}
+
+// UnmarshalJSON reads a list of nodes, or a map from node type to lists of nodes. It never fails; see [Malformed].
+func (n *Nodes) UnmarshalJSON(data []byte) error {
+	*n = nil
+	switch kindOf(data) {
+	case jsonNull:
+	case jsonList:
+		for _, raw := range listOf(data) {
+			*n = append(*n, readNode(raw, ""))
+		}
+	case jsonMap:
+		fields := mapOf(data)
+		for _, nodeType := range sortedKeys(fields) {
+			if kindOf(fields[nodeType]) != jsonList {
+				*n = append(*n, Node{NodeType: nodeType, Malformed: malformed(
+					"%s is %s; want a list of nodes", nodeType, kindOf(fields[nodeType]))})
+				continue
+			}
+			for _, raw := range listOf(fields[nodeType]) {
+				*n = append(*n, readNode(raw, nodeType))
+			}
+		}
+	default:
+		*n = Nodes{{Malformed: malformed("is %s; want a list of nodes, or a map from node type to lists of nodes", kindOf(data))}}
+	}
+	for i := range *n {
+		(*n)[i].Malformed.keep(data)
+	}
+	return nil
+}
+
+// MarshalJSON writes a list, or what couldn't be read as it was.
+func (n Nodes) MarshalJSON() ([]byte, error) {
+	type plain Node
+	return writeList(n, func(node Node) (any, *Malformed) { return plain(node), node.Malformed })
+}
+
+func readNode(raw []byte, nodeType string) Node {
+	type plain Node
+	if kindOf(raw) != jsonMap {
+		return Node{NodeType: nodeType, Malformed: malformed("is %s; want a node", kindOf(raw))}
+	}
+	fields := mapOf(raw)
+	why := rename(fields, nodeAliases)
+	if why == "" {
+		why = renameAppConfig(fields)
+	}
+	var node plain
+	if err := readStrictly(fields, &node); why == "" {
+		why = err
+	}
+	switch {
+	case why != "":
+	case nodeType != "" && node.NodeType != "" && node.NodeType != nodeType:
+		why = "nodeType is " + quote(node.NodeType) + " in a list of the node type " + quote(nodeType)
+	case nodeType != "":
+		node.NodeType = nodeType
+	}
+	if why != "" {
+		node.Malformed = &Malformed{Why: why}
+	}
+	return Node(node)
+}
+
+// renameAppConfig gives the field that names the application's configuration its usual name, if the application calls
+// it otherwise.
+func renameAppConfig(fields map[string]json.RawMessage) (why string) {
+	for _, name := range sortedKeys(fields) {
+		if name == appConfigField || name == "k8sConfigGroup" || !isAppConfigName(name) {
+			continue
+		}
+		if _, both := fields[appConfigField]; both {
+			return "names its application config group twice, in " + name + " and another field; want one of them"
+		}
+		fields[appConfigField] = fields[name]
+		delete(fields, name)
+	}
+	return ""
+}

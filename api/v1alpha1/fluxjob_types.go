@@ -1,0 +1,159 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// LabelKueueQueue is the label of Kueue that names its queue. A FluxJob with this label is queued by Kueue: its
+	// MiniCluster, and the Job of that, get the label, and no FluxSetup is asked.
+	LabelKueueQueue = "kueue.x-k8s.io/queue-name"
+	// LabelKueuePriority is the label of Kueue that names a priority. It is handed on with the queue's.
+	LabelKueuePriority = "kueue.x-k8s.io/priority-class"
+)
+
+// DefaultFluxQueue is the name of the FluxSetup of FluxJobs that name none.
+const DefaultFluxQueue = "default"
+
+// FluxJob runs one command on a MiniCluster of its own, once the quota of its queue has room for all of it.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=fj
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=".status.state"
+// +kubebuilder:printcolumn:name="Queue",type=string,JSONPath=".status.queue"
+// +kubebuilder:printcolumn:name="Position",type=integer,JSONPath=".status.position"
+// +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=".status.size"
+// +kubebuilder:printcolumn:name="Exit",type=integer,JSONPath=".status.exitCode"
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be at most 52 lower case letters, digits and '-', and begin with a letter: it is the name of the MiniCluster and of its hosts"
+type FluxJob struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// Spec is what to run.
+	// +required
+	Spec FluxJobSpec `json:"spec"`
+
+	// Status is how far the job has come. It is written by the operator.
+	// +optional
+	Status FluxJobStatus `json:"status,omitzero"`
+}
+
+// Conditions returns the place of the conditions in the status.
+func (j *FluxJob) Conditions() *[]metav1.Condition { return &j.Status.Conditions }
+
+// FluxJobSpec is what a FluxJob runs: an image and a command, or a whole miniCluster.
+//
+// A change takes effect when the job is admitted the next time: one that runs goes on as it was started. priority,
+// suspend and ttlSecondsAfterFinished take effect at once.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.miniCluster)",message="exactly one of image and miniCluster must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || (!has(self.command) && !has(self.tasks) && !has(self.resources))",message="command, tasks and resources go with image; set them in miniCluster"
+// +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.miniCluster.suspend) || !self.miniCluster.suspend",message="miniCluster.suspend is set by the queue; set spec.suspend"
+// +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.miniCluster.ttlSecondsAfterFinished)",message="miniCluster.ttlSecondsAfterFinished would delete it before its end was recorded; set spec.ttlSecondsAfterFinished"
+// +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.miniCluster.managedBy)",message="miniCluster.managedBy can't be set: the FluxJob waits for its end"
+// +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.size) || self.miniCluster.size == 1 || self.miniCluster.size == self.size",message="size and miniCluster.size differ; set one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.size) || !has(self.miniCluster.maxSize) || self.miniCluster.maxSize == 0 || self.size <= self.miniCluster.maxSize",message="size is over miniCluster.maxSize"
+// +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.deadlineSeconds) || !has(self.miniCluster.deadlineSeconds)",message="deadlineSeconds and miniCluster.deadlineSeconds exclude each other"
+// +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.backoffLimit) || !has(self.miniCluster.backoffLimit)",message="backoffLimit and miniCluster.backoffLimit exclude each other"
+type FluxJobSpec struct {
+	// Image is what the pods run. It should have what the command needs; Flux comes with the MiniCluster.
+	// Exactly one of image and miniCluster must be set.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	Image string `json:"image,omitempty"`
+
+	// Command is what to run on the MiniCluster, as you would type it in a shell. Without a command the MiniCluster is
+	// interactive: it stays until the FluxJob is deleted.
+	// +optional
+	Command string `json:"command,omitempty"`
+
+	// Size is how many pods the MiniCluster has, the leader included. Default: miniCluster.size if that is more than 1,
+	// else the default of the FluxSetup.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	Size *int32 `json:"size,omitempty"`
+
+	// Tasks is how many copies of the command are started on the whole MiniCluster. If it is at least size, they are
+	// spread over all pods; 0 starts one on each pod. Default: 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Tasks *int32 `json:"tasks,omitempty"`
+
+	// Resources are what the container of each pod requests, and its limits. Size times the requests is what the job
+	// needs of the queue's quota; where there is a limit and no request, the limit counts. Default: nothing.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// MiniCluster is the whole MiniCluster, for those who need more than an image and a command. If it may grow (maxSize),
+	// what it may grow to is reserved from the start. Its size of 1, the default, means that it isn't set there.
+	// +optional
+	MiniCluster *MiniClusterSpec `json:"miniCluster,omitempty"`
+
+	// Queue is the name of the FluxSetup that grants the quota. As long as there is none of that name, the job waits.
+	// Default: default. With the label kueue.x-k8s.io/queue-name, Kueue is the queue; a job that sets both is invalid.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Queue string `json:"queue,omitempty"`
+
+	// Priority: jobs with more go first, and may push out those with less if the queue preempts. Default: that of the
+	// FluxSetup.
+	// +optional
+	Priority *int32 `json:"priority,omitempty"`
+
+	// Suspend stops the job: its pods are deleted, its quota is given back, and it leaves the queue until it is false.
+	// Then it waits for its turn and starts from the beginning. Default: false.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+
+	// DeadlineSeconds is how long the job may take once it is admitted, in seconds. Then it has failed, with reason
+	// DeadlineExceeded. It starts anew when the job is admitted again. Default: no deadline.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	DeadlineSeconds *int64 `json:"deadlineSeconds,omitempty"`
+
+	// BackoffLimit is how often the MiniCluster is started again after its leader failed or was lost. The job keeps its
+	// share of the quota meanwhile. Default: 0, never.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
+
+	// TTLSecondsAfterFinished is how long the FluxJob is kept after its end, in seconds; then it is deleted, with its
+	// MiniCluster and its logs. Default: for ever.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+
+	// CleanupPolicy is what goes when the job has ended and its quota is given back: None, the default, keeps the
+	// MiniCluster, with the logs of its ended pods, until the FluxJob is deleted; MiniCluster deletes it.
+	// +optional
+	// +kubebuilder:default=None
+	CleanupPolicy FluxCleanupPolicy `json:"cleanupPolicy,omitempty"`
+}
+
+// FluxCleanupPolicy is what goes when a FluxJob has ended.
+// +kubebuilder:validation:Enum=None;MiniCluster
+type FluxCleanupPolicy string
+
+// The cleanup policies.
+const (
+	// CleanupNone keeps the MiniCluster until the FluxJob is deleted.
+	CleanupNone FluxCleanupPolicy = "None"
+	// CleanupMiniCluster deletes the MiniCluster, with its pods and their logs.
+	CleanupMiniCluster FluxCleanupPolicy = "MiniCluster"
+)
+
+// FluxJobList is a list of FluxJobs.
+//
+// +kubebuilder:object:root=true
+type FluxJobList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []FluxJob `json:"items"`
+}

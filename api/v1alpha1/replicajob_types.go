@@ -1,0 +1,187 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ReplicaJob runs pods of several types together, such as a chief, parameter servers and workers, each with a fixed name
+// and index, until those that decide have succeeded.
+//
+// The pods are called <job>-<type in lower case>-<index> and reach each other as <pod>.<job> by a headless Service. Each
+// container has JOB_NAME, REPLICA_TYPE, REPLICA_INDEX, REPLICAS, RANK, WORLD_SIZE and COORDINATOR in its environment.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicaSpecs.Worker.replicas,statuspath=.status.replicaStatuses.Worker.active,selectorpath=.status.replicaStatuses.Worker.selector
+// +kubebuilder:resource:shortName=rj
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=".status.state"
+// +kubebuilder:printcolumn:name="Restarts",type=integer,JSONPath=".status.restarts"
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].message"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS label: lower case letters, digits and '-', starting with a letter; it is the name of a Service"
+// +kubebuilder:validation:XValidation:rule="self.spec.replicaSpecs.all(t, size(self.metadata.name) + size(t) + 2 + size(string(has(self.spec.replicaSpecs[t].replicas) && self.spec.replicaSpecs[t].replicas > 0 ? self.spec.replicaSpecs[t].replicas - 1 : 0)) <= 63)",message="a pod's name, <job>-<type>-<index>, must have at most 63 characters: it is a host name"
+type ReplicaJob struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// Spec is what to run.
+	// +required
+	Spec ReplicaJobSpec `json:"spec"`
+
+	// Status is how far the job has come. It is written by the operator.
+	// +optional
+	Status ReplicaJobStatus `json:"status,omitzero"`
+}
+
+// Conditions returns the place of the conditions in the status.
+func (j *ReplicaJob) Conditions() *[]metav1.Condition { return &j.Status.Conditions }
+
+// ReplicaJobSpec is what a replica job runs: of ReplicaJob itself, and of the kinds written with its engine.
+//
+// While the job runs, replicas can be changed: pods of the highest indexes go first, the others stay as they are. A
+// changed template holds for the pods made from then on. Once the job has ended, a change has no effect.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.runPolicy) && has(self.runPolicy.managedBy) ? self.runPolicy.managedBy : \"\") == (has(oldSelf.runPolicy) && has(oldSelf.runPolicy.managedBy) ? oldSelf.runPolicy.managedBy : \"\")",message="runPolicy.managedBy can't be changed"
+// +kubebuilder:validation:XValidation:rule="self.replicaSpecs.all(t, size(t) <= 40 && t.matches('^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$'))",message="replicaSpecs: a type's name has letters, digits and '-', starts with a letter, ends with a letter or digit, and has at most 40 characters"
+// +kubebuilder:validation:XValidation:rule="self.replicaSpecs.all(t, self.replicaSpecs.exists_one(u, u.lowerAscii() == t.lowerAscii()))",message="replicaSpecs: names of types must differ in more than case"
+// +kubebuilder:validation:XValidation:rule="self.replicaSpecs.all(t, !has(self.replicaSpecs[t].dependsOn) || self.replicaSpecs[t].dependsOn.all(d, d.type != t && d.type in self.replicaSpecs))",message="replicaSpecs: dependsOn must name other types of the job"
+// +kubebuilder:validation:XValidation:rule="!has(self.successPolicy) || !has(self.successPolicy.replicaTypes) || self.successPolicy.replicaTypes.all(t, t in self.replicaSpecs)",message="successPolicy.replicaTypes must name types of the job"
+// +kubebuilder:validation:XValidation:rule="!has(self.failurePolicy) || !has(self.failurePolicy.rules) || self.failurePolicy.rules.all(r, !has(r.replicaTypes) || r.replicaTypes.all(t, t in self.replicaSpecs))",message="failurePolicy.rules: replicaTypes must name types of the job"
+type ReplicaJobSpec struct {
+	// ReplicaSpecs are the types of replicas and what each runs. At least one is needed, at most 16 are accepted.
+	//
+	// Some types mean something by their name, whatever its case: Chief, Master and Launcher lead (the first of them
+	// that has replicas decides, in this order, and comes first in ranks); Worker 0 decides if none of them is there.
+	// `kubectl scale` and autoscalers change the replicas of Worker, spelled so.
+	// Names that differ in case only are refused.
+	// +required
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=16
+	ReplicaSpecs map[ReplicaType]ReplicaSpec `json:"replicaSpecs"`
+
+	// RunPolicy says how the job runs and ends.
+	// +optional
+	RunPolicy RunPolicy `json:"runPolicy,omitzero"`
+
+	// SuccessPolicy says when the job has succeeded. Default: its rule Leader.
+	// +optional
+	SuccessPolicy *ReplicaSuccessPolicy `json:"successPolicy,omitempty"`
+
+	// FailurePolicy says what the failure of a pod means, where it is not just what the type's restartPolicy says.
+	// +optional
+	FailurePolicy *ReplicaFailurePolicy `json:"failurePolicy,omitempty"`
+
+	// Network says how replicas are reached, besides the one headless Service that every job has.
+	// +optional
+	Network ReplicaNetwork `json:"network,omitzero"`
+}
+
+// ReplicaType is the name of a type of replicas, such as Worker: letters, digits and '-', starting with a letter.
+// +kubebuilder:validation:MaxLength=40
+// +kubebuilder:validation:Pattern=`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`
+type ReplicaType string
+
+// Types of replicas that mean something by their name.
+const (
+	// ReplicaChief leads a job, as in TensorFlow.
+	ReplicaChief ReplicaType = "Chief"
+	// ReplicaMaster leads a job, as in PyTorch.
+	ReplicaMaster ReplicaType = "Master"
+	// ReplicaLauncher leads a job, as in MPI.
+	ReplicaLauncher ReplicaType = "Launcher"
+	// ReplicaWorker is the type that does the work. Without a leader, its index 0 decides.
+	ReplicaWorker ReplicaType = "Worker"
+)
+
+// ReplicaSpec is one type of replicas.
+type ReplicaSpec struct {
+	// Replicas is how many pods of this type run. Default: 1. 0 is accepted: the type then has no part in the job.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100000
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// Template is the pod (see kubectl explain pod). Its restartPolicy is overridden by the one beside it, hostname and
+	// subdomain are set so that the pod has a name in DNS. Labels of the job can't be changed by those given here.
+	// A pod that exists isn't changed when its template is.
+	// +required
+	Template corev1.PodTemplateSpec `json:"template"`
+
+	// RestartPolicy says what happens when a pod of this type fails, unless a rule of the failurePolicy says otherwise.
+	// Always, OnFailure: the kubelet restarts containers in place; a pod that fails all the same, being evicted or losing
+	// its node, is made again. Never: the job fails. ExitCode: exit codes 1 to 127 fail the job, 128 and more (a signal),
+	// and none at all (the pod was evicted), have the pod made again.
+	// A pod made again has the same name; the first time at once, then after 1, 2, 4 ... 60 seconds.
+	// Default: the template's restartPolicy if it has one, else Never.
+	// +optional
+	RestartPolicy ReplicaRestartPolicy `json:"restartPolicy,omitempty"`
+
+	// DependsOn are the types that must have come some way before pods of this type are made, also anew: when the job
+	// restarts or is resumed they are waited for again. Cycles are refused, with a condition.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=15
+	DependsOn []ReplicaDependency `json:"dependsOn,omitempty"`
+}
+
+// ReplicaRestartPolicy is what happens when a pod of a type fails.
+// +kubebuilder:validation:Enum=Always;OnFailure;Never;ExitCode
+type ReplicaRestartPolicy string
+
+// Restart policies of replicas.
+const (
+	// RestartAlways restarts containers in place, also those that succeeded.
+	RestartAlways ReplicaRestartPolicy = "Always"
+	// RestartOnFailure restarts failed containers in place.
+	RestartOnFailure ReplicaRestartPolicy = "OnFailure"
+	// RestartNever fails the job.
+	RestartNever ReplicaRestartPolicy = "Never"
+	// RestartExitCode looks at the exit code: 1 to 127 is permanent, 128 and more is not.
+	RestartExitCode ReplicaRestartPolicy = "ExitCode"
+)
+
+// ReplicaDependency is something that pods of a type wait for.
+type ReplicaDependency struct {
+	// Type is another type of the job.
+	// +required
+	Type ReplicaType `json:"type"`
+
+	// Status is how far all its replicas must be. Ready: their pods are ready, or have succeeded. Complete: they have
+	// succeeded. Default: Ready.
+	// +optional
+	// +kubebuilder:default=Ready
+	Status DependencyStatus `json:"status,omitempty"`
+}
+
+// DependencyStatus is how far replicas must be for those that depend on them.
+// +kubebuilder:validation:Enum=Ready;Complete
+type DependencyStatus string
+
+// How far replicas must be.
+const (
+	// DependencyReady: all replicas are ready, or have succeeded.
+	DependencyReady DependencyStatus = "Ready"
+	// DependencyComplete: all replicas have succeeded.
+	DependencyComplete DependencyStatus = "Complete"
+)
+
+// ReplicaNetwork says how replicas are reached.
+type ReplicaNetwork struct {
+	// ServicePerReplica makes a headless Service for each pod, of the pod's name, with the ports of the type's default
+	// container (the first of the template): what kubeflow's operators did. Default: false.
+	// +optional
+	ServicePerReplica bool `json:"servicePerReplica,omitempty"`
+}
+
+// ReplicaJobList is a list of ReplicaJobs.
+//
+// +kubebuilder:object:root=true
+type ReplicaJobList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ReplicaJob `json:"items"`
+}

@@ -1,0 +1,79 @@
+package builder_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+)
+
+const ownerAnnotation = "example.com/owner"
+
+func namedByAnnotation(obj client.Object) []string {
+	return []string{obj.GetAnnotations()[ownerAnnotation]}
+}
+
+func newConfigMap(namespace, name, owner string) *corev1.ConfigMap {
+	cm := &corev1.ConfigMap{}
+	cm.Namespace, cm.Name = namespace, name
+	if owner != "" {
+		cm.Annotations = map[string]string{ownerAnnotation: owner}
+	}
+	return cm
+}
+
+func TestNaming(t *testing.T) {
+	var seen []string
+	plan := func(_ *appsv1.Deployment, v builder.View) ownerPlan {
+		seen = nil
+		for _, cm := range builder.Naming[*corev1.ConfigMap](v) {
+			seen = append(seen, cm.Name)
+		}
+		return ownerPlan{}
+	}
+	s := perform(t, plan, func(o *operator) { o.NamedIn(&corev1.ConfigMap{}, namedByAnnotation) },
+		newConfigMap("default", "b", "owner"), newConfigMap("default", "a", "owner"), newConfigMap("default", "c", "another"),
+		newConfigMap("default", "d", ""), newConfigMap("elsewhere", "e", "owner"))
+	assert.Empty(t, s.passes())
+	assert.Equal(t, []string{"a", "b"}, seen, "of the owner's namespace, by name")
+}
+
+func TestWithNaming(t *testing.T) {
+	empty := builder.View{}
+	full := empty.WithNaming(newConfigMap("default", "b", ""), newConfigMap("default", "a", ""))
+	assert.Len(t, builder.Naming[*corev1.ConfigMap](full), 2)
+	assert.Equal(t, "a", builder.Naming[*corev1.ConfigMap](full)[0].Name)
+	assert.Len(t, builder.Naming[*corev1.ConfigMap](full.WithNaming(newConfigMap("default", "c", ""))), 3)
+	assert.Len(t, builder.Naming[*corev1.ConfigMap](full), 2, "a view stays as it is")
+	assert.Empty(t, builder.Naming[*corev1.ConfigMap](empty))
+	assert.Len(t, full.NamingLike(&corev1.ConfigMap{}), 2)
+	assert.Empty(t, full.NamingLike(&corev1.Secret{}))
+}
+
+func TestNamedInIsChecked(t *testing.T) {
+	for _, describe := range []func(*operator){
+		func(o *operator) { o.NamedIn(&corev1.ConfigMap{}, nil) },
+		func(o *operator) { o.NamedIn(untyped(), namedByAnnotation) },
+	} {
+		server := buildertest.NewServer(clientgoscheme.Scheme)
+		_, err := describedBy(nothing, describe).Reconciler(server.Client("operator"), nil)
+		require.ErrorIs(t, err, builder.ErrMisuse)
+		assert.ErrorContains(t, err, "NamedIn")
+	}
+}
+
+func untyped() client.Object {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	return u
+}
+
+func nothing(*appsv1.Deployment, builder.View) ownerPlan { return ownerPlan{} }

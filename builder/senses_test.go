@@ -1,0 +1,61 @@
+package builder_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+func TestSenses(t *testing.T) {
+	var load int
+	var fails error
+	looks, plans := 0, []int{}
+	plan := func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
+		n, ok := builder.Sensed[int](seen)
+		if ok {
+			plans = append(plans, n)
+		}
+		_, wrong := builder.Sensed[string](seen)
+		assert.False(t, wrong)
+		return ownerPlan{}
+	}
+	s := perform(t, plan, func(o *operator) {
+		o.Senses(func(_ context.Context, owner *appsv1.Deployment, _ builder.View) (any, error) {
+			assert.Equal(t, "owner", owner.Name)
+			looks++
+			return load, fails
+		})
+	})
+	load = 3
+	assert.Empty(t, s.passes())
+	assert.Equal(t, []int{3}, plans)
+
+	fails = errors.New("no route")
+	_, _, err := s.pass()
+	assert.ErrorContains(t, err, "no route")
+	assert.Equal(t, []int{3}, plans, "there is no plan without it")
+
+	fails = nil
+	owner := get(s, newOwner())
+	owner.Finalizers = []string{"example.com/hold"}
+	require.NoError(t, s.others.Update(t.Context(), owner))
+	require.NoError(t, s.others.Delete(t.Context(), owner))
+	assert.Empty(t, s.passes())
+	assert.Equal(t, 2, looks, "no one asks for an owner that is being deleted")
+}
+
+func TestWithSensed(t *testing.T) {
+	v := builder.NewView(metav1.Now().Time)
+	_, ok := builder.Sensed[int](v)
+	assert.False(t, ok)
+	n, ok := builder.Sensed[int](v.WithSensed(7))
+	assert.True(t, ok)
+	assert.Equal(t, 7, n)
+}

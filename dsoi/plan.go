@@ -1,0 +1,81 @@
+package dsoi
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+// Plan says what should exist for a cluster, and what its status is. It is a [builder.PlanFunc].
+func (a *App[C]) Plan(cluster C, seen builder.View) builder.Plan[C] {
+	if cluster.GetDeletionTimestamp() != nil {
+		return terminating(cluster)
+	}
+	r := a.remembered(cluster)
+	if len(r.problems) > 0 {
+		return invalid(cluster, r.problems, seen)
+	}
+	now := look(seen, a.Scaling)
+	plan := builder.Plan[C]{Phases: r.order, OnFailure: r.onFailure, Prune: pruned, Report: true}
+	states := make([]nodeState, len(r.nodes))
+	for i, n := range r.nodes {
+		health := a.health(n, now)
+		states[i] = stateOf(n, now, health)
+		plan.Children = n.children(plan.Children, now, health)
+		if n.node.Kind == statefulSet {
+			plan.Edits = append(plan.Edits, growClaims(n, now.claims[LabelValue(n.node.Name)])...)
+		}
+		plan.RequeueAfter = sooner(plan.RequeueAfter, health.again)
+	}
+	plan.Status, plan.Events = a.report(cluster, r, states, seen)
+	return plan
+}
+
+// pruned are the kinds of which a cluster has nothing but what its spec says.
+var pruned = []client.Object{
+	&corev1.ConfigMap{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
+	&appsv1.StatefulSet{}, &appsv1.Deployment{}, &appsv1.DaemonSet{},
+}
+
+// health says how the pods of a node fare.
+func (a *App[C]) health(n *renderedNode, now *observed) ailment {
+	workload := now.workload(n)
+	if workload == nil {
+		return ailment{}
+	}
+	return healthOf(n.node.Name, workload, now.pods[LabelValue(n.node.Name)], now.now, a.stuckAfter())
+}
+
+// children adds all that a node consists of.
+func (n *renderedNode) children(to []builder.Child, now *observed, health ailment) []builder.Child {
+	for _, c := range n.claims {
+		to = append(to, sharedClaim(n, c, now.claim(n, c.Name)))
+	}
+	to = append(to, n.fixed...)
+	workload := n.workload
+	if now.isScaled(n) && n.node.Kind != daemonSet {
+		workload = n.scaled
+	}
+	if set, ok := workload.Object().(*appsv1.StatefulSet); ok {
+		if kept := keepTemplates(set, now.statefulSets[n.node.Workload]); kept != set {
+			workload = workload.Of(kept)
+		}
+	}
+	if health.Unwell || health.Failed {
+		workload = workload.With(builder.HealthFrom(health.of(now.workload(n))))
+	}
+	return append(to, workload)
+}
+
+// sooner returns the smaller of two times of which 0 is never.
+func sooner(a, b time.Duration) time.Duration {
+	if a <= 0 || (b > 0 && b < a) {
+		return max(b, 0)
+	}
+	return a
+}

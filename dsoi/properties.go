@@ -1,0 +1,66 @@
+package dsoi
+
+import (
+	"fmt"
+	"strings"
+)
+
+// property is a line, or several that a backslash at the end puts together, as it was written.
+type property struct{ key, text string }
+
+// parseProperties reads lines key=value or key: value. Empty lines and comments (# or !) are left out.
+func parseProperties(text string) ([]property, error) {
+	var all []property
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimSpace(lines[i])
+		if line == "" || line[0] == '#' || line[0] == '!' {
+			continue
+		}
+		first := i
+		for isContinued(line) && i+1 < len(lines) {
+			i++
+			line += "\n" + strings.TrimRight(lines[i], " \t\r")
+		}
+		key := line
+		if end := strings.IndexByte(line, '='); end >= 0 {
+			key = line[:end]
+		} else if end := strings.IndexByte(line, ':'); end >= 0 {
+			key = line[:end]
+		} else {
+			return nil, fmt.Errorf("line %d is %q; want key=value", first+1, line)
+		}
+		if key = strings.TrimSpace(key); key == "" {
+			return nil, fmt.Errorf("line %d is %q, which has no key; want key=value", first+1, line)
+		}
+		all = append(all, property{key, line})
+	}
+	return all, nil
+}
+
+// isContinued reports whether a line ends with a backslash that isn't escaped itself.
+func isContinued(line string) bool {
+	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
+}
+
+// mergeProperties puts properties together. A key that comes again replaces the one before, at its place.
+func mergeProperties(layers ...[]property) string {
+	at := map[string]int{}
+	var merged []property
+	for _, layer := range layers {
+		for _, p := range layer {
+			if i, ok := at[p.key]; ok {
+				merged[i] = p
+				continue
+			}
+			at[p.key] = len(merged)
+			merged = append(merged, p)
+		}
+	}
+	var text strings.Builder
+	for _, p := range merged {
+		text.WriteString(p.text)
+		text.WriteByte('\n')
+	}
+	return text.String()
+}

@@ -1,0 +1,112 @@
+package scaling
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+)
+
+// credentials are what an endpoint is shown, and what it must show.
+type credentials struct {
+	token, username, password string
+	tls                       *tls.Config
+}
+
+func (c credentials) authenticate(r *http.Request) {
+	switch {
+	case c.token != "":
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	case c.username != "":
+		r.SetBasicAuth(c.username, c.password)
+	}
+}
+
+// credentialsOf reads the Secrets that an access names, in a namespace. Errors name the Secret and the key, never a value.
+func credentialsOf(ctx context.Context, live client.Reader, namespace string, a *v1beta1.HTTPAccess) (c credentials, err error) {
+	if a.SecretRef != nil {
+		secret, err := readSecret(ctx, live, namespace, a.SecretRef.Name)
+		if err != nil {
+			return c, err
+		}
+		text := func(key string) string { return strings.TrimSpace(string(secret.Data[key])) }
+		c.token, c.username, c.password = text("token"), text("username"), text("password")
+		if c.token == "" && c.username == "" {
+			return c, fmt.Errorf("Secret %s has neither token nor username", secret.Name)
+		}
+		if strings.ContainsAny(c.token+c.username, "\r\n\x00") {
+			return c, fmt.Errorf("Secret %s: token or username has more than one line", secret.Name)
+		}
+	}
+	if a.TLS == nil {
+		return c, nil
+	}
+	c.tls = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: a.TLS.ServerName}
+	if a.TLS.SecretRef == nil {
+		return c, nil
+	}
+	secret, err := readSecret(ctx, live, namespace, a.TLS.SecretRef.Name)
+	if err != nil {
+		return c, err
+	}
+	return c, c.trust(secret)
+}
+
+// trust takes authorities and a client's certificate from a Secret.
+func (c *credentials) trust(secret *corev1.Secret) error {
+	authorities, cert, key := secret.Data["ca.crt"], secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey]
+	if len(authorities) == 0 && len(cert) == 0 {
+		return fmt.Errorf("Secret %s has neither ca.crt nor tls.crt", secret.Name)
+	}
+	if len(authorities) > 0 {
+		c.tls.RootCAs = x509.NewCertPool()
+		if !c.tls.RootCAs.AppendCertsFromPEM(authorities) {
+			return fmt.Errorf("Secret %s: ca.crt has no certificate in PEM form", secret.Name)
+		}
+	}
+	if len(cert) > 0 {
+		pair, err := tls.X509KeyPair(cert, key)
+		if err != nil {
+			return fmt.Errorf("Secret %s: tls.crt and tls.key are no pair in PEM form", secret.Name)
+		}
+		c.tls.Certificates = []tls.Certificate{pair}
+	}
+	return nil
+}
+
+// errInCluster is about the API server: the pass is tried again.
+var errInCluster = errors.New("read from the API server")
+
+func readSecret(ctx context.Context, live client.Reader, namespace, name string) (*corev1.Secret, error) {
+	secret := &corev1.Secret{}
+	err := live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("there is no Secret %s in the namespace", name)
+	case apierrors.IsForbidden(err):
+		return nil, fmt.Errorf("the operator may not read the Secret %s", name)
+	case err != nil:
+		return nil, fmt.Errorf("%w: Secret %s: %w", errInCluster, name, err)
+	}
+	return secret, nil
+}
+
+// isTLS reports whether a handshake failed.
+func isTLS(err error) bool {
+	var verification *tls.CertificateVerificationError
+	var header tls.RecordHeaderError
+	var alert tls.AlertError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	return errors.As(err, &verification) || errors.As(err, &header) || errors.As(err, &alert) ||
+		errors.As(err, &authority) || errors.As(err, &host)
+}

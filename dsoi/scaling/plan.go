@@ -1,0 +1,198 @@
+package scaling
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/dsoi"
+	"github.com/armature-dev/armature/events"
+)
+
+// atOnce is when the pass comes that carries out what this one decides.
+const atOnce = 10 * time.Millisecond
+
+// planner makes the plan of one object.
+type planner struct {
+	scaling     dsoi.Scaling
+	spec        *v1beta1.ScalingSpec
+	clusterKind string
+	seen        builder.View
+	sensed      *sensed
+	now         metav1.Time
+	was         map[string]v1beta1.NodeScalingStatus // by entry
+
+	children []builder.Child
+	scales   []builder.Scale
+	edits    []builder.Edit
+	told     []events.Event
+	decided  bool // something that isn't carried out yet
+}
+
+// Plan says what to scale, given what was sensed. It is a builder.PlanFunc.
+func (c *Controller[S]) Plan(scaling S, seen builder.View) builder.Plan[S] {
+	sensed, ok := builder.Sensed[*sensed](seen)
+	if !ok || scaling.GetDeletionTimestamp() != nil {
+		return builder.Plan[S]{}
+	}
+	p := &planner{
+		scaling: scaling, spec: scaling.ScalingSpec(), clusterKind: c.clusterKind(), seen: seen, sensed: sensed,
+		now: metav1.NewTime(seen.Now).Rfc3339Copy(), was: map[string]v1beta1.NodeScalingStatus{},
+	}
+	for _, n := range scaling.ScalingStatus().Nodes {
+		p.was[n.Name] = n
+	}
+	every, wrong := intervalOf(p.spec)
+	status := p.decide(wrong)
+	plan := builder.Plan[S]{
+		Children: p.children, Scales: p.scales, Edits: p.edits, Events: p.told, RequeueAfter: max(every-sensed.age, atOnce),
+		Prune: []client.Object{&autoscalingv2.HorizontalPodAutoscaler{}},
+	}
+	if p.decided {
+		plan.RequeueAfter = atOnce
+	}
+	if !sameStatus(scaling.ScalingStatus(), status) {
+		plan.Status = scaling.DeepCopyObject().(S)
+		*plan.Status.ScalingStatus() = *status
+	}
+	return plan
+}
+
+// trouble is why an entry isn't in force.
+type trouble struct{ reason, message string }
+
+func (t trouble) Error() string { return t.message }
+
+func because(reason, format string, args ...any) error {
+	return trouble{reason, fmt.Sprintf(format, args...)}
+}
+
+// decide goes through the entries and returns the status.
+func (p *planner) decide(wrong error) *v1beta1.ScalingStatus {
+	status := &v1beta1.ScalingStatus{ObservedGeneration: p.scaling.GetGeneration()}
+	status.Conditions = append(status.Conditions, p.scaling.ScalingStatus().Conditions...)
+	for i := range p.spec.Autoscaling {
+		status.Nodes = append(status.Nodes, p.decideEntry(&p.spec.Autoscaling[i]))
+	}
+	p.setConditions(status, wrong)
+	return status
+}
+
+func (p *planner) decideEntry(e *v1beta1.NodeScaling) v1beta1.NodeScalingStatus {
+	was := p.was[e.Name]
+	is := v1beta1.NodeScalingStatus{Name: e.Name, Value: was.Value, Replicas: was.Replicas, LastScaleTime: was.LastScaleTime}
+	err := p.decidePods(e, &is)
+	if storageErr := p.decideVolumes(e, was, &is); err == nil {
+		err = storageErr
+	}
+	if t, ok := err.(trouble); ok { //nolint:errorlint // they are never wrapped
+		is.Reason, is.Message = t.reason, shorten(t.message)
+	}
+	if is.Reason != was.Reason {
+		p.tellTrouble(is, was)
+	}
+	return is
+}
+
+func isOn(s *v1beta1.ReplicaScaling) bool { return s != nil && ptr.Deref(s.Enable, true) }
+
+// decidePods decides on the number of an entry's pods.
+func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStatus) error {
+	if e.Spec == nil && len(e.Storage) == 0 {
+		return because(ReasonInvalidSpec, "neither spec nor storage is given; want one of them")
+	}
+	if !isOn(e.Spec) {
+		is.Value, is.Replicas, is.LastScaleTime = "", nil, nil
+		return nil
+	}
+	rule, err := readReplicas(p.spec, e.Spec)
+	if err != nil {
+		return because(ReasonInvalidSpec, "%s", err)
+	}
+	if other := p.sensed.rivals[e.Name]; other != "" {
+		return because(ReasonConflict, "%s is older and scales this node already; take the entry out of one of them", other)
+	}
+	target, err := p.target(e.Name)
+	if err != nil {
+		return err
+	}
+	if rule.source.Resource != "" {
+		p.children = append(p.children, builder.Want(autoscaler(p.scaling, target, &rule)))
+		is.Value, is.Replicas, is.LastScaleTime = "", nil, nil
+		return nil
+	}
+	read, ok := p.sensed.readings[about{entry: e.Name}]
+	if !ok {
+		return nil // the spec has changed since the sources were asked
+	}
+	if read.err != nil {
+		return because(ReasonSourceFailed, "%s", read.err)
+	}
+	is.Value = format(read.value)
+	p.follow(e.Name, target, read.value, &rule, is)
+	return nil
+}
+
+// follow decides on a number of pods, or carries out what was decided before.
+func (p *planner) follow(entry string, target client.Object, value float64, rule *replicaRule, is *v1beta1.NodeScalingStatus) {
+	current := replicasOf(target)
+	decided := ptr.Deref(is.Replicas, current)
+	next := decided
+	outside := decided < rule.min || decided > rule.max
+	if outside || is.LastScaleTime == nil || !p.now.Time.Before(is.LastScaleTime.Add(rule.coolDown)) {
+		next = decideReplicas(decided, value, rule)
+	}
+	switch {
+	case next != decided:
+		is.Replicas, is.LastScaleTime = &next, &p.now
+		p.decided = true
+		p.told = append(p.told, events.Normal(ReasonScaled,
+			fmt.Sprintf("node %s: from %d to %d pods: the number is %s, the threshold %s", entry, decided, next, is.Value, format(rule.threshold))).About(target))
+	case is.Replicas == nil:
+		is.Replicas = &decided
+	case current != decided:
+		p.scales = append(p.scales, builder.Scale{Target: target, Replicas: decided})
+	}
+}
+
+// target returns the workload that an entry names, if it is one of the cluster's.
+func (p *planner) target(entry string) (client.Object, error) {
+	cluster := dsoi.ScaledCluster(p.scaling)
+	for _, name := range []string{dsoi.WorkloadName(cluster, entry), entry} {
+		if set, ok := builder.Referred[*appsv1.StatefulSet](p.seen, name); ok && p.isOfCluster(set) {
+			return set, nil
+		}
+		if d, ok := builder.Referred[*appsv1.Deployment](p.seen, name); ok && p.isOfCluster(d) {
+			return d, nil
+		}
+	}
+	return nil, because(ReasonTargetNotFound, "the %s %s has no StatefulSet or Deployment of the node %q", p.clusterKind, cluster, entry)
+}
+
+// isOfCluster reports whether the cluster controls a workload: nothing else may be scaled.
+func (p *planner) isOfCluster(workload client.Object) bool {
+	ref := metav1.GetControllerOfNoCopy(workload)
+	return ref != nil && ref.Kind == p.clusterKind && ref.Name == dsoi.ScaledCluster(p.scaling) && workload.GetDeletionTimestamp() == nil
+}
+
+func replicasOf(workload client.Object) int32 {
+	switch w := workload.(type) {
+	case *appsv1.StatefulSet:
+		return ptr.Deref(w.Spec.Replicas, 1)
+	case *appsv1.Deployment:
+		return ptr.Deref(w.Spec.Replicas, 1)
+	default:
+		return 0
+	}
+}
+
+// format renders a number in few digits.
+func format(value float64) string { return strconv.FormatFloat(value, 'g', 6, 64) }

@@ -1,0 +1,76 @@
+package scaling
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/armature-dev/armature/dsoi"
+)
+
+// rivals returns, by entry, the name of an older object that scales the same node: it alone does, so that two don't pull
+// a node to and fro.
+func (c *Controller[S]) rivals(ctx context.Context, scaling S) (map[string]string, error) {
+	list, err := c.emptyList()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.senses.cached.List(ctx, list, client.InNamespace(scaling.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list others of the kind: %w", err)
+	}
+	var rivals map[string]string
+	err = meta.EachListItem(list, func(o runtime.Object) error {
+		other, ok := o.(dsoi.Scaling)
+		if !ok || other.GetUID() == scaling.GetUID() || other.GetDeletionTimestamp() != nil ||
+			dsoi.ScaledCluster(other) != dsoi.ScaledCluster(scaling) || !isOlder(other, scaling) {
+			return nil
+		}
+		for _, mine := range scaling.ScalingSpec().Autoscaling {
+			for _, theirs := range other.ScalingSpec().Autoscaling {
+				if sameNode(dsoi.ScaledCluster(scaling), mine.Name, theirs.Name) {
+					if rivals == nil {
+						rivals = map[string]string{}
+					}
+					rivals[mine.Name] = other.GetName()
+				}
+			}
+		}
+		return nil
+	})
+	return rivals, err
+}
+
+// sameNode reports whether two entries are about one node: an entry names a node or its workload.
+func sameNode(cluster, a, b string) bool {
+	return a == b || dsoi.WorkloadName(cluster, a) == b || dsoi.WorkloadName(cluster, b) == a
+}
+
+func isOlder(a, b client.Object) bool {
+	return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), strings.Compare(a.GetName(), b.GetName())) < 0
+}
+
+// emptyList returns a list of the kind S.
+func (c *Controller[S]) emptyList() (client.ObjectList, error) {
+	like := reflect.New(reflect.TypeFor[S]().Elem()).Interface().(runtime.Object)
+	gvk, err := apiutil.GVKForObject(like, c.senses.scheme)
+	if err != nil {
+		return nil, err
+	}
+	gvk.Kind += "List"
+	list, err := c.senses.scheme.New(gvk)
+	if err != nil {
+		return nil, fmt.Errorf("the scheme has no list of the kind: %w", err)
+	}
+	typed, ok := list.(client.ObjectList)
+	if !ok {
+		return nil, fmt.Errorf("%T is no list", list)
+	}
+	return typed, nil
+}

@@ -1,0 +1,304 @@
+package scaling
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+)
+
+func TestScaleByANumber(t *testing.T) {
+	src := newSource(t, "100")
+	s := perform(t, aScaling(byURL("storage", src.url)), aSet("storage", 1))
+	assert.Empty(t, s.pass(), "a decision is on record before it is carried out")
+	status := s.scaling().Status.Nodes[0]
+	assert.EqualValues(t, 2, *status.Replicas)
+	assert.Equal(t, "100", status.Value)
+	require.NotNil(t, status.LastScaleTime)
+	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-storage"}, s.pass())
+	assert.EqualValues(t, 2, s.replicas("kv-storage"))
+	assert.Empty(t, s.passes(0))
+	assert.EqualValues(t, 1, src.asked.Load(), "no source is asked twice in an interval")
+
+	assert.Empty(t, s.passes(30*time.Second), "it cools down")
+	assert.EqualValues(t, 2, src.asked.Load())
+	assert.Len(t, s.passes(31*time.Second), 1)
+	assert.EqualValues(t, 4, s.replicas("kv-storage"))
+	src.answer.Store("52")
+	assert.Empty(t, s.passes(61*time.Second), "near the threshold nothing changes")
+	src.answer.Store("1e6")
+	s.passes(20 * time.Second)
+	assert.EqualValues(t, 5, s.replicas("kv-storage"), "the most")
+	src.answer.Store("0")
+	s.passes(61 * time.Second)
+	assert.EqualValues(t, 1, s.replicas("kv-storage"), "the least")
+	assert.Equal(t, metav1.ConditionTrue, s.ready().Status)
+	assert.Equal(t, "1 entries are in force", s.ready().Message)
+}
+
+func TestADeploymentByTheNameOfItsWorkload(t *testing.T) {
+	s := perform(t, aScaling(byURL("kv-gate", newSource(t, "150").url)), aDeployment("gate", 1))
+	assert.Equal(t, []string{"patch Deployment.apps/scale default/kv-gate"}, s.passes(0))
+	assert.EqualValues(t, 3, *read(s, &appsv1.Deployment{}, "kv-gate").Spec.Replicas)
+}
+
+func TestWhatSomeoneElseScalesIsPutBack(t *testing.T) {
+	s := perform(t, aScaling(byURL("storage", newSource(t, "50").url)), aSet("storage", 2))
+	assert.Empty(t, s.passes(0))
+	set := read(s, &appsv1.StatefulSet{}, "kv-storage")
+	set.Spec.Replicas = ptr.To[int32](4)
+	require.NoError(t, s.world.Update(t.Context(), set))
+	assert.Len(t, s.passes(0), 1)
+	assert.EqualValues(t, 2, s.replicas("kv-storage"))
+}
+
+func TestASourceThatFailsScalesNothing(t *testing.T) {
+	src := newSource(t, "100")
+	s := perform(t, aScaling(byURL("storage", src.url), byURL("gate", newSource(t, "50").url)), aSet("storage", 1), aSet("gate", 1))
+	src.answer.Store("it's complicated")
+	assert.Empty(t, s.passes(0))
+	c := s.ready()
+	assert.Equal(t, metav1.ConditionFalse, c.Status)
+	assert.Equal(t, ReasonSourceFailed, c.Reason)
+	assert.Equal(t, "storage: the answer of 16 bytes is no number of 0 or more", c.Message)
+	assert.Equal(t, ReasonSourceFailed, s.scaling().Status.Nodes[0].Reason)
+	assert.Empty(t, s.scaling().Status.Nodes[1].Reason, "other entries go on")
+	assert.EqualValues(t, 1, s.replicas("kv-storage"))
+
+	src.answer.Store("100")
+	assert.Len(t, s.passes(15*time.Second), 1)
+	assert.Equal(t, metav1.ConditionTrue, s.ready().Status)
+}
+
+func TestByAResource(t *testing.T) {
+	entry := v1beta1.NodeScaling{Name: "storage", Spec: &v1beta1.ReplicaScaling{
+		Min: ptr.To[int32](2), Max: ptr.To[int32](7), Threshold: "80", CoolDown: "90s", Source: &v1beta1.Source{Resource: "memory"},
+	}}
+	s := perform(t, aScaling(entry), aSet("storage", 1))
+	assert.Equal(t, []string{"create HorizontalPodAutoscaler.autoscaling default/kv-storage"}, s.passes(0))
+	hpa := read(s, &autoscalingv2.HorizontalPodAutoscaler{}, "kv-storage")
+	assert.Equal(t, autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "kv-storage"}, hpa.Spec.ScaleTargetRef)
+	assert.EqualValues(t, 2, *hpa.Spec.MinReplicas)
+	assert.EqualValues(t, 7, hpa.Spec.MaxReplicas)
+	assert.Equal(t, corev1.ResourceMemory, hpa.Spec.Metrics[0].Resource.Name)
+	assert.EqualValues(t, 80, *hpa.Spec.Metrics[0].Resource.Target.AverageUtilization)
+	assert.EqualValues(t, 90, *hpa.Spec.Behavior.ScaleDown.StabilizationWindowSeconds)
+	assert.Len(t, hpa.OwnerReferences, 1)
+	assert.Nil(t, s.scaling().Status.Nodes[0].Replicas)
+
+	s.change(func(o *TownScaling) { o.Spec.Autoscaling[0].Spec.Enable = ptr.To(false) })
+	assert.Equal(t, []string{"delete HorizontalPodAutoscaler.autoscaling default/kv-storage"}, s.passes(0))
+}
+
+func TestTurnedOff(t *testing.T) {
+	src := newSource(t, "100")
+	entry := byURL("storage", src.url)
+	entry.Spec.Enable = ptr.To(false)
+	s := perform(t, aScaling(entry), aSet("storage", 1))
+	assert.Empty(t, s.passes(0))
+	assert.Zero(t, src.asked.Load())
+	assert.Equal(t, metav1.ConditionTrue, s.ready().Status)
+}
+
+func TestTheSpecsOwnSource(t *testing.T) {
+	o := aScaling(v1beta1.NodeScaling{Name: "storage", Spec: &v1beta1.ReplicaScaling{MaxReplica: ptr.To[int32](5), Threshold: "50"}})
+	o.Spec.External = &v1beta1.ExternalMetric{Spec: v1beta1.HTTPSource{URL: newSource(t, "100").url}}
+	s := perform(t, o, aSet("storage", 1))
+	assert.Len(t, s.passes(0), 1)
+}
+
+// TestOnlyWorkloadsOfTheCluster: who may write a scaling can't reach what isn't a cluster's.
+func TestOnlyWorkloadsOfTheCluster(t *testing.T) {
+	stray := aSet("storage", 1)
+	stray.OwnerReferences = nil
+	other := aSet("storage", 1)
+	other.OwnerReferences[0].Name = "another"
+	another := aSet("storage", 1)
+	another.OwnerReferences[0].Kind = "Village"
+	for name, set := range map[string]*appsv1.StatefulSet{"no one's": stray, "another cluster's": other, "another kind's": another} {
+		t.Run(name, func(t *testing.T) {
+			s := perform(t, aScaling(byURL("storage", newSource(t, "100").url)), set)
+			assert.Empty(t, s.passes(0))
+			assert.Equal(t, ReasonTargetNotFound, s.ready().Reason)
+			assert.Equal(t, `storage: the Town kv has no StatefulSet or Deployment of the node "storage"`, s.ready().Message)
+		})
+	}
+}
+
+func TestTwoScalingsOfOneNode(t *testing.T) {
+	older := aScaling(byURL("kv-storage", newSource(t, "100").url))
+	older.Name, older.Spec.Cluster = "older", "kv"
+	older.CreationTimestamp = metav1.NewTime(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+	newer := aScaling(byURL("storage", newSource(t, "0").url), byURL("gate", newSource(t, "100").url))
+	newer.CreationTimestamp = metav1.NewTime(time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC))
+	s := perform(t, older, newer, aSet("storage", 2), aSet("gate", 1))
+	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-gate"}, s.passes(0))
+	assert.Equal(t, ReasonConflict, s.ready().Reason)
+	assert.Contains(t, s.ready().Message, "older is older and scales this node already")
+	require.NoError(t, s.world.Delete(t.Context(), older))
+	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-storage"}, s.passes(20*time.Second))
+}
+
+func growing(url string) v1beta1.NodeScaling {
+	return v1beta1.NodeScaling{Name: "storage", Storage: []v1beta1.StorageScaling{{
+		Name: "data", Threshold: "80", Max: "2Gi", Increase: "50%", CoolDown: "60", Source: &v1beta1.Source{External: &v1beta1.HTTPSource{URL: url}},
+	}}}
+}
+
+func (s *stage) size(claim string) string {
+	s.Helper()
+	return read(s, &corev1.PersistentVolumeClaim{}, claim).Spec.Resources.Requests.Storage().String()
+}
+
+func TestVolumesGrow(t *testing.T) {
+	src := newSource(t, "90")
+	foreign := aClaim("data-other-0", "1Gi", "fast")
+	foreign.Annotations = nil
+	s := perform(t, aScaling(growing(src.url)), aSet("storage", 2), aClass("fast", true), foreign,
+		aClaim("data-kv-storage-0", "1Gi", "fast"), aClaim("data-kv-storage-1", "1Gi", "fast"))
+	assert.Empty(t, s.pass())
+	assert.Len(t, s.passes(0), 2)
+	assert.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
+	assert.Equal(t, "1536Mi", s.size("data-kv-storage-1"))
+	assert.Equal(t, "1Gi", s.size("data-other-0"), "it is no claim of the node")
+	assert.Equal(t, v1beta1.Size("1536Mi"), s.scaling().Status.Nodes[0].Storage[0].Size)
+	assert.Empty(t, s.passes(30*time.Second), "it cools down")
+
+	late := aClaim("data-kv-storage-2", "1Gi", "fast")
+	require.NoError(t, s.world.Create(t.Context(), late))
+	assert.Empty(t, s.passes(0), "it isn't bound yet")
+	late.Status.Phase = corev1.ClaimBound
+	require.NoError(t, s.world.Status().Update(t.Context(), late))
+	assert.Len(t, s.passes(0), 1, "the claim of a pod that came later grows as well")
+
+	s.passes(61 * time.Second)
+	assert.Equal(t, "2Gi", s.size("data-kv-storage-0"))
+	assert.Empty(t, s.passes(61*time.Second))
+	assert.Equal(t, ReasonAtMax, s.ready().Reason)
+	src.answer.Store("10")
+	assert.Empty(t, s.passes(61*time.Second), "volumes never shrink")
+	assert.Equal(t, metav1.ConditionTrue, s.ready().Status)
+}
+
+func TestVolumesThatCannotGrow(t *testing.T) {
+	for name, class := range map[string]client.Object{"not allowed": aClass("slow", false), "gone": aClass("another", true)} {
+		t.Run(name, func(t *testing.T) {
+			s := perform(t, aScaling(growing(newSource(t, "90").url)), aSet("storage", 1), class, aClaim("data-kv-storage-0", "1Gi", "slow"))
+			assert.Empty(t, s.passes(0))
+			assert.Equal(t, ReasonCannotGrow, s.ready().Reason)
+			assert.Contains(t, s.ready().Message, `storage data: the claim data-kv-storage-0 is of the storage class "slow"`)
+			assert.Empty(t, s.scaling().Status.Nodes[0].Storage[0].Size)
+		})
+	}
+	s := perform(t, aScaling(growing(newSource(t, "90").url)), aSet("storage", 1))
+	s.passes(0)
+	assert.Equal(t, ReasonTargetNotFound, s.ready().Reason)
+}
+
+func TestMistakesInEntriesAreNamed(t *testing.T) {
+	tests := map[string]struct {
+		change func(e *v1beta1.NodeScaling)
+		want   string
+	}{
+		"nothing to do":       {func(e *v1beta1.NodeScaling) { e.Spec = nil }, "neither spec nor storage is given"},
+		"no most":             {func(e *v1beta1.NodeScaling) { e.Spec.MaxReplica = nil }, "maxReplica is missing"},
+		"two names of most":   {func(e *v1beta1.NodeScaling) { e.Spec.Max = ptr.To[int32](3) }, "maxReplica and max are names of one field"},
+		"more than the most":  {func(e *v1beta1.NodeScaling) { e.Spec.MinReplica = ptr.To[int32](9) }, "minReplica is 9 and maxReplica 5"},
+		"no threshold":        {func(e *v1beta1.NodeScaling) { e.Spec.Threshold = "" }, `threshold is ""; want a number above 0`},
+		"a coolDown of words": {func(e *v1beta1.NodeScaling) { e.Spec.CoolDown = "later" }, `coolDown is "later"`},
+		"no source":           {func(e *v1beta1.NodeScaling) { e.Spec.Source = nil }, "there is no source"},
+		"two sources":         {func(e *v1beta1.NodeScaling) { e.Spec.Source.Resource = "cpu" }, "source has 2 of external, prometheus and resource; want one"},
+		"a url of a file":     {func(e *v1beta1.NodeScaling) { e.Spec.Source.External.URL = "file:///etc/passwd" }, `the url begins with "file"`},
+		"a url with a user":   {func(e *v1beta1.NodeScaling) { e.Spec.Source.External.URL = "http://u:hush@h" }, "put it into a Secret"},
+		"too long a timeout":  {func(e *v1beta1.NodeScaling) { e.Spec.Source.External.Timeout = "1h" }, "timeout is 1h0m0s; want more than 0 and at most 30s"},
+		"no query": {func(e *v1beta1.NodeScaling) {
+			e.Spec.Source = &v1beta1.Source{Prometheus: &v1beta1.PrometheusSource{URL: "http://h"}}
+		}, "query is empty"},
+		"another resource": {func(e *v1beta1.NodeScaling) { e.Spec.Source = &v1beta1.Source{Resource: "gpu"} }, `want cpu or memory`},
+		"a broken percentage": {func(e *v1beta1.NodeScaling) {
+			e.Spec.Source, e.Spec.Threshold = &v1beta1.Source{Resource: "cpu"}, "0.5"
+		}, "whole percentage"},
+		"none by a resource": {func(e *v1beta1.NodeScaling) {
+			e.Spec.Source, e.Spec.MinReplica = &v1beta1.Source{Resource: "cpu"}, ptr.To[int32](0)
+		}, "can't be scaled to nothing"},
+		"too long a coolDown": {func(e *v1beta1.NodeScaling) { e.Spec.Source, e.Spec.CoolDown = &v1beta1.Source{Resource: "cpu"}, "2h" }, "at most 1h"},
+		"storage by cpu": {func(e *v1beta1.NodeScaling) {
+			*e = growing("http://h")
+			e.Storage[0].Source = &v1beta1.Source{Resource: "cpu"}
+		}, "volumes need external or prometheus"},
+		"no max":              {func(e *v1beta1.NodeScaling) { *e = growing("http://h"); e.Storage[0].Max = "" }, `max is ""; want a quantity`},
+		"an odd increase":     {func(e *v1beta1.NodeScaling) { *e = growing("http://h"); e.Storage[0].Increase = "-5%" }, `increase is "-5%"`},
+		"an increase of text": {func(e *v1beta1.NodeScaling) { *e = growing("http://h"); e.Storage[0].Increase = "much" }, `increase is "much"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			entry := byURL("storage", "http://127.0.0.1:1/")
+			tt.change(&entry)
+			s := perform(t, aScaling(entry), aSet("storage", 1))
+			assert.Empty(t, s.passes(0))
+			assert.Equal(t, ReasonInvalidSpec, s.ready().Reason)
+			assert.Contains(t, s.ready().Message, tt.want)
+			assert.NotContains(t, s.ready().Message, "hush")
+			stalled := meta.FindStatusCondition(s.scaling().Status.Conditions, builder.ConditionStalled)
+			assert.Equal(t, metav1.ConditionTrue, stalled.Status)
+		})
+	}
+	o := aScaling()
+	o.Spec.Interval = "1ms"
+	s := perform(t, o)
+	s.passes(0)
+	assert.Equal(t, "interval is 1ms; want at least 1s", s.ready().Message)
+}
+
+// TestTheSecretIsNowhere: whatever the endpoint answers, nothing that the operator writes has the Secret in it.
+func TestTheSecretIsNowhere(t *testing.T) {
+	entry := byURL("storage", newSource(t, theSecret).url)
+	entry.Spec.Source.External.SecretRef = &v1beta1.SecretName{Name: "auth"}
+	s := perform(t, aScaling(entry), aSet("storage", 1), secret("auth", map[string]string{"token": theSecret}))
+	s.passes(0)
+	assert.Equal(t, ReasonSourceFailed, s.ready().Reason)
+	assert.False(t, strings.Contains(s.ours.Ledger().String(), theSecret))
+	o := s.scaling()
+	for _, text := range []string{o.Status.Nodes[0].Message, o.Status.Nodes[0].Value, s.ready().Message} {
+		assert.NotContains(t, text, theSecret)
+	}
+}
+
+// A crash must neither forget a decision nor make it twice: the numbers would grow with each.
+func TestCrashAfterEachWrite(t *testing.T) {
+	src := newSource(t, "100")
+	hpa := v1beta1.NodeScaling{Name: "gate", Spec: &v1beta1.ReplicaScaling{Max: ptr.To[int32](7), Threshold: "80", Source: &v1beta1.Source{Resource: "cpu"}}}
+	storage := growing(src.url)
+	storage.Name = "storage"
+	storage.Spec = byURL("storage", src.url).Spec
+	storage.Spec.CoolDown, storage.Storage[0].CoolDown = "1000h", "1000h"
+	for _, lag := range []int{0, 3} {
+		buildertest.CrashEverywhere(t, buildertest.Scenario{
+			Scheme: townScheme(), Options: []buildertest.Option{withTowns}, Requests: []reconcile.Request{request}, Lag: lag, LagOwnWrites: lag > 1,
+			Objects: []client.Object{
+				aScaling(storage, hpa), aSet("storage", 1), aSet("gate", 1), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"),
+			},
+			Foreign: func(obj client.Object) bool {
+				_, isClass := obj.(metav1.Object)
+				return isClass && obj.GetName() == "fast"
+			},
+			Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+				return theController().Operator(nil, c, c.Live()).Reconciler(c, c.Now)
+			},
+		})
+	}
+}

@@ -1,0 +1,257 @@
+package scaling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/dsoi"
+)
+
+// reading is the number that a source told, or why it told none.
+type reading struct {
+	value float64
+	err   error
+}
+
+// about is what a reading is about: the pods of an entry, or (with a storage) its volumes.
+type about struct{ entry, storage string }
+
+// sensed is all that a plan needs to know beside what is in its view.
+type sensed struct {
+	readings map[about]reading
+	// age is how long ago they were read.
+	age time.Duration
+	// claims are those of the entries that scale storage, by entry and storageConfig.
+	claims map[about][]*corev1.PersistentVolumeClaim
+	// grows says of storage classes whether their volumes can grow.
+	grows map[string]bool
+	// rivals are other objects that scaled the node first, by entry.
+	rivals map[string]string
+}
+
+// senses are where the controller looks.
+type senses struct {
+	cached client.Reader
+	live   client.Reader
+	scheme *runtime.Scheme
+	allow  func(*url.URL) error
+	last   *lru.Cache // of lastReadings by UID
+}
+
+// lastReadings are kept for the interval: a pass may come for other reasons.
+type lastReadings struct {
+	at         time.Time
+	generation int64
+	readings   map[about]reading
+}
+
+const (
+	// maxRemembered bounds of how many objects readings are kept.
+	maxRemembered = 4096
+	// parallel is how many sources of one object are asked at a time.
+	parallel = 8
+)
+
+func (s *senses) prepare(cached client.Client, live client.Reader, allow func(*url.URL) error) {
+	s.cached, s.live, s.scheme, s.allow, s.last = cached, live, cached.Scheme(), allow, lru.New(maxRemembered)
+}
+
+// sense asks all sources of an object that are due, and looks at claims.
+func (c *Controller[S]) sense(ctx context.Context, scaling S, seen builder.View) (any, error) {
+	out := &sensed{}
+	var err error
+	if out.rivals, err = c.rivals(ctx, scaling); err != nil {
+		return nil, err
+	}
+	if out.claims, err = c.claimsOf(ctx, scaling); err != nil {
+		return nil, err
+	}
+	if out.grows, err = c.classesOf(ctx, out.claims); err != nil {
+		return nil, err
+	}
+	last, err := c.read(ctx, scaling, seen.Now)
+	out.readings, out.age = last.readings, seen.Now.Sub(last.at)
+	return out, err
+}
+
+// read returns what the sources say, as it was read less than an interval ago.
+func (c *Controller[S]) read(ctx context.Context, scaling S, now time.Time) (lastReadings, error) {
+	spec := scaling.ScalingSpec()
+	every, _ := intervalOf(spec) // if it is wrong the plan says so
+	if known, ok := c.senses.last.Get(scaling.GetUID()); ok {
+		last := known.(lastReadings)
+		if age := now.Sub(last.at); age >= 0 && age < every && last.generation == scaling.GetGeneration() {
+			return last, nil
+		}
+	}
+	readings, err := c.senses.ask(ctx, questions(scaling))
+	last := lastReadings{now, scaling.GetGeneration(), readings}
+	if err == nil {
+		c.senses.last.Add(scaling.GetUID(), last)
+	}
+	return last, err
+}
+
+// asked is a question and who is asked.
+type asked struct {
+	question
+	source *v1beta1.Source
+}
+
+// questions returns what to ask for an object's entries. What is wrong in an entry the plan tells of.
+func questions(scaling dsoi.Scaling) map[about]asked {
+	spec := scaling.ScalingSpec()
+	all := map[about]asked{}
+	for i := range spec.Autoscaling {
+		e := &spec.Autoscaling[i]
+		q := question{namespace: scaling.GetNamespace(), cluster: dsoi.ScaledCluster(scaling), node: e.Name}
+		if isOn(e.Spec) {
+			if r, err := readReplicas(spec, e.Spec); err == nil && r.source.Resource == "" {
+				all[about{entry: e.Name}] = asked{q, r.source}
+			}
+		}
+		for j := range e.Storage {
+			if r, err := readStorage(spec, &e.Storage[j]); err == nil {
+				q.storage = r.name
+				all[about{e.Name, r.name}] = asked{q, r.source}
+			}
+		}
+	}
+	return all
+}
+
+// ask asks several sources at a time.
+func (s *senses) ask(ctx context.Context, all map[about]asked) (map[about]reading, error) {
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	turn := make(chan struct{}, parallel)
+	readings := make(map[about]reading, len(all))
+	var failed error
+	for _, what := range slices.Collect(maps.Keys(all)) {
+		group.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			value, err := s.number(ctx, all[what])
+			mu.Lock()
+			defer mu.Unlock()
+			if errors.Is(err, errInCluster) {
+				failed = errors.Join(failed, err)
+			}
+			readings[what] = reading{value, err}
+		})
+	}
+	group.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // no one waits for it any more
+	}
+	return readings, failed
+}
+
+// number asks one source.
+func (s *senses) number(ctx context.Context, a asked) (float64, error) {
+	var where *url.URL
+	var access *v1beta1.HTTPAccess
+	var err error
+	parse := parseNumber
+	if p := a.source.Prometheus; p != nil {
+		where, err = queryURL(p, a.question)
+		access, parse = &p.HTTPAccess, parseQuery
+	} else {
+		where, err = urlOf(a.source.External.URL, a.question)
+		access = &a.source.External.HTTPAccess
+	}
+	if err == nil && s.allow != nil {
+		err = s.allow(where)
+	}
+	if err != nil {
+		return 0, err
+	}
+	timeout, err := timeoutOf(access)
+	if err != nil {
+		return 0, err
+	}
+	credentials, err := credentialsOf(ctx, s.live, a.namespace, access)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := get(ctx, where, credentials, timeout)
+	if err != nil {
+		return 0, err
+	}
+	return parse(answer)
+}
+
+// claimsOf returns the claims of the entries that scale storage.
+func (c *Controller[S]) claimsOf(ctx context.Context, scaling S) (map[about][]*corev1.PersistentVolumeClaim, error) {
+	var entries []string
+	for _, e := range scaling.ScalingSpec().Autoscaling {
+		if len(e.Storage) > 0 {
+			entries = append(entries, e.Name)
+		}
+	}
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	var list corev1.PersistentVolumeClaimList
+	cluster := dsoi.ScaledCluster(scaling)
+	err := c.senses.cached.List(ctx, &list, client.InNamespace(scaling.GetNamespace()),
+		client.MatchingLabels{dsoi.LabelCluster: dsoi.LabelValue(cluster)}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("list the claims of %s: %w", cluster, err)
+	}
+	claims := map[about][]*corev1.PersistentVolumeClaim{}
+	for i := range list.Items {
+		claim := &list.Items[i]
+		if claim.Annotations[dsoi.AnnotationCluster] != cluster {
+			continue
+		}
+		for _, name := range entries {
+			if sameNode(cluster, name, claim.Labels[dsoi.LabelNode]) {
+				what := about{name, claim.Annotations[dsoi.AnnotationStorage]}
+				claims[what] = append(claims[what], claim)
+			}
+		}
+	}
+	return claims, nil
+}
+
+// classesOf says of the storage classes of claims whether their volumes can grow. A class that is gone can't let them.
+func (c *Controller[S]) classesOf(ctx context.Context, claims map[about][]*corev1.PersistentVolumeClaim) (map[string]bool, error) {
+	grows := map[string]bool{}
+	for _, of := range claims {
+		for _, claim := range of {
+			name := classOf(claim)
+			if _, known := grows[name]; known || name == "" {
+				continue
+			}
+			class := &storagev1.StorageClass{}
+			err := c.senses.cached.Get(ctx, client.ObjectKey{Name: name}, class)
+			if client.IgnoreNotFound(err) != nil {
+				return nil, fmt.Errorf("read StorageClass %s: %w", name, err)
+			}
+			grows[name] = err == nil && class.AllowVolumeExpansion != nil && *class.AllowVolumeExpansion
+		}
+	}
+	return grows, nil
+}
+
+func classOf(claim *corev1.PersistentVolumeClaim) string {
+	if claim.Spec.StorageClassName == nil {
+		return ""
+	}
+	return *claim.Spec.StorageClassName
+}

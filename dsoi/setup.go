@@ -1,0 +1,31 @@
+package dsoi
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+// Setup lets a manager run the application's clusters.
+func (a *App[C]) Setup(mgr manager.Manager) error { return a.Operator(mgr).Complete() }
+
+// Operator describes the operator of the application's clusters, to add to it what else it watches, or to test its
+// Reconciler (with no manager).
+//
+// It watches pods and claims by an annotation that it gives them: in a large cluster, let the manager's cache hold only
+// those that have the label [LabelCluster].
+func (a *App[C]) Operator(mgr manager.Manager) *builder.Operator[C] {
+	o := builder.NewOperator[C](mgr, a.Name).
+		Owns(&appsv1.StatefulSet{}, &appsv1.Deployment{}, &appsv1.DaemonSet{}).
+		Owns(&corev1.ConfigMap{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{}).
+		Owns(&appsv1.ControllerRevision{}).
+		NamedIn(&corev1.Pod{}, namesCluster).
+		NamedIn(&corev1.PersistentVolumeClaim{}, namesCluster)
+	if a.Scaling != nil {
+		o = o.NamedIn(a.Scaling, namesScaledCluster)
+	}
+	return o.Plan(a.Plan)
+}

@@ -1,0 +1,162 @@
+package dsoi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+)
+
+// nodeState is how far a node is.
+type nodeState struct {
+	state          v1beta1.NodeTypeState
+	revision       string
+	ready, desired int32
+	why            string // it has failed
+}
+
+// stateOf says how far a node is.
+func stateOf(n *renderedNode, now *observed, health ailment) nodeState {
+	s := nodeState{state: v1beta1.NodeTypePending, desired: ptr.Deref(n.node.Replicas, 1)}
+	if n.node.Kind == daemonSet {
+		s.desired = 0 // it is known once there is one
+	}
+	workload := now.workload(n)
+	switch w := workload.(type) {
+	case nil:
+		return s
+	case *appsv1.StatefulSet:
+		s.desired, s.ready = ptr.Deref(w.Spec.Replicas, 1), w.Status.ReadyReplicas
+	case *appsv1.Deployment:
+		s.desired, s.ready = ptr.Deref(w.Spec.Replicas, 1), w.Status.ReadyReplicas
+	case *appsv1.DaemonSet:
+		s.desired, s.ready = w.Status.DesiredNumberScheduled, w.Status.NumberReady
+	}
+	s.revision = templateOf(workload).Annotations[AnnotationRevision]
+	ready, _ := builder.IsReady(workload)
+	switch {
+	case health.Failed:
+		s.state, s.why = v1beta1.NodeTypeFailed, health.Why
+	case s.revision != n.revision:
+		s.state = v1beta1.NodeTypePending
+	case ready && !health.Unwell:
+		s.state = v1beta1.NodeTypeReady
+	default:
+		s.state = v1beta1.NodeTypeProgressing
+	}
+	return s
+}
+
+// severity orders states: the worst of its nodes is that of a type.
+var severity = map[v1beta1.NodeTypeState]int{
+	v1beta1.NodeTypeReady: 0, v1beta1.NodeTypePending: 1, v1beta1.NodeTypeProgressing: 2, v1beta1.NodeTypeFailed: 3,
+}
+
+// typeStatuses puts the nodes of each type together, in the order of deployment.
+func typeStatuses(r *rendered, states []nodeState) (statuses []v1beta1.NodeTypeStatus, why map[string]string) {
+	why = map[string]string{}
+	index := make(map[string]int, len(r.order))
+	statuses = make([]v1beta1.NodeTypeStatus, len(r.order))
+	revisions := make([][]string, len(r.order))
+	for i, name := range r.order {
+		index[name] = i
+		statuses[i] = v1beta1.NodeTypeStatus{Name: name, State: v1beta1.NodeTypeReady}
+	}
+	for i, n := range r.nodes {
+		at := index[n.node.NodeType]
+		t, s := &statuses[at], &states[i]
+		t.Ready += s.ready
+		t.Desired += s.desired
+		revisions[at] = append(revisions[at], s.revision)
+		if severity[s.state] > severity[t.State] {
+			t.State, why[t.Name] = s.state, s.why
+		}
+	}
+	for i := range statuses {
+		statuses[i].Revision = joinedRevision(revisions[i])
+	}
+	return statuses, why
+}
+
+// joinedRevision identifies the revisions of several nodes: that of one alone, or a hash. It is empty as long as a node
+// has none.
+func joinedRevision(of []string) string {
+	if len(of) == 1 {
+		return of[0]
+	}
+	for _, r := range of {
+		if r == "" {
+			return ""
+		}
+	}
+	sum := sha256.Sum256([]byte(strings.Join(of, " ")))
+	return hex.EncodeToString(sum[:5])
+}
+
+// report returns the cluster with the status that it should have, and what is new in it. The conditions are the
+// builder's.
+func (a *App[C]) report(cluster C, r *rendered, states []nodeState, seen builder.View) (C, []events.Event) {
+	before := cluster.ClusterStatus()
+	status := before.DeepCopy()
+	status.ObservedGeneration = cluster.GetGeneration()
+	var why map[string]string
+	status.NodeTypes, why = typeStatuses(r, states)
+	rollout, completed := seen.Rollout()
+	status.Phase, status.Revision = phaseOf(rollout, completed, status.NodeTypes), rollout.From
+	if upgrade := upgradeOf(rollout); upgrade != nil {
+		status.Upgrade = upgrade
+	}
+	if equality.Semantic.DeepEqual(before, status) {
+		return cluster, nil
+	}
+	return withStatus(cluster, status), transitions(before, status, why)
+}
+
+// withStatus returns a copy of a cluster with another status.
+func withStatus[C Cluster](cluster C, status *v1beta1.ClusterStatus) C {
+	after := cluster.DeepCopyObject().(C)
+	*after.ClusterStatus() = *status
+	return after
+}
+
+// phaseOf says how far the cluster is, in one word.
+func phaseOf(rollout builder.Rollout, completed bool, types []v1beta1.NodeTypeStatus) v1beta1.ClusterPhase {
+	switch {
+	case !completed:
+		return v1beta1.ClusterInstalling
+	case rollout.State == builder.RolloutRolledBack:
+		return v1beta1.ClusterRolledBack
+	case rollout.State == builder.RolloutCompleted:
+		return v1beta1.ClusterRunning
+	}
+	for i := range types {
+		if types[i].State == v1beta1.NodeTypeFailed {
+			return v1beta1.ClusterHalted
+		}
+	}
+	return v1beta1.ClusterUpgrading
+}
+
+// upgradeOf tells of the upgrade that a roll-out is; nil if it is none, but the first install.
+func upgradeOf(r builder.Rollout) *v1beta1.UpgradeStatus {
+	if r.StartedAt.IsZero() {
+		return nil
+	}
+	u := &v1beta1.UpgradeStatus{StartedAt: metav1.NewTime(r.StartedAt), FromRevision: r.From, ToRevision: r.To}
+	if r.State == builder.RolloutCompleted {
+		u.FromRevision = r.Before
+	}
+	if !r.FinishedAt.IsZero() {
+		finished := metav1.NewTime(r.FinishedAt)
+		u.FinishedAt, u.Duration = &finished, r.FinishedAt.Sub(r.StartedAt).String()
+	}
+	return u
+}

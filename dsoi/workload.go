@@ -1,0 +1,77 @@
+package dsoi
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+)
+
+// workload runs the node's pods.
+func (r *renderer) workload(pod *corev1.PodTemplateSpec) client.Object {
+	meta := r.meta(r.node.Workload)
+	selector := &metav1.LabelSelector{MatchLabels: selector(r.cluster, r.node.Name)}
+	replicas := ptr.To(ptr.Deref(r.node.Replicas, 1))
+	switch r.node.Kind {
+	case deployment:
+		return &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
+			Replicas: replicas, Selector: selector, Template: *pod, Strategy: ofDeployment(&r.node.K8s),
+		}}
+	case daemonSet:
+		return &appsv1.DaemonSet{ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{
+			Selector: selector, Template: *pod, UpdateStrategy: ofDaemonSet(r.node.K8s.UpdateStrategy),
+		}}
+	default:
+		return &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
+			Replicas: replicas, Selector: selector, Template: *pod, UpdateStrategy: ofStatefulSet(r.node.K8s.UpdateStrategy),
+			ServiceName: headlessName(r.node.Workload),
+			// Pods are started at once. And a pod that can't start is replaced when the template is mended: with
+			// OrderedReady it would be waited for, until someone deletes it.
+			PodManagementPolicy:                  appsv1.ParallelPodManagement,
+			VolumeClaimTemplates:                 r.claimTemplates(),
+			PersistentVolumeClaimRetentionPolicy: r.retention(),
+		}}
+	}
+}
+
+// claimTemplates are what a StatefulSet makes claims from. They can't be changed, so nothing is in them that could.
+func (r *renderer) claimTemplates() []corev1.PersistentVolumeClaim {
+	var templates []corev1.PersistentVolumeClaim
+	for _, s := range r.node.K8s.StorageConfig {
+		templates = append(templates, corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: s.Name, Annotations: r.claimAnnotations(s.Name)},
+			Spec:       *s.Spec.DeepCopy(),
+		})
+	}
+	return templates
+}
+
+// retention says what becomes of a StatefulSet's claims. Those of pods that are scaled away stay: they may come back.
+func (r *renderer) retention() *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy {
+	policy := &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+		WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+		WhenScaled:  appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+	}
+	if r.node.Reclaim == v1beta1.ReclaimDelete {
+		policy.WhenDeleted = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	}
+	return policy
+}
+
+// claims are the volumes that all pods of a Deployment or DaemonSet share.
+func (r *renderer) claims() []*corev1.PersistentVolumeClaim {
+	var claims []*corev1.PersistentVolumeClaim
+	for _, s := range r.node.K8s.StorageConfig {
+		meta := r.meta(claimName(r.node.Workload, s.Name))
+		meta.Annotations = r.claimAnnotations(s.Name)
+		claims = append(claims, &corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: *s.Spec.DeepCopy()})
+	}
+	return claims
+}
+
+func (r *renderer) claimAnnotations(storage string) map[string]string {
+	return map[string]string{AnnotationCluster: r.cluster, AnnotationStorage: storage}
+}

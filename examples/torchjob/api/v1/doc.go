@@ -1,0 +1,8 @@
+// Package v1 holds the example's kind, TorchJob.
+//
+// +kubebuilder:object:generate=true
+// +groupName=examples.armature.dev
+package v1
+
+//go:generate go tool -modfile=../../../../tools/gen/go.mod controller-gen object crd:generateEmbeddedObjectMeta=true paths=. output:crd:dir=../../config
+//go:generate go run -C ../../../../tools/gen ./trimcrd -embedded template ../../examples/torchjob/config

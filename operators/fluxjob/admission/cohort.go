@@ -1,0 +1,184 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/queue"
+)
+
+// cohort is the setups that lend to each other, and their jobs.
+type cohort struct {
+	setups []*v1alpha1.FluxSetup // by name
+	self   int                   // the one whose plan this is
+	known  *known
+	books  [][]v1alpha1.FluxReservation // of each setup
+	names  []string                     // of what is counted: what an amount's index means
+
+	jobs    []*v1alpha1.FluxJob // those that queue.State's jobs are
+	pending int                 // how many wait for self, also those that can't be admitted as they are
+}
+
+// gather returns the cohort of a setup, and what is to be decided about.
+func gather(self *v1alpha1.FluxSetup, seen builder.View) (*cohort, queue.State) {
+	c := &cohort{setups: []*v1alpha1.FluxSetup{self}}
+	for _, other := range builder.All[*v1alpha1.FluxSetup](seen) {
+		if other.Name != self.Name && self.Spec.Cohort != "" && other.Spec.Cohort == self.Spec.Cohort && other.DeletionTimestamp == nil {
+			c.setups = append(c.setups, other)
+		}
+	}
+	slices.SortFunc(c.setups, func(a, b *v1alpha1.FluxSetup) int { return cmp.Compare(a.Name, b.Name) })
+	c.self = slices.Index(c.setups, self)
+	c.names = counted(c.setups)
+	jobs := builder.All[*v1alpha1.FluxJob](seen)
+	c.known = newKnown(c.setups, jobs, seen)
+	state := queue.State{Now: seen.Now}
+	for i, setup := range c.setups {
+		book := c.known.settle(setup, jobs)
+		c.books = append(c.books, book)
+		state.Setups = append(state.Setups, c.rules(setup, len(book)))
+		for r := range book {
+			state.Holders = append(state.Holders, c.holder(i, &book[r]))
+		}
+	}
+	c.lineUp(&state, jobs, namespaces(seen))
+	return c, state
+}
+
+// counted returns the names of what any of the quotas limits.
+func counted(setups []*v1alpha1.FluxSetup) []string {
+	var names []string
+	for _, s := range setups {
+		for name := range s.Spec.Quota.Resources {
+			names = append(names, string(name))
+		}
+	}
+	slices.Sort(names)
+	return append([]string{needs.MiniClusters, needs.NumberOfPods}, slices.Compact(names)...)
+}
+
+// rules returns a setup as numbers.
+func (c *cohort) rules(setup *v1alpha1.FluxSetup, held int) queue.Setup {
+	spec := &setup.Spec
+	invalid := len(validate(spec)) > 0
+	return queue.Setup{
+		Quota: c.limits(&spec.Quota), Borrow: c.limits(spec.BorrowingLimit), Lend: c.limits(spec.LendingLimit),
+		Strict:   spec.QueueingStrategy == v1alpha1.StrictFIFO,
+		Preempts: spec.Preemption == v1alpha1.PreemptionLowerPriority,
+		Hold:     invalid || spec.StopPolicy == v1alpha1.StopHold || setup.DeletionTimestamp != nil || held >= v1alpha1.MaxFluxReservations,
+		Drain:    !invalid && spec.StopPolicy == v1alpha1.StopHoldAndDrain,
+	}
+}
+
+// limits returns a quota as amounts.
+func (c *cohort) limits(quota *v1alpha1.FluxQuota) queue.Amounts {
+	amounts := make(queue.Amounts, len(c.names))
+	for r, name := range c.names {
+		amounts[r] = queue.Unlimited
+		switch {
+		case quota == nil:
+		case name == needs.MiniClusters:
+			if quota.MiniClusters != nil {
+				amounts[r] = int64(max(0, *quota.MiniClusters))
+			}
+		case name == needs.NumberOfPods:
+			if quota.Pods != nil {
+				amounts[r] = int64(max(0, *quota.Pods))
+			}
+		default:
+			resource := corev1.ResourceName(name)
+			if q, ok := quota.Resources[resource]; ok {
+				amounts[r] = needs.Scaled(resource, q)
+			}
+		}
+	}
+	return amounts
+}
+
+// holder returns a reservation as numbers.
+func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
+	h := queue.Holder{
+		ID: queue.ID{Namespace: r.Namespace, Name: r.Name}, Setup: setup, Since: r.Time.Time,
+		Leaving: c.known.isLeaving(r), Holds: make(queue.Amounts, len(c.names)),
+	}
+	for i, name := range c.names {
+		switch name {
+		case needs.MiniClusters:
+			h.Holds[i] = 1
+		case needs.NumberOfPods:
+			h.Holds[i] = int64(r.Pods)
+		default:
+			resource := corev1.ResourceName(name)
+			if q, ok := r.Resources[resource]; ok {
+				h.Holds[i] = needs.Scaled(resource, q)
+			}
+		}
+	}
+	if job := c.known.jobs[r.UID]; job != nil {
+		h.Priority = needs.Priority(job, c.setups[setup])
+		if limit := c.setups[setup].Spec.Readiness; limit != nil && (job.Status.Admission == nil || job.Status.Admission.ReadyTime == nil) {
+			h.ReadyBy = r.Time.Add(time.Duration(limit.TimeoutSeconds) * time.Second)
+		}
+	}
+	return h
+}
+
+// lineUp adds the jobs that can be admitted as they are.
+func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces map[string]map[string]string) {
+	index := make(map[string]int, len(c.setups))
+	allowed := make([]func(map[string]string) bool, len(c.setups))
+	reserved := map[types.UID]bool{}
+	for i, s := range c.setups {
+		index[s.Name], allowed[i] = i, selects(&s.Spec)
+		for r := range c.books[i] {
+			reserved[c.books[i][r].UID] = true
+		}
+	}
+	// Room for all, if this is the only cohort, and for their amounts.
+	state.Jobs, c.jobs = make([]queue.Job, 0, len(jobs)), make([]*v1alpha1.FluxJob, 0, len(jobs))
+	amounts := make(queue.Amounts, len(jobs)*len(c.names))
+	for _, job := range jobs {
+		i, ok := index[needs.Queue(job)]
+		if !ok || !needs.Wants(job) || reserved[job.UID] {
+			continue
+		}
+		setup := c.setups[i]
+		if i == c.self {
+			c.pending++
+		}
+		size := needs.Size(job, setup)
+		if limit := setup.Spec.MiniCluster.MaxSize; limit != nil && needs.Most(job, size) > *limit {
+			continue
+		}
+		if !allowed[i](namespaces[job.Namespace]) || len(needs.Problems(job)) > 0 {
+			continue
+		}
+		place := needs.Place(job, setup)
+		place.Setup = i
+		place.Needs, amounts = amounts[:len(c.names):len(c.names)], amounts[len(c.names):]
+		for r, name := range c.names {
+			place.Needs[r] = needs.Counted(job, size, name)
+		}
+		if t := job.Status.RequeueTime; t != nil {
+			place.NotBefore = t.Time
+		}
+		state.Jobs = append(state.Jobs, place)
+		c.jobs = append(c.jobs, job)
+	}
+}
+
+// namespaces returns the labels of the namespaces.
+func namespaces(seen builder.View) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, ns := range builder.All[*corev1.Namespace](seen) {
+		all[ns.Name] = ns.Labels
+	}
+	return all
+}

@@ -1,0 +1,56 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/fluxjob/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/queue"
+)
+
+// enter returns the setup's own book after what was decided about it. What was decided about the other setups of the
+// cohort is for their own passes.
+func (c *cohort) enter(state *queue.State, d *queue.Decisions, now metav1.Time) []v1alpha1.FluxReservation {
+	book := slices.Clone(c.books[c.self])
+	first := 0 // of the setup's own among the holders
+	for i := range c.self {
+		first += len(c.books[i])
+	}
+	for _, e := range d.Evicted {
+		if state.Holders[e.Holder].Setup == c.self {
+			book[e.Holder-first].Evicted = c.eviction(state, e, now)
+		}
+	}
+	for _, i := range d.Admitted {
+		if state.Jobs[i].Setup != c.self || len(book) >= v1alpha1.MaxFluxReservations {
+			continue
+		}
+		job := c.jobs[i]
+		share := needs.Of(job, c.setups[c.self])
+		book = append(book, v1alpha1.FluxReservation{
+			Namespace: job.Namespace, Name: job.Name, UID: job.UID, Run: job.Status.Runs + 1, Time: now, Generation: job.Generation,
+			Size: share.Size, Pods: share.Pods, Resources: share.Resources,
+		})
+	}
+	return book
+}
+
+// eviction says why a holder must go. It names no job of someone else's.
+func (c *cohort) eviction(state *queue.State, e queue.Eviction, now metav1.Time) *v1alpha1.FluxEviction {
+	queueName := c.setups[c.self].Name
+	switch e.Cause {
+	case queue.Preempted:
+		job := &state.Jobs[e.For]
+		return &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonPreempted, Time: now, Message: fmt.Sprintf(
+			"a job of priority %d of queue %q needs the room", job.Priority, c.setups[job.Setup].Name)}
+	case queue.NotReady:
+		return &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonNotReady, Time: now, Message: fmt.Sprintf(
+			"not all pods were ready %d seconds after the admission", c.setups[c.self].Spec.Readiness.TimeoutSeconds)}
+	default:
+		return &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonQueueStopped, Time: now, Message: fmt.Sprintf(
+			"queue %q has stopPolicy %s", queueName, v1alpha1.StopHoldAndDrain)}
+	}
+}

@@ -1,0 +1,59 @@
+package admission
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/fluxjob/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/queue"
+)
+
+// reasons are those of the queue in the words of the API.
+var reasons = map[queue.Reason]string{
+	queue.Short:      v1alpha1.ReasonQuotaExceeded,
+	queue.MakingRoom: v1alpha1.ReasonMakingRoom,
+	queue.Behind:     v1alpha1.ReasonBehindOthers,
+	queue.Backoff:    v1alpha1.ReasonBackoff,
+	queue.Held:       v1alpha1.ReasonQueueStopped,
+}
+
+// line returns the first of those who wait, and why.
+func (c *cohort) line(d *queue.Decisions) []v1alpha1.FluxLinePlace {
+	waiting := d.Waiting[c.self]
+	var line []v1alpha1.FluxLinePlace
+	for _, i := range waiting[:min(len(waiting), v1alpha1.MaxFluxLine)] {
+		why := d.Why[i]
+		place := v1alpha1.FluxLinePlace{Namespace: c.jobs[i].Namespace, Name: c.jobs[i].Name, Reason: reasons[why.Reason]}
+		if why.Reason == queue.Short {
+			place.Resource = c.names[why.Resource]
+		}
+		line = append(line, place)
+	}
+	return line
+}
+
+// marks returns who is at the positions by which those beyond the line know about where they are: each is some twice
+// the one before.
+func (c *cohort) marks(d *queue.Decisions) []v1alpha1.FluxLineMark {
+	waiting := d.Waiting[c.self]
+	var marks []v1alpha1.FluxLineMark
+	for position := range needs.Positions(len(waiting)) {
+		job := c.jobs[waiting[position-1]]
+		marks = append(marks, v1alpha1.FluxLineMark{
+			Position: int32(position), Priority: needs.Priority(job, c.setups[c.self]), Since: metav1.NewTime(needs.Since(job)),
+			Namespace: job.Namespace, Name: job.Name,
+		})
+	}
+	return marks
+}
+
+// longestWait returns when the first of those who wait was created.
+func (c *cohort) longestWait(d *queue.Decisions) *metav1.Time {
+	var first *metav1.Time
+	for _, i := range d.Waiting[c.self] {
+		if t := &c.jobs[i].CreationTimestamp; first == nil || t.Before(first) {
+			first = t
+		}
+	}
+	return first.DeepCopy()
+}

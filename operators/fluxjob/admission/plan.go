@@ -1,0 +1,93 @@
+package admission
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/fluxjob/queue"
+)
+
+const (
+	// countersCanWait is how long the counts and the line may lag behind, so that thousands of jobs that are created one
+	// after another don't cause as many writes.
+	countersCanWait = time.Second
+	// lingering is how soon to look again for what jobs that are gone have left.
+	lingering = time.Minute
+)
+
+// Plan says what a FluxSetup's book is now. It is a [builder.PlanFunc].
+func Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan[*v1alpha1.FluxSetup] {
+	if setup.DeletionTimestamp != nil {
+		return builder.Plan[*v1alpha1.FluxSetup]{} // its book goes with it; its jobs know what they hold
+	}
+	now := metav1.NewTime(seen.Now).Rfc3339Copy() // as precise as the API server keeps it
+	c, state := gather(setup, seen)
+	d := queue.Decide(state)
+
+	status := v1alpha1.FluxSetupStatus{
+		ObservedGeneration: setup.Generation,
+		Reservations:       c.enter(&state, &d, now),
+		Usage:              c.usage(&d),
+		LongestWaitSince:   c.longestWait(&d),
+		Line:               c.line(&d),
+		Marks:              c.marks(&d),
+		Conditions:         slices.Clone(setup.Status.Conditions),
+	}
+	status.Admitted = int32(len(status.Reservations))
+	status.Pending = int32(c.pending - (len(status.Reservations) - len(c.books[c.self])))
+	setReady(&status, setup, now)
+
+	plan := builder.Plan[*v1alpha1.FluxSetup]{RequeueAfter: c.again(&d, seen.Now, status.Reservations)}
+	if equality.Semantic.DeepEqual(&status, &setup.Status) {
+		return plan
+	}
+	after := *setup
+	after.Status = status
+	plan.Status = &after
+	plan.Events = stateChanged(setup, &status)
+	if sameBook(status.Reservations, setup.Status.Reservations) && len(plan.Events) == 0 && setup.Status.ObservedGeneration == setup.Generation {
+		plan.StatusCanWait = countersCanWait
+	}
+	return plan
+}
+
+// again says when to look again. Time brings backoffs and readiness timeouts to an end.
+func (c *cohort) again(d *queue.Decisions, now time.Time, book []v1alpha1.FluxReservation) time.Duration {
+	var after time.Duration
+	if !d.Next.IsZero() {
+		after = max(d.Next.Sub(now), time.Millisecond)
+	}
+	gone := func(r v1alpha1.FluxReservation) bool { return c.known.jobs[r.UID] == nil }
+	if slices.ContainsFunc(c.books[c.self], gone) && (after == 0 || after > lingering) {
+		after = lingering
+	}
+	return after
+}
+
+// sameBook reports whether two books give the same to the same.
+func sameBook(a, b []v1alpha1.FluxReservation) bool {
+	return slices.EqualFunc(a, b, func(a, b v1alpha1.FluxReservation) bool {
+		return a.UID == b.UID && a.Run == b.Run && (a.Evicted == nil) == (b.Evicted == nil)
+	})
+}
+
+// stateChanged returns an event if the queue opens or closes.
+func stateChanged(setup *v1alpha1.FluxSetup, status *v1alpha1.FluxSetupStatus) []events.Event {
+	before := meta.FindStatusCondition(setup.Status.Conditions, builder.ConditionReady)
+	after := meta.FindStatusCondition(status.Conditions, builder.ConditionReady)
+	switch {
+	case before != nil && before.Reason == after.Reason && before.Message == after.Message:
+		return nil
+	case after.Status == metav1.ConditionTrue:
+		return []events.Event{events.Normal(after.Reason, after.Message)}
+	default:
+		return []events.Event{events.Warning(after.Reason, after.Message)}
+	}
+}

@@ -1,0 +1,325 @@
+package admission
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+func TestWhoIsAdmitted(t *testing.T) {
+	suspended := func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true }
+	ended := func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = ptr.To(at(3)) }
+	sized := func(n int32) func(*v1alpha1.FluxJob) {
+		return func(j *v1alpha1.FluxJob) { j.Spec.Size = &n }
+	}
+	backingOff := func(j *v1alpha1.FluxJob) { j.Status.RequeueTime = ptr.To(at(100)) }
+	labelled := func(j *v1alpha1.FluxJob) {
+		j.Labels, j.Spec.Queue = map[string]string{v1alpha1.LabelKueueQueue: "k"}, ""
+	}
+	tests := map[string]struct {
+		setup   *v1alpha1.FluxSetup
+		others  []client.Object
+		held    []string
+		waiting []string
+		pending int32
+	}{
+		"two of three fit": {
+			setup: makeSetup("q", clusters(2)), others: []client.Object{makeJob("a", 1), makeJob("b", 2), makeJob("c", 3)},
+			held: []string{"a", "b"}, waiting: []string{"c: QuotaExceeded miniClusters"}, pending: 1,
+		},
+		"by pods": {
+			setup: makeSetup("q", podLimit(3)), others: []client.Object{makeJob("a", 1), makeJob("b", 2), makeJob("c", 3, sized(1))},
+			held: []string{"a", "c"}, waiting: []string{"b: QuotaExceeded pods"}, pending: 1,
+		},
+		"by cpu": {
+			setup: makeSetup("q", cpus("4500m")), others: []client.Object{makeJob("a", 1), makeJob("b", 2), makeJob("c", 3)},
+			held: []string{"a", "b"}, waiting: []string{"c: QuotaExceeded cpu"}, pending: 1,
+		},
+		"without a quota": {
+			setup: makeSetup("q"), others: []client.Object{makeJob("a", 1), makeJob("b", 2)}, held: []string{"a", "b"},
+		},
+		"of other queues, Kueue's, suspended, ended": {
+			setup: makeSetup("q", clusters(2)),
+			others: []client.Object{makeJob("a", 1, inQueue("other")), makeJob("b", 2, labelled), makeJob("c", 3, suspended),
+				makeJob("d", 4, ended), makeJob("e", 5)},
+			held: []string{"e"},
+		},
+		"too large for the quota, and for maxSize": {
+			setup:  makeSetup("q", podLimit(3), func(s *v1alpha1.FluxSetup) { s.Spec.MiniCluster.MaxSize = ptr.To[int32](4) }),
+			others: []client.Object{makeJob("a", 1, sized(4)), makeJob("b", 2, sized(5)), makeJob("c", 3)},
+			held:   []string{"c"}, pending: 2,
+		},
+		"the size that the setup says": {
+			setup:  makeSetup("q", podLimit(3), func(s *v1alpha1.FluxSetup) { s.Spec.MiniCluster.Size = ptr.To[int32](3) }),
+			others: []client.Object{makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Spec.Size = nil }), makeJob("b", 2, sized(1))},
+			held:   []string{"a"}, waiting: []string{"b: QuotaExceeded pods"}, pending: 1,
+		},
+		"backing off": {
+			setup: makeSetup("q", clusters(1)), others: []client.Object{makeJob("a", 1, backingOff)},
+			waiting: []string{"a: Backoff"}, pending: 1,
+		},
+		"an invalid job": {
+			setup: makeSetup("q"), others: []client.Object{makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Spec.Image = "" })}, pending: 1,
+		},
+		"strict": {
+			setup:  makeSetup("q", podLimit(3), func(s *v1alpha1.FluxSetup) { s.Spec.QueueingStrategy = v1alpha1.StrictFIFO }),
+			others: []client.Object{makeJob("a", 1), makeJob("b", 2), makeJob("c", 3, sized(1))},
+			held:   []string{"a"}, waiting: []string{"b: QuotaExceeded pods", "c: BehindOthers"}, pending: 2,
+		},
+		"a higher priority first, the setup's own for those that say none": {
+			setup:  makeSetup("q", clusters(2), func(s *v1alpha1.FluxSetup) { s.Spec.Priority = 5 }),
+			others: []client.Object{makeJob("a", 1, ofPriority(4)), makeJob("b", 2), makeJob("c", 3, ofPriority(6))},
+			held:   []string{"c", "b"}, waiting: []string{"a: QuotaExceeded miniClusters"}, pending: 1,
+		},
+		"held": {
+			setup: makeSetup("q", func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy = v1alpha1.StopHold }), others: []client.Object{makeJob("a", 1)},
+			waiting: []string{"a: QueueStopped"}, pending: 1,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := settle(t, tt.setup, 10, tt.others...)
+			assert.Equal(t, tt.held, held(got))
+			assert.Equal(t, tt.waiting, waiting(got))
+			assert.Equal(t, tt.pending, got.Status.Pending)
+			assert.Equal(t, int32(len(tt.held)), got.Status.Admitted)
+			assert.Equal(t, int64(1), got.Status.ObservedGeneration)
+		})
+	}
+}
+
+func TestNamespaces(t *testing.T) {
+	namespace := func(name, team string) *corev1.Namespace {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"team": team}}}
+	}
+	elsewhere := makeJob("b", 2)
+	elsewhere.Namespace = "other"
+	setup := makeSetup("q", func(s *v1alpha1.FluxSetup) {
+		s.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "hpc"}}
+	})
+	got := settle(t, setup, 10, makeJob("a", 1), elsewhere, namespace("default", "hpc"), namespace("other", "web"))
+	assert.Equal(t, []string{"a"}, held(got))
+	assert.Empty(t, waiting(got))
+	assert.Equal(t, int32(1), got.Status.Pending)
+}
+
+func TestAReservationSaysWhatWasGiven(t *testing.T) {
+	job := makeJob("a", 1)
+	job.Generation, job.Status.Runs = 3, 2
+	got := settle(t, makeSetup("q", podLimit(5), cpus("8")), 10, job)
+	assert.Equal(t, []v1alpha1.FluxReservation{{
+		Namespace: "default", Name: "a", UID: "a-uid", Run: 3, Time: at(10), Generation: 3, Size: 2, Pods: 2,
+		Resources: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(2000, resource.DecimalSI)},
+	}}, got.Status.Reservations)
+	var texts []string
+	for _, r := range got.Status.Usage {
+		texts = append(texts, fmt.Sprint(r.Name, ": ", r.Used.String(), " of ", r.Quota.String(), ", ", r.Free.String(), " free, at most ", r.Largest.String()))
+	}
+	assert.Equal(t, []string{"pods: 2 of 5, 3 free, at most 5", "cpu: 2 of 8, 6 free, at most 8"}, texts)
+}
+
+func TestWhichReservationsStillHold(t *testing.T) {
+	cluster := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", OwnerReferences: []metav1.OwnerReference{
+		*metav1.NewControllerRef(makeJob("a", 1), v1alpha1.GroupVersion.WithKind("FluxJob"))}}}
+	accepted := makeJob("a", 1, holding)
+	offered := withBook(makeJob("a", 1))
+	tests := map[string]struct {
+		setup  *v1alpha1.FluxSetup
+		others []client.Object
+		held   []string
+	}{
+		"accepted":             {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{accepted, makeJob("b", 2)}, []string{"a"}},
+		"yet to be accepted":   {makeSetup("q", clusters(1), offered), []client.Object{makeJob("a", 1), makeJob("b", 2)}, []string{"a"}},
+		"not seen in the book": {makeSetup("q", clusters(1)), []client.Object{accepted, makeJob("b", 2)}, []string{"a"}},
+		"given back": {makeSetup("q", clusters(1), offered), []client.Object{
+			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Runs, j.Status.CompletionTime = 1, ptr.To(at(5)) }), makeJob("b", 2)}, []string{"b"}},
+		"declined": {makeSetup("q", clusters(1), offered), []client.Object{
+			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Runs, j.Spec.Suspend = 1, true }), makeJob("b", 2)}, []string{"b"}},
+		"suspended, but not declined": {makeSetup("q", clusters(1), offered), []client.Object{
+			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true }), makeJob("b", 2)}, []string{"a"}},
+		"ended, with pods that have yet to stop": {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{
+			makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = ptr.To(at(5)) }), makeJob("b", 2)}, []string{"a"}},
+		"gone":                                  {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{makeJob("b", 2)}, []string{"b"}},
+		"gone, with a MiniCluster that remains": {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{makeJob("b", 2), cluster}, []string{"a"}},
+		"another of the same name": {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{
+			makeJob("a", 5, func(j *v1alpha1.FluxJob) { j.UID = "other" }), makeJob("b", 2)}, []string{"b"}},
+		"moved to another queue": {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{
+			makeJob("a", 1, holding, inQueue("other"), func(j *v1alpha1.FluxJob) { j.Status.Admission.Queue = "q" }), makeJob("b", 2)}, []string{"a"}},
+		"entered twice":                      {makeSetup("q", clusters(3), withBook(accepted, accepted)), []client.Object{accepted}, []string{"a"}},
+		"more than a quota that was lowered": {makeSetup("q", clusters(0), withBook(accepted)), []client.Object{accepted, makeJob("b", 2)}, []string{"a"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tt.held, held(settle(t, tt.setup, 10, tt.others...)))
+		})
+	}
+	p := plan(t, makeSetup("q", clusters(1), withBook(accepted)), 10, cluster)
+	assert.Equal(t, lingering, p.RequeueAfter, "should no event tell that it is gone")
+}
+
+func TestEvictions(t *testing.T) {
+	a, b := makeJob("a", 1, holding), makeJob("b", 2, holding)
+	urgent := makeJob("urgent", 3, ofPriority(5))
+	got := settle(t, makeSetup("q", clusters(2), preempting, withBook(a, b)), 10, a, b, urgent)
+	assert.Equal(t, []string{"a", "(b: Preempted)"}, held(got))
+	assert.Equal(t, []string{"urgent: MakingRoom"}, waiting(got))
+	assert.Equal(t, `a job of priority 5 of queue "q" needs the room`, got.Status.Reservations[1].Evicted.Message)
+	assert.Equal(t, at(10), got.Status.Reservations[1].Evicted.Time)
+
+	readiness := func(s *v1alpha1.FluxSetup) {
+		s.Spec.Readiness = &v1alpha1.FluxReadiness{TimeoutSeconds: 30, BackoffSeconds: 60, BackoffMaxSeconds: 60}
+	}
+	ready := makeJob("b", 2, holding, func(j *v1alpha1.FluxJob) { j.Status.Admission.ReadyTime = ptr.To(at(5)) })
+	setup := makeSetup("q", readiness, withBook(a, ready))
+	p := plan(t, setup, 21, a, ready)
+	assert.Equal(t, 10*time.Second, p.RequeueAfter)
+	got = settle(t, setup, 31, a, ready)
+	assert.Equal(t, []string{"(a: NotReady)", "b"}, held(got))
+	assert.Equal(t, "not all pods were ready 30 seconds after the admission", got.Status.Reservations[0].Evicted.Message)
+
+	drained := func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy = v1alpha1.StopHoldAndDrain }
+	got = settle(t, makeSetup("q", drained, withBook(a)), 10, a, urgent)
+	assert.Equal(t, []string{"(a: QueueStopped)"}, held(got))
+	assert.Equal(t, []string{"urgent: QueueStopped"}, waiting(got))
+	assert.Equal(t, `queue "q" has stopPolicy HoldAndDrain`, got.Status.Reservations[0].Evicted.Message)
+}
+
+func TestACohort(t *testing.T) {
+	mine := makeSetup("mine", clusters(1), inCohort("lab"), preempting)
+	borrower := makeJob("borrower", 2, holding, inQueue("yours"), func(j *v1alpha1.FluxJob) { j.Status.Admission.Queue = "yours" })
+	own := makeJob("own", 1, holding, inQueue("yours"), func(j *v1alpha1.FluxJob) { j.Status.Admission.Queue = "yours" })
+	yours := makeSetup("yours", clusters(1), inCohort("lab"), withBook(own, borrower))
+	other := makeSetup("other", clusters(9))
+
+	waits := makeJob("waits", 3, inQueue("mine"))
+	got := settle(t, mine, 10, waits, own, borrower, yours, other)
+	assert.Empty(t, held(got), "the cohort has nothing left")
+	assert.Equal(t, []string{"waits: QuotaExceeded miniClusters"}, waiting(got))
+	assert.Equal(t, "0", got.Status.Usage[0].Free.String())
+	assert.Equal(t, "2", got.Status.Usage[0].Largest.String())
+
+	urgent := makeJob("urgent", 3, inQueue("mine"), ofPriority(1))
+	got = settle(t, mine, 10, urgent, own, borrower, yours, other)
+	assert.Equal(t, []string{"urgent: MakingRoom"}, waiting(got), "yours has to give it back")
+	got = settle(t, yours, 10, urgent, own, borrower, mine, other)
+	assert.Equal(t, []string{"own", "(borrower: Preempted)"}, held(got))
+	assert.Equal(t, `a job of priority 1 of queue "mine" needs the room`, got.Status.Reservations[1].Evicted.Message)
+}
+
+func TestAnInvalidSetupAdmitsNoOneAndKeepsItsBook(t *testing.T) {
+	quota := func(name, value string) func(*v1alpha1.FluxSetup) {
+		return func(s *v1alpha1.FluxSetup) {
+			s.Spec.Quota.Resources = corev1.ResourceList{corev1.ResourceName(name): resource.MustParse(value)}
+		}
+	}
+	tests := map[string]struct {
+		change func(*v1alpha1.FluxSetup)
+		want   string
+	}{
+		"negative": {quota("cpu", "-1"), `spec.quota.resources[cpu]: Invalid value: "-1": must be greater than or equal to 0`},
+		"misspelt": {quota("gpu", "1"), `spec.quota.resources[gpu]: Invalid value: "gpu": pods can request cpu, memory, ` +
+			`ephemeral-storage, hugepages-<size>, and other resources by their full names, such as nvidia.com/gpu`},
+		"pods":         {quota("pods", "1"), `spec.quota.resources[pods]: Invalid value: "pods": the number of pods is limited by the field pods beside resources`},
+		"miniClusters": {quota("miniClusters", "1"), `the number of MiniClusters is limited by the field miniClusters beside resources`},
+		"no name":      {quota("a/b/c", "1"), `spec.quota.resources[a/b/c]: Invalid value: "a/b/c": `},
+		"borrowing": {func(s *v1alpha1.FluxSetup) {
+			s.Spec.BorrowingLimit = &v1alpha1.FluxQuota{Resources: corev1.ResourceList{"cpu": resource.MustParse("-2")}}
+		}, `spec.borrowingLimit.resources[cpu]: Invalid value: "-2"`},
+		"lending": {func(s *v1alpha1.FluxSetup) {
+			s.Spec.LendingLimit = &v1alpha1.FluxQuota{Resources: corev1.ResourceList{"cpus": resource.MustParse("2")}}
+		}, `spec.lendingLimit.resources[cpus]: Invalid value: "cpus"`},
+		"selector": {func(s *v1alpha1.FluxSetup) {
+			s.Spec.NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
+		}, `spec.namespaceSelector.matchExpressions[0].operator: Invalid value: "Near"`},
+	}
+	running := makeJob("a", 1, holding)
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			setup := makeSetup("q", withBook(running), tt.change)
+			p := plan(t, setup, 10, running, makeJob("b", 2))
+			require.Len(t, p.Events, 1)
+			assert.Equal(t, v1alpha1.ReasonInvalidSpec, p.Events[0].Reason)
+			assert.Zero(t, p.StatusCanWait)
+			got := settle(t, setup, 10, running, makeJob("b", 2))
+			assert.Equal(t, []string{"a"}, held(got))
+			for kind, value := range map[string]metav1.ConditionStatus{builder.ConditionReady: metav1.ConditionFalse, builder.ConditionStalled: metav1.ConditionTrue} {
+				c := condition(got, kind)
+				assert.Equal(t, value, c.Status)
+				assert.Equal(t, v1alpha1.ReasonInvalidSpec, c.Reason)
+				assert.Contains(t, c.Message, tt.want)
+			}
+			mended := makeSetup("q")
+			mended.Status = got.Status
+			got = settle(t, mended, 20, running, makeJob("b", 2))
+			assert.Equal(t, []string{"a", "b"}, held(got))
+			assert.Equal(t, v1alpha1.ReasonOpen, condition(got, builder.ConditionReady).Reason)
+			assert.Empty(t, condition(got, builder.ConditionStalled).Type)
+		})
+	}
+	for _, name := range []string{"cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "nvidia.com/gpu"} {
+		assert.Equal(t, v1alpha1.ReasonOpen, condition(settle(t, makeSetup("q", quota(name, "1")), 1), builder.ConditionReady).Reason, name)
+	}
+}
+
+func TestWhatIsWrittenLater(t *testing.T) {
+	setup := settle(t, makeSetup("q", clusters(1)), 1, makeJob("a", 1))
+	assert.Equal(t, []string{"a"}, held(setup))
+	p := plan(t, setup, 2, makeJob("a", 1), makeJob("b", 2))
+	require.NotNil(t, p.Status)
+	assert.Equal(t, int32(1), p.Status.Status.Pending)
+	assert.Equal(t, countersCanWait, p.StatusCanWait, "only counts and the line have changed")
+	assert.Equal(t, at(2), *p.Status.Status.LongestWaitSince)
+
+	held := makeSetup("q", func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy, s.Generation = v1alpha1.StopHold, 2 })
+	held.Status = setup.Status
+	p = plan(t, held, 3, makeJob("a", 1))
+	assert.Zero(t, p.StatusCanWait)
+	require.Len(t, p.Events, 1)
+	assert.Equal(t, v1alpha1.ReasonHeld, p.Events[0].Reason)
+}
+
+func TestTheLineIsBounded(t *testing.T) {
+	var jobs []client.Object
+	for i := range 1234 {
+		jobs = append(jobs, makeJob(fmt.Sprintf("job-%04d", i), i))
+	}
+	got := settle(t, makeSetup("q", clusters(0)), 10, jobs...)
+	assert.Empty(t, got.Status.Line, "they can never run")
+
+	got = settle(t, makeSetup("q", clusters(1), withBook(makeJob("running", 0, holding))), 10, append(jobs, makeJob("running", 0, holding))...)
+	require.Len(t, got.Status.Line, v1alpha1.MaxFluxLine)
+	assert.Equal(t, "job-0099", got.Status.Line[99].Name)
+	var marks []string
+	for _, m := range got.Status.Marks {
+		marks = append(marks, fmt.Sprint(m.Position, " ", m.Name))
+	}
+	assert.Equal(t, []string{"200 job-0199", "500 job-0499", "1000 job-0999"}, marks)
+	assert.Equal(t, at(0), *got.Status.LongestWaitSince)
+}
+
+func TestReservationsAreBounded(t *testing.T) {
+	var jobs []client.Object
+	for i := range v1alpha1.MaxFluxReservations + 2 {
+		jobs = append(jobs, makeJob(fmt.Sprintf("job-%04d", i), i))
+	}
+	got := settle(t, makeSetup("q"), 10, jobs...)
+	assert.Len(t, got.Status.Reservations, v1alpha1.MaxFluxReservations)
+	assert.Equal(t, []string{"job-3000: QueueStopped", "job-3001: QueueStopped"}, waiting(got))
+	assert.Equal(t, v1alpha1.ReasonReservationsFull, condition(got, builder.ConditionReady).Reason)
+}
+
+func TestASetupThatIsBeingDeletedDoesNothing(t *testing.T) {
+	setup := makeSetup("q", func(s *v1alpha1.FluxSetup) { s.DeletionTimestamp = ptr.To(at(1)) })
+	assert.Zero(t, plan(t, setup, 2, makeJob("a", 1)))
+}

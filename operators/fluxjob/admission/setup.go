@@ -1,0 +1,33 @@
+package admission
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+// Name is the operator's name: the writer of the FluxSetups' status, and the reporter of its events.
+const Name = "fluxsetup"
+
+// Setup lets a manager run FluxSetups, one pass at a time: each sees the books that the ones before it have written.
+func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
+	var options controller.Options
+	for _, f := range change {
+		f(&options)
+	}
+	options.MaxConcurrentReconciles = 1
+	return Operator(mgr).WithOptions(options).Complete()
+}
+
+// Operator describes the operator: what it looks at, and its plan. Tests run its Reconciler without a manager (nil).
+func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxSetup] {
+	return builder.NewOperator[*v1alpha1.FluxSetup](mgr, Name).
+		Reads(&v1alpha1.FluxJob{}, nil).Wakes(&v1alpha1.FluxJob{}, wokenByJob).
+		Reads(&v1alpha1.FluxSetup{}, nil).Wakes(&v1alpha1.FluxSetup{}, wokenBySetup).
+		Reads(&v1alpha1.MiniCluster{}, nil).Wakes(&v1alpha1.MiniCluster{}, wokenByCluster).
+		Reads(&corev1.Namespace{}, nil).Wakes(&corev1.Namespace{}, wokenByNamespace).
+		Plan(Plan)
+}

@@ -1,0 +1,87 @@
+package admission
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/needs"
+)
+
+// LabelQueue is the label of a FluxJob's MiniCluster with the name of the FluxSetup that gave it its share.
+const LabelQueue = "api.practice.com/flux-queue"
+
+// wokenByJob are the queues that a job was and is in, if something changed that they care for.
+func wokenByJob(before, after client.Object) builder.Owners {
+	old, _ := before.(*v1alpha1.FluxJob)
+	job, _ := after.(*v1alpha1.FluxJob)
+	if old != nil && job != nil && old.UID == job.UID && sameForQueue(old, job) {
+		return builder.Owners{}
+	}
+	return owners(append(queuesOf(old), queuesOf(job)...)...)
+}
+
+// sameForQueue reports whether a change of a job means nothing to its queue: its position, its conditions.
+func sameForQueue(a, b *v1alpha1.FluxJob) bool {
+	return a.Generation == b.Generation && needs.Kueue(a) == needs.Kueue(b) &&
+		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
+		a.Status.Runs == b.Status.Runs && (a.Status.CompletionTime == nil) == (b.Status.CompletionTime == nil) &&
+		a.Status.RequeueTime.Equal(b.Status.RequeueTime) && sameAdmission(a.Status.Admission, b.Status.Admission)
+}
+
+func sameAdmission(a, b *v1alpha1.FluxAdmission) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return (a.Evicted == nil) == (b.Evicted == nil) && (a.ReadyTime == nil) == (b.ReadyTime == nil)
+}
+
+func queuesOf(job *v1alpha1.FluxJob) []string {
+	if job == nil {
+		return nil
+	}
+	queues := []string{needs.Queue(job)}
+	if job.Status.Admission != nil {
+		queues = append(queues, job.Status.Admission.Queue)
+	}
+	return queues
+}
+
+// wokenByCluster is the queue of a MiniCluster that is gone.
+func wokenByCluster(before, after client.Object) builder.Owners {
+	if after != nil {
+		return builder.Owners{}
+	}
+	return owners(before.GetLabels()[LabelQueue])
+}
+
+// wokenBySetup are all others if the setup is in a cohort: what it gives, and who waits for it, concerns them.
+func wokenBySetup(before, after client.Object) builder.Owners {
+	old, _ := before.(*v1alpha1.FluxSetup)
+	setup, _ := after.(*v1alpha1.FluxSetup)
+	return builder.Owners{All: (old != nil && old.Spec.Cohort != "") || (setup != nil && setup.Spec.Cohort != "")}
+}
+
+// wokenByNamespace are all if selectors may see the namespace otherwise.
+func wokenByNamespace(before, after client.Object) builder.Owners {
+	old, _ := before.(*corev1.Namespace)
+	ns, _ := after.(*corev1.Namespace)
+	return builder.Owners{All: ns != nil && (old == nil || !maps.Equal(old.Labels, ns.Labels))}
+}
+
+// owners returns FluxSetups by their names.
+func owners(names ...string) builder.Owners {
+	slices.Sort(names)
+	var o builder.Owners
+	for _, name := range slices.Compact(names) {
+		if name != "" {
+			o.Names = append(o.Names, types.NamespacedName{Name: name})
+		}
+	}
+	return o
+}

@@ -1,0 +1,60 @@
+package admission
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+func TestWhichSetupsAChangeConcerns(t *testing.T) {
+	changed := func(f func(*v1alpha1.FluxJob)) *v1alpha1.FluxJob { return makeJob("a", 1, f) }
+	labelled := func(labels map[string]string) *corev1.Namespace {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels}}
+	}
+	cluster := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{LabelQueue: "q"}}}
+	q, none, all := owners("q"), builder.Owners{}, builder.Owners{All: true}
+	tests := map[string]struct {
+		which         func(before, after client.Object) builder.Owners
+		before, after client.Object
+		want          builder.Owners
+	}{
+		"a new job":        {wokenByJob, nil, makeJob("a", 1), q},
+		"a job that left":  {wokenByJob, makeJob("a", 1), nil, q},
+		"nothing of note":  {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Status.Position = ptr.To[int32](3) }), none},
+		"another spec":     {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Generation = 2 }), q},
+		"another queue":    {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Generation, j.Spec.Queue = 2, "p" }), owners("p", "q")},
+		"now Kueue's":      {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Labels = map[string]string{v1alpha1.LabelKueueQueue: "k"} }), q},
+		"accepted":         {wokenByJob, makeJob("a", 1), makeJob("a", 1, holding), q},
+		"given back":       {wokenByJob, makeJob("a", 1, holding), makeJob("a", 1), q},
+		"ready":            {wokenByJob, makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.Admission.ReadyTime = ptr.To(at(1)) }), q},
+		"evicted":          {wokenByJob, makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.Admission.Evicted = &v1alpha1.FluxEviction{} }), q},
+		"ended":            {wokenByJob, makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = ptr.To(at(1)) }), q},
+		"backing off":      {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Status.RequeueTime = ptr.To(at(1)) }), q},
+		"running":          {wokenByJob, makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.State = v1alpha1.FluxJobRunning }), none},
+		"being deleted":    {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.DeletionTimestamp = ptr.To(at(1)) }), q},
+		"replaced":         {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.UID = "other" }), q},
+		"a new cluster":    {wokenByCluster, nil, cluster, none},
+		"a cluster":        {wokenByCluster, cluster, cluster, none},
+		"a cluster gone":   {wokenByCluster, cluster, nil, q},
+		"someone's":        {wokenByCluster, &v1alpha1.MiniCluster{}, nil, none},
+		"a setup alone":    {wokenBySetup, makeSetup("p"), makeSetup("p", clusters(2)), none},
+		"a new setup":      {wokenBySetup, nil, makeSetup("p", inCohort("lab")), all},
+		"of a cohort":      {wokenBySetup, makeSetup("p", inCohort("lab")), makeSetup("p", inCohort("lab"), withBook(makeJob("a", 1))), all},
+		"left its cohort":  {wokenBySetup, makeSetup("p", inCohort("lab")), makeSetup("p"), all},
+		"a setup gone":     {wokenBySetup, makeSetup("p", inCohort("lab")), nil, all},
+		"a namespace":      {wokenByNamespace, nil, labelled(nil), all},
+		"relabelled":       {wokenByNamespace, labelled(nil), labelled(map[string]string{"a": "b"}), all},
+		"same labels":      {wokenByNamespace, labelled(nil), labelled(nil), none},
+		"a namespace gone": {wokenByNamespace, labelled(nil), nil, none},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, tt.which(tt.before, tt.after)) })
+	}
+}

@@ -1,0 +1,169 @@
+package needs
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+func list(pairs ...string) corev1.ResourceList {
+	l := corev1.ResourceList{}
+	for i := 0; i < len(pairs); i += 2 {
+		l[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
+	}
+	return l
+}
+
+func requests(pairs ...string) corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Requests: list(pairs...)}
+}
+
+func job(spec v1alpha1.FluxJobSpec) *v1alpha1.FluxJob { return &v1alpha1.FluxJob{Spec: spec} }
+
+func template(spec v1alpha1.MiniClusterSpec) *v1alpha1.FluxJob {
+	return job(v1alpha1.FluxJobSpec{MiniCluster: &spec})
+}
+
+func TestOf(t *testing.T) {
+	setup := &v1alpha1.FluxSetup{Spec: v1alpha1.FluxSetupSpec{MiniCluster: v1alpha1.FluxSetupMiniCluster{Size: ptr.To[int32](3)}}}
+	limited := &corev1.ResourceRequirements{Requests: list("cpu", "250m"), Limits: list("cpu", "1", "memory", "1Gi", "nvidia.com/gpu", "2")}
+	one := []v1alpha1.MiniClusterContainer{{Image: "i", Resources: requests("cpu", "1")}}
+	tests := map[string]struct {
+		job  *v1alpha1.FluxJob
+		want Share
+	}{
+		"the setup's size": {job(v1alpha1.FluxJobSpec{Image: "i"}), Share{Size: 3, Pods: 3}},
+		"its own size, requests, and limits where there are none": {
+			job(v1alpha1.FluxJobSpec{Image: "i", Size: ptr.To[int32](4), Resources: limited}),
+			Share{Size: 4, Pods: 4, Resources: list("cpu", "1", "memory", "4Gi", "nvidia.com/gpu", "8")},
+		},
+		"the template's size": {template(v1alpha1.MiniClusterSpec{Size: 2, Containers: one}), Share{Size: 2, Pods: 2, Resources: list("cpu", "2")}},
+		"the template's default size": {
+			template(v1alpha1.MiniClusterSpec{Size: 1, Containers: one}), Share{Size: 3, Pods: 3, Resources: list("cpu", "3")},
+		},
+		"a default size within its bound": {
+			template(v1alpha1.MiniClusterSpec{Size: 1, MaxSize: 2, Containers: one}), Share{Size: 2, Pods: 2, Resources: list("cpu", "2")},
+		},
+		"what it may grow to": {
+			template(v1alpha1.MiniClusterSpec{Size: 2, MaxSize: 5, Containers: one}), Share{Size: 2, Pods: 5, Resources: list("cpu", "5")},
+		},
+		"sidecars, services, and the init container beside the sidecars": {
+			template(v1alpha1.MiniClusterSpec{
+				Size: 2,
+				Containers: []v1alpha1.MiniClusterContainer{
+					{Image: "i", RunFlux: true, Resources: requests("cpu", "1", "memory", "1Gi")},
+					{Image: "s", Name: "s", Resources: requests("cpu", "500m", "memory", "1Gi")},
+				},
+				Services: []v1alpha1.MiniClusterContainer{{Image: "db", Name: "db", Resources: requests("cpu", "100m")}},
+				Flux:     v1alpha1.MiniClusterFlux{Container: v1alpha1.MiniClusterFluxContainer{Resources: requests("cpu", "2", "memory", "1Mi")}},
+			}),
+			Share{Size: 2, Pods: 3, Resources: list("cpu", "5100m", "memory", "4Gi")},
+		},
+		"no init container": {
+			template(v1alpha1.MiniClusterSpec{Size: 2, Containers: one, Flux: v1alpha1.MiniClusterFlux{
+				Disable: true, Container: v1alpha1.MiniClusterFluxContainer{Resources: requests("cpu", "2")},
+			}}),
+			Share{Size: 2, Pods: 2, Resources: list("cpu", "2")},
+		},
+		"what the pod as a whole requests": {
+			template(v1alpha1.MiniClusterSpec{Size: 2, Containers: one, Pod: v1alpha1.MiniClusterPod{Resources: list("cpu", "3")}}),
+			Share{Size: 2, Pods: 2, Resources: list("cpu", "6")},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Of(tt.job, setup)
+			assert.Equal(t, tt.want.Size, got.Size)
+			assert.Equal(t, tt.want.Pods, got.Pods)
+			assert.Len(t, got.Resources, len(tt.want.Resources))
+			for name, want := range tt.want.Resources {
+				assert.Zero(t, want.Cmp(got.Resources[name]), "%s: %s", name, ptr.To(got.Resources[name]).String())
+			}
+		})
+	}
+	assert.Equal(t, int32(1), Size(job(v1alpha1.FluxJobSpec{Image: "i"}), nil))
+}
+
+func TestAmountsDoNotOverflow(t *testing.T) {
+	huge := job(v1alpha1.FluxJobSpec{Image: "i", Resources: &corev1.ResourceRequirements{Requests: list("cpu", "9E", "memory", "9E", "a/b", "-3")}})
+	assert.Equal(t, int64(most), Amount(huge, 10000, "cpu"))
+	assert.Equal(t, int64(most), Amount(huge, 10000, "memory"))
+	assert.Zero(t, Amount(huge, 10000, "a/b"))
+	q := Quantity("memory", 1<<30)
+	assert.Equal(t, "1Gi", q.String())
+	q = Quantity("cpu", 1500)
+	assert.Equal(t, "1500m", q.String())
+}
+
+func TestPlaceInLine(t *testing.T) {
+	setup := &v1alpha1.FluxSetup{Spec: v1alpha1.FluxSetupSpec{Priority: 7}}
+	j := job(v1alpha1.FluxJobSpec{})
+	created, later := metav1.NewTime(time.Unix(100, 0)), metav1.NewTime(time.Unix(200, 0))
+	j.CreationTimestamp = created
+	assert.Equal(t, v1alpha1.DefaultFluxQueue, Queue(j))
+	assert.Equal(t, int32(7), Priority(j, setup))
+	assert.Zero(t, Priority(j, nil))
+	assert.Equal(t, created.Time, Since(j))
+	assert.True(t, Wants(j))
+
+	j.Spec.Queue, j.Spec.Priority, j.Status.RequeueTime = "q", ptr.To[int32](-1), &later
+	assert.Equal(t, "q", Queue(j))
+	assert.Equal(t, int32(-1), Priority(j, setup))
+	assert.Equal(t, later.Time, Since(j))
+
+	j.Labels = map[string]string{v1alpha1.LabelKueueQueue: "k"}
+	assert.Empty(t, Queue(j))
+	assert.Equal(t, "k", Kueue(j))
+
+	j.Spec.Suspend = true
+	assert.False(t, Wants(j))
+}
+
+func TestEitherQueue(t *testing.T) {
+	j := job(v1alpha1.FluxJobSpec{Image: "i", Queue: "q"})
+	j.Labels = map[string]string{v1alpha1.LabelKueueQueue: "k"}
+	assert.EqualError(t, Problems(j).ToAggregate(),
+		"spec.queue: Forbidden: the label kueue.x-k8s.io/queue-name makes Kueue the queue: take the label off, or leave this out")
+}
+
+func TestProblems(t *testing.T) {
+	resources := ptr.To(requests("cpu", "-1"))
+	one := []v1alpha1.MiniClusterContainer{{Image: "i"}, {Image: "i", Resources: requests("a/b", "-2", "cpu", "-1")}}
+	tests := map[string]struct {
+		spec v1alpha1.FluxJobSpec
+		want string
+	}{
+		"sound":   {v1alpha1.FluxJobSpec{Image: "i"}, ""},
+		"neither": {v1alpha1.FluxJobSpec{}, "spec.image: Required value: exactly one of image and miniCluster must be set"},
+		"both": {v1alpha1.FluxJobSpec{Image: "i", MiniCluster: &v1alpha1.MiniClusterSpec{}},
+			"spec.image: Forbidden: exactly one of image and miniCluster must be set"},
+		"negative": {v1alpha1.FluxJobSpec{Image: "i", Resources: resources},
+			`spec.resources.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0`},
+		"negative in the template": {v1alpha1.FluxJobSpec{MiniCluster: &v1alpha1.MiniClusterSpec{Containers: one}},
+			`[spec.miniCluster.containers[1].resources.requests[a/b]: Invalid value: "-2": must be greater than or equal to 0, ` +
+				`spec.miniCluster.containers[1].resources.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0]`},
+		"negative for the pod": {v1alpha1.FluxJobSpec{MiniCluster: &v1alpha1.MiniClusterSpec{Pod: v1alpha1.MiniClusterPod{Resources: list("cpu", "-1")}}},
+			`spec.miniCluster.pod.resources[cpu]: Invalid value: "-1": must be greater than or equal to 0`},
+		"over maxSize": {v1alpha1.FluxJobSpec{Size: ptr.To[int32](5), MiniCluster: &v1alpha1.MiniClusterSpec{MaxSize: 4}},
+			"spec.size: Invalid value: 5: must be at most miniCluster.maxSize, 4"},
+		"under minSize": {v1alpha1.FluxJobSpec{Size: ptr.To[int32](1), MiniCluster: &v1alpha1.MiniClusterSpec{Size: 2, MinSize: 2}},
+			"spec.size: Invalid value: 1: must be at least miniCluster.minSize, 2"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			errs := Problems(job(tt.spec))
+			if tt.want == "" {
+				assert.Empty(t, errs)
+				return
+			}
+			assert.EqualError(t, errs.ToAggregate(), tt.want)
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package needs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// Problems returns what keeps a job from ever being admitted as it is. What the CRD's own rules can say is refused by
+// the API server already; of that only what the plans rely on is said here again.
+func Problems(job *v1alpha1.FluxJob) field.ErrorList {
+	var errs field.ErrorList
+	switch {
+	case job.Spec.Image == "" && job.Spec.MiniCluster == nil:
+		return field.ErrorList{field.Required(field.NewPath("spec", "image"), "exactly one of image and miniCluster must be set")}
+	case job.Spec.Image != "" && job.Spec.MiniCluster != nil:
+		return field.ErrorList{field.Forbidden(field.NewPath("spec", "image"), "exactly one of image and miniCluster must be set")}
+	}
+	if Kueue(job) != "" && job.Spec.Queue != "" {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "queue"), fmt.Sprintf(
+			"the label %s makes Kueue the queue: take the label off, or leave this out", v1alpha1.LabelKueueQueue)))
+	}
+	eachResources(&job.Spec, func(of string, i int, r *corev1.ResourceRequirements) {
+		errs = append(errs, negative(of, i, "requests", r.Requests)...)
+		errs = append(errs, negative(of, i, "limits", r.Limits)...)
+	})
+	template := job.Spec.MiniCluster
+	if template == nil {
+		return errs
+	}
+	errs = append(errs, negative("miniCluster.pod", -1, "", template.Pod.Resources)...)
+	if size := job.Spec.Size; size != nil {
+		if template.MaxSize > 0 && *size > template.MaxSize {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "size"), *size, fmt.Sprintf("must be at most miniCluster.maxSize, %d", template.MaxSize)))
+		}
+		if *size < template.MinSize {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "size"), *size, fmt.Sprintf("must be at least miniCluster.minSize, %d", template.MinSize)))
+		}
+	}
+	return errs
+}
+
+// negative refuses amounts that would add to a quota instead of using it, of the i-th of some containers (-1: there is one).
+func negative(of string, i int, which string, list corev1.ResourceList) field.ErrorList {
+	var errs field.ErrorList
+	for name, q := range list {
+		if q.Sign() >= 0 {
+			continue
+		}
+		path := field.NewPath(strings.TrimSuffix("spec."+of, "."))
+		if i >= 0 {
+			path = path.Index(i)
+		}
+		path = path.Child("resources")
+		if which != "" {
+			path = path.Child(which)
+		}
+		errs = append(errs, field.Invalid(path.Key(string(name)), q.String(), "must be greater than or equal to 0"))
+	}
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
+	return errs
+}
+
+// eachResources calls f with what each container of a job requests, and where that is in the spec.
+func eachResources(spec *v1alpha1.FluxJobSpec, f func(of string, i int, r *corev1.ResourceRequirements)) {
+	if spec.Resources != nil {
+		f("", -1, spec.Resources)
+	}
+	template := spec.MiniCluster
+	if template == nil {
+		return
+	}
+	for i := range template.Containers {
+		f("miniCluster.containers", i, &template.Containers[i].Resources)
+	}
+	for i := range template.Services {
+		f("miniCluster.services", i, &template.Services[i].Resources)
+	}
+	f("miniCluster.flux.container", -1, &template.Flux.Container.Resources)
+}

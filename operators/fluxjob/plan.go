@@ -1,0 +1,102 @@
+package fluxjob
+
+import (
+	"cmp"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/needs"
+)
+
+// soon is for a second pass after a status that must be written before anything else is done.
+const soon = time.Millisecond
+
+// Plan says what a FluxJob's next step is. It is a [builder.PlanFunc].
+func Plan(job *v1alpha1.FluxJob, seen builder.View) builder.Plan[*v1alpha1.FluxJob] {
+	s := look(job, seen)
+	p := &step{situation: s, status: job.Status.DeepCopy()}
+	p.status.ObservedGeneration = job.Generation
+	switch problems := needs.Problems(job); {
+	case job.DeletionTimestamp != nil:
+		p.terminate()
+	case job.Status.CompletionTime != nil:
+		p.over()
+	case job.Status.Admission != nil:
+		p.run()
+	default:
+		p.request(problems)
+	}
+	return p.finish()
+}
+
+// step is one pass: what is seen, and what comes of it.
+type step struct {
+	*situation
+	status *v1alpha1.FluxJobStatus
+	says   map[string]metav1.Condition // what the conditions are to be
+	plan   builder.Plan[*v1alpha1.FluxJob]
+}
+
+// request is the step of a job that holds nothing: it asks for a share, and accepts the one that it is given.
+func (p *step) request(problems field.ErrorList) {
+	p.status.Queue = cmp.Or(needs.Kueue(p.job), needs.Queue(p.job))
+	p.status.Size = needs.Size(p.job, p.queue)
+	p.stop() // what an earlier run left must not run again by itself
+	switch before := p.job.Status.Queue; {
+	case before != "" && before != p.status.Queue:
+		p.move()
+	case len(problems) > 0:
+		p.decline(nil)
+		p.invalid(problems)
+	case p.job.Spec.Suspend:
+		p.decline(nil)
+		p.suspended()
+	case needs.Kueue(p.job) != "":
+		p.acceptFromKueue()
+	default:
+		p.accept()
+	}
+}
+
+// run is the step of a job that holds a share.
+func (p *step) run() {
+	p.noteEviction()
+	switch {
+	case p.cluster != nil && isOver(p.cluster):
+		p.end(outcomeOf(p.cluster, p.now))
+	case p.status.Admission.Evicted != nil:
+		p.giveBack()
+	case p.cluster != nil && refusal(p.cluster) != nil:
+		p.end(outcome{reason: v1alpha1.ReasonInvalidSpec, message: "the MiniCluster is refused: " + refusal(p.cluster).Message, at: p.now})
+	default:
+		p.work()
+	}
+}
+
+// finish returns the plan, with the status if it is news.
+func (p *step) finish() builder.Plan[*v1alpha1.FluxJob] {
+	p.setConditions()
+	if equality.Semantic.DeepEqual(p.status, &p.job.Status) {
+		return p.plan
+	}
+	after := *p.job
+	after.Status = *p.status
+	p.plan.Status = &after
+	p.plan.Events = append(p.plan.Events, p.told()...)
+	if len(p.plan.Events) == 0 && p.onlyPlaceChanged() {
+		p.plan.StatusCanWait = placeDelay
+	}
+	return p.plan
+}
+
+// again asks for another pass after this time at the latest.
+func (p *step) again(after time.Duration) {
+	if after > 0 && (p.plan.RequeueAfter == 0 || after < p.plan.RequeueAfter) {
+		p.plan.RequeueAfter = after
+	}
+}

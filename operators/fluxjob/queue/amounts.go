@@ -1,0 +1,42 @@
+package queue
+
+import "math"
+
+// Unlimited is an amount without a bound: of a resource that a quota doesn't name, or a limit that isn't set.
+const Unlimited = math.MaxInt64
+
+// Amounts say how much there is of each resource, in an order that all amounts of a [State] share, in whole units: a
+// count, bytes, thousandths of a core.
+type Amounts []int64
+
+// plus adds to amounts, in place.
+func (a Amounts) plus(b Amounts) {
+	for r := range a {
+		a[r] += b[r]
+	}
+}
+
+// minus takes from amounts, in place.
+func (a Amounts) minus(b Amounts) {
+	for r := range a {
+		a[r] -= b[r]
+	}
+}
+
+// covers reports whether there is at least as much of everything.
+func (a Amounts) covers(b Amounts) bool {
+	for r := range a {
+		if a[r] < b[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// sum adds two amounts of which each may be unlimited.
+func sum(a, b int64) int64 {
+	if a > Unlimited-b {
+		return Unlimited
+	}
+	return a + b
+}

@@ -1,0 +1,129 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+)
+
+// request is what a job asked for in vain.
+type request struct {
+	priority int32
+	needs    Amounts
+}
+
+// makeRoom evicts holders so that a job fits once they are gone, and keeps the room for it. It reports whether it did.
+func (p *pass) makeRoom(i int) bool {
+	job := &p.Jobs[i]
+	if !p.Setups[job.Setup].Preempts {
+		return false
+	}
+	for _, f := range p.failed[job.Setup] {
+		if job.Priority <= f.priority && job.Needs.covers(f.needs) {
+			return false // there is less to be had for it, and it needs no less
+		}
+	}
+	victims := p.chooseVictims(job)
+	if victims == nil {
+		p.failed[job.Setup] = append(p.failed[job.Setup], request{job.Priority, job.Needs})
+		return false
+	}
+	for _, v := range victims {
+		p.leaving[v] = true
+		p.soon.free(p.Holders[v].Setup, p.Holders[v].Holds)
+		p.out.Evicted = append(p.out.Evicted, Eviction{Holder: v, Cause: Preempted, For: i})
+	}
+	p.soon.take(job.Setup, job.Needs)
+	for setup := range p.failed { // what was in vain before may not be now: victims may have left more than was needed
+		p.failed[setup] = nil
+	}
+	return true
+}
+
+// chooseVictims returns the holders to evict for a job, nil if all that may be evicted would not make room.
+func (p *pass) chooseVictims(job *Job) []int {
+	candidates := p.candidates(job)
+	first, tried := p.evictInOrder(job, candidates)
+	if len(first) < 2 {
+		return first
+	}
+	// Others of no higher priority may be fewer: the most useful first.
+	highest := p.Holders[candidates[tried-1]].Priority
+	candidates = slices.DeleteFunc(slices.Clone(candidates), func(v int) bool { return p.Holders[v].Priority > highest })
+	use := p.usefulness(job)
+	slices.SortStableFunc(candidates, func(a, b int) int { return -cmp.Compare(use(a), use(b)) })
+	second, _ := p.evictInOrder(job, candidates)
+	if second != nil && len(second) < len(first) {
+		return second
+	}
+	return first
+}
+
+// candidates returns the holders of a lower priority than a job's, in the order in which they should be evicted.
+func (p *pass) candidates(job *Job) []int {
+	if p.victims == nil {
+		p.victims = make([]int, 0, len(p.Holders))
+		for v := range p.Holders {
+			p.victims = append(p.victims, v)
+		}
+		slices.SortFunc(p.victims, func(a, b int) int { return compareVictims(&p.Holders[a], &p.Holders[b]) })
+	}
+	// Those at the front go first, so that is where those who have gone gather.
+	for len(p.victims) > 0 && p.leaving[p.victims[0]] {
+		p.victims = p.victims[1:]
+	}
+	end, _ := slices.BinarySearchFunc(p.victims, job.Priority, func(v int, priority int32) int {
+		return cmp.Compare(p.Holders[v].Priority, priority)
+	})
+	return p.victims[:end]
+}
+
+// evictInOrder evicts candidates one by one until a job fits, and then spares those who turn out not to be needed, the
+// last ones first. It returns nil if the job doesn't fit in the end, and how many candidates it took. Holders of other
+// setups are evicted only if the job would get what is its own setup's, and as long as theirs has more than its own.
+func (p *pass) evictInOrder(job *Job, candidates []int) (victims []int, tried int) {
+	u := p.soon.clone()
+	reclaims := !u.borrows(job.Setup, job.Needs)
+	for n, v := range candidates {
+		h := &p.Holders[v]
+		if p.leaving[v] || (h.Setup != job.Setup && !(reclaims && u.borrowing(h.Setup, job.Needs))) {
+			continue
+		}
+		u.free(h.Setup, h.Holds)
+		victims = append(victims, v)
+		if fits, _ := u.fits(job.Setup, job.Needs); fits {
+			return p.spare(u, job, victims), n + 1
+		}
+	}
+	return nil, len(candidates)
+}
+
+// spare returns the victims that are needed.
+func (p *pass) spare(u *usage, job *Job, victims []int) []int {
+	for n := len(victims) - 1; n >= 0; n-- {
+		h := &p.Holders[victims[n]]
+		u.take(h.Setup, h.Holds)
+		if fits, _ := u.fits(job.Setup, job.Needs); fits {
+			victims = slices.Delete(victims, n, n+1)
+			continue
+		}
+		u.free(h.Setup, h.Holds)
+	}
+	return victims
+}
+
+// usefulness returns how much of what a job lacks a holder has.
+func (p *pass) usefulness(job *Job) func(v int) float64 {
+	lacks := make(Amounts, len(job.Needs))
+	for r, n := range job.Needs {
+		lacks[r] = p.soon.lack(job.Setup, r, n)
+	}
+	return func(v int) float64 {
+		use := 0.0
+		for r, lack := range lacks {
+			if lack > 0 {
+				use += float64(min(lack, p.Holders[v].Holds[r])) / float64(lack)
+			}
+		}
+		return use
+	}
+}

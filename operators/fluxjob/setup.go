@@ -1,0 +1,42 @@
+package fluxjob
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/admission"
+)
+
+// Name is the operator's name: the field owner of its MiniClusters, and the reporter of its events.
+const Name = "fluxjob"
+
+// Setup lets a manager run FluxJobs and the FluxSetups that admit them. The manager's scheme must know the kinds of
+// [v1alpha1], batch/v1 and core/v1. MiniClusters are another operator's. The controllers have controller-runtime's
+// default options, changed by the functions given; but FluxSetups are looked at one at a time.
+func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
+	if err := admission.Setup(mgr, change...); err != nil {
+		return fmt.Errorf("set up the queues: %w", err)
+	}
+	var options controller.Options
+	for _, f := range change {
+		f(&options)
+	}
+	return Operator(mgr).WithOptions(options).Complete()
+}
+
+// Operator describes the operator: what it owns, what it refers to, and its plan. Tests run its Reconciler without a
+// manager (nil).
+func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxJob] {
+	return builder.NewOperator[*v1alpha1.FluxJob](mgr, Name).
+		Owns(&v1alpha1.MiniCluster{}).
+		OwnsThrough(&v1alpha1.MiniCluster{}, &batchv1.Job{}).
+		Refers(&v1alpha1.FluxSetup{}, queues).Wakes(&v1alpha1.FluxSetup{}, wokenBySetup).
+		Refers(&corev1.Namespace{}, namespaceOf).Wakes(&corev1.Namespace{}, wokenByNamespace).
+		Plan(Plan)
+}

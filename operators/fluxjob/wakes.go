@@ -1,0 +1,91 @@
+package fluxjob
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/needs"
+)
+
+// queues are the names of the FluxSetups that a job's plan looks at.
+func queues(job *v1alpha1.FluxJob) []string {
+	names := []string{needs.Queue(job)}
+	if a := job.Status.Admission; a != nil && a.Queue != names[0] {
+		names = append(names, a.Queue)
+	}
+	return names
+}
+
+// namespaceOf is the name of the namespace that a job's plan looks at.
+func namespaceOf(job *v1alpha1.FluxJob) []string { return []string{job.Namespace} }
+
+// wokenBySetup are the jobs that a change of their FluxSetup concerns: all if the rules have changed; else those whose
+// reservation or place has. Those far behind look by themselves from time to time.
+func wokenBySetup(before, after client.Object) builder.Owners {
+	old, _ := before.(*v1alpha1.FluxSetup)
+	setup, _ := after.(*v1alpha1.FluxSetup)
+	if old == nil || setup == nil || old.UID != setup.UID || old.Generation != setup.Generation ||
+		old.Status.ObservedGeneration != setup.Status.ObservedGeneration {
+		return builder.Owners{All: true}
+	}
+	woken := map[types.NamespacedName]bool{}
+	changedReservations(woken, old.Status.Reservations, setup.Status.Reservations)
+	changedPlaces(woken, old.Status.Line, setup.Status.Line)
+	var o builder.Owners
+	for name := range woken {
+		o.Names = append(o.Names, name)
+	}
+	return o
+}
+
+// changedReservations adds the jobs whose reservation is new, gone or marked.
+func changedReservations(woken map[types.NamespacedName]bool, before, after []v1alpha1.FluxReservation) {
+	type share struct {
+		uid     types.UID
+		run     int32
+		evicted bool
+	}
+	had := make(map[share]types.NamespacedName, len(before))
+	for i := range before {
+		r := &before[i]
+		had[share{r.UID, r.Run, r.Evicted != nil}] = types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
+	}
+	for i := range after {
+		r := &after[i]
+		key := share{r.UID, r.Run, r.Evicted != nil}
+		if _, ok := had[key]; ok {
+			delete(had, key)
+			continue
+		}
+		woken[types.NamespacedName{Namespace: r.Namespace, Name: r.Name}] = true
+	}
+	for _, name := range had {
+		woken[name] = true
+	}
+}
+
+// changedPlaces adds the jobs whose place in the line has changed.
+func changedPlaces(woken map[types.NamespacedName]bool, before, after []v1alpha1.FluxLinePlace) {
+	for i := range max(len(before), len(after)) {
+		if i < len(before) && i < len(after) && before[i] == after[i] {
+			continue
+		}
+		for _, line := range [][]v1alpha1.FluxLinePlace{before, after} {
+			if i < len(line) {
+				woken[types.NamespacedName{Namespace: line[i].Namespace, Name: line[i].Name}] = true
+			}
+		}
+	}
+}
+
+// wokenByNamespace are all jobs of a namespace if selectors may see it otherwise.
+func wokenByNamespace(before, after client.Object) builder.Owners {
+	old, _ := before.(*corev1.Namespace)
+	ns, _ := after.(*corev1.Namespace)
+	return builder.Owners{All: ns != nil && (old == nil || !maps.Equal(old.Labels, ns.Labels))}
+}

@@ -1,0 +1,81 @@
+package fluxjob
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+func TestWhichJobsAChangeConcerns(t *testing.T) {
+	book := func(entries ...string) *v1alpha1.FluxSetup {
+		s := makeSetup("q")
+		for _, name := range entries {
+			r := v1alpha1.FluxReservation{Namespace: "default", Name: strings.TrimSuffix(name, "!"), Run: 1}
+			r.UID = types.UID(r.Name)
+			if strings.HasSuffix(name, "!") {
+				r.Evicted = &v1alpha1.FluxEviction{}
+			}
+			s.Status.Reservations = append(s.Status.Reservations, r)
+		}
+		return s
+	}
+	line := func(names ...string) *v1alpha1.FluxSetup {
+		s := makeSetup("q")
+		for _, name := range names {
+			name, reason, _ := strings.Cut(name, " ")
+			s.Status.Line = append(s.Status.Line, v1alpha1.FluxLinePlace{Namespace: "default", Name: name, Reason: reason})
+		}
+		return s
+	}
+	changed := func(f func(*v1alpha1.FluxSetup)) *v1alpha1.FluxSetup { s := makeSetup("q"); f(s); return s }
+	all := builder.Owners{All: true}
+	names := func(names ...string) builder.Owners {
+		var o builder.Owners
+		for _, name := range names {
+			o.Names = append(o.Names, types.NamespacedName{Namespace: "default", Name: name})
+		}
+		return o
+	}
+	labelled := func(labels map[string]string) *corev1.Namespace {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels}}
+	}
+	tests := map[string]struct {
+		which         func(before, after client.Object) builder.Owners
+		before, after client.Object
+		want          builder.Owners
+	}{
+		"a new setup":          {wokenBySetup, nil, makeSetup("q"), all},
+		"a setup gone":         {wokenBySetup, makeSetup("q"), nil, all},
+		"other rules":          {wokenBySetup, makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Generation = 2 }), all},
+		"rules taken note of":  {wokenBySetup, makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.ObservedGeneration = 2 }), all},
+		"a count":              {wokenBySetup, makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.Pending = 2 }), names()},
+		"admitted":             {wokenBySetup, book("a"), book("a", "b"), names("b")},
+		"given back":           {wokenBySetup, book("a", "b", "c"), book("a", "c"), names("b")},
+		"evicted":              {wokenBySetup, book("a", "b"), book("a!", "b"), names("a")},
+		"in another order":     {wokenBySetup, book("a", "b"), book("b", "a"), names()},
+		"lined up":             {wokenBySetup, line("a"), line("a", "b"), names("b")},
+		"left the line":        {wokenBySetup, line("a", "b", "c"), line("a", "b"), names("c")},
+		"all move up":          {wokenBySetup, line("a", "b", "c"), line("b", "c"), names("a", "b", "c")},
+		"waits for else":       {wokenBySetup, line("a x", "b x"), line("a y", "b x"), names("a")},
+		"a namespace":          {wokenByNamespace, nil, labelled(nil), all},
+		"relabelled":           {wokenByNamespace, labelled(nil), labelled(map[string]string{"a": "b"}), all},
+		"the same labels":      {wokenByNamespace, labelled(nil), labelled(nil), builder.Owners{}},
+		"a namespace is going": {wokenByNamespace, labelled(nil), nil, builder.Owners{}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := tt.which(tt.before, tt.after)
+			slices.SortFunc(got.Names, func(a, b types.NamespacedName) int { return strings.Compare(a.Name, b.Name) })
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}

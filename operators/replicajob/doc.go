@@ -1,0 +1,93 @@
+// Package replicajob runs jobs of several types of replicas, such as a chief, parameter servers and workers. It is the
+// operator of the kind ReplicaJob, and the engine for kinds of one's own.
+//
+// # A kind of one's own
+//
+// A job kind is a Go type with a [v1alpha1.ReplicaJobStatus] for its status, a function that says what it runs, and one
+// that tells a replica of the others. The engine does the rest:
+//
+//	var TorchJobs = replicajob.Kind[*v1.TorchJob]{
+//		Name: "torchjob",
+//		Spec: func(j *v1.TorchJob) v1alpha1.ReplicaJobSpec {
+//			return v1alpha1.ReplicaJobSpec{ReplicaSpecs: j.Spec.TorchReplicaSpecs, RunPolicy: j.Spec.RunPolicy}
+//		},
+//		Status: func(j *v1.TorchJob) *v1alpha1.ReplicaJobStatus { return &j.Status },
+//		ClusterSpec: func(j *v1.TorchJob, world *replicajob.World, me replicajob.Replica, pod *corev1.PodTemplateSpec) {
+//			replicajob.SetEnv(pod,
+//				replicajob.Env("MASTER_ADDR", world.Host("Master", 0)),
+//				replicajob.Env("WORLD_SIZE", strconv.Itoa(world.Size())),
+//				replicajob.Env("RANK", strconv.Itoa(me.Rank)))
+//		},
+//	}
+//
+//	err := TorchJobs.Setup(mgr)
+//
+// ReplicaJob itself is [ReplicaJobs], one such value. The examples torchjob and tfjob are whole operators.
+//
+// # How a pass goes
+//
+// [Kind.Plan] is a pure function of the job, its pods and the time. The files follow the thought:
+//
+//	kind.go, world.go  what is special about a kind; the job as its replicas are told of it
+//	plan.go            what can be the matter with a job, in the order of precedence
+//	validate.go        can it run as it is?
+//	roster.go          which pod is which replica, and what has become of it
+//	failure.go         what the failure of a pod means: failure rules, restart policy
+//	success.go         who decides on success, and whether they have succeeded
+//	verdict.go         what is to become of the whole job
+//	restart.go         how restarts are counted
+//	dependson.go       which types wait for which
+//	pod.go, network.go, gang.go   what is made
+//	runpolicy.go       suspension, clean-up, time to live
+//	status.go, tell.go what is told
+//
+// Pods are known by their names, <job>-<type>-<index>: the one thing about them that nobody can change. So there are no
+// two pods of one replica, and what labels say otherwise doesn't matter. A pod that we control and that no replica is
+// (its index is past the replicas, its name is none of ours) is deleted; one whose labels say that it is another job's is
+// let go.
+//
+// # What survives a crash
+//
+// What is deleted has been recorded in the status before, in an earlier pass: a verdict before the pods are cleaned up,
+// a restart before the failed pod is deleted, a suspension before the pods go.
+//
+// The number of a replica's restarts can be read from the pod alone: its label says how many there were before, the
+// kubelet how many there were in place, and its failure is one more. It is recorded as soon as it is seen, and the pod is
+// deleted once the record is as high. A pod that is made anew gets the recorded number as its label. So a crash before the
+// record changes nothing, one after it can't count twice, and a pod that vanishes takes nothing along.
+//
+// A restart of the whole job is a number too: pods that are labelled with a lower one are deleted, and made anew.
+//
+// # What became of kubeflow's names
+//
+// Who has written an operator with github.com/kubeflow/common finds here what became of its 18 methods and their kin:
+//
+//	ReconcileJobs                        Kind.Plan, and builder carries it out
+//	NewJobController, ControllerName     Kind, Kind.Setup, Kind.Name
+//	GetAPIGroupVersionKind, -GroupVersion  from the Go type and the scheme
+//	GetJobFromInformerCache, -APIClient  builder reads the job and its pods from the cache
+//	SetClusterSpec                       Kind.ClusterSpec, with a World
+//	GetDefaultContainerName              Kind.Container
+//	GetDefaultContainerPortName          Kind.PortName, Kind.Port, World.Port
+//	IsMasterRole                         World.Leads, Kind.Leaders; the label job-role
+//	UpdateJobStatus                      Kind.Status says where; success by SuccessPolicy and Kind.Leaders
+//	UpdateJobStatusInApiServer           builder writes it, once a pass and only when it changed
+//	UpdateJobConditions, commonutil      the conditions are set from what is seen, never both Running and Restarting
+//	CreatePod, DeletePod, PodControl     builder.CreateOnce, Plan.Delete
+//	CreateService, DeleteService, ServiceControl  wanted and pruned as any child
+//	GetPodsForJob, GetServicesForJob     builder.Owned; adoption by builder.AdoptLabelled, orphaning by Plan.Edits
+//	RecheckDeletionTimestamp             builder makes and adopts nothing for a job that is being deleted
+//	FilterPodsForReplicaType, GetPodSlices  the roster: a slot an index, by name
+//	GenGeneralName                       PodName
+//	GenLabels, GetGroupNameLabelKey ...  the Label constants, Kind.Selector
+//	GenOwnerReference                    builder's, with blockOwnerDeletion
+//	GenExpectationPodsKey, -ServicesKey, Expectations   none: names are deterministic, and a pass sees the writes of
+//	                                     the one before (EnableReadYourWritesConsistency)
+//	AddPod, UpdatePod, DeletePod, AddService ...  builder.Operator.Owns watches
+//	WorkQueue, BackoffStatesQueue        Plan.RequeueAfter; delays follow from what the API keeps
+//	SyncPdb, DeletePdb, SyncPodGroup     RunPolicy.SchedulingPolicy
+//	EnableGangScheduling                 a job's own choice: SchedulingPolicy.Provider
+//	CleanupJob, PastActiveDeadline, PastBackoffLimit    RunPolicy, also when the time passed while nothing ran
+//	RunPolicy, ReplicaSpec, JobStatus    v1alpha1.RunPolicy, ReplicaSpec, ReplicaJobStatus
+//	ReconcilerSyncLoopPeriod             none: there is a pass when something changes, or when a time comes
+package replicajob

@@ -1,0 +1,111 @@
+package replicajob
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+// Kind is what is special about one kind of replica jobs. T is a pointer to the kind's type, such as
+// *v1alpha1.ReplicaJob. Name, Spec and Status are required; the rest has defaults.
+type Kind[T builder.Conditioned] struct {
+	// Name is the operator's name, unique in the cluster, lower case: the controller's name, the field owner of what it
+	// makes, the reporter of its events, and a label on its pods.
+	Name string
+	// Spec returns what a job runs, in the engine's words: its replicas, and the policies that it has. It must not change
+	// the job; the map it returns may be the job's own. The kind's success rule is the SuccessPolicy that is returned
+	// (nil: the leader decides).
+	Spec func(job T) v1alpha1.ReplicaJobSpec
+	// Status returns the place of the status in a job. The engine calls it with copies only when it changes something.
+	Status func(job T) *v1alpha1.ReplicaJobStatus
+	// ClusterSpec tells one replica of the others, mostly by environment variables ([SetEnv]). The pod is a copy of the
+	// template, which it may change in any way. It is called once for each pod that is made. Nil tells it nothing.
+	ClusterSpec func(job T, world *World, me Replica, pod *corev1.PodTemplateSpec)
+	// Leaders are the types that lead: the first of them that has replicas decides on success, and has the first ranks.
+	// Case doesn't matter. Default: Chief, Master, Launcher.
+	Leaders []v1alpha1.ReplicaType
+	// Container is the name of the container that counts: whose exit code is looked at, and whose ports are those of a
+	// replica's Service. Default, also for pods that have no such container: the first.
+	Container string
+	// PortName is the name of the port of that container that [World.Port] returns, and Port what it returns if there is
+	// no such port. Default: none, 0.
+	PortName string
+	Port     int32
+	// Schedulers are the gang schedulers whose APIs the cluster has. [Kind.Setup] finds out; to be set in tests only.
+	Schedulers []v1alpha1.GangProvider
+}
+
+// defaultLeaders lead if a kind doesn't say otherwise.
+var defaultLeaders = []v1alpha1.ReplicaType{v1alpha1.ReplicaChief, v1alpha1.ReplicaMaster, v1alpha1.ReplicaLauncher}
+
+// SetEnv adds variables to each container and init container of a pod. One that a container sets itself stays as it is.
+func SetEnv(pod *corev1.PodTemplateSpec, vars ...corev1.EnvVar) {
+	for i := range pod.Spec.InitContainers {
+		setEnv(&pod.Spec.InitContainers[i], vars)
+	}
+	for i := range pod.Spec.Containers {
+		setEnv(&pod.Spec.Containers[i], vars)
+	}
+}
+
+// setEnv puts the variables before the container's own, which can refer to them as $(NAME).
+func setEnv(c *corev1.Container, vars []corev1.EnvVar) {
+	own := make(map[string]bool, len(c.Env))
+	for i := range c.Env {
+		own[c.Env[i].Name] = true
+	}
+	env := make([]corev1.EnvVar, 0, len(vars)+len(c.Env))
+	for _, v := range vars {
+		if !own[v.Name] {
+			env = append(env, v)
+		}
+	}
+	c.Env = append(env, c.Env...)
+}
+
+// Env returns a variable.
+func Env(name, value string) corev1.EnvVar { return corev1.EnvVar{Name: name, Value: value} }
+
+// job is a job of any kind as the engine sees it: what doesn't depend on its Go type.
+type job struct {
+	operator   string
+	namespace  string
+	name       string
+	generation int64
+	spec       v1alpha1.ReplicaJobSpec
+	was        *v1alpha1.ReplicaJobStatus // as it was read: what is recorded
+	now        metav1.Time
+
+	leaders    []v1alpha1.ReplicaType
+	container  string
+	schedulers []v1alpha1.GangProvider
+	world      *World
+	configure  func(me Replica, pod *corev1.PodTemplateSpec)
+}
+
+// jobOf makes a job of an object of the kind.
+func (k Kind[T]) jobOf(obj T, seen builder.View) *job {
+	j := &job{
+		operator: k.Name, namespace: obj.GetNamespace(), name: obj.GetName(), generation: obj.GetGeneration(),
+		spec: k.Spec(obj), was: k.Status(obj),
+		now:     metav1.NewTime(seen.Now).Rfc3339Copy(), // as precise as the API server keeps it
+		leaders: k.Leaders, container: k.Container, schedulers: k.Schedulers,
+	}
+	if j.leaders == nil {
+		j.leaders = defaultLeaders
+	}
+	j.world = newWorld(j, k.PortName, k.Port)
+	j.configure = func(me Replica, pod *corev1.PodTemplateSpec) {
+		if k.ClusterSpec != nil {
+			k.ClusterSpec(obj, j.world, me, pod)
+		}
+	}
+	return j
+}
+
+// sameType compares names of types as the engine does where they have a meaning.
+func sameType(a, b v1alpha1.ReplicaType) bool { return strings.EqualFold(string(a), string(b)) }

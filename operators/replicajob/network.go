@@ -1,0 +1,64 @@
+package replicajob
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+// services are what the replicas are reached through: one headless Service for the job, which gives each pod the name
+// <pod>.<job> in DNS, and one a replica if the job asks for it.
+func (j *job) services(r *roster) []builder.Child {
+	children := []builder.Child{builder.Want(j.headless(ServiceName(j.name), j.selector()))}
+	if !j.spec.Network.ServicePerReplica {
+		return children
+	}
+	for _, t := range r.teams {
+		ports := servicePorts(&t.spec.Template.Spec, j.container)
+		for i := range t.slots {
+			selector := j.selectorOfType(t)
+			selector[LabelIndex] = strconv.Itoa(i)
+			service := j.headless(PodName(j.name, t.name, i), selector)
+			service.Spec.Ports = ports
+			children = append(children, builder.Want(service))
+		}
+	}
+	return children
+}
+
+// headless returns a Service that has addresses in DNS, also of pods that aren't ready: replicas must find each other
+// before they can be.
+func (j *job) headless(name string, selector labels.Set) *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: j.namespace, Name: name, Labels: j.selector()},
+		Spec: corev1.ServiceSpec{
+			ClusterIP:                corev1.ClusterIPNone,
+			Selector:                 selector,
+			PublishNotReadyAddresses: true,
+		},
+	}
+}
+
+// servicePorts are the ports of the container that counts.
+func servicePorts(pod *corev1.PodSpec, container string) []corev1.ServicePort {
+	c := defaultContainer(pod, container)
+	if c == nil {
+		return nil
+	}
+	var ports []corev1.ServicePort
+	for i, p := range c.Ports {
+		name := p.Name
+		if name == "" && len(c.Ports) > 1 { // with several, each must have one
+			name = "port-" + strconv.Itoa(i)
+		}
+		ports = append(ports, corev1.ServicePort{
+			Name: name, Protocol: p.Protocol, Port: p.ContainerPort, TargetPort: intstr.FromInt32(p.ContainerPort),
+		})
+	}
+	return ports
+}

@@ -1,0 +1,281 @@
+package replicajob
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+func TestAJobThatSucceeds(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Chief", 1), replicas("Worker", 2)))
+
+	c.pass()
+	assert.Empty(t, c.pods, "the start is recorded first")
+	assert.Equal(t, time.Millisecond, c.plan.RequeueAfter)
+	assert.Equal(t, c.now(), *c.job.Status.StartTime)
+	assert.Equal(t, v1alpha1.ReplicaJobCreated, c.job.Status.State)
+	assert.Equal(t, "Created", c.is("Created"))
+	assert.Equal(t, v1alpha1.ReplicaStatus{Pending: 2}, c.status("Worker"))
+
+	c.seconds = 5
+	c.pass()
+	assert.Equal(t, []string{"demo-chief-0", "demo-worker-0", "demo-worker-1"}, c.names())
+	assert.Equal(t, []string{"*v1.Service demo"}, c.children())
+	assert.Nil(t, c.plan.Status, "nothing has happened yet")
+
+	c.run()
+	assert.Equal(t, v1alpha1.ReplicaJobRunning, c.job.Status.State)
+	assert.Equal(t, "Running", c.is("Running"))
+	assert.Equal(t, "3 running, 0 pending, 0 succeeded", c.condition("Ready").Message)
+	assert.Equal(t, v1alpha1.ReplicaStatus{Active: 2}, c.status("Worker"))
+
+	c.seconds = 20
+	c.ends(0, "demo-chief-0")
+	c.settle()
+	assert.Equal(t, []string{"demo-chief-0"}, c.names(), "what runs is cleaned up, what has ended stays")
+	s := c.job.Status
+	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, s.State)
+	assert.Equal(t, c.now(), *s.CompletionTime)
+	assert.Equal(t, "Succeeded", c.is("Succeeded"))
+	assert.Equal(t, "Succeeded", c.is("Ready"))
+	assert.Equal(t, "succeeded: 1 Chief", c.condition("Succeeded").Message)
+	assert.Empty(t, c.is("Running"))
+	assert.Empty(t, c.is("Failed"))
+	assert.Equal(t, v1alpha1.ReplicaStatus{Succeeded: 1, SucceededIndexes: "0"}, c.status("Chief"))
+	assert.Zero(t, c.status("Worker").Active)
+	assert.Equal(t, []string{"Started", "Running", "Succeeded"}, c.reasons())
+	assert.Equal(t, "started with 1 Chief, 2 Worker", c.told[0].Note)
+
+	c.pods = map[string]*corev1.Pod{}
+	c.pass()
+	assert.Empty(t, c.pods, "over is over")
+	assert.Nil(t, c.plan.Status)
+}
+
+func TestOnlyWhatIsRecordedIsDeleted(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 2)))
+	c.settle()
+	c.run()
+	c.ends(0, "demo-worker-0")
+	c.pass()
+	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, c.job.Status.State)
+	assert.Empty(t, c.plan.Delete, "the verdict must be on record")
+	c.pass()
+	assert.Len(t, c.plan.Delete, 1)
+}
+
+func TestCountsCanWait(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 3), success(v1alpha1.SuccessAllWorkers)))
+	c.settle()
+	c.run("demo-worker-0")
+	c.change("demo-worker-1", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })
+	c.pass()
+	require.NotNil(t, c.plan.Status)
+	assert.Equal(t, countsCanWait, c.plan.StatusCanWait)
+	c.edit(func(j *v1alpha1.ReplicaJob) {
+		j.Spec.ReplicaSpecs["Worker"] = v1alpha1.ReplicaSpec{Replicas: ptr.To[int32](4)}
+	})
+	c.pass()
+	assert.Zero(t, c.plan.StatusCanWait, "another generation is seen")
+}
+
+func TestAnotherManagersJobIsNotTouched(t *testing.T) {
+	job := makeJob(replicas("Worker", 1), run(func(p *v1alpha1.RunPolicy) { p.ManagedBy = ptr.To("kueue.x-k8s.io/multikueue") }))
+	c := newCluster(t, job)
+	c.pass()
+	assert.Zero(t, c.plan)
+	job.Spec.RunPolicy.ManagedBy = ptr.To("api.practice.com/armature")
+	c.settle()
+	assert.Len(t, c.pods, 1)
+}
+
+func TestAJobThatIsBeingDeletedGetsNothing(t *testing.T) {
+	job := makeJob(replicas("Worker", 1))
+	now := metav1.NewTime(epoch)
+	job.DeletionTimestamp = &now
+	c := newCluster(t, job)
+	c.pass()
+	assert.Zero(t, c.plan)
+}
+
+func TestPodsThatVanishAreMadeAgain(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 3), success(v1alpha1.SuccessAllWorkers)))
+	c.settle()
+	c.run()
+	c.ends(0, "demo-worker-1")
+	c.settle()
+	delete(c.pods, "demo-worker-0")
+	delete(c.pods, "demo-worker-1")
+	c.settle()
+	assert.Equal(t, podNames("Worker", 0, 2), c.names(), "what has succeeded doesn't run again")
+	assert.Equal(t, "1", c.status("Worker").SucceededIndexes)
+	assert.Zero(t, c.status("Worker").Restarts, "nothing failed")
+	c.run()
+	c.ends(0, podNames("Worker", 0, 2)...)
+	c.settle()
+	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, c.job.Status.State)
+}
+
+func TestAPodThatIsDeletedIsReplacedWhateverItsEnd(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 1), backoffLimit(0)))
+	c.lingers = true
+	c.settle()
+	c.run()
+	c.remove("demo-worker-0")
+	c.ends(143, "demo-worker-0")
+	c.settle()
+	assert.Len(t, c.pods, 1, "its name is taken")
+	assert.Equal(t, v1alpha1.ReplicaStatus{Pending: 1}, c.status("Worker"))
+	c.gone()
+	c.settle()
+	assert.Nil(t, c.pods["demo-worker-0"].DeletionTimestamp)
+	assert.NotEqual(t, v1alpha1.ReplicaJobFailed, c.job.Status.State)
+}
+
+// Pods of nonsense neither panic nor hold up the job: those that no replica is are deleted.
+func TestTwinsAndNonsense(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 2), success(v1alpha1.SuccessAllWorkers)))
+	c.settle()
+	c.run()
+	for name, index := range map[string]string{
+		"demo-worker-0-twin": "0", "demo-worker--1": "-1", "demo-worker-00": "0", "demo-worker-2": "2", "demo-ps-0": "0",
+		"nonsense": "x", "demo-worker-": "", "demo-worker-99999999999999999999": "99999999999999999999",
+	} {
+		pod := c.pods["demo-worker-0"].DeepCopy()
+		pod.Name = name
+		pod.Labels[LabelIndex] = index
+		end(pod, 0, c.now())
+		c.pods[name] = pod
+	}
+	c.change("demo-worker-1", func(p *corev1.Pod) {
+		p.Labels[LabelIndex], p.Labels[LabelType] = "-1", "?"
+		p.Labels[LabelRestarts], p.Labels[LabelRestartAttempt] = "many", "-7"
+	})
+	c.settle()
+	assert.Equal(t, podNames("Worker", 0, 1), c.names())
+	c.ends(0, c.names()...)
+	c.settle()
+	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, c.job.Status.State)
+}
+
+func TestAPodWithOthersLabelsIsLetGo(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 2)))
+	c.settle()
+	c.run()
+	c.change("demo-worker-1", func(p *corev1.Pod) {
+		p.OwnerReferences = []metav1.OwnerReference{{Name: "other"}, {Name: "demo", Controller: ptr.To(true)}}
+		p.Labels[LabelJob] = "other"
+	})
+	c.pass()
+	require.Len(t, c.plan.Edits, 1)
+	assert.Equal(t, []metav1.OwnerReference{{Name: "other"}}, c.plan.Edits[0].After.GetOwnerReferences())
+	assert.Equal(t, []string{"demo-worker-1"}, c.released)
+}
+
+func TestElastic(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 3), success(v1alpha1.SuccessAllWorkers)))
+	c.settle()
+	c.run()
+	uids := map[string]string{}
+	for name, p := range c.pods {
+		uids[name] = string(p.UID)
+	}
+	scale := func(n int32) {
+		c.edit(func(j *v1alpha1.ReplicaJob) { replicas("Worker", n)(j) })
+		c.settle()
+	}
+	scale(5)
+	assert.Equal(t, podNames("Worker", upTo(5)...), c.names())
+	assert.Equal(t, v1alpha1.ReplicaStatus{Active: 3, Pending: 2}, c.status("Worker"))
+	c.run()
+	scale(2)
+	assert.Equal(t, podNames("Worker", 0, 1), c.names(), "the highest indexes go")
+	scale(3)
+	for _, name := range podNames("Worker", 0, 1) {
+		assert.Equal(t, uids[name], string(c.pods[name].UID), "the others stay")
+	}
+	delete(c.pods, "demo-worker-1")
+	c.settle()
+	assert.Equal(t, podNames("Worker", upTo(3)...), c.names(), "a hole is filled")
+	scale(0)
+	assert.Empty(t, c.pods)
+	assert.Equal(t, v1alpha1.ReplicaJobCreated, c.job.Status.State, "nobody can decide: it goes on")
+	scale(1)
+	c.run()
+	c.ends(0, "demo-worker-0")
+	c.settle()
+	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, c.job.Status.State)
+}
+
+func TestALargeJobIsMadeInBatches(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 2*batch+1), success(v1alpha1.SuccessAllWorkers)))
+	c.pass()
+	for _, want := range []int{batch, 2 * batch, 2*batch + 1, 2*batch + 1} {
+		c.pass()
+		assert.Len(t, c.pods, want)
+		assert.Equal(t, want < 2*batch+1, c.plan.RequeueAfter > 0)
+	}
+	c.edit(func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = true })
+	c.pass()
+	c.pass()
+	assert.Len(t, c.plan.Delete, batch)
+	c.settle()
+	assert.Empty(t, c.pods)
+}
+
+func TestPodsAsTheyAreMade(t *testing.T) {
+	job := makeJob(replicas("Chief", 1), replicas("Worker", 2, restart(v1alpha1.RestartExitCode), func(s *v1alpha1.ReplicaSpec) {
+		s.Template.Labels = map[string]string{"a": "b", LabelJob: "mine"}
+		s.Template.Annotations = map[string]string{"x": "y"}
+		s.Template.Spec.InitContainers = []corev1.Container{{Name: "init"}}
+		s.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "RANK", Value: "mine"}, {Name: "MY", Value: "$(REPLICAS)"}}
+	}))
+	before := job.DeepCopy()
+	c := newCluster(t, job)
+	c.settle()
+	assert.Equal(t, before.Spec, job.Spec)
+	pod := c.pods["demo-worker-1"]
+	assert.Equal(t, map[string]string{
+		"a": "b", builder.LabelManagedBy: "armature", LabelOperator: "replicajob", LabelJob: "demo", LabelType: "worker", LabelIndex: "1",
+		LabelRole: "worker", LabelRestartAttempt: "0", LabelRestarts: "0",
+	}, pod.Labels)
+	assert.Equal(t, map[string]string{"x": "y"}, pod.Annotations)
+	assert.Equal(t, corev1.RestartPolicyNever, pod.Spec.RestartPolicy)
+	assert.Equal(t, "demo-worker-1", pod.Spec.Hostname)
+	assert.Equal(t, "demo", pod.Spec.Subdomain)
+	env := map[string]string{}
+	for _, v := range pod.Spec.Containers[0].Env {
+		env[v.Name] = v.Value
+	}
+	assert.Equal(t, map[string]string{
+		"JOB_NAME": "demo", "REPLICA_TYPE": "Worker", "REPLICA_INDEX": "1", "REPLICAS": "2", "RANK": "mine", "WORLD_SIZE": "3",
+		"COORDINATOR": "demo-chief-0.demo", "MY": "$(REPLICAS)",
+	}, env)
+	assert.Equal(t, "MY", pod.Spec.Containers[0].Env[len(env)-1].Name, "the pod's own come last, and can refer to the others")
+	ranks := pod.Spec.InitContainers[0].Env
+	assert.True(t, slices.Contains(ranks, corev1.EnvVar{Name: "RANK", Value: "2"}))
+	assert.Equal(t, RoleMaster, c.pods["demo-chief-0"].Labels[LabelRole])
+	assert.Equal(t, "api.practice.com/job-name=demo,api.practice.com/operator-name=replicajob,api.practice.com/replica-type=worker",
+		c.job.Status.ReplicaStatuses["Worker"].Selector)
+
+	for policy, want := range map[v1alpha1.ReplicaRestartPolicy]corev1.RestartPolicy{
+		"": "Never", "Always": "Always", "OnFailure": "OnFailure", "Never": "Never", "ExitCode": "Never",
+	} {
+		c := newCluster(t, makeJob(replicas("Worker", 1, restart(policy))))
+		c.settle()
+		assert.Equal(t, want, c.pods["demo-worker-0"].Spec.RestartPolicy, policy)
+	}
+	c = newCluster(t, makeJob(replicas("Worker", 1, func(s *v1alpha1.ReplicaSpec) { s.Template.Spec.RestartPolicy = "OnFailure" })))
+	c.settle()
+	assert.Equal(t, corev1.RestartPolicyOnFailure, c.pods["demo-worker-0"].Spec.RestartPolicy, "the template's own, if there is no other")
+	assert.Equal(t, RoleMaster, c.pods["demo-worker-0"].Labels[LabelRole], "Worker 0 leads if no one else does")
+}

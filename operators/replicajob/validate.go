@@ -1,0 +1,172 @@
+package replicajob
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+// problem is why a job can't run as it is.
+type problem struct {
+	reason, message string
+}
+
+// refuse is the plan of a job that can't run as it is: nothing is made, and nothing that runs is touched.
+func (j *job) refuse(p *problem) decision {
+	s := j.was.DeepCopy()
+	s.ObservedGeneration = j.generation
+	message := shorten(p.message, maxMessage)
+	j.set(s, builder.ConditionReady, false, p.reason, message)
+	j.set(s, builder.ConditionStalled, true, p.reason, message)
+	if meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionCreated) == nil {
+		s.State = v1alpha1.ReplicaJobCreated
+	}
+	return decision{status: s, records: true, events: j.refused(p.reason, message)}
+}
+
+// validate returns all that keeps the job from running, or nil. The CRD of ReplicaJob refuses most of it at admission;
+// those of other kinds may not, and what the cluster has isn't known there.
+func (j *job) validate() *problem {
+	spec := field.NewPath("spec")
+	errs := j.validateReplicas(spec.Child("replicaSpecs"))
+	errs = append(errs, j.validateSuccess(spec.Child("successPolicy"))...)
+	errs = append(errs, j.validateFailure(spec.Child("failurePolicy"))...)
+	errs = append(errs, j.validateRun(spec.Child("runPolicy"))...)
+	if details := validation.IsDNS1035Label(j.name); len(details) > 0 {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), j.name, "it is the name of a Service: "+details[0]))
+	}
+	if len(errs) > 0 {
+		return &problem{v1alpha1.ReasonInvalidSpec, list(errs, (*field.Error).Error)}
+	}
+	if provider := j.provider(); provider != "" && !j.has(provider) {
+		return &problem{v1alpha1.ReasonNoGangScheduler, fmt.Sprintf(
+			"spec.runPolicy.schedulingPolicy.provider: %s: the cluster had no %s when the operator started; "+
+				"install it and start the operator again, or choose one of %s", provider, gangAPI(provider),
+			list(j.schedulers, func(p v1alpha1.GangProvider) string { return string(p) }))}
+	}
+	return nil
+}
+
+var typeName = regexp.MustCompile(`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`)
+
+func (j *job) validateReplicas(path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if len(j.spec.ReplicaSpecs) == 0 {
+		return field.ErrorList{field.Required(path, "at least one type of replicas is needed")}
+	}
+	known := map[string]v1alpha1.ReplicaType{}
+	for _, t := range j.world.types {
+		spec, at := j.spec.ReplicaSpecs[t], path.Key(string(t))
+		if !typeName.MatchString(string(t)) {
+			errs = append(errs, field.Invalid(at, t, "a type's name has letters, digits and '-', starts with a letter and ends with a letter or digit"))
+		}
+		if other, ok := known[lower(t)]; ok {
+			errs = append(errs, field.Invalid(at, t, fmt.Sprintf("it differs from %s in case only", other)))
+		}
+		known[lower(t)] = t
+		if spec.Replicas != nil && *spec.Replicas < 0 {
+			errs = append(errs, field.Invalid(at.Child("replicas"), *spec.Replicas, "it must be 0 or more"))
+		}
+		if last := PodName(j.name, t, max(0, j.world.Replicas(t)-1)); len(last) > validation.DNS1123LabelMaxLength {
+			errs = append(errs, field.Invalid(at, last, fmt.Sprintf("a pod's name is a host name, and must have at most %d characters", validation.DNS1123LabelMaxLength)))
+		}
+		for i, d := range spec.DependsOn {
+			if j.lacks(d.Type) || d.Type == t {
+				errs = append(errs, field.Invalid(at.Child("dependsOn").Index(i).Child("type"), d.Type, "it must be another type of the job"))
+			}
+		}
+	}
+	if path, found := path, cycle(j.world); len(errs) == 0 && found != nil {
+		names := make([]string, 0, len(found)+1)
+		for _, t := range append(found, found[0]) {
+			names = append(names, string(t))
+		}
+		errs = append(errs, field.Invalid(path.Key(names[0]).Child("dependsOn"), strings.Join(names, " -> "), "the dependencies form a cycle"))
+	}
+	return errs
+}
+
+// lacks reports whether the job has no such type.
+func (j *job) lacks(t v1alpha1.ReplicaType) bool {
+	_, ok := j.spec.ReplicaSpecs[t]
+	return !ok
+}
+
+func (j *job) validateTypes(types []v1alpha1.ReplicaType, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, t := range types {
+		if j.lacks(t) {
+			errs = append(errs, field.NotFound(path.Index(i), t))
+		}
+	}
+	return errs
+}
+
+func (j *job) validateSuccess(path *field.Path) field.ErrorList {
+	policy := j.spec.SuccessPolicy
+	if policy == nil {
+		return nil
+	}
+	errs := j.validateTypes(policy.ReplicaTypes, path.Child("replicaTypes"))
+	needsTypes := policy.Rule == v1alpha1.SuccessAll || policy.Rule == v1alpha1.SuccessAny
+	switch {
+	case needsTypes && len(policy.ReplicaTypes) == 0:
+		errs = append(errs, field.Required(path.Child("replicaTypes"), fmt.Sprintf("the rule %s is about these", policy.Rule)))
+	case !needsTypes && len(policy.ReplicaTypes) > 0:
+		errs = append(errs, field.Forbidden(path.Child("replicaTypes"), "only the rules All and Any are about these"))
+	}
+	return errs
+}
+
+func (j *job) validateFailure(path *field.Path) field.ErrorList {
+	if j.spec.FailurePolicy == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, rule := range j.spec.FailurePolicy.Rules {
+		at := path.Child("rules").Index(i)
+		errs = append(errs, j.validateTypes(rule.ReplicaTypes, at.Child("replicaTypes"))...)
+		if _, err := regexp.Compile(rule.OnMessage); err != nil {
+			errs = append(errs, field.Invalid(at.Child("onMessage"), rule.OnMessage, err.Error()))
+		}
+	}
+	return errs
+}
+
+// gangFields says which providers know a field of the scheduling policy.
+var gangFields = []struct {
+	name  string
+	isSet func(*v1alpha1.SchedulingPolicy) bool
+	of    []v1alpha1.GangProvider
+}{
+	{"queue", func(p *v1alpha1.SchedulingPolicy) bool { return p.Queue != "" }, []v1alpha1.GangProvider{v1alpha1.GangVolcano}},
+	{"priorityClass", func(p *v1alpha1.SchedulingPolicy) bool { return p.PriorityClass != "" }, []v1alpha1.GangProvider{v1alpha1.GangKubernetes, v1alpha1.GangVolcano}},
+	{"minResources", func(p *v1alpha1.SchedulingPolicy) bool { return p.MinResources != nil }, []v1alpha1.GangProvider{v1alpha1.GangVolcano, v1alpha1.GangSchedulerPlugins}},
+	{"scheduleTimeoutSeconds", func(p *v1alpha1.SchedulingPolicy) bool { return p.ScheduleTimeoutSeconds != nil }, []v1alpha1.GangProvider{v1alpha1.GangSchedulerPlugins}},
+}
+
+func (j *job) validateRun(path *field.Path) field.ErrorList {
+	policy, provider := j.spec.RunPolicy.SchedulingPolicy, j.provider()
+	if provider == "" {
+		return nil
+	}
+	var errs field.ErrorList
+	path = path.Child("schedulingPolicy")
+	if n := policy.MinAvailable; n != nil && (*n < 1 || int(*n) > j.world.Size()) {
+		errs = append(errs, field.Invalid(path.Child("minAvailable"), *n, fmt.Sprintf("it must be 1 to %d, the number of replicas", j.world.Size())))
+	}
+	for _, f := range gangFields {
+		if f.isSet(policy) && !slices.Contains(f.of, provider) {
+			errs = append(errs, field.Forbidden(path.Child(f.name), fmt.Sprintf("the provider %s doesn't know it; it is of %v", provider, f.of)))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,64 @@
+package replicajob
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+func TestWhatIsRefused(t *testing.T) {
+	named := func(name string) option { return func(j *v1alpha1.ReplicaJob) { j.Name = name } }
+	one := replicas("Worker", 1)
+	tests := map[string]struct {
+		options []option
+		want    string
+	}{
+		"no types":                {nil, "spec.replicaSpecs: Required value: at least one type"},
+		"a name with a dot":       {[]option{one, named("a.b")}, "metadata.name: Invalid value: \"a.b\": it is the name of a Service"},
+		"a long name":             {[]option{one, named(strings.Repeat("a", 55))}, "a pod's name is a host name, and must have at most 63 characters"},
+		"a type that is no name":  {[]option{replicas("my type", 1)}, "spec.replicaSpecs[my type]: Invalid value"},
+		"types alike":             {[]option{one, replicas("worker", 1)}, "spec.replicaSpecs[worker]: Invalid value: \"worker\": it differs from Worker in case only"},
+		"negative replicas":       {[]option{replicas("Worker", -1)}, "spec.replicaSpecs[Worker].replicas: Invalid value: -1: it must be 0 or more"},
+		"an unknown dependency":   {[]option{replicas("Worker", 1, after("PS", "Ready"))}, "spec.replicaSpecs[Worker].dependsOn[0].type: Invalid value: \"PS\""},
+		"itself":                  {[]option{replicas("Worker", 1, after("Worker", "Ready"))}, "it must be another type of the job"},
+		"success of unknown ones": {[]option{one, success("All", "PS")}, "spec.successPolicy.replicaTypes[0]: Not found: \"PS\""},
+		"success of no one":       {[]option{one, success("Any")}, "spec.successPolicy.replicaTypes: Required value"},
+		"types without a rule":    {[]option{one, success("AllWorkers", "Worker")}, "spec.successPolicy.replicaTypes: Forbidden"},
+		"a rule of unknown ones":  {[]option{one, rules(rule{}, rule{ReplicaTypes: []v1alpha1.ReplicaType{"X"}})}, "spec.failurePolicy.rules[1].replicaTypes[0]: Not found: \"X\""},
+		"a bad pattern":           {[]option{one, rules(rule{OnMessage: "("})}, "spec.failurePolicy.rules[0].onMessage: Invalid value: \"(\": error parsing regexp"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, makeJob(tt.options...))
+			c.settle()
+			assert.Empty(t, c.pods)
+			assert.Nil(t, c.job.Status.StartTime)
+			assert.Equal(t, "InvalidSpec", c.is("Stalled"))
+			assert.Equal(t, "InvalidSpec", c.condition("Ready").Reason)
+			assert.Contains(t, c.condition("Ready").Message, tt.want)
+			assert.Equal(t, []string{"InvalidSpec"}, c.reasons(), "told once")
+			assert.Equal(t, 1, c.writes)
+			assert.Zero(t, c.plan.RequeueAfter)
+		})
+	}
+}
+
+func TestASpecThatBecomesInvalidAndIsMended(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 1)))
+	c.settle()
+	c.run()
+	c.edit(func(j *v1alpha1.ReplicaJob) { success("Any", "PS")(j) })
+	c.settle()
+	assert.Len(t, c.pods, 1, "what runs is left alone")
+	assert.Equal(t, "InvalidSpec", c.is("Stalled"))
+	c.ends(0, "demo-worker-0")
+	c.settle()
+	assert.Empty(t, c.is("Succeeded"))
+	c.edit(func(j *v1alpha1.ReplicaJob) { j.Spec.SuccessPolicy = nil })
+	c.settle()
+	assert.Empty(t, c.is("Stalled"))
+	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, c.job.Status.State)
+}
