@@ -36,7 +36,9 @@ type memoEntry struct {
 	*compiled
 }
 
-var compilations = &memo{byKey: map[memoKey]*list.Element{}}
+var compilations = newMemo()
+
+func newMemo() *memo { return &memo{byKey: map[memoKey]*list.Element{}} }
 
 // of returns a flow's spec, compiled.
 func (m *memo) of(flow *v1alpha1.JobFlow, retry int32) *compiled {
@@ -105,6 +107,7 @@ func sumOf(flow *v1alpha1.JobFlow) uint64 {
 	for i := range spec.ShareVolumes {
 		text(spec.ShareVolumes[i].Name)
 	}
+	maphash.WriteComparable(&h, [2]int{len(spec.Flows), len(spec.Finally)})
 	for i := range len(spec.Flows) + len(spec.Finally) {
 		node := nodeOf(spec, i)
 		_ = h.WriteByte(0xfe)
