@@ -44,6 +44,10 @@ example-webapp: bin/devcluster ## Run the example operator on a cluster of its o
 	go build -o bin/webapp ./examples/webapp
 	@hack/example-webapp.sh
 
+example-kvstore: bin/devcluster ## Run the example of a distributed store on a cluster of its own
+	go build -o bin/kvstore ./examples/kvstore
+	@hack/example-kvstore.sh
+
 bench: bin/devcluster ## Measure builder side by side with its peers, into docs/benchmarks.md; takes 15 minutes
 	cd bench && go run . builder -devcluster $(CURDIR)/bin/devcluster
 

@@ -96,7 +96,7 @@ func ailmentOfContainer(c *corev1.ContainerStatus, now time.Time) ailment {
 	last := c.LastTerminationState.Terminated
 	switch s := &c.State; {
 	case s.Waiting != nil && hopeless[s.Waiting.Reason]:
-		return failed("container %s: %s: %s%s", c.Name, s.Waiting.Reason, s.Waiting.Message, lastEnd(last))
+		return failed("container %s: %s%s", c.Name, s.Waiting.Reason, whyWaiting(s.Waiting, last))
 	case s.Terminated != nil && s.Terminated.ExitCode != 0 && c.RestartCount >= crashes:
 		return failed("container %s: crashed again, restarted %d times%s", c.Name, c.RestartCount, lastEnd(s.Terminated))
 	case s.Running == nil || last == nil || c.RestartCount == 0:
@@ -127,6 +127,14 @@ func mustRun(last *corev1.ContainerStateTerminated) time.Duration {
 
 func failed(format string, args ...any) ailment {
 	return ailment{builder.Health{Failed: true, Why: fmt.Sprintf(format, args...)}, 0}
+}
+
+// whyWaiting says why a container waits. Of one that crashes, its end says more than how long it is backed off.
+func whyWaiting(w *corev1.ContainerStateWaiting, last *corev1.ContainerStateTerminated) string {
+	if last != nil || w.Message == "" {
+		return lastEnd(last)
+	}
+	return ": " + w.Message
 }
 
 // lastEnd says how a container ended last.

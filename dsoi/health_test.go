@@ -44,7 +44,7 @@ func TestAilments(t *testing.T) {
 		"pulls in vain":                {state: waiting("ImagePullBackOff"), failed: true, why: "container c: ImagePullBackOff: back-off 10s"},
 		"has no image":                 {state: waiting("InvalidImageName"), failed: true, why: "container c: InvalidImageName: back-off 10s"},
 		"lacks a Secret":               {state: waiting("CreateContainerConfigError"), failed: true, why: "CreateContainerConfigError"},
-		"crash loop":                   {state: waiting("CrashLoopBackOff"), last: ended(1, 5*time.Second, time.Second), restarts: 3, failed: true, why: "CrashLoopBackOff: back-off 10s, last exit code 1: no quorum"},
+		"crash loop":                   {state: waiting("CrashLoopBackOff"), last: ended(1, 5*time.Second, time.Second), restarts: 3, failed: true, why: "CrashLoopBackOff, last exit code 1: no quorum"},
 		"has just ended once":          {state: ended(1, 0, time.Second), restarts: 0},
 		"has just ended again":         {state: ended(7, 0, time.Second), restarts: 2, failed: true, why: "crashed again, restarted 2 times, last exit code 7"},
 		"has succeeded":                {state: ended(0, 0, time.Second), restarts: 2},

@@ -4,6 +4,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder"
@@ -16,7 +18,7 @@ func (a *App[C]) Setup(mgr manager.Manager) error { return a.Operator(mgr).Compl
 // Reconciler (with no manager).
 //
 // It watches pods and claims by an annotation that it gives them: in a large cluster, let the manager's cache hold only
-// those that have the label [LabelCluster].
+// those that [Selector] selects.
 func (a *App[C]) Operator(mgr manager.Manager) *builder.Operator[C] {
 	o := builder.NewOperator[C](mgr, a.Name).
 		Owns(&appsv1.StatefulSet{}, &appsv1.Deployment{}, &appsv1.DaemonSet{}).
@@ -28,4 +30,13 @@ func (a *App[C]) Operator(mgr manager.Manager) *builder.Operator[C] {
 		o = o.NamedIn(a.Scaling, namesScaledCluster)
 	}
 	return o.Plan(a.Plan)
+}
+
+// Selector selects all pods and claims of clusters, for the manager's cache: it need hold no others.
+func Selector() labels.Selector {
+	exists, err := labels.NewRequirement(LabelCluster, selection.Exists, nil)
+	if err != nil {
+		panic(err) // the label is a constant
+	}
+	return labels.NewSelector().Add(*exists)
 }

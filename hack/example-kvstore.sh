@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Runs the example of a distributed store on a cluster of its own: install, write, a change of configuration in order
+# under load, an image that can't start, scaling under load, removal. Leaves nothing behind.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/armature-kvstore.XXXXXX")
+operator=
+load=
+leave() {
+  trap - EXIT INT TERM
+  for pid in $load $operator; do kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; done
+  bin/devcluster down --dir "$dir/cluster" >/dev/null 2>&1 || true
+  rm -rf "$dir"
+}
+trap leave EXIT
+trap 'exit 130' INT TERM
+
+export PATH="$PWD/bin:$PATH" KUBECONFIG="$dir/cluster/kubeconfig" # the nodes find the program kvstore in it
+step() { printf '\n==> %s\n' "$*"; }
+kubectl() { devcluster kubectl --kubeconfig "$KUBECONFIG" "$@"; }
+fail() { echo "$*; the store, and the end of the operator's log:" >&2; kubectl get kvstore/demo -o yaml >&2; tail -n 20 "$dir/operator.log" >&2; exit 1; }
+ready() { kubectl wait --for=condition=Ready --timeout="${1:-120s}" kvstore/demo >/dev/null || fail "the store did not become ready"; }
+# until tries a command for a minute or two.
+until_true() { local what=$1; shift; for _ in $(seq 600); do if "$@" >/dev/null 2>&1; then return; fi; sleep 0.2; done; fail "$what"; }
+is() { [ "$(kubectl get "$1" -o "jsonpath={$2}")" = "$3" ]; }
+spec() { kubectl patch kvstore/demo --type=json -p "$1"; }
+
+step "A Kubernetes cluster with two nodes, in one binary (bin/devcluster up)"
+devcluster up --detach --dir "$dir/cluster" --nodes 2
+
+step "The kinds KVStore and KVStoreScaling, a storage class, and volumes (kubectl apply -f examples/kvstore/config ...)"
+kubectl apply --server-side -f examples/kvstore/config
+kubectl wait --for=condition=Established --timeout=30s -f examples/kvstore/config >/dev/null
+{
+  printf 'apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: kvstore}\nprovisioner: kubernetes.io/no-provisioner\n'
+  for i in 1 2 3 4 5; do
+    printf -- '---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: kvstore-%s}\n' "$i"
+    printf 'spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], storageClassName: kvstore, hostPath: {path: %s/volume-%s}}\n' "$dir" "$i"
+  done
+} | kubectl apply -f - >/dev/null
+
+step "The operator (bin/kvstore)"
+bin/kvstore >"$dir/operator.log" 2>&1 &
+operator=$!
+echo "running as process $operator"
+
+step "A store (kubectl apply -f examples/kvstore/sample.yaml)"
+kubectl apply -f examples/kvstore/rbac.yaml -f examples/kvstore/sample.yaml
+until_true "the operator has not seen the store" is kvstore/demo .status.observedGeneration 1
+ready
+kubectl get kvstore/demo
+kubectl get pods -o wide | cut -c1-100
+
+step "Data (bin/kvstore put default demo greeting Ahoy)"
+kvstore put default demo greeting Ahoy
+kvstore get default demo greeting
+
+step "Another configuration, under load: node types are replaced in order, and no read is lost"
+kvstore load default demo 4 10m >"$dir/load" 2>&1 &
+load=$!
+spec '[{"op":"replace","path":"/spec/appConfigGroup/0/commonRuntimeProperties","value":"replicas=2\nmotto=ahoy\n"}]'
+until_true "the upgrade did not begin" is kvstore/demo .status.phase Upgrading
+until_true "the upgrade did not end" is kvstore/demo .status.phase Running
+ready
+kubectl get kvstore/demo -o 'jsonpath={.status.upgrade}{"\n"}'
+kubectl get events --field-selector=involvedObject.kind=KVStore -o custom-columns=REASON:.reason,NOTE:.message | grep -E 'NodeType|Rollout'
+
+step "An image that can't start: the upgrade halts, and says which pod and why; gateways stay as they are"
+before=$(kubectl get deployment/demo-gateway -o 'jsonpath={.metadata.resourceVersion}')
+spec '[{"op":"replace","path":"/spec/k8sConfigGroup/1/image","value":"kvstore-broken:v2"},{"op":"replace","path":"/spec/k8sConfigGroup/2/image","value":"kvstore:v2"}]'
+until_true "the upgrade did not halt" is kvstore/demo .status.phase Halted
+kubectl get kvstore/demo
+kubectl get kvstore/demo -o 'jsonpath={.status.conditions[?(@.type=="Stalled")].message}{"\n"}'
+kubectl get deployment/demo-gateway -o 'jsonpath={.spec.template.spec.containers[0].image}{"\n"}' | grep -q '^kvstore:v1$' || fail "the gateways were changed (resource version before: $before)"
+
+step "It is mended"
+spec '[{"op":"replace","path":"/spec/k8sConfigGroup/1/image","value":"kvstore:v2"}]'
+until_true "the upgrade did not go on" is kvstore/demo .status.phase Running
+ready
+kill "$load" && wait "$load" 2>/dev/null || true
+load=
+cat "$dir/load"
+grep -q ' 0 lost' "$dir/load" || fail "reads were lost"
+
+step "Scaling under load (kubectl apply -f examples/kvstore/scaling.yaml)"
+coordinator=$(kubectl get pods -l dsoi.armature.dev/node-type=coordinator -o 'jsonpath={.items[0].status.podIP}')
+kvstore load default demo 8 10m >"$dir/load" 2>&1 &
+load=$!
+sed "s/COORDINATOR/$coordinator/" examples/kvstore/scaling.yaml | kubectl apply -f -
+until_true "the store was not scaled" is statefulset/demo-storage .spec.replicas 5
+until_true "the new storage nodes are not ready" is statefulset/demo-storage .status.readyReplicas 5
+kubectl get kvstorescaling/demo
+kill "$load" && wait "$load" 2>/dev/null || true
+load=
+cat "$dir/load"
+grep -q ' 0 lost' "$dir/load" || fail "reads were lost"
+until_true "the store did not shrink without load" is statefulset/demo-storage .spec.replicas 3
+until_true "surplus storage nodes are still there" is statefulset/demo-storage .status.replicas 3
+kvstore get default demo greeting
+
+step "Removal (kubectl delete kvstore/demo): its data is kept"
+kubectl delete kvstorescaling/demo kvstore/demo
+until_true "pods are still there" sh -c "[ -z \"\$(devcluster kubectl --kubeconfig $KUBECONFIG get pods -o name)\" ]"
+kubectl get persistentvolumeclaims
+
+step "Leaving: the operator and the cluster are stopped, their data is removed"
