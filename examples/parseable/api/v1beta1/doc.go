@@ -1,0 +1,7 @@
+// Package v1beta1 holds the kind ParseableTenant of the operator that dsoi-spec names, with DSOI's terms embedded.
+//
+// +kubebuilder:object:generate=true
+// +groupName=parseable.io
+package v1beta1
+
+//go:generate go tool -modfile=../../../../tools/gen/go.mod controller-gen object crd paths=. output:crd:dir=../../config

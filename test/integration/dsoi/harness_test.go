@@ -1,0 +1,197 @@
+package dsoi
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/dsoi"
+	kv "github.com/armature-dev/armature/examples/kvstore/api/v1"
+	"github.com/armature-dev/armature/examples/kvstore/operator"
+	parseable "github.com/armature-dev/armature/examples/parseable/api/v1beta1"
+	pinot "github.com/armature-dev/armature/examples/pinot/api/v1beta1"
+	"github.com/armature-dev/armature/test/testcluster"
+)
+
+const (
+	patience  = 90 * time.Second
+	pollEvery = 100 * time.Millisecond
+)
+
+// world is a namespace, and an operator that runs.
+type world struct {
+	*testing.T
+	client    client.Client
+	namespace string
+	requests  *counter // of the operator, but for watches
+}
+
+// counter counts requests of each verb, but for those that go on anyway: watches, lists, events, leases.
+type counter struct {
+	next  http.RoundTripper
+	total atomic.Int64
+}
+
+func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Query().Get("watch") == "" && r.Method != http.MethodGet {
+		c.total.Add(1)
+	}
+	return c.next.RoundTrip(r)
+}
+
+func scheme(t *testing.T) *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kv.AddToScheme, pinot.AddToScheme, parseable.AddToScheme} {
+		require.NoError(t, add(s))
+	}
+	return s
+}
+
+// newWorld starts an operator.
+func newWorld(t *testing.T, setup func(manager.Manager) error) *world {
+	for _, name := range []string{"kvstore", "pinot", "parseable"} {
+		testcluster.InstallCRDs(t, "examples/"+name+"/config")
+	}
+	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme(t)})
+	require.NoError(t, err)
+	w := &world{T: t, client: client.WithFieldValidation(c, metav1.FieldValidationStrict), namespace: testcluster.Namespace(t), requests: &counter{}}
+	cfg := rest.CopyConfig(testcluster.Config(t))
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { w.requests.next = next; return w.requests })
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme: scheme(t), Metrics: server.Options{BindAddress: "0"}, Cache: operator.Cache(),
+		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
+		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+	})
+	require.NoError(t, err)
+	require.NoError(t, setup(mgr))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 2)
+	go func() { ended <- mgr.Start(ctx) }()
+	go func() { ended <- w.provision(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+		require.NoError(t, <-ended)
+	})
+	return w
+}
+
+// provision gives each claim a volume, as a provisioner does. Nothing is behind it: the nodes are simulated.
+func (w *world) provision(ctx context.Context) error {
+	for ctx.Err() == nil {
+		var claims corev1.PersistentVolumeClaimList
+		if err := w.client.List(ctx, &claims, client.InNamespace(w.namespace)); err == nil {
+			for i := range claims.Items {
+				c := &claims.Items[i]
+				if c.Spec.VolumeName != "" || c.DeletionTimestamp != nil {
+					continue
+				}
+				_ = w.client.Create(ctx, &corev1.PersistentVolume{
+					ObjectMeta: metav1.ObjectMeta{Name: "pv-" + string(c.UID)},
+					Spec: corev1.PersistentVolumeSpec{
+						Capacity: c.Spec.Resources.Requests, AccessModes: c.Spec.AccessModes, StorageClassName: ptr.Deref(c.Spec.StorageClassName, ""),
+						ClaimRef:                      &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name, UID: c.UID},
+						PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
+						PersistentVolumeSource:        corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/tmp/none"}},
+					},
+				})
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pollEvery):
+		}
+	}
+	return nil
+}
+
+// class makes a storage class of a name that only this test has, and returns it.
+func (w *world) class(grows bool) string {
+	c := &storagev1.StorageClass{
+		ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Provisioner: "example.com/none", AllowVolumeExpansion: &grows,
+		VolumeBindingMode: ptr.To(storagev1.VolumeBindingImmediate),
+	}
+	require.NoError(w, w.client.Create(w.Context(), c))
+	w.Cleanup(func() { _ = w.client.Delete(context.Background(), c) })
+	return c.Name
+}
+
+func (w *world) eventually(what string, done func() bool) {
+	w.Helper()
+	require.Eventually(w, done, patience, pollEvery, what)
+}
+
+// create creates an object of a spec in YAML.
+func (w *world) create(obj client.Object, name, text string) {
+	w.Helper()
+	require.NoError(w, yaml.UnmarshalStrict([]byte(text), obj))
+	obj.SetNamespace(w.namespace)
+	if name != "" {
+		obj.SetName(name)
+	}
+	require.NoError(w, w.client.Create(w.Context(), obj))
+}
+
+func read[T client.Object](w *world, obj T, name string) T {
+	w.Helper()
+	require.NoError(w, w.client.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, obj))
+	return obj
+}
+
+func (w *world) exists(obj client.Object, name string) bool {
+	w.Helper()
+	err := w.client.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, obj)
+	if !apierrors.IsNotFound(err) {
+		require.NoError(w, err)
+	}
+	return err == nil && obj.GetDeletionTimestamp() == nil
+}
+
+// change changes an object.
+func change[T client.Object](w *world, obj T, name string, change func(T)) {
+	w.Helper()
+	w.eventually("the change of "+name, func() bool {
+		change(read(w, obj, name))
+		err := w.client.Update(w.Context(), obj)
+		if !apierrors.IsConflict(err) {
+			require.NoError(w, err)
+		}
+		return err == nil
+	})
+}
+
+// is reports whether a condition of a cluster has a status, for its newest spec.
+func is(cluster builder.Conditioned, kind string, status metav1.ConditionStatus) bool {
+	c := meta.FindStatusCondition(*cluster.Conditions(), kind)
+	return c != nil && c.Status == status && c.ObservedGeneration == cluster.GetGeneration()
+}
+
+// becomesReady waits until a cluster is ready.
+func becomesReady[C dsoi.Cluster](w *world, cluster C, name string) C {
+	w.Helper()
+	w.eventually(name+" to be ready", func() bool {
+		read(w, cluster, name)
+		return is(cluster, builder.ConditionReady, metav1.ConditionTrue) && cluster.ClusterStatus().ObservedGeneration == cluster.GetGeneration()
+	})
+	return cluster
+}
