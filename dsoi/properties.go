@@ -22,12 +22,11 @@ func parseProperties(text string) ([]property, error) {
 			i++
 			line += "\n" + strings.TrimRight(lines[i], " \t\r")
 		}
-		key := line
-		if end := strings.IndexByte(line, '='); end >= 0 {
-			key = line[:end]
-		} else if end := strings.IndexByte(line, ':'); end >= 0 {
-			key = line[:end]
-		} else {
+		key, _, ok := strings.Cut(line, "=")
+		if !ok {
+			key, _, ok = strings.Cut(line, ":")
+		}
+		if !ok {
 			return nil, fmt.Errorf("line %d is %q; want key=value", first+1, line)
 		}
 		if key = strings.TrimSpace(key); key == "" {

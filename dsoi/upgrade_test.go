@@ -59,7 +59,7 @@ func TestInstallIsInParallel(t *testing.T) {
 	assert.Equal(t, v1beta1.ClusterRunning, status.Phase)
 	assert.NotEmpty(t, status.Revision)
 	assert.Nil(t, status.Upgrade, "the first install is none")
-	assert.EqualValues(t, s.town().Generation, status.ObservedGeneration)
+	assert.Equal(t, s.town().Generation, status.ObservedGeneration)
 	require.Len(t, status.NodeTypes, 3)
 	store := status.NodeTypes[1]
 	assert.Equal(t, "store", store.Name)

@@ -41,10 +41,10 @@ func credentialsOf(ctx context.Context, live client.Reader, namespace string, a 
 		text := func(key string) string { return strings.TrimSpace(string(secret.Data[key])) }
 		c.token, c.username, c.password = text("token"), text("username"), text("password")
 		if c.token == "" && c.username == "" {
-			return c, fmt.Errorf("Secret %s has neither token nor username", secret.Name)
+			return c, fmt.Errorf("the Secret %s has neither token nor username", secret.Name)
 		}
 		if strings.ContainsAny(c.token+c.username, "\r\n\x00") {
-			return c, fmt.Errorf("Secret %s: token or username has more than one line", secret.Name)
+			return c, fmt.Errorf("the Secret %s: token or username has more than one line", secret.Name)
 		}
 	}
 	if a.TLS == nil {
@@ -65,18 +65,18 @@ func credentialsOf(ctx context.Context, live client.Reader, namespace string, a 
 func (c *credentials) trust(secret *corev1.Secret) error {
 	authorities, cert, key := secret.Data["ca.crt"], secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey]
 	if len(authorities) == 0 && len(cert) == 0 {
-		return fmt.Errorf("Secret %s has neither ca.crt nor tls.crt", secret.Name)
+		return fmt.Errorf("the Secret %s has neither ca.crt nor tls.crt", secret.Name)
 	}
 	if len(authorities) > 0 {
 		c.tls.RootCAs = x509.NewCertPool()
 		if !c.tls.RootCAs.AppendCertsFromPEM(authorities) {
-			return fmt.Errorf("Secret %s: ca.crt has no certificate in PEM form", secret.Name)
+			return fmt.Errorf("the Secret %s: ca.crt has no certificate in PEM form", secret.Name)
 		}
 	}
 	if len(cert) > 0 {
 		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
-			return fmt.Errorf("Secret %s: tls.crt and tls.key are no pair in PEM form", secret.Name)
+			return fmt.Errorf("the Secret %s: tls.crt and tls.key are no pair in PEM form", secret.Name)
 		}
 		c.tls.Certificates = []tls.Certificate{pair}
 	}

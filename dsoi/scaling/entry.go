@@ -139,7 +139,7 @@ func sourceOf(spec *v1beta1.ScalingSpec, own *v1beta1.Source) (*v1beta1.Source, 
 	default:
 		return own, nil
 	}
-	if _, err := parseURL(where); err != nil {
+	if err := checkURL(where); err != nil {
 		return nil, err
 	}
 	_, err := timeoutOf(access)

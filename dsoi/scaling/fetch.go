@@ -32,21 +32,21 @@ func (q question) fill(text string) string {
 	return strings.NewReplacer("{namespace}", q.namespace, "{cluster}", q.cluster, "{node}", q.node, "{storage}", q.storage).Replace(text)
 }
 
-// parseURL checks the URL of a source.
-func parseURL(text string) (*url.URL, error) {
+// checkURL refuses a URL that a source can't have.
+func checkURL(text string) error {
 	// Placeholders may stand where only a name could.
 	u, err := url.Parse(question{"n", "c", "n", "s"}.fill(text))
 	switch {
 	case err != nil:
-		return nil, errors.New("source: the url can't be read; want one such as https://host/path")
+		return errors.New("source: the url can't be read; want one such as https://host/path")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("source: the url begins with %q; want http or https", u.Scheme)
+		return fmt.Errorf("source: the url begins with %q; want http or https", u.Scheme)
 	case u.Host == "":
-		return nil, errors.New("source: the url has no host; want one such as https://host/path")
+		return errors.New("source: the url has no host; want one such as https://host/path")
 	case u.User != nil:
-		return nil, errors.New("source: the url has a user in it; put it into a Secret, and name that in secretRef")
+		return errors.New("source: the url has a user in it; put it into a Secret, and name that in secretRef")
 	}
-	return u, nil
+	return nil
 }
 
 // timeoutOf returns how long an answer may take.
@@ -64,7 +64,7 @@ func timeoutOf(a *v1beta1.HTTPAccess) (time.Duration, error) {
 // urlOf returns where a number is asked for. An endpoint that isn't told by its URL which node is meant is told by
 // parameters.
 func urlOf(source string, q question) (*url.URL, error) {
-	if _, err := parseURL(source); err != nil {
+	if err := checkURL(source); err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(q.fill(source))

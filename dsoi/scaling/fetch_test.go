@@ -80,8 +80,8 @@ func TestWhatAnEndpointCanDoWrong(t *testing.T) {
 		"too large a number": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "1e999") }, "is no number"},
 		"a negative number":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "-1") }, "is no number"},
 		"hexadecimal":        {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "0x10") }, "is no number"},
-		"an error":           {func(w http.ResponseWriter, r *http.Request) { http.Error(w, r.Header.Get("Authorization"), 500) }, "the status 500; want 200"},
-		"no content":         {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, "the status 204; want 200"},
+		"an error":           {func(w http.ResponseWriter, r *http.Request) { http.Error(w, r.Header.Get("Authorization"), http.StatusInternalServerError) }, "the status 500; want 200"},
+		"no content":         {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, "the status 204; want 200"},
 		"huge":               {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("1", 1<<20)) }, "more than 65536 bytes"},
 		"huge headers":       {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("1", 1<<20)) }, "the connection broke off"},
 		"slow":               {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer within 1s"},
@@ -92,14 +92,14 @@ func TestWhatAnEndpointCanDoWrong(t *testing.T) {
 		}, "no answer within 1s"},
 		"breaks off": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "the connection broke off"},
 		"redirects away": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, other+"/"+r.Header.Get("Authorization"), 302)
+			http.Redirect(w, r, other+"/"+r.Header.Get("Authorization"), http.StatusFound)
 		}, "redirects to another scheme, host or port"},
 		"redirects to a name": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://"+theSecret+".example.com/", 307)
+			http.Redirect(w, r, "http://"+theSecret+".example.com/", http.StatusTemporaryRedirect)
 		}, "redirects to another scheme, host or port"},
-		"redirects to https":  {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://"+r.Host+"/", 301) }, "redirects to another scheme, host or port"},
-		"redirects to a file": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "file:///etc/passwd", 302) }, "redirects to another scheme, host or port"},
-		"redirects in a ring": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again", 302) }, "redirects more than 3 times"},
+		"redirects to https":  {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://"+r.Host+"/", http.StatusMovedPermanently) }, "redirects to another scheme, host or port"},
+		"redirects to a file": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "file:///etc/passwd", http.StatusFound) }, "redirects to another scheme, host or port"},
+		"redirects in a ring": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again", http.StatusFound) }, "redirects more than 3 times"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestURLs(t *testing.T) {
 	for given, want := range map[string]string{
 		"h/x": "begins with", "ftp://h": "want http or https", "http:///x": "has no host", "http://u:p@h/": "has a user in it", "http://h:x:y": "can't be read", "": "want http",
 	} {
-		_, err := parseURL(given)
+		err := checkURL(given)
 		assert.ErrorContains(t, err, want, given)
 		assert.NotContains(t, fmt.Sprint(err), "u:p")
 	}

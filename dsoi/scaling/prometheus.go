@@ -11,7 +11,7 @@ import (
 
 // queryURL returns where a query is asked.
 func queryURL(source *v1beta1.PrometheusSource, q question) (*url.URL, error) {
-	if _, err := parseURL(source.URL); err != nil {
+	if err := checkURL(source.URL); err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(q.fill(source.URL))

@@ -1,7 +1,6 @@
 package scaling
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -271,7 +270,7 @@ func TestTheSecretIsNowhere(t *testing.T) {
 	s := perform(t, aScaling(entry), aSet("storage", 1), secret("auth", map[string]string{"token": theSecret}))
 	s.passes(0)
 	assert.Equal(t, ReasonSourceFailed, s.ready().Reason)
-	assert.False(t, strings.Contains(s.ours.Ledger().String(), theSecret))
+	assert.NotContains(t, s.ours.Ledger().String(), theSecret)
 	o := s.scaling()
 	for _, text := range []string{o.Status.Nodes[0].Message, o.Status.Nodes[0].Value, s.ready().Message} {
 		assert.NotContains(t, text, theSecret)

@@ -93,7 +93,7 @@ func (g *gateway) put(ctx context.Context, key string, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		to := owners(g.known(), key, g.number("replicas", 2))
+		to := owners(g.known(), key, g.replicas())
 		err := g.each(to, func(m Member) error { return call(ctx, http.MethodPut, m, path, data, nil) })
 		if err == nil && len(to) > 0 {
 			return nil
@@ -122,7 +122,7 @@ func (g *gateway) get(ctx context.Context, key string) (newest value, err error)
 	path := "/kv/" + url.PathEscape(key)
 	for {
 		members := ordered(g.known(), key)
-		first := min(g.number("replicas", 2), len(members))
+		first := min(g.replicas(), len(members))
 		missing := 0
 		for i, m := range members {
 			if i >= first && newest.Version > 0 {

@@ -128,12 +128,12 @@ func (n *node) serve(ctx context.Context, r role) error {
 	return nil
 }
 
-// number is a property that is a number.
-func (n *node) number(name string, otherwise int) int {
-	if value, err := strconv.Atoi(n.config[name]); err == nil {
+// replicas is on how many storage nodes a value is to be.
+func (n *node) replicas() int {
+	if value, err := strconv.Atoi(n.config["replicas"]); err == nil && value > 0 {
 		return value
 	}
-	return otherwise
+	return 2
 }
 
 // readProperties reads lines key=value; no file is none.

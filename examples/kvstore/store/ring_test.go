@@ -23,7 +23,7 @@ func TestFewKeysMoveWhenAMemberComes(t *testing.T) {
 		assert.Equal(t, before, owners(members, key, replicas), "the order of the members doesn't matter")
 
 		one := Member{Name: "storage-new"}
-		var left []Member
+		left := []Member{}
 		for _, m := range owners(append(members, one), key, replicas) {
 			if m != one {
 				left = append(left, m)

@@ -134,7 +134,7 @@ func (s *storage) start(ctx context.Context) error {
 			continue // it is going: it hands over what it has
 		}
 		for key, v := range dump {
-			if !contains(owners(withMe, key, s.number("replicas", 2)), s.pod) {
+			if !contains(owners(withMe, key, s.replicas()), s.pod) {
 				continue
 			}
 			if err := s.put(key, v); err != nil {
@@ -153,7 +153,7 @@ func (s *storage) stop(ctx context.Context) {
 		return
 	}
 	for key, v := range s.all() {
-		for _, m := range owners(others, key, s.number("replicas", 2)) {
+		for _, m := range owners(others, key, s.replicas()) {
 			path := "/kv/" + url.PathEscape(key) + "?version=" + strconv.FormatInt(v.Version, 10)
 			_ = call(ctx, http.MethodPut, m, path, []byte(v.Data), nil) // the value is on disk, too
 		}

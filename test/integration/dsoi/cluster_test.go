@@ -1,6 +1,7 @@
 package dsoi
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,12 +53,12 @@ func (w *world) store(class string) *kv.KVStore {
 	return becomesReady(w, &kv.KVStore{}, "x")
 }
 
-// image sets that of a config group.
-func (w *world) image(group, image string) {
+// image sets that of config groups, in one change.
+func (w *world) image(image string, groups ...string) {
 	w.Helper()
 	change(w, &kv.KVStore{}, "x", func(x *kv.KVStore) {
 		for i := range x.Spec.NodeK8sConfigGroup {
-			if x.Spec.NodeK8sConfigGroup[i].Name == group {
+			if slices.Contains(groups, x.Spec.NodeK8sConfigGroup[i].Name) {
 				x.Spec.NodeK8sConfigGroup[i].Image = image
 			}
 		}
@@ -111,7 +112,7 @@ func TestInstallAndUpgrade(t *testing.T) {
 		return versions
 	}
 	was := others()
-	w.image("data", "kv:v2")
+	w.image("kv:v2", "data")
 	w.eventually("the upgrade", func() bool {
 		return becomesReady(w, x, "x").Status.Upgrade != nil && x.Status.Phase == v1beta1.ClusterRunning
 	})
@@ -161,8 +162,7 @@ func (w *world) crash(node, image string) bool {
 func TestACrashHaltsAndIsMended(t *testing.T) {
 	w := newWorld(t, setupKV)
 	w.store(w.class(false))
-	w.image("front", "kv:v2")
-	w.image("data", "bad")
+	w.image("bad", "data", "front")
 	w.eventually("a pod of the bad image", func() bool { return w.crash("s", "bad") })
 	x := &kv.KVStore{}
 	w.eventually("the upgrade to halt", func() bool {
@@ -176,7 +176,7 @@ func TestACrashHaltsAndIsMended(t *testing.T) {
 	assert.Equal(t, v1beta1.ClusterHalted, x.Status.Phase)
 	assert.Equal(t, "kv:v1", w.running(&appsv1.DaemonSet{}, "x-g"), "later types are as they were")
 
-	w.image("data", "kv:v2")
+	w.image("kv:v2", "data", "front")
 	w.eventually("it to go on", func() bool {
 		return becomesReady(w, x, "x").Status.Phase == v1beta1.ClusterRunning && w.running(&appsv1.DaemonSet{}, "x-g") == "kv:v2"
 	})
@@ -189,7 +189,7 @@ func TestRollback(t *testing.T) {
 	change(w, &kv.KVStore{}, "x", func(x *kv.KVStore) {
 		x.Spec.OnFailure, x.Spec.UpgradeTimeout = v1beta1.FailureRollback, "5s"
 	})
-	w.image("data", "bad")
+	w.image("bad", "data")
 	w.eventually("a pod of the bad image", func() bool { return w.crash("s", "bad") })
 	x := &kv.KVStore{}
 	w.eventually("the rollback", func() bool {

@@ -72,7 +72,7 @@ func TestScaleByAnEndpoint(t *testing.T) {
 
 	// The cluster's controller leaves the number alone, also when it upgrades.
 	g.value.Store(50)
-	w.image("data", "kv:v2")
+	w.image("kv:v2", "data")
 	w.eventually("the upgrade", func() bool {
 		return becomesReady(w, x, "x").Status.Upgrade != nil && w.running(&appsv1.StatefulSet{}, "x-s") == "kv:v2" && x.Status.Phase == v1beta1.ClusterRunning
 	})
@@ -97,7 +97,7 @@ func TestScaleByAResource(t *testing.T) {
 	w.eventually("the autoscaler", func() bool { return w.exists(hpa, "x-s") })
 	assert.EqualValues(t, 80, *hpa.Spec.Metrics[0].Resource.Target.AverageUtilization)
 	change(w, &appsv1.StatefulSet{}, "x-s", func(s *appsv1.StatefulSet) { n := int32(3); s.Spec.Replicas = &n }) // as the autoscaler would
-	w.image("data", "kv:v2")
+	w.image("kv:v2", "data")
 	w.eventually("the upgrade", func() bool {
 		becomesReady(w, &kv.KVStore{}, "x")
 		return w.running(&appsv1.StatefulSet{}, "x-s") == "kv:v2"
