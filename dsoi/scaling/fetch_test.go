@@ -80,11 +80,13 @@ func TestWhatAnEndpointCanDoWrong(t *testing.T) {
 		"too large a number": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "1e999") }, "is no number"},
 		"a negative number":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "-1") }, "is no number"},
 		"hexadecimal":        {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "0x10") }, "is no number"},
-		"an error":           {func(w http.ResponseWriter, r *http.Request) { http.Error(w, r.Header.Get("Authorization"), http.StatusInternalServerError) }, "the status 500; want 200"},
-		"no content":         {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, "the status 204; want 200"},
-		"huge":               {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("1", 1<<20)) }, "more than 65536 bytes"},
-		"huge headers":       {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("1", 1<<20)) }, "the connection broke off"},
-		"slow":               {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer within 1s"},
+		"an error": {func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, r.Header.Get("Authorization"), http.StatusInternalServerError)
+		}, "the status 500; want 200"},
+		"no content":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, "the status 204; want 200"},
+		"huge":         {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("1", 1<<20)) }, "more than 65536 bytes"},
+		"huge headers": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("1", 1<<20)) }, "the connection broke off"},
+		"slow":         {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer within 1s"},
 		"slow in the middle": {func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, "1")
 			w.(http.Flusher).Flush()
@@ -97,8 +99,12 @@ func TestWhatAnEndpointCanDoWrong(t *testing.T) {
 		"redirects to a name": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://"+theSecret+".example.com/", http.StatusTemporaryRedirect)
 		}, "redirects to another scheme, host or port"},
-		"redirects to https":  {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://"+r.Host+"/", http.StatusMovedPermanently) }, "redirects to another scheme, host or port"},
-		"redirects to a file": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "file:///etc/passwd", http.StatusFound) }, "redirects to another scheme, host or port"},
+		"redirects to https": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://"+r.Host+"/", http.StatusMovedPermanently)
+		}, "redirects to another scheme, host or port"},
+		"redirects to a file": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+		}, "redirects to another scheme, host or port"},
 		"redirects in a ring": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again", http.StatusFound) }, "redirects more than 3 times"},
 	}
 	for name, tt := range tests {

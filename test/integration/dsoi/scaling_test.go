@@ -67,8 +67,9 @@ func TestScaleByAnEndpoint(t *testing.T) {
 	g := newGauge(t, 100)
 	w.scale(g, `{name: s, spec: {minReplica: 1, maxReplica: 4, threshold: 50, coolDown: 1}}`)
 	w.eventually("the store to be scaled", func() bool { return w.replicas() == 4 })
-	becomesReady(w, x, "x")
-	assert.EqualValues(t, 4, x.Status.NodeTypes[1].Desired)
+	w.eventually("the cluster to see it", func() bool {
+		return becomesReady(w, x, "x").Status.NodeTypes[1].Desired == 4 && x.Status.NodeTypes[1].Ready == 4
+	})
 
 	// The cluster's controller leaves the number alone, also when it upgrades.
 	g.value.Store(50)
