@@ -125,7 +125,9 @@ func TestKubectlScale(t *testing.T) {
 	assert.Contains(t, scale, `"spec":{"replicas":4},"status":{"replicas":4,"selector":"api.practice.com/job-name=elastic,api.practice.com/operator-name=replicajob,api.practice.com/replica-type=worker"}`)
 
 	require.NoError(t, p.client.Delete(t.Context(), p.pod("elastic-worker-1")))
-	eventually(t, "the hole is filled", func() bool { return len(p.pods("elastic")) == 4 && p.pod("elastic-worker-1").UID != uids["elastic-worker-1"] })
+	eventually(t, "the hole is filled", func() bool {
+		return len(p.pods("elastic")) == 4 && p.pod("elastic-worker-1").UID != uids["elastic-worker-1"]
+	})
 	p.kubectl("scale", "replicajob/elastic", "--replicas=1")
 	p.waitPods("elastic", running, "elastic-worker-0")
 	assert.Equal(t, uids["elastic-worker-0"], p.pod("elastic-worker-0").UID)
