@@ -115,12 +115,14 @@ func (f *failure) restartsJob() bool {
 // count can't be lost that way, nor can one be made twice, since it is worked out from what the pod itself says.
 func (f *failure) isRecorded() bool { return f.slot.recorded > f.slot.before() }
 
-// left is how long it takes until the pod may be made again.
+// left is how long it takes until the pod may be made again. One whose end isn't known has never run, or long enough: the
+// delay counts from when it was made, so that pods that fail at once don't follow one another without a pause.
 func (f *failure) left(restarts int32, now time.Time) time.Duration {
-	if f.how.Ended == nil {
-		return 0
+	since := f.slot.pod.CreationTimestamp
+	if f.how.Ended != nil {
+		since = *f.how.Ended
 	}
-	return max(0, f.how.Ended.Add(restartDelay(restarts)).Sub(now))
+	return max(0, since.Add(restartDelay(restarts)).Sub(now))
 }
 
 const maxRestartDelay = 60 * time.Second

@@ -158,7 +158,7 @@ func TestRestartsInPlaceCount(t *testing.T) {
 	c.change("demo-worker-0", func(p *corev1.Pod) {
 		p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted"
 	})
-	c.settle()
+	c.at(100)
 	assert.EqualValues(t, 4, c.status("Worker").Restarts)
 	assert.Equal(t, 4, label(c.pods["demo-worker-0"], LabelRestarts))
 	c.run()
@@ -199,6 +199,21 @@ func TestRestartsAreDelayed(t *testing.T) {
 	c.ends(137, "demo-worker-0")
 	c.at(seconds + 3600)
 	assert.Equal(t, corev1.PodPending, c.pods["demo-worker-0"].Status.Phase, "the time may pass unseen")
+}
+
+func TestPodsThatNeverRunAreDelayedToo(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 1, restart("ExitCode"))))
+	c.settle()
+	refused := func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "UnexpectedAdmissionError" }
+	c.change("demo-worker-0", refused)
+	c.settle()
+	uid := c.pods["demo-worker-0"].UID
+	c.change("demo-worker-0", refused)
+	c.settle()
+	assert.Equal(t, uid, c.pods["demo-worker-0"].UID)
+	assert.Equal(t, time.Second, c.plan.RequeueAfter)
+	c.at(1)
+	assert.NotEqual(t, uid, c.pods["demo-worker-0"].UID)
 }
 
 func TestAnAdoptedPodKeepsItsCount(t *testing.T) {

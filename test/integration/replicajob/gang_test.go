@@ -1,0 +1,114 @@
+package replicajob
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/testcluster"
+)
+
+// group waits for the object that a job's gang scheduler reads.
+func (p *place) group(name string, obj client.Object) {
+	p.t.Helper()
+	eventually(p.t, "the group of "+name, func() bool {
+		return p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, obj) == nil
+	}, func() any { return p.get(name).Status })
+}
+
+func TestGangByKubernetes(t *testing.T) {
+	p := newPlace(t)
+	var counted counter
+	p.manage(counted.wrap)
+	p.create("fits", `{runPolicy: {schedulingPolicy: {minAvailable: 2}}, successPolicy: {rule: AllWorkers},
+		replicaSpecs: {Worker: {replicas: 3, template: `+sh("true")+`}}}`)
+	group := &schedulingv1beta1.PodGroup{}
+	p.waitState("fits", v1alpha1.ReplicaJobSucceeded)
+	for _, pod := range p.podList("fits") {
+		assert.Equal(t, "fits", *pod.Spec.SchedulingGroup.PodGroupName)
+	}
+	eventually(t, "its group goes", func() bool { return p.isGone("fits", group) })
+
+	p.create("too-large", `{runPolicy: {schedulingPolicy: {}}, replicaSpecs: {Worker: {replicas: 2, template: `+sh(forever)+`},
+		Giant: {template: {spec: {containers: [{name: c, image: none, command: [sleep, "600"], resources: {requests: {cpu: 100k}}}]}}}}}`)
+	p.group("too-large", group)
+	assert.EqualValues(t, 3, group.Spec.SchedulingPolicy.Gang.MinCount)
+	eventually(t, "the scheduler gives up", func() bool {
+		p.group("too-large", group)
+		c := meta.FindStatusCondition(group.Status.Conditions, schedulingv1beta1.PodGroupInitiallyScheduled)
+		return c != nil && c.Status == metav1.ConditionFalse
+	}, func() any { return group })
+	for _, pod := range p.podList("too-large") {
+		assert.Empty(t, pod.Spec.NodeName, "all or none")
+	}
+	assert.Len(t, counted.seen("/podgroups"), 3, "each was made once, and the first deleted")
+	p.kubectl("scale", "replicajob/too-large", "--replicas=1")
+	eventually(t, "it follows the replicas", func() bool {
+		p.group("too-large", group)
+		return group.Spec.SchedulingPolicy.Gang.MinCount == 2
+	})
+}
+
+func TestGangByPodDisruptionBudget(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.create("kept", `{runPolicy: {schedulingPolicy: {provider: PodDisruptionBudget, minAvailable: 2}}, replicaSpecs: {Worker: {replicas: 3, template: `+sh(forever)+`}}}`)
+	p.waitPods("kept", running, "kept-worker-0", "kept-worker-1", "kept-worker-2")
+	budget := &policyv1.PodDisruptionBudget{}
+	eventually(t, "one pod may be evicted", func() bool {
+		p.group("kept", budget)
+		return budget.Status.CurrentHealthy == 3 && budget.Status.DisruptionsAllowed == 1
+	})
+	assert.EqualValues(t, 1, budget.Generation)
+	p.change("kept", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.SchedulingPolicy = nil })
+	eventually(t, "it goes", func() bool { return p.isGone("kept", budget) })
+}
+
+func TestGangsOfOtherSchedulers(t *testing.T) {
+	p := newPlace(t)
+	testcluster.InstallCRDs(t, "testdata/crd")
+	p.manage()
+	podGroup := func(apiVersion string) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{}
+		u.SetAPIVersion(apiVersion)
+		u.SetKind("PodGroup")
+		return u
+	}
+	spec := func(policy string) string {
+		return `{runPolicy: {schedulingPolicy: ` + policy + `}, replicaSpecs: {Worker: {replicas: 2, template: {spec: {containers: [
+			{name: c, image: none, command: [sleep, "600"], resources: {requests: {cpu: 10m}}}]}}}}}`
+	}
+	p.create("volcano", spec(`{provider: Volcano, queue: q}`))
+	theirs := podGroup("scheduling.volcano.sh/v1beta1")
+	p.group("volcano", theirs)
+	assert.Equal(t, map[string]any{"minMember": int64(2), "queue": "q", "minResources": map[string]any{"cpu": "20m"}}, theirs.Object["spec"])
+	assert.Empty(t, p.podList("volcano"), "the group hasn't been let in")
+	require.NoError(t, unstructured.SetNestedField(theirs.Object, "Inqueue", "status", "phase"))
+	require.NoError(t, p.client.Status().Update(t.Context(), theirs))
+	p.waitPods("volcano", corev1.PodPending, "volcano-worker-0", "volcano-worker-1")
+	assert.Equal(t, "volcano", p.pod("volcano-worker-0").Spec.SchedulerName)
+	assert.Equal(t, "volcano", p.pod("volcano-worker-0").Annotations["scheduling.k8s.io/group-name"])
+
+	p.create("plugins", spec(`{provider: SchedulerPlugins, scheduleTimeoutSeconds: 10}`))
+	p.waitPods("plugins", corev1.PodPending, "plugins-worker-0", "plugins-worker-1")
+	other := podGroup("scheduling.x-k8s.io/v1alpha1")
+	p.group("plugins", other)
+	assert.Equal(t, map[string]any{"minMember": int64(2), "scheduleTimeoutSeconds": int64(10), "minResources": map[string]any{"cpu": "20m"}}, other.Object["spec"])
+	p.group("volcano", theirs)
+	assert.EqualValues(t, 1, theirs.GetGeneration(), "it was written once")
+
+	p.create("refused", spec(`{provider: SchedulerPlugins, queue: q}`))
+	job := p.wait("refused", "a field that the provider doesn't know", func(j *v1alpha1.ReplicaJob) bool { return reason(j, "Stalled") == "InvalidSpec" })
+	assert.Contains(t, meta.FindStatusCondition(job.Status.Conditions, "Ready").Message, "spec.runPolicy.schedulingPolicy.queue: Forbidden")
+	p.change("volcano", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = true })
+	eventually(t, "the group goes", func() bool { return p.isGone("volcano", theirs) })
+}
