@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/armature-dev/armature/bench/internal/jobs"
 	"github.com/armature-dev/armature/bench/internal/peers"
 )
 
@@ -22,6 +23,7 @@ type benchmark struct {
 
 var benchmarks = []benchmark{
 	{"builder", "one pass over N Deployments, side by side with the builder's peers", peers.Main},
+	{"jobs", "JobFlow and DaemonJob, side by side with a client that makes the same Jobs", jobs.Main},
 }
 
 func main() {

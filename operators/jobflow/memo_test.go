@@ -66,7 +66,7 @@ func TestMemoIsBoundedAndSafe(t *testing.T) {
 	}
 	all.Wait()
 	assert.LessOrEqual(t, m.weight, maxMemo)
-	assert.Equal(t, m.recent.Len(), len(m.byKey))
+	assert.Len(t, m.byKey, m.recent.Len())
 	m.put(memoKey{uid: "large"}, &compiled{graph: graph{first: make([]int32, maxMemo+2)}})
 	assert.Equal(t, 1, m.recent.Len(), "one that is too large is kept as long as it is in use")
 }

@@ -44,7 +44,7 @@ func Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan[*v1alpha1.F
 	status.Pending = int32(c.pending - (len(status.Reservations) - len(c.books[c.self])))
 	setReady(&status, setup, now)
 
-	plan := builder.Plan[*v1alpha1.FluxSetup]{RequeueAfter: c.again(&d, seen.Now, status.Reservations)}
+	plan := builder.Plan[*v1alpha1.FluxSetup]{RequeueAfter: c.again(&d, seen.Now)}
 	if equality.Semantic.DeepEqual(&status, &setup.Status) {
 		return plan
 	}
@@ -59,7 +59,7 @@ func Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan[*v1alpha1.F
 }
 
 // again says when to look again. Time brings backoffs and readiness timeouts to an end.
-func (c *cohort) again(d *queue.Decisions, now time.Time, book []v1alpha1.FluxReservation) time.Duration {
+func (c *cohort) again(d *queue.Decisions, now time.Time) time.Duration {
 	var after time.Duration
 	if !d.Next.IsZero() {
 		after = max(d.Next.Sub(now), time.Millisecond)

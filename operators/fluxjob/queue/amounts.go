@@ -16,13 +16,6 @@ func (a Amounts) plus(b Amounts) {
 	}
 }
 
-// minus takes from amounts, in place.
-func (a Amounts) minus(b Amounts) {
-	for r := range a {
-		a[r] -= b[r]
-	}
-}
-
 // covers reports whether there is at least as much of everything.
 func (a Amounts) covers(b Amounts) bool {
 	for r := range a {

@@ -2,11 +2,9 @@ package fluxjob
 
 import (
 	"context"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -304,35 +302,3 @@ func eventually(t *testing.T, what string, done func() bool, show ...func() any)
 		}
 	}
 }
-
-// counter counts the requests of a client, but for watches, leases and events.
-type counter struct {
-	mu       sync.Mutex
-	requests []string
-}
-
-func (c *counter) wrap(config *rest.Config) {
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			if r.URL.Query().Get("watch") == "" && !strings.Contains(r.URL.Path, "events.k8s.io") {
-				c.mu.Lock()
-				c.requests = append(c.requests, r.Method+" "+r.URL.Path)
-				c.mu.Unlock()
-			}
-			return next.RoundTrip(r)
-		})
-	})
-}
-
-// take returns the requests since it was last called.
-func (c *counter) take() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	taken := c.requests
-	c.requests = nil
-	return taken
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -1,0 +1,102 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/bench/internal/lab"
+)
+
+// Main runs the benchmark and writes its part of docs/benchmarks.md.
+func Main(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("jobs", flag.ContinueOnError)
+	binary := f.String("devcluster", "../bin/devcluster", "the devcluster `binary`")
+	crds := f.String("crds", "../config/crd", "the `directory` of the CRDs")
+	docs := f.String("docs", "../docs", "the `directory` of benchmarks.md; empty prints the results")
+	runs := f.Int("runs", 3, "how often each is run")
+	r := results{}
+	f.IntVar(&r.n, "jobs", 1000, "Jobs of the wide flow, and pairs of the handover")
+	f.IntVar(&r.nodes, "nodes", 2000, "simulated nodes")
+	f.IntVar(&r.chainN, "chain", 20, "Jobs of the chain")
+	f.IntVar(&r.bigN, "big", 10000, "Jobs of the big flow; 0 leaves it out")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	r.runs = *runs
+	cluster, err := lab.StartCluster(*binary, "--nodes", "0", "--fake-nodes", strconv.Itoa(r.nodes))
+	if err != nil {
+		return err
+	}
+	r.cluster = cluster.Version
+	err = errors.Join(r.measure(ctx, cluster, *crds), cluster.Stop())
+	if err != nil {
+		return err
+	}
+	if *docs == "" {
+		fmt.Print(r.page())
+		return nil
+	}
+	return lab.WritePage(filepath.Join(*docs, "benchmarks.md"), "jobs", r.page())
+}
+
+func (r *results) measure(ctx context.Context, cluster *lab.Cluster, crds string) error {
+	cfg, err := cluster.Config()
+	if err != nil {
+		return err
+	}
+	w, err := newWorld(ctx, cfg, crds)
+	if err != nil {
+		return err
+	}
+	counter := &requests{}
+	stop, err := startManager(ctx, counter.watch(cfg))
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.all(ctx, w, counter), stop())
+}
+
+func (r *results) all(ctx context.Context, w *world, counter *requests) error {
+	if _, err := w.wide(ctx, counter, 0, min(r.n, 100)); err != nil { // warms everybody's caches
+		return err
+	}
+	for turn := range r.runs {
+		for _, s := range []struct {
+			name string
+			to   *[]pair
+			run  func() (pair, error)
+		}{
+			{"wide", &r.wide, func() (pair, error) { return w.wide(ctx, counter, turn, r.n) }},
+			{"daemon", &r.daemon, func() (pair, error) { return w.daemon(ctx, counter, turn) }},
+			{"chain", &r.chain, func() (pair, error) { return w.chain(ctx, counter, turn, r.chainN, v1alpha1.EndOfJobPods) }},
+			{"chain, waiting", &r.waiting, func() (pair, error) { return w.chain(ctx, counter, turn, r.chainN, v1alpha1.EndOfJobCondition) }},
+		} {
+			p, err := s.run()
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			fmt.Printf("%-15s bare %s, %s; Armature %s, %s; idle: %s\n", s.name, show(p.bare.created), show(p.bare.succeeded),
+				show(p.ours.created), show(p.ours.succeeded), list(p.ours.idle))
+			*s.to = append(*s.to, p)
+		}
+		took, err := w.handover(ctx, counter, r.n)
+		if err != nil {
+			return fmt.Errorf("handover: %w", err)
+		}
+		fmt.Printf("%-15s p50 %.1f ms, p99 %.1f ms\n", "handover", percentile(took, 50), percentile(took, 99))
+		r.handover = append(r.handover, took...)
+	}
+	if r.bigN == 0 {
+		return nil
+	}
+	var err error
+	if r.big, r.heap, err = w.big(ctx, counter, r.bigN); err != nil {
+		return fmt.Errorf("big: %w", err)
+	}
+	return nil
+}
