@@ -237,3 +237,31 @@ func ExampleBuilder_OnFailure() {
 	// - RolledBack
 	// app:1
 }
+
+// A change that doesn't get ready is told of after a while, and left as it is for someone to look at.
+func ExampleAlert() {
+	c, ctx := newCluster(), context.Background()
+	pass := func(image string) {
+		res, _ := c.engine.For(c.owner).
+			Deployment(web(image), builder.InPhase("server")).
+			Phases("server").
+			OnFailure(builder.Alert(10 * time.Minute)).
+			Reconcile(ctx)
+		halted := "nothing"
+		if res.Halted != nil {
+			halted = res.Halted.Key.Name
+		}
+		fmt.Println(res.Rollout.State, "- halted by", halted)
+	}
+	pass("app:1")
+	_ = buildertest.RollOut(ctx, c)
+	pass("app:1")
+	pass("app:slow")
+	c.server.Clock().Step(11 * time.Minute)
+	pass("app:slow")
+	// Output:
+	// Installing - halted by nothing
+	// Completed - halted by nothing
+	// Progressing - halted by nothing
+	// Progressing - halted by web
+}

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
@@ -183,4 +184,81 @@ func ExampleInPhase() {
 	plan := builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{child}, Phases: []string{"broker", "server"}}
 	fmt.Println(plan.Children[0].Object().GetName(), plan.Phases)
 	// Output: broker [broker server]
+}
+
+// Only what a predecessor has left behind is taken over.
+func ExampleAdoptLabelled() {
+	left, other := settings(nil), settings(nil)
+	left.Namespace, left.Labels = "default", map[string]string{"app.kubernetes.io/managed-by": "predecessor"}
+	other.Namespace, other.Name = "default", "others"
+	c, ctx := newCluster(left, other), context.Background()
+
+	adopt := builder.AdoptLabelled(left.Labels)
+	say(c.engine.For(c.owner).ConfigMap(settings(nil), adopt).Reconcile(ctx))
+	wanted := settings(nil)
+	wanted.Name = "others"
+	_, err := c.engine.For(c.owner).ConfigMap(wanted, adopt).Reconcile(ctx)
+	fmt.Println(errors.Is(err, builder.ErrNotOwned))
+	// Output:
+	// Adopted ConfigMap default/settings
+	// true
+}
+
+// The data stays when the owner goes, and an owner of the same name takes it up again.
+func ExampleOutlives() {
+	c, ctx := newCluster(), context.Background()
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
+	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	say(c.engine.For(c.owner).PersistentVolumeClaim(claim, builder.Outlives()).Reconcile(ctx))
+	say(c.engine.For(c.owner).PruneAll().Reconcile(ctx)) // it is no longer wanted
+
+	found := claim.DeepCopy()
+	c.get(found)
+	fmt.Println(len(found.OwnerReferences), found.Annotations[builder.AnnotationOwner])
+	// Output:
+	// Created PersistentVolumeClaim default/data
+	// 0 default/blog
+}
+
+// A StatefulSet never says that its pods crash. The plan, which sees the pods, does.
+func ExampleHealthFrom() {
+	c := newCluster()
+	crashing := builder.HealthFrom(func(client.Object) builder.Health {
+		return builder.Health{Failed: true, Why: "pod web-0: CrashLoopBackOff"}
+	})
+	res, err := c.engine.For(c.owner).Deployment(web("app:1"), crashing).AwaitReady().Reconcile(context.Background())
+	fmt.Println(res.NotReady[0], err)
+	// Output: Deployment.apps default/web: pod web-0: CrashLoopBackOff <nil>
+}
+
+// A plan tells in its status what isn't ready, and why.
+func ExampleIsReady() {
+	d := web("app:1")
+	d.Generation, d.Status.ObservedGeneration = 2, 1
+	ready, why := builder.IsReady(d)
+	fmt.Println(ready, why)
+	// Output: false generation 2 is not observed yet
+}
+
+// A child that is rendered once and wanted in each pass costs next to nothing while it is unchanged.
+func ExampleChild_Frozen() {
+	rendered := map[string]builder.Child{}
+	render := func(colour string) builder.Child {
+		if _, ok := rendered[colour]; !ok {
+			rendered[colour] = builder.Want(settings(map[string]string{"colour": colour})).Frozen()
+		}
+		return rendered[colour]
+	}
+	first, again, other := render("blue"), render("blue"), render("red")
+	fmt.Println(first.Object() == again.Object(), first.Object() == other.Object())
+	// Output: true false
+}
+
+// One render serves several owners, each with an option of its own; the child itself stays as it is.
+func ExampleChild_With() {
+	child := builder.Want(settings(nil))
+	first, second := child.With(builder.InPhase("first")), child.With(builder.InPhase("second"))
+	fmt.Println(first.Object() == second.Object())
+	// Output: true
 }

@@ -1,0 +1,115 @@
+package builder_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+// All nodes of the cluster, for an operator that Reads them.
+func ExampleAll() {
+	seen := builder.NewView(time.Now()).WithRead(
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
+	)
+	for _, node := range builder.All[*corev1.Node](seen) {
+		fmt.Println(node.Name)
+	}
+	// Output:
+	// a
+	// b
+}
+
+// Pods that say by a label which site they serve. They need not be the operator's own.
+func ExampleOperator_NamedIn() {
+	operator := builder.NewOperator[*corev1.ConfigMap](nil, "website").
+		NamedIn(&corev1.Pod{}, func(pod client.Object) []string {
+			return []string{pod.GetLabels()["example.com/site"]}
+		}).
+		Plan(func(site *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
+			status := site.DeepCopy()
+			status.Data["pods"] = fmt.Sprint(len(builder.Naming[*corev1.Pod](seen)))
+			return builder.Plan[*corev1.ConfigMap]{Status: status}
+		})
+	_ = operator // give NewOperator a manager, and call Complete
+}
+
+// What names the owner is found in the view, by its Go type.
+func ExampleNaming() {
+	seen := builder.NewView(time.Now()).WithNaming(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0"}})
+	for _, pod := range builder.Naming[*corev1.Pod](seen) {
+		fmt.Println(pod.Name)
+	}
+	// Output: web-0
+}
+
+// visitors is what an operator learns from outside of the cluster.
+type visitors struct{ perSecond int }
+
+// A plan that depends on what was measured is as pure as any other.
+func ExampleSensed() {
+	plan := func(site *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
+		d := server(site)
+		if v, ok := builder.Sensed[visitors](seen); ok {
+			replicas := int32(1 + v.perSecond/100)
+			d.Spec.Replicas = &replicas
+		}
+		return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{builder.Want(d)}, RequeueAfter: time.Minute}
+	}
+	seen := builder.NewView(time.Now()).WithSensed(visitors{perSecond: 250})
+	fmt.Println(*plan(&corev1.ConfigMap{}, seen).Children[0].Object().(*appsv1.Deployment).Spec.Replicas)
+	// Output: 3
+}
+
+// An operator that asks a server how many visitors a site has, before each plan.
+func ExampleOperator_Senses() {
+	operator := builder.NewOperator[*corev1.ConfigMap](nil, "website").
+		Owns(&appsv1.Deployment{}).
+		Senses(func(ctx context.Context, site *corev1.ConfigMap, _ builder.View) (any, error) {
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			return ask(ctx, site.Data["statistics"]), nil
+		}).
+		Plan(plan)
+	_ = operator // give NewOperator a manager, and call Complete
+}
+
+func ask(context.Context, string) visitors { return visitors{} }
+
+// A thousand sites wait for a turn that one ConfigMap gives: a change of it wakes those whose turn it has become.
+func ExampleOperator_Wakes() {
+	turns := func(obj client.Object) []string {
+		if turns, ok := obj.(*corev1.ConfigMap); ok {
+			return []string{turns.Data["first"], turns.Data["second"]}
+		}
+		return nil
+	}
+	which := func(before, after client.Object) builder.Owners {
+		var woken builder.Owners
+		for _, site := range turns(after) {
+			if !slices.Contains(turns(before), site) {
+				woken.Names = append(woken.Names, types.NamespacedName{Namespace: after.GetNamespace(), Name: site})
+			}
+		}
+		return woken
+	}
+	operator := builder.NewOperator[*corev1.Service](nil, "website").
+		Refers(&corev1.ConfigMap{}, func(*corev1.Service) []string { return []string{"turns"} }).
+		Wakes(&corev1.ConfigMap{}, which)
+	_ = operator // give it a plan, give NewOperator a manager, and call Complete
+
+	before := &corev1.ConfigMap{Data: map[string]string{"first": "blog", "second": "shop"}}
+	after := &corev1.ConfigMap{Data: map[string]string{"first": "shop", "second": "wiki"}}
+	after.Namespace = "default"
+	fmt.Println(which(before, after).Names)
+	// Output: [default/wiki]
+}
