@@ -112,6 +112,16 @@ func (o *phased) until(reason string, phases ...string) {
 	}, "the reason %s", reason)
 }
 
+// updated returns how many pods of a phase have its last template, as far as the Deployment controller has told. A
+// deadline that passes before it has told of one is lifted again when it does.
+func (o *phased) updated(phase string) int32 {
+	d := o.get(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: phase}}).(*appsv1.Deployment)
+	if d.Status.ObservedGeneration != d.Generation {
+		return 0
+	}
+	return d.Status.UpdatedReplicas
+}
+
 func (o *phased) revisions() (names []string) {
 	var list appsv1.ControllerRevisionList
 	require.NoError(o.t, o.live.List(o.ctx, &list, client.InNamespace(o.ns)))
@@ -145,7 +155,8 @@ func TestAFailedPhaseHaltsTheRollout(t *testing.T) {
 	o.until(builder.ReasonReady, phaseNames...)
 
 	o.want(map[string]string{"broker": "bad", "server": "v2"})
-	o.until(builder.ReasonRolloutHalted, phaseNames...)
+	o.eventually(func() bool { o.run(phaseNames...); return o.updated("broker") == 1 }, "the pod with the bad image to be counted")
+	o.until(builder.ReasonRolloutHalted, phaseNames...) // for good: nothing of the Deployment will change any more
 	assert.Equal(t, "v1 bad v1", o.running())
 	assert.Equal(t, metav1.ConditionTrue, o.condition(builder.ConditionStalled).Status)
 	assert.Contains(t, o.condition(builder.ConditionStalled).Message, "broker: ProgressDeadlineExceeded")
