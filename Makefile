@@ -48,8 +48,9 @@ example-kvstore: bin/devcluster ## Run the example of a distributed store on a c
 	go build -o bin/kvstore ./examples/kvstore
 	@hack/example-kvstore.sh
 
-bench: bin/devcluster ## Measure builder side by side with its peers, into docs/benchmarks.md; takes 15 minutes
+bench: bin/devcluster ## Measure builder and the operators side by side with their peers, into docs/benchmarks.md; takes half an hour
 	cd bench && go run . builder -devcluster $(CURDIR)/bin/devcluster
+	cd bench && go run . jobs -devcluster $(CURDIR)/bin/devcluster
 
 test: test-unit test-integration test-devcluster test-tools test-bench ## Run all tests
 

@@ -30,6 +30,8 @@ type world struct {
 	cfg    *rest.Config
 	client client.WithWatch
 	typed  kubernetes.Interface
+
+	idleTime time.Duration // how long an operator is watched after its work is done
 }
 
 func newScheme() (*runtime.Scheme, error) {

@@ -6,7 +6,7 @@
 //
 //	wide      N Jobs without dependencies: time to success
 //	chain     Jobs that succeed at once, each after the last: time a hop
-//	handover  N pairs: from the event that a Job is complete to the event that its successor is created
+//	handover  chains side by side: from the event that a Job is complete to the event that the next one is created
 //	daemon    a Job on each of N nodes: time to success
 //	big       a flow of 10,000 nodes: does it end, how large is its status, how much memory is used
 package jobs

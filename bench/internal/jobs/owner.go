@@ -27,8 +27,15 @@ type outcome struct {
 	status    int            // the largest status of the owner, in bytes of JSON
 }
 
-// idleTime is how long an operator is watched after its work is done.
-const idleTime = 5 * time.Second
+// settleTime is how long it takes until the last requests of an operator's work have been made.
+const settleTime = time.Second
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
 
 // template is the JobTemplate that all nodes of the flows share.
 func template(namespace string, runTime time.Duration) *v1alpha1.JobTemplate {
@@ -84,11 +91,9 @@ func (w *world) runOwner(ctx context.Context, counter *requests, owner client.Ob
 		return out, times, err
 	}
 	out.created, out.events = latest(times.created).Sub(start), times.events
+	pause(ctx, settleTime) // the last event is written after the status that tells of the end
 	out.requests = counter.take()
-	select {
-	case <-time.After(idleTime):
-	case <-ctx.Done():
-	}
+	pause(ctx, w.idleTime)
 	out.idle = counter.take()
 	return out, times, ctx.Err()
 }

@@ -12,19 +12,21 @@ import (
 
 // results are what the page tells.
 type results struct {
-	cluster  string
-	runs     int
-	n        int
-	nodes    int
-	chainN   int
-	wide     []pair
-	chain    []pair // starting successors as soon as the pods tell
-	waiting  []pair // waiting for the Jobs' conditions
-	handover []float64
-	daemon   []pair
-	bigN     int
-	big      outcome
-	heap     uint64
+	cluster      string
+	runs         int
+	idleTime     time.Duration
+	n            int
+	nodes        int
+	chainN       int
+	wide         []pair
+	chain        []pair    // starting successors as soon as the pods tell
+	waiting      []pair    // waiting for the Jobs' conditions
+	handover     []float64 // ms
+	bareHandover []float64
+	daemon       []pair
+	bigN         int
+	big          outcome
+	heap         uint64
 }
 
 func (r results) page() string {
@@ -43,8 +45,8 @@ func (r results) page() string {
 	row("... to success", r.daemon, func(o outcome) time.Duration { return o.succeeded })
 	row(fmt.Sprintf("Chain of %d Jobs that succeed at once: one hop", r.chainN), r.chain, hop)
 	row("... waiting for the Job's condition (`endOfJob: Condition`)", r.waiting, hop)
-	fmt.Fprintf(&b, "\nFrom a Job's completion to its successor's creation, %d pairs: p50 %.1f ms, p99 %.1f ms.\n",
-		len(r.handover), percentile(r.handover, 50), percentile(r.handover, 99))
+	fmt.Fprintf(&b, "\nFrom the event that a Job is complete to the event that its successor is created, in %d chains at once:\n\n"+
+		"- bare client: %s\n- Armature, `endOfJob: Condition`: %s\n", chains, spread(r.bareHandover), spread(r.handover))
 	b.WriteString("\nRequests of the operator, one run:\n\n")
 	for _, c := range []struct {
 		name string
@@ -54,6 +56,7 @@ func (r results) page() string {
 	}
 	fmt.Fprintf(&b, "\nA flow of %d nodes: %s to success; its status was at most %.1f KiB; the operator's heap at most %d MiB.\n",
 		r.bigN, show(r.big.succeeded), float64(r.big.status)/1024, r.heap>>20)
+	b.WriteString("\n### What is wanted of JobFlow and DaemonJob\n\n" + r.targets())
 	return b.String()
 }
 
@@ -95,6 +98,11 @@ func medianOf(pairs []pair, of func(pair) time.Duration) time.Duration {
 		all = append(all, float64(of(p)))
 	}
 	return time.Duration(percentile(all, 50))
+}
+
+// spread shows what most of some milliseconds are.
+func spread(ms []float64) string {
+	return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms", percentile(ms, 50), percentile(ms, 99))
 }
 
 // percentile returns the smallest of some numbers that p of 100 are not above.

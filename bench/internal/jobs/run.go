@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/bench/internal/lab"
 )
+
+// page is the name of the part of the page that is written.
+const page = "jobs"
 
 // Main runs the benchmark and writes its part of docs/benchmarks.md.
 func Main(ctx context.Context, args []string) error {
@@ -20,10 +24,11 @@ func Main(ctx context.Context, args []string) error {
 	docs := f.String("docs", "../docs", "the `directory` of benchmarks.md; empty prints the results")
 	runs := f.Int("runs", 3, "how often each is run")
 	r := results{}
-	f.IntVar(&r.n, "jobs", 1000, "Jobs of the wide flow, and pairs of the handover")
+	f.IntVar(&r.n, "jobs", 1000, "Jobs of the wide flow")
 	f.IntVar(&r.nodes, "nodes", 2000, "simulated nodes")
-	f.IntVar(&r.chainN, "chain", 20, "Jobs of the chain")
+	f.IntVar(&r.chainN, "chain", 20, "Jobs of a chain")
 	f.IntVar(&r.bigN, "big", 10000, "Jobs of the big flow; 0 leaves it out")
+	f.DurationVar(&r.idleTime, "idle", 5*time.Second, "how long requests are counted after the work is done")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -41,7 +46,7 @@ func Main(ctx context.Context, args []string) error {
 		fmt.Print(r.page())
 		return nil
 	}
-	return lab.WritePage(filepath.Join(*docs, "benchmarks.md"), "jobs", r.page())
+	return lab.WritePage(filepath.Join(*docs, "benchmarks.md"), page, r.page())
 }
 
 func (r *results) measure(ctx context.Context, cluster *lab.Cluster, crds string) error {
@@ -53,6 +58,7 @@ func (r *results) measure(ctx context.Context, cluster *lab.Cluster, crds string
 	if err != nil {
 		return err
 	}
+	w.idleTime = r.idleTime
 	counter := &requests{}
 	stop, err := startManager(ctx, counter.watch(cfg))
 	if err != nil {
@@ -84,12 +90,12 @@ func (r *results) all(ctx context.Context, w *world, counter *requests) error {
 				show(p.ours.created), show(p.ours.succeeded), list(p.ours.idle))
 			*s.to = append(*s.to, p)
 		}
-		took, err := w.handover(ctx, counter, r.n)
+		bare, ours, err := w.handover(ctx, counter, turn, r.chainN)
 		if err != nil {
 			return fmt.Errorf("handover: %w", err)
 		}
-		fmt.Printf("%-15s p50 %.1f ms, p99 %.1f ms\n", "handover", percentile(took, 50), percentile(took, 99))
-		r.handover = append(r.handover, took...)
+		fmt.Printf("%-15s bare %s; Armature %s\n", "handover", spread(bare), spread(ours))
+		r.bareHandover, r.handover = append(r.bareHandover, bare...), append(r.handover, ours...)
 	}
 	if r.bigN == 0 {
 		return nil

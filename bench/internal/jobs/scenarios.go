@@ -72,35 +72,6 @@ func (w *world) chain(ctx context.Context, counter *requests, turn, n int, end v
 	})
 }
 
-// handover runs n pairs of Jobs, and returns how long it took from the completion of each first to the creation of its
-// second, in milliseconds, as both events arrived here.
-func (w *world) handover(ctx context.Context, counter *requests, n int) ([]float64, error) {
-	namespace, err := w.namespace(ctx, "handover")
-	if err != nil {
-		return nil, err
-	}
-	if err := w.client.Create(ctx, template(namespace, time.Second)); err != nil {
-		return nil, err
-	}
-	flow := flowOf(namespace, 2*n, func(i int) []string {
-		if i < n {
-			return nil
-		}
-		return []string{strconv.Itoa(i - n)}
-	})
-	flow.Spec.EndOfJob = v1alpha1.EndOfJobCondition
-	_, times, err := w.runOwner(ctx, counter, flow, 2*n)
-	if err != nil {
-		return nil, err
-	}
-	var took []float64
-	for i := range n {
-		first, second := flow.Name+"-"+strconv.Itoa(i), flow.Name+"-"+strconv.Itoa(i+n)
-		took = append(took, times.created[second].Sub(times.completed[first]).Seconds()*1000)
-	}
-	return took, w.clear(ctx, namespace)
-}
-
 // daemon runs a Job on each node.
 func (w *world) daemon(ctx context.Context, counter *requests, turn int) (pair, error) {
 	nodes, err := w.typed.CoreV1().Nodes().List(ctx, metav1.ListOptions{})

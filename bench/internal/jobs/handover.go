@@ -1,0 +1,113 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// chains is how many chains run at once where handovers are measured.
+const chains = 10
+
+// handover runs chains of n Jobs side by side, and returns how long each took from the event that a Job is complete to
+// the event that the next one is created, in milliseconds.
+func (w *world) handover(ctx context.Context, counter *requests, turn, n int) (bare, ours []float64, err error) {
+	_, err = w.inTurns(ctx, turn, func(namespace string) (outcome, error) {
+		bare, err = w.handoverBare(ctx, namespace, n)
+		return outcome{}, err
+	}, func(namespace string) (outcome, error) {
+		ours, err = w.handoverOurs(ctx, namespace, n)
+		counter.take()
+		return outcome{}, err
+	})
+	return bare, ours, err
+}
+
+// jobOfChain names a Job as JobFlow does.
+func jobOfChain(chain, i int) string { return chainName(chain) + "-" + strconv.Itoa(i) }
+
+func chainName(chain int) string { return "chain" + strconv.Itoa(chain) }
+
+func (w *world) handoverBare(ctx context.Context, namespace string, n int) ([]float64, error) {
+	next := map[string]*batchv1.Job{} // by the name of the Job before
+	var first []*batchv1.Job
+	for c := range chains {
+		for i := range n {
+			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: jobOfChain(c, i)}, Spec: jobSpec(0)}
+			if i == 0 {
+				first = append(first, job)
+			} else {
+				next[jobOfChain(c, i-1)] = job
+			}
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var creating sync.WaitGroup
+	wait, err := w.watchJobs(ctx, namespace, chains*n, func(done *batchv1.Job) {
+		if job := next[done.Name]; job != nil {
+			creating.Go(func() {
+				if err := w.create(ctx, []*batchv1.Job{job}); err != nil {
+					cancel(err)
+				}
+			})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := w.create(ctx, first); err != nil {
+		return nil, err
+	}
+	times, err := wait()
+	creating.Wait()
+	if err := errors.Join(err, context.Cause(ctx)); err != nil {
+		return nil, err
+	}
+	return hops(times, n)
+}
+
+func (w *world) handoverOurs(ctx context.Context, namespace string, n int) ([]float64, error) {
+	if err := w.client.Create(ctx, template(namespace, 0)); err != nil {
+		return nil, err
+	}
+	wait, err := w.watchJobs(ctx, namespace, chains*n, nil)
+	if err != nil {
+		return nil, err
+	}
+	for c := range chains {
+		flow := flowOf(namespace, n, afterTheLast)
+		flow.Name, flow.Spec.EndOfJob = chainName(c), v1alpha1.EndOfJobCondition
+		if err := w.client.Create(ctx, flow); err != nil {
+			return nil, err
+		}
+	}
+	times, err := wait()
+	if err != nil {
+		return nil, err
+	}
+	return hops(times, n)
+}
+
+// hops are the times between each Job and the next.
+func hops(times jobTimes, n int) ([]float64, error) {
+	var took []float64
+	for c := range chains {
+		for i := 1; i < n; i++ {
+			completed, created := times.completed[jobOfChain(c, i-1)], times.created[jobOfChain(c, i)]
+			if completed.IsZero() || created.IsZero() {
+				return nil, fmt.Errorf("chain %d: no end of Job %d or no beginning of the next", c, i-1)
+			}
+			took = append(took, float64(created.Sub(completed))/float64(time.Millisecond))
+		}
+	}
+	return took, nil
+}
