@@ -51,6 +51,7 @@ example-kvstore: bin/devcluster ## Run the example of a distributed store on a c
 bench: bin/devcluster ## Measure builder and the operators side by side with their peers, into docs/benchmarks.md; takes half an hour
 	cd bench && go run . builder -devcluster $(CURDIR)/bin/devcluster
 	cd bench && go run . jobs -devcluster $(CURDIR)/bin/devcluster
+	cd bench && go run . plans
 
 test: test-unit test-integration test-devcluster test-tools test-bench ## Run all tests
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/bench/internal/jobs"
 	"github.com/armature-dev/armature/bench/internal/peers"
+	"github.com/armature-dev/armature/bench/internal/plans"
 )
 
 // benchmark is a subcommand. It gets the arguments after its name.
@@ -23,6 +24,7 @@ type benchmark struct {
 
 var benchmarks = []benchmark{
 	{"builder", "one pass over N Deployments, side by side with the builder's peers", peers.Main},
+	{"plans", "the operators' plans by themselves", plans.Main},
 	{"jobs", "JobFlow and DaemonJob, side by side with a client that makes the same Jobs", jobs.Main},
 }
 

@@ -14,8 +14,13 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// chains is how many chains run at once where handovers are measured.
-const chains = 10
+const (
+	// chains is how many chains run at once where handovers are measured.
+	chains = 10
+	// apart is how long after each other they begin. The Job controller tells of a Job's end about a second after its
+	// pod's: chains that begin together end their Jobs together, and what is measured is how fast Jobs are created.
+	apart = time.Second / chains
+)
 
 // handover runs chains of n Jobs side by side, and returns how long each took from the event that a Job is complete to
 // the event that the next one is created, in milliseconds.
@@ -64,8 +69,11 @@ func (w *world) handoverBare(ctx context.Context, namespace string, n int) ([]fl
 	if err != nil {
 		return nil, err
 	}
-	if err := w.create(ctx, first); err != nil {
-		return nil, err
+	for _, job := range first {
+		if err := w.create(ctx, []*batchv1.Job{job}); err != nil {
+			return nil, err
+		}
+		pause(ctx, apart)
 	}
 	times, err := wait()
 	creating.Wait()
@@ -89,6 +97,7 @@ func (w *world) handoverOurs(ctx context.Context, namespace string, n int) ([]fl
 		if err := w.client.Create(ctx, flow); err != nil {
 			return nil, err
 		}
+		pause(ctx, apart)
 	}
 	times, err := wait()
 	if err != nil {
