@@ -170,7 +170,7 @@ func TestSchemaAdmits(t *testing.T) {
 		"both templates":               {`{flows: [{name: a, jobTemplate: T, jobTemplateRef: t}]}`, ""},
 		"no flows":                     {`{flows: []}`, "at least 1"},
 		"a list that isn't there":      {`{}`, "flows"},
-		"a name that no Job can have":  {`{flows: [{name: A_b, jobTemplate: T}]}`, ""},
+		"a name that no Job can have":  {`{flows: [{name: A_b, jobTemplate: T}]}`, "name"},
 		"a flow without a name":        {`{flows: [{jobTemplate: T}]}`, "name"},
 		"a field that there isn't":     {`{flows: [{name: a, dependsOn: [x], jobTemplate: T}]}`, "dependsOn"},
 		"a Job without a pod template": {`{flows: [{name: a, jobTemplate: {}}]}`, "template"},

@@ -10,11 +10,12 @@ import (
 // +kubebuilder:validation:XValidation:rule="has(self.jobTemplate) != (has(self.jobTemplateRef) && size(self.jobTemplateRef) > 0)",message="exactly one of jobTemplate and jobTemplateRef must be set"
 type Flow struct {
 	// Name identifies the flow among the others of the JobFlow and must be unique there: lower case letters, digits
-	// and '-', at most 63 characters, other names are refused. The Job is called <jobflow>-<name>, with forEach
+	// and '-', beginning and ending with a letter or digit, at most 63 characters. The Job is called <jobflow>-<name>, with forEach
 	// <jobflow>-<name>-<index>; if that is longer than 63 characters, it is cut and a hash takes the place of the rest.
 	// +required
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
 	// Dependencies are the names of the flows that must have ended before this one is decided: without when it is started

@@ -2,6 +2,7 @@ package jobflow
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,6 +29,9 @@ func TestAdmission(t *testing.T) {
 		want string
 	}{
 		"no flows":             {v1alpha1.JobFlowSpec{}, "spec.flows: Required value"},
+		"a bad name":           {v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("Bad_Name", "true")}}, `spec.flows[0].name: Invalid value: "Bad_Name"`},
+		"a long name":          {v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node(strings.Repeat("a", 64), "true")}}, "spec.flows[0].name: Too long"},
+		"a bad last name":      {v1alpha1.JobFlowSpec{Flows: one, Finally: []v1alpha1.Flow{node("-", "true")}}, `spec.finally[0].name: Invalid value: "-"`},
 		"neither template":     {v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{{Name: "a"}}}, "spec.flows[0]: Invalid value: exactly one of jobTemplate and jobTemplateRef must be set"},
 		"both templates":       {v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{both}}, "spec.flows[0]: Invalid value: exactly one of jobTemplate and jobTemplateRef must be set"},
 		"no items":             {eachOf(v1alpha1.ForEach{}), "spec.flows[0].forEach: Invalid value: exactly one of items and fromOutput must be set"},

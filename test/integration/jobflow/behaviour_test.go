@@ -51,7 +51,6 @@ func TestBadInputIsToldOnceAndStartsNothing(t *testing.T) {
 		"duplicate":  {[]v1alpha1.Flow{node("a", "true"), node("a", "true")}, `flow "a": spec.flows[1].name: Duplicate value: "a"`},
 		"unknown":    {[]v1alpha1.Flow{node("a", "true"), node("b", "true", "x")}, `flow "b": spec.flows[1].dependencies[0]: Not found: "x"`},
 		"cycle":      {[]v1alpha1.Flow{node("a", "true", "b"), node("b", "true", "a"), node("c", "true")}, `flow "a": spec.flows[0].dependencies: Invalid value: "a -> b -> a"`},
-		"name":       {[]v1alpha1.Flow{node("Bad_Name", "true")}, `flow "Bad_Name": spec.flows[0].name: Invalid value: "Bad_Name"`},
 		"when":       {[]v1alpha1.Flow{node("a", "true"), when("jobs.a.succeeded &&", node("b", "true", "a"))}, `flow "b": spec.flows[1].when: Invalid value: "jobs.a.succeeded &&": line 1, column 20: Syntax error`},
 		"not-a-bool": {[]v1alpha1.Flow{node("a", "true"), when("jobs.a.output", node("b", "true", "a"))}, `flow "b": spec.flows[1].when: Invalid value: "jobs.a.output": line 1, column 1: it is of type string, and must be a bool`},
 		"no-volume":  {[]v1alpha1.Flow{mounting}, `flow "a": spec.flows[0].shareVolumeMounts[0].name: Not found: "nowhere"`},
