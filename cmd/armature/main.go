@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/armature-dev/armature/cmd/armature/internal/controlcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
@@ -37,6 +38,7 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.AddCommand(managercmd.New(), watchcmd.New())
+	root.AddCommand(controlcmd.New()...)
 	return root
 }
 

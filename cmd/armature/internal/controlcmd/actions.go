@@ -1,0 +1,134 @@
+package controlcmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// action is something that is asked of an object by a field of its spec.
+type action struct {
+	verb, done string
+	short      string
+	long       string
+	example    string
+	// fields are where the spec asks for it, by kind.
+	fields map[string][]string
+	// set changes the object so that it is asked for, or returns an error that says why there is nothing to ask for.
+	set func(obj *unstructured.Unstructured, field []string) error
+}
+
+var (
+	suspendFields = map[string][]string{
+		"JobFlow": {"spec", "suspend"}, "DaemonJob": {"spec", "suspend"}, "ReplicaJob": {"spec", "runPolicy", "suspend"},
+		"MiniCluster": {"spec", "suspend"}, "FluxJob": {"spec", "suspend"},
+	}
+	retryFields     = map[string][]string{"JobFlow": {"spec", "retry"}, "DaemonJob": {"spec", "retry"}}
+	terminateFields = map[string][]string{"JobFlow": {"spec", "terminate"}}
+)
+
+var actions = []action{
+	{
+		verb: "suspend", done: "suspended", fields: suspendFields, set: value(true),
+		short:   "Stop what runs, until it is resumed",
+		long:    "Stop what runs, until it is resumed. Nothing new is started, and the pods that run are stopped; what has ended stays as it is.",
+		example: "  armature suspend jobflow/nightly\n  armature suspend dj,jf -l team=a",
+	},
+	{
+		verb: "resume", done: "resumed", fields: suspendFields, set: value(false),
+		short:   "Let what was suspended go on",
+		long:    "Let what was suspended go on.",
+		example: "  armature resume jobflow/nightly",
+	},
+	{
+		verb: "terminate", done: "terminated", fields: terminateFields, set: terminate,
+		short: "End flows before their time",
+		long: "End flows before their time: what runs is stopped and counts as failed, what hasn't been started is skipped, " +
+			"and finally is run. Unlike kubectl delete it leaves the flow and its Jobs' records.",
+		example: "  armature terminate jobflow/nightly",
+	},
+	{
+		verb: "retry", done: "retried", fields: retryFields, set: retryOnce,
+		short: "Run again what failed or never ran",
+		long: "Run again what failed or never ran, of flows and DaemonJobs that have failed (a DaemonJob: or that have paused). " +
+			"What has succeeded isn't run again.",
+		example: "  armature retry jobflow/nightly",
+	},
+}
+
+func value(v bool) func(*unstructured.Unstructured, []string) error {
+	return func(obj *unstructured.Unstructured, field []string) error {
+		return unstructured.SetNestedField(obj.Object, v, field...)
+	}
+}
+
+func terminate(obj *unstructured.Unstructured, field []string) error {
+	if state := stateOf(obj); state == v1alpha1.StateSucceed || state == v1alpha1.StateFailed {
+		return fmt.Errorf("it has ended already: its state is %s", state)
+	}
+	return unstructured.SetNestedField(obj.Object, true, field...)
+}
+
+// retryOnce counts a retry, if there is anything to run again. A flow that was terminated is let go on.
+func retryOnce(obj *unstructured.Unstructured, field []string) error {
+	asked, _, err := unstructured.NestedInt64(obj.Object, field...)
+	if err != nil {
+		return err
+	}
+	done, _, err := unstructured.NestedInt64(obj.Object, "status", "retry")
+	if err != nil {
+		return err
+	}
+	if done < asked {
+		return fmt.Errorf("a retry has been asked for already, and hasn't begun: %s is %d, status.retry %d", strings.Join(field, "."), asked, done)
+	}
+	if !hasFailed(obj) {
+		return fmt.Errorf("nothing of it has failed: its state is %s", stateOf(obj))
+	}
+	if on, found, _ := unstructured.NestedBool(obj.Object, terminateFields["JobFlow"]...); found && on {
+		if err := unstructured.SetNestedField(obj.Object, false, terminateFields["JobFlow"]...); err != nil {
+			return err
+		}
+	}
+	return unstructured.SetNestedField(obj.Object, asked+1, field...)
+}
+
+// hasFailed reports whether there is anything to run again. A DaemonJob can go on after failures, or pause.
+func hasFailed(obj *unstructured.Unstructured) bool {
+	if obj.GetKind() == "DaemonJob" {
+		nodes, _, err := unstructured.NestedInt64(obj.Object, "status", "failed")
+		return err == nil && nodes > 0
+	}
+	return stateOf(obj) == v1alpha1.StateFailed
+}
+
+func stateOf(obj *unstructured.Unstructured) v1alpha1.State {
+	state, _, _ := unstructured.NestedString(obj.Object, "status", "state")
+	if state == "" {
+		return v1alpha1.StatePending
+	}
+	return v1alpha1.State(state)
+}
+
+// fieldOf returns where an object asks for an action.
+func (a action) fieldOf(obj *unstructured.Unstructured) ([]string, error) {
+	field, ok := a.fields[obj.GetKind()]
+	if !ok || obj.GroupVersionKind().Group != v1alpha1.GroupVersion.Group {
+		return nil, fmt.Errorf("a %s can't be %s; these can: %s", obj.GetKind(), a.done, a.kinds())
+	}
+	return field, nil
+}
+
+// kinds lists the kinds that an action is for.
+func (a action) kinds() string {
+	var all []string
+	for kind := range a.fields {
+		all = append(all, kind)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,69 @@
+package controlcmd
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+func TestActions(t *testing.T) {
+	for name, tt := range map[string]struct {
+		verb, object string
+		patch        string
+		err          string
+	}{
+		"suspend a flow":                    {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow}", `{"spec":{"suspend":true}}`, ""},
+		"suspend a replica job":             {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: ReplicaJob, spec: {replicaSpecs: {}}}", `{"spec":{"runPolicy":{"suspend":true}}}`, ""},
+		"suspend what is suspended":         {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: FluxJob, spec: {suspend: true}}", `{}`, ""},
+		"resume":                            {"resume", "{apiVersion: api.practice.com/v1alpha1, kind: MiniCluster, spec: {suspend: true}}", `{"spec":{"suspend":false}}`, ""},
+		"suspend a template":                {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: JobTemplate}", "", "a JobTemplate can't be suspended; these can: DaemonJob, FluxJob, JobFlow, MiniCluster, ReplicaJob"},
+		"suspend someone's JobFlow":         {"suspend", "{apiVersion: flow.example.com/v1, kind: JobFlow}", "", "a JobFlow can't be suspended"},
+		"terminate":                         {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, status: {state: Running}}", `{"spec":{"terminate":true}}`, ""},
+		"terminate what hasn't been seen":   {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow}", `{"spec":{"terminate":true}}`, ""},
+		"terminate what has ended":          {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, status: {state: Succeed}}", "", "it has ended already: its state is Succeed"},
+		"terminate a DaemonJob":             {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: DaemonJob}", "", "a DaemonJob can't be terminated; these can: JobFlow"},
+		"retry":                             {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {retry: 2}, status: {state: Failed, retry: 2}}", `{"spec":{"retry":3}}`, ""},
+		"retry what was terminated":         {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {terminate: true}, status: {state: Failed}}", `{"spec":{"retry":1,"terminate":false}}`, ""},
+		"retry what runs":                   {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, status: {state: Running}}", "", "nothing of it has failed: its state is Running"},
+		"retry before the operator saw it":  {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow}", "", "nothing of it has failed: its state is Pending"},
+		"retry twice":                       {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {retry: 1}, status: {state: Failed}}", "", "a retry has been asked for already, and hasn't begun: spec.retry is 1, status.retry 0"},
+		"retry a DaemonJob that has paused": {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: DaemonJob, status: {state: Running, failed: 2}}", `{"spec":{"retry":1}}`, ""},
+		"retry a DaemonJob that is well":    {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: DaemonJob, status: {state: Running, failed: 0}}", "", "nothing of it has failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := &unstructured.Unstructured{}
+			data, err := yaml.YAMLToJSON([]byte(tt.object))
+			require.NoError(t, err)
+			require.NoError(t, before.UnmarshalJSON(data))
+			patch, err := actionOf(t, tt.verb).patch(before)
+			if tt.err != "" {
+				assert.ErrorContains(t, err, tt.err)
+				return
+			}
+			require.NoError(t, err)
+			assert.JSONEq(t, strings.TrimSuffix(tt.patch, "}")+comma(tt.patch)+`"metadata":{"resourceVersion":"","uid":""}}`, string(patch))
+		})
+	}
+}
+
+func comma(object string) string {
+	if object == "{}" {
+		return ""
+	}
+	return ","
+}
+
+func actionOf(t *testing.T, verb string) action {
+	t.Helper()
+	for _, a := range actions {
+		if a.verb == verb {
+			return a
+		}
+	}
+	t.Fatalf("no action %s", verb)
+	return action{}
+}

@@ -1,0 +1,122 @@
+// Package controlcmd has the commands that ask something of what runs: "armature suspend", "resume", "terminate" and
+// "retry". They find objects as kubectl does, by kind and name, by label, or from files, and change one field of the spec.
+package controlcmd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/resource"
+)
+
+// New returns the commands.
+func New() []*cobra.Command {
+	var all []*cobra.Command
+	for _, a := range actions {
+		all = append(all, newCommand(a))
+	}
+	return all
+}
+
+func newCommand(a action) *cobra.Command {
+	kube := genericclioptions.NewConfigFlags(true)
+	print := genericclioptions.NewPrintFlags(a.done)
+	find := genericclioptions.NewResourceBuilderFlags().WithFile(false, nil).WithLabelSelector("").WithAll(false).WithLatest()
+	find.FileNameFlags.Usage = "Files that name the objects."
+	cmd := &cobra.Command{
+		Use:     a.verb + " (KIND NAME | KIND/NAME ... | -f FILENAME)",
+		Short:   a.short,
+		Long:    a.long + "\n\nKinds: " + a.kinds() + ".",
+		Example: a.example,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			printer, err := print.ToPrinter()
+			if err != nil {
+				return err
+			}
+			var errs []error
+			found := 0
+			err = find.ToBuilder(kube, args).Do().Visit(func(info *resource.Info, err error) error {
+				found++
+				if err == nil {
+					err = a.ask(info)
+				}
+				if err != nil {
+					errs = append(errs, fmt.Errorf("%s: %w", nameOf(info), err))
+					return nil // the others are asked all the same
+				}
+				return printer.PrintObj(info.Object, cmd.OutOrStdout())
+			})
+			if err == nil && found == 0 {
+				err = errors.New("no objects found")
+			}
+			return errors.Join(append(errs, err)...)
+		},
+	}
+	kube.AddFlags(cmd.Flags())
+	print.AddFlags(cmd)
+	find.AddFlags(cmd.Flags())
+	return cmd
+}
+
+// nameOf names an object as it was asked for, if it is known.
+func nameOf(info *resource.Info) string {
+	if info == nil {
+		return "an object"
+	}
+	return info.ObjectName()
+}
+
+// ask changes an object on the server so that the action is asked for. If it has changed since it was read, that is a
+// conflict: what was asked may no longer be what is meant.
+func (a action) ask(info *resource.Info) error {
+	before, ok := info.Object.(*unstructured.Unstructured)
+	if !ok {
+		return fmt.Errorf("unexpected type %T", info.Object)
+	}
+	patch, err := a.patch(before)
+	if err != nil {
+		return err
+	}
+	changed, err := resource.NewHelper(info.Client, info.Mapping).
+		WithFieldManager("armature").
+		Patch(info.Namespace, info.Name, types.MergePatchType, patch, nil)
+	if err != nil {
+		return err
+	}
+	return info.Refresh(changed, true)
+}
+
+// patch returns what asks for the action of an object that is still as it was read.
+func (a action) patch(before *unstructured.Unstructured) ([]byte, error) {
+	field, err := a.fieldOf(before)
+	if err != nil {
+		return nil, err
+	}
+	after := before.DeepCopy()
+	if err := a.set(after, field); err != nil {
+		return nil, err
+	}
+	from, err := json.Marshal(before)
+	if err != nil {
+		return nil, err
+	}
+	to, err := json.Marshal(after)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := jsonpatch.CreateMergePatch(from, to)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": before.GetResourceVersion(), "uid": before.GetUID()}})
+	if err != nil {
+		return nil, err
+	}
+	return jsonpatch.MergeMergePatches(patch, locked)
+}
