@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/controlcmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/graphcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
@@ -37,7 +38,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(managercmd.New(), watchcmd.New())
+	root.AddCommand(managercmd.New(), watchcmd.New(), graphcmd.New())
 	root.AddCommand(controlcmd.New()...)
 	return root
 }

@@ -52,12 +52,9 @@ type Sample struct {
 func (c *Counter) Measure(n int, prepare func(i int), do func(i int) error) (Sample, error) {
 	var sum Sample
 	var before, after runtime.MemStats
-	prepare(0)
-	runtime.GC()
 	for i := range n {
-		if i > 0 {
-			prepare(i)
-		}
+		prepare(i)
+		runtime.GC() // what was thrown away before is not to be collected in the time that is measured
 		reads, writes := c.reads.Load(), c.writes.Load()
 		runtime.ReadMemStats(&before)
 		cpu, start := cpuTime(), time.Now()

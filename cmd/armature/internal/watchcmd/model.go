@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/flowstate"
 )
 
 // row is one flow of a JobFlow as it is shown.
@@ -24,24 +25,15 @@ type row struct {
 
 // rows lists the flows in the order of the spec, those in finally last.
 func rows(flow *v1alpha1.JobFlow, now time.Time) []row {
-	details := make(map[string]v1alpha1.FlowStatus, len(flow.Status.Flows))
-	for _, s := range flow.Status.Flows {
-		details[s.Name] = s
-	}
 	all := make([]row, 0, len(flow.Spec.Flows)+len(flow.Spec.Finally))
 	for _, f := range flow.Spec.Flows {
-		all = append(all, row{name: f.Name, after: strings.Join(f.Dependencies, ","), state: v1alpha1.FlowPending})
+		all = append(all, row{name: f.Name, after: strings.Join(f.Dependencies, ",")})
 	}
 	for _, f := range flow.Spec.Finally {
-		all = append(all, row{name: f.Name, after: "(finally)", state: v1alpha1.FlowPending})
+		all = append(all, row{name: f.Name, after: "(finally)"})
 	}
-	setEnds(all, flow)
-	for i := range all {
+	for i, s := range flowstate.Of(flow) {
 		r := &all[i]
-		s, ok := details[r.name]
-		if !ok {
-			continue
-		}
 		r.state, r.message = s.State, s.Message
 		if s.StartTime != nil && flow.Status.StartTime != nil {
 			r.started = true
@@ -50,24 +42,6 @@ func rows(flow *v1alpha1.JobFlow, now time.Time) []row {
 		}
 	}
 	return all
-}
-
-// setEnds sets how flows have ended, of which a large JobFlow tells no more. The indexes are those of the spec that the
-// status is about.
-func setEnds(all []row, flow *v1alpha1.JobFlow) {
-	if flow.Status.ObservedGeneration != flow.Generation {
-		return
-	}
-	for _, ends := range []struct {
-		indexes v1alpha1.Indexes
-		state   v1alpha1.FlowState
-	}{
-		{flow.Status.Finished, v1alpha1.FlowSucceed}, {flow.Status.Failed, v1alpha1.FlowFailed}, {flow.Status.Skipped, v1alpha1.FlowSkipped},
-	} {
-		for i := range ends.indexes.Below(len(all)) {
-			all[i].state = ends.state
-		}
-	}
 }
 
 // elapsed is how long the flow has been running, or ran.

@@ -1,0 +1,46 @@
+// Package flowstate says how far each node of a JobFlow is, from what its status tells in details or as indexes.
+package flowstate
+
+import (
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// Of returns a status for each node of a flow: those of spec.flows in their order, then those of spec.finally. Where the
+// flow's status tells no more, it has a name and a state only.
+func Of(flow *v1alpha1.JobFlow) []v1alpha1.FlowStatus {
+	all := make([]v1alpha1.FlowStatus, 0, len(flow.Spec.Flows)+len(flow.Spec.Finally))
+	for _, nodes := range [][]v1alpha1.Flow{flow.Spec.Flows, flow.Spec.Finally} {
+		for i := range nodes {
+			all = append(all, v1alpha1.FlowStatus{Name: nodes[i].Name, State: v1alpha1.FlowPending})
+		}
+	}
+	setEnds(all, flow)
+	details := make(map[string]*v1alpha1.FlowStatus, len(flow.Status.Flows))
+	for i := range flow.Status.Flows {
+		details[flow.Status.Flows[i].Name] = &flow.Status.Flows[i]
+	}
+	for i := range all {
+		if known := details[all[i].Name]; known != nil {
+			all[i] = *known
+		}
+	}
+	return all
+}
+
+// setEnds sets how nodes have ended, of which a large JobFlow tells no more. The indexes are those of the spec that the
+// status is about.
+func setEnds(all []v1alpha1.FlowStatus, flow *v1alpha1.JobFlow) {
+	if flow.Status.ObservedGeneration != flow.Generation {
+		return
+	}
+	for _, ends := range []struct {
+		indexes v1alpha1.Indexes
+		state   v1alpha1.FlowState
+	}{
+		{flow.Status.Finished, v1alpha1.FlowSucceed}, {flow.Status.Failed, v1alpha1.FlowFailed}, {flow.Status.Skipped, v1alpha1.FlowSkipped},
+	} {
+		for i := range ends.indexes.Below(len(all)) {
+			all[i].State = ends.state
+		}
+	}
+}
