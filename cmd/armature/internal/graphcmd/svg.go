@@ -19,8 +19,8 @@ const (
 	margin     = 20
 )
 
-// box is where a node is.
-type box struct{ x, y, width, height float64 }
+// box is where a node is, and where the widest of its layer ends.
+type box struct{ x, y, width, height, column float64 }
 
 // writeSVG draws the graph from left to right, a column for each layer.
 func writeSVG(w io.Writer, g graph) error {
@@ -34,9 +34,9 @@ func writeSVG(w io.Writer, g graph) error {
 		for _, d := range n.after {
 			from, to := boxes[d], boxes[i]
 			x1, y1, x2, y2 := from.x+from.width, from.y+from.height/2, to.x, to.y+to.height/2
-			bend := max((x2-x1)/2, gapAcross/2)
-			fmt.Fprintf(&b, `<path d="M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f" fill="none" stroke="#757575" marker-end="url(#tip)"/>`+"\n",
-				x1, y1, x1+bend, y1, x2-bend, y2, x2, y2)
+			bend := max((x2-from.column)/2, gapAcross/2)
+			fmt.Fprintf(&b, `<path d="M%.1f %.1fH%.1fC%.1f %.1f %.1f %.1f %.1f %.1f" fill="none" stroke="#757575" marker-end="url(#tip)"/>`+"\n",
+				x1, y1, from.column, from.column+bend, y1, x2-bend, y2, x2, y2)
 		}
 	}
 	for i, n := range g.nodes {
@@ -58,26 +58,39 @@ func writeSVG(w io.Writer, g graph) error {
 	return err
 }
 
-// place gives each node its box, and says how large the picture is.
+// place gives each node its box, and says how large the picture is. Layers stand side by side, with their middles on one
+// line.
 func place(g graph) (boxes []box, width, height float64) {
 	boxes = make([]box, len(g.nodes))
+	layers := inOrder(g)
+	tall := make([]float64, len(layers))
 	x := float64(margin)
-	for _, layer := range inOrder(g) {
-		y, widest := float64(margin), 0.0
+	for l, layer := range layers {
+		widest := 0.0
 		for _, i := range layer {
 			lines := g.nodes[i].label()
 			longest := 0
-			for _, l := range lines {
-				longest = max(longest, utf8.RuneCountInString(l))
+			for _, line := range lines {
+				longest = max(longest, utf8.RuneCountInString(line))
 			}
-			boxes[i] = box{x, y, float64(longest)*charWidth + 2*padding, float64(len(lines)*lineHeight + 2*padding - 4)}
-			y += boxes[i].height + gapDown
+			boxes[i] = box{x: x, width: float64(longest)*charWidth + 2*padding, height: float64(len(lines)*lineHeight + 2*padding - 4)}
 			widest = max(widest, boxes[i].width)
+			tall[l] += boxes[i].height + gapDown
+		}
+		for _, i := range layer {
+			boxes[i].column = x + widest
 		}
 		x += widest + gapAcross
-		height = max(height, y-gapDown+margin)
 	}
-	return boxes, x - gapAcross + margin, height
+	most := slices.Max(append(tall, 0))
+	for l, layer := range layers {
+		y := margin + (most-tall[l])/2
+		for _, i := range layer {
+			boxes[i].y = y
+			y += boxes[i].height + gapDown
+		}
+	}
+	return boxes, x - gapAcross + margin, most - gapDown + 2*margin
 }
 
 // inOrder lists the nodes of each layer so that few edges cross: each near the middle of what it depends on.
