@@ -67,35 +67,35 @@ func afterTheLast(i int) []string {
 }
 
 // runOwner creates an owner of n Jobs and waits until it has succeeded.
-func (w *world) runOwner(ctx context.Context, counter *requests, owner client.Object, n int) (outcome, jobTimes, error) {
+func (w *world) runOwner(ctx context.Context, counter *requests, owner client.Object, n int) (outcome, error) {
 	wait, err := w.watchJobs(ctx, owner.GetNamespace(), n, nil)
 	if err != nil {
-		return outcome{}, jobTimes{}, err
+		return outcome{}, err
 	}
 	end, err := w.watchOwner(ctx, owner)
 	if err != nil {
-		return outcome{}, jobTimes{}, err
+		return outcome{}, err
 	}
 	counter.take()
 	start := time.Now()
 	if err := w.client.Create(ctx, owner); err != nil {
-		return outcome{}, jobTimes{}, err
+		return outcome{}, err
 	}
 	out, err := end()
 	if err != nil {
-		return out, jobTimes{}, err
+		return out, err
 	}
 	out.succeeded = time.Since(start)
 	times, err := wait() // a flow may succeed before the conditions of its last Jobs
 	if err != nil {
-		return out, times, err
+		return out, err
 	}
 	out.created, out.events = latest(times.created).Sub(start), times.events
 	pause(ctx, settleTime) // the last event is written after the status that tells of the end
 	out.requests = counter.take()
 	pause(ctx, w.idleTime)
 	out.idle = counter.take()
-	return out, times, ctx.Err()
+	return out, ctx.Err()
 }
 
 // watchOwner begins to watch an owner's kind; the function that it returns waits until the owner has succeeded.

@@ -52,8 +52,7 @@ func (w *world) wide(ctx context.Context, counter *requests, turn, n int) (pair,
 		if err := w.client.Create(ctx, template(namespace, time.Second)); err != nil {
 			return outcome{}, err
 		}
-		out, _, err := w.runOwner(ctx, counter, flowOf(namespace, n, independent), n)
-		return out, err
+		return w.runOwner(ctx, counter, flowOf(namespace, n, independent), n)
 	})
 }
 
@@ -67,8 +66,7 @@ func (w *world) chain(ctx context.Context, counter *requests, turn, n int, end v
 		}
 		flow := flowOf(namespace, n, afterTheLast)
 		flow.Spec.EndOfJob = end
-		out, _, err := w.runOwner(ctx, counter, flow, n)
-		return out, err
+		return w.runOwner(ctx, counter, flow, n)
 	})
 }
 
@@ -86,8 +84,7 @@ func (w *world) daemon(ctx context.Context, counter *requests, turn int) (pair, 
 		}
 		return w.runBare(ctx, namespace, jobs)
 	}, func(namespace string) (outcome, error) {
-		out, _, err := w.runOwner(ctx, counter, daemonJob(namespace, jobSpec(time.Second)), n)
-		return out, err
+		return w.runOwner(ctx, counter, daemonJob(namespace, jobSpec(time.Second)), n)
 	})
 }
 
@@ -118,7 +115,7 @@ func (w *world) big(ctx context.Context, counter *requests, n int) (outcome, uin
 		return []string{strconv.Itoa(i - layer)}
 	})
 	heap := watchHeap(ctx)
-	out, _, err := w.runOwner(ctx, counter, flow, n)
+	out, err := w.runOwner(ctx, counter, flow, n)
 	if err != nil {
 		return out, 0, err
 	}
