@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/armature-dev/armature/cmd/armature/internal/installcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
@@ -36,7 +37,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(managercmd.New(), watchcmd.New())
+	root.AddCommand(installcmd.New(), managercmd.New(), watchcmd.New())
 	return root
 }
 

@@ -90,7 +90,7 @@ func TestNamespacedMode(t *testing.T) {
 		assert.NotContains(t, all, "ClusterRoleBinding /armature-"+operator)
 	}
 	for _, key := range keys(all) {
-		if !strings.HasPrefix(key, "ClusterRoleBinding ") || key == "ClusterRoleBinding /armature-metrics" {
+		if !strings.HasPrefix(key, "ClusterRoleBinding ") || key == "ClusterRoleBinding /armature-metrics" || key == "ClusterRoleBinding /armature-crds" {
 			continue
 		}
 		role := all["ClusterRole /"+at(all[key], "roleRef", "name").(string)]
@@ -114,7 +114,7 @@ func TestRestricted(t *testing.T) {
 func TestOptions(t *testing.T) {
 	plain := keys(chartWith(t, `podDisruptionBudget.enabled=false`, `metrics.enabled=false`, `leaderElection.enabled=false`,
 		`replicas=1`, `rbac.aggregate=false`, `crds.install=false`, `watchNamespaces=["a"]`, `operators={"daemonjob":false,"fluxjob":false,"minicluster":false,"replicajob":false}`))
-	assert.Equal(t, []string{"ClusterRole /armature-jobflow", "Deployment armature-system/armature", "RoleBinding a/armature-jobflow", "ServiceAccount armature-system/armature"}, plain)
+	assert.Equal(t, []string{"ClusterRole /armature-crds", "ClusterRole /armature-jobflow", "ClusterRoleBinding /armature-crds", "Deployment armature-system/armature", "RoleBinding a/armature-jobflow", "ServiceAccount armature-system/armature"}, plain)
 
 	foreign := chartWith(t, `rbac.create=false`, `serviceAccount={"create":false,"name":"mine"}`, `crds.install=false`)
 	assert.Equal(t, []string{"Deployment armature-system/armature", "PodDisruptionBudget armature-system/armature", "Service armature-system/armature-metrics"}, keys(foreign))

@@ -46,7 +46,7 @@ func New() *cobra.Command {
 		Long: `Run the operators until interrupted.
 
 Inside a cluster, the pod's service account is used; elsewhere --kubeconfig, then $KUBECONFIG, then ~/.kube/config.
-The CRDs must be there: kubectl apply --server-side -f config/crd`,
+The CRDs must be there, and not older than this program needs: armature install`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			handler, err := logHandler(cmd.ErrOrStderr(), o.logFormat, o.logLevel)

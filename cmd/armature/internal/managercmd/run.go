@@ -47,7 +47,7 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err != nil {
 		return err
 	}
-	if err := awaitKinds(ctx, mgr.GetRESTMapper(), operators, logger); err != nil {
+	if err := awaitKinds(ctx, mgr, operators, logger); err != nil {
 		return err
 	}
 	for _, op := range operators {
