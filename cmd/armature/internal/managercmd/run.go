@@ -22,6 +22,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/cmd/armature/internal/kindmetrics"
 )
 
 // leaseName is the lease that managers of one cluster compete for.
@@ -50,10 +51,15 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err := awaitKinds(ctx, mgr, operators, logger); err != nil {
 		return err
 	}
+	var kinds []client.Object
 	for _, op := range operators {
 		if err := op.setup(mgr); err != nil {
 			return fmt.Errorf("set up the operator %s: %w", op.name, err)
 		}
+		kinds = append(kinds, op.runs)
+	}
+	if err := kindmetrics.Watch(ctx, mgr, kinds...); err != nil {
+		return err
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err

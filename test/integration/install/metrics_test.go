@@ -1,0 +1,82 @@
+package install
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/test/integration/internal/binary"
+)
+
+// TestMetricsAreForThoseWhoMay reads the metrics of a manager as nobody, as an account that may not, and as one that
+// has the chart's role of a reader.
+func TestMetricsAreForThoseWhoMay(t *testing.T) {
+	c := newCluster(t)
+	c.removeCRDs()
+	c.helm("install", release, filepath.Join(binary.Root(t), "charts/armature"), "--create-namespace", "--set", "replicas=0")
+	for _, name := range []string{"reader", "other"} {
+		require.NoError(t, c.client.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: installed, Name: name}}))
+	}
+	require.NoError(t, c.client.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "metrics-of-armature"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "armature-metrics-reader"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: installed, Name: "reader"}},
+	}))
+
+	metrics, health := freeAddress(t), freeAddress(t)
+	c.manager("--metrics-bind-address="+metrics, "--health-probe-bind-address="+health)
+	eventually(t, "it is ready", func() bool {
+		response, err := http.Get("http://" + health + "/readyz")
+		if err != nil {
+			return false
+		}
+		response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	})
+	read := func(token string) (int, string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+metrics+"/metrics", nil)
+		require.NoError(t, err)
+		if token != "" {
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
+		own := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+		response, err := own.Do(request)
+		require.NoError(t, err)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response.StatusCode, string(body)
+	}
+	status, _ := read("")
+	assert.Equal(t, http.StatusUnauthorized, status)
+	status, _ = read("made-up")
+	assert.Equal(t, http.StatusUnauthorized, status)
+	status, _ = read(c.token("other"))
+	assert.Equal(t, http.StatusForbidden, status)
+	reader := c.token("reader")
+	eventually(t, "the reader may", func() bool {
+		status, _ = read(reader)
+		return status == http.StatusOK
+	})
+	_, body := read(reader)
+	assert.Contains(t, body, "controller_runtime_reconcile_total")
+	c.helm("uninstall", release, "--wait")
+}
+
+// freeAddress returns an address of this host that nobody listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
