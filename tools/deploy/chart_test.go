@@ -14,7 +14,7 @@ import (
 func TestChartAndBasesAreTheSame(t *testing.T) {
 	for base, values := range map[string][]string{
 		"default":     nil,
-		"options/all": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`},
+		"options/all": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`},
 	} {
 		t.Run(base, func(t *testing.T) {
 			byChart, byBase := chartWith(t, values...), kustomized(t, base)
@@ -131,17 +131,18 @@ func TestOptions(t *testing.T) {
 
 func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 	for values, says := range map[string]string{
-		`replica=3`:                     "replica",
-		`operators={"jobflows":true}`:   "jobflows",
-		`replicas="two"`:                "replicas",
-		`maxConcurrentReconciles=0`:     "maxConcurrentReconciles",
-		`kubeAPI.qps=0`:                 "qps",
-		`log.level="loud"`:              "level",
-		`watchNamespaces=["A"]`:         "watchNamespaces",
-		`leaderElection.enabled=false`:  "more than one manager needs leaderElection.enabled",
-		`serviceAccount.create=false`:   "serviceAccount.name is needed",
-		`image.digest="sha256:abc"`:     "digest",
-		`metrics.serviceMonitor.on=yes`: "",
+		`replica=3`:                    "replica",
+		`operators={"jobflows":true}`:  "jobflows",
+		`replicas="two"`:               "replicas",
+		`maxConcurrentReconciles=0`:    "maxConcurrentReconciles",
+		`kubeAPI.qps=0`:                "qps",
+		`log.level="loud"`:             "level",
+		`watchNamespaces=["A"]`:        "watchNamespaces",
+		`leaderElection.enabled=false`: "more than one manager needs leaderElection.enabled",
+		`serviceAccount.create=false`:  "serviceAccount.name is needed",
+		`webhook={"enabled":true,"certificate":{"certManager":false}}`: "webhook.certificate.secret is needed",
+		`image.digest="sha256:abc"`:                                    "digest",
+		`metrics.serviceMonitor.on=yes`:                                "",
 		`operators={"daemonjob":false,"fluxjob":false,"jobflow":false,"minicluster":false,"replicajob":false}`: "at least one",
 	} {
 		out, err := template(t, values)

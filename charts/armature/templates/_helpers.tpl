@@ -45,3 +45,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if not $on }}{{ fail "operators: all of them are off; a manager needs at least one" }}{{ end -}}
 {{- join "," $on -}}
 {{- end -}}
+
+{{/* The Secret of the webhook's certificate. */}}
+{{- define "armature.webhookSecret" -}}
+{{- if .Values.webhook.certificate.certManager -}}
+{{- include "armature.name" . }}-webhook
+{{- else -}}
+{{- required "webhook.certificate.secret is needed, since webhook.certificate.certManager is false" .Values.webhook.certificate.secret -}}
+{{- end -}}
+{{- end -}}

@@ -44,7 +44,7 @@ func TestChart(t *testing.T) {
 	c := newCluster(t)
 	c.removeCRDs()
 	namespace := testcluster.Namespace(t)
-	c.helm("install", release, previousChart(t), "--create-namespace", "--set", "replicas=0")
+	c.installChart(previousChart(t))
 
 	first := c.manager()
 	done := c.flow(namespace, "done", "true", "true")
@@ -54,7 +54,7 @@ func TestChart(t *testing.T) {
 	c.wait(busy, "its second Job runs", func() bool { return busy.Status.Flows != nil && stateOf(busy, "n1") == v1alpha1.FlowRunning })
 	before := c.uids(namespace)
 
-	c.helm("upgrade", release, filepath.Join(binary.Root(t), "charts/armature"), "--set", "replicas=0", "--set", "maxConcurrentReconciles=4")
+	c.helm("upgrade", release, thisChart(t), "--set", "replicas=0", "--set", "maxConcurrentReconciles=4")
 	first.Kill()
 	noneForbidden(t, first)
 	second := c.manager()
@@ -68,7 +68,7 @@ func TestChart(t *testing.T) {
 	noneForbidden(t, second)
 
 	manifest := manifestOf(t, c.helm("get", "manifest", release))
-	c.helm("uninstall", release, "--wait")
+	c.uninstall()
 	for _, obj := range manifest {
 		if obj.GetKind() == crdKind.Kind {
 			assert.False(t, c.isGone(obj), "%s stays", obj.GetName())
@@ -83,11 +83,10 @@ func TestChart(t *testing.T) {
 	c.wait(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: installed}}, "the namespace stays", func() bool { return true })
 
 	// Installed anew, it goes on with what is there.
-	c.helm("install", release, filepath.Join(binary.Root(t), "charts/armature"), "--set", "replicas=0")
+	c.installChart(thisChart(t))
 	second.Kill()
 	c.manager()
 	c.waitSucceeded(c.flow(namespace, "again", "true"))
-	c.helm("uninstall", release, "--wait")
 }
 
 // TestChartOfOneNamespace runs what a release for one namespace may do, and that it leaves the others alone.
@@ -95,15 +94,13 @@ func TestChartOfOneNamespace(t *testing.T) {
 	c := newCluster(t)
 	c.removeCRDs()
 	mine, others := testcluster.Namespace(t), testcluster.Namespace(t)
-	c.helm("install", release, filepath.Join(binary.Root(t), "charts/armature"), "--create-namespace",
-		"--set", "replicas=0", "--set", "watchNamespaces={"+mine+"}")
+	c.installChart(thisChart(t), "--set", "watchNamespaces={"+mine+"}")
 	manager := c.manager()
 	theirs := c.flow(others, "flow", "true")
 	c.allKinds(mine)
 	c.waitSucceeded(c.flow(mine, "flow", "true"))
 	c.wait(theirs, "another namespace's flow is left alone", func() bool { return theirs.Status.State == "" })
 	noneForbidden(t, manager)
-	c.helm("uninstall", release, "--wait")
 }
 
 // allKinds runs one object of each kind to its end.
@@ -181,7 +178,7 @@ func manifestOf(t *testing.T, text string) []*unstructured.Unstructured {
 func TestForbiddenIsSeen(t *testing.T) {
 	c := newCluster(t)
 	c.removeCRDs()
-	c.helm("install", release, filepath.Join(binary.Root(t), "charts/armature"), "--create-namespace", "--set", "replicas=0")
+	c.installChart(thisChart(t))
 	role := &unstructured.Unstructured{}
 	role.SetAPIVersion("rbac.authorization.k8s.io/v1")
 	role.SetKind("ClusterRoleBinding")
@@ -189,5 +186,4 @@ func TestForbiddenIsSeen(t *testing.T) {
 	require.NoError(t, c.client.Delete(t.Context(), role))
 	manager := c.manager("--operators=jobflow")
 	eventually(t, "it is said", func() bool { return strings.Contains(manager.Log.String(), "forbidden") })
-	c.helm("uninstall", release, "--wait")
 }

@@ -67,13 +67,31 @@ func (c *cluster) helm(args ...string) string {
 	c.t.Helper()
 	path, err := helmPath()
 	require.NoError(c.t, err)
-	cmd := exec.CommandContext(c.t.Context(), path, append(args, "--namespace", installed, "--kubeconfig", testcluster.Kubeconfig(c.t))...)
-	home := c.t.TempDir()
+	cmd := exec.Command(path, append(args, "--namespace", installed, "--kubeconfig", testcluster.Kubeconfig(c.t))...)
+	home, err := os.MkdirTemp("", "helm-")
+	require.NoError(c.t, err)
+	defer os.RemoveAll(home)
 	cmd.Env = append(os.Environ(), "HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
 	out, err := cmd.CombinedOutput()
 	require.NoError(c.t, err, "helm %v: %s", args, out)
 	return string(out)
 }
+
+// installChart installs a chart as the release, without pods. It is uninstalled when the test ends, if not before.
+func (c *cluster) installChart(chart string, flags ...string) {
+	c.t.Helper()
+	c.t.Cleanup(func() { c.uninstall("--ignore-not-found") })
+	c.helm(append([]string{"install", release, chart, "--create-namespace", "--set", "replicas=0"}, flags...)...)
+}
+
+// uninstall uninstalls the release.
+func (c *cluster) uninstall(flags ...string) {
+	c.t.Helper()
+	c.helm(append([]string{"uninstall", release, "--wait"}, flags...)...)
+}
+
+// thisChart is the chart as it is now.
+func thisChart(t *testing.T) string { return filepath.Join(binary.Root(t), "charts/armature") }
 
 // manager runs the manager that the release's Deployment asks for, as the service account that it names: with the
 // Deployment's arguments, but on free ports.

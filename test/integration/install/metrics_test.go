@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/armature-dev/armature/test/integration/internal/binary"
 )
 
 // TestMetricsAreForThoseWhoMay reads the metrics of a manager as nobody, as an account that may not, and as one that
@@ -22,7 +19,7 @@ import (
 func TestMetricsAreForThoseWhoMay(t *testing.T) {
 	c := newCluster(t)
 	c.removeCRDs()
-	c.helm("install", release, filepath.Join(binary.Root(t), "charts/armature"), "--create-namespace", "--set", "replicas=0")
+	c.installChart(thisChart(t))
 	for _, name := range []string{"reader", "other"} {
 		require.NoError(t, c.client.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: installed, Name: name}}))
 	}
@@ -69,7 +66,6 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 	})
 	_, body := read(reader)
 	assert.Contains(t, body, "controller_runtime_reconcile_total")
-	c.helm("uninstall", release, "--wait")
 }
 
 // freeAddress returns an address of this host that nobody listens at.

@@ -2,7 +2,6 @@ package install
 
 import (
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -85,16 +84,15 @@ func TestInstallAndSkew(t *testing.T) {
 func TestInstallLeavesAHelmReleaseAlone(t *testing.T) {
 	c := newCluster(t)
 	c.removeCRDs()
-	c.helm("install", release, filepath.Join(binary.Root(t), "charts/armature"), "--create-namespace", "--set", "replicas=0")
+	c.installChart(thisChart(t))
 	out, err := c.install()
 	require.Error(t, err)
 	assert.Contains(t, out, "the CRD jobflows.api.practice.com belongs to the Helm release armature: upgrade that, or use --force")
 	out, err = c.install("--force")
 	require.NoError(t, err, out)
-	c.helm("upgrade", release, filepath.Join(binary.Root(t), "charts/armature"), "--set", "replicas=0")
-	c.helm("uninstall", release, "--wait")
+	c.helm("upgrade", release, thisChart(t), "--set", "replicas=0")
+	c.uninstall()
 
 	// CRDs that are there already, by install, can be left to it.
-	c.helm("install", release, filepath.Join(binary.Root(t), "charts/armature"), "--set", "replicas=0", "--set", "crds.install=false")
-	c.helm("uninstall", release, "--wait")
+	c.installChart(thisChart(t), "--set", "crds.install=false")
 }

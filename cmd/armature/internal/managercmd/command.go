@@ -2,6 +2,7 @@
 package managercmd
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -24,6 +25,10 @@ type options struct {
 	metricsCertDir string
 	healthAddress  string
 	pprofAddress   string
+
+	webhook        bool
+	webhookPort    int
+	webhookCertDir string
 
 	leaderElect          bool
 	leaderElectNamespace string
@@ -68,6 +73,9 @@ The CRDs must be there, and not older than this program needs: armature install`
 	f.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "`directory` of tls.crt and tls.key for the metrics endpoint, read again when they change (default: a certificate of its own, by no authority)")
 	f.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "`address` of the profiles of net/http/pprof, for everyone who reaches it, so best one of localhost; 0 for none")
 	f.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "`address` of the health endpoints, /healthz and /readyz; 0 for none")
+	f.BoolVar(&o.webhook, "webhook", false, "serve the validating webhook, which refuses specs that an operator couldn't carry out as they are applied, not only by condition")
+	f.IntVar(&o.webhookPort, "webhook-port", 9443, "`port` of the webhook")
+	f.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "`directory` of tls.crt and tls.key for the webhook, read again when they change; needed with --webhook")
 	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only while holding the lease, so that several managers can run")
 	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
 	f.StringSliceVar(&o.operators, "operators", []string{"*"}, "`names` of the operators to run, separated by commas; * is all of them")
@@ -92,6 +100,9 @@ func (o options) validate() error {
 	}
 	if o.burst > 0 && o.qps < 0 {
 		return fmt.Errorf("--kube-api-burst is %d, which means nothing without --kube-api-qps", o.burst)
+	}
+	if o.webhook && o.webhookCertDir == "" {
+		return errors.New("--webhook needs --webhook-cert-dir: the API server calls no webhook without a certificate that it trusts")
 	}
 	for _, name := range o.watchNamespaces {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {

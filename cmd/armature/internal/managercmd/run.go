@@ -22,6 +22,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/cmd/armature/internal/admission"
 	"github.com/armature-dev/armature/cmd/armature/internal/kindmetrics"
 )
 
@@ -61,6 +62,12 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err := kindmetrics.Watch(ctx, mgr, kinds...); err != nil {
 		return err
 	}
+	if o.webhook {
+		admission.Register(mgr)
+		if err := mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker()); err != nil {
+			return err
+		}
+	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}
@@ -87,6 +94,7 @@ func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
 		Metrics:                 metricsOptions(o),
 		HealthProbeBindAddress:  o.healthAddress,
 		PprofBindAddress:        o.pprofAddress,
+		WebhookServer:           admission.Server(o.webhookPort, o.webhookCertDir), // which starts when something is registered
 		LeaderElection:          o.leaderElect,
 		LeaderElectionID:        leaseName,
 		LeaderElectionNamespace: namespace,
