@@ -140,7 +140,7 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		`watchNamespaces=["A"]`:        "watchNamespaces",
 		`leaderElection.enabled=false`: "more than one manager needs leaderElection.enabled",
 		`serviceAccount.create=false`:  "serviceAccount.name is needed",
-		`webhook={"enabled":true,"certificate":{"certManager":false}}`: "webhook.certificate.secret is needed",
+		`webhook={"enabled":true,"certificate":{"certManager":false}}`: "is needed, since webhook.certificate.certManager is false",
 		`image.digest="sha256:abc"`:                                    "digest",
 		`metrics.serviceMonitor.on=yes`:                                "",
 		`operators={"daemonjob":false,"fluxjob":false,"jobflow":false,"minicluster":false,"replicajob":false}`: "at least one",
