@@ -82,6 +82,12 @@ func (c *cluster) installChart(chart string, flags ...string) {
 	c.t.Helper()
 	c.t.Cleanup(func() { c.uninstall("--ignore-not-found") })
 	c.helm(append([]string{"install", release, chart, "--create-namespace", "--set", "replicas=0"}, flags...)...)
+	for _, list := range []client.ObjectList{
+		&v1alpha1.DaemonJobList{}, &v1alpha1.FluxJobList{}, &v1alpha1.FluxSetupList{}, &v1alpha1.JobFlowList{},
+		&v1alpha1.JobTemplateList{}, &v1alpha1.MiniClusterList{}, &v1alpha1.ReplicaJobList{},
+	} {
+		eventually(c.t, "the kinds are served", func() bool { return c.client.List(context.Background(), list) == nil })
+	}
 }
 
 // uninstall uninstalls the release.

@@ -6,10 +6,14 @@ import (
 	"os"
 	"testing"
 
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
 func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
 	os.Unsetenv("ARMATURE_TEST_KUBECONFIG")
 	os.Exit(testcluster.Run(m, testcluster.WithNodes("minikube"), testcluster.WithFakeNodes(1)))
 }

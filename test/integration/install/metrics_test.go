@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/test/testcluster"
 )
 
 // TestMetricsAreForThoseWhoMay reads the metrics of a manager as nobody, as an account that may not, and as one that
@@ -30,6 +33,7 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 	}))
 
 	metrics, health := freeAddress(t), freeAddress(t)
+	c.flow(testcluster.Namespace(t), "done", "true")
 	c.manager("--metrics-bind-address="+metrics, "--health-probe-bind-address="+health)
 	eventually(t, "it is ready", func() bool {
 		response, err := http.Get("http://" + health + "/readyz")
@@ -64,8 +68,11 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 		status, _ = read(reader)
 		return status == http.StatusOK
 	})
-	_, body := read(reader)
-	assert.Contains(t, body, "controller_runtime_reconcile_total")
+	eventually(t, "it leads, and counts", func() bool {
+		_, body := read(reader)
+		return strings.Contains(body, `armature_finished_total{kind="JobFlow",outcome="succeeded"} 1`) &&
+			strings.Contains(body, `armature_objects{kind="JobFlow",state="finished"} 1`)
+	})
 }
 
 // freeAddress returns an address of this host that nobody listens at.
