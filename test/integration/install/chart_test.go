@@ -55,7 +55,7 @@ func TestChart(t *testing.T) {
 	before := c.uids(namespace)
 
 	c.helm("upgrade", release, thisChart(t), "--set", "replicas=0", "--set", "maxConcurrentReconciles=4")
-	first.Kill()
+	first.Stop()
 	noneForbidden(t, first)
 	second := c.manager()
 	c.allKinds(namespace)
@@ -84,7 +84,7 @@ func TestChart(t *testing.T) {
 
 	// Installed anew, it goes on with what is there.
 	c.installChart(thisChart(t))
-	second.Kill()
+	second.Stop()
 	c.manager()
 	c.waitSucceeded(c.flow(namespace, "again", "true"))
 }

@@ -73,8 +73,11 @@ func Watch(ctx context.Context, mgr ctrl.Manager, kinds ...client.Object) error 
 	return nil
 }
 
-// handler follows the objects of a kind.
+// handler follows the objects of a kind. Of a kind without objects there are zeros, so that what is absent is the manager.
 func (m *Metrics) handler(kind string) cache.ResourceEventHandler {
+	m.mu.Lock()
+	m.states[kind] = map[types.UID]state{}
+	m.mu.Unlock()
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { m.saw(kind, nil, obj) },
 		UpdateFunc: func(before, after any) {
@@ -100,9 +103,6 @@ func (m *Metrics) saw(kind string, before, after any) {
 		return
 	}
 	m.mu.Lock()
-	if m.states[kind] == nil {
-		m.states[kind] = map[types.UID]state{}
-	}
 	m.states[kind][after.(client.Object).GetUID()] = now.state()
 	m.mu.Unlock()
 	was, known := lifeOf(before)

@@ -84,6 +84,12 @@ armature_objects{kind="JobFlow",state="waiting"} 1
 	assert.Empty(t, problems)
 }
 
+func TestAKindWithoutObjectsHasZeros(t *testing.T) {
+	m := New(elected())
+	m.handler("JobFlow")
+	assert.Equal(t, 3, testutil.CollectAndCount(m, "armature_objects"))
+}
+
 func TestOnlyTheLeaderCounts(t *testing.T) {
 	m := New(make(chan struct{}))
 	h := m.handler("JobFlow")

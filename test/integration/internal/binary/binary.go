@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,7 +56,7 @@ type Process struct {
 	ended chan struct{}
 }
 
-// Start runs armature with these arguments until the test ends or it is killed.
+// Start runs armature with these arguments until the test ends, if it isn't stopped or killed before.
 func Start(t *testing.T, args ...string) *Process {
 	t.Helper()
 	p := &Process{cmd: exec.Command(Path(t), args...), Log: &Log{}, ended: make(chan struct{})}
@@ -66,7 +67,7 @@ func Start(t *testing.T, args ...string) *Process {
 		close(p.ended)
 	}()
 	t.Cleanup(func() {
-		p.Kill()
+		p.Stop()
 		if t.Failed() {
 			t.Logf("armature %v said:\n%s", args, p.Log)
 		}
@@ -77,6 +78,12 @@ func Start(t *testing.T, args ...string) *Process {
 // Kill ends the process as kill -9 does: it gets no chance to leave cleanly.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// Stop ends the process as Kubernetes does: it is told to, and may leave cleanly, giving up its lease.
+func (p *Process) Stop() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	<-p.ended
 }
 
