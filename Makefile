@@ -9,7 +9,7 @@ LINT := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 
 DEVCLUSTER_SRC := $(shell find devcluster -name '*.go' -not -name '*_test.go' -o -path 'devcluster/*' -name '*.yaml') devcluster/go.mod devcluster/go.sum
-ARMATURE_SRC   := $(shell find api builder cmd events operators store -name '*.go' -not -name '*_test.go') go.mod go.sum
+ARMATURE_SRC   := $(shell find api builder cmd config/crd events operators store -name '*.go' -not -name '*_test.go') $(wildcard config/crd/*.yaml) go.mod go.sum
 
 .PHONY: help build image demo demo-flux example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench fuzz lint generate check-generated tidy check-tidy clean
 
@@ -68,6 +68,8 @@ test-devcluster: bin/devcluster ## Run devcluster's own tests
 
 test-tools: ## Run the tests of the tools that build what is released
 	cd tools/image && go test ./...
+	cd tools/deploy && go test ./...
+	cd tools/monitoring && go test ./...
 
 test-bench: bin/devcluster ## Let each benchmark run once in a small size, without a look at the numbers
 	cd bench && go test ./...
@@ -80,25 +82,34 @@ lint: ## Run golangci-lint in each module
 	$(LINT) run --allow-parallel-runners ./...
 	cd devcluster && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 	cd tools/image && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
+	cd tools/deploy && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
+	cd tools/monitoring && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd bench && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 
-generate: ## Write generated code and CRDs anew
+generate: ## Write generated code and CRDs anew, and the chart's copies of what is in config
 	go generate ./api/... ./examples/...
+	rm -f charts/armature/files/*/*.yaml
+	cp config/crd/*.yaml charts/armature/files/crds/
+	cp config/rbac/{operator,manager,metrics,kinds}-*.yaml charts/armature/files/rbac/
 
 check-generated: generate ## Fail if something generated is not what it would be now
-	@git diff --exit-code -- api config examples || { echo "generated files are stale: run make generate and commit"; exit 1; }
-	@test -z "$$(git status --porcelain -- api config examples)" || { git status --short -- api config examples; echo "generated files are not committed"; exit 1; }
+	@git diff --exit-code -- api charts config examples || { echo "generated files are stale: run make generate and commit"; exit 1; }
+	@test -z "$$(git status --porcelain -- api charts config examples)" || { git status --short -- api charts config examples; echo "generated files are not committed"; exit 1; }
 
 tidy: ## Run go mod tidy in each module
 	go mod tidy
 	cd devcluster && go mod tidy
 	cd tools/image && go mod tidy
+	cd tools/deploy && go mod tidy
+	cd tools/monitoring && go mod tidy
 	cd bench && go mod tidy
 
 check-tidy: ## Fail if a go.mod is not tidy
 	go mod tidy -diff
 	cd devcluster && go mod tidy -diff
 	cd tools/image && go mod tidy -diff
+	cd tools/deploy && go mod tidy -diff
+	cd tools/monitoring && go mod tidy -diff
 	cd bench && go mod tidy -diff
 
 clean: ## Remove what was built

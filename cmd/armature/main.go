@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/cmd/armature/internal/controlcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/graphcmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/installcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
@@ -38,7 +39,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(managercmd.New(), watchcmd.New(), graphcmd.New())
+	root.AddCommand(installcmd.New(), managercmd.New(), watchcmd.New(), graphcmd.New())
 	root.AddCommand(controlcmd.New()...)
 	return root
 }

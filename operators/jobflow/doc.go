@@ -33,6 +33,5 @@
 //
 // # Permissions
 //
-// jobflows: get, list, watch, delete; jobflows/status: patch; jobflows/finalizers: update; jobtemplates: get, list, watch;
-// jobs (batch): get, list, watch, create, patch, delete; pods: get, list, watch; events (events.k8s.io): create, patch.
+// They are in config/rbac/operator-jobflow.yaml; the integration tests run with exactly these.
 package jobflow

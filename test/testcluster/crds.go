@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,11 +22,18 @@ import (
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
+var (
+	installing    sync.Mutex
+	installedDirs = map[string]bool{}
+)
+
 // InstallCRDs applies the CustomResourceDefinitions in the *.yaml files of the directories, and returns when
 // the API server serves them. A relative directory is looked for from the test's directory, then from the root
-// of the repository. Installing them again is cheap: every test that needs them may call this.
+// of the repository. A directory is installed once in a test binary: every test that needs it may call this.
 func InstallCRDs(tb testing.TB, dirs ...string) {
 	tb.Helper()
+	installing.Lock()
+	defer installing.Unlock()
 	client, err := dynamic.NewForConfig(Config(tb))
 	if err != nil {
 		tb.Fatalf("testcluster: %v", err)
@@ -33,6 +41,9 @@ func InstallCRDs(tb testing.TB, dirs ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for _, dir := range dirs {
+		if installedDirs[dir] {
+			continue
+		}
 		crds, err := readCRDs(dir)
 		if err != nil {
 			tb.Fatalf("testcluster: %v", err)
@@ -48,6 +59,7 @@ func InstallCRDs(tb testing.TB, dirs ...string) {
 				tb.Fatalf("testcluster: %s is not served: %v", crd.GetName(), err)
 			}
 		}
+		installedDirs[dir] = true
 	}
 }
 

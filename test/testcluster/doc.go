@@ -15,6 +15,9 @@
 // given other options. Without a Run in TestMain everything works too; the cluster then stops a moment after
 // the test binary.
 //
+// A connection by [OperatorConfig] has the permissions that an operator is installed with, and no more. What is refused fails
+// the test, and what no test made use of fails the run.
+//
 // Environment:
 //
 //	ARMATURE_TEST_KUBECONFIG  use the cluster of this kubeconfig; start nothing

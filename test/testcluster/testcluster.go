@@ -16,7 +16,7 @@ import (
 
 const (
 	pollEvery = 20 * time.Millisecond
-	patience  = 30 * time.Second
+	patience  = 120 * time.Second
 )
 
 // Config returns a connection to the cluster with all rights, starting the cluster if need be. The caller may

@@ -57,7 +57,7 @@ func newPlace(t *testing.T) *place {
 // manage runs a manager of the whole cluster, as FluxSetups are in no namespace, until stop is called or the test ends.
 func (p *place) manage(change ...func(*rest.Config)) (stop func()) {
 	p.t.Helper()
-	config := testcluster.Config(p.t)
+	config := testcluster.OperatorConfig(p.t, "fluxjob", "minicluster")
 	config.QPS = -1
 	for _, f := range change {
 		f(config)

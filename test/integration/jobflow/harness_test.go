@@ -61,7 +61,7 @@ func newPlace(t *testing.T) *place {
 // manage runs a manager for the namespace until stop is called or the test ends.
 func (p *place) manage(change ...func(*rest.Config)) (stop func()) {
 	p.t.Helper()
-	config := testcluster.Config(p.t)
+	config := testcluster.OperatorConfig(p.t, "jobflow")
 	for _, f := range change {
 		f(config)
 	}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/binary"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -98,13 +99,13 @@ func TestKilledManagerEndsTheFlowTheSame(t *testing.T) {
 			node("a", "true"), node("b", "sleep 2", "a"), node("c", "true", "a", "b"), node("d", "sleep 1", "b"), node("e", "true", "c", "d"),
 		}},
 	}
-	first := start(t, managerArgs(t, namespace)...)
+	first := binary.Start(t, managerArgs(t, namespace)...)
 	require.NoError(t, c.Create(t.Context(), flow))
 	waitFor(t, c, flow, "b runs", func() bool { return stateOf(flow, "b") == v1alpha1.FlowRunning })
-	first.kill()
+	first.Kill()
 
 	// The new manager takes over when the dead one's lease has run out, by default 15 s after its last renewal.
-	start(t, managerArgs(t, namespace)...)
+	binary.Start(t, managerArgs(t, namespace)...)
 	waitFor(t, c, flow, "the flow succeeds", func() bool { return flow.Status.State == v1alpha1.StateSucceed })
 
 	assert.Equal(t, map[string]int{"killed-a": 1, "killed-b": 1, "killed-c": 1, "killed-d": 1, "killed-e": 1},
@@ -131,7 +132,7 @@ func waitFor(t *testing.T, c client.Client, flow *v1alpha1.JobFlow, what string,
 func TestWatch(t *testing.T) {
 	testcluster.InstallCRDs(t, "config/crd")
 	c, namespace := newClient(t), testcluster.Namespace(t)
-	start(t, managerArgs(t, namespace)...)
+	binary.Start(t, managerArgs(t, namespace)...)
 	good := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "good"},
 		Spec: v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "true"), node("b", "true", "a")}}}
 	bad := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "bad"},
@@ -140,7 +141,7 @@ func TestWatch(t *testing.T) {
 	require.NoError(t, c.Create(t.Context(), bad))
 
 	watchFlow := func(name string) (string, error) {
-		out, err := exec.CommandContext(t.Context(), armature(t), "watch", "--kubeconfig", testcluster.Kubeconfig(t), "-n", namespace, "jobflow/"+name).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), binary.Path(t), "watch", "--kubeconfig", testcluster.Kubeconfig(t), "-n", namespace, "jobflow/"+name).CombinedOutput()
 		return string(out), err
 	}
 	out, err := watchFlow("good")
@@ -161,7 +162,7 @@ func TestWatch(t *testing.T) {
 
 // A manager that has no cluster says which one it looked for.
 func TestManagerSaysThatItCannotReachACluster(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), armature(t), "manager", "--kubeconfig", "/does/not/exist").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), binary.Path(t), "manager", "--kubeconfig", "/does/not/exist").CombinedOutput()
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)
 	assert.Contains(t, string(out), "/does/not/exist")

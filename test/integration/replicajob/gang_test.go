@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -69,6 +70,11 @@ func TestGangByPodDisruptionBudget(t *testing.T) {
 		return budget.Status.CurrentHealthy == 3 && budget.Status.DisruptionsAllowed == 1
 	})
 	assert.EqualValues(t, 1, budget.Generation)
+	p.change("kept", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.SchedulingPolicy.MinAvailable = ptr.To[int32](3) })
+	eventually(t, "none may be", func() bool {
+		p.group("kept", budget)
+		return budget.Spec.MinAvailable.IntValue() == 3
+	})
 	p.change("kept", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.SchedulingPolicy = nil })
 	eventually(t, "it goes", func() bool { return p.isGone("kept", budget) })
 }
@@ -109,6 +115,28 @@ func TestGangsOfOtherSchedulers(t *testing.T) {
 	p.create("refused", spec(`{provider: SchedulerPlugins, queue: q}`))
 	job := p.wait("refused", "a field that the provider doesn't know", func(j *v1alpha1.ReplicaJob) bool { return reason(j, "Stalled") == "InvalidSpec" })
 	assert.Contains(t, meta.FindStatusCondition(job.Status.Conditions, "Ready").Message, "spec.runPolicy.schedulingPolicy.queue: Forbidden")
-	p.change("volcano", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = true })
-	eventually(t, "the group goes", func() bool { return p.isGone("volcano", theirs) })
+	for name, group := range map[string]*unstructured.Unstructured{"volcano": theirs, "plugins": other} {
+		p.kubectl("scale", "replicajob/"+name, "--replicas=3")
+		eventually(t, "the group follows the replicas", func() bool {
+			p.group(name, group)
+			least, _, _ := unstructured.NestedInt64(group.Object, "spec", "minMember")
+			return least == 3
+		})
+		p.change(name, func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = true })
+		eventually(t, "the group goes", func() bool { return p.isGone(name, group) })
+	}
+}
+
+func TestAServiceThatSomeoneChangesIsPutBack(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.create("job", `{replicaSpecs: {Worker: {template: `+sh(forever)+`}}}`)
+	service := &corev1.Service{}
+	p.group("job", service)
+	service.Spec.PublishNotReadyAddresses = false
+	require.NoError(t, p.client.Update(t.Context(), service))
+	eventually(t, "it is as before", func() bool {
+		p.group("job", service)
+		return service.Spec.PublishNotReadyAddresses
+	})
 }

@@ -2,11 +2,13 @@
 package managercmd
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -16,8 +18,17 @@ import (
 type options struct {
 	kube *genericclioptions.ConfigFlags
 
+	watchNamespaces []string
+
 	metricsAddress string
+	metricsSecure  bool
+	metricsCertDir string
 	healthAddress  string
+	pprofAddress   string
+
+	webhook        bool
+	webhookPort    int
+	webhookCertDir string
 
 	leaderElect          bool
 	leaderElectNamespace string
@@ -25,6 +36,7 @@ type options struct {
 	operators   []string
 	concurrency int
 	qps         float32
+	burst       int
 
 	logLevel  string
 	logFormat string
@@ -39,7 +51,7 @@ func New() *cobra.Command {
 		Long: `Run the operators until interrupted.
 
 Inside a cluster, the pod's service account is used; elsewhere --kubeconfig, then $KUBECONFIG, then ~/.kube/config.
-The CRDs must be there: kubectl apply --server-side -f config/crd`,
+The CRDs must be there, and not older than this program needs: armature install`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			handler, err := logHandler(cmd.ErrOrStderr(), o.logFormat, o.logLevel)
@@ -55,13 +67,21 @@ The CRDs must be there: kubectl apply --server-side -f config/crd`,
 	f := cmd.Flags()
 	f.StringVar(o.kube.KubeConfig, "kubeconfig", "", "`file` that says how to reach the cluster")
 	f.StringVar(o.kube.Context, "context", "", "`name` of the kubeconfig's context to use")
-	f.StringVar(&o.metricsAddress, "metrics-bind-address", ":8080", "`address` of the metrics endpoint, /metrics; 0 for none")
+	f.StringSliceVar(&o.watchNamespaces, "watch-namespaces", nil, "`names` of the namespaces whose objects are worked on, separated by commas (default: all)")
+	f.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "`address` of the metrics endpoint, /metrics; 0 for none")
+	f.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics by https, to those only whom the cluster lets get the path /metrics; otherwise by http, to everyone")
+	f.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "`directory` of tls.crt and tls.key for the metrics endpoint, read again when they change (default: a certificate of its own, by no authority)")
+	f.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "`address` of the profiles of net/http/pprof, for everyone who reaches it, so best one of localhost; 0 for none")
 	f.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "`address` of the health endpoints, /healthz and /readyz; 0 for none")
+	f.BoolVar(&o.webhook, "webhook", false, "serve the validating webhook, which refuses specs that an operator couldn't carry out as they are applied, not only by condition")
+	f.IntVar(&o.webhookPort, "webhook-port", 9443, "`port` of the webhook")
+	f.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "`directory` of tls.crt and tls.key for the webhook, read again when they change; needed with --webhook")
 	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only while holding the lease, so that several managers can run")
 	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
 	f.StringSliceVar(&o.operators, "operators", []string{"*"}, "`names` of the operators to run, separated by commas; * is all of them")
 	f.IntVar(&o.concurrency, "max-concurrent-reconciles", 8, "how many objects of a kind are worked on at a time")
 	f.Float32Var(&o.qps, "kube-api-qps", -1, "requests a second to the API server at most; -1 leaves it to the server's own priority and fairness")
+	f.IntVar(&o.burst, "kube-api-burst", 0, "how many requests may be made at once before --kube-api-qps holds (default: half as many again)")
 	f.StringVar(&o.logLevel, "log-level", "info", "`level`: debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "`format`: text or json")
 	return cmd
@@ -74,6 +94,20 @@ func (o options) validate() error {
 	}
 	if o.qps == 0 || o.qps < -1 {
 		return fmt.Errorf("--kube-api-qps must be a positive number or -1, got %v", o.qps)
+	}
+	if o.burst < 0 {
+		return fmt.Errorf("--kube-api-burst must not be negative, got %d", o.burst)
+	}
+	if o.burst > 0 && o.qps < 0 {
+		return fmt.Errorf("--kube-api-burst is %d, which means nothing without --kube-api-qps", o.burst)
+	}
+	if o.webhook && o.webhookCertDir == "" {
+		return errors.New("--webhook needs --webhook-cert-dir: the API server calls no webhook without a certificate that it trusts")
+	}
+	for _, name := range o.watchNamespaces {
+		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+			return fmt.Errorf("--watch-namespaces: %q can't be a namespace's name: %s", name, problems[0])
+		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -16,19 +17,26 @@ import (
 // kindsTimeout is how long the manager waits for its CRDs, which may have been applied a moment ago.
 const kindsTimeout = 15 * time.Second
 
-// awaitKinds says soon that a CRD is missing; the caches would wait for it for minutes.
-func awaitKinds(ctx context.Context, mapper meta.RESTMapper, operators []operator, logger logr.Logger) error {
-	missing := checkKinds(mapper, operators)
-	if missing == nil {
+// awaitKinds says soon that a CRD is missing or too old; the caches would wait for a missing one for minutes, and the API
+// server would drop, without a word, fields that an old one doesn't know.
+func awaitKinds(ctx context.Context, mgr ctrl.Manager, operators []operator, logger logr.Logger) error {
+	check := func() error {
+		if err := checkKinds(mgr.GetRESTMapper(), operators); err != nil {
+			return err
+		}
+		return checkCRDs(ctx, mgr.GetAPIReader(), operators, logger)
+	}
+	wrong := check()
+	if wrong == nil {
 		return nil
 	}
-	logger.Info("waiting for the CRDs", "for", kindsTimeout.String(), "missing", missing.Error())
+	logger.Info("waiting for the CRDs", "for", kindsTimeout.String(), "now", wrong.Error())
 	err := wait.PollUntilContextTimeout(ctx, time.Second, kindsTimeout, false, func(context.Context) (bool, error) {
-		missing = checkKinds(mapper, operators)
-		return missing == nil, nil
+		wrong = check()
+		return wrong == nil, nil
 	})
 	if err != nil {
-		return missing
+		return wrong
 	}
 	return nil
 }
@@ -39,7 +47,7 @@ func checkKinds(mapper meta.RESTMapper, operators []operator) error {
 			kind := schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: name}
 			_, err := mapper.RESTMapping(kind, v1alpha1.GroupVersion.Version)
 			if meta.IsNoMatchError(err) {
-				return fmt.Errorf("the cluster doesn't know the kind %s of %s: apply the CRDs first, with kubectl apply --server-side -f config/crd",
+				return fmt.Errorf("the cluster doesn't know the kind %s of %s: install the CRDs first, with armature install",
 					name, v1alpha1.GroupVersion)
 			}
 			if err != nil {

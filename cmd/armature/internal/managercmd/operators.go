@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/daemonjob"
 	"github.com/armature-dev/armature/operators/fluxjob"
 	"github.com/armature-dev/armature/operators/jobflow"
@@ -18,6 +20,8 @@ import (
 // operator is one of those that the manager can run.
 type operator struct {
 	name string
+	// runs is an empty object of the kind that the operator runs.
+	runs client.Object
 	// kinds must be known to the cluster, in the group and version of [v1alpha1].
 	kinds []string
 	setup func(manager.Manager, ...func(*controller.Options)) error
@@ -25,11 +29,11 @@ type operator struct {
 
 // bundled are all operators, in the order of their names.
 var bundled = []operator{
-	{daemonjob.Name, []string{"DaemonJob"}, daemonjob.Setup},
-	{fluxjob.Name, []string{"FluxJob", "FluxSetup", "MiniCluster"}, fluxjob.Setup},
-	{jobflow.Name, []string{"JobFlow", "JobTemplate"}, jobflow.Setup},
-	{minicluster.Name, []string{"MiniCluster"}, minicluster.Setup},
-	{replicajob.Name, []string{"ReplicaJob"}, replicajob.Setup},
+	{daemonjob.Name, &v1alpha1.DaemonJob{}, []string{"DaemonJob"}, daemonjob.Setup},
+	{fluxjob.Name, &v1alpha1.FluxJob{}, []string{"FluxJob", "FluxSetup", "MiniCluster"}, fluxjob.Setup},
+	{jobflow.Name, &v1alpha1.JobFlow{}, []string{"JobFlow", "JobTemplate"}, jobflow.Setup},
+	{minicluster.Name, &v1alpha1.MiniCluster{}, []string{"MiniCluster"}, minicluster.Setup},
+	{replicajob.Name, &v1alpha1.ReplicaJob{}, []string{"ReplicaJob"}, replicajob.Setup},
 }
 
 // selectOperators returns the operators that --operators asks for: names, or * for all. The cluster need not know the

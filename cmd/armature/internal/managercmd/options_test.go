@@ -17,8 +17,12 @@ func TestFlagsThatCannotWorkAreRefused(t *testing.T) {
 		{options{concurrency: 0, qps: -1}, "--max-concurrent-reconciles must be at least 1, got 0"},
 		{options{concurrency: 1, qps: 0}, "--kube-api-qps must be a positive number or -1, got 0"},
 		{options{concurrency: 1, qps: -2}, "--kube-api-qps must be a positive number or -1, got -2"},
+		{options{concurrency: 1, qps: 5, burst: -1}, "--kube-api-burst must not be negative, got -1"},
+		{options{concurrency: 1, qps: -1, burst: 5}, "--kube-api-burst is 5, which means nothing without --kube-api-qps"},
+		{options{concurrency: 1, qps: -1, webhook: true}, "--webhook needs --webhook-cert-dir"},
+		{options{concurrency: 1, qps: -1, watchNamespaces: []string{"a", "B"}}, `--watch-namespaces: "B" can't be a namespace's name: `},
 	} {
-		require.EqualError(t, c.o.validate(), c.says)
+		require.ErrorContains(t, c.o.validate(), c.says)
 	}
 	require.NoError(t, options{concurrency: 1, qps: 50}.validate())
 }

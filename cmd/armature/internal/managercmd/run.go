@@ -1,6 +1,7 @@
 package managercmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -18,10 +19,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/cmd/armature/internal/admission"
+	"github.com/armature-dev/armature/cmd/armature/internal/kindmetrics"
 )
 
 // leaseName is the lease that managers of one cluster compete for.
@@ -47,12 +49,23 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err != nil {
 		return err
 	}
-	if err := awaitKinds(ctx, mgr.GetRESTMapper(), operators, logger); err != nil {
+	if err := awaitKinds(ctx, mgr, operators, logger); err != nil {
 		return err
 	}
+	var kinds []client.Object
 	for _, op := range operators {
 		if err := op.setup(mgr); err != nil {
 			return fmt.Errorf("set up the operator %s: %w", op.name, err)
+		}
+		kinds = append(kinds, op.runs)
+	}
+	if err := kindmetrics.Watch(ctx, mgr, kinds...); err != nil {
+		return err
+	}
+	if o.webhook {
+		admission.Register(mgr)
+		if err := mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker()); err != nil {
+			return err
 		}
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
@@ -78,8 +91,10 @@ func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
 	return ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                  newScheme(),
 		Logger:                  logger,
-		Metrics:                 server.Options{BindAddress: o.metricsAddress},
+		Metrics:                 metricsOptions(o),
 		HealthProbeBindAddress:  o.healthAddress,
+		PprofBindAddress:        o.pprofAddress,
+		WebhookServer:           admission.Server(o.webhookPort, o.webhookCertDir), // which starts when something is registered
 		LeaderElection:          o.leaderElect,
 		LeaderElectionID:        leaseName,
 		LeaderElectionNamespace: namespace,
@@ -87,10 +102,13 @@ func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
 		LeaderElectionReleaseOnCancel: true,
 		Controller:                    config.Controller{MaxConcurrentReconciles: o.concurrency},
 		// Of all the cluster's Secrets and pods, only the operators' own are kept in memory.
-		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&corev1.Secret{}: {Label: ours},
-			&corev1.Pod{}:    {Label: ours},
-		}},
+		Cache: cache.Options{
+			DefaultNamespaces: onlyNamespaces(o.watchNamespaces),
+			ByObject: map[client.Object]cache.ByObject{
+				&corev1.Secret{}: {Label: ours},
+				&corev1.Pod{}:    {Label: ours},
+			},
+		},
 		// A pass must see the writes of the pass before it: what it doesn't see, it would want again.
 		// The pod groups of gang schedulers have no Go types.
 		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true), Unstructured: true}},
@@ -106,10 +124,22 @@ func restConfig(o options) (*rest.Config, error) {
 	}
 	cfg.QPS = o.qps
 	if o.qps > 0 {
-		cfg.Burst = int(math.Ceil(float64(o.qps) * 1.5))
+		cfg.Burst = cmp.Or(o.burst, int(math.Ceil(float64(o.qps)*1.5)))
 	}
 	cfg.UserAgent = rest.DefaultKubernetesUserAgent()
 	return cfg, nil
+}
+
+// onlyNamespaces limits caches to namespaces. None means all.
+func onlyNamespaces(names []string) map[string]cache.Config {
+	if len(names) == 0 {
+		return nil
+	}
+	only := make(map[string]cache.Config, len(names))
+	for _, name := range names {
+		only[name] = cache.Config{}
+	}
+	return only
 }
 
 // leaseNamespace is where the lease lives. Inside a cluster, empty: controller-runtime takes the pod's namespace.

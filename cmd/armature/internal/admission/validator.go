@@ -1,0 +1,64 @@
+package admission
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+// Validator judges objects of a kind by its operator's plan. T is a pointer to a struct with a field Spec.
+type Validator[T builder.Conditioned] struct {
+	kind string
+	plan builder.PlanFunc[T]
+	now  func() time.Time
+}
+
+// ValidateCreate refuses an object that the plan would call invalid.
+func (v Validator[T]) ValidateCreate(_ context.Context, obj T) (admission.Warnings, error) {
+	return nil, v.judge(obj)
+}
+
+// ValidateUpdate refuses a spec that the plan would call invalid. An object that is invalid already may change in all but
+// its spec, or it couldn't even be deleted.
+func (v Validator[T]) ValidateUpdate(_ context.Context, before, after T) (admission.Warnings, error) {
+	if after.GetDeletionTimestamp() != nil || equality.Semantic.DeepEqual(specOf(before), specOf(after)) {
+		return nil, nil
+	}
+	return nil, v.judge(after)
+}
+
+// ValidateDelete lets everything go.
+func (v Validator[T]) ValidateDelete(context.Context, T) (admission.Warnings, error) { return nil, nil }
+
+func specOf(obj any) any { return reflect.ValueOf(obj).Elem().FieldByName("Spec").Interface() }
+
+func (v Validator[T]) judge(obj T) error {
+	after := v.plan(asNew(obj), builder.NewView(v.now())).Status
+	if reflect.ValueOf(after).IsNil() {
+		return nil
+	}
+	stalled := meta.FindStatusCondition(*after.Conditions(), builder.ConditionStalled)
+	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1alpha1.ReasonInvalidSpec {
+		return nil
+	}
+	return apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind(v.kind).GroupKind(), obj.GetName(), field.ErrorList{{
+		Type: field.ErrorTypeInvalid, Field: "spec", BadValue: field.OmitValueType{}, Detail: stalled.Message,
+	}})
+}
+
+// asNew returns the object as if it had just been created: what has become of the former spec says nothing of this one.
+func asNew[T builder.Conditioned](obj T) T {
+	fresh := obj.DeepCopyObject().(T)
+	reflect.ValueOf(fresh).Elem().FieldByName("Status").SetZero()
+	return fresh
+}

@@ -1,0 +1,65 @@
+package admission
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/jobflow"
+)
+
+// flowOf is a flow of one node that depends on these.
+func flowOf(dependencies ...string) *v1alpha1.JobFlow {
+	f := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "f", UID: "u", Generation: 1}}
+	f.Spec.Flows = []v1alpha1.Flow{{Name: "a", JobTemplateRef: "later", Dependencies: dependencies}}
+	return f
+}
+
+func TestValidator(t *testing.T) {
+	v := New("JobFlow", jobflow.Plan)
+	good, bad := flowOf(), flowOf("a") // a cycle
+
+	_, err := v.ValidateCreate(t.Context(), good)
+	require.NoError(t, err, "a template that isn't there may come later")
+	_, err = v.ValidateCreate(t.Context(), bad)
+	require.ErrorContains(t, err, `JobFlow.api.practice.com "f" is invalid: spec: `)
+	assert.True(t, apierrors.IsInvalid(err))
+
+	_, err = v.ValidateUpdate(t.Context(), good, bad)
+	require.Error(t, err)
+	_, err = v.ValidateUpdate(t.Context(), bad, good)
+	require.NoError(t, err, "it is mended")
+	labelled := bad.DeepCopy()
+	labelled.Labels = map[string]string{"a": "b"}
+	_, err = v.ValidateUpdate(t.Context(), bad, labelled)
+	require.NoError(t, err, "all but the spec may change")
+	going := bad.DeepCopy()
+	going.DeletionTimestamp = &metav1.Time{}
+	_, err = v.ValidateUpdate(t.Context(), good, going)
+	require.NoError(t, err, "it is about to go")
+	_, err = v.ValidateDelete(t.Context(), bad)
+	require.NoError(t, err)
+}
+
+// What has become of the former spec isn't held against the new one, and nothing is changed in what was given.
+func TestTheStatusDoesNotCount(t *testing.T) {
+	v := New("JobFlow", jobflow.Plan)
+	ended := flowOf("a")
+	now := metav1.Now()
+	ended.Status.CompletionTime = &now
+	ended.Status.Conditions = []metav1.Condition{{Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec}}
+	before := ended.DeepCopy()
+	_, err := v.ValidateUpdate(t.Context(), flowOf(), ended)
+	require.Error(t, err)
+	assert.Equal(t, before, ended)
+}
+
+func TestMiniClustersNeedNoCertificate(t *testing.T) {
+	plan := MiniClusterPlan(&v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}}, builder.NewView(metav1.Now().Time))
+	assert.NotNil(t, plan.Status)
+}

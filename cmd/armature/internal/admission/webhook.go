@@ -1,0 +1,51 @@
+package admission
+
+import (
+	"strings"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/daemonjob"
+	"github.com/armature-dev/armature/operators/fluxjob"
+	queues "github.com/armature-dev/armature/operators/fluxjob/admission"
+	"github.com/armature-dev/armature/operators/jobflow"
+	"github.com/armature-dev/armature/operators/minicluster"
+	"github.com/armature-dev/armature/operators/replicajob"
+)
+
+// Register adds the webhooks of all kinds to a manager's webhook server: those of kinds that it doesn't run, too. That of
+// JobFlows is at the path /validate/jobflow.
+func Register(mgr ctrl.Manager) {
+	add(mgr, "DaemonJob", daemonjob.Plan)
+	add(mgr, "FluxJob", fluxjob.Plan)
+	add(mgr, "FluxSetup", queues.Plan)
+	add(mgr, "JobFlow", jobflow.Plan)
+	add(mgr, "MiniCluster", MiniClusterPlan)
+	add(mgr, "ReplicaJob", replicajob.ReplicaJobs.Plan)
+}
+
+// MiniClusterPlan is the plan of MiniClusters, for those who don't carry it out: they need no certificate.
+func MiniClusterPlan(c *v1alpha1.MiniCluster, seen builder.View) builder.Plan[*v1alpha1.MiniCluster] {
+	planner := minicluster.Planner{NewCertificate: func(string) []byte { return nil }}
+	return planner.Plan(c, seen)
+}
+
+func add[T builder.Conditioned](mgr ctrl.Manager, kind string, plan builder.PlanFunc[T]) {
+	mgr.GetWebhookServer().Register("/validate/"+strings.ToLower(kind), admission.WithValidator(mgr.GetScheme(), New(kind, plan)))
+}
+
+// New returns the validator of a kind.
+func New[T builder.Conditioned](kind string, plan builder.PlanFunc[T]) Validator[T] {
+	return Validator[T]{kind: kind, plan: plan, now: time.Now}
+}
+
+// Server returns the server of the webhooks. The directory has its tls.crt and tls.key, which are read again when they
+// change.
+func Server(port int, certDir string) webhook.Server {
+	return webhook.NewServer(webhook.Options{Port: port, CertDir: certDir})
+}

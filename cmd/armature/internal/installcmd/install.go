@@ -1,0 +1,145 @@
+package installcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/crdskew"
+)
+
+const (
+	// fieldOwner is whose the CRDs' fields are.
+	fieldOwner = "armature-install"
+	// establishTimeout is how long the API server has to serve what was applied.
+	establishTimeout = 60 * time.Second
+	pollEvery        = 100 * time.Millisecond
+
+	// helmRelease is the annotation by which Helm knows what is its own.
+	helmRelease = "meta.helm.sh/release-name"
+)
+
+var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// installer brings the CRDs of a cluster to what is wanted.
+type installer struct {
+	client dynamic.Interface
+	wanted []*unstructured.Unstructured
+	out    io.Writer
+
+	dryRun, force bool
+}
+
+// run checks all CRDs before it writes the first.
+func (in *installer) run(ctx context.Context) error {
+	found := map[string]*unstructured.Unstructured{}
+	var refused []error
+	for _, want := range in.wanted {
+		have, err := in.client.Resource(crds).Get(ctx, want.GetName(), metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("get the CRD %s: %w", want.GetName(), err)
+		}
+		found[want.GetName()] = have
+		if err := in.check(have, want); err != nil {
+			refused = append(refused, err)
+		}
+	}
+	if len(refused) > 0 {
+		return errors.Join(refused...)
+	}
+	for _, want := range in.wanted {
+		if err := in.apply(ctx, found[want.GetName()], want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check refuses what would lose something, or what is someone else's.
+func (in *installer) check(have, want *unstructured.Unstructured) error {
+	stored, _, _ := unstructured.NestedStringSlice(have.Object, "status", "storedVersions")
+	for _, version := range stored {
+		if !slices.Contains(versionsOf(want), version) {
+			return fmt.Errorf("the CRD %s has objects stored in the version %s, which this program doesn't know; it has %s: migrate them first, see docs/upgrade.md",
+				want.GetName(), version, strings.Join(versionsOf(want), ", "))
+		}
+	}
+	if in.force {
+		return nil
+	}
+	if release := have.GetAnnotations()[helmRelease]; release != "" {
+		return fmt.Errorf("the CRD %s belongs to the Helm release %s: upgrade that, or use --force", want.GetName(), release)
+	}
+	if more := crdskew.Missing(want, have); len(more) > 0 {
+		return fmt.Errorf("the CRD %s is newer than this program, which doesn't know %s: objects would lose that at their next write; use the newer program, or --force",
+			want.GetName(), crdskew.Summary(more))
+	}
+	return nil
+}
+
+func versionsOf(crd *unstructured.Unstructured) []string {
+	all, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	var names []string
+	for _, v := range all {
+		if version, ok := v.(map[string]any); ok {
+			if name, ok := version["name"].(string); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// apply writes a CRD and waits until it is served.
+func (in *installer) apply(ctx context.Context, have, want *unstructured.Unstructured) error {
+	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
+	if in.dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	got, err := in.client.Resource(crds).Apply(ctx, want.GetName(), want, options)
+	if err != nil {
+		return fmt.Errorf("apply the CRD %s: %w", want.GetName(), err)
+	}
+	did := "upgraded"
+	switch {
+	case have == nil:
+		did = "created"
+	case have.GetGeneration() == got.GetGeneration():
+		did = "unchanged"
+	}
+	if in.dryRun {
+		fmt.Fprintf(in.out, "customresourcedefinition/%s %s (dry run)\n", want.GetName(), did)
+		return nil
+	}
+	err = wait.PollUntilContextTimeout(ctx, pollEvery, establishTimeout, true, func(ctx context.Context) (bool, error) {
+		now, err := in.client.Resource(crds).Get(ctx, want.GetName(), metav1.GetOptions{})
+		return err == nil && isEstablished(now), err
+	})
+	if err != nil {
+		return fmt.Errorf("wait until the CRD %s is served: %w", want.GetName(), err)
+	}
+	fmt.Fprintf(in.out, "customresourcedefinition/%s %s\n", want.GetName(), did)
+	return nil
+}
+
+func isEstablished(crd *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(c any) bool {
+		condition, _ := c.(map[string]any)
+		return condition["type"] == "Established" && condition["status"] == "True"
+	})
+}

@@ -1,0 +1,79 @@
+package kindmetrics
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// state is how far an object is.
+type state string
+
+const (
+	waiting  state = "waiting" // not started: it is suspended, invalid, or in line
+	active   state = "active"
+	finished state = "finished"
+)
+
+// life is what an object's status tells about its time.
+type life struct {
+	created        time.Time
+	started, ended *metav1.Time
+	conditions     []metav1.Condition
+}
+
+// lifeOf reads an object of one of Armature's kinds that run something.
+func lifeOf(obj any) (life, bool) {
+	switch o := obj.(type) {
+	case *v1alpha1.DaemonJob:
+		return newLife(o, o.Status.StartTime, o.Status.CompletionTime, o.Status.Conditions), true
+	case *v1alpha1.FluxJob:
+		return newLife(o, o.Status.StartTime, o.Status.CompletionTime, o.Status.Conditions), true
+	case *v1alpha1.JobFlow:
+		return newLife(o, o.Status.StartTime, o.Status.CompletionTime, o.Status.Conditions), true
+	case *v1alpha1.MiniCluster:
+		return newLife(o, o.Status.StartTime, o.Status.CompletionTime, o.Status.Conditions), true
+	case *v1alpha1.ReplicaJob:
+		return newLife(o, o.Status.StartTime, o.Status.CompletionTime, o.Status.Conditions), true
+	default:
+		return life{}, false
+	}
+}
+
+func newLife(o client.Object, started, ended *metav1.Time, conditions []metav1.Condition) life {
+	return life{o.GetCreationTimestamp().Time, started, ended, conditions}
+}
+
+func (l life) state() state {
+	switch {
+	case l.ended != nil:
+		return finished
+	case l.started != nil:
+		return active
+	default:
+		return waiting
+	}
+}
+
+// outcome is how it ended: succeeded or failed.
+func (l life) outcome() string {
+	if meta.IsStatusConditionTrue(l.conditions, v1alpha1.ConditionSucceeded) {
+		return "succeeded"
+	}
+	return "failed"
+}
+
+// latency is how long it took from its creation to its start.
+func (l life) latency() time.Duration { return max(l.started.Sub(l.created), 0) }
+
+// duration is how long it ran; of one that ended without a start, how long it was there.
+func (l life) duration() time.Duration {
+	if l.started == nil {
+		return max(l.ended.Sub(l.created), 0)
+	}
+	return max(l.ended.Sub(l.started.Time), 0)
+}

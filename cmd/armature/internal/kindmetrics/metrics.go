@@ -1,0 +1,157 @@
+package kindmetrics
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// Metrics are those of all kinds of a manager.
+type Metrics struct {
+	elected <-chan struct{}
+
+	finished  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	latencies *prometheus.HistogramVec
+	objects   *prometheus.Desc
+
+	mu     sync.Mutex
+	states map[string]map[types.UID]state // by kind
+}
+
+// New returns metrics that count once elected is closed.
+func New(elected <-chan struct{}) *Metrics {
+	return &Metrics{
+		elected: elected,
+		states:  map[string]map[types.UID]state{},
+		objects: prometheus.NewDesc("armature_objects",
+			"Objects of a kind, by state: waiting (not started yet), active, finished.", []string{"kind", "state"}, nil),
+		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "armature_finished_total",
+			Help: "Objects that have ended, by kind and outcome (succeeded, failed).",
+		}, []string{"kind", "outcome"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "armature_duration_seconds",
+			Help:    "How long objects ran, from their start to their end.",
+			Buckets: prometheus.ExponentialBuckets(1, 3, 12), // 1 s to 2 days
+		}, []string{"kind", "outcome"}),
+		latencies: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "armature_start_latency_seconds",
+			Help:    "How long it took from an object's creation to its start; in a queue, how long it waited.",
+			Buckets: prometheus.ExponentialBuckets(.1, 3, 13), // 0.1 s to 15 hours
+		}, []string{"kind"}),
+	}
+}
+
+// Watch adds metrics of these kinds to a manager that hasn't been started.
+func Watch(ctx context.Context, mgr ctrl.Manager, kinds ...client.Object) error {
+	m := New(mgr.Elected())
+	if err := metrics.Registry.Register(m); err != nil {
+		return fmt.Errorf("register the metrics of kinds: %w", err)
+	}
+	for _, like := range kinds {
+		gvk, err := apiutil.GVKForObject(like, mgr.GetScheme())
+		if err != nil {
+			return err
+		}
+		informer, err := mgr.GetCache().GetInformer(ctx, like)
+		if err != nil {
+			return fmt.Errorf("watch %s for its metrics: %w", gvk.Kind, err)
+		}
+		if _, err := informer.AddEventHandler(m.handler(gvk.Kind)); err != nil {
+			return fmt.Errorf("watch %s for its metrics: %w", gvk.Kind, err)
+		}
+	}
+	return nil
+}
+
+// handler follows the objects of a kind. Of a kind without objects there are zeros, so that what is absent is the manager.
+func (m *Metrics) handler(kind string) cache.ResourceEventHandler {
+	m.mu.Lock()
+	m.states[kind] = map[types.UID]state{}
+	m.mu.Unlock()
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { m.saw(kind, nil, obj) },
+		UpdateFunc: func(before, after any) {
+			m.saw(kind, before, after)
+		},
+		DeleteFunc: func(obj any) {
+			if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = unknown.Obj
+			}
+			if o, ok := obj.(client.Object); ok {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				delete(m.states[kind], o.GetUID())
+			}
+		},
+	}
+}
+
+// saw notes an object's state, and what has happened since it was seen before.
+func (m *Metrics) saw(kind string, before, after any) {
+	now, ok := lifeOf(after)
+	if !ok {
+		return
+	}
+	m.mu.Lock()
+	m.states[kind][after.(client.Object).GetUID()] = now.state()
+	m.mu.Unlock()
+	was, known := lifeOf(before)
+	if !known || !m.leads() {
+		return
+	}
+	if was.started == nil && was.ended == nil && now.started != nil {
+		m.latencies.WithLabelValues(kind).Observe(now.latency().Seconds())
+	}
+	if was.ended == nil && now.ended != nil {
+		m.finished.WithLabelValues(kind, now.outcome()).Inc()
+		m.durations.WithLabelValues(kind, now.outcome()).Observe(now.duration().Seconds())
+	}
+}
+
+func (m *Metrics) leads() bool {
+	select {
+	case <-m.elected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Describe is for prometheus.
+func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
+	out <- m.objects
+	m.finished.Describe(out)
+	m.durations.Describe(out)
+	m.latencies.Describe(out)
+}
+
+// Collect is for prometheus. A manager that doesn't lead has nothing to tell.
+func (m *Metrics) Collect(out chan<- prometheus.Metric) {
+	if !m.leads() {
+		return
+	}
+	m.finished.Collect(out)
+	m.durations.Collect(out)
+	m.latencies.Collect(out)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for kind, objects := range m.states {
+		counts := map[state]int{waiting: 0, active: 0, finished: 0}
+		for _, s := range objects {
+			counts[s]++
+		}
+		for s, n := range counts {
+			out <- prometheus.MustNewConstMetric(m.objects, prometheus.GaugeValue, float64(n), kind, string(s))
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/binary"
+	"github.com/armature-dev/armature/test/testcluster"
+)
+
+const (
+	patience  = 120 * time.Second
+	pollEvery = 50 * time.Millisecond
+
+	release   = "armature"
+	installed = "armature-system" // the namespace of the release
+)
+
+var crdKind = metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
+
+// cluster is a cluster as its administrator sees it.
+type cluster struct {
+	t      *testing.T
+	client client.Client
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme})
+	require.NoError(t, err)
+	return &cluster{t, c}
+}
+
+var helmPath = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "tool", "-modfile=../../../tools/deploy/go.mod", "-n", "helm").Output()
+	return strings.TrimSpace(string(out)), err
+})
+
+// helm runs helm on the cluster.
+func (c *cluster) helm(args ...string) string {
+	c.t.Helper()
+	path, err := helmPath()
+	require.NoError(c.t, err)
+	cmd := exec.Command(path, append(args, "--namespace", installed, "--kubeconfig", testcluster.Kubeconfig(c.t))...)
+	home, err := os.MkdirTemp("", "helm-")
+	require.NoError(c.t, err)
+	defer os.RemoveAll(home)
+	cmd.Env = append(os.Environ(), "HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
+	out, err := cmd.CombinedOutput()
+	require.NoError(c.t, err, "helm %v: %s", args, out)
+	return string(out)
+}
+
+// installChart installs a chart as the release, without pods. It is uninstalled when the test ends, if not before.
+func (c *cluster) installChart(chart string, flags ...string) {
+	c.t.Helper()
+	c.t.Cleanup(func() { c.uninstall("--ignore-not-found") })
+	c.helm(append([]string{"install", release, chart, "--create-namespace", "--set", "replicas=0"}, flags...)...)
+	for _, list := range []client.ObjectList{
+		&v1alpha1.DaemonJobList{}, &v1alpha1.FluxJobList{}, &v1alpha1.FluxSetupList{}, &v1alpha1.JobFlowList{},
+		&v1alpha1.JobTemplateList{}, &v1alpha1.MiniClusterList{}, &v1alpha1.ReplicaJobList{},
+	} {
+		eventually(c.t, "the kinds are served", func() bool { return c.client.List(context.Background(), list) == nil })
+	}
+}
+
+// uninstall uninstalls the release.
+func (c *cluster) uninstall(flags ...string) {
+	c.t.Helper()
+	c.helm(append([]string{"uninstall", release, "--wait"}, flags...)...)
+}
+
+// thisChart is the chart as it is now.
+func thisChart(t *testing.T) string { return filepath.Join(binary.Root(t), "charts/armature") }
+
+// manager runs the manager that the release's Deployment asks for, as the service account that it names: with the
+// Deployment's arguments, but on free ports.
+func (c *cluster) manager(change ...string) *binary.Process {
+	c.t.Helper()
+	deployment := &appsv1.Deployment{}
+	require.NoError(c.t, c.client.Get(c.t.Context(), client.ObjectKey{Namespace: installed, Name: release}, deployment))
+	pod := deployment.Spec.Template.Spec
+	args := []string{}
+	for _, arg := range pod.Containers[0].Args {
+		if !strings.Contains(arg, "-bind-address") {
+			args = append(args, arg)
+		}
+	}
+	args = append(args, "--metrics-bind-address=0", "--health-probe-bind-address=0", "--kubeconfig", c.kubeconfig(pod.ServiceAccountName))
+	return binary.Start(c.t, append(args, change...)...)
+}
+
+// noneForbidden fails if the manager was refused something.
+func noneForbidden(t *testing.T, p *binary.Process) {
+	t.Helper()
+	for line := range strings.Lines(p.Log.String()) {
+		assert.NotContains(t, strings.ToLower(line), "forbidden")
+		assert.NotContains(t, line, "cannot list resource")
+	}
+}
+
+// token returns a token of a service account in the release's namespace.
+func (c *cluster) token(account string) string {
+	c.t.Helper()
+	clients, err := kubernetes.NewForConfig(testcluster.Config(c.t))
+	require.NoError(c.t, err)
+	request, err := clients.CoreV1().ServiceAccounts(installed).CreateToken(c.t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	require.NoError(c.t, err)
+	return request.Status.Token
+}
+
+// kubeconfig returns a file by which one is a service account in the release's namespace.
+func (c *cluster) kubeconfig(account string) string {
+	c.t.Helper()
+	config, err := clientcmd.LoadFromFile(testcluster.Kubeconfig(c.t))
+	require.NoError(c.t, err)
+	current := config.Contexts[config.CurrentContext]
+	current.Namespace, current.AuthInfo = installed, account
+	config.AuthInfos = map[string]*clientcmdapi.AuthInfo{account: {Token: c.token(account)}}
+	file := filepath.Join(c.t.TempDir(), "kubeconfig")
+	require.NoError(c.t, clientcmd.WriteToFile(*config, file))
+	return file
+}
+
+// crds returns the CRDs of Armature's kinds that are there.
+func (c *cluster) crds() []unstructured.Unstructured {
+	c.t.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetAPIVersion(crdKind.APIVersion)
+	list.SetKind(crdKind.Kind + "List")
+	require.NoError(c.t, c.client.List(context.Background(), list))
+	var ours []unstructured.Unstructured
+	for _, crd := range list.Items {
+		if strings.HasSuffix(crd.GetName(), "."+v1alpha1.GroupVersion.Group) {
+			ours = append(ours, crd)
+		}
+	}
+	return ours
+}
+
+// removeCRDs takes the CRDs away when the test ends, and with them all objects.
+func (c *cluster) removeCRDs() {
+	c.t.Cleanup(func() {
+		for _, crd := range c.crds() {
+			require.NoError(c.t, client.IgnoreNotFound(c.client.Delete(context.Background(), &crd)))
+		}
+		eventually(c.t, "the CRDs are gone", func() bool { return len(c.crds()) == 0 })
+	})
+}
+
+// isGone reports whether there is no such object.
+func (c *cluster) isGone(obj client.Object) bool {
+	c.t.Helper()
+	err := c.client.Get(context.Background(), client.ObjectKeyFromObject(obj), obj)
+	if !apierrors.IsNotFound(err) {
+		require.NoError(c.t, err)
+	}
+	return err != nil
+}
+
+// flow creates a JobFlow of scripts that run one after the other.
+func (c *cluster) flow(namespace, name string, scripts ...string) *v1alpha1.JobFlow {
+	c.t.Helper()
+	flow := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	for i, script := range scripts {
+		node := v1alpha1.Flow{Name: fmt.Sprintf("n%d", i), JobTemplate: jobOf(script)}
+		if i > 0 {
+			node.Dependencies = []string{fmt.Sprintf("n%d", i-1)}
+		}
+		flow.Spec.Flows = append(flow.Spec.Flows, node)
+	}
+	require.NoError(c.t, c.client.Create(c.t.Context(), flow))
+	return flow
+}
+
+func podOf(script string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		NodeSelector: map[string]string{"devcluster.armature.dev/local": "true"},
+		Containers:   []corev1.Container{{Name: "main", Image: "busybox:1.28", Command: []string{"sh", "-c", script}}},
+	}}
+}
+
+// wait waits until an object is as wanted.
+func (c *cluster) wait(obj client.Object, what string, done func() bool) {
+	c.t.Helper()
+	eventually(c.t, what, func() bool {
+		require.NoError(c.t, c.client.Get(context.Background(), client.ObjectKeyFromObject(obj), obj))
+		return done()
+	})
+}
+
+func (c *cluster) waitSucceeded(flow *v1alpha1.JobFlow) {
+	c.t.Helper()
+	c.wait(flow, flow.Name+" succeeds", func() bool { return flow.Status.State == v1alpha1.StateSucceed })
+}
+
+// eventually polls on the test's goroutine, so that what it calls may fail the test.
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for !done() {
+		if time.Now().After(deadline) {
+			require.FailNow(t, "not in time: "+what)
+		}
+		<-tick.C
+	}
+}

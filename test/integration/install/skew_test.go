@@ -1,0 +1,98 @@
+package install
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/test/integration/internal/binary"
+	"github.com/armature-dev/armature/test/testcluster"
+)
+
+// install runs "armature install" as the cluster's administrator.
+func (c *cluster) install(flags ...string) (string, error) {
+	c.t.Helper()
+	args := append([]string{"install", "--kubeconfig", testcluster.Kubeconfig(c.t)}, flags...)
+	out, err := exec.CommandContext(c.t.Context(), binary.Path(c.t), args...).CombinedOutput()
+	return string(out), err
+}
+
+// changeSchema changes the schema of the spec of JobFlows in the cluster.
+func (c *cluster) changeSchema(change func(properties map[string]any)) {
+	c.t.Helper()
+	crd := &unstructured.Unstructured{}
+	crd.SetAPIVersion(crdKind.APIVersion)
+	crd.SetKind(crdKind.Kind)
+	require.NoError(c.t, c.client.Get(c.t.Context(), client.ObjectKey{Name: "jobflows.api.practice.com"}, crd))
+	versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	require.NoError(c.t, err)
+	at := []string{"schema", "openAPIV3Schema", "properties", "spec", "properties"}
+	properties, _, err := unstructured.NestedMap(versions[0].(map[string]any), at...)
+	require.NoError(c.t, err)
+	change(properties)
+	require.NoError(c.t, unstructured.SetNestedMap(versions[0].(map[string]any), properties, at...))
+	require.NoError(c.t, unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"))
+	require.NoError(c.t, c.client.Update(c.t.Context(), crd))
+}
+
+func TestInstallAndSkew(t *testing.T) {
+	c := newCluster(t)
+	c.removeCRDs()
+	out, err := c.install("--dry-run")
+	require.NoError(t, err, out)
+	assert.Equal(t, 7, strings.Count(out, " created (dry run)\n"), out)
+	assert.Empty(t, c.crds())
+
+	out, err = c.install()
+	require.NoError(t, err, out)
+	assert.Equal(t, 7, strings.Count(out, " created\n"), out)
+	out, err = c.install()
+	require.NoError(t, err, out)
+	assert.Equal(t, 7, strings.Count(out, " unchanged\n"), out)
+
+	// A manager refuses a CRD that lacks a field, and install brings it.
+	c.changeSchema(func(properties map[string]any) { delete(properties, "suspend") })
+	args := []string{"manager", "--operators=jobflow", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect=false",
+		"--kubeconfig", testcluster.Kubeconfig(t)}
+	manager := binary.Start(t, args...)
+	<-manager.Ended()
+	assert.Contains(t, manager.Log.String(), "armature: the CRD jobflows.api.practice.com is older than this program needs: it lacks v1alpha1 spec.suspend, which the API server would drop; "+
+		"upgrade the CRDs first, with armature install or with the chart")
+	out, err = c.install()
+	require.NoError(t, err, out)
+	assert.Equal(t, 1, strings.Count(out, " upgraded\n"), out)
+
+	// Install refuses one that knows more, unless it is forced to; a manager takes it.
+	c.changeSchema(func(properties map[string]any) { properties["tomorrow"] = map[string]any{"type": "string"} })
+	out, err = c.install()
+	require.Error(t, err)
+	assert.Contains(t, out, "the CRD jobflows.api.practice.com is newer than this program, which doesn't know v1alpha1 spec.tomorrow")
+	flow := c.flow(testcluster.Namespace(t), "flow", "true")
+	binary.Start(t, args...)
+	c.waitSucceeded(flow)
+	out, err = c.install("--force")
+	require.NoError(t, err, out)
+	assert.Contains(t, out, "jobflows.api.practice.com upgraded")
+}
+
+// What Helm has installed is Helm's to upgrade.
+func TestInstallLeavesAHelmReleaseAlone(t *testing.T) {
+	c := newCluster(t)
+	c.removeCRDs()
+	c.installChart(thisChart(t))
+	out, err := c.install()
+	require.Error(t, err)
+	assert.Contains(t, out, "the CRD jobflows.api.practice.com belongs to the Helm release armature: upgrade that, or use --force")
+	out, err = c.install("--force")
+	require.NoError(t, err, out)
+	c.helm("upgrade", release, thisChart(t), "--set", "replicas=0")
+	c.uninstall()
+
+	// CRDs that are there already, by install, can be left to it.
+	c.installChart(thisChart(t), "--set", "crds.install=false")
+}

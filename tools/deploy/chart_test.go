@@ -1,0 +1,152 @@
+package deploy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestChartAndBasesAreTheSame compares what the chart renders with what kustomize does. Helm adds its own labels, the
+// annotation by which it keeps CRDs, and can make the namespace itself.
+func TestChartAndBasesAreTheSame(t *testing.T) {
+	for base, values := range map[string][]string{
+		"default":     nil,
+		"options/all": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`},
+	} {
+		t.Run(base, func(t *testing.T) {
+			byChart, byBase := chartWith(t, values...), kustomized(t, base)
+			delete(byBase, "Namespace /armature-system")
+			assert.Equal(t, keys(byBase), keys(byChart))
+			for key, o := range byChart {
+				if labels, ok := at(o, "metadata", "labels").(object); ok {
+					assert.Equal(t, "Helm", labels["app.kubernetes.io/managed-by"], key)
+					delete(labels, "app.kubernetes.io/managed-by")
+					delete(labels, "helm.sh/chart")
+				}
+				if annotations, ok := at(o, "metadata", "annotations").(object); ok {
+					delete(annotations, "helm.sh/resource-policy")
+				}
+				assert.Equal(t, byBase[key], o, key)
+			}
+		})
+	}
+}
+
+func keys(all map[string]object) []string {
+	var names []string
+	for key := range all {
+		names = append(names, key)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestLint(t *testing.T) {
+	out, err := tool(t, "helm", "lint", "--strict", chart)
+	require.NoError(t, err, out)
+}
+
+func TestCRDsStayAndCanBeLeftOut(t *testing.T) {
+	crds := func(all map[string]object) (found []object) {
+		for key, o := range all {
+			if strings.HasPrefix(key, "CustomResourceDefinition ") {
+				found = append(found, o)
+			}
+		}
+		return found
+	}
+	all := crds(chartWith(t))
+	assert.Len(t, all, 7)
+	for _, crd := range all {
+		assert.Equal(t, "keep", at(crd, "metadata", "annotations", "helm.sh/resource-policy"), keyOf(crd))
+	}
+	assert.Empty(t, crds(chartWith(t, `crds.install=false`)))
+}
+
+// An operator that is off has no roles; the manager isn't told to run it.
+func TestOperatorsAreSwitchable(t *testing.T) {
+	all := chartWith(t, `operators={"daemonjob":false,"fluxjob":false,"minicluster":false,"replicajob":false}`)
+	assert.Contains(t, container(t, all)["args"], "--operators=jobflow")
+	for key := range all {
+		for _, off := range []string{"daemonjob", "fluxjob", "minicluster", "replicajob"} {
+			if !strings.HasPrefix(key, "CustomResourceDefinition ") {
+				assert.NotContains(t, key, off)
+			}
+		}
+	}
+	assert.Contains(t, all, "ClusterRoleBinding /armature-jobflow")
+}
+
+// In namespaced mode the permissions are given in the namespaces; cluster-wide only those about what is in none.
+func TestNamespacedMode(t *testing.T) {
+	all := chartWith(t, `watchNamespaces=["team-a","team-b"]`)
+	assert.Contains(t, container(t, all)["args"], "--watch-namespaces=team-a,team-b")
+	for _, operator := range []string{"daemonjob", "fluxjob", "jobflow", "minicluster", "replicajob"} {
+		assert.Contains(t, all, "RoleBinding team-a/armature-"+operator)
+		assert.Contains(t, all, "RoleBinding team-b/armature-"+operator)
+		assert.NotContains(t, all, "ClusterRoleBinding /armature-"+operator)
+	}
+	for _, key := range keys(all) {
+		if !strings.HasPrefix(key, "ClusterRoleBinding ") || key == "ClusterRoleBinding /armature-metrics" || key == "ClusterRoleBinding /armature-crds" {
+			continue
+		}
+		role := all["ClusterRole /"+at(all[key], "roleRef", "name").(string)]
+		for _, rule := range role["rules"].([]any) {
+			for _, resource := range rule.(object)["resources"].([]any) {
+				assert.Contains(t, []string{"nodes", "namespaces", "priorityclasses", "fluxsetups", "fluxsetups/status", "events"}, resource, key)
+			}
+		}
+	}
+}
+
+// The pods are what the Pod Security Standard "restricted" asks for, with a root file system that is read-only.
+func TestRestricted(t *testing.T) {
+	all := chartWith(t)
+	assert.Equal(t, object{"runAsNonRoot": true, "seccompProfile": object{"type": "RuntimeDefault"}},
+		at(all["Deployment armature-system/armature"], "spec", "template", "spec", "securityContext"))
+	assert.Equal(t, object{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": object{"drop": []any{"ALL"}}},
+		container(t, all)["securityContext"])
+}
+
+func TestOptions(t *testing.T) {
+	plain := keys(chartWith(t, `podDisruptionBudget.enabled=false`, `metrics.enabled=false`, `leaderElection.enabled=false`,
+		`replicas=1`, `rbac.aggregate=false`, `crds.install=false`, `watchNamespaces=["a"]`, `operators={"daemonjob":false,"fluxjob":false,"minicluster":false,"replicajob":false}`))
+	assert.Equal(t, []string{"ClusterRole /armature-crds", "ClusterRole /armature-jobflow", "ClusterRoleBinding /armature-crds", "Deployment armature-system/armature", "RoleBinding a/armature-jobflow", "ServiceAccount armature-system/armature"}, plain)
+
+	foreign := chartWith(t, `rbac.create=false`, `serviceAccount={"create":false,"name":"mine"}`, `crds.install=false`)
+	assert.Equal(t, []string{"Deployment armature-system/armature", "PodDisruptionBudget armature-system/armature", "Service armature-system/armature-metrics"}, keys(foreign))
+	assert.Equal(t, "mine", at(foreign["Deployment armature-system/armature"], "spec", "template", "spec", "serviceAccountName"))
+
+	digest := "sha256:" + strings.Repeat("0a", 32)
+	set := chartWith(t, `image={"repository":"example.com/armature","digest":"`+digest+`"}`, `metrics.certificateSecret="cert"`, `pprof.enabled=true`,
+		`kubeAPI={"qps":50,"burst":80}`, `extraArgs=["--log-level=debug"]`)
+	assert.Equal(t, "example.com/armature@"+digest, container(t, set)["image"])
+	for _, arg := range []string{"--metrics-cert-dir=/etc/armature/metrics", "--pprof-bind-address=127.0.0.1:6060", "--kube-api-qps=50", "--kube-api-burst=80", "--log-level=debug"} {
+		assert.Contains(t, container(t, set)["args"], arg)
+	}
+}
+
+func TestValuesThatCannotWorkAreRefused(t *testing.T) {
+	for values, says := range map[string]string{
+		`replica=3`:                    "replica",
+		`operators={"jobflows":true}`:  "jobflows",
+		`replicas="two"`:               "replicas",
+		`maxConcurrentReconciles=0`:    "maxConcurrentReconciles",
+		`kubeAPI.qps=0`:                "qps",
+		`log.level="loud"`:             "level",
+		`watchNamespaces=["A"]`:        "watchNamespaces",
+		`leaderElection.enabled=false`: "more than one manager needs leaderElection.enabled",
+		`serviceAccount.create=false`:  "serviceAccount.name is needed",
+		`webhook={"enabled":true,"certificate":{"certManager":false}}`: "is needed, since webhook.certificate.certManager is false",
+		`image.digest="sha256:abc"`:                                    "digest",
+		`metrics.serviceMonitor.on=yes`:                                "",
+		`operators={"daemonjob":false,"fluxjob":false,"jobflow":false,"minicluster":false,"replicajob":false}`: "at least one",
+	} {
+		out, err := template(t, values)
+		require.Error(t, err, values)
+		assert.Contains(t, out, says, values)
+	}
+}
