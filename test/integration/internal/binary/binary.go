@@ -8,9 +8,13 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
+
+// stopTimeout is more than a manager takes to stop by its own rules.
+const stopTimeout = 60 * time.Second
 
 // Root returns the root of the repository.
 func Root(t *testing.T) string {
@@ -54,6 +58,7 @@ type Process struct {
 
 	cmd   *exec.Cmd
 	ended chan struct{}
+	stuck bool // it didn't stop when it was told to
 }
 
 // Start runs armature with these arguments until the test ends, if it isn't stopped or killed before.
@@ -68,6 +73,9 @@ func Start(t *testing.T, args ...string) *Process {
 	}()
 	t.Cleanup(func() {
 		p.Stop()
+		if p.stuck {
+			t.Errorf("armature %v did not stop within %s; its log has what its goroutines did", args, stopTimeout)
+		}
 		if t.Failed() {
 			t.Logf("armature %v said:\n%s", args, p.Log)
 		}
@@ -82,9 +90,16 @@ func (p *Process) Kill() {
 }
 
 // Stop ends the process as Kubernetes does: it is told to, and may leave cleanly, giving up its lease.
+// One that doesn't is made to say what it is doing, and fails the test.
 func (p *Process) Stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	<-p.ended
+	select {
+	case <-p.ended:
+	case <-time.After(stopTimeout):
+		p.stuck = true
+		_ = p.cmd.Process.Signal(syscall.SIGQUIT)
+		<-p.ended
+	}
 }
 
 // Ended is closed when the process has ended.
