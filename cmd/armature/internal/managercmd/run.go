@@ -75,7 +75,7 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 		return err
 	}
 	logger.Info("starting", "cluster", mgr.GetConfig().Host, "leaderElection", o.leaderElect)
-	return mgr.Start(ctx)
+	return start(ctx, mgr, logger)
 }
 
 func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
