@@ -88,3 +88,13 @@ func (k *known) isLeaving(r *v1alpha1.FluxReservation) bool {
 	return r.Evicted != nil || job == nil || job.DeletionTimestamp != nil || job.Status.CompletionTime != nil ||
 		job.Spec.Suspend || (job.Status.Admission != nil && job.Status.Admission.Evicted != nil)
 }
+
+// keepsPlace reports whether the holder of a reservation was evicted and will line up where it was, once it has left.
+func keepsPlace(job *v1alpha1.FluxJob, r *v1alpha1.FluxReservation) bool {
+	why := r.Evicted
+	if job.Status.Admission != nil && job.Status.Admission.Evicted != nil {
+		why = job.Status.Admission.Evicted
+	}
+	return why != nil && why.Reason != v1alpha1.ReasonNotReady && job.DeletionTimestamp == nil && !job.Spec.Suspend &&
+		job.Status.CompletionTime == nil
+}

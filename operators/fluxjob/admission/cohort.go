@@ -130,15 +130,15 @@ func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 	return h
 }
 
-// lineUp adds the jobs that can be admitted as they are.
+// lineUp adds the jobs that can be admitted as they are, or could if they had left already.
 func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces map[string]map[string]string) {
 	index := make(map[string]int, len(c.setups))
 	allowed := make([]func(map[string]string) bool, len(c.setups))
-	reserved := map[types.UID]bool{}
+	reserved := map[types.UID]*v1alpha1.FluxReservation{}
 	for i, s := range c.setups {
 		index[s.Name], allowed[i] = i, selects(&s.Spec)
 		for r := range c.books[i] {
-			reserved[c.books[i][r].UID] = true
+			reserved[c.books[i][r].UID] = &c.books[i][r]
 		}
 	}
 	// Room for all, if this is the only cohort, and for their amounts.
@@ -146,11 +146,12 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 	amounts := make(queue.Amounts, len(jobs)*len(c.names))
 	for _, job := range jobs {
 		i, ok := index[needs.Queue(job)]
-		if !ok || !needs.Wants(job) || reserved[job.UID] {
+		r := reserved[job.UID]
+		if !ok || !(r == nil && needs.Wants(job) || r != nil && keepsPlace(job, r)) {
 			continue
 		}
 		setup := c.setups[i]
-		if i == c.self {
+		if i == c.self && r == nil {
 			c.pending++
 		}
 		size := needs.Size(job, setup)
@@ -161,7 +162,7 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 			continue
 		}
 		place := needs.Place(job, setup)
-		place.Setup = i
+		place.Setup, place.Leaving = i, r != nil
 		place.Needs, amounts = amounts[:len(c.names):len(c.names)], amounts[len(c.names):]
 		for r, name := range c.names {
 			place.Needs[r] = needs.Counted(job, size, name)

@@ -173,7 +173,8 @@ func TestEvictions(t *testing.T) {
 	urgent := makeJob("urgent", 3, ofPriority(5))
 	got := settle(t, makeSetup("q", clusters(2), preempting, withBook(a, b)), 10, a, b, urgent)
 	assert.Equal(t, []string{"a", "(b: Preempted)"}, held(got))
-	assert.Equal(t, []string{"urgent: MakingRoom"}, waiting(got))
+	assert.Equal(t, []string{"urgent: MakingRoom", "b: QuotaExceeded miniClusters"}, waiting(got), "b has its place at once")
+	assert.Equal(t, int32(1), got.Status.Pending, "b counts as admitted until it has left")
 	assert.Equal(t, `a job of priority 5 of queue "q" needs the room`, got.Status.Reservations[1].Evicted.Message)
 	assert.Equal(t, at(10), got.Status.Reservations[1].Evicted.Time)
 
@@ -191,8 +192,52 @@ func TestEvictions(t *testing.T) {
 	drained := func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy = v1alpha1.StopHoldAndDrain }
 	got = settle(t, makeSetup("q", drained, withBook(a)), 10, a, urgent)
 	assert.Equal(t, []string{"(a: QueueStopped)"}, held(got))
-	assert.Equal(t, []string{"urgent: QueueStopped"}, waiting(got))
+	assert.Equal(t, []string{"urgent: QueueStopped", "a: QueueStopped"}, waiting(got))
 	assert.Equal(t, `queue "q" has stopPolicy HoldAndDrain`, got.Status.Reservations[0].Evicted.Message)
+}
+
+// Who was evicted keeps its place in the line from then on, whatever became free meanwhile.
+func TestNoEqualGoesBeforeWhoWasEvicted(t *testing.T) {
+	strict := func(s *v1alpha1.FluxSetup) { s.Spec.QueueingStrategy = v1alpha1.StrictFIFO }
+	evicted := func(reason string) func(*v1alpha1.FluxJob) {
+		return func(j *v1alpha1.FluxJob) {
+			j.Status.Admission.Evicted = &v1alpha1.FluxEviction{Reason: reason, Time: at(9)}
+		}
+	}
+	three := func(j *v1alpha1.FluxJob) {
+		j.Spec.Size, j.Status.Admission.Size, j.Status.Admission.Pods = ptr.To[int32](3), 3, 3
+	}
+	urgent := makeJob("urgent", 3, ofPriority(5), inQueue("yours"))
+	equal := makeJob("equal", 2, func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](1) })
+	yours := makeSetup("yours", podLimit(2), inCohort("lab"), preempting)
+	tests := map[string]struct {
+		change  []func(*v1alpha1.FluxJob)
+		admits  bool
+		waiting []string
+	}{
+		"preempted":           {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted)}, waiting: []string{"low: QuotaExceeded pods", "equal: BehindOthers"}},
+		"its spec changed":    {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonSpecChanged)}, waiting: []string{"low: QuotaExceeded pods", "equal: BehindOthers"}},
+		"resumed so soon":     {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonSuspended)}, waiting: []string{"low: QuotaExceeded pods", "equal: BehindOthers"}},
+		"it has to back off":  {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonNotReady)}, admits: true},
+		"suspended meanwhile": {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted), func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true }}, admits: true},
+		"ended meanwhile":     {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted), func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = ptr.To(at(9)) }}, admits: true},
+		"moved meanwhile":     {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted), inQueue("yours")}, admits: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			low := makeJob("low", 1, append([]func(*v1alpha1.FluxJob){holding, three}, tt.change...)...)
+			low.Status.Admission.Queue = "q"
+			mine := makeSetup("q", podLimit(2), inCohort("lab"), strict, withBook(low))
+			mine.Status.Reservations[0].Pods = 3
+			got := settle(t, mine, 10, low, equal, urgent, yours)
+			assert.Equal(t, tt.waiting, waiting(got))
+			if tt.admits {
+				assert.Equal(t, []string{"low", "equal"}, held(got))
+			} else {
+				assert.Equal(t, []string{"low"}, held(got))
+			}
+		})
+	}
 }
 
 func TestACohort(t *testing.T) {

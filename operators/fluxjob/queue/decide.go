@@ -153,7 +153,7 @@ func (p *pass) judge(i int) Why {
 		return Why{Short, short}
 	}
 	p.soon.take(job.Setup, job.Needs)
-	if free, _ := p.now.fits(job.Setup, job.Needs); !free {
+	if free, _ := p.now.fits(job.Setup, job.Needs); !free || job.Leaving {
 		return Why{Reason: MakingRoom}
 	}
 	p.now.take(job.Setup, job.Needs)

@@ -36,6 +36,7 @@ func leaving(h Holder) Holder { h.Leaving = true; return h }
 
 func TestDecide(t *testing.T) {
 	limited := func(s Setup, borrow, lend int64) Setup { s.Borrow, s.Lend = Amounts{borrow}, Amounts{lend}; return s }
+	returning := func(j Job) Job { j.Leaving = true; return j }
 	backingOff := func(j Job) Job { j.NotBefore = noon.Add(time.Minute); return j }
 	readyBy := func(h Holder, at time.Time) Holder { h.ReadyBy = at; return h }
 	why := func(reasons ...Reason) []Why {
@@ -109,6 +110,16 @@ func TestDecide(t *testing.T) {
 			setups: []Setup{strict(setup(4)), setup(0)}, holders: []Holder{holder(1, 1, 0, 2)},
 			jobs:    []Job{job(1, 0, 0, 4), job(2, 1, 0, 1)},
 			waiting: [][]int{{0}, {1}}, why: why(Short, Short),
+		},
+		"strict: no one goes before who was evicted for another of the cohort, and is still leaving": {
+			setups: []Setup{strict(setup(2)), preempts(setup(2))}, holders: []Holder{leaving(holder(1, 0, 0, 3))},
+			jobs:    []Job{job(3, 0, 0, 1), job(2, 1, 9, 2), returning(job(1, 0, 0, 3))},
+			waiting: [][]int{{2, 0}, {1}}, why: why(Behind, MakingRoom, Short),
+		},
+		"who was evicted is admitted once it has left, and its room is kept": {
+			setups: []Setup{setup(3)}, holders: []Holder{leaving(holder(1, 0, 0, 1))},
+			jobs:     []Job{job(1, 0, 0, 2), job(2, 0, 0, 1), returning(job(0, 0, 0, 1))},
+			admitted: []int{0}, waiting: [][]int{{2, 1}}, why: why(None, Short, MakingRoom),
 		},
 		"never preempts unless told to": {
 			setups: []Setup{setup(1)}, holders: []Holder{holder(1, 0, 0, 1)}, jobs: []Job{job(1, 0, 9, 1)},

@@ -64,11 +64,14 @@ func (c *cluster) decide() Decisions {
 	d := Decide(c.state)
 	c.check(d)
 	require.Equal(c.t, before, c.state, "the state was changed")
+	var waiting []Job
 	for _, e := range d.Evicted {
 		c.state.Holders[e.Holder].Leaving = true
+		j := c.jobs[c.state.Holders[e.Holder].ID]
+		j.Leaving = true
+		waiting = append(waiting, j)
 		c.evicted++
 	}
-	var waiting []Job
 	for i, j := range c.state.Jobs {
 		if !slices.Contains(d.Admitted, i) {
 			waiting = append(waiting, j)
@@ -94,6 +97,7 @@ func (c *cluster) check(d Decisions) {
 		used[h.Setup].plus(h.Holds)
 	}
 	for _, i := range d.Admitted {
+		assert.False(c.t, s.Jobs[i].Leaving, "%s was admitted before it had left", s.Jobs[i].ID)
 		used[s.Jobs[i].Setup].plus(s.Jobs[i].Needs)
 		admits[s.Jobs[i].Setup] = true
 	}
@@ -148,12 +152,22 @@ func (c *cluster) remove(i int) Holder {
 	return h
 }
 
-// requeue lets those who are leaving be gone, and line up again where they were.
+// end takes a holder away that has ended, also out of the line, where it is if it was told to go.
+func (c *cluster) end(i int) {
+	id := c.remove(i).ID
+	c.state.Jobs = slices.DeleteFunc(slices.Clone(c.state.Jobs), func(j Job) bool { return j.ID == id })
+}
+
+// requeue lets those who are leaving be gone; they have their places already.
 func (c *cluster) requeue() {
 	for i := len(c.state.Holders) - 1; i >= 0; i-- {
 		if c.state.Holders[i].Leaving {
-			c.state.Jobs = append(c.state.Jobs, c.jobs[c.remove(i).ID])
+			c.remove(i)
 		}
+	}
+	c.state.Jobs = slices.Clone(c.state.Jobs)
+	for i := range c.state.Jobs {
+		c.state.Jobs[i].Leaving = false
 	}
 }
 
@@ -171,7 +185,7 @@ func TestQuotaIsNeverExceededAndEveryoneGetsATurn(t *testing.T) {
 			"leave":  func(*rapid.T) { c.requeue() },
 			"end": func(t *rapid.T) {
 				if n := len(c.state.Holders); n > 0 {
-					c.remove(rapid.IntRange(0, n-1).Draw(t, "holder"))
+					c.end(rapid.IntRange(0, n-1).Draw(t, "holder"))
 				}
 			},
 		})
@@ -180,12 +194,43 @@ func TestQuotaIsNeverExceededAndEveryoneGetsATurn(t *testing.T) {
 			c.decide()
 			c.requeue()
 			if n := len(c.state.Holders); n > 0 {
-				c.remove(rapid.IntRange(0, n-1).Draw(t, "ends"))
+				c.end(rapid.IntRange(0, n-1).Draw(t, "ends"))
 			}
 		}
 		for _, j := range c.state.Jobs {
 			assert.True(t, c.isTooLarge(j), "%s still waits", j.ID)
 		}
+	})
+}
+
+// Those for whom room is made get it, once those have left who make it: no one takes it from them meanwhile.
+func TestRoomThatIsMadeIsKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCluster(t)
+		c.state.Setups = c.state.Setups[:1]
+		c.state.Setups[0].Preempts = true
+		for range rapid.IntRange(1, 4).Draw(t, "waves") {
+			for range rapid.IntRange(1, 6).Draw(t, "jobs") {
+				c.arrive()
+			}
+			c.decide()
+			if n := len(c.state.Holders); n > 0 {
+				c.end(rapid.IntRange(0, n-1).Draw(t, "ends"))
+			}
+		}
+		jobs := c.state.Jobs
+		promised := map[ID]bool{}
+		for i, why := range c.decide().Why {
+			if why.Reason == MakingRoom {
+				promised[jobs[i].ID] = true
+			}
+		}
+		c.requeue()
+		jobs = c.state.Jobs
+		for _, i := range c.decide().Admitted {
+			delete(promised, jobs[i].ID)
+		}
+		assert.Empty(t, promised)
 	})
 }
 
@@ -220,7 +265,7 @@ func TestNoOneStarvesInAStrictQueue(t *testing.T) {
 			if len(c.state.Holders) > 0 { // the oldest end
 				oldest := c.state.Holders[0].Since
 				for len(c.state.Holders) > 0 && c.state.Holders[0].Since.Equal(oldest) {
-					c.remove(0)
+					c.end(0)
 				}
 			}
 		}

@@ -57,6 +57,9 @@ type Job struct {
 	Since time.Time
 	// NotBefore is when the job may be admitted again after an eviction. Zero: at once.
 	NotBefore time.Time
+	// Leaving: the job was evicted, and is still a Holder that is Leaving. It has its place in the line already, so that no
+	// one who came later goes before it, and is admitted once it has left.
+	Leaving bool
 	// Needs is what the job needs to run.
 	Needs Amounts
 }

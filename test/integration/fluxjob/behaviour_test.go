@@ -97,7 +97,7 @@ func TestAPreemptedJobStopsLinesUpAndRunsAgain(t *testing.T) {
 	p.watchPods(1)
 	p.submit("low", forever)
 	p.waitState("low", v1alpha1.FluxJobRunning)
-	p.submit("equal", "true")
+	p.submit("next", "true") // creation times are whole seconds, so it may be by its name that it comes after low
 	p.submit("urgent", "true", priority(10))
 	p.waitState("urgent", v1alpha1.FluxJobSucceeded)
 
@@ -108,8 +108,11 @@ func TestAPreemptedJobStopsLinesUpAndRunsAgain(t *testing.T) {
 	p.oneEvent("low", v1alpha1.ReasonPreempted)
 	p.oneEvent("low", v1alpha1.ReasonRequeued)
 
+	assert.Equal(t, v1alpha1.FluxJobWaiting, p.job("next").Status.State, "it came after low")
+	assert.Empty(t, p.events("next", v1alpha1.ReasonAdmitted))
+
 	require.NoError(t, p.client.Delete(t.Context(), low))
-	p.waitState("equal", v1alpha1.FluxJobSucceeded)
+	p.waitState("next", v1alpha1.FluxJobSucceeded)
 }
 
 func TestACohortTakesBackWhatItLent(t *testing.T) {
