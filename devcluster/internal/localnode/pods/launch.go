@@ -102,8 +102,7 @@ func (p *plan) realise() (*launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A mount costs a process of our own before the container's, so only pods that have names in DNS get the file.
-	if c.pod.Object().Spec.Subdomain != "" && !slices.ContainsFunc(mounts, func(m mount) bool { return m.at == hostsFile }) {
+	if !slices.ContainsFunc(mounts, func(m mount) bool { return m.at == hostsFile }) {
 		mounts = append(mounts, mount{at: hostsFile, target: hosts})
 	}
 	paths, err := link(p.root, mounts)
