@@ -35,7 +35,7 @@ import (
 )
 
 const (
-	patience  = 90 * time.Second
+	patience  = 120 * time.Second
 	pollEvery = 50 * time.Millisecond
 	root      = "../../.."
 	examples  = root + "/examples/minicluster/"
@@ -49,9 +49,20 @@ type place struct {
 	namespace string
 }
 
+// installCRDs is done by the first test that needs them.
+var installCRDs sync.Once
+
+// newPlace makes a place for a test that runs beside the others: most of the time it waits for pods.
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	testcluster.InstallCRDs(t, "config/crd")
+	t.Parallel()
+	return newPlaceAlone(t)
+}
+
+// newPlaceAlone makes a place for a test that looks at what concerns all of this process, and so runs by itself.
+func newPlaceAlone(t *testing.T) *place {
+	t.Helper()
+	installCRDs.Do(func() { testcluster.InstallCRDs(t, "config/crd") })
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))

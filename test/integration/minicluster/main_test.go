@@ -3,6 +3,7 @@
 package minicluster
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,5 +15,6 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "flux" {
 		os.Exit(standIn(os.Args[1:]))
 	}
+	_ = flag.Set("test.parallel", "6") // tests wait more than they compute; the command line has the last word
 	os.Exit(testcluster.Run(m))
 }

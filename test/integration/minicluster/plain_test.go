@@ -58,7 +58,7 @@ func TestAClusterRunsAndSucceeds(t *testing.T) {
 	require.NoError(t, p.client.Create(t.Context(), bystander))
 	p.manage()
 	p.create("hello", 3, `printf '%s ' "it's" "$HOSTNAME" rank "$JOB_COMPLETION_INDEX" of "$MINICLUSTER_SIZE"; sleep 1`)
-	out, err := p.kubectl("wait", "--for=condition=Succeeded", "--timeout=90s", "minicluster/hello")
+	out, err := p.kubectl("wait", "--for=condition=Succeeded", "--timeout=120s", "minicluster/hello")
 	require.NoError(t, err, out)
 
 	c := p.cluster("hello")
@@ -318,6 +318,7 @@ func TestTwoClustersDontClash(t *testing.T) {
 	p.manage()
 	p.create("one", 2, "sleep 1; echo $HOSTNAME")
 	p.create("two", 2, "sleep 1; echo $HOSTNAME")
+	eventually(t, "one has its Service", func() bool { return p.job("one") != nil })
 	p.create("same", 1, "true", func(c *v1alpha1.MiniCluster) { c.Spec.Network.HeadlessName = "one" })
 	p.waitState("one", v1alpha1.MiniClusterStateSucceeded)
 	p.waitState("two", v1alpha1.MiniClusterStateSucceeded)
@@ -329,7 +330,7 @@ func TestTwoClustersDontClash(t *testing.T) {
 }
 
 func TestAPassOverAnUnchangedClusterMakesNoRequest(t *testing.T) {
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	var counted counter
 	p.manage(counted.wrap)
 	p.create("still", 2, "sleep 600")
