@@ -27,6 +27,12 @@ func failureOf(c *v1alpha1.MiniCluster, s scene) failure {
 		return deadlineExceeded(c)
 	}
 	pod := s.fallen()
+	if known := c.Status.Leader; pod != nil && known != nil && pod.UID != known.UID && !endedByItself(c, pod) {
+		// The leader had been lost before this one, which came in its place, was stopped with the rest.
+		if pod = s.fallenLeader(known.UID); pod == nil {
+			return lost(c)
+		}
+	}
 	if pod == nil {
 		if s.leader() == nil || condition(s.job, batchv1.JobFailed) == nil || end.Reason == batchv1.JobReasonBackoffLimitExceeded {
 			return lost(c)

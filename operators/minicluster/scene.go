@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -63,6 +64,16 @@ func (s scene) leader() *corev1.Pod {
 func (s scene) fallen() *corev1.Pod {
 	for _, pod := range s.leaders {
 		if pod.Status.Phase == corev1.PodFailed {
+			return pod
+		}
+	}
+	return nil
+}
+
+// fallenLeader returns the pod of rank 0 with a UID if it is there and has failed, else nil.
+func (s scene) fallenLeader(uid types.UID) *corev1.Pod {
+	for _, pod := range s.leaders {
+		if pod.UID == uid && pod.Status.Phase == corev1.PodFailed {
 			return pod
 		}
 	}

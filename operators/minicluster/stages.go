@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -127,9 +128,12 @@ func failsByItself(c *v1alpha1.MiniCluster, s scene) bool {
 		return true
 	}
 	pod := s.fallen()
-	if pod == nil {
-		return false
-	}
+	return pod != nil && endedByItself(c, pod)
+}
+
+// endedByItself reports whether a pod failed with an exit code that fails the Job: that of its command, not of its being
+// stopped.
+func endedByItself(c *v1alpha1.MiniCluster, pod *corev1.Pod) bool {
 	state := ending(pod, workerName(c))
 	return state != nil && state.ExitCode != 0 && state.ExitCode != exitWorker && state.ExitCode != exitKilled && state.ExitCode != exitStopped
 }
