@@ -340,3 +340,44 @@ func TestBadInputIsRefusedByTheAPIServer(t *testing.T) {
 		assert.ErrorContains(t, p.client.Create(t.Context(), setup), tt.want, name)
 	}
 }
+
+// A queue at rest, with jobs that run, that wait and that can never run, asks nothing of the API server.
+func TestAQueueAtRestMakesNoRequest(t *testing.T) {
+	p := newPlace(t)
+	var counted counter
+	p.manage(counted.wrap)
+	p.setup(clusters(1), func(s *v1alpha1.FluxSetupSpec) { s.Preemption = v1alpha1.PreemptionLowerPriority })
+	p.submit("runs", forever)
+	p.waitState("runs", v1alpha1.FluxJobRunning)
+	p.submit("waits", "true")
+	p.waitReason("waits", v1alpha1.ReasonQuotaExceeded)
+	p.submit("lost", "true", func(j *v1alpha1.FluxJob) { j.Spec.Queue = p.namespace + "-none" })
+	p.waitReason("lost", v1alpha1.ReasonQueueNotFound)
+	p.submit("huge", "true", func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](9) })
+	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) { s.Quota.Pods = ptr.To[int32](8) })
+	p.waitReason("huge", v1alpha1.ReasonTooLarge)
+	p.submit("sleeps", "true", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true })
+	p.waitState("sleeps", v1alpha1.FluxJobSuspended)
+
+	// Counts and lines are written up to a second late; what follows must be silence.
+	const silence = 4 * time.Second
+	began, last := time.Now(), time.Now()
+	var all []string
+	eventually(t, "the queue comes to rest", func() bool {
+		if more := counted.take(); len(more) > 0 {
+			all, last = append(all, more...), time.Now()
+		}
+		return time.Since(last) > silence
+	}, func() any { return all })
+	t.Logf("%d requests until it was at rest, %s after the last change", len(all), last.Sub(began).Round(time.Millisecond))
+
+	// A pass over each of them that has nothing new to say asks for nothing, either.
+	for _, name := range []string{"runs", "waits", "lost", "huge", "sleeps"} {
+		p.update(name, func(j *v1alpha1.FluxJob) { metav1.SetMetaDataAnnotation(&j.ObjectMeta, "touched", "yes") })
+	}
+	began = time.Now()
+	eventually(t, "silence again", func() bool {
+		require.Empty(t, counted.take(), "for an annotation that means nothing")
+		return time.Since(began) > silence
+	})
+}

@@ -2,6 +2,7 @@ package fluxjob
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,9 +44,12 @@ type place struct {
 	namespace string
 }
 
+// installCRDs is done by the first test.
+var installCRDs sync.Once
+
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	testcluster.InstallCRDs(t, "config/crd")
+	installCRDs.Do(func() { testcluster.InstallCRDs(t, "config/crd") })
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
@@ -83,6 +87,38 @@ func (p *place) manage(change ...func(*rest.Config)) (stop func()) {
 	p.t.Cleanup(stop)
 	return stop
 }
+
+// counter counts the requests of a client, but for watches.
+type counter struct {
+	mu       sync.Mutex
+	requests []string
+}
+
+func (c *counter) wrap(config *rest.Config) {
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("watch") == "" {
+				c.mu.Lock()
+				c.requests = append(c.requests, r.Method+" "+r.URL.Path)
+				c.mu.Unlock()
+			}
+			return next.RoundTrip(r)
+		})
+	})
+}
+
+// take returns the requests since it was last called.
+func (c *counter) take() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := c.requests
+	c.requests = nil
+	return taken
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // kubectl runs devcluster's kubectl in the namespace.
 func (p *place) kubectl(args ...string) (string, error) {
