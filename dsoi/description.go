@@ -20,6 +20,7 @@ type description struct {
 	app       map[string]v1beta1.AppConfigGroup
 	nodes     v1beta1.Nodes
 	onFailure builder.FailurePolicy
+	lateAfter time.Duration
 
 	problems []string
 }
@@ -103,10 +104,10 @@ func (d *description) readFailurePolicy(spec v1beta1.ClusterSpec) {
 	case "", v1beta1.FailureWait:
 		d.onFailure = builder.Wait
 		if spec.UpgradeTimeout != "" {
-			d.onFailure = builder.Alert(after)
+			d.onFailure, d.lateAfter = builder.Alert(after), after
 		}
 	case v1beta1.FailureRollback:
-		d.onFailure = builder.Rollback(after)
+		d.onFailure, d.lateAfter = builder.Rollback(after), after
 	default:
 		d.wrong("onFailure is %q; want %s or %s", spec.OnFailure, v1beta1.FailureWait, v1beta1.FailureRollback)
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -111,6 +112,9 @@ func (a *App[C]) report(cluster C, r *rendered, states []nodeState, seen builder
 	status.NodeTypes, why = typeStatuses(r, states)
 	rollout, completed := seen.Rollout()
 	status.Phase, status.Revision = phaseOf(rollout, completed, status.NodeTypes), rollout.From
+	if status.Phase == v1beta1.ClusterUpgrading && isLate(rollout, r.lateAfter, seen.Now) {
+		status.Phase = v1beta1.ClusterHalted
+	}
 	if upgrade := upgradeOf(rollout); upgrade != nil {
 		status.Upgrade = upgrade
 	}
@@ -143,6 +147,11 @@ func phaseOf(rollout builder.Rollout, completed bool, types []v1beta1.NodeTypeSt
 		}
 	}
 	return v1beta1.ClusterUpgrading
+}
+
+// isLate reports whether a node type takes longer than it may.
+func isLate(rollout builder.Rollout, lateAfter time.Duration, now time.Time) bool {
+	return lateAfter > 0 && !rollout.PhaseSince.IsZero() && !now.Before(rollout.PhaseSince.Add(lateAfter))
 }
 
 // upgradeOf tells of the upgrade that a roll-out is; nil if it is none, but the first install.

@@ -189,8 +189,10 @@ func TestAnUpgradeThatTakesTooLong(t *testing.T) {
 	s.pass()
 	assert.Equal(t, "RolloutHalted", s.condition(builder.ConditionStalled).Reason)
 	assert.Contains(t, s.condition(builder.ConditionReady).Message, "t-control")
+	assert.Equal(t, v1beta1.ClusterHalted, s.town().Status.Phase)
 	assert.Equal(t, "v2 v1 v1", s.images())
 	s.settle()
+	assert.Equal(t, v1beta1.ClusterRunning, s.town().Status.Phase)
 	assert.Equal(t, "v2 v2 v2", s.images(), "it goes on as soon as it can")
 }
 
