@@ -6,9 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // A StatefulSet never fails by itself. With Alert one that doesn't become ready is told of, and the roll-out stays.
@@ -19,16 +17,6 @@ func TestAlert(t *testing.T) {
 	assert.Nil(t, res.Halted)
 	assert.Zero(t, res.Rollout.RollsBackAt)
 	assert.Equal(t, patience, res.RequeueAfter, "counted for each phase anew")
-
-	var list appsv1.ControllerRevisionList
-	require.NoError(t, w.e.client.List(t.Context(), &list))
-	var revisions []client.Object
-	for i := range list.Items {
-		revisions = append(revisions, &list.Items[i])
-	}
-	seen, _ := NewView(w.now, append(revisions, &appsv1.ControllerRevision{})...).Rollout()
-	assert.Equal(t, "broker", seen.Phase)
-	assert.True(t, w.now.Equal(seen.PhaseSince), "a plan can tell that it is late, and say so in its status")
 
 	w.restart(w.e.client) // the time is not in memory
 	w.now = w.now.Add(patience)

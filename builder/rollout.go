@@ -40,8 +40,6 @@ type Rollout struct {
 	Phase string
 	// StartedAt is when the roll-out to To began; zero at the first install.
 	StartedAt time.Time
-	// PhaseSince is since when Phase isn't ready. It is known from a [View] only, of roll-outs with Alert and Rollback.
-	PhaseSince time.Time
 	// FinishedAt is when it was completed or given up; zero while it is under way.
 	FinishedAt time.Time
 	// RollsBackAt is when it will be given up, if its phase isn't ready by then; zero for never.

@@ -7,8 +7,9 @@ import (
 )
 
 // Rollout tells how far the roll-out of the owner's phased children was after the last pass, and false if none was ever
-// completed. The operator must have &appsv1.ControllerRevision{} in Owns. Phase and PhaseSince are known of roll-outs with
-// Alert and Rollback only, and may be of an earlier phase by now; RollsBackAt is not known.
+// completed. The operator must have &appsv1.ControllerRevision{} in Owns. Phase is known of roll-outs with Alert and
+// Rollback only, and may be an earlier one by now; RollsBackAt is not known. What a plan's own pass comes to, Plan.Finish
+// is told.
 func (v View) Rollout() (Rollout, bool) {
 	var before, last, newest *appsv1.ControllerRevision
 	var of rolloutRecord
@@ -29,7 +30,7 @@ func (v View) Rollout() (Rollout, bool) {
 	}
 	return Rollout{
 		State: of.State, From: last.Name, Before: nameOfRevision(before), To: newest.Name, Phase: of.Phase, Why: of.Why,
-		StartedAt: timeOf(of.StartedAt), PhaseSince: timeOf(of.PhaseSince), FinishedAt: timeOf(of.FinishedAt),
+		StartedAt: timeOf(of.StartedAt), FinishedAt: timeOf(of.FinishedAt),
 	}, true
 }
 

@@ -84,5 +84,4 @@ type rendered struct {
 	order     []string // of node types
 	nodes     []*renderedNode
 	onFailure builder.FailurePolicy
-	lateAfter time.Duration // of a node type in an upgrade; 0 for never
 }

@@ -20,7 +20,6 @@ type description struct {
 	app       map[string]v1beta1.AppConfigGroup
 	nodes     v1beta1.Nodes
 	onFailure builder.FailurePolicy
-	lateAfter time.Duration
 
 	problems []string
 }
@@ -104,10 +103,10 @@ func (d *description) readFailurePolicy(spec v1beta1.ClusterSpec) {
 	case "", v1beta1.FailureWait:
 		d.onFailure = builder.Wait
 		if spec.UpgradeTimeout != "" {
-			d.onFailure, d.lateAfter = builder.Alert(after), after
+			d.onFailure = builder.Alert(after)
 		}
 	case v1beta1.FailureRollback:
-		d.onFailure, d.lateAfter = builder.Rollback(after), after
+		d.onFailure = builder.Rollback(after)
 	default:
 		d.wrong("onFailure is %q; want %s or %s", spec.OnFailure, v1beta1.FailureWait, v1beta1.FailureRollback)
 	}

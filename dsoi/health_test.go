@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(theTime.Add(-d)) }
@@ -128,6 +129,19 @@ func TestPodsOfADeploymentAreFoundThroughItsReplicaSets(t *testing.T) {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "t-az1", UID: "d"}}
 	assert.True(t, isPodOf(d, crashing("p", "", metav1.OwnerReference{Kind: "ReplicaSet", Name: "t-az1-5d9c", UID: "rs"})))
 	assert.False(t, isPodOf(d, crashing("p", "", metav1.OwnerReference{Kind: "ReplicaSet", Name: "t-az2-5d9c", UID: "rs"})))
+}
+
+func TestPodsOfAnyKindOfWorkloadCount(t *testing.T) {
+	of := metav1.ObjectMeta{Name: "t-az1", UID: "w"}
+	newest := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{AnnotationRevision: "new"}}}
+	for owner, workload := range map[metav1.OwnerReference]client.Object{
+		{Kind: "StatefulSet", Name: "t-az1", UID: "w"}:      &appsv1.StatefulSet{ObjectMeta: of, Spec: appsv1.StatefulSetSpec{Template: newest}},
+		{Kind: "ReplicaSet", Name: "t-az1-5d9c", UID: "rs"}: &appsv1.Deployment{ObjectMeta: of, Spec: appsv1.DeploymentSpec{Template: newest}},
+		{Kind: "DaemonSet", Name: "t-az1", UID: "w"}:        &appsv1.DaemonSet{ObjectMeta: of, Spec: appsv1.DaemonSetSpec{Template: newest}},
+	} {
+		a := healthOf("az1", workload, []*corev1.Pod{crashing("p", "new", owner)}, theTime, time.Hour)
+		assert.Equal(t, "node az1: pod p: container c: CrashLoopBackOff: back-off 10s", a.Why, owner.Kind)
+	}
 }
 
 // TestAFailureIsToldInTheSameWords: while a container crashes again and again, or its image is pulled in vain again and

@@ -21,7 +21,7 @@ func (a *App[C]) Plan(cluster C, seen builder.View) builder.Plan[C] {
 		return invalid(cluster, r.problems, seen)
 	}
 	now := look(seen, a.Scaling)
-	plan := builder.Plan[C]{Phases: r.order, OnFailure: r.onFailure, Prune: pruned, Report: true}
+	plan := builder.Plan[C]{Phases: r.order, OnFailure: r.onFailure, Prune: pruned, Report: true, Finish: finish[C](seen)}
 	states := make([]nodeState, len(r.nodes))
 	for i, n := range r.nodes {
 		health := a.health(n, now)
@@ -32,7 +32,7 @@ func (a *App[C]) Plan(cluster C, seen builder.View) builder.Plan[C] {
 		}
 		plan.RequeueAfter = sooner(plan.RequeueAfter, health.again)
 	}
-	plan.Status, plan.Events = a.report(cluster, r, states, seen)
+	plan.Status, plan.Events = a.report(cluster, r, states)
 	return plan
 }
 

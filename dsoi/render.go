@@ -38,7 +38,7 @@ func (a *App[C]) render(cluster C) *rendered {
 	if len(d.problems) == 0 && a.Check != nil {
 		d.problems = a.Check(cluster, nodes)
 	}
-	r := &rendered{order: d.order, onFailure: d.onFailure, lateAfter: d.lateAfter}
+	r := &rendered{order: d.order, onFailure: d.onFailure}
 	for _, n := range nodes {
 		if len(d.problems) > 0 {
 			break

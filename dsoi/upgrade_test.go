@@ -215,6 +215,39 @@ func TestAnUpgradeDuringAnUpgrade(t *testing.T) {
 	assert.Equal(t, "v3 v3 v3", s.images())
 }
 
+// An upgrade that is taken back in the spec is no longer under way.
+func TestAnUpgradeThatIsTakenBack(t *testing.T) {
+	s := installed(t)
+	first := s.town().Status.Revision
+	s.describe(threeTypes("v2", "v2", "v2"))
+	s.pass()
+	s.rollOut("t-control")
+	s.pass()
+	require.Equal(t, "v2 v2 v1", s.images())
+	s.step(time.Minute)
+	s.describe(threeTypes("v1", "v1", "v1"))
+	s.settle()
+	assert.Equal(t, "v1 v1 v1", s.images())
+	status := s.town().Status
+	assert.Equal(t, v1beta1.ClusterRunning, status.Phase)
+	assert.Equal(t, first, status.Revision)
+	assert.NotEqual(t, first, status.Upgrade.ToRevision)
+	assert.Equal(t, "1m0s", status.Upgrade.Duration)
+
+	s.step(time.Minute)
+	s.describe(threeTypes("v3", "v3", "v3"))
+	s.settle()
+	last := s.town().Status.Upgrade
+	assert.Equal(t, s.town().Status.Revision, last.ToRevision)
+	s.step(time.Minute)
+	s.describe(threeTypes("v4", "v4", "v4"))
+	s.pass()
+	assert.NotEqual(t, last.ToRevision, s.town().Status.Upgrade.ToRevision)
+	s.describe(threeTypes("v3", "v3", "v3"))
+	s.settle()
+	assert.True(t, last.StartedAt.Before(&s.town().Status.Upgrade.StartedAt), "it was the last one, if in vain")
+}
+
 // A node type that is added during an upgrade is created when it is its turn.
 func TestANodeTypeAddedDuringAnUpgrade(t *testing.T) {
 	s := installed(t)

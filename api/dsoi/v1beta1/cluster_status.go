@@ -98,7 +98,7 @@ type UpgradeStatus struct {
 	// +required
 	StartedAt metav1.Time `json:"startedAt"`
 
-	// FinishedAt is when it was completed, or given up and rolled back.
+	// FinishedAt is when it was completed, given up and rolled back, or taken back in the spec.
 	// +optional
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
 

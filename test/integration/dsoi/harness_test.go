@@ -3,6 +3,7 @@ package dsoi
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -34,7 +36,7 @@ import (
 )
 
 const (
-	patience  = 90 * time.Second
+	patience  = 120 * time.Second
 	pollEvery = 100 * time.Millisecond
 )
 
@@ -46,14 +48,16 @@ type world struct {
 	requests  *counter // of the operator, but for watches
 }
 
-// counter counts requests of each verb, but for those that go on anyway: watches, lists, events, leases.
+// counter counts what an operator asks of the API server, but for its cache's watches (and the lists that begin them), and
+// for events, which are sent later.
 type counter struct {
 	next  http.RoundTripper
 	total atomic.Int64
 }
 
 func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Query().Get("watch") == "" && r.Method != http.MethodGet {
+	isCache := r.Method == http.MethodGet && (r.URL.Query().Has("watch") || r.URL.Query().Has("limit") || r.URL.Query().Has("resourceVersion"))
+	if !isCache && !strings.HasSuffix(r.URL.Path, "/events") && !strings.Contains(r.URL.Path, "/events/") {
 		c.total.Add(1)
 	}
 	return c.next.RoundTrip(r)
@@ -67,7 +71,7 @@ func scheme(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-// newWorld starts an operator.
+// newWorld starts an operator that sees a namespace of the test's own: tests run side by side.
 func newWorld(t *testing.T, setup func(manager.Manager) error) *world {
 	for _, name := range []string{"kvstore", "pinot", "parseable"} {
 		testcluster.InstallCRDs(t, "examples/"+name+"/config")
@@ -77,8 +81,10 @@ func newWorld(t *testing.T, setup func(manager.Manager) error) *world {
 	w := &world{T: t, client: client.WithFieldValidation(c, metav1.FieldValidationStrict), namespace: testcluster.Namespace(t), requests: &counter{}}
 	cfg := rest.CopyConfig(testcluster.Config(t))
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { w.requests.next = next; return w.requests })
+	seen := operator.Cache()
+	seen.DefaultNamespaces = map[string]cache.Config{w.namespace: {}}
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme: scheme(t), Metrics: server.Options{BindAddress: "0"}, Cache: operator.Cache(),
+		Scheme: scheme(t), Metrics: server.Options{BindAddress: "0"}, Cache: seen,
 		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 	})
@@ -178,6 +184,19 @@ func change[T client.Object](w *world, obj T, name string, change func(T)) {
 		}
 		return err == nil
 	})
+}
+
+// told returns what events of a reason say of stores.
+func (w *world) told(reason string) (notes []string) {
+	w.Helper()
+	var events corev1.EventList
+	require.NoError(w, w.client.List(w.Context(), &events, client.InNamespace(w.namespace)))
+	for _, e := range events.Items {
+		if e.InvolvedObject.Kind == "KVStore" && e.Reason == reason {
+			notes = append(notes, e.Message)
+		}
+	}
+	return notes
 }
 
 // is reports whether a condition of a cluster has a status, for its newest spec.
