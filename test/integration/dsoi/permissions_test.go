@@ -26,7 +26,7 @@ import (
 )
 
 // TestPermissions runs the operator with the rights that the example gives it, lets it do what it ever does, and holds
-// what it asked for against them: nothing is missing, and no verb of a kind's own is there for nothing.
+// what it asked for against them.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../examples/kvstore/role.yaml")
