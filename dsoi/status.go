@@ -21,7 +21,8 @@ type nodeState struct {
 	state          v1beta1.NodeTypeState
 	revision       string
 	ready, desired int32
-	why            string // it has failed
+	why            string        // it has failed
+	misses         *builder.Edit // that gives it the replicas that are described, if it has others
 }
 
 // stateOf says how far a node is.
@@ -40,6 +41,9 @@ func stateOf(n *renderedNode, now *observed, health ailment) nodeState {
 		s.desired, s.ready = ptr.Deref(w.Spec.Replicas, 1), w.Status.ReadyReplicas
 	case *appsv1.DaemonSet:
 		s.desired, s.ready = w.Status.DesiredNumberScheduled, w.Status.NumberReady
+	}
+	if wanted, has := replicas(n, now); wanted != has {
+		s.desired, s.misses = wanted, resized(workload, wanted)
 	}
 	s.revision = templateOf(workload).Annotations[AnnotationRevision]
 	ready, _ := builder.IsReady(workload)

@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder"
@@ -359,28 +358,20 @@ func TestReplicasOfWhatIsScaledAreLeftAlone(t *testing.T) {
 	scaling.Spec.Autoscaling = []v1beta1.NodeScaling{{Name: "store", Spec: &v1beta1.ReplicaScaling{}}}
 	s := perform(t, threeTypes("v1", "v1", "v1"), scaling)
 	s.settle()
-	scale := func(name string, n int32) {
-		set := get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
-		set.Spec.Replicas = ptr.To(n)
-		require.NoError(t, s.world.Update(t.Context(), set))
-	}
-	replicas := func(name string) int32 {
-		return *get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}).Spec.Replicas
-	}
-	assert.EqualValues(t, 2, replicas("t-store"), "the number to begin with")
-	scale("t-store", 5)
-	scale("t-gate", 5)
+	assert.EqualValues(t, 2, s.replicas("t-store"), "the number to begin with")
+	s.scale("t-store", 5)
+	s.scale("t-gate", 5)
 	s.settle()
-	assert.EqualValues(t, 5, replicas("t-store"))
-	assert.EqualValues(t, 1, replicas("t-gate"), "it isn't scaled")
+	assert.EqualValues(t, 5, s.replicas("t-store"))
+	assert.EqualValues(t, 1, s.replicas("t-gate"), "it isn't scaled")
 	assert.EqualValues(t, 5, s.town().Status.NodeTypes[1].Desired)
 	s.describe(threeTypes("v1", "v2", "v1"))
 	s.settle()
-	assert.EqualValues(t, 5, replicas("t-store"), "nor does an upgrade change it")
+	assert.EqualValues(t, 5, s.replicas("t-store"), "nor does an upgrade change it")
 
 	require.NoError(t, s.world.Delete(t.Context(), scaling))
 	s.settle()
-	assert.EqualValues(t, 2, replicas("t-store"), "without a scaling the spec's number counts")
+	assert.EqualValues(t, 2, s.replicas("t-store"), "without a scaling the spec's number counts")
 }
 
 func TestInvalidDuringAnUpgrade(t *testing.T) {
