@@ -135,7 +135,7 @@ func TestADeletedWorkloadComesBackWithItsPods(t *testing.T) {
 	require.NoError(t, s.world.Delete(t.Context(), get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "t-store"}})))
 	s.pass()
 	assert.Equal(t, "v2 v1 v1", s.images())
+	assert.EqualValues(t, 2, s.replicas("t-store"), "at once")
 	s.settle()
-	assert.EqualValues(t, 2, s.replicas("t-store"))
 	assert.Equal(t, "v2 v2 v2", s.images())
 }
