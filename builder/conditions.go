@@ -166,6 +166,9 @@ func (e *Engine) ReportStatus(ctx context.Context, owner Conditioned, res Result
 
 // statusAfter returns an owner with the status that it should have after a pass.
 func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, now time.Time) (T, error) {
+	if plan.Finish != nil && !plan.Report {
+		return owner, fmt.Errorf("%w: Plan.Finish needs Plan.Report", ErrMisuse)
+	}
 	if !plan.Report || owner.GetDeletionTimestamp() != nil {
 		return reported(owner, plan.Status, err, now), nil
 	}
@@ -178,5 +181,8 @@ func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, 
 	}
 	after = withOwnConditions(after)
 	res.SetConditions(any(after).(Conditioned).Conditions(), owner.GetGeneration(), err, now)
+	if plan.Finish != nil {
+		plan.Finish(after, res)
+	}
 	return after, nil
 }

@@ -181,3 +181,25 @@ func TestReportNeedsConditions(t *testing.T) {
 	_, err := statusAfter(deployment("web"), Plan[*appsv1.Deployment]{Report: true}, Result{}, nil, time.Now())
 	assert.ErrorIs(t, err, ErrMisuse)
 }
+
+// A plan can finish its status by what the pass came to; neither the owner nor the plan's own status are changed.
+func TestAPlanFinishesItsStatus(t *testing.T) {
+	owner := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f"}}
+	planned := owner.DeepCopy()
+	planned.Status.ObservedGeneration = 7
+	finish := func(after *v1alpha1.JobFlow, res Result) {
+		ready := meta.FindStatusCondition(after.Status.Conditions, ConditionReady)
+		after.Status.State = v1alpha1.State(string(ready.Status) + string(res.Rollout.State))
+	}
+	res := Result{Rollout: &Rollout{State: RolloutCompleted}}
+	for generation, status := range map[int64]*v1alpha1.JobFlow{0: nil, 7: planned} {
+		after, err := statusAfter(owner, Plan[*v1alpha1.JobFlow]{Status: status, Report: true, Finish: finish}, res, nil, time.Now())
+		require.NoError(t, err)
+		assert.EqualValues(t, "TrueCompleted", after.Status.State, "the conditions are set already")
+		assert.Equal(t, generation, after.Status.ObservedGeneration)
+	}
+	assert.Empty(t, owner.Status)
+	assert.Empty(t, planned.Status.State)
+	_, err := statusAfter(owner, Plan[*v1alpha1.JobFlow]{Finish: finish}, res, nil, time.Now())
+	assert.ErrorIs(t, err, ErrMisuse)
+}

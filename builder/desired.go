@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -29,6 +30,7 @@ type desired struct {
 	object   client.Object  // a copy of given, with namespace, label, owner reference and digest
 	compared client.Object  // the same, without what is ignored
 	fields   map[string]any // the same, as it is applied
+	first    map[string]any // the same, as it is created; nil if that is no different
 	digest   string
 	ignored  []paths.Path
 
@@ -106,6 +108,9 @@ func (d *desired) stamp(p *pass) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
+	if how := d.child.how; how != nil && len(how.Ignored) > 0 {
+		d.first = runtime.DeepCopyJSON(fields)
+	}
 	if err := d.leaveOut(fields); err != nil {
 		return err
 	}
@@ -114,8 +119,13 @@ func (d *desired) stamp(p *pass) error {
 	}
 	// The digest goes where the next pass, and the next process, finds it.
 	obj.SetAnnotations(with(obj.GetAnnotations(), AnnotationDigest, d.digest))
-	if err := unstructured.SetNestedField(fields, d.digest, "metadata", "annotations", AnnotationDigest); err != nil {
-		return fmt.Errorf("%w: annotations of %s: %w", ErrMisuse, d.key, err)
+	for _, fields := range []map[string]any{fields, d.first} {
+		if fields == nil {
+			continue
+		}
+		if err := unstructured.SetNestedField(fields, d.digest, "metadata", "annotations", AnnotationDigest); err != nil {
+			return fmt.Errorf("%w: annotations of %s: %w", ErrMisuse, d.key, err)
+		}
 	}
 	d.object, d.fields = obj, fields
 	d.compared, err = d.toCompare()

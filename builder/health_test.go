@@ -41,11 +41,11 @@ func TestTheWorseOfTwoCounts(t *testing.T) {
 // A child that fails by what others say halts the roll-out, and is named.
 func TestHealthHaltsARollOut(t *testing.T) {
 	w := newTown(t)
-	sick := ""
+	sick, pod := "", "-0"
 	w.change = func(b *Builder) {
 		for i := range b.wants {
 			b.wants[i].health = func(child client.Object) Health {
-				return Health{Failed: child.GetName() == sick, Why: "pod " + child.GetName() + "-0: CrashLoopBackOff"}
+				return Health{Failed: child.GetName() == sick, Why: "pod " + child.GetName() + pod + ": CrashLoopBackOff"}
 			}
 		}
 	}
@@ -57,6 +57,9 @@ func TestHealthHaltsARollOut(t *testing.T) {
 	assert.Equal(t, "phase controller: Deployment.apps default/controller: pod controller-0: CrashLoopBackOff", res.Halted.String())
 	assert.Equal(t, []store.Key{keyOf("broker")}, res.Held)
 	assert.Equal(t, []string{"RolloutCompleted", "RolloutStarted", "RolloutHalted"}, w.told)
+	pod = "-1"
+	assert.Contains(t, w.pass().Halted.String(), "controller-1")
+	assert.Len(t, w.told, 3, "that it has halted is told once, whatever else is wrong with the child")
 
 	w.settle("controller")
 	assert.Equal(t, "v2 v1 v1", w.running(), "what the child says of itself isn't enough")

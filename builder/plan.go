@@ -65,6 +65,11 @@ type Plan[T client.Object] struct {
 	// what the pass did and from whether each child is ready; the plan then leaves them alone. The owner must be
 	// [Conditioned]. Default: the plan's conditions are written as they are.
 	Report bool
+	// Finish completes the status by what the pass came to, which is only known then: how far a roll-out is. It is given a
+	// shallow copy of Status (of the owner, if that is nil) of which the conditions are set and its own, and may set fields
+	// of its status; what they point to is shared with the cache, to be replaced rather than changed. It must be pure, as
+	// the plan is. It needs Report. Nil: there is nothing to complete.
+	Finish func(after T, res Result)
 	// Events are emitted once the status has been written, so that an event and the transition it tells of go together.
 	// If the status can't be written, or is put off, they are dropped; the plan will ask for them again.
 	Events []events.Event

@@ -109,15 +109,15 @@ func (r *rollout) halt() {
 	}
 }
 
-// tellHalt tells what keeps the roll-out from going on, once.
+// tellHalt tells what keeps the roll-out from going on, once, in whatever words its child says it from then on.
 func (r *rollout) tellHalt() {
 	if r.result.Halted == nil {
 		r.engine.failures.over(r.haltKey())
 		return
 	}
-	ev := events.Warning(events.ReasonRolloutHalted, r.result.Halted.String())
-	if r.engine.failures.news(r.haltKey(), ev) {
-		r.engine.emit(r.owner, ev)
+	h := r.result.Halted
+	if r.engine.failures.news(r.haltKey(), events.Warning(events.ReasonRolloutHalted, h.Phase+" "+h.Key.String())) {
+		r.engine.emit(r.owner, events.Warning(events.ReasonRolloutHalted, h.String()))
 	}
 }
 

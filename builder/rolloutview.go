@@ -7,8 +7,9 @@ import (
 )
 
 // Rollout tells how far the roll-out of the owner's phased children was after the last pass, and false if none was ever
-// completed. The operator must have &appsv1.ControllerRevision{} in Owns. Phase is known of roll-outs with Rollback
-// only, and may be an earlier one by now; RollsBackAt is not known.
+// completed. The operator must have &appsv1.ControllerRevision{} in Owns. Phase is known of roll-outs with Alert and
+// Rollback only, and may be an earlier one by now; RollsBackAt is not known. What a plan's own pass comes to, Plan.Finish
+// is told.
 func (v View) Rollout() (Rollout, bool) {
 	var before, last, newest *appsv1.ControllerRevision
 	var of rolloutRecord

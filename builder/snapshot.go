@@ -41,8 +41,10 @@ type snapshotChild struct {
 	Phase     string `json:"phase"`
 	Digest    string `json:"digest"`
 	Untyped   bool   `json:"untyped,omitempty"`
-	// Payload is what is sent. It is left out of Secrets.
+	// Payload is what is sent, when it is created. It is left out of Secrets.
 	Payload json.RawMessage `json:"payload,omitempty"`
+	// Ignored are the paths of what of it is left to others from then on.
+	Ignored []string `json:"ignored,omitempty"`
 }
 
 func (c *snapshotChild) kind() kind {
@@ -81,8 +83,12 @@ func snapshotOf(phases []string, ds []*desired) ([]byte, error) {
 			Namespace: d.key.Namespace, Name: d.key.Name, Phase: d.child.phase, Digest: d.digest,
 		}
 		if d.key.GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
+			sent := d.fields
+			if d.first != nil {
+				sent, c.Ignored = d.first, d.child.how.Ignored
+			}
 			var err error
-			if c.Payload, err = sentBytes(d.fields); err != nil {
+			if c.Payload, err = sentBytes(sent); err != nil {
 				return nil, fmt.Errorf("%w: revision of %s: %w", ErrMisuse, d.key, err)
 			}
 		}
@@ -159,6 +165,9 @@ func readSnapshot(data []byte) (snapshot, error) {
 
 // restore makes of a child of a revision what will be compared and sent, kept as the child that is wanted now.
 func (p *pass) restore(c *snapshotChild, like Child) (*desired, error) {
+	if len(c.Ignored) > 0 {
+		like = like.With(Ignore(c.Ignored...))
+	}
 	d := &desired{kind: c.kind(), key: c.key(), digest: c.Digest, child: like}
 	d.child.phase = c.Phase
 	if err := apijson.Unmarshal(c.Payload, &d.fields); err != nil {

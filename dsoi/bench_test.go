@@ -148,9 +148,9 @@ func manyNodes(n int) *Town {
 	return o
 }
 
-// BenchmarkUnchanged is a pass over a running cluster of 200 nodes in 10 types, with two pods each: 600 objects and 400
+// BenchmarkUnchanged200Nodes is a pass over a running cluster of 200 nodes in 10 types, with two pods each: 600 objects and 400
 // pods, of which nothing has changed.
-func BenchmarkUnchanged(b *testing.B) {
+func BenchmarkUnchanged200Nodes(b *testing.B) {
 	s := newShelf()
 	s.put(manyNodes(200))
 	r, err := theApp().Operator(nil).Reconciler(s, time.Now)

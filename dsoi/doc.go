@@ -46,7 +46,8 @@
 //	description.go, validate.go       one field of several names; what is wrong with a spec
 //	render.go, config.go, pod.go,     a node as objects: all that follows from the spec, remembered by generation
 //	workload.go, service.go
-//	look.go, claims.go, scaling.go    what exists, and what of it is left as it is
+//	look.go, claims.go, scaling.go,   what exists, and what of it is left as it is
+//	replicas.go
 //	health.go                         how pods fare
 //	plan.go, status.go, tell.go       what should be, how far it is, what is new
 package dsoi

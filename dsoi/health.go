@@ -19,6 +19,8 @@ const (
 	longRun = 5 * time.Minute
 	// crashes is how many restarts make a crash loop of crashes.
 	crashes = 2
+	// crashLoop is what it is called then, whether the container has just ended, waits, or runs again.
+	crashLoop = "CrashLoopBackOff"
 )
 
 // ailment is what is wrong with a pod, and when another look is due, should nothing happen until then.
@@ -86,9 +88,10 @@ func ailmentOf(pod *corev1.Pod, now time.Time, stuckAfter time.Duration) ailment
 	return worst
 }
 
-// hopeless are reasons to wait that don't pass by themselves.
+// hopeless are reasons to wait that don't pass by themselves. The others of a pull in vain and of a crash loop are told
+// under the same names, so that an attempt in between makes no difference.
 var hopeless = map[string]bool{
-	"CrashLoopBackOff": true, "ImagePullBackOff": true, "InvalidImageName": true, "ErrImageNeverPull": true,
+	"CrashLoopBackOff": true, "ErrImagePull": true, "ImagePullBackOff": true, "InvalidImageName": true, "ErrImageNeverPull": true,
 	"CreateContainerConfigError": true, "CreateContainerError": true, "RunContainerError": true,
 }
 
@@ -96,9 +99,9 @@ func ailmentOfContainer(c *corev1.ContainerStatus, now time.Time) ailment {
 	last := c.LastTerminationState.Terminated
 	switch s := &c.State; {
 	case s.Waiting != nil && hopeless[s.Waiting.Reason]:
-		return failed("container %s: %s%s", c.Name, s.Waiting.Reason, whyWaiting(s.Waiting, last))
+		return failed("container %s: %s", c.Name, whyWaiting(s.Waiting, c.Image, last))
 	case s.Terminated != nil && s.Terminated.ExitCode != 0 && c.RestartCount >= crashes:
-		return failed("container %s: crashed again, restarted %d times%s", c.Name, c.RestartCount, lastEnd(s.Terminated))
+		return failed("container %s: %s%s", c.Name, crashLoop, lastEnd(s.Terminated))
 	case s.Running == nil || last == nil || c.RestartCount == 0:
 		return ailment{}
 	default:
@@ -107,7 +110,7 @@ func ailmentOfContainer(c *corev1.ContainerStatus, now time.Time) ailment {
 			return ailment{}
 		}
 		if c.RestartCount >= crashes && last.ExitCode != 0 {
-			a := failed("container %s: CrashLoop: restarted %d times%s", c.Name, c.RestartCount, lastEnd(last))
+			a := failed("container %s: %s%s", c.Name, crashLoop, lastEnd(last))
 			a.again = left
 			return a
 		}
@@ -130,11 +133,15 @@ func failed(format string, args ...any) ailment {
 }
 
 // whyWaiting says why a container waits. Of one that crashes, its end says more than how long it is backed off.
-func whyWaiting(w *corev1.ContainerStateWaiting, last *corev1.ContainerStateTerminated) string {
-	if last != nil || w.Message == "" {
-		return lastEnd(last)
+func whyWaiting(w *corev1.ContainerStateWaiting, image string, last *corev1.ContainerStateTerminated) string {
+	switch {
+	case w.Reason == "ErrImagePull" || w.Reason == "ImagePullBackOff":
+		return fmt.Sprintf("ImagePullBackOff: the image %q can't be pulled", image)
+	case last != nil || w.Message == "":
+		return w.Reason + lastEnd(last)
+	default:
+		return w.Reason + ": " + w.Message
 	}
-	return ": " + w.Message
 }
 
 // lastEnd says how a container ended last.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(theTime.Add(-d)) }
@@ -40,17 +41,17 @@ func TestAilments(t *testing.T) {
 	}{
 		"runs":                         {state: runningFor(time.Second)},
 		"starts":                       {state: waiting("ContainerCreating")},
-		"pulls in vain once":           {state: waiting("ErrImagePull")},
-		"pulls in vain":                {state: waiting("ImagePullBackOff"), failed: true, why: "container c: ImagePullBackOff: back-off 10s"},
+		"pulls in vain":                {state: waiting("ErrImagePull"), failed: true, why: `container c: ImagePullBackOff: the image "i" can't be pulled`},
+		"waits to pull again":          {state: waiting("ImagePullBackOff"), failed: true, why: `container c: ImagePullBackOff: the image "i" can't be pulled`},
 		"has no image":                 {state: waiting("InvalidImageName"), failed: true, why: "container c: InvalidImageName: back-off 10s"},
 		"lacks a Secret":               {state: waiting("CreateContainerConfigError"), failed: true, why: "CreateContainerConfigError"},
 		"crash loop":                   {state: waiting("CrashLoopBackOff"), last: ended(1, 5*time.Second, time.Second), restarts: 3, failed: true, why: "CrashLoopBackOff, last exit code 1: no quorum"},
 		"has just ended once":          {state: ended(1, 0, time.Second), restarts: 0},
-		"has just ended again":         {state: ended(7, 0, time.Second), restarts: 2, failed: true, why: "crashed again, restarted 2 times, last exit code 7"},
+		"has just ended again":         {state: ended(7, 0, time.Second), restarts: 2, failed: true, why: "CrashLoopBackOff, last exit code 7: no quorum"},
 		"has succeeded":                {state: ended(0, 0, time.Second), restarts: 2},
 		"is up again":                  {state: runningFor(4 * time.Second), last: ended(1, 5*time.Second, time.Second), restarts: 1, unwell: true, why: "was restarted, last exit code 1", again: 6 * time.Second},
 		"has stayed up":                {state: runningFor(10 * time.Second), last: ended(1, 11*time.Second, time.Second), restarts: 1},
-		"is up between crashes":        {state: runningFor(4 * time.Second), last: ended(1, 5*time.Second, time.Second), restarts: 2, failed: true, why: "CrashLoop: restarted 2 times", again: 6 * time.Second},
+		"is up between crashes":        {state: runningFor(4 * time.Second), last: ended(1, 5*time.Second, time.Second), restarts: 2, failed: true, why: "CrashLoopBackOff, last exit code 1: no quorum", again: 6 * time.Second},
 		"crashes each half minute":     {state: runningFor(20 * time.Second), last: ended(1, 21*time.Second, 30*time.Second), restarts: 5, failed: true, why: "CrashLoop", again: 40 * time.Second},
 		"has got over half a minute":   {state: runningFor(time.Minute), last: ended(1, 61*time.Second, 30*time.Second), restarts: 5},
 		"was restarted after a week":   {state: runningFor(11 * time.Second), last: ended(137, 12*time.Second, 7*24*time.Hour), restarts: 1},
@@ -58,7 +59,7 @@ func TestAilments(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			status := corev1.ContainerStatus{Name: "c", State: tt.state, LastTerminationState: tt.last, RestartCount: tt.restarts}
+			status := corev1.ContainerStatus{Name: "c", Image: "i", State: tt.state, LastTerminationState: tt.last, RestartCount: tt.restarts}
 			pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "well", State: runningFor(time.Hour)}, status}}}
 			a := ailmentOf(pod, theTime, time.Hour)
 			assert.Equal(t, tt.failed, a.Failed, a.Why)
@@ -128,6 +129,40 @@ func TestPodsOfADeploymentAreFoundThroughItsReplicaSets(t *testing.T) {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "t-az1", UID: "d"}}
 	assert.True(t, isPodOf(d, crashing("p", "", metav1.OwnerReference{Kind: "ReplicaSet", Name: "t-az1-5d9c", UID: "rs"})))
 	assert.False(t, isPodOf(d, crashing("p", "", metav1.OwnerReference{Kind: "ReplicaSet", Name: "t-az2-5d9c", UID: "rs"})))
+}
+
+func TestPodsOfAnyKindOfWorkloadCount(t *testing.T) {
+	of := metav1.ObjectMeta{Name: "t-az1", UID: "w"}
+	newest := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{AnnotationRevision: "new"}}}
+	for owner, workload := range map[metav1.OwnerReference]client.Object{
+		{Kind: "StatefulSet", Name: "t-az1", UID: "w"}:      &appsv1.StatefulSet{ObjectMeta: of, Spec: appsv1.StatefulSetSpec{Template: newest}},
+		{Kind: "ReplicaSet", Name: "t-az1-5d9c", UID: "rs"}: &appsv1.Deployment{ObjectMeta: of, Spec: appsv1.DeploymentSpec{Template: newest}},
+		{Kind: "DaemonSet", Name: "t-az1", UID: "w"}:        &appsv1.DaemonSet{ObjectMeta: of, Spec: appsv1.DaemonSetSpec{Template: newest}},
+	} {
+		a := healthOf("az1", workload, []*corev1.Pod{crashing("p", "new", owner)}, theTime, time.Hour)
+		assert.Equal(t, "node az1: pod p: container c: CrashLoopBackOff: back-off 10s", a.Why, owner.Kind)
+	}
+}
+
+// TestAFailureIsToldInTheSameWords: while a container crashes again and again, or its image is pulled in vain again and
+// again, nothing new is said, so that a status isn't written and an event isn't sent with each attempt.
+func TestAFailureIsToldInTheSameWords(t *testing.T) {
+	crash := ended(3, time.Second, time.Second)
+	for name, states := range map[string][]corev1.ContainerStatus{
+		"a crash loop": {
+			{State: waiting("CrashLoopBackOff"), LastTerminationState: crash, RestartCount: 2},
+			{State: runningFor(time.Second), LastTerminationState: crash, RestartCount: 3},
+			{State: crash, LastTerminationState: crash, RestartCount: 3},
+			{State: waiting("CrashLoopBackOff"), LastTerminationState: crash, RestartCount: 3},
+		},
+		"a pull in vain": {{Image: "i", State: waiting("ErrImagePull")}, {Image: "i", State: waiting("ImagePullBackOff")}},
+	} {
+		for _, status := range states {
+			a := ailmentOfContainer(&status, theTime)
+			assert.True(t, a.Failed, name)
+			assert.Equal(t, ailmentOfContainer(&states[0], theTime).Why, a.Why, name)
+		}
+	}
 }
 
 // TestACrashLoopIsNeverWell: however long a program runs before it crashes, as long as it is up to five minutes, there

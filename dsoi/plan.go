@@ -1,6 +1,7 @@
 package dsoi
 
 import (
+	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -21,18 +22,25 @@ func (a *App[C]) Plan(cluster C, seen builder.View) builder.Plan[C] {
 		return invalid(cluster, r.problems, seen)
 	}
 	now := look(seen, a.Scaling)
-	plan := builder.Plan[C]{Phases: r.order, OnFailure: r.onFailure, Prune: pruned, Report: true}
+	plan := builder.Plan[C]{Phases: r.order, OnFailure: r.onFailure, Prune: pruned, Report: true, Finish: finish[C](seen)}
 	states := make([]nodeState, len(r.nodes))
 	for i, n := range r.nodes {
 		health := a.health(n, now)
 		states[i] = stateOf(n, now, health)
 		plan.Children = n.children(plan.Children, now, health)
+		plan.RequeueAfter = sooner(plan.RequeueAfter, health.again)
+	}
+	_, installed := seen.Rollout()
+	turn := turnOf(r, states)
+	for i, n := range r.nodes {
+		if states[i].misses != nil && (!installed || turn[n.node.NodeType]) {
+			plan.Edits = append(plan.Edits, *states[i].misses)
+		}
 		if n.node.Kind == statefulSet {
 			plan.Edits = append(plan.Edits, growClaims(n, now.claims[LabelValue(n.node.Name)])...)
 		}
-		plan.RequeueAfter = sooner(plan.RequeueAfter, health.again)
 	}
-	plan.Status, plan.Events = a.report(cluster, r, states, seen)
+	plan.Status, plan.Events = a.report(cluster, r, states)
 	return plan
 }
 
@@ -48,7 +56,11 @@ func (a *App[C]) health(n *renderedNode, now *observed) ailment {
 	if workload == nil {
 		return ailment{}
 	}
-	return healthOf(n.node.Name, workload, now.pods[LabelValue(n.node.Name)], now.now, a.stuckAfter())
+	health := healthOf(n.node.Name, workload, now.pods[LabelValue(n.node.Name)], now.now, a.stuckAfter())
+	if wanted, has := replicas(n, now); !health.Failed && wanted != has {
+		health.Health = builder.Health{Unwell: true, Why: fmt.Sprintf("node %s: %d replicas; %d are described", n.node.Name, has, wanted)}
+	}
+	return health
 }
 
 // children adds all that a node consists of.
@@ -58,9 +70,6 @@ func (n *renderedNode) children(to []builder.Child, now *observed, health ailmen
 	}
 	to = append(to, n.fixed...)
 	workload := n.workload
-	if now.isScaled(n) && n.node.Kind != daemonSet {
-		workload = n.scaled
-	}
 	if set, ok := workload.Object().(*appsv1.StatefulSet); ok {
 		if kept := keepTemplates(set, now.statefulSets[n.node.Workload]); kept != set {
 			workload = workload.Of(kept)

@@ -18,7 +18,6 @@ type renderedNode struct {
 	revision string // of its pods
 	fixed    []builder.Child
 	workload builder.Child
-	scaled   builder.Child // the workload, with its replicas left to others
 	claims   []*corev1.PersistentVolumeClaim
 }
 
@@ -74,10 +73,10 @@ func (a *App[C]) renderNode(cluster C, n Node) (*renderedNode, []string) {
 	for _, obj := range r.around() {
 		out.fixed = append(out.fixed, builder.Want(obj, inPhase).Frozen())
 	}
-	out.workload = builder.Want(r.workload(pod), options...).Frozen()
 	if n.Kind != daemonSet {
-		out.scaled = out.workload.With(builder.Ignore("spec.replicas")).Frozen()
+		options = append(options, builder.Ignore("spec.replicas")) // see replicas.go
 	}
+	out.workload = builder.Want(r.workload(pod), options...).Frozen()
 	if n.Kind != statefulSet {
 		out.claims = r.claims()
 	}

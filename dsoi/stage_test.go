@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
+	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
@@ -58,12 +60,33 @@ func (s *stage) pass() (writes []string) {
 	s.ours.Ledger().Reset()
 	_, err := s.reconciler.Reconcile(s.Context(), townRequest)
 	require.NoError(s, err)
+	s.checkStatus()
 	for _, c := range s.ours.Ledger().Writes() {
 		if c.Subresource != "status" {
 			writes = append(writes, c.String())
 		}
 	}
 	return writes
+}
+
+// checkStatus holds what is so after every pass: who waits for the condition Ready finds the rest of the status as it is
+// then.
+func (s *stage) checkStatus() {
+	s.Helper()
+	status := s.town().Status
+	if !meta.IsStatusConditionTrue(status.Conditions, builder.ConditionReady) {
+		return
+	}
+	require.Equal(s, v1beta1.ClusterRunning, status.Phase)
+	require.NotEmpty(s, status.Revision)
+	for _, t := range status.NodeTypes {
+		require.Equal(s, v1beta1.NodeTypeReady, t.State, t.Name)
+		require.Equal(s, t.Desired, t.Ready, t.Name)
+	}
+	if status.Upgrade != nil {
+		require.NotNil(s, status.Upgrade.FinishedAt)
+		require.NotEmpty(s, status.Upgrade.Duration)
+	}
 }
 
 // workloads returns those of the writes that are to workloads.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -20,7 +21,8 @@ type nodeState struct {
 	state          v1beta1.NodeTypeState
 	revision       string
 	ready, desired int32
-	why            string // it has failed
+	why            string        // it has failed
+	misses         *builder.Edit // that gives it the replicas that are described, if it has others
 }
 
 // stateOf says how far a node is.
@@ -39,6 +41,9 @@ func stateOf(n *renderedNode, now *observed, health ailment) nodeState {
 		s.desired, s.ready = ptr.Deref(w.Spec.Replicas, 1), w.Status.ReadyReplicas
 	case *appsv1.DaemonSet:
 		s.desired, s.ready = w.Status.DesiredNumberScheduled, w.Status.NumberReady
+	}
+	if wanted, has := replicas(n, now); wanted != has {
+		s.desired, s.misses = wanted, resized(workload, wanted)
 	}
 	s.revision = templateOf(workload).Annotations[AnnotationRevision]
 	ready, _ := builder.IsReady(workload)
@@ -102,22 +107,41 @@ func joinedRevision(of []string) string {
 }
 
 // report returns the cluster with the status that it should have, and what is new in it. The conditions are the
-// builder's.
-func (a *App[C]) report(cluster C, r *rendered, states []nodeState, seen builder.View) (C, []events.Event) {
+// builder's, and how far a roll-out is finish says.
+func (a *App[C]) report(cluster C, r *rendered, states []nodeState) (C, []events.Event) {
 	before := cluster.ClusterStatus()
 	status := before.DeepCopy()
 	status.ObservedGeneration = cluster.GetGeneration()
 	var why map[string]string
 	status.NodeTypes, why = typeStatuses(r, states)
-	rollout, completed := seen.Rollout()
-	status.Phase, status.Revision = phaseOf(rollout, completed, status.NodeTypes), rollout.From
-	if upgrade := upgradeOf(rollout); upgrade != nil {
-		status.Upgrade = upgrade
-	}
 	if equality.Semantic.DeepEqual(before, status) {
 		return cluster, nil
 	}
 	return withStatus(cluster, status), transitions(before, status, why)
+}
+
+// finish tells how far the roll-out is after the pass, so that it agrees with the conditions. If the pass didn't get as
+// far as that, it is as it was before.
+func finish[C Cluster](seen builder.View) func(C, builder.Result) {
+	return func(after C, res builder.Result) {
+		was, completed := seen.Rollout()
+		if !completed {
+			was.State = builder.RolloutInstalling
+		}
+		is := was
+		if res.Rollout != nil {
+			is = *res.Rollout
+			if is.Before = was.Before; is.From != was.From {
+				is.Before = was.From // it is completed in this pass
+			}
+		}
+		status := after.ClusterStatus()
+		if res.Rollout != nil || status.Phase == "" || status.Phase == v1beta1.ClusterInvalid {
+			status.Phase = phaseOf(is.State, res.Halted != nil)
+		}
+		status.Revision = is.From
+		status.Upgrade = lastUpgrade(status.Upgrade, is, seen.Now)
+	}
 }
 
 // withStatus returns a copy of a cluster with another status.
@@ -128,21 +152,32 @@ func withStatus[C Cluster](cluster C, status *v1beta1.ClusterStatus) C {
 }
 
 // phaseOf says how far the cluster is, in one word.
-func phaseOf(rollout builder.Rollout, completed bool, types []v1beta1.NodeTypeStatus) v1beta1.ClusterPhase {
+func phaseOf(state builder.RolloutState, halted bool) v1beta1.ClusterPhase {
 	switch {
-	case !completed:
+	case state == builder.RolloutInstalling:
 		return v1beta1.ClusterInstalling
-	case rollout.State == builder.RolloutRolledBack:
+	case state == builder.RolloutRolledBack:
 		return v1beta1.ClusterRolledBack
-	case rollout.State == builder.RolloutCompleted:
+	case state == builder.RolloutCompleted:
 		return v1beta1.ClusterRunning
+	case halted:
+		return v1beta1.ClusterHalted
+	default:
+		return v1beta1.ClusterUpgrading
 	}
-	for i := range types {
-		if types[i].State == v1beta1.NodeTypeFailed {
-			return v1beta1.ClusterHalted
-		}
+}
+
+// lastUpgrade returns the later of an upgrade that was told of and the one that a roll-out is. One that was taken back in
+// the spec before it was done is over.
+func lastUpgrade(told *v1beta1.UpgradeStatus, is builder.Rollout, now time.Time) *v1beta1.UpgradeStatus {
+	if u := upgradeOf(is); u != nil && (told == nil || !u.StartedAt.Before(&told.StartedAt)) {
+		return u
 	}
-	return v1beta1.ClusterUpgrading
+	if told != nil && told.FinishedAt == nil && is.State == builder.RolloutCompleted {
+		told = told.DeepCopy()
+		finishUpgrade(told, now)
+	}
+	return told
 }
 
 // upgradeOf tells of the upgrade that a roll-out is; nil if it is none, but the first install.
@@ -155,8 +190,12 @@ func upgradeOf(r builder.Rollout) *v1beta1.UpgradeStatus {
 		u.FromRevision = r.Before
 	}
 	if !r.FinishedAt.IsZero() {
-		finished := metav1.NewTime(r.FinishedAt)
-		u.FinishedAt, u.Duration = &finished, r.FinishedAt.Sub(r.StartedAt).String()
+		finishUpgrade(u, r.FinishedAt)
 	}
 	return u
+}
+
+func finishUpgrade(u *v1beta1.UpgradeStatus, at time.Time) {
+	finished := metav1.NewTime(at).Rfc3339Copy()
+	u.FinishedAt, u.Duration = &finished, finished.Sub(u.StartedAt.Time).String()
 }

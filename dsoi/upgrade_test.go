@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder"
@@ -189,8 +188,10 @@ func TestAnUpgradeThatTakesTooLong(t *testing.T) {
 	s.pass()
 	assert.Equal(t, "RolloutHalted", s.condition(builder.ConditionStalled).Reason)
 	assert.Contains(t, s.condition(builder.ConditionReady).Message, "t-control")
+	assert.Equal(t, v1beta1.ClusterHalted, s.town().Status.Phase)
 	assert.Equal(t, "v2 v1 v1", s.images())
 	s.settle()
+	assert.Equal(t, v1beta1.ClusterRunning, s.town().Status.Phase)
 	assert.Equal(t, "v2 v2 v2", s.images(), "it goes on as soon as it can")
 }
 
@@ -211,6 +212,39 @@ func TestAnUpgradeDuringAnUpgrade(t *testing.T) {
 	assert.Equal(t, "v3 v2 v1", s.images(), "the first type is not ready yet")
 	s.settle()
 	assert.Equal(t, "v3 v3 v3", s.images())
+}
+
+// An upgrade that is taken back in the spec is no longer under way.
+func TestAnUpgradeThatIsTakenBack(t *testing.T) {
+	s := installed(t)
+	first := s.town().Status.Revision
+	s.describe(threeTypes("v2", "v2", "v2"))
+	s.pass()
+	s.rollOut("t-control")
+	s.pass()
+	require.Equal(t, "v2 v2 v1", s.images())
+	s.step(time.Minute)
+	s.describe(threeTypes("v1", "v1", "v1"))
+	s.settle()
+	assert.Equal(t, "v1 v1 v1", s.images())
+	status := s.town().Status
+	assert.Equal(t, v1beta1.ClusterRunning, status.Phase)
+	assert.Equal(t, first, status.Revision)
+	assert.NotEqual(t, first, status.Upgrade.ToRevision)
+	assert.Equal(t, "1m0s", status.Upgrade.Duration)
+
+	s.step(time.Minute)
+	s.describe(threeTypes("v3", "v3", "v3"))
+	s.settle()
+	last := s.town().Status.Upgrade
+	assert.Equal(t, s.town().Status.Revision, last.ToRevision)
+	s.step(time.Minute)
+	s.describe(threeTypes("v4", "v4", "v4"))
+	s.pass()
+	assert.NotEqual(t, last.ToRevision, s.town().Status.Upgrade.ToRevision)
+	s.describe(threeTypes("v3", "v3", "v3"))
+	s.settle()
+	assert.True(t, last.StartedAt.Before(&s.town().Status.Upgrade.StartedAt), "it was the last one, if in vain")
 }
 
 // A node type that is added during an upgrade is created when it is its turn.
@@ -324,28 +358,20 @@ func TestReplicasOfWhatIsScaledAreLeftAlone(t *testing.T) {
 	scaling.Spec.Autoscaling = []v1beta1.NodeScaling{{Name: "store", Spec: &v1beta1.ReplicaScaling{}}}
 	s := perform(t, threeTypes("v1", "v1", "v1"), scaling)
 	s.settle()
-	scale := func(name string, n int32) {
-		set := get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
-		set.Spec.Replicas = ptr.To(n)
-		require.NoError(t, s.world.Update(t.Context(), set))
-	}
-	replicas := func(name string) int32 {
-		return *get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}).Spec.Replicas
-	}
-	assert.EqualValues(t, 2, replicas("t-store"), "the number to begin with")
-	scale("t-store", 5)
-	scale("t-gate", 5)
+	assert.EqualValues(t, 2, s.replicas("t-store"), "the number to begin with")
+	s.scale("t-store", 5)
+	s.scale("t-gate", 5)
 	s.settle()
-	assert.EqualValues(t, 5, replicas("t-store"))
-	assert.EqualValues(t, 1, replicas("t-gate"), "it isn't scaled")
+	assert.EqualValues(t, 5, s.replicas("t-store"))
+	assert.EqualValues(t, 1, s.replicas("t-gate"), "it isn't scaled")
 	assert.EqualValues(t, 5, s.town().Status.NodeTypes[1].Desired)
 	s.describe(threeTypes("v1", "v2", "v1"))
 	s.settle()
-	assert.EqualValues(t, 5, replicas("t-store"), "nor does an upgrade change it")
+	assert.EqualValues(t, 5, s.replicas("t-store"), "nor does an upgrade change it")
 
 	require.NoError(t, s.world.Delete(t.Context(), scaling))
 	s.settle()
-	assert.EqualValues(t, 2, replicas("t-store"), "without a scaling the spec's number counts")
+	assert.EqualValues(t, 2, s.replicas("t-store"), "without a scaling the spec's number counts")
 }
 
 func TestInvalidDuringAnUpgrade(t *testing.T) {

@@ -89,8 +89,8 @@ kvstore load default demo 8 10m >"$dir/load" 2>&1 &
 load=$!
 sed "s/COORDINATOR/$coordinator/" examples/kvstore/scaling.yaml | kubectl apply -f -
 until_true "the store was not scaled" is statefulset/demo-storage .spec.replicas 5
-until_true "the new storage nodes are not ready" is statefulset/demo-storage .status.readyReplicas 5
 kubectl get kvstorescaling/demo
+until_true "the new storage nodes are not ready" is statefulset/demo-storage .status.readyReplicas 5
 kill "$load" && wait "$load" 2>/dev/null || true
 load=
 cat "$dir/load"

@@ -263,20 +263,6 @@ func TestMistakesInEntriesAreNamed(t *testing.T) {
 	assert.Equal(t, "interval is 1ms; want at least 1s", s.ready().Message)
 }
 
-// TestTheSecretIsNowhere: whatever the endpoint answers, nothing that the operator writes has the Secret in it.
-func TestTheSecretIsNowhere(t *testing.T) {
-	entry := byURL("storage", newSource(t, theSecret).url)
-	entry.Spec.Source.External.SecretRef = &v1beta1.SecretName{Name: "auth"}
-	s := perform(t, aScaling(entry), aSet("storage", 1), secret("auth", map[string]string{"token": theSecret}))
-	s.passes(0)
-	assert.Equal(t, ReasonSourceFailed, s.ready().Reason)
-	assert.NotContains(t, s.ours.Ledger().String(), theSecret)
-	o := s.scaling()
-	for _, text := range []string{o.Status.Nodes[0].Message, o.Status.Nodes[0].Value, s.ready().Message} {
-		assert.NotContains(t, text, theSecret)
-	}
-}
-
 // A crash must neither forget a decision nor make it twice: the numbers would grow with each.
 func TestCrashAfterEachWrite(t *testing.T) {
 	src := newSource(t, "100")
@@ -300,4 +286,29 @@ func TestCrashAfterEachWrite(t *testing.T) {
 			},
 		})
 	}
+}
+
+// An autoscaler of that name that someone else made is left alone, and told of.
+func TestAnAutoscalerThatIsSomeoneElses(t *testing.T) {
+	theirs := &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kv-storage"},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "kv-storage"}, MaxReplicas: 3,
+		},
+	}
+	entry := v1beta1.NodeScaling{Name: "storage", Spec: &v1beta1.ReplicaScaling{
+		Max: ptr.To[int32](7), Threshold: "80", Source: &v1beta1.Source{Resource: "cpu"},
+	}}
+	s := perform(t, aScaling(entry), aSet("storage", 1), theirs)
+	for range 3 {
+		_, err := s.reconciler.Reconcile(t.Context(), request)
+		assert.Error(t, err)
+	}
+	assert.Equal(t, "NotOwned", s.ready().Reason)
+	assert.Contains(t, s.ready().Message, "kv-storage")
+	assert.EqualValues(t, 3, read(s, theirs, "kv-storage").Spec.MaxReplicas)
+
+	require.NoError(t, s.world.Delete(t.Context(), theirs))
+	assert.Equal(t, []string{"create HorizontalPodAutoscaler.autoscaling default/kv-storage"}, s.passes(0))
+	assert.Equal(t, metav1.ConditionTrue, s.ready().Status)
 }

@@ -46,7 +46,7 @@ const (
 	ClusterRunning ClusterPhase = "Running"
 	// ClusterUpgrading: a change is being made, node type by node type.
 	ClusterUpgrading ClusterPhase = "Upgrading"
-	// ClusterHalted: an upgrade doesn't go on, since a node has failed.
+	// ClusterHalted: an upgrade doesn't go on, since a node has failed, or a node type takes longer than upgradeTimeout.
 	ClusterHalted ClusterPhase = "Halted"
 	// ClusterRolledBack: what is described did not become ready in time; the nodes are what they were before.
 	ClusterRolledBack ClusterPhase = "RolledBack"
@@ -98,7 +98,7 @@ type UpgradeStatus struct {
 	// +required
 	StartedAt metav1.Time `json:"startedAt"`
 
-	// FinishedAt is when it was completed, or given up and rolled back.
+	// FinishedAt is when it was completed, given up and rolled back, or taken back in the spec.
 	// +optional
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
 

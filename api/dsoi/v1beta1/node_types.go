@@ -21,7 +21,8 @@ type Node struct {
 	NodeType string `json:"nodeType"`
 
 	// Replicas is the number of pods. Default: 1. Of a DaemonSet it has no meaning. While a Scaling of the cluster scales
-	// the node it is the number to begin with, and then left to the Scaling.
+	// the node it is the number to begin with, and then left to the Scaling. Another number is no upgrade, but waits for
+	// the node types before it as one does.
 	Replicas *int32 `json:"replicas,omitempty"`
 
 	// K8sConfigGroup is the name of the node's Kubernetes configuration.

@@ -3,8 +3,8 @@ package dsoi
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -81,7 +81,15 @@ func (w *world) running(obj client.Object, name string) string {
 }
 
 func TestInstallAndUpgrade(t *testing.T) {
-	w := newWorld(t, setupKV)
+	t.Parallel()
+	var passes atomic.Int64
+	w := newWorld(t, func(mgr manager.Manager) error {
+		app := operator.App("")
+		return app.Operator(mgr).Plan(func(x *kv.KVStore, seen builder.View) builder.Plan[*kv.KVStore] {
+			passes.Add(1)
+			return app.Plan(x, seen)
+		}).Complete()
+	})
 	x := w.store(w.class(false))
 	assert.Equal(t, v1beta1.ClusterRunning, x.Status.Phase)
 	require.Len(t, x.Status.NodeTypes, 3)
@@ -95,10 +103,17 @@ func TestInstallAndUpgrade(t *testing.T) {
 	assert.True(t, w.exists(&corev1.Service{}, "x-g"))
 	first := x.Status.Revision
 
-	// Nothing has changed: a pass makes no request.
+	// Nothing has changed: a pass makes no request. Each touch is a pass; when one comes, the one before is over.
+	touch := func(with string) {
+		before := passes.Load()
+		change(w, &kv.KVStore{}, "x", func(x *kv.KVStore) { x.Labels = map[string]string{"touched": with} })
+		w.eventually("a pass", func() bool { return passes.Load() > before })
+	}
+	touch("once")
+	touch("twice")
 	before := w.requests.total.Load()
-	change(w, &kv.KVStore{}, "x", func(x *kv.KVStore) { x.Labels = map[string]string{"touched": "yes"} })
-	time.Sleep(time.Second) // there is nothing to wait for
+	touch("again")
+	touch("at-last")
 	assert.Equal(t, before, w.requests.total.Load())
 
 	// Only the type that changes is written to.
@@ -123,16 +138,8 @@ func TestInstallAndUpgrade(t *testing.T) {
 	require.NotNil(t, x.Status.Upgrade.FinishedAt)
 	assert.Equal(t, x.Status.Upgrade.FinishedAt.Sub(x.Status.Upgrade.StartedAt.Time).String(), x.Status.Upgrade.Duration)
 
-	var events corev1.EventList
-	require.NoError(t, w.client.List(t.Context(), &events, client.InNamespace(w.namespace)))
-	reasons := map[string]bool{}
-	for _, e := range events.Items {
-		if e.InvolvedObject.Kind == "KVStore" {
-			reasons[e.Reason] = true
-		}
-	}
 	for _, reason := range []string{"Created", "Updated", "RolloutStarted", "RolloutCompleted", "NodeTypeUpgrading", "NodeTypeReady"} {
-		assert.True(t, reasons[reason], reason)
+		w.eventually("an event "+reason, func() bool { return len(w.told(reason)) > 0 })
 	}
 }
 
@@ -160,6 +167,7 @@ func (w *world) crash(node, image string) bool {
 }
 
 func TestACrashHaltsAndIsMended(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setupKV)
 	w.store(w.class(false))
 	w.image("bad", "data", "front")
@@ -175,6 +183,10 @@ func TestACrashHaltsAndIsMended(t *testing.T) {
 	assert.Contains(t, stalled.Message, "CrashLoopBackOff")
 	assert.Equal(t, v1beta1.ClusterHalted, x.Status.Phase)
 	assert.Equal(t, "kv:v1", w.running(&appsv1.DaemonSet{}, "x-g"), "later types are as they were")
+	w.eventually("an event", func() bool { return len(w.told("RolloutHalted")) > 0 })
+	halts := w.told("RolloutHalted")
+	assert.Len(t, halts, 1)
+	assert.Regexp(t, `phase storage: .*node s: pod x-s-\d: container s: CrashLoopBackOff`, halts[0])
 
 	w.image("kv:v2", "data", "front")
 	w.eventually("it to go on", func() bool {
@@ -184,6 +196,7 @@ func TestACrashHaltsAndIsMended(t *testing.T) {
 }
 
 func TestRollback(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setupKV)
 	w.store(w.class(false))
 	change(w, &kv.KVStore{}, "x", func(x *kv.KVStore) {
@@ -207,6 +220,7 @@ func TestRollback(t *testing.T) {
 }
 
 func TestMistakesChangeNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setupKV)
 	x := &kv.KVStore{}
 	w.create(x, "x", strings.NewReplacer("CLASS", "none", "nodeK8sConfigGroup: front", "nodeK8sConfigGroup: frnt").Replace(theStore))
@@ -224,6 +238,7 @@ func TestMistakesChangeNothing(t *testing.T) {
 }
 
 func TestDataOfANode(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setupKV)
 	w.store(w.class(false))
 	reclaim := func(policy v1beta1.ReclaimPolicy) {
@@ -268,6 +283,7 @@ func TestDataOfANode(t *testing.T) {
 }
 
 func TestRemoval(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setupKV)
 	x := w.store(w.class(false))
 	require.NoError(t, w.client.Delete(t.Context(), x))
@@ -279,6 +295,7 @@ func TestRemoval(t *testing.T) {
 }
 
 func TestAStorageConfigThatGrows(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setupKV)
 	w.store(w.class(true))
 	change(w, &kv.KVStore{}, "x", func(x *kv.KVStore) {

@@ -2,7 +2,10 @@ package dsoi
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -34,7 +38,7 @@ import (
 )
 
 const (
-	patience  = 90 * time.Second
+	patience  = 120 * time.Second
 	pollEvery = 100 * time.Millisecond
 )
 
@@ -46,14 +50,36 @@ type world struct {
 	requests  *counter // of the operator, but for watches
 }
 
-// counter counts requests of each verb, but for those that go on anyway: watches, lists, events, leases.
+// counter counts what an operator asks of the API server, but for its cache's watches (and the lists that begin them), and
+// for events, which are sent later.
 type counter struct {
-	next  http.RoundTripper
 	total atomic.Int64
+
+	mu   sync.Mutex
+	used map[string]bool // all verbs, as a role has them
 }
 
-func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Query().Get("watch") == "" && r.Method != http.MethodGet {
+// verbs returns all verbs that were used, as a role has them.
+func (c *counter) verbs() map[string]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.used)
+}
+
+// counted is a transport whose requests are counted.
+type counted struct {
+	*counter
+	next http.RoundTripper
+}
+
+func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	if verb := verbOf(r); verb != "" {
+		c.mu.Lock()
+		c.used[verb] = true
+		c.mu.Unlock()
+	}
+	isCache := r.Method == http.MethodGet && (r.URL.Query().Has("watch") || r.URL.Query().Has("limit") || r.URL.Query().Has("resourceVersion"))
+	if !isCache && !strings.HasSuffix(r.URL.Path, "/events") && !strings.Contains(r.URL.Path, "/events/") {
 		c.total.Add(1)
 	}
 	return c.next.RoundTrip(r)
@@ -67,33 +93,48 @@ func scheme(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-// newWorld starts an operator.
+// newWorld starts an operator, unless it is nil, that sees a namespace of the test's own: tests run side by side.
 func newWorld(t *testing.T, setup func(manager.Manager) error) *world {
 	for _, name := range []string{"kvstore", "pinot", "parseable"} {
 		testcluster.InstallCRDs(t, "examples/"+name+"/config")
 	}
 	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme(t)})
 	require.NoError(t, err)
-	w := &world{T: t, client: client.WithFieldValidation(c, metav1.FieldValidationStrict), namespace: testcluster.Namespace(t), requests: &counter{}}
-	cfg := rest.CopyConfig(testcluster.Config(t))
-	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { w.requests.next = next; return w.requests })
+	w := &world{T: t, client: client.WithFieldValidation(c, metav1.FieldValidationStrict), namespace: testcluster.Namespace(t)}
+	w.requests = &counter{used: map[string]bool{}}
+	w.run(w.provision)
+	if setup != nil {
+		w.start(setup, func(*rest.Config) {})
+	}
+	return w
+}
+
+// start starts an operator.
+func (w *world) start(setup func(manager.Manager) error, change func(*rest.Config)) {
+	cfg := rest.CopyConfig(testcluster.Config(w.T))
+	change(cfg)
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return counted{w.requests, next} })
+	seen := operator.Cache()
+	seen.DefaultNamespaces = map[string]cache.Config{w.namespace: {}}
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme: scheme(t), Metrics: server.Options{BindAddress: "0"}, Cache: operator.Cache(),
+		Scheme: scheme(w.T), Metrics: server.Options{BindAddress: "0"}, Cache: seen,
 		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 	})
-	require.NoError(t, err)
-	require.NoError(t, setup(mgr))
+	require.NoError(w, err)
+	require.NoError(w, setup(mgr))
+	w.run(mgr.Start)
+}
+
+// run runs something until the test ends.
+func (w *world) run(what func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 2)
-	go func() { ended <- mgr.Start(ctx) }()
-	go func() { ended <- w.provision(ctx) }()
-	t.Cleanup(func() {
+	ended := make(chan error, 1)
+	go func() { ended <- what(ctx) }()
+	w.Cleanup(func() {
 		cancel()
-		require.NoError(t, <-ended)
-		require.NoError(t, <-ended)
+		require.NoError(w, <-ended)
 	})
-	return w
 }
 
 // provision gives each claim a volume, as a provisioner does. Nothing is behind it: the nodes are simulated.
@@ -178,6 +219,19 @@ func change[T client.Object](w *world, obj T, name string, change func(T)) {
 		}
 		return err == nil
 	})
+}
+
+// told returns what events of a reason say of stores.
+func (w *world) told(reason string) (notes []string) {
+	w.Helper()
+	var events corev1.EventList
+	require.NoError(w, w.client.List(w.Context(), &events, client.InNamespace(w.namespace)))
+	for _, e := range events.Items {
+		if e.InvolvedObject.Kind == "KVStore" && e.Reason == reason {
+			notes = append(notes, e.Message)
+		}
+	}
+	return notes
 }
 
 // is reports whether a condition of a cluster has a status, for its newest spec.

@@ -25,7 +25,9 @@ func (w *world) manifest(path string) string {
 
 // TestManifests applies the manifests of the operators that dsoi-spec names, and lets them become ready.
 func TestManifests(t *testing.T) {
+	t.Parallel()
 	t.Run("pinot", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t, func(mgr manager.Manager) error { return pinotapp.App().Setup(mgr) })
 		w.create(&pinot.Pinot{}, "", w.manifest("pinot/pinot.yaml"))
 		p := becomesReady(w, &pinot.Pinot{}, "pinot")
@@ -36,6 +38,7 @@ func TestManifests(t *testing.T) {
 		assert.Equal(t, []string{"controller", "broker", "server", "minion"}, names)
 	})
 	t.Run("parseable", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t, func(mgr manager.Manager) error { return parseableapp.App().Setup(mgr) })
 		w.create(&parseable.ParseableTenant{}, "", w.manifest("parseable/parseable.yaml"))
 		p := becomesReady(w, &parseable.ParseableTenant{}, "parseable")

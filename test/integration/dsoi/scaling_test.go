@@ -62,6 +62,7 @@ spec:
 }
 
 func TestScaleByAnEndpoint(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setupBoth)
 	x := w.store(w.class(false))
 	g := newGauge(t, 100)
@@ -91,6 +92,7 @@ func TestScaleByAnEndpoint(t *testing.T) {
 }
 
 func TestScaleByAResource(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setupBoth)
 	w.store(w.class(false))
 	w.create(&kv.KVStoreScaling{}, "x", `{spec: {autoscaling: [{name: s, spec: {min: 2, max: 5, threshold: 80, coolDown: "60s", source: {resource: cpu}}}]}}`)
@@ -107,6 +109,7 @@ func TestScaleByAResource(t *testing.T) {
 }
 
 func TestVolumesGrow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, setupBoth)
 	w.store(w.class(true))
 	g := newGauge(t, 90)

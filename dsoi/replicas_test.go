@@ -1,0 +1,141 @@
+package dsoi
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+	"github.com/armature-dev/armature/builder"
+)
+
+func scalingOf(nodes ...string) *TownScaling {
+	o := &TownScaling{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "t"}}
+	for _, n := range nodes {
+		o.Spec.Autoscaling = append(o.Spec.Autoscaling, v1beta1.NodeScaling{Name: n, Spec: &v1beta1.ReplicaScaling{}})
+	}
+	return o
+}
+
+func (s *stage) scale(name string, n int32) {
+	s.Helper()
+	set := get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
+	set.Spec.Replicas = ptr.To(n)
+	require.NoError(s, s.world.Update(s.Context(), set))
+}
+
+func (s *stage) replicas(name string) int32 {
+	s.Helper()
+	return *get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}).Spec.Replicas
+}
+
+// That a Scaling comes or goes changes no pod: it is no upgrade.
+func TestAScalingIsNoUpgrade(t *testing.T) {
+	s := installed(t)
+	first := s.town().Status
+	scaling := scalingOf("store")
+	require.NoError(t, s.world.Create(t.Context(), scaling))
+	s.settle()
+	assert.EqualValues(t, 2, s.replicas("t-store"), "the number that it had")
+	assert.Equal(t, first.Revision, s.town().Status.Revision)
+	assert.Nil(t, s.town().Status.Upgrade)
+	require.NoError(t, s.world.Delete(t.Context(), scaling))
+	s.settle()
+	assert.Equal(t, first.Revision, s.town().Status.Revision)
+	assert.Nil(t, s.town().Status.Upgrade)
+}
+
+// A node is scaled at once, also while an upgrade is at an earlier node type.
+func TestScaledWhileAnUpgradeIsElsewhere(t *testing.T) {
+	s := installed(t)
+	s.describe(threeTypes("v2", "v2", "v2"))
+	s.pass()
+	require.Equal(t, "v2 v1 v1", s.images())
+	require.NoError(t, s.world.Create(t.Context(), scalingOf("gate")))
+	s.pass()
+	s.scale("t-gate", 5)
+	s.pass()
+	s.pass()
+	assert.EqualValues(t, 5, s.replicas("t-gate"))
+	assert.Equal(t, "v2 v1 v1", s.images())
+	s.settle()
+	assert.Equal(t, "v2 v2 v2", s.images())
+	assert.EqualValues(t, 5, s.replicas("t-gate"))
+}
+
+// What is scaled stays so when an upgrade is rolled back.
+func TestScaledAndRolledBack(t *testing.T) {
+	s := installed(t)
+	require.NoError(t, s.world.Create(t.Context(), scalingOf("gate")))
+	s.settle()
+	s.describe(threeTypes("v2", "bad", "v2") + "onFailure: Rollback\nupgradeTimeout: 5m\n")
+	s.pass()
+	s.rollOut("t-control")
+	s.pass()
+	s.scale("t-gate", 5)
+	pod := s.crash("t-store")
+	s.pass()
+	s.step(6 * time.Minute)
+	s.pass()
+	require.NoError(t, s.world.Delete(t.Context(), pod))
+	s.settle()
+	assert.Equal(t, "v1 v1 v1", s.images())
+	assert.EqualValues(t, 5, s.replicas("t-gate"))
+}
+
+// A new number is no upgrade either, and waits for its turn: nothing is ready before the pods are there.
+func TestANewNumberOfPods(t *testing.T) {
+	replicas := func(spec, of string) string {
+		return strings.Replace(spec, "nodeType: "+of+", ", "nodeType: "+of+", replicas: 3, ", 1)
+	}
+	s := installed(t)
+	s.describe(replicas(replicas(threeTypes("v1", "v1", "v1"), "control"), "gate"))
+	s.pass()
+	assert.EqualValues(t, 3, s.replicas("t-control"))
+	assert.EqualValues(t, 1, s.replicas("t-gate"), "it isn't its turn")
+	assert.EqualValues(t, 3, s.town().Status.NodeTypes[0].Desired)
+	assert.Equal(t, metav1.ConditionFalse, s.condition(builder.ConditionReady).Status, "who waits for the pods isn't told that they are there")
+	assert.Contains(t, s.condition(builder.ConditionReady).Message, "node control: 1 replicas; 3 are described")
+	s.settle()
+	assert.EqualValues(t, 3, s.replicas("t-gate"))
+	assert.Nil(t, s.town().Status.Upgrade)
+
+	// With a halted upgrade before it, a later type is left as it is in this as well.
+	s.describe(replicas(replicas(threeTypes("v1", "bad", "v1"), "control"), "gate"))
+	s.pass()
+	s.crash("t-store")
+	s.pass()
+	s.describe(threeTypes("v1", "bad", "v1"))
+	s.pass()
+	s.pass()
+	assert.EqualValues(t, 1, s.replicas("t-control"), "what comes before it isn't kept waiting")
+	assert.EqualValues(t, 3, s.replicas("t-gate"))
+}
+
+// During the first install there is no order in this either.
+func TestANewNumberOfPodsDuringTheInstall(t *testing.T) {
+	s := perform(t, threeTypes("v1", "v1", "v1"))
+	s.pass()
+	s.describe(strings.Replace(threeTypes("v1", "v1", "v1"), "nodeType: gate, ", "nodeType: gate, replicas: 4, ", 1))
+	s.pass()
+	assert.EqualValues(t, 4, s.replicas("t-gate"))
+}
+
+// A workload that someone deletes comes back with the pods that are described, also one whose change is held.
+func TestADeletedWorkloadComesBackWithItsPods(t *testing.T) {
+	s := installed(t)
+	s.describe(threeTypes("v2", "v2", "v2"))
+	s.pass()
+	require.NoError(t, s.world.Delete(t.Context(), get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "t-store"}})))
+	s.pass()
+	assert.Equal(t, "v2 v1 v1", s.images())
+	assert.EqualValues(t, 2, s.replicas("t-store"), "at once")
+	s.settle()
+	assert.Equal(t, "v2 v2 v2", s.images())
+}
