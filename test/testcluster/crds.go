@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 )
 
@@ -38,6 +40,10 @@ func InstallCRDs(tb testing.TB, dirs ...string) {
 	if err != nil {
 		tb.Fatalf("testcluster: %v", err)
 	}
+	known, err := discovery.NewDiscoveryClientForConfig(Config(tb))
+	if err != nil {
+		tb.Fatalf("testcluster: %v", err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for _, dir := range dirs {
@@ -55,7 +61,7 @@ func InstallCRDs(tb testing.TB, dirs ...string) {
 			}
 		}
 		for _, crd := range crds {
-			if err := waitServed(ctx, client, crd); err != nil {
+			if err := waitServed(ctx, client, known, crd); err != nil {
 				tb.Fatalf("testcluster: %s is not served: %v", crd.GetName(), err)
 			}
 		}
@@ -110,8 +116,9 @@ func resolve(dir string) (string, error) {
 	return filepath.Join(root, dir), err
 }
 
-// waitServed waits until each served version of the CRD can be listed.
-func waitServed(ctx context.Context, client dynamic.Interface, crd *unstructured.Unstructured) error {
+// waitServed waits until each served version of the CRD can be listed, and is among what the API server says that it
+// serves: clients that map kinds to resources look there, and it comes a moment later.
+func waitServed(ctx context.Context, client dynamic.Interface, known discovery.ServerResourcesInterface, crd *unstructured.Unstructured) error {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
@@ -127,11 +134,17 @@ func waitServed(ctx context.Context, client dynamic.Interface, crd *unstructured
 			if apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) {
 				return false, nil
 			}
-			return err == nil, err
+			return err == nil && isKnown(known, resource), err
 		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", resource, err)
 		}
 	}
 	return nil
+}
+
+// isKnown reports whether the API server says that it serves a resource.
+func isKnown(known discovery.ServerResourcesInterface, resource schema.GroupVersionResource) bool {
+	list, err := known.ServerResourcesForGroupVersion(resource.GroupVersion().String())
+	return err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource })
 }

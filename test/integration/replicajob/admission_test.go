@@ -13,6 +13,7 @@ import (
 )
 
 func TestAdmission(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	worker := "Worker: {template: " + sh("true") + "}"
 	tests := map[string]struct{ name, spec, refused string }{
@@ -66,6 +67,7 @@ func TestAdmission(t *testing.T) {
 
 // What the API server lets through is told by condition and event, once, and starts nothing.
 func TestBadInputIsTold(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.manage()
 	p.create("cycle", `{replicaSpecs: {A: {template: `+sh("true")+`, dependsOn: [{type: B}]}, B: {template: `+sh("true")+`, dependsOn: [{type: A}]}}}`)

@@ -30,6 +30,7 @@ func (p *place) isGone(name string, obj client.Object) bool {
 }
 
 func TestAJobRunsToItsEnd(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	var counted counter
 	p.manage(counted.wrap)
@@ -68,6 +69,7 @@ func TestAJobRunsToItsEnd(t *testing.T) {
 }
 
 func TestReplicasRestartAndTheirCountOutlivesTheManager(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	stop := p.manage()
 	p.create("again", `{runPolicy: {backoffLimit: 2}, replicaSpecs: {
@@ -96,6 +98,7 @@ func TestReplicasRestartAndTheirCountOutlivesTheManager(t *testing.T) {
 }
 
 func TestTheWholeJobRestarts(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.manage()
 	for name, strategy := range map[string]string{"each": "Recreate", "all": "BlockingRecreate"} {
@@ -110,6 +113,7 @@ func TestTheWholeJobRestarts(t *testing.T) {
 }
 
 func TestKubectlScale(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.manage()
 	p.create("elastic", `{replicaSpecs: {Worker: {replicas: 2, template: `+sh(forever)+`}}}`)
@@ -134,6 +138,7 @@ func TestKubectlScale(t *testing.T) {
 }
 
 func TestSuspendAndResume(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.manage()
 	p.create("paused", `{runPolicy: {suspend: true, schedulingPolicy: {provider: PodDisruptionBudget}}, network: {servicePerReplica: true},
@@ -155,6 +160,7 @@ func TestSuspendAndResume(t *testing.T) {
 }
 
 func TestTimePassesWithoutAManager(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	stop := p.manage()
 	p.create("late", `{runPolicy: {activeDeadlineSeconds: 20}, replicaSpecs: {Worker: {template: `+sh(forever)+`}}}`)
@@ -177,6 +183,7 @@ func TestTimePassesWithoutAManager(t *testing.T) {
 }
 
 func TestAnotherManagersJobIsNotTouched(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	var counted counter
 	p.manage(counted.wrap)
@@ -189,6 +196,7 @@ func TestAnotherManagersJobIsNotTouched(t *testing.T) {
 }
 
 func TestForeignPodsAndOrphans(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.manage()
 	stranger := &corev1.Pod{
@@ -224,6 +232,7 @@ func TestForeignPodsAndOrphans(t *testing.T) {
 }
 
 func TestTwinsAndNonsenseDontHoldUpAJob(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.manage()
 	p.create("odd", `{successPolicy: {rule: AllWorkers}, replicaSpecs: {Worker: {replicas: 2, template: `+sh("sleep 2")+`}}}`)

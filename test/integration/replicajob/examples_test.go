@@ -9,6 +9,7 @@ import (
 )
 
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.manage()
 	for _, name := range []string{"train", "mpi", "restart", "gang"} {

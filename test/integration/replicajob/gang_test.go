@@ -27,6 +27,7 @@ func (p *place) group(name string, obj client.Object) {
 }
 
 func TestGangByKubernetes(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	var counted counter
 	p.manage(counted.wrap)
@@ -60,6 +61,7 @@ func TestGangByKubernetes(t *testing.T) {
 }
 
 func TestGangByPodDisruptionBudget(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.manage()
 	p.create("kept", `{runPolicy: {schedulingPolicy: {provider: PodDisruptionBudget, minAvailable: 2}}, replicaSpecs: {Worker: {replicas: 3, template: `+sh(forever)+`}}}`)
@@ -80,6 +82,7 @@ func TestGangByPodDisruptionBudget(t *testing.T) {
 }
 
 func TestGangsOfOtherSchedulers(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	testcluster.InstallCRDs(t, "testdata/crd")
 	p.manage()

@@ -135,5 +135,6 @@ func TestWorkersTrainAtParameterServers(t *testing.T) {
 	wrong := w.sample()
 	wrong.Name = "wrong"
 	wrong.Spec.TFReplicaSpecs["Driver"] = wrong.Spec.TFReplicaSpecs["Chief"]
+	delete(wrong.Spec.TFReplicaSpecs, "Chief")
 	require.ErrorContains(t, w.client.Create(t.Context(), wrong), "the types are Chief, PS, Worker and Evaluator")
 }
