@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -61,6 +62,10 @@ func TestNamespaceTakesPodsAndIsDeleted(t *testing.T) {
 func TestInstalledCRDsAreServed(t *testing.T) {
 	testcluster.InstallCRDs(t, "testdata/crds")
 	testcluster.InstallCRDs(t, "test/testcluster/testdata/crds") // again, from the repository's root
+	known, err := discovery.NewDiscoveryClientForConfig(testcluster.Config(t))
+	require.NoError(t, err)
+	_, err = known.ServerResourcesForGroupVersion("testcluster.armature.dev/v1")
+	require.NoError(t, err, "also by discovery, which comes a moment later")
 	client, err := dynamic.NewForConfig(testcluster.Config(t))
 	require.NoError(t, err)
 	widgets := client.Resource(schema.GroupVersionResource{Group: "testcluster.armature.dev", Version: "v1", Resource: "widgets"})
