@@ -20,7 +20,7 @@ import (
 // builder's label, and no digest. To change one that exists there is Plan.Edits.
 //
 // All else is as for other children. An object of that name that isn't the owner's is [ErrNotOwned]; with
-// Adopt(IfOrphan) one without a controller becomes the owner's by a patch that changes nothing else. One that is being
+// Adopt(IfOrphan) one without a controller becomes the owner's by a patch of that and the label, and of nothing else. One that is being
 // deleted is waited for, and then created anew. It is pruned when it is no longer wanted.
 //
 // Options that are about changes are [ErrMisuse] beside it: [Ignore], [HashFrom], [OnImmutable], [InPhase], and former
@@ -64,17 +64,32 @@ func (d *desired) showFields(p *pass) (err error) {
 	return nil
 }
 
-// takeAsItIs makes an object that no one controls a child of the owner, if it is still the one that was seen.
+// lacksMark reports whether an object has lost the label by which caches may be filtered.
+func (d *desired) lacksMark(found client.Object) bool {
+	if found.GetLabels()[LabelManagedBy] == ManagedBy {
+		return false
+	}
+	own, set := d.child.object.GetLabels()[LabelManagedBy]
+	return !set || own == ManagedBy
+}
+
+// takeAsItIs gives an object the builder's label, and the owner as its controller if no one controls it: then only if
+// it is still the one that was seen.
 func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 	d, e := w.desired, p.engine
-	refs := slices.DeleteFunc(slices.Clone(w.found.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
-		return r.UID == p.owner.GetUID()
-	})
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":             w.found.GetUID(),
-		"resourceVersion": w.found.GetResourceVersion(),
-		"ownerReferences": append(refs, controllerRef(p.owner, p.ownerKind)),
-	}})
+	changed, operation, did := map[string]any{"uid": w.found.GetUID()}, "apply", OperationUpdated
+	if d.lacksMark(w.found) {
+		changed["labels"] = map[string]string{LabelManagedBy: ManagedBy}
+	}
+	if w.adopts {
+		operation, did = "adopt", OperationAdopted
+		changed["resourceVersion"] = w.found.GetResourceVersion()
+		refs := slices.DeleteFunc(slices.Clone(w.found.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
+			return r.UID == p.owner.GetUID()
+		})
+		changed["ownerReferences"] = append(refs, controllerRef(p.owner, p.ownerKind))
+	}
+	body, err := json.Marshal(map[string]any{"metadata": changed})
 	if err != nil {
 		return err
 	}
@@ -90,10 +105,10 @@ func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 		w.verdict = verdictWait // the next pass makes it
 		return nil
 	case err != nil:
-		return &Error{Key: d.key, Operation: "adopt", Err: err, object: w.found}
+		return &Error{Key: d.key, Operation: operation, Err: err, object: w.found}
 	case e.dry:
 		return w.rehearsed(ctx, p, obj)
 	}
-	w.did, w.stored = OperationAdopted, obj
+	w.did, w.stored = did, obj
 	return nil
 }

@@ -65,6 +65,11 @@ func TestCreateOnceIsWaitedForWhileItGoes(t *testing.T) {
 	assert.Equal(t, []string{"create Job.batch default/job"}, s.passes())
 }
 
+func labelled(job *batchv1.Job) *batchv1.Job {
+	job.Labels = map[string]string{builder.LabelManagedBy: builder.ManagedBy}
+	return job
+}
+
 func TestCreateOnceMeetsAnother(t *testing.T) {
 	mentioned := newJob("job")
 	mentioned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "c", UID: "c"}}
@@ -77,7 +82,8 @@ func TestCreateOnceMeetsAnother(t *testing.T) {
 		writes  []string
 		refused bool
 	}{
-		"ours":                     {found: controlled(newJob("job"), ownerUID)},
+		"ours":                     {found: labelled(controlled(newJob("job"), ownerUID))},
+		"ours, without the label":  {found: controlled(newJob("job"), ownerUID), writes: []string{"patch Job.batch default/job"}},
 		"orphan":                   {found: newJob("job"), refused: true},
 		"orphan to be adopted":     {found: mentioned, opts: []builder.ChildOption{adopt}, writes: []string{"patch Job.batch default/job"}},
 		"another's":                {found: controlled(newJob("job"), "other"), refused: true},
@@ -105,7 +111,9 @@ func TestCreateOnceMeetsAnother(t *testing.T) {
 					return
 				}
 				assert.True(t, metav1.IsControlledBy(after, newOwner()))
-				assert.Len(t, after.OwnerReferences, 2)
+				assert.Len(t, after.OwnerReferences, len(c.opts)+1, "an adopted one keeps the other that it has")
+				assert.Equal(t, builder.ManagedBy, after.Labels[builder.LabelManagedBy], "or it might stay hidden for ever")
+				after.Labels = other.Labels
 				after.OwnerReferences, after.ResourceVersion, after.ManagedFields = other.OwnerReferences, other.ResourceVersion, other.ManagedFields
 				assert.Equal(t, other, after, "nothing else has changed")
 				s.ours.Refresh()
@@ -160,7 +168,7 @@ func TestCreateOnceMisused(t *testing.T) {
 }
 
 func TestCreateOnceInADiff(t *testing.T) {
-	s := perform(t, once(newJob("unused")), nil, newJob("orphan"), controlled(newJob("there"), ownerUID))
+	s := perform(t, once(newJob("unused")), nil, labelled(newJob("orphan")), labelled(controlled(newJob("there"), ownerUID)))
 	want := func(name string, opts ...builder.ChildOption) *builder.Builder {
 		return builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).Job(newJob(name), append(opts, builder.CreateOnce())...)
 	}

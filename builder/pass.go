@@ -148,6 +148,9 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 	case ours:
 		if d.child.once {
 			w.verdict = verdictNothing
+			if d.lacksMark(found) {
+				w.verdict = verdictApply
+			}
 			return w, nil
 		}
 	}
