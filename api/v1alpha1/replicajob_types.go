@@ -49,6 +49,7 @@ func (j *ReplicaJob) Conditions() *[]metav1.Condition { return &j.Status.Conditi
 // +kubebuilder:validation:XValidation:rule="self.replicaSpecs.all(t, self.replicaSpecs.exists_one(u, u.lowerAscii() == t.lowerAscii()))",message="replicaSpecs: names of types must differ in more than case"
 // +kubebuilder:validation:XValidation:rule="self.replicaSpecs.all(t, !has(self.replicaSpecs[t].dependsOn) || self.replicaSpecs[t].dependsOn.all(d, d.type != t && d.type in self.replicaSpecs))",message="replicaSpecs: dependsOn must name other types of the job"
 // +kubebuilder:validation:XValidation:rule="!has(self.successPolicy) || !has(self.successPolicy.replicaTypes) || self.successPolicy.replicaTypes.all(t, t in self.replicaSpecs)",message="successPolicy.replicaTypes must name types of the job"
+// +kubebuilder:validation:XValidation:rule="!has(self.successPolicy) || !has(self.successPolicy.rule) || self.successPolicy.rule != 'AllWorkers' || self.replicaSpecs.exists(t, t.lowerAscii() == 'worker')",message="successPolicy.rule: AllWorkers needs a type Worker"
 // +kubebuilder:validation:XValidation:rule="!has(self.failurePolicy) || !has(self.failurePolicy.rules) || self.failurePolicy.rules.all(r, !has(r.replicaTypes) || r.replicaTypes.all(t, t in self.replicaSpecs))",message="failurePolicy.rules: replicaTypes must name types of the job"
 type ReplicaJobSpec struct {
 	// ReplicaSpecs are the types of replicas and what each runs. At least one is needed, at most 16 are accepted.
@@ -97,11 +98,14 @@ const (
 )
 
 // ReplicaSpec is one type of replicas.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.template.spec) && size(self.template.spec.containers) > 0",message="template.spec.containers: at least one container is needed"
 type ReplicaSpec struct {
 	// Replicas is how many pods of this type run. Default: 1. 0 is accepted: the type then has no part in the job.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
+	// +kubebuilder:default=1
 	Replicas *int32 `json:"replicas,omitempty"`
 
 	// Template is the pod (see kubectl explain pod). Its restartPolicy is overridden by the one beside it, hostname and

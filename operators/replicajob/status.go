@@ -94,7 +94,11 @@ func (j *job) tellGoingOn(s *v1alpha1.ReplicaJobStatus, r *roster, restarting st
 	if c.active > 0 {
 		reason = v1alpha1.ReasonRunning
 	}
-	j.set(s, builder.ConditionReady, false, reason, c.String())
+	message := c.String()
+	if j.world.Size() == 0 {
+		message = "there are no replicas: all types have 0, and the job goes on when one of them gets some"
+	}
+	j.set(s, builder.ConditionReady, false, reason, message)
 }
 
 // tellRestarting sets the conditions of a job of which replicas are made again. Without a reason it is still the one

@@ -12,6 +12,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
 // problem is why a job can't run as it is.
@@ -78,6 +79,7 @@ func (j *job) validateReplicas(path *field.Path) field.ErrorList {
 		if last := PodName(j.name, t, max(0, j.world.Replicas(t)-1)); len(last) > validation.DNS1123LabelMaxLength {
 			errs = append(errs, field.Invalid(at, last, fmt.Sprintf("a pod's name is a host name, and must have at most %d characters", validation.DNS1123LabelMaxLength)))
 		}
+		errs = append(errs, podtemplate.Validate(&spec.Template, at.Child("template"))...)
 		for i, d := range spec.DependsOn {
 			if j.lacks(d.Type) || d.Type == t {
 				errs = append(errs, field.Invalid(at.Child("dependsOn").Index(i).Child("type"), d.Type, "it must be another type of the job"))
@@ -116,6 +118,10 @@ func (j *job) validateSuccess(path *field.Path) field.ErrorList {
 		return nil
 	}
 	errs := j.validateTypes(policy.ReplicaTypes, path.Child("replicaTypes"))
+	isWorker := func(t v1alpha1.ReplicaType) bool { return sameType(t, v1alpha1.ReplicaWorker) }
+	if policy.Rule == v1alpha1.SuccessAllWorkers && !slices.ContainsFunc(j.world.types, isWorker) {
+		errs = append(errs, field.Invalid(path.Child("rule"), policy.Rule, "the job has no type Worker: name those that decide in replicaTypes, with the rule All"))
+	}
 	needsTypes := policy.Rule == v1alpha1.SuccessAll || policy.Rule == v1alpha1.SuccessAny
 	switch {
 	case needsTypes && len(policy.ReplicaTypes) == 0:

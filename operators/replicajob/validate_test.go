@@ -26,9 +26,12 @@ func TestWhatIsRefused(t *testing.T) {
 		"itself":                  {[]option{replicas("Worker", 1, after("Worker", "Ready"))}, "it must be another type of the job"},
 		"success of unknown ones": {[]option{one, success("All", "PS")}, "spec.successPolicy.replicaTypes[0]: Not found: \"PS\""},
 		"success of no one":       {[]option{one, success("Any")}, "spec.successPolicy.replicaTypes: Required value"},
+		"workers without Worker":  {[]option{replicas("PS", 1), success("AllWorkers")}, "spec.successPolicy.rule: Invalid value: \"AllWorkers\": the job has no type Worker"},
 		"types without a rule":    {[]option{one, success("AllWorkers", "Worker")}, "spec.successPolicy.replicaTypes: Forbidden"},
 		"a rule of unknown ones":  {[]option{one, rules(rule{}, rule{ReplicaTypes: []v1alpha1.ReplicaType{"X"}})}, "spec.failurePolicy.rules[1].replicaTypes[0]: Not found: \"X\""},
 		"a bad pattern":           {[]option{one, rules(rule{OnMessage: "("})}, "spec.failurePolicy.rules[0].onMessage: Invalid value: \"(\": error parsing regexp"},
+		"no containers":           {[]option{replicas("Worker", 1, func(s *v1alpha1.ReplicaSpec) { s.Template.Spec.Containers = nil })}, "spec.replicaSpecs[Worker].template.spec.containers: Required value"},
+		"a bad label":             {[]option{replicas("Worker", 1, func(s *v1alpha1.ReplicaSpec) { s.Template.Labels = map[string]string{"a b": ""} })}, "spec.replicaSpecs[Worker].template.metadata.labels: Invalid value: \"a b\""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

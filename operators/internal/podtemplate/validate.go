@@ -1,6 +1,7 @@
 package podtemplate
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -17,6 +18,34 @@ func ValidateGlobals(params *v1alpha1.GlobalParams, path *field.Path) field.Erro
 	if params.NodeName != "" {
 		for _, detail := range validation.IsDNS1123Subdomain(params.NodeName) {
 			errs = append(errs, field.Invalid(path.Child("nodeName"), params.NodeName, detail))
+		}
+	}
+	return errs
+}
+
+// Validate returns what is wrong with a template at a glance: no containers, two of a name, labels and annotations that
+// no object can have. The rest is the API server's to judge, when the first pod is made.
+func Validate(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
+	meta, spec := path.Child("metadata"), path.Child("spec")
+	errs := metavalidation.ValidateLabels(template.Labels, meta.Child("labels"))
+	errs = append(errs, apivalidation.ValidateAnnotations(template.Annotations, meta.Child("annotations"))...)
+	if len(template.Spec.Containers) == 0 {
+		errs = append(errs, field.Required(spec.Child("containers"), "at least one container is needed"))
+	}
+	names := map[string]bool{}
+	for _, list := range []struct {
+		path       *field.Path
+		containers []corev1.Container
+	}{{spec.Child("initContainers"), template.Spec.InitContainers}, {spec.Child("containers"), template.Spec.Containers}} {
+		for i := range list.containers {
+			name, at := list.containers[i].Name, list.path.Index(i).Child("name")
+			for _, detail := range validation.IsDNS1123Label(name) {
+				errs = append(errs, field.Invalid(at, name, detail))
+			}
+			if names[name] {
+				errs = append(errs, field.Duplicate(at, name))
+			}
+			names[name] = true
 		}
 	}
 	return errs

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,6 +22,8 @@ func TestAdmission(t *testing.T) {
 		"no types":                      {"a", `{replicaSpecs: {}}`, "at least 1"},
 		"no types at all":               {"a", `{}`, "replicaSpecs"},
 		"0 replicas":                    {"a", `{replicaSpecs: {Worker: {replicas: 0, template: ` + sh("true") + `}}}`, ""},
+		"no template":                   {"a", `{replicaSpecs: {Worker: {template: {}}}}`, "template.spec.containers: Required value"},
+		"no containers":                 {"a", `{replicaSpecs: {Worker: {template: {spec: {containers: []}}}}}`, "at least one container is needed"},
 		"negative replicas":             {"a", `{replicaSpecs: {Worker: {replicas: -1, template: ` + sh("true") + `}}}`, "greater than or equal to 0"},
 		"a type's name":                 {"a", `{replicaSpecs: {"my type": {template: ` + sh("true") + `}}}`, "a type's name has letters"},
 		"a long type's name":            {"a", `{replicaSpecs: {` + strings.Repeat("a", 41) + `: {template: ` + sh("true") + `}}}`, "at most 40 characters"},
@@ -36,6 +39,7 @@ func TestAdmission(t *testing.T) {
 		"a dependency on itself":        {"a", `{replicaSpecs: {Worker: {template: ` + sh("true") + `, dependsOn: [{type: Worker}]}}}`, "dependsOn must name other types"},
 		"success of types":              {"a", `{successPolicy: {rule: All, replicaTypes: [Worker]}, replicaSpecs: {` + worker + `}}`, ""},
 		"success of no types":           {"a", `{successPolicy: {rule: Any}, replicaSpecs: {` + worker + `}}`, "replicaTypes goes with the rules All and Any"},
+		"all workers of none":           {"a", `{successPolicy: {rule: AllWorkers}, replicaSpecs: {PS: {template: ` + sh("true") + `}}}`, "AllWorkers needs a type Worker"},
 		"types without a rule":          {"a", `{successPolicy: {replicaTypes: [Worker]}, replicaSpecs: {` + worker + `}}`, "replicaTypes goes with the rules All and Any"},
 		"success of unknown types":      {"a", `{successPolicy: {rule: All, replicaTypes: [PS]}, replicaSpecs: {` + worker + `}}`, "successPolicy.replicaTypes must name types"},
 		"a rule":                        {"a", `{failurePolicy: {rules: [{action: Ignore, replicaTypes: [Worker], onExitCodes: {values: [3]}}]}, replicaSpecs: {` + worker + `}}`, ""},
@@ -55,6 +59,10 @@ func TestAdmission(t *testing.T) {
 		}
 	}
 
+	p.create("default", `{runPolicy: {suspend: true}, replicaSpecs: {`+worker+`}}`)
+	assert.EqualValues(t, 1, *p.get("default").Spec.ReplicaSpecs["Worker"].Replicas, "written down: the subresource scale is refused without it")
+	p.kubectl("get", "--raw", "/apis/api.practice.com/v1alpha1/namespaces/"+p.namespace+"/replicajobs/default/scale")
+
 	p.create("managed", `{runPolicy: {managedBy: someone}, replicaSpecs: {`+worker+`}}`)
 	before := p.get("managed")
 	for _, managedBy := range []*string{nil, ptr.To("another")} {
@@ -72,7 +80,11 @@ func TestBadInputIsTold(t *testing.T) {
 	p.manage()
 	p.create("cycle", `{replicaSpecs: {A: {template: `+sh("true")+`, dependsOn: [{type: B}]}, B: {template: `+sh("true")+`, dependsOn: [{type: A}]}}}`)
 	p.create("pattern", `{failurePolicy: {rules: [{action: Fail, onMessage: "("}]}, replicaSpecs: {Worker: {template: `+sh("true")+`}}}`)
-	for name, want := range map[string]string{"cycle": "A -> B -> A", "pattern": "spec.failurePolicy.rules[0].onMessage: Invalid value"} {
+	p.create("labels", `{replicaSpecs: {Worker: {template: {metadata: {labels: {a b: c}}, spec: {containers: [{name: c, image: none}]}}}}}`)
+	for name, want := range map[string]string{
+		"cycle": "A -> B -> A", "pattern": "spec.failurePolicy.rules[0].onMessage: Invalid value",
+		"labels": `spec.replicaSpecs[Worker].template.metadata.labels: Invalid value: "a b"`,
+	} {
 		job := p.wait(name, name+" is refused", func(j *v1alpha1.ReplicaJob) bool { return reason(j, "Stalled") == "InvalidSpec" })
 		for _, c := range job.Status.Conditions {
 			assert.Contains(t, c.Message, want)
@@ -80,6 +92,7 @@ func TestBadInputIsTold(t *testing.T) {
 		eventually(t, "its event", func() bool { return len(p.events(name)) > 0 })
 		assert.Equal(t, []string{"InvalidSpec"}, p.events(name))
 		assert.Empty(t, p.podList(name))
+		assert.True(t, p.isGone(name, &corev1.Service{}), "nothing is half made")
 	}
 	p.change("cycle", func(j *v1alpha1.ReplicaJob) {
 		b := j.Spec.ReplicaSpecs["B"]
