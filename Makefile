@@ -52,6 +52,7 @@ bench: bin/devcluster ## Measure builder and the operators side by side with the
 	cd bench && go run . builder -devcluster $(CURDIR)/bin/devcluster
 	cd bench && go run . jobs -devcluster $(CURDIR)/bin/devcluster
 	cd bench && go run . plans
+	cd bench && go run . replicas -devcluster $(CURDIR)/bin/devcluster
 
 test: test-unit test-integration test-devcluster test-tools test-bench ## Run all tests
 

@@ -2,24 +2,17 @@ package jobs
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/bench/internal/lab"
 )
 
 // patience bounds every wait.
@@ -61,22 +54,8 @@ func newWorld(ctx context.Context, cfg *rest.Config, crds string) (*world, error
 }
 
 func (w *world) install(ctx context.Context, dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	if err != nil || len(files) == 0 {
-		return fmt.Errorf("no CRDs in %s: %w", dir, err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		var crd unstructured.Unstructured
-		if err := yaml.Unmarshal(data, &crd.Object); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		if err := w.client.Create(ctx, &crd); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("%s: %w", file, err)
-		}
+	if err := lab.InstallCRDs(ctx, w.client, dir); err != nil {
+		return err
 	}
 	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		return w.client.List(ctx, &v1alpha1.JobFlowList{}) == nil && w.client.List(ctx, &v1alpha1.DaemonJobList{}) == nil, nil
@@ -85,20 +64,10 @@ func (w *world) install(ctx context.Context, dir string) error {
 
 // namespace makes a namespace for one run.
 func (w *world) namespace(ctx context.Context, prefix string) (string, error) {
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix + "-"}}
-	if err := w.client.Create(ctx, ns); err != nil {
-		return "", err
-	}
-	return ns.Name, nil
+	return lab.Namespace(ctx, w.typed, prefix)
 }
 
 // clear deletes a namespace and waits until all of it is gone, so that the next run has the cluster for itself.
 func (w *world) clear(ctx context.Context, namespace string) error {
-	if err := w.typed.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{}); err != nil {
-		return err
-	}
-	return wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		_, err := w.typed.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
-		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
-	})
+	return lab.Clear(ctx, w.typed, namespace, patience)
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/bench/internal/lab"
 )
 
 const (
@@ -24,13 +25,13 @@ const (
 
 // handover runs chains of n Jobs side by side, and returns how long each took from the event that a Job is complete to
 // the event that the next one is created, in milliseconds.
-func (w *world) handover(ctx context.Context, counter *requests, turn, n int) (bare, ours []float64, err error) {
+func (w *world) handover(ctx context.Context, counter *lab.Requests, turn, n int) (bare, ours []float64, err error) {
 	_, err = w.inTurns(ctx, turn, func(namespace string) (outcome, error) {
 		bare, err = w.handoverBare(ctx, namespace, n)
 		return outcome{}, err
 	}, func(namespace string) (outcome, error) {
 		ours, err = w.handoverOurs(ctx, namespace, n)
-		counter.take()
+		counter.Take()
 		return outcome{}, err
 	})
 	return bare, ours, err

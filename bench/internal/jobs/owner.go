@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/bench/internal/lab"
 )
 
 // outcome is what one run took.
@@ -67,7 +68,7 @@ func afterTheLast(i int) []string {
 }
 
 // runOwner creates an owner of n Jobs and waits until it has succeeded.
-func (w *world) runOwner(ctx context.Context, counter *requests, owner client.Object, n int) (outcome, error) {
+func (w *world) runOwner(ctx context.Context, counter *lab.Requests, owner client.Object, n int) (outcome, error) {
 	wait, err := w.watchJobs(ctx, owner.GetNamespace(), n, nil)
 	if err != nil {
 		return outcome{}, err
@@ -76,7 +77,7 @@ func (w *world) runOwner(ctx context.Context, counter *requests, owner client.Ob
 	if err != nil {
 		return outcome{}, err
 	}
-	counter.take()
+	counter.Take()
 	start := time.Now()
 	if err := w.client.Create(ctx, owner); err != nil {
 		return outcome{}, err
@@ -92,9 +93,9 @@ func (w *world) runOwner(ctx context.Context, counter *requests, owner client.Ob
 	}
 	out.created, out.events = latest(times.created).Sub(start), times.events
 	pause(ctx, settleTime) // the last event is written after the status that tells of the end
-	out.requests = counter.take()
+	out.requests = counter.Take()
 	pause(ctx, w.idleTime)
-	out.idle = counter.take()
+	out.idle = counter.Take()
 	return out, ctx.Err()
 }
 

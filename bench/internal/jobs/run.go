@@ -59,15 +59,15 @@ func (r *results) measure(ctx context.Context, cluster *lab.Cluster, crds string
 		return err
 	}
 	w.idleTime = r.idleTime
-	counter := &requests{}
-	stop, err := startManager(ctx, counter.watch(cfg))
+	counter := &lab.Requests{}
+	stop, err := startManager(ctx, counter.Watch(cfg))
 	if err != nil {
 		return err
 	}
 	return errors.Join(r.all(ctx, w, counter), stop())
 }
 
-func (r *results) all(ctx context.Context, w *world, counter *requests) error {
+func (r *results) all(ctx context.Context, w *world, counter *lab.Requests) error {
 	if _, err := w.wide(ctx, counter, 0, min(r.n, 100)); err != nil { // warms everybody's caches
 		return err
 	}

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -13,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/bench/internal/lab"
 )
 
 // pair is what the bare client and the operator took in one turn.
@@ -45,7 +45,7 @@ func (w *world) inTurns(ctx context.Context, turn int, bare, ours func(namespace
 }
 
 // wide runs n Jobs that depend on nothing.
-func (w *world) wide(ctx context.Context, counter *requests, turn, n int) (pair, error) {
+func (w *world) wide(ctx context.Context, counter *lab.Requests, turn, n int) (pair, error) {
 	return w.inTurns(ctx, turn, func(namespace string) (outcome, error) {
 		return w.runBare(ctx, namespace, bareJobs(namespace, n, jobSpec(time.Second)))
 	}, func(namespace string) (outcome, error) {
@@ -57,7 +57,7 @@ func (w *world) wide(ctx context.Context, counter *requests, turn, n int) (pair,
 }
 
 // chain runs n Jobs, each after the last, that succeed at once.
-func (w *world) chain(ctx context.Context, counter *requests, turn, n int, end v1alpha1.EndOfJob) (pair, error) {
+func (w *world) chain(ctx context.Context, counter *lab.Requests, turn, n int, end v1alpha1.EndOfJob) (pair, error) {
 	return w.inTurns(ctx, turn, func(namespace string) (outcome, error) {
 		return w.runBareChain(ctx, namespace, bareJobs(namespace, n, jobSpec(0)))
 	}, func(namespace string) (outcome, error) {
@@ -71,7 +71,7 @@ func (w *world) chain(ctx context.Context, counter *requests, turn, n int, end v
 }
 
 // daemon runs a Job on each node.
-func (w *world) daemon(ctx context.Context, counter *requests, turn int) (pair, error) {
+func (w *world) daemon(ctx context.Context, counter *lab.Requests, turn int) (pair, error) {
 	nodes, err := w.typed.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return pair{}, err
@@ -99,7 +99,7 @@ func place(job *batchv1.Job, node string) {
 
 // big runs a flow of n nodes in four layers, each node after one of the layer before, and returns the largest heap
 // that was in use in this process, in bytes.
-func (w *world) big(ctx context.Context, counter *requests, n int) (outcome, uint64, error) {
+func (w *world) big(ctx context.Context, counter *lab.Requests, n int) (outcome, uint64, error) {
 	namespace, err := w.namespace(ctx, "big")
 	if err != nil {
 		return outcome{}, 0, err
@@ -114,30 +114,10 @@ func (w *world) big(ctx context.Context, counter *requests, n int) (outcome, uin
 		}
 		return []string{strconv.Itoa(i - layer)}
 	})
-	heap := watchHeap(ctx)
+	heap := lab.WatchHeap(ctx)
 	out, err := w.runOwner(ctx, counter, flow, n)
 	if err != nil {
 		return out, 0, err
 	}
 	return out, heap(), w.clear(ctx, namespace)
-}
-
-// watchHeap looks at this process's heap until the function that it returns is called, which returns the largest.
-func watchHeap(ctx context.Context) func() uint64 {
-	ctx, cancel := context.WithCancel(ctx)
-	largest := make(chan uint64)
-	go func() {
-		var most uint64
-		var stats runtime.MemStats
-		for ctx.Err() == nil {
-			runtime.ReadMemStats(&stats)
-			most = max(most, stats.HeapInuse)
-			select {
-			case <-time.After(time.Second):
-			case <-ctx.Done():
-			}
-		}
-		largest <- most
-	}()
-	return func() uint64 { cancel(); return <-largest }
 }

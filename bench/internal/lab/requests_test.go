@@ -1,4 +1,4 @@
-package jobs
+package lab
 
 import (
 	"testing"
@@ -24,17 +24,9 @@ func TestResourceOf(t *testing.T) {
 }
 
 func TestRequestsAreTakenOnce(t *testing.T) {
-	var r requests
+	var r Requests
 	r.add("POST jobs")
 	r.add("POST jobs")
-	assert.Equal(t, map[string]int{"POST jobs": 2}, r.take())
-	assert.Empty(t, r.take())
-}
-
-func TestPercentile(t *testing.T) {
-	assert.Zero(t, percentile(nil, 50))
-	times := []float64{5, 1, 4, 2, 3}
-	assert.InDelta(t, 3, percentile(times, 50), 0)
-	assert.InDelta(t, 5, percentile(times, 99), 0)
-	assert.InDelta(t, 1, percentile(times, 0), 0)
+	assert.Equal(t, map[string]int{"POST jobs": 2}, r.Take())
+	assert.Empty(t, r.Take())
 }

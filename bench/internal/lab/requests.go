@@ -1,4 +1,4 @@
-package jobs
+package lab
 
 import (
 	"maps"
@@ -9,15 +9,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// requests counts the requests of a connection by verb and resource, such as "POST jobs" and "PATCH jobflows/status".
+// Requests counts the requests of a connection by verb and resource, such as "POST jobs" and "PATCH jobflows/status".
 // Watches are not among them.
-type requests struct {
+type Requests struct {
 	mu    sync.Mutex
 	count map[string]int
 }
 
-// watch makes the counter see the requests of a connection.
-func (r *requests) watch(cfg *rest.Config) *rest.Config {
+// Watch makes the counter see the requests of a connection.
+func (r *Requests) Watch(cfg *rest.Config) *rest.Config {
 	cfg = rest.CopyConfig(cfg)
 	cfg.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(req *http.Request) (*http.Response, error) {
@@ -29,10 +29,6 @@ func (r *requests) watch(cfg *rest.Config) *rest.Config {
 	}
 	return cfg
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // resourceOf takes resource and subresource out of a path: /apis/<group>/<version>/namespaces/<ns>/<resource>/<name>/<sub>.
 func resourceOf(path string) string {
@@ -54,7 +50,7 @@ func resourceOf(path string) string {
 	return parts[0]
 }
 
-func (r *requests) add(what string) {
+func (r *Requests) add(what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.count == nil {
@@ -63,8 +59,8 @@ func (r *requests) add(what string) {
 	r.count[what]++
 }
 
-// take returns what was counted since the last take.
-func (r *requests) take() map[string]int {
+// Take returns what was counted since the last take.
+func (r *Requests) Take() map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	taken := maps.Clone(r.count)

@@ -1,0 +1,126 @@
+package replicas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+)
+
+// parallelism is how many requests the bare client has under way, as many as a Builder.
+const parallelism = 32
+
+// template is a pod that runs for a second on a simulated node.
+func template() corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"devcluster.armature.dev/run-time": "1s"}},
+		Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{
+				Name: "main", Image: "busybox:1.28", Command: []string{"true"},
+				Ports: []corev1.ContainerPort{{Name: "port", ContainerPort: 2222}}, // kubeflow's library needs one
+			}},
+		},
+	}
+}
+
+// podTimes says when events of a namespace's pods arrived here.
+type podTimes struct {
+	created, succeeded map[string]bool
+	lastCreated        time.Time
+	lastSucceeded      time.Time
+	gone               int
+}
+
+// watchPods watches a namespace's pods from now on. The function that it returns waits until the times are as wanted.
+func (w *world) watchPods(ctx context.Context, namespace string) (func(enough func(*podTimes) bool) (*podTimes, error), error) {
+	pods := w.typed.CoreV1().Pods(namespace)
+	now, err := pods.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	stream, err := watchtools.NewRetryWatcherWithContext(ctx, now.ResourceVersion, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return pods.Watch(ctx, options)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	times := &podTimes{created: map[string]bool{}, succeeded: map[string]bool{}}
+	return func(enough func(*podTimes) bool) (*podTimes, error) {
+		for !enough(times) {
+			event, ok := <-stream.ResultChan()
+			pod, isPod := event.Object.(*corev1.Pod)
+			if !ok || !isPod {
+				return times, fmt.Errorf("the watch of the pods in %s ended: %d created, %d succeeded, %d gone: %v",
+					namespace, len(times.created), len(times.succeeded), times.gone, event.Object)
+			}
+			times.see(event.Type, pod)
+		}
+		return times, nil
+	}, nil
+}
+
+func (t *podTimes) see(kind watch.EventType, pod *corev1.Pod) {
+	now := time.Now()
+	if !t.created[pod.Name] {
+		t.created[pod.Name], t.lastCreated = true, now
+	}
+	if pod.Status.Phase == corev1.PodSucceeded && !t.succeeded[pod.Name] {
+		t.succeeded[pod.Name], t.lastSucceeded = true, now
+	}
+	if kind == watch.Deleted {
+		t.gone++
+	}
+}
+
+// bare makes n pods and a Service, and waits until the pods have succeeded.
+func (w *world) bare(ctx context.Context, namespace string, n int) (outcome, error) {
+	wait, err := w.watchPods(ctx, namespace)
+	if err != nil {
+		return outcome{}, err
+	}
+	labels := map[string]string{"job": "bare"}
+	service := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "bare"},
+		Spec:       corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: labels, PublishNotReadyAddresses: true},
+	}
+	start := time.Now()
+	if _, err := w.typed.CoreV1().Services(namespace).Create(ctx, service, metav1.CreateOptions{}); err != nil {
+		return outcome{}, err
+	}
+	next := make(chan int)
+	errs := make([]error, parallelism)
+	var workers sync.WaitGroup
+	for i := range parallelism {
+		workers.Go(func() {
+			for index := range next {
+				pod := template()
+				name := "bare-worker-" + strconv.Itoa(index)
+				pod.Labels = labels
+				pod.Spec.Hostname, pod.Spec.Subdomain, pod.Spec.RestartPolicy = name, "bare", corev1.RestartPolicyNever
+				pod.ObjectMeta.Name = name
+				_, err := w.typed.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}, metav1.CreateOptions{})
+				errs[i] = errors.Join(errs[i], err)
+			}
+		})
+	}
+	for index := range n {
+		next <- index
+	}
+	close(next)
+	workers.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return outcome{}, err
+	}
+	times, err := wait(func(t *podTimes) bool { return len(t.succeeded) == n })
+	return outcome{created: times.lastCreated.Sub(start), succeeded: times.lastSucceeded.Sub(start)}, err
+}
