@@ -39,8 +39,9 @@ type podTimes struct {
 	gone               int
 }
 
-// watchPods watches a namespace's pods from now on. The function that it returns waits until the times are as wanted.
-func (w *world) watchPods(ctx context.Context, namespace string) (func(enough func(*podTimes) bool) (*podTimes, error), error) {
+// watchPods begins to watch a namespace's pods; each event has the time at which it arrives. The function that it returns
+// waits until they are as wanted.
+func (w *world) watchPods(ctx context.Context, namespace string, enough func(*podTimes) bool) (func() (*podTimes, error), error) {
 	pods := w.typed.CoreV1().Pods(namespace)
 	now, err := pods.List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -55,17 +56,24 @@ func (w *world) watchPods(ctx context.Context, namespace string) (func(enough fu
 		return nil, err
 	}
 	times := &podTimes{created: map[string]bool{}, succeeded: map[string]bool{}}
-	return func(enough func(*podTimes) bool) (*podTimes, error) {
+	done := make(chan error, 1)
+	go func() {
+		defer stream.Stop()
 		for !enough(times) {
 			event, ok := <-stream.ResultChan()
 			pod, isPod := event.Object.(*corev1.Pod)
 			if !ok || !isPod {
-				return times, fmt.Errorf("the watch of the pods in %s ended: %d created, %d succeeded, %d gone: %v",
+				done <- fmt.Errorf("the watch of the pods in %s ended: %d created, %d succeeded, %d gone: %v",
 					namespace, len(times.created), len(times.succeeded), times.gone, event.Object)
+				return
 			}
 			times.see(event.Type, pod)
 		}
-		return times, nil
+		done <- nil
+	}()
+	return func() (*podTimes, error) {
+		err := <-done
+		return times, err
 	}, nil
 }
 
@@ -84,7 +92,9 @@ func (t *podTimes) see(kind watch.EventType, pod *corev1.Pod) {
 
 // bare makes n pods and a Service, and waits until the pods have succeeded.
 func (w *world) bare(ctx context.Context, namespace string, n int) (outcome, error) {
-	wait, err := w.watchPods(ctx, namespace)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	wait, err := w.watchPods(ctx, namespace, func(t *podTimes) bool { return len(t.succeeded) == n })
 	if err != nil {
 		return outcome{}, err
 	}
@@ -121,6 +131,6 @@ func (w *world) bare(ctx context.Context, namespace string, n int) (outcome, err
 	if err := errors.Join(errs...); err != nil {
 		return outcome{}, err
 	}
-	times, err := wait(func(t *podTimes) bool { return len(t.succeeded) == n })
+	times, err := wait()
 	return outcome{created: times.lastCreated.Sub(start), succeeded: times.lastSucceeded.Sub(start)}, err
 }

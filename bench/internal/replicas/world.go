@@ -91,7 +91,7 @@ type operator struct {
 func (w *world) run(ctx context.Context, o *operator, namespace string, n int) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	wait, err := w.watchPods(ctx, namespace)
+	wait, err := w.watchPods(ctx, namespace, func(t *podTimes) bool { return t.gone == n })
 	if err != nil {
 		return outcome{}, err
 	}
@@ -122,7 +122,7 @@ func (w *world) run(ctx context.Context, o *operator, namespace string, n int) (
 		out.status = max(out.status, size)
 	}
 	out.succeeded = time.Since(start)
-	times, err := wait(func(t *podTimes) bool { return t.gone == n })
+	times, err := wait()
 	if err != nil {
 		return out, err
 	}
