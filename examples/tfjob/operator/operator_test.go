@@ -51,7 +51,7 @@ func TestReplicasByDefault(t *testing.T) {
 	job.Name = "j"
 	worker := spec(0)
 	worker.Replicas = nil
-	job.Spec.TFReplicaSpecs = map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Worker": worker, "PS": {Replicas: ptr.To[int32](0)}}
+	job.Spec.TFReplicaSpecs = map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Worker": worker, "PS": spec(0)}
 	plan := operator.TFJobs.Plan(job, builder.NewView(time.Now()))
 	assert.EqualValues(t, 1, plan.Status.Status.ReplicaStatuses["Worker"].Pending)
 	assert.Zero(t, plan.Status.Status.ReplicaStatuses["PS"].Pending)
