@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -69,6 +70,7 @@ func TestJobsThatAreCreatedOnce(t *testing.T) {
 	assert.NotContains(t, a.Annotations, builder.AnnotationDigest)
 	adopted := o.get(orphan).(*batchv1.Job)
 	assert.True(t, metav1.IsControlledBy(adopted, o.get(o.widget)))
+	orphan.Labels[builder.LabelManagedBy] = builder.ManagedBy
 	assert.Equal(t, orphan.Labels, adopted.Labels, "nothing else has changed")
 	assert.Equal(t, orphan.Spec, adopted.Spec)
 
@@ -110,11 +112,14 @@ func TestOwnersThatDeleteThemselves(t *testing.T) {
 		p.DeleteOwner, p.RequeueAfter = left <= 0, left
 		return p
 	}, ready)
-	o.eventually(func() bool { return o.exists(configMap("c")) }, "the child")
-	c := o.get(configMap("c"))
+	o.eventually(func() bool { return o.sent.count("POST", "/configmaps") == 1 }, "the child")
 	o.eventually(func() bool { return !o.exists(o.widget) }, "the owner to go")
 	// The garbage collector looks for new kinds every 30 seconds, so the child may be there still. It isn't an orphan.
-	assert.True(t, !o.exists(c) || metav1.IsControlledBy(o.get(c), o.widget))
+	c := configMap("c")
+	if err := o.live.Get(o.ctx, client.ObjectKey{Namespace: o.ns, Name: "c"}, c); !apierrors.IsNotFound(err) {
+		require.NoError(t, err)
+		assert.True(t, metav1.IsControlledBy(c, o.widget))
+	}
 	assert.Equal(t, 1, o.sent.count("DELETE", "/widgets/"))
 }
 
