@@ -13,12 +13,10 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
-
-// maxMessage bounds messages in the status, in bytes.
-const maxMessage = 2048
 
 // retry records that a start came to nothing, and that the cluster is to be started again, if it may. Only once that is
 // recorded is the Job of before deleted: whatever happens in between, each start is counted once.
@@ -117,15 +115,12 @@ func (w *planning) refuse(problems field.ErrorList) {
 	for _, p := range problems {
 		texts = append(texts, p.Error())
 	}
-	message := strings.Join(texts, "; ")
-	if len(message) > maxMessage {
-		message = strings.ToValidUTF8(message[:maxMessage-len("…")], "") + "…"
-	}
+	told := message.Shorten(strings.Join(texts, "; "))
 	_, worker := worker(w.c)
 	job := w.scene.job
 	switch {
 	case w.c.Status.StartTime == nil:
-		w.rest(v1alpha1.MiniClusterStatePending, v1alpha1.ReasonInvalidSpec, message)
+		w.rest(v1alpha1.MiniClusterStatePending, v1alpha1.ReasonInvalidSpec, told)
 		if job != nil && isSuspended(job) && job.DeletionTimestamp == nil { // or Kueue would start what was wanted before
 			w.plan.Delete = []client.Object{job}
 		}
@@ -138,10 +133,10 @@ func (w *planning) refuse(problems field.ErrorList) {
 		w.fail(f)
 		return
 	}
-	w.stall(v1alpha1.ReasonInvalidSpec, message)
-	if before := w.was(builder.ConditionReady); before.Reason != v1alpha1.ReasonInvalidSpec || before.Message != message ||
+	w.stall(v1alpha1.ReasonInvalidSpec, told)
+	if before := w.was(builder.ConditionReady); before.Reason != v1alpha1.ReasonInvalidSpec || before.Message != told ||
 		before.ObservedGeneration != w.c.Generation {
-		w.tell(events.Warning(v1alpha1.ReasonInvalidSpec, message))
+		w.tell(events.Warning(v1alpha1.ReasonInvalidSpec, told))
 	}
 }
 

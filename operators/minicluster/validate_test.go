@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 func TestValidate(t *testing.T) {
@@ -159,7 +160,7 @@ func TestAMessageIsBounded(t *testing.T) {
 	w := newWorld(c)
 	w.pass()
 	for _, cond := range w.c.Status.Conditions {
-		assert.LessOrEqual(t, len(cond.Message), maxMessage)
+		assert.LessOrEqual(t, len(cond.Message), message.MaxLength)
 		assert.Equal(t, strings.ToValidUTF8(cond.Message, "?"), cond.Message)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
@@ -149,7 +150,7 @@ func (f *failure) String() string {
 		fmt.Fprintf(&b, " (%s)", strings.Join(f.how.Reasons, ", "))
 	}
 	if len(f.how.Messages) > 0 {
-		b.WriteString(": " + shorten(strings.TrimSpace(f.how.Messages[0]), maxDetail))
+		b.WriteString(": " + message.Cut(strings.TrimSpace(f.how.Messages[0]), maxDetail))
 	}
 	return b.String()
 }

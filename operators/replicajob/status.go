@@ -9,6 +9,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/intervals"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // tellCounts sets the status of each type from its replicas.
@@ -147,13 +148,13 @@ func unstall(s *v1alpha1.ReplicaJobStatus) {
 	}
 }
 
-func (j *job) set(s *v1alpha1.ReplicaJobStatus, kind string, is bool, reason, message string) {
+func (j *job) set(s *v1alpha1.ReplicaJobStatus, kind string, is bool, reason, text string) {
 	value := metav1.ConditionFalse
 	if is {
 		value = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&s.Conditions, metav1.Condition{
-		Type: kind, Status: value, Reason: reason, Message: shorten(message, maxMessage),
+		Type: kind, Status: value, Reason: reason, Message: message.Shorten(text),
 		ObservedGeneration: j.generation, LastTransitionTime: j.now,
 	})
 }

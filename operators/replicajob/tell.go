@@ -3,7 +3,6 @@ package replicajob
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -13,8 +12,6 @@ import (
 )
 
 const (
-	// maxMessage bounds a condition's message, in bytes.
-	maxMessage = 2048
 	// maxDetail bounds what a failed container has to say, in bytes.
 	maxDetail = 256
 	// maxListed bounds what is listed one by one.
@@ -124,17 +121,4 @@ func list[T any](items []T, describe func(T) string) string {
 		b.WriteString(describe(item))
 	}
 	return b.String()
-}
-
-// shorten cuts a text to a length in bytes, at a character's border.
-func shorten(text string, length int) string {
-	if len(text) <= length {
-		return text
-	}
-	const mark = "…"
-	end := length - len(mark)
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + mark
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -24,13 +25,13 @@ type problem struct {
 func (j *job) refuse(p *problem) decision {
 	s := j.was.DeepCopy()
 	s.ObservedGeneration = j.generation
-	message := shorten(p.message, maxMessage)
-	j.set(s, builder.ConditionReady, false, p.reason, message)
-	j.set(s, builder.ConditionStalled, true, p.reason, message)
+	text := message.Shorten(p.message)
+	j.set(s, builder.ConditionReady, false, p.reason, text)
+	j.set(s, builder.ConditionStalled, true, p.reason, text)
 	if meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionCreated) == nil {
 		s.State = v1alpha1.ReplicaJobCreated
 	}
-	return decision{status: s, records: true, events: j.refused(p.reason, message)}
+	return decision{status: s, records: true, events: j.refused(p.reason, text)}
 }
 
 // validate returns all that keeps the job from running, or nil. The CRD of ReplicaJob refuses most of it at admission;

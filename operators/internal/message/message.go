@@ -31,12 +31,15 @@ func List[T any](things []T, describe func(T) string) string {
 }
 
 // Shorten cuts a message that is longer than MaxLength, at a character's border, and shows that it was cut.
-func Shorten(text string) string {
-	if len(text) <= MaxLength {
+func Shorten(text string) string { return Cut(text, MaxLength) }
+
+// Cut cuts a text to a length in bytes, at a character's border, and shows that it was cut.
+func Cut(text string, length int) string {
+	if len(text) <= length {
 		return text
 	}
 	const mark = "…"
-	end := MaxLength - len(mark)
+	end := max(length-len(mark), 0)
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
