@@ -149,14 +149,15 @@ func TestSuspendAndResume(t *testing.T) {
 	p.change("paused", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = false })
 	p.waitPods("paused", running, "paused-worker-0", "paused-worker-1")
 	assert.Equal(t, "service/paused\nservice/paused-worker-0\nservice/paused-worker-1\npoddisruptionbudget.policy/paused", p.kubectl("get", "svc,pdb", "-o", "name"))
-	first := p.get("paused").Status.StartTime
+	first := p.wait("paused", "its start is recorded", func(j *v1alpha1.ReplicaJob) bool { return j.Status.StartTime != nil }).Status.StartTime
 
 	p.change("paused", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = true })
 	p.waitState("paused", v1alpha1.ReplicaJobSuspended)
 	eventually(t, "all that it had goes", func() bool { return len(p.podList("paused")) == 0 && p.kubectl("get", "svc,pdb", "-o", "name") == "" })
+	eventually(t, "a later second, for times in the API are whole seconds", func() bool { return time.Since(first.Time) > time.Second })
 	p.change("paused", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = false })
 	p.waitPods("paused", running, "paused-worker-0", "paused-worker-1")
-	assert.True(t, first.Before(p.get("paused").Status.StartTime), "the start is that of the resume")
+	p.wait("paused", "a start of the resume", func(j *v1alpha1.ReplicaJob) bool { return first.Before(j.Status.StartTime) })
 }
 
 func TestTimePassesWithoutAManager(t *testing.T) {
