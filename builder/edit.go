@@ -64,7 +64,7 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 		if stored[i] == nil {
 			continue
 		}
-		p.changed(OperationUpdated, e.key, stored[i])
+		p.changed(OperationUpdated, e.kind, e.key, stored[i])
 		if p.seen[e.key] != nil {
 			p.seen[e.key] = stored[i] // should it be pruned
 		}

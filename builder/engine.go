@@ -63,6 +63,7 @@ type Engine struct {
 	tracer   trace.Tracer // nil: nothing is traced
 	hashes   *lru.Cache   // types.UID of owners with phases -> wantedHash
 	kept     kept
+	written  *ownWrites
 
 	mu               *sync.RWMutex
 	indexed          map[kind]bool
@@ -103,6 +104,7 @@ func NewEngine(c client.Client, o Options) *Engine {
 		renewed:          lru.New(maxFailures),
 		hashes:           lru.New(maxFailures),
 		kept:             newKept(),
+		written:          newOwnWrites(),
 	}
 	e.client = observed{c, e}
 	return e

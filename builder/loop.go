@@ -34,10 +34,17 @@ type loop[T client.Object] struct {
 	now     func() time.Time // the clock; tests give another
 
 	statusWrites statusWrites
+	pace         *pace // nil: every event has its pass, for tests
 }
 
 // Reconcile runs one pass: look, plan, apply, edit, delete, prune, write the status, tell, delete the owner.
 func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	start := l.now()
+	if l.pace != nil {
+		if left := l.pace.left(req.NamespacedName, start); left > 0 {
+			return reconcile.Result{RequeueAfter: left}, nil
+		}
+	}
 	owner := newOwner[T]()
 	if err := l.engine.client.Get(ctx, req.NamespacedName, owner, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -56,11 +63,15 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		return reconcile.Result{}, err
 	}
 	plan := l.plan(owner, view)
+	planned := l.now()
 	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure}, plan.Prune
 	p.pruneAll = plan.PruneAll
 	doErr := p.carryOut(ctx, plan.Children, plan.Edits, plan.Scales, plan.Delete)
 	res := p.finish()
 	p.countWaiting("", res)
+	if l.pace != nil {
+		l.pace.note(req.NamespacedName, planned.Sub(start), len(res.Changes) > 0 || doErr != nil, l.now())
+	}
 	l.engine.tell(owner, "", res, doErr)
 	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
 	if statusErr == nil && putOff == 0 {

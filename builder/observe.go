@@ -22,7 +22,7 @@ func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kind, int
 	if err != nil {
 		return err
 	}
-	if err := e.client.List(ctx, list, append(e.among(owner, k), client.UnsafeDisableDeepCopy)...); err != nil {
+	if err := e.list(ctx, owner.GetUID(), k, list, e.among(owner, k)...); err != nil {
 		return fmt.Errorf("list %s owned by %s: %w", k.gvk.GroupKind(), owner.GetName(), err)
 	}
 	if len(*into) == 0 {

@@ -173,7 +173,7 @@ func (o *Operator[T]) add() error {
 		}
 		b = b.Watches(n.like, handler.EnqueueRequestsFromMapFunc(n.owners()))
 	}
-	l.indexed = true
+	l.indexed, l.pace = true, newPace()
 	return b.Complete(l)
 }
 

@@ -76,7 +76,7 @@ func (l *loop[T]) lookThrough(ctx context.Context, p *pass) ([]client.Object, er
 				limit = fewOthers * len(parents)
 				options = append(options, client.Limit(limit))
 			}
-			all, n, err := l.engine.listControlled(ctx, t.kind, parents, append(options, inNamespace)...)
+			all, n, err := l.engine.listControlled(ctx, p.owner.GetUID(), t.kind, parents, append(options, inNamespace)...)
 			if err != nil {
 				return nil, err
 			}
@@ -86,7 +86,7 @@ func (l *loop[T]) lookThrough(ctx context.Context, p *pass) ([]client.Object, er
 			}
 		}
 		for uid := range parents {
-			own, _, err := l.engine.listControlled(ctx, t.kind, parents, inNamespace, client.MatchingFields{l.engine.ownerIndex(): string(uid)})
+			own, _, err := l.engine.listControlled(ctx, p.owner.GetUID(), t.kind, parents, inNamespace, client.MatchingFields{l.engine.ownerIndex(): string(uid)})
 			if err != nil {
 				return nil, err
 			}
@@ -107,13 +107,13 @@ const (
 // listControlled returns the objects of a kind, among those listed, that one of the parents controls, and how many were
 // listed.
 func (e *Engine) listControlled(
-	ctx context.Context, k kind, parents map[types.UID]client.Object, among ...client.ListOption,
+	ctx context.Context, owner types.UID, k kind, parents map[types.UID]client.Object, among ...client.ListOption,
 ) (controlled []client.Object, listed int, err error) {
 	list, err := e.kinds.emptyList(k)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := e.client.List(ctx, list, append(among, client.UnsafeDisableDeepCopy)...); err != nil {
+	if err := e.list(ctx, owner, k, list, among...); err != nil {
 		return nil, 0, fmt.Errorf("list %s: %w", k.gvk.GroupKind(), err)
 	}
 	err = meta.EachListItem(list, func(o runtime.Object) error {

@@ -170,7 +170,7 @@ func (p *pass) record(w *write) {
 	p.judge(w)
 	switch {
 	case w.did != "":
-		p.changed(w.did, w.desired.key, w.stored)
+		p.changed(w.did, w.desired.kind, w.desired.key, w.stored)
 		w.countDrift(p.engine)
 		if p.rehearsed != nil {
 			p.rehearsed[w.desired.key] = w
@@ -188,7 +188,8 @@ func (p *pass) record(w *write) {
 	}
 }
 
-func (p *pass) changed(op Operation, key store.Key, obj client.Object) {
+func (p *pass) changed(op Operation, k kind, key store.Key, obj client.Object) {
+	p.wrote(k, key)
 	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
 }
 

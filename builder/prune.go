@@ -2,6 +2,7 @@ package builder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -122,7 +123,9 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 	})
 	for i, key := range keys {
 		if done[i] {
-			p.changed(OperationDeleted, key, p.seen[key])
+			k, kindErr := p.engine.kinds.of(p.seen[key])
+			err = errors.Join(err, kindErr)
+			p.changed(OperationDeleted, k, key, p.seen[key])
 			delete(p.seen, key)
 		}
 	}

@@ -59,5 +59,6 @@ func (p *pass) scale(ctx context.Context, s Scale) error {
 	if err != nil {
 		return &Error{Key: key, Operation: "scale", Err: err, object: s.Target}
 	}
+	p.wrote(k, key)
 	return nil
 }

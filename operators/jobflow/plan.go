@@ -64,7 +64,7 @@ func (p *pass) conclude(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.J
 	plan.Events = p.tell(status)
 	plan.RequeueAfter = p.again
 	if plan.Status != nil && !p.urgent && isCalm(&p.flow.Status, status) {
-		plan.StatusCanWait = p.patience()
+		plan.StatusCanWait = patience
 	}
 	return plan
 }

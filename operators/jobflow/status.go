@@ -170,8 +170,6 @@ func withoutProgress(s *v1alpha1.JobFlowStatus) *v1alpha1.JobFlowStatus {
 	return c
 }
 
-// patience is how long a status that is calm may be put off. A small flow shows what it does at once; a large one, of
-// which many Jobs end at a time, once a second.
-func (p *pass) patience() time.Duration {
-	return min(time.Duration(len(p.states))*5*time.Millisecond, time.Second)
-}
+// patience is how long after the last write a status that is calm may be put off. The API server takes several times
+// longer to write it than to create a Job, since the kind's schema is large: chains side by side would slow each other.
+const patience = time.Second

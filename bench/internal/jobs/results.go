@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 type results struct {
 	cluster      string
 	runs         int
+	only         *regexp.Regexp // which parts run
 	idleTime     time.Duration
 	n            int
 	nodes        int

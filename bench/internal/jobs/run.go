@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -28,9 +29,14 @@ func Main(ctx context.Context, args []string) error {
 	f.IntVar(&r.nodes, "nodes", 2000, "simulated nodes")
 	f.IntVar(&r.chainN, "chain", 20, "Jobs of a chain")
 	f.IntVar(&r.bigN, "big", 10000, "Jobs of the big flow; 0 leaves it out")
+	only := f.String("only", "", "a `regular expression` of the parts to run: wide, daemon, chain, waiting, handover, big. The page stays as it is then")
 	f.DurationVar(&r.idleTime, "idle", 5*time.Second, "how long requests are counted after the work is done")
 	if err := f.Parse(args); err != nil {
 		return err
+	}
+	var err error
+	if r.only, err = regexp.Compile(*only); err != nil {
+		return fmt.Errorf("-only: %w", err)
 	}
 	r.runs = *runs
 	cluster, err := lab.StartCluster(*binary, "--nodes", "0", "--fake-nodes", strconv.Itoa(r.nodes))
@@ -42,7 +48,10 @@ func Main(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if *docs == "" {
+	switch {
+	case *only != "":
+		return nil
+	case *docs == "":
 		fmt.Print(r.page())
 		return nil
 	}
@@ -80,8 +89,11 @@ func (r *results) all(ctx context.Context, w *world, counter *lab.Requests) erro
 			{"wide", &r.wide, func() (pair, error) { return w.wide(ctx, counter, turn, r.n) }},
 			{"daemon", &r.daemon, func() (pair, error) { return w.daemon(ctx, counter, turn) }},
 			{"chain", &r.chain, func() (pair, error) { return w.chain(ctx, counter, turn, r.chainN, v1alpha1.EndOfJobPods) }},
-			{"chain, waiting", &r.waiting, func() (pair, error) { return w.chain(ctx, counter, turn, r.chainN, v1alpha1.EndOfJobCondition) }},
+			{"waiting", &r.waiting, func() (pair, error) { return w.chain(ctx, counter, turn, r.chainN, v1alpha1.EndOfJobCondition) }},
 		} {
+			if !r.only.MatchString(s.name) {
+				continue
+			}
 			p, err := s.run()
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
@@ -90,6 +102,9 @@ func (r *results) all(ctx context.Context, w *world, counter *lab.Requests) erro
 				show(p.ours.created), show(p.ours.succeeded), list(p.ours.idle))
 			*s.to = append(*s.to, p)
 		}
+		if !r.only.MatchString("handover") {
+			continue
+		}
 		bare, ours, err := w.handover(ctx, counter, turn, r.chainN)
 		if err != nil {
 			return fmt.Errorf("handover: %w", err)
@@ -97,7 +112,7 @@ func (r *results) all(ctx context.Context, w *world, counter *lab.Requests) erro
 		fmt.Printf("%-15s bare %s; Armature %s\n", "handover", spread(bare), spread(ours))
 		r.bareHandover, r.handover = append(r.bareHandover, bare...), append(r.handover, ours...)
 	}
-	if r.bigN == 0 {
+	if r.bigN == 0 || !r.only.MatchString("big") {
 		return nil
 	}
 	var err error

@@ -1,0 +1,96 @@
+package builder
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/store"
+)
+
+// ownWrites remembers for each owner what the last passes over it have written, until a list for that owner has waited
+// for it. A list of a consistent client waits for all writes of its kind, those of other owners that are under way
+// among them: where one owner creates thousands of Jobs, each pass of each other owner would wait for its requests.
+type ownWrites struct {
+	mu      sync.Mutex
+	byOwner *lru.Cache // types.UID -> map[kind][]store.Key
+}
+
+// maxWriters bounds of how many owners writes are remembered. Of those beyond it a list may not show the last ones:
+// a create then says AlreadyExists, and an update Conflict.
+const maxWriters = 1 << 14
+
+func newOwnWrites() *ownWrites { return &ownWrites{byOwner: lru.New(maxWriters)} }
+
+func (w *ownWrites) add(owner types.UID, k kind, keys ...store.Key) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	known, ok := w.byOwner.Get(owner)
+	if !ok {
+		known = map[kind][]store.Key{}
+		w.byOwner.Add(owner, known)
+	}
+	of := known.(map[kind][]store.Key)
+	of[k] = append(of[k], keys...)
+}
+
+// take returns what was written of a kind, and forgets it.
+func (w *ownWrites) take(owner types.UID, k kind) []store.Key {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	known, ok := w.byOwner.Get(owner)
+	if !ok {
+		return nil
+	}
+	of := known.(map[kind][]store.Key)
+	keys := of[k]
+	delete(of, k)
+	if len(of) == 0 {
+		w.byOwner.Remove(owner)
+	}
+	return keys
+}
+
+// wrote notes a write for the owner.
+func (p *pass) wrote(k kind, key store.Key) {
+	if !p.engine.dry && p.engine.isIndexed(k) {
+		p.engine.written.add(p.owner.GetUID(), k, key)
+	}
+}
+
+// list lists objects of a kind from the cache, once that shows what was written of the kind for this owner. Its objects
+// are shared with the cache: read only. A kind without an index may not have a cache, and is listed as the client does.
+func (e *Engine) list(ctx context.Context, owner types.UID, k kind, list client.ObjectList, among ...client.ListOption) error {
+	among = append(among, client.UnsafeDisableDeepCopy)
+	if !e.isIndexed(k) {
+		return e.client.List(ctx, list, among...)
+	}
+	if err := e.awaitOwnWrites(ctx, owner, k); err != nil {
+		return err
+	}
+	return e.client.List(ctx, list, append(among, client.DisableReadYourWritesConsistency)...)
+}
+
+// awaitOwnWrites reads what was written for an owner: a consistent client's read of an object waits for the writes of
+// that object alone.
+func (e *Engine) awaitOwnWrites(ctx context.Context, owner types.UID, k kind) error {
+	keys := e.written.take(owner, k)
+	if len(keys) == 0 {
+		return nil
+	}
+	into, err := e.kinds.empty(k)
+	if err != nil {
+		return err
+	}
+	for i, key := range keys {
+		err := e.client.Get(ctx, key.NamespacedName(), into, client.UnsafeDisableDeepCopy)
+		if client.IgnoreNotFound(err) != nil {
+			e.written.add(owner, k, keys[i:]...)
+			return &Error{Key: key, Operation: "read", Err: err}
+		}
+	}
+	return nil
+}

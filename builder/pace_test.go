@@ -1,0 +1,48 @@
+package builder
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestPace(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	owner, other := types.NamespacedName{Name: "large"}, types.NamespacedName{Name: "other"}
+	const took = 10 * time.Millisecond
+	for name, c := range map[string]struct {
+		passes []time.Duration
+		change bool // by the last
+		want   time.Duration
+	}{
+		"not seen yet":                     {nil, false, 0},
+		"a cheap pass":                     {[]time.Duration{cheapPass - 1}, false, 0},
+		"one that changed nothing":         {[]time.Duration{took}, false, took},
+		"the third in a row":               {[]time.Duration{took, took, took}, false, 3 * took},
+		"the last changed a child":         {[]time.Duration{took, took, took}, true, 0},
+		"a cheap one between":              {[]time.Duration{took, took, 0, took}, false, took},
+		"many in a row":                    {make([]time.Duration, 100), false, 0},
+		"long ones":                        {[]time.Duration{time.Second}, false, maxRest},
+		"long ones in a row are not worse": {[]time.Duration{time.Second, time.Minute, time.Hour}, false, maxRest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPace()
+			for i, d := range c.passes {
+				p.note(owner, d, c.change && i == len(c.passes)-1, now)
+			}
+			assert.Equal(t, c.want, max(0, p.left(owner, now)))
+			assert.Zero(t, p.left(other, now))
+			assert.LessOrEqual(t, p.left(owner, now.Add(c.want)), time.Duration(0), "it is over in time")
+			assert.LessOrEqual(t, p.left(owner, now.Add(-time.Hour)), maxRest, "a clock that was put back")
+		})
+	}
+	p := newPace()
+	for range 3 * maxRestPasses {
+		p.note(owner, took, false, now)
+	}
+	assert.Equal(t, maxRestPasses*took, p.left(owner, now), "bounded in passes")
+}
