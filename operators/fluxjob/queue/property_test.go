@@ -395,3 +395,35 @@ func TestVictimsAreTheFewest(t *testing.T) {
 		}
 	})
 }
+
+// Who is told at once that there is no one to push out would have found no one; also once others have pushed someone out.
+func TestTheHopelessFindNoVictims(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCluster(t)
+		for i := range c.state.Setups {
+			c.state.Setups[i].Preempts = true
+		}
+		for range rapid.IntRange(1, 12).Draw(t, "running") {
+			c.arrive()
+		}
+		c.decide()
+		for range rapid.IntRange(1, 12).Draw(t, "waiting") {
+			c.arrive()
+		}
+		p := newPass(&c.state)
+		for i := range c.state.Jobs {
+			job := &c.state.Jobs[i]
+			hopeless, victims := p.isHopeless(job), p.chooseVictims(job)
+			if fits, _ := p.soon.fits(job.Setup, job.Needs); fits {
+				p.promise(job)
+				continue
+			}
+			if hopeless {
+				assert.Empty(t, victims, "for %s", job.ID)
+			} else if len(c.state.Setups) == 1 {
+				assert.NotEmpty(t, victims, "for %s: in a queue of its own all that may go, go", job.ID)
+			}
+			p.makeRoom(i)
+		}
+	})
+}
