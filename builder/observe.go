@@ -16,24 +16,23 @@ import (
 // children is what an owner has, by key. Its objects are shared with the cache: read only.
 type children map[store.Key]client.Object
 
-// listOwned adds the owner's children of one kind.
-func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kind, into *children) error {
+// listOwned returns the owner's children of one kind.
+func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kind) ([]client.Object, error) {
 	list, err := e.kinds.emptyList(k)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := e.client.List(ctx, list, append(e.among(owner, k), client.UnsafeDisableDeepCopy)...); err != nil {
-		return fmt.Errorf("list %s owned by %s: %w", k.gvk.GroupKind(), owner.GetName(), err)
+		return nil, fmt.Errorf("list %s owned by %s: %w", k.gvk.GroupKind(), owner.GetName(), err)
 	}
-	if len(*into) == 0 {
-		*into = make(children, meta.LenList(list))
-	}
-	return meta.EachListItem(list, func(o runtime.Object) error {
+	owned := make([]client.Object, 0, meta.LenList(list))
+	err = meta.EachListItem(list, func(o runtime.Object) error {
 		if obj, ok := o.(client.Object); ok && metav1.IsControlledBy(obj, owner) {
-			(*into)[k.key(obj)] = obj
+			owned = append(owned, obj)
 		}
 		return nil
 	})
+	return owned, err
 }
 
 // among narrows a list to where the owner's children are: by the index when there is one, else by namespace.
