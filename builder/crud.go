@@ -65,17 +65,17 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...Chil
 	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
 	_, untyped := list.(runtime.Unstructured)
 	k, like := kind{gvk, untyped}, Want(nil, opts...)
-	among := b.engine.among(p.owner, k)
+	among := client.ListOption(client.InNamespace(p.owner.GetNamespace()))
 	if like.elsewhere {
-		among = []client.ListOption{b.engine.amongElsewhere(p.owner, k)}
+		among = b.engine.amongElsewhere(p.owner, k)
 	}
-	if err := b.engine.client.List(ctx, list, among...); err != nil {
+	if err := b.engine.client.List(ctx, list, among, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list %s owned by %s: %w", gvk.GroupKind(), p.ownerKey, err)
 	}
 	var mine []runtime.Object
 	err = meta.EachListItem(list, func(o runtime.Object) error {
 		if obj, ok := o.(client.Object); ok && p.isChild(like, obj) {
-			mine = append(mine, o)
+			mine = append(mine, o.DeepCopyObject())
 		}
 		return nil
 	})

@@ -2,13 +2,10 @@ package builder
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -66,7 +63,7 @@ type Engine struct {
 	written  *ownWrites
 
 	mu               *sync.RWMutex
-	indexed          map[kind]bool
+	indexed          map[kind]index
 	indexedElsewhere map[kind]bool
 
 	dry bool // writes are tried, not made: see rehearse
@@ -99,7 +96,7 @@ func NewEngine(c client.Client, o Options) *Engine {
 		waits:            newWaits(o.Name),
 		tracer:           tracerOf(o.TracerProvider),
 		mu:               &sync.RWMutex{},
-		indexed:          map[kind]bool{},
+		indexed:          map[kind]index{},
 		indexedElsewhere: map[kind]bool{},
 		renewed:          lru.New(maxFailures),
 		hashes:           lru.New(maxFailures),
@@ -114,40 +111,4 @@ func NewEngine(c client.Client, o Options) *Engine {
 func EngineFor(mgr manager.Manager, name string) *Engine {
 	name = cmp.Or(name, DefaultName)
 	return NewEngine(mgr.GetClient(), Options{Name: name, Recorder: mgr.GetEventRecorder(name), Reader: mgr.GetAPIReader()})
-}
-
-// IndexOwned indexes kinds by their controller, so that an owner's children are found without looking at others'.
-// Call it once for each kind, before the manager starts, with manager.GetFieldIndexer(); an Operator does so for what
-// it Owns. Without an index a pass reads each child by name, and pruning lists the namespace.
-func (e *Engine) IndexOwned(ctx context.Context, indexer client.FieldIndexer, objs ...client.Object) error {
-	for _, obj := range objs {
-		k, err := e.kinds.of(obj)
-		if err != nil {
-			return err
-		}
-		if err := indexer.IndexField(ctx, obj, e.ownerIndex(), controllerUIDs); err != nil {
-			return fmt.Errorf("index %s by controller: %w", k.gvk.GroupKind(), err)
-		}
-		e.mu.Lock()
-		e.indexed[k] = true
-		e.mu.Unlock()
-	}
-	return nil
-}
-
-// ownerIndex is the index's name. It has the engine's name in it, since two controllers may own the same kind.
-func (e *Engine) ownerIndex() string { return "armature.controllerUID/" + e.name }
-
-// controllerUIDs is the index's value: the UID of the controller.
-func controllerUIDs(o client.Object) []string {
-	if ref := metav1.GetControllerOfNoCopy(o); ref != nil {
-		return []string{string(ref.UID)}
-	}
-	return nil
-}
-
-func (e *Engine) isIndexed(k kind) bool {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.indexed[k]
 }

@@ -114,10 +114,8 @@ func (p *pass) carryOut(ctx context.Context, wants []Child, edits []Edit, scales
 
 // look gathers what the plan is shown.
 func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
-	for _, k := range l.owned {
-		if err := p.look(ctx, k); err != nil {
-			return View{}, err
-		}
+	if err := p.look(ctx, l.owned...); err != nil {
+		return View{}, err
 	}
 	for _, k := range l.away {
 		if err := p.lookElsewhere(ctx, k); err != nil {

@@ -2,12 +2,8 @@ package builder
 
 import (
 	"context"
-	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/store"
@@ -15,38 +11,6 @@ import (
 
 // children is what an owner has, by key. Its objects are shared with the cache: read only.
 type children map[store.Key]client.Object
-
-// listOwned adds the owner's children of one kind.
-func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kind, into *children) error {
-	list, err := e.kinds.emptyList(k)
-	if err != nil {
-		return err
-	}
-	if err := e.list(ctx, owner.GetUID(), k, list, e.among(owner, k)...); err != nil {
-		return fmt.Errorf("list %s owned by %s: %w", k.gvk.GroupKind(), owner.GetName(), err)
-	}
-	if len(*into) == 0 {
-		*into = make(children, meta.LenList(list))
-	}
-	return meta.EachListItem(list, func(o runtime.Object) error {
-		if obj, ok := o.(client.Object); ok && metav1.IsControlledBy(obj, owner) {
-			(*into)[k.key(obj)] = obj
-		}
-		return nil
-	})
-}
-
-// among narrows a list to where the owner's children are: by the index when there is one, else by namespace.
-func (e *Engine) among(owner client.Object, k kind) []client.ListOption {
-	var opts []client.ListOption
-	if ns := owner.GetNamespace(); ns != "" {
-		opts = append(opts, client.InNamespace(ns))
-	}
-	if e.isIndexed(k) {
-		opts = append(opts, client.MatchingFields{e.ownerIndex(): string(owner.GetUID())})
-	}
-	return opts
-}
 
 // read returns the object of a key, whoever's it is, or nil if there is none. From a cache it is shared: read only.
 func (e *Engine) read(ctx context.Context, from client.Reader, k kind, key store.Key) (client.Object, error) {

@@ -61,19 +61,6 @@ func (p *pass) wrote(k kind, key store.Key) {
 	}
 }
 
-// list lists objects of a kind from the cache, once that shows what was written of the kind for this owner. Its objects
-// are shared with the cache: read only. A kind without an index may not have a cache, and is listed as the client does.
-func (e *Engine) list(ctx context.Context, owner types.UID, k kind, list client.ObjectList, among ...client.ListOption) error {
-	among = append(among, client.UnsafeDisableDeepCopy)
-	if !e.isIndexed(k) {
-		return e.client.List(ctx, list, among...)
-	}
-	if err := e.awaitOwnWrites(ctx, owner, k); err != nil {
-		return err
-	}
-	return e.client.List(ctx, list, append(among, client.DisableReadYourWritesConsistency)...)
-}
-
 // awaitOwnWrites reads what was written for an owner: a consistent client's read of an object waits for the writes of
 // that object alone.
 func (e *Engine) awaitOwnWrites(ctx context.Context, owner types.UID, k kind) error {

@@ -68,15 +68,15 @@ func (l *loop[T]) lookThrough(ctx context.Context, p *pass) ([]client.Object, er
 			continue
 		}
 		inNamespace := client.InNamespace(p.owner.GetNamespace())
-		indexed := l.engine.isIndexed(t.kind) // but in tests
-		if !indexed || len(parents) >= manyParents {
+		i, indexed := l.engine.indexOf(t.kind) // but in tests
+		if i.informer == nil && (!indexed || len(parents) >= manyParents) {
 			var options []client.ListOption
 			limit := math.MaxInt
 			if indexed {
 				limit = fewOthers * len(parents)
 				options = append(options, client.Limit(limit))
 			}
-			all, n, err := l.engine.listControlled(ctx, p.owner.GetUID(), t.kind, parents, append(options, inNamespace)...)
+			all, n, err := l.engine.listControlled(ctx, t.kind, parents, append(options, inNamespace)...)
 			if err != nil {
 				return nil, err
 			}
@@ -86,7 +86,7 @@ func (l *loop[T]) lookThrough(ctx context.Context, p *pass) ([]client.Object, er
 			}
 		}
 		for uid := range parents {
-			own, _, err := l.engine.listControlled(ctx, p.owner.GetUID(), t.kind, parents, inNamespace, client.MatchingFields{l.engine.ownerIndex(): string(uid)})
+			own, err := l.engine.controlledBy(ctx, uid, p.owner.GetNamespace(), t.kind)
 			if err != nil {
 				return nil, err
 			}
@@ -97,8 +97,8 @@ func (l *loop[T]) lookThrough(ctx context.Context, p *pass) ([]client.Object, er
 }
 
 const (
-	// manyParents is from how many parents on all objects of a namespace are looked at, which is ten times quicker than to
-	// ask for those of each parent,
+	// manyParents is from how many parents on all objects of a namespace are looked at where there is no informer at hand,
+	// which is ten times quicker than to ask the client for those of each parent,
 	manyParents = 16
 	// fewOthers is how many there may be of them for each parent; else each is asked for after all.
 	fewOthers = 32
@@ -107,13 +107,14 @@ const (
 // listControlled returns the objects of a kind, among those listed, that one of the parents controls, and how many were
 // listed.
 func (e *Engine) listControlled(
-	ctx context.Context, owner types.UID, k kind, parents map[types.UID]client.Object, among ...client.ListOption,
+	ctx context.Context, k kind, parents map[types.UID]client.Object, among ...client.ListOption,
 ) (controlled []client.Object, listed int, err error) {
 	list, err := e.kinds.emptyList(k)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := e.list(ctx, owner, k, list, among...); err != nil {
+	among = append(among, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency) // the parent's controller writes them
+	if err := e.client.List(ctx, list, among...); err != nil {
 		return nil, 0, fmt.Errorf("list %s: %w", k.gvk.GroupKind(), err)
 	}
 	err = meta.EachListItem(list, func(o runtime.Object) error {

@@ -58,15 +58,28 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	}, nil
 }
 
-// look reads the owner's children of one kind, once a pass.
-func (p *pass) look(ctx context.Context, k kind) error {
-	if p.listed[k] {
-		return nil
+// look reads the owner's children of some kinds, each once a pass.
+func (p *pass) look(ctx context.Context, kinds ...kind) error {
+	lists, n := make([][]client.Object, len(kinds)), 0
+	for i, k := range kinds {
+		if p.listed[k] {
+			continue
+		}
+		list, err := p.engine.listOwned(ctx, p.owner, k)
+		if err != nil {
+			return err
+		}
+		p.listed[k] = true
+		lists[i], n = list, n+len(list)
 	}
-	if err := p.engine.listOwned(ctx, p.owner, k, &p.seen); err != nil {
-		return err
+	if len(p.seen) == 0 {
+		p.seen = make(children, n) // at once: to let it grow is a good part of what a pass costs
 	}
-	p.listed[k] = true
+	for i, k := range kinds {
+		for _, obj := range lists[i] {
+			p.seen[k.key(obj)] = obj
+		}
+	}
 	return nil
 }
 

@@ -169,7 +169,7 @@ func (r *rollout) goBackIn(ctx context.Context, phase string) (ready bool, err e
 // weighReturn says what has to be done to return a child to what it was. What was not kept of it (a Secret) stays as it
 // is, or comes as it is wanted now if it isn't there. Nothing but what the owner's children can be is written.
 func (r *rollout) weighReturn(ctx context.Context, old *snapshotChild) (*write, error) {
-	now := r.byKey[old.key()]
+	now := r.wantedAs(old.key())
 	switch {
 	case !r.manages(old.key().GroupKind()):
 		return nil, nil

@@ -63,8 +63,8 @@ func (h Halt) String() string { return "phase " + h.Phase + ": " + h.Key.String(
 // rollout is one pass over phased children.
 type rollout struct {
 	*pass
-	ds     []*desired // the phased children, as given
-	byKey  map[store.Key]*desired
+	ds     []*desired             // the phased children, as given
+	byKey  map[store.Key]*desired // the same; made when it is asked for
 	free   []Child
 	kept   []*revision // that exist, oldest first
 	last   *revision   // that was completed; nil at the first install
@@ -86,8 +86,8 @@ func (p *pass) applyAll(ctx context.Context, wants []Child) (done bool, err erro
 	if p.owner.GetNamespace() == "" {
 		return false, fmt.Errorf("%w: phases need an owner in a namespace, where its revisions live; %s is in none", ErrMisuse, p.ownerKey)
 	}
-	r := &rollout{pass: p, byKey: map[store.Key]*desired{}}
-	var phased []Child
+	r := &rollout{pass: p}
+	phased := make([]Child, 0, len(wants))
 	for _, c := range wants {
 		if c.phase == "" {
 			r.free = append(r.free, c)
@@ -111,6 +111,7 @@ func (p *pass) applyAll(ctx context.Context, wants []Child) (done bool, err erro
 func (r *rollout) load(ctx context.Context, phased []Child) error {
 	var errs []error
 	r.expect(len(phased))
+	r.ds = make([]*desired, 0, len(phased))
 	for _, c := range phased {
 		d, err := r.desire(c)
 		if err != nil {
@@ -118,7 +119,6 @@ func (r *rollout) load(ctx context.Context, phased []Child) error {
 			continue
 		}
 		r.ds = append(r.ds, d)
-		r.byKey[d.key] = d
 	}
 	hash, err := r.engine.hashOf(r.pass, r.ds)
 	if err := errors.Join(append(errs, err)...); err != nil {
@@ -155,12 +155,12 @@ func (r *rollout) goForward(ctx context.Context, freeErr error) (done bool, err 
 		blocked = blocked || !ready
 		errs = append(errs, err)
 	}
+	in := r.byPhase()
 	for _, name := range r.phasing.names {
 		if first {
 			break
 		}
-		in := slices.DeleteFunc(slices.Clone(r.ds), func(d *desired) bool { return d.child.phase != name })
-		ready, err := r.runPhase(ctx, in, blocked)
+		ready, err := r.runPhase(ctx, in[name], blocked)
 		if !ready && r.result.Rollout.Phase == "" {
 			r.result.Rollout.Phase = name
 		}
@@ -182,6 +182,26 @@ func (r *rollout) goForward(ctx context.Context, freeErr error) (done bool, err 
 		r.tellHalt()
 		return false, err
 	}
+}
+
+// byPhase returns the children of each phase, as given.
+func (r *rollout) byPhase() map[string][]*desired {
+	in := make(map[string][]*desired, len(r.phasing.names))
+	for _, d := range r.ds {
+		in[d.child.phase] = append(in[d.child.phase], d)
+	}
+	return in
+}
+
+// wantedAs returns what is wanted of a key; nil if nothing is.
+func (r *rollout) wantedAs(key store.Key) *desired {
+	if r.byKey == nil {
+		r.byKey = make(map[store.Key]*desired, len(r.ds))
+		for _, d := range r.ds {
+			r.byKey[d.key] = d
+		}
+	}
+	return r.byKey[key]
 }
 
 // runPhase applies some children and reports whether they are all as wanted and ready. If they are held, only what
@@ -271,10 +291,8 @@ func (r *rollout) snapshotBefore() *snapshot {
 
 // manages reports whether the owner's children can be of a kind.
 func (r *rollout) manages(of schema.GroupKind) bool {
-	for key := range r.byKey {
-		if key.GroupKind() == of {
-			return true
-		}
+	if slices.ContainsFunc(r.ds, func(d *desired) bool { return d.key.GroupKind() == of }) {
+		return true
 	}
 	return slices.ContainsFunc(r.prunes, func(obj client.Object) bool {
 		k, err := r.engine.kinds.of(obj)

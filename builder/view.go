@@ -50,15 +50,29 @@ func newView(now time.Time, children iter.Seq[client.Object]) View {
 // sortByName gives objects an order, so that the same view always makes the same plan. Of one kind each has a name of
 // its own; objects without a Go type may be of several.
 func sortByName(objs []client.Object) {
-	slices.SortFunc(objs, func(a, b client.Object) int {
-		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
+	if len(objs) < 2 {
+		return
+	}
+	type named struct {
+		name, namespace string
+		object          client.Object
+	}
+	all := make([]named, len(objs)) // to ask each object once
+	for i, o := range objs {
+		all[i] = named{o.GetName(), o.GetNamespace(), o}
+	}
+	slices.SortFunc(all, func(a, b named) int {
+		if a.namespace != b.namespace {
+			return strings.Compare(a.namespace, b.namespace)
+		}
+		if c := strings.Compare(a.name, b.name); c != 0 {
 			return c
 		}
-		if c := strings.Compare(a.GetName(), b.GetName()); c != 0 {
-			return c
-		}
-		return strings.Compare(a.GetObjectKind().GroupVersionKind().String(), b.GetObjectKind().GroupVersionKind().String())
+		return strings.Compare(a.object.GetObjectKind().GroupVersionKind().String(), b.object.GetObjectKind().GroupVersionKind().String())
 	})
+	for i := range all {
+		objs[i] = all[i].object
+	}
 }
 
 // WithReferred returns the view with objects that the owner refers to, for tests of plans.

@@ -32,10 +32,12 @@ type FluxSetupStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Pending is how many jobs wait in this queue, those that can't be admitted as they are included.
+	// +kubebuilder:default=0
 	// +optional
 	Pending int32 `json:"pending"`
 
 	// Admitted is how many jobs hold a reservation.
+	// +kubebuilder:default=0
 	// +optional
 	Admitted int32 `json:"admitted"`
 

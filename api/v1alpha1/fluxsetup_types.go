@@ -142,7 +142,7 @@ type FluxSetupSpec struct {
 
 // FluxSetupMiniCluster says what sizes of MiniClusters jobs may have.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.size) || !has(self.maxSize) || self.size <= self.maxSize",message="size is over maxSize"
+// +kubebuilder:validation:XValidation:rule="!has(self.size) || !has(self.maxSize) || self.size <= self.maxSize",fieldPath=".size",message="must be at most maxSize: a FluxJob gets this size if it asks for none"
 type FluxSetupMiniCluster struct {
 	// Size is that of jobs that don't say one, in pods. Default: 1.
 	// +optional

@@ -27,7 +27,7 @@ func waitingJobs(n int, strict bool) State {
 // BenchmarkDecide is one pass over a full queue: no one is admitted, and all are looked at.
 func BenchmarkDecide(b *testing.B) {
 	for _, strict := range []bool{true, false} {
-		for _, n := range []int{1000, 10_000, 100_000} {
+		for _, n := range []int{1000, 10_000, 20_000, 100_000} {
 			s := waitingJobs(n, strict)
 			for i := range s.Holders {
 				s.Holders[i].Priority = 9
@@ -46,7 +46,7 @@ func BenchmarkDecide(b *testing.B) {
 
 // BenchmarkDecideAdmitting is a pass over an empty queue, which admits as many as fit.
 func BenchmarkDecideAdmitting(b *testing.B) {
-	for _, n := range []int{1000, 10_000, 100_000} {
+	for _, n := range []int{1000, 10_000, 20_000, 100_000} {
 		s := waitingJobs(n, false)
 		s.Holders = nil
 		b.Run(fmt.Sprintf("waiting=%d", n), func(b *testing.B) {
@@ -61,7 +61,7 @@ func BenchmarkDecideAdmitting(b *testing.B) {
 
 // BenchmarkDecidePreempting is a pass in which the waiting push out hundreds.
 func BenchmarkDecidePreempting(b *testing.B) {
-	for _, n := range []int{1000, 10_000, 100_000} {
+	for _, n := range []int{1000, 10_000, 20_000, 100_000} {
 		s := waitingJobs(n, false)
 		b.Run(fmt.Sprintf("waiting=%d", n), func(b *testing.B) {
 			for b.Loop() {
@@ -77,7 +77,7 @@ func BenchmarkDecidePreempting(b *testing.B) {
 // vain for someone to push out.
 func BenchmarkDecideMixed(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{1000, 10_000, 100_000} {
+	for _, n := range []int{1000, 10_000, 20_000, 100_000} {
 		s := waitingJobs(n, false)
 		for i := range s.Holders {
 			s.Holders[i].Priority = int32(random.IntN(5))
@@ -90,6 +90,28 @@ func BenchmarkDecideMixed(b *testing.B) {
 		b.Run(fmt.Sprintf("waiting=%d", n), func(b *testing.B) {
 			for b.Loop() {
 				Decide(s)
+			}
+		})
+	}
+}
+
+// BenchmarkDecideInVain is a pass over jobs that all look in vain for someone to push out, none of which needs as much of
+// everything as another.
+func BenchmarkDecideInVain(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 20_000, 100_000} {
+		s := waitingJobs(n, false)
+		for i := range s.Holders {
+			s.Holders[i].Priority = int32(i % 10)
+		}
+		for i := range s.Jobs {
+			s.Jobs[i].Priority = int32(1 + i%5)
+			s.Jobs[i].Needs = Amounts{1, 3000 + int64(i)*900/int64(n), 15_000_000 - int64(i), 0}
+		}
+		b.Run(fmt.Sprintf("waiting=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				if d := Decide(s); len(d.Evicted) > 0 {
+					b.Fatal("there is no one to push out")
+				}
 			}
 		})
 	}

@@ -8,21 +8,10 @@ import (
 // Decide says who gets in, who must go, and who is next. It changes nothing that it is given, and the order of jobs,
 // holders and setups means nothing to it.
 //
-// It takes n log n for n jobs, as long as no one is evicted; a search for holders to evict takes time in proportion to
-// their number.
+// It takes n log n for n jobs. To that comes, for each job that others are evicted for and for each priority of those who
+// look for room, time in proportion to the number of holders.
 func Decide(s State) Decisions {
-	resources := 0
-	if len(s.Setups) > 0 {
-		resources = len(s.Setups[0].Quota)
-	}
-	p := &pass{State: &s, now: newUsage(s.Setups, resources), failed: make([][]request, len(s.Setups))}
-	p.soon = p.now.clone()
-	p.out.Why = make([]Why, len(s.Jobs))
-	p.out.Waiting = make([][]int, len(s.Setups))
-	p.leaving = make([]bool, len(s.Holders))
-	for i := range s.Holders {
-		p.hold(i)
-	}
+	p := newPass(&s)
 	p.lineUp()
 	for len(p.lines) > 0 {
 		l := p.lines[0]
@@ -46,8 +35,25 @@ type pass struct {
 	leaving []bool // of the holders
 	victims []int  // the holders, those first that are to be evicted first; nil until someone asks
 	failed  [][]request
+	without map[reach]*usage // soon, if those went as well who are within reach
 	lines   lines
 	out     Decisions
+}
+
+func newPass(s *State) *pass {
+	resources := 0
+	if len(s.Setups) > 0 {
+		resources = len(s.Setups[0].Quota)
+	}
+	p := &pass{State: s, now: newUsage(s.Setups, resources), failed: make([][]request, len(s.Setups)), without: map[reach]*usage{}}
+	p.soon = p.now.clone()
+	p.out.Why = make([]Why, len(s.Jobs))
+	p.out.Waiting = make([][]int, len(s.Setups))
+	p.leaving = make([]bool, len(s.Holders))
+	for i := range s.Holders {
+		p.hold(i)
+	}
+	return p
 }
 
 // hold counts a holder, and evicts it if it must go whatever the others do.
@@ -148,11 +154,11 @@ func (p *pass) judge(i int) Why {
 			return Why{Reason: MakingRoom}
 		}
 		if p.Setups[job.Setup].Strict && !p.soon.borrows(job.Setup, job.Needs) {
-			p.soon.take(job.Setup, job.Needs)
+			p.promise(job)
 		}
 		return Why{Short, short}
 	}
-	p.soon.take(job.Setup, job.Needs)
+	p.promise(job)
 	if free, _ := p.now.fits(job.Setup, job.Needs); !free || job.Leaving {
 		return Why{Reason: MakingRoom}
 	}

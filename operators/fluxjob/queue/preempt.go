@@ -2,6 +2,7 @@ package queue
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -17,6 +18,9 @@ func (p *pass) makeRoom(i int) bool {
 	if !p.Setups[job.Setup].Preempts {
 		return false
 	}
+	if p.isHopeless(job) {
+		return false
+	}
 	for _, f := range p.failed[job.Setup] {
 		if job.Priority <= f.priority && job.Needs.covers(f.needs) {
 			return false // there is less to be had for it, and it needs no less
@@ -28,11 +32,10 @@ func (p *pass) makeRoom(i int) bool {
 		return false
 	}
 	for _, v := range victims {
-		p.leaving[v] = true
-		p.soon.free(p.Holders[v].Setup, p.Holders[v].Holds)
+		p.sendAway(v)
 		p.out.Evicted = append(p.out.Evicted, Eviction{Holder: v, Cause: Preempted, For: i})
 	}
-	p.soon.take(job.Setup, job.Needs)
+	p.promise(job)
 	for setup := range p.failed { // what was in vain before may not be now: victims may have left more than was needed
 		p.failed[setup] = nil
 	}
@@ -42,16 +45,16 @@ func (p *pass) makeRoom(i int) bool {
 // chooseVictims returns the holders to evict for a job, nil if all that may be evicted would not make room.
 func (p *pass) chooseVictims(job *Job) []int {
 	candidates := p.candidates(job)
-	first, tried := p.evictInOrder(job, candidates)
+	first, tried := p.evictInOrder(job, slices.Values(candidates))
 	if len(first) < 2 {
 		return first
 	}
 	// Others of no higher priority may be fewer: the most useful first.
 	highest := p.Holders[candidates[tried-1]].Priority
-	candidates = slices.DeleteFunc(slices.Clone(candidates), func(v int) bool { return p.Holders[v].Priority > highest })
-	use := p.usefulness(job)
-	slices.SortStableFunc(candidates, func(a, b int) int { return -cmp.Compare(use(a), use(b)) })
-	second, _ := p.evictInOrder(job, candidates)
+	for tried < len(candidates) && p.Holders[candidates[tried]].Priority == highest {
+		tried++
+	}
+	second, _ := p.evictInOrder(job, p.mostUsefulFirst(job, candidates[:tried]))
 	if second != nil && len(second) < len(first) {
 		return second
 	}
@@ -80,10 +83,11 @@ func (p *pass) candidates(job *Job) []int {
 // evictInOrder evicts candidates one by one until a job fits, and then spares those who turn out not to be needed, the
 // last ones first. It returns nil if the job doesn't fit in the end, and how many candidates it took. Holders of other
 // setups are evicted only if the job would get what is its own setup's, and as long as theirs has more than its own.
-func (p *pass) evictInOrder(job *Job, candidates []int) (victims []int, tried int) {
+func (p *pass) evictInOrder(job *Job, candidates iter.Seq[int]) (victims []int, tried int) {
 	u := p.soon.clone()
 	reclaims := !u.borrows(job.Setup, job.Needs)
-	for n, v := range candidates {
+	for v := range candidates {
+		tried++
 		h := &p.Holders[v]
 		if p.leaving[v] || (h.Setup != job.Setup && !(reclaims && u.borrowing(h.Setup, job.Needs))) {
 			continue
@@ -91,10 +95,10 @@ func (p *pass) evictInOrder(job *Job, candidates []int) (victims []int, tried in
 		u.free(h.Setup, h.Holds)
 		victims = append(victims, v)
 		if fits, _ := u.fits(job.Setup, job.Needs); fits {
-			return p.spare(u, job, victims), n + 1
+			return p.spare(u, job, victims), tried
 		}
 	}
-	return nil, len(candidates)
+	return nil, tried
 }
 
 // spare returns the victims that are needed.
@@ -109,21 +113,4 @@ func (p *pass) spare(u *usage, job *Job, victims []int) []int {
 		u.free(h.Setup, h.Holds)
 	}
 	return victims
-}
-
-// usefulness returns how much of what a job lacks a holder has.
-func (p *pass) usefulness(job *Job) func(v int) float64 {
-	lacks := make(Amounts, len(job.Needs))
-	for r, n := range job.Needs {
-		lacks[r] = p.soon.lack(job.Setup, r, n)
-	}
-	return func(v int) float64 {
-		use := 0.0
-		for r, lack := range lacks {
-			if lack > 0 {
-				use += float64(min(lack, p.Holders[v].Holds[r])) / float64(lack)
-			}
-		}
-		return use
-	}
 }

@@ -19,6 +19,7 @@ type cluster struct {
 	evicted int
 	ever    map[ID]int // how often each was admitted
 	names   int
+	shrunk  bool // a quota has
 }
 
 func newCluster(t *rapid.T) *cluster {
@@ -88,10 +89,11 @@ func (c *cluster) decide() Decisions {
 // check holds decisions against the rules, in other words than Decide's.
 func (c *cluster) check(d Decisions) {
 	s := &c.state
-	admits := make([]bool, len(s.Setups))
+	given := make([]Amounts, len(s.Setups)) // in this decision: a quota that has shrunk is exceeded by what was given before
 	used := make([]Amounts, len(s.Setups))
 	for i := range used {
 		used[i] = make(Amounts, len(s.Setups[0].Quota))
+		given[i] = make(Amounts, len(s.Setups[0].Quota))
 	}
 	for _, h := range s.Holders {
 		used[h.Setup].plus(h.Holds)
@@ -99,20 +101,27 @@ func (c *cluster) check(d Decisions) {
 	for _, i := range d.Admitted {
 		assert.False(c.t, s.Jobs[i].Leaving, "%s was admitted before it had left", s.Jobs[i].ID)
 		used[s.Jobs[i].Setup].plus(s.Jobs[i].Needs)
-		admits[s.Jobs[i].Setup] = true
+		given[s.Jobs[i].Setup].plus(s.Jobs[i].Needs)
 	}
 	for r := range s.Setups[0].Quota {
 		var all, lent, lendable int64
+		borrowed := false
 		for i, setup := range s.Setups {
 			quota := setup.Quota[r]
 			if quota == Unlimited {
 				continue
 			}
-			assert.LessOrEqual(c.t, used[i][r], sum(quota, setup.Borrow[r]), "setup %d borrows more of %d than it may", i, r)
 			lends := min(quota, setup.Lend[r])
+			if given[i][r] > 0 {
+				assert.LessOrEqual(c.t, used[i][r], sum(quota, setup.Borrow[r]), "setup %d borrows more of %d than it may", i, r)
+				borrowed = borrowed || used[i][r] > quota-lends
+			}
 			all += quota - used[i][r]
 			lendable += lends
 			lent += max(0, used[i][r]-(quota-lends))
+		}
+		if !borrowed && c.shrunk {
+			continue
 		}
 		assert.GreaterOrEqual(c.t, all, int64(0), "more of %d is used than there is", r)
 		assert.LessOrEqual(c.t, lent, lendable, "more of %d is used than its owners lend", r)
@@ -171,6 +180,17 @@ func (c *cluster) requeue() {
 	}
 }
 
+// shrink changes a quota, whatever is held of it.
+func (c *cluster) shrink() {
+	c.state.Setups = slices.Clone(c.state.Setups)
+	setup := &c.state.Setups[rapid.IntRange(0, len(c.state.Setups)-1).Draw(c.t, "shrinks")]
+	setup.Quota = slices.Clone(setup.Quota)
+	for r := range setup.Quota {
+		setup.Quota[r] = rapid.Int64Range(0, 10).Draw(c.t, "quota")
+	}
+	c.shrunk = true
+}
+
 func (c *cluster) isTooLarge(j Job) bool {
 	large, _ := newUsage(c.state.Setups, len(j.Needs)).tooLarge(j.Setup, j.Needs)
 	return large
@@ -183,6 +203,7 @@ func TestQuotaIsNeverExceededAndEveryoneGetsATurn(t *testing.T) {
 			"arrive": func(*rapid.T) { c.arrive() },
 			"decide": func(*rapid.T) { c.decide() },
 			"leave":  func(*rapid.T) { c.requeue() },
+			"shrink": func(*rapid.T) { c.shrink() },
 			"end": func(t *rapid.T) {
 				if n := len(c.state.Holders); n > 0 {
 					c.end(rapid.IntRange(0, n-1).Draw(t, "holder"))
@@ -392,6 +413,38 @@ func TestVictimsAreTheFewest(t *testing.T) {
 		assert.Equal(t, lowest, highest)
 		for _, e := range Decide(s).Evicted {
 			assert.Less(t, gone-s.Holders[e.Holder].Holds[0], s.Jobs[0].Needs[0], "%s could have stayed", s.Holders[e.Holder].ID)
+		}
+	})
+}
+
+// Who is told at once that there is no one to push out would have found no one; also once others have pushed someone out.
+func TestTheHopelessFindNoVictims(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCluster(t)
+		for i := range c.state.Setups {
+			c.state.Setups[i].Preempts = true
+		}
+		for range rapid.IntRange(1, 12).Draw(t, "running") {
+			c.arrive()
+		}
+		c.decide()
+		for range rapid.IntRange(1, 12).Draw(t, "waiting") {
+			c.arrive()
+		}
+		p := newPass(&c.state)
+		for i := range c.state.Jobs {
+			job := &c.state.Jobs[i]
+			hopeless, victims := p.isHopeless(job), p.chooseVictims(job)
+			if fits, _ := p.soon.fits(job.Setup, job.Needs); fits {
+				p.promise(job)
+				continue
+			}
+			if hopeless {
+				assert.Empty(t, victims, "for %s", job.ID)
+			} else if len(c.state.Setups) == 1 {
+				assert.NotEmpty(t, victims, "for %s: in a queue of its own all that may go, go", job.ID)
+			}
+			p.makeRoom(i)
 		}
 	})
 }

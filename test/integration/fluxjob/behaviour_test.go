@@ -58,6 +58,17 @@ func TestTheThirdJobOnAQuotaOfTwoWaitsAndThenRuns(t *testing.T) {
 	assert.Equal(t, v1alpha1.FluxJobRunning, p.job("b").Status.State)
 }
 
+// A count of nobody is a 0, in the columns of kubectl too.
+func TestAnEmptyQueueCountsNobody(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.setup(clusters(1))
+	eventually(t, "it is open", func() bool { return len(p.queue(p.namespace).Status.Conditions) > 0 })
+	out, err := p.kubectl("get", "fluxsetup", p.namespace, "-o", "jsonpath={.status.pending} wait, {.status.admitted} run")
+	require.NoError(t, err)
+	assert.Equal(t, "0 wait, 0 run", out)
+}
+
 func TestAQueueMayComeLateAndGo(t *testing.T) {
 	p := newPlace(t)
 	stop := p.manage()
@@ -329,7 +340,7 @@ func TestBadInputIsRefusedByTheAPIServer(t *testing.T) {
 		spec v1alpha1.FluxSetupSpec
 		want string
 	}{
-		"sizes":    {v1alpha1.FluxSetupSpec{MiniCluster: v1alpha1.FluxSetupMiniCluster{Size: ptr.To[int32](3), MaxSize: ptr.To[int32](2)}}, "size is over maxSize"},
+		"sizes":    {v1alpha1.FluxSetupSpec{MiniCluster: v1alpha1.FluxSetupMiniCluster{Size: ptr.To[int32](3), MaxSize: ptr.To[int32](2)}}, "spec.miniCluster.size: Invalid value: must be at most maxSize"},
 		"alone":    {v1alpha1.FluxSetupSpec{LendingLimit: &v1alpha1.FluxQuota{}}, "mean nothing without a cohort"},
 		"strategy": {v1alpha1.FluxSetupSpec{QueueingStrategy: "LIFO"}, "supported values"},
 		"quota":    {v1alpha1.FluxSetupSpec{Quota: v1alpha1.FluxQuota{Pods: ptr.To[int32](-1)}}, "should be greater than or equal to 0"},
