@@ -91,7 +91,8 @@ func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 
 // Reconciler returns the operator's loop on a client and a clock of the caller's, for tests: nothing is watched, and no
 // events are emitted. What has to be read past the cache is read through the client's method Live, if it has one, as
-// that of buildertest has. It reports what is wrong in the description, as ErrMisuse.
+// that of buildertest has, and children are found by an index if it is a client.FieldIndexer, as a cache is. It reports
+// what is wrong in the description, as ErrMisuse.
 func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 	alone := *o
 	options := Options{Name: o.name, Clock: clock}
@@ -104,7 +105,10 @@ func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (recon
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)
 	}
 	l.now = clock
-	return l, nil
+	if indexer, ok := c.(client.FieldIndexer); ok {
+		err = alone.index(context.Background(), indexer, l)
+	}
+	return l, err
 }
 
 // Complete adds the operator to its manager, which must not have been started. It reports all that is wrong in the
@@ -125,10 +129,7 @@ func (o *Operator[T]) add() error {
 		return err
 	}
 	ctx := context.Background() // index registration reads nothing
-	if err := o.engine.IndexOwned(ctx, o.mgr.GetFieldIndexer(), o.owned...); err != nil {
-		return err
-	}
-	if err := o.engine.IndexElsewhere(ctx, o.mgr.GetFieldIndexer(), o.away...); err != nil {
+	if err := o.index(ctx, o.mgr.GetFieldIndexer(), l); err != nil {
 		return err
 	}
 	b := builder.ControllerManagedBy(o.mgr).
@@ -160,11 +161,6 @@ func (o *Operator[T]) add() error {
 		b = b.Watches(read.like, handler.EnqueueRequestsFromMapFunc(owners), builder.WithPredicates(read.matters()))
 	}
 	for _, t := range l.through {
-		if !o.engine.isIndexed(t.kind) {
-			if err := o.engine.IndexOwned(ctx, o.mgr.GetFieldIndexer(), t.like); err != nil {
-				return err
-			}
-		}
 		b = b.Watches(t.like, handler.EnqueueRequestsFromMapFunc(t.owners(o.engine, l.owner)))
 	}
 	for _, n := range l.naming {
@@ -175,6 +171,25 @@ func (o *Operator[T]) add() error {
 	}
 	l.indexed, l.pace = true, newPace()
 	return b.Complete(l)
+}
+
+// index lets children, those elsewhere and grandchildren be found by who controls them.
+func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, l *loop[T]) error {
+	if err := o.engine.IndexOwned(ctx, indexer, o.owned...); err != nil {
+		return err
+	}
+	if err := o.engine.IndexElsewhere(ctx, indexer, o.away...); err != nil {
+		return err
+	}
+	for _, t := range l.through {
+		if o.engine.isIndexed(t.kind) {
+			continue
+		}
+		if err := o.engine.IndexOwned(ctx, indexer, t.like); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // loop checks the description and returns what it describes.

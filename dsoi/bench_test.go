@@ -3,6 +3,7 @@ package dsoi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -20,7 +21,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -31,15 +34,40 @@ import (
 type shelf struct {
 	client.Client
 	scheme   *runtime.Scheme
-	objects  map[schema.GroupVersionKind]map[string]runtime.Object
-	lists    map[schema.GroupVersionKind][]runtime.Object
+	objects  map[schema.GroupVersionKind]toolscache.Indexer
 	requests int
 	mu       sync.Mutex
 }
 
+// shelfInformer lets the operator read as from a manager's cache.
+type shelfInformer struct {
+	cache.Informer
+	toolscache.Indexer
+}
+
+func (i shelfInformer) GetIndexer() toolscache.Indexer { return i.Indexer }
+func (i shelfInformer) HasSynced() bool                { return true }
+func (i shelfInformer) AddIndexers(indexers toolscache.Indexers) error {
+	return i.Indexer.AddIndexers(indexers)
+}
+
+// shelfCache is a shelf as a cache.
+type shelfCache struct {
+	*shelf
+	cache.Informers
+}
+
+func (c shelfCache) GetInformer(_ context.Context, obj client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
+	return shelfInformer{Indexer: c.of(c.kindOf(obj))}, nil
+}
+
+func (c shelfCache) IndexField(context.Context, client.Object, string, client.IndexerFunc) error {
+	return errors.ErrUnsupported
+}
+
 func newShelf() *shelf {
 	return &shelf{
-		scheme: townScheme(), objects: map[schema.GroupVersionKind]map[string]runtime.Object{}, lists: map[schema.GroupVersionKind][]runtime.Object{},
+		scheme: townScheme(), objects: map[schema.GroupVersionKind]toolscache.Indexer{},
 	}
 }
 
@@ -54,18 +82,32 @@ func (s *shelf) kindOf(obj runtime.Object) schema.GroupVersionKind {
 	return gvk
 }
 
-func (s *shelf) put(obj client.Object) {
-	gvk := s.kindOf(obj)
+// of holds the objects of a kind by name: all are in one namespace.
+func (s *shelf) of(gvk schema.GroupVersionKind) toolscache.Indexer {
 	if s.objects[gvk] == nil {
-		s.objects[gvk] = map[string]runtime.Object{}
+		byName := func(obj any) (string, error) { return obj.(client.Object).GetName(), nil }
+		s.objects[gvk] = toolscache.NewIndexer(byName, toolscache.Indexers{})
 	}
-	s.objects[gvk][obj.GetName()] = obj
-	delete(s.lists, gvk)
+	return s.objects[gvk]
+}
+
+func (s *shelf) put(obj client.Object) {
+	if err := s.of(s.kindOf(obj)).Add(obj); err != nil {
+		panic(err)
+	}
+}
+
+func (s *shelf) get(gvk schema.GroupVersionKind, name string) runtime.Object {
+	obj, ok, err := s.of(gvk).GetByKey(name)
+	if !ok || err != nil {
+		return nil
+	}
+	return obj.(runtime.Object)
 }
 
 func (s *shelf) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	obj, ok := s.objects[s.kindOf(into)][key.Name]
-	if !ok {
+	obj := s.get(s.kindOf(into), key.Name)
+	if obj == nil {
 		return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 	}
 	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(obj).Elem())
@@ -75,12 +117,9 @@ func (s *shelf) Get(_ context.Context, key client.ObjectKey, into client.Object,
 func (s *shelf) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
 	gvk := s.kindOf(into)
 	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
-	list, ok := s.lists[gvk]
-	if !ok {
-		for _, obj := range s.objects[gvk] {
-			list = append(list, obj)
-		}
-		s.lists[gvk] = list
+	var list []runtime.Object
+	for _, obj := range s.of(gvk).List() {
+		list = append(list, obj.(runtime.Object))
 	}
 	return meta.SetList(into, list)
 }
@@ -117,7 +156,7 @@ func (w shelfStatus) Patch(_ context.Context, obj client.Object, patch client.Pa
 	if err != nil {
 		return err
 	}
-	o := w.s.objects[w.s.kindOf(obj)][obj.GetName()].DeepCopyObject().(*Town)
+	o := w.s.get(w.s.kindOf(obj), obj.GetName()).DeepCopyObject().(*Town)
 	version := o.ResourceVersion
 	if err := json.Unmarshal(data, o); err != nil {
 		return err
@@ -153,14 +192,14 @@ func manyNodes(n int) *Town {
 func BenchmarkUnchanged200Nodes(b *testing.B) {
 	s := newShelf()
 	s.put(manyNodes(200))
-	r, err := theApp().Operator(nil).Reconciler(s, time.Now)
+	r, err := theApp().Operator(nil).Reconciler(shelfCache{shelf: s}, time.Now)
 	require.NoError(b, err)
 	pass := func() {
 		_, err := r.Reconcile(b.Context(), townRequest)
 		require.NoError(b, err)
 	}
 	pass()
-	for _, obj := range s.objects[appsv1.SchemeGroupVersion.WithKind("StatefulSet")] {
+	for _, obj := range s.of(appsv1.SchemeGroupVersion.WithKind("StatefulSet")).List() {
 		set := readySet(obj.(*appsv1.StatefulSet))
 		for i := range 2 {
 			s.put(&corev1.Pod{
