@@ -39,9 +39,8 @@ type loop[T client.Object] struct {
 
 // Reconcile runs one pass: look, plan, apply, edit, delete, prune, write the status, tell, delete the owner.
 func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	start := l.now()
 	if l.pace != nil {
-		if left := l.pace.left(req.NamespacedName, start); left > 0 {
+		if left := l.pace.left(req.NamespacedName, l.now()); left > 0 {
 			return reconcile.Result{RequeueAfter: left}, nil
 		}
 	}
@@ -62,15 +61,16 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		end(err)
 		return reconcile.Result{}, err
 	}
+	begun := l.now()
 	plan := l.plan(owner, view)
-	planned := l.now()
+	took := l.now().Sub(begun)
 	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure}, plan.Prune
 	p.pruneAll = plan.PruneAll
 	doErr := p.carryOut(ctx, plan.Children, plan.Edits, plan.Scales, plan.Delete)
 	res := p.finish()
 	p.countWaiting("", res)
 	if l.pace != nil {
-		l.pace.note(req.NamespacedName, planned.Sub(start), len(res.Changes) > 0 || doErr != nil, l.now())
+		l.pace.note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())
 	}
 	l.engine.tell(owner, "", res, doErr)
 	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)

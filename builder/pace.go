@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// cheapPass is how long a look at an owner and its plan may take to be repeated at every event.
-	cheapPass = 2 * time.Millisecond
+	// cheapPlan is how long a plan may take to be made at every event.
+	cheapPlan = time.Millisecond
 	// maxRestPasses bounds how long an owner rests, in passes over it,
 	maxRestPasses = 16
 	// maxRest and in time.
@@ -19,7 +19,8 @@ const (
 // pace lets the passes over a large owner be fewer than the events: each of 2000 Jobs has a handful, a look at them all
 // takes milliseconds, and most events are no reason to do anything. After each further pass in a row that has changed
 // no child the owner rests for the time of one pass more; what happens meanwhile is seen by one pass then. Owners whose
-// passes are cheap don't rest, nor do those that get or lose children.
+// plans are cheap don't rest, nor do those that get or lose children. A pass is taken for twice its plan: to look takes
+// about as long, but may also be to wait for the cache, which is no work.
 type pace struct {
 	resting *lru.Cache // types.NamespacedName of owners -> rest
 }
@@ -40,9 +41,9 @@ func (p *pace) left(owner types.NamespacedName, now time.Time) time.Duration {
 	return min(known.(rest).until.Sub(now), maxRest)
 }
 
-// note tells of a pass: how long it looked and planned, and whether it changed a child.
-func (p *pace) note(owner types.NamespacedName, took time.Duration, changed bool, now time.Time) {
-	if changed || took < cheapPass {
+// note tells of a pass: how long its plan took, and whether it changed a child.
+func (p *pace) note(owner types.NamespacedName, plan time.Duration, changed bool, now time.Time) {
+	if changed || plan < cheapPlan {
 		p.resting.Remove(owner)
 		return
 	}
@@ -51,5 +52,5 @@ func (p *pace) note(owner types.NamespacedName, took time.Duration, changed bool
 		passes += known.(rest).passes
 	}
 	passes = min(passes, maxRestPasses)
-	p.resting.Add(owner, rest{passes, now.Add(min(took*time.Duration(passes), maxRest))})
+	p.resting.Add(owner, rest{passes, now.Add(min(2*plan*time.Duration(passes), maxRest))})
 }

@@ -12,18 +12,18 @@ func TestPace(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	owner, other := types.NamespacedName{Name: "large"}, types.NamespacedName{Name: "other"}
-	const took = 10 * time.Millisecond
+	const plan, took = 5 * time.Millisecond, 10 * time.Millisecond
 	for name, c := range map[string]struct {
 		passes []time.Duration
 		change bool // by the last
 		want   time.Duration
 	}{
 		"not seen yet":                     {nil, false, 0},
-		"a cheap pass":                     {[]time.Duration{cheapPass - 1}, false, 0},
-		"one that changed nothing":         {[]time.Duration{took}, false, took},
-		"the third in a row":               {[]time.Duration{took, took, took}, false, 3 * took},
-		"the last changed a child":         {[]time.Duration{took, took, took}, true, 0},
-		"a cheap one between":              {[]time.Duration{took, took, 0, took}, false, took},
+		"a cheap pass":                     {[]time.Duration{cheapPlan - 1}, false, 0},
+		"one that changed nothing":         {[]time.Duration{plan}, false, took},
+		"the third in a row":               {[]time.Duration{plan, plan, plan}, false, 3 * took},
+		"the last changed a child":         {[]time.Duration{plan, plan, plan}, true, 0},
+		"a cheap one between":              {[]time.Duration{plan, plan, 0, plan}, false, took},
 		"many in a row":                    {make([]time.Duration, 100), false, 0},
 		"long ones":                        {[]time.Duration{time.Second}, false, maxRest},
 		"long ones in a row are not worse": {[]time.Duration{time.Second, time.Minute, time.Hour}, false, maxRest},
@@ -42,7 +42,7 @@ func TestPace(t *testing.T) {
 	}
 	p := newPace()
 	for range 3 * maxRestPasses {
-		p.note(owner, took, false, now)
+		p.note(owner, plan, false, now)
 	}
 	assert.Equal(t, maxRestPasses*took, p.left(owner, now), "bounded in passes")
 }
