@@ -9,9 +9,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -106,16 +103,7 @@ func (w *world) watchOwner(ctx context.Context, owner client.Object) (func() (ou
 	if _, ok := owner.(*v1alpha1.DaemonJob); ok {
 		list = &v1alpha1.DaemonJobList{}
 	}
-	in := client.InNamespace(owner.GetNamespace())
-	if err := w.client.List(ctx, list, in); err != nil {
-		cancel()
-		return nil, err
-	}
-	stream, err := watchtools.NewRetryWatcherWithContext(ctx, list.GetResourceVersion(), &cache.ListWatch{
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return w.client.Watch(ctx, list, in, &client.ListOptions{Raw: &options})
-		},
-	})
+	stream, err := lab.Watch(ctx, w.client, list, owner.GetNamespace())
 	if err != nil {
 		cancel()
 		return nil, err

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -100,7 +100,7 @@ func (w *world) run(ctx context.Context, o *operator, namespace string, n int) (
 		return outcome{}, err
 	}
 	heap := lab.WatchHeap(ctx)
-	jobs, err := w.client.Watch(ctx, o.list(), client.InNamespace(namespace))
+	jobs, err := lab.Watch(ctx, w.client, o.list(), namespace)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -114,8 +114,8 @@ func (w *world) run(ctx context.Context, o *operator, namespace string, n int) (
 	var out outcome
 	for done := false; !done; {
 		event, ok := <-jobs.ResultChan()
-		if !ok || meta.IsListType(event.Object) {
-			return out, fmt.Errorf("the watch of the job in %s ended before it did", namespace)
+		if !ok || event.Type == watch.Error {
+			return out, fmt.Errorf("the watch of the job in %s ended before it did: %v", namespace, event.Object)
 		}
 		var size int
 		done, size = o.succeeded(event.Object)
