@@ -14,6 +14,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
+// Who cares for the webhook's certificate.
+const (
+	certificatesGiven       = "given"
+	certificatesSelfManaged = "self-managed"
+)
+
 // options are the command's flags.
 type options struct {
 	kube *genericclioptions.ConfigFlags
@@ -26,9 +32,11 @@ type options struct {
 	healthAddress  string
 	pprofAddress   string
 
-	webhook        bool
-	webhookPort    int
-	webhookCertDir string
+	webhook             bool
+	webhookPort         int
+	webhookCertDir      string
+	webhookCertificates string
+	webhookName         string
 
 	leaderElect          bool
 	leaderElectNamespace string
@@ -76,6 +84,8 @@ The CRDs must be there, and not older than this program needs: armature install`
 	f.BoolVar(&o.webhook, "webhook", false, "serve the validating webhook, which refuses specs that an operator couldn't carry out as they are applied, not only by condition")
 	f.IntVar(&o.webhookPort, "webhook-port", 9443, "`port` of the webhook")
 	f.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "`directory` of tls.crt and tls.key for the webhook, read again when they change; needed with --webhook")
+	f.StringVar(&o.webhookCertificates, "webhook-certificates", certificatesGiven, "who puts the certificate there: given (somebody else) or self-managed (the manager: it makes one and renews it, in the Secret that is mounted there, and tells the API server whom to trust)")
+	f.StringVar(&o.webhookName, "webhook-name", "armature", "`name` of the ValidatingWebhookConfiguration that a self-managed certificate is for; its Secret and its Service, in the manager's namespace, have this name with -webhook appended")
 	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only while holding the lease, so that several managers can run")
 	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
 	f.StringSliceVar(&o.operators, "operators", []string{"*"}, "`names` of the operators to run, separated by commas; * is all of them")
@@ -103,6 +113,9 @@ func (o options) validate() error {
 	}
 	if o.webhook && o.webhookCertDir == "" {
 		return errors.New("--webhook needs --webhook-cert-dir: the API server calls no webhook without a certificate that it trusts")
+	}
+	if o.webhook && o.webhookCertificates != certificatesGiven && o.webhookCertificates != certificatesSelfManaged {
+		return fmt.Errorf("--webhook-certificates must be %s or %s, got %q", certificatesGiven, certificatesSelfManaged, o.webhookCertificates)
 	}
 	for _, name := range o.watchNamespaces {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {

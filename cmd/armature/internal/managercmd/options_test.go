@@ -20,6 +20,7 @@ func TestFlagsThatCannotWorkAreRefused(t *testing.T) {
 		{options{concurrency: 1, qps: 5, burst: -1}, "--kube-api-burst must not be negative, got -1"},
 		{options{concurrency: 1, qps: -1, burst: 5}, "--kube-api-burst is 5, which means nothing without --kube-api-qps"},
 		{options{concurrency: 1, qps: -1, webhook: true}, "--webhook needs --webhook-cert-dir"},
+		{options{concurrency: 1, qps: -1, webhook: true, webhookCertDir: "x", webhookCertificates: "mine"}, `--webhook-certificates must be given or self-managed, got "mine"`},
 		{options{concurrency: 1, qps: -1, watchNamespaces: []string{"a", "B"}}, `--watch-namespaces: "B" can't be a namespace's name: `},
 	} {
 		require.ErrorContains(t, c.o.validate(), c.says)

@@ -22,8 +22,8 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/cmd/armature/internal/admission"
 	"github.com/armature-dev/armature/cmd/armature/internal/kindmetrics"
+	"github.com/armature-dev/armature/internal/admission"
 )
 
 // leaseName is the lease that managers of one cluster compete for.
@@ -45,7 +45,11 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(o, logger)
+	certificate, err := webhookCertificate(o)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(o, certificate, logger)
 	if err != nil {
 		return err
 	}
@@ -63,8 +67,7 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 		return err
 	}
 	if o.webhook {
-		admission.Register(mgr)
-		if err := mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker()); err != nil {
+		if err := addWebhook(mgr, certificate); err != nil {
 			return err
 		}
 	}
@@ -78,7 +81,7 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	return start(ctx, mgr, logger)
 }
 
-func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
+func newManager(o options, certificate *admission.SelfManaged, logger logr.Logger) (ctrl.Manager, error) {
 	cfg, err := restConfig(o)
 	if err != nil {
 		return nil, err
@@ -94,7 +97,7 @@ func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
 		Metrics:                 metricsOptions(o),
 		HealthProbeBindAddress:  o.healthAddress,
 		PprofBindAddress:        o.pprofAddress,
-		WebhookServer:           admission.Server(o.webhookPort, o.webhookCertDir), // which starts when something is registered
+		WebhookServer:           webhookServer(o, certificate), // which starts when something is registered
 		LeaderElection:          o.leaderElect,
 		LeaderElectionID:        leaseName,
 		LeaderElectionNamespace: namespace,
@@ -140,16 +143,4 @@ func onlyNamespaces(names []string) map[string]cache.Config {
 		only[name] = cache.Config{}
 	}
 	return only
-}
-
-// leaseNamespace is where the lease lives. Inside a cluster, empty: controller-runtime takes the pod's namespace.
-func leaseNamespace(o options) (string, error) {
-	if o.leaderElectNamespace != "" {
-		return o.leaderElectNamespace, nil
-	}
-	if _, err := rest.InClusterConfig(); err == nil && *o.kube.KubeConfig == "" {
-		return "", nil
-	}
-	namespace, _, err := o.kube.ToRawKubeConfigLoader().Namespace()
-	return namespace, err
 }

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"crypto/tls"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func New[T builder.Conditioned](kind string, plan builder.PlanFunc[T]) Validator
 }
 
 // Server returns the server of the webhooks. The directory has its tls.crt and tls.key, which are read again when they
-// change.
-func Server(port int, certDir string) webhook.Server {
-	return webhook.NewServer(webhook.Options{Port: port, CertDir: certDir})
+// change, unless one of the functions gives the server another source of certificates.
+func Server(port int, certDir string, change ...func(*tls.Config)) webhook.Server {
+	return webhook.NewServer(webhook.Options{Port: port, CertDir: certDir, TLSOpts: change})
 }
