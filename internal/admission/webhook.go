@@ -12,7 +12,6 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/daemonjob"
-	"github.com/armature-dev/armature/operators/fluxjob"
 	queues "github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/jobflow"
 	"github.com/armature-dev/armature/operators/minicluster"
@@ -23,7 +22,7 @@ import (
 // JobFlows is at the path /validate/jobflow.
 func Register(mgr ctrl.Manager) {
 	add(mgr, "DaemonJob", daemonjob.Plan)
-	add(mgr, "FluxJob", fluxjob.Plan)
+	add(mgr, "FluxJob", FluxJobPlan)
 	add(mgr, "FluxSetup", queues.Plan)
 	add(mgr, "JobFlow", jobflow.Plan)
 	add(mgr, "MiniCluster", MiniClusterPlan)

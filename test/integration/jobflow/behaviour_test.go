@@ -189,15 +189,15 @@ func TestAJobThatTheServerRefuses(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	bad := node("bad", "true")
-	bad.JobTemplate.Template.Spec.Containers[0].Name = "Not A Name"
+	bad.JobTemplate.Template.Spec.Containers[0].Image = ""
 	p.create("refused", bad)
 	flow := p.wait("refused", "it is stalled", func(f *v1alpha1.JobFlow) bool {
 		return meta.IsStatusConditionTrue(f.Status.Conditions, "Stalled")
 	})
 	assert.Equal(t, v1alpha1.StatePending, flow.Status.State, "nothing runs")
-	assert.Contains(t, meta.FindStatusCondition(flow.Status.Conditions, "Ready").Message, "Not A Name")
+	assert.Contains(t, meta.FindStatusCondition(flow.Status.Conditions, "Ready").Message, "containers[0].image: Required value")
 
-	flow.Spec.Flows[0].JobTemplate.Template.Spec.Containers[0].Name = "a-name"
+	flow.Spec.Flows[0].JobTemplate.Template.Spec.Containers[0].Image = "busybox:1.28"
 	require.NoError(t, p.client.Update(t.Context(), flow))
 	flow = p.waitState("refused", v1alpha1.StateSucceed)
 	assert.Nil(t, meta.FindStatusCondition(flow.Status.Conditions, "Stalled"))
