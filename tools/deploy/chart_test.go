@@ -13,9 +13,11 @@ import (
 // annotation by which it keeps CRDs, and can make the namespace itself.
 func TestChartAndBasesAreTheSame(t *testing.T) {
 	for base, values := range map[string][]string{
-		"default":     nil,
-		"options/all": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`},
-		"options/all-cert-manager": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`,
+		"../../config/default":     nil,
+		"../../config/options/all": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`},
+		"testdata/namespaced":      {`watchNamespaces=["team-a","team-b"]`},
+		"testdata/shard":           {`selector="api.practice.com/shard=a"`},
+		"../../config/options/all-cert-manager": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`,
 			`webhook={"enabled":true,"certificate":{"source":"cert-manager"}}`},
 	} {
 		t.Run(base, func(t *testing.T) {

@@ -20,6 +20,7 @@ func TestReleases(t *testing.T) {
 		t.Run("forbidden", testForbiddenIsSeen)
 		t.Run("metrics", testMetricsAreForThoseWhoMay)
 		t.Run("self-managed", testSelfManagedCertificates)
+		t.Run("shards", testShards)
 	})
 }
 
