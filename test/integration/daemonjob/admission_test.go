@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 )
 
 func selector(key, value string) *metav1.LabelSelector {
@@ -93,6 +94,7 @@ func TestWhatCannotBeChanged(t *testing.T) {
 // What the schema can't say is told by a condition and an event, and starts nothing.
 func TestWhatIsRefusedLater(t *testing.T) {
 	p := newPlace(t)
+	webhook.Spare(t, p.namespace)
 	p.manage()
 	spec := script("true")
 	spec.GlobalParams.Labels = map[string]string{"a": "not a value"}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 )
 
 func (p *place) create(name string, nodes ...v1alpha1.Flow) {
@@ -56,6 +57,7 @@ func TestBadInputIsToldOnceAndStartsNothing(t *testing.T) {
 		"no-volume":  {[]v1alpha1.Flow{mounting}, `flow "a": spec.flows[0].shareVolumeMounts[0].name: Not found: "nowhere"`},
 	}
 	p := newPlace(t)
+	webhook.Spare(t, p.namespace)
 	p.manage()
 	for name, tt := range tests {
 		p.create(name, tt.nodes...)
@@ -102,6 +104,7 @@ func TestATemplateMayComeLate(t *testing.T) {
 
 func TestAPassOverAnUnchangedFlowMakesNoRequest(t *testing.T) {
 	p := newPlace(t)
+	webhook.Spare(t, p.namespace)
 	var counted counter
 	p.manage(counted.wrap)
 

@@ -29,7 +29,7 @@ func webhookServer(o options, certificate *admission.SelfManaged) webhook.Server
 
 // addWebhook lets the manager serve the webhook. It is ready when it can be asked.
 func addWebhook(mgr ctrl.Manager, certificate *admission.SelfManaged) error {
-	admission.Register(mgr)
+	admission.Register(mgr.GetWebhookServer(), mgr.GetScheme())
 	if err := mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker()); err != nil {
 		return err
 	}
