@@ -60,7 +60,10 @@ test-unit: ## Run the tests that need no cluster
 	go test $(RACE) $$(go list ./... | grep -v -e /test/ -e /operators/ -e /dsoi)
 	go test ./operators/... ./dsoi/... # plans are pure: races are looked for where they run, in test-integration
 
-test-integration: build ## Run the tests that need a real API server; they start one by themselves
+# WEBHOOK=1 runs the operators' suites with the validating webhook on.
+export ARMATURE_TEST_WEBHOOK := $(WEBHOOK)
+
+test-integration: build ## Run the tests that need a real API server; they start one by themselves; WEBHOOK=1: with the webhook
 	go test $(RACE) ./test/...
 
 test-devcluster: bin/devcluster ## Run devcluster's own tests

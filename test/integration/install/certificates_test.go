@@ -19,9 +19,10 @@ import (
 
 // testSelfManagedCertificates lets a manager make the certificate of its webhook and tell the API server of it; then takes the
 // certificate away, and it makes another.
-func testSelfManagedCertificates(t *testing.T) {
+func testSelfManagedCertificates(t *testing.T, noted *verbs) {
 	t.Parallel()
 	c := newRelease(t, "armature-certificates")
+	c.verbs = noted
 	c.installChart(thisChart(t), append(alone(c.home, "jobflow"), "--set", "webhook.enabled=true")...)
 	_, port, err := net.SplitHostPort(freeAddress(t))
 	require.NoError(t, err)

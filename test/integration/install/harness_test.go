@@ -49,6 +49,7 @@ type cluster struct {
 	client  client.Client
 	release string
 	home    string // the namespace of the release
+	verbs   *verbs // what its managers ask for is noted there, unless it is nil
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -58,7 +59,7 @@ func newCluster(t *testing.T) *cluster {
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme})
 	require.NoError(t, err)
-	return &cluster{t, c, release, installed}
+	return &cluster{t: t, client: c, release: release, home: installed}
 }
 
 // newRelease returns the cluster for a test that has a release of its own beside others, in a namespace of its own. The CRDs
@@ -154,7 +155,7 @@ func (c *cluster) manager(change ...string) *binary.Process {
 			args = append(args, arg)
 		}
 	}
-	args = append(args, "--metrics-bind-address=0", "--health-probe-bind-address=0", "--kubeconfig", c.kubeconfig(pod.ServiceAccountName))
+	args = append(args, "--metrics-bind-address=0", "--health-probe-bind-address=0", "--kubeconfig", c.kubeconfig(pod.ServiceAccountName, c.verbs))
 	return binary.Start(c.t, append(args, change...)...)
 }
 
@@ -177,14 +178,18 @@ func (c *cluster) token(account string) string {
 	return request.Status.Token
 }
 
-// kubeconfig returns a file by which one is a service account in the release's namespace.
-func (c *cluster) kubeconfig(account string) string {
+// kubeconfig returns a file by which one is a service account in the release's namespace. What it asks for is noted, if there is
+// where to.
+func (c *cluster) kubeconfig(account string, noted *verbs) string {
 	c.t.Helper()
 	config, err := clientcmd.LoadFromFile(testcluster.Kubeconfig(c.t))
 	require.NoError(c.t, err)
 	current := config.Contexts[config.CurrentContext]
 	current.Namespace, current.AuthInfo = c.home, account
 	config.AuthInfos = map[string]*clientcmdapi.AuthInfo{account: {Token: c.token(account)}}
+	if noted != nil {
+		config.Clusters[current.Cluster] = &clientcmdapi.Cluster{Server: noted.through(c.t), InsecureSkipTLSVerify: true}
+	}
 	file := filepath.Join(c.t.TempDir(), "kubeconfig")
 	require.NoError(c.t, clientcmd.WriteToFile(*config, file))
 	return file

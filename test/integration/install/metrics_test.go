@@ -17,9 +17,10 @@ import (
 
 // testMetricsAreForThoseWhoMay reads the metrics of a manager as nobody, as an account that may not, and as one that
 // has the chart's role of a reader.
-func testMetricsAreForThoseWhoMay(t *testing.T) {
+func testMetricsAreForThoseWhoMay(t *testing.T, noted *verbs) {
 	t.Parallel()
 	c := newRelease(t, "armature-metrics")
+	c.verbs = noted
 	c.installChart(thisChart(t), alone(c.home, "jobflow")...)
 	for _, name := range []string{"reader", "other"} {
 		require.NoError(t, c.client.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: c.home, Name: name}}))

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -15,13 +16,18 @@ func TestReleases(t *testing.T) {
 	out, err := c.install()
 	require.NoError(t, err, out)
 	c.awaitKinds()
+	noted := &verbs{asked: map[string]bool{}}
+	with := func(test func(*testing.T, *verbs)) func(*testing.T) { return func(t *testing.T) { test(t, noted) } }
 	t.Run("all", func(t *testing.T) { // ends when all have ended
 		t.Run("admission", testAdmission)
 		t.Run("forbidden", testForbiddenIsSeen)
-		t.Run("metrics", testMetricsAreForThoseWhoMay)
-		t.Run("self-managed", testSelfManagedCertificates)
+		t.Run("metrics", with(testMetricsAreForThoseWhoMay))
+		t.Run("self-managed", with(testSelfManagedCertificates))
 		t.Run("shards", testShards)
 	})
+	if !t.Failed() && len(noted.asked) > 0 {
+		assert.Empty(t, noted.unused(t), "a permission that nothing uses")
+	}
 }
 
 // A manager that isn't allowed its roles any more says so; that is what the other tests rely on.
