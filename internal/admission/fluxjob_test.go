@@ -24,11 +24,13 @@ func TestTheClusterOfAFluxJob(t *testing.T) {
 		change  func(*v1alpha1.FluxJobSpec, *v1alpha1.MiniClusterSpec)
 		refused string
 	}{
-		"sound":               {func(*v1alpha1.FluxJobSpec, *v1alpha1.MiniClusterSpec) {}, ""},
-		"an image":            {func(j *v1alpha1.FluxJobSpec, _ *v1alpha1.MiniClusterSpec) { j.Image, j.MiniCluster = "i", nil }, ""},
-		"a size of its own":   {func(j *v1alpha1.FluxJobSpec, c *v1alpha1.MiniClusterSpec) { j.Size, c.MinSize = ptr.To[int32](4), 3 }, ""},
-		"the queue's size":    {func(_ *v1alpha1.FluxJobSpec, c *v1alpha1.MiniClusterSpec) { c.MinSize, c.MaxSize = 3, 4 }, ""},
-		"a bad label":         {func(_ *v1alpha1.FluxJobSpec, c *v1alpha1.MiniClusterSpec) { c.JobLabels = map[string]string{"a b": "c"} }, "the MiniCluster is refused: spec.jobLabels"},
+		"sound":             {func(*v1alpha1.FluxJobSpec, *v1alpha1.MiniClusterSpec) {}, ""},
+		"an image":          {func(j *v1alpha1.FluxJobSpec, _ *v1alpha1.MiniClusterSpec) { j.Image, j.MiniCluster = "i", nil }, ""},
+		"a size of its own": {func(j *v1alpha1.FluxJobSpec, c *v1alpha1.MiniClusterSpec) { j.Size, c.MinSize = ptr.To[int32](4), 3 }, ""},
+		"the queue's size":  {func(_ *v1alpha1.FluxJobSpec, c *v1alpha1.MiniClusterSpec) { c.MinSize, c.MaxSize = 3, 4 }, ""},
+		"a bad label": {func(_ *v1alpha1.FluxJobSpec, c *v1alpha1.MiniClusterSpec) {
+			c.JobLabels = map[string]string{"a b": "c"}
+		}, "the MiniCluster is refused: spec.jobLabels"},
 		"its own and another": {func(j *v1alpha1.FluxJobSpec, _ *v1alpha1.MiniClusterSpec) { j.Image = "i" }, "exactly one of image and miniCluster must be set"},
 	} {
 		job := jobOf(tt.change)

@@ -36,7 +36,9 @@ func (v *verbs) through(t *testing.T) (address string) {
 	require.NoError(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(server)
 	proxy.Transport, proxy.FlushInterval = transport, -1 // what is watched comes bit by bit
-	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, err error) { http.Error(w, err.Error(), http.StatusBadGateway) }
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, err error) {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+	}
 	listening := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v.mu.Lock()
 		for _, verb := range testcluster.VerbsOf(r) {
