@@ -9,7 +9,7 @@ LINT := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 
 DEVCLUSTER_SRC := $(shell find devcluster -name '*.go' -not -name '*_test.go' -o -path 'devcluster/*' -name '*.yaml') devcluster/go.mod devcluster/go.sum
-ARMATURE_SRC   := $(shell find api builder cmd config/crd events operators store -name '*.go' -not -name '*_test.go') $(wildcard config/crd/*.yaml) go.mod go.sum
+ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store -name '*.go' -not -name '*_test.go') $(wildcard config/crd/*.yaml) go.mod go.sum
 
 .PHONY: help build image demo demo-flux example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench fuzz lint generate check-generated tidy check-tidy clean
 
@@ -60,7 +60,10 @@ test-unit: ## Run the tests that need no cluster
 	go test $(RACE) $$(go list ./... | grep -v -e /test/ -e /operators/ -e /dsoi)
 	go test ./operators/... ./dsoi/... # plans are pure: races are looked for where they run, in test-integration
 
-test-integration: build ## Run the tests that need a real API server; they start one by themselves
+# WEBHOOK=1 runs the operators' suites with the validating webhook on.
+export ARMATURE_TEST_WEBHOOK := $(WEBHOOK)
+
+test-integration: build ## Run the tests that need a real API server; they start one by themselves; WEBHOOK=1: with the webhook
 	go test $(RACE) ./test/...
 
 test-devcluster: bin/devcluster ## Run devcluster's own tests
@@ -91,7 +94,7 @@ generate: ## Write generated code and CRDs anew, and the chart's copies of what 
 	go generate ./api/... ./examples/...
 	rm -f charts/armature/files/*/*.yaml
 	cp config/crd/*.yaml charts/armature/files/crds/
-	cp config/rbac/{operator,manager,metrics,kinds}-*.yaml charts/armature/files/rbac/
+	cp config/rbac/{operator,manager,metrics,kinds}-*.yaml config/rbac/webhook/webhook-*.yaml charts/armature/files/rbac/
 
 check-generated: generate ## Fail if something generated is not what it would be now
 	@git diff --exit-code -- api charts config examples || { echo "generated files are stale: run make generate and commit"; exit 1; }

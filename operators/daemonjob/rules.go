@@ -37,6 +37,7 @@ func rulesOf(job *v1alpha1.DaemonJob, pod *corev1.PodSpec) (*rules, field.ErrorL
 	spec, path := &job.Spec, field.NewPath("spec")
 	r := &rules{excluded: map[string]bool{}, unselected: labels.Nothing(), pod: pod}
 	errs := podtemplate.ValidateGlobals(&spec.GlobalParams, path.Child("globalParams"))
+	errs = append(errs, podtemplate.ValidateWith(&spec.GlobalParams, &spec.Template, path.Child("template"))...)
 	for name := range strings.SplitSeq(spec.ExcludeNodeList, ",") {
 		if name = strings.TrimSpace(name); name == "" {
 			continue

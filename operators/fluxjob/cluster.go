@@ -79,6 +79,9 @@ func (p *step) render() *v1alpha1.MiniCluster {
 	if name := p.status.Admission.Queue; name != "" {
 		cluster.Labels[admission.LabelQueue] = name
 	}
+	if shard, ok := p.job.Labels[v1alpha1.LabelShard]; ok {
+		cluster.Labels[v1alpha1.LabelShard] = shard
+	}
 	if needs.Kueue(p.job) != "" {
 		for _, name := range []string{v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority} {
 			if value, ok := p.job.Labels[name]; ok {

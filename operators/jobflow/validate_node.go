@@ -21,6 +21,7 @@ func (c *compiled) validateTemplate(spec *v1alpha1.JobFlowSpec, i int) field.Err
 	case node.JobTemplate != nil && node.JobTemplateRef != "":
 		errs = append(errs, field.Forbidden(c.pathOf(i).Child("jobTemplateRef"), "only one of jobTemplate and jobTemplateRef may be set"))
 	case node.JobTemplate != nil:
+		errs = append(errs, podtemplate.ValidateWith(&spec.GlobalParams, &node.JobTemplate.Template, c.pathOf(i).Child("jobTemplate", "template"))...)
 		for j, mount := range node.ShareVolumeMounts {
 			if !podtemplate.HasVolume(spec.ShareVolumes, mount.Name) && !podtemplate.HasVolume(node.JobTemplate.Template.Spec.Volumes, mount.Name) {
 				errs = append(errs, field.NotFound(c.pathOf(i).Child("shareVolumeMounts").Index(j).Child("name"), mount.Name))

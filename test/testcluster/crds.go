@@ -60,10 +60,19 @@ func InstallCRDs(tb testing.TB, dirs ...string) {
 				tb.Fatalf("testcluster: apply %s from %s: %v", crd.GetName(), dir, err)
 			}
 		}
-		for _, crd := range crds {
-			if err := waitServed(ctx, client, known, crd); err != nil {
-				tb.Fatalf("testcluster: %s is not served: %v", crd.GetName(), err)
-			}
+		// All at once: the first list of each kind is put off by a second, while the API server makes its cache.
+		var waiting sync.WaitGroup
+		errs := make([]error, len(crds))
+		for i, crd := range crds {
+			waiting.Go(func() {
+				if err := waitServed(ctx, client, known, crd); err != nil {
+					errs[i] = fmt.Errorf("%s is not served: %w", crd.GetName(), err)
+				}
+			})
+		}
+		waiting.Wait()
+		if err := errors.Join(errs...); err != nil {
+			tb.Fatalf("testcluster: %v", err)
 		}
 		installedDirs[dir] = true
 	}

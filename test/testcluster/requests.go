@@ -32,14 +32,11 @@ func (d *denials) take() []string {
 func (a *account) watch(denied *denials) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			if verb := verbOf(r); verb != "" {
-				a.mu.Lock()
+			a.mu.Lock()
+			for _, verb := range VerbsOf(r) {
 				a.used[verb] = true
-				if kind, isWatch := strings.CutPrefix(verb, "watch "); isWatch {
-					a.used["list "+kind] = true // where the server can't stream a list, there is one first
-				}
-				a.mu.Unlock()
 			}
+			a.mu.Unlock()
 			response, err := next.RoundTrip(r)
 			if err == nil && response.StatusCode == http.StatusForbidden {
 				body, readErr := io.ReadAll(response.Body)
@@ -58,6 +55,19 @@ func (a *account) watch(denied *denials) func(http.RoundTripper) http.RoundTripp
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// VerbsOf names what a request needs a permission for, as a role does: "create jobs.batch", "get secrets.". Of discovery, which
+// is for everyone, nothing. A watch counts as a list, too: where the server can't stream a list, there is one first.
+func VerbsOf(r *http.Request) []string {
+	verb := verbOf(r)
+	if verb == "" {
+		return nil
+	}
+	if kind, isWatch := strings.CutPrefix(verb, "watch "); isWatch {
+		return []string{verb, "list " + kind}
+	}
+	return []string{verb}
+}
 
 // verbOf names what a request asks for, as a role does: "create jobs.batch". Discovery, for everyone, is "".
 func verbOf(r *http.Request) string {

@@ -13,8 +13,12 @@ import (
 // annotation by which it keeps CRDs, and can make the namespace itself.
 func TestChartAndBasesAreTheSame(t *testing.T) {
 	for base, values := range map[string][]string{
-		"default":     nil,
-		"options/all": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`},
+		"../../config/default":     nil,
+		"../../config/options/all": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`},
+		"testdata/namespaced":      {`watchNamespaces=["team-a","team-b"]`},
+		"testdata/shard":           {`selector="api.practice.com/shard=a"`},
+		"../../config/options/all-cert-manager": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`,
+			`webhook={"enabled":true,"certificate":{"source":"cert-manager"}}`},
 	} {
 		t.Run(base, func(t *testing.T) {
 			byChart, byBase := chartWith(t, values...), kustomized(t, base)
@@ -140,9 +144,9 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		`watchNamespaces=["A"]`:        "watchNamespaces",
 		`leaderElection.enabled=false`: "more than one manager needs leaderElection.enabled",
 		`serviceAccount.create=false`:  "serviceAccount.name is needed",
-		`webhook={"enabled":true,"certificate":{"certManager":false}}`: "is needed, since webhook.certificate.certManager is false",
-		`image.digest="sha256:abc"`:                                    "digest",
-		`metrics.serviceMonitor.on=yes`:                                "",
+		`webhook={"enabled":true,"certificate":{"source":"given"}}`: "is needed, since webhook.certificate.source is given",
+		`image.digest="sha256:abc"`:                                 "digest",
+		`metrics.serviceMonitor.on=yes`:                             "",
 		`operators={"daemonjob":false,"fluxjob":false,"jobflow":false,"minicluster":false,"replicajob":false}`: "at least one",
 	} {
 		out, err := template(t, values)

@@ -60,10 +60,10 @@ func template(t *testing.T, values ...string) (string, error) {
 	return tool(t, "helm", args...)
 }
 
-// kustomized renders a base of config.
-func kustomized(t *testing.T, base string) map[string]object {
+// kustomized renders a directory.
+func kustomized(t *testing.T, dir string) map[string]object {
 	t.Helper()
-	out, err := tool(t, "kustomize", "build", "../../config/"+base)
+	out, err := tool(t, "kustomize", "build", dir)
 	require.NoError(t, err, out)
 	return objects(t, out)
 }

@@ -48,9 +48,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{/* The Secret of the webhook's certificate. */}}
 {{- define "armature.webhookSecret" -}}
-{{- if .Values.webhook.certificate.certManager -}}
-{{- include "armature.name" . }}-webhook
+{{- if eq .Values.webhook.certificate.source "given" -}}
+{{- required "webhook.certificate.secret is needed, since webhook.certificate.source is given" .Values.webhook.certificate.secret -}}
 {{- else -}}
-{{- required "webhook.certificate.secret is needed, since webhook.certificate.certManager is false" .Values.webhook.certificate.secret -}}
+{{- include "armature.name" . }}-webhook
 {{- end -}}
 {{- end -}}

@@ -50,3 +50,16 @@ func Validate(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorLis
 	}
 	return errs
 }
+
+// ValidateWith returns what is wrong with a template at a glance, and with what becomes of it when global parameters are
+// added: together they may have too many annotations, of which all objects may have 256 KiB.
+func ValidateWith(params *v1alpha1.GlobalParams, template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
+	errs := Validate(template, path)
+	if len(errs) > 0 || len(params.Annotations) == 0 || len(template.Annotations) == 0 {
+		return errs
+	}
+	if err := apivalidation.ValidateAnnotationsSize(Merge(template.Annotations, params.Annotations)); err != nil {
+		errs = append(errs, field.TooLong(path.Child("metadata", "annotations"), field.OmitValueType{}, apivalidation.TotalAnnotationSizeLimitB))
+	}
+	return errs
+}

@@ -1,10 +1,12 @@
 package podtemplate
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -47,6 +49,30 @@ func TestValidate(t *testing.T) {
 		errs := Validate(template, path)
 		if assert.Len(t, errs, 1, want) {
 			assert.Contains(t, errs[0].Error(), want)
+		}
+	}
+}
+
+func TestAnnotationsAreCountedTogether(t *testing.T) {
+	half := strings.Repeat("x", 130<<10)
+	template := &corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"a": half}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c"}}},
+	}
+	for name, tt := range map[string]struct {
+		global map[string]string
+		ok     bool
+	}{
+		"alone":       {nil, true},
+		"a little":    {map[string]string{"b": "x"}, true},
+		"its own win": {map[string]string{"a": half}, true},
+		"too many":    {map[string]string{"b": half}, false},
+	} {
+		errs := ValidateWith(&v1alpha1.GlobalParams{Annotations: tt.global}, template, field.NewPath("spec", "template"))
+		if tt.ok {
+			assert.Empty(t, errs, name)
+		} else if assert.Len(t, errs, 1, name) {
+			assert.Equal(t, "spec.template.metadata.annotations: Too long: may not be more than 262144 bytes", errs[0].Error())
 		}
 	}
 }

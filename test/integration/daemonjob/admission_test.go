@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 )
 
 func selector(key, value string) *metav1.LabelSelector {
@@ -93,6 +94,7 @@ func TestWhatCannotBeChanged(t *testing.T) {
 // What the schema can't say is told by a condition and an event, and starts nothing.
 func TestWhatIsRefusedLater(t *testing.T) {
 	p := newPlace(t)
+	webhook.Spare(t, p.namespace)
 	p.manage()
 	spec := script("true")
 	spec.GlobalParams.Labels = map[string]string{"a": "not a value"}
@@ -114,14 +116,14 @@ func TestATemplateThatTheServerRefuses(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	spec := script("true")
-	spec.Template.Spec.Containers[0].Name = "Not A Name"
+	spec.Template.Spec.Containers[0].Image = ""
 	p.create(spec)
 	job := p.wait("demo", "it is stalled", func(j *v1alpha1.DaemonJob) bool {
 		return meta.IsStatusConditionTrue(j.Status.Conditions, "Stalled")
 	})
 	assert.Equal(t, v1alpha1.StatePending, job.Status.State, "nothing runs")
-	assert.Contains(t, meta.FindStatusCondition(job.Status.Conditions, "Ready").Message, "Not A Name")
-	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Template.Spec.Containers[0].Name = "a-name" })
+	assert.Contains(t, meta.FindStatusCondition(job.Status.Conditions, "Ready").Message, "containers[0].image: Required value")
+	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Template.Spec.Containers[0].Image = "busybox:1.28" })
 	job = p.waitState("demo", v1alpha1.StateSucceed)
 	assert.Nil(t, meta.FindStatusCondition(job.Status.Conditions, "Stalled"))
 }

@@ -34,6 +34,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/daemonjob"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -60,6 +61,7 @@ func quantity(q string) resource.Quantity { return resource.MustParse(q) }
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	testcluster.InstallCRDs(t, "config/crd")
+	webhook.Serve(t)
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))

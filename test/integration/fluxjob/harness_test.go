@@ -27,6 +27,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/fluxjob"
 	"github.com/armature-dev/armature/operators/minicluster"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -49,7 +50,10 @@ var installCRDs sync.Once
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	installCRDs.Do(func() { testcluster.InstallCRDs(t, "config/crd") })
+	installCRDs.Do(func() {
+		testcluster.InstallCRDs(t, "config/crd")
+		webhook.Serve(t)
+	})
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))

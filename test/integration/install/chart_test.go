@@ -89,20 +89,6 @@ func TestChart(t *testing.T) {
 	c.waitSucceeded(c.flow(namespace, "again", "true"))
 }
 
-// TestChartOfOneNamespace runs what a release for one namespace may do, and that it leaves the others alone.
-func TestChartOfOneNamespace(t *testing.T) {
-	c := newCluster(t)
-	c.removeCRDs()
-	mine, others := testcluster.Namespace(t), testcluster.Namespace(t)
-	c.installChart(thisChart(t), "--set", "watchNamespaces={"+mine+"}")
-	manager := c.manager()
-	theirs := c.flow(others, "flow", "true")
-	c.allKinds(mine)
-	c.waitSucceeded(c.flow(mine, "flow", "true"))
-	c.wait(theirs, "another namespace's flow is left alone", func() bool { return theirs.Status.State == "" })
-	noneForbidden(t, manager)
-}
-
 // allKinds runs one object of each kind to its end.
 func (c *cluster) allKinds(namespace string) {
 	c.t.Helper()
@@ -172,18 +158,4 @@ func manifestOf(t *testing.T, text string) []*unstructured.Unstructured {
 	}
 	require.NotEmpty(t, all)
 	return all
-}
-
-// A manager that isn't allowed its roles any more says so; that is what the other tests rely on.
-func TestForbiddenIsSeen(t *testing.T) {
-	c := newCluster(t)
-	c.removeCRDs()
-	c.installChart(thisChart(t))
-	role := &unstructured.Unstructured{}
-	role.SetAPIVersion("rbac.authorization.k8s.io/v1")
-	role.SetKind("ClusterRoleBinding")
-	role.SetName("armature-jobflow")
-	require.NoError(t, c.client.Delete(t.Context(), role))
-	manager := c.manager("--operators=jobflow")
-	eventually(t, "it is said", func() bool { return strings.Contains(manager.Log.String(), "forbidden") })
 }

@@ -6,8 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,16 +37,19 @@ const (
 	patience  = 120 * time.Second
 	pollEvery = 50 * time.Millisecond
 
-	release   = "armature"
-	installed = "armature-system" // the namespace of the release
+	release   = "armature"        // of tests that have the cluster to themselves
+	installed = "armature-system" // its namespace
 )
 
 var crdKind = metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
 
-// cluster is a cluster as its administrator sees it.
+// cluster is a cluster as the administrator of a release sees it.
 type cluster struct {
-	t      *testing.T
-	client client.Client
+	t       *testing.T
+	client  client.Client
+	release string
+	home    string // the namespace of the release
+	verbs   *verbs // what its managers ask for is noted there, unless it is nil
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -54,7 +59,27 @@ func newCluster(t *testing.T) *cluster {
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme})
 	require.NoError(t, err)
-	return &cluster{t, c}
+	return &cluster{t: t, client: c, release: release, home: installed}
+}
+
+// newRelease returns the cluster for a test that has a release of its own beside others, in a namespace of its own. The CRDs
+// are there, and are not the release's.
+func newRelease(t *testing.T, name string) *cluster {
+	t.Helper()
+	c := newCluster(t)
+	c.release, c.home = name, testcluster.Namespace(t)
+	return c
+}
+
+// alone are the values of a release that works beside others: for one namespace, with these operators only.
+func alone(namespace string, operators ...string) []string {
+	flags := []string{"--set", "crds.install=false", "--set", "watchNamespaces={" + namespace + "}"}
+	for _, operator := range []string{"daemonjob", "fluxjob", "jobflow", "minicluster", "replicajob"} {
+		if !slices.Contains(operators, operator) {
+			flags = append(flags, "--set", "operators."+operator+"=false")
+		}
+	}
+	return flags
 }
 
 var helmPath = sync.OnceValues(func() (string, error) {
@@ -67,7 +92,7 @@ func (c *cluster) helm(args ...string) string {
 	c.t.Helper()
 	path, err := helmPath()
 	require.NoError(c.t, err)
-	cmd := exec.Command(path, append(args, "--namespace", installed, "--kubeconfig", testcluster.Kubeconfig(c.t))...)
+	cmd := exec.Command(path, append(args, "--namespace", c.home, "--kubeconfig", testcluster.Kubeconfig(c.t))...)
 	home, err := os.MkdirTemp("", "helm-")
 	require.NoError(c.t, err)
 	defer os.RemoveAll(home)
@@ -81,19 +106,37 @@ func (c *cluster) helm(args ...string) string {
 func (c *cluster) installChart(chart string, flags ...string) {
 	c.t.Helper()
 	c.t.Cleanup(func() { c.uninstall("--ignore-not-found") })
-	c.helm(append([]string{"install", release, chart, "--create-namespace", "--set", "replicas=0"}, flags...)...)
-	for _, list := range []client.ObjectList{
-		&v1alpha1.DaemonJobList{}, &v1alpha1.FluxJobList{}, &v1alpha1.FluxSetupList{}, &v1alpha1.JobFlowList{},
-		&v1alpha1.JobTemplateList{}, &v1alpha1.MiniClusterList{}, &v1alpha1.ReplicaJobList{},
-	} {
-		eventually(c.t, "the kinds are served", func() bool { return c.client.List(context.Background(), list) == nil })
+	c.helm(append([]string{"install", c.release, chart, "--create-namespace", "--set", "replicas=0"}, flags...)...)
+	c.awaitKinds()
+}
+
+// awaitKinds waits until the kinds are served. The first list of each is put off by a second, while the API server makes its
+// cache, so all are asked for at once.
+func (c *cluster) awaitKinds() {
+	c.t.Helper()
+	var waiting sync.WaitGroup
+	served := map[client.ObjectList]*atomic.Bool{
+		&v1alpha1.DaemonJobList{}: {}, &v1alpha1.FluxJobList{}: {}, &v1alpha1.FluxSetupList{}: {}, &v1alpha1.JobFlowList{}: {},
+		&v1alpha1.JobTemplateList{}: {}, &v1alpha1.MiniClusterList{}: {}, &v1alpha1.ReplicaJobList{}: {},
+	}
+	deadline := time.Now().Add(patience)
+	for list, is := range served {
+		waiting.Go(func() {
+			for !is.Load() && time.Now().Before(deadline) {
+				is.Store(c.client.List(context.Background(), list) == nil)
+			}
+		})
+	}
+	waiting.Wait()
+	for list, is := range served {
+		require.True(c.t, is.Load(), "not served: %T", list)
 	}
 }
 
 // uninstall uninstalls the release.
 func (c *cluster) uninstall(flags ...string) {
 	c.t.Helper()
-	c.helm(append([]string{"uninstall", release, "--wait"}, flags...)...)
+	c.helm(append([]string{"uninstall", c.release, "--wait"}, flags...)...)
 }
 
 // thisChart is the chart as it is now.
@@ -104,7 +147,7 @@ func thisChart(t *testing.T) string { return filepath.Join(binary.Root(t), "char
 func (c *cluster) manager(change ...string) *binary.Process {
 	c.t.Helper()
 	deployment := &appsv1.Deployment{}
-	require.NoError(c.t, c.client.Get(c.t.Context(), client.ObjectKey{Namespace: installed, Name: release}, deployment))
+	require.NoError(c.t, c.client.Get(c.t.Context(), client.ObjectKey{Namespace: c.home, Name: c.release}, deployment))
 	pod := deployment.Spec.Template.Spec
 	args := []string{}
 	for _, arg := range pod.Containers[0].Args {
@@ -112,7 +155,7 @@ func (c *cluster) manager(change ...string) *binary.Process {
 			args = append(args, arg)
 		}
 	}
-	args = append(args, "--metrics-bind-address=0", "--health-probe-bind-address=0", "--kubeconfig", c.kubeconfig(pod.ServiceAccountName))
+	args = append(args, "--metrics-bind-address=0", "--health-probe-bind-address=0", "--kubeconfig", c.kubeconfig(pod.ServiceAccountName, c.verbs))
 	return binary.Start(c.t, append(args, change...)...)
 }
 
@@ -130,19 +173,23 @@ func (c *cluster) token(account string) string {
 	c.t.Helper()
 	clients, err := kubernetes.NewForConfig(testcluster.Config(c.t))
 	require.NoError(c.t, err)
-	request, err := clients.CoreV1().ServiceAccounts(installed).CreateToken(c.t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	request, err := clients.CoreV1().ServiceAccounts(c.home).CreateToken(c.t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	require.NoError(c.t, err)
 	return request.Status.Token
 }
 
-// kubeconfig returns a file by which one is a service account in the release's namespace.
-func (c *cluster) kubeconfig(account string) string {
+// kubeconfig returns a file by which one is a service account in the release's namespace. What it asks for is noted, if there is
+// where to.
+func (c *cluster) kubeconfig(account string, noted *verbs) string {
 	c.t.Helper()
 	config, err := clientcmd.LoadFromFile(testcluster.Kubeconfig(c.t))
 	require.NoError(c.t, err)
 	current := config.Contexts[config.CurrentContext]
-	current.Namespace, current.AuthInfo = installed, account
+	current.Namespace, current.AuthInfo = c.home, account
 	config.AuthInfos = map[string]*clientcmdapi.AuthInfo{account: {Token: c.token(account)}}
+	if noted != nil {
+		config.Clusters[current.Cluster] = &clientcmdapi.Cluster{Server: noted.through(c.t), InsecureSkipTLSVerify: true}
+	}
 	file := filepath.Join(c.t.TempDir(), "kubeconfig")
 	require.NoError(c.t, clientcmd.WriteToFile(*config, file))
 	return file

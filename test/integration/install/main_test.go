@@ -3,6 +3,7 @@
 package install
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
+	_ = flag.Set("test.parallel", "6") // tests wait more than they compute; the command line has the last word
 	os.Unsetenv("ARMATURE_TEST_KUBECONFIG")
 	os.Exit(testcluster.Run(m, testcluster.WithNodes("minikube"), testcluster.WithFakeNodes(1)))
 }

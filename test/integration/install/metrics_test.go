@@ -13,27 +13,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/armature-dev/armature/test/testcluster"
 )
 
-// TestMetricsAreForThoseWhoMay reads the metrics of a manager as nobody, as an account that may not, and as one that
+// testMetricsAreForThoseWhoMay reads the metrics of a manager as nobody, as an account that may not, and as one that
 // has the chart's role of a reader.
-func TestMetricsAreForThoseWhoMay(t *testing.T) {
-	c := newCluster(t)
-	c.removeCRDs()
-	c.installChart(thisChart(t))
+func testMetricsAreForThoseWhoMay(t *testing.T, noted *verbs) {
+	t.Parallel()
+	c := newRelease(t, "armature-metrics")
+	c.verbs = noted
+	c.installChart(thisChart(t), alone(c.home, "jobflow")...)
 	for _, name := range []string{"reader", "other"} {
-		require.NoError(t, c.client.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: installed, Name: name}}))
+		require.NoError(t, c.client.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: c.home, Name: name}}))
 	}
 	require.NoError(t, c.client.Create(t.Context(), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "metrics-of-armature"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "armature-metrics-reader"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: installed, Name: "reader"}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: c.release + "-metrics-reader"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: c.home, Name: "reader"}},
 	}))
 
 	metrics, health := freeAddress(t), freeAddress(t)
-	c.flow(testcluster.Namespace(t), "done", "true")
+	c.flow(c.home, "done", "true")
 	c.manager("--metrics-bind-address="+metrics, "--health-probe-bind-address="+health)
 	eventually(t, "it is ready", func() bool {
 		response, err := http.Get("http://" + health + "/readyz")

@@ -7,9 +7,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/test/integration/internal/binary"
 	"github.com/armature-dev/armature/test/testcluster"
 )
@@ -22,13 +24,13 @@ func (c *cluster) install(flags ...string) (string, error) {
 	return string(out), err
 }
 
-// changeSchema changes the schema of the spec of JobFlows in the cluster.
-func (c *cluster) changeSchema(change func(properties map[string]any)) {
+// changeSchema changes the schema of the spec of a kind in the cluster.
+func (c *cluster) changeSchema(crdName string, change func(properties map[string]any)) {
 	c.t.Helper()
 	crd := &unstructured.Unstructured{}
 	crd.SetAPIVersion(crdKind.APIVersion)
 	crd.SetKind(crdKind.Kind)
-	require.NoError(c.t, c.client.Get(c.t.Context(), client.ObjectKey{Name: "jobflows.api.practice.com"}, crd))
+	require.NoError(c.t, c.client.Get(c.t.Context(), client.ObjectKey{Name: crdName}, crd))
 	versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	require.NoError(c.t, err)
 	at := []string{"schema", "openAPIV3Schema", "properties", "spec", "properties"}
@@ -55,29 +57,33 @@ func TestInstallAndSkew(t *testing.T) {
 	require.NoError(t, err, out)
 	assert.Equal(t, 7, strings.Count(out, " unchanged\n"), out)
 
-	// A manager refuses a CRD that lacks a field, and install brings it.
-	c.changeSchema(func(properties map[string]any) { delete(properties, "suspend") })
-	args := []string{"manager", "--operators=jobflow", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect=false",
-		"--kubeconfig", testcluster.Kubeconfig(t)}
-	manager := binary.Start(t, args...)
-	<-manager.Ended()
-	assert.Contains(t, manager.Log.String(), "armature: the CRD jobflows.api.practice.com is older than this program needs: it lacks v1alpha1 spec.suspend, which the API server would drop; "+
-		"upgrade the CRDs first, with armature install or with the chart")
-	out, err = c.install()
-	require.NoError(t, err, out)
-	assert.Equal(t, 1, strings.Count(out, " upgraded\n"), out)
+	// A manager refuses a CRD that lacks a field, after a while.
+	c.changeSchema("jobflows.api.practice.com", func(properties map[string]any) { delete(properties, "suspend") })
+	args := []string{"manager", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect=false", "--kubeconfig", testcluster.Kubeconfig(t)}
+	refusing := binary.Start(t, append(args, "--operators=jobflow")...)
 
-	// Install refuses one that knows more, unless it is forced to; a manager takes it.
-	c.changeSchema(func(properties map[string]any) { properties["tomorrow"] = map[string]any{"type": "string"} })
+	// Meanwhile: install refuses one that knows more, and writes none; a manager takes it.
+	c.changeSchema("daemonjobs.api.practice.com", func(properties map[string]any) { properties["tomorrow"] = map[string]any{"type": "string"} })
 	out, err = c.install()
 	require.Error(t, err)
-	assert.Contains(t, out, "the CRD jobflows.api.practice.com is newer than this program, which doesn't know v1alpha1 spec.tomorrow")
-	flow := c.flow(testcluster.Namespace(t), "flow", "true")
-	binary.Start(t, args...)
-	c.waitSucceeded(flow)
+	assert.Contains(t, out, "the CRD daemonjobs.api.practice.com is newer than this program, which doesn't know v1alpha1 spec.tomorrow")
+	namespace := testcluster.Namespace(t)
+	job := &v1alpha1.DaemonJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "job"}, Spec: v1alpha1.DaemonJobSpec{Template: podOf("true")}}
+	require.NoError(t, c.client.Create(t.Context(), job))
+	taking := binary.Start(t, append(args, "--operators=daemonjob")...)
+	c.wait(job, "the DaemonJob succeeds", func() bool { return job.Status.State == v1alpha1.StateSucceed })
+	taking.Stop()
+
+	<-refusing.Ended()
+	assert.Contains(t, refusing.Log.String(), "armature: the CRD jobflows.api.practice.com is older than this program needs: it lacks v1alpha1 spec.suspend, which the API server would drop; "+
+		"upgrade the CRDs first, with armature install or with the chart")
 	out, err = c.install("--force")
 	require.NoError(t, err, out)
+	assert.Contains(t, out, "daemonjobs.api.practice.com upgraded")
 	assert.Contains(t, out, "jobflows.api.practice.com upgraded")
+	assert.Equal(t, 2, strings.Count(out, " upgraded\n"), out)
+	binary.Start(t, append(args, "--operators=jobflow")...)
+	c.waitSucceeded(c.flow(namespace, "flow", "true"))
 }
 
 // What Helm has installed is Helm's to upgrade.

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 )
 
 func (p *place) create(name string, nodes ...v1alpha1.Flow) {
@@ -56,6 +57,7 @@ func TestBadInputIsToldOnceAndStartsNothing(t *testing.T) {
 		"no-volume":  {[]v1alpha1.Flow{mounting}, `flow "a": spec.flows[0].shareVolumeMounts[0].name: Not found: "nowhere"`},
 	}
 	p := newPlace(t)
+	webhook.Spare(t, p.namespace)
 	p.manage()
 	for name, tt := range tests {
 		p.create(name, tt.nodes...)
@@ -102,6 +104,7 @@ func TestATemplateMayComeLate(t *testing.T) {
 
 func TestAPassOverAnUnchangedFlowMakesNoRequest(t *testing.T) {
 	p := newPlace(t)
+	webhook.Spare(t, p.namespace)
 	var counted counter
 	p.manage(counted.wrap)
 
@@ -189,15 +192,15 @@ func TestAJobThatTheServerRefuses(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	bad := node("bad", "true")
-	bad.JobTemplate.Template.Spec.Containers[0].Name = "Not A Name"
+	bad.JobTemplate.Template.Spec.Containers[0].Image = ""
 	p.create("refused", bad)
 	flow := p.wait("refused", "it is stalled", func(f *v1alpha1.JobFlow) bool {
 		return meta.IsStatusConditionTrue(f.Status.Conditions, "Stalled")
 	})
 	assert.Equal(t, v1alpha1.StatePending, flow.Status.State, "nothing runs")
-	assert.Contains(t, meta.FindStatusCondition(flow.Status.Conditions, "Ready").Message, "Not A Name")
+	assert.Contains(t, meta.FindStatusCondition(flow.Status.Conditions, "Ready").Message, "containers[0].image: Required value")
 
-	flow.Spec.Flows[0].JobTemplate.Template.Spec.Containers[0].Name = "a-name"
+	flow.Spec.Flows[0].JobTemplate.Template.Spec.Containers[0].Image = "busybox:1.28"
 	require.NoError(t, p.client.Update(t.Context(), flow))
 	flow = p.waitState("refused", v1alpha1.StateSucceed)
 	assert.Nil(t, meta.FindStatusCondition(flow.Status.Conditions, "Stalled"))

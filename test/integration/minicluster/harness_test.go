@@ -31,6 +31,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/minicluster"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -62,7 +63,10 @@ func newPlace(t *testing.T) *place {
 // newPlaceAlone makes a place for a test that looks at what concerns all of this process, and so runs by itself.
 func newPlaceAlone(t *testing.T) *place {
 	t.Helper()
-	installCRDs.Do(func() { testcluster.InstallCRDs(t, "config/crd") })
+	installCRDs.Do(func() {
+		testcluster.InstallCRDs(t, "config/crd")
+		webhook.Serve(t)
+	})
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 )
 
 // dryRun asks the API server what it thinks of a spec. Fields that it doesn't know are refused.
@@ -86,6 +87,7 @@ func TestTheSchemaRefuses(t *testing.T) {
 // What the schema can't tell, the operator tells by condition, and makes nothing.
 func TestTheOperatorRefuses(t *testing.T) {
 	p := newPlace(t)
+	webhook.Spare(t, p.namespace)
 	p.manage()
 	tests := []struct {
 		change func(*v1alpha1.MiniCluster)

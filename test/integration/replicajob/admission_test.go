@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 )
 
 func TestAdmission(t *testing.T) {
@@ -77,6 +78,7 @@ func TestAdmission(t *testing.T) {
 func TestBadInputIsTold(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
+	webhook.Spare(t, p.namespace)
 	p.manage()
 	p.create("cycle", `{replicaSpecs: {A: {template: `+sh("true")+`, dependsOn: [{type: B}]}, B: {template: `+sh("true")+`, dependsOn: [{type: A}]}}}`)
 	p.create("pattern", `{failurePolicy: {rules: [{action: Fail, onMessage: "("}]}, replicaSpecs: {Worker: {template: `+sh("true")+`}}}`)

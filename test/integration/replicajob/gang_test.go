@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -84,6 +85,7 @@ func TestGangByPodDisruptionBudget(t *testing.T) {
 func TestGangsOfOtherSchedulers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
+	webhook.Spare(t, p.namespace)
 	testcluster.InstallCRDs(t, "testdata/crd")
 	p.manage()
 	podGroup := func(apiVersion string) *unstructured.Unstructured {

@@ -31,6 +31,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/replicajob"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -51,6 +52,7 @@ type place struct {
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	testcluster.InstallCRDs(t, "config/crd")
+	webhook.Serve(t)
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))

@@ -12,6 +12,14 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// Who cares for the webhook's certificate.
+const (
+	certificatesGiven       = "given"
+	certificatesSelfManaged = "self-managed"
 )
 
 // options are the command's flags.
@@ -19,6 +27,7 @@ type options struct {
 	kube *genericclioptions.ConfigFlags
 
 	watchNamespaces []string
+	selector        string
 
 	metricsAddress string
 	metricsSecure  bool
@@ -26,12 +35,15 @@ type options struct {
 	healthAddress  string
 	pprofAddress   string
 
-	webhook        bool
-	webhookPort    int
-	webhookCertDir string
+	webhook             bool
+	webhookPort         int
+	webhookCertDir      string
+	webhookCertificates string
+	webhookName         string
 
 	leaderElect          bool
 	leaderElectNamespace string
+	leaderElectName      string
 
 	operators   []string
 	concurrency int
@@ -68,6 +80,7 @@ The CRDs must be there, and not older than this program needs: armature install`
 	f.StringVar(o.kube.KubeConfig, "kubeconfig", "", "`file` that says how to reach the cluster")
 	f.StringVar(o.kube.Context, "context", "", "`name` of the kubeconfig's context to use")
 	f.StringSliceVar(&o.watchNamespaces, "watch-namespaces", nil, "`names` of the namespaces whose objects are worked on, separated by commas (default: all)")
+	f.StringVar(&o.selector, "selector", "", "label `selector` of the objects that are worked on, such as "+v1alpha1.LabelShard+"=a, to share the work among several managers (default: all)")
 	f.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "`address` of the metrics endpoint, /metrics; 0 for none")
 	f.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics by https, to those only whom the cluster lets get the path /metrics; otherwise by http, to everyone")
 	f.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "`directory` of tls.crt and tls.key for the metrics endpoint, read again when they change (default: a certificate of its own, by no authority)")
@@ -76,8 +89,11 @@ The CRDs must be there, and not older than this program needs: armature install`
 	f.BoolVar(&o.webhook, "webhook", false, "serve the validating webhook, which refuses specs that an operator couldn't carry out as they are applied, not only by condition")
 	f.IntVar(&o.webhookPort, "webhook-port", 9443, "`port` of the webhook")
 	f.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "`directory` of tls.crt and tls.key for the webhook, read again when they change; needed with --webhook")
+	f.StringVar(&o.webhookCertificates, "webhook-certificates", certificatesGiven, "who puts the certificate there: given (somebody else) or self-managed (the manager: it makes one and renews it, in the Secret that is mounted there, and tells the API server whom to trust)")
+	f.StringVar(&o.webhookName, "webhook-name", "armature", "`name` of the ValidatingWebhookConfiguration that a self-managed certificate is for; its Secret and its Service, in the manager's namespace, have this name with -webhook appended")
 	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only while holding the lease, so that several managers can run")
 	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
+	f.StringVar(&o.leaderElectName, "leader-elect-name", leaseName, "`name` of the lease; managers that have different work, in one namespace, need different ones")
 	f.StringSliceVar(&o.operators, "operators", []string{"*"}, "`names` of the operators to run, separated by commas; * is all of them")
 	f.IntVar(&o.concurrency, "max-concurrent-reconciles", 8, "how many objects of a kind are worked on at a time")
 	f.Float32Var(&o.qps, "kube-api-qps", -1, "requests a second to the API server at most; -1 leaves it to the server's own priority and fairness")
@@ -104,10 +120,14 @@ func (o options) validate() error {
 	if o.webhook && o.webhookCertDir == "" {
 		return errors.New("--webhook needs --webhook-cert-dir: the API server calls no webhook without a certificate that it trusts")
 	}
+	if o.webhook && o.webhookCertificates != certificatesGiven && o.webhookCertificates != certificatesSelfManaged {
+		return fmt.Errorf("--webhook-certificates must be %s or %s, got %q", certificatesGiven, certificatesSelfManaged, o.webhookCertificates)
+	}
 	for _, name := range o.watchNamespaces {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
 			return fmt.Errorf("--watch-namespaces: %q can't be a namespace's name: %s", name, problems[0])
 		}
 	}
-	return nil
+	_, err := o.shard()
+	return err
 }

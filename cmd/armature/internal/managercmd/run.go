@@ -7,8 +7,6 @@ import (
 	"math"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -21,12 +19,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/cmd/armature/internal/admission"
 	"github.com/armature-dev/armature/cmd/armature/internal/kindmetrics"
+	"github.com/armature-dev/armature/internal/admission"
 )
 
-// leaseName is the lease that managers of one cluster compete for.
+// leaseName is the lease that managers compete for, unless they are told another one.
 const leaseName = "armature-manager"
 
 func newScheme() *runtime.Scheme {
@@ -45,7 +42,11 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(o, logger)
+	certificate, err := webhookCertificate(o)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(o, certificate, logger)
 	if err != nil {
 		return err
 	}
@@ -63,8 +64,7 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 		return err
 	}
 	if o.webhook {
-		admission.Register(mgr)
-		if err := mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker()); err != nil {
+		if err := addWebhook(mgr, certificate); err != nil {
 			return err
 		}
 	}
@@ -74,11 +74,11 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err := mgr.AddReadyzCheck("cache", cacheReady(mgr)); err != nil {
 		return err
 	}
-	logger.Info("starting", "cluster", mgr.GetConfig().Host, "leaderElection", o.leaderElect)
+	logger.Info("starting", "cluster", mgr.GetConfig().Host, "leaderElection", o.leaderElect, "selector", o.selector)
 	return start(ctx, mgr, logger)
 }
 
-func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
+func newManager(o options, certificate *admission.SelfManaged, logger logr.Logger) (ctrl.Manager, error) {
 	cfg, err := restConfig(o)
 	if err != nil {
 		return nil, err
@@ -87,28 +87,24 @@ func newManager(o options, logger logr.Logger) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := labels.SelectorFromSet(labels.Set{builder.LabelManagedBy: builder.ManagedBy})
+	shard, err := o.shard()
+	if err != nil {
+		return nil, err
+	}
 	return ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                  newScheme(),
 		Logger:                  logger,
 		Metrics:                 metricsOptions(o),
 		HealthProbeBindAddress:  o.healthAddress,
 		PprofBindAddress:        o.pprofAddress,
-		WebhookServer:           admission.Server(o.webhookPort, o.webhookCertDir), // which starts when something is registered
+		WebhookServer:           webhookServer(o, certificate), // which starts when something is registered
 		LeaderElection:          o.leaderElect,
-		LeaderElectionID:        leaseName,
+		LeaderElectionID:        o.leaderElectName,
 		LeaderElectionNamespace: namespace,
 		// The process ends when the manager does, so the next one may lead at once.
 		LeaderElectionReleaseOnCancel: true,
 		Controller:                    config.Controller{MaxConcurrentReconciles: o.concurrency},
-		// Of all the cluster's Secrets and pods, only the operators' own are kept in memory.
-		Cache: cache.Options{
-			DefaultNamespaces: onlyNamespaces(o.watchNamespaces),
-			ByObject: map[client.Object]cache.ByObject{
-				&corev1.Secret{}: {Label: ours},
-				&corev1.Pod{}:    {Label: ours},
-			},
-		},
+		Cache:                         cache.Options{DefaultNamespaces: onlyNamespaces(o.watchNamespaces), ByObject: cached(shard)},
 		// A pass must see the writes of the pass before it: what it doesn't see, it would want again.
 		// The pod groups of gang schedulers have no Go types.
 		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true), Unstructured: true}},
@@ -140,16 +136,4 @@ func onlyNamespaces(names []string) map[string]cache.Config {
 		only[name] = cache.Config{}
 	}
 	return only
-}
-
-// leaseNamespace is where the lease lives. Inside a cluster, empty: controller-runtime takes the pod's namespace.
-func leaseNamespace(o options) (string, error) {
-	if o.leaderElectNamespace != "" {
-		return o.leaderElectNamespace, nil
-	}
-	if _, err := rest.InClusterConfig(); err == nil && *o.kube.KubeConfig == "" {
-		return "", nil
-	}
-	namespace, _, err := o.kube.ToRawKubeConfigLoader().Namespace()
-	return namespace, err
 }

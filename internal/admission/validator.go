@@ -47,13 +47,22 @@ func (v Validator[T]) judge(obj T) error {
 	if reflect.ValueOf(after).IsNil() {
 		return nil
 	}
-	stalled := meta.FindStatusCondition(*after.Conditions(), builder.ConditionStalled)
-	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1alpha1.ReasonInvalidSpec {
+	why := refusalIn(after)
+	if why == "" {
 		return nil
 	}
 	return apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind(v.kind).GroupKind(), obj.GetName(), field.ErrorList{{
-		Type: field.ErrorTypeInvalid, Field: "spec", BadValue: field.OmitValueType{}, Detail: stalled.Message,
+		Type: field.ErrorTypeInvalid, Field: "spec", BadValue: field.OmitValueType{}, Detail: why,
 	}})
+}
+
+// refusalIn returns why a status says that the spec is invalid; nothing, if it doesn't say so.
+func refusalIn(obj builder.Conditioned) string {
+	stalled := meta.FindStatusCondition(*obj.Conditions(), builder.ConditionStalled)
+	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1alpha1.ReasonInvalidSpec {
+		return ""
+	}
+	return stalled.Message
 }
 
 // asNew returns the object as if it had just been created: what has become of the former spec says nothing of this one.
