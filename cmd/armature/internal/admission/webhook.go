@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -18,15 +20,38 @@ import (
 	"github.com/armature-dev/armature/operators/replicajob"
 )
 
+// kind is a kind that has a plan, whatever its type.
+type kind struct {
+	register func(mgr ctrl.Manager)
+	judge    func(obj *unstructured.Unstructured) error
+}
+
+// kinds are all kinds that have a plan.
+var kinds = map[string]kind{
+	"DaemonJob":   kindOf("DaemonJob", daemonjob.Plan),
+	"FluxJob":     kindOf("FluxJob", fluxjob.Plan),
+	"FluxSetup":   kindOf("FluxSetup", queues.Plan),
+	"JobFlow":     kindOf("JobFlow", jobflow.Plan),
+	"MiniCluster": kindOf("MiniCluster", MiniClusterPlan),
+	"ReplicaJob":  kindOf("ReplicaJob", replicajob.ReplicaJobs.Plan),
+}
+
 // Register adds the webhooks of all kinds to a manager's webhook server: those of kinds that it doesn't run, too. That of
 // JobFlows is at the path /validate/jobflow.
 func Register(mgr ctrl.Manager) {
-	add(mgr, "DaemonJob", daemonjob.Plan)
-	add(mgr, "FluxJob", fluxjob.Plan)
-	add(mgr, "FluxSetup", queues.Plan)
-	add(mgr, "JobFlow", jobflow.Plan)
-	add(mgr, "MiniCluster", MiniClusterPlan)
-	add(mgr, "ReplicaJob", replicajob.ReplicaJobs.Plan)
+	for _, k := range kinds {
+		k.register(mgr)
+	}
+}
+
+// Judge says of an object that isn't on a server what its webhook would: the error is an Invalid, as the API server returns
+// it. An object that can't be read as its kind is an error too, and a kind without a plan is never wrong.
+func Judge(obj *unstructured.Unstructured) error {
+	k, ok := kinds[obj.GetKind()]
+	if !ok || obj.GroupVersionKind().GroupVersion() != v1alpha1.GroupVersion {
+		return nil
+	}
+	return k.judge(obj)
 }
 
 // MiniClusterPlan is the plan of MiniClusters, for those who don't carry it out: they need no certificate.
@@ -35,8 +60,22 @@ func MiniClusterPlan(c *v1alpha1.MiniCluster, seen builder.View) builder.Plan[*v
 	return planner.Plan(c, seen)
 }
 
-func add[T builder.Conditioned](mgr ctrl.Manager, kind string, plan builder.PlanFunc[T]) {
-	mgr.GetWebhookServer().Register("/validate/"+strings.ToLower(kind), admission.WithValidator(mgr.GetScheme(), New(kind, plan)))
+func kindOf[S any, T interface {
+	*S
+	builder.Conditioned
+}](name string, plan builder.PlanFunc[T]) kind {
+	return kind{
+		register: func(mgr ctrl.Manager) {
+			mgr.GetWebhookServer().Register("/validate/"+strings.ToLower(name), admission.WithValidator(mgr.GetScheme(), New(name, plan)))
+		},
+		judge: func(u *unstructured.Unstructured) error {
+			obj := T(new(S))
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
+				return err
+			}
+			return New(name, plan).judge(obj)
+		},
+	}
 }
 
 // New returns the validator of a kind.
