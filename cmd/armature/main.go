@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/controlcmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/convertcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/exit"
 	"github.com/armature-dev/armature/cmd/armature/internal/graphcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/installcmd"
@@ -44,7 +45,7 @@ func newCommand() *cobra.Command {
 	}
 	root.AddCommand(installcmd.New(), managercmd.New(), watchcmd.New(), graphcmd.New())
 	root.AddCommand(controlcmd.New()...)
-	root.AddCommand(lintcmd.New())
+	root.AddCommand(lintcmd.New(), convertcmd.New())
 	return root
 }
 
