@@ -25,7 +25,9 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := newCommand().ExecuteContext(ctx); err != nil {
+	root := newCommand()
+	root.SetArgs(asCalled(root, os.Args[0], os.Args[1:]))
+	if err := root.ExecuteContext(ctx); err != nil {
 		code := exit.Code(1)
 		if !errors.As(err, &code) && !errors.Is(err, watchcmd.ErrFailed) { // what was printed has said it
 			fmt.Fprintln(os.Stderr, "armature:", err)

@@ -63,6 +63,15 @@ func (p *place) command(args ...string) (out, errs string, code int) {
 	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
 }
 
+// completes returns what a shell would offer for the last of the arguments.
+func (p *place) completes(command string, args ...string) string {
+	p.t.Helper()
+	all := append([]string{"__complete", command, "--kubeconfig", testcluster.Kubeconfig(p.t), "-n", p.namespace}, args...)
+	out, errs, code := p.command(all...)
+	require.Zero(p.t, code, "armature %v: %s", all, errs)
+	return out
+}
+
 // succeeds runs a command that must succeed, and returns what it printed.
 func (p *place) succeeds(args ...string) string {
 	p.t.Helper()
