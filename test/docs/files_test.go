@@ -10,7 +10,7 @@ import (
 
 // TestFiles: the files that pages show are as they are. UPDATE_DOCS=1 writes the pages anew.
 func TestFiles(t *testing.T) {
-	for _, page := range []string{"docs/tutorial.md", "docs/recipes.md"} {
+	for _, page := range []string{"docs/convert.md", "docs/recipes.md", "docs/tutorial.md"} {
 		text, err := os.ReadFile(root + page)
 		require.NoError(t, err)
 		blocks := 0

@@ -1,5 +1,4 @@
-// Package tutorial runs docs/tutorial.md: its operator, and the commands that it shows, which print what it says.
-package tutorial
+package manual
 
 import (
 	"fmt"
@@ -16,45 +15,37 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/armature-dev/armature/test/docs"
+	"github.com/armature-dev/armature/test/integration/internal/binary"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
 const (
 	root      = "../../../"
-	page      = root + "docs/tutorial.md"
 	patience  = 60 * time.Second
 	pollEvery = 200 * time.Millisecond
 )
 
-func TestMain(m *testing.M) { os.Exit(testcluster.Run(m, testcluster.WithNodes("node-1"))) }
-
-// TestTutorial: UPDATE_DOCS=1 writes what the commands print into the page.
-func TestTutorial(t *testing.T) {
-	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "tutorial"), "./examples/tutorial")
-	build.Dir = root
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
-	shell := shellFor(t, bin)
-	text, err := os.ReadFile(page)
+// play runs the sessions of a page, which must print what it says. UPDATE_DOCS=1 writes what they print into the page.
+// Afterwards is called when the first command has run.
+func play(t *testing.T, s *shell, page string, afterwards func()) {
+	t.Helper()
+	text, err := os.ReadFile(root + page)
 	require.NoError(t, err)
-
-	started := false
 	update := os.Getenv("UPDATE_DOCS") != ""
+	played := 0
 	after := docs.Blocks(string(text), "session", func(_, old string) string {
 		var session strings.Builder
 		for _, step := range steps(old) {
-			session.WriteString("$ " + step.command + "\n" + shell.run(t, step, update))
-			if !started { // the kind is there
-				started = true
-				shell.start(t, filepath.Join(bin, "tutorial"))
+			session.WriteString("$ " + step.command + "\n" + s.run(t, step, update))
+			if played++; played == 1 {
+				afterwards()
 			}
 		}
 		return session.String()
 	})
-	t.Cleanup(func() { shell.run(t, step{command: "kubectl delete backup/nightly"}, true) })
+	require.NotZero(t, played)
 	if update {
-		require.NoError(t, os.WriteFile(page, []byte(after), 0o600))
+		require.NoError(t, os.WriteFile(root+page, []byte(after), 0o600))
 	}
 }
 
@@ -73,9 +64,10 @@ func steps(session string) []step {
 	return all
 }
 
-// shell runs commands as people type them, with a kubectl for the test's cluster.
+// shell runs commands as people type them.
 type shell struct{ env []string }
 
+// shellFor has a kubectl for the test's cluster in a directory, and armature.
 func shellFor(t *testing.T, bin string) *shell {
 	devcluster := os.Getenv("DEVCLUSTER_BIN")
 	if devcluster == "" {
@@ -85,7 +77,8 @@ func shellFor(t *testing.T, bin string) *shell {
 	}
 	kubectl := fmt.Sprintf("#!/bin/sh\nexec %s kubectl --kubeconfig %s \"$@\"\n", devcluster, testcluster.Kubeconfig(t))
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte(kubectl), 0o700))
-	return &shell{env: append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "KUBECONFIG="+testcluster.Kubeconfig(t))}
+	path := strings.Join([]string{bin, filepath.Dir(binary.Path(t)), os.Getenv("PATH")}, string(filepath.ListSeparator))
+	return &shell{env: append(os.Environ(), "PATH="+path, "KUBECONFIG="+testcluster.Kubeconfig(t))}
 }
 
 // start runs the operator until the test ends.
@@ -121,7 +114,7 @@ func (s *shell) run(t *testing.T, step step, once bool) string {
 		}
 		return once || plain(got) == plain(step.want)
 	}
-	if !assert.Eventually(t, try, patience, pollEvery, "%s; UPDATE_DOCS=1 go test ./test/integration/tutorial", step.command) {
+	if !assert.Eventually(t, try, patience, pollEvery, "%s; UPDATE_DOCS=1 go test ./test/integration/manual", step.command) {
 		t.Logf("want %s\ngot  %s", step.want, got)
 	}
 	return got
