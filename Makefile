@@ -11,7 +11,7 @@ RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 DEVCLUSTER_SRC := $(shell find devcluster -name '*.go' -not -name '*_test.go' -o -path 'devcluster/*' -name '*.yaml') devcluster/go.mod devcluster/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd config/crd events operators store -name '*.go' -not -name '*_test.go') $(wildcard config/crd/*.yaml) go.mod go.sum
 
-.PHONY: help build image demo demo-flux example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench fuzz lint generate check-generated tidy check-tidy clean
+.PHONY: help build image demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench fuzz lint generate check-generated tidy check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ demo: build ## Run the example flow on a cluster of its own, and show it live
 
 demo-flux: build ## Run three FluxJobs on a quota of two on a cluster of its own, and show how the third waits
 	@hack/demo-flux.sh
+
+recordings: build ## Record what the commands show as docs/recording-*.svg; needs Linux
+	@hack/recordings.sh
 
 example-webapp: bin/devcluster ## Run the example operator on a cluster of its own
 	go build -o bin/webapp ./examples/webapp
