@@ -11,12 +11,17 @@ RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 DEVCLUSTER_SRC := $(shell find devcluster -name '*.go' -not -name '*_test.go' -o -path 'devcluster/*' -name '*.yaml') devcluster/go.mod devcluster/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store -name '*.go' -not -name '*_test.go') $(wildcard config/crd/*.yaml) go.mod go.sum
 
-.PHONY: help build image demo demo-flux example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench fuzz lint generate check-generated tidy check-tidy clean
+.PHONY: help build image demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench fuzz lint generate check-generated tidy check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: bin/armature bin/devcluster ## Build bin/armature and bin/devcluster
+build: bin/armature bin/devcluster bin/kubectl-armature ## Build bin/armature and bin/devcluster
+
+# The names by which kubectl finds its plugins, and what completes their arguments.
+bin/kubectl-armature: bin/armature
+	ln -sf armature bin/kubectl-armature
+	ln -sf armature bin/kubectl_complete-armature
 
 bin/armature: $(ARMATURE_SRC)
 	@hack/say-first-build.sh bin/armature "about 1 minute"
@@ -39,6 +44,9 @@ demo: build ## Run the example flow on a cluster of its own, and show it live
 
 demo-flux: build ## Run three FluxJobs on a quota of two on a cluster of its own, and show how the third waits
 	@hack/demo-flux.sh
+
+recordings: build ## Record what the commands show as docs/recording-*.svg; needs Linux
+	@hack/recordings.sh
 
 example-webapp: bin/devcluster ## Run the example operator on a cluster of its own
 	go build -o bin/webapp ./examples/webapp
@@ -71,6 +79,7 @@ test-devcluster: bin/devcluster ## Run devcluster's own tests
 	cd devcluster && go test $$(go list ./... | grep -v /localnode)
 
 test-tools: ## Run the tests of the tools that build what is released
+	cd tools/gen && go test ./...
 	cd tools/image && go test ./...
 	cd tools/deploy && go test ./...
 	cd tools/monitoring && go test ./...
@@ -90,15 +99,16 @@ lint: ## Run golangci-lint in each module
 	cd tools/monitoring && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd bench && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 
-generate: ## Write generated code and CRDs anew, and the chart's copies of what is in config
+generate: ## Write generated code, CRDs and the reference anew, and the chart's copies of what is in config
 	go generate ./api/... ./examples/...
+	go run -C tools/gen ./reference ../../config/crd ../../docs/reference
 	rm -f charts/armature/files/*/*.yaml
 	cp config/crd/*.yaml charts/armature/files/crds/
 	cp config/rbac/{operator,manager,metrics,kinds}-*.yaml config/rbac/webhook/webhook-*.yaml charts/armature/files/rbac/
 
 check-generated: generate ## Fail if something generated is not what it would be now
-	@git diff --exit-code -- api charts config examples || { echo "generated files are stale: run make generate and commit"; exit 1; }
-	@test -z "$$(git status --porcelain -- api charts config examples)" || { git status --short -- api charts config examples; echo "generated files are not committed"; exit 1; }
+	@git diff --exit-code -- api charts config examples docs/reference || { echo "generated files are stale: run make generate and commit"; exit 1; }
+	@test -z "$$(git status --porcelain -- api charts config examples docs/reference)" || { git status --short -- api charts config examples docs/reference; echo "generated files are not committed"; exit 1; }
 
 tidy: ## Run go mod tidy in each module
 	go mod tidy

@@ -13,8 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/controlcmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/convertcmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/exit"
 	"github.com/armature-dev/armature/cmd/armature/internal/graphcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/installcmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/lintcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
@@ -22,12 +25,15 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := newCommand().ExecuteContext(ctx); err != nil {
-		if !errors.Is(err, watchcmd.ErrFailed) { // the table has said it
+	root := newCommand()
+	root.SetArgs(asCalled(root, os.Args[0], os.Args[1:]))
+	if err := root.ExecuteContext(ctx); err != nil {
+		code := exit.Code(1)
+		if !errors.As(err, &code) && !errors.Is(err, watchcmd.ErrFailed) { // what was printed has said it
 			fmt.Fprintln(os.Stderr, "armature:", err)
 		}
 		stop()
-		os.Exit(1)
+		os.Exit(int(code))
 	}
 }
 
@@ -41,6 +47,7 @@ func newCommand() *cobra.Command {
 	}
 	root.AddCommand(installcmd.New(), managercmd.New(), watchcmd.New(), graphcmd.New())
 	root.AddCommand(controlcmd.New()...)
+	root.AddCommand(lintcmd.New(), convertcmd.New())
 	return root
 }
 

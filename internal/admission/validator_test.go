@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -62,4 +64,19 @@ func TestTheStatusDoesNotCount(t *testing.T) {
 func TestMiniClustersNeedNoCertificate(t *testing.T) {
 	plan := MiniClusterPlan(&v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}}, builder.NewView(metav1.Now().Time))
 	assert.NotNil(t, plan.Status)
+}
+
+func TestJudge(t *testing.T) {
+	u := &unstructured.Unstructured{}
+	require.NoError(t, yaml.Unmarshal([]byte(`{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, metadata: {name: f}, spec: {flows: [{name: a, jobTemplateRef: t}]}}`), &u.Object))
+	require.NoError(t, Judge(u))
+	require.NoError(t, unstructured.SetNestedField(u.Object, "Bad_Name", "spec", "globalParams", "nodeName"))
+	assert.True(t, apierrors.IsInvalid(Judge(u)))
+	require.NoError(t, unstructured.SetNestedField(u.Object, "text", "spec", "parallelism"))
+	require.Error(t, Judge(u), "no JobFlow")
+	u.SetKind("JobTemplate")
+	require.NoError(t, Judge(u), "it has no plan")
+	u.SetKind("JobFlow")
+	u.SetAPIVersion("flow.example.com/v1")
+	require.NoError(t, Judge(u), "someone else's")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -18,15 +19,38 @@ import (
 	"github.com/armature-dev/armature/operators/replicajob"
 )
 
+// kind is a kind that has a plan, whatever its type.
+type kind struct {
+	register func(webhook.Server, *runtime.Scheme)
+	judge    func(obj *unstructured.Unstructured) error
+}
+
+// kinds are all kinds that have a plan.
+var kinds = map[string]kind{
+	"DaemonJob":   kindOf("DaemonJob", daemonjob.Plan),
+	"FluxJob":     kindOf("FluxJob", FluxJobPlan),
+	"FluxSetup":   kindOf("FluxSetup", queues.Plan),
+	"JobFlow":     kindOf("JobFlow", jobflow.Plan),
+	"MiniCluster": kindOf("MiniCluster", MiniClusterPlan),
+	"ReplicaJob":  kindOf("ReplicaJob", replicajob.ReplicaJobs.Plan),
+}
+
 // Register adds the webhooks of all kinds to a server: those of kinds that its manager doesn't run, too. That of JobFlows is at
 // the path /validate/jobflow. The scheme must know the kinds of [v1alpha1].
 func Register(server webhook.Server, scheme *runtime.Scheme) {
-	add(server, scheme, "DaemonJob", daemonjob.Plan)
-	add(server, scheme, "FluxJob", FluxJobPlan)
-	add(server, scheme, "FluxSetup", queues.Plan)
-	add(server, scheme, "JobFlow", jobflow.Plan)
-	add(server, scheme, "MiniCluster", MiniClusterPlan)
-	add(server, scheme, "ReplicaJob", replicajob.ReplicaJobs.Plan)
+	for _, k := range kinds {
+		k.register(server, scheme)
+	}
+}
+
+// Judge says of an object that isn't on a server what its webhook would: the error is an Invalid, as the API server returns
+// it. An object that can't be read as its kind is an error too, and a kind without a plan is never wrong.
+func Judge(obj *unstructured.Unstructured) error {
+	k, ok := kinds[obj.GetKind()]
+	if !ok || obj.GroupVersionKind().GroupVersion() != v1alpha1.GroupVersion {
+		return nil
+	}
+	return k.judge(obj)
 }
 
 // MiniClusterPlan is the plan of MiniClusters, for those who don't carry it out: they need no certificate.
@@ -35,8 +59,22 @@ func MiniClusterPlan(c *v1alpha1.MiniCluster, seen builder.View) builder.Plan[*v
 	return planner.Plan(c, seen)
 }
 
-func add[T builder.Conditioned](server webhook.Server, scheme *runtime.Scheme, kind string, plan builder.PlanFunc[T]) {
-	server.Register("/validate/"+strings.ToLower(kind), admission.WithValidator(scheme, New(kind, plan)))
+func kindOf[S any, T interface {
+	*S
+	builder.Conditioned
+}](name string, plan builder.PlanFunc[T]) kind {
+	return kind{
+		register: func(server webhook.Server, scheme *runtime.Scheme) {
+			server.Register("/validate/"+strings.ToLower(name), admission.WithValidator(scheme, New(name, plan)))
+		},
+		judge: func(u *unstructured.Unstructured) error {
+			obj := T(new(S))
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
+				return err
+			}
+			return New(name, plan).judge(obj)
+		},
+	}
 }
 
 // New returns the validator of a kind.

@@ -28,6 +28,8 @@ func TestControl(t *testing.T) {
 	p.waitState("long", v1alpha1.StateRunning)
 	p.waitState("bad", v1alpha1.StateFailed)
 
+	assert.Equal(t, "jobflow/bad\njobflow/long\n:4\n", p.completes("graph", "jobflow/"))
+	assert.Equal(t, "bad\n:4\n", p.completes("retry", "jobflow", "b"))
 	assert.Contains(t, p.fails("suspend", "jobflow/none"), `jobflows.api.practice.com "none" not found`)
 	assert.Contains(t, p.fails("suspend", "jobflow", "-l", "a=b"), "no objects found")
 	assert.Contains(t, p.fails("suspend", "configmap/kube-root-ca.crt"), "a ConfigMap can't be suspended; these can: DaemonJob, FluxJob, JobFlow, MiniCluster, ReplicaJob")

@@ -21,7 +21,10 @@ import (
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
-const patience = 90 * time.Second
+const (
+	patience  = 90 * time.Second
+	pollEvery = 50 * time.Millisecond
+)
 
 // place is a test's namespace, where a manager runs.
 type place struct {
@@ -47,11 +50,26 @@ func newPlace(t *testing.T) *place {
 // armature runs a command in the namespace, and returns what it printed and its exit code.
 func (p *place) armature(args ...string) (out, errs string, code int) {
 	p.t.Helper()
-	cmd := exec.CommandContext(p.t.Context(), binary.Path(p.t), append(args, "--kubeconfig", testcluster.Kubeconfig(p.t), "-n", p.namespace)...)
+	return p.command(append(args, "--kubeconfig", testcluster.Kubeconfig(p.t), "-n", p.namespace)...)
+}
+
+// command runs a command that needs no cluster.
+func (p *place) command(args ...string) (out, errs string, code int) {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), binary.Path(p.t), args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	_ = cmd.Run() // its exit code tells
 	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
+}
+
+// completes returns what a shell would offer for the last of the arguments.
+func (p *place) completes(command string, args ...string) string {
+	p.t.Helper()
+	all := append([]string{"__complete", command, "--kubeconfig", testcluster.Kubeconfig(p.t), "-n", p.namespace}, args...)
+	out, errs, code := p.command(all...)
+	require.Zero(p.t, code, "armature %v: %s", all, errs)
+	return out
 }
 
 // succeeds runs a command that must succeed, and returns what it printed.
@@ -97,7 +115,7 @@ func (p *place) wait(name, what string, done func(*v1alpha1.JobFlow) bool) {
 	require.Eventually(p.t, func() bool {
 		err := p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, flow)
 		return err == nil && flow.Status.ObservedGeneration == flow.Generation && done(flow)
-	}, patience, 50*time.Millisecond, "%s to be %s", name, what)
+	}, patience, pollEvery, "%s to be %s", name, what)
 }
 
 func flowOf(name string, nodes ...v1alpha1.Flow) *v1alpha1.JobFlow {

@@ -132,3 +132,8 @@ func (a action) kinds() string {
 	slices.Sort(all)
 	return strings.Join(all, ", ")
 }
+
+// completed are the kinds as they are typed.
+func (a action) completed() []string {
+	return strings.Split(strings.ToLower(a.kinds()), ", ")
+}

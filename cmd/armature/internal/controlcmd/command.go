@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/resource"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/complete"
 )
 
 // New returns the commands.
@@ -58,6 +60,7 @@ func newCommand(a action) *cobra.Command {
 			return errors.Join(append(errs, err)...)
 		},
 	}
+	cmd.ValidArgsFunction = complete.Names(kube, a.completed()...)
 	kube.AddFlags(cmd.Flags())
 	print.AddFlags(cmd)
 	find.AddFlags(cmd.Flags())

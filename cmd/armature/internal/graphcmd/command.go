@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/complete"
 )
 
 var formats = map[string]func(io.Writer, graph) error{"svg": writeSVG, "dot": writeDot, "mermaid": writeMermaid}
@@ -49,6 +50,7 @@ With --local a file is drawn as it is, without a cluster.`,
 			return write(cmd.OutOrStdout(), newGraph(flows[0]))
 		},
 	}
+	cmd.ValidArgsFunction = complete.Names(kube, "jobflow")
 	kube.AddFlags(cmd.Flags())
 	find.AddFlags(cmd.Flags())
 	cmd.Flags().Lookup("local").Usage = "draw what is in the file, without a cluster"

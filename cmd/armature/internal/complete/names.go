@@ -1,0 +1,67 @@
+// Package complete has shells complete the names of objects, by asking the cluster.
+package complete
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/resource"
+)
+
+// patience bounds how long a shell waits for the cluster.
+const patience = "3s"
+
+// Names completes KIND/NAME, and NAME after KIND, for objects of these kinds: singular names, such as jobflow. A cluster that
+// can't be reached has no names, and no error disturbs the line that is being typed.
+func Names(kube *genericclioptions.ConfigFlags, kinds ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		list := func(kind string) []string { return names(kube, kind) }
+		return complete(list, kinds, args, toComplete)
+	}
+}
+
+func complete(list func(kind string) []string, kinds, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var found []cobra.Completion
+	add := func(prefix string, all []string) {
+		for _, name := range all {
+			if strings.HasPrefix(prefix+name, toComplete) {
+				found = append(found, prefix+name)
+			}
+		}
+	}
+	kind, _, slash := strings.Cut(toComplete, "/")
+	switch {
+	case slash:
+		add(kind+"/", list(kind))
+	case len(args) > 0 && !strings.Contains(args[0], "/"):
+		add("", list(args[0]))
+	case len(kinds) == 1:
+		add(kinds[0]+"/", list(kinds[0]))
+	default:
+		for _, kind := range kinds {
+			add("", []string{kind + "/"})
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// names lists the objects of a kind, as many as fit one answer.
+func names(kube *genericclioptions.ConfigFlags, kind string) []string {
+	*kube.Timeout = patience
+	namespace, _, err := kube.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil
+	}
+	infos, err := resource.NewBuilder(kube).Unstructured().NamespaceParam(namespace).DefaultNamespace().
+		ResourceTypeOrNameArgs(true, kind).Latest().Flatten().Do().Infos()
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, info := range infos {
+		all = append(all, info.Name)
+	}
+	return all
+}

@@ -1,0 +1,110 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
+)
+
+// Systems are what can be converted from, with the API groups by which their manifests are known.
+var Systems = map[string][]string{
+	"volcano":  {"flow.volcano.sh"},
+	"argo":     {"argoproj.io"},
+	"kubeflow": {"kubeflow.org"},
+}
+
+// Result is what came of some manifests.
+type Result struct {
+	// Objects are what was made of them, in their order.
+	Objects []map[string]any
+	// Notes are what could not be carried over, or not just as it was.
+	Notes []Note
+	// Others are those that nothing was made of, being of other kinds.
+	Others []*manifest.Document
+}
+
+// Documents converts manifests of a system: of all that are known, if it is empty. A manifest of one of these systems that
+// can't be converted at all is an error that names its place.
+func Documents(docs []*manifest.Document, system string) (Result, error) {
+	var result Result
+	templates := templatesIn(docs)
+	for _, doc := range docs {
+		gvk := doc.Object.GroupVersionKind()
+		if !isOf(gvk, system) {
+			result.Others = append(result.Others, doc)
+			continue
+		}
+		src := newSource(doc)
+		objects, err := convert(src, gvk, templates)
+		if err != nil {
+			return result, fmt.Errorf("%s: %w", doc.At("kind"), err)
+		}
+		src.rest()
+		result.Objects = append(result.Objects, objects...)
+		result.Notes = append(result.Notes, src.notes...)
+	}
+	return result, nil
+}
+
+func isOf(gvk schema.GroupVersionKind, system string) bool {
+	for name, groups := range Systems {
+		if (system == "" || system == name) && slices.Contains(groups, gvk.Group) {
+			return true
+		}
+	}
+	return false
+}
+
+func convert(src *source, gvk schema.GroupVersionKind, templates map[string]field) ([]map[string]any, error) {
+	root := src.root()
+	root.get("apiVersion").take()
+	root.get("kind").take()
+	root.get("status").take()
+	switch gvk.GroupKind() {
+	case schema.GroupKind{Group: "flow.volcano.sh", Kind: "JobFlow"}:
+		return []map[string]any{volcanoFlow(root, templates)}, nil
+	case schema.GroupKind{Group: "flow.volcano.sh", Kind: "JobTemplate"}:
+		return volcanoTemplate(root), nil
+	case schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"}:
+		return argoWorkflow(root)
+	}
+	if kind, ok := kubeflowKinds[gvk.Kind]; ok && gvk.Group == "kubeflow.org" {
+		return []map[string]any{kubeflowJob(root, kind)}, nil
+	}
+	return nil, fmt.Errorf("a %s (%s) can't be converted; these can: Volcano's JobFlow and JobTemplate, Argo's Workflow, kubeflow's %s",
+		gvk.Kind, gvk.GroupVersion(), strings.Join(slices.Sorted(maps.Keys(kubeflowKinds)), ", "))
+}
+
+// written are the metadata that aren't the author's.
+var written = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"}
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// newObject begins an object of ours with the metadata of an original.
+func newObject(kind string, root field) (object, spec map[string]any) {
+	from, metadata := root.get("metadata"), map[string]any{}
+	for _, name := range written {
+		from.get(name).take()
+	}
+	from.get("annotations", lastApplied).take()
+	for _, name := range []string{"name", "generateName", "namespace", "labels"} {
+		from.get(name).move(metadata, name)
+	}
+	annotations := map[string]any{}
+	for _, key := range from.get("annotations").keys() {
+		if key != lastApplied {
+			from.get("annotations", key).move(annotations, key)
+		}
+	}
+	if len(annotations) > 0 {
+		metadata["annotations"] = annotations
+	}
+	spec = map[string]any{}
+	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": kind, "metadata": metadata, "spec": spec}, spec
+}

@@ -1,0 +1,178 @@
+package convert
+
+import "strings"
+
+// kubeflowKind is what is special about one of kubeflow's job kinds.
+type kubeflowKind struct {
+	// replicas is the field with the types of replicas.
+	replicas string
+	// restartPolicy is what a type has that says nothing.
+	restartPolicy string
+	// env are variables that its operator sets and a ReplicaJob doesn't, in its terms.
+	env [][2]string
+	// note says what else its operator does for the pods.
+	note string
+}
+
+// kubeflowKinds are the kinds of the training operator and of the MPI operator.
+var kubeflowKinds = map[string]kubeflowKind{
+	"TFJob": {replicas: "tfReplicaSpecs", restartPolicy: "Never",
+		note: "TF_CONFIG is not set: a container can make it of JOB_NAME, REPLICA_TYPE, REPLICA_INDEX and REPLICAS, or the kind TFJob of examples/tfjob sets it"},
+	"PyTorchJob": {replicas: "pytorchReplicaSpecs", restartPolicy: "OnFailure",
+		env: [][2]string{{"MASTER_ADDR", "$(COORDINATOR)"}, {"MASTER_PORT", "23456"}, {"PYTHONUNBUFFERED", "1"}}},
+	"XGBoostJob": {replicas: "xgbReplicaSpecs", restartPolicy: "Never",
+		env:  [][2]string{{"MASTER_ADDR", "$(COORDINATOR)"}, {"MASTER_PORT", "9999"}, {"PYTHONUNBUFFERED", "1"}},
+		note: "WORKER_ADDRS and WORKER_PORT are not set"},
+	"PaddleJob": {replicas: "paddleReplicaSpecs", restartPolicy: "OnFailure",
+		note: "the variables PADDLE_... and POD_IP_DUMMY are not set: a container can make them of COORDINATOR, RANK and WORLD_SIZE"},
+	"JAXJob": {replicas: "jaxReplicaSpecs", restartPolicy: "OnFailure",
+		env: [][2]string{{"COORDINATOR_ADDRESS", "$(COORDINATOR)"}, {"COORDINATOR_PORT", "6666"}, {"NUM_PROCESSES", "$(WORLD_SIZE)"}, {"PROCESS_ID", "$(RANK)"}, {"PYTHONUNBUFFERED", "1"}}},
+	"MPIJob": {replicas: "mpiReplicaSpecs", restartPolicy: "Never",
+		note: "no hostfile, ssh keys or OMPI_... variables are made: a launcher reaches its workers by their names, <job>-worker-<index>.<job>; or run it on a MiniCluster"},
+}
+
+// kubeflowJob makes a ReplicaJob of a job of the training operator. What its operator puts in for fields that aren't there is
+// written down, where a ReplicaJob's default is another.
+func kubeflowJob(root field, kind kubeflowKind) map[string]any {
+	object, spec := newObject("ReplicaJob", root)
+	if kind.note != "" {
+		root.source.note("kind", "%s", kind.note)
+	}
+	from := root.get("spec")
+	replicas := map[string]any{}
+	for _, name := range from.get(kind.replicas).keys() {
+		if of := from.get(kind.replicas, name); len(of.keys()) > 0 {
+			replicas[name] = kubeflowReplicas(of, kind)
+		}
+	}
+	if launcher, ok := replicas["Launcher"].(map[string]any); ok && replicas["Worker"] != nil {
+		launcherDependsOn(from, launcher)
+	}
+	spec["replicaSpecs"] = replicas
+	spec["runPolicy"] = kubeflowRunPolicy(from)
+	switch policy := from.get("successPolicy"); policy.text() {
+	case "AllWorkers":
+		spec["successPolicy"] = map[string]any{"rule": "AllWorkers"}
+	case "":
+	default:
+		policy.drop("want AllWorkers, found %v; a ReplicaJob's successPolicy has more rules", policy.value)
+	}
+	if _, mpi := replicas["Launcher"]; !mpi {
+		spec["network"] = map[string]any{"servicePerReplica": true} // the names by which replicas knew each other
+	}
+	from.get("elasticPolicy").drop("kubectl scale and autoscalers change the replicas of Worker; the kind TorchJob of examples/torchjob has an elasticPolicy")
+	from.get("nprocPerNode").drop("give it to torchrun in the command")
+	from.get("slotsPerWorker").drop("there is no hostfile: give the slots to mpirun in the command")
+	return object
+}
+
+func kubeflowReplicas(from field, kind kubeflowKind) map[string]any {
+	replicas := map[string]any{"restartPolicy": kind.restartPolicy}
+	from.get("replicas").move(replicas, "replicas")
+	if policy := from.get("restartPolicy"); policy.has() {
+		policy.move(replicas, "restartPolicy")
+	}
+	template := from.get("template").object()
+	pod := objectIn(template, "spec")
+	delete(pod, "restartPolicy") // it was always overridden by the one beside the template
+	containers, _ := pod["containers"].([]any)
+	for _, c := range containers {
+		if container, ok := c.(map[string]any); ok && len(kind.env) > 0 {
+			addEnv(container, kind.env)
+		}
+	}
+	replicas["template"] = template
+	return replicas
+}
+
+// addEnv puts variables before a container's own, of which those of the same name stay.
+func addEnv(container map[string]any, vars [][2]string) {
+	own, _ := container["env"].([]any)
+	has := map[any]bool{}
+	for _, v := range own {
+		if variable, ok := v.(map[string]any); ok {
+			has[variable["name"]] = true
+		}
+	}
+	var env []any
+	for _, v := range vars {
+		if !has[v[0]] {
+			env = append(env, map[string]any{"name": v[0], "value": v[1]})
+		}
+	}
+	container["env"] = append(env, own...)
+}
+
+// launcherDependsOn has a launcher wait for its workers, if that was asked for.
+func launcherDependsOn(from field, launcher map[string]any) {
+	policy := from.get("launcherCreationPolicy")
+	switch policy.text() {
+	case "WaitForWorkersReady":
+		launcher["dependsOn"] = []any{map[string]any{"type": "Worker", "status": "Ready"}}
+	case "", "AtStartup":
+	default:
+		policy.drop("want AtStartup or WaitForWorkersReady, found %v", policy.value)
+	}
+}
+
+func kubeflowRunPolicy(from field) map[string]any {
+	policy, to := from.get("runPolicy"), map[string]any{"cleanPodPolicy": "None"}
+	if clean := policy.get("cleanPodPolicy"); clean.has() {
+		clean.move(to, "cleanPodPolicy")
+	}
+	for _, name := range []string{"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit", "suspend"} {
+		policy.get(name).move(to, name)
+	}
+	if by := policy.get("managedBy"); strings.HasPrefix(asText(by.value), "kubeflow.org/") {
+		by.take() // the operator itself, which is Armature now
+	} else {
+		by.drop("it names who shall run the kubeflow job; Armature runs this one")
+	}
+	if gang := policy.get("schedulingPolicy"); gang.has() {
+		to["schedulingPolicy"] = kubeflowGang(gang)
+	}
+	return to
+}
+
+// kubeflowGang carries gang scheduling over. Kubeflow's operator has the scheduler in a flag, a ReplicaJob in a field.
+func kubeflowGang(from field) map[string]any {
+	to := map[string]any{}
+	provider, why := "", ""
+	switch {
+	case from.get("scheduleTimeoutSeconds").has():
+		provider, why = "SchedulerPlugins", "scheduleTimeoutSeconds is known to it only"
+	case from.get("queue").has(), from.get("minResources").has():
+		provider, why = "Volcano", "queue and minResources are known to it"
+	}
+	known := []string{"minAvailable", "queue", "priorityClass", "minResources"}
+	if provider == "SchedulerPlugins" {
+		known = []string{"minAvailable", "minResources", "scheduleTimeoutSeconds"}
+	}
+	for _, name := range known {
+		from.get(name).move(to, name)
+	}
+	from.get("queue").dropUnless(known, "the provider %s doesn't know it", provider)
+	from.get("priorityClass").dropUnless(known, "the provider %s doesn't know it", provider)
+	if provider == "" {
+		from.source.note(from.path, "the provider is who the cluster has: kubeflow's operator was told by a flag; see kubectl explain replicajob.spec.runPolicy.schedulingPolicy.provider")
+		return to
+	}
+	to["provider"] = provider
+	from.source.note(from.path, "the provider is taken to be %s, since %s: kubeflow's operator was told by a flag", provider, why)
+	return to
+}
+
+// dropUnless drops a field whose name isn't among these.
+func (f field) dropUnless(known []string, why string, args ...any) {
+	for _, name := range known {
+		if strings.HasSuffix(f.path, "."+name) {
+			return
+		}
+	}
+	f.drop(why, args...)
+}
+
+func asText(value any) string {
+	text, _ := value.(string)
+	return text
+}

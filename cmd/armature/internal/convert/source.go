@@ -1,0 +1,201 @@
+package convert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
+)
+
+// Note says of a field of an original that it could not be carried over, or not just as it was.
+type Note struct {
+	manifest.Place
+	// Object is the original's kind and name.
+	Object string
+	Path   string
+	Text   string
+}
+
+// String returns the note as a line.
+func (n Note) String() string {
+	return fmt.Sprintf("%s: %s: %s: %s", n.Place, n.Object, n.Path, n.Text)
+}
+
+// source is an original, and what has become of its fields.
+type source struct {
+	doc   *manifest.Document
+	taken map[string]bool
+	noted map[string]bool
+	notes []Note
+}
+
+func newSource(doc *manifest.Document) *source {
+	return &source{doc: doc, taken: map[string]bool{}, noted: map[string]bool{}}
+}
+
+// root is the whole original.
+func (s *source) root() field { return field{source: s, value: s.doc.Object.Object} }
+
+// note says something of a place, once.
+func (s *source) note(path, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s.noted[path+"\n"+text] {
+		return
+	}
+	s.noted[path+"\n"+text] = true
+	name := s.doc.Object.GetName()
+	if name == "" {
+		name = s.doc.Object.GetGenerateName()
+	}
+	s.notes = append(s.notes, Note{s.doc.At(path), s.doc.Object.GetKind() + "/" + name, path, text})
+}
+
+// rest notes all that nothing has been made of, each part as a whole.
+func (s *source) rest() {
+	s.left(s.root())
+	slices.SortStableFunc(s.notes, func(a, b Note) int { return a.Compare(b.Place) })
+}
+
+// left notes what is left of a field, and reports whether that is all of it.
+func (s *source) left(f field) {
+	if s.taken[f.path] {
+		return
+	}
+	if f.path != "" && !s.touched(f.path) {
+		s.note(f.path, "not carried over: it has no counterpart")
+		return
+	}
+	for _, child := range f.children() {
+		s.left(child)
+	}
+}
+
+// touched reports whether anything below a path has been taken.
+func (s *source) touched(path string) bool {
+	for taken := range s.taken {
+		if strings.HasPrefix(taken, path+".") || strings.HasPrefix(taken, path+"[") {
+			return true
+		}
+	}
+	return false
+}
+
+// field is a place in an original, with or without a value.
+type field struct {
+	source *source
+	path   string
+	value  any // nil if there is none
+}
+
+func (f field) has() bool { return f.value != nil }
+
+// get returns the field of a name.
+func (f field) get(names ...string) field {
+	for _, name := range names {
+		object, _ := f.value.(map[string]any)
+		path := name
+		switch {
+		case strings.ContainsAny(name, "./"):
+			path = f.path + "[" + name + "]"
+		case f.path != "":
+			path = f.path + "." + name
+		}
+		f = field{f.source, path, object[name]}
+	}
+	return f
+}
+
+// items returns the items of a list.
+func (f field) items() []field {
+	list, _ := f.value.([]any)
+	var items []field
+	for i, value := range list {
+		items = append(items, field{f.source, fmt.Sprintf("%s[%d]", f.path, i), value})
+	}
+	return items
+}
+
+// keys returns the names of an object's fields, in order.
+func (f field) keys() []string {
+	object, _ := f.value.(map[string]any)
+	var keys []string
+	for key := range object {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (f field) children() []field {
+	all := f.items()
+	for _, key := range f.keys() {
+		all = append(all, f.get(key))
+	}
+	return all
+}
+
+// take returns a copy of the value: the caller carries it over.
+func (f field) take() any {
+	if f.has() {
+		f.source.taken[f.path] = true
+	}
+	return runtime.DeepCopyJSONValue(f.value)
+}
+
+// text takes a string.
+func (f field) text() string {
+	text, _ := f.take().(string)
+	return text
+}
+
+// object takes an object; it is never nil.
+func (f field) object() map[string]any {
+	object, _ := f.take().(map[string]any)
+	if object == nil {
+		object = map[string]any{}
+	}
+	return object
+}
+
+// number takes a whole number, of which an absent one is the default.
+func (f field) number(otherwise int64) int64 {
+	number, ok := f.take().(int64)
+	if !ok {
+		return otherwise
+	}
+	return number
+}
+
+// isTrue takes a bool.
+func (f field) isTrue() bool { return f.take() == true }
+
+// strings takes a list of strings.
+func (f field) strings() []string {
+	list, _ := f.take().([]any)
+	var all []string
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// drop notes why a field is not carried over, if it is there.
+func (f field) drop(format string, args ...any) {
+	if f.has() {
+		f.source.taken[f.path] = true
+		f.source.note(f.path, "not carried over: "+format, args...)
+	}
+}
+
+// move carries a value over as it is, if there is one.
+func (f field) move(to map[string]any, name string) {
+	value := f.take()
+	if value != nil {
+		to[name] = value
+	}
+}

@@ -1,0 +1,103 @@
+package convertcmd
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+const workflow = `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: w}
+spec:
+  entrypoint: a
+  templates:
+  - name: a
+    container: {image: "busybox:1.28"}
+`
+
+const flow = `apiVersion: api.practice.com/v1alpha1
+kind: JobFlow
+metadata:
+  name: w
+spec:
+  flows:
+  - jobTemplate:
+      template:
+        spec:
+          containers:
+          - image: busybox:1.28
+            name: main
+    name: a
+`
+
+func TestCommand(t *testing.T) {
+	for name, tt := range map[string]struct {
+		args, in  string
+		out, errs string
+		err       string
+	}{
+		"all":              {"-f -", workflow, flow, "", ""},
+		"not all":          {"-f -", workflow + "  priority: 3\n", flow, "<stdin>:9:3: Workflow/w: spec.priority: not carried over: it has no counterpart\n", "exit code 2"},
+		"not well":         {"-f -", strings.Replace(workflow, "name: w", "name: W", 1), strings.Replace(flow, "name: w", "name: W", 1), "<result>:4:3: JobFlow/W: metadata.name: Invalid value: \"W\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')\n", "exit code 2"},
+		"others":           {"-f -", workflow + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", flow, "<stdin>:10:1: Secret/s: skipped: v1 is not of argo, kubeflow, volcano\n", ""},
+		"only another one": {"-f - --from volcano", workflow, "", "<stdin>:1:1: Workflow/w: skipped: argoproj.io/v1alpha1 is not of argo, kubeflow, volcano\n", "there is nothing to convert"},
+		"no such system":   {"-f - --from airflow", workflow, "", "", `--from: "airflow"; want argo, kubeflow, volcano`},
+		"no such format":   {"-f - -o wide", workflow, "", "", `--output: "wide"; want yaml or json`},
+		"no file":          {"", "", "", "", "want files: -f FILENAME"},
+		"no YAML":          {"-f -", "a: b: c", "", "", "<stdin>:1:1: not YAML: mapping values are not allowed in this context"},
+		"json": {"-f - -o json", strings.Replace(workflow, "name: w", "generateName: w-", 1), `{
+    "apiVersion": "v1",
+    "items": [
+        {
+            "apiVersion": "api.practice.com/v1alpha1",
+            "kind": "JobFlow",
+            "metadata": {
+                "generateName": "w-"
+            },
+            "spec": {
+                "flows": [
+                    {
+                        "jobTemplate": {
+                            "template": {
+                                "spec": {
+                                    "containers": [
+                                        {
+                                            "image": "busybox:1.28",
+                                            "name": "main"
+                                        }
+                                    ]
+                                }
+                            }
+                        },
+                        "name": "a"
+                    }
+                ]
+            }
+        }
+    ],
+    "kind": "List"
+}
+`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := New()
+			var out, errs bytes.Buffer
+			cmd.SetArgs(strings.Fields(tt.args))
+			cmd.SetIn(strings.NewReader(tt.in))
+			cmd.SetOut(&out)
+			cmd.SetErr(&errs)
+			cmd.SilenceErrors, cmd.SilenceUsage = true, true
+			err := cmd.Execute()
+			if tt.err == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, tt.err)
+			}
+			assert.Equal(t, tt.out, out.String())
+			assert.Equal(t, tt.errs, errs.String())
+		})
+	}
+}

@@ -1,0 +1,97 @@
+// Package lintcmd is "armature lint": manifests are judged without a cluster.
+package lintcmd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/exit"
+	"github.com/armature-dev/armature/cmd/armature/internal/lint"
+	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
+)
+
+// New returns the command.
+func New() *cobra.Command {
+	var files []string
+	var recursive bool
+	var output string
+	cmd := &cobra.Command{
+		Use:   "lint -f FILENAME",
+		Short: "Find what is wrong with manifests, without a cluster",
+		Long: `Find what is wrong with manifests, without a cluster: unknown fields, wrong types, what the kinds' schemas and their
+rules refuse, and what the operators could not carry out. Each finding is a line with file, line and column, object and field:
+
+  flow.yaml:12:20: JobFlow/nightly: spec.flows[1].dependencies[0]: flow "b": Not found: "c"
+
+It is what a cluster with the kinds and their webhook would say of a new object. Not looked at is what depends on other
+objects: a template, a queue, a Secret. Objects of other kinds are skipped, with a note.
+
+The exit code is 0 if nothing was found and 1 if something was, or if a file can't be read.`,
+		Example: "  armature lint -f flow.yaml\n  armature lint -R -f manifests -o json\n  helm template chart | armature lint -f -",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(files) == 0 {
+				return errors.New("want files: -f FILENAME")
+			}
+			if output != "" && output != "json" && output != "yaml" {
+				return fmt.Errorf("--output: %q; want json or yaml", output)
+			}
+			docs, unread := manifest.Read(files, recursive, cmd.InOrStdin())
+			report, err := lint.Documents(docs)
+			if err == nil {
+				err = write(cmd.OutOrStdout(), cmd.ErrOrStderr(), report, output)
+			}
+			if err := errors.Join(unread, err); err != nil {
+				return err
+			}
+			if len(report.Findings) > 0 {
+				return exit.Code(1)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringSliceVarP(&files, "filename", "f", nil, "files or directories with manifests; - is standard input")
+	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "look below the directories, too")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`format`: json or yaml; default: a line for each finding")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func write(out, errOut io.Writer, report lint.Report, format string) error {
+	switch format {
+	case "json":
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "    ")
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(report)
+	case "yaml":
+		text, err := yaml.Marshal(report)
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(text)
+		return err
+	}
+	for _, f := range report.Findings {
+		if _, err := fmt.Fprintln(out, f); err != nil {
+			return err
+		}
+	}
+	for _, s := range report.Skipped {
+		fmt.Fprintf(errOut, "%s: %s/%s: skipped, since %s is not of Armature\n", s.Place, s.Kind, s.Name, s.APIVersion)
+	}
+	fmt.Fprintf(errOut, "%s checked, %s\n", count(report.Checked, "object"), count(len(report.Findings), "finding"))
+	return nil
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

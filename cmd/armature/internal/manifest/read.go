@@ -1,0 +1,69 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// stdin is what standard input is called in places.
+const stdin = "<stdin>"
+
+var extensions = []string{".json", ".yaml", ".yml"}
+
+// Read reads the documents of files, of the manifests in directories (and below them, if recursive), and of standard input for
+// "-". What can't be read are errors, joined; the rest is returned all the same. A directory without manifests is an error.
+func Read(names []string, recursive bool, in io.Reader) ([]*Document, error) {
+	var all []*Document
+	var errs []error
+	for _, name := range names {
+		if name == "-" {
+			text, err := io.ReadAll(in)
+			docs, wrong := Parse(stdin, text)
+			all, errs = append(all, docs...), append(errs, err, wrong)
+			continue
+		}
+		files, err := expand(name, recursive)
+		errs = append(errs, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			docs, wrong := Parse(file, text)
+			all, errs = append(all, docs...), append(errs, err, wrong)
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+// expand returns a file, or those of a directory in the order of their names.
+func expand(name string, recursive bool) ([]string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{name}, nil
+	}
+	var files []string
+	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != name && !recursive:
+			return filepath.SkipDir
+		case !entry.IsDir() && slices.Contains(extensions, filepath.Ext(path)):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: no .json, .yaml or .yml files in this directory", name)
+		if !recursive {
+			err = fmt.Errorf("%w; -R looks below it too", err)
+		}
+	}
+	return files, err
+}

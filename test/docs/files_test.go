@@ -1,0 +1,29 @@
+package docs
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestFiles: the files that pages show are as they are. UPDATE_DOCS=1 writes the pages anew.
+func TestFiles(t *testing.T) {
+	for _, page := range []string{"docs/convert.md", "docs/recipes.md", "docs/tutorial.md"} {
+		text, err := os.ReadFile(root + page)
+		require.NoError(t, err)
+		blocks := 0
+		want := Blocks(string(text), "file", func(name, _ string) string {
+			blocks++
+			content, err := os.ReadFile(root + name)
+			require.NoError(t, err)
+			return string(content)
+		})
+		if os.Getenv("UPDATE_DOCS") != "" {
+			require.NoError(t, os.WriteFile(root+page, []byte(want), 0o600))
+		}
+		assert.Equal(t, want, string(text), "%s: UPDATE_DOCS=1 go test ./test/docs", page)
+		assert.NotZero(t, blocks, page)
+	}
+}

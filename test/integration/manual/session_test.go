@@ -1,0 +1,133 @@
+package manual
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/armature-dev/armature/test/docs"
+	"github.com/armature-dev/armature/test/integration/internal/binary"
+	"github.com/armature-dev/armature/test/testcluster"
+)
+
+const (
+	root      = "../../../"
+	patience  = 60 * time.Second
+	pollEvery = 200 * time.Millisecond
+)
+
+// play runs the sessions of a page, which must print what it says. UPDATE_DOCS=1 writes what they print into the page.
+// Afterwards is called when the first command has run.
+func play(t *testing.T, s *shell, page string, afterwards func()) {
+	t.Helper()
+	text, err := os.ReadFile(root + page)
+	require.NoError(t, err)
+	update := os.Getenv("UPDATE_DOCS") != ""
+	played := 0
+	after := docs.Blocks(string(text), "session", func(_, old string) string {
+		var session strings.Builder
+		for _, step := range steps(old) {
+			session.WriteString("$ " + step.command + "\n" + s.run(t, step, update))
+			if played++; played == 1 {
+				afterwards()
+			}
+		}
+		return session.String()
+	})
+	require.NotZero(t, played)
+	if update {
+		require.NoError(t, os.WriteFile(root+page, []byte(after), 0o600))
+	}
+}
+
+// step is a command of a page and what it prints.
+type step struct{ command, want string }
+
+func steps(session string) []step {
+	var all []step
+	for line := range strings.Lines(session) {
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			all = append(all, step{command: strings.TrimSpace(command)})
+		} else if len(all) > 0 {
+			all[len(all)-1].want += line
+		}
+	}
+	return all
+}
+
+// shell runs commands as people type them.
+type shell struct{ env []string }
+
+// shellFor has a kubectl for the test's cluster in a directory, and armature.
+func shellFor(t *testing.T, bin string) *shell {
+	devcluster := os.Getenv("DEVCLUSTER_BIN")
+	if devcluster == "" {
+		var err error
+		devcluster, err = filepath.Abs(root + "bin/devcluster")
+		require.NoError(t, err)
+	}
+	kubectl := fmt.Sprintf("#!/bin/sh\nexec %s kubectl --kubeconfig %s \"$@\"\n", devcluster, testcluster.Kubeconfig(t))
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte(kubectl), 0o700))
+	path := strings.Join([]string{bin, filepath.Dir(binary.Path(t)), os.Getenv("PATH")}, string(filepath.ListSeparator))
+	return &shell{env: append(os.Environ(), "PATH="+path, "KUBECONFIG="+testcluster.Kubeconfig(t))}
+}
+
+// start runs the operator until the test ends.
+func (s *shell) start(t *testing.T, operator string) {
+	cmd := exec.Command(operator)
+	cmd.Env = s.env
+	var log strings.Builder
+	cmd.Stdout, cmd.Stderr = &log, &log
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+}
+
+// run runs a command until it prints what the page says; ages and spaces may differ.
+func (s *shell) run(t *testing.T, step step, once bool) string {
+	t.Helper()
+	var got string
+	try := func() bool {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", step.command)
+		cmd.Dir, cmd.Env = root, s.env
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			out = fmt.Appendf(out, "%v\n", err)
+		}
+		got = string(out)
+		if got != "" && !strings.HasSuffix(got, "\n") {
+			got += "\n"
+		}
+		return once || plain(got) == plain(step.want)
+	}
+	if !assert.Eventually(t, try, patience, pollEvery, "%s; UPDATE_DOCS=1 go test ./test/integration/manual", step.command) {
+		t.Logf("want %s\ngot  %s", step.want, got)
+	}
+	return got
+}
+
+var (
+	age    = regexp.MustCompile(`\b\d+m?s\b`)
+	spaces = regexp.MustCompile(` +`)
+)
+
+// plain is an output without what differs from run to run: ages, widths of columns, the order of what happened at once.
+func plain(text string) string {
+	lines := strings.Split(spaces.ReplaceAllString(age.ReplaceAllString(text, "AGE"), " "), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
