@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/controlcmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+	"github.com/armature-dev/armature/cmd/armature/internal/explaincmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/graphcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/installcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
@@ -23,11 +25,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := newCommand().ExecuteContext(ctx); err != nil {
-		if !errors.Is(err, watchcmd.ErrFailed) { // the table has said it
+		code, silent := exitcode.Of(err)
+		if !silent && !errors.Is(err, watchcmd.ErrFailed) { // the table has said it
 			fmt.Fprintln(os.Stderr, "armature:", err)
 		}
 		stop()
-		os.Exit(1)
+		os.Exit(code)
 	}
 }
 
@@ -41,6 +44,7 @@ func newCommand() *cobra.Command {
 	}
 	root.AddCommand(installcmd.New(), managercmd.New(), watchcmd.New(), graphcmd.New())
 	root.AddCommand(controlcmd.New()...)
+	root.AddCommand(explaincmd.New())
 	return root
 }
 
