@@ -8,10 +8,10 @@ func deleting(s scene) *Finding {
 		return nil
 	}
 	left := s.GetFinalizers()
+	if s.parent != nil && (len(left) == 0 || s.pod != nil) {
+		return nil // its time to stop runs; what comes in its place is its parent's business
+	}
 	if len(left) == 0 {
-		if s.parent != nil {
-			return nil // its time to stop runs; what comes in its place is its parent's business
-		}
 		return blocked("Deleting", "it is being deleted").do("wait until it is gone, and create it anew to run it again")
 	}
 	return blocked("Deleting", "it is being deleted, and stays until its finalizers are taken off: %s", strings.Join(left, ", ")).

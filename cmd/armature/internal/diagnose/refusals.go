@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/armature-dev/armature/events"
@@ -13,8 +14,14 @@ func notOwned(s scene) *Finding {
 	if ready == nil || ready.Reason != events.ReasonNotOwned {
 		return nil
 	}
-	return blocked("NotOwned", "what it wants to make is there already and isn't its own: %s", ready.Message).
-		do("delete that object or rename it, if it isn't needed; or give this one another name")
+	return blocked("NotOwned", "what it wants to make is there already and isn't its own: %s", foreign(ready.Message)).
+		do("delete that object, if no one needs it, and it is made at once; or give this one another name")
+}
+
+// foreign leaves out of a message what is advice to those who write operators.
+func foreign(message string) string {
+	message, _, _ = strings.Cut(message, "; rename the child")
+	return message
 }
 
 // refused: the API server refuses what the operator wants to make.

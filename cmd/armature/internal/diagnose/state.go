@@ -4,9 +4,12 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// hasSucceeded reports whether an object has ended well, so that nothing below it is of interest.
+// hasSucceeded reports whether an object has ended well, so that nothing below it is of interest. A flow that was stopped before
+// anything of it ran has not.
 func hasSucceeded(o *Object) bool {
 	switch {
 	case o.pod != nil:
@@ -14,7 +17,7 @@ func hasSucceeded(o *Object) bool {
 	case o.job != nil:
 		return o.isTrue("Complete") != nil || o.isTrue("SuccessCriteriaMet") != nil
 	default:
-		return o.isTrue("Succeeded") != nil && !isBehind(o)
+		return o.isTrue("Succeeded") != nil && o.isTrue(v1alpha1.ConditionStopped) == nil && !isBehind(o)
 	}
 }
 

@@ -38,7 +38,7 @@ func Diagnose(f Facts) Finding {
 
 // look returns what is wrong with an object or below it, nil if nothing is. Paths are from the bottom up.
 func (f *Facts) look(o, parent *Object, siblings []*Object) *Finding {
-	if hasSucceeded(o) || isSuperseded(o, siblings) {
+	if hasSucceeded(o) && o.GetDeletionTimestamp() == nil || isSuperseded(o, siblings) {
 		return nil
 	}
 	s := scene{Facts: f, Object: o, parent: parent}
