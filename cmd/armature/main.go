@@ -18,6 +18,8 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/graphcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/installcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/queuecmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/treecmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
 
@@ -44,7 +46,7 @@ func newCommand() *cobra.Command {
 	}
 	root.AddCommand(installcmd.New(), managercmd.New(), watchcmd.New(), graphcmd.New())
 	root.AddCommand(controlcmd.New()...)
-	root.AddCommand(explaincmd.New())
+	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New())
 	return root
 }
 

@@ -51,12 +51,12 @@ func stalled(s scene) *Finding {
 
 // hasFailed: it says itself that it has failed, and no more is known of it.
 func hasFailed(s scene) *Finding {
-	if s.pod != nil && hasEndedBadly(s.Object) {
+	if s.pod != nil && HasEndedBadly(s.Object) {
 		return failed("Failed", strings.TrimSuffix("it has failed: "+ending(s.pod.Status.Reason, s.pod.Status.Message), ": "))
 	}
 	for _, kind := range []string{"Failed", "Ready"} {
 		c := s.condition(kind)
-		if c != nil && hasEndedBadly(s.Object) && c.Message != "" {
+		if c != nil && HasEndedBadly(s.Object) && c.Message != "" {
 			return s.ownWords(c.Reason, c.Message)
 		}
 	}
@@ -65,7 +65,7 @@ func hasFailed(s scene) *Finding {
 
 // ownWords is a finding in an object's own words.
 func (s scene) ownWords(reason, message string) *Finding {
-	if !hasEndedBadly(s.Object) {
+	if !HasEndedBadly(s.Object) {
 		return blocked(reason, "it goes no further: %s", ending(reason, message)).
 			do("change what it names: kubectl edit %s -n %s", typed(s.Object), s.GetNamespace())
 	}

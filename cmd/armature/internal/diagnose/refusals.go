@@ -39,7 +39,7 @@ func unmade(s scene) *Finding {
 	if c := s.isTrue("ReplicaFailure"); c != nil && s.is("ReplicaSet", "ReplicationController") {
 		return refusal(c.Message)
 	}
-	if !s.is("Job", "StatefulSet", "DaemonSet", "ReplicaSet") || hasEndedBadly(s.Object) {
+	if !s.is("Job", "StatefulSet", "DaemonSet", "ReplicaSet") || HasEndedBadly(s.Object) {
 		return nil
 	}
 	e := s.warning("FailedCreate")

@@ -8,9 +8,9 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// hasSucceeded reports whether an object has ended well, so that nothing below it is of interest. A flow that was stopped before
+// HasSucceeded reports whether an object has ended well, so that nothing below it is of interest. A flow that was stopped before
 // anything of it ran has not.
-func hasSucceeded(o *Object) bool {
+func HasSucceeded(o *Object) bool {
 	switch {
 	case o.pod != nil:
 		return o.pod.Status.Phase == corev1.PodSucceeded
@@ -21,16 +21,16 @@ func hasSucceeded(o *Object) bool {
 	}
 }
 
-// hasEndedBadly reports whether an object says that it has failed for good.
-func hasEndedBadly(o *Object) bool {
+// HasEndedBadly reports whether an object says that it has failed for good.
+func HasEndedBadly(o *Object) bool {
 	if o.pod != nil {
 		return o.pod.Status.Phase == corev1.PodFailed
 	}
 	return o.isTrue("Failed") != nil || o.isTrue("FailureTarget") != nil || o.text("status", "state") == "Failed"
 }
 
-// stateOf says in a few words how an object itself says it fares.
-func stateOf(o *Object) string {
+// StateOf says in a few words how an object itself says it fares.
+func StateOf(o *Object) string {
 	switch {
 	case o.pod != nil:
 		return podState(o.pod)
@@ -80,9 +80,9 @@ func podState(pod *corev1.Pod) string {
 func jobState(o *Object) string {
 	s := o.job.Status
 	switch {
-	case hasSucceeded(o):
+	case HasSucceeded(o):
 		return "Complete"
-	case hasEndedBadly(o):
+	case HasEndedBadly(o):
 		return "Failed"
 	case o.job.Spec.Suspend != nil && *o.job.Spec.Suspend:
 		return "Suspended"
@@ -93,3 +93,22 @@ func jobState(o *Object) string {
 	}
 	return text
 }
+
+// IsUp reports whether an object is as it should be while it runs: a pod runs, a Deployment has its replicas, a flow is under way.
+func IsUp(o *Object) bool {
+	switch {
+	case o.pod != nil:
+		return o.pod.Status.Phase == corev1.PodRunning
+	case o.job != nil:
+		return o.job.Status.Active > 0
+	case o.is("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"):
+		return o.number("status", "readyReplicas") == o.number("status", "replicas")
+	case o.text("status", "state") == string(v1alpha1.StateRunning):
+		return true
+	default:
+		return o.isTrue("Ready") != nil || o.text("status", "phase") == "Bound"
+	}
+}
+
+// NodeOf returns the node that a pod is on, empty if it is on none.
+func NodeOf(o *Object) string { return o.text("spec", "nodeName") }

@@ -31,7 +31,7 @@ func isSuperseded(o *Object, siblings []*Object) bool {
 		n, set, _ := nestedNumber(o, "spec", "replicas")
 		return set && n == 0
 	}
-	if o.pod == nil && o.job == nil || !hasEndedBadly(o) {
+	if o.pod == nil && o.job == nil || !HasEndedBadly(o) {
 		return false
 	}
 	at := slices.Index(siblings, o)
@@ -39,7 +39,7 @@ func isSuperseded(o *Object, siblings []*Object) bool {
 		if i <= at || other.GetKind() != o.GetKind() || slot(other) != slot(o) {
 			continue
 		}
-		if hasEndedBadly(other) || other.job != nil || other.pod.Status.Phase != corev1.PodPending {
+		if HasEndedBadly(other) || other.job != nil || other.pod.Status.Phase != corev1.PodPending {
 			return true
 		}
 	}

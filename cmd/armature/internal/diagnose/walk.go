@@ -38,7 +38,7 @@ func Diagnose(f Facts) Finding {
 
 // look returns what is wrong with an object or below it, nil if nothing is. Paths are from the bottom up.
 func (f *Facts) look(o, parent *Object, siblings []*Object) *Finding {
-	if hasSucceeded(o) && o.GetDeletionTimestamp() == nil || isSuperseded(o, siblings) {
+	if HasSucceeded(o) && o.GetDeletionTimestamp() == nil || isSuperseded(o, siblings) {
 		return nil
 	}
 	s := scene{Facts: f, Object: o, parent: parent}
@@ -46,7 +46,7 @@ func (f *Facts) look(o, parent *Object, siblings []*Object) *Finding {
 		return found
 	}
 	if found := f.worst(o); found != nil {
-		found.Path = append(found.Path, Step{o.Ref(), stateOf(o)})
+		found.Path = append(found.Path, Step{o.Ref(), StateOf(o)})
 		return found
 	}
 	return s.ask(after)
@@ -62,7 +62,7 @@ func (s scene) ask(rules []rule) *Finding {
 			if found.Object != s.Ref() {
 				found.Path = append(found.Path, Step{found.Object, ""})
 			}
-			found.Path = append(found.Path, Step{s.Ref(), stateOf(s.Object)})
+			found.Path = append(found.Path, Step{s.Ref(), StateOf(s.Object)})
 			return found
 		}
 	}
@@ -97,7 +97,7 @@ func (f *Facts) worst(o *Object) *Finding {
 
 // seenFromAbove: what has failed below an object that goes on is not its end.
 func seenFromAbove(o *Object, v Verdict) Verdict {
-	if v == Failed && !hasEndedBadly(o) {
+	if v == Failed && !HasEndedBadly(o) {
 		return Blocked
 	}
 	return v

@@ -8,9 +8,9 @@ import (
 
 // well says that nothing is wrong: it has succeeded, it runs, or it is starting.
 func well(s scene) *Finding {
-	found := &Finding{Object: s.Ref(), Path: []Step{{s.Ref(), stateOf(s.Object)}}}
+	found := &Finding{Object: s.Ref(), Path: []Step{{s.Ref(), StateOf(s.Object)}}}
 	switch running, pods := runningPods(s.Object); {
-	case hasSucceeded(s.Object):
+	case HasSucceeded(s.Object):
 		found.Verdict, found.Message = Succeeded, "it has succeeded"
 	case running > 0 && running == pods:
 		found.Verdict, found.Message = Running, fmt.Sprintf("it runs: %s", count(running, "pod"))
