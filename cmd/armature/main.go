@@ -17,6 +17,7 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/explaincmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/graphcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/installcmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/logscmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/queuecmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/treecmd"
@@ -46,7 +47,7 @@ func newCommand() *cobra.Command {
 	}
 	root.AddCommand(installcmd.New(), managercmd.New(), watchcmd.New(), graphcmd.New())
 	root.AddCommand(controlcmd.New()...)
-	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New())
+	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New(), logscmd.New())
 	return root
 }
 
