@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
@@ -59,10 +60,13 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 		}
 		select {
 		case root, ok := <-changes:
-			if !ok {
-				return cmp.Or(context.Cause(ctx), errors.New("the API server has ended the watch"))
+			if ok {
+				s.root = root
+				continue
 			}
-			s.root = root
+			if changes, err = s.watch(ctx); err != nil { // the API server ends watches after a time
+				return cmp.Or(context.Cause(ctx), err)
+			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -134,7 +138,10 @@ func (s *source) watch(ctx context.Context) (<-chan *unstructured.Unstructured, 
 					return
 				}
 				if u, isObject := event.Object.(*unstructured.Unstructured); isObject && event.Type != watch.Bookmark {
-					root = u
+					if root = u; event.Type == watch.Deleted {
+						root = u.DeepCopy()
+						root.SetDeletionTimestamp(&metav1.Time{Time: time.Now()})
+					}
 				}
 			case _, ok := <-pods.ResultChan():
 				if !ok {
