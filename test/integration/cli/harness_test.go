@@ -32,15 +32,22 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
+	p := connect(t)
+	p.namespace = testcluster.Namespace(t)
+	p.manage()
+	return p
+}
+
+// connect returns a place without a namespace.
+func connect(t *testing.T) *place {
+	t.Helper()
 	testcluster.InstallCRDs(t, "config/crd")
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme})
 	require.NoError(t, err)
-	p := &place{t: t, client: c, namespace: testcluster.Namespace(t)}
-	p.manage()
-	return p
+	return &place{t: t, client: c}
 }
 
 // manage runs a manager for the namespace.
@@ -103,7 +110,11 @@ func (p *place) waitReason(name string, state v1alpha1.FluxJobState, reason stri
 // eventually waits for something.
 func (p *place) eventually(what string, done func() bool) {
 	p.t.Helper()
-	require.Eventually(p.t, done, patience, 50*time.Millisecond, what)
+	deadline := time.Now().Add(patience)
+	for !done() { // on the test's goroutine: done may fail the test
+		require.True(p.t, time.Now().Before(deadline), "not in time: "+what)
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 // waitSuspended waits until a flow is suspended, or isn't any more.
