@@ -68,7 +68,7 @@ func TestBroken(t *testing.T) {
 		{"jf/oom", "", "OutOfMemory", "Pod", toPod, "container main was killed because it was out of memory: its limit is 64Mi"},
 		{"deploy/unready", "", "ReadinessProbeFailing", "Pod", "Deployment ReplicaSet Pod", "container main runs, but isn't ready by its readiness probe"},
 		{"jf/backoff", "", "ExitCode", "Pod", toPod, "container main exited with code 4; its Job has given up after 2 failed pods: the backoffLimit of 1 is reached"},
-		{"jf/dependency", "", "ExitCode", "Pod", toPod, "container main exited with code 5"},
+		{"jf/dependency", "", "ExitCode", "Pod", toPod, "container main exited with code 5; its Job has given up after 1 failed pod: the backoffLimit of 0 is reached; 1 node of the flow was skipped"},
 		{"jf/deadline", "", "DeadlineExceeded", "JobFlow", "JobFlow", "it was active for longer than spec.activeDeadlineSeconds allows, 1 s"},
 		{"jf/job-deadline", "", "DeadlineExceeded", "Job", "JobFlow Job", "it was active for longer than spec.activeDeadlineSeconds allows, 1 s"},
 		{"jf/cycle", "", "InvalidSpec", "JobFlow", "JobFlow", `"a -> b -> a"`},

@@ -36,7 +36,10 @@ func unqueued(s scene) *Finding {
 	}
 	if waits.Reason == v1alpha1.ReasonQuotaExceeded && s.Queue != nil && len(s.Queue.Status.Reservations) > 0 {
 		r := s.Queue.Status.Reservations[0]
-		message += fmt.Sprintf("; %s have it, the first of them %s/%s", count(len(s.Queue.Status.Reservations), "job"), r.Namespace, r.Name)
+		message += fmt.Sprintf("; %s/%s holds its share", r.Namespace, r.Name)
+		if more := len(s.Queue.Status.Reservations) - 1; more > 0 {
+			message += fmt.Sprintf(", and so do %d more", more)
+		}
 	}
 	return blocked(waits.Reason, "%s", message).do("%s", advice)
 }

@@ -47,6 +47,7 @@ func (f *Facts) look(o, parent *Object, siblings []*Object) *Finding {
 	}
 	if found := f.worst(o); found != nil {
 		found.Path = append(found.Path, Step{o.Ref(), StateOf(o)})
+		found.Message += skipped(o, found)
 		return found
 	}
 	return s.ask(after)
@@ -101,4 +102,13 @@ func seenFromAbove(o *Object, v Verdict) Verdict {
 		return Blocked
 	}
 	return v
+}
+
+// skipped says what a failure has kept from running: the nodes of a flow that came after it.
+func skipped(o *Object, found *Finding) string {
+	n := int(o.number("status", "counts", "skipped"))
+	if !o.is("JobFlow") || n == 0 || !found.Wrong() {
+		return ""
+	}
+	return "; " + count(n, "node") + " of the flow " + map[bool]string{true: "was", false: "were"}[n == 1] + " skipped"
 }
