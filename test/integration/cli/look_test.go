@@ -9,12 +9,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/testcluster"
 )
 
 func TestTree(t *testing.T) {
@@ -55,6 +58,28 @@ func TestTree(t *testing.T) {
 	})
 	assert.Equal(t, 44, strings.Count(p.succeeds("tree", "jf/many", "--all"), "\n"), "each Job, and its pod")
 	assert.Contains(t, p.fails("tree", "jf/none"), "not found")
+}
+
+func TestTreeOfSomeoneElsesKind(t *testing.T) {
+	p := newPlace(t)
+	testcluster.InstallCRDs(t, "test/integration/builder/testdata/crd")
+	widget := &unstructured.Unstructured{}
+	widget.SetAPIVersion("test.armature.dev/v1")
+	widget.SetKind("Widget")
+	widget.SetName("w")
+	p.create(widget)
+	refs := []metav1.OwnerReference{{APIVersion: "test.armature.dev/v1", Kind: "Widget", Name: "w", UID: widget.GetUID()}}
+	p.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings", OwnerReferences: refs}})
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "work", OwnerReferences: refs}, Spec: *node("a", "exit 9").JobTemplate}
+	job.Spec.Template.Spec.RestartPolicy, job.Spec.BackoffLimit = corev1.RestartPolicyNever, ptr.To(int32(0))
+	p.create(job)
+	p.eventually("its Job's pod to fail", func() bool {
+		return strings.Contains(p.succeeds("tree", "widget/w"), "Failed, exit code 9")
+	})
+	assert.Regexp(t, `^NAME .*\nWidget/w .*\n├─ ConfigMap/settings .*\n└─ Job/work .*\n   └─ Pod/work-\w+ .*\n$`, p.succeeds("tree", "widget/w"))
+	out, _, code := p.armature("explain", "widget/w")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "container main exited with code 9")
 }
 
 func TestLogs(t *testing.T) {

@@ -1,6 +1,9 @@
 package diagnose
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // scene is where a rule looks: an object on the way from the one that was asked for down to the pods.
 type scene struct {
@@ -64,6 +67,7 @@ func (s scene) ask(rules []rule) *Finding {
 				found.Path = append(found.Path, Step{found.Object, ""})
 			}
 			found.Path = append(found.Path, Step{s.Ref(), StateOf(s.Object)})
+			found.Message = strings.Join(strings.Fields(found.Message), " ") // others' words may be of several lines
 			return found
 		}
 	}
