@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -160,7 +159,7 @@ func TestPathLeadsToTheObject(t *testing.T) {
 		assert.Equal(t, "JobFlow/f", found.Path[0].String())
 		assert.Equal(t, found.Object, found.Path[len(found.Path)-1].Ref)
 		assert.Equal(t, found.Wrong(), found.Reason != "")
-		assert.False(t, strings.Contains(found.Message, "\n"), found.Message)
+		assert.NotContains(t, found.Message, "\n")
 		kinds := []string{"JobFlow", "Job", "Pod"}
 		for i, step := range found.Path {
 			assert.Equal(t, i, slices.Index(kinds, step.Kind))

@@ -10,7 +10,6 @@ type scene struct {
 	*Facts
 	*Object
 	parent *Object // nil for the object that was asked for
-	below  *Finding
 }
 
 // rule looks for one thing that can be wrong with an object. It returns nil if it is not that.

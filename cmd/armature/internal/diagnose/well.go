@@ -29,13 +29,14 @@ func well(s scene) *Finding {
 // runningPods counts the pods below an object that haven't ended: those that run and are ready, and all.
 func runningPods(o *Object) (running, all int) {
 	if o.pod != nil {
-		switch {
-		case o.pod.Status.Phase == corev1.PodRunning:
+		switch o.pod.Status.Phase {
+		case corev1.PodRunning:
 			return 1, 1
-		case o.pod.Status.Phase == corev1.PodPending:
+		case corev1.PodPending:
 			return 0, 1
+		default:
+			return 0, 0
 		}
-		return 0, 0
 	}
 	for _, child := range o.Owned {
 		r, n := runningPods(child)

@@ -29,7 +29,7 @@ type source struct {
 	root    *unstructured.Unstructured
 }
 
-// run is one start of a container.
+// runOf is one start of a container.
 type runOf struct {
 	pod       string
 	container string

@@ -131,7 +131,7 @@ func TestProgressBarAddsUp(t *testing.T) {
 		}
 		width := rapid.IntRange(0, 100).Draw(t, "width")
 		bar, _, _ := strings.Cut(layout{width: width}.progressBar(all), " ")
-		assert.Equal(t, max(5, min(40, width-10)), len([]rune(bar)))
+		assert.Len(t, []rune(bar), max(5, min(40, width-10)))
 	})
 }
 
