@@ -111,10 +111,15 @@ func (p *place) prepareDocs() {
 	p.waitReason("two", v1alpha1.FluxJobWaiting, v1alpha1.ReasonQuotaExceeded)
 	p.waitReason("large", v1alpha1.FluxJobWaiting, v1alpha1.ReasonTooLarge)
 	p.eventually("the Jobs' own conditions and the scheduler's word", func() bool {
+		for _, name := range []string{"nightly-fetch", "nightly-report"} {
+			job := &batchv1.Job{}
+			err := p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, job)
+			if err != nil || job.Status.CompletionTime == nil {
+				return false
+			}
+		}
 		out, _, _ := p.armature("explain", "jf/train", "-o", "name")
-		job := &batchv1.Job{}
-		err := p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "nightly-report"}, job)
-		return err == nil && job.Status.CompletionTime != nil && strings.HasPrefix(out, "pod/")
+		return strings.HasPrefix(out, "pod/")
 	})
 }
 

@@ -64,6 +64,7 @@ func (p *place) heartbeat(node string) {
 		HolderIdentity: &node, LeaseDurationSeconds: ptr.To(int32(40)), RenewTime: ptr.To(metav1.NowMicro()),
 	}}
 	require.NoError(p.t, p.client.Create(context.Background(), lease))
+	p.clean(lease.DeepCopy())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -81,7 +82,6 @@ func (p *place) heartbeat(node string) {
 		}
 	}()
 	p.t.Cleanup(func() { cancel(); <-ended })
-	p.clean(lease)
 }
 
 // forbid sets a policy that denies Jobs labelled deny=policy, a webhook that denies pods labelled deny=webhook, and another that

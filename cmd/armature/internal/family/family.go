@@ -1,7 +1,6 @@
 package family
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,7 +19,7 @@ import (
 // Member is an object and what it owns.
 type Member struct {
 	*unstructured.Unstructured
-	// Owned are ordered by the time of creation, then by kind and name.
+	// Owned are ordered by the time of creation, then by kind and name; the Jobs of a JobFlow as its spec has their nodes.
 	Owned []*Member
 }
 
@@ -55,17 +54,13 @@ func (s Source) Gather(ctx context.Context, root *unstructured.Unstructured) (Fa
 					m.Owned = append(m.Owned, child)
 				}
 			}
-			slices.SortFunc(m.Owned, byAge)
+			m.sort()
 			next = append(next, m.Owned...)
 		}
 		level = next
 	}
 	family.Unread = g.unread
 	return family, nil
-}
-
-func byAge(a, b *Member) int {
-	return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), cmp.Compare(a.GetKind(), b.GetKind()), cmp.Compare(a.GetName(), b.GetName()))
 }
 
 // gathering is a family as far as it is known.
