@@ -62,11 +62,12 @@ func endOfOutput(lines []string, command int) int {
 
 var (
 	randomEnd = regexp.MustCompile(`\b((?:nightly|train)-[a-z]+)-[a-z0-9]{5}\b`)
-	// Ages are of two characters or three: what comes after them stays where it is.
-	age     = regexp.MustCompile(`( {2,})\d{1,2}s( {2,3})(\S)`)
-	ageLast = regexp.MustCompile(`(?m) \d{1,2}s$`)
-	elapsed = regexp.MustCompile(`(?m)^ +\d+s  `)
-	took    = regexp.MustCompile(`\bin \d+s\b`)
+	// A column of ages is as wide as its head or the longest of them.
+	ageHead = regexp.MustCompile(`AGE {2,}WHY`)
+	age     = regexp.MustCompile(`( {2,})(?:\d+m)?\d+s {2,}(\S)`)
+	ageLast = regexp.MustCompile(`(?m) (?:\d+m)?\d+s$`)
+	elapsed = regexp.MustCompile(`(?m)^ +(?:\d+m)?\d+s  `)
+	took    = regexp.MustCompile(`\bin (?:\d+m)?\d+s\b`)
 )
 
 // outputInDocs runs a command, and returns what it prints as the page has it.
@@ -80,7 +81,7 @@ func (p *place) outputInDocs(command string) string {
 	out = randomEnd.ReplaceAllString(out, "$1-x7k2p")
 	out = elapsed.ReplaceAllString(out, "   9s  ")
 	out = took.ReplaceAllString(out, "in 1s")
-	out = age.ReplaceAllString(out, "${1}9s   $3")
+	out = ageHead.ReplaceAllString(age.ReplaceAllString(out, "${1}9s   $2"), "AGE  WHY")
 	out = ageLast.ReplaceAllString(out, " 9s")
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimRight(out, "\n") + "\n") {
