@@ -3,6 +3,7 @@ package explaincmd
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
 	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+	"github.com/armature-dev/armature/cmd/armature/internal/family"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
@@ -34,7 +36,7 @@ be found out.`,
 			if err := format.Check(); err != nil {
 				return exitcode.Or(exitcode.Trouble, err)
 			}
-			return exitcode.Or(exitcode.Trouble, run(cmd.Context(), kube, format, cmd.OutOrStdout(), args))
+			return exitcode.Or(exitcode.Trouble, run(cmd.Context(), kube, format, cmd.OutOrStdout(), cmd.ErrOrStderr(), args))
 		},
 	}
 	kube.AddFlags(cmd.Flags())
@@ -42,7 +44,7 @@ be found out.`,
 	return cmd
 }
 
-func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out io.Writer, args []string) error {
+func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string) error {
 	cluster, err := connect.Open(kube)
 	if err != nil {
 		return err
@@ -51,7 +53,14 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *outpu
 	if err != nil {
 		return err
 	}
-	facts, err := gather(ctx, cluster, root, time.Now())
+	members, err := family.Source{Client: cluster.Client, Discovery: cluster.Discovery}.Gather(ctx, root)
+	if err != nil {
+		return err
+	}
+	for _, unread := range members.Unread {
+		fmt.Fprintln(errs, "not looked at:", unread)
+	}
+	facts, err := gather(ctx, cluster, members, time.Now())
 	if err != nil {
 		return err
 	}

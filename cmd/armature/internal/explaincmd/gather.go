@@ -21,13 +21,9 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/family"
 )
 
-// gather reads what is known of an object: what belongs to it, what was told about that, and what its pods need.
-func gather(ctx context.Context, cluster *connect.Cluster, root *unstructured.Unstructured, now time.Time) (diagnose.Facts, error) {
-	c := cluster.Client
-	members, err := family.Source{Client: c, Discovery: cluster.Discovery}.Gather(ctx, root)
-	if err != nil {
-		return diagnose.Facts{}, err
-	}
+// gather reads what is known of a family: what was told about its members, and what its pods need.
+func gather(ctx context.Context, cluster *connect.Cluster, members family.Family, now time.Time) (diagnose.Facts, error) {
+	c, root := cluster.Client, members.Root.Unstructured
 	told, err := eventsIn(ctx, c, root.GetNamespace())
 	if err != nil {
 		return diagnose.Facts{}, err
