@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,11 +13,15 @@ import (
 
 	"github.com/armature-dev/armature/cmd/armature/internal/controlcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/convertcmd"
-	"github.com/armature-dev/armature/cmd/armature/internal/exit"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+	"github.com/armature-dev/armature/cmd/armature/internal/explaincmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/graphcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/installcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/lintcmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/logscmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/queuecmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/treecmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
 
@@ -28,12 +31,12 @@ func main() {
 	root := newCommand()
 	root.SetArgs(asCalled(root, os.Args[0], os.Args[1:]))
 	if err := root.ExecuteContext(ctx); err != nil {
-		code := exit.Code(1)
-		if !errors.As(err, &code) && !errors.Is(err, watchcmd.ErrFailed) { // what was printed has said it
+		code, silent := exitcode.Of(err)
+		if !silent {
 			fmt.Fprintln(os.Stderr, "armature:", err)
 		}
 		stop()
-		os.Exit(int(code))
+		os.Exit(code)
 	}
 }
 
@@ -48,6 +51,7 @@ func newCommand() *cobra.Command {
 	root.AddCommand(installcmd.New(), managercmd.New(), watchcmd.New(), graphcmd.New())
 	root.AddCommand(controlcmd.New()...)
 	root.AddCommand(lintcmd.New(), convertcmd.New())
+	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New(), logscmd.New())
 	return root
 }
 

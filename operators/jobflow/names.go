@@ -33,6 +33,11 @@ func JobName(flow, node string) string {
 	return fit(flow + "-" + node)
 }
 
+// PodLabels returns the labels by which the pods of a node are found: of all its items and retries.
+func PodLabels(flow *v1alpha1.JobFlow, node string) map[string]string {
+	return map[string]string{LabelJobFlow: names.LabelValue(flow.Name), LabelFlow: names.LabelValue(node)}
+}
+
 // jobNameOf returns the name of the Job of a node in a retry (0: before any): with -r<retry> behind it.
 func jobNameOf(flow, node string, retry int32) string {
 	return fit(flow + "-" + node + retrySuffix(retry))

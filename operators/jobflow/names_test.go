@@ -6,6 +6,8 @@ import (
 
 	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"pgregory.net/rapid"
 )
@@ -38,4 +40,16 @@ func TestNamesAreValidStableAndApart(t *testing.T) {
 func TestTemplateNames(t *testing.T) {
 	assert.Equal(t, []string{"y", "x"}, TemplateNames(makeFlow(nodeRef("a", "y"), node("b"), nodeRef("c", "x"), nodeRef("d", "y"))))
 	assert.Empty(t, TemplateNames(seedGraph()))
+}
+
+func TestPodLabelsAreThoseOfTheJobsPods(t *testing.T) {
+	flow := makeFlow(node("a"))
+	flow.Name = strings.Repeat("long", 20)
+	s := &stepper{flow: flow}
+	plan := s.step()
+	require.Len(t, plan.Children, 1)
+	job := plan.Children[0].Object().(*batchv1.Job)
+	for label, value := range PodLabels(flow, "a") {
+		assert.Equal(t, value, job.Spec.Template.Labels[label], label)
+	}
 }

@@ -35,16 +35,30 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
+	p := connect(t)
+	p.namespace = testcluster.Namespace(t)
+	p.manage()
+	return p
+}
+
+// connect returns a place without a namespace.
+func connect(t *testing.T) *place {
+	t.Helper()
 	testcluster.InstallCRDs(t, "config/crd")
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme})
 	require.NoError(t, err)
-	p := &place{t: t, client: c, namespace: testcluster.Namespace(t)}
+	return &place{t: t, client: c}
+}
+
+// manage runs a manager for the namespace.
+func (p *place) manage() {
+	t := p.t
+	t.Helper()
 	binary.Start(t, "manager", "--kubeconfig", testcluster.Kubeconfig(t), "--watch-namespaces", p.namespace,
 		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect=false")
-	return p
 }
 
 // armature runs a command in the namespace, and returns what it printed and its exit code.
@@ -98,6 +112,27 @@ func (p *place) create(obj client.Object) {
 func (p *place) waitState(name string, state v1alpha1.State) {
 	p.t.Helper()
 	p.wait(name, string(state), func(flow *v1alpha1.JobFlow) bool { return flow.Status.State == state })
+}
+
+// waitReason waits until a FluxJob is in a state, and, if it matters, waits for a reason.
+func (p *place) waitReason(name string, state v1alpha1.FluxJobState, reason string) {
+	p.t.Helper()
+	job := &v1alpha1.FluxJob{}
+	p.eventually(fmt.Sprintf("%s to be %s %s", name, state, reason), func() bool {
+		err := p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, job)
+		c := meta.FindStatusCondition(job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources)
+		return err == nil && job.Status.State == state && (reason == "" || (c != nil && c.Reason == reason))
+	})
+}
+
+// eventually waits for something.
+func (p *place) eventually(what string, done func() bool) {
+	p.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !done() { // on the test's goroutine: done may fail the test
+		require.True(p.t, time.Now().Before(deadline), "not in time: "+what)
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 // waitSuspended waits until a flow is suspended, or isn't any more.

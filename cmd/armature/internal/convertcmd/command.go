@@ -14,13 +14,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/convert"
-	"github.com/armature-dev/armature/cmd/armature/internal/exit"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
 	"github.com/armature-dev/armature/cmd/armature/internal/lint"
 	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
 )
 
 // incomplete is the exit code if something could not be carried over.
-const incomplete = exit.Code(2)
+var incomplete = &exitcode.Error{Code: 2}
 
 // New returns the command.
 func New() *cobra.Command {

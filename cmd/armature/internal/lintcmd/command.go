@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	"github.com/armature-dev/armature/cmd/armature/internal/exit"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
 	"github.com/armature-dev/armature/cmd/armature/internal/lint"
 	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
 )
@@ -50,7 +50,7 @@ The exit code is 0 if nothing was found and 1 if something was, or if a file can
 				return err
 			}
 			if len(report.Findings) > 0 {
-				return exit.Code(1)
+				return &exitcode.Error{Code: exitcode.Found}
 			}
 			return nil
 		},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/armature-dev/armature/cmd/armature/internal/exit"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
 )
 
 const bad = `apiVersion: api.practice.com/v1alpha1
@@ -44,16 +44,18 @@ func TestCommand(t *testing.T) {
 			cmd.SetErr(&errs)
 			cmd.SilenceErrors, cmd.SilenceUsage = true, true
 			err := cmd.Execute()
-			if tt.err == "" {
+			switch tt.err {
+			case "":
 				assert.NoError(t, err)
-			} else {
+			case "exit code 1":
+				code, silent := exitcode.Of(err)
+				assert.Equal(t, exitcode.Found, code)
+				assert.True(t, silent)
+			default:
 				assert.EqualError(t, err, tt.err)
 			}
 			assert.Equal(t, tt.out, out.String())
 			assert.Equal(t, tt.errs, errs.String())
-			if tt.err == "exit code 1" {
-				assert.ErrorIs(t, err, exit.Code(1))
-			}
 		})
 	}
 }

@@ -2,17 +2,19 @@
 package watchcmd
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/complete"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
 )
 
 // ErrFailed is what watching a flow that failed returns, so that scripts see it in the exit code.
-var ErrFailed = errors.New("the flow failed")
+var ErrFailed = &exitcode.Error{Code: exitcode.Found} // the table has said why
 
 // New returns the command.
 func New() *cobra.Command {
@@ -34,6 +36,7 @@ On a terminal the table is redrawn in place. Elsewhere (in a pipe, in CI) each c
 			return run(cmd.Context(), kube, streams, name)
 		},
 	}
+	cmd.ValidArgsFunction = complete.Names(kube, "jobflow")
 	kube.AddFlags(cmd.Flags())
 	return cmd
 }

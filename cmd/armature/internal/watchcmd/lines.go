@@ -16,11 +16,12 @@ type lines struct {
 	states  map[string]v1alpha1.FlowState
 	state   v1alpha1.State
 	problem string
+	told    map[string]bool // the nodes whose last lines were shown
 }
 
-func (l *lines) show(flow *v1alpha1.JobFlow, now time.Time) {
+func (l *lines) show(flow *v1alpha1.JobFlow, logs tails, now time.Time) {
 	if l.states == nil {
-		l.states = map[string]v1alpha1.FlowState{}
+		l.states, l.told = map[string]v1alpha1.FlowState{}, map[string]bool{}
 	}
 	all := rows(flow, now)
 	at := short(elapsed(flow, now))
@@ -30,6 +31,17 @@ func (l *lines) show(flow *v1alpha1.JobFlow, now time.Time) {
 		}
 		l.states[r.name] = r.state
 		fmt.Fprintln(l.out, strings.TrimRight(fmt.Sprintf("%5s  %-20s %-8s%s", at, r.name, r.state, detail(r)), " "))
+	}
+	for _, r := range all {
+		if r.state != v1alpha1.FlowFailed {
+			delete(l.told, r.name) // it may fail again
+		} else if len(logs[r.name]) > 0 && !l.told[r.name] {
+			l.told[r.name] = true
+			fmt.Fprintf(l.out, "%5s  %-20s last said:\n", at, r.name)
+			for _, text := range logs[r.name] {
+				fmt.Fprintln(l.out, strings.TrimRight("       │ "+printable(text), " "))
+			}
+		}
 	}
 	if p := problem(flow); p != l.problem {
 		if l.problem = p; p != "" {

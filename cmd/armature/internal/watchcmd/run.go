@@ -12,11 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 )
 
 // redrawEvery is how often elapsed times move on a terminal.
@@ -24,15 +27,20 @@ const redrawEvery = 200 * time.Millisecond
 
 // view shows a flow.
 type view interface {
-	// show is called for each change and, on a terminal, as time goes by.
-	show(flow *v1alpha1.JobFlow, now time.Time)
+	// show is called for each change and, on a terminal, as time goes by. Tails are the last lines that nodes printed that failed.
+	show(flow *v1alpha1.JobFlow, tails tails, now time.Time)
 }
 
 func run(ctx context.Context, kube *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams, name string) error {
-	c, namespace, err := connect(kube)
+	cluster, err := connect.Open(kube)
 	if err != nil {
 		return err
 	}
+	pods, err := kubernetes.NewForConfig(cluster.Config)
+	if err != nil {
+		return err
+	}
+	c, namespace := cluster.Client, cluster.Namespace
 	flow := &v1alpha1.JobFlow{}
 	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, flow); err != nil {
 		return err
@@ -41,29 +49,11 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, streams gener
 	if f, ok := streams.Out.(*os.File); ok && isTerminal(f) {
 		v = &screen{out: f, size: terminalSize(f), color: os.Getenv("NO_COLOR") == ""}
 	}
-	return follow(ctx, c, flow, v)
-}
-
-// connect returns a client and the namespace to look in, as kubectl would choose them.
-func connect(kube *genericclioptions.ConfigFlags) (client.WithWatch, string, error) {
-	cfg, err := kube.ToRESTConfig()
-	if err != nil {
-		return nil, "", err
-	}
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, "", err
-	}
-	c, err := client.NewWithWatch(cfg, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, "", err
-	}
-	namespace, _, err := kube.ToRawKubeConfigLoader().Namespace()
-	return c, namespace, err
+	return follow(ctx, c, pods.CoreV1().Pods(namespace), flow, v)
 }
 
 // follow shows the flow until it has ended, and reports how.
-func follow(ctx context.Context, c client.WithWatch, flow *v1alpha1.JobFlow, v view) error {
+func follow(ctx context.Context, c client.WithWatch, pods typedcorev1.PodInterface, flow *v1alpha1.JobFlow, v view) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan watch.Event)
@@ -79,14 +69,22 @@ func follow(ctx context.Context, c client.WithWatch, flow *v1alpha1.JobFlow, v v
 		})
 		failed <- err
 	}()
+	failures := newFailures(pods)
 	tick := time.NewTicker(redrawEvery)
 	defer tick.Stop()
 	for {
-		v.show(flow, time.Now())
-		if done, err := ended(flow); done {
-			return err
+		failures.read(ctx, flow)
+		done, end := ended(flow)
+		if done {
+			failures.await(ctx)
+		}
+		v.show(flow, failures.tails, time.Now())
+		if done {
+			return end
 		}
 		select {
+		case read := <-failures.found:
+			failures.keep(read)
 		case ev := <-changes:
 			seen, ok := ev.Object.(*v1alpha1.JobFlow)
 			if ev.Type == watch.Deleted {

@@ -22,9 +22,9 @@ type screen struct {
 	last  string
 }
 
-func (s *screen) show(flow *v1alpha1.JobFlow, now time.Time) {
+func (s *screen) show(flow *v1alpha1.JobFlow, logs tails, now time.Time) {
 	width, height := s.size()
-	text := table(flow, now, layout{width: width, height: height - 1, color: s.color})
+	text := table(flow, logs, now, layout{width: width, height: height - 1, color: s.color})
 	if text == s.last {
 		return
 	}

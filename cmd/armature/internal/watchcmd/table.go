@@ -15,18 +15,23 @@ type layout struct {
 	color         bool
 }
 
-// table draws a flow: a headline, then a row for each of its flows, with a bar that shows when it ran.
-func table(flow *v1alpha1.JobFlow, now time.Time, l layout) string {
+// table draws a flow: a headline, how far it is, then a row for each of its flows, with a bar that shows when it ran. Below those
+// that failed is what they said last.
+func table(flow *v1alpha1.JobFlow, logs tails, now time.Time, l layout) string {
 	all := rows(flow, now)
 	total := elapsed(flow, now)
 	var b strings.Builder
 	fmt.Fprintf(&b, "jobflow/%s  %s  %s  %s\n", flow.Name, l.paint(string(state(flow))), progress(all), short(total))
+	b.WriteString("  " + l.progressBar(all) + "\n")
 	if p := problem(flow); p != "" {
 		b.WriteString(cut("  "+p, l.width) + "\n")
 	}
 	c := l.columns(all)
 	fmt.Fprintf(&b, "  %-*s  %-*s  %-7s  %6s  %6s\n", c.name, "FLOW", c.after, "AFTER", "STATE", "START", "TIME")
-	shown, hidden := fit(all, l.height-1-strings.Count(b.String(), "\n"))
+	room := l.height - 1 - strings.Count(b.String(), "\n")
+	spare := reserve(all, logs, room)
+	shown, hidden := fit(all, room-spare)
+	spare = max(spare, room-len(shown))
 	for _, r := range shown {
 		start, took := "", ""
 		if r.started {
@@ -35,6 +40,12 @@ func table(flow *v1alpha1.JobFlow, now time.Time, l layout) string {
 		line := fmt.Sprintf("%s %-*s  %-*s  %s  %6s  %6s  %s", symbol(r.state), c.name, cut(r.name, c.name),
 			c.after, cut(r.after, c.after), l.paint(fmt.Sprintf("%-7s", r.state)), start, took, remark(r, total, c.remark))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		if r.state == v1alpha1.FlowFailed {
+			for _, text := range lastOf(logs[r.name], spare) {
+				b.WriteString(l.faint(cut("  │ "+printable(text), l.width)) + "\n")
+				spare--
+			}
+		}
 	}
 	if hidden > 0 {
 		fmt.Fprintf(&b, "  ... and %d more\n", hidden)
@@ -127,18 +138,21 @@ func (l layout) paint(text string) string {
 	if !l.color {
 		return text
 	}
-	code := ""
-	switch strings.TrimSpace(text) {
+	return "\x1b[" + codeOf(strings.TrimSpace(text)) + "m" + text + "\x1b[0m"
+}
+
+// codeOf is the colour of a state.
+func codeOf(state string) string {
+	switch state {
 	case string(v1alpha1.FlowRunning):
-		code = "36"
+		return "36"
 	case string(v1alpha1.FlowSucceed):
-		code = "32"
+		return "32"
 	case string(v1alpha1.FlowFailed):
-		code = "31"
+		return "31"
 	default:
-		code = "2"
+		return "2"
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
 // cut shortens a text to a width.

@@ -2,6 +2,8 @@ package watchcmd
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -39,9 +42,10 @@ func sample() *v1alpha1.JobFlow {
 }
 
 func TestTable(t *testing.T) {
-	got := table(sample(), at(4).Time, layout{width: 80, height: 24})
+	got := table(sample(), nil, at(4).Time, layout{width: 80, height: 24})
 	assert.Equal(t, strings.Join([]string{
 		"jobflow/sample  Running  1/3  4s",
+		"  " + strings.Repeat("█", 13) + strings.Repeat("▒", 13) + strings.Repeat("░", 14) + "  33%",
 		"  FLOW  AFTER  STATE     START    TIME",
 		"✔ a            Succeed     +0s      2s  " + strings.Repeat("━", 20),
 		"● b     a      Running     +2s      2s  " + strings.Repeat(" ", 20) + strings.Repeat("━", 20),
@@ -53,7 +57,7 @@ func TestTable(t *testing.T) {
 func TestTableOfAFlowNobodyHasSeenYet(t *testing.T) {
 	flow := sample()
 	flow.Status = v1alpha1.JobFlowStatus{}
-	got := table(flow, start, layout{width: 80, height: 24})
+	got := table(flow, nil, start, layout{width: 80, height: 24})
 	assert.Contains(t, got, "jobflow/sample  Pending  0/3  0s")
 }
 
@@ -62,7 +66,7 @@ func TestTableFitsTheScreen(t *testing.T) {
 	for i := range 100 {
 		flow.Spec.Flows = append(flow.Spec.Flows, v1alpha1.Flow{Name: strings.Repeat("x", i+1)})
 	}
-	got := table(flow, at(4).Time, layout{width: 60, height: 10})
+	got := table(flow, nil, at(4).Time, layout{width: 60, height: 10})
 	assert.LessOrEqual(t, strings.Count(got, "\n"), 10)
 	assert.Contains(t, got, "● b", "what runs is always shown")
 	for line := range strings.Lines(got) {
@@ -75,9 +79,10 @@ func TestTableOfALargeFlow(t *testing.T) {
 	flow.Spec.Finally = []v1alpha1.Flow{{Name: "last"}}
 	flow.Status.Flows = flow.Status.Flows[1:2] // the only one that is told of in detail
 	flow.Status.Finished, flow.Status.Skipped = "0,2", "2"
-	got := table(flow, at(4).Time, layout{width: 80, height: 24})
+	got := table(flow, nil, at(4).Time, layout{width: 80, height: 24})
 	assert.Equal(t, strings.Join([]string{
 		"jobflow/sample  Running  2/4  4s",
+		"  " + strings.Repeat("█", 20) + strings.Repeat("▒", 10) + strings.Repeat("░", 10) + "  50%",
 		"  FLOW  AFTER      STATE     START    TIME",
 		"✔ a                Succeed",
 		"● b     a          Running     +2s      2s  " + strings.Repeat(" ", 18) + strings.Repeat("━", 18),
@@ -90,24 +95,76 @@ func TestTableOfALargeFlow(t *testing.T) {
 func TestScreenRedrawsInPlaceAndOnlyOnChange(t *testing.T) {
 	var out bytes.Buffer
 	s := &screen{out: &out, size: func() (int, int) { return 80, 24 }}
-	s.show(sample(), at(4).Time)
+	s.show(sample(), nil, at(4).Time)
 	first := out.Len()
-	s.show(sample(), at(4).Time)
+	s.show(sample(), nil, at(4).Time)
 	assert.Equal(t, first, out.Len(), "nothing changed, nothing drawn")
-	s.show(sample(), at(5).Time)
-	assert.Contains(t, out.String()[first:], "\x1b[5A", "up over the five lines of the last drawing")
+	s.show(sample(), nil, at(5).Time)
+	assert.Contains(t, out.String()[first:], "\x1b[6A", "up over the six lines of the last drawing")
+}
+
+func TestWhatAFailedNodeSaidLast(t *testing.T) {
+	flow := sample()
+	flow.Status.Flows[1] = v1alpha1.FlowStatus{Name: "b", State: v1alpha1.FlowFailed, StartTime: at(2), CompletionTime: at(3), Message: "BackoffLimitExceeded"}
+	said := tails{"b": {"first", "\x1b[31mno such\tfile\x1b[0m"}}
+	got := table(flow, said, at(4).Time, layout{width: 80, height: 24})
+	assert.Contains(t, got, "BackoffLimitExceeded\n  │ first\n  │ no such    file\n○ c")
+
+	got = table(flow, said, at(4).Time, layout{width: 80, height: 8})
+	assert.LessOrEqual(t, strings.Count(got, "\n"), 8)
+	assert.Contains(t, got, "│ no such", "the last line has room on a small screen")
+
+	var out bytes.Buffer
+	l := &lines{out: &out}
+	l.show(flow, nil, at(4).Time)
+	l.show(flow, said, at(4).Time)
+	l.show(flow, said, at(5).Time)
+	assert.Equal(t, 1, strings.Count(out.String(), "   4s  b                    last said:\n       │ first\n       │ no such    file\n"))
+}
+
+func TestProgressBarAddsUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		states := []v1alpha1.FlowState{v1alpha1.FlowPending, v1alpha1.FlowRunning, v1alpha1.FlowSucceed, v1alpha1.FlowFailed, v1alpha1.FlowSkipped}
+		all := make([]row, rapid.IntRange(0, 200).Draw(t, "rows"))
+		for i := range all {
+			all[i].state = rapid.SampledFrom(states).Draw(t, "state")
+		}
+		width := rapid.IntRange(0, 100).Draw(t, "width")
+		bar, _, _ := strings.Cut(layout{width: width}.progressBar(all), " ")
+		assert.Len(t, []rune(bar), max(5, min(40, width-10)))
+	})
+}
+
+// BenchmarkRedraw: a flow of 1000 nodes changes, and is drawn anew on a large terminal.
+func BenchmarkRedraw(b *testing.B) {
+	flow := sample()
+	flow.Spec.Flows = nil
+	for i := range 1000 {
+		f := v1alpha1.Flow{Name: fmt.Sprint("node-", i)}
+		if i > 0 {
+			f.Dependencies = []string{fmt.Sprint("node-", i-1)}
+		}
+		flow.Spec.Flows = append(flow.Spec.Flows, f)
+	}
+	flow.Status.Flows = []v1alpha1.FlowStatus{{Name: "node-600", State: v1alpha1.FlowRunning, StartTime: at(2)}}
+	flow.Status.Finished, flow.Status.Failed = "0-599", "7"
+	s := &screen{out: io.Discard, size: func() (int, int) { return 200, 60 }, color: true}
+	for i := range b.N {
+		flow.Status.StartTime = at(-i) // so that there is something new to draw
+		s.show(flow, tails{"node-7": {"boom"}}, at(4).Time)
+	}
 }
 
 func TestLinesTellEachChangeOnce(t *testing.T) {
 	var out bytes.Buffer
 	l := &lines{out: &out}
 	flow := sample()
-	l.show(flow, at(4).Time)
-	l.show(flow, at(5).Time)
+	l.show(flow, nil, at(4).Time)
+	l.show(flow, nil, at(5).Time)
 	flow.Status.Flows[1] = v1alpha1.FlowStatus{Name: "b", State: v1alpha1.FlowFailed, StartTime: at(2), CompletionTime: at(6), Message: "BackoffLimitExceeded"}
 	flow.Status.Flows[2].State, flow.Status.Flows[2].Message = v1alpha1.FlowSkipped, `dependency "b" failed`
 	flow.Status.State, flow.Status.CompletionTime = v1alpha1.StateFailed, at(6)
-	l.show(flow, at(9).Time)
+	l.show(flow, nil, at(9).Time)
 	assert.Equal(t, strings.Join([]string{
 		"   4s  a                    Succeed  in 2s",
 		"   4s  b                    Running  after a",

@@ -1,0 +1,84 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+)
+
+// claimPending: a PersistentVolumeClaim was asked for that isn't bound.
+func claimPending(s scene) *Finding {
+	claim := s.Claims[s.GetName()]
+	if !s.is("PersistentVolumeClaim") || claim == nil || s.isNew(s.Object) {
+		return nil
+	}
+	return s.unbound(claim)
+}
+
+// unbound says why a claim isn't bound, nil if it is.
+func (f *Facts) unbound(claim *corev1.PersistentVolumeClaim) *Finding {
+	if claim.Status.Phase == corev1.ClaimBound {
+		return nil
+	}
+	found := f.unboundReason(claim)
+	found.Object = Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name}
+	return found
+}
+
+func (f *Facts) unboundReason(claim *corev1.PersistentVolumeClaim) *Finding {
+	if claim.Status.Phase == corev1.ClaimLost {
+		return blocked("ClaimLost", "its volume %s is gone", claim.Spec.VolumeName).do("restore the volume, or delete the claim, and its data with it")
+	}
+	const show = "kubectl get storageclass"
+	switch name := claim.Spec.StorageClassName; {
+	case name == nil && f.Classes != nil && !slices.ContainsFunc(f.Classes, isDefaultClass):
+		return blocked("ClaimPending", "it is pending: it names no storageClassName, and the cluster has no default StorageClass").
+			do("set storageClassName in the claim, or make a StorageClass the default: %s", show)
+	case name != nil && *name != "" && f.Classes != nil &&
+		!slices.ContainsFunc(f.Classes, func(c storagev1.StorageClass) bool { return c.Name == *name }):
+		return blocked("ClaimPending", "it is pending: there is no StorageClass %q", *name).
+			do("create the StorageClass, or name one of those that there are: %s", show)
+	case name != nil && *name == "":
+		return blocked("ClaimPending", "it is pending: its storageClassName is empty, so it waits for a PersistentVolume made by hand").
+			do("create a PersistentVolume that fits it, or name a StorageClass: %s", show)
+	}
+	if words := f.ClaimEvents[claim.Name]; words != "" {
+		return blocked("ClaimPending", "it is pending: %s", words).do("see that the provisioner of its StorageClass runs: kubectl describe pvc %s", claim.Name)
+	}
+	return blocked("ClaimPending", "it is pending: no volume has been made for it").
+		do("see that the provisioner of its StorageClass runs: kubectl describe pvc %s", claim.Name)
+}
+
+func isDefaultClass(c storagev1.StorageClass) bool {
+	return c.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"
+}
+
+// claimOf returns why the first of a pod's claims isn't bound, and nil if all are.
+func (s scene) claimOf(pod *corev1.Pod) *Finding {
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		name := ""
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			name = v.PersistentVolumeClaim.ClaimName
+		case v.Ephemeral != nil:
+			name = pod.Name + "-" + v.Name
+		default:
+			continue
+		}
+		claim := s.Claims[name]
+		if claim == nil {
+			if s.Claims == nil {
+				continue
+			}
+			return blocked("ClaimMissing", "its volume %s needs the PersistentVolumeClaim %s, which doesn't exist", v.Name, name).
+				do("create the claim, or name another: kubectl get pvc -n %s", pod.Namespace)
+		}
+		if found := s.unbound(claim); found != nil && !strings.Contains(s.ClaimEvents[name], "waiting for first consumer") {
+			return found
+		}
+	}
+	return nil
+}

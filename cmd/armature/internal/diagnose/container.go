@@ -1,0 +1,51 @@
+package diagnose
+
+import corev1 "k8s.io/api/core/v1"
+
+// container is a container of a pod, and how it fares.
+type container struct {
+	corev1.Container
+	status corev1.ContainerStatus
+	isInit bool
+}
+
+// what names a container in a sentence.
+func (c container) what() string {
+	if c.isInit {
+		return "init container " + c.Name
+	}
+	return "container " + c.Name
+}
+
+// containers returns a pod's containers, in the order in which they start.
+func containers(pod *corev1.Pod) []container {
+	var all []container
+	add := func(specs []corev1.Container, statuses []corev1.ContainerStatus, isInit bool) {
+		for i := range specs {
+			c := container{Container: specs[i], isInit: isInit}
+			for j := range statuses {
+				if statuses[j].Name == c.Name {
+					c.status = statuses[j]
+				}
+			}
+			all = append(all, c)
+		}
+	}
+	add(pod.Spec.InitContainers, pod.Status.InitContainerStatuses, true)
+	add(pod.Spec.Containers, pod.Status.ContainerStatuses, false)
+	return all
+}
+
+// ended returns how the container ended: now, or the last time if it waits to be started again.
+func (c container) ended() *corev1.ContainerStateTerminated {
+	switch {
+	case c.status.State.Terminated != nil:
+		return c.status.State.Terminated
+	case c.status.State.Waiting != nil:
+		return c.status.LastTerminationState.Terminated
+	case c.status.State.Running != nil && !c.status.Ready && c.status.RestartCount > 1:
+		return c.status.LastTerminationState.Terminated
+	default:
+		return nil
+	}
+}

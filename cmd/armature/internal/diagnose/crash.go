@@ -1,0 +1,126 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// outOfMemory: a container used more memory than it may.
+func outOfMemory(s scene) *Finding {
+	if s.pod == nil {
+		return nil
+	}
+	for _, c := range containers(s.pod) {
+		end := c.ended()
+		if end == nil || end.Reason != "OOMKilled" {
+			continue
+		}
+		limit := "it has no limit of its own, so the node ran out"
+		if l, ok := c.Resources.Limits[corev1.ResourceMemory]; ok {
+			limit = "its limit is " + l.String()
+		}
+		return s.end("OutOfMemory", "%s was killed because it was out of memory: %s%s", c.what(), limit, s.again(c)).
+			do("raise resources.limits.memory of %s in the pod template, or let it use less", c.what())
+	}
+	return nil
+}
+
+// crashed: a container ended with an exit code that isn't 0.
+func crashed(s scene) *Finding {
+	if s.pod == nil {
+		return nil
+	}
+	for _, c := range containers(s.pod) {
+		end := c.ended()
+		if end == nil || end.ExitCode == 0 {
+			continue
+		}
+		how := fmt.Sprintf("exited with code %d", end.ExitCode)
+		if end.Signal != 0 {
+			how = fmt.Sprintf("was killed by signal %d", end.Signal)
+		}
+		if words := strings.TrimSpace(end.Message); words != "" {
+			how += ": " + firstLine(words)
+		} else if end.Reason != "" && end.Reason != "Error" {
+			how += ": " + end.Reason
+		}
+		if e := s.warning("Unhealthy"); e != nil && strings.HasPrefix(e.Message, "Liveness probe failed") {
+			how += ", and its liveness probe had failed"
+		}
+		reason := "ExitCode"
+		if w := c.status.State.Waiting; w != nil && w.Reason == "CrashLoopBackOff" {
+			reason = "CrashLoop"
+		}
+		return s.end(reason, "%s %s%s%s", c.what(), how, s.again(c), s.gaveUp()).do("%s", s.logs(c))
+	}
+	return nil
+}
+
+// end is a finding about a container that ended: a failure if its pod has.
+func (s scene) end(reason, format string, args ...any) *Finding {
+	if s.pod.Status.Phase == corev1.PodFailed {
+		return failed(reason, fmt.Sprintf(format, args...))
+	}
+	return blocked(reason, format, args...)
+}
+
+// again says how often a container was started again in its pod.
+func (s scene) again(c container) string {
+	switch w := c.status.State.Waiting; {
+	case w != nil && w.Reason == "CrashLoopBackOff":
+		return fmt.Sprintf("; it was started again %s and keeps crashing", times(int(c.status.RestartCount)))
+	case c.status.RestartCount > 0:
+		return fmt.Sprintf("; it was started again %s", times(int(c.status.RestartCount)))
+	default:
+		return ""
+	}
+}
+
+// gaveUp says that the pod's Job has given up, or that it will try again.
+func (s scene) gaveUp() string {
+	if s.parent == nil || s.parent.job == nil {
+		return ""
+	}
+	job := s.parent.job
+	limit := int32(6)
+	if job.Spec.BackoffLimit != nil {
+		limit = *job.Spec.BackoffLimit
+	}
+	c := s.parent.isTrue("Failed")
+	if c == nil {
+		c = s.parent.isTrue("FailureTarget")
+	}
+	switch {
+	case c != nil && c.Reason == "BackoffLimitExceeded":
+		return fmt.Sprintf("; its Job has given up after %s: the backoffLimit of %d is reached", count(int(job.Status.Failed), "failed pod"), limit)
+	case c != nil:
+		return fmt.Sprintf("; its Job has failed: %s", ending(c.Reason, c.Message))
+	case job.Spec.BackoffLimitPerIndex == nil && limit > 0:
+		return fmt.Sprintf("; its Job tries again, up to %s", times(int(limit)))
+	default:
+		return ""
+	}
+}
+
+// logs is the command that shows why a container ended.
+func (s scene) logs(c container) string {
+	previous := ""
+	if c.status.State.Terminated == nil {
+		previous = " --previous"
+	}
+	return fmt.Sprintf("see why in its logs: kubectl logs %s -n %s -c %s%s", s.GetName(), s.GetNamespace(), c.Name, previous)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

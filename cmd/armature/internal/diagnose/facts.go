@@ -1,0 +1,53 @@
+package diagnose
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// Facts are what is known of an object at one moment.
+type Facts struct {
+	// Now is that moment.
+	Now time.Time
+	// Root is the object that was asked for.
+	Root *Object
+	// Nodes are those of the cluster; nil if they could not be read.
+	Nodes []corev1.Node
+	// Claims are the namespace's PersistentVolumeClaims by name.
+	Claims map[string]*corev1.PersistentVolumeClaim
+	// Classes are the cluster's StorageClasses; nil if they could not be read.
+	Classes []storagev1.StorageClass
+	// ClaimEvents are the latest words about claims, by their names.
+	ClaimEvents map[string]string
+	// Absent are Secrets and ConfigMaps that pods name and that don't exist: "Secret/name".
+	Absent map[string]bool
+	// Queue is the FluxSetup of a FluxJob; nil if there is none.
+	Queue *v1alpha1.FluxSetup
+}
+
+// Event is what was told about an object.
+type Event struct {
+	Type, Reason, Message string
+	// Last is when it was told the last time.
+	Last time.Time
+}
+
+// grace is how long an object may be new before anyone must have looked at it.
+const grace = 5 * time.Second
+
+// isNew reports whether an object was made a moment ago.
+func (f *Facts) isNew(o *Object) bool { return f.Now.Sub(o.GetCreationTimestamp().Time) < grace }
+
+// node returns a node of the cluster.
+func (f *Facts) node(name string) *corev1.Node {
+	i := slices.IndexFunc(f.Nodes, func(n corev1.Node) bool { return n.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &f.Nodes[i]
+}

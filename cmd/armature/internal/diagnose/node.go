@@ -1,0 +1,58 @@
+package diagnose
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+// nodeLost: the pod's node is gone or doesn't answer.
+func nodeLost(s scene) *Finding {
+	if s.pod == nil || s.pod.Spec.NodeName == "" || s.Nodes == nil || s.pod.Status.Phase == corev1.PodFailed {
+		return nil
+	}
+	name := s.pod.Spec.NodeName
+	n := s.node(name)
+	switch {
+	case n == nil:
+		return blocked("NodeLost", "its node %s doesn't exist", name).
+			do("if nothing takes its place by itself, delete the pod: kubectl delete pod %s -n %s", s.GetName(), s.GetNamespace())
+	case !isNodeReady(n):
+		return blocked("NodeNotReady", "its node %s isn't ready: %s", name, nodeTrouble(n)).do("kubectl describe node %s", name)
+	default:
+		return nil
+	}
+}
+
+func isNodeReady(n *corev1.Node) bool {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func nodeTrouble(n *corev1.Node) string {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Message != "" {
+			return c.Message
+		}
+	}
+	return "it says nothing of itself"
+}
+
+// evicted: the pod was taken off its node.
+func evicted(s scene) *Finding {
+	if s.pod == nil || s.pod.Status.Phase != corev1.PodFailed {
+		return nil
+	}
+	if c := s.isTrue(string(corev1.DisruptionTarget)); c != nil {
+		return failed("Evicted", "it was taken off its node: "+c.Reason+": "+c.Message).
+			do("if nothing takes its place by itself, run it again; what was evicted had more than it requested, or was in someone's way")
+	}
+	if s.pod.Status.Reason == "Evicted" || s.pod.Status.Reason == "Preempting" || s.pod.Status.Reason == "NodeLost" ||
+		s.pod.Status.Reason == "Shutdown" || s.pod.Status.Reason == "UnexpectedAdmissionError" {
+		return failed("Evicted", "it was taken off its node: "+s.pod.Status.Reason+": "+s.pod.Status.Message).
+			do("request what it uses of memory and disk, so that it gets a node that has it")
+	}
+	return nil
+}

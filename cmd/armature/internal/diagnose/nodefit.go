@@ -1,0 +1,143 @@
+package diagnose
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
+	scheduling "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+)
+
+// noNodeFits says why no node takes a pod as nodes are, whatever runs on them; nil if some node would if it were empty.
+func (s scene) noNodeFits(pod *corev1.Pod) *Finding {
+	if len(s.Nodes) == 0 {
+		return blocked("NoNodes", "the cluster has no nodes").do("add nodes, or see that they register: kubectl get nodes")
+	}
+	matching := s.matching(pod)
+	if len(matching) == 0 {
+		return blocked("NoNodeMatches", "its %s matches none of the cluster's %s", demands(pod), count(len(s.Nodes), "node")).
+			do("label a node as it asks, or change what it asks for: kubectl get nodes --show-labels")
+	}
+	var cordoned, unready, tainted, left []string
+	taint := ""
+	var open []*corev1.Node
+	for _, n := range matching {
+		bad, isTainted := scheduling.FindMatchingUntoleratedTaint(klog.Background(), n.Spec.Taints, pod.Spec.Tolerations, keepsOut, false)
+		switch {
+		case isTainted && bad.Key == corev1.TaintNodeUnschedulable, n.Spec.Unschedulable && !isTainted && !toleratesCordon(pod):
+			cordoned = append(cordoned, n.Name)
+		case isTainted && (bad.Key == corev1.TaintNodeNotReady || bad.Key == corev1.TaintNodeUnreachable):
+			unready = append(unready, n.Name)
+		case isTainted:
+			tainted, taint = append(tainted, n.Name), bad.ToString()
+		default:
+			open = append(open, n)
+			left = append(left, n.Name)
+		}
+	}
+	if len(left) > 0 {
+		return tooBig(pod, open)
+	}
+	var why []string
+	reason := "NodesUnavailable"
+	if len(cordoned) > 0 {
+		reason, why = "NodeCordoned", append(why, isAre(cordoned, "cordoned"))
+	}
+	if len(tainted) > 0 {
+		reason, why = "TaintNotTolerated", append(why, fmt.Sprintf("%s the taint %s, which it doesn't tolerate", hasHave(tainted), taint))
+	}
+	if len(unready) > 0 {
+		reason, why = "NodeNotReady", append(why, isAre(unready, "not ready"))
+	}
+	return blocked(reason, "no node takes it: of the %s it could run on, %s", count(len(matching), "node"), strings.Join(why, "; ")).
+		do("%s", map[string]string{
+			"NodeCordoned":      "kubectl uncordon " + strings.Join(cordoned[:min(1, len(cordoned))], "") + ", when its maintenance is over",
+			"TaintNotTolerated": "add a toleration for the taint to the pod template, or take the taint off: kubectl taint nodes ... " + taint + "-",
+			"NodeNotReady":      "see what is wrong with the nodes: kubectl describe nodes",
+		}[reason])
+}
+
+// matching returns the nodes that a pod's node selector and required affinity match.
+func (f *Facts) matching(pod *corev1.Pod) []*corev1.Node {
+	wanted := nodeaffinity.GetRequiredNodeAffinity(pod)
+	var all []*corev1.Node
+	for i := range f.Nodes {
+		if ok, err := wanted.Match(&f.Nodes[i]); err == nil && ok {
+			all = append(all, &f.Nodes[i])
+		}
+	}
+	return all
+}
+
+// demands says what a pod asks of its node.
+func demands(pod *corev1.Pod) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {
+		parts = append(parts, key+"="+pod.Spec.NodeSelector[key])
+	}
+	text := ""
+	if len(parts) > 0 {
+		text = "nodeSelector " + strings.Join(parts, ",")
+	}
+	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		if text != "" {
+			text += " with its "
+		}
+		text += "node affinity"
+		for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			for _, e := range append(slices.Clone(term.MatchExpressions), term.MatchFields...) {
+				text += fmt.Sprintf(" %s %s %s", e.Key, e.Operator, strings.Join(e.Values, ","))
+			}
+		}
+	}
+	return text
+}
+
+// tooBig says that a pod requests more than any of these nodes has, even if it were empty.
+func tooBig(pod *corev1.Pod, nodes []*corev1.Node) *Finding {
+	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
+	for _, name := range slices.Sorted(maps.Keys(requests)) {
+		wants := requests[name]
+		largest, node := corev1.ResourceList{}, ""
+		for _, n := range nodes {
+			has := n.Status.Allocatable[name]
+			if best := largest[name]; node == "" || has.Cmp(best) > 0 {
+				largest[name], node = has, n.Name
+			}
+		}
+		if most := largest[name]; wants.Cmp(most) > 0 {
+			return blocked("RequestTooLarge", "no node takes it: it requests %s %s, and the largest of the %s it could run on, %s, has %s",
+				wants.String(), name, count(len(nodes), "node"), node, most.String()).
+				do("request less in the pod template, or add a larger node")
+		}
+	}
+	return nil
+}
+
+func keepsOut(t *corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+}
+
+func toleratesCordon(pod *corev1.Pod) bool {
+	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	return scheduling.TolerationsTolerateTaint(klog.Background(), pod.Spec.Tolerations, &cordon, false)
+}
+
+func isAre(names []string, what string) string {
+	if len(names) == 1 {
+		return names[0] + " is " + what
+	}
+	return listed(names) + " are " + what
+}
+
+func hasHave(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " has"
+	}
+	return listed(names) + " have"
+}

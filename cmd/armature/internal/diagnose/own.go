@@ -1,0 +1,77 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// jobFailed: a Job has failed, and has no pod left that says why.
+func jobFailed(s scene) *Finding {
+	if s.job == nil {
+		return nil
+	}
+	c := s.isTrue("Failed")
+	if c == nil {
+		c = s.isTrue("FailureTarget")
+	}
+	if c == nil {
+		return nil
+	}
+	return failed(c.Reason, "it has failed: "+c.Message+lost(s)).
+		do("its pods are gone, and their logs with them; run it again, and look while it runs")
+}
+
+// lost tells of pods that are gone.
+func lost(s scene) string {
+	if n := s.job.Status.Failed; n > 0 {
+		return "; " + count(int(n), "pod") + " failed"
+	}
+	return ""
+}
+
+// rolloutFailed: a Deployment isn't done in time.
+func rolloutFailed(s scene) *Finding {
+	c := s.isFalse("Progressing")
+	if !s.is("Deployment") || c == nil || c.Reason != "ProgressDeadlineExceeded" {
+		return nil
+	}
+	return blocked("ProgressDeadlineExceeded", "its roll-out isn't done in time: %s", c.Message).
+		do("kubectl rollout undo %s -n %s returns to what was before", typed(s.Object), s.GetNamespace())
+}
+
+// stalled: it says itself that nothing more will happen until someone changes something.
+func stalled(s scene) *Finding {
+	c := s.isTrue("Stalled")
+	if c == nil {
+		return nil
+	}
+	return s.ownWords(c.Reason, c.Message)
+}
+
+// hasFailed: it says itself that it has failed, and no more is known of it.
+func hasFailed(s scene) *Finding {
+	if s.pod != nil && HasEndedBadly(s.Object) {
+		return failed("Failed", strings.TrimSuffix("it has failed: "+ending(s.pod.Status.Reason, s.pod.Status.Message), ": "))
+	}
+	for _, kind := range []string{"Failed", "Ready"} {
+		c := s.condition(kind)
+		if c != nil && HasEndedBadly(s.Object) && c.Message != "" {
+			return s.ownWords(c.Reason, c.Message)
+		}
+	}
+	return nil
+}
+
+// ownWords is a finding in an object's own words.
+func (s scene) ownWords(reason, message string) *Finding {
+	if !HasEndedBadly(s.Object) {
+		return blocked(reason, "it goes no further: %s", ending(reason, message)).
+			do("change what it names: kubectl edit %s -n %s", typed(s.Object), s.GetNamespace())
+	}
+	found := failed(reason, "it has failed: "+message)
+	if s.isOurs() && s.is("JobFlow", "DaemonJob") && reason != v1alpha1.ReasonInvalidSpec {
+		return found.do("once what failed is mended: armature retry %s -n %s", typed(s.Object), s.GetNamespace())
+	}
+	return found.do("once what failed is mended, create it anew")
+}

@@ -1,0 +1,45 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// queueAdvice is what to do about each reason for which a FluxJob waits.
+var queueAdvice = map[string]string{
+	v1alpha1.ReasonQueueNotFound:       "create the FluxSetup, or set spec.queue: kubectl get fluxsetups",
+	v1alpha1.ReasonQueueInvalid:        "correct the FluxSetup's spec: kubectl describe fluxsetup",
+	v1alpha1.ReasonQueueStopped:        "set spec.stopPolicy of the FluxSetup to None",
+	v1alpha1.ReasonNamespaceNotAllowed: "use another queue, or label the namespace as the FluxSetup's namespaceSelector asks",
+	v1alpha1.ReasonTooLarge:            "ask for less, or raise the FluxSetup's quota: it would wait for ever",
+	v1alpha1.ReasonQuotaExceeded:       "wait until others have ended; armature queue shows who holds what",
+	v1alpha1.ReasonBehindOthers:        "wait for the job before it; armature queue shows the line",
+	v1alpha1.ReasonMakingRoom:          "wait until those that were pushed out are gone; armature queue shows them",
+	v1alpha1.ReasonBackoff:             "see why its pods weren't ready in time; it lines up again by itself",
+	v1alpha1.ReasonInLine:              "wait for its turn; armature queue shows the line",
+}
+
+// unqueued: a FluxJob waits for its share of the quota.
+func unqueued(s scene) *Finding {
+	waits := s.isTrue(v1alpha1.ConditionJobWaitingForResources)
+	if !s.is("FluxJob") || waits == nil {
+		return nil
+	}
+	advice, known := queueAdvice[waits.Reason]
+	if !known {
+		return nil
+	}
+	message := "it waits in the queue: " + waits.Message
+	if place := s.number("status", "position"); place > 0 {
+		message = fmt.Sprintf("it waits at position %d of the queue: %s", place, waits.Message)
+	}
+	if waits.Reason == v1alpha1.ReasonQuotaExceeded && s.Queue != nil && len(s.Queue.Status.Reservations) > 0 {
+		r := s.Queue.Status.Reservations[0]
+		message += fmt.Sprintf("; %s/%s holds its share", r.Namespace, r.Name)
+		if more := len(s.Queue.Status.Reservations) - 1; more > 0 {
+			message += fmt.Sprintf(", and so do %d more", more)
+		}
+	}
+	return blocked(waits.Reason, "%s", message).do("%s", advice)
+}

@@ -1,0 +1,50 @@
+package diagnose
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// schedulingGated: someone has said to hold the pod back before it gets a node.
+func schedulingGated(s scene) *Finding {
+	if s.pod == nil || len(s.pod.Spec.SchedulingGates) == 0 {
+		return nil
+	}
+	var gates []string
+	for _, g := range s.pod.Spec.SchedulingGates {
+		gates = append(gates, g.Name)
+	}
+	return blocked("SchedulingGated", "its scheduling gates hold it back: %s", strings.Join(gates, ", ")).
+		do("see that who is to take them off runs, such as a queue or a quota controller")
+}
+
+// unscheduled: the scheduler has found no node for the pod.
+func unscheduled(s scene) *Finding {
+	if s.pod == nil || s.pod.Spec.NodeName != "" || s.pod.Status.Phase != corev1.PodPending {
+		return nil
+	}
+	if found := s.claimOf(s.pod); found != nil && (found.Reason == "ClaimMissing" || !s.isNew(s.Object)) {
+		return found
+	}
+	c := s.isFalse(string(corev1.PodScheduled))
+	if c == nil || c.Reason == corev1.PodReasonSchedulingGated {
+		return nil
+	}
+	if s.Nodes != nil {
+		if found := s.noNodeFits(s.pod); found != nil {
+			return found
+		}
+	}
+	return blocked("Unschedulable", "no node takes it: %s", c.Message).do("make room, or ask for less: kubectl describe nodes")
+}
+
+// unscheduledYet: no scheduler has looked at the pod at all.
+func unscheduledYet(s scene) *Finding {
+	if s.pod == nil || s.pod.Spec.NodeName != "" || s.pod.Status.Phase != corev1.PodPending || s.isNew(s.Object) ||
+		s.condition(string(corev1.PodScheduled)) != nil {
+		return nil
+	}
+	return blocked("NoScheduler", "no scheduler has looked at it: its schedulerName is %s", s.pod.Spec.SchedulerName).
+		do("see that a scheduler of that name runs")
+}

@@ -1,0 +1,114 @@
+package diagnose
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// HasSucceeded reports whether an object has ended well, so that nothing below it is of interest. A flow that was stopped before
+// anything of it ran has not.
+func HasSucceeded(o *Object) bool {
+	switch {
+	case o.pod != nil:
+		return o.pod.Status.Phase == corev1.PodSucceeded
+	case o.job != nil:
+		return o.isTrue("Complete") != nil || o.isTrue("SuccessCriteriaMet") != nil
+	default:
+		return o.isTrue("Succeeded") != nil && o.isTrue(v1alpha1.ConditionStopped) == nil && !isBehind(o)
+	}
+}
+
+// HasEndedBadly reports whether an object says that it has failed for good.
+func HasEndedBadly(o *Object) bool {
+	if o.pod != nil {
+		return o.pod.Status.Phase == corev1.PodFailed
+	}
+	return o.isTrue("Failed") != nil || o.isTrue("FailureTarget") != nil || o.text("status", "state") == "Failed"
+}
+
+// StateOf says in a few words how an object itself says it fares.
+func StateOf(o *Object) string {
+	switch {
+	case o.pod != nil:
+		return podState(o.pod)
+	case o.job != nil:
+		return jobState(o)
+	case o.is("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"):
+		want := int64(1)
+		if _, set, _ := nestedNumber(o, "spec", "replicas"); set {
+			want = o.number("spec", "replicas")
+		}
+		return fmt.Sprintf("%d/%d ready", o.number("status", "readyReplicas"), want)
+	case o.is("DaemonSet"):
+		return fmt.Sprintf("%d/%d ready", o.number("status", "numberReady"), o.number("status", "desiredNumberScheduled"))
+	}
+	state := o.text("status", "state")
+	if state == "" {
+		state = o.text("status", "phase")
+	}
+	if progress := o.text("status", "progress"); progress != "" {
+		return state + " " + progress
+	}
+	if ready := o.condition("Ready"); state == "" && ready != nil {
+		return "Ready=" + string(ready.Status)
+	}
+	return state
+}
+
+func podState(pod *corev1.Pod) string {
+	for _, c := range containers(pod) {
+		switch {
+		case c.status.State.Waiting != nil && c.status.State.Waiting.Reason != "" &&
+			c.status.State.Waiting.Reason != "ContainerCreating" && c.status.State.Waiting.Reason != "PodInitializing":
+			return string(pod.Status.Phase) + ", " + c.status.State.Waiting.Reason
+		case c.status.State.Terminated != nil && c.status.State.Terminated.ExitCode != 0:
+			return fmt.Sprintf("%s, exit code %d", pod.Status.Phase, c.status.State.Terminated.ExitCode)
+		}
+	}
+	if pod.Status.Reason != "" {
+		return string(pod.Status.Phase) + ", " + pod.Status.Reason
+	}
+	if pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName == "" {
+		return "Pending, on no node"
+	}
+	return string(pod.Status.Phase)
+}
+
+func jobState(o *Object) string {
+	s := o.job.Status
+	switch {
+	case HasSucceeded(o):
+		return "Complete"
+	case HasEndedBadly(o):
+		return "Failed"
+	case o.job.Spec.Suspend != nil && *o.job.Spec.Suspend:
+		return "Suspended"
+	}
+	text := fmt.Sprintf("%d active", s.Active)
+	if s.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", s.Failed)
+	}
+	return text
+}
+
+// IsUp reports whether an object is as it should be while it runs: a pod runs, a Deployment has its replicas, a flow is under way.
+func IsUp(o *Object) bool {
+	switch {
+	case o.pod != nil:
+		return o.pod.Status.Phase == corev1.PodRunning
+	case o.job != nil:
+		return o.job.Status.Active > 0
+	case o.is("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"):
+		return o.number("status", "readyReplicas") == o.number("status", "replicas")
+	case o.text("status", "state") == string(v1alpha1.StateRunning):
+		return true
+	default:
+		return o.isTrue("Ready") != nil || o.text("status", "phase") == "Bound"
+	}
+}
+
+// NodeOf returns the node that a pod is on, empty if it is on none.
+func NodeOf(o *Object) string { return o.text("spec", "nodeName") }

@@ -1,0 +1,44 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// stopped: it was ended before its time, by its deadline or by someone. What is below was stopped with it and is at no fault.
+func stopped(s scene) *Finding {
+	for _, kind := range []string{v1alpha1.ConditionStopped, v1alpha1.ConditionFailed, "FailureTarget"} {
+		c := s.isTrue(kind)
+		if c == nil || isBehind(s.Object) {
+			continue
+		}
+		switch c.Reason {
+		case v1alpha1.ReasonDeadlineExceeded:
+			return failed("DeadlineExceeded", "it was stopped because it was active for longer than "+deadline(s.Object)).
+				do("give it more time or less to do; what took so long is in the logs, if its pods are still there")
+		case v1alpha1.ReasonTerminated:
+			return failed("Terminated", "it was stopped because spec.terminate is true").
+				do("armature retry %s -n %s runs what was stopped, and what never ran", typed(s.Object), s.GetNamespace())
+		}
+	}
+	if s.pod != nil && s.pod.Status.Reason == v1alpha1.ReasonDeadlineExceeded {
+		return failed("DeadlineExceeded", "it was stopped because it was active for longer than "+deadline(s.Object)).
+			do("give it more time or less to do: spec.activeDeadlineSeconds of the pod template")
+	}
+	return nil
+}
+
+// deadline names the field that bounds how long an object may be active, and its value.
+func deadline(o *Object) string {
+	for _, path := range [][]string{{"activeDeadlineSeconds"}, {"runPolicy", "activeDeadlineSeconds"}, {"deadlineSeconds"}} {
+		if n, found, _ := nestedNumber(o, append([]string{"spec"}, path...)...); found && n > 0 {
+			text := "spec"
+			for _, p := range path {
+				text += "." + p
+			}
+			return fmt.Sprintf("%s allows, %d s", text, n)
+		}
+	}
+	return "its deadline allows"
+}

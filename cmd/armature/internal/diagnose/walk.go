@@ -1,0 +1,117 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+)
+
+// scene is where a rule looks: an object on the way from the one that was asked for down to the pods.
+type scene struct {
+	*Facts
+	*Object
+	parent *Object // nil for the object that was asked for
+}
+
+// rule looks for one thing that can be wrong with an object. It returns nil if it is not that.
+type rule func(scene) *Finding
+
+// before are asked before what an object owns is looked at, after if nothing below explains how it fares. Their order is that in
+// which things go wrong: what isn't looked at at all can't be suspended, what is suspended lacks no quota.
+var (
+	before = []rule{
+		deleting, managedElsewhere, unobserved, suspended, queuedByKueue, invalidSpec, stopped,
+		notOwned, refused, unmade, templateMissing, unqueued, daemonNodes, scaledToZero, claimPending,
+		schedulingGated, unscheduled, unscheduledYet, nodeLost, evicted,
+		absentConfig, imageUnavailable, containerConfig, outOfMemory, crashed, unready, volumeStuck,
+	}
+	after = []rule{jobFailed, rolloutFailed, stalled, hasFailed}
+)
+
+// Diagnose says what is wrong first, or that nothing is.
+func Diagnose(f Facts) Finding {
+	found := f.look(f.Root, nil, nil)
+	if found == nil {
+		found = well(scene{Facts: &f, Object: f.Root})
+	}
+	found.Path = append([]Step{}, found.Path...)
+	slices.Reverse(found.Path)
+	return *found
+}
+
+// look returns what is wrong with an object or below it, nil if nothing is. Paths are from the bottom up.
+func (f *Facts) look(o, parent *Object, siblings []*Object) *Finding {
+	if HasSucceeded(o) && o.GetDeletionTimestamp() == nil || isSuperseded(o, siblings) {
+		return nil
+	}
+	s := scene{Facts: f, Object: o, parent: parent}
+	if found := s.ask(before); found != nil {
+		return found
+	}
+	if found := f.worst(o); found != nil {
+		found.Path = append(found.Path, Step{o.Ref(), StateOf(o)})
+		found.Message += skipped(o, found)
+		return found
+	}
+	return s.ask(after)
+}
+
+// ask asks rules one after the other.
+func (s scene) ask(rules []rule) *Finding {
+	for _, r := range rules {
+		if found := r(s); found != nil {
+			if found.Object == (Ref{}) {
+				found.Object = s.Ref()
+			}
+			if found.Object != s.Ref() {
+				found.Path = append(found.Path, Step{found.Object, ""})
+			}
+			found.Path = append(found.Path, Step{s.Ref(), StateOf(s.Object)})
+			found.Message = strings.Join(strings.Fields(found.Message), " ") // others' words may be of several lines
+			return found
+		}
+	}
+	return nil
+}
+
+// worst returns what is wrong below an object: of several, what has failed, and that of the oldest.
+func (f *Facts) worst(o *Object) *Finding {
+	var worst *Finding
+	others := 0
+	for _, child := range o.Owned {
+		found := f.look(child, o, o.Owned)
+		if found == nil {
+			continue
+		}
+		switch {
+		case worst == nil:
+			worst = found
+		case found.Verdict == Failed && worst.Verdict != Failed:
+			others += 1 + worst.Others
+			worst = found
+		default:
+			others += 1 + found.Others
+		}
+	}
+	if worst != nil {
+		worst.Others += others
+		worst.Verdict = seenFromAbove(o, worst.Verdict)
+	}
+	return worst
+}
+
+// seenFromAbove: what has failed below an object that goes on is not its end.
+func seenFromAbove(o *Object, v Verdict) Verdict {
+	if v == Failed && !HasEndedBadly(o) {
+		return Blocked
+	}
+	return v
+}
+
+// skipped says what a failure has kept from running: the nodes of a flow that came after it.
+func skipped(o *Object, found *Finding) string {
+	n := int(o.number("status", "counts", "skipped"))
+	if !o.is("JobFlow") || n == 0 || !found.Wrong() {
+		return ""
+	}
+	return "; " + count(n, "node") + " of the flow " + map[bool]string{true: "was", false: "were"}[n == 1] + " skipped"
+}

@@ -1,0 +1,67 @@
+package diagnose
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// well says that nothing is wrong: it has succeeded, it runs, or it is starting.
+func well(s scene) *Finding {
+	found := &Finding{Object: s.Ref(), Path: []Step{{s.Ref(), StateOf(s.Object)}}}
+	switch running, pods := runningPods(s.Object); {
+	case HasSucceeded(s.Object):
+		found.Verdict, found.Message = Succeeded, "it has succeeded"
+	case running > 0 && running == pods:
+		found.Verdict, found.Message = Running, fmt.Sprintf("it runs: %s", count(running, "pod"))
+	case running > 0:
+		found.Verdict, found.Message = Running, fmt.Sprintf("it runs: %d of %s", running, count(pods, "pod"))
+	case pods > 0:
+		found.Verdict, found.Message = Starting, fmt.Sprintf("%s starting, and nothing is wrong with %s so far", areCount(pods, "pod"), themOrIt(pods))
+	case s.isTrue("Ready") != nil || s.isTrue("Available") != nil || s.text("status", "phase") == "Bound":
+		found.Verdict, found.Message = Running, "it is ready"
+	default:
+		found.Verdict, found.Message = Starting, "nothing is wrong with it so far, and nothing of it runs yet"
+	}
+	return found
+}
+
+// runningPods counts the pods below an object that haven't ended: those that run and are ready, and all.
+func runningPods(o *Object) (running, all int) {
+	if o.pod != nil {
+		switch o.pod.Status.Phase {
+		case corev1.PodRunning:
+			return 1, 1
+		case corev1.PodPending:
+			return 0, 1
+		default:
+			return 0, 0
+		}
+	}
+	for _, child := range o.Owned {
+		r, n := runningPods(child)
+		running, all = running+r, all+n
+	}
+	return running, all
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func areCount(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return fmt.Sprintf("%d %ss are", n, what)
+}
+
+func themOrIt(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}

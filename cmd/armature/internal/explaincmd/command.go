@@ -1,0 +1,77 @@
+// Package explaincmd is "armature explain": why something doesn't run.
+package explaincmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/complete"
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
+	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+	"github.com/armature-dev/armature/cmd/armature/internal/family"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
+)
+
+// New returns the command.
+func New() *cobra.Command {
+	kube := connect.Flags()
+	format := output.New("json", "yaml", "name")
+	cmd := &cobra.Command{
+		Use:   "explain (KIND/NAME | KIND NAME)",
+		Short: "Say why something doesn't run",
+		Long: `Say why something doesn't run: go from it down to its pods, and say the first thing that is wrong in one sentence, what it is
+about, and what to do next. Kinds are those of Armature (jf, dj, rj, fj, mc), and Jobs, Pods, Deployments, StatefulSets,
+PersistentVolumeClaims and others, and custom resources whose operators make such.
+
+The exit code is 0 if nothing is wrong (it runs, it starts, it has succeeded), 1 if something is, and 2 if that could not
+be found out.`,
+		Example: "  armature explain jobflow/nightly\n  armature explain fj train -n team-a -o json",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := format.Check(); err != nil {
+				return exitcode.Or(exitcode.Trouble, err)
+			}
+			return exitcode.Or(exitcode.Trouble, run(cmd.Context(), kube, format, cmd.OutOrStdout(), cmd.ErrOrStderr(), args))
+		},
+	}
+	cmd.ValidArgsFunction = complete.Names(kube, "jobflow", "daemonjob", "replicajob", "fluxjob", "minicluster", "job", "pod")
+	kube.AddFlags(cmd.Flags())
+	format.AddTo(cmd.Flags())
+	return cmd
+}
+
+func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string) error {
+	cluster, err := connect.Open(kube)
+	if err != nil {
+		return err
+	}
+	root, err := cluster.Find(args)
+	if err != nil {
+		return err
+	}
+	members, err := family.Source{Client: cluster.Client, Discovery: cluster.Discovery}.Gather(ctx, root)
+	if err != nil {
+		return err
+	}
+	for _, unread := range members.Unread {
+		fmt.Fprintln(errs, "not looked at:", unread)
+	}
+	facts, err := gather(ctx, cluster, members, time.Now())
+	if err != nil {
+		return err
+	}
+	found := diagnose.Diagnose(facts)
+	if err := write(out, format, found); err != nil {
+		return err
+	}
+	if found.Wrong() {
+		return &exitcode.Error{Code: exitcode.Found}
+	}
+	return nil
+}

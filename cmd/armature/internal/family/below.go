@@ -1,0 +1,49 @@
+package family
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// below are the kinds that objects of a kind own. A test holds those of Armature to what the operators may create.
+var below = map[schema.GroupKind][]schema.GroupKind{
+	ours("JobFlow"):     {batch("Job")},
+	ours("DaemonJob"):   {batch("Job")},
+	ours("FluxJob"):     {ours("MiniCluster")},
+	ours("MiniCluster"): {batch("Job"), core("ConfigMap"), core("Secret"), core("Service"), apps("Deployment")},
+	ours("ReplicaJob"): {
+		core("Pod"), core("Service"), {Group: "policy", Kind: "PodDisruptionBudget"}, {Group: "scheduling.k8s.io", Kind: "PodGroup"},
+		{Group: "scheduling.volcano.sh", Kind: "PodGroup"}, {Group: "scheduling.x-k8s.io", Kind: "PodGroup"},
+	},
+	ours("FluxSetup"):   nil,
+	ours("JobTemplate"): nil,
+
+	batch("CronJob"):              {batch("Job")},
+	batch("Job"):                  {core("Pod")},
+	apps("Deployment"):            {apps("ReplicaSet")},
+	apps("ReplicaSet"):            {core("Pod")},
+	apps("StatefulSet"):           {core("Pod"), core("PersistentVolumeClaim"), apps("ControllerRevision")},
+	apps("DaemonSet"):             {core("Pod"), apps("ControllerRevision")},
+	core("ReplicationController"): {core("Pod")},
+	core("Pod"):                   {core("PersistentVolumeClaim")},
+	core("Service"):               {{Group: "discovery.k8s.io", Kind: "EndpointSlice"}},
+}
+
+func ours(kind string) schema.GroupKind {
+	return schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: kind}
+}
+func batch(kind string) schema.GroupKind { return schema.GroupKind{Group: "batch", Kind: kind} }
+func apps(kind string) schema.GroupKind  { return schema.GroupKind{Group: "apps", Kind: kind} }
+func core(kind string) schema.GroupKind  { return schema.GroupKind{Kind: kind} }
+
+// kindsBelow returns the kinds that objects of a kind own, or that this isn't known: it is a custom resource of someone else.
+func kindsBelow(kind schema.GroupKind) (kinds []schema.GroupKind, known bool) {
+	if kinds, known = below[kind]; known {
+		return kinds, true
+	}
+	isKubernetes := !strings.Contains(kind.Group, ".") || strings.HasSuffix(kind.Group, ".k8s.io")
+	return nil, isKubernetes
+}

@@ -1,0 +1,106 @@
+package logscmd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
+	"github.com/armature-dev/armature/cmd/armature/internal/family"
+)
+
+// partLabels say which part of its owner a pod is of, by the owner's kind: nodes of flows, nodes of the cluster, types of replicas.
+var partLabels = []string{"api.practice.com/flow", "api.practice.com/node", "api.practice.com/replica-type"}
+
+// source is where the logs of an object come from.
+type source struct {
+	options
+	cluster *connect.Cluster
+	pods    typedcorev1.PodInterface
+	part    string
+	root    *unstructured.Unstructured
+}
+
+// runOf is one start of a container.
+type runOf struct {
+	pod       string
+	container string
+	uid       string
+	restarts  int32
+	since     time.Time // when it was started again; zero for the first start
+	label     string    // what its lines begin with
+}
+
+// found is what there is to print.
+type found struct {
+	started []runOf
+	pods    int
+	parts   string // the parts that there are
+}
+
+// find returns the containers that have started, in the order of their pods' age.
+func (s *source) find(ctx context.Context) (found, error) {
+	members, err := s.gather(ctx)
+	if err != nil {
+		return found{}, err
+	}
+	var f found
+	parts := map[string]bool{}
+	s.collect(members.Root, "", &f, parts)
+	f.parts = strings.Join(slices.Sorted(maps.Keys(parts)), ", ")
+	if len(f.started) > s.most {
+		return f, fmt.Errorf("%d containers have started, and --max-log-requests is %d: raise it, or name a part: one of %s", len(f.started), s.most, f.parts)
+	}
+	return f, nil
+}
+
+// collect walks down a family. What is said of a Job holds for its pods.
+func (s *source) collect(m *family.Member, part string, f *found, parts map[string]bool) {
+	for _, label := range partLabels {
+		if value := m.GetLabels()[label]; value != "" {
+			part = value
+			parts[value] = true
+		}
+	}
+	if m.GetKind() == "Pod" && m.GetAPIVersion() == "v1" && (s.part == "" || strings.EqualFold(s.part, part)) {
+		pod := &corev1.Pod{}
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(m.Object, pod) == nil {
+			f.pods++
+			f.started = append(f.started, s.started(pod)...)
+		}
+	}
+	for _, child := range m.Owned {
+		s.collect(child, part, f, parts)
+	}
+}
+
+// started returns the containers of a pod that have started.
+func (s *source) started(pod *corev1.Pod) []runOf {
+	var all []runOf
+	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+	for _, c := range statuses {
+		if s.container != "" && c.Name != s.container {
+			continue
+		}
+		if c.State.Running == nil && c.State.Terminated == nil && c.LastTerminationState.Terminated == nil {
+			continue
+		}
+		r := runOf{pod: pod.Name, container: c.Name, uid: string(pod.UID), restarts: c.RestartCount, label: pod.Name}
+		if len(statuses) > 1 && s.container == "" {
+			r.label += "/" + c.Name
+		}
+		if c.RestartCount > 0 && c.State.Running != nil {
+			r.since = c.State.Running.StartedAt.Time
+		}
+		all = append(all, r)
+	}
+	return all
+}

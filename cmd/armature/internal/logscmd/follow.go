@@ -1,0 +1,165 @@
+package logscmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
+)
+
+// settle is how long changes are collected before the family is looked for again.
+const settle = 200 * time.Millisecond
+
+// followAll prints what containers print until the object has ended. It hears of new pods by a watch.
+func (s *source) followAll(ctx context.Context, p *printer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	changes, err := s.watch(ctx)
+	if err != nil {
+		return err
+	}
+	var streams sync.WaitGroup
+	failures := make(chan error, 1)
+	known := map[string]bool{}
+	for {
+		ended := hasEnded(s.root) // before its pods are looked for: there are no more of them then
+		f, err := s.find(ctx)
+		if err != nil {
+			return err
+		}
+		for _, r := range f.started {
+			key := fmt.Sprint(r.uid, "/", r.container, "/", r.restarts)
+			if known[key] {
+				continue
+			}
+			known[key] = true
+			streams.Go(func() {
+				if err := s.stream(ctx, r, p); err != nil && ctx.Err() == nil {
+					select {
+					case failures <- err:
+					default: // one is told
+					}
+				}
+			})
+		}
+		if ended {
+			streams.Wait()
+			break
+		}
+		select {
+		case root, ok := <-changes:
+			if ok {
+				s.root = root
+				continue
+			}
+			if changes, err = s.watch(ctx); err != nil { // the API server ends watches after a time
+				return cmp.Or(context.Cause(ctx), err)
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	select {
+	case err := <-failures:
+		return err
+	default:
+		return nil
+	}
+}
+
+// stream prints the log of one container until it ends.
+func (s *source) stream(ctx context.Context, r runOf, p *printer) error {
+	l, err := s.open(ctx, r, true)
+	if err != nil {
+		return err
+	}
+	defer l.closer.Close()
+	for {
+		e, err := l.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := p.print(e); err != nil {
+			return err
+		}
+	}
+}
+
+// hasEnded reports whether an object will print nothing any more.
+func hasEnded(root *unstructured.Unstructured) bool {
+	o := diagnose.NewObject(root, nil)
+	return root.GetDeletionTimestamp() != nil || diagnose.HasSucceeded(o) || diagnose.HasEndedBadly(o)
+}
+
+// watch tells the object anew when it or a pod of its namespace has changed; several changes in a short time are told once. The
+// channel is closed when a watch ends.
+func (s *source) watch(ctx context.Context) (<-chan *unstructured.Unstructured, error) {
+	pods, err := s.cluster.Client.Watch(ctx, &corev1.PodList{}, client.InNamespace(s.root.GetNamespace()))
+	if err != nil {
+		return nil, fmt.Errorf("watch pods: %w", err)
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(s.root.GroupVersionKind())
+	self, err := s.cluster.Client.Watch(ctx, list, client.InNamespace(s.root.GetNamespace()),
+		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", s.root.GetName())})
+	if err != nil {
+		pods.Stop()
+		return nil, fmt.Errorf("watch %s: %w", s.root.GetName(), err)
+	}
+	changes := make(chan *unstructured.Unstructured)
+	go func() {
+		defer close(changes)
+		defer pods.Stop()
+		defer self.Stop()
+		root := s.root
+		var due <-chan time.Time
+		for {
+			var out chan *unstructured.Unstructured
+			select {
+			case <-ctx.Done():
+				return
+			case event, ok := <-self.ResultChan():
+				if !ok {
+					return
+				}
+				if u, isObject := event.Object.(*unstructured.Unstructured); isObject && event.Type != watch.Bookmark {
+					if root = u; event.Type == watch.Deleted {
+						root = u.DeepCopy()
+						root.SetDeletionTimestamp(&metav1.Time{Time: time.Now()})
+					}
+				}
+			case _, ok := <-pods.ResultChan():
+				if !ok {
+					return
+				}
+			case <-due:
+				due, out = nil, changes
+			}
+			if out != nil {
+				select {
+				case out <- root:
+				case <-ctx.Done():
+					return
+				}
+			} else if due == nil {
+				due = time.After(settle)
+			}
+		}
+	}()
+	return changes, nil
+}

@@ -1,0 +1,148 @@
+package queuecmd
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// queue is a FluxSetup as it is shown.
+type queue struct {
+	// Name of the FluxSetup.
+	Name string `json:"name"`
+	// Missing says that jobs wait for it, and that it doesn't exist.
+	Missing bool `json:"missing,omitempty"`
+	// Ready is the reason of its condition Ready: Open, or why it admits no one.
+	Ready string `json:"ready,omitempty"`
+	// Usage is what is used and free of each resource of the quota.
+	Usage []v1alpha1.FluxResourceUsage `json:"usage,omitempty"`
+	// Holding are the jobs that have their share, the first one first.
+	Holding []holder `json:"holding,omitempty"`
+	// Waiting are the jobs that wait: the line, then those that aren't in it.
+	Waiting []waiter `json:"waiting,omitempty"`
+}
+
+// holder is a job that has its share.
+type holder struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Since is when it was admitted.
+	Since time.Time `json:"since"`
+	Pods  int32     `json:"pods"`
+	// Resources are what its pods request.
+	Resources corev1.ResourceList `json:"resources,omitempty"`
+	// State is the job's; of one that is being pushed out, why.
+	State string `json:"state,omitempty"`
+}
+
+// waiter is a job that waits.
+type waiter struct {
+	// Position in the line; 0 if it isn't in it.
+	Position  int32  `json:"position,omitempty"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Since is when the job was created; zero if it could not be read.
+	Since    time.Time `json:"since,omitzero"`
+	Priority *int32    `json:"priority,omitempty"`
+	// Reason is why it waits, in one word; Message is the job's own sentence.
+	Reason  string `json:"reason"`
+	Message string `json:"message,omitempty"`
+}
+
+// newQueues puts together what FluxSetups and FluxJobs tell; with the queues that jobs wait for and that don't exist, if wanted.
+func newQueues(setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, withMissing bool) []queue {
+	byKey := map[[2]string]*v1alpha1.FluxJob{}
+	waiting := map[string][]*v1alpha1.FluxJob{}
+	for i := range jobs {
+		job := &jobs[i]
+		byKey[[2]string{job.Namespace, job.Name}] = job
+		if c := meta.FindStatusCondition(job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources); c != nil && c.Status == "True" && job.Labels[v1alpha1.LabelKueueQueue] == "" {
+			name := cmp.Or(job.Status.Queue, job.Spec.Queue, v1alpha1.DefaultFluxQueue)
+			waiting[name] = append(waiting[name], job)
+		}
+	}
+	all := make([]queue, 0, len(setups))
+	for i := range setups {
+		all = append(all, newQueue(&setups[i], byKey, waiting[setups[i].Name]))
+		delete(waiting, setups[i].Name)
+	}
+	if withMissing {
+		for name, jobs := range waiting {
+			all = append(all, queue{Name: name, Missing: true, Waiting: newWaiting(nil, nil, jobs)})
+		}
+		slices.SortFunc(all, func(a, b queue) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	return all
+}
+
+func newQueue(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob, waiting []*v1alpha1.FluxJob) queue {
+	q := queue{Name: setup.Name, Usage: setup.Status.Usage}
+	if ready := meta.FindStatusCondition(setup.Status.Conditions, "Ready"); ready != nil {
+		q.Ready = ready.Reason
+	}
+	for _, r := range setup.Status.Reservations {
+		h := holder{Namespace: r.Namespace, Name: r.Name, Since: r.Time.Time, Pods: r.Pods, Resources: r.Resources}
+		if job := byKey[[2]string{r.Namespace, r.Name}]; job != nil {
+			h.State = string(job.Status.State)
+		}
+		if r.Evicted != nil {
+			h.State = r.Evicted.Reason
+		}
+		q.Holding = append(q.Holding, h)
+	}
+	q.Waiting = newWaiting(setup, byKey, waiting)
+	return q
+}
+
+// newWaiting lists the line as the FluxSetup tells it, and the jobs that wait behind it or outside of it.
+func newWaiting(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob, jobs []*v1alpha1.FluxJob) []waiter {
+	var all []waiter
+	inLine := map[[2]string]bool{}
+	if setup != nil {
+		for i, place := range setup.Status.Line {
+			key := [2]string{place.Namespace, place.Name}
+			inLine[key] = true
+			w := waiter{Namespace: place.Namespace, Name: place.Name}
+			if job := byKey[key]; job != nil {
+				w = newWaiter(job)
+			}
+			w.Position, w.Reason = int32(i+1), place.Reason
+			if w.Message == "" && place.Resource != "" {
+				w.Message = "there isn't enough of " + place.Resource
+			}
+			all = append(all, w)
+		}
+	}
+	for _, job := range jobs {
+		if !inLine[[2]string{job.Namespace, job.Name}] {
+			all = append(all, newWaiter(job))
+		}
+	}
+	last := func(w waiter) int32 { // those without a position are behind all others
+		if w.Position == 0 {
+			return math.MaxInt32
+		}
+		return w.Position
+	}
+	slices.SortStableFunc(all, func(a, b waiter) int {
+		return cmp.Or(cmp.Compare(last(a), last(b)), a.Since.Compare(b.Since), cmp.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
+	})
+	return all
+}
+
+func newWaiter(job *v1alpha1.FluxJob) waiter {
+	w := waiter{Namespace: job.Namespace, Name: job.Name, Since: job.CreationTimestamp.Time, Priority: job.Spec.Priority}
+	if job.Status.Position != nil {
+		w.Position = *job.Status.Position
+	}
+	if c := meta.FindStatusCondition(job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources); c != nil && c.Status == "True" {
+		w.Reason, w.Message = c.Reason, c.Message
+	}
+	return w
+}

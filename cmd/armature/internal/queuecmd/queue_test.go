@@ -1,0 +1,59 @@
+package queuecmd
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// waits returns a FluxJob that waits in queue q.
+func waits(name, reason string, position *int32, age time.Duration) v1alpha1.FluxJob {
+	return v1alpha1.FluxJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, CreationTimestamp: metav1.NewTime(now.Add(-age))},
+		Status: v1alpha1.FluxJobStatus{Queue: "q", Position: position, Conditions: []metav1.Condition{{
+			Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: reason, Message: "because " + name,
+		}}},
+	}
+}
+
+func TestQueues(t *testing.T) {
+	setup := v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q"}, Status: v1alpha1.FluxSetupStatus{
+		Reservations: []v1alpha1.FluxReservation{{Namespace: "team", Name: "runs"}, {Namespace: "team", Name: "goes", Evicted: &v1alpha1.FluxEviction{Reason: "Preempted"}}},
+		Line:         []v1alpha1.FluxLinePlace{{Namespace: "team", Name: "b", Reason: "QuotaExceeded", Resource: "cpu"}, {Namespace: "secret", Name: "x", Reason: "QuotaExceeded", Resource: "cpu"}},
+	}}
+	kueue := waits("kueue", "Queued", nil, time.Hour)
+	kueue.Labels = map[string]string{v1alpha1.LabelKueueQueue: "q"}
+	lost := waits("lost", v1alpha1.ReasonQueueNotFound, nil, time.Minute)
+	lost.Status.Queue = "nosuch"
+	jobs := []v1alpha1.FluxJob{
+		waits("far", "InLine", ptr.To[int32](200), time.Hour), waits("large", v1alpha1.ReasonTooLarge, nil, 2*time.Hour), kueue, lost,
+		waits("b", "InLine", ptr.To[int32](7), time.Hour),
+		{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "runs"}, Status: v1alpha1.FluxJobStatus{State: v1alpha1.FluxJobRunning}},
+	}
+	all := newQueues([]v1alpha1.FluxSetup{setup}, jobs, true)
+	require.Len(t, all, 2)
+	assert.Equal(t, "nosuch", all[0].Name)
+	assert.True(t, all[0].Missing)
+
+	q := all[1]
+	assert.Equal(t, "Running", q.Holding[0].State)
+	assert.Equal(t, "Preempted", q.Holding[1].State)
+	var names []string
+	for _, w := range q.Waiting {
+		names = append(names, w.Namespace+"/"+w.Name)
+	}
+	assert.Equal(t, []string{"team/b", "secret/x", "team/far", "team/large"}, names, "the line, those behind it, those outside of it")
+	assert.Equal(t, "QuotaExceeded", q.Waiting[0].Reason, "the line knows best")
+	assert.Equal(t, int32(1), q.Waiting[0].Position)
+	assert.Equal(t, "there isn't enough of cpu", q.Waiting[1].Message, "of a job that may not be read the line alone tells")
+
+	assert.Len(t, newQueues([]v1alpha1.FluxSetup{setup}, jobs, false), 1)
+}

@@ -1,0 +1,93 @@
+package watchcmd
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// barWidth is how wide a progress bar is at the most.
+const barWidth = 40
+
+// progressBar draws how much has succeeded, has failed or was skipped, and runs, of all: "████▓░░░░░  40%".
+func (l layout) progressBar(all []row) string {
+	var n struct{ done, bad, runs int }
+	for _, r := range all {
+		switch r.state {
+		case v1alpha1.FlowSucceed, v1alpha1.FlowSkipped:
+			n.done++
+		case v1alpha1.FlowFailed:
+			n.bad++
+		case v1alpha1.FlowRunning:
+			n.runs++
+		}
+	}
+	total := max(1, len(all))
+	width := max(5, min(barWidth, l.width-10))
+	// Cells are cut from sums, so that they add up; whatever there is any of has a cell, if there is room.
+	at := func(sum int) int { return sum * width / total }
+	done := at(n.done)
+	bad := at(n.done+n.bad) - done
+	if n.bad > 0 && bad == 0 {
+		bad = 1
+	}
+	bad = min(bad, width-done)
+	runs := min(max(at(n.done+n.bad+n.runs)-done-bad, min(n.runs, 1)), width-done-bad)
+	rest := width - done - bad - runs
+	bar := l.paintAs(v1alpha1.FlowSucceed, strings.Repeat("█", done)) + l.paintAs(v1alpha1.FlowFailed, strings.Repeat("▓", bad)) +
+		l.paintAs(v1alpha1.FlowRunning, strings.Repeat("▒", runs)) + l.faint(strings.Repeat("░", rest))
+	return fmt.Sprintf("%s %3d%%", bar, (n.done+n.bad)*100/total)
+}
+
+// paintAs colours a text as a state.
+func (l layout) paintAs(s v1alpha1.FlowState, text string) string {
+	if !l.color || text == "" {
+		return text
+	}
+	return "\x1b[" + codeOf(string(s)) + "m" + text + "\x1b[0m"
+}
+
+// faint dims a text.
+func (l layout) faint(text string) string {
+	if !l.color || text == "" {
+		return text
+	}
+	return "\x1b[2m" + text + "\x1b[0m"
+}
+
+// reserve is how many lines are kept for what failed nodes said last: a third of the room at the most.
+func reserve(all []row, logs tails, room int) int {
+	wanted := 0
+	for _, r := range all {
+		if r.state == v1alpha1.FlowFailed {
+			wanted += len(logs[r.name])
+		}
+	}
+	return max(0, min(wanted, room/3))
+}
+
+// lastOf returns the last lines, at most n of them.
+func lastOf(lines []string, n int) []string {
+	return lines[max(0, len(lines)-max(0, n)):]
+}
+
+// printable takes what would move the cursor out of a line that a program printed: tabs become blanks, colours go.
+func printable(text string) string {
+	var b strings.Builder
+	escaped := false
+	for _, r := range text {
+		switch {
+		case r == '\x1b':
+			escaped = true
+		case escaped:
+			escaped = !unicode.IsLetter(r)
+		case r == '\t':
+			b.WriteString("    ")
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

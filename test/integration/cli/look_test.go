@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/testcluster"
+)
+
+func TestTree(t *testing.T) {
+	p := newPlace(t)
+	p.create(flowOf("bad", node("a", "true"), node("b", "exit 3", "a"), node("c", "true", "b")))
+	many := flowOf("many")
+	for i := range 21 {
+		many.Spec.Flows = append(many.Spec.Flows, node(fmt.Sprint("n", i), "true"))
+	}
+	many.Spec.Suspend = true // its Jobs aren't made: it is resumed below
+	p.create(many)
+	p.waitState("bad", v1alpha1.StateFailed)
+
+	out := p.succeeds("tree", "jf/bad")
+	lines := strings.Split(out, "\n")
+	require.Len(t, lines, 7, out)
+	assert.Regexp(t, `^NAME +STATE +AGE$`, lines[0])
+	assert.Regexp(t, `^JobFlow/bad +Failed 3/3 +\d+s$`, lines[1])
+	assert.Regexp(t, `^├─ Job/bad-a +Complete +\d+s$`, lines[2])
+	assert.Regexp(t, `^│  └─ Pod/bad-a-\w+ +Succeeded +\d+s$`, lines[3])
+	assert.Regexp(t, `^└─ Job/bad-b +Failed +\d+s$`, lines[4])
+	assert.Regexp(t, `^   └─ Pod/bad-b-\w+ +Failed, exit code 3 +\d+s$`, lines[5])
+	assert.Regexp(t, `Pod/bad-b-\w+ +Failed, exit code 3 +\d+s +(minikube|node-\d)\n`, p.succeeds("tree", "jf", "bad", "-o", "wide"))
+	assert.Contains(t, p.succeeds("tree", "jf/bad", "-o", "name"), "jobflow.api.practice.com/bad\njob.batch/bad-a\npod/bad-a-")
+	var root struct {
+		Kind, Name, State string
+		Owned             []struct{ Kind, Name, State string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(p.succeeds("tree", "jf/bad", "-o", "json")), &root))
+	assert.Equal(t, "JobFlow", root.Kind)
+	require.Len(t, root.Owned, 2)
+	assert.Equal(t, "Complete", root.Owned[0].State)
+
+	p.succeeds("resume", "jf/many")
+	p.waitState("many", v1alpha1.StateSucceed)
+	p.eventually("all Jobs say so themselves", func() bool {
+		return strings.Contains(p.succeeds("tree", "jf/many"), "\n└─ 21 Jobs: 21 Complete\n")
+	})
+	assert.Equal(t, 44, strings.Count(p.succeeds("tree", "jf/many", "--all"), "\n"), "each Job, and its pod")
+	assert.Contains(t, p.fails("tree", "jf/none"), "not found")
+}
+
+func TestTreeOfSomeoneElsesKind(t *testing.T) {
+	p := newPlace(t)
+	testcluster.InstallCRDs(t, "test/integration/builder/testdata/crd")
+	widget := &unstructured.Unstructured{}
+	widget.SetAPIVersion("test.armature.dev/v1")
+	widget.SetKind("Widget")
+	widget.SetName("w")
+	p.create(widget)
+	refs := []metav1.OwnerReference{{APIVersion: "test.armature.dev/v1", Kind: "Widget", Name: "w", UID: widget.GetUID()}}
+	p.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings", OwnerReferences: refs}})
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "work", OwnerReferences: refs}, Spec: *node("a", "exit 9").JobTemplate}
+	job.Spec.Template.Spec.RestartPolicy, job.Spec.BackoffLimit = corev1.RestartPolicyNever, ptr.To(int32(0))
+	p.create(job)
+	p.eventually("its Job's pod to fail", func() bool {
+		return strings.Contains(p.succeeds("tree", "widget/w"), "Failed, exit code 9")
+	})
+	assert.Regexp(t, `^NAME .*\nWidget/w .*\n├─ ConfigMap/settings .*\n└─ Job/work .*\n   └─ Pod/work-\w+ .*\n$`, p.succeeds("tree", "widget/w"))
+	out, _, code := p.armature("explain", "widget/w")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "container main exited with code 9")
+}
+
+func TestLogs(t *testing.T) {
+	p := newPlace(t)
+	p.create(flowOf("talk", node("a", "echo one; sleep 1; echo two"), node("b", "echo three", "a")))
+	followed := p.succeeds("logs", "jf/talk", "--follow")
+	p.waitState("talk", v1alpha1.StateSucceed)
+	all := p.succeeds("logs", "jf/talk")
+	assert.Regexp(t, `^talk-a-\w{5} \| one\ntalk-a-\w{5} \| two\ntalk-b-\w{5} \| three\n$`, all)
+	assert.Equal(t, all, followed, "what is followed is what there is in the end")
+	assert.Regexp(t, `^talk-a-\w{5} \| two\n$`, p.succeeds("logs", "jf", "talk", "a", "--tail=1"))
+	assert.Regexp(t, `^talk-b-\w{5} \| 20\d\d-\d\d-\d\dT[\d:.]+Z three\n$`, p.succeeds("logs", "jf/talk", "b", "--timestamps", "-c", "main"))
+	assert.Equal(t, all, p.succeeds("logs", "jf/talk", "--since=1h"))
+	assert.Regexp(t, `^talk-b-\w{5} \| three\n$`, p.succeeds("logs", "job/talk-b"))
+	assert.Contains(t, p.fails("logs", "jf/talk", "c"), `jobflow/talk has no pods of "c"; it has those of a, b`)
+	assert.Contains(t, p.fails("logs", "jf/talk", "--max-log-requests=1"), "2 containers have started, and --max-log-requests is 1")
+	assert.Contains(t, p.fails("logs", "jf/talk", "a", "b"), "want KIND/NAME [NODE]")
+}
+
+func TestQueue(t *testing.T) {
+	p := newPlace(t)
+	p.createQueue(p.namespace)
+	p.create(fluxJob("one", p.namespace, 1))
+	p.waitReason("one", v1alpha1.FluxJobStarting, "")
+	p.create(fluxJob("two", p.namespace, 2))
+	p.create(fluxJob("large", p.namespace, 9))
+	p.create(fluxJob("lost", "nosuch-"+p.namespace, 1))
+	p.waitReason("two", v1alpha1.FluxJobWaiting, v1alpha1.ReasonQuotaExceeded)
+	p.waitReason("large", v1alpha1.FluxJobWaiting, v1alpha1.ReasonTooLarge)
+	p.waitReason("lost", v1alpha1.FluxJobWaiting, v1alpha1.ReasonQueueNotFound)
+
+	out := p.succeeds("queue", p.namespace)
+	assert.Contains(t, out, "FluxSetup/"+p.namespace+"  Open  1 admitted, 2 waiting\n")
+	assert.Regexp(t, `\n  RESOURCE +QUOTA +USED +FREE\n  miniClusters +1 +1 +0\n  pods +4 +1 +3\n`, out)
+	assert.Regexp(t, `\n  ADMITTED +STATE +PODS +SINCE\n  `+p.namespace+`/one +Starting +1 +\d+s\n`, out)
+	assert.Regexp(t, `\n  1 +`+p.namespace+`/two +\d+s +QuotaExceeded: it needs 1 miniClusters, and queue`, out)
+	assert.Regexp(t, `\n  - +`+p.namespace+`/large +\d+s +TooLarge: it needs 9 pods`, out)
+	assert.Contains(t, p.succeeds("queue"), "FluxSetup/nosuch-"+p.namespace+"  there is no such FluxSetup  0 admitted, 1 waiting\n")
+	assert.Contains(t, p.succeeds("queue", p.namespace, "-o", "wide"), "cpu=10k")
+	assert.Equal(t, "fluxsetup.api.practice.com/"+p.namespace+"\n", p.succeeds("queue", p.namespace, "-o", "name"))
+	var queues []struct {
+		Name    string
+		Waiting []struct{ Name, Reason string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(p.succeeds("queue", p.namespace, "-o", "json")), &queues))
+	require.Len(t, queues, 1)
+	require.Len(t, queues[0].Waiting, 2)
+	assert.Equal(t, "two", queues[0].Waiting[0].Name)
+	assert.Contains(t, p.fails("queue", "nosuch"), "not found")
+}
+
+func TestWatchTellsWhatAFailedNodeSaid(t *testing.T) {
+	p := newPlace(t)
+	p.create(flowOf("bad", node("a", "true"), node("b", "echo boom; exit 3", "a")))
+	out, errs, code := p.armature("watch", "jf/bad")
+	assert.Equal(t, 1, code, errs)
+	assert.Empty(t, errs, "the table has said it")
+	assert.Contains(t, out, "b                    last said:\n       │ boom\n")
+	assert.Contains(t, out, "jobflow bad is Failed, 2/2\n")
+	_, _, code = p.armature("watch", "jf/none")
+	assert.Equal(t, 1, code)
+}
+
+// createQueue makes a queue for one job at a time, of at most 4 pods.
+func (p *place) createQueue(name string) {
+	p.t.Helper()
+	queue := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.FluxSetupSpec{
+		Quota: v1alpha1.FluxQuota{MiniClusters: ptr.To(int32(1)), Pods: ptr.To(int32(4))},
+	}}
+	require.NoError(p.t, p.client.Create(p.t.Context(), queue))
+	p.t.Cleanup(func() { _ = p.client.Delete(context.Background(), queue) })
+}
+
+// fluxJob returns a FluxJob that gets no node, so that it keeps its share.
+func fluxJob(name, queue string, size int32) *v1alpha1.FluxJob {
+	return &v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.FluxJobSpec{
+		Queue: queue, Image: "busybox:1.28", Command: "hostname", Size: &size,
+		Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10000")}},
+	}}
+}
