@@ -1,7 +1,10 @@
 // Package exitcode lets a command say with which exit code the program ends, for scripts.
 package exitcode
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // The exit codes of commands that look for something, as diff and kubectl diff have them.
 const (
@@ -21,7 +24,7 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Err == nil {
-		return ""
+		return fmt.Sprintf("exit code %d", e.Code)
 	}
 	return e.Err.Error()
 }
