@@ -55,7 +55,7 @@ func (p *pass) isLeaving() bool {
 
 // outcomeOfFlows is what came of all but finally.
 func (p *pass) outcomeOfFlows() v1alpha1.State {
-	if p.failure >= 0 {
+	if p.failure >= 0 || p.stopped {
 		return v1alpha1.StateFailed
 	}
 	return v1alpha1.StateSucceed

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,7 +54,13 @@ func TestTerminateBeforeAnythingStarted(t *testing.T) {
 	s.flow.Spec.Terminate = true
 	plan := s.step()
 	assert.Empty(t, plan.Children)
-	assert.Equal(t, v1alpha1.StateSucceed, stateAfter(s, 0), "nothing failed")
+	assert.Equal(t, v1alpha1.StateFailed, stateAfter(s, 0), "nothing failed, but what was wanted wasn't done either")
+	failed := meta.FindStatusCondition(s.flow.Status.Conditions, v1alpha1.ConditionFailed)
+	require.NotNil(t, failed)
+	assert.Equal(t, v1alpha1.ReasonTerminated, failed.Reason)
+	s.flow.Spec.Terminate, s.flow.Spec.Retry = false, 1
+	s.step()
+	assert.NotEmpty(t, s.step().Children, "a retry runs what never ran")
 }
 
 // stateAfter returns the flow's state after some more passes that see nothing.

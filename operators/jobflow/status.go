@@ -40,7 +40,7 @@ func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
 	p.wakeIn(p.whatComesNext())
 	p.unstall(status)
-	if status.Counts.Failed == 0 {
+	if status.Counts.Failed == 0 && !p.stopped { // what was stopped before anything started hasn't succeeded
 		status.State = v1alpha1.StateSucceed
 		message := endMessage(status.Counts)
 		p.setCondition(status, builder.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
