@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -91,7 +92,7 @@ func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 
 // Reconciler returns the operator's loop on a client and a clock of the caller's, for tests: nothing is watched, and no
 // events are emitted. What has to be read past the cache is read through the client's method Live, if it has one, as
-// that of buildertest has, and children are found by an index if it is a client.FieldIndexer, as a cache is. It reports
+// that of buildertest has, and children are found by an index if it has informers, as a manager's cache has. It reports
 // what is wrong in the description, as ErrMisuse.
 func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 	alone := *o
@@ -105,8 +106,11 @@ func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (recon
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)
 	}
 	l.now = clock
-	if indexer, ok := c.(client.FieldIndexer); ok {
-		err = alone.index(context.Background(), indexer, l)
+	if indexed, ok := c.(interface {
+		client.FieldIndexer
+		cache.Informers
+	}); ok {
+		err = alone.index(context.Background(), indexed, l)
 	}
 	return l, err
 }
