@@ -81,7 +81,7 @@ func (c *cluster) start() {
 
 func (c *cluster) until(what string, ok func() bool) {
 	c.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(120 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			c.Fatalf("%s: did not happen in time", what)
 		}

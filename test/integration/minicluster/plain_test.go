@@ -114,11 +114,19 @@ func TestALostLeaderRestartsTheCluster(t *testing.T) {
 	p.manage()
 	runs := filepath.Join(t.TempDir(), "runs")
 	p.create("lost", 3, fmt.Sprintf("echo run >>%s; [ $(wc -l <%s) -lt 3 ] || exit 0; sleep 600", runs, runs), backoffLimit(2))
+	started := func() int {
+		text, err := os.ReadFile(runs)
+		if !os.IsNotExist(err) {
+			require.NoError(t, err)
+		}
+		return strings.Count(string(text), "run\n")
+	}
 	seen := map[string]bool{}
-	for range 2 {
+	for i := range 2 {
 		c := p.wait("lost", "it runs with another leader", func(c *v1alpha1.MiniCluster) bool {
 			return isTrue(c, v1alpha1.MiniClusterRunning) && c.Status.Leader != nil && !seen[c.Status.Leader.Pod]
 		})
+		eventually(t, "its command has begun", func() bool { return started() == i+1 })
 		for _, pod := range p.pods("lost") {
 			seen[pod.Name] = true
 		}
@@ -128,9 +136,7 @@ func TestALostLeaderRestartsTheCluster(t *testing.T) {
 	assert.Equal(t, int32(2), c.Status.Restarts)
 	assert.Contains(t, c.Status.LastFailure, "the leader's pod lost-0-")
 	assert.GreaterOrEqual(t, len(seen), 6, "all pods are new, twice: %v", seen)
-	text, err := os.ReadFile(runs)
-	require.NoError(t, err)
-	assert.Equal(t, 3, strings.Count(string(text), "run\n"), "each start ran the command once")
+	assert.Equal(t, 3, started(), "each start ran the command once")
 }
 
 func TestBackoffLimit(t *testing.T) {

@@ -94,7 +94,7 @@ func (r *running) container(i int) corev1.ContainerStatus {
 // until waits for what real processes bring about, while the fake time passes.
 func (b *bench) until(what string, ok func() bool) {
 	b.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(120 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			b.Fatalf("%s: did not happen in time", what)
 		}

@@ -35,7 +35,7 @@ func start(t *testing.T, script string) (*Process, string) {
 // eventually waits for a condition that other processes bring about.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(120 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s: did not happen in time", what)
 		}
