@@ -1,9 +1,12 @@
 package minicluster
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,16 +19,28 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// withFlux lets a cluster run on brokers: of the stand-in, which is this program.
+// standInDir is where the program is that stands in for flux, if a test has needed it. TestMain removes it.
+var standInDir string
+
+var buildStandIn = sync.OnceValue(func() (err error) {
+	if standInDir, err = os.MkdirTemp("", "minicluster-flux-"); err != nil {
+		return err
+	}
+	out, err := exec.Command("go", "build", "-o", standInDir, "./internal/flux").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("build the stand-in of flux: %w: %s", err, out)
+	}
+	return nil
+})
+
+// withFlux lets a cluster run on brokers: of the stand-in.
 func withFlux(t *testing.T, change ...func(*v1alpha1.MiniCluster)) func(*v1alpha1.MiniCluster) {
-	bin, meeting := t.TempDir(), t.TempDir()
-	program, err := os.Executable()
-	require.NoError(t, err)
-	require.NoError(t, os.Symlink(program, filepath.Join(bin, "flux")))
+	meeting := t.TempDir()
+	require.NoError(t, buildStandIn())
 	return func(c *v1alpha1.MiniCluster) {
 		c.Spec.Flux = v1alpha1.MiniClusterFlux{
 			Container:   v1alpha1.MiniClusterFluxContainer{Disable: true},
-			Environment: map[string]string{"PATH": bin + ":" + os.Getenv("PATH"), "STANDIN": meeting},
+			Environment: map[string]string{"PATH": standInDir + ":" + os.Getenv("PATH"), "STANDIN": meeting},
 		}
 		for _, f := range change {
 			f(c)

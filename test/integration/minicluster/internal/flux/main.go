@@ -1,4 +1,6 @@
-package minicluster
+// Command flux is a stand-in of Flux's, for tests where it isn't installed. It is a small program of its own, since pods run
+// it at every look at their readiness.
+package main
 
 import (
 	"errors"
@@ -14,6 +16,8 @@ import (
 	"syscall"
 	"time"
 )
+
+func main() { os.Exit(standIn(os.Args[1:])) }
 
 // standIn behaves as flux does, as far as the operator's scripts can tell: brokers of one cluster find each other (in
 // the directory STANDIN), the leader runs its initial program once the quorum has joined, the workers end with it, and
