@@ -2,6 +2,8 @@ package localnode
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -9,10 +11,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/kubernetes/pkg/kubelet/token"
 	"k8s.io/utils/clock"
@@ -37,8 +43,25 @@ func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{T: t, client: fake.NewClientset(), dir: t.TempDir()}
 	c.client.PrependReactor("create", "subjectaccessreviews", allowAPIServer)
+	c.client.PrependReactor("patch", "pods", c.checkUID)
 	c.start()
 	return c
+}
+
+// checkUID refuses a patch meant for another pod of that name, as an API server does;
+// the fake client looks at names only.
+func (c *cluster) checkUID(action clienttesting.Action) (bool, runtime.Object, error) {
+	patch := action.(clienttesting.PatchAction)
+	var meant struct{ Metadata struct{ UID types.UID } }
+	if err := json.Unmarshal(patch.GetPatch(), &meant); err != nil {
+		return true, nil, err
+	}
+	resource := corev1.SchemeGroupVersion.WithResource("pods")
+	found, err := c.client.Tracker().Get(resource, patch.GetNamespace(), patch.GetName())
+	if err == nil && found.(*corev1.Pod).UID != meant.Metadata.UID {
+		err = apierrors.NewConflict(resource.GroupResource(), patch.GetName(), errors.New("the UID is another"))
+	}
+	return err != nil, nil, err
 }
 
 // start starts the node, also again after stop.
@@ -83,8 +106,29 @@ func (c *cluster) until(what string, ok func() bool) {
 	c.Helper()
 	for end := time.Now().Add(120 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
+			c.logPods()
 			c.Fatalf("%s: did not happen in time", what)
 		}
+	}
+}
+
+// logPods logs what the API and the node know of the pods.
+func (c *cluster) logPods() {
+	list, err := c.client.CoreV1().Pods("ns").List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		c.Error(err)
+		return
+	}
+	for i := range list.Items {
+		pod := &list.Items[i]
+		c.Logf("in the API: %s %s: %+v", pod.Name, pod.UID, pod.Status)
+	}
+	for _, t := range c.node.provider.all() {
+		c.Logf("on the node: %s %s: %+v", t.name, t.uid, t.Object().Status)
+	}
+	cached, _ := c.node.provider.lister.List(labels.Everything())
+	for _, pod := range cached {
+		c.Logf("in the informer: %s %s: %s", pod.Name, pod.UID, pod.Status.Phase)
 	}
 }
 

@@ -126,6 +126,19 @@ func TestForceDeletedPodMakesRoomForTheNext(t *testing.T) {
 	c.until("first is gone", func() bool { return c.node.provider.find("1") == nil })
 }
 
+// An informer that lists again sees a deleted and a new pod of one name as an update.
+func TestPodReplacedDuringAnInterruptedWatch(t *testing.T) {
+	c := newCluster(t)
+	first, second := makePod("p", "1", waitForTerm), makePod("p", "2", "exit 0")
+	c.create(first)
+	c.until("first runs", func() bool { return c.phase("p") == corev1.PodRunning })
+	c.node.provider.events().OnUpdate(first, second)
+	if c.node.provider.find("2") == nil {
+		t.Error("the second pod was not started")
+	}
+	c.until("first is gone", func() bool { return c.node.provider.find("1") == nil })
+}
+
 // virtual-kubelet updates the whole pod; that must not bring back what others removed.
 func TestStatusWritesLeaveMetadataAlone(t *testing.T) {
 	c := newCluster(t)

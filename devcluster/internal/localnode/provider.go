@@ -22,9 +22,9 @@ type provider struct {
 	hosts     *hosts.Files
 	client    *podClient
 	lister    corev1listers.PodLister
-	notify    func(*corev1.Pod)
 
-	running sync.WaitGroup
+	running  sync.WaitGroup
+	starting sync.Mutex // held while a pod is made: both the controller and events make pods
 
 	mu sync.Mutex
 	// byUID are all pods, also those that are being killed because the API has
@@ -59,8 +59,10 @@ func newProvider(ctx context.Context, host *pods.Host, a *addresses, names *host
 	return p
 }
 
-// NotifyPods implements vknode.PodNotifier.
-func (p *provider) NotifyPods(_ context.Context, notify func(*corev1.Pod)) { p.notify = notify }
+// NotifyPods implements vknode.PodNotifier. virtual-kubelet is told nothing: it keeps
+// the last status under the pod's name and loses that of a pod which has taken the
+// name of another before its informer's handlers were told. See report.
+func (p *provider) NotifyPods(context.Context, func(*corev1.Pod)) {}
 
 // CreatePod starts a pod. One of the same name that still runs was force-deleted:
 // the new pod does not wait for its end.
@@ -71,6 +73,8 @@ func (p *provider) CreatePod(_ context.Context, pod *corev1.Pod) error {
 // start tracks and runs a pod; before is called just before it runs.
 func (p *provider) start(pod *corev1.Pod, before func(*tracked)) error {
 	name := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+	p.starting.Lock()
+	defer p.starting.Unlock()
 	p.mu.Lock()
 	known, other := p.byUID[pod.UID], p.byName[name]
 	p.mu.Unlock()
@@ -92,7 +96,7 @@ func (p *provider) start(pod *corev1.Pod, before func(*tracked)) error {
 		return err
 	}
 	p.client.seed(pod)
-	t := &tracked{Pod: pods.New(p.host, pod, ip, p.notify), uid: pod.UID, name: name}
+	t := &tracked{Pod: pods.New(p.host, pod, ip, p.report), uid: pod.UID, name: name}
 	if before != nil {
 		before(t)
 	}

@@ -74,22 +74,12 @@ func (p *provider) remove(t *tracked) {
 	if again {
 		return
 	}
-	wait := 50 * time.Millisecond
-	for p.ctx.Err() == nil {
-		err := p.client.writeStatus(p.ctx, t.Object())
-		if err == nil {
-			err = p.client.remove(p.ctx, t.name.Namespace, t.name.Name, t.uid)
+	p.persist("remove pod "+t.name.String()+" from the API", func() error {
+		if err := p.client.writeStatus(p.ctx, t.Object()); err != nil {
+			return err
 		}
-		if err == nil {
-			return // its directory goes when the API has dropped it
-		}
-		logger{}.WithError(err).Errorf("remove pod %s from the API", t.name)
-		select {
-		case <-p.ctx.Done():
-		case <-time.After(wait):
-		}
-		wait = min(2*wait, 5*time.Second)
-	}
+		return p.client.remove(p.ctx, t.name.Namespace, t.name.Name, t.uid)
+	}) // its directory goes when the API has dropped it
 }
 
 // dropped ends a pod that the API does not have any more.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"github.com/armature-dev/armature/devcluster/internal/localnode/pods"
 	"github.com/armature-dev/armature/devcluster/internal/localnode/volumes"
@@ -122,12 +123,15 @@ func (p *provider) cleanDirs() {
 
 // events is what the provider has to know of the API besides what
 // virtual-kubelet's controller tells it: that controller does not look at status
-// changes, and overlooks deletions that happened during an interrupted watch.
+// changes, and overlooks deletions that happened during an interrupted watch. A pod
+// that was deleted and made again meanwhile comes as one update.
 func (p *provider) events() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		UpdateFunc: func(_, updated any) {
+		UpdateFunc: func(old, updated any) {
 			pod := updated.(*corev1.Pod)
-			if t := p.find(pod.UID); t != nil && len(pod.Spec.ReadinessGates) > 0 {
+			if pod.UID != old.(*corev1.Pod).UID {
+				p.replaced(pod)
+			} else if t := p.find(pod.UID); t != nil && len(pod.Spec.ReadinessGates) > 0 {
 				t.Update(pod)
 			}
 		},
@@ -142,6 +146,16 @@ func (p *provider) events() cache.ResourceEventHandler {
 				_ = os.RemoveAll(pods.Dir(p.host.Dir, pod)) // it finished under an earlier node
 			}
 		},
+	}
+}
+
+// replaced starts a pod that has taken the name of another.
+func (p *provider) replaced(pod *corev1.Pod) {
+	if pod.DeletionTimestamp != nil || podutil.IsPodPhaseTerminal(pod.Status.Phase) {
+		return // the controller handles deletions by itself
+	}
+	if err := p.start(pod.DeepCopy(), nil); err != nil {
+		logger{}.WithError(err).Errorf("start pod %s/%s", pod.Namespace, pod.Name)
 	}
 }
 

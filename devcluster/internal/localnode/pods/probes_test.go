@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 func execProbe(script string, threshold int32) *corev1.Probe {
@@ -46,7 +47,9 @@ func TestFailedLivenessProbeRestarts(t *testing.T) {
 	b := newBench(t)
 	c := b.sh("main", waitForTerm)
 	c.LivenessProbe = execProbe("test ! -e $OUT/dead", 2)
-	r := b.run(makePod(corev1.RestartPolicyAlways, c))
+	pod := makePod(corev1.RestartPolicyAlways, c)
+	pod.Spec.TerminationGracePeriodSeconds = ptr.To[int64](1 << 20) // the clock goes on while the container ends
+	r := b.run(pod)
 	b.until("runs", func() bool { return r.log("main", corev1.PodLogOptions{}) == "up\n" })
 	b.touch("dead")
 	b.untilStepping(time.Second, "restarted", func() bool { return r.container(0).RestartCount > 0 })
