@@ -187,6 +187,13 @@ type DaemonJobSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 
+	// EndOfJob is when a node's Job counts as succeeded. Pods, the default: as soon as its pods determine that it will, so
+	// that the next node's Job starts at once; the Job's own condition follows about a second later. Condition: when the
+	// Job has its condition Complete. Jobs whose pods alone don't determine the outcome (those with podFailurePolicy,
+	// successPolicy or backoffLimitPerIndex) always count by their condition, and so do failures.
+	// +optional
+	EndOfJob EndOfJob `json:"endOfJob,omitempty"`
+
 	// ManagedBy names the controller that runs this job. Any other name than api.practice.com/armature, which is the
 	// default, makes Armature leave the object alone altogether. It can't be changed.
 	// +optional

@@ -138,18 +138,6 @@ type JobFlowSpec struct {
 	ManagedBy *string `json:"managedBy,omitempty"`
 }
 
-// EndOfJob is when a Job counts as succeeded.
-// +kubebuilder:validation:Enum=Pods;Condition
-type EndOfJob string
-
-// When a Job counts as succeeded.
-const (
-	// EndOfJobPods: as soon as its pods determine that it will succeed.
-	EndOfJobPods EndOfJob = "Pods"
-	// EndOfJobCondition: when it has the condition Complete.
-	EndOfJobCondition EndOfJob = "Condition"
-)
-
 // JobRetention is which Jobs are kept when their flow has ended.
 // +kubebuilder:validation:Enum=All;Failed;None
 type JobRetention string

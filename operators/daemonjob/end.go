@@ -7,6 +7,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/hostlist"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
@@ -28,16 +29,20 @@ func over(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, jobs []*batchv1
 	if job.Status.ObservedGeneration != job.Generation {
 		plan.Events = append(plan.Events, changeIgnored(job))
 	}
-	plan.Delete = unended(jobs)
+	plan.Delete = unended(jobs, hostlist.Parse(was.SucceededNodes))
 	expiry := runpolicy.Expiry(was.CompletionTime, job.Spec.TTLSecondsAfterFinished, now.Time)
 	plan.DeleteOwner, plan.RequeueAfter = expiry.Due, expiry.Left
 	return plan
 }
 
-// unended returns the Jobs that haven't ended and aren't about to go.
-func unended(jobs []*batchv1.Job) []client.Object {
+// unended returns the Jobs that haven't ended and aren't about to go. That of a node that has succeeded may be without
+// its condition yet.
+func unended(jobs []*batchv1.Job, succeeded hostlist.List) []client.Object {
 	var objs []client.Object
 	for _, run := range jobs {
+		if succeeded.Has(run.Annotations[AnnotationNode]) {
+			continue
+		}
 		if run.DeletionTimestamp == nil && outcome.Of(run).Phase == outcome.Running {
 			objs = append(objs, run)
 		}

@@ -37,7 +37,10 @@ func JobName(job, node string) string {
 // render makes the Job of any node: what is left is the node. It shares nothing with the DaemonJob.
 func render(job *v1alpha1.DaemonJob) *batchv1.Job {
 	params := &job.Spec.GlobalParams
-	own := map[string]string{LabelDaemonJob: names.LabelValue(job.Name)}
+	own := map[string]string{
+		LabelDaemonJob:         names.LabelValue(job.Name),
+		builder.LabelManagedBy: builder.ManagedBy, // the manager sees only such Jobs and pods
+	}
 	rendered := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   job.Namespace,
@@ -46,7 +49,6 @@ func render(job *v1alpha1.DaemonJob) *batchv1.Job {
 		},
 		Spec: jobSpec(&job.Spec),
 	}
-	rendered.Labels[builder.LabelManagedBy] = builder.ManagedBy
 	pod := &rendered.Spec.Template
 	podtemplate.Globals(pod, params)
 	podtemplate.NeverRestart(pod)

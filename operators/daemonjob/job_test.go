@@ -43,7 +43,7 @@ func TestTheJobOfANode(t *testing.T) {
 			Completions:  ptr.To[int32](2),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{
-					Labels:      map[string]string{"key1": "own", "key2": "value2", LabelDaemonJob: "demo", LabelNode: "n1"},
+					Labels:      map[string]string{"key1": "own", "key2": "value2", LabelDaemonJob: "demo", LabelNode: "n1", "app.kubernetes.io/managed-by": "armature"},
 					Annotations: map[string]string{"key1": "value1", AnnotationNode: "forged"},
 				},
 				Spec: corev1.PodSpec{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
@@ -32,7 +33,7 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 	// What is there?
 	template := render(job)
 	rules, problems := rulesOf(job, &template.Spec.Template.Spec)
-	nodes := look(job, was, rules, builder.All[*corev1.Node](seen), jobs)
+	nodes := look(job, was, rules, builder.All[*corev1.Node](seen), jobs, podsOf(job, seen))
 
 	// What follows from it?
 	verdict := judge(job, was, nodes, problems, now)
@@ -51,6 +52,14 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 	plan.Events = tell(job, status, nodes, verdict)
 	plan.RequeueAfter = runpolicy.Soonest(nodes.again, nextTime(job, &status, now))
 	return plan
+}
+
+// podsOf returns the pods that may tell how a Job ends before its conditions do.
+func podsOf(job *v1alpha1.DaemonJob, seen builder.View) outcome.ByJob {
+	if job.Spec.EndOfJob == v1alpha1.EndOfJobCondition {
+		return nil
+	}
+	return outcome.GroupByJob(builder.Owned[*corev1.Pod](seen), func(*metav1.OwnerReference) bool { return true })
 }
 
 // start returns the Jobs of the nodes whose turn it is.

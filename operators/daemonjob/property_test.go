@@ -28,6 +28,7 @@ type cluster struct {
 	job     *v1alpha1.DaemonJob
 	nodes   map[string]*corev1.Node
 	jobs    map[string]*batchv1.Job
+	pods    map[string]*corev1.Pod // by their Jobs, as far as they have succeeded
 	history []snapshot
 	view    int // what the operator has seen at least
 	seconds int
@@ -43,11 +44,12 @@ type cluster struct {
 type snapshot struct {
 	nodes map[string]*corev1.Node
 	jobs  map[string]*batchv1.Job
+	pods  map[string]*corev1.Pod
 }
 
 func newCluster(t *rapid.T) *cluster {
 	c := &cluster{
-		t: t, job: makeJob(), nodes: map[string]*corev1.Node{}, jobs: map[string]*batchv1.Job{},
+		t: t, job: makeJob(), nodes: map[string]*corev1.Node{}, jobs: map[string]*batchv1.Job{}, pods: map[string]*corev1.Pod{},
 		fails: map[types.UID]bool{}, runs: map[types.UID]int{}, ended: map[types.UID]bool{}, deleted: map[types.UID]int{},
 	}
 	spec := &c.job.Spec
@@ -68,7 +70,7 @@ func newCluster(t *rapid.T) *cluster {
 
 // happened adds to the history what is now.
 func (c *cluster) happened() {
-	c.history = append(c.history, snapshot{maps.Clone(c.nodes), maps.Clone(c.jobs)})
+	c.history = append(c.history, snapshot{maps.Clone(c.nodes), maps.Clone(c.jobs), maps.Clone(c.pods)})
 }
 
 // join adds a node, or makes one anew under its old name.
@@ -111,8 +113,7 @@ func (c *cluster) pass(mayCrash bool) {
 	}
 	for _, o := range plan.Delete {
 		if writes--; writes >= 0 && c.jobs[o.GetName()] == o { // else it is another by now: a conflict
-			delete(c.jobs, o.GetName())
-			c.happened()
+			c.remove(o.GetName())
 		}
 	}
 	putOff := plan.StatusCanWait > 0 && rapid.Bool().Draw(c.t, "status is put off")
@@ -142,6 +143,9 @@ func (c *cluster) plan(seen snapshot) builder.Plan[*v1alpha1.DaemonJob] {
 	for _, j := range seen.jobs {
 		jobs = append(jobs, j)
 	}
+	for _, p := range c.history[rapid.IntRange(c.view, len(c.history)-1).Draw(c.t, "view of pods")].pods {
+		jobs = append(jobs, p)
+	}
 	for _, n := range seen.nodes {
 		nodes = append(nodes, n)
 	}
@@ -163,15 +167,27 @@ func (c *cluster) create(job *batchv1.Job) {
 	}
 	c.runs[uid]++
 	require.LessOrEqual(c.t, c.runs[uid], 1+c.deleted[uid], "%s is made once", job.Name)
+	c.uids++
 	c.jobs[job.Name] = job.DeepCopy()
+	c.jobs[job.Name].UID = types.UID(fmt.Sprint("job-", c.uids))
 	c.happened()
 	require.LessOrEqual(c.t, c.busy(), c.limit, "more nodes than parallelism allows")
 }
 
-// busy counts the nodes on which a Job runs.
+// remove deletes a Job, and its pod with it.
+func (c *cluster) remove(name string) {
+	delete(c.jobs, name)
+	delete(c.pods, name)
+	c.happened()
+}
+
+// busy counts the nodes on which a pod of a Job runs, or will.
 func (c *cluster) busy() int {
 	n := 0
 	for _, name := range c.running() {
+		if c.pods[name] != nil {
+			continue
+		}
 		notes := c.jobs[name].Annotations
 		if node := c.nodes[notes[AnnotationNode]]; node != nil && string(node.UID) == notes[AnnotationNodeUID] {
 			n++
@@ -183,7 +199,7 @@ func (c *cluster) busy() int {
 func (c *cluster) noteEnds() {
 	succeeded, failed := hostlist.Parse(c.job.Status.SucceededNodes), hostlist.Parse(c.job.Status.FailedNodes)
 	for _, job := range c.jobs {
-		if node := job.Annotations[AnnotationNode]; len(job.Status.Conditions) > 0 && (succeeded.Has(node) || failed.Has(node)) {
+		if node := job.Annotations[AnnotationNode]; (len(job.Status.Conditions) > 0 || c.pods[job.Name] != nil) && (succeeded.Has(node) || failed.Has(node)) {
 			c.ended[types.UID(job.Annotations[AnnotationNodeUID])] = true
 		}
 	}
@@ -200,12 +216,14 @@ func (c *cluster) running() []string {
 	return names
 }
 
-// end lets a running Job end as its node says.
+// end lets a running Job end as its node says; one that succeeds does so in two steps, of which the first is its pod's.
 func (c *cluster) end(name string) {
 	w := world{jobs: c.jobs, seconds: c.seconds}
 	node := c.jobs[name].Annotations[AnnotationNode]
 	if c.fails[types.UID(c.jobs[name].Annotations[AnnotationNodeUID])] {
 		w.fail(node)
+	} else if c.pods[name] == nil {
+		c.pods[name] = succeededPod(c.jobs[name])
 	} else {
 		w.complete(node)
 	}
@@ -245,8 +263,7 @@ func TestJobsEndAsTheReferenceSays(t *testing.T) {
 				if names := slices.Sorted(maps.Keys(c.jobs)); len(names) > 0 && rapid.IntRange(0, 4).Draw(t, "rarely") == 0 {
 					name := rapid.SampledFrom(names).Draw(t, "job")
 					c.deleted[types.UID(c.jobs[name].Annotations[AnnotationNodeUID])]++
-					delete(c.jobs, name)
-					c.happened()
+					c.remove(name)
 				}
 			},
 		})
@@ -316,6 +333,11 @@ func (c *cluster) checkEnd() {
 		assert.Equal(c.t, status.Desired, status.Succeeded)
 	} else {
 		assert.Positive(c.t, status.Failed)
+	}
+	for _, name := range c.running() {
+		if c.pods[name] != nil {
+			c.end(name)
+		}
 	}
 	for range 3 { // what was missed is stopped
 		c.view = len(c.history) - 1

@@ -28,6 +28,7 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.DaemonJob] {
 	return builder.NewOperator[*v1alpha1.DaemonJob](mgr, Name).
 		Owns(&batchv1.Job{}).
+		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
 		Reads(&corev1.Node{}, nodeChanged).
 		Plan(Plan)
 }

@@ -59,7 +59,9 @@ func (s *survey) desired() int {
 
 // look finds out what has become of each node, in time linear in nodes and Jobs. A node that has a Job, or had one to its
 // end, is looked at by that and not by the rules, which may have changed since.
-func look(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, r *rules, nodes []*corev1.Node, jobs []*batchv1.Job) *survey {
+func look(
+	job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, r *rules, nodes []*corev1.Node, jobs []*batchv1.Job, pods outcome.ByJob,
+) *survey {
 	s := &survey{}
 	succeeded, failed := hostlist.Parse(was.SucceededNodes), hostlist.Parse(was.FailedNodes)
 	isRecorded := func(node string) bool { return succeeded.Has(node) || failed.Has(node) }
@@ -80,7 +82,7 @@ func look(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, r *rules, nodes
 		case failed.Has(node.Name):
 			s.failed = append(s.failed, node.Name)
 		case own != nil:
-			s.add(run{node.Name, own})
+			s.add(run{node.Name, own}, outcome.Earliest(own, pods))
 		case !r.meant(node):
 		default:
 			if why := r.obstacle(node); why == "" {
@@ -118,9 +120,8 @@ func (s *survey) dismiss(job *batchv1.Job, isRecorded bool) {
 	}
 }
 
-// add counts a node by its Job.
-func (s *survey) add(r run) {
-	o := outcome.Of(r.job)
+// add counts a node by its Job, and how that has ended.
+func (s *survey) add(r run, o outcome.Outcome) {
 	switch o.Phase {
 	case outcome.Running: // or about to be deleted: the name is taken as long as the Job is there
 		s.running = append(s.running, r)

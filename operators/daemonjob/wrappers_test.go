@@ -65,6 +65,7 @@ type world struct {
 	job     *v1alpha1.DaemonJob
 	nodes   map[string]*corev1.Node
 	jobs    map[string]*batchv1.Job
+	pods    []*corev1.Pod
 	seconds int
 	gone    bool // the DaemonJob was deleted by its plan
 
@@ -95,6 +96,9 @@ func (w *world) view() builder.View {
 	var jobs, nodes []client.Object
 	for _, j := range w.jobs {
 		jobs = append(jobs, j)
+	}
+	for _, p := range w.pods {
+		jobs = append(jobs, p)
 	}
 	for _, n := range w.nodes {
 		nodes = append(nodes, n)

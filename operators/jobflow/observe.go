@@ -79,38 +79,10 @@ func number(text string, otherwise int) int {
 
 // gatherPods finds the pods of Jobs that haven't ended, and of those whose output isn't known.
 func (p *pass) gatherPods() {
-	for _, pod := range builder.Owned[*corev1.Pod](p.seen) {
-		ref := metav1.GetControllerOfNoCopy(pod)
-		if ref == nil {
-			continue
-		}
-		if i, ok := p.byJob[ref.Name]; ok && (p.jobs[i] == nil || p.jobs[i].UID != ref.UID || (p.states[i].hasRun() && !p.puts[i])) {
-			continue // in the end, most of them
-		}
-		if p.pods == nil {
-			p.pods = map[string][]*corev1.Pod{}
-		}
-		p.pods[ref.Name] = append(p.pods[ref.Name], pod)
-	}
-}
-
-// podsOf returns the pods that a Job controls.
-func (p *pass) podsOf(job *batchv1.Job) []*corev1.Pod {
-	all := p.pods[job.Name]
-	for n, pod := range all {
-		if metav1.GetControllerOfNoCopy(pod).UID == job.UID {
-			continue
-		}
-		var own []*corev1.Pod // there are some of a predecessor of the same name
-		own = append(own, all[:n]...)
-		for _, pod := range all[n:] {
-			if metav1.GetControllerOfNoCopy(pod).UID == job.UID {
-				own = append(own, pod)
-			}
-		}
-		return own
-	}
-	return all
+	p.pods = outcome.GroupByJob(builder.Owned[*corev1.Pod](p.seen), func(ref *metav1.OwnerReference) bool {
+		i, ok := p.byJob[ref.Name]
+		return !ok || p.jobs[i] != nil && p.jobs[i].UID == ref.UID && (!p.states[i].hasRun() || p.puts[i])
+	})
 }
 
 // judge records what has become of a node, as far as its Job has come.
@@ -134,11 +106,10 @@ func (p *pass) judge(i int, job *batchv1.Job) {
 
 // outcomeOf is how a Job has ended: by its conditions, or, if the flow doesn't ask to wait for these, by its pods.
 func (p *pass) outcomeOf(job *batchv1.Job) outcome.Outcome {
-	o := outcome.Of(job)
-	if o.Phase == outcome.Running && p.spec.EndOfJob != v1alpha1.EndOfJobCondition {
-		o = outcome.OfPods(job, p.podsOf(job))
+	if p.spec.EndOfJob == v1alpha1.EndOfJobCondition {
+		return outcome.Of(job)
 	}
-	return o
+	return outcome.Earliest(job, p.pods)
 }
 
 // reasonOf says why a Job failed, in the Job controller's words.

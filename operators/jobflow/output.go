@@ -24,7 +24,7 @@ func (p *pass) readOutput(i int, job *batchv1.Job, o outcome.Outcome) bool {
 	if _, known := p.outputs[name]; known {
 		return true
 	}
-	pod := firstSucceeded(p.podsOf(job))
+	pod := firstSucceeded(p.pods[job.UID])
 	if pod == nil {
 		if o.Ended == nil {
 			return true

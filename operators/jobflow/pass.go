@@ -5,11 +5,11 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
 // pass is one call of [Plan]: what is known, and what comes to be decided.
@@ -31,8 +31,8 @@ type pass struct {
 	former []*batchv1.Job
 	// departed are Jobs of nodes that aren't in the spec any more.
 	departed []departedJob
-	// pods of Jobs that aren't known to have ended, by the Job's name.
-	pods map[string][]*corev1.Pod
+	// pods of Jobs that aren't known to have ended.
+	pods outcome.ByJob
 	// items are how far nodes with forEach are, by index.
 	items map[int]*itemRun
 	// outputs that are known, by node.

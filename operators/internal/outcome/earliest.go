@@ -1,0 +1,33 @@
+package outcome
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// ByJob are pods by the UIDs of the Jobs that control them: one may have a predecessor of the same name, whose pods are
+// still there.
+type ByJob map[types.UID][]*corev1.Pod
+
+// GroupByJob sorts pods by their Jobs. Those of Jobs that the function doesn't want are left out, as are those that
+// nothing controls.
+func GroupByJob(pods []*corev1.Pod, wanted func(job *metav1.OwnerReference) bool) ByJob {
+	groups := ByJob{}
+	for _, pod := range pods {
+		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && wanted(ref) {
+			groups[ref.UID] = append(groups[ref.UID], pod)
+		}
+	}
+	return groups
+}
+
+// Earliest returns a Job's outcome by its conditions, or, if it has none yet, as its pods determine it: see [OfPods].
+func Earliest(job *batchv1.Job, pods ByJob) Outcome {
+	o := Of(job)
+	if o.Phase == Running {
+		o = OfPods(job, pods[job.UID])
+	}
+	return o
+}
