@@ -55,8 +55,9 @@ type Plan[T client.Object] struct {
 	// reason of [events.ReasonApplyFailed] or [events.ReasonNotOwned]. These reasons are the builder's: once all could
 	// be applied, it removes conditions that still have them.
 	Status T
-	// StatusCanWait lets a changed status be put off until this time after the last write of this owner's status, so that
-	// changes that come fast are written as one: set it while nothing but counts have changed. Events of the plan wait
+	// StatusCanWait lets a changed status be put off until this time after the last write of this owner's status, and in
+	// any case for a quarter of it, so that changes that come fast are written as one, and what has to be done about the
+	// next isn't held up by a write: set it while nothing but counts have changed. Events of the plan wait
 	// with the status: they are dropped, and the pass that writes it must ask for them again. That pass comes by itself.
 	// A failure that the builder reports in the conditions is written at once. The time of the last write is in memory:
 	// the first write of a process is made at once. Default: 0, which never puts off.

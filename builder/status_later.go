@@ -10,26 +10,48 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// statusWrites remembers when the status of an owner was written last, for Plan.StatusCanWait. It is in memory, and
-// bounded: of an owner that it doesn't know the status is written at once.
+// statusWrites remembers of owners when their status was written last, and since when a change of it waits, for
+// Plan.StatusCanWait. It is in memory, and bounded: of an owner that it doesn't know the status is written at once.
 type statusWrites struct {
-	at *lru.Cache // types.UID of owners -> time.Time
+	of *lru.Cache // types.UID of owners -> statusWrite
+}
+
+type statusWrite struct {
+	last time.Time
+	owed time.Time // when the change was seen first that isn't written yet; zero if there is none
 }
 
 // maxStatusWrites bounds what is remembered, to some 2 MB.
 const maxStatusWrites = 1 << 14
 
+// settling is the part of the time that a status can wait for which a change is left to settle, however long ago the
+// last write was: changes come in bursts, and what has to be done about the next one shouldn't wait for a status.
+const settling = 4
+
 func newStatusWrites() statusWrites { return statusWrites{lru.New(maxStatusWrites)} }
 
-func (s statusWrites) note(owner types.UID, now time.Time) { s.at.Add(owner, now) }
+func (s statusWrites) note(owner types.UID, now time.Time) { s.of.Add(owner, statusWrite{last: now}) }
 
-// rest is how long a write that can wait so long after the last one still can; 0 if it is due.
+// upToDate notes that there is nothing to write.
+func (s statusWrites) upToDate(owner types.UID) {
+	if known, ok := s.of.Get(owner); ok && !known.(statusWrite).owed.IsZero() {
+		s.note(owner, known.(statusWrite).last)
+	}
+}
+
+// rest is how long a changed status that can wait so long after the last write still can; 0 if it is due.
 func (s statusWrites) rest(owner types.UID, canWait time.Duration, now time.Time) time.Duration {
-	last, ok := s.at.Get(owner)
+	known, ok := s.of.Get(owner)
 	if !ok {
 		return 0
 	}
-	return min(max(0, last.(time.Time).Add(canWait).Sub(now)), canWait) // a clock that was put back doesn't stretch it
+	w := known.(statusWrite)
+	if w.owed.IsZero() {
+		w.owed = now
+		s.of.Add(owner, w)
+	}
+	rest := max(w.last.Add(canWait).Sub(now), w.owed.Add(canWait/settling).Sub(now), 0)
+	return min(rest, canWait) // a clock that was put back doesn't stretch it
 }
 
 // writeStatus writes what the plan says of the owner, or what went wrong. An owner that is gone needs no status. If the
@@ -42,6 +64,9 @@ func (l *loop[T]) writeStatus(
 		return 0, nil, err
 	}
 	same, err := sameStatus(owner, after)
+	if same {
+		l.statusWrites.upToDate(owner.GetUID())
+	}
 	if err != nil || same {
 		return 0, nil, err
 	}

@@ -106,10 +106,25 @@ func TestStatusCanWait(t *testing.T) {
 	assert.Zero(t, c.pass("a"), "nothing to write is nothing to put off")
 	assert.Len(t, c.told, 4)
 
-	c.number, c.canWait = 4, 0
+	c.number = 2
+	c.now = c.now.Add(time.Minute)
+	assert.Equal(t, 250*time.Millisecond, c.pass("a"), "what follows at once is written with it")
+	c.now = c.now.Add(200 * time.Millisecond)
+	c.number = 3
+	assert.Zero(t, c.pass("a"), "it was taken back")
+	c.number = 2
+	assert.Equal(t, 250*time.Millisecond, c.pass("a"))
+	c.now = c.now.Add(200 * time.Millisecond)
+	c.number = 4
+	assert.Equal(t, 50*time.Millisecond, c.pass("a"), "since the first change")
+	c.now = c.now.Add(50 * time.Millisecond)
 	assert.Zero(t, c.pass("a"))
-	assert.Equal(t, []int32{1, 3, 3, 4}, c.writes, "one that can't wait is written at once")
-	c.number, c.canWait = 5, time.Second
+	assert.Equal(t, []int32{1, 3, 3, 4}, c.writes)
+
+	c.number, c.canWait = 5, 0
+	assert.Zero(t, c.pass("a"))
+	assert.Equal(t, []int32{1, 3, 3, 4, 5}, c.writes, "one that can't wait is written at once")
+	c.number, c.canWait = 6, time.Second
 	assert.Equal(t, time.Second, c.pass("a"), "since that one")
 	c.now = c.now.Add(-time.Hour)
 	assert.Equal(t, time.Second, c.pass("a"), "a clock that was put back")

@@ -23,18 +23,43 @@ const (
 	apart = time.Second / chains
 )
 
-// handover runs chains of n Jobs side by side, and returns how long each took from the event that a Job is complete to
-// the event that the next one is created, in milliseconds.
-func (w *world) handover(ctx context.Context, counter *lab.Requests, turn, n int) (bare, ours []float64, err error) {
-	_, err = w.inTurns(ctx, turn, func(namespace string) (outcome, error) {
-		bare, err = w.handoverBare(ctx, namespace, n)
+// handovers are how long Jobs of chains took, each from the event that a Job is complete to the event that the next one
+// is created, in milliseconds. A negative time is of a Job that was created before that.
+type handovers struct {
+	bare    []float64
+	waiting []float64 // for the Jobs' conditions
+	early   []float64 // as soon as the pods tell
+}
+
+// handover runs chains of n Jobs side by side.
+func (w *world) handover(ctx context.Context, counter *lab.Requests, turn, n int) (h handovers, err error) {
+	ours := func(end v1alpha1.EndOfJob, to *[]float64) func(string) (outcome, error) {
+		return func(namespace string) (outcome, error) {
+			*to, err = w.handoverOurs(ctx, namespace, n, end)
+			counter.Take()
+			return outcome{}, err
+		}
+	}
+	bare := func(namespace string) (outcome, error) {
+		h.bare, err = w.handoverBare(ctx, namespace, n)
 		return outcome{}, err
-	}, func(namespace string) (outcome, error) {
-		ours, err = w.handoverOurs(ctx, namespace, n)
-		counter.Take()
-		return outcome{}, err
-	})
-	return bare, ours, err
+	}
+	if _, err = w.inTurns(ctx, turn, bare, ours(v1alpha1.EndOfJobCondition, &h.waiting)); err != nil {
+		return h, err
+	}
+	namespace, err := w.namespace(ctx, "early")
+	if err != nil {
+		return h, err
+	}
+	if _, err = ours(v1alpha1.EndOfJobPods, &h.early)(namespace); err != nil {
+		return h, err
+	}
+	return h, w.clear(ctx, namespace)
+}
+
+// add puts the times of another turn to these.
+func (h *handovers) add(o handovers) {
+	h.bare, h.waiting, h.early = append(h.bare, o.bare...), append(h.waiting, o.waiting...), append(h.early, o.early...)
 }
 
 // jobOfChain names a Job as JobFlow does.
@@ -84,7 +109,7 @@ func (w *world) handoverBare(ctx context.Context, namespace string, n int) ([]fl
 	return hops(times, n)
 }
 
-func (w *world) handoverOurs(ctx context.Context, namespace string, n int) ([]float64, error) {
+func (w *world) handoverOurs(ctx context.Context, namespace string, n int, end v1alpha1.EndOfJob) ([]float64, error) {
 	if err := w.client.Create(ctx, template(namespace, 0)); err != nil {
 		return nil, err
 	}
@@ -94,7 +119,7 @@ func (w *world) handoverOurs(ctx context.Context, namespace string, n int) ([]fl
 	}
 	for c := range chains {
 		flow := flowOf(namespace, n, afterTheLast)
-		flow.Name, flow.Spec.EndOfJob = chainName(c), v1alpha1.EndOfJobCondition
+		flow.Name, flow.Spec.EndOfJob = chainName(c), end
 		if err := w.client.Create(ctx, flow); err != nil {
 			return nil, err
 		}

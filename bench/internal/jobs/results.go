@@ -23,8 +23,7 @@ type results struct {
 	wide         []pair
 	chain        []pair    // starting successors as soon as the pods tell
 	waiting      []pair    // waiting for the Jobs' conditions
-	handover     []float64 // ms
-	bareHandover []float64
+	handover     handovers
 	daemon       []pair
 	bigN         int
 	big          outcome
@@ -48,7 +47,8 @@ func (r results) page() string {
 	row(fmt.Sprintf("Chain of %d Jobs that succeed at once: one hop", r.chainN), r.chain, hop)
 	row("... waiting for the Job's condition (`endOfJob: Condition`)", r.waiting, hop)
 	fmt.Fprintf(&b, "\nFrom the event that a Job is complete to the event that its successor is created, in %d chains at once:\n\n"+
-		"- bare client: %s\n- Armature, `endOfJob: Condition`: %s\n", chains, spread(r.bareHandover), spread(r.handover))
+		"- bare client: %s\n- Armature, `endOfJob: Condition`: %s\n- Armature by default, which doesn't wait for that event: %s\n",
+		chains, spread(r.handover.bare), spread(r.handover.waiting), spread(r.handover.early))
 	b.WriteString("\nRequests of the operator, one run:\n\n")
 	for _, c := range []struct {
 		name string

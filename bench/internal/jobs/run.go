@@ -105,12 +105,12 @@ func (r *results) all(ctx context.Context, w *world, counter *lab.Requests) erro
 		if !r.only.MatchString("handover") {
 			continue
 		}
-		bare, ours, err := w.handover(ctx, counter, turn, r.chainN)
+		h, err := w.handover(ctx, counter, turn, r.chainN)
 		if err != nil {
 			return fmt.Errorf("handover: %w", err)
 		}
-		fmt.Printf("%-15s bare %s; Armature %s\n", "handover", spread(bare), spread(ours))
-		r.bareHandover, r.handover = append(r.bareHandover, bare...), append(r.handover, ours...)
+		fmt.Printf("%-15s bare %s; Armature %s, by default %s\n", "handover", spread(h.bare), spread(h.waiting), spread(h.early))
+		r.handover.add(h)
 	}
 	if r.bigN == 0 || !r.only.MatchString("big") {
 		return nil
