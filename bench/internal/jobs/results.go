@@ -13,21 +13,21 @@ import (
 
 // results are what the page tells.
 type results struct {
-	cluster      string
-	runs         int
-	only         *regexp.Regexp // which parts run
-	idleTime     time.Duration
-	n            int
-	nodes        int
-	chainN       int
-	wide         []pair
-	chain        []pair    // starting successors as soon as the pods tell
-	waiting      []pair    // waiting for the Jobs' conditions
-	handover     handovers
-	daemon       []pair
-	bigN         int
-	big          outcome
-	heap         uint64
+	cluster  string
+	runs     int
+	only     *regexp.Regexp // which parts run
+	idleTime time.Duration
+	n        int
+	nodes    int
+	chainN   int
+	wide     []pair
+	chain    []pair // starting successors as soon as the pods tell
+	waiting  []pair // waiting for the Jobs' conditions
+	handover handovers
+	daemon   []pair
+	bigN     int
+	big      outcome
+	heap     uint64
 }
 
 func (r results) page() string {
