@@ -149,6 +149,60 @@ func TestTheApplicationsPart(t *testing.T) {
 	assert.ErrorContains(t, err, `appConfigGroup "g": n is "x"`)
 }
 
+// A pod without a probe is ready as soon as it has started, also one that crashes a moment later.
+func TestHowLongPodsMustBeReady(t *testing.T) {
+	tests := map[string]struct {
+		group string
+		want  int32
+	}{
+		"no probe":     {"", 5},
+		"a probe":      {"readinessProbe: {tcpSocket: {port: 1}}", 0},
+		"none, as is":  {"minReadySeconds: 0", 0},
+		"some, probed": {"minReadySeconds: 30\n  readinessProbe: {tcpSocket: {port: 1}}", 30},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			spec := strings.ReplaceAll(theSpec, "image: town:v1\n", "image: town:v1\n  "+tt.group+"\n")
+			plan := theApp().Plan(town(t, spec), builder.NewView(theTime))
+			require.Empty(t, plan.Events)
+			assert.Equal(t, tt.want, find(t, planned[*appsv1.StatefulSet](plan), "t-az1").Spec.MinReadySeconds)
+			assert.Equal(t, tt.want, planned[*appsv1.Deployment](plan)[0].Spec.MinReadySeconds)
+			assert.Equal(t, tt.want, planned[*appsv1.DaemonSet](plan)[0].Spec.MinReadySeconds)
+		})
+	}
+}
+
+func TestTheApplicationsImage(t *testing.T) {
+	app := theApp()
+	app.Image = "town:default"
+	spec := replaced(t, "name: small\n  image: town:v1", "name: small")
+	plan := app.Plan(town(t, spec), builder.NewView(theTime))
+	require.Empty(t, plan.Events)
+	assert.Equal(t, "town:default", planned[*appsv1.Deployment](plan)[0].Spec.Template.Spec.Containers[0].Image)
+	assert.Equal(t, "town:v1", planned[*appsv1.StatefulSet](plan)[0].Spec.Template.Spec.Containers[0].Image)
+}
+
+// A group of the scope common is that of all nodes, or of all of its type: before those that they name, and once.
+func TestCommonGroups(t *testing.T) {
+	plan := theApp().Plan(town(t, `
+deploymentOrder: [broker, coordinator]
+k8sConfigGroup: {g: {image: i}}
+appConfigGroup:
+  all: {scope: common, data: all}
+  brokers: {scope: common, nodeType: broker, data: brokers}
+  own: {scope: node, nodeType: broker, data: own}
+nodes:
+  broker:
+  - {name: b1, k8sConfigGroup: g, appConfigGroup: own}
+  - {name: b2, k8sConfigGroup: g, appConfigGroup: [own, all]}
+  coordinator: [{name: c, k8sConfigGroup: g}]
+`), builder.NewView(theTime))
+	require.Empty(t, plan.Events)
+	for node, want := range map[string]string{"b1": "all\nbrokers\nown\n", "b2": "brokers\nown\nall\n", "c": "all\n"} {
+		assert.Equal(t, want, find(t, planned[*corev1.ConfigMap](plan), "t-"+node+"-config").Data["config"], node)
+	}
+}
+
 func TestANodeWithoutConfiguration(t *testing.T) {
 	plan := theApp().Plan(town(t, `
 deploymentOrder: [x]
