@@ -182,6 +182,32 @@ func TestTheApplicationsImage(t *testing.T) {
 	assert.Equal(t, "town:v1", planned[*appsv1.StatefulSet](plan)[0].Spec.Template.Spec.Containers[0].Image)
 }
 
+// What dsoi-spec's oldest documents have: maps, no image, a node of the type that it is listed under.
+func TestAClusterAsTheDocumentsHaveIt(t *testing.T) {
+	app := theApp()
+	app.Image = "town:default"
+	plan := app.Plan(town(t, `
+order: [broker, controller]
+external: {zookeeper: {spec: {zkConnections: connection}}, metadata: {spec: {metaConnections: connection}}}
+nodeK8sConfigGroup:
+  high: {resources: {requests: {memory: 64Mi, cpu: 250m}, limits: {memory: 128Mi, cpu: 500m}}}
+  low: {resources: {requests: {memory: 32Mi}, limits: {memory: 32Mi}}}
+nodeAppConfigGroup:
+  common: {commonRuntimeProperties: a.config=run}
+  broker: {runtimeProperties: a.config=broker, overrideProperties: a.override=new}
+nodes:
+  broker:
+  - {name: high, kind: Statefulset, replicas: 2, nodeK8sConfigGroup: high, nodeAppConfigGroup: [common, broker]}
+  - {name: low, kind: Deployment, replicas: 1, nodeConfigGroup: low, nodeAppConfigGroup: [common, broker]}
+  controller:
+  - {name: controller, replicas: 1, nodeK8sConfigGroup: low, nodeAppConfigGroup: common}
+`), builder.NewView(theTime))
+	require.Empty(t, plan.Events)
+	assert.Len(t, planned[*appsv1.StatefulSet](plan), 2)
+	assert.Len(t, planned[*appsv1.Deployment](plan), 1)
+	assert.Equal(t, "a.config=broker\na.override=new\n", find(t, planned[*corev1.ConfigMap](plan), "t-high-config").Data["runtime.properties"])
+}
+
 // A group of the scope common is that of all nodes, or of all of its type: before those that they name, and once.
 func TestCommonGroups(t *testing.T) {
 	plan := theApp().Plan(town(t, `
