@@ -50,7 +50,12 @@ func (p *pass) scale(ctx context.Context, s Scale) error {
 	obj.SetNamespace(key.Namespace)
 	obj.SetName(key.Name)
 	err = p.engine.client.SubResource("scale").Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), &client.SubResourcePatchOptions{
-		PatchOptions:    client.PatchOptions{FieldManager: p.engine.name},
+		PatchOptions: client.PatchOptions{
+			FieldManager: p.engine.name,
+			// The answer is a Scale, so that a consistent client finds no resource version in the object, and fails after
+			// the write. A pass that doesn't see the write yet makes a conflict.
+			DisableReadYourWritesConsistency: true,
+		},
 		SubResourceBody: &autoscalingv1.Scale{},
 	})
 	if apierrors.IsNotFound(err) {

@@ -34,6 +34,9 @@ type App[C Cluster] struct {
 	// PropertiesFile is what the file is called that has their merged properties. Default: runtime.properties.
 	PropertiesFile string
 
+	// Image is that of nodes whose Kubernetes configuration has none. Default: such a node is refused.
+	Image string
+
 	// Fields are the fields of config groups that the application has beside DSOI's, such as java_opts. Others are
 	// refused. [Node.Field] returns them.
 	Fields []string

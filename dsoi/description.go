@@ -18,6 +18,8 @@ type description struct {
 	order     []string
 	k8s       map[string]v1beta1.K8sConfigGroup
 	app       map[string]v1beta1.AppConfigGroup
+	common    []v1beta1.AppConfigGroup // those of app that nodes have without naming them
+	image     string                   // of groups that have none
 	nodes     v1beta1.Nodes
 	onFailure builder.FailurePolicy
 
@@ -43,8 +45,22 @@ func describe(spec v1beta1.ClusterSpec) *description {
 	})
 	d.k8s = named(d, "k8sConfigGroup", k8s, func(g v1beta1.K8sConfigGroup) (string, *v1beta1.Malformed) { return g.Name, g.Malformed })
 	d.app = named(d, "appConfigGroup", app, func(g v1beta1.AppConfigGroup) (string, *v1beta1.Malformed) { return g.Name, g.Malformed })
+	d.readScopes(app)
 	d.readFailurePolicy(spec)
 	return d
+}
+
+// readScopes finds the groups that nodes have without naming them.
+func (d *description) readScopes(groups []v1beta1.AppConfigGroup) {
+	for i, g := range groups {
+		switch g.Scope {
+		case "", v1beta1.ScopeNode:
+		case v1beta1.ScopeCommon:
+			d.common = append(d.common, g)
+		default:
+			d.wrong("%s: scope is %q; want %s or %s", at("appConfigGroup", i, g.Name), g.Scope, v1beta1.ScopeCommon, v1beta1.ScopeNode)
+		}
+	}
 }
 
 // chosen returns the one of a field's names that is given.

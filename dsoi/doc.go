@@ -45,7 +45,8 @@
 //	app.go, setup.go                  what an application says of itself; what is watched
 //	description.go, validate.go       one field of several names; what is wrong with a spec
 //	render.go, config.go, pod.go,     a node as objects: all that follows from the spec, remembered by generation
-//	workload.go, service.go
+//	workload.go, service.go,
+//	podcheck.go
 //	look.go, claims.go, scaling.go,   what exists, and what of it is left as it is
 //	replicas.go
 //	health.go                         how pods fare

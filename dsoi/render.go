@@ -31,6 +31,7 @@ type renderer struct {
 // render makes all that follows from a cluster's spec.
 func (a *App[C]) render(cluster C) *rendered {
 	d := describe(cluster.Description())
+	d.image = a.Image
 	nodes := d.resolve(cluster.GetName())
 	d.checkNames(nodes)
 	d.checkFields(a.Fields)
@@ -67,6 +68,9 @@ func (a *App[C]) renderNode(cluster C, n Node) (*renderedNode, []string) {
 	pod := r.pod(len(files) > 0)
 	if a.Pod != nil {
 		a.Pod(cluster, n, pod)
+	}
+	if problems := checkPod(n, pod); len(problems) > 0 {
+		return nil, problems
 	}
 	out.revision = revisionOf(pod, files)
 	pod.Annotations = with(pod.Annotations, AnnotationRevision, out.revision)

@@ -149,6 +149,86 @@ func TestTheApplicationsPart(t *testing.T) {
 	assert.ErrorContains(t, err, `appConfigGroup "g": n is "x"`)
 }
 
+// A pod without a probe is ready as soon as it has started, also one that crashes a moment later.
+func TestHowLongPodsMustBeReady(t *testing.T) {
+	tests := map[string]struct {
+		group string
+		want  int32
+	}{
+		"no probe":     {"", 5},
+		"a probe":      {"readinessProbe: {tcpSocket: {port: 1}}", 0},
+		"none, as is":  {"minReadySeconds: 0", 0},
+		"some, probed": {"minReadySeconds: 30\n  readinessProbe: {tcpSocket: {port: 1}}", 30},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			spec := strings.ReplaceAll(theSpec, "image: town:v1\n", "image: town:v1\n  "+tt.group+"\n")
+			plan := theApp().Plan(town(t, spec), builder.NewView(theTime))
+			require.Empty(t, plan.Events)
+			assert.Equal(t, tt.want, find(t, planned[*appsv1.StatefulSet](plan), "t-az1").Spec.MinReadySeconds)
+			assert.Equal(t, tt.want, planned[*appsv1.Deployment](plan)[0].Spec.MinReadySeconds)
+			assert.Equal(t, tt.want, planned[*appsv1.DaemonSet](plan)[0].Spec.MinReadySeconds)
+		})
+	}
+}
+
+func TestTheApplicationsImage(t *testing.T) {
+	app := theApp()
+	app.Image = "town:default"
+	spec := replaced(t, "name: small\n  image: town:v1", "name: small")
+	plan := app.Plan(town(t, spec), builder.NewView(theTime))
+	require.Empty(t, plan.Events)
+	assert.Equal(t, "town:default", planned[*appsv1.Deployment](plan)[0].Spec.Template.Spec.Containers[0].Image)
+	assert.Equal(t, "town:v1", planned[*appsv1.StatefulSet](plan)[0].Spec.Template.Spec.Containers[0].Image)
+}
+
+// What dsoi-spec's oldest documents have: maps, no image, a node of the type that it is listed under.
+func TestAClusterAsTheDocumentsHaveIt(t *testing.T) {
+	app := theApp()
+	app.Image = "town:default"
+	plan := app.Plan(town(t, `
+order: [broker, controller]
+external: {zookeeper: {spec: {zkConnections: connection}}, metadata: {spec: {metaConnections: connection}}}
+nodeK8sConfigGroup:
+  high: {resources: {requests: {memory: 64Mi, cpu: 250m}, limits: {memory: 128Mi, cpu: 500m}}}
+  low: {resources: {requests: {memory: 32Mi}, limits: {memory: 32Mi}}}
+nodeAppConfigGroup:
+  common: {commonRuntimeProperties: a.config=run}
+  broker: {runtimeProperties: a.config=broker, overrideProperties: a.override=new}
+nodes:
+  broker:
+  - {name: high, kind: Statefulset, replicas: 2, nodeK8sConfigGroup: high, nodeAppConfigGroup: [common, broker]}
+  - {name: low, kind: Deployment, replicas: 1, nodeConfigGroup: low, nodeAppConfigGroup: [common, broker]}
+  controller:
+  - {name: controller, replicas: 1, nodeK8sConfigGroup: low, nodeAppConfigGroup: common}
+`), builder.NewView(theTime))
+	require.Empty(t, plan.Events)
+	assert.Len(t, planned[*appsv1.StatefulSet](plan), 2)
+	assert.Len(t, planned[*appsv1.Deployment](plan), 1)
+	assert.Equal(t, "a.config=broker\na.override=new\n", find(t, planned[*corev1.ConfigMap](plan), "t-high-config").Data["runtime.properties"])
+}
+
+// A group of the scope common is that of all nodes, or of all of its type: before those that they name, and once.
+func TestCommonGroups(t *testing.T) {
+	plan := theApp().Plan(town(t, `
+deploymentOrder: [broker, coordinator]
+k8sConfigGroup: {g: {image: i}}
+appConfigGroup:
+  all: {scope: common, data: all}
+  brokers: {scope: common, nodeType: broker, data: brokers}
+  own: {scope: node, nodeType: broker, data: own}
+nodes:
+  broker:
+  - {name: b1, k8sConfigGroup: g, appConfigGroup: own}
+  - {name: b2, k8sConfigGroup: g, appConfigGroup: [own, all]}
+  coordinator: [{name: c, k8sConfigGroup: g}]
+`), builder.NewView(theTime))
+	require.Empty(t, plan.Events)
+	for node, want := range map[string]string{"b1": "all\nbrokers\nown\n", "b2": "brokers\nown\nall\n", "c": "all\n"} {
+		assert.Equal(t, want, find(t, planned[*corev1.ConfigMap](plan), "t-"+node+"-config").Data["config"], node)
+	}
+}
+
 func TestANodeWithoutConfiguration(t *testing.T) {
 	plan := theApp().Plan(town(t, `
 deploymentOrder: [x]

@@ -1,6 +1,7 @@
 package dsoi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -91,16 +92,32 @@ func (d *description) resolveNode(at, cluster string, n v1beta1.Node) Node {
 	if node.K8s, ok = d.k8s[n.K8sConfigGroup]; !ok {
 		d.wrong("%s: k8sConfigGroup: there is no group %q; there are %s", at, n.K8sConfigGroup, quoted(d.k8s))
 	} else if node.K8s.Malformed == nil {
+		node.K8s.Image = cmp.Or(node.K8s.Image, d.image)
 		d.checkK8s(at, node)
+	}
+	node.App = d.appGroupsOf(at, n)
+	return node
+}
+
+// appGroupsOf returns the groups that a node has: those that are common, then those that it names.
+func (d *description) appGroupsOf(at string, n v1beta1.Node) []v1beta1.AppConfigGroup {
+	var groups []v1beta1.AppConfigGroup
+	for _, group := range d.common {
+		if !slices.Contains(n.AppConfigGroup, group.Name) && (group.NodeType == "" || group.NodeType == n.NodeType) {
+			groups = append(groups, group)
+		}
 	}
 	for _, name := range n.AppConfigGroup {
 		group, ok := d.app[name]
-		if !ok {
+		switch {
+		case !ok:
 			d.wrong("%s: appConfigGroup: there is no group %q; there are %s", at, name, quoted(d.app))
+		case group.NodeType != "" && group.NodeType != n.NodeType:
+			d.wrong("%s: appConfigGroup: the group %q is for nodes of the type %q; this one's is %q", at, name, group.NodeType, n.NodeType)
 		}
-		node.App = append(node.App, group)
+		groups = append(groups, group)
 	}
-	return node
+	return groups
 }
 
 // kindNamed returns a kind in its usual capitalisation.
@@ -134,6 +151,12 @@ func (d *description) checkK8s(at string, n Node) {
 	in := fmt.Sprintf("%s: k8sConfigGroup %q", at, n.K8s.Name)
 	if n.K8s.Image == "" {
 		d.wrong("%s: image is empty", in)
+	}
+	if strings.Contains(n.Workload, ".") && (n.Kind == statefulSet || n.K8s.Service != nil) {
+		d.wrong("%s: a Service can't be called %q; want a cluster whose name has no dot", at, n.Workload)
+	}
+	if s := n.K8s.MinReadySeconds; s != nil && (*s < 0 || *s >= 600) { // of a Deployment, progressDeadlineSeconds must be more
+		d.wrong("%s: minReadySeconds is %d; want 0 to 599", in, *s)
 	}
 	if n.K8s.Service != nil && len(n.K8s.Service.Selector) > 0 {
 		d.wrong("%s: service.selector is set; leave it out, it is that of the node", in)
@@ -207,7 +230,7 @@ func (d *description) checkFields(known []string) {
 	for _, name := range slices.Sorted(maps.Keys(d.app)) {
 		for _, field := range slices.Sorted(maps.Keys(d.app[name].Other)) {
 			if !slices.Contains(known, field) {
-				d.wrong("appConfigGroup %q: unknown field %q; want data, files, commonRuntimeProperties, runtimeProperties, overrideProperties%s",
+				d.wrong("appConfigGroup %q: unknown field %q; want scope, nodeType, data, files, commonRuntimeProperties, runtimeProperties, overrideProperties%s",
 					name, field, strings.Join(append([]string{""}, known...), ", "))
 			}
 		}

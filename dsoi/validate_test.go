@@ -54,7 +54,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"a strategy elsewhere":     {"name: data\n  image", "name: data\n  updateStrategy: {type: Recreate}\n  image", `type is "Recreate"; a StatefulSet has "RollingUpdate", "OnDelete"`},
 		"properties that are none": {"b=3", "nonsense", `appConfigGroup "storage": runtimeProperties: line 1 is "nonsense"; want key=value`},
 		"a file name that is none": {"log.xml", "a/b", `"a/b" can't be the name of a file`},
-		"an unknown app field":     {"name: storage, runtime", "name: storage, jvm: x, runtime", `appConfigGroup "storage": unknown field "jvm"; want data, files`},
+		"an unknown app field":     {"name: storage, runtime", "name: storage, jvm: x, runtime", `appConfigGroup "storage": unknown field "jvm"; want scope, nodeType, data, files`},
 		"an unknown field":         {"image: town:v1\n  ports: [{name", "imagee: town:v1\n  ports: [{name", `k8sConfigGroup[0] "small": unknown field "imagee"`},
 		"external that is a text":  {`{spec: {zkAddress: "zk:2181"}}`, "zk", `external.zookeeper is a text; want an object`},
 		"an external's name":       {"zookeeper", "zoo keeper", `external: the name "zoo keeper" can't be part of the name of a file`},
@@ -63,6 +63,14 @@ func TestMistakesAreNamed(t *testing.T) {
 		"a time that is none":      {"nodes:", "upgradeTimeout: soon\nnodes:", `upgradeTimeout is "soon"; want a number of seconds`},
 		"a time too short":         {"nodes:", "upgradeTimeout: 0\nnodes:", `upgradeTimeout is 0s; want at least a second`},
 		"names that would collide": {"name: az2", "name: az1-headless", `the nodes "az1" and "az1-headless" would both have a Service t-az1-headless; rename one`},
+		"too long to settle":       {"name: small\n", "name: small\n  minReadySeconds: 600\n", `k8sConfigGroup "small": minReadySeconds is 600; want 0 to 599`},
+		"a scope that is none":     {"name: storage, runtime", "name: storage, scope: cluster, runtime", `appConfigGroup[1] "storage": scope is "cluster"; want common or node`},
+		"a group of another type":  {"name: storage, runtime", "name: storage, nodeType: gateway, runtime", `nodes[1] "az1": appConfigGroup: the group "storage" is for nodes of the type "gateway"; this one's is "storage"`},
+		"a port twice":             {"{containerPort: 9090}", "{containerPort: 8080, protocol: TCP}", `node "az1": container az1: the port 8080/TCP is there twice; want each once`},
+		"a variable twice":         {"name: small\n", "name: small\n  env: [{name: A}, {name: B}, {name: A}]\n", `node "coord": container coord: the variable A is there twice`},
+		"a mount twice":            {"podDisruptionBudget", "volumeMounts: [{name: data, mountPath: /data}]\n  podDisruptionBudget", `a mount at /data is there twice`},
+		"a mount of nothing":       {"name: small\n", "name: small\n  volumeMounts: [{name: dat, mountPath: /data}]\n", `volumeMounts: there is no volume "dat"; there are "config"`},
+		"more than the limit":      {"name: small\n", "name: small\n  resources: {requests: {cpu: 2}, limits: {cpu: 1500m}}\n", `resources: the request of cpu is 2, the limit 1500m`},
 		"a node that is a text":    {"- {name: coord", "- coord\n- {name: coord", "nodes[0]: is a text; want a node"},
 	}
 	for name, tt := range tests {
@@ -88,6 +96,21 @@ func TestMistakesAreNamed(t *testing.T) {
 			assert.Empty(t, again.Events)
 		})
 	}
+}
+
+// The name of a Service has no dots, that of a cluster may: nothing is half made of one.
+func TestAClusterWithADotInItsName(t *testing.T) {
+	o := town(t, theSpec)
+	o.Name = "my.town"
+	plan := theApp().Plan(o, builder.NewView(theTime))
+	assert.Empty(t, plan.Children)
+	assert.Contains(t, plan.Events[0].Note, `nodes[1] "az1": a Service can't be called "my.town-az1"; want a cluster whose name has no dot`)
+	assert.NotContains(t, plan.Events[0].Note, "coord", "which has none")
+}
+
+func TestAMountOfAStatefulSetsStorage(t *testing.T) {
+	spec := replaced(t, "podDisruptionBudget", "volumeMounts: [{name: data, mountPath: /more}]\n  podDisruptionBudget")
+	assert.Empty(t, theApp().Plan(town(t, spec), builder.NewView(theTime)).Events)
 }
 
 func TestNoNodes(t *testing.T) {

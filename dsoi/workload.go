@@ -15,25 +15,42 @@ func (r *renderer) workload(pod *corev1.PodTemplateSpec) client.Object {
 	meta := r.meta(r.node.Workload)
 	selector := &metav1.LabelSelector{MatchLabels: selector(r.cluster, r.node.Name)}
 	replicas := ptr.To(ptr.Deref(r.node.Replicas, 1))
+	settles := minReady(&r.node.K8s, pod)
 	switch r.node.Kind {
 	case deployment:
 		return &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
-			Replicas: replicas, Selector: selector, Template: *pod, Strategy: ofDeployment(&r.node.K8s),
+			Replicas: replicas, Selector: selector, Template: *pod, Strategy: ofDeployment(&r.node.K8s), MinReadySeconds: settles,
 		}}
 	case daemonSet:
 		return &appsv1.DaemonSet{ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{
-			Selector: selector, Template: *pod, UpdateStrategy: ofDaemonSet(r.node.K8s.UpdateStrategy),
+			Selector: selector, Template: *pod, UpdateStrategy: ofDaemonSet(r.node.K8s.UpdateStrategy), MinReadySeconds: settles,
 		}}
 	default:
 		return &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
 			Replicas: replicas, Selector: selector, Template: *pod, UpdateStrategy: ofStatefulSet(r.node.K8s.UpdateStrategy),
-			ServiceName: headlessName(r.node.Workload),
+			MinReadySeconds: settles, ServiceName: headlessName(r.node.Workload),
 			// Pods are started at once. And a pod that can't start is replaced when the template is mended: with
 			// OrderedReady it would be waited for, until someone deletes it.
 			PodManagementPolicy:                  appsv1.ParallelPodManagement,
 			VolumeClaimTemplates:                 r.claimTemplates(),
 			PersistentVolumeClaimRetentionPolicy: r.retention(),
 		}}
+	}
+}
+
+// unprobed is how long, in seconds, a pod without a readiness probe must run to count as available. It is ready as soon
+// as it has started, also one that crashes a moment later: an upgrade would go on in that moment.
+const unprobed = 5
+
+// minReady is how long a pod must be ready to count as available.
+func minReady(group *v1beta1.K8sConfigGroup, pod *corev1.PodTemplateSpec) int32 {
+	switch {
+	case group.MinReadySeconds != nil:
+		return *group.MinReadySeconds
+	case pod.Spec.Containers[0].ReadinessProbe == nil:
+		return unprobed
+	default:
+		return 0
 	}
 }
 

@@ -24,6 +24,20 @@ ready() { kubectl wait --for=condition=Ready --timeout="${1:-120s}" kvstore/demo
 # until tries a command for a minute or two.
 until_true() { local what=$1; shift; for _ in $(seq 600); do if "$@" >/dev/null 2>&1; then return; fi; sleep 0.2; done; fail "$what"; }
 is() { [ "$(kubectl get "$1" -o "jsonpath={$2}")" = "$3" ]; }
+# load starts to read all the time, as many at a time as is said; unload ends that, and says how many reads were lost.
+load() { kvstore load default demo "$1" 10m >"$dir/load" 2>&1 & load=$!; }
+unload() {
+  kill "$load" && wait "$load" 2>/dev/null || true
+  load=
+  cat "$dir/load"
+  grep -q ' 0 lost' "$dir/load" || fail "reads were lost"
+}
+# told shows what the operator has told of the store since a time.
+told() {
+  kubectl get events --field-selector=involvedObject.kind=KVStore --sort-by=.metadata.creationTimestamp \
+    -o 'jsonpath={range .items[*]}{.metadata.creationTimestamp}{"\t"}{.reason}{"\t"}{.message}{"\n"}{end}' |
+    awk -F '\t' -v since="$1" '$1 >= since && $2 ~ /NodeType|Rollout/ {printf "%-18s %s\n", $2, $3}'
+}
 spec() { kubectl patch kvstore/demo --type=json -p "$1"; }
 
 step "A Kubernetes cluster with two nodes, in one binary (bin/devcluster up)"
@@ -50,58 +64,55 @@ kubectl apply -f examples/kvstore/rbac.yaml -f examples/kvstore/sample.yaml
 until_true "the operator has not seen the store" is kvstore/demo .status.observedGeneration 1
 ready
 kubectl get kvstore/demo
-kubectl get pods -o wide | cut -c1-100
+kubectl get pods -o custom-columns=NAME:.metadata.name,STATUS:.status.phase,IP:.status.podIP,NODE:.spec.nodeName
 
 step "Data (bin/kvstore put default demo greeting Ahoy)"
 kvstore put default demo greeting Ahoy
-kvstore get default demo greeting
+echo "greeting is $(kvstore get default demo greeting)"
 
 step "Another configuration, under load: node types are replaced in order, and no read is lost"
-kvstore load default demo 4 10m >"$dir/load" 2>&1 &
-load=$!
+load 4
+began=$(date -u +%FT%TZ)
 spec '[{"op":"replace","path":"/spec/appConfigGroup/0/commonRuntimeProperties","value":"replicas=2\nmotto=ahoy\n"}]'
 until_true "the upgrade did not begin" is kvstore/demo .status.phase Upgrading
 until_true "the upgrade did not end" is kvstore/demo .status.phase Running
 ready
 kubectl get kvstore/demo -o 'jsonpath={.status.upgrade}{"\n"}'
-kubectl get events --field-selector=involvedObject.kind=KVStore -o custom-columns=REASON:.reason,NOTE:.message | grep -E 'NodeType|Rollout'
+told "$began"
+unload
 
 step "An image that can't start: the upgrade halts, and says which pod and why; gateways stay as they are"
-before=$(kubectl get deployment/demo-gateway -o 'jsonpath={.metadata.resourceVersion}')
+load 4
 spec '[{"op":"replace","path":"/spec/k8sConfigGroup/1/image","value":"kvstore-broken:v2"},{"op":"replace","path":"/spec/k8sConfigGroup/2/image","value":"kvstore:v2"}]'
 until_true "the upgrade did not halt" is kvstore/demo .status.phase Halted
 kubectl get kvstore/demo
 kubectl get kvstore/demo -o 'jsonpath={.status.conditions[?(@.type=="Stalled")].message}{"\n"}'
-kubectl get deployment/demo-gateway -o 'jsonpath={.spec.template.spec.containers[0].image}{"\n"}' | grep -q '^kvstore:v1$' || fail "the gateways were changed (resource version before: $before)"
+kubectl get deployment/demo-gateway -o 'jsonpath={.spec.template.spec.containers[0].image}{"\n"}' | grep -q '^kvstore:v1$' || fail "the gateways were changed"
 
 step "It is mended"
 spec '[{"op":"replace","path":"/spec/k8sConfigGroup/1/image","value":"kvstore:v2"}]'
 until_true "the upgrade did not go on" is kvstore/demo .status.phase Running
 ready
-kill "$load" && wait "$load" 2>/dev/null || true
-load=
-cat "$dir/load"
-grep -q ' 0 lost' "$dir/load" || fail "reads were lost"
+kubectl get kvstore/demo
+unload
 
 step "Scaling under load (kubectl apply -f examples/kvstore/scaling.yaml)"
 coordinator=$(kubectl get pods -l dsoi.armature.dev/node-type=coordinator -o 'jsonpath={.items[0].status.podIP}')
-kvstore load default demo 8 10m >"$dir/load" 2>&1 &
-load=$!
+load 8
 sed "s/COORDINATOR/$coordinator/" examples/kvstore/scaling.yaml | kubectl apply -f -
 until_true "the store was not scaled" is statefulset/demo-storage .spec.replicas 5
 kubectl get kvstorescaling/demo
 until_true "the new storage nodes are not ready" is statefulset/demo-storage .status.readyReplicas 5
-kill "$load" && wait "$load" 2>/dev/null || true
-load=
-cat "$dir/load"
-grep -q ' 0 lost' "$dir/load" || fail "reads were lost"
+unload
 until_true "the store did not shrink without load" is statefulset/demo-storage .spec.replicas 3
 until_true "surplus storage nodes are still there" is statefulset/demo-storage .status.replicas 3
-kvstore get default demo greeting
+kubectl get events --field-selector=involvedObject.kind=KVStoreScaling,reason=Scaled --sort-by=.metadata.creationTimestamp \
+  -o 'jsonpath={range .items[*]}{.reason}{"  "}{.message}{"\n"}{end}'
+echo "greeting is $(kvstore get default demo greeting)"
 
 step "Removal (kubectl delete kvstore/demo): its data is kept"
 kubectl delete kvstorescaling/demo kvstore/demo
 until_true "pods are still there" sh -c "[ -z \"\$(devcluster kubectl --kubeconfig $KUBECONFIG get pods -o name)\" ]"
-kubectl get persistentvolumeclaims
+kubectl get persistentvolumeclaims -o custom-columns=NAME:.metadata.name,STATUS:.status.phase,VOLUME:.spec.volumeName,CAPACITY:.status.capacity.storage
 
 step "Leaving: the operator and the cluster are stopped, their data is removed"

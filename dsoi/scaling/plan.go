@@ -80,18 +80,22 @@ func (p *planner) decide(wrong error) *v1beta1.ScalingStatus {
 	status := &v1beta1.ScalingStatus{ObservedGeneration: p.scaling.GetGeneration()}
 	status.Conditions = append(status.Conditions, p.scaling.ScalingStatus().Conditions...)
 	for i := range p.spec.Autoscaling {
-		status.Nodes = append(status.Nodes, p.decideEntry(&p.spec.Autoscaling[i]))
+		status.Nodes = append(status.Nodes, p.decideEntry(i))
 	}
 	p.setConditions(status, wrong)
 	return status
 }
 
-func (p *planner) decideEntry(e *v1beta1.NodeScaling) v1beta1.NodeScalingStatus {
+func (p *planner) decideEntry(i int) v1beta1.NodeScalingStatus {
+	e := &p.spec.Autoscaling[i]
 	was := p.was[e.Name]
 	is := v1beta1.NodeScalingStatus{Name: e.Name, Value: was.Value, Replicas: was.Replicas, LastScaleTime: was.LastScaleTime}
-	err := p.decidePods(e, &is)
-	if storageErr := p.decideVolumes(e, was, &is); err == nil {
-		err = storageErr
+	err := p.sameAsBefore(i)
+	if err == nil {
+		err = p.decidePods(e, &is)
+		if storageErr := p.decideVolumes(e, was, &is); err == nil {
+			err = storageErr
+		}
 	}
 	if t, ok := err.(trouble); ok { //nolint:errorlint // they are never wrapped
 		is.Reason, is.Message = t.reason, shorten(t.message)
@@ -100,6 +104,18 @@ func (p *planner) decideEntry(e *v1beta1.NodeScaling) v1beta1.NodeScalingStatus 
 		p.tellTrouble(is, was)
 	}
 	return is
+}
+
+// sameAsBefore refuses an entry for a node that an earlier one is for, under its other name: they would pull it to and
+// fro.
+func (p *planner) sameAsBefore(i int) error {
+	name := p.spec.Autoscaling[i].Name
+	for _, other := range p.spec.Autoscaling[:i] {
+		if sameNode(dsoi.ScaledCluster(p.scaling), other.Name, name) {
+			return because(ReasonInvalidSpec, "%q is the same node; want one entry for it", other.Name)
+		}
+	}
+	return nil
 }
 
 func isOn(s *v1beta1.ReplicaScaling) bool { return s != nil && ptr.Deref(s.Enable, true) }

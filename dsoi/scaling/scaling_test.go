@@ -208,6 +208,19 @@ func TestVolumesThatCannotGrow(t *testing.T) {
 	assert.Equal(t, ReasonTargetNotFound, s.ready().Reason)
 }
 
+// A node goes by two names. Two entries would pull it to and fro.
+func TestTwoEntriesOfOneNode(t *testing.T) {
+	src := newSource(t, "50")
+	most := byURL("kv-storage", src.url)
+	most.Spec.MinReplica = ptr.To[int32](4)
+	s := perform(t, aScaling(byURL("storage", src.url), most), aSet("storage", 2))
+	assert.Empty(t, s.passes(0))
+	assert.EqualValues(t, 2, s.replicas("kv-storage"), "the first one holds")
+	assert.Equal(t, ReasonInvalidSpec, s.ready().Reason)
+	assert.Equal(t, `kv-storage: "storage" is the same node; want one entry for it`, s.ready().Message)
+	assert.Empty(t, s.scaling().Status.Nodes[0].Reason)
+}
+
 func TestMistakesInEntriesAreNamed(t *testing.T) {
 	tests := map[string]struct {
 		change func(e *v1beta1.NodeScaling)

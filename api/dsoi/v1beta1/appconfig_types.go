@@ -19,6 +19,13 @@ type AppConfigGroup struct {
 	// Name is what nodes call the group. Two groups of one name are refused.
 	Name string `json:"name"`
 
+	// Scope is common if nodes have the group without naming it, before those that they name; else, and by default, node.
+	Scope ConfigScope `json:"scope,omitempty"`
+
+	// NodeType is the node type that the group is for: a node of another one that names it is refused, and with the scope
+	// common only nodes of this type have it. Default: it is for all.
+	NodeType string `json:"nodeType,omitempty"`
+
 	// Data is a configuration file, as the application wants it.
 	Data string `json:"data,omitempty"`
 
@@ -43,6 +50,16 @@ type AppConfigGroup struct {
 	// Malformed is set if the group couldn't be read.
 	Malformed *Malformed `json:"-"`
 }
+
+// ConfigScope says which nodes have a group.
+type ConfigScope string
+
+const (
+	// ScopeNode: the nodes that name it. It is the default.
+	ScopeNode ConfigScope = "node"
+	// ScopeCommon: all nodes, or all of the group's node type.
+	ScopeCommon ConfigScope = "common"
+)
 
 // appConfigField is what a node's field is called that names its AppConfigGroup.
 const appConfigField = "appConfigGroup"
@@ -95,6 +112,7 @@ func (g *AppConfigGroup) texts() map[string]*string {
 	return map[string]*string{
 		"data": &g.Data, "commonRuntimeProperties": &g.CommonRuntimeProperties,
 		"runtimeProperties": &g.RuntimeProperties, "overrideProperties": &g.OverrideProperties,
+		"scope": (*string)(&g.Scope), "nodeType": &g.NodeType,
 	}
 }
 

@@ -23,17 +23,18 @@ type ClusterSpec struct {
 
 	// K8sConfigGroup are what pods look like to Kubernetes: image, resources, volumes and so on; nodes name the one that
 	// they have. A list of groups that have names, or a map from name to group. Fields of a group: name, image,
-	// imagePullPolicy, serviceAccountName, env, ports, livenessProbe, readinessProbe, startupProbe, resources, volumes,
-	// volumeMounts, storageConfig, service, nodeSelector, tolerations, affinity, podMetadata, securityContext,
-	// containerSecurityContext, updateStrategy, podDisruptionBudget. An unknown field is refused.
+	// imagePullPolicy, serviceAccountName, env, ports, livenessProbe, readinessProbe, startupProbe, minReadySeconds,
+	// resources, volumes, volumeMounts, storageConfig, service, nodeSelector, tolerations, affinity, podMetadata,
+	// securityContext, containerSecurityContext, updateStrategy, podDisruptionBudget. An unknown field is refused.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:pruning:PreserveUnknownFields
 	K8sConfigGroup K8sConfigGroups `json:"k8sConfigGroup,omitempty"`
 
 	// AppConfigGroup are the application's own configuration; nodes name the ones that they have. A list of groups that
-	// have names, or a map from name to group. Fields of a group: name, data, files, commonRuntimeProperties,
-	// runtimeProperties, overrideProperties; and what the application's operator knows beside them.
+	// have names, or a map from name to group. Fields of a group: name, scope, nodeType, data, files,
+	// commonRuntimeProperties, runtimeProperties, overrideProperties; and what the application's operator knows beside
+	// them.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:pruning:PreserveUnknownFields

@@ -27,6 +27,7 @@
 //     k8sConfigGroup; nodeAppConfigGroup and myAppConfigGroup of appConfigGroup; order and OrderForCreateUpdate of
 //     deploymentOrder; in a node type of nodeType; in a group port of ports, volumeMount of volumeMounts, startUpProbe
 //     of startupProbe, storageConfigs of storageConfig. Both at once are refused.
+//   - A group of the application's configuration may have a scope, common or node, and a nodeType.
 //   - In a node, the field that names the group of the application's configuration may be called as the application
 //     likes, if the name ends in Config or ConfigGroup (pinotNodeConfig, parseableConfigGroup). It is a name, or a list
 //     of names.

@@ -33,7 +33,7 @@ func TestClusterOfTheDocuments(t *testing.T) {
 	spec := read(t, `
 OrderForCreateUpdate: [broker, controller]
 external: {zookeeper: {spec: {zkRuntimeProperties: config}}, metadata: {metaConnections: connection}}
-nodeK8sConfigGroup: {broker-high-mem: {image: i, resources: {limits: {memory: 128Mi}}}}
+nodeK8sConfigGroup: {broker-high-mem: {resources: {limits: {memory: 128Mi}}}}
 nodeAppConfigGroup:
   common: {commonRuntimeProperties: app.config=run}
   broker: {runtimeProperties: app.config=broker, overrideProperties: app.override=newbroker}

@@ -18,7 +18,7 @@ type K8sConfigGroup struct {
 	// Name is what nodes call the group. Two groups of one name are refused.
 	Name string `json:"name"`
 
-	// Image of the container, which is called as the node. It is required.
+	// Image of the container, which is called as the node. It is required, unless the application has one of its own.
 	Image string `json:"image"`
 	// ImagePullPolicy is Always, Never or IfNotPresent. Default: as in a pod.
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
@@ -31,11 +31,14 @@ type K8sConfigGroup struct {
 
 	// LivenessProbe of the container. Default: none.
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
-	// ReadinessProbe of the container. Default: none, so that a pod counts as ready once it runs; without one an upgrade
-	// goes on to the next node type before the last one serves.
+	// ReadinessProbe of the container. Default: none, so that a pod counts as ready once it runs for minReadySeconds;
+	// without one an upgrade may go on to the next node type before the last one serves.
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
 	// StartupProbe of the container. Default: none.
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
+	// MinReadySeconds is how long a pod must be ready, without a crash, before the next pod and the next node type are
+	// changed: 0 to 599. Default: 0 with a readinessProbe; without one 5, since a pod that crashes is ready until it does.
+	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
 	// Resources that the container requests and is limited to.
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`

@@ -343,6 +343,11 @@ func (in *K8sConfigGroup) DeepCopyInto(out *K8sConfigGroup) {
 		*out = new(corev1.Probe)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.MinReadySeconds != nil {
+		in, out := &in.MinReadySeconds, &out.MinReadySeconds
+		*out = new(int32)
+		**out = **in
+	}
 	in.Resources.DeepCopyInto(&out.Resources)
 	if in.Volumes != nil {
 		in, out := &in.Volumes, &out.Volumes

@@ -31,14 +31,15 @@ spec:
   order: [coordinator, storage, gateway]
   external: {zookeeper: {spec: {zkConnections: "zk:2181"}}}
   nodeK8sConfigGroup:
-    small: {image: "kv:v1", port: [{containerPort: 7070}]}
+    small: {image: "kv:v1", minReadySeconds: 0, port: [{containerPort: 7070}]}
     data:
       image: "kv:v1"
+      minReadySeconds: 0
       port: [{containerPort: 7070}]
       podDisruptionBudget: {maxUnavailable: 1}
       storageConfig:
       - {name: data, mountPath: /data, spec: {accessModes: [ReadWriteOnce], storageClassName: CLASS, resources: {requests: {storage: 1Gi}}}}
-    front: {image: "kv:v1", service: {ports: [{port: 80}]}}
+    front: {image: "kv:v1", minReadySeconds: 0, service: {ports: [{port: 80}]}}
   nodeAppConfigGroup:
     common: {commonRuntimeProperties: "a=1"}
     storage: {runtimeProperties: "b=2", overrideProperties: "a=3"}

@@ -222,12 +222,15 @@ func change[T client.Object](w *world, obj T, name string, change func(T)) {
 }
 
 // told returns what events of a reason say of stores.
-func (w *world) told(reason string) (notes []string) {
+func (w *world) told(reason string) []string { return w.toldOf("KVStore", reason) }
+
+// toldOf returns what events of a reason say of a kind.
+func (w *world) toldOf(kind, reason string) (notes []string) {
 	w.Helper()
 	var events corev1.EventList
 	require.NoError(w, w.client.List(w.Context(), &events, client.InNamespace(w.namespace)))
 	for _, e := range events.Items {
-		if e.InvolvedObject.Kind == "KVStore" && e.Reason == reason {
+		if e.InvolvedObject.Kind == kind && e.Reason == reason {
 			notes = append(notes, e.Message)
 		}
 	}

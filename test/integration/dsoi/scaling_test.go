@@ -18,6 +18,7 @@ import (
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	kv "github.com/armature-dev/armature/examples/kvstore/api/v1"
 	"github.com/armature-dev/armature/examples/kvstore/operator"
 )
@@ -82,6 +83,8 @@ func TestScaleByAnEndpoint(t *testing.T) {
 
 	g.value.Store(0)
 	w.eventually("the store to shrink", func() bool { return w.replicas() == 1 })
+	w.eventually("both to be told", func() bool { return len(w.toldOf("KVStoreScaling", "Scaled")) >= 2 })
+	assert.Empty(t, w.toldOf("KVStoreScaling", events.ReasonApplyFailed), "nothing went wrong")
 
 	s := &kv.KVStoreScaling{}
 	require.NoError(t, w.client.Delete(t.Context(), read(w, &corev1.Secret{}, "auth")))

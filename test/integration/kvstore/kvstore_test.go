@@ -26,6 +26,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -79,8 +80,13 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, err)
 	programs := t.TempDir()
 	require.NoError(t, os.Symlink(self, filepath.Join(programs, "kvstore")))
+	for name, script := range map[string]string{"idle": "exec sleep 1000", "crashing": "sleep 1; exit 3"} {
+		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755)) //nolint:gosec // it is run
+	}
+	seen := operator.Cache()
+	seen.DefaultNamespaces = map[string]cache.Config{w.namespace: {}} // tests run side by side
 	mgr, err := ctrl.NewManager(testcluster.Config(t), ctrl.Options{
-		Scheme: scheme, Metrics: server.Options{BindAddress: "0"}, Cache: operator.Cache(),
+		Scheme: scheme, Metrics: server.Options{BindAddress: "0"}, Cache: seen,
 		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 	})
@@ -183,6 +189,7 @@ func (w *world) reads(key, want string) {
 
 // TestKVStore is the life of a store, as hack/example-kvstore.sh shows it.
 func TestKVStore(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	class := w.volumes(4)
 	w.apply("rbac.yaml")
@@ -253,6 +260,33 @@ func TestKVStore(t *testing.T) {
 		return len(w.pods(store.Coordinator))+len(w.pods(store.Storage))+len(w.pods(store.Gateway)) == 0
 	})
 	assert.Nil(t, read(w, &corev1.PersistentVolumeClaim{}, "data-demo-storage-0").DeletionTimestamp)
+}
+
+// TestACrashWithoutAProbe upgrades to a program that runs for a second, in which its pods are ready: neither the next pod
+// nor the next node type may be changed in that second.
+func TestACrashWithoutAProbe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.NoError(t, w.client.Create(t.Context(), &v1.KVStore{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "demo"},
+		Spec: v1.KVStoreSpec{ClusterSpec: v1beta1.ClusterSpec{
+			DeploymentOrder: []string{store.Storage, store.Gateway},
+			K8sConfigGroup:  v1beta1.K8sConfigGroups{{Name: "data", Image: "idle:v1"}, {Name: "front", Image: "idle:v1"}},
+			Nodes: v1beta1.Nodes{
+				{Name: "storage", NodeType: store.Storage, Replicas: ptr.To[int32](2), K8sConfigGroup: "data"},
+				{Name: "gateway", Kind: "Deployment", NodeType: store.Gateway, K8sConfigGroup: "front"},
+			},
+		}},
+	}))
+	w.becomesReady()
+	w.change(func(demo *v1.KVStore) {
+		group(demo, "data").Image, group(demo, "front").Image = "crashing:v2", "idle:v2"
+	})
+	w.eventually("the upgrade to halt", func() bool { return w.demo().Status.Phase == v1beta1.ClusterHalted })
+	stalled := meta.FindStatusCondition(w.demo().Status.Conditions, builder.ConditionStalled)
+	assert.Contains(t, stalled.Message, "node storage: pod demo-storage-1: container storage: CrashLoopBackOff, last exit code 3")
+	assert.Equal(t, "idle:v1", read(w, &appsv1.Deployment{}, "demo-gateway").Spec.Template.Spec.Containers[0].Image)
+	assert.Equal(t, "idle:v1", read(w, &corev1.Pod{}, "demo-storage-0").Spec.Containers[0].Image)
 }
 
 func (w *world) pods(kind string) []corev1.Pod {
