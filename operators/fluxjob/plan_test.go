@@ -320,6 +320,51 @@ func TestFailures(t *testing.T) {
 	assert.Nil(t, s.job.Status.Admission)
 }
 
+// A MiniCluster that can never be made must not hold its share for ever, and one that could be must say what is in the way.
+func TestAMiniClusterThatIsNotMade(t *testing.T) {
+	s := admitted(t)
+	cluster := clusterOf(s.job, v1alpha1.MiniClusterStateStarting)
+	ready := metav1.Condition{Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonNotOwned, Message: "someone else's"}
+	cluster.Status.Conditions = []metav1.Condition{ready}
+	s.children = []client.Object{cluster}
+	assert.Equal(t, []string{events.ReasonNotOwned}, s.step(6))
+	assert.Equal(t, v1alpha1.FluxJobStarting, s.job.Status.State)
+	assert.Contains(t, s.message(builder.ConditionReady), "someone else's")
+
+	stalled := metav1.Condition{
+		Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: events.ReasonApplyFailed, Message: "no such thing", ObservedGeneration: 1}
+	cluster.Status.Conditions = []metav1.Condition{stalled}
+	s.children = []client.Object{cluster, jobOf(2)}
+	s.step(7)
+	assert.Nil(t, s.job.Status.CompletionTime, "it runs, whatever else can't be made")
+
+	s.children = []client.Object{cluster}
+	assert.Equal(t, []string{v1alpha1.ReasonInvalidSpec}, s.step(8))
+	assert.Equal(t, v1alpha1.FluxJobFailed, s.job.Status.State)
+	assert.Equal(t, "the MiniCluster is refused: no such thing", s.message(v1alpha1.ConditionFailed))
+	cluster.Spec.Suspend = true
+	s.step(9)
+	assert.Nil(t, s.job.Status.Admission)
+}
+
+// What a pass that goes wrong reports in Ready, the builder takes back later.
+func TestTheEndIsSaidAgainAfterAnError(t *testing.T) {
+	for want, failed := range map[string]bool{"True Succeeded": false, "False LeaderFailed": true} {
+		s := running(t)
+		over := clusterOf(s.job, v1alpha1.MiniClusterStateSucceeded, v1alpha1.ConditionSucceeded)
+		if failed {
+			over.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonLeaderFailed}}
+		}
+		s.children = []client.Object{over, stopped(0)}
+		s.step(10)
+		meta.RemoveStatusCondition(&s.job.Status.Conditions, builder.ConditionReady)
+		meta.RemoveStatusCondition(&s.job.Status.Conditions, builder.ConditionStalled)
+		s.step(11)
+		assert.Equal(t, want, s.is(builder.ConditionReady))
+		assert.Equal(t, failed, s.is(builder.ConditionStalled) == "True LeaderFailed")
+	}
+}
+
 func TestAnInvalidJob(t *testing.T) {
 	job := makeJob("a", 1, func(s *v1alpha1.FluxJobSpec) {
 		s.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("-1")}}
