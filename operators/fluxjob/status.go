@@ -11,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/fluxjob/needs"
 	"github.com/armature-dev/armature/operators/internal/message"
 )
 
@@ -88,7 +89,7 @@ func (p *step) starting() {
 // admitted says that the job no longer waits for resources.
 func (p *step) admitted() {
 	a := p.status.Admission
-	how := fmt.Sprintf("queue %q reserved %d pods", p.status.Queue, a.Pods)
+	how := fmt.Sprintf("queue %q reserved %s", p.status.Queue, much(needs.NumberOfPods, int64(a.Pods)))
 	if a.Queue == "" {
 		how = fmt.Sprintf("Kueue's queue %q holds the pods back until there is room", p.status.Queue)
 	}

@@ -136,3 +136,14 @@ func TestAnInvalidJob(t *testing.T) {
 	assert.Equal(t, v1alpha1.FluxJobWaiting, s.job.Status.State)
 	assert.Empty(t, s.is(builder.ConditionStalled))
 }
+
+func TestAmountsAsPeopleReadThem(t *testing.T) {
+	for want, given := range map[string]struct {
+		name   string
+		amount int64
+	}{
+		"1 pod": {"pods", 1}, "2 pods": {"pods", 2}, "500m cpu": {"cpu", 500}, "1Gi memory": {"memory", 1 << 30},
+	} {
+		assert.Equal(t, want, much(given.name, given.amount))
+	}
+}
