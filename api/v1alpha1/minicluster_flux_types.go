@@ -60,7 +60,7 @@ type MiniClusterFlux struct {
 	Topology string `json:"topology,omitempty"`
 
 	// BrokerConfig is the whole broker.toml, in place of the one that the operator makes. Its curve_cert must be
-	// <mountPath>/config/curve.cert. Default: made by the operator.
+	// <mountPath>/config/curve/curve.cert. Default: made by the operator.
 	// +optional
 	BrokerConfig string `json:"brokerConfig,omitempty"`
 

@@ -12,7 +12,7 @@ type MiniClusterPod struct {
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// Labels of each pod. The operator's own can't be changed.
+	// Labels of each pod. Those that the operator or the Job sets itself are refused.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 

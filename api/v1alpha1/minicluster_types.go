@@ -28,6 +28,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (has(self.spec.maxSize) ? self.spec.maxSize : 0) == (has(oldSelf.spec.maxSize) ? oldSelf.spec.maxSize : 0)",message="spec.maxSize can't be changed once the MiniCluster has started: it is in every broker's configuration"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (self.spec.containers == oldSelf.spec.containers && has(self.spec.flux) == has(oldSelf.spec.flux) && (!has(self.spec.flux) || self.spec.flux == oldSelf.spec.flux) && has(self.spec.pod) == has(oldSelf.spec.pod) && (!has(self.spec.pod) || self.spec.pod == oldSelf.spec.pod) && has(self.spec.network) == has(oldSelf.spec.network) && (!has(self.spec.network) || self.spec.network == oldSelf.spec.network))",message="spec.containers, flux, pod and network can't be changed once the MiniCluster has started; create another one"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (self.spec.tasks == oldSelf.spec.tasks && has(self.spec.interactive) == has(oldSelf.spec.interactive) && has(self.spec.services) == has(oldSelf.spec.services) && (!has(self.spec.services) || self.spec.services == oldSelf.spec.services) && has(self.spec.logging) == has(oldSelf.spec.logging) && (!has(self.spec.logging) || self.spec.logging == oldSelf.spec.logging) && has(self.spec.archive) == has(oldSelf.spec.archive) && (!has(self.spec.archive) || self.spec.archive == oldSelf.spec.archive) && has(self.spec.jobLabels) == has(oldSelf.spec.jobLabels) && (!has(self.spec.jobLabels) || self.spec.jobLabels == oldSelf.spec.jobLabels) && has(self.spec.resourceClaims) == has(oldSelf.spec.resourceClaims) && (!has(self.spec.resourceClaims) || self.spec.resourceClaims == oldSelf.spec.resourceClaims) && has(self.spec.shareProcessNamespace) == has(oldSelf.spec.shareProcessNamespace))",message="spec.tasks, interactive, services, logging, archive, jobLabels, resourceClaims and shareProcessNamespace can't be changed once the MiniCluster has started; create another one"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || !has(oldSelf.status.state) || !(oldSelf.status.state in ['Starting', 'Restarting']) || (has(self.spec.suspend) && self.spec.suspend) || (has(self.spec.flux) && has(self.spec.flux.disable) && self.spec.flux.disable) || ((has(self.spec.minSize) ? self.spec.minSize : 0) == (has(oldSelf.spec.minSize) ? oldSelf.spec.minSize : 0) && (self.spec.size >= oldSelf.spec.size || (has(self.spec.minSize) && self.spec.minSize > 0) || !has(oldSelf.status.startSize) || self.spec.size >= oldSelf.status.startSize))",message="until the MiniCluster runs, its brokers wait for the quorum that they were started with: spec.size can't go below it (minSize, or without it the size at the start), and minSize can't be changed; set spec.suspend to change them"
 type MiniCluster struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -76,13 +77,15 @@ type MiniClusterSpec struct {
 	Services []MiniClusterContainer `json:"services,omitempty"`
 
 	// Size is how many pods the cluster has, the leader included; kubectl scale changes it, down by the highest ranks.
-	// At least 1, the default, and minSize; at most maxSize. Without maxSize it can't grow beyond its first value.
+	// At least 1, the default, and minSize; at most maxSize. Without maxSize it can't grow beyond its first value. Until the
+	// work begins it can't go below the quorum, for which the brokers wait, except while it is suspended.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	Size int32 `json:"size,omitempty"`
 
-	// MinSize is how many brokers must be there for the work to begin (the quorum). 0, the default, means size.
+	// MinSize is how many brokers must be there for the work to begin (the quorum). 0, the default, means size. It can't be
+	// changed while the brokers wait for it, but for while the cluster is suspended.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinSize int32 `json:"minSize,omitempty"`
@@ -144,8 +147,8 @@ type MiniClusterSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="managedBy can't be changed"
 	ManagedBy *string `json:"managedBy,omitempty"`
 
-	// JobLabels are labels of the Job, and of its pods, besides pod.labels, which go before them. The operator's own
-	// labels can't be changed.
+	// JobLabels are labels of the Job, and of its pods, besides pod.labels, which go before them. Those that the operator
+	// or the Job sets itself are refused.
 	// +optional
 	JobLabels map[string]string `json:"jobLabels,omitempty"`
 

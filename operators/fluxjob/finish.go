@@ -3,12 +3,13 @@ package fluxjob
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // outcome is how a job ended.
@@ -54,6 +55,9 @@ func (p *step) over() {
 	p.leave()
 	for i := range p.status.Conditions {
 		p.status.Conditions[i].ObservedGeneration = p.job.Generation
+	}
+	if finished := meta.FindStatusCondition(p.job.Status.Conditions, v1alpha1.ConditionJobFinished); finished != nil {
+		p.sumUp(p.job.Status.State == v1alpha1.FluxJobSucceeded, finished.Reason, finished.Message)
 	}
 	if p.job.Status.ObservedGeneration != p.job.Generation && p.job.Status.ObservedGeneration != 0 {
 		p.plan.Events = append(p.plan.Events, events.Warning(v1alpha1.ReasonChangeIgnored, fmt.Sprintf(

@@ -71,8 +71,8 @@ func (p *step) run() {
 		p.end(outcomeOf(p.cluster, p.now))
 	case p.status.Admission.Evicted != nil:
 		p.giveBack()
-	case p.cluster != nil && refusal(p.cluster) != nil:
-		p.end(outcome{reason: v1alpha1.ReasonInvalidSpec, message: "the MiniCluster is refused: " + refusal(p.cluster).Message, at: p.now})
+	case p.refusal() != nil:
+		p.end(outcome{reason: v1alpha1.ReasonInvalidSpec, message: "the MiniCluster is refused: " + p.refusal().Message, at: p.now})
 	default:
 		p.work()
 	}

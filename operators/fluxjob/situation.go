@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
 
@@ -75,14 +76,22 @@ func isOver(c *v1alpha1.MiniCluster) bool {
 		meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionFailed)
 }
 
-// refusal is the condition of a MiniCluster whose spec can't be carried out, nil if it can.
-func refusal(c *v1alpha1.MiniCluster) *metav1.Condition {
-	stalled := meta.FindStatusCondition(c.Status.Conditions, builder.ConditionStalled)
-	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1alpha1.ReasonInvalidSpec ||
-		stalled.ObservedGeneration != c.Generation {
+// refusal is the condition of the MiniCluster if it can't be carried out, nil if it can: its own operator finds its spec
+// invalid, or, before there is a Job of it, the API server does of what is to be made.
+func (s *situation) refusal() *metav1.Condition {
+	c := s.cluster
+	if c == nil {
 		return nil
 	}
-	return stalled
+	stalled := meta.FindStatusCondition(c.Status.Conditions, builder.ConditionStalled)
+	switch {
+	case stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.ObservedGeneration != c.Generation:
+		return nil
+	case stalled.Reason == v1alpha1.ReasonInvalidSpec, stalled.Reason == events.ReasonApplyFailed && len(s.jobs) == 0:
+		return stalled
+	default:
+		return nil
+	}
 }
 
 // hasEnded reports whether a Job is complete or has failed: it is so only once its pods have ended.

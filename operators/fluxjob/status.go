@@ -10,6 +10,8 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/fluxjob/needs"
 	"github.com/armature-dev/armature/operators/internal/message"
 )
 
@@ -87,7 +89,7 @@ func (p *step) starting() {
 // admitted says that the job no longer waits for resources.
 func (p *step) admitted() {
 	a := p.status.Admission
-	how := fmt.Sprintf("queue %q reserved %d pods", p.status.Queue, a.Pods)
+	how := fmt.Sprintf("queue %q reserved %s", p.status.Queue, much(needs.NumberOfPods, int64(a.Pods)))
 	if a.Queue == "" {
 		how = fmt.Sprintf("Kueue's queue %q holds the pods back until there is room", p.status.Queue)
 	}
@@ -122,6 +124,9 @@ func (p *step) follow() {
 		p.at(v1alpha1.FluxJobRunning, v1alpha1.ReasonRunning, "the command runs")
 	case isReady:
 		p.at(v1alpha1.FluxJobReady, v1alpha1.ReasonPodsReady, "all pods are ready")
+	case isHindered(c):
+		ready := conditionOf(c, builder.ConditionReady)
+		p.at(v1alpha1.FluxJobStarting, ready.Reason, "the MiniCluster can't be made as long as this is so: "+ready.Message)
 	default:
 		p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the pods are starting")
 	}
@@ -135,6 +140,13 @@ func (p *step) follow() {
 	if isRunning {
 		p.set(v1alpha1.ConditionJobRunning, true, v1alpha1.ReasonRunning, "the command runs")
 	}
+}
+
+// isHindered reports whether something keeps a MiniCluster from being made that someone can mend, such as an object of
+// someone else's in its way.
+func isHindered(c *v1alpha1.MiniCluster) bool {
+	reason := conditionOf(c, builder.ConditionReady).Reason
+	return reason == events.ReasonNotOwned || reason == events.ReasonApplyFailed
 }
 
 // wasReady notes that all pods were ready: from then on the queue's readiness timeout is met.
@@ -163,12 +175,20 @@ func (p *step) ended(o outcome) {
 	}
 	p.at(final, v1alpha1.ReasonFinished, "the job has ended")
 	p.set(v1alpha1.ConditionJobFinished, true, o.reason, o.message)
-	p.set(builder.ConditionReady, !failed, o.reason, o.message)
 	if failed {
 		p.set(v1alpha1.ConditionFailed, true, o.reason, o.message)
-		p.set(builder.ConditionStalled, true, o.reason, o.message)
 	} else {
 		p.set(v1alpha1.ConditionSucceeded, true, o.reason, o.message)
+	}
+	p.sumUp(!failed, o.reason, o.message)
+}
+
+// sumUp says what the end means. It is said in each pass after it: what a pass that went wrong reported in its place, the
+// builder takes back and leaves nothing.
+func (p *step) sumUp(succeeded bool, reason, message string) {
+	p.set(builder.ConditionReady, succeeded, reason, message)
+	if !succeeded {
+		p.set(builder.ConditionStalled, true, reason, message)
 	}
 }
 

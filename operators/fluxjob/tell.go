@@ -9,6 +9,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
 
 // told returns the events of what is in the new status and wasn't in the last.
@@ -22,7 +23,8 @@ func (p *step) told() []events.Event {
 		all = append(all, e)
 	}
 	if after.Runs > before.Runs && after.Admission != nil && after.Admission.Queue != "" {
-		tell(events.Normal(v1alpha1.ReasonAdmitted, fmt.Sprintf("admitted by queue %q: %d pods", after.Queue, after.Admission.Pods)))
+		tell(events.Normal(v1alpha1.ReasonAdmitted, fmt.Sprintf("admitted by queue %q: %s", after.Queue,
+			much(needs.NumberOfPods, int64(after.Admission.Pods)))))
 	}
 	if why := newEviction(before.Admission, after.Admission); why != nil {
 		tell(eviction(why))
@@ -77,7 +79,7 @@ func (p *step) changedReason() *metav1.Condition {
 func isObstacle(reason string) bool {
 	switch reason {
 	case v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonQueueNotFound, v1alpha1.ReasonQueueInvalid,
-		v1alpha1.ReasonNamespaceNotAllowed, v1alpha1.ReasonTooLarge:
+		v1alpha1.ReasonNamespaceNotAllowed, v1alpha1.ReasonTooLarge, events.ReasonNotOwned, events.ReasonApplyFailed:
 		return true
 	default:
 		return false

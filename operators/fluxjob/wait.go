@@ -84,9 +84,8 @@ func (p *step) tooLarge() string {
 	for i := range p.queue.Status.Usage {
 		r := &p.queue.Status.Usage[i]
 		if n := p.amount(r.Name); n > needs.Scaled(corev1.ResourceName(r.Name), r.Largest) {
-			q := needs.Quantity(corev1.ResourceName(r.Name), n)
-			return fmt.Sprintf("it needs %s %s, and FluxSetup %q can give at most %s to one job",
-				q.String(), r.Name, p.queue.Name, r.Largest.String())
+			return fmt.Sprintf("it needs %s, and FluxSetup %q can give at most %s to one job",
+				much(r.Name, n), p.queue.Name, r.Largest.String())
 		}
 	}
 	return ""
@@ -94,6 +93,15 @@ func (p *step) tooLarge() string {
 
 // amount is how much the job needs of what a quota names.
 func (p *step) amount(name string) int64 { return needs.Counted(p.job, p.status.Size, name) }
+
+// much renders an amount of what a quota names: 1 pod, 2 pods, 500m cpu.
+func much(name string, amount int64) string {
+	if name == needs.NumberOfPods && amount == 1 {
+		return "1 pod"
+	}
+	q := needs.Quantity(corev1.ResourceName(name), amount)
+	return q.String() + " " + name
+}
 
 // placeReason says why the job waits in the line, as far as the line tells.
 func (p *step) placeReason() (reason, message string) {
@@ -108,9 +116,8 @@ func (p *step) placeReason() (reason, message string) {
 		}
 		switch place.Reason {
 		case v1alpha1.ReasonQuotaExceeded:
-			resource := corev1.ResourceName(place.Resource)
-			q := needs.Quantity(resource, p.amount(place.Resource))
-			return place.Reason, fmt.Sprintf("it needs %s %s, and queue %q has less to give now", q.String(), place.Resource, name)
+			return place.Reason, fmt.Sprintf("it needs %s, and queue %q has less to give now",
+				much(place.Resource, p.amount(place.Resource)), name)
 		case v1alpha1.ReasonMakingRoom:
 			return place.Reason, fmt.Sprintf("queue %q has room as soon as those are gone who are leaving", name)
 		case v1alpha1.ReasonBehindOthers:

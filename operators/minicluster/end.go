@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -85,6 +86,7 @@ func (w *planning) afterwards() {
 	for i := range w.status.Conditions {
 		w.status.Conditions[i].ObservedGeneration = w.c.Generation
 	}
+	w.sumUp()
 	w.status.Size, w.status.ReadyPods = w.scene.count(size(w.c))
 	w.plan.Prune = []client.Object{&appsv1.Deployment{}} // the services
 	if w.c.Spec.Cleanup {
@@ -100,6 +102,17 @@ func (w *planning) afterwards() {
 	ttl := runpolicy.Expiry(w.c.Status.CompletionTime, w.c.Spec.TTLSecondsAfterFinished, w.seen.Now)
 	w.plan.DeleteOwner = ttl.Due
 	w.again(ttl.Left)
+}
+
+// sumUp says once more what the end means. What a pass that went wrong reported in its place, the builder takes back and
+// leaves nothing.
+func (w *planning) sumUp() {
+	if c := w.was(v1alpha1.ConditionSucceeded); c.Status == metav1.ConditionTrue {
+		w.set(builder.ConditionReady, true, c.Reason, c.Message)
+	}
+	if c := w.was(v1alpha1.ConditionFailed); c.Status == metav1.ConditionTrue {
+		w.stall(c.Reason, c.Message)
+	}
 }
 
 // terminate is what there is to do for a cluster that is being deleted: all it has goes with it.

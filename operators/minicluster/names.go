@@ -15,6 +15,8 @@ const (
 	LabelUID = "api.practice.com/minicluster-uid"
 	// LabelAttempt is the label of the Job and its pods that says how often the cluster was started again before.
 	LabelAttempt = "api.practice.com/restart-attempt"
+	// LabelRole is the label of the services' pod that tells it from those of the Job.
+	LabelRole = "api.practice.com/role"
 	// LabelQueue is Kueue's label for the queue of a Job. A MiniCluster that has it hands it on to its Job.
 	LabelQueue = "kueue.x-k8s.io/queue-name"
 	// LabelPriority is Kueue's label for the priority of a Job, which is handed on with the queue.
@@ -44,9 +46,10 @@ func domain(c *v1alpha1.MiniCluster) string {
 
 // Directories in the containers.
 const (
-	scriptsDir = "/minicluster/scripts"
-	configDir  = "/minicluster/config"
-	curveDir   = "/minicluster/curve"
+	ownDir     = "/minicluster"
+	scriptsDir = ownDir + "/scripts"
+	configDir  = ownDir + "/config"
+	curveDir   = ownDir + "/curve"
 )
 
 // baseDir is where Flux and its state are.

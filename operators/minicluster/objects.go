@@ -57,7 +57,7 @@ func headlessService(c *v1alpha1.MiniCluster) *corev1.Service {
 
 // services renders what runs the services' pod: one, never two at a time, and another when it is lost.
 func services(c *v1alpha1.MiniCluster) *appsv1.Deployment {
-	own := map[string]string{LabelMiniCluster: c.Name, LabelUID: string(c.UID), "api.practice.com/role": "services"}
+	own := map[string]string{LabelMiniCluster: c.Name, LabelUID: string(c.UID), LabelRole: "services"}
 	spec := podSpec(c, c.Spec.Services)
 	spec.Hostname = servicesName(c)
 	spec.Volumes = append(spec.Volumes, sideVolumes(c)...)

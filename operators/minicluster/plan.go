@@ -116,7 +116,8 @@ func (w *planning) certificate() builder.Child {
 // isPrepared reports whether all that the pods need is there.
 func (w *planning) isPrepared() bool {
 	c := w.c
-	ready := named[*corev1.ConfigMap](w.seen, scriptsName(c)) != nil && named[*corev1.Service](w.seen, headlessName(c)) != nil
+	ready := named[*corev1.ConfigMap](w.seen, scriptsName(c)) != nil && named[*corev1.Service](w.seen, headlessName(c)) != nil &&
+		(len(c.Spec.Services) == 0 || named[*appsv1.Deployment](w.seen, servicesName(c)) != nil)
 	if c.Spec.Flux.Disable {
 		return ready
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 )
 
 // maxName bounds a MiniCluster's name, so that a rank can follow it in a host's name.
@@ -102,6 +103,7 @@ func validateContainers(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorLi
 			errs = append(errs, validateBeside(s, path)...)
 		}
 	}
+	errs = append(errs, validateVariables(c.Spec.Flux.Environment, spec.Child("flux", "environment"))...)
 	for i := range c.Spec.Containers {
 		s, name := &c.Spec.Containers[i], c.Spec.Containers[i].Name
 		if i == at {
@@ -123,12 +125,7 @@ func validateContainers(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorLi
 }
 
 func validateEnvironment(s *v1alpha1.MiniClusterContainer, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range sortedKeys(s.Environment) {
-		for _, detail := range validation.IsEnvVarName(name) {
-			errs = append(errs, field.Invalid(path.Child("environment").Key(name), name, detail))
-		}
-	}
+	errs := validateVariables(s.Environment, path.Child("environment"))
 	for _, name := range sortedKeys(s.Secrets) {
 		path := path.Child("secrets").Key(name)
 		for _, detail := range validation.IsEnvVarName(name) {
@@ -136,6 +133,16 @@ func validateEnvironment(s *v1alpha1.MiniClusterContainer, path *field.Path) fie
 		}
 		if _, twice := s.Environment[name]; twice {
 			errs = append(errs, field.Duplicate(path, name))
+		}
+	}
+	return errs
+}
+
+func validateVariables(variables map[string]string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range sortedKeys(variables) {
+		for _, detail := range validation.IsEnvVarName(name) {
+			errs = append(errs, field.Invalid(path.Key(name), name, detail))
 		}
 	}
 	return errs
@@ -162,6 +169,8 @@ func validatePod(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
 	path := spec.Child("pod")
 	errs := metavalidation.ValidateLabels(c.Spec.JobLabels, spec.Child("jobLabels"))
 	errs = append(errs, metavalidation.ValidateLabels(c.Spec.Pod.Labels, path.Child("labels"))...)
+	errs = append(errs, validateOwnLabels(c.Spec.JobLabels, spec.Child("jobLabels"))...)
+	errs = append(errs, validateOwnLabels(c.Spec.Pod.Labels, path.Child("labels"))...)
 	errs = append(errs, apivalidation.ValidateAnnotations(c.Spec.Pod.Annotations, path.Child("annotations"))...)
 	if policy := c.Spec.Pod.RestartPolicy; policy != "" && policy != "Never" {
 		errs = append(errs, field.NotSupported(path.Child("restartPolicy"), policy, []string{"Never"}))
@@ -172,6 +181,18 @@ func validatePod(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
 		}
 	}
 	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
+	return errs
+}
+
+// validateOwnLabels looks for labels that would have no effect, since the operator or the Job controller sets them.
+func validateOwnLabels(labels map[string]string, path *field.Path) field.ErrorList {
+	own := []string{LabelMiniCluster, LabelUID, LabelAttempt, LabelRole, builder.LabelManagedBy, "job-name", "controller-uid"}
+	var errs field.ErrorList
+	for _, name := range sortedKeys(labels) {
+		if slices.Contains(own, name) || strings.HasPrefix(name, "batch.kubernetes.io/") {
+			errs = append(errs, field.Forbidden(path.Key(name), "it is set by the operator or by the Job, which find their pods by it"))
+		}
+	}
 	return errs
 }
 

@@ -3,6 +3,7 @@ package minicluster
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -16,6 +17,9 @@ import (
 func validateVolumes(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
 	taken := []string{scriptsDir, configDir, curveDir, baseDir(c), privateDir(c)}
 	errs := validateVolumesOf(c.Spec.Containers, taken, spec.Child("containers"))
+	if base := baseDir(c); strings.HasPrefix(base+"/", ownDir+"/") {
+		errs = append(errs, field.Invalid(spec.Child("flux", "container", "mountPath"), base, ownDir+" is where the operator's own files are mounted"))
+	}
 	return append(errs, validateVolumesOf(c.Spec.Services, taken, spec.Child("services"))...)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -24,6 +25,7 @@ type cohort struct {
 
 	jobs    []*v1alpha1.FluxJob // those that queue.State's jobs are
 	pending int                 // how many wait for self, also those that can't be admitted as they are
+	aside   *metav1.Time        // when the first of those was created that wait for self and are not among jobs
 }
 
 // gather returns the cohort of a setup, and what is to be decided about.
@@ -155,10 +157,11 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 			c.pending++
 		}
 		size := needs.Size(job, setup)
-		if limit := setup.Spec.MiniCluster.MaxSize; limit != nil && needs.Most(job, size) > *limit {
-			continue
-		}
-		if !allowed[i](namespaces[job.Namespace]) || len(needs.Problems(job)) > 0 {
+		limit := setup.Spec.MiniCluster.MaxSize
+		if limit != nil && needs.Most(job, size) > *limit || !allowed[i](namespaces[job.Namespace]) || len(needs.Problems(job)) > 0 {
+			if i == c.self {
+				c.aside = earlier(c.aside, &job.CreationTimestamp)
+			}
 			continue
 		}
 		place := needs.Place(job, setup)

@@ -47,13 +47,25 @@ func (c *cohort) marks(d *queue.Decisions) []v1alpha1.FluxLineMark {
 	return marks
 }
 
-// longestWait returns when the first of those who wait was created.
-func (c *cohort) longestWait(d *queue.Decisions) *metav1.Time {
-	var first *metav1.Time
-	for _, i := range d.Waiting[c.self] {
-		if t := &c.jobs[i].CreationTimestamp; first == nil || t.Before(first) {
-			first = t
+// longestWait returns when the first of those who wait was created, those included who can't be admitted as they are.
+func (c *cohort) longestWait(state *queue.State, d *queue.Decisions) *metav1.Time {
+	admitted := make([]bool, len(c.jobs))
+	for _, i := range d.Admitted {
+		admitted[i] = true
+	}
+	first := c.aside
+	for i, job := range c.jobs {
+		if state.Jobs[i].Setup == c.self && !admitted[i] {
+			first = earlier(first, &job.CreationTimestamp)
 		}
 	}
 	return first.DeepCopy()
+}
+
+// earlier returns the earlier of two times. Nil is none.
+func earlier(a, b *metav1.Time) *metav1.Time {
+	if a == nil || b.Before(a) {
+		return b
+	}
+	return a
 }

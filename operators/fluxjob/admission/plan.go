@@ -35,7 +35,7 @@ func Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan[*v1alpha1.F
 		ObservedGeneration: setup.Generation,
 		Reservations:       c.enter(&state, &d, now),
 		Usage:              c.usage(&d),
-		LongestWaitSince:   c.longestWait(&d),
+		LongestWaitSince:   c.longestWait(&state, &d),
 		Line:               c.line(&d),
 		Marks:              c.marks(&d),
 		Conditions:         slices.Clone(setup.Status.Conditions),

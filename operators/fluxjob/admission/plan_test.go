@@ -99,6 +99,20 @@ func TestWhoIsAdmitted(t *testing.T) {
 	}
 }
 
+func TestTheLongestWaitIsThatOfAllWhoWait(t *testing.T) {
+	large := makeJob("large", 1, func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](4) })
+	huge := makeJob("huge", 2, func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](9) })
+	bounds := func(s *v1alpha1.FluxSetup) { s.Spec.MiniCluster.MaxSize = ptr.To[int32](8) }
+	runs, waits := makeJob("runs", 0), makeJob("waits", 3)
+	longest := func(jobs ...client.Object) *metav1.Time {
+		return settle(t, makeSetup("q", podLimit(3), bounds), 10, append(jobs, runs)...).Status.LongestWaitSince
+	}
+	assert.Nil(t, longest())
+	assert.Equal(t, at(3), *longest(waits))
+	assert.Equal(t, at(2), *longest(waits, huge), "over maxSize")
+	assert.Equal(t, at(1), *longest(waits, huge, large), "over the quota")
+}
+
 func TestNamespaces(t *testing.T) {
 	namespace := func(name, team string) *corev1.Namespace {
 		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"team": team}}}

@@ -151,6 +151,9 @@ func TestProblems(t *testing.T) {
 				`spec.miniCluster.containers[1].resources.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0]`},
 		"negative for the pod": {v1alpha1.FluxJobSpec{MiniCluster: &v1alpha1.MiniClusterSpec{Pod: v1alpha1.MiniClusterPod{Resources: list("cpu", "-1")}}},
 			`spec.miniCluster.pod.resources[cpu]: Invalid value: "-1": must be greater than or equal to 0`},
+		"two queues": {v1alpha1.FluxJobSpec{MiniCluster: &v1alpha1.MiniClusterSpec{JobLabels: map[string]string{v1alpha1.LabelKueueQueue: "k"}}},
+			"spec.miniCluster.jobLabels[kueue.x-k8s.io/queue-name]: Forbidden: the job would wait for two queues: " +
+				"give the label to the FluxJob itself, and leave spec.queue out"},
 		"over maxSize": {v1alpha1.FluxJobSpec{Size: ptr.To[int32](5), MiniCluster: &v1alpha1.MiniClusterSpec{MaxSize: 4}},
 			"spec.size: Invalid value: 5: must be at most miniCluster.maxSize, 4"},
 		"under minSize": {v1alpha1.FluxJobSpec{Size: ptr.To[int32](1), MiniCluster: &v1alpha1.MiniClusterSpec{Size: 2, MinSize: 2}},

@@ -33,6 +33,10 @@ func Problems(job *v1alpha1.FluxJob) field.ErrorList {
 	if template == nil {
 		return errs
 	}
+	if _, ok := template.JobLabels[v1alpha1.LabelKueueQueue]; ok {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "miniCluster", "jobLabels").Key(v1alpha1.LabelKueueQueue),
+			"the job would wait for two queues: give the label to the FluxJob itself, and leave spec.queue out"))
+	}
 	errs = append(errs, negative("miniCluster.pod", -1, "", template.Pod.Resources)...)
 	if size := job.Spec.Size; size != nil {
 		if template.MaxSize > 0 && *size > template.MaxSize {

@@ -8,10 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -101,164 +99,6 @@ func TestAQueueMayComeLateAndGo(t *testing.T) {
 	p.waitState("b", v1alpha1.FluxJobSucceeded)
 }
 
-func TestAPreemptedJobStopsLinesUpAndRunsAgain(t *testing.T) {
-	p := newPlace(t)
-	p.manage()
-	p.setup(clusters(1), func(s *v1alpha1.FluxSetupSpec) { s.Preemption = v1alpha1.PreemptionLowerPriority })
-	p.watchPods(1)
-	p.submit("low", forever)
-	p.waitState("low", v1alpha1.FluxJobRunning)
-	p.submit("next", "true") // creation times are whole seconds, so it may be by its name that it comes after low
-	p.submit("urgent", "true", priority(10))
-	p.waitState("urgent", v1alpha1.FluxJobSucceeded)
-
-	low := p.wait("low", "low runs again", func(j *v1alpha1.FluxJob) bool {
-		return j.Status.Runs == 2 && j.Status.State == v1alpha1.FluxJobRunning
-	})
-	assert.Equal(t, v1alpha1.ReasonPreempted, low.Status.LastEviction.Reason)
-	p.oneEvent("low", v1alpha1.ReasonPreempted)
-	p.oneEvent("low", v1alpha1.ReasonRequeued)
-
-	assert.Equal(t, v1alpha1.FluxJobWaiting, p.job("next").Status.State, "it came after low")
-	assert.Empty(t, p.events("next", v1alpha1.ReasonAdmitted))
-
-	require.NoError(t, p.client.Delete(t.Context(), low))
-	p.waitState("next", v1alpha1.FluxJobSucceeded)
-}
-
-func TestACohortTakesBackWhatItLent(t *testing.T) {
-	p := newPlace(t)
-	p.manage()
-	mine, yours := p.namespace+"-mine", p.namespace+"-yours"
-	cohort := func(s *v1alpha1.FluxSetupSpec) {
-		s.Cohort, s.Preemption = p.namespace, v1alpha1.PreemptionLowerPriority
-	}
-	in := func(queue string) func(*v1alpha1.FluxJob) {
-		return func(j *v1alpha1.FluxJob) { j.Spec.Queue = queue }
-	}
-	p.setupNamed(mine, clusters(1), cohort)
-	p.setupNamed(yours, clusters(1), cohort)
-	p.watchPods(2)
-	p.submit("own", forever, in(yours))
-	p.waitState("own", v1alpha1.FluxJobRunning)
-	p.submit("borrower", forever, in(yours))
-	p.waitState("borrower", v1alpha1.FluxJobRunning)
-
-	p.submit("patient", "true", in(mine))
-	p.waitReason("patient", v1alpha1.ReasonQuotaExceeded)
-	p.submit("urgent", "true", in(mine), priority(1))
-	p.waitState("urgent", v1alpha1.FluxJobSucceeded)
-	p.wait("borrower", "borrower had to go", func(j *v1alpha1.FluxJob) bool {
-		return j.Status.LastEviction != nil && j.Status.LastEviction.Reason == v1alpha1.ReasonPreempted
-	})
-	p.waitState("patient", v1alpha1.FluxJobSucceeded)
-	p.waitState("borrower", v1alpha1.FluxJobRunning)
-	assert.Equal(t, int32(1), p.job("own").Status.Runs)
-}
-
-func TestPodsThatAreNotReadyInTimeAreRequeued(t *testing.T) {
-	p := newPlace(t)
-	p.manage()
-	p.setup(clusters(1), func(s *v1alpha1.FluxSetupSpec) {
-		s.Readiness = &v1alpha1.FluxReadiness{TimeoutSeconds: 1, BackoffSeconds: 600, BackoffMaxSeconds: 600}
-	})
-	p.submit("stuck", "true", func(j *v1alpha1.FluxJob) {
-		j.Spec.MiniCluster.Pod.NodeSelector = map[string]string{"no": "such-node"}
-	})
-	p.submit("next", "true", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true })
-	stuck := p.waitReason("stuck", v1alpha1.ReasonBackoff)
-	assert.Equal(t, int32(1), stuck.Status.Requeues)
-	assert.Greater(t, time.Until(stuck.Status.RequeueTime.Time), 5*time.Minute)
-	assert.Empty(t, p.pods("stuck"))
-
-	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) { s.Readiness = nil })
-	p.update("next", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = false })
-	p.waitState("next", v1alpha1.FluxJobSucceeded)
-}
-
-func TestSuspendResumeDrain(t *testing.T) {
-	p := newPlace(t)
-	p.manage()
-	p.setup(clusters(1))
-	p.submit("a", forever)
-	p.waitState("a", v1alpha1.FluxJobRunning)
-	p.update("a", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true })
-	p.waitState("a", v1alpha1.FluxJobSuspended)
-	assert.Empty(t, p.pods("a"))
-	eventually(t, "the queue has it back", func() bool { return p.queue(p.namespace).Status.Admitted == 0 })
-
-	p.update("a", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = false })
-	p.wait("a", "a runs again", func(j *v1alpha1.FluxJob) bool { return j.Status.Runs == 2 && j.Status.State == v1alpha1.FluxJobRunning })
-
-	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHold })
-	p.submit("b", "true")
-	p.waitReason("b", v1alpha1.ReasonQueueStopped)
-	assert.Equal(t, v1alpha1.FluxJobRunning, p.job("a").Status.State)
-	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHoldAndDrain })
-	p.waitReason("a", v1alpha1.ReasonQueueStopped)
-	assert.Empty(t, p.pods("a"))
-
-	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) {
-		s.StopPolicy, s.Quota.MiniClusters = v1alpha1.StopNone, ptr.To[int32](2)
-	})
-	p.waitState("b", v1alpha1.FluxJobSucceeded)
-	p.wait("a", "a runs a third time", func(j *v1alpha1.FluxJob) bool { return j.Status.Runs == 3 && j.Status.State == v1alpha1.FluxJobRunning })
-}
-
-func TestResourcesCountAndWhatCanNeverRunIsTold(t *testing.T) {
-	p := newPlace(t)
-	p.manage()
-	p.setup(func(s *v1alpha1.FluxSetupSpec) {
-		s.Quota = v1alpha1.FluxQuota{Pods: ptr.To[int32](3), Resources: corev1.ResourceList{"cpu": resource.MustParse("300m")}}
-		s.MiniCluster.MaxSize = ptr.To[int32](3)
-		s.QueueingStrategy = v1alpha1.StrictFIFO
-	})
-	cpu := func(q string, size int32) func(*v1alpha1.FluxJob) {
-		return func(j *v1alpha1.FluxJob) {
-			j.Spec.Size = &size
-			j.Spec.MiniCluster.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse(q)}
-		}
-	}
-	p.submit("huge", "true", cpu("200m", 2))
-	assert.Contains(t, p.waitReason("huge", v1alpha1.ReasonTooLarge).Status.Conditions[1].Message, "it needs 400m cpu")
-	p.submit("wide", "true", cpu("1m", 4))
-	p.waitReason("wide", v1alpha1.ReasonTooLarge)
-	p.submit("a", forever, cpu("100m", 2))
-	p.waitState("a", v1alpha1.FluxJobRunning)
-	p.submit("b", "true", cpu("101m", 1))
-	assert.Equal(t, ptr.To[int32](1), p.waitReason("b", v1alpha1.ReasonQuotaExceeded).Status.Position)
-	p.submit("c", "true", cpu("1m", 1))
-	p.waitReason("c", v1alpha1.ReasonBehindOthers)
-	for _, usage := range p.queue(p.namespace).Status.Usage {
-		switch usage.Name {
-		case "pods":
-			assert.Equal(t, "2 of 3, 1 free", fmt.Sprintf("%s of %s, %s free", usage.Used.String(), usage.Quota.String(), usage.Free.String()))
-		case "cpu":
-			assert.Equal(t, "200m of 300m, 100m free", fmt.Sprintf("%s of %s, %s free", usage.Used.String(), usage.Quota.String(), usage.Free.String()))
-		}
-	}
-	require.NoError(t, p.client.Delete(t.Context(), p.job("a")))
-	p.waitState("b", v1alpha1.FluxJobSucceeded)
-	p.waitState("c", v1alpha1.FluxJobSucceeded)
-}
-
-func TestNamespacesThatAreNotSelected(t *testing.T) {
-	p := newPlace(t)
-	p.manage()
-	p.setup(func(s *v1alpha1.FluxSetupSpec) {
-		s.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"queue": p.namespace}}
-	})
-	p.submit("a", "true")
-	p.waitReason("a", v1alpha1.ReasonNamespaceNotAllowed)
-	p.oneEvent("a", v1alpha1.ReasonNamespaceNotAllowed)
-	ns := &corev1.Namespace{}
-	require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Name: p.namespace}, ns))
-	labelled := ns.DeepCopy()
-	metav1.SetMetaDataLabel(&labelled.ObjectMeta, "queue", p.namespace)
-	require.NoError(t, p.client.Patch(t.Context(), labelled, client.MergeFrom(ns)))
-	p.waitState("a", v1alpha1.FluxJobSucceeded)
-}
-
 func TestTheEndAndAfter(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
@@ -291,65 +131,24 @@ func TestKueueCanBeTheQueue(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	p.submit("a", "true", func(j *v1alpha1.FluxJob) {
-		j.Labels, j.Spec.Queue = map[string]string{v1alpha1.LabelKueueQueue: "team"}, ""
+		j.Labels, j.Spec.Queue = map[string]string{v1alpha1.LabelKueueQueue: "team", v1alpha1.LabelKueuePriority: "high", "other": "label"}, ""
 	})
 	p.waitReason("a", v1alpha1.ReasonQueued)
+	cluster := &v1alpha1.MiniCluster{}
+	require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "a"}, cluster))
 	job := &batchv1.Job{}
 	require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "a"}, job))
-	assert.Equal(t, "team", job.Labels[v1alpha1.LabelKueueQueue])
+	for _, labels := range []map[string]string{cluster.Labels, job.Labels} {
+		assert.Equal(t, "team", labels[v1alpha1.LabelKueueQueue])
+		assert.Equal(t, "high", labels[v1alpha1.LabelKueuePriority])
+		assert.NotContains(t, labels, "other")
+	}
 	assert.True(t, *job.Spec.Suspend)
 
 	admitted := job.DeepCopy() // as Kueue does
 	admitted.Spec.Suspend = ptr.To(false)
 	require.NoError(t, p.client.Patch(t.Context(), admitted, client.MergeFrom(job)))
 	p.waitState("a", v1alpha1.FluxJobSucceeded)
-}
-
-func TestBadInputIsRefusedByTheAPIServer(t *testing.T) {
-	p := newPlace(t)
-	cluster := &v1alpha1.MiniClusterSpec{Containers: []v1alpha1.MiniClusterContainer{{Image: "i"}}}
-	with := func(change func(*v1alpha1.MiniClusterSpec)) v1alpha1.FluxJobSpec {
-		c := cluster.DeepCopy()
-		change(c)
-		return v1alpha1.FluxJobSpec{MiniCluster: c, Size: ptr.To[int32](2), DeadlineSeconds: ptr.To[int64](1), BackoffLimit: ptr.To[int32](1)}
-	}
-	jobs := map[string]struct {
-		spec v1alpha1.FluxJobSpec
-		want string
-	}{
-		"neither":  {v1alpha1.FluxJobSpec{}, "exactly one of image and miniCluster must be set"},
-		"both":     {v1alpha1.FluxJobSpec{Image: "i", MiniCluster: cluster}, "exactly one of image and miniCluster must be set"},
-		"command":  {v1alpha1.FluxJobSpec{Command: "c", MiniCluster: cluster}, "command, tasks and resources go with image"},
-		"size":     {v1alpha1.FluxJobSpec{Image: "i", Size: ptr.To[int32](0)}, "should be greater than or equal to 1"},
-		"sizes":    {with(func(c *v1alpha1.MiniClusterSpec) { c.Size = 3 }), "size and miniCluster.size differ"},
-		"max-size": {with(func(c *v1alpha1.MiniClusterSpec) { c.MaxSize = 1 }), "size is over miniCluster.maxSize"},
-		"suspend":  {with(func(c *v1alpha1.MiniClusterSpec) { c.Suspend = true }), "set spec.suspend"},
-		"ttl":      {with(func(c *v1alpha1.MiniClusterSpec) { c.TTLSecondsAfterFinished = ptr.To[int32](1) }), "set spec.ttlSecondsAfterFinished"},
-		"managed":  {with(func(c *v1alpha1.MiniClusterSpec) { c.ManagedBy = ptr.To("x") }), "miniCluster.managedBy can't be set"},
-		"deadline": {with(func(c *v1alpha1.MiniClusterSpec) { c.DeadlineSeconds = ptr.To[int64](1) }), "deadlineSeconds and miniCluster.deadlineSeconds exclude each other"},
-		"backoff":  {with(func(c *v1alpha1.MiniClusterSpec) { c.BackoffLimit = ptr.To[int32](1) }), "backoffLimit and miniCluster.backoffLimit exclude each other"},
-		"munge":    {with(func(c *v1alpha1.MiniClusterSpec) { c.Flux.MungeSecret = "x" }), "flux.mungeSecret is not supported"},
-		"Upper":    {v1alpha1.FluxJobSpec{Image: "i"}, "metadata.name"},
-		"1st":      {v1alpha1.FluxJobSpec{Image: "i"}, "metadata.name must be at most 52 lower case letters"},
-	}
-	for name, tt := range jobs {
-		job := &v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name}, Spec: tt.spec}
-		assert.ErrorContains(t, p.client.Create(t.Context(), job), tt.want, name)
-	}
-	setups := map[string]struct {
-		spec v1alpha1.FluxSetupSpec
-		want string
-	}{
-		"sizes":    {v1alpha1.FluxSetupSpec{MiniCluster: v1alpha1.FluxSetupMiniCluster{Size: ptr.To[int32](3), MaxSize: ptr.To[int32](2)}}, "spec.miniCluster.size: Invalid value: must be at most maxSize"},
-		"alone":    {v1alpha1.FluxSetupSpec{LendingLimit: &v1alpha1.FluxQuota{}}, "mean nothing without a cohort"},
-		"strategy": {v1alpha1.FluxSetupSpec{QueueingStrategy: "LIFO"}, "supported values"},
-		"quota":    {v1alpha1.FluxSetupSpec{Quota: v1alpha1.FluxQuota{Pods: ptr.To[int32](-1)}}, "should be greater than or equal to 0"},
-		"backoff":  {v1alpha1.FluxSetupSpec{Readiness: &v1alpha1.FluxReadiness{TimeoutSeconds: 1, BackoffSeconds: 9, BackoffMaxSeconds: 8}}, "backoffSeconds is over backoffMaxSeconds"},
-	}
-	for name, tt := range setups {
-		setup := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: p.namespace + "-" + name}, Spec: tt.spec}
-		assert.ErrorContains(t, p.client.Create(t.Context(), setup), tt.want, name)
-	}
 }
 
 // A queue at rest, with jobs that run, that wait and that can never run, asks nothing of the API server.

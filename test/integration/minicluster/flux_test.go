@@ -99,6 +99,26 @@ func TestTheQuorumIsEnough(t *testing.T) {
 	p.wait("quorum", "the third one joins", func(c *v1alpha1.MiniCluster) bool { return isTrue(c, v1alpha1.MiniClusterPodsReady) })
 }
 
+// The brokers of a cluster that has not begun its work would wait for ever for ranks that were scaled away.
+func TestTheQuorumStaysUntilTheWorkBegins(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.create("joining", 3, "sleep 600", withFlux(t, func(c *v1alpha1.MiniCluster) {
+		c.Spec.Containers[0].Commands.WorkerPre = `[ "$JOB_COMPLETION_INDEX" != 2 ] || while [ ! -e "$STANDIN/go" ]; do sleep 0.1; done`
+	}))
+	c := p.waitState("joining", v1alpha1.MiniClusterStateStarting)
+	out, err := p.kubectl("scale", "minicluster/joining", "--replicas=2")
+	assert.Error(t, err)
+	assert.Contains(t, out, "brokers wait for the quorum")
+	p.change("joining", func(s *v1alpha1.MiniClusterSpec) { s.Suspend = true })
+	p.waitState("joining", v1alpha1.MiniClusterStateSuspended)
+	p.change("joining", func(s *v1alpha1.MiniClusterSpec) { s.Suspend, s.Size, s.MaxSize = false, 2, 3 })
+	p.wait("joining", "two are enough", func(c *v1alpha1.MiniCluster) bool { return isTrue(c, v1alpha1.MiniClusterPodsReady) })
+	require.NoError(t, os.WriteFile(filepath.Join(c.Spec.Flux.Environment["STANDIN"], "go"), nil, 0o644))
+	out, err = p.kubectl("scale", "minicluster/joining", "--replicas=1")
+	assert.NoError(t, err, out, "it runs")
+}
+
 func TestAnInteractiveClusterWaits(t *testing.T) {
 	p := newPlace(t)
 	p.manage()

@@ -1,0 +1,147 @@
+package queue
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
+)
+
+// Those for whom room is made get it, once those have left who make it: no one takes it from them meanwhile.
+func TestRoomThatIsMadeIsKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCluster(t)
+		c.state.Setups = c.state.Setups[:1]
+		c.state.Setups[0].Preempts = true
+		for range rapid.IntRange(1, 4).Draw(t, "waves") {
+			for range rapid.IntRange(1, 6).Draw(t, "jobs") {
+				c.arrive()
+			}
+			c.decide()
+			if n := len(c.state.Holders); n > 0 {
+				c.end(rapid.IntRange(0, n-1).Draw(t, "ends"))
+			}
+		}
+		jobs := c.state.Jobs
+		promised := map[ID]bool{}
+		for i, why := range c.decide().Why {
+			if why.Reason == MakingRoom {
+				promised[jobs[i].ID] = true
+			}
+		}
+		c.requeue()
+		jobs = c.state.Jobs
+		for _, i := range c.decide().Admitted {
+			delete(promised, jobs[i].ID)
+		}
+		assert.Empty(t, promised)
+	})
+}
+
+// Nobody ends and nobody comes: after some evictions there are no more.
+func TestPreemptionEnds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCluster(t)
+		for i := range c.state.Setups {
+			c.state.Setups[i].Preempts = true
+		}
+		for range rapid.IntRange(1, 4).Draw(t, "waves") {
+			for range rapid.IntRange(1, 6).Draw(t, "jobs") {
+				c.arrive()
+			}
+			c.decide()
+		}
+		for range 10 * len(c.jobs) {
+			c.decide()
+			c.requeue()
+		}
+		before := c.evicted
+		for range 3 {
+			d := c.decide()
+			assert.Empty(t, d.Admitted)
+			c.requeue()
+		}
+		assert.Equal(t, before, c.evicted, "evictions go on")
+	})
+}
+
+// Of one resource, the victims are as few as any that would do with no higher a priority than need be; and none of the
+// victims could have stayed.
+func TestVictimsAreTheFewest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := State{Now: noon, Setups: []Setup{preempts(setup(12))}}
+		left := int64(12)
+		for n := 0; left > 0; n++ {
+			h := holder(n, 0, int32(rapid.IntRange(0, 4).Draw(t, "priority")), rapid.Int64Range(1, min(left, 5)).Draw(t, "holds"))
+			left -= h.Holds[0]
+			s.Holders = append(s.Holders, h)
+		}
+		s.Jobs = []Job{job(99, 0, int32(rapid.IntRange(0, 5).Draw(t, "of priority")), rapid.Int64Range(1, 12).Draw(t, "needs"))}
+		var gone, highest int64
+		for _, e := range Decide(s).Evicted {
+			gone += s.Holders[e.Holder].Holds[0]
+			highest = max(highest, int64(s.Holders[e.Holder].Priority))
+		}
+		evicted := len(Decide(s).Evicted)
+		fewest, lowest := -1, int64(99)
+		for set := range 1 << len(s.Holders) { // all of them
+			var frees, top int64
+			count := 0
+			for i, h := range s.Holders {
+				if set&(1<<i) == 0 {
+					continue
+				}
+				if h.Priority >= s.Jobs[0].Priority {
+					frees = -99
+				}
+				frees += h.Holds[0]
+				top = max(top, int64(h.Priority))
+				count++
+			}
+			if frees >= s.Jobs[0].Needs[0] && (top < lowest || (top == lowest && count < fewest)) {
+				lowest, fewest = top, count
+			}
+		}
+		if fewest < 0 {
+			assert.Zero(t, evicted, "evicted in vain")
+			return
+		}
+		assert.Equal(t, fewest, evicted)
+		assert.Equal(t, lowest, highest)
+		for _, e := range Decide(s).Evicted {
+			assert.Less(t, gone-s.Holders[e.Holder].Holds[0], s.Jobs[0].Needs[0], "%s could have stayed", s.Holders[e.Holder].ID)
+		}
+	})
+}
+
+// Who is told at once that there is no one to push out would have found no one; also once others have pushed someone out.
+func TestTheHopelessFindNoVictims(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCluster(t)
+		for i := range c.state.Setups {
+			c.state.Setups[i].Preempts = true
+		}
+		for range rapid.IntRange(1, 12).Draw(t, "running") {
+			c.arrive()
+		}
+		c.decide()
+		for range rapid.IntRange(1, 12).Draw(t, "waiting") {
+			c.arrive()
+		}
+		p := newPass(&c.state)
+		for i := range c.state.Jobs {
+			job := &c.state.Jobs[i]
+			hopeless, victims := p.isHopeless(job), p.chooseVictims(job)
+			if fits, _ := p.soon.fits(job.Setup, job.Needs); fits {
+				p.promise(job)
+				continue
+			}
+			if hopeless {
+				assert.Empty(t, victims, "for %s", job.ID)
+			} else if len(c.state.Setups) == 1 {
+				assert.NotEmpty(t, victims, "for %s: in a queue of its own all that may go, go", job.ID)
+			}
+			p.makeRoom(i)
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package fluxjob
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+func TestWhyAJobWaits(t *testing.T) {
+	selecting := func(s *v1alpha1.FluxSetupSpec) {
+		s.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "hpc"}}
+	}
+	inLine := func(places ...v1alpha1.FluxLinePlace) *v1alpha1.FluxSetup {
+		s := makeSetup("q", clusters(1))
+		s.Status.Line = append([]v1alpha1.FluxLinePlace{{Namespace: "default", Name: "first"}}, places...)
+		return s
+	}
+	place := func(reason, resource string) *v1alpha1.FluxSetup {
+		return inLine(v1alpha1.FluxLinePlace{Namespace: "default", Name: "a", Reason: reason, Resource: resource})
+	}
+	small := makeSetup("q")
+	small.Status.Usage = []v1alpha1.FluxResourceUsage{{Name: "pods", Largest: resource.MustParse("1")}}
+	invalid := makeSetup("q")
+	invalid.Status.Conditions = []metav1.Condition{{Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSpec}}
+	stopped := makeSetup("q", func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHold })
+	backingOff := makeJob("a", 1)
+	backingOff.Status.RequeueTime = ptr.To(at(60))
+
+	tests := map[string]struct {
+		job             *v1alpha1.FluxJob
+		setup           *v1alpha1.FluxSetup
+		reason, message string
+		position        *int32
+		warned          bool
+	}{
+		"no such queue": {setup: makeSetup("other"), reason: v1alpha1.ReasonQueueNotFound, warned: true,
+			message: `there is no FluxSetup "q": create it, or set spec.queue to the name of one that exists`},
+		"an invalid queue": {setup: invalid, reason: v1alpha1.ReasonQueueInvalid, warned: true,
+			message: `FluxSetup "q" admits no one, because its spec is invalid`},
+		"another's queue": {setup: makeSetup("q", selecting), reason: v1alpha1.ReasonNamespaceNotAllowed, warned: true,
+			message: `FluxSetup "q" isn't for namespace "default": its namespaceSelector doesn't match the namespace's labels`},
+		"a size over the bound": {setup: makeSetup("q", func(s *v1alpha1.FluxSetupSpec) { s.MiniCluster.MaxSize = ptr.To[int32](1) }),
+			reason: v1alpha1.ReasonTooLarge, warned: true, message: `the size is 2, and FluxSetup "q" admits at most miniCluster.maxSize, 1`},
+		"more than there is": {setup: small, reason: v1alpha1.ReasonTooLarge, warned: true,
+			message: `it needs 2 pods, and FluxSetup "q" can give at most 1 to one job`},
+		"a stopped queue": {setup: stopped, reason: v1alpha1.ReasonQueueStopped, message: `FluxSetup "q" has stopPolicy Hold`},
+		"not yet seen":    {setup: makeSetup("q"), reason: v1alpha1.ReasonInLine, message: `it waits for its turn in queue "q"`},
+		"short of something": {setup: place(v1alpha1.ReasonQuotaExceeded, "pods"), reason: v1alpha1.ReasonQuotaExceeded, position: ptr.To[int32](2),
+			message: `it needs 2 pods, and queue "q" has less to give now`},
+		"others are leaving": {setup: place(v1alpha1.ReasonMakingRoom, ""), reason: v1alpha1.ReasonMakingRoom, position: ptr.To[int32](2),
+			message: `queue "q" has room as soon as those are gone who are leaving`},
+		"behind others": {setup: place(v1alpha1.ReasonBehindOthers, ""), reason: v1alpha1.ReasonBehindOthers, position: ptr.To[int32](2),
+			message: `queue "q" is StrictFIFO, and a job before this one has to wait`},
+		"after a timeout": {job: backingOff, setup: place(v1alpha1.ReasonBackoff, ""), reason: v1alpha1.ReasonBackoff, position: ptr.To[int32](2),
+			message: `the pods weren't ready in time; it lines up again at 2026-01-01T00:01:00Z`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if tt.job == nil {
+				tt.job = makeJob("a", 1)
+			}
+			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"team": "web"}}}
+			s := &stepper{t: t, job: tt.job, setups: []client.Object{tt.setup, namespace}}
+			told := s.step(10)
+			assert.Equal(t, tt.warned, len(told) > 0, "an event for what someone must do something about")
+			assert.Equal(t, v1alpha1.FluxJobWaiting, s.job.Status.State)
+			assert.Equal(t, "q", s.job.Status.Queue)
+			assert.Equal(t, int32(2), s.job.Status.Size)
+			assert.Equal(t, "True Requested", s.is(v1alpha1.ConditionJobRequested))
+			assert.Equal(t, "True "+tt.reason, s.is(v1alpha1.ConditionJobWaitingForResources))
+			assert.Equal(t, "False "+tt.reason, s.is(builder.ConditionReady))
+			assert.Equal(t, "False "+tt.reason, s.is(v1alpha1.ConditionJobMiniClusterReady))
+			assert.Equal(t, "False NotFinished", s.is(v1alpha1.ConditionJobFinished))
+			assert.Equal(t, tt.message, s.message(v1alpha1.ConditionJobWaitingForResources))
+			assert.Equal(t, tt.position, s.job.Status.Position)
+			assert.Empty(t, s.step(11), "told once")
+			assert.Empty(t, s.plan.Children)
+		})
+	}
+}
+
+func TestPositionsFarBehind(t *testing.T) {
+	setup := makeSetup("q", clusters(1))
+	setup.Status.Line = make([]v1alpha1.FluxLinePlace, v1alpha1.MaxFluxLine)
+	setup.Status.Pending = 700
+	for _, n := range []int32{200, 500} {
+		setup.Status.Marks = append(setup.Status.Marks, v1alpha1.FluxLineMark{Position: n, Since: at(int(n)), Name: "mark", Namespace: "default"})
+	}
+	for second, want := range map[int]struct {
+		position int32
+		again    time.Duration
+	}{150: {200, farDelay}, 200: {200, farDelay}, 201: {500, farDelay}, 600: {1000, farDelay}} {
+		s := &stepper{t: t, job: makeJob("a", second), setups: []client.Object{setup}}
+		s.step(1000)
+		require.NotNil(t, s.job.Status.Position)
+		assert.Equal(t, want.position, *s.job.Status.Position)
+		assert.Equal(t, want.again, s.plan.RequeueAfter)
+	}
+	s := &stepper{t: t, job: makeJob("a", 150, priority(-1)), setups: []client.Object{setup}}
+	setup.Status.Pending = 1700
+	s.step(1000)
+	assert.Equal(t, ptr.To[int32](2000), s.job.Status.Position)
+	assert.Equal(t, farthestDelay, s.plan.RequeueAfter)
+	setup.Status.Pending = 900
+	s.step(1001)
+	assert.Equal(t, ptr.To[int32](1000), s.job.Status.Position)
+	assert.Equal(t, placeDelay, s.plan.StatusCanWait, "a place far behind is written when there is time")
+}
+
+func TestAnInvalidJob(t *testing.T) {
+	job := makeJob("a", 1, func(s *v1alpha1.FluxJobSpec) {
+		s.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("-1")}}
+	})
+	s := &stepper{t: t, job: job, setups: []client.Object{offer(job)}}
+	assert.Equal(t, []string{v1alpha1.ReasonInvalidSpec}, s.step(5))
+	assert.Equal(t, v1alpha1.FluxJobRequested, s.job.Status.State)
+	assert.Equal(t, "False InvalidSpec", s.is(v1alpha1.ConditionJobRequested))
+	assert.Equal(t, "True InvalidSpec", s.is(builder.ConditionStalled))
+	assert.Contains(t, s.message(builder.ConditionReady), `spec.resources.requests[cpu]: Invalid value: "-1"`)
+	assert.Equal(t, int32(1), s.job.Status.Runs, "what was reserved is declined")
+	assert.Nil(t, s.job.Status.Admission)
+	assert.Empty(t, s.step(6))
+
+	s.job.Spec.Resources, s.job.Generation = nil, 2
+	assert.Empty(t, s.step(7))
+	assert.Equal(t, v1alpha1.FluxJobWaiting, s.job.Status.State)
+	assert.Empty(t, s.is(builder.ConditionStalled))
+}
+
+func TestAmountsAsPeopleReadThem(t *testing.T) {
+	for want, given := range map[string]struct {
+		name   string
+		amount int64
+	}{
+		"1 pod": {"pods", 1}, "2 pods": {"pods", 2}, "500m cpu": {"cpu", 500}, "1Gi memory": {"memory", 1 << 30},
+	} {
+		assert.Equal(t, want, much(given.name, given.amount))
+	}
+}

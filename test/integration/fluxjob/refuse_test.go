@@ -1,0 +1,117 @@
+package fluxjob
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+func TestResourcesCountAndWhatCanNeverRunIsTold(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.setup(func(s *v1alpha1.FluxSetupSpec) {
+		s.Quota = v1alpha1.FluxQuota{Pods: ptr.To[int32](3), Resources: corev1.ResourceList{"cpu": resource.MustParse("300m")}}
+		s.MiniCluster.MaxSize = ptr.To[int32](3)
+		s.QueueingStrategy = v1alpha1.StrictFIFO
+	})
+	cpu := func(q string, size int32) func(*v1alpha1.FluxJob) {
+		return func(j *v1alpha1.FluxJob) {
+			j.Spec.Size = &size
+			j.Spec.MiniCluster.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse(q)}
+		}
+	}
+	p.submit("huge", "true", cpu("200m", 2))
+	assert.Contains(t, p.waitReason("huge", v1alpha1.ReasonTooLarge).Status.Conditions[1].Message, "it needs 400m cpu")
+	p.submit("wide", "true", cpu("1m", 4))
+	p.waitReason("wide", v1alpha1.ReasonTooLarge)
+	p.submit("a", forever, cpu("100m", 2))
+	p.waitState("a", v1alpha1.FluxJobRunning)
+	p.submit("b", "true", cpu("101m", 1))
+	assert.Equal(t, ptr.To[int32](1), p.waitReason("b", v1alpha1.ReasonQuotaExceeded).Status.Position)
+	p.submit("c", "true", cpu("1m", 1))
+	p.waitReason("c", v1alpha1.ReasonBehindOthers)
+	for _, usage := range p.queue(p.namespace).Status.Usage {
+		switch usage.Name {
+		case "pods":
+			assert.Equal(t, "2 of 3, 1 free", fmt.Sprintf("%s of %s, %s free", usage.Used.String(), usage.Quota.String(), usage.Free.String()))
+		case "cpu":
+			assert.Equal(t, "200m of 300m, 100m free", fmt.Sprintf("%s of %s, %s free", usage.Used.String(), usage.Quota.String(), usage.Free.String()))
+		}
+	}
+	require.NoError(t, p.client.Delete(t.Context(), p.job("a")))
+	p.waitState("b", v1alpha1.FluxJobSucceeded)
+	p.waitState("c", v1alpha1.FluxJobSucceeded)
+}
+
+func TestNamespacesThatAreNotSelected(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.setup(func(s *v1alpha1.FluxSetupSpec) {
+		s.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"queue": p.namespace}}
+	})
+	p.submit("a", "true")
+	p.waitReason("a", v1alpha1.ReasonNamespaceNotAllowed)
+	p.oneEvent("a", v1alpha1.ReasonNamespaceNotAllowed)
+	ns := &corev1.Namespace{}
+	require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Name: p.namespace}, ns))
+	labelled := ns.DeepCopy()
+	metav1.SetMetaDataLabel(&labelled.ObjectMeta, "queue", p.namespace)
+	require.NoError(t, p.client.Patch(t.Context(), labelled, client.MergeFrom(ns)))
+	p.waitState("a", v1alpha1.FluxJobSucceeded)
+}
+
+func TestBadInputIsRefusedByTheAPIServer(t *testing.T) {
+	p := newPlace(t)
+	cluster := &v1alpha1.MiniClusterSpec{Containers: []v1alpha1.MiniClusterContainer{{Image: "i"}}}
+	with := func(change func(*v1alpha1.MiniClusterSpec)) v1alpha1.FluxJobSpec {
+		c := cluster.DeepCopy()
+		change(c)
+		return v1alpha1.FluxJobSpec{MiniCluster: c, Size: ptr.To[int32](2), DeadlineSeconds: ptr.To[int64](1), BackoffLimit: ptr.To[int32](1)}
+	}
+	jobs := map[string]struct {
+		spec v1alpha1.FluxJobSpec
+		want string
+	}{
+		"neither":  {v1alpha1.FluxJobSpec{}, "exactly one of image and miniCluster must be set"},
+		"both":     {v1alpha1.FluxJobSpec{Image: "i", MiniCluster: cluster}, "exactly one of image and miniCluster must be set"},
+		"command":  {v1alpha1.FluxJobSpec{Command: "c", MiniCluster: cluster}, "command, tasks and resources go with image"},
+		"size":     {v1alpha1.FluxJobSpec{Image: "i", Size: ptr.To[int32](0)}, "should be greater than or equal to 1"},
+		"sizes":    {with(func(c *v1alpha1.MiniClusterSpec) { c.Size = 3 }), "size and miniCluster.size differ"},
+		"max-size": {with(func(c *v1alpha1.MiniClusterSpec) { c.MaxSize = 1 }), "size is over miniCluster.maxSize"},
+		"suspend":  {with(func(c *v1alpha1.MiniClusterSpec) { c.Suspend = true }), "set spec.suspend"},
+		"ttl":      {with(func(c *v1alpha1.MiniClusterSpec) { c.TTLSecondsAfterFinished = ptr.To[int32](1) }), "set spec.ttlSecondsAfterFinished"},
+		"managed":  {with(func(c *v1alpha1.MiniClusterSpec) { c.ManagedBy = ptr.To("x") }), "miniCluster.managedBy can't be set"},
+		"deadline": {with(func(c *v1alpha1.MiniClusterSpec) { c.DeadlineSeconds = ptr.To[int64](1) }), "deadlineSeconds and miniCluster.deadlineSeconds exclude each other"},
+		"backoff":  {with(func(c *v1alpha1.MiniClusterSpec) { c.BackoffLimit = ptr.To[int32](1) }), "backoffLimit and miniCluster.backoffLimit exclude each other"},
+		"munge":    {with(func(c *v1alpha1.MiniClusterSpec) { c.Flux.MungeSecret = "x" }), "flux.mungeSecret is not supported"},
+		"Upper":    {v1alpha1.FluxJobSpec{Image: "i"}, "metadata.name"},
+		"1st":      {v1alpha1.FluxJobSpec{Image: "i"}, "metadata.name must be at most 52 lower case letters"},
+	}
+	for name, tt := range jobs {
+		job := &v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name}, Spec: tt.spec}
+		assert.ErrorContains(t, p.client.Create(t.Context(), job), tt.want, name)
+	}
+	setups := map[string]struct {
+		spec v1alpha1.FluxSetupSpec
+		want string
+	}{
+		"sizes":    {v1alpha1.FluxSetupSpec{MiniCluster: v1alpha1.FluxSetupMiniCluster{Size: ptr.To[int32](3), MaxSize: ptr.To[int32](2)}}, "spec.miniCluster.size: Invalid value: must be at most maxSize"},
+		"alone":    {v1alpha1.FluxSetupSpec{LendingLimit: &v1alpha1.FluxQuota{}}, "mean nothing without a cohort"},
+		"strategy": {v1alpha1.FluxSetupSpec{QueueingStrategy: "LIFO"}, "supported values"},
+		"quota":    {v1alpha1.FluxSetupSpec{Quota: v1alpha1.FluxQuota{Pods: ptr.To[int32](-1)}}, "should be greater than or equal to 0"},
+		"backoff":  {v1alpha1.FluxSetupSpec{Readiness: &v1alpha1.FluxReadiness{TimeoutSeconds: 1, BackoffSeconds: 9, BackoffMaxSeconds: 8}}, "backoffSeconds is over backoffMaxSeconds"},
+	}
+	for name, tt := range setups {
+		setup := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: p.namespace + "-" + name}, Spec: tt.spec}
+		assert.ErrorContains(t, p.client.Create(t.Context(), setup), tt.want, name)
+	}
+}
