@@ -73,6 +73,7 @@ The CRDs must be there, and not older than this program needs: armature install`
 			logger := logr.FromSlogHandler(handler)
 			ctrl.SetLogger(logger)
 			klog.SetSlogLogger(slog.New(handler))
+			slog.SetDefault(slog.New(handler)) // and what net/http says by package log, of handshakes that fail
 			return run(cmd.Context(), o, logger)
 		},
 	}
