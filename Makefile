@@ -96,6 +96,7 @@ lint: ## Run golangci-lint in each module
 	cd devcluster && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 	cd tools/image && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/deploy && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
+	cd tools/certmanager && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/monitoring && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd bench && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 
@@ -115,6 +116,8 @@ tidy: ## Run go mod tidy in each module
 	cd devcluster && go mod tidy
 	cd tools/image && go mod tidy
 	cd tools/deploy && go mod tidy
+	cd tools/helm3 && go mod tidy
+	cd tools/certmanager && go mod tidy
 	cd tools/monitoring && go mod tidy
 	cd bench && go mod tidy
 
@@ -123,6 +126,8 @@ check-tidy: ## Fail if a go.mod is not tidy
 	cd devcluster && go mod tidy -diff
 	cd tools/image && go mod tidy -diff
 	cd tools/deploy && go mod tidy -diff
+	cd tools/helm3 && go mod tidy -diff
+	cd tools/certmanager && go mod tidy -diff
 	cd tools/monitoring && go mod tidy -diff
 	cd bench && go mod tidy -diff
 

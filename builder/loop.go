@@ -160,7 +160,7 @@ func next(ctx context.Context, after time.Duration, err error) (reconcile.Result
 	case err == nil:
 		return reconcile.Result{RequeueAfter: after}, nil
 	case isConflict(err):
-		log.FromContext(ctx).V(1).Info("conflict, trying again", "error", err.Error())
+		log.FromContext(ctx).V(1).Info("conflict, trying again", "err", err.Error())
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	case !IsTerminal(err):
 		return reconcile.Result{}, err

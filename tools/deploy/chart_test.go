@@ -49,8 +49,43 @@ func keys(all map[string]object) []string {
 }
 
 func TestLint(t *testing.T) {
-	out, err := tool(t, "helm", "lint", "--strict", chart)
-	require.NoError(t, err, out)
+	for _, helm := range []string{"helm", "helm3"} {
+		out, err := tool(t, helm, "lint", "--strict", chart)
+		require.NoError(t, err, out)
+	}
+}
+
+// Helm 3 renders what Helm 4 does, with whatever values, and refuses what it refuses.
+func TestHelm3RendersTheSame(t *testing.T) {
+	for _, values := range [][]string{
+		nil,
+		{`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`, `pprof.enabled=true`, `kubeAPI={"qps":50,"burst":80}`},
+		{`watchNamespaces=["team-a","team-b"]`, `selector="api.practice.com/shard in (a, b)"`, `crds.install=false`},
+		{`webhook={"enabled":true,"certificate":{"source":"cert-manager"}}`, `rbac.aggregate=false`, `image.tag="1.0"`},
+	} {
+		four, err := templateBy(t, "helm", values...)
+		require.NoError(t, err, four)
+		three, err := templateBy(t, "helm3", values...)
+		require.NoError(t, err, three)
+		assert.Equal(t, objects(t, four), objects(t, three), values)
+	}
+	out, err := templateBy(t, "helm3", `replica=3`)
+	require.Error(t, err)
+	assert.Contains(t, out, "replica")
+}
+
+// Whatever a release is called, and Helm lets it be called much, its objects have names that can be.
+func TestNames(t *testing.T) {
+	for release, name := range map[string]string{
+		"armature": "armature", "batch": "batch-armature", "my.armature": "my-armature", "a.b": "a-b-armature",
+		strings.Repeat("x", 30) + ".y.z": strings.Repeat("x", 30) + "-armature",
+	} {
+		out, err := tool(t, "helm", "template", release, chart, "--namespace", "armature-system", "--set", "webhook.enabled=true")
+		require.NoError(t, err, out)
+		all := objects(t, out)
+		assert.Contains(t, all, "Deployment armature-system/"+name)
+		assert.Contains(t, all, "Service armature-system/"+name+"-webhook")
+	}
 }
 
 func TestCRDsStayAndCanBeLeftOut(t *testing.T) {
@@ -146,7 +181,23 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		`serviceAccount.create=false`:  "serviceAccount.name is needed",
 		`webhook={"enabled":true,"certificate":{"source":"given"}}`: "is needed, since webhook.certificate.source is given",
 		`image.digest="sha256:abc"`:                                 "digest",
-		`metrics.serviceMonitor.on=yes`:                             "",
+		`image.repository="armature:1"`:                             "repository",
+		`image.tag="a tag"`:                                         "tag",
+		`image.pullPolicy="always"`:                                 "pullPolicy",
+		`selector="a=b=c"`:                                          "selector",
+		`selector="a,"`:                                             "selector",
+		`selector="a in b"`:                                         "selector",
+		`selector="api.practice.com/shard=a,team in (x, y)"`:        "selector is about the label team; with operators.fluxjob it can only be about api.practice.com/shard",
+		`selector="!team"`:                                          "selector is about the label team",
+		`kubeAPI.burst=5`:                                           "kubeAPI.burst means nothing without kubeAPI.qps",
+		`metrics.port=8081`:                                         "port",
+		`metrics={"enabled":false,"serviceMonitor":{"enabled":true}}`: "metrics.serviceMonitor.enabled needs metrics.enabled",
+		`webhook.certificate.issuerRef={"kind":"ClusterIssuer"}`:      "issuerRef",
+		`podLabels={"app.kubernetes.io/name":"mine"}`:                 "podLabels",
+		`resources={"cpu":"1"}`:                                       "resources",
+		`serviceAccount.name="Mine"`:                                  "serviceAccount",
+		`replicas=-1`:                                                 "replicas",
+		`metrics.serviceMonitor.on=yes`:                               "",
 		`operators={"daemonjob":false,"fluxjob":false,"jobflow":false,"minicluster":false,"replicajob":false}`: "at least one",
 	} {
 		out, err := template(t, values)

@@ -17,19 +17,20 @@ const chart = "../../charts/armature"
 // object is a rendered manifest.
 type object = map[string]any
 
-// built are the tools of this module, built once.
+// built are the tools, built once. Helm 3 has a module of its own, since both Helms are called helm.
 var built = map[string]func() (string, error){
-	"helm":      sync.OnceValues(func() (string, error) { return build("helm") }),
-	"kustomize": sync.OnceValues(func() (string, error) { return build("kustomize") }),
+	"helm":      sync.OnceValues(func() (string, error) { return build(".", "helm") }),
+	"helm3":     sync.OnceValues(func() (string, error) { return build("../helm3", "helm") }),
+	"kustomize": sync.OnceValues(func() (string, error) { return build(".", "kustomize") }),
 }
 
-// build builds a tool and returns where it is, or what the error is about.
-func build(name string) (string, error) {
-	out, err := exec.Command("go", "tool", "-n", name).Output()
+// build builds a tool of a module and returns where it is, or what the error is about.
+func build(module, name string) (string, error) {
+	out, err := exec.Command("go", "-C", module, "tool", "-n", name).Output()
 	return strings.TrimSpace(string(out)), err
 }
 
-// tool runs a tool of this module, and returns what it printed, or what it complained of.
+// tool runs a tool, and returns what it printed, or what it complained of.
 func tool(t *testing.T, name string, args ...string) (string, error) {
 	t.Helper()
 	path, err := built[name]()
@@ -53,11 +54,17 @@ func chartWith(t *testing.T, values ...string) map[string]object {
 
 func template(t *testing.T, values ...string) (string, error) {
 	t.Helper()
-	args := []string{"template", "armature", chart, "--namespace", "armature-system"}
+	return templateBy(t, "helm", values...)
+}
+
+// templateBy renders the chart by one of the Helms.
+func templateBy(t *testing.T, helm string, values ...string) (string, error) {
+	t.Helper()
+	args := []string{"template", "armature", chart, "--namespace", "armature-system", "--kube-version", "1.33.0"}
 	for _, v := range values {
 		args = append(args, "--set-json", v)
 	}
-	return tool(t, "helm", args...)
+	return tool(t, helm, args...)
 }
 
 // kustomized renders a directory.

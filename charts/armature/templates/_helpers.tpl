@@ -3,9 +3,9 @@
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride -}}
 {{- else if contains "armature" .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- .Release.Name | replace "." "-" | trunc 40 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-armature" (.Release.Name | trunc 31 | trimSuffix "-") -}}
+{{- printf "%s-armature" (.Release.Name | replace "." "-" | trunc 31 | trimSuffix "-") -}}
 {{- end -}}
 {{- end -}}
 

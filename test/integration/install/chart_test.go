@@ -1,7 +1,6 @@
 package install
 
 import (
-	"context"
 	"maps"
 	"os"
 	"os/exec"
@@ -87,34 +86,6 @@ func TestChart(t *testing.T) {
 	second.Stop()
 	c.manager()
 	c.waitSucceeded(c.flow(namespace, "again", "true"))
-}
-
-// allKinds runs one object of each kind to its end.
-func (c *cluster) allKinds(namespace string) {
-	c.t.Helper()
-	setup := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
-	for _, text := range []string{
-		`{kind: FluxSetup, metadata: {name: ` + namespace + `}, spec: {quota: {miniClusters: 2}}}`,
-		`{kind: DaemonJob, metadata: {name: daemon}, spec: {template: {spec: {nodeSelector: {devcluster.armature.dev/local: "true"}, containers: [{name: main, image: none, command: ["true"]}]}}}}`,
-		`{kind: ReplicaJob, metadata: {name: replica}, spec: {replicaSpecs: {Worker: {template: {spec: {containers: [{name: main, image: none, command: ["true"]}]}}}}}}`,
-		`{kind: FluxJob, metadata: {name: flux}, spec: {queue: ` + namespace + `, miniCluster: {size: 1, flux: {disable: true}, containers: [{image: none, command: "true"}]}}}`,
-	} {
-		obj := &unstructured.Unstructured{}
-		require.NoError(c.t, yaml.Unmarshal([]byte(text), &obj.Object))
-		obj.SetAPIVersion(v1alpha1.GroupVersion.String())
-		if obj.GetKind() != "FluxSetup" {
-			obj.SetNamespace(namespace)
-		}
-		require.NoError(c.t, c.client.Create(c.t.Context(), obj), text)
-	}
-	c.t.Cleanup(func() { require.NoError(c.t, client.IgnoreNotFound(c.client.Delete(context.Background(), setup))) })
-	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: namespace, Name: name} }
-	daemon := &v1alpha1.DaemonJob{ObjectMeta: meta("daemon")}
-	c.wait(daemon, "the DaemonJob succeeds", func() bool { return daemon.Status.State == v1alpha1.StateSucceed })
-	replica := &v1alpha1.ReplicaJob{ObjectMeta: meta("replica")}
-	c.wait(replica, "the ReplicaJob succeeds", func() bool { return replica.Status.State == v1alpha1.ReplicaJobSucceeded })
-	flux := &v1alpha1.FluxJob{ObjectMeta: meta("flux")}
-	c.wait(flux, "the FluxJob succeeds", func() bool { return flux.Status.State == v1alpha1.FluxJobSucceeded })
 }
 
 func stateOf(flow *v1alpha1.JobFlow, name string) v1alpha1.FlowState {

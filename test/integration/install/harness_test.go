@@ -49,6 +49,7 @@ type cluster struct {
 	client  client.Client
 	release string
 	home    string // the namespace of the release
+	helm3   bool   // Helm 3 is what it is installed with, rather than Helm 4
 	verbs   *verbs // what its managers ask for is noted there, unless it is nil
 }
 
@@ -82,15 +83,28 @@ func alone(namespace string, operators ...string) []string {
 	return flags
 }
 
-var helmPath = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "tool", "-modfile=../../../tools/deploy/go.mod", "-n", "helm").Output()
-	return strings.TrimSpace(string(out)), err
-})
+// The tools, built once, of the modules that pin them.
+var (
+	helm4Path       = tool("deploy", "helm")
+	helm3Path       = tool("helm3", "helm")
+	certManagerPath = tool("certmanager", "certmanager")
+)
+
+func tool(module, name string) func() (path string, err error) {
+	return sync.OnceValues(func() (string, error) {
+		out, err := exec.Command("go", "-C", "../../../tools/"+module, "tool", "-n", name).Output()
+		return strings.TrimSpace(string(out)), err
+	})
+}
 
 // helm runs helm on the cluster.
 func (c *cluster) helm(args ...string) string {
 	c.t.Helper()
-	path, err := helmPath()
+	build := helm4Path
+	if c.helm3 {
+		build = helm3Path
+	}
+	path, err := build()
 	require.NoError(c.t, err)
 	cmd := exec.Command(path, append(args, "--namespace", c.home, "--kubeconfig", testcluster.Kubeconfig(c.t))...)
 	home, err := os.MkdirTemp("", "helm-")

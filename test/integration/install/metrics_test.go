@@ -71,11 +71,24 @@ func testMetricsAreForThoseWhoMay(t *testing.T, noted *verbs) {
 		status, _ = read(reader)
 		return status == http.StatusOK
 	})
+	var body string
 	eventually(t, "it leads, and counts", func() bool {
-		_, body := read(reader)
+		_, body = read(reader)
 		return strings.Contains(body, `armature_finished_total{kind="JobFlow",outcome="succeeded"} 1`) &&
 			strings.Contains(body, `armature_objects{kind="JobFlow",state="finished"} 1`)
 	})
+	for _, line := range []string{
+		`armature_duration_seconds_count{kind="JobFlow",outcome="succeeded"} 1`,
+		`armature_start_latency_seconds_count{kind="JobFlow"} 1`,
+		// What the alert rules and the dashboard ask for of controller-runtime and the process.
+		`controller_runtime_reconcile_total{controller="jobflow",result="success"}`,
+		`controller_runtime_reconcile_errors_total{controller="jobflow"}`,
+		`controller_runtime_reconcile_time_seconds_bucket{controller="jobflow",le=`,
+		`workqueue_queue_duration_seconds_bucket{controller="jobflow",name="jobflow"`,
+		`process_resident_memory_bytes`,
+	} {
+		assert.Contains(t, body, "\n"+line)
+	}
 }
 
 // freeAddress returns an address of this host that nobody listens at.

@@ -86,9 +86,10 @@ func TestInstallAndSkew(t *testing.T) {
 	c.waitSucceeded(c.flow(namespace, "flow", "true"))
 }
 
-// What Helm has installed is Helm's to upgrade.
+// What Helm has installed is Helm's to upgrade. This is about Helm 3, the other tests are about Helm 4.
 func TestInstallLeavesAHelmReleaseAlone(t *testing.T) {
 	c := newCluster(t)
+	c.helm3 = true
 	c.removeCRDs()
 	c.installChart(thisChart(t))
 	out, err := c.install()

@@ -38,6 +38,7 @@ func testAdmission(t *testing.T) {
 	_, port, err := net.SplitHostPort(freeAddress(t))
 	require.NoError(t, err)
 	c.installChart(thisChart(t), "--set", "crds.install=false", "--set", "watchNamespaces={"+namespace+"}",
+		"--set", "selector=!"+v1alpha1.LabelShard, // FluxSetups are in no namespace: those of other tests have the label
 		"--set", "webhook.enabled=true", "--set", "webhook.failurePolicy=Fail", "--set", "webhook.certificate.source=given",
 		"--set", "webhook.certificate.secret=none", "--set", "webhook.certificate.caBundle="+base64.StdEncoding.EncodeToString(cert))
 

@@ -19,6 +19,29 @@ const (
 	finished state = "finished"
 )
 
+// share is what a FluxJob has got of a queue.
+type share struct {
+	queue string
+	// of is the admission, by its time. Zero while there is none.
+	of time.Time
+	// waited is how long the job was in line for it: since its creation, or since it lost the last one.
+	waited time.Duration
+}
+
+// shareOf reads a FluxJob. What Kueue gives isn't waited for here.
+func shareOf(obj any) share {
+	job, ok := obj.(*v1alpha1.FluxJob)
+	if !ok || job.Status.Admission == nil || job.Status.Admission.Queue == "" {
+		return share{}
+	}
+	since := job.CreationTimestamp.Time
+	if last := job.Status.LastEviction; last != nil && last.Time.After(since) {
+		since = last.Time.Time
+	}
+	given := job.Status.Admission
+	return share{given.Queue, given.Time.Time, max(given.Time.Sub(since), 0)}
+}
+
 // life is what an object's status tells about its time.
 type life struct {
 	created        time.Time

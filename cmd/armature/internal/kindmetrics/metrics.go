@@ -21,6 +21,7 @@ type Metrics struct {
 	finished  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
 	latencies *prometheus.HistogramVec
+	waits     *prometheus.HistogramVec
 	objects   *prometheus.Desc
 
 	mu     sync.Mutex
@@ -45,9 +46,14 @@ func New(elected <-chan struct{}) *Metrics {
 		}, []string{"kind", "outcome"}),
 		latencies: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "armature_start_latency_seconds",
-			Help:    "How long it took from an object's creation to its start; in a queue, how long it waited.",
+			Help:    "How long it took from an object's creation to its start; of a FluxJob, to its first admission.",
 			Buckets: prometheus.ExponentialBuckets(.1, 3, 13), // 0.1 s to 15 hours
 		}, []string{"kind"}),
+		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "armature_queue_wait_seconds",
+			Help:    "How long objects waited in a queue for each admission: since their creation, or since they lost the one before.",
+			Buckets: prometheus.ExponentialBuckets(.1, 3, 13),
+		}, []string{"kind", "queue"}),
 	}
 }
 
@@ -112,6 +118,9 @@ func (m *Metrics) saw(kind string, before, after any) {
 	if was.started == nil && was.ended == nil && now.started != nil {
 		m.latencies.WithLabelValues(kind).Observe(now.latency().Seconds())
 	}
+	if got := shareOf(after); !got.of.IsZero() && !got.of.Equal(shareOf(before).of) {
+		m.waits.WithLabelValues(kind, got.queue).Observe(got.waited.Seconds())
+	}
 	if was.ended == nil && now.ended != nil {
 		m.finished.WithLabelValues(kind, now.outcome()).Inc()
 		m.durations.WithLabelValues(kind, now.outcome()).Observe(now.duration().Seconds())
@@ -133,6 +142,7 @@ func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
 	m.finished.Describe(out)
 	m.durations.Describe(out)
 	m.latencies.Describe(out)
+	m.waits.Describe(out)
 }
 
 // Collect is for prometheus. A manager that doesn't lead has nothing to tell.
@@ -143,6 +153,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	m.finished.Collect(out)
 	m.durations.Collect(out)
 	m.latencies.Collect(out)
+	m.waits.Collect(out)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for kind, objects := range m.states {

@@ -1,6 +1,9 @@
 package kindmetrics
 
 import (
+	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +15,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	_ "github.com/armature-dev/armature/builder"
 )
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -95,6 +100,67 @@ func TestOnlyTheLeaderCounts(t *testing.T) {
 	h := m.handler("JobFlow")
 	h.OnUpdate(flow("a", at(1), nil, ""), flow("a", at(1), at(2), v1alpha1.ConditionSucceeded))
 	assert.Zero(t, testutil.CollectAndCount(m))
+}
+
+// A FluxJob waits in its queue once for each admission, since its creation or since it lost the last one.
+func TestWaitInAQueue(t *testing.T) {
+	m := New(elected())
+	h := m.handler("FluxJob")
+	job := func(admitted, evicted *metav1.Time, queue string) *v1alpha1.FluxJob {
+		j := &v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{UID: "j", CreationTimestamp: metav1.NewTime(epoch)}}
+		if admitted != nil {
+			j.Status.Admission = &v1alpha1.FluxAdmission{Queue: queue, Time: *admitted}
+		}
+		if evicted != nil {
+			j.Status.LastEviction = &v1alpha1.FluxEviction{Time: *evicted}
+		}
+		return j
+	}
+	steps := []*v1alpha1.FluxJob{
+		job(nil, nil, ""), job(at(10), nil, "q"), job(at(10), nil, "q"), job(nil, at(50), ""), job(at(55), at(50), "q"), // 10 s and 5 s
+		job(nil, at(60), ""), job(at(70), at(60), ""), // Kueue's
+	}
+	h.OnAdd(steps[0], false)
+	for i := range steps[1:] {
+		h.OnUpdate(steps[i], steps[i+1])
+	}
+	registry := prometheus.NewPedanticRegistry()
+	require.NoError(t, registry.Register(m))
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	var waits []string
+	for _, family := range families {
+		if family.GetName() == "armature_queue_wait_seconds" {
+			for _, metric := range family.GetMetric() {
+				waits = append(waits, fmt.Sprintf("%d, %v s", metric.GetHistogram().GetSampleCount(), metric.GetHistogram().GetSampleSum()))
+			}
+		}
+	}
+	assert.Equal(t, []string{"2, 15 s"}, waits)
+}
+
+// docs/metrics.md explains each metric of ours, with its labels, and no others.
+func TestTheMetricsAreExplained(t *testing.T) {
+	described := make(chan *prometheus.Desc)
+	go func() {
+		metrics.Registry.(prometheus.Collector).Describe(described) // builder's
+		New(elected()).Describe(described)
+		close(described)
+	}()
+	there := map[string][]string{}
+	for d := range described {
+		parts := regexp.MustCompile(`fqName: "(armature_[a-z_]+)".*variableLabels: \{([a-z,]*)\}`).FindStringSubmatch(d.String())
+		if parts != nil {
+			there[parts[1]] = strings.Split(parts[2], ",")
+		}
+	}
+	text, err := os.ReadFile("../../../../docs/metrics.md")
+	require.NoError(t, err)
+	explained := map[string][]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(armature_[a-z_]+)` \\| [a-z]+ \\| ([^|]*) \\|").FindAllStringSubmatch(string(text), -1) {
+		explained[row[1]] = strings.Split(strings.ReplaceAll(row[2], "`", ""), ", ")
+	}
+	assert.Equal(t, there, explained)
 }
 
 func TestLifeOfEachKind(t *testing.T) {

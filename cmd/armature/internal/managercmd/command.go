@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
 )
 
 // Who cares for the webhook's certificate.
@@ -73,7 +74,8 @@ The CRDs must be there, and not older than this program needs: armature install`
 			logger := logr.FromSlogHandler(handler)
 			ctrl.SetLogger(logger)
 			klog.SetSlogLogger(slog.New(handler))
-			return run(cmd.Context(), o, logger)
+			slog.SetDefault(slog.New(handler)) // and what net/http says by package log, of handshakes that fail
+			return told(run(cmd.Context(), o, logger), o.logFormat, logger)
 		},
 	}
 	f := cmd.Flags()
@@ -101,6 +103,15 @@ The CRDs must be there, and not older than this program needs: armature install`
 	f.StringVar(&o.logLevel, "log-level", "info", "`level`: debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "`format`: text or json")
 	return cmd
+}
+
+// told logs why the manager ends, where a line that isn't JSON would be out of place.
+func told(err error, format string, logger logr.Logger) error {
+	if err == nil || format != "json" {
+		return err
+	}
+	logger.Error(err, "ended")
+	return &exitcode.Error{Code: 1}
 }
 
 // validate refuses flags that can't work.

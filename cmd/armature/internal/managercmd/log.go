@@ -12,7 +12,7 @@ func logHandler(w io.Writer, format, level string) (slog.Handler, error) {
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		return nil, fmt.Errorf("--log-level must be debug, info, warn or error, got %q", level)
 	}
-	opts := &slog.HandlerOptions{Level: l}
+	opts := &slog.HandlerOptions{Level: l, ReplaceAttr: plain}
 	switch format {
 	case "text":
 		return slog.NewTextHandler(w, opts), nil
@@ -21,4 +21,26 @@ func logHandler(w io.Writer, format, level string) (slog.Handler, error) {
 	default:
 		return nil, fmt.Errorf("--log-format must be text or json, got %q", format)
 	}
+}
+
+// plain leaves the four levels that --log-level knows, where logr has one for each of its verbosities, and of an error its words,
+// where some carry a stack.
+func plain(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case slog.Level:
+		return slog.Any(a.Key, levelOf(v))
+	case error:
+		return slog.String(a.Key, v.Error())
+	default:
+		return a
+	}
+}
+
+func levelOf(l slog.Level) slog.Level {
+	for _, known := range []slog.Level{slog.LevelError, slog.LevelWarn, slog.LevelInfo} {
+		if l >= known {
+			return known
+		}
+	}
+	return slog.LevelDebug
 }

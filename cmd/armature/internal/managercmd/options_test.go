@@ -2,8 +2,12 @@ package managercmd
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -42,6 +46,27 @@ func TestLogHandler(t *testing.T) {
 	require.ErrorContains(t, err, `--log-format must be text or json, got "xml"`)
 	_, err = logHandler(&out, "text", "loud")
 	require.ErrorContains(t, err, `--log-level must be debug, info, warn or error, got "loud"`)
+}
+
+// Each line has one of four levels, and keys that stay: what an error carries beside its words is left out.
+func TestLogLines(t *testing.T) {
+	var out bytes.Buffer
+	h, err := logHandler(&out, "json", "debug")
+	require.NoError(t, err)
+	logger := logr.FromSlogHandler(h).WithName("part")
+	logger.Info("a")
+	logger.V(1).Info("b")
+	logger.V(9).Info("too much")
+	logger.Error(fmt.Errorf("c: %w", errors.New("d")), "e", "name", "x")
+	assert.Error(t, told(errors.New("f"), "json", logger))
+	lines := regexp.MustCompile(`"time":"[^"]*",`).ReplaceAllString(out.String(), "")
+	assert.Equal(t, `{"level":"INFO","msg":"a","logger":"part"}
+{"level":"DEBUG","msg":"b","logger":"part"}
+{"level":"ERROR","msg":"e","logger":"part","err":"c: d","name":"x"}
+{"level":"ERROR","msg":"ended","logger":"part","err":"f"}
+`, lines)
+	require.EqualError(t, told(errors.New("g"), "text", logger), "g")
+	require.NoError(t, told(nil, "json", logger))
 }
 
 // Outside a cluster the lease is where the kubeconfig's context points, unless a flag says otherwise.

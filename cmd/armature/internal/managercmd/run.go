@@ -51,6 +51,10 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 		return err
 	}
 	if err := awaitKinds(ctx, mgr, operators, logger); err != nil {
+		if ctx.Err() != nil {
+			logger.Info("stopped before the CRDs were there")
+			return nil
+		}
 		return err
 	}
 	var kinds []client.Object

@@ -51,7 +51,7 @@ func Path(t *testing.T) string {
 	return binary
 }
 
-// Process is a running armature.
+// Process is a running program.
 type Process struct {
 	// Log is what it has printed.
 	Log *Log
@@ -64,7 +64,14 @@ type Process struct {
 // Start runs armature with these arguments until the test ends, if it isn't stopped or killed before.
 func Start(t *testing.T, args ...string) *Process {
 	t.Helper()
-	p := &Process{cmd: exec.Command(Path(t), args...), Log: &Log{}, ended: make(chan struct{})}
+	return StartProgram(t, Path(t), args...)
+}
+
+// StartProgram runs another program in the same way.
+func StartProgram(t *testing.T, path string, args ...string) *Process {
+	t.Helper()
+	name := filepath.Base(path)
+	p := &Process{cmd: exec.Command(path, args...), Log: &Log{}, ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.Log, p.Log
 	require.NoError(t, p.cmd.Start())
 	go func() {
@@ -74,10 +81,10 @@ func Start(t *testing.T, args ...string) *Process {
 	t.Cleanup(func() {
 		p.Stop()
 		if p.stuck {
-			t.Errorf("armature %v did not stop within %s; its log has what its goroutines did", args, stopTimeout)
+			t.Errorf("%s %v did not stop within %s; its log has what its goroutines did", name, args, stopTimeout)
 		}
 		if t.Failed() {
-			t.Logf("armature %v said:\n%s", args, p.Log)
+			t.Logf("%s %v said:\n%s", name, args, p.Log)
 		}
 	})
 	return p
