@@ -33,6 +33,7 @@ func TestRecordings(t *testing.T) {
 		// A line that is too long for the picture goes on in the next.
 		got := strings.ReplaceAll(Plain(strings.Join(LastFrame(svg), "\n")), "\n", "")
 		want = strings.ReplaceAll(Plain(want), "\n", "")
+		assert.Greater(t, len(got), 200, "docs/recording-%s.svg", name)
 		assert.Equal(t, letters(want), letters(got), "docs/recording-%s.svg: make recordings", name)
 	}
 	all, err := filepath.Glob(root + "docs/recording-*.svg")

@@ -69,6 +69,9 @@ func withoutJob(ref diagnose.Ref, state string, flow *v1alpha1.JobFlow, node v1a
 		found.Verdict, found.Reason, found.Message = diagnose.Failed, "NodeFailed", about+"failed, and its Job is gone: "+node.Message
 	case v1alpha1.FlowSkipped:
 		found.Verdict, found.Reason, found.Message = diagnose.Blocked, "Skipped", about+"was skipped: "+node.Message
+		if flow.Status.State == v1alpha1.StateFailed {
+			found.Verdict = diagnose.Failed
+		}
 		if strings.HasSuffix(node.Message, "when is false") || strings.HasSuffix(node.Message, " is skipped") {
 			found.Verdict = diagnose.Succeeded // the flow wants it so
 		} else {
