@@ -31,7 +31,7 @@ func diagnosed(facts diagnose.Facts, node string) (diagnose.Finding, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return diagnose.Finding{}, fmt.Errorf("%s has no node %q; it has %s", facts.Root.Ref(), node, strings.Join(names, ", "))
+	return diagnose.Finding{}, fmt.Errorf("%s has no node %q; it has %s", facts.Root.Ref(), node, some(names))
 }
 
 // ofNode says what is wrong with a node of a flow: with one of its Jobs, or, if it has none, why it has none.
