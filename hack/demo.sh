@@ -8,17 +8,17 @@ manager=
 leave() {
   trap - EXIT INT TERM
   if [ -n "$manager" ]; then kill "$manager" 2>/dev/null || true; wait "$manager" 2>/dev/null || true; fi
-  bin/devcluster down --dir "$dir/cluster" >/dev/null 2>&1 || true
+  "${DEVCLUSTER_BIN:-bin/devcluster}" down --dir "$dir/cluster" >/dev/null 2>&1 || true
   rm -rf "$dir"
 }
 trap leave EXIT
 trap 'exit 130' INT TERM
 
 step() { printf '\n==> %s\n' "$*"; }
-kubectl() { bin/devcluster kubectl --kubeconfig "$dir/cluster/kubeconfig" "$@"; }
+kubectl() { "${DEVCLUSTER_BIN:-bin/devcluster}" kubectl --kubeconfig "$dir/cluster/kubeconfig" "$@"; }
 
 step "A Kubernetes cluster with three nodes, in one binary (bin/devcluster up)"
-bin/devcluster up --detach --dir "$dir/cluster" --node-names minikube,node-2,node-3
+"${DEVCLUSTER_BIN:-bin/devcluster}" up --detach --dir "$dir/cluster" --node-names minikube,node-2,node-3
 kubectl get nodes
 
 step "Armature's kinds (kubectl apply --server-side -f config/crd)"
@@ -42,6 +42,7 @@ if ! bin/armature watch --kubeconfig "$dir/cluster/kubeconfig" jobflow/jobflow-e
 fi
 
 step "Its Jobs and its pods (kubectl get jobflows,jobs; kubectl get pods)"
+kubectl wait --for=condition=Complete --timeout=60s jobs --all >/dev/null # a Job says so some time after its pods have ended
 kubectl get jobflows,jobs
 kubectl get pods --sort-by=.status.startTime \
   -o custom-columns=POD:.metadata.name,NODE:.spec.nodeName,STARTED:.status.containerStatuses[0].state.terminated.startedAt,ENDED:.status.containerStatuses[0].state.terminated.finishedAt

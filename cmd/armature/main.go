@@ -9,8 +9,11 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 	"github.com/armature-dev/armature/cmd/armature/internal/controlcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/convertcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
@@ -28,12 +31,13 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	klog.SetLogger(logr.Discard()) // commands say themselves what fails; the manager has a logger of its own
 	root := newCommand()
 	root.SetArgs(asCalled(root, os.Args[0], os.Args[1:]))
 	if err := root.ExecuteContext(ctx); err != nil {
 		code, silent := exitcode.Of(err)
 		if !silent {
-			fmt.Fprintln(os.Stderr, "armature:", err)
+			fmt.Fprintln(os.Stderr, "armature:", connect.Advise(err))
 		}
 		stop()
 		os.Exit(code)

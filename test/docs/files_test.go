@@ -10,20 +10,20 @@ import (
 
 // TestFiles: the files that pages show are as they are. UPDATE_DOCS=1 writes the pages anew.
 func TestFiles(t *testing.T) {
-	for _, page := range []string{"docs/convert.md", "docs/recipes.md", "docs/tutorial.md"} {
+	blocks := 0
+	for _, page := range pages(t) {
 		text, err := os.ReadFile(root + page)
 		require.NoError(t, err)
-		blocks := 0
 		want := Blocks(string(text), "file", func(name, _ string) string {
 			blocks++
 			content, err := os.ReadFile(root + name)
 			require.NoError(t, err)
 			return string(content)
 		})
-		if os.Getenv("UPDATE_DOCS") != "" {
+		if os.Getenv("UPDATE_DOCS") != "" && want != string(text) {
 			require.NoError(t, os.WriteFile(root+page, []byte(want), 0o600))
 		}
 		assert.Equal(t, want, string(text), "%s: UPDATE_DOCS=1 go test ./test/docs", page)
-		assert.NotZero(t, blocks, page)
 	}
+	assert.Greater(t, blocks, 12)
 }

@@ -61,7 +61,7 @@ func endOfOutput(lines []string, command int) int {
 }
 
 var (
-	randomEnd = regexp.MustCompile(`\b((?:nightly|train)-[a-z]+)-[a-z0-9]{5}\b`)
+	randomEnd = regexp.MustCompile(`\b((?:nightly|train|scan)-[a-z]+)-[a-z0-9]{5}\b`)
 	// A column of ages is as wide as its head or the longest of them.
 	ageHead = regexp.MustCompile(`AGE {2,}WHY`)
 	age     = regexp.MustCompile(`( {2,})(?:\d+m)?\d+s {2,}(\S)`)
@@ -101,6 +101,8 @@ func (p *place) prepareDocs() {
 	nightly.Spec.Finally = []v1alpha1.Flow{node("report", "echo \"the flow: $FLOW_STATUS\"")}
 	p.create(nightly)
 	p.waitState("nightly", v1alpha1.StateFailed)
+	p.create(daemonJob("scan", "echo checking $NODE; test $NODE != node-2"))
+	p.waitDaemon("scan")
 	train := flowOf("train", node("learn", "true"))
 	train.Spec.Flows[0].JobTemplate.Template.Spec.NodeSelector = map[string]string{"gpu": "true"}
 	p.create(train)

@@ -96,6 +96,7 @@ func TestLogs(t *testing.T) {
 	assert.Regexp(t, `^talk-b-\w{5} \| three\n$`, p.succeeds("logs", "job/talk-b"))
 	assert.Contains(t, p.fails("logs", "jf/talk", "c"), `jobflow/talk has no pods of "c"; it has those of a, b`)
 	assert.Contains(t, p.fails("logs", "jf/talk", "--max-log-requests=1"), "2 containers have started, and --max-log-requests is 1")
+	assert.Contains(t, p.fails("logs", "jf/talk", "-c", "none"), `no container of jobflow/talk is called "none"; there are main`)
 	assert.Contains(t, p.fails("logs", "jf/talk", "a", "b"), "want KIND/NAME [NODE]")
 }
 
@@ -129,18 +130,6 @@ func TestQueue(t *testing.T) {
 	require.Len(t, queues[0].Waiting, 2)
 	assert.Equal(t, "two", queues[0].Waiting[0].Name)
 	assert.Contains(t, p.fails("queue", "nosuch"), "not found")
-}
-
-func TestWatchTellsWhatAFailedNodeSaid(t *testing.T) {
-	p := newPlace(t)
-	p.create(flowOf("bad", node("a", "true"), node("b", "echo boom; exit 3", "a")))
-	out, errs, code := p.armature("watch", "jf/bad")
-	assert.Equal(t, 1, code, errs)
-	assert.Empty(t, errs, "the table has said it")
-	assert.Contains(t, out, "b                    last said:\n       │ boom\n")
-	assert.Contains(t, out, "jobflow bad is Failed, 2/2\n")
-	_, _, code = p.armature("watch", "jf/none")
-	assert.Equal(t, 1, code)
 }
 
 // createQueue makes a queue for one job at a time, of at most 4 pods.

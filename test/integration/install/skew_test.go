@@ -1,7 +1,9 @@
 package install
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,9 +14,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/docs"
 	"github.com/armature-dev/armature/test/integration/internal/binary"
 	"github.com/armature-dev/armature/test/testcluster"
 )
+
+// messageInDocs returns a message as a page of the manual has it, on one line.
+func messageInDocs(t *testing.T, page, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(binary.Root(t), page))
+	require.NoError(t, err)
+	message := ""
+	docs.Blocks(string(text), "message", func(is, old string) string {
+		if is == name {
+			message = strings.Join(strings.Fields(old), " ")
+		}
+		return old
+	})
+	require.NotEmpty(t, message)
+	return message
+}
 
 // install runs "armature install" as the cluster's administrator.
 func (c *cluster) install(flags ...string) (string, error) {
@@ -75,8 +94,7 @@ func TestInstallAndSkew(t *testing.T) {
 	taking.Stop()
 
 	<-refusing.Ended()
-	assert.Contains(t, refusing.Log.String(), "armature: the CRD jobflows.api.practice.com is older than this program needs: it lacks v1alpha1 spec.suspend, which the API server would drop; "+
-		"upgrade the CRDs first, with armature install or with the chart")
+	assert.Contains(t, refusing.Log.String(), messageInDocs(t, "docs/upgrade.md", "too-old"))
 	out, err = c.install("--force")
 	require.NoError(t, err, out)
 	assert.Contains(t, out, "daemonjobs.api.practice.com upgraded")

@@ -5,8 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +24,7 @@ const (
 )
 
 // play runs the sessions of a page, which must print what it says. UPDATE_DOCS=1 writes what they print into the page.
-// Afterwards is called when the first command has run.
+// Afterwards is called when the first command has run, if it isn't nil.
 func play(t *testing.T, s *shell, page string, afterwards func()) {
 	t.Helper()
 	text, err := os.ReadFile(root + page)
@@ -37,7 +35,7 @@ func play(t *testing.T, s *shell, page string, afterwards func()) {
 		var session strings.Builder
 		for _, step := range steps(old) {
 			session.WriteString("$ " + step.command + "\n" + s.run(t, step, update))
-			if played++; played == 1 {
+			if played++; played == 1 && afterwards != nil {
 				afterwards()
 			}
 		}
@@ -65,20 +63,30 @@ func steps(session string) []step {
 }
 
 // shell runs commands as people type them.
-type shell struct{ env []string }
+type shell struct {
+	dir string
+	env []string
+	// tidy makes an output that which the page shows; nil: it is.
+	tidy func(string) string
+}
 
-// shellFor has a kubectl for the test's cluster in a directory, and armature.
-func shellFor(t *testing.T, bin string) *shell {
-	devcluster := os.Getenv("DEVCLUSTER_BIN")
-	if devcluster == "" {
-		var err error
-		devcluster, err = filepath.Abs(root + "bin/devcluster")
-		require.NoError(t, err)
+// devclusterBinary returns the devcluster that tests use.
+func devclusterBinary(t *testing.T) string {
+	t.Helper()
+	if binary := os.Getenv("DEVCLUSTER_BIN"); binary != "" {
+		return binary
 	}
-	kubectl := fmt.Sprintf("#!/bin/sh\nexec %s kubectl --kubeconfig %s \"$@\"\n", devcluster, testcluster.Kubeconfig(t))
+	binary, err := filepath.Abs(root + "bin/devcluster")
+	require.NoError(t, err)
+	return binary
+}
+
+// shellFor has a kubectl for a namespace of the test's cluster in a directory, and armature.
+func shellFor(t *testing.T, bin, namespace string) *shell {
+	kubectl := fmt.Sprintf("#!/bin/sh\nexec %s kubectl --kubeconfig %s -n %s \"$@\"\n", devclusterBinary(t), testcluster.Kubeconfig(t), namespace)
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte(kubectl), 0o700))
 	path := strings.Join([]string{bin, filepath.Dir(binary.Path(t)), os.Getenv("PATH")}, string(filepath.ListSeparator))
-	return &shell{env: append(os.Environ(), "PATH="+path, "KUBECONFIG="+testcluster.Kubeconfig(t))}
+	return &shell{dir: root, env: append(os.Environ(), "PATH="+path, "KUBECONFIG="+testcluster.Kubeconfig(t))}
 }
 
 // start runs the operator until the test ends.
@@ -103,7 +111,7 @@ func (s *shell) run(t *testing.T, step step, once bool) string {
 	var got string
 	try := func() bool {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", step.command)
-		cmd.Dir, cmd.Env = root, s.env
+		cmd.Dir, cmd.Env = s.dir, s.env
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			out = fmt.Appendf(out, "%v\n", err)
@@ -112,22 +120,13 @@ func (s *shell) run(t *testing.T, step step, once bool) string {
 		if got != "" && !strings.HasSuffix(got, "\n") {
 			got += "\n"
 		}
-		return once || plain(got) == plain(step.want)
+		if s.tidy != nil {
+			got = s.tidy(got)
+		}
+		return once || docs.Plain(got) == docs.Plain(step.want)
 	}
 	if !assert.Eventually(t, try, patience, pollEvery, "%s; UPDATE_DOCS=1 go test ./test/integration/manual", step.command) {
 		t.Logf("want %s\ngot  %s", step.want, got)
 	}
 	return got
-}
-
-var (
-	age    = regexp.MustCompile(`\b\d+m?s\b`)
-	spaces = regexp.MustCompile(` +`)
-)
-
-// plain is an output without what differs from run to run: ages, widths of columns, the order of what happened at once.
-func plain(text string) string {
-	lines := strings.Split(spaces.ReplaceAllString(age.ReplaceAllString(text, "AGE"), " "), "\n")
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
 }

@@ -21,6 +21,16 @@ func Names(kube *genericclioptions.ConfigFlags, kinds ...string) cobra.Completio
 	}
 }
 
+// Plain completes one NAME, of objects of a kind.
+func Plain(kube *genericclioptions.ConfigFlags, kind string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(func(kind string) []string { return names(kube, kind) }, nil, []string{kind}, toComplete)
+	}
+}
+
 func complete(list func(kind string) []string, kinds, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var found []cobra.Completion
 	add := func(prefix string, all []string) {

@@ -89,3 +89,18 @@ func (c *Cluster) Find(args []string) (*unstructured.Unstructured, error) {
 	}
 	return found, nil
 }
+
+// Split tells the object from the part of it: KIND/NAME [NODE], or KIND NAME [NODE].
+func Split(args []string) (object []string, part string, err error) {
+	n := 2
+	if strings.Contains(args[0], "/") {
+		n = 1
+	}
+	if len(args) < n || len(args) > n+1 {
+		return nil, "", fmt.Errorf("want KIND/NAME [NODE], got %q", strings.Join(args, " "))
+	}
+	if len(args) == n+1 {
+		part = args[n]
+	}
+	return args[:n], part, nil
+}

@@ -24,6 +24,7 @@ func (f *argoFlow) node(p place) string {
 	if p.task.has() {
 		f.items(p, node)
 	}
+	f.inputs(p, node)
 	node["jobTemplate"] = f.job(p)
 	f.nodes = append(f.nodes, node)
 	return name
@@ -41,25 +42,6 @@ func (f *argoFlow) defaults(p place) {
 			p.params[key] = valueText(value)
 		}
 	}
-}
-
-// items makes a forEach of a task's items. The item is in the environment, so that {{item}} becomes $(ITEM).
-func (f *argoFlow) items(p place, node map[string]any) {
-	if list := p.task.get("withItems"); list.has() {
-		var items []any
-		for _, item := range list.items() {
-			if _, simple := item.value.(map[string]any); simple {
-				list.drop("an item is a text; those that are objects aren't carried over")
-				return
-			}
-			items = append(items, valueText(item.value))
-		}
-		list.take()
-		node["forEach"] = map[string]any{"items": items}
-	}
-	p.task.get("withParam").drop("forEach.fromOutput runs a Job for each item of an output that is a JSON list")
-	p.task.get("withSequence").drop("forEach.items lists the items")
-	p.task.get("continueOn", "error").take()
 }
 
 // job makes a Job's spec of a template that is a container.

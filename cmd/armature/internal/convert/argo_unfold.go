@@ -13,6 +13,8 @@ type place struct {
 	template field
 	// params are the values of parameters, by their names in the template: inputs.parameters.x.
 	params map[string]string
+	// outer are those where it is used: the task's own fields are about them.
+	outer map[string]string
 	// after are nodes that must have ended, and when is the condition if it isn't that all have succeeded.
 	after []string
 	when  string
@@ -49,7 +51,7 @@ func (f *argoFlow) unfold(p place) []string {
 // within is a task's place in that of its DAG or steps.
 func (f *argoFlow) within(p place, task field) (place, bool) {
 	name := task.get("name").text()
-	inner := place{prefix: name, params: f.arguments(p, task), after: p.after, when: p.when, around: p.around, task: task}
+	inner := place{prefix: name, params: f.arguments(p, task), outer: p.params, after: p.after, when: p.when, around: p.around, task: task}
 	if !p.top {
 		inner.prefix = p.prefix + "-" + name
 	}
@@ -184,7 +186,7 @@ func (f *argoFlow) condition(p *place, task field) {
 	if !when.has() {
 		return
 	}
-	text := substitute(asText(when.value), p.params)
+	text := substitute(asText(when.value), p.outer)
 	found := outputComparison.FindStringSubmatch(text)
 	if found == nil || !slices.Contains(p.after, f.nodeOf(found[2])) {
 		when.drop("it can't be told in terms of jobs.<name>; the task runs whenever what it depends on has succeeded")

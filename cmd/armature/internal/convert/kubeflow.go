@@ -14,7 +14,8 @@ type kubeflowKind struct {
 	note string
 }
 
-// kubeflowKinds are the kinds of the training operator and of the MPI operator.
+// kubeflowKinds are the kinds of the training operator and of the MPI operator. Their defaults are those of
+// https://github.com/kubeflow/training-operator/tree/v1.9.0/pkg/apis/kubeflow.org/v1.
 var kubeflowKinds = map[string]kubeflowKind{
 	"TFJob": {replicas: "tfReplicaSpecs", restartPolicy: "Never",
 		note: "TF_CONFIG is not set: a container can make it of JOB_NAME, REPLICA_TYPE, REPLICA_INDEX and REPLICAS, or the kind TFJob of examples/tfjob sets it"},
@@ -25,7 +26,7 @@ var kubeflowKinds = map[string]kubeflowKind{
 		note: "WORKER_ADDRS and WORKER_PORT are not set"},
 	"PaddleJob": {replicas: "paddleReplicaSpecs", restartPolicy: "OnFailure",
 		note: "the variables PADDLE_... and POD_IP_DUMMY are not set: a container can make them of COORDINATOR, RANK and WORLD_SIZE"},
-	"JAXJob": {replicas: "jaxReplicaSpecs", restartPolicy: "OnFailure",
+	"JAXJob": {replicas: "jaxReplicaSpecs", restartPolicy: "Never",
 		env: [][2]string{{"COORDINATOR_ADDRESS", "$(COORDINATOR)"}, {"COORDINATOR_PORT", "6666"}, {"NUM_PROCESSES", "$(WORLD_SIZE)"}, {"PROCESS_ID", "$(RANK)"}, {"PYTHONUNBUFFERED", "1"}}},
 	"MPIJob": {replicas: "mpiReplicaSpecs", restartPolicy: "Never",
 		note: "no hostfile, ssh keys or OMPI_... variables are made: a launcher reaches its workers by their names, <job>-worker-<index>.<job>; or run it on a MiniCluster"},

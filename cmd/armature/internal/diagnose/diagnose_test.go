@@ -39,6 +39,7 @@ func TestDiagnose(t *testing.T) {
 		"a flow that is under way": {Facts{Root: makeFlow(nil, makeJob("f-a", nil, nil, makePod("p", nil)))}, Running, "", "JobFlow/f", "it runs: 1 pod"},
 		"a pod is starting": {Facts{Root: makeFlow(nil, makeJob("f-a", nil, nil, makePod("p", waiting("ContainerCreating", ""))))}, Starting, "", "JobFlow/f",
 			"1 pod is starting, and nothing is wrong with it so far"},
+		"a flow between two nodes": {Facts{Root: makeFlow(nil, makeJob("f-a", complete, nil))}, Running, "", "JobFlow/f", "it is under way, and nothing is wrong with it so far"},
 		"a flow that is seconds old": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Status, f.CreationTimestamp = v1alpha1.JobFlowStatus{}, ago(time.Second)
 		})}, Starting, "", "JobFlow/f", "nothing is wrong with it so far"},
@@ -165,4 +166,9 @@ func TestPathLeadsToTheObject(t *testing.T) {
 			assert.Equal(t, i, slices.Index(kinds, step.Kind))
 		}
 	})
+}
+
+// complete lets a Job have succeeded.
+func complete(j *batchv1.Job) {
+	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
 }

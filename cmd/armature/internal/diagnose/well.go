@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -20,10 +21,17 @@ func well(s scene) *Finding {
 		found.Verdict, found.Message = Starting, fmt.Sprintf("%s starting, and nothing is wrong with %s so far", areCount(pods, "pod"), themOrIt(pods))
 	case s.isTrue("Ready") != nil || s.isTrue("Available") != nil || s.text("status", "phase") == "Bound":
 		found.Verdict, found.Message = Running, "it is ready"
+	case s.text("status", "state") == "Running" && anySucceeded(s.Object):
+		found.Verdict, found.Message = Running, "it is under way, and nothing is wrong with it so far; at this moment no pod of it runs"
 	default:
 		found.Verdict, found.Message = Starting, "nothing is wrong with it so far, and nothing of it runs yet"
 	}
 	return found
+}
+
+// anySucceeded reports whether something that an object owns has ended well.
+func anySucceeded(o *Object) bool {
+	return slices.ContainsFunc(o.Owned, HasSucceeded)
 }
 
 // runningPods counts the pods below an object that haven't ended: those that run and are ready, and all.

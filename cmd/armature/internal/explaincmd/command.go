@@ -23,21 +23,25 @@ func New() *cobra.Command {
 	kube := connect.Flags()
 	format := output.New("json", "yaml", "name")
 	cmd := &cobra.Command{
-		Use:   "explain (KIND/NAME | KIND NAME)",
+		Use:   "explain (KIND/NAME | KIND NAME) [NODE]",
 		Short: "Say why something doesn't run",
 		Long: `Say why something doesn't run: go from it down to its pods, and say the first thing that is wrong in one sentence, what it is
 about, and what to do next. Kinds are those of Armature (jf, dj, rj, fj, mc), and Jobs, Pods, Deployments, StatefulSets,
-PersistentVolumeClaims and others, and custom resources whose operators make such.
+PersistentVolumeClaims and others, and custom resources whose operators make such. With NODE it is about one node of a JobFlow.
 
 The exit code is 0 if nothing is wrong (it runs, it starts, it has succeeded), 1 if something is, and 2 if that could not
 be found out.`,
-		Example: "  armature explain jobflow/nightly\n  armature explain fj train -n team-a -o json",
-		Args:    cobra.RangeArgs(1, 2),
+		Example: "  armature explain jobflow/nightly\n  armature explain jobflow/nightly build\n  armature explain fj train -n team-a -o json",
+		Args:    cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := format.Check(); err != nil {
 				return exitcode.Or(exitcode.Trouble, err)
 			}
-			return exitcode.Or(exitcode.Trouble, run(cmd.Context(), kube, format, cmd.OutOrStdout(), cmd.ErrOrStderr(), args))
+			object, node, err := connect.Split(args)
+			if err != nil {
+				return exitcode.Or(exitcode.Trouble, err)
+			}
+			return exitcode.Or(exitcode.Trouble, run(cmd.Context(), kube, format, cmd.OutOrStdout(), cmd.ErrOrStderr(), object, node))
 		},
 	}
 	cmd.ValidArgsFunction = complete.Names(kube, "jobflow", "daemonjob", "replicajob", "fluxjob", "minicluster", "job", "pod")
@@ -46,16 +50,8 @@ be found out.`,
 	return cmd
 }
 
-func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string) error {
-	cluster, err := connect.Open(kube)
-	if err != nil {
-		return err
-	}
-	root, err := cluster.Find(args)
-	if err != nil {
-		return err
-	}
-	members, err := family.Source{Client: cluster.Client, Discovery: cluster.Discovery}.Gather(ctx, root)
+func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string, node string) error {
+	cluster, members, err := family.Read(ctx, kube, args)
 	if err != nil {
 		return err
 	}
@@ -66,12 +62,22 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *outpu
 	if err != nil {
 		return err
 	}
-	found := diagnose.Diagnose(facts)
+	found, err := diagnosed(facts, node)
+	if err != nil {
+		return err
+	}
+	unsure := len(members.Unread) > 0 && !found.Wrong() && found.Verdict != diagnose.Succeeded
+	if unsure {
+		found.Message += "; but not all that belongs to it could be looked at"
+	}
 	if err := write(out, format, found); err != nil {
 		return err
 	}
-	if found.Wrong() {
+	switch {
+	case found.Wrong():
 		return &exitcode.Error{Code: exitcode.Found}
+	case unsure:
+		return &exitcode.Error{Code: exitcode.Trouble} // that was said above
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func TestDot(t *testing.T) {
   n1 [label="b\nwhen jobs.a.output == \"<b>\"", fillcolor="#eeeeee", color="#9e9e9e", tooltip="Skipped"];
   n2 [label="c (for each)", fillcolor="#cfe2ff", color="#1565c0", tooltip="Running"];
   n3 [label="d", fillcolor="#ffffff", color="#616161", tooltip="Pending"];
-  n4 [label="e", fillcolor="#ffffff", color="#616161", tooltip="Pending"];
+  n4 [label="e", fillcolor="#ffffff", color="#616161", tooltip="Pending", style="rounded,filled,dashed"];
   n0 -> n1;
   n0 -> n2;
   n1 -> n3;
@@ -54,6 +54,7 @@ func TestMermaid(t *testing.T) {
 	assert.Contains(t, b.String(), "flowchart LR\n  n0(\"a\"):::Succeed\n  classDef Succeed fill:#d4edda,stroke:#2e7d32,color:#212121\n")
 	assert.Contains(t, b.String(), `n1("b<br>when jobs.a.output == #quot;#lt;b#gt;#quot;"):::Skipped`)
 	assert.Contains(t, b.String(), "  n2 --> n3\n")
+	assert.Contains(t, b.String(), "  style n4 stroke-dasharray:4 3\n", "the one of finally")
 }
 
 func TestWhatIsWrongIsDrawn(t *testing.T) {

@@ -13,7 +13,11 @@ func writeDot(w io.Writer, g graph) error {
 	fmt.Fprintf(&b, "digraph %s {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=sans];\n", strconv.Quote(g.name))
 	for i, n := range g.nodes {
 		fill, stroke := colours(n.state)
-		fmt.Fprintf(&b, "  n%d [label=%s, fillcolor=%q, color=%q, tooltip=%q];\n", i, dotText(strings.Join(n.label(), "\n")), fill, stroke, n.state)
+		dashed := ""
+		if n.finally {
+			dashed = `, style="rounded,filled,dashed"`
+		}
+		fmt.Fprintf(&b, "  n%d [label=%s, fillcolor=%q, color=%q, tooltip=%q%s];\n", i, dotText(strings.Join(n.label(), "\n")), fill, stroke, n.state, dashed)
 	}
 	for i, n := range g.nodes {
 		for _, d := range n.after {
@@ -41,6 +45,9 @@ func writeMermaid(w io.Writer, g graph) error {
 			used[string(n.state)] = true
 			fill, stroke := colours(n.state)
 			fmt.Fprintf(&b, "  classDef %s fill:%s,stroke:%s,color:#212121\n", n.state, fill, stroke)
+		}
+		if n.finally {
+			fmt.Fprintf(&b, "  style n%d stroke-dasharray:4 3\n", i)
 		}
 	}
 	for i, n := range g.nodes {

@@ -44,7 +44,7 @@ With --follow it goes on until what was asked for has ended, and takes up pods a
 		Example: "  armature logs jobflow/nightly build\n  armature logs rj/train worker --follow --tail=10",
 		Args:    cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			object, part, err := split(args)
+			object, part, err := connect.Split(args)
 			if err != nil {
 				return err
 			}
@@ -61,21 +61,6 @@ With --follow it goes on until what was asked for has ended, and takes up pods a
 	flags.StringVarP(&o.container, "container", "c", "", "this `container` of each pod only. By default all, init containers too.")
 	flags.IntVar(&o.most, "max-log-requests", 50, "refuse to read the logs of more containers at a time")
 	return cmd
-}
-
-// split tells the object from the part of it: KIND/NAME [NODE], or KIND NAME [NODE].
-func split(args []string) (object []string, part string, err error) {
-	n := 2
-	if strings.Contains(args[0], "/") {
-		n = 1
-	}
-	if len(args) < n || len(args) > n+1 {
-		return nil, "", fmt.Errorf("want KIND/NAME [NODE], got %q", strings.Join(args, " "))
-	}
-	if len(args) == n+1 {
-		part = args[n]
-	}
-	return args[:n], part, nil
 }
 
 func run(ctx context.Context, kube *genericclioptions.ConfigFlags, o options, out io.Writer, args []string, part string) error {
@@ -101,15 +86,19 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, o options, ou
 		return err
 	}
 	if len(found.started) == 0 {
-		return found.nothing(root, part)
+		return found.nothing(root, part, o.container)
 	}
 	return s.printAll(ctx, found.started, p)
 }
 
 // nothing says why there is nothing to print.
-func (f found) nothing(root *unstructured.Unstructured, part string) error {
+func (f found) nothing(root *unstructured.Unstructured, part, container string) error {
 	name := strings.ToLower(root.GetKind()) + "/" + root.GetName()
 	switch {
+	case len(f.unread) > 0:
+		return fmt.Errorf("no pods of %s can be found: %w", name, errors.Join(f.unread...))
+	case len(f.otherContainers) > 0:
+		return fmt.Errorf("no container of %s is called %q; there are %s", name, container, strings.Join(f.otherContainers, ", "))
 	case part != "" && f.parts != "":
 		return fmt.Errorf("%s has no pods of %q; it has those of %s", name, part, f.parts)
 	case f.pods == 0:

@@ -44,6 +44,9 @@ type found struct {
 	started []runOf
 	pods    int
 	parts   string // the parts that there are
+	unread  []error
+	// otherContainers are those of other names than the one that was asked for.
+	otherContainers []string
 }
 
 // find returns the containers that have started, in the order of their pods' age.
@@ -52,14 +55,25 @@ func (s *source) find(ctx context.Context) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	var f found
+	f := found{unread: members.Unread}
 	parts := map[string]bool{}
 	s.collect(members.Root, "", &f, parts)
-	f.parts = strings.Join(slices.Sorted(maps.Keys(parts)), ", ")
+	slices.Sort(f.otherContainers)
+	f.otherContainers = slices.Compact(f.otherContainers)
+	f.parts = some(slices.Sorted(maps.Keys(parts)))
 	if len(f.started) > s.most {
 		return f, fmt.Errorf("%d containers have started, and --max-log-requests is %d: raise it, or name a part: one of %s", len(f.started), s.most, f.parts)
 	}
 	return f, nil
+}
+
+// some lists names, of many the first.
+func some(names []string) string {
+	const most = 20
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // collect walks down a family. What is said of a Job holds for its pods.
@@ -74,12 +88,28 @@ func (s *source) collect(m *family.Member, part string, f *found, parts map[stri
 		pod := &corev1.Pod{}
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(m.Object, pod) == nil {
 			f.pods++
+			f.otherContainers = append(f.otherContainers, s.others(pod)...)
 			f.started = append(f.started, s.started(pod)...)
 		}
 	}
 	for _, child := range m.Owned {
 		s.collect(child, part, f, parts)
 	}
+}
+
+// others returns the names of a pod's containers, unless it has the one that was asked for.
+func (s *source) others(pod *corev1.Pod) []string {
+	var names []string
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if c.Name == s.container {
+			return nil
+		}
+		names = append(names, c.Name)
+	}
+	if s.container == "" {
+		return nil
+	}
+	return names
 }
 
 // started returns the containers of a pod that have started.

@@ -14,27 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestSplit(t *testing.T) {
-	for _, tt := range []struct {
-		args, object []string
-		part         string
-	}{
-		{[]string{"jf/a"}, []string{"jf/a"}, ""},
-		{[]string{"jf", "a"}, []string{"jf", "a"}, ""},
-		{[]string{"jf/a", "b"}, []string{"jf/a"}, "b"},
-		{[]string{"jf", "a", "b"}, []string{"jf", "a"}, "b"},
-	} {
-		object, part, err := split(tt.args)
-		require.NoError(t, err)
-		assert.Equal(t, tt.object, object)
-		assert.Equal(t, tt.part, part)
-	}
-	for _, args := range [][]string{{"a"}, {"jf/a", "b", "c"}} {
-		_, _, err := split(args)
-		assert.Error(t, err, args)
-	}
-}
-
 func TestLines(t *testing.T) {
 	l := &lines{from: &runOf{}, reader: bufio.NewReader(strings.NewReader("2026-01-02T03:04:05.6Z one two\nno time\n2026-01-02T03:04:06Z end"))}
 	var texts []string
@@ -68,4 +47,9 @@ func TestStarted(t *testing.T) {
 	one := (&source{options: options{container: "main"}}).started(pod)
 	require.Len(t, one, 1)
 	assert.Equal(t, "p", one[0].label)
+}
+
+func TestManyParts(t *testing.T) {
+	assert.Equal(t, "a, b", some([]string{"a", "b"}))
+	assert.Equal(t, strings.Repeat("a, ", 19)+"a and 5 more", some(strings.Split(strings.Repeat("a,", 24)+"a", ",")))
 }

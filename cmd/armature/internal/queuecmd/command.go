@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/complete"
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
@@ -37,15 +38,16 @@ FluxSetup itself tells.`,
 			if err := format.Check(); err != nil {
 				return err
 			}
-			return run(cmd.Context(), kube, format, cmd.OutOrStdout(), args)
+			return run(cmd.Context(), kube, format, cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 		},
 	}
+	cmd.ValidArgsFunction = complete.Plain(kube, "fluxsetup")
 	kube.AddFlags(cmd.Flags())
 	format.AddTo(cmd.Flags())
 	return cmd
 }
 
-func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out io.Writer, args []string) error {
+func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string) error {
 	cluster, err := connect.Open(kube)
 	if err != nil {
 		return err
@@ -61,20 +63,22 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *outpu
 		return err
 	}
 	slices.SortFunc(setups.Items, func(a, b v1alpha1.FluxSetup) int { return cmp.Compare(a.Name, b.Name) })
-	jobs, err := readJobs(ctx, cluster)
+	jobs, err := readJobs(ctx, cluster, errs)
 	if err != nil {
 		return err
 	}
 	return write(out, format, newQueues(setups.Items, jobs, len(args) == 0), time.Now())
 }
 
-// readJobs returns all FluxJobs that the user may read.
-func readJobs(ctx context.Context, cluster *connect.Cluster) ([]v1alpha1.FluxJob, error) {
+// readJobs returns all FluxJobs that the user may read, and tells which those are not.
+func readJobs(ctx context.Context, cluster *connect.Cluster, errs io.Writer) ([]v1alpha1.FluxJob, error) {
 	var jobs v1alpha1.FluxJobList
 	err := cluster.Client.List(ctx, &jobs)
 	if apierrors.IsForbidden(err) {
+		fmt.Fprintln(errs, "not shown: jobs of other namespaces:", err)
 		err = client.IgnoreNotFound(cluster.Client.List(ctx, &jobs, client.InNamespace(cluster.Namespace)))
 		if apierrors.IsForbidden(err) {
+			fmt.Fprintln(errs, "not shown:", err)
 			return nil, nil
 		}
 	}

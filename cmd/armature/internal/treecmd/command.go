@@ -45,15 +45,7 @@ looked at.`,
 }
 
 func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string, all bool) error {
-	cluster, err := connect.Open(kube)
-	if err != nil {
-		return err
-	}
-	root, err := cluster.Find(args)
-	if err != nil {
-		return err
-	}
-	found, err := family.Source{Client: cluster.Client, Discovery: cluster.Discovery}.Gather(ctx, root)
+	_, found, err := family.Read(ctx, kube, args)
 	if err != nil {
 		return err
 	}

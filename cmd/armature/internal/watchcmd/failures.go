@@ -9,39 +9,36 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/cmd/armature/internal/flowstate"
-	"github.com/armature-dev/armature/operators/jobflow"
 )
 
 const (
 	// tailLines is how many lines are shown of a node that failed.
 	tailLines = 5
-	// mostTails is of how many nodes: those that failed first.
+	// mostTails is of how many rows: those that failed first.
 	mostTails = 5
 	// tailPatience is how long the end of the command waits for logs.
 	tailPatience = 5 * time.Second
 )
 
-// tails are the last lines that nodes printed that failed, by their names.
+// tails are the last lines that rows printed that failed, by their names.
 type tails map[string][]string
 
-// tail is what a node printed last.
+// tail is what a row printed last.
 type tail struct {
-	node  string
+	row   string
 	lines []string
 }
 
-// failures reads the logs of nodes that fail, each once, when it has failed.
+// failures reads the logs of rows that fail, each once, when it has failed.
 type failures struct {
 	pods  typedcorev1.PodInterface
 	tails tails
 	found chan tail
 
-	asked   map[string]int32 // the attempt of each node whose log was asked for
+	asked   map[string]int32 // the attempt of each row whose log was asked for
 	pending int
 }
 
@@ -49,24 +46,25 @@ func newFailures(pods typedcorev1.PodInterface) *failures {
 	return &failures{pods: pods, tails: tails{}, found: make(chan tail, mostTails), asked: map[string]int32{}}
 }
 
-// read asks for the logs of nodes that have failed since it was last called.
-func (f *failures) read(ctx context.Context, flow *v1alpha1.JobFlow) {
-	for _, s := range flowstate.Of(flow) {
-		attempt, isKnown := f.asked[s.Name]
-		if s.State != v1alpha1.FlowFailed || (isKnown && attempt == s.Attempts) || f.pending >= mostTails || (!isKnown && len(f.asked) >= mostTails) {
+// read asks for the logs of rows that have failed since it was last called.
+func (f *failures) read(ctx context.Context, rows []row) {
+	for _, r := range rows {
+		attempt, isKnown := f.asked[r.name]
+		if r.state != v1alpha1.FlowFailed || r.pods == "" || (isKnown && attempt == r.attempt) ||
+			f.pending >= mostTails || (!isKnown && len(f.asked) >= mostTails) {
 			continue
 		}
-		f.asked[s.Name] = s.Attempts
-		delete(f.tails, s.Name) // of an attempt before
+		f.asked[r.name] = r.attempt
+		delete(f.tails, r.name) // of an attempt before
 		f.pending++
-		go func() { f.found <- tail{s.Name, f.tailOf(ctx, flow, s.Name)} }()
+		go func() { f.found <- tail{r.name, f.tailOf(ctx, r.pods)} }()
 	}
 }
 
 // keep takes up what was read.
 func (f *failures) keep(t tail) {
 	f.pending--
-	f.tails[t.node] = t.lines
+	f.tails[t.row] = t.lines
 }
 
 // await waits for what is being read.
@@ -85,9 +83,9 @@ func (f *failures) await(ctx context.Context) {
 	}
 }
 
-// tailOf returns what the last pod of a node that failed printed last; nothing if that can't be read, since it only helps.
-func (f *failures) tailOf(ctx context.Context, flow *v1alpha1.JobFlow, node string) []string {
-	list, err := f.pods.List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(jobflow.PodLabels(flow, node)).String()})
+// tailOf returns what the last of some pods that failed printed last; nothing if that can't be read, since it only helps.
+func (f *failures) tailOf(ctx context.Context, pods string) []string {
+	list, err := f.pods.List(ctx, metav1.ListOptions{LabelSelector: pods})
 	if err != nil {
 		return nil
 	}

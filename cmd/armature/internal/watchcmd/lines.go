@@ -4,35 +4,34 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// lines shows a flow as a log: one line for each change.
+// lines shows an object as a log: one line for each change.
 type lines struct {
 	out io.Writer
 
-	states  map[string]v1alpha1.FlowState
-	state   v1alpha1.State
+	news    map[string]string // what was told of each row last
+	state   string
 	problem string
-	told    map[string]bool // the nodes whose last lines were shown
+	told    map[string]bool // the rows whose last lines were shown
 }
 
-func (l *lines) show(flow *v1alpha1.JobFlow, logs tails, now time.Time) {
-	if l.states == nil {
-		l.states, l.told = map[string]v1alpha1.FlowState{}, map[string]bool{}
+func (l *lines) show(p picture, logs tails) {
+	if l.news == nil {
+		l.news, l.told = map[string]string{}, map[string]bool{}
 	}
-	all := rows(flow, now)
-	at := short(elapsed(flow, now))
-	for _, r := range all {
-		if r.state == l.states[r.name] || (r.state == v1alpha1.FlowPending && l.states[r.name] == "") {
+	at := short(p.elapsed)
+	for _, r := range p.rows {
+		news := r.news()
+		if news == l.news[r.name] || (r.state == v1alpha1.FlowPending && l.news[r.name] == "") {
 			continue
 		}
-		l.states[r.name] = r.state
+		l.news[r.name] = news
 		fmt.Fprintln(l.out, strings.TrimRight(fmt.Sprintf("%5s  %-20s %-8s%s", at, r.name, r.state, detail(r)), " "))
 	}
-	for _, r := range all {
+	for _, r := range p.rows {
 		if r.state != v1alpha1.FlowFailed {
 			delete(l.told, r.name) // it may fail again
 		} else if len(logs[r.name]) > 0 && !l.told[r.name] {
@@ -43,26 +42,39 @@ func (l *lines) show(flow *v1alpha1.JobFlow, logs tails, now time.Time) {
 			}
 		}
 	}
-	if p := problem(flow); p != l.problem {
-		if l.problem = p; p != "" {
-			fmt.Fprintf(l.out, "%5s  %s\n", at, p)
+	if p.problem != l.problem {
+		if l.problem = p.problem; p.problem != "" {
+			fmt.Fprintf(l.out, "%5s  %s\n", at, p.problem)
 		}
 	}
-	if s := state(flow); s != l.state {
-		l.state = s
-		fmt.Fprintf(l.out, "%5s  jobflow %s is %s, %s\n", at, flow.Name, s, progress(all))
+	if p.state != l.state {
+		l.state = p.state
+		fmt.Fprintf(l.out, "%5s  %s %s is %s, %s\n", at, p.kind, p.name, p.state, p.tally)
 	}
+}
+
+// news is what is told of a row when it is another than before.
+func (r row) news() string {
+	if r.counts {
+		return string(r.state) + " " + r.message
+	}
+	return string(r.state)
 }
 
 // detail says more of a row that has just changed.
 func detail(r row) string {
+	if r.counts && r.message != "" {
+		return " " + r.message
+	}
 	switch r.state {
 	case v1alpha1.FlowRunning:
 		if r.after != "" {
 			return " after " + r.after
 		}
 	case v1alpha1.FlowSucceed:
-		return " in " + short(r.took)
+		if r.started {
+			return " in " + short(r.took)
+		}
 	case v1alpha1.FlowFailed, v1alpha1.FlowSkipped:
 		return " " + r.message
 	}

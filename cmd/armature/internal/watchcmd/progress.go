@@ -11,23 +11,12 @@ import (
 // barWidth is how wide a progress bar is at the most.
 const barWidth = 40
 
-// progressBar draws how much has succeeded, has failed or was skipped, and runs, of all: "████▓░░░░░  40%".
-func (l layout) progressBar(all []row) string {
-	var n struct{ done, bad, runs int }
-	for _, r := range all {
-		switch r.state {
-		case v1alpha1.FlowSucceed, v1alpha1.FlowSkipped:
-			n.done++
-		case v1alpha1.FlowFailed:
-			n.bad++
-		case v1alpha1.FlowRunning:
-			n.runs++
-		}
-	}
-	total := max(1, len(all))
+// progressBar draws how much has succeeded or was skipped, has failed, and runs, of all: "████▓░░░░░  40%".
+func (l layout) progressBar(n tally) string {
+	total := max(1, n.total)
 	width := max(5, min(barWidth, l.width-10))
 	// Cells are cut from sums, so that they add up; whatever there is any of has a cell, if there is room.
-	at := func(sum int) int { return sum * width / total }
+	at := func(sum int) int { return min(sum, total) * width / total }
 	done := at(n.done)
 	bad := at(n.done+n.bad) - done
 	if n.bad > 0 && bad == 0 {
@@ -38,7 +27,7 @@ func (l layout) progressBar(all []row) string {
 	rest := width - done - bad - runs
 	bar := l.paintAs(v1alpha1.FlowSucceed, strings.Repeat("█", done)) + l.paintAs(v1alpha1.FlowFailed, strings.Repeat("▓", bad)) +
 		l.paintAs(v1alpha1.FlowRunning, strings.Repeat("▒", runs)) + l.faint(strings.Repeat("░", rest))
-	return fmt.Sprintf("%s %3d%%", bar, (n.done+n.bad)*100/total)
+	return fmt.Sprintf("%s %3d%%", bar, min(n.done+n.bad, total)*100/total)
 }
 
 // paintAs colours a text as a state.

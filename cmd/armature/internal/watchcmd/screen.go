@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"golang.org/x/term"
-
-	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// screen shows a flow as a table that is redrawn in place.
+// screen shows an object as a table that is redrawn in place.
 type screen struct {
 	out   io.Writer
 	size  func() (width, height int)
@@ -22,9 +19,9 @@ type screen struct {
 	last  string
 }
 
-func (s *screen) show(flow *v1alpha1.JobFlow, logs tails, now time.Time) {
+func (s *screen) show(p picture, logs tails) {
 	width, height := s.size()
-	text := table(flow, logs, now, layout{width: width, height: height - 1, color: s.color})
+	text := table(p, logs, layout{width: width, height: height - 1, color: s.color})
 	if text == s.last {
 		return
 	}

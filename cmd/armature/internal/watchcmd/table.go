@@ -15,19 +15,18 @@ type layout struct {
 	color         bool
 }
 
-// table draws a flow: a headline, how far it is, then a row for each of its flows, with a bar that shows when it ran. Below those
-// that failed is what they said last.
-func table(flow *v1alpha1.JobFlow, logs tails, now time.Time, l layout) string {
-	all := rows(flow, now)
-	total := elapsed(flow, now)
+// table draws an object: a headline, how far it is, then a row for each of its parts, with a bar that shows when it ran. Below
+// those that failed is what they said last.
+func table(p picture, logs tails, l layout) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "jobflow/%s  %s  %s  %s\n", flow.Name, l.paint(string(state(flow))), progress(all), short(total))
-	b.WriteString("  " + l.progressBar(all) + "\n")
-	if p := problem(flow); p != "" {
-		b.WriteString(cut("  "+p, l.width) + "\n")
+	fmt.Fprintf(&b, "%s/%s  %s  %s  %s\n", p.kind, p.name, l.paint(p.state), p.tally, short(p.elapsed))
+	b.WriteString("  " + l.progressBar(p.tally) + "\n")
+	if p.problem != "" {
+		b.WriteString(cut("  "+p.problem, l.width) + "\n")
 	}
-	c := l.columns(all)
-	fmt.Fprintf(&b, "  %-*s  %-*s  %-7s  %6s  %6s\n", c.name, "FLOW", c.after, "AFTER", "STATE", "START", "TIME")
+	all := p.rows
+	c := l.columns(p)
+	fmt.Fprintf(&b, "  %-*s  %-*s  %-7s  %6s  %6s\n", c.name, p.heads[0], c.after, p.heads[1], "STATE", "START", "TIME")
 	room := l.height - 1 - strings.Count(b.String(), "\n")
 	spare := reserve(all, logs, room)
 	shown, hidden := fit(all, room-spare)
@@ -38,7 +37,7 @@ func table(flow *v1alpha1.JobFlow, logs tails, now time.Time, l layout) string {
 			start, took = "+"+short(r.start), short(r.took)
 		}
 		line := fmt.Sprintf("%s %-*s  %-*s  %s  %6s  %6s  %s", symbol(r.state), c.name, cut(r.name, c.name),
-			c.after, cut(r.after, c.after), l.paint(fmt.Sprintf("%-7s", r.state)), start, took, remark(r, total, c.remark))
+			c.after, cut(r.after, c.after), l.paint(fmt.Sprintf("%-7s", r.state)), start, took, remark(r, p.elapsed, c.remark))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		if r.state == v1alpha1.FlowFailed {
 			for _, text := range lastOf(logs[r.name], spare) {
@@ -57,10 +56,10 @@ func table(flow *v1alpha1.JobFlow, logs tails, now time.Time, l layout) string {
 type columns struct{ name, after, remark int }
 
 // columns gives names the room they need as far as there is any, and remarks what is left.
-func (l layout) columns(all []row) columns {
+func (l layout) columns(p picture) columns {
 	const fixed = len("s ") + len("  ") + len("  Running") + len("  +12m34s") + len(" 12m34s") + len("  ")
-	c := columns{name: len("FLOW"), after: len("AFTER")}
-	for _, r := range all {
+	c := columns{name: len(p.heads[0]), after: len(p.heads[1])}
+	for _, r := range p.rows {
 		c.name, c.after = max(c.name, len(r.name)), max(c.after, len(r.after))
 	}
 	room := max(l.width-fixed, 12)
@@ -108,7 +107,7 @@ func fit(all []row, room int) (shown []row, hidden int) {
 	return shown, len(all) - len(shown)
 }
 
-// bar draws when a row ran, on the scale of the whole flow.
+// bar draws when a row ran, on the scale of the whole object.
 func bar(r row, total time.Duration, width int) string {
 	scale := max(total, time.Second)
 	from := int(int64(width) * int64(r.start) / int64(scale))
@@ -146,7 +145,7 @@ func codeOf(state string) string {
 	switch state {
 	case string(v1alpha1.FlowRunning):
 		return "36"
-	case string(v1alpha1.FlowSucceed):
+	case string(v1alpha1.FlowSucceed), string(v1alpha1.ReplicaJobSucceeded):
 		return "32"
 	case string(v1alpha1.FlowFailed):
 		return "31"

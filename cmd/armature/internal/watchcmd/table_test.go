@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
@@ -41,8 +40,11 @@ func sample() *v1alpha1.JobFlow {
 	}
 }
 
+// flowAt returns the picture of a flow at a moment.
+func flowAt(flow *v1alpha1.JobFlow, now time.Time) picture { return kinds[0].picture(flow, now) }
+
 func TestTable(t *testing.T) {
-	got := table(sample(), nil, at(4).Time, layout{width: 80, height: 24})
+	got := table(flowAt(sample(), at(4).Time), nil, layout{width: 80, height: 24})
 	assert.Equal(t, strings.Join([]string{
 		"jobflow/sample  Running  1/3  4s",
 		"  " + strings.Repeat("█", 13) + strings.Repeat("▒", 13) + strings.Repeat("░", 14) + "  33%",
@@ -57,7 +59,7 @@ func TestTable(t *testing.T) {
 func TestTableOfAFlowNobodyHasSeenYet(t *testing.T) {
 	flow := sample()
 	flow.Status = v1alpha1.JobFlowStatus{}
-	got := table(flow, nil, start, layout{width: 80, height: 24})
+	got := table(flowAt(flow, start), nil, layout{width: 80, height: 24})
 	assert.Contains(t, got, "jobflow/sample  Pending  0/3  0s")
 }
 
@@ -66,7 +68,7 @@ func TestTableFitsTheScreen(t *testing.T) {
 	for i := range 100 {
 		flow.Spec.Flows = append(flow.Spec.Flows, v1alpha1.Flow{Name: strings.Repeat("x", i+1)})
 	}
-	got := table(flow, nil, at(4).Time, layout{width: 60, height: 10})
+	got := table(flowAt(flow, at(4).Time), nil, layout{width: 60, height: 10})
 	assert.LessOrEqual(t, strings.Count(got, "\n"), 10)
 	assert.Contains(t, got, "● b", "what runs is always shown")
 	for line := range strings.Lines(got) {
@@ -79,7 +81,7 @@ func TestTableOfALargeFlow(t *testing.T) {
 	flow.Spec.Finally = []v1alpha1.Flow{{Name: "last"}}
 	flow.Status.Flows = flow.Status.Flows[1:2] // the only one that is told of in detail
 	flow.Status.Finished, flow.Status.Skipped = "0,2", "2"
-	got := table(flow, nil, at(4).Time, layout{width: 80, height: 24})
+	got := table(flowAt(flow, at(4).Time), nil, layout{width: 80, height: 24})
 	assert.Equal(t, strings.Join([]string{
 		"jobflow/sample  Running  2/4  4s",
 		"  " + strings.Repeat("█", 20) + strings.Repeat("▒", 10) + strings.Repeat("░", 10) + "  50%",
@@ -95,11 +97,11 @@ func TestTableOfALargeFlow(t *testing.T) {
 func TestScreenRedrawsInPlaceAndOnlyOnChange(t *testing.T) {
 	var out bytes.Buffer
 	s := &screen{out: &out, size: func() (int, int) { return 80, 24 }}
-	s.show(sample(), nil, at(4).Time)
+	s.show(flowAt(sample(), at(4).Time), nil)
 	first := out.Len()
-	s.show(sample(), nil, at(4).Time)
+	s.show(flowAt(sample(), at(4).Time), nil)
 	assert.Equal(t, first, out.Len(), "nothing changed, nothing drawn")
-	s.show(sample(), nil, at(5).Time)
+	s.show(flowAt(sample(), at(5).Time), nil)
 	assert.Contains(t, out.String()[first:], "\x1b[6A", "up over the six lines of the last drawing")
 }
 
@@ -107,18 +109,18 @@ func TestWhatAFailedNodeSaidLast(t *testing.T) {
 	flow := sample()
 	flow.Status.Flows[1] = v1alpha1.FlowStatus{Name: "b", State: v1alpha1.FlowFailed, StartTime: at(2), CompletionTime: at(3), Message: "BackoffLimitExceeded"}
 	said := tails{"b": {"first", "\x1b[31mno such\tfile\x1b[0m"}}
-	got := table(flow, said, at(4).Time, layout{width: 80, height: 24})
+	got := table(flowAt(flow, at(4).Time), said, layout{width: 80, height: 24})
 	assert.Contains(t, got, "BackoffLimitExceeded\n  │ first\n  │ no such    file\n○ c")
 
-	got = table(flow, said, at(4).Time, layout{width: 80, height: 8})
+	got = table(flowAt(flow, at(4).Time), said, layout{width: 80, height: 8})
 	assert.LessOrEqual(t, strings.Count(got, "\n"), 8)
 	assert.Contains(t, got, "│ no such", "the last line has room on a small screen")
 
 	var out bytes.Buffer
 	l := &lines{out: &out}
-	l.show(flow, nil, at(4).Time)
-	l.show(flow, said, at(4).Time)
-	l.show(flow, said, at(5).Time)
+	l.show(flowAt(flow, at(4).Time), nil)
+	l.show(flowAt(flow, at(4).Time), said)
+	l.show(flowAt(flow, at(5).Time), said)
 	assert.Equal(t, 1, strings.Count(out.String(), "   4s  b                    last said:\n       │ first\n       │ no such    file\n"))
 }
 
@@ -130,7 +132,7 @@ func TestProgressBarAddsUp(t *testing.T) {
 			all[i].state = rapid.SampledFrom(states).Draw(t, "state")
 		}
 		width := rapid.IntRange(0, 100).Draw(t, "width")
-		bar, _, _ := strings.Cut(layout{width: width}.progressBar(all), " ")
+		bar, _, _ := strings.Cut(layout{width: width}.progressBar(count(all)), " ")
 		assert.Len(t, []rune(bar), max(5, min(40, width-10)))
 	})
 }
@@ -151,7 +153,7 @@ func BenchmarkRedraw(b *testing.B) {
 	s := &screen{out: io.Discard, size: func() (int, int) { return 200, 60 }, color: true}
 	for i := range b.N {
 		flow.Status.StartTime = at(-i) // so that there is something new to draw
-		s.show(flow, tails{"node-7": {"boom"}}, at(4).Time)
+		s.show(flowAt(flow, at(4).Time), tails{"node-7": {"boom"}})
 	}
 }
 
@@ -159,12 +161,12 @@ func TestLinesTellEachChangeOnce(t *testing.T) {
 	var out bytes.Buffer
 	l := &lines{out: &out}
 	flow := sample()
-	l.show(flow, nil, at(4).Time)
-	l.show(flow, nil, at(5).Time)
+	l.show(flowAt(flow, at(4).Time), nil)
+	l.show(flowAt(flow, at(5).Time), nil)
 	flow.Status.Flows[1] = v1alpha1.FlowStatus{Name: "b", State: v1alpha1.FlowFailed, StartTime: at(2), CompletionTime: at(6), Message: "BackoffLimitExceeded"}
 	flow.Status.Flows[2].State, flow.Status.Flows[2].Message = v1alpha1.FlowSkipped, `dependency "b" failed`
 	flow.Status.State, flow.Status.CompletionTime = v1alpha1.StateFailed, at(6)
-	l.show(flow, nil, at(9).Time)
+	l.show(flowAt(flow, at(9).Time), nil)
 	assert.Equal(t, strings.Join([]string{
 		"   4s  a                    Succeed  in 2s",
 		"   4s  b                    Running  after a",
@@ -178,32 +180,23 @@ func TestLinesTellEachChangeOnce(t *testing.T) {
 
 func TestEnded(t *testing.T) {
 	flow := sample()
-	done, err := ended(flow)
-	assert.False(t, done)
-	require.NoError(t, err)
+	is := func() (over, failed bool) {
+		p := flowAt(flow, start)
+		return p.over, p.failed
+	}
+	over, _ := is()
+	assert.False(t, over)
 
 	flow.Status.State = v1alpha1.StateFailed
-	done, err = ended(flow)
-	assert.True(t, done)
-	require.ErrorIs(t, err, ErrFailed)
+	over, failed := is()
+	assert.True(t, over)
+	assert.True(t, failed)
 
 	flow.Spec.Retry = 1
-	done, _ = ended(flow)
-	assert.False(t, done, "it is about to be retried")
+	over, _ = is()
+	assert.False(t, over, "it is about to be retried")
 
 	flow.Generation = 2
-	done, _ = ended(flow)
-	assert.False(t, done, "the status is about an older spec")
-}
-
-func TestFlowName(t *testing.T) {
-	for _, args := range [][]string{{"jobflow/a"}, {"jf", "a"}, {"JobFlow", "a"}, {"jobflows.api.practice.com/a"}} {
-		name, err := flowName(args)
-		require.NoError(t, err)
-		assert.Equal(t, "a", name)
-	}
-	for _, args := range [][]string{{"a"}, {"job/a"}, {"jf/"}, {"jf/a", "b"}} {
-		_, err := flowName(args)
-		assert.Error(t, err, args)
-	}
+	over, _ = is()
+	assert.False(t, over, "the status is about an older spec")
 }

@@ -1,0 +1,108 @@
+package explaincmd
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
+	"github.com/armature-dev/armature/cmd/armature/internal/flowstate"
+	"github.com/armature-dev/armature/operators/jobflow"
+)
+
+// diagnosed says what is wrong with the object that was asked for, or with one node of it.
+func diagnosed(facts diagnose.Facts, node string) (diagnose.Finding, error) {
+	if node == "" {
+		return diagnose.Diagnose(facts), nil
+	}
+	flow := &v1alpha1.JobFlow{}
+	if facts.Root.GroupVersionKind() != v1alpha1.GroupVersion.WithKind("JobFlow") {
+		return diagnose.Finding{}, fmt.Errorf("%s has no nodes; only a JobFlow has", facts.Root.Ref())
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(facts.Root.Object, flow); err != nil {
+		return diagnose.Finding{}, err
+	}
+	var names []string
+	for _, s := range flowstate.Of(flow) {
+		if s.Name == node {
+			return ofNode(facts, flow, s), nil
+		}
+		names = append(names, s.Name)
+	}
+	return diagnose.Finding{}, fmt.Errorf("%s has no node %q; it has %s", facts.Root.Ref(), node, some(names))
+}
+
+// ofNode says what is wrong with a node of a flow: with one of its Jobs, or, if it has none, why it has none.
+func ofNode(facts diagnose.Facts, flow *v1alpha1.JobFlow, node v1alpha1.FlowStatus) diagnose.Finding {
+	root := facts.Root
+	var best *diagnose.Finding
+	for _, job := range root.Owned {
+		if job.GetLabels()[jobflow.LabelFlow] != jobflow.PodLabels(flow, node.Name)[jobflow.LabelFlow] {
+			continue
+		}
+		facts.Root = job
+		found := diagnose.Diagnose(facts)
+		if best == nil || !best.Wrong() || found.Wrong() && found.Verdict == diagnose.Failed && best.Verdict != diagnose.Failed {
+			best = &found
+		}
+	}
+	if best != nil {
+		return *best
+	}
+	facts.Root = diagnose.NewObject(root.Unstructured, root.Events) // nothing of other nodes is this one's fault
+	if found := diagnose.Diagnose(facts); found.Wrong() && node.State == v1alpha1.FlowPending {
+		return found
+	}
+	return withoutJob(root.Ref(), diagnose.StateOf(root), flow, node)
+}
+
+// withoutJob says why a node has no Job: it was skipped, it has ended and its Job is gone, or its turn has yet to come.
+func withoutJob(ref diagnose.Ref, state string, flow *v1alpha1.JobFlow, node v1alpha1.FlowStatus) diagnose.Finding {
+	found := diagnose.Finding{Object: ref, Path: []diagnose.Step{{Ref: ref, State: state}}}
+	about := fmt.Sprintf("node %q ", node.Name)
+	switch node.State {
+	case v1alpha1.FlowSucceed:
+		found.Verdict, found.Message = diagnose.Succeeded, about+"has succeeded, and its Job is gone"
+	case v1alpha1.FlowFailed:
+		found.Verdict, found.Reason, found.Message = diagnose.Failed, "NodeFailed", about+"failed, and its Job is gone: "+node.Message
+	case v1alpha1.FlowSkipped:
+		found.Verdict, found.Reason, found.Message = diagnose.Blocked, "Skipped", about+"was skipped: "+node.Message
+		if flow.Status.State == v1alpha1.StateFailed {
+			found.Verdict = diagnose.Failed
+		}
+		if strings.HasSuffix(node.Message, "when is false") || strings.HasSuffix(node.Message, " is skipped") {
+			found.Verdict = diagnose.Succeeded // the flow wants it so
+		} else {
+			found.Next = "see what kept it from running: armature explain jobflow/" + ref.Name
+		}
+	default:
+		found.Verdict, found.Message = diagnose.Starting, about+"has yet to come"+waitsFor(flow, node.Name)
+	}
+	return found
+}
+
+// waitsFor says what a node waits for.
+func waitsFor(flow *v1alpha1.JobFlow, node string) string {
+	states := map[string]v1alpha1.FlowState{}
+	for _, s := range flowstate.Of(flow) {
+		states[s.Name] = s.State
+	}
+	for i := range flow.Spec.Flows {
+		if flow.Spec.Flows[i].Name != node {
+			continue
+		}
+		var open []string
+		for _, name := range flow.Spec.Flows[i].Dependencies {
+			if s := states[name]; s == v1alpha1.FlowPending || s == v1alpha1.FlowRunning {
+				open = append(open, fmt.Sprintf("%s (%s)", name, s))
+			}
+		}
+		if len(open) > 0 {
+			return ": it waits for " + strings.Join(open, ", ")
+		}
+		return ""
+	}
+	return ": nodes of finally run when all others have ended"
+}

@@ -1,0 +1,111 @@
+package watchcmd
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+)
+
+// picture is an object as it is shown at one moment, whatever its kind.
+type picture struct {
+	kind, name string
+	state      string
+	elapsed    time.Duration
+	problem    string    // what stands in its way, empty if nothing does
+	heads      [2]string // of the columns name and after
+	rows       []row
+	tally      tally
+	over       bool // nothing more will happen
+	failed     bool // that is not its good end
+}
+
+// row is one part of an object: a node of a flow, a node of the cluster that failed, the replicas of a type, a step of a job.
+type row struct {
+	name    string
+	after   string // what it depends on
+	state   v1alpha1.FlowState
+	start   time.Duration // after the object's start
+	took    time.Duration // so far, if it hasn't ended
+	started bool
+	message string
+	counts  bool   // the message counts something: each that differs is news
+	attempt int32  // how often it was tried before
+	pods    string // the label selector of its pods
+}
+
+// tally counts parts by how they fare: those that need nothing more, well or not, and those that run.
+type tally struct{ done, bad, runs, total int }
+
+// String is how many of all need nothing more.
+func (t tally) String() string { return fmt.Sprintf("%d/%d", t.done+t.bad, t.total) }
+
+// count counts rows.
+func count(all []row) tally {
+	t := tally{total: len(all)}
+	for i := range all {
+		switch all[i].state {
+		case v1alpha1.FlowSucceed, v1alpha1.FlowSkipped:
+			t.done++
+		case v1alpha1.FlowFailed:
+			t.bad++
+		case v1alpha1.FlowRunning:
+			t.runs++
+		}
+	}
+	return t
+}
+
+// runs sets when a row began, and how long it has been going on or went on, on the clock of an object that began at zero.
+func (r *row) runs(zero time.Time, from, to *metav1.Time, now time.Time) {
+	if from == nil {
+		return
+	}
+	r.started = true
+	r.start = max(0, from.Sub(zero))
+	r.took = max(0, end(to, now).Sub(from.Time))
+}
+
+// since is how long something has been going on, or went on.
+func since(from, to *metav1.Time, now time.Time) time.Duration {
+	if from == nil {
+		return 0
+	}
+	return max(0, end(to, now).Sub(from.Time))
+}
+
+func end(t *metav1.Time, now time.Time) time.Time {
+	if t == nil {
+		return now
+	}
+	return t.Time
+}
+
+// underWay are the reasons of Ready of what isn't ready only because it has yet to come to its end.
+var underWay = map[string]bool{
+	v1alpha1.ReasonPending: true, v1alpha1.ReasonStarted: true, v1alpha1.ReasonRunning: true, v1alpha1.ReasonTerminating: true,
+	v1alpha1.ReasonCreated: true, v1alpha1.ReasonNotRunning: true, v1alpha1.ReasonRequested: true, v1alpha1.ReasonAdmitted: true,
+	v1alpha1.ReasonStarting: true, v1alpha1.ReasonInLine: true, v1alpha1.ReasonPodsReady: true, v1alpha1.ReasonRestarted: true,
+}
+
+// problem is what Ready says stands in an object's way, empty if nothing does.
+func problem(conditions []metav1.Condition) string {
+	ready := meta.FindStatusCondition(conditions, builder.ConditionReady)
+	if ready == nil || ready.Status == metav1.ConditionTrue || underWay[ready.Reason] {
+		return ""
+	}
+	return ready.Reason + ": " + ready.Message
+}
+
+// isInvalid reports whether nothing will happen before someone changes the spec.
+func isInvalid(conditions []metav1.Condition) bool {
+	stalled := meta.FindStatusCondition(conditions, builder.ConditionStalled)
+	return stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason == v1alpha1.ReasonInvalidSpec
+}
+
+// short renders a duration in whole seconds: API times have no more.
+func short(d time.Duration) string { return d.Truncate(time.Second).String() }
