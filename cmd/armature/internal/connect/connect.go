@@ -104,3 +104,12 @@ func Split(args []string) (object []string, part string, err error) {
 	}
 	return args[:n], part, nil
 }
+
+// Some lists names for a message, of many the first.
+func Some(names []string) string {
+	const most = 20
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
 	"github.com/armature-dev/armature/cmd/armature/internal/flowstate"
 	"github.com/armature-dev/armature/operators/jobflow"
@@ -31,7 +32,7 @@ func diagnosed(facts diagnose.Facts, node string) (diagnose.Finding, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return diagnose.Finding{}, fmt.Errorf("%s has no node %q; it has %s", facts.Root.Ref(), node, some(names))
+	return diagnose.Finding{}, fmt.Errorf("%s has no node %q; it has %s", facts.Root.Ref(), node, connect.Some(names))
 }
 
 // ofNode says what is wrong with a node of a flow: with one of its Jobs, or, if it has none, why it has none.

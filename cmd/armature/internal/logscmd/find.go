@@ -60,20 +60,11 @@ func (s *source) find(ctx context.Context) (found, error) {
 	s.collect(members.Root, "", &f, parts)
 	slices.Sort(f.otherContainers)
 	f.otherContainers = slices.Compact(f.otherContainers)
-	f.parts = some(slices.Sorted(maps.Keys(parts)))
+	f.parts = connect.Some(slices.Sorted(maps.Keys(parts)))
 	if len(f.started) > s.most {
 		return f, fmt.Errorf("%d containers have started, and --max-log-requests is %d: raise it, or name a part: one of %s", len(f.started), s.most, f.parts)
 	}
 	return f, nil
-}
-
-// some lists names, of many the first.
-func some(names []string) string {
-	const most = 20
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // collect walks down a family. What is said of a Job holds for its pods.
