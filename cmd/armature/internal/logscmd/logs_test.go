@@ -48,8 +48,3 @@ func TestStarted(t *testing.T) {
 	require.Len(t, one, 1)
 	assert.Equal(t, "p", one[0].label)
 }
-
-func TestManyParts(t *testing.T) {
-	assert.Equal(t, "a, b", some([]string{"a", "b"}))
-	assert.Equal(t, strings.Repeat("a, ", 19)+"a and 5 more", some(strings.Split(strings.Repeat("a,", 24)+"a", ",")))
-}
