@@ -34,6 +34,8 @@ func TestSuccess(t *testing.T) {
 	assert.Nil(t, w.c.Status.CompletionTime, "a worker's exit code 0 means nothing")
 	w.now = noon.Add(time.Minute)
 	w.exit(0, 0)
+	w.pass()
+	assert.Equal(t, v1alpha1.MiniClusterStateRunning, w.c.Status.State, "the Job has yet to end; it doesn't start again")
 	w.settle()
 	assert.Equal(t, v1alpha1.MiniClusterStateSucceeded, w.c.Status.State)
 	assert.Equal(t, ptr.To[int32](0), w.c.Status.ExitCode)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -110,6 +111,8 @@ func (w *planning) describe() {
 		if w.was(v1alpha1.MiniClusterRunning).Status != metav1.ConditionTrue {
 			w.tell(events.Normal(v1alpha1.ReasonRunning, w.occupation()).About(leader))
 		}
+	case !stopping && leader != nil && leader.Status.Phase == corev1.PodSucceeded:
+		// It stays what it was until the Job has ended: it doesn't start again.
 	case stopping || w.status.Restarts > c.Status.Restarts:
 		w.status.State = v1alpha1.MiniClusterStateRestarting
 		w.both(false, v1alpha1.ReasonRestarting, "the leader failed or was lost; all pods are being stopped")
