@@ -8,10 +8,11 @@ LINT := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 # The race detector needs a C compiler; without one the same tests run without it.
 RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 
-DEVCLUSTER_SRC := $(shell find devcluster -name '*.go' -not -name '*_test.go' -o -path 'devcluster/*' -name '*.yaml') devcluster/go.mod devcluster/go.sum
+DEVCLUSTER_SRC := $(shell find devcluster -path devcluster/nodes -prune -o -name '*.go' -not -name '*_test.go' -print -o -name '*.yaml' -print) devcluster/go.mod devcluster/go.sum
+NODES_SRC      := $(shell find devcluster/nodes -name '*.go') devcluster/nodes/go.mod devcluster/nodes/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store -name '*.go' -not -name '*_test.go') $(wildcard config/crd/*.yaml) go.mod go.sum
 
-.PHONY: help build image demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench fuzz lint generate check-generated tidy check-tidy clean
+.PHONY: help build image nodes demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench test-nodes fuzz lint generate check-generated tidy check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +31,19 @@ bin/armature: $(ARMATURE_SRC)
 bin/devcluster: $(DEVCLUSTER_SRC)
 	@hack/say-first-build.sh bin/devcluster "5 to 10 minutes on 2 cores: it compiles all of Kubernetes"
 	cd devcluster && go build -o ../$@ ./cmd/devcluster
+
+nodes: bin/nodes/pause.tar ## Build the programs of nodes with real containers (devcluster up --containers) into bin/nodes; needs Linux
+
+# runc needs C: gcc, pkg-config and libseccomp-dev.
+NODES_TAGS := seccomp,no_btrfs,no_devmapper,no_zfs
+
+bin/nodes/pause.tar: $(NODES_SRC)
+	@hack/say-first-build.sh $@ "10 minutes on 2 cores: it compiles the kubelet, containerd, runc and CoreDNS"
+	cd devcluster/nodes && go build -tags $(NODES_TAGS) -o $(CURDIR)/bin/nodes/ \
+		-ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$$(go list -m -f '{{.Version}}' k8s.io/kubernetes)" \
+		./coredns $$(go list -f '{{.ImportPath}}' tool)
+	cd tools/image && go run . -source $(CURDIR)/devcluster/nodes -package ./pause -name docker.io/devcluster/pause -version 1 \
+		-platforms linux/$$(go env GOARCH) -output $(CURDIR)/$@
 
 VERSION  := $(shell git describe --tags --always --dirty --match "v*" 2>/dev/null)
 REVISION := $(shell git rev-parse HEAD 2>/dev/null)
@@ -87,6 +101,9 @@ test-tools: ## Run the tests of the tools that build what is released
 test-bench: bin/devcluster ## Let each benchmark run once in a small size, without a look at the numbers
 	cd bench && go test ./...
 
+test-nodes: nodes ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
+	cd devcluster && go test -tags nodes -run 'TestContainers|TestKilledNode' ./cmd/devcluster
+
 fuzz: ## Look for cases that the API server would judge otherwise than builder does, 30 s each
 	go test ./builder/internal/subset -run '^$$' -fuzz FuzzTyped -fuzztime 30s
 	go test ./builder/internal/payload -run '^$$' -fuzz FuzzDigest -fuzztime 30s
@@ -94,6 +111,7 @@ fuzz: ## Look for cases that the API server would judge otherwise than builder d
 lint: ## Run golangci-lint in each module
 	$(LINT) run --allow-parallel-runners ./...
 	cd devcluster && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
+	cd devcluster/nodes && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/image && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/deploy && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/certmanager && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
@@ -114,6 +132,7 @@ check-generated: generate ## Fail if something generated is not what it would be
 tidy: ## Run go mod tidy in each module
 	go mod tidy
 	cd devcluster && go mod tidy
+	cd devcluster/nodes && go mod tidy
 	cd tools/image && go mod tidy
 	cd tools/deploy && go mod tidy
 	cd tools/helm3 && go mod tidy
@@ -124,6 +143,7 @@ tidy: ## Run go mod tidy in each module
 check-tidy: ## Fail if a go.mod is not tidy
 	go mod tidy -diff
 	cd devcluster && go mod tidy -diff
+	cd devcluster/nodes && go mod tidy -diff
 	cd tools/image && go mod tidy -diff
 	cd tools/deploy && go mod tidy -diff
 	cd tools/helm3 && go mod tidy -diff

@@ -26,7 +26,7 @@ func writeArchive(r request, index v1.ImageIndex) (err error) {
 		return err
 	}
 	err = path.AppendIndex(index, layout.WithAnnotations(map[string]string{
-		"io.containerd.image.name":          r.reference(),
+		"io.containerd.image.name":          r.fullReference(),
 		"org.opencontainers.image.ref.name": r.reference(),
 	}))
 	if err != nil {

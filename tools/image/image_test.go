@@ -56,7 +56,8 @@ func TestArchiveIsAnImageOfEachPlatform(t *testing.T) {
 	top, err := outer.IndexManifest()
 	require.NoError(t, err)
 	require.Len(t, top.Manifests, 1)
-	assert.Equal(t, "example/hello:v1.2.3-dirty", top.Manifests[0].Annotations["io.containerd.image.name"])
+	assert.Equal(t, "docker.io/example/hello:v1.2.3-dirty", top.Manifests[0].Annotations["io.containerd.image.name"])
+	assert.Equal(t, "example/hello:v1.2.3-dirty", top.Manifests[0].Annotations["org.opencontainers.image.ref.name"])
 
 	inner, err := outer.ImageIndex(top.Manifests[0].Digest)
 	require.NoError(t, err)
@@ -101,10 +102,60 @@ func checkImage(t *testing.T, image v1.Image, platform v1.Platform) {
 func TestBadArgumentsAreRefused(t *testing.T) {
 	_, err := parse([]string{"-package", "./x", "-name", "x", "-version", "1"})
 	require.EqualError(t, err, "-output is required")
+	_, err = parse([]string{"-package", "./x", "-directory", "x", "-name", "x", "-version", "1", "-output", "x"})
+	require.EqualError(t, err, "one of -package and -directory is required")
 	_, err = parse([]string{"-package", "./x", "-name", "x", "-version", "1", "-output", "x", "-platforms", "linux"})
 	require.ErrorContains(t, err, `"linux" is not an os/architecture`)
 	err = run([]string{"-package", "./nothing", "-name", "x", "-version", "1", "-output", filepath.Join(t.TempDir(), "x")})
 	require.ErrorContains(t, err, "build ./nothing for linux/amd64")
+}
+
+func TestContainerdFindsTheImageByItsFullName(t *testing.T) {
+	for name, want := range map[string]string{
+		"armature":                      "docker.io/library/armature:1",
+		"example/armature":              "docker.io/example/armature:1",
+		"localhost/armature":            "localhost/armature:1",
+		"localhost:5000/armature":       "localhost:5000/armature:1",
+		"registry.example.com/armature": "registry.example.com/armature:1",
+	} {
+		assert.Equal(t, want, request{name: name, version: "1"}.fullReference())
+	}
+}
+
+func TestImageOfADirectory(t *testing.T) {
+	source := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(source, "bin"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(source, "bin", "busybox"), []byte("program"), 0o755))
+	require.NoError(t, os.Symlink("busybox", filepath.Join(source, "bin", "sh")))
+	output := filepath.Join(t.TempDir(), "busybox.tar")
+	require.NoError(t, run([]string{"-directory", source, "-name", "busybox", "-version", "1.28", "-platforms", "linux/arm64", "-output", output}))
+
+	outer, err := layout.ImageIndexFromPath(unpack(t, output))
+	require.NoError(t, err)
+	require.NoError(t, validate.Index(outer))
+	top, err := outer.IndexManifest()
+	require.NoError(t, err)
+	inner, err := outer.ImageIndex(top.Manifests[0].Digest)
+	require.NoError(t, err)
+	manifest, err := inner.IndexManifest()
+	require.NoError(t, err)
+	image, err := inner.Image(manifest.Manifests[0].Digest)
+	require.NoError(t, err)
+	config, err := image.ConfigFile()
+	require.NoError(t, err)
+	assert.Equal(t, "arm64", config.Architecture)
+	assert.Equal(t, []string{"sh"}, config.Config.Cmd)
+	modes, links := map[string]int64{}, map[string]string{}
+	for files := tar.NewReader(mutate.Extract(image)); ; {
+		header, err := files.Next()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		modes[header.Name], links[header.Name] = header.Mode, header.Linkname
+	}
+	assert.EqualValues(t, 0o755, modes["bin/busybox"])
+	assert.Equal(t, "busybox", links["bin/sh"])
 }
 
 // unpack writes an archive's files into a directory.

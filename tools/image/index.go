@@ -27,10 +27,16 @@ func makeIndex(r request) (v1.ImageIndex, error) {
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
 	}
+	if r.directory != "" {
+		return index, nil
+	}
 	return mutate.Annotations(index, labels(r)).(v1.ImageIndex), nil
 }
 
 func makeImage(r request, platform v1.Platform) (v1.Image, error) {
+	if r.directory != "" {
+		return directoryImage(r, platform)
+	}
 	binary, err := build(r, platform)
 	if err != nil {
 		return nil, err

@@ -6,9 +6,14 @@
 // The image holds the static binary, which runs as a user without rights, and lists the Go modules in it as a CycloneDX
 // document at /usr/share/sbom/<command>.cdx.json. The same arguments, sources and Go toolchain give the same archive,
 // byte by byte.
+//
+// With -directory instead of -package, the image holds the files of a directory, for tests that need a shell:
+//
+//	go run . -directory DIR -name busybox -version 1.28 -platforms linux/amd64 -output FILE
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -23,6 +28,7 @@ import (
 type request struct {
 	source    string
 	pkg       string
+	directory string // instead of pkg
 	name      string
 	version   string
 	revision  string
@@ -36,6 +42,19 @@ func (r request) command() string { return path.Base(r.pkg) }
 
 // reference names the image in the archive.
 func (r request) reference() string { return r.name + ":" + strings.ReplaceAll(r.version, "+", "-") }
+
+// fullReference is what the name means to those who pull it: the kubelet looks for armature:1 as docker.io/library/armature:1,
+// and containerd has the image by the very name that the archive gives it.
+func (r request) fullReference() string {
+	host, _, found := strings.Cut(r.name, "/")
+	switch {
+	case !found:
+		return "docker.io/library/" + r.reference()
+	case !strings.ContainsAny(host, ".:") && host != "localhost":
+		return "docker.io/" + r.reference()
+	}
+	return r.reference()
+}
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -71,6 +90,7 @@ func parse(args []string) (request, error) {
 	f := flag.NewFlagSet("image", flag.ContinueOnError)
 	f.StringVar(&r.source, "source", ".", "`directory` of the Go module")
 	f.StringVar(&r.pkg, "package", "", "`package` of the command, in the module")
+	f.StringVar(&r.directory, "directory", "", "`directory` whose files are the image, instead of a command")
 	f.StringVar(&r.name, "name", "", "`name` of the image, without a tag")
 	f.StringVar(&r.version, "version", "", "`version`, which is also the tag")
 	f.StringVar(&r.revision, "revision", "", "`commit` that is built")
@@ -80,7 +100,10 @@ func parse(args []string) (request, error) {
 	if err := f.Parse(args); err != nil {
 		return r, err
 	}
-	for name, value := range map[string]string{"package": r.pkg, "name": r.name, "version": r.version, "output": r.output} {
+	if (r.pkg == "") == (r.directory == "") {
+		return r, errors.New("one of -package and -directory is required")
+	}
+	for name, value := range map[string]string{"name": r.name, "version": r.version, "output": r.output} {
 		if value == "" {
 			return r, fmt.Errorf("-%s is required", name)
 		}

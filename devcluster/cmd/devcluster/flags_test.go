@@ -29,7 +29,12 @@ func TestMistakesAreNamed(t *testing.T) {
 		{[]string{"status", "-o", "yaml"}, []string{`"yaml"`, "json"}},
 		{[]string{"down"}, []string{"holds no devcluster"}},
 		{[]string{"delete"}, []string{"holds no devcluster"}},
+		{[]string{"up", "--node-binaries", ""}, []string{"--node-binaries is empty"}},
+		{[]string{"up", "--containers", "--node-binaries", "nowhere"}, []string{"--containers"}},
 		{[]string{"kubectl", "--", "get", "pods"}, []string{"no cluster", "devcluster up"}},
+		{[]string{"exec", "--", "true"}, []string{"no cluster", "devcluster up"}},
+		{[]string{"exec"}, []string{"name a command", "devcluster exec -- "}},
+		{[]string{"load", "image.tar"}, []string{"no cluster", "devcluster up"}},
 	} {
 		said := c.fail(t, tc.args...)
 		for _, want := range tc.want {

@@ -55,6 +55,17 @@ func TestKubectlIsBuiltIn(t *testing.T) {
 	assert.Contains(t, c.fail(t, "kubectl", "get", "nonsense"), `the server doesn't have a resource type "nonsense"`)
 }
 
+func TestExecSetsTheKubeconfig(t *testing.T) {
+	c := sharedCluster(t)
+	assert.Equal(t, c.kubeconfig()+"\n", c.run(t, "exec", "--", "sh", "-c", "echo $KUBECONFIG"))
+	assert.Contains(t, c.fail(t, "exec", "no-such-command"), "no-such-command")
+}
+
+func TestLocalNodesRunNoImages(t *testing.T) {
+	c := sharedCluster(t)
+	assert.Contains(t, c.fail(t, "load", "image.tar"), "devcluster up --containers")
+}
+
 func TestSecondUp(t *testing.T) {
 	c := sharedCluster(t)
 	assert.Contains(t, c.run(t, "up", "--detach"), "already running")

@@ -1,2 +1,2 @@
-// Package cli is the command line: up, down, status, delete and kubectl.
+// Package cli is the command line: up, down, status, delete, kubectl, exec and load.
 package cli

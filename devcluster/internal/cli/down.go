@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/armature-dev/armature/devcluster/internal/clusterdir"
+	"github.com/armature-dev/armature/devcluster/internal/containernode"
 	"github.com/armature-dev/armature/devcluster/internal/kubeconfig"
 )
 
@@ -101,7 +102,10 @@ func tidy(dir clusterdir.Dir) error {
 	if err != nil {
 		return nil
 	}
-	return removeContexts(settings)
+	if settings.Containers {
+		err = containernode.RemoveCgroups(dir.Cgroup())
+	}
+	return errors.Join(err, removeContexts(settings))
 }
 
 // removeContexts takes the cluster's context out of the user's kubeconfig files.

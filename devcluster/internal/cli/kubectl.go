@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/armature-dev/armature/devcluster/internal/clusterdir"
+	"github.com/armature-dev/armature/devcluster/internal/containernode"
 )
 
 func newKubectl() *cobra.Command {
@@ -40,10 +41,9 @@ func runKubectl(args []string) error {
 		return err
 	}
 	if !hasKubeconfigFlag(args) {
-		if _, err := os.Stat(dir.Kubeconfig()); err != nil {
-			return fmt.Errorf("no cluster in %s: run `devcluster up`, or name another one with --dir", dir)
+		if err := useCluster(dir); err != nil {
+			return err
 		}
-		os.Setenv("KUBECONFIG", dir.Kubeconfig())
 	}
 	// kubectl looks at os.Args itself, for its plugins.
 	os.Args = append([]string{"kubectl"}, args...)
@@ -52,6 +52,28 @@ func runKubectl(args []string) error {
 		util.CheckErr(err)
 	}
 	return nil
+}
+
+// useCluster makes the cluster the one that clients started by this process find. The network of a cluster with
+// containers is entered first, which runs this program from its beginning again.
+func useCluster(dir clusterdir.Dir) error {
+	if _, err := os.Stat(dir.Kubeconfig()); err != nil {
+		return noCluster(dir)
+	}
+	os.Setenv("KUBECONFIG", dir.Kubeconfig())
+	pid, err := networkOf(dir)
+	if err != nil || pid == 0 || containernode.Inside(pid) {
+		return err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return containernode.Exec(pid, exe, os.Args, os.Environ())
+}
+
+func noCluster(dir clusterdir.Dir) error {
+	return fmt.Errorf("no cluster in %s: run `devcluster up`, or name another one with --dir", dir)
 }
 
 // leadingDir takes --dir off the front of args.

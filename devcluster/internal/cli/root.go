@@ -42,7 +42,7 @@ It needs no container runtime and no root, listens on 127.0.0.1 only, and keeps 
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("devcluster with Kubernetes {{.Version}}\n")
-	root.AddCommand(newUp(), newDown(), newDelete(), newStatus(), newKubectl())
+	root.AddCommand(newUp(), newDown(), newDelete(), newStatus(), newKubectl(), newExec(), newLoad())
 	return root
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/armature-dev/armature/devcluster/internal/clusterdir"
+	"github.com/armature-dev/armature/devcluster/internal/containernode"
 	"github.com/armature-dev/armature/devcluster/internal/fakenode"
 	"github.com/armature-dev/armature/devcluster/internal/supervisor"
 )
@@ -105,7 +106,7 @@ func loadStatus(ctx context.Context, dir clusterdir.Dir) (*status, error) {
 			return s, nil
 		}
 	}
-	if err := s.askServer(ctx); err != nil {
+	if err := s.askServer(ctx, settings); err != nil {
 		s.Problem = err.Error()
 		return s, nil
 	}
@@ -116,12 +117,15 @@ func loadStatus(ctx context.Context, dir clusterdir.Dir) (*status, error) {
 	return s, nil
 }
 
-func (s *status) askServer(ctx context.Context) error {
+func (s *status) askServer(ctx context.Context, settings *clusterdir.Settings) error {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	config, err := clientcmd.BuildConfigFromFlags("", s.Kubeconfig)
 	if err != nil {
 		return err
+	}
+	if settings.Containers {
+		config.Dial = containernode.Dialer(s.PID)
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -135,7 +139,7 @@ func (s *status) askServer(ctx context.Context) error {
 		return fmt.Errorf("list nodes: %w", err)
 	}
 	for _, node := range nodes.Items {
-		if node.Labels[supervisor.LocalLabel] == "" && node.Labels[fakenode.Label] == "" {
+		if node.Labels[supervisor.NodeLabel(settings)] == "" && node.Labels[fakenode.Label] == "" {
 			continue // somebody's own
 		}
 		for _, c := range node.Status.Conditions {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/armature-dev/armature/devcluster/internal/clusterdir"
+	"github.com/armature-dev/armature/devcluster/internal/containernode"
 	"github.com/armature-dev/armature/devcluster/internal/supervisor"
 )
 
@@ -29,7 +30,8 @@ func newUp() *cobra.Command {
 		Short: "Start the cluster, and run it until ctrl-C (or in the background with --detach)",
 		Example: `  devcluster up --nodes 3
   devcluster up --node-names minikube,node-2,node-3 --detach
-  devcluster up --nodes 0 --fake-nodes 1000`,
+  devcluster up --nodes 0 --fake-nodes 1000
+  devcluster up --containers --nodes 3 --detach`,
 		Args: cobra.NoArgs,
 	}
 	dirOf := dirFlag(cmd)
@@ -50,6 +52,9 @@ func newUp() *cobra.Command {
 			return err
 		}
 		if done, err := alreadyRunning(cmd.Context(), dir, &flags, detach); done || err != nil {
+			return err
+		}
+		if err := checkContainers(dir, &flags); err != nil {
 			return err
 		}
 		if detach {
@@ -79,6 +84,11 @@ func runSupervisor(dir clusterdir.Dir, flags *upFlags, life lifetime) error {
 	if _, err := flags.applyTo(settings, dir); err != nil {
 		return err
 	}
+	if settings.Containers {
+		if err := containernode.Isolate(); err != nil {
+			return err
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// A second ctrl-C ends this process at once; its components follow, as when it is killed.
@@ -98,6 +108,18 @@ func runSupervisor(dir clusterdir.Dir, flags *upFlags, life lifetime) error {
 	}
 	progress.fail(err)
 	return err
+}
+
+// checkContainers refuses a cluster whose nodes run containers where that can't work. Nothing is created yet.
+func checkContainers(dir clusterdir.Dir, flags *upFlags) error {
+	settings, err := dir.LoadOrNewSettings()
+	if err != nil {
+		return err
+	}
+	if _, err := flags.applyTo(settings, dir); err != nil || !settings.Containers {
+		return err
+	}
+	return containernode.Check(settings.NodeBinaries)
 }
 
 // alreadyRunning deals with a cluster that runs in dir: done means that it is all that was asked for.
@@ -132,6 +154,6 @@ func alreadyRunning(ctx context.Context, dir clusterdir.Dir, flags *upFlags, det
 	if !status.Healthy {
 		return false, fmt.Errorf("a cluster is already running in %s (pid %d), but it is not healthy: %s", dir, run.PID, status.Problem)
 	}
-	fmt.Printf("already running (pid %d)\n\nexport KUBECONFIG=%s\n", run.PID, dir.Kubeconfig())
+	fmt.Printf("already running (pid %d)\n\n%s\n", run.PID, supervisor.HowToUse(dir, settings))
 	return true, nil
 }

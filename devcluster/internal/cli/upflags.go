@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 )
 
 // maxLocalNodes bounds what is one process with a server for each node; a larger number is a typing error.
+// Nodes that run containers have addresses for twice as many.
 const maxLocalNodes = 100
 
 // upFlags are the flags of `up` that describe the cluster.
@@ -22,6 +24,8 @@ type upFlags struct {
 	set        *pflag.FlagSet
 	nodes      int
 	nodeNames  []string
+	containers bool
+	binaries   string
 	fakeNodes  int
 	gates      string
 	apis       string
@@ -33,6 +37,8 @@ func (f *upFlags) add(set *pflag.FlagSet) {
 	f.set = set
 	set.IntVar(&f.nodes, "nodes", 1, "nodes that run containers as local processes: node-1, node-2, ...")
 	set.StringSliceVar(&f.nodeNames, "node-names", nil, "names of these nodes; implies --nodes")
+	set.BoolVar(&f.containers, "containers", false, "let the nodes run real containers: each a kubelet with a containerd, in a network without a way out; needs Linux and root")
+	set.StringVar(&f.binaries, "node-binaries", "", "directory of the programs of --containers nodes (default nodes beside this program)")
 	set.IntVar(&f.fakeNodes, "fake-nodes", 0, "simulated nodes: fake-0, fake-1, ...")
 	set.StringVar(&f.gates, "feature-gates", "", "feature gates of the API server, the controller manager and the scheduler, such as A=true,B=false")
 	set.StringVar(&f.apis, "runtime-config", "", "versions of APIs to serve or not, such as scheduling.k8s.io/v1beta1=true")
@@ -50,6 +56,9 @@ func (f *upFlags) validate() error {
 	}
 	if f.timeout <= 0 {
 		return fmt.Errorf("--timeout %s: accepted are durations above 0, such as 90s", f.timeout)
+	}
+	if f.set.Changed("node-binaries") && f.binaries == "" {
+		return fmt.Errorf("--node-binaries is empty")
 	}
 	if f.set.Changed("kubeconfig") && f.kubeconfig == "" {
 		return fmt.Errorf("--kubeconfig is empty")
@@ -100,6 +109,22 @@ func (f *upFlags) applyTo(s *clusterdir.Settings, dir clusterdir.Dir) ([]string,
 			s.Nodes = names
 		}
 	}
+	if f.set.Changed("containers") && f.containers != s.Containers {
+		if dir.IsCluster() {
+			return nil, fmt.Errorf("--containers=%t: the cluster in %s was made with --containers=%t: `devcluster delete` it first, or choose another --dir", f.containers, dir, s.Containers)
+		}
+		s.Containers = f.containers
+	}
+	if f.set.Changed("node-binaries") || s.Containers && s.NodeBinaries == "" {
+		binaries, err := f.nodeBinaries()
+		if err != nil {
+			return nil, err
+		}
+		if binaries != s.NodeBinaries {
+			changes = append(changes, fmt.Sprintf("nodes' programs are in %q, not %q", s.NodeBinaries, binaries))
+			s.NodeBinaries = binaries
+		}
+	}
 	if f.set.Changed("fake-nodes") && f.fakeNodes != s.FakeNodes {
 		changes = append(changes, fmt.Sprintf("fake nodes are %d, not %d", s.FakeNodes, f.fakeNodes))
 		s.FakeNodes = f.fakeNodes
@@ -126,6 +151,15 @@ func (f *upFlags) applyTo(s *clusterdir.Settings, dir clusterdir.Dir) ([]string,
 		s.Kubeconfigs = []string{file}
 	}
 	return changes, nil
+}
+
+// nodeBinaries is the directory of the nodes' programs: where `make nodes` puts them, unless the flag names another.
+func (f *upFlags) nodeBinaries() (string, error) {
+	if f.binaries != "" {
+		return filepath.Abs(f.binaries)
+	}
+	exe, err := os.Executable()
+	return filepath.Join(filepath.Dir(exe), "nodes"), err
 }
 
 func listOf(names []string) string {

@@ -41,6 +41,9 @@ func (d Dir) Etcd() string         { return d.path("etcd") }
 func (d Dir) Nodes() string        { return d.path("nodes") }
 func (d Dir) Logs() string         { return d.path("logs") }
 
+// Node returns the directory of a node that runs containers.
+func (d Dir) Node(name string) string { return d.path("nodes", name) }
+
 // PKI returns the path of a certificate or key.
 func (d Dir) PKI(name string) string { return d.path("pki", name) }
 
@@ -93,6 +96,12 @@ func (d Dir) Delete() error {
 		return fmt.Errorf("delete cluster directory: %w", err)
 	}
 	return nil
+}
+
+// Cgroup is the name of the cgroup above those of the nodes. It is no other cluster's.
+func (d Dir) Cgroup() string {
+	sum := sha256.Sum256([]byte(d))
+	return "devcluster-" + hex.EncodeToString(sum[:8])
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9-]+`)

@@ -15,8 +15,12 @@ type Settings struct {
 	Kind string `json:"kind"`
 	// Name names the kubeconfig context: devcluster-<name>.
 	Name string `json:"name"`
-	// Nodes are the names of the local nodes.
+	// Nodes are the names of the nodes, local or with containers.
 	Nodes []string `json:"nodes"`
+	// Containers tells that the nodes run containers, and the cluster lives in a network namespace of its own.
+	Containers bool `json:"containers,omitempty"`
+	// NodeBinaries is the directory of the programs of nodes that run containers.
+	NodeBinaries string `json:"nodeBinaries,omitempty"`
 	// FakeNodes is how many simulated nodes there are: fake-0, fake-1, ...
 	FakeNodes int `json:"fakeNodes"`
 	// FeatureGates are those of the API server, the controller manager and the scheduler: "A=true,B=false".

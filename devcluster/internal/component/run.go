@@ -26,7 +26,17 @@ const (
 	Scheduler         = "kube-scheduler"
 	LocalNodes        = "local-nodes"
 	FakeNodes         = "fake-nodes"
+	CoreDNS           = "coredns"
+	// ContainerNode is the program of each node that runs containers.
+	ContainerNode = "container-node"
+	// Program is the program of components that are programs of their own.
+	Program = "program"
+
+	containerNodeInside = "container-node-inside"
 )
+
+// NodeComponent is the name of the component that runs the node with this name, with containers.
+func NodeComponent(node string) string { return "node." + node }
 
 // Command is the hidden subcommand that runs a component: `devcluster component NAME FLAGS`.
 const Command = "component"
@@ -39,6 +49,10 @@ var programs = map[string]func() int{
 	Scheduler:         func() int { return cli.Run(scheduler.NewSchedulerCommand()) },
 	LocalNodes:        func() int { return execute(newLocalNodesCommand()) },
 	FakeNodes:         func() int { return execute(newFakeNodesCommand()) },
+	ContainerNode:     func() int { return execute(newContainerNodeCommand()) },
+	Program:           func() int { return execute(newProgramCommand()) },
+
+	containerNodeInside: func() int { return execute(newContainerNodeInsideCommand()) },
 }
 
 // Main runs the component named by args[0] with the flags that follow, and returns the exit code.

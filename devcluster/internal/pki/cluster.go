@@ -19,8 +19,9 @@ var (
 	local    = Request{DNSNames: []string{"localhost"}, IPs: []net.IP{loopback}}
 )
 
-// Ensure makes every certificate and key that the cluster's components read from files.
-func Ensure(dir clusterdir.Dir) error {
+// Ensure makes every certificate and key that the cluster's components read from files. The API server is also known
+// by these addresses.
+func Ensure(dir clusterdir.Dir, addresses ...string) error {
 	kubernetes, err := LoadOrCreate("devcluster", dir.PKI("ca.crt"), dir.PKI("ca.key"))
 	if err != nil {
 		return err
@@ -41,6 +42,9 @@ func Ensure(dir clusterdir.Dir) error {
 			"kubernetes.default.svc.cluster.local"},
 		IPs: []net.IP{loopback, net.ParseIP(ServiceIP)},
 	}
+	for _, address := range addresses {
+		apiserver.IPs = append(apiserver.IPs, net.ParseIP(address))
+	}
 	for _, c := range []struct {
 		by   *Authority
 		name string
@@ -57,6 +61,8 @@ func Ensure(dir clusterdir.Dir) error {
 		{kubernetes, "user-controller-manager", Request{CommonName: "system:kube-controller-manager"}},
 		{kubernetes, "user-scheduler", Request{CommonName: "system:kube-scheduler"}},
 		{kubernetes, "user-local-nodes", Request{CommonName: "devcluster:local-nodes", Organizations: []string{NodesGroup}}},
+		{kubernetes, "user-kube-proxy", Request{CommonName: "system:kube-proxy"}},
+		{kubernetes, "user-coredns", Request{CommonName: CoreDNSUser}},
 		{kubernetes, "user-fake-nodes", Request{CommonName: "devcluster:fake-nodes", Organizations: []string{NodesGroup}}},
 	} {
 		if err := c.by.Issue(c.use, dir.PKI(c.name+".crt"), dir.PKI(c.name+".key")); err != nil {
@@ -66,10 +72,27 @@ func Ensure(dir clusterdir.Dir) error {
 	return ensureServiceAccountKey(dir.PKI("sa.pub"), dir.PKI("sa.key"))
 }
 
+// EnsureNode makes the certificates of a node that runs containers: it is a client called user-node-<name>, and serves as
+// node-<name> at its address.
+func EnsureNode(dir clusterdir.Dir, name, address string) error {
+	kubernetes, err := LoadOrCreate("devcluster", dir.PKI("ca.crt"), dir.PKI("ca.key"))
+	if err != nil {
+		return err
+	}
+	user := Request{CommonName: "system:node:" + name, Organizations: []string{"system:nodes"}}
+	if err := kubernetes.Issue(user, dir.PKI("user-node-"+name+".crt"), dir.PKI("user-node-"+name+".key")); err != nil {
+		return err
+	}
+	serving := Request{CommonName: "system:node:" + name, DNSNames: []string{name}, IPs: []net.IP{net.ParseIP(address)}}
+	return kubernetes.Issue(serving, dir.PKI("node-"+name+".crt"), dir.PKI("node-"+name+".key"))
+}
+
 // Identities that are no part of Kubernetes' own roles; the supervisor grants them their rights.
 const (
 	// NodesGroup is the group of the processes that run nodes.
 	NodesGroup = "devcluster:nodes"
+	// CoreDNSUser is CoreDNS, which reads Services and their endpoints.
+	CoreDNSUser = "devcluster:coredns"
 	// KubeletClient is the API server when it talks to nodes: for logs, exec and port-forward.
 	KubeletClient = "kube-apiserver-kubelet-client"
 )

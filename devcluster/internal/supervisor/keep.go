@@ -138,17 +138,26 @@ func (s *Supervisor) launch(sp spec, again bool) (*process, error) {
 	return p, nil
 }
 
-// stopOrder stops those first that need the others.
-var stopOrder = [][]string{
-	{component.LocalNodes, component.FakeNodes},
-	{component.Scheduler, component.ControllerManager},
-	{component.APIServer},
-	{component.Etcd},
+// stopOrder names all components, those first that need the others.
+func (s *Supervisor) stopOrder() [][]string {
+	nodes := []string{component.LocalNodes, component.FakeNodes}
+	if s.settings.Containers {
+		nodes = append(nodes, component.CoreDNS)
+		for _, node := range s.settings.Nodes {
+			nodes = append(nodes, component.NodeComponent(node))
+		}
+	}
+	return [][]string{
+		nodes,
+		{component.Scheduler, component.ControllerManager},
+		{component.APIServer},
+		{component.Etcd},
+	}
 }
 
 func (s *Supervisor) stopAll() {
 	s.state.phase(clusterdir.Stopping)
-	for _, group := range stopOrder {
+	for _, group := range s.stopOrder() {
 		var stopped []*keeper
 		for _, name := range group {
 			if k := s.keepers[name]; k != nil {

@@ -19,7 +19,7 @@ func (s *Supervisor) prepareNodes(ctx context.Context) error {
 		return startError(ctx, fmt.Errorf("rights of the nodes: %w", err))
 	}
 	if err := s.prepareLocalNodes(ctx); err != nil {
-		return startError(ctx, fmt.Errorf("local nodes of an earlier run: %w", err))
+		return startError(ctx, fmt.Errorf("nodes of an earlier run: %w", err))
 	}
 	if err := fakenode.DeleteBeyond(ctx, s.admin, s.settings.FakeNodes); err != nil {
 		return startError(ctx, fmt.Errorf("fake nodes of an earlier run: %w", err))
@@ -30,7 +30,7 @@ func (s *Supervisor) prepareNodes(ctx context.Context) error {
 // prepareLocalNodes deletes nodes that are no longer asked for, and marks the others as not ready until their
 // process says otherwise: else `up` would believe what the last run wrote.
 func (s *Supervisor) prepareLocalNodes(ctx context.Context) error {
-	nodes, err := s.admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: LocalLabel})
+	nodes, err := s.admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: NodeLabel(s.settings)})
 	if err != nil {
 		return err
 	}
@@ -60,11 +60,11 @@ func (s *Supervisor) releaseLeases(ctx context.Context) error {
 
 // nodesReady tells whether every node is ready and free of the taint that new nodes carry.
 func (s *Supervisor) nodesReady(ctx context.Context) error {
-	local, err := s.admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: LocalLabel, ResourceVersion: "0"})
+	local, err := s.admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: NodeLabel(s.settings), ResourceVersion: "0"})
 	if err != nil {
 		return err
 	}
-	if err := allReady(local.Items, len(s.settings.Nodes), "local"); err != nil {
+	if err := allReady(local.Items, len(s.settings.Nodes), nodeKind(s.settings)); err != nil {
 		return err
 	}
 	if s.settings.FakeNodes == 0 {

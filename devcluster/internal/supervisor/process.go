@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +18,9 @@ const stopTimeout = 6 * time.Second
 
 // spec is what to run: a component, its flags and where it can be reached.
 type spec struct {
-	name     string
+	name string
+	// program is what the component runs, if it is not called like it.
+	program  string
 	args     []string
 	env      []string
 	endpoint string
@@ -58,7 +61,7 @@ func startProcess(sp spec, logFile string, lock *os.File) (*process, error) {
 	}
 	defer stdin.Close()
 
-	cmd := exec.Command(exe, append([]string{component.Command, sp.name}, sp.args...)...)
+	cmd := exec.Command(exe, append([]string{component.Command, cmp.Or(sp.program, sp.name)}, sp.args...)...)
 	cmd.Env = append(os.Environ(), sp.env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, log, log
 	cmd.ExtraFiles = []*os.File{lock}

@@ -60,6 +60,11 @@ func (s *Supervisor) waitReady(ctx context.Context) error {
 			return err
 		}
 	}
+	if s.settings.Containers {
+		if err := until(ctx, component.CoreDNS, pollEvery, func(ctx context.Context) error { return healthy(ctx, client, coreDNSReady) }); err != nil {
+			return err
+		}
+	}
 	if err := until(ctx, "service account default/default", pollEvery, s.defaultAccountReady); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/armature-dev/armature/devcluster/internal/component"
+	"github.com/armature-dev/armature/devcluster/internal/containernode"
 )
 
 const serviceCIDR = "10.96.0.0/16"
@@ -27,46 +28,48 @@ func (s *Supervisor) etcd() spec {
 }
 
 func (s *Supervisor) apiServer() spec {
+	// A loopback address can't be an endpoint of the Service kubernetes.
+	reach := []string{"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none"}
+	if s.settings.Containers {
+		// No kube-proxy serves the control plane: the API server goes to the pods of extension servers itself.
+		reach = []string{"--bind-address=0.0.0.0", "--advertise-address=" + containernode.Gateway, "--enable-aggregator-routing=true"}
+	}
 	return spec{
 		name:     component.APIServer,
 		endpoint: s.url(component.APIServer),
-		args: []string{
-			"--bind-address=127.0.0.1",
-			"--advertise-address=127.0.0.1",
+		args: append(reach,
 			fmt.Sprintf("--secure-port=%d", s.settings.Ports[component.APIServer]),
-			"--tls-cert-file=" + s.dir.PKI("apiserver.crt"),
-			"--tls-private-key-file=" + s.dir.PKI("apiserver.key"),
-			"--client-ca-file=" + s.dir.PKI("ca.crt"),
-			"--etcd-servers=" + s.url(component.Etcd),
-			"--etcd-cafile=" + s.dir.PKI("etcd/ca.crt"),
-			"--etcd-certfile=" + s.dir.PKI("etcd/client.crt"),
-			"--etcd-keyfile=" + s.dir.PKI("etcd/client.key"),
+			"--tls-cert-file="+s.dir.PKI("apiserver.crt"),
+			"--tls-private-key-file="+s.dir.PKI("apiserver.key"),
+			"--client-ca-file="+s.dir.PKI("ca.crt"),
+			"--etcd-servers="+s.url(component.Etcd),
+			"--etcd-cafile="+s.dir.PKI("etcd/ca.crt"),
+			"--etcd-certfile="+s.dir.PKI("etcd/client.crt"),
+			"--etcd-keyfile="+s.dir.PKI("etcd/client.key"),
 			"--authorization-mode=Node,RBAC",
 			"--enable-admission-plugins=NodeRestriction",
 			"--allow-privileged=true",
 			"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
-			"--service-account-key-file=" + s.dir.PKI("sa.pub"),
-			"--service-account-signing-key-file=" + s.dir.PKI("sa.key"),
-			"--service-cluster-ip-range=" + serviceCIDR,
-			// A loopback address can't be an endpoint of the Service kubernetes.
-			"--endpoint-reconciler-type=none",
-			"--kubelet-certificate-authority=" + s.dir.PKI("ca.crt"),
-			"--kubelet-client-certificate=" + s.dir.PKI("apiserver-kubelet-client.crt"),
-			"--kubelet-client-key=" + s.dir.PKI("apiserver-kubelet-client.key"),
+			"--service-account-key-file="+s.dir.PKI("sa.pub"),
+			"--service-account-signing-key-file="+s.dir.PKI("sa.key"),
+			"--service-cluster-ip-range="+serviceCIDR,
+			"--kubelet-certificate-authority="+s.dir.PKI("ca.crt"),
+			"--kubelet-client-certificate="+s.dir.PKI("apiserver-kubelet-client.crt"),
+			"--kubelet-client-key="+s.dir.PKI("apiserver-kubelet-client.key"),
 			"--kubelet-preferred-address-types=InternalIP,Hostname",
-			"--requestheader-client-ca-file=" + s.dir.PKI("front-proxy-ca.crt"),
+			"--requestheader-client-ca-file="+s.dir.PKI("front-proxy-ca.crt"),
 			"--requestheader-allowed-names=front-proxy-client",
 			"--requestheader-username-headers=X-Remote-User",
 			"--requestheader-group-headers=X-Remote-Group",
 			"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-			"--proxy-client-cert-file=" + s.dir.PKI("front-proxy-client.crt"),
-			"--proxy-client-key-file=" + s.dir.PKI("front-proxy-client.key"),
+			"--proxy-client-cert-file="+s.dir.PKI("front-proxy-client.crt"),
+			"--proxy-client-key-file="+s.dir.PKI("front-proxy-client.key"),
 			// Thousands of pods come and go here; the limits of a shared server would only hide what is slow.
 			"--max-requests-inflight=3000",
 			"--max-mutating-requests-inflight=1500",
-			"--feature-gates=" + s.settings.FeatureGates,
-			"--runtime-config=" + s.settings.RuntimeConfig,
-		},
+			"--feature-gates="+s.settings.FeatureGates,
+			"--runtime-config="+s.settings.RuntimeConfig,
+		),
 	}
 }
 

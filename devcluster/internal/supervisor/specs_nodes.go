@@ -7,11 +7,20 @@ import (
 
 	"github.com/armature-dev/armature/devcluster/internal/clusterdir"
 	"github.com/armature-dev/armature/devcluster/internal/component"
+	"github.com/armature-dev/armature/devcluster/internal/containernode"
 	"github.com/armature-dev/armature/devcluster/internal/fakenode"
 )
 
 // LocalLabel marks the local nodes, whose pods are processes of this machine.
 const LocalLabel = "devcluster.armature.dev/local"
+
+// NodeLabel is the label of the nodes that the settings name.
+func NodeLabel(settings *clusterdir.Settings) string {
+	if settings.Containers {
+		return containernode.Label
+	}
+	return LocalLabel
+}
 
 func (s *Supervisor) localNodes() spec {
 	return spec{
@@ -56,11 +65,18 @@ func (s *Supervisor) nodeGraceSeconds() int {
 }
 
 func nodesText(settings *clusterdir.Settings) string {
-	text := count(len(settings.Nodes), "local node")
+	text := count(len(settings.Nodes), nodeKind(settings)+" node")
 	if settings.FakeNodes > 0 {
 		text += ", " + count(settings.FakeNodes, "fake node")
 	}
 	return text
+}
+
+func nodeKind(settings *clusterdir.Settings) string {
+	if settings.Containers {
+		return "container"
+	}
+	return "local"
 }
 
 func count(n int, what string) string {

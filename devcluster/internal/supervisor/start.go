@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/armature-dev/armature/devcluster/internal/containernode"
 	"github.com/armature-dev/armature/devcluster/internal/fakenode"
 	"github.com/armature-dev/armature/devcluster/internal/kubeconfig"
 	"github.com/armature-dev/armature/devcluster/internal/pki"
@@ -16,6 +17,11 @@ import (
 
 // prepare writes everything that the components read from files.
 func (s *Supervisor) prepare() error {
+	if s.settings.Containers {
+		if err := containernode.PrepareNetwork(len(s.settings.Nodes)); err != nil {
+			return err
+		}
+	}
 	if err := pickPorts(s.settings.Ports); err != nil {
 		return err
 	}
@@ -28,7 +34,7 @@ func (s *Supervisor) prepare() error {
 			return err
 		}
 	}
-	if err := pki.Ensure(s.dir); err != nil {
+	if err := pki.Ensure(s.dir, containernode.Gateway); err != nil {
 		return err
 	}
 	for _, user := range []string{"controller-manager", "scheduler", "local-nodes", "fake-nodes"} {
@@ -47,13 +53,23 @@ func (s *Supervisor) prepare() error {
 			return err
 		}
 	}
+	if s.settings.Containers {
+		if err := s.prepareContainers(); err != nil {
+			return err
+		}
+	}
 	return s.truncateLogs()
 }
 
 func (s *Supervisor) entry(user string) kubeconfig.Entry {
+	return s.entryAt(user, s.settings.APIServerURL())
+}
+
+// entryAt is the user's way to the API server at this URL.
+func (s *Supervisor) entryAt(user, server string) kubeconfig.Entry {
 	return kubeconfig.Entry{
 		Name:     s.settings.ContextName(),
-		Server:   s.settings.APIServerURL(),
+		Server:   server,
 		CAFile:   s.dir.PKI("ca.crt"),
 		CertFile: s.dir.PKI("user-" + user + ".crt"),
 		KeyFile:  s.dir.PKI("user-" + user + ".key"),
@@ -62,7 +78,7 @@ func (s *Supervisor) entry(user string) kubeconfig.Entry {
 
 // truncateLogs keeps the logs to this run.
 func (s *Supervisor) truncateLogs() error {
-	for _, group := range stopOrder {
+	for _, group := range s.stopOrder() {
 		for _, name := range group {
 			if err := os.WriteFile(s.dir.Log(name), nil, 0o600); err != nil {
 				return err
@@ -94,7 +110,10 @@ func (s *Supervisor) start(ctx context.Context) error {
 	}
 	fmt.Fprintf(s.out, "starting kube-controller-manager, kube-scheduler and %s\n", nodesText(s.settings))
 	specs := []spec{s.controllerManager(), s.scheduler()}
-	if len(s.settings.Nodes) > 0 {
+	switch {
+	case s.settings.Containers:
+		specs = append(specs, s.containerSpecs()...)
+	case len(s.settings.Nodes) > 0:
 		specs = append(specs, s.localNodes())
 	}
 	if s.settings.FakeNodes > 0 {
@@ -102,6 +121,11 @@ func (s *Supervisor) start(ctx context.Context) error {
 	}
 	if err := s.keepAll(specs...); err != nil {
 		return err
+	}
+	if s.settings.Containers {
+		if err := s.announceDNS(ctx); err != nil {
+			return startError(ctx, err)
+		}
 	}
 	if err := fakenode.Create(ctx, config, s.settings.FakeNodes); err != nil {
 		return startError(ctx, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/armature-dev/armature/devcluster/internal/clusterdir"
 	"github.com/armature-dev/armature/devcluster/internal/component"
+	"github.com/armature-dev/armature/devcluster/internal/containernode"
 	"github.com/armature-dev/armature/devcluster/internal/kubeconfig"
 )
 
@@ -54,6 +55,7 @@ func (s *Supervisor) Run(ctx context.Context, ready func()) (err error) {
 	defer s.lock.Close()
 	defer s.dir.ClearRun()
 	defer s.removeContexts()
+	defer s.removeCgroups()
 
 	began := time.Now()
 	s.state = newState(s.dir, component.KubernetesVersion())
@@ -101,8 +103,26 @@ func (s *Supervisor) attempt(parent context.Context, ready func()) error {
 }
 
 func (s *Supervisor) announce(took time.Duration) {
-	fmt.Fprintf(s.out, "ready in %.1fs: Kubernetes %s at %s, %s\n\nexport KUBECONFIG=%s\n",
-		took.Seconds(), component.KubernetesVersion(), s.settings.APIServerURL(), nodesText(s.settings), s.dir.Kubeconfig())
+	fmt.Fprintf(s.out, "ready in %.1fs: Kubernetes %s at %s, %s\n\n%s\n",
+		took.Seconds(), component.KubernetesVersion(), s.settings.APIServerURL(), nodesText(s.settings), HowToUse(s.dir, s.settings))
+}
+
+// HowToUse is what a user types to work with the cluster.
+func HowToUse(dir clusterdir.Dir, settings *clusterdir.Settings) string {
+	if settings.Containers {
+		return fmt.Sprintf("devcluster exec --dir %s -- kubectl get nodes", dir)
+	}
+	return "export KUBECONFIG=" + dir.Kubeconfig()
+}
+
+// removeCgroups removes what is left when the nodes have removed theirs.
+func (s *Supervisor) removeCgroups() {
+	if !s.settings.Containers {
+		return
+	}
+	if err := containernode.RemoveCgroups(s.dir.Cgroup()); err != nil {
+		fmt.Fprintln(s.out, err)
+	}
 }
 
 func (s *Supervisor) removeContexts() {

@@ -1,0 +1,5 @@
+package component
+
+import "syscall"
+
+func diesWithParent() *syscall.SysProcAttr { return nil }
