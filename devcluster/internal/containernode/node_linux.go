@@ -52,7 +52,7 @@ func Run(ctx context.Context, c Config, command []string, inherit *os.File) (err
 	go func() { ended <- inside.Wait() }()
 	if err := c.connectFirst(inside.Process.Pid); err != nil {
 		_ = inside.Process.Kill()
-		<-ended
+		_ = <-ended
 		return err
 	}
 	connected.close()
@@ -63,10 +63,10 @@ func Run(ctx context.Context, c Config, command []string, inherit *os.File) (err
 	}
 	alive.close()
 	select {
-	case <-ended:
+	case _ = <-ended:
 	case <-time.After(stopGrace):
 		_ = inside.Process.Kill()
-		<-ended
+		_ = <-ended
 	}
 	return nil
 }
