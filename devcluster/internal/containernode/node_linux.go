@@ -48,25 +48,29 @@ func Run(ctx context.Context, c Config, command []string, inherit *os.File) (err
 	if err := inside.Start(); err != nil {
 		return fmt.Errorf("start the node's first process: %w", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- inside.Wait() }()
+	ended := make(chan struct{})
+	var end error
+	go func() {
+		end = inside.Wait()
+		close(ended)
+	}()
 	if err := c.connectFirst(inside.Process.Pid); err != nil {
 		_ = inside.Process.Kill()
-		_ = <-ended
+		<-ended
 		return err
 	}
 	connected.close()
 	select {
-	case err := <-ended:
-		return fmt.Errorf("the node's first process ended: %w", orExited(err))
+	case <-ended:
+		return fmt.Errorf("the node's first process ended: %w", orExited(end))
 	case <-ctx.Done():
 	}
 	alive.close()
 	select {
-	case _ = <-ended:
+	case <-ended:
 	case <-time.After(stopGrace):
 		_ = inside.Process.Kill()
-		_ = <-ended
+		<-ended
 	}
 	return nil
 }
