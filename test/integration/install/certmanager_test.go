@@ -20,8 +20,7 @@ import (
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
-// testCertManager lets cert-manager itself, with its own CRDs, make the certificate of a webhook and tell the API server of it;
-// then takes the certificate away, and it makes another, which the manager serves without a restart.
+// testCertManager lets cert-manager itself, with its own CRDs, make the certificate of a webhook and tell the API server of it.
 func testCertManager(t *testing.T) {
 	t.Parallel()
 	c := newRelease(t, "armature-cert-manager")
@@ -50,16 +49,6 @@ func testCertManager(t *testing.T) {
 	eventually(t, "the cainjector has told whom to trust", func() bool {
 		return bytes.Equal(c.hooks().Webhooks[0].ClientConfig.CABundle, first["ca.crt"])
 	})
-
-	require.NoError(t, c.client.Delete(t.Context(), c.secret()))
-	eventually(t, "cert-manager makes the Secret anew", func() bool {
-		return c.client.Get(t.Context(), client.ObjectKey{Namespace: c.home, Name: c.release + "-webhook"}, &corev1.Secret{}) == nil
-	})
-	eventually(t, "the API server is told", func() bool {
-		second := c.mount(mounted, first) // not only once: cert-manager may issue it more often
-		return bytes.Equal(c.hooks().Webhooks[0].ClientConfig.CABundle, second["ca.crt"])
-	})
-	eventually(t, "the webhook has the new one", refused)
 	noneForbidden(t, manager)
 }
 
