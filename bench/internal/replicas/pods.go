@@ -13,6 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/replicajob"
 )
 
 // parallelism is how many requests the bare client has under way, as many as a Builder.
@@ -98,10 +101,15 @@ func (w *world) bare(ctx context.Context, namespace string, n int) (outcome, err
 	if err != nil {
 		return outcome{}, err
 	}
-	labels := map[string]string{"job": "bare"}
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "bare"},
-		Spec:       corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: labels, PublishNotReadyAddresses: true},
+		Spec: corev1.ServiceSpec{
+			ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{replicajob.LabelJob: "bare"}, PublishNotReadyAddresses: true,
+		},
+	}
+	owner, err := w.typed.CoreV1().ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "bare"}}, metav1.CreateOptions{})
+	if err != nil {
+		return outcome{}, err
 	}
 	start := time.Now()
 	if _, err := w.typed.CoreV1().Services(namespace).Create(ctx, service, metav1.CreateOptions{}); err != nil {
@@ -113,12 +121,8 @@ func (w *world) bare(ctx context.Context, namespace string, n int) (outcome, err
 	for i := range parallelism {
 		workers.Go(func() {
 			for index := range next {
-				pod := template()
-				name := "bare-worker-" + strconv.Itoa(index)
-				pod.Labels = labels
-				pod.Spec.Hostname, pod.Spec.Subdomain, pod.Spec.RestartPolicy = name, "bare", corev1.RestartPolicyNever
-				pod.ObjectMeta.Name = name
-				_, err := w.typed.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}, metav1.CreateOptions{})
+				pod := barePod(owner, index)
+				_, err := w.typed.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
 				errs[i] = errors.Join(errs[i], err)
 			}
 		})
@@ -133,4 +137,18 @@ func (w *world) bare(ctx context.Context, namespace string, n int) (outcome, err
 	}
 	times, err := wait()
 	return outcome{created: times.lastCreated.Sub(start), succeeded: times.lastSucceeded.Sub(start)}, err
+}
+
+// barePod is the pod that a ReplicaJob's worker is, with as many labels and an owner, so that it costs the cluster as much.
+func barePod(owner *corev1.ConfigMap, index int) *corev1.Pod {
+	pod := template()
+	pod.Name = "bare-worker-" + strconv.Itoa(index)
+	pod.Labels = map[string]string{
+		builder.LabelManagedBy: "bare", replicajob.LabelOperator: "bare", replicajob.LabelJob: "bare",
+		replicajob.LabelType: "worker", replicajob.LabelIndex: strconv.Itoa(index), replicajob.LabelRole: "worker",
+		replicajob.LabelRestartAttempt: "0", replicajob.LabelRestarts: "0",
+	}
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+	pod.Spec.Hostname, pod.Spec.Subdomain, pod.Spec.RestartPolicy = pod.Name, "bare", corev1.RestartPolicyNever
+	return &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}
 }
