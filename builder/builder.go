@@ -168,6 +168,10 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	p.await, p.phasing, p.prunes = b.await, b.phasing, b.prunes
 	err = do(p)
 	res := p.finish()
+	if errors.Is(err, errOwnerGone) {
+		b.engine.Forget(b.owner, client.ObjectKeyFromObject(b.owner))
+		return Result{}, nil
+	}
 	p.countWaiting(scope, res)
 	b.engine.tell(b.owner, scope, res, err)
 	b.failed = errors.Join(b.failed, err)

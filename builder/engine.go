@@ -31,8 +31,10 @@ type Options struct {
 	// Recorder receives events. Nil: none are emitted.
 	Recorder events.Recorder
 	// Reader reads past the cache: what manager.GetAPIReader returns. It is used when an object turns out to exist that
-	// the cache doesn't show, and to look once for children of a kind of which nothing is wanted any more (see
-	// Builder.PruneAll and Elsewhere). Nil: the Engine's client.
+	// the cache doesn't show, to look once for children of a kind of which nothing is wanted any more (see
+	// Builder.PruneAll and Elsewhere), and to ask for an owner before children of its that have gone are made again: it may
+	// be gone, too, and the cache not know it yet. That takes the permission to get owners. Nil: the Engine's client, and
+	// owners are not asked for.
 	Reader client.Reader
 	// Parallelism bounds the requests that one pass has under way at a time. Default, also for less than 1:
 	// DefaultParallelism.
@@ -47,6 +49,7 @@ type Options struct {
 type Engine struct {
 	client      client.Client
 	live        client.Reader
+	readsLive   bool // live reads past the cache
 	name        string
 	recorder    events.Recorder
 	parallelism int
@@ -56,6 +59,8 @@ type Engine struct {
 	memo     *memo
 	failures failures
 	waits    *waits
+	had      *lru.Cache   // owner's UID -> how many children it had after its last pass
+	met      *lru.Cache   // meeting
 	renewed  *lru.Cache   // owner's UID -> renewal
 	tracer   trace.Tracer // nil: nothing is traced
 	hashes   *lru.Cache   // types.UID of owners with phases -> wantedHash
@@ -76,7 +81,8 @@ func NewEngine(c client.Client, o Options) *Engine {
 	if o.Parallelism < 1 {
 		o.Parallelism = DefaultParallelism
 	}
-	if o.Reader == nil {
+	readsLive := o.Reader != nil
+	if !readsLive {
 		o.Reader = c
 	}
 	o.Name = cmp.Or(o.Name, DefaultName)
@@ -86,6 +92,7 @@ func NewEngine(c client.Client, o Options) *Engine {
 	e := &Engine{
 		client:           c,
 		live:             o.Reader,
+		readsLive:        readsLive,
 		name:             o.Name,
 		recorder:         o.Recorder,
 		parallelism:      o.Parallelism,
@@ -98,6 +105,8 @@ func NewEngine(c client.Client, o Options) *Engine {
 		mu:               &sync.RWMutex{},
 		indexed:          map[kind]index{},
 		indexedElsewhere: map[kind]bool{},
+		had:              lru.New(maxFailures),
+		met:              lru.New(maxFailures),
 		renewed:          lru.New(maxFailures),
 		hashes:           lru.New(maxFailures),
 		kept:             newKept(),

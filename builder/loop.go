@@ -68,6 +68,10 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	p.pruneAll = plan.PruneAll
 	doErr := p.carryOut(ctx, plan.Children, plan.Edits, plan.Scales, plan.Delete)
 	res := p.finish()
+	if errors.Is(doErr, errOwnerGone) {
+		end(nil)
+		return reconcile.Result{}, nil
+	}
 	p.countWaiting("", res)
 	if l.pace != nil {
 		l.pace.note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())

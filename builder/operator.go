@@ -83,8 +83,8 @@ func (o *Operator[T]) Plan(plan PlanFunc[T]) *Operator[T] {
 	return o
 }
 
-// WithOptions sets the controller's options. Default: controller-runtime's, that is, one pass at a time and a backoff
-// from 5 ms to 1000 s.
+// WithOptions sets the controller's options. Default: controller-runtime's, that is, one pass at a time, but for
+// the backoff: it is from 5 ms to 1 minute. What holds a pass up may be mended by someone who waits, such as a quota.
 func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 	o.options = options
 	return o
@@ -132,6 +132,10 @@ func (o *Operator[T]) add() error {
 	if err != nil {
 		return err
 	}
+	options := o.options
+	if options.RateLimiter == nil {
+		options.RateLimiter = patientRetries()
+	}
 	ctx := context.Background() // index registration reads nothing
 	if err := o.index(ctx, o.mgr.GetFieldIndexer(), l); err != nil {
 		return err
@@ -139,7 +143,7 @@ func (o *Operator[T]) add() error {
 	b := builder.ControllerManagedBy(o.mgr).
 		Named(o.name).
 		For(newOwner[T](), builder.WithPredicates(ownerChanged)).
-		WithOptions(o.options)
+		WithOptions(options)
 	for _, obj := range o.owned {
 		b = b.Owns(obj)
 	}

@@ -25,6 +25,10 @@ type pass struct {
 	spare  []room // for those to come
 	await  bool   // look at the readiness of every child
 
+	confirmed bool // the owner is known to be there
+	gone      bool // it is known to be gone
+	gained    int  // children that came in this pass, less those that went
+
 	phasing phasing
 	prunes  []client.Object // kinds
 
@@ -107,6 +111,9 @@ func (p *pass) writeAll(ctx context.Context, writes []*write) error {
 	if len(writes) == 0 {
 		return nil
 	}
+	if err := p.confirmOwner(ctx, writes); err != nil {
+		return err
+	}
 	var failing failingKinds
 	err := inBatches(len(writes), p.engine.parallelism, func(i int) error {
 		return failing.try(writes[i].desired.key, func() error { return writes[i].run(ctx, p) })
@@ -140,7 +147,11 @@ func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
 	if found := p.seen[d.key]; found != nil && isUntyped(found) == d.kind.untyped {
 		return found, nil
 	}
-	return p.engine.read(ctx, p.engine.client, d.kind, d.key)
+	found, err := p.engine.read(ctx, p.engine.client, d.kind, d.key)
+	if found != nil {
+		p.meet(d.key)
+	}
+	return found, err
 }
 
 // compare says what has to be done about an object, given what was found under its name.
@@ -203,11 +214,13 @@ func (p *pass) record(w *write) {
 
 func (p *pass) changed(op Operation, k kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
+	p.countGained(op, k, key)
 	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
 }
 
 // finish orders the result, so that the same pass always reads the same.
 func (p *pass) finish() Result {
+	p.rememberPresent()
 	slices.SortStableFunc(p.result.Changes, func(a, b Change) int {
 		if a.Operation != b.Operation {
 			return slices.Index(operations, a.Operation) - slices.Index(operations, b.Operation)

@@ -63,6 +63,10 @@ func (w *planning) hold() {
 	case !w.isAtRest():
 		w.again(soon)
 	case !w.scene.isStill() || ptr.Deref(job.Status.Terminating, 0) > 0: // the pods of before would be taken for those of after
+	case condition(job, batchv1.JobFailureTarget) != nil:
+		// A pod that was stopped has ended with a code of its own: runc, for one, says 2 when it is told to stop before it has
+		// started the container. The Job would fail as soon as it is resumed.
+		w.plan.Delete = []client.Object{job}
 	case job.Annotations[annotationTemplate] != digest(&template):
 		w.plan.Delete = []client.Object{job} // the spec has changed in the meantime, and a Job's template can't
 	case !w.c.Spec.Suspend:

@@ -1,0 +1,114 @@
+package builder
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/armature-dev/armature/store"
+)
+
+// An owner may be gone although the cache shows it. Each kind is watched for itself, and after the API server was away the
+// watches come back one by one, up to half a minute apart. A pass that sees the children go, which garbage collection
+// deletes, but not their owner, would make them again, and again: what a user has deleted would run once more.
+//
+// So before a pass creates children it asks the API server for the owner, if some of them have gone since its last pass, or
+// if there is no telling. Other passes, and the first one over a new owner, cost no request.
+
+// errOwnerGone ends a pass over an owner that is gone, or about to go: its last pass begins when the cache shows that.
+var errOwnerGone = errors.New("the owner is gone")
+
+// confirmOwner returns errOwnerGone if children are to be created for an owner that is gone.
+func (p *pass) confirmOwner(ctx context.Context, writes []*write) error {
+	if p.gone {
+		return errOwnerGone
+	}
+	if p.confirmed || p.engine.dry || !p.engine.readsLive || !p.mayBeGone(writes) {
+		return nil
+	}
+	k, err := p.engine.kinds.of(p.owner)
+	if err != nil {
+		return err
+	}
+	found, err := p.engine.read(ctx, p.engine.live, k, p.ownerKey)
+	if err != nil {
+		return err
+	}
+	if found == nil || found.GetUID() != p.owner.GetUID() || found.GetDeletionTimestamp() != nil {
+		p.gone = true
+		return errOwnerGone
+	}
+	p.confirmed = true
+	return nil
+}
+
+// mayBeGone reports whether children are to be created of which there may have been some.
+func (p *pass) mayBeGone(writes []*write) bool {
+	creates, again := false, false
+	for _, w := range writes {
+		if w.verdict == verdictCreate {
+			_, met := p.engine.met.Get(meeting{p.owner.GetUID(), w.desired.key})
+			creates, again = true, again || met
+		}
+	}
+	if !creates {
+		return false
+	}
+	had, known := p.engine.had.Get(p.owner.GetUID())
+	if !known {
+		return p.wasSeenBefore()
+	}
+	return again || p.present() < had.(int)
+}
+
+// wasSeenBefore reports whether an earlier process, or a colleague who led, has written to the owner.
+func (p *pass) wasSeenBefore() bool {
+	for _, entry := range p.owner.GetManagedFields() {
+		if entry.Manager == p.engine.name {
+			return true
+		}
+	}
+	return false
+}
+
+// present counts the children that the pass has seen and that stay.
+func (p *pass) present() (n int) {
+	for _, child := range p.seen {
+		if child.GetDeletionTimestamp() == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// rememberPresent notes for the next pass how many children there are after this one.
+func (p *pass) rememberPresent() {
+	if !p.engine.dry {
+		p.engine.had.Add(p.owner.GetUID(), p.present()+p.gained)
+	}
+}
+
+// meeting is a child that was there. It is remembered of those that no list shows.
+type meeting struct {
+	owner types.UID
+	child store.Key
+}
+
+func (p *pass) meet(key store.Key) {
+	if !p.engine.dry {
+		p.engine.met.Add(meeting{p.owner.GetUID(), key}, nil)
+	}
+}
+
+// countGained counts a child that came or went in this pass.
+func (p *pass) countGained(op Operation, k kind, key store.Key) {
+	switch {
+	case !p.listed[k] && !p.listedElsewhere[k]:
+		p.meet(key)
+	case op == OperationCreated, op == OperationAdopted:
+		p.gained++
+	case op == OperationDeleted, op == OperationRecreating:
+		p.gained--
+	}
+}
