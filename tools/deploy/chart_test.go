@@ -161,36 +161,43 @@ func TestOptions(t *testing.T) {
 
 	digest := "sha256:" + strings.Repeat("0a", 32)
 	set := chartWith(t, `image={"repository":"example.com/armature","digest":"`+digest+`"}`, `metrics.certificateSecret="cert"`, `pprof.enabled=true`,
-		`kubeAPI={"qps":50,"burst":80}`, `extraArgs=["--log-level=debug"]`)
+		`kubeAPI={"qps":50,"burst":80}`, `leaderElection={"leaseDuration":"4s","renewDeadline":"3s","retryPeriod":"500ms"}`, `extraArgs=["--log-level=debug"]`)
 	assert.Equal(t, "example.com/armature@"+digest, container(t, set)["image"])
-	for _, arg := range []string{"--metrics-cert-dir=/etc/armature/metrics", "--pprof-bind-address=127.0.0.1:6060", "--kube-api-qps=50", "--kube-api-burst=80", "--log-level=debug"} {
+	for _, arg := range []string{"--metrics-cert-dir=/etc/armature/metrics", "--pprof-bind-address=127.0.0.1:6060", "--kube-api-qps=50", "--kube-api-burst=80", "--log-level=debug",
+		"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms"} {
 		assert.Contains(t, container(t, set)["args"], arg)
 	}
 }
 
 func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 	for values, says := range map[string]string{
-		`replica=3`:                    "replica",
-		`operators={"jobflows":true}`:  "jobflows",
-		`replicas="two"`:               "replicas",
-		`maxConcurrentReconciles=0`:    "maxConcurrentReconciles",
-		`kubeAPI.qps=0`:                "qps",
-		`log.level="loud"`:             "level",
-		`watchNamespaces=["A"]`:        "watchNamespaces",
-		`leaderElection.enabled=false`: "more than one manager needs leaderElection.enabled",
-		`serviceAccount.create=false`:  "serviceAccount.name is needed",
-		`webhook={"enabled":true,"certificate":{"source":"given"}}`: "is needed, since webhook.certificate.source is given",
-		`image.digest="sha256:abc"`:                                 "digest",
-		`image.repository="armature:1"`:                             "repository",
-		`image.tag="a tag"`:                                         "tag",
-		`image.pullPolicy="always"`:                                 "pullPolicy",
-		`selector="a=b=c"`:                                          "selector",
-		`selector="a,"`:                                             "selector",
-		`selector="a in b"`:                                         "selector",
-		`selector="api.practice.com/shard=a,team in (x, y)"`:        "selector is about the label team; with operators.fluxjob it can only be about api.practice.com/shard",
-		`selector="!team"`:                                          "selector is about the label team",
-		`kubeAPI.burst=5`:                                           "kubeAPI.burst means nothing without kubeAPI.qps",
-		`metrics.port=8081`:                                         "port",
+		`replica=3`:                                                   "replica",
+		`operators={"jobflows":true}`:                                 "jobflows",
+		`replicas="two"`:                                              "replicas",
+		`maxConcurrentReconciles=0`:                                   "maxConcurrentReconciles",
+		`kubeAPI.qps=0`:                                               "qps",
+		`log.level="loud"`:                                            "level",
+		`watchNamespaces=["A"]`:                                       "watchNamespaces",
+		`leaderElection.enabled=false`:                                "more than one manager needs leaderElection.enabled",
+		`leaderElection.leaseDuration="4.5s"`:                         "leaseDuration",
+		`leaderElection.leaseDuration="4500ms"`:                       "leaseDuration",
+		`leaderElection.retryPeriod=2`:                                "retryPeriod",
+		`leaderElection.leaseDuration="10s"`:                          "leaderElection.leaseDuration must be longer than leaderElection.renewDeadline",
+		`leaderElection.renewDeadline="1m"`:                           "leaderElection.leaseDuration must be longer than leaderElection.renewDeadline",
+		`leaderElection={"renewDeadline":"2400ms"}`:                   "leaderElection.renewDeadline must be longer than 1.2 times leaderElection.retryPeriod",
+		`serviceAccount.create=false`:                                 "serviceAccount.name is needed",
+		`webhook={"enabled":true,"certificate":{"source":"given"}}`:   "is needed, since webhook.certificate.source is given",
+		`image.digest="sha256:abc"`:                                   "digest",
+		`image.repository="armature:1"`:                               "repository",
+		`image.tag="a tag"`:                                           "tag",
+		`image.pullPolicy="always"`:                                   "pullPolicy",
+		`selector="a=b=c"`:                                            "selector",
+		`selector="a,"`:                                               "selector",
+		`selector="a in b"`:                                           "selector",
+		`selector="api.practice.com/shard=a,team in (x, y)"`:          "selector is about the label team; with operators.fluxjob it can only be about api.practice.com/shard",
+		`selector="!team"`:                                            "selector is about the label team",
+		`kubeAPI.burst=5`:                                             "kubeAPI.burst means nothing without kubeAPI.qps",
+		`metrics.port=8081`:                                           "port",
 		`metrics={"enabled":false,"serviceMonitor":{"enabled":true}}`: "metrics.serviceMonitor.enabled needs metrics.enabled",
 		`webhook.certificate.issuerRef={"kind":"ClusterIssuer"}`:      "issuerRef",
 		`podLabels={"app.kubernetes.io/name":"mine"}`:                 "podLabels",

@@ -46,6 +46,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- join "," $on -}}
 {{- end -}}
 
+{{/* How many milliseconds a time such as 500ms, 15s or 1m is. */}}
+{{- define "armature.milliseconds" -}}
+{{- $number := regexFind "^[0-9]+" . | int -}}
+{{- mul $number (get (dict "ms" 1 "s" 1000 "m" 60000) (regexFind "[a-z]+$" .)) -}}
+{{- end -}}
+
 {{/* The Secret of the webhook's certificate. */}}
 {{- define "armature.webhookSecret" -}}
 {{- if eq .Values.webhook.certificate.source "given" -}}

@@ -45,6 +45,7 @@ type options struct {
 	leaderElect          bool
 	leaderElectNamespace string
 	leaderElectName      string
+	lease                lease
 
 	operators   []string
 	concurrency int
@@ -91,11 +92,12 @@ The CRDs must be there, and not older than this program needs: armature install`
 	f.BoolVar(&o.webhook, "webhook", false, "serve the validating webhook, which refuses specs that an operator couldn't carry out as they are applied, not only by condition")
 	f.IntVar(&o.webhookPort, "webhook-port", 9443, "`port` of the webhook")
 	f.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "`directory` of tls.crt and tls.key for the webhook, read again when they change; needed with --webhook")
-	f.StringVar(&o.webhookCertificates, "webhook-certificates", certificatesGiven, "who puts the certificate there: given (somebody else) or self-managed (the manager: it makes one and renews it, in the Secret that is mounted there, and tells the API server whom to trust)")
+	f.StringVar(&o.webhookCertificates, "webhook-certificates", certificatesGiven, "who puts the certificate there: given (somebody else) or self-managed (the manager: it makes one and renews it, in a Secret, tells the API server whom to trust, and notes there, where it must be able to write, what it serves with)")
 	f.StringVar(&o.webhookName, "webhook-name", "armature", "`name` of the ValidatingWebhookConfiguration that a self-managed certificate is for; its Secret and its Service, in the manager's namespace, have this name with -webhook appended")
 	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only while holding the lease, so that several managers can run")
 	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
 	f.StringVar(&o.leaderElectName, "leader-elect-name", leaseName, "`name` of the lease; managers that have different work, in one namespace, need different ones")
+	o.lease.addFlags(f)
 	f.StringSliceVar(&o.operators, "operators", []string{"*"}, "`names` of the operators to run, separated by commas; * is all of them")
 	f.IntVar(&o.concurrency, "max-concurrent-reconciles", 8, "how many objects of a kind are worked on at a time")
 	f.Float32Var(&o.qps, "kube-api-qps", -1, "requests a second to the API server at most; -1 leaves it to the server's own priority and fairness")
@@ -127,6 +129,11 @@ func (o options) validate() error {
 	}
 	if o.burst > 0 && o.qps < 0 {
 		return fmt.Errorf("--kube-api-burst is %d, which means nothing without --kube-api-qps", o.burst)
+	}
+	if o.leaderElect {
+		if err := o.lease.validate(); err != nil {
+			return err
+		}
 	}
 	if o.webhook && o.webhookCertDir == "" {
 		return errors.New("--webhook needs --webhook-cert-dir: the API server calls no webhook without a certificate that it trusts")

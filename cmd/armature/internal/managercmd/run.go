@@ -11,6 +11,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -46,7 +47,7 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(o, certificate, logger)
+	mgr, lost, err := newManager(o, certificate, logger)
 	if err != nil {
 		return err
 	}
@@ -79,32 +80,46 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 		return err
 	}
 	logger.Info("starting", "cluster", mgr.GetConfig().Host, "leaderElection", o.leaderElect, "selector", o.selector)
-	return start(ctx, mgr, logger)
+	return start(ctx, mgr, lost, logger)
 }
 
-func newManager(o options, certificate *admission.SelfManaged, logger logr.Logger) (ctrl.Manager, error) {
+// newManager returns the manager, and what is closed when another one leads in its place.
+func newManager(o options, certificate *admission.SelfManaged, logger logr.Logger) (ctrl.Manager, <-chan struct{}, error) {
 	cfg, err := restConfig(o)
 	if err != nil {
-		return nil, err
-	}
-	namespace, err := leaseNamespace(o)
-	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	shard, err := o.shard()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return ctrl.NewManager(cfg, ctrl.Options{
-		Scheme:                  newScheme(),
-		Logger:                  logger,
-		Metrics:                 metricsOptions(o),
-		HealthProbeBindAddress:  o.healthAddress,
-		PprofBindAddress:        o.pprofAddress,
-		WebhookServer:           webhookServer(o, certificate), // which starts when something is registered
-		LeaderElection:          o.leaderElect,
-		LeaderElectionID:        o.leaderElectName,
-		LeaderElectionNamespace: namespace,
+	var lock resourcelock.Interface
+	var lost <-chan struct{}
+	if o.leaderElect {
+		namespace, err := ownNamespace(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		fence, err := o.lease.lock(cfg, namespace, o.leaderElectName)
+		if err != nil {
+			return nil, nil, fmt.Errorf("prepare leader election: %w", err)
+		}
+		fence.around(cfg)
+		lock, lost = fence, fence.lost
+	}
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme:                              newScheme(),
+		Logger:                              logger,
+		Metrics:                             metricsOptions(o),
+		HealthProbeBindAddress:              o.healthAddress,
+		PprofBindAddress:                    o.pprofAddress,
+		WebhookServer:                       webhookServer(o, certificate), // which starts when something is registered
+		LeaderElection:                      o.leaderElect,
+		LeaderElectionID:                    o.leaderElectName,
+		LeaderElectionResourceLockInterface: lock,
+		LeaseDuration:                       &o.lease.duration,
+		RenewDeadline:                       &o.lease.renewDeadline,
+		RetryPeriod:                         &o.lease.retryPeriod,
 		// The process ends when the manager does, so the next one may lead at once.
 		LeaderElectionReleaseOnCancel: true,
 		Controller:                    config.Controller{MaxConcurrentReconciles: o.concurrency},
@@ -113,6 +128,7 @@ func newManager(o options, certificate *admission.SelfManaged, logger logr.Logge
 		// The pod groups of gang schedulers have no Go types.
 		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true), Unstructured: true}},
 	})
+	return mgr, lost, err
 }
 
 // restConfig says how to reach the cluster. Client-go's own limit of 5 requests a second is made for people; the API
