@@ -38,9 +38,7 @@ func TestContainersComeBackAndLeaveNothing(t *testing.T) {
 	c := newCluster(t)
 	c.run(t, "up", "--containers", "--nodes", "2", "--node-binaries", binaries, "--detach")
 
-	manifest := filepath.Join(t.TempDir(), "pods.yaml")
-	require.NoError(t, os.WriteFile(manifest, []byte(fmt.Sprintf(pauseManifest, "node-1")+fmt.Sprintf(pauseManifest, "node-2")), 0o600))
-	c.run(t, "kubectl", "--", "apply", "-f", manifest)
+	c.apply(t, fmt.Sprintf(pauseManifest, "node-1")+fmt.Sprintf(pauseManifest, "node-2"))
 	c.run(t, "kubectl", "--", "wait", "--for=condition=Ready", "pod", "--all", "--timeout=60s")
 	address := strings.Fields(c.run(t, "exec", "--", "kubectl", "get", "pods", "-o", "jsonpath={.items[*].status.podIP}"))
 	require.Len(t, address, 2)
@@ -58,28 +56,46 @@ func TestContainersComeBackAndLeaveNothing(t *testing.T) {
 	c.run(t, "up", "--detach")
 	c.run(t, "kubectl", "--", "wait", "--for=condition=Ready", "pod", "--all", "--timeout=60s")
 
-	// All at once, the supervisor too: the kernel ends the nodes, and `down` removes what the kernel keeps.
+	// All at once, the supervisor too: it comes up again at once, with nothing to tidy up first.
+	c.killAll(t)
+	c.run(t, "up", "--detach")
+	c.run(t, "kubectl", "--", "wait", "--for=condition=Ready", "pod", "--all", "--timeout=60s")
+
+	// The kernel ends the nodes, and `down` removes what the kernel keeps.
 	network = c.namespaces(t)
-	for _, line := range c.processes(t) {
-		pid, err := strconv.Atoi(strings.Fields(line)[0])
-		require.NoError(t, err)
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
+	c.killAll(t)
 	c.run(t, "down")
 	c.requireNothingLeft(t, before, network)
 	c.run(t, "delete")
 	assert.NoDirExists(t, c.dir)
 }
 
-func TestKilledNodeIsAnotherBoot(t *testing.T) {
+const absentManifest = `apiVersion: v1
+kind: Pod
+metadata: {name: absent}
+spec: {containers: [{name: main, image: "registry.example/absent:1"}]}
+`
+
+func TestContainersOfOneNode(t *testing.T) {
 	binaries, err := filepath.Abs("../../../bin/nodes")
 	require.NoError(t, err)
 	c := newCluster(t)
 	c.run(t, "up", "--containers", "--nodes", "1", "--node-binaries", binaries, "--detach")
-	manifest := filepath.Join(t.TempDir(), "pod.yaml")
-	require.NoError(t, os.WriteFile(manifest, fmt.Appendf(nil, pauseManifest, "node-1"), 0o600))
-	c.run(t, "kubectl", "--", "apply", "-f", manifest)
-	c.run(t, "kubectl", "--", "wait", "--for=condition=Ready", "pod", "--all", "--timeout=60s")
+	t.Run("an absent image is refused", c.absentImageIsRefused)
+	t.Run("a killed node is another boot", c.killedNodeIsAnotherBoot)
+}
+
+// Nodes ask the cluster's DNS, which knows at once that there is no such registry. The machine's servers can't be reached.
+func (c *testCluster) absentImageIsRefused(t *testing.T) {
+	c.apply(t, absentManifest)
+	c.run(t, "kubectl", "--", "wait", "--for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ImagePullBackOff", "pod/absent", "--timeout=120s")
+	message := c.run(t, "kubectl", "--", "get", "events", "--field-selector=involvedObject.name=absent", "-o", "jsonpath={.items[*].message}")
+	assert.Contains(t, message, "lookup registry.example on 10.89.0.1:53: no such host")
+}
+
+func (c *testCluster) killedNodeIsAnotherBoot(t *testing.T) {
+	c.apply(t, fmt.Sprintf(pauseManifest, "node-1"))
+	c.run(t, "kubectl", "--", "wait", "--for=condition=Ready", "pod/on-node-1", "--timeout=60s")
 
 	r, err := c.status(t)
 	require.NoError(t, err)
@@ -92,6 +108,13 @@ func TestKilledNodeIsAnotherBoot(t *testing.T) {
 	require.True(t, killed)
 	c.run(t, "kubectl", "--", "wait", "--for=jsonpath={.status.containerStatuses[0].restartCount}=1", "pod/on-node-1", "--timeout=60s")
 	c.run(t, "kubectl", "--", "wait", "--for=condition=Ready", "pod/on-node-1", "--timeout=60s")
+}
+
+func (c *testCluster) apply(t *testing.T, manifest string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "manifest.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(manifest), 0o600))
+	c.run(t, "kubectl", "--", "apply", "-f", file)
 }
 
 // surroundings are what a cluster could change of the machine.
@@ -123,6 +146,15 @@ func lookAround(t *testing.T) surroundings {
 		s.settings[name] = string(value)
 	}
 	return s
+}
+
+func (c *testCluster) killAll(t *testing.T) {
+	t.Helper()
+	for _, line := range c.processes(t) {
+		pid, err := strconv.Atoi(strings.Fields(line)[0])
+		require.NoError(t, err)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
 }
 
 // namespaces are the network and mount namespaces of the cluster's processes, but for the machine's own.

@@ -31,6 +31,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{[]string{"delete"}, []string{"holds no devcluster"}},
 		{[]string{"up", "--node-binaries", ""}, []string{"--node-binaries is empty"}},
 		{[]string{"up", "--containers", "--node-binaries", "nowhere"}, []string{"--containers"}},
+		{[]string{"up", "--audit-policy", "nowhere.yaml"}, []string{"--audit-policy", "nowhere.yaml"}},
 		{[]string{"kubectl", "--", "get", "pods"}, []string{"no cluster", "devcluster up"}},
 		{[]string{"exec", "--", "true"}, []string{"no cluster", "devcluster up"}},
 		{[]string{"exec"}, []string{"name a command", "devcluster exec -- "}},

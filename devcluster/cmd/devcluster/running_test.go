@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,6 +55,15 @@ func TestKubectlIsBuiltIn(t *testing.T) {
 	assert.Equal(t, "ok", c.run(t, "kubectl", "--", "get", "--raw", "/readyz"))
 	assert.Contains(t, c.run(t, "kubectl", "version"), "Server Version: v1.")
 	assert.Contains(t, c.fail(t, "kubectl", "get", "nonsense"), `the server doesn't have a resource type "nonsense"`)
+}
+
+func TestAuditLogHasWhatThePolicyNames(t *testing.T) {
+	c := sharedCluster(t)
+	c.run(t, "kubectl", "--", "create", "configmap", "audited")
+	c.run(t, "kubectl", "--", "label", "configmap", "audited", "a=b")
+	log, err := os.ReadFile(filepath.Join(c.dir, "logs", "audit.log"))
+	require.NoError(t, err)
+	assert.Equal(t, 1, strings.Count(string(log), `"name":"audited"`), "the creation, and not the label")
 }
 
 func TestExecSetsTheKubeconfig(t *testing.T) {

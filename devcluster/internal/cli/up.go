@@ -21,6 +21,9 @@ import (
 // settleTimeout is how long `up` waits for a cluster that is on its way down, or whose supervisor was killed.
 const settleTimeout = 10 * time.Second
 
+// buryTimeout is how long it waits to see whether a cluster that is not healthy was killed.
+const buryTimeout = 3 * time.Second
+
 func newUp() *cobra.Command {
 	var flags upFlags
 	var detach bool
@@ -119,7 +122,7 @@ func checkContainers(dir clusterdir.Dir, flags *upFlags) error {
 	if _, err := flags.applyTo(settings, dir); err != nil || !settings.Containers {
 		return err
 	}
-	return containernode.Check(settings.NodeBinaries)
+	return containernode.Check(settings.NodeBinaries, len(settings.Nodes))
 }
 
 // alreadyRunning deals with a cluster that runs in dir: done means that it is all that was asked for.
@@ -129,9 +132,7 @@ func alreadyRunning(ctx context.Context, dir clusterdir.Dir, flags *upFlags, det
 	}
 	run, err := dir.LoadRun()
 	if err != nil || run.Phase == clusterdir.Stopping || syscall.Kill(run.PID, 0) != nil {
-		ctx, cancel := context.WithTimeout(ctx, settleTimeout)
-		defer cancel()
-		return false, dir.WaitStopped(ctx)
+		return false, waitStopped(ctx, dir, settleTimeout)
 	}
 	if !detach {
 		return false, fmt.Errorf("a cluster is already running in %s (pid %d): see `devcluster status`, or stop it with `devcluster down`", dir, run.PID)
@@ -152,8 +153,18 @@ func alreadyRunning(ctx context.Context, dir clusterdir.Dir, flags *upFlags, det
 		return false, err
 	}
 	if !status.Healthy {
+		// A supervisor that was killed a moment ago still has its PID, until its parent has heard of its end.
+		if waitStopped(ctx, dir, buryTimeout) == nil {
+			return false, nil
+		}
 		return false, fmt.Errorf("a cluster is already running in %s (pid %d), but it is not healthy: %s", dir, run.PID, status.Problem)
 	}
 	fmt.Printf("already running (pid %d)\n\n%s\n", run.PID, supervisor.HowToUse(dir, settings))
 	return true, nil
+}
+
+func waitStopped(ctx context.Context, dir clusterdir.Dir, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return dir.WaitStopped(ctx)
 }

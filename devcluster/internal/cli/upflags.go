@@ -29,6 +29,7 @@ type upFlags struct {
 	fakeNodes  int
 	gates      string
 	apis       string
+	audit      string
 	kubeconfig string
 	timeout    time.Duration
 }
@@ -42,6 +43,7 @@ func (f *upFlags) add(set *pflag.FlagSet) {
 	set.IntVar(&f.fakeNodes, "fake-nodes", 0, "simulated nodes: fake-0, fake-1, ...")
 	set.StringVar(&f.gates, "feature-gates", "", "feature gates of the API server, the controller manager and the scheduler, such as A=true,B=false")
 	set.StringVar(&f.apis, "runtime-config", "", "versions of APIs to serve or not, such as scheduling.k8s.io/v1beta1=true")
+	set.StringVar(&f.audit, "audit-policy", "", "file with an audit policy (audit.k8s.io/v1): the API server writes the requests that it names to DIR/logs/audit.log")
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "also put the cluster's context into this file, while the cluster is up (default DIR/kubeconfig only)")
 	set.DurationVar(&f.timeout, "timeout", 2*time.Minute, "give up when the cluster is not ready by then")
 }
@@ -137,6 +139,16 @@ func (f *upFlags) applyTo(s *clusterdir.Settings, dir clusterdir.Dir) ([]string,
 		changes = append(changes, fmt.Sprintf("the runtime config is %q, not %q", s.RuntimeConfig, f.apis))
 		s.RuntimeConfig = f.apis
 	}
+	if f.set.Changed("audit-policy") {
+		policy, err := f.auditPolicy()
+		if err != nil {
+			return nil, err
+		}
+		if policy != s.AuditPolicy {
+			changes = append(changes, fmt.Sprintf("the audit policy is %q, not %q", s.AuditPolicy, policy))
+			s.AuditPolicy = policy
+		}
+	}
 	if !f.set.Changed("kubeconfig") {
 		s.Kubeconfigs = nil
 		return changes, nil
@@ -151,6 +163,17 @@ func (f *upFlags) applyTo(s *clusterdir.Settings, dir clusterdir.Dir) ([]string,
 		s.Kubeconfigs = []string{file}
 	}
 	return changes, nil
+}
+
+// auditPolicy is the policy's absolute path, or nothing where the flag is empty: no requests are written any more.
+func (f *upFlags) auditPolicy() (string, error) {
+	if f.audit == "" {
+		return "", nil
+	}
+	if _, err := os.Stat(f.audit); err != nil {
+		return "", fmt.Errorf("--audit-policy: %w", err)
+	}
+	return filepath.Abs(f.audit)
 }
 
 // nodeBinaries is the directory of the nodes' programs: where `make nodes` puts them, unless the flag names another.

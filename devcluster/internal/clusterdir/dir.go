@@ -41,6 +41,9 @@ func (d Dir) Etcd() string         { return d.path("etcd") }
 func (d Dir) Nodes() string        { return d.path("nodes") }
 func (d Dir) Logs() string         { return d.path("logs") }
 
+// AuditLog is where the API server writes the requests that the audit policy names.
+func (d Dir) AuditLog() string { return d.path("logs", "audit.log") }
+
 // Node returns the directory of a node that runs containers.
 func (d Dir) Node(name string) string { return d.path("nodes", name) }
 

@@ -27,6 +27,8 @@ type Settings struct {
 	FeatureGates string `json:"featureGates,omitempty"`
 	// RuntimeConfig turns versions of APIs on and off: "scheduling.k8s.io/v1beta1=true".
 	RuntimeConfig string `json:"runtimeConfig,omitempty"`
+	// AuditPolicy is the file that tells which requests the API server writes into its audit log; none without one.
+	AuditPolicy string `json:"auditPolicy,omitempty"`
 	// Ports are the loopback ports by component.
 	Ports map[string]int `json:"ports"`
 	// Kubeconfigs are files outside of the directory that carry our context while the cluster is up.

@@ -50,6 +50,35 @@ func createCgroups(cgroup string) error {
 			return fmt.Errorf("create cgroup: %w", err)
 		}
 	}
+	if _, err := os.Stat(filepath.Join(cgroupMount, controllersFile)); err != nil {
+		return nil // version 1: each hierarchy is a controller, and reaches everywhere
+	}
+	return delegate(cgroupMount, cgroup)
+}
+
+const (
+	controllersFile = "cgroup.controllers"
+	subtreeFile     = "cgroup.subtree_control"
+)
+
+// delegate lets the controllers that the root has reach the cgroup: with version 2, each cgroup on the way has to pass
+// them on. The kubelet refuses to start without. What a cgroup passes on already stays.
+func delegate(root, cgroup string) error {
+	controllers, err := os.ReadFile(filepath.Join(root, controllersFile))
+	if err != nil {
+		return fmt.Errorf("read the cgroup controllers: %w", err)
+	}
+	var all []string
+	for controller := range strings.FieldsSeq(string(controllers)) {
+		all = append(all, "+"+controller)
+	}
+	parent := root
+	for _, name := range strings.Split(filepath.Clean(cgroup), "/") {
+		if err := os.WriteFile(filepath.Join(parent, subtreeFile), []byte(strings.Join(all, " ")), 0o644); err != nil {
+			return fmt.Errorf("pass the cgroup controllers on from %s, which must have no processes in it unless it is the root: %w", parent, err)
+		}
+		parent = filepath.Join(parent, name)
+	}
 	return nil
 }
 

@@ -68,4 +68,6 @@ const (
 	insideBin   = insideDir + "/bin"
 	insideCNI   = insideEtc + "/cni"
 	pidFileName = "init.pid"
+
+	insideResolvConf = insideEtc + "/" + resolvConfFile
 )

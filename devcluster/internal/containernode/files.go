@@ -19,6 +19,7 @@ const (
 	kubeletFile    = "kubelet.yaml"
 	kubeProxyFile  = "kube-proxy.yaml"
 	cniFile        = "cni/10-bridge.conflist"
+	resolvConfFile = "resolv.conf"
 )
 
 // Files are the configuration files of the node's programs, by their path below the node's etc.
@@ -28,6 +29,7 @@ func (c Config) Files() map[string]string {
 		kubeletFile:    c.kubeletConfig(),
 		kubeProxyFile:  c.kubeProxyConfig(),
 		cniFile:        c.cniConfig(),
+		resolvConfFile: "nameserver " + Gateway + "\n",
 	}
 }
 
@@ -78,7 +80,7 @@ failCgroupV1: false
 failSwapOn: false
 clusterDNS: [%q]
 clusterDomain: cluster.local
-resolvConf: ""
+resolvConf: %q
 volumePluginDir: /var/lib/kubelet/volumeplugins
 serializeImagePulls: false
 imageGCHighThresholdPercent: 100
@@ -86,7 +88,7 @@ evictionHard: {memory.available: "0%%", nodefs.available: "0%%", nodefs.inodesFr
 oomScoreAdj: 0
 nodeStatusUpdateFrequency: 5s
 `, Address(c.Number), path.Join(insideEtc, CAFile), path.Join(insideEtc, ServingCert), path.Join(insideEtc, ServingKey),
-		containerdSocket, "/"+path.Join(c.Cgroup, c.Name), DNSAddress)
+		containerdSocket, "/"+path.Join(c.Cgroup, c.Name), DNSAddress, insideResolvConf)
 }
 
 // The limits of connection tracking belong to the machine: kube-proxy leaves them alone.

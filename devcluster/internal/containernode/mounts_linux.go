@@ -29,6 +29,7 @@ func (c Config) mount() error {
 	if err := c.makeVar(); err != nil {
 		return err
 	}
+	resolvConf, _ := filepath.EvalSymlinks("/etc/resolv.conf") // on many machines it is in /run, which is covered below
 	// These are held open, because the mounts below may cover their paths.
 	var errs []error
 	held := map[string]*os.File{}
@@ -62,6 +63,7 @@ func (c Config) mount() error {
 		}
 		bind(dir)
 	}
+	errs = append(errs, coverResolvConf(resolvConf))
 	mount("sysfs", "/sys", "")
 	bind(cgroupMount)
 	mount("proc", "/proc", "")
@@ -91,6 +93,28 @@ func (c Config) makeVar() error {
 	}
 	if err := os.Symlink("/run", filepath.Join(root, "run")); err != nil && !os.IsExist(err) {
 		return err
+	}
+	return nil
+}
+
+// coverResolvConf has the node ask the cluster's CoreDNS. The machine's own servers can't be reached, and whoever asked them,
+// such as containerd for the registry of an image, would wait for the answer for most of a minute.
+func coverResolvConf(path string) error {
+	if path == "" {
+		return nil // without the file, programs ask 127.0.0.1, and are refused at once
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	if err := unix.Mount(insideResolvConf, path, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("cover %s: %w", path, err)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 
 var errLinux = errors.New("--containers needs Linux: containers are made of its namespaces and cgroups")
 
-// Check tells why this machine can't run such nodes.
-func Check(string) error { return errLinux }
+// Check tells why this machine can't run so many such nodes.
+func Check(string, int) error { return errLinux }
 
 // Isolate is for Linux only, as are all of these.
 func Isolate() error { return errLinux }

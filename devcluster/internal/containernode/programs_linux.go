@@ -86,14 +86,14 @@ func (p *programs) keep(name string, args ...string) {
 			if err != nil {
 				how = err.Error()
 			}
-			fmt.Printf("%s: %s; starting it again in %s\n", name, how, restartDelay)
+			fmt.Printf("%s: %s; starting it again in %s; its log is %s\n", name, how, restartDelay, logOf(name))
 			time.Sleep(restartDelay)
 		}
 	}()
 }
 
 func (p *programs) runLogged(name string, args []string) (how string, err error) {
-	log, err := os.OpenFile("/var/log/"+name+".log", os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	log, err := os.OpenFile(logOf(name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return "", err
 	}
@@ -106,6 +106,8 @@ func (p *programs) runLogged(name string, args []string) (how string, err error)
 	}
 	return describe(<-ended), nil
 }
+
+func logOf(name string) string { return "/var/log/" + name + ".log" }
 
 func describe(status unix.WaitStatus) string {
 	if status.Signaled() {

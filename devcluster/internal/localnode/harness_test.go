@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -104,11 +105,12 @@ func (c *cluster) start() {
 
 func (c *cluster) until(what string, ok func() bool) {
 	c.Helper()
-	for end := time.Now().Add(120 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			c.logPods()
-			c.Fatalf("%s: did not happen in time", what)
-		}
+	err := wait.PollUntilContextTimeout(c.Context(), 2*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
+		return ok(), nil
+	})
+	if err != nil {
+		c.logPods()
+		c.Fatalf("%s: did not happen in time", what)
 	}
 }
 

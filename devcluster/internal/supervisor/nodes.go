@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,6 +66,9 @@ func (s *Supervisor) nodesReady(ctx context.Context) error {
 		return err
 	}
 	if err := allReady(local.Items, len(s.settings.Nodes), nodeKind(s.settings)); err != nil {
+		if s.settings.Containers {
+			return fmt.Errorf("%w; their kubelets' logs are %s", err, filepath.Join(s.dir.Node("*"), "var", "log", "kubelet.log"))
+		}
 		return err
 	}
 	if s.settings.FakeNodes == 0 {

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/armature-dev/armature/devcluster/internal/component"
 	"github.com/armature-dev/armature/devcluster/internal/containernode"
@@ -34,10 +35,14 @@ func (s *Supervisor) apiServer() spec {
 		// No kube-proxy serves the control plane: the API server goes to the pods of extension servers itself.
 		reach = []string{"--bind-address=0.0.0.0", "--advertise-address=" + containernode.Gateway, "--enable-aggregator-routing=true"}
 	}
+	audit := []string{}
+	if policy := s.settings.AuditPolicy; policy != "" {
+		audit = []string{"--audit-policy-file=" + policy, "--audit-log-path=" + s.dir.AuditLog()}
+	}
 	return spec{
 		name:     component.APIServer,
 		endpoint: s.url(component.APIServer),
-		args: append(reach,
+		args: append(slices.Concat(reach, audit),
 			fmt.Sprintf("--secure-port=%d", s.settings.Ports[component.APIServer]),
 			"--tls-cert-file="+s.dir.PKI("apiserver.crt"),
 			"--tls-private-key-file="+s.dir.PKI("apiserver.key"),

@@ -23,20 +23,20 @@ func TestContainerPaths(t *testing.T) {
 	c := b.sh("main", strings.Join([]string{
 		`set -e`,
 		`test "$(cat /etc/cfg/k)" = value`, // rewritten
-		`test "$(cat $DEVCLUSTER_ROOT/etc/cfg/k)" = value`,           // through the root directory
-		`echo x > /data/in; test -s $DEVCLUSTER_ROOT/data/in`,        // the same volume
-		`test -e "$DATA_FILE"`,                                       // rewritten in the environment
-		`test "$(find /data -name in)" = "$DATA_FILE"`,               // a directory, not a link to one
-		`echo y > /data/nested/f; test -s /only/f`,                   // a mount inside a mount
-		`test "$(cat /one)" = host`,                                  // a file
-		`test "$(pwd -P)" = "$(cd $DEVCLUSTER_ROOT/work/x; pwd -P)"`, // workingDir
+		`test "$(cat $DEVCLUSTER_ROOT/etc/cfg/k)" = value`,          // through the root directory
+		`echo x > /data/in; test -s $DEVCLUSTER_ROOT/data/in`,       // the same volume
+		`test -e "$DATA_FILE"`,                                      // rewritten in the environment
+		`test "$(find /data -name in)" = "$DATA_FILE"`,              // a directory, not a link to one
+		`echo y > /data/nested/f; test -s /only/f`,                  // a mount inside a mount
+		`test "$(cat /one)" = host`,                                 // a file
+		`test "$(pwd -P)" = "$(cd $DEVCLUSTER_ROOT/srv/x; pwd -P)"`, // workingDir
 		`test "$HOME" = "$DEVCLUSTER_ROOT"; test -d "$TMPDIR"`,
 		`test "$HOSTNAME" = p; test "$KUBERNETES_SERVICE_PORT" = 6443; test -z "$SECRET_OF_THE_NODE"`,
 		`test -z "$KUBECONFIG"`,
 		`grep -q localhost /etc/hosts; grep -q localhost $DEVCLUSTER_ROOT/etc/hosts; test "${HOSTS##*/}" = ns`,
 		`echo message > $TERMINATION_LOG`,
 	}, "\n"))
-	c.WorkingDir = "/work/x"
+	c.WorkingDir = "/srv/x"
 	c.Env = append(c.Env, corev1.EnvVar{Name: "DATA_FILE", Value: "/data/in"}, corev1.EnvVar{Name: "HOSTS", Value: "/etc/hosts"})
 	c.VolumeMounts = []corev1.VolumeMount{
 		{Name: "cfg", MountPath: "/etc/cfg"}, {Name: "data", MountPath: "/data"},
