@@ -6,9 +6,10 @@
 //
 //	func TestIt(t *testing.T) {
 //		testcluster.InstallCRDs(t, "config/crd")
-//		c, err := client.New(testcluster.Config(t), client.Options{})
-//		...
+//		c := testcluster.Client(t, v1alpha1.AddToScheme)
 //		namespace := testcluster.Namespace(t)
+//		...
+//		out, err := testcluster.Kubectl(t, "-n", namespace, "get", "pods")
 //	}
 //
 // A cluster has three nodes that run containers as local processes (minikube, node-2, node-3), unless Run is

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -36,6 +37,23 @@ func TestKubeconfigLeadsToTheSameCluster(t *testing.T) {
 	config, err := clientcmd.BuildConfigFromFlags("", testcluster.Kubeconfig(t))
 	require.NoError(t, err)
 	assert.Equal(t, testcluster.Config(t).Host, config.Host)
+}
+
+func TestClientAndKubectlLeadToTheSameCluster(t *testing.T) {
+	widgets := schema.GroupVersion{Group: "testcluster.armature.dev", Version: "v1"}
+	c := testcluster.Client(t, func(s *runtime.Scheme) error { metav1.AddToGroupVersion(s, widgets); return nil })
+	assert.True(t, c.Scheme().IsVersionRegistered(widgets))
+	said := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: testcluster.Namespace(t), Name: "said"}, Data: map[string]string{"word": "hello"},
+	}
+	require.NoError(t, c.Create(t.Context(), said))
+	out, err := testcluster.Kubectl(t, "get", "configmap", "said", "-n", said.Namespace, "-o", "jsonpath={.data.word}")
+	require.NoError(t, err, out)
+	assert.Equal(t, "hello", out)
+
+	out, err = testcluster.Kubectl(t, "get", "configmap", "unsaid", "-n", said.Namespace)
+	assert.Error(t, err)
+	assert.Contains(t, out, `configmaps "unsaid" not found`)
 }
 
 func TestNamespaceTakesPodsAndIsDeleted(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/binary"
 )
 
 const volcano = `
@@ -77,7 +78,7 @@ func TestConvert(t *testing.T) {
 	for name, manifest := range map[string]string{"volcano": volcano, "argo": argo, "torch": torch} {
 		file := filepath.Join(t.TempDir(), name+".yaml")
 		require.NoError(t, os.WriteFile(file, []byte(manifest), 0o600))
-		out, errs, code := p.command("convert", "-f", file, "-o", "json")
+		out, errs, code := binary.Run(t, "convert", "-f", file, "-o", "json")
 		assert.Zero(t, code, errs)
 		assert.Empty(t, errs, "all is carried over")
 		p.apply(out)
@@ -85,21 +86,21 @@ func TestConvert(t *testing.T) {
 	p.wait("volcano", "succeeded", func(flow *v1alpha1.JobFlow) bool { return flow.Status.State == v1alpha1.StateSucceed })
 	p.wait("argo", "ended", func(flow *v1alpha1.JobFlow) bool { return flow.Status.CompletionTime != nil })
 	flow := &v1alpha1.JobFlow{}
-	require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "argo"}, flow))
+	require.NoError(t, p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "argo"}, flow))
 	assert.Equal(t, []v1alpha1.Indexes{"0-3", "1", "3"}, []v1alpha1.Indexes{flow.Status.Finished, flow.Status.Failed, flow.Status.Skipped})
 
 	job := &v1alpha1.ReplicaJob{}
-	require.Eventually(t, func() bool {
-		err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "torch"}, job)
+	p.Eventually("torch to succeed", func() bool {
+		err := p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "torch"}, job)
 		return err == nil && meta.IsStatusConditionTrue(job.Status.Conditions, v1alpha1.ConditionSucceeded)
-	}, patience, pollEvery)
+	})
 }
 
 // apply creates the objects of a List in JSON.
 func (p *place) apply(text string) {
-	p.t.Helper()
+	p.T.Helper()
 	list := &unstructured.UnstructuredList{}
-	require.NoError(p.t, list.UnmarshalJSON([]byte(text)))
+	require.NoError(p.T, list.UnmarshalJSON([]byte(text)))
 	for i := range list.Items {
 		p.create(&list.Items[i])
 	}

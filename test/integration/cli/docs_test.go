@@ -72,12 +72,12 @@ var (
 
 // outputInDocs runs a command, and returns what it prints as the page has it.
 func (p *place) outputInDocs(command string) string {
-	p.t.Helper()
+	p.T.Helper()
 	out, errs, _ := p.armature(strings.Fields(command)...)
 	for strings.Contains(errs, "the object has been modified") { // by its operator, at that moment: a person would say it again
 		out, errs, _ = p.armature(strings.Fields(command)...)
 	}
-	require.Empty(p.t, errs, command)
+	require.Empty(p.T, errs, command)
 	out = randomEnd.ReplaceAllString(out, "$1-x7k2p")
 	out = elapsed.ReplaceAllString(out, "   9s  ")
 	out = took.ReplaceAllString(out, "in 1s")
@@ -95,7 +95,7 @@ func (p *place) outputInDocs(command string) string {
 
 // prepareDocs makes what the page is about.
 func (p *place) prepareDocs() {
-	p.t.Helper()
+	p.T.Helper()
 	nightly := flowOf("nightly", node("fetch", "echo fetched 3 files"), node("build", "echo compiling; echo 'main.c:7: no such file: config.h'; exit 2", "fetch"),
 		node("test", "true", "build"))
 	nightly.Spec.Finally = []v1alpha1.Flow{node("report", "echo \"the flow: $FLOW_STATUS\"")}
@@ -113,10 +113,10 @@ func (p *place) prepareDocs() {
 	p.create(fluxJob("large", "", 9))
 	p.waitReason("two", v1alpha1.FluxJobWaiting, v1alpha1.ReasonQuotaExceeded)
 	p.waitReason("large", v1alpha1.FluxJobWaiting, v1alpha1.ReasonTooLarge)
-	p.eventually("the Jobs' own conditions and the scheduler's word", func() bool {
+	p.Eventually("the Jobs' own conditions and the scheduler's word", func() bool {
 		for _, name := range []string{"nightly-fetch", "nightly-report"} {
 			job := &batchv1.Job{}
-			err := p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, job)
+			err := p.Client.Get(p.T.Context(), client.ObjectKey{Namespace: p.Namespace, Name: name}, job)
 			if err != nil || job.Status.CompletionTime == nil {
 				return false
 			}
@@ -130,13 +130,13 @@ func (p *place) prepareDocs() {
 func newPlaceIn(t *testing.T, name string) *place {
 	t.Helper()
 	p := connect(t)
-	p.namespace = name
+	p.Namespace = name
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	require.NoError(t, p.client.Create(t.Context(), namespace))
-	t.Cleanup(func() { _ = p.client.Delete(context.Background(), namespace) })
-	p.eventually("the namespace has its service account", func() bool {
-		return p.client.Get(t.Context(), client.ObjectKey{Namespace: name, Name: "default"}, &corev1.ServiceAccount{}) == nil
+	require.NoError(t, p.Client.Create(t.Context(), namespace))
+	t.Cleanup(func() { _ = p.Client.Delete(context.Background(), namespace) })
+	p.Eventually("the namespace has its service account", func() bool {
+		return p.Client.Get(t.Context(), client.ObjectKey{Namespace: name, Name: "default"}, &corev1.ServiceAccount{}) == nil
 	})
-	p.manage()
+	binary.StartManager(t, name)
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/binary"
 )
 
 // TestWhoMayNot: what is asked by someone who may only get Armature's kinds.
@@ -21,7 +22,7 @@ func TestWhoMayNot(t *testing.T) {
 	p.create(role)
 	p.create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "getter"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "getter"},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "getter"}}})
-	p.eventually("the role is in force", func() bool {
+	p.Eventually("the role is in force", func() bool {
 		_, _, code := p.armature("graph", "jf/long", "--as=getter")
 		return code == 0
 	})
@@ -47,9 +48,8 @@ func TestWhoMayNot(t *testing.T) {
 
 // TestNoCluster: what is said where there is no cluster, once and without noise.
 func TestNoCluster(t *testing.T) {
-	p := &place{t: t}
 	for _, args := range [][]string{{"watch", "jf/a"}, {"tree", "jf/a"}, {"explain", "jf/a"}, {"logs", "jf/a"}, {"graph", "jf/a"}, {"retry", "jf/a"}, {"queue"}} {
-		_, errs, code := p.command(append(args, "--server=https://127.0.0.1:1")...)
+		_, errs, code := binary.Run(t, append(args, "--server=https://127.0.0.1:1")...)
 		assert.NotZero(t, code, args)
 		assert.Regexp(t, `^armature: .*no API server answers there\n$`, errs, args)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/test/integration/internal/binary"
 )
 
 // toLint are manifests, without apiVersion and name, and whose it is to refuse them.
@@ -65,7 +66,7 @@ func TestLint(t *testing.T) {
 		require.NoError(t, yaml.Unmarshal([]byte(tt.manifest), &u.Object), name)
 		u.SetAPIVersion(v1alpha1.GroupVersion.String())
 		require.NoError(t, unstructured.SetNestedField(u.Object, name, "metadata", "name"))
-		require.NoError(t, unstructured.SetNestedField(u.Object, p.namespace, "metadata", "namespace"))
+		require.NoError(t, unstructured.SetNestedField(u.Object, p.Namespace, "metadata", "namespace"))
 		document, err := yaml.Marshal(u.Object)
 		require.NoError(t, err)
 		fmt.Fprintf(&text, "---\n%s", document)
@@ -73,7 +74,7 @@ func TestLint(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "all.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o600))
-	out, errs, code := p.command("lint", "-f", file, "-o", "json")
+	out, errs, code := binary.Run(t, "lint", "-f", file, "-o", "json")
 	require.Equal(t, 1, code, errs)
 	var report struct {
 		Checked  int
@@ -86,7 +87,7 @@ func TestLint(t *testing.T) {
 		lines[f.Name] = append(lines[f.Name], f.Path+": "+f.Message)
 	}
 
-	strict := client.WithFieldValidation(p.client, "Strict")
+	strict := client.WithFieldValidation(p.Client, "Strict")
 	for name, tt := range toLint {
 		t.Run(name, func(t *testing.T) {
 			found := strings.Join(lines[name], "\n")
@@ -136,11 +137,11 @@ func causesOf(err error) []string {
 
 // invalid waits until an operator calls an object invalid, and returns what it says.
 func (p *place) invalid(obj *unstructured.Unstructured) string {
-	p.t.Helper()
+	p.T.Helper()
 	var told string
-	require.Eventually(p.t, func() bool {
+	p.Eventually(obj.GetKind()+" "+obj.GetName()+" to be invalid", func() bool {
 		now := obj.DeepCopy()
-		if p.client.Get(p.t.Context(), client.ObjectKeyFromObject(obj), now) != nil {
+		if p.Client.Get(p.T.Context(), client.ObjectKeyFromObject(obj), now) != nil {
 			return false
 		}
 		var typed struct{ Status v1alpha1.JobFlowStatus }
@@ -154,7 +155,7 @@ func (p *place) invalid(obj *unstructured.Unstructured) string {
 		}
 		told = stalled.Message
 		return true
-	}, patience, pollEvery, "%s %s to be invalid", obj.GetKind(), obj.GetName())
+	})
 	return told
 }
 

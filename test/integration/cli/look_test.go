@@ -53,7 +53,7 @@ func TestTree(t *testing.T) {
 
 	p.succeeds("resume", "jf/many")
 	p.waitState("many", v1alpha1.StateSucceed)
-	p.eventually("all Jobs say so themselves", func() bool {
+	p.Eventually("all Jobs say so themselves", func() bool {
 		return strings.Contains(p.succeeds("tree", "jf/many"), "\n└─ 21 Jobs: 21 Complete\n")
 	})
 	assert.Equal(t, 44, strings.Count(p.succeeds("tree", "jf/many", "--all"), "\n"), "each Job, and its pod")
@@ -73,7 +73,7 @@ func TestTreeOfSomeoneElsesKind(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "work", OwnerReferences: refs}, Spec: *node("a", "exit 9").JobTemplate}
 	job.Spec.Template.Spec.RestartPolicy, job.Spec.BackoffLimit = corev1.RestartPolicyNever, ptr.To(int32(0))
 	p.create(job)
-	p.eventually("its Job's pod to fail", func() bool {
+	p.Eventually("its Job's pod to fail", func() bool {
 		return strings.Contains(p.succeeds("tree", "widget/w"), "Failed, exit code 9")
 	})
 	assert.Regexp(t, `^NAME .*\nWidget/w .*\n├─ ConfigMap/settings .*\n└─ Job/work .*\n   └─ Pod/work-\w+ .*\n$`, p.succeeds("tree", "widget/w"))
@@ -102,30 +102,30 @@ func TestLogs(t *testing.T) {
 
 func TestQueue(t *testing.T) {
 	p := newPlace(t)
-	p.createQueue(p.namespace)
-	p.create(fluxJob("one", p.namespace, 1))
+	p.createQueue(p.Namespace)
+	p.create(fluxJob("one", p.Namespace, 1))
 	p.waitReason("one", v1alpha1.FluxJobStarting, "")
-	p.create(fluxJob("two", p.namespace, 2))
-	p.create(fluxJob("large", p.namespace, 9))
-	p.create(fluxJob("lost", "nosuch-"+p.namespace, 1))
+	p.create(fluxJob("two", p.Namespace, 2))
+	p.create(fluxJob("large", p.Namespace, 9))
+	p.create(fluxJob("lost", "nosuch-"+p.Namespace, 1))
 	p.waitReason("two", v1alpha1.FluxJobWaiting, v1alpha1.ReasonQuotaExceeded)
 	p.waitReason("large", v1alpha1.FluxJobWaiting, v1alpha1.ReasonTooLarge)
 	p.waitReason("lost", v1alpha1.FluxJobWaiting, v1alpha1.ReasonQueueNotFound)
 
-	out := p.succeeds("queue", p.namespace)
-	assert.Contains(t, out, "FluxSetup/"+p.namespace+"  Open  1 admitted, 2 waiting\n")
+	out := p.succeeds("queue", p.Namespace)
+	assert.Contains(t, out, "FluxSetup/"+p.Namespace+"  Open  1 admitted, 2 waiting\n")
 	assert.Regexp(t, `\n  RESOURCE +QUOTA +USED +FREE\n  miniClusters +1 +1 +0\n  pods +4 +1 +3\n`, out)
-	assert.Regexp(t, `\n  ADMITTED +STATE +PODS +SINCE\n  `+p.namespace+`/one +Starting +1 +\d+s\n`, out)
-	assert.Regexp(t, `\n  1 +`+p.namespace+`/two +\d+s +QuotaExceeded: it needs 1 miniClusters, and queue`, out)
-	assert.Regexp(t, `\n  - +`+p.namespace+`/large +\d+s +TooLarge: it needs 9 pods`, out)
-	assert.Contains(t, p.succeeds("queue"), "FluxSetup/nosuch-"+p.namespace+"  there is no such FluxSetup  0 admitted, 1 waiting\n")
-	assert.Contains(t, p.succeeds("queue", p.namespace, "-o", "wide"), "cpu=10k")
-	assert.Equal(t, "fluxsetup.api.practice.com/"+p.namespace+"\n", p.succeeds("queue", p.namespace, "-o", "name"))
+	assert.Regexp(t, `\n  ADMITTED +STATE +PODS +SINCE\n  `+p.Namespace+`/one +Starting +1 +\d+s\n`, out)
+	assert.Regexp(t, `\n  1 +`+p.Namespace+`/two +\d+s +QuotaExceeded: it needs 1 miniClusters, and queue`, out)
+	assert.Regexp(t, `\n  - +`+p.Namespace+`/large +\d+s +TooLarge: it needs 9 pods`, out)
+	assert.Contains(t, p.succeeds("queue"), "FluxSetup/nosuch-"+p.Namespace+"  there is no such FluxSetup  0 admitted, 1 waiting\n")
+	assert.Contains(t, p.succeeds("queue", p.Namespace, "-o", "wide"), "cpu=10k")
+	assert.Equal(t, "fluxsetup.api.practice.com/"+p.Namespace+"\n", p.succeeds("queue", p.Namespace, "-o", "name"))
 	var queues []struct {
 		Name    string
 		Waiting []struct{ Name, Reason string }
 	}
-	require.NoError(t, json.Unmarshal([]byte(p.succeeds("queue", p.namespace, "-o", "json")), &queues))
+	require.NoError(t, json.Unmarshal([]byte(p.succeeds("queue", p.Namespace, "-o", "json")), &queues))
 	require.Len(t, queues, 1)
 	require.Len(t, queues[0].Waiting, 2)
 	assert.Equal(t, "two", queues[0].Waiting[0].Name)
@@ -134,12 +134,12 @@ func TestQueue(t *testing.T) {
 
 // createQueue makes a queue for one job at a time, of at most 4 pods.
 func (p *place) createQueue(name string) {
-	p.t.Helper()
+	p.T.Helper()
 	queue := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.FluxSetupSpec{
 		Quota: v1alpha1.FluxQuota{MiniClusters: ptr.To(int32(1)), Pods: ptr.To(int32(4))},
 	}}
-	require.NoError(p.t, p.client.Create(p.t.Context(), queue))
-	p.t.Cleanup(func() { _ = p.client.Delete(context.Background(), queue) })
+	require.NoError(p.T, p.Client.Create(p.T.Context(), queue))
+	p.T.Cleanup(func() { _ = p.Client.Delete(context.Background(), queue) })
 }
 
 // fluxJob returns a FluxJob that gets no node, so that it keeps its share.

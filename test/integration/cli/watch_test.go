@@ -26,7 +26,7 @@ func TestWatchTellsWhatAFailedNodeSaid(t *testing.T) {
 // TestWatchOfJobs: all kinds that run to an end, as a script sees them.
 func TestWatchOfJobs(t *testing.T) {
 	p := newPlace(t)
-	p.createQueue(p.namespace)
+	p.createQueue(p.Namespace)
 	pods := func(script string) corev1.PodTemplateSpec { return node("a", script).JobTemplate.Template }
 	replicas := func(name, script string) *v1alpha1.ReplicaJob {
 		return &v1alpha1.ReplicaJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.ReplicaJobSpec{
@@ -41,7 +41,7 @@ func TestWatchOfJobs(t *testing.T) {
 	p.create(replicas("bad", "echo boom; exit 7"))
 	p.create(replicas("good", "sleep 1"))
 	p.create(&v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster"}, Spec: cluster})
-	p.create(&v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Name: "flux"}, Spec: v1alpha1.FluxJobSpec{Queue: p.namespace, MiniCluster: &cluster}})
+	p.create(&v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Name: "flux"}, Spec: v1alpha1.FluxJobSpec{Queue: p.Namespace, MiniCluster: &cluster}})
 	for what, tt := range map[string]struct {
 		code int
 		says []string
@@ -76,9 +76,9 @@ func daemonJob(name, script string) *v1alpha1.DaemonJob {
 
 // waitDaemon waits until a DaemonJob has ended.
 func (p *place) waitDaemon(name string) {
-	p.t.Helper()
+	p.T.Helper()
 	job := &v1alpha1.DaemonJob{}
-	p.eventually(name+" to end", func() bool {
-		return p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, job) == nil && job.Status.CompletionTime != nil
+	p.Eventually(name+" to end", func() bool {
+		return p.Client.Get(p.T.Context(), client.ObjectKey{Namespace: p.Namespace, Name: name}, job) == nil && job.Status.CompletionTime != nil
 	})
 }

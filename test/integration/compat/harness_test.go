@@ -15,13 +15,11 @@ import (
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
-const (
-	patience  = 60 * time.Second
-	pollEvery = 50 * time.Millisecond
-)
+const patience = 60 * time.Second
 
 // place is a test's namespace, with an operator in it whose requests are counted.
 type place struct {
@@ -126,17 +124,9 @@ func change[T client.Object](p *place, obj T, name string, edit func(T)) {
 	require.NoError(p.t, p.client.Patch(p.t.Context(), obj, client.MergeFrom(before), client.FieldOwner("someone-else")))
 }
 
-// eventually polls on the test's goroutine, so that what it calls may fail the test.
 func (p *place) eventually(what string, done func() bool) {
 	p.t.Helper()
-	deadline := time.After(patience)
-	for !done() {
-		select {
-		case <-deadline:
-			require.FailNow(p.t, "not in time: "+what)
-		case <-time.After(pollEvery):
-		}
-	}
+	harness.Eventually(p.t, patience, what, done)
 }
 
 // pods returns the names of the pods of a node that are ready and not going, by a variable of their environment.

@@ -51,9 +51,9 @@ func TestWhatIsRefusedAtAdmission(t *testing.T) {
 			require.NoError(t, yaml.Unmarshal([]byte(tt.spec), &spec))
 			job := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 			job.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("DaemonJob"))
-			job.SetNamespace(p.namespace)
+			job.SetNamespace(p.Namespace)
 			job.SetGenerateName("admission-")
-			err := client.WithFieldValidation(p.client, metav1.FieldValidationStrict).Create(t.Context(), job)
+			err := client.WithFieldValidation(p.Client, metav1.FieldValidationStrict).Create(t.Context(), job)
 			if tt.refused == "" {
 				assert.NoError(t, err)
 			} else {
@@ -82,7 +82,7 @@ func TestWhatCannotBeChanged(t *testing.T) {
 		job := p.get("demo")
 		before := job.DeepCopy()
 		tt.change(&job.Spec)
-		err := p.client.Patch(t.Context(), job, client.MergeFrom(before), client.DryRunAll)
+		err := p.Client.Patch(t.Context(), job, client.MergeFrom(before), client.DryRunAll)
 		if tt.refused == "" {
 			assert.NoError(t, err, name)
 		} else {
@@ -94,7 +94,7 @@ func TestWhatCannotBeChanged(t *testing.T) {
 // What the schema can't say is told by a condition and an event, and starts nothing.
 func TestWhatIsRefusedLater(t *testing.T) {
 	p := newPlace(t)
-	webhook.Spare(t, p.namespace)
+	webhook.Spare(t, p.Namespace)
 	p.manage()
 	spec := script("true")
 	spec.GlobalParams.Labels = map[string]string{"a": "not a value"}
@@ -106,8 +106,8 @@ func TestWhatIsRefusedLater(t *testing.T) {
 		assert.Equal(t, v1alpha1.ReasonInvalidSpec, c.Reason)
 		assert.Contains(t, c.Message, `spec.globalParams.labels: Invalid value: "not a value"`)
 	}
-	assert.Empty(t, p.jobs())
-	p.oneEvent("demo", v1alpha1.ReasonInvalidSpec)
+	assert.Empty(t, p.Jobs())
+	p.OneEvent("demo", v1alpha1.ReasonInvalidSpec)
 	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.GlobalParams.Labels["a"] = "b" })
 	p.waitState("demo", v1alpha1.StateSucceed)
 }

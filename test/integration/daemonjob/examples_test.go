@@ -1,24 +1,21 @@
 package daemonjob
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 )
 
 func TestExampleRunsOnEveryNodeButTheExcluded(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "example.yaml")
+	p.Apply(examples + "example.yaml")
 	job := p.waitState("daemonjob-example", v1alpha1.StateSucceed)
 	assert.Equal(t, "desired 52, active 0, succeeded 52, failed 0, waiting 0, skipped 0", countsOf(job))
 	assert.Equal(t, "minikube,fake-[0-49],node-2", job.Status.SucceededNodes)
@@ -33,25 +30,25 @@ func TestExampleRunsOnEveryNodeButTheExcluded(t *testing.T) {
 		}
 	}
 	for _, node := range []string{"minikube", "node-2"} {
-		assert.Equal(t, node+" FOO=bar QUE=pasa", p.logs("daemonjob-example-"+node))
+		assert.Equal(t, node+" FOO=bar QUE=pasa", p.Logs("job/daemonjob-example-"+node))
 	}
-	assert.NotContains(t, p.jobs(), "daemonjob-example-node-3")
-	assert.Equal(t, "started for 52 nodes", p.oneEvent("daemonjob-example", v1alpha1.ReasonStarted).Note)
-	assert.Equal(t, "52 of 52 nodes succeeded", p.oneEvent("daemonjob-example", v1alpha1.ReasonSucceeded).Note)
+	assert.NotContains(t, p.Jobs(), "daemonjob-example-node-3")
+	assert.Equal(t, "started for 52 nodes", p.OneEvent("daemonjob-example", v1alpha1.ReasonStarted).Note)
+	assert.Equal(t, "52 of 52 nodes succeeded", p.OneEvent("daemonjob-example", v1alpha1.ReasonSucceeded).Note)
 
-	out, err := p.kubectl("get", "dj")
+	out, err := p.Kubectl("get", "dj")
 	require.NoError(t, err, out)
 	lines := strings.Split(out, "\n")
 	assert.Equal(t, []string{"NAME", "STATUS", "DESIRED", "ACTIVE", "SUCCEEDED", "FAILED", "AGE"}, strings.Fields(lines[0]))
 	assert.Equal(t, []string{"daemonjob-example", "Succeed", "52", "0", "52", "0"}, strings.Fields(lines[1])[:6])
-	out, err = p.kubectl("wait", "--for=condition=Succeeded", "--timeout=5s", "daemonjob/daemonjob-example")
+	out, err = p.Kubectl("wait", "--for=condition=Succeeded", "--timeout=5s", "daemonjob/daemonjob-example")
 	require.NoError(t, err, out)
 }
 
 func TestExampleOfARollingChange(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "rolling.yaml")
+	p.Apply(examples + "rolling.yaml")
 	job := p.wait("daemonjob-example-rolling", "it runs on a quarter of the nodes", func(j *v1alpha1.DaemonJob) bool {
 		require.LessOrEqual(t, j.Status.Active, int32(14))
 		return j.Status.Active == 14
@@ -59,14 +56,14 @@ func TestExampleOfARollingChange(t *testing.T) {
 	assert.EqualValues(t, 53, job.Status.Desired)
 	job = p.waitState("daemonjob-example-rolling", v1alpha1.StateSucceed)
 	assert.EqualValues(t, 53, job.Status.Succeeded)
-	assert.Equal(t, "upgrading node-3", p.logs("daemonjob-example-rolling-node-3"))
+	assert.Equal(t, "upgrading node-3", p.Logs("job/daemonjob-example-rolling-node-3"))
 }
 
 func TestExampleForNewNodes(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "newnodes.yaml")
-	out, err := p.kubectl("wait", "--for=condition=Ready", "--timeout=90s", "daemonjob/daemonjob-example-newnodes")
+	p.Apply(examples + "newnodes.yaml")
+	out, err := p.Kubectl("wait", "--for=condition=Ready", "--timeout=90s", "daemonjob/daemonjob-example-newnodes")
 	require.NoError(t, err, out)
 	assert.Equal(t, v1alpha1.StateRunning, p.get("daemonjob-example-newnodes").Status.State)
 
@@ -74,38 +71,26 @@ func TestExampleForNewNodes(t *testing.T) {
 	p.wait("daemonjob-example-newnodes", "the new node has run it", func(j *v1alpha1.DaemonJob) bool { return j.Status.Succeeded == 54 })
 	p.removeNode(node)
 	p.wait("daemonjob-example-newnodes", "the node is forgotten", func(j *v1alpha1.DaemonJob) bool { return j.Status.Desired == 53 })
-	eventually(t, "its Job is deleted", func() bool { return len(p.jobs()) == 53 })
+	p.Eventually("its Job is deleted", func() bool { return len(p.Jobs()) == 53 })
 }
 
 func TestExampleOfACleanup(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "cleanup.yaml")
+	p.Apply(examples + "cleanup.yaml")
 	p.waitState("daemonjob-example-cleanup", v1alpha1.StateSucceed)
 }
 
 // The seed's example is accepted as it is, by all kinds of apply, and nothing of it is dropped.
 func TestSeedsExampleIsAccepted(t *testing.T) {
-	text, err := os.ReadFile(examples + "testdata/seed.yaml")
-	require.NoError(t, err)
-	var seed map[string]any
-	require.NoError(t, yaml.Unmarshal(text, &seed))
-	for _, how := range [][]string{{"apply"}, {"apply", "--server-side"}, {"create", "--validate=strict"}} {
+	for _, how := range harness.WaysToApply {
 		t.Run(strings.Join(how, " "), func(t *testing.T) {
 			p := newPlace(t)
-			out, err := p.kubectl(append(how, "-f", examples+"testdata/seed.yaml")...)
-			require.NoError(t, err, out)
-			assert.NotContains(t, out, "Warning")
-
-			stored := &unstructured.Unstructured{}
-			stored.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("DaemonJob"))
-			require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "daemonjob-example"}, stored))
-			assert.Subset(t, stored.Object["spec"], seed["spec"])
-
+			p.AcceptsAll(examples+"testdata/seed.yaml", how)
 			p.manage()
 			p.waitState("daemonjob-example", v1alpha1.StateRunning)
-			eventually(t, "all Jobs", func() bool { return len(p.jobs()) == 3+fakeNodes })
-			assert.Contains(t, p.jobs(), "daemonjob-example-minikube")
+			p.Eventually("all Jobs", func() bool { return len(p.Jobs()) == 3+fakeNodes })
+			assert.Contains(t, p.Jobs(), "daemonjob-example-minikube")
 		})
 	}
 }

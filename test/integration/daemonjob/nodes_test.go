@@ -12,6 +12,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/daemonjob"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 )
 
 func cordon(n *corev1.Node)   { n.Spec.Unschedulable = true }
@@ -35,7 +36,7 @@ func TestCordonedAndTaintedNodesWaitAndAreTakenUp(t *testing.T) {
 	message := meta.FindStatusCondition(job.Status.Conditions, "Ready").Message
 	assert.Contains(t, message, b+" is cordoned")
 	assert.Contains(t, message, c+" has the taint dedicated=x:NoSchedule, which isn't tolerated")
-	p.oneEvent("demo", v1alpha1.ReasonNodesUnavailable)
+	p.OneEvent("demo", v1alpha1.ReasonNodesUnavailable)
 
 	p.changeNode(b, uncordon)
 	p.waitCounts("desired 3, active 0, succeeded 2, failed 0, waiting 1, skipped 0")
@@ -56,9 +57,9 @@ func TestUnavailableNodesCanBeSkippedOrTolerated(t *testing.T) {
 	assert.Equal(t, "desired 2, active 0, succeeded 1, failed 0, waiting 0, skipped 1", countsOf(job))
 
 	tolerant := &v1alpha1.DaemonJob{Spec: p.onPool("0s")}
-	tolerant.Namespace, tolerant.Name = p.namespace, "tolerant"
+	tolerant.Namespace, tolerant.Name = p.Namespace, "tolerant"
 	tolerant.Spec.TolerateLikeDaemonSet = true
-	require.NoError(t, p.client.Create(t.Context(), tolerant))
+	require.NoError(t, p.Client.Create(t.Context(), tolerant))
 	job = p.waitState("tolerant", v1alpha1.StateSucceed)
 	assert.Equal(t, "desired 2, active 0, succeeded 2, failed 0, waiting 0, skipped 0", countsOf(job))
 }
@@ -73,15 +74,15 @@ func TestNodesComeAndGo(t *testing.T) {
 	p.waitCounts("desired 3, active 3, succeeded 0, failed 0, waiting 0, skipped 0")
 	p.removeNode(a)
 	p.waitCounts("desired 2, active 2, succeeded 0, failed 0, waiting 0, skipped 0")
-	eventually(t, "the Job of the node that is gone is deleted", func() bool { return len(p.jobs()) == 2 })
+	p.Eventually("the Job of the node that is gone is deleted", func() bool { return len(p.Jobs()) == 2 })
 
 	p.removeNode(b)
 	p.addNode("b") // made anew
 	anew := &corev1.Node{}
-	require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Name: b}, anew))
-	eventually(t, "the new node has a Job of its own", func() bool {
+	require.NoError(t, p.Client.Get(t.Context(), client.ObjectKey{Name: b}, anew))
+	p.Eventually("the new node has a Job of its own", func() bool {
 		own := &batchv1.Job{}
-		err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "demo-" + b}, own)
+		err := p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "demo-" + b}, own)
 		require.NoError(t, client.IgnoreNotFound(err))
 		return own.Annotations[daemonjob.AnnotationNodeUID] == string(anew.UID)
 	})
@@ -108,11 +109,11 @@ func TestNodesAreSelectedAndExcluded(t *testing.T) {
 	spec.ExcludeNodeSelector = selector("maintenance", "true")
 	p.create(spec)
 	p.waitState("demo", v1alpha1.StateSucceed)
-	assert.ElementsMatch(t, []string{"demo-" + b, daemonjob.JobName("demo", d)}, p.jobs())
+	assert.ElementsMatch(t, []string{"demo-" + b, daemonjob.JobName("demo", d)}, p.Jobs())
 	for node, pod := range p.pods("demo") {
 		assert.Equal(t, node, pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0])
 	}
-	out, err := p.kubectl("get", "events", "--field-selector", "reason=Scheduled")
+	out, err := p.Kubectl("get", "events", "--field-selector", "reason=Scheduled")
 	require.NoError(t, err)
 	assert.Contains(t, out, "to "+b, "by the scheduler")
 }
@@ -126,28 +127,26 @@ func TestLongAndDottedNamesOfNodesDoNotClash(t *testing.T) {
 	p.create(p.onPool("0s"))
 	job := p.waitState("demo", v1alpha1.StateSucceed)
 	assert.EqualValues(t, 3, job.Status.Succeeded)
-	assert.Len(t, p.jobs(), 3)
+	assert.Len(t, p.Jobs(), 3)
 	assert.Len(t, p.pods("demo"), 3)
 }
 
 // A heartbeat of a node, or a label that no one asks for, is no reason to write anything.
 func TestAPassOverAnUnchangedJobMakesNoRequest(t *testing.T) {
 	p := newPlace(t)
-	var made requests
+	var made harness.Requests
 	p.addNode("a")
 	b := p.addNode("b")
 	p.changeNode(b, cordon)
-	p.manage(made.record)
+	p.manage(made.Record)
 	p.create(p.onPool("0s"))
 	p.waitReason(v1alpha1.ReasonNodesUnavailable)
-	p.oneEvent("demo", v1alpha1.ReasonNodesUnavailable) // events are written a moment later
-	made.take()
+	p.OneEvent("demo", v1alpha1.ReasonNodesUnavailable) // events are written a moment later
+	made.Take()
 	for _, label := range []string{"x", "y"} {
-		before := passes(t)
-		p.changeNode(b, func(n *corev1.Node) { n.Labels["tried"] = label })
-		eventually(t, "a pass", func() bool { return passes(t) > before })
-		for _, r := range made.take() {
-			assert.NotEmpty(t, r.URL.Query().Get("watch"), "%s %s", r.Method, r.URL)
-		}
+		p.AwaitPass(daemonjob.Name, func() {
+			p.changeNode(b, func(n *corev1.Node) { n.Labels["tried"] = label })
+		})
+		assert.Empty(t, made.Take())
 	}
 }

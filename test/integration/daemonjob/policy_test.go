@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/daemonjob"
 )
 
 func TestTheOthersGoOnAfterAFailure(t *testing.T) {
@@ -28,10 +29,10 @@ func TestTheOthersGoOnAfterAFailure(t *testing.T) {
 	require.Len(t, job.Status.Failures, 1)
 	assert.Equal(t, "demo-node-2", job.Status.Failures[0].Job)
 	assert.Equal(t, "BackoffLimitExceeded: Job has reached the specified backoff limit", job.Status.Failures[0].Message)
-	failed := p.oneEvent("demo", v1alpha1.ReasonJobFailed)
+	failed := p.OneEvent("demo", v1alpha1.ReasonJobFailed)
 	assert.Equal(t, "demo-node-2", failed.Related.Name)
-	assert.Contains(t, p.oneEvent("demo", v1alpha1.ReasonFailed).Note, "2 of 3 nodes succeeded, 1 failed: node-2 failed")
-	assert.Equal(t, "on node-2", p.logs("demo-node-2"), "what failed can be looked at")
+	assert.Contains(t, p.OneEvent("demo", v1alpha1.ReasonFailed).Note, "2 of 3 nodes succeeded, 1 failed: node-2 failed")
+	assert.Equal(t, "on node-2", p.Logs("job/demo-node-2"), "what failed can be looked at")
 }
 
 func TestFailFastStopsWhatRuns(t *testing.T) {
@@ -44,9 +45,9 @@ func TestFailFastStopsWhatRuns(t *testing.T) {
 	job := p.waitState("demo", v1alpha1.StateFailed)
 	assert.Equal(t, "desired 3, active 0, succeeded 0, failed 2, waiting 0, skipped 1", countsOf(job))
 	assert.Equal(t, v1alpha1.ReasonFailFast, meta.FindStatusCondition(job.Status.Conditions, "Failed").Reason)
-	eventually(t, "what ran is stopped", func() bool { return len(p.jobs()) == 1 })
-	assert.Equal(t, []string{"demo-minikube"}, p.jobs())
-	eventually(t, "its pods too", func() bool { return len(p.pods("demo")) == 1 })
+	p.Eventually("what ran is stopped", func() bool { return len(p.Jobs()) == 1 })
+	assert.Equal(t, []string{"demo-minikube"}, p.Jobs())
+	p.Eventually("its pods too", func() bool { return len(p.pods("demo")) == 1 })
 }
 
 // Pause survives the manager; a retry runs again what failed, and goes on.
@@ -61,24 +62,24 @@ func TestPauseAndRetry(t *testing.T) {
 	assert.True(t, job.Status.Paused)
 	assert.Equal(t, v1alpha1.StateRunning, job.Status.State)
 	assert.True(t, meta.IsStatusConditionTrue(job.Status.Conditions, "Stalled"))
-	p.oneEvent("demo", v1alpha1.ReasonPaused)
+	p.OneEvent("demo", v1alpha1.ReasonPaused)
 	stop()
 
-	require.NoError(t, p.client.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(p.namespace), client.PropagationPolicy(metav1.DeletePropagationBackground)))
-	eventually(t, "the Job that failed is gone", func() bool { return len(p.jobs()) == 0 })
+	require.NoError(t, p.Client.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(p.Namespace), client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	p.Eventually("the Job that failed is gone", func() bool { return len(p.Jobs()) == 0 })
 	p.manage()
-	before := passes(t)
-	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Template.Spec.Containers[0].Command[2] = "echo mended on $NODE" })
-	eventually(t, "a pass", func() bool { return passes(t) > before })
+	p.AwaitPass(daemonjob.Name, func() {
+		p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Template.Spec.Containers[0].Command[2] = "echo mended on $NODE" })
+	})
 	assert.True(t, p.waitReason(v1alpha1.ReasonPaused).Status.Paused)
-	assert.Empty(t, p.jobs())
+	assert.Empty(t, p.Jobs())
 
 	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Retry = 1 })
 	job = p.waitState("demo", v1alpha1.StateSucceed)
 	assert.Equal(t, "desired 3, active 0, succeeded 3, failed 0, waiting 0, skipped 0", countsOf(job))
-	assert.Equal(t, "mended on minikube", p.logs("demo-minikube"))
-	p.oneEvent("demo", v1alpha1.ReasonRetried)
-	p.oneEvent("demo", v1alpha1.ReasonPaused)
+	assert.Equal(t, "mended on minikube", p.Logs("job/demo-minikube"))
+	p.OneEvent("demo", v1alpha1.ReasonRetried)
+	p.OneEvent("demo", v1alpha1.ReasonPaused)
 }
 
 func TestARetryOfAJobThatHasFailed(t *testing.T) {
@@ -93,8 +94,8 @@ func TestARetryOfAJobThatHasFailed(t *testing.T) {
 	job := p.waitState("demo", v1alpha1.StateSucceed)
 	assert.Equal(t, "desired 3, active 0, succeeded 3, failed 0, waiting 0, skipped 0", countsOf(job))
 	assert.Nil(t, meta.FindStatusCondition(job.Status.Conditions, "Failed"))
-	assert.Equal(t, "mended", p.logs("demo-node-2"))
-	assert.Empty(t, p.logs("demo-node-3"), "it had succeeded")
+	assert.Equal(t, "mended", p.Logs("job/demo-node-2"))
+	assert.Empty(t, p.Logs("job/demo-node-3"), "it had succeeded")
 }
 
 func TestSuspendAndResume(t *testing.T) {
@@ -110,15 +111,15 @@ func TestSuspendAndResume(t *testing.T) {
 	job := p.waitReason(v1alpha1.ReasonSuspended)
 	assert.True(t, meta.IsStatusConditionTrue(job.Status.Conditions, v1alpha1.ConditionSuspended))
 	assert.Nil(t, job.Status.ActiveSince)
-	eventually(t, "its pod is deleted", func() bool { return len(p.pods("demo")) == 0 })
+	p.Eventually("its pod is deleted", func() bool { return len(p.pods("demo")) == 0 })
 	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Suspend = false })
-	eventually(t, "its pod is back", func() bool { return len(p.pods("demo")) == 1 })
+	p.Eventually("its pod is back", func() bool { return len(p.pods("demo")) == 1 })
 	p.wait("demo", "it is not suspended", func(j *v1alpha1.DaemonJob) bool {
 		return meta.IsStatusConditionFalse(j.Status.Conditions, v1alpha1.ConditionSuspended)
 	})
-	assert.Len(t, p.jobs(), 1)
-	p.oneEvent("demo", v1alpha1.ReasonSuspended)
-	p.oneEvent("demo", v1alpha1.ReasonResumed)
+	assert.Len(t, p.Jobs(), 1)
+	p.OneEvent("demo", v1alpha1.ReasonSuspended)
+	p.OneEvent("demo", v1alpha1.ReasonResumed)
 }
 
 func TestADeadlineHoldsWhileNoManagerRuns(t *testing.T) {
@@ -133,13 +134,13 @@ func TestADeadlineHoldsWhileNoManagerRuns(t *testing.T) {
 	job := p.waitCounts("desired 2, active 1, succeeded 0, failed 0, waiting 0, skipped 0")
 	stop()
 	deadline := job.Status.ActiveSince.Add(8 * time.Second)
-	eventually(t, "the deadline has passed", func() bool { return time.Now().After(deadline) })
+	p.Eventually("the deadline has passed", func() bool { return time.Now().After(deadline) })
 	assert.Equal(t, v1alpha1.StateRunning, p.get("demo").Status.State)
 	p.manage()
 	job = p.waitState("demo", v1alpha1.StateFailed)
 	assert.Equal(t, v1alpha1.ReasonDeadlineExceeded, meta.FindStatusCondition(job.Status.Conditions, "Failed").Reason)
 	assert.Equal(t, "desired 2, active 0, succeeded 0, failed 1, waiting 0, skipped 1", countsOf(job))
-	eventually(t, "what ran is stopped", func() bool { return len(p.jobs()) == 0 })
+	p.Eventually("what ran is stopped", func() bool { return len(p.Jobs()) == 0 })
 }
 
 // A deadline comes without any event.
@@ -161,11 +162,11 @@ func TestAJobGoesAfterItsTime(t *testing.T) {
 	spec.TTLSecondsAfterFinished = ptr.To[int32](2)
 	p.create(spec)
 	job := p.waitState("demo", v1alpha1.StateSucceed)
-	eventually(t, "it is gone", func() bool {
-		return apierrors.IsNotFound(p.client.Get(t.Context(), client.ObjectKeyFromObject(job), job))
+	p.Eventually("it is gone", func() bool {
+		return apierrors.IsNotFound(p.Client.Get(t.Context(), client.ObjectKeyFromObject(job), job))
 	})
 	assert.False(t, time.Now().Before(job.Status.CompletionTime.Add(2*time.Second)), "not before its time")
-	eventually(t, "its Jobs and pods too", func() bool { return len(p.jobs())+len(p.pods("demo")) == 0 })
+	p.Eventually("its Jobs and pods too", func() bool { return len(p.Jobs())+len(p.pods("demo")) == 0 })
 }
 
 func TestWhatHasEndedNeverRunsAgain(t *testing.T) {
@@ -177,12 +178,12 @@ func TestWhatHasEndedNeverRunsAgain(t *testing.T) {
 	p.create(p.onPool("0s"))
 	p.waitReason(v1alpha1.ReasonNodesUnavailable)
 	stop()
-	require.NoError(t, p.client.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(p.namespace), client.PropagationPolicy(metav1.DeletePropagationBackground)))
-	eventually(t, "all Jobs are deleted", func() bool { return len(p.jobs()) == 0 })
+	require.NoError(t, p.Client.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(p.Namespace), client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	p.Eventually("all Jobs are deleted", func() bool { return len(p.Jobs()) == 0 })
 	p.manage()
 	p.changeNode(b, uncordon)
 	p.waitState("demo", v1alpha1.StateSucceed)
-	assert.Equal(t, []string{"demo-" + b}, p.jobs())
+	assert.Equal(t, []string{"demo-" + b}, p.Jobs())
 }
 
 func TestOthersJobsAreLeftAlone(t *testing.T) {
@@ -192,10 +193,10 @@ func TestOthersJobsAreLeftAlone(t *testing.T) {
 	spec := p.onPool("0s")
 	spec.ManagedBy = ptr.To("example.com/other")
 	p.create(spec)
-	before := passes(t)
-	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Template.Spec.NodeSelector = nil })
-	eventually(t, "a pass", func() bool { return passes(t) > before })
-	assert.Empty(t, p.jobs())
+	p.AwaitPass(daemonjob.Name, func() {
+		p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Template.Spec.NodeSelector = nil })
+	})
+	assert.Empty(t, p.Jobs())
 	assert.Empty(t, p.get("demo").Status)
 }
 
@@ -218,7 +219,7 @@ func TestFieldsOfTheJobsAreHonoured(t *testing.T) {
 	p.create(spec)
 	p.waitState("demo", v1alpha1.StateSucceed)
 	var list batchv1.JobList
-	require.NoError(t, p.client.List(t.Context(), &list, client.InNamespace(p.namespace)))
+	require.NoError(t, p.Client.List(t.Context(), &list, client.InNamespace(p.Namespace)))
 	require.Len(t, list.Items, 1)
 	got := list.Items[0]
 	assert.EqualValues(t, 2, got.Status.Succeeded)

@@ -16,8 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -73,11 +71,11 @@ type counted struct {
 }
 
 func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
-	if verb := verbOf(r); verb != "" {
-		c.mu.Lock()
+	c.mu.Lock()
+	for _, verb := range testcluster.VerbsOf(r) {
 		c.used[verb] = true
-		c.mu.Unlock()
 	}
+	c.mu.Unlock()
 	isCache := r.Method == http.MethodGet && (r.URL.Query().Has("watch") || r.URL.Query().Has("limit") || r.URL.Query().Has("resourceVersion"))
 	if !isCache && !strings.HasSuffix(r.URL.Path, "/events") && !strings.Contains(r.URL.Path, "/events/") {
 		c.total.Add(1)
@@ -85,21 +83,12 @@ func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-func scheme(t *testing.T) *runtime.Scheme {
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kv.AddToScheme, pinot.AddToScheme, parseable.AddToScheme} {
-		require.NoError(t, add(s))
-	}
-	return s
-}
-
 // newWorld starts an operator, unless it is nil, that sees a namespace of the test's own: tests run side by side.
 func newWorld(t *testing.T, setup func(manager.Manager) error) *world {
 	for _, name := range []string{"kvstore", "pinot", "parseable"} {
 		testcluster.InstallCRDs(t, "examples/"+name+"/config")
 	}
-	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme(t)})
-	require.NoError(t, err)
+	c := testcluster.Client(t, kv.AddToScheme, pinot.AddToScheme, parseable.AddToScheme)
 	w := &world{T: t, client: client.WithFieldValidation(c, metav1.FieldValidationStrict), namespace: testcluster.Namespace(t)}
 	w.requests = &counter{used: map[string]bool{}}
 	w.run(w.provision)
@@ -117,7 +106,7 @@ func (w *world) start(setup func(manager.Manager) error, change func(*rest.Confi
 	seen := operator.Cache()
 	seen.DefaultNamespaces = map[string]cache.Config{w.namespace: {}}
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme: scheme(w.T), Metrics: server.Options{BindAddress: "0"}, Cache: seen,
+		Scheme: w.client.Scheme(), Metrics: server.Options{BindAddress: "0"}, Cache: seen,
 		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 	})

@@ -3,10 +3,8 @@ package dsoi
 import (
 	"context"
 	"maps"
-	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,35 +95,4 @@ func TestPermissions(t *testing.T) {
 	} {
 		assert.True(t, used[want], "%s is in the role, and never asked for; used are %v", want, slices.Sorted(maps.Keys(used)))
 	}
-}
-
-// verbOf names what a request asks for, as a role does: "create jobs.batch". Discovery is for everyone.
-func verbOf(r *http.Request) string {
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	group := ""
-	switch {
-	case parts[0] == "api" && len(parts) > 2:
-		parts = parts[2:]
-	case parts[0] == "apis" && len(parts) > 3:
-		group, parts = parts[1], parts[3:]
-	default:
-		return ""
-	}
-	if parts[0] == "namespaces" && len(parts) > 2 {
-		parts = parts[2:]
-	}
-	resource := parts[0]
-	if len(parts) > 2 {
-		resource += "/" + parts[2]
-	}
-	verb := map[string]string{http.MethodPost: "create", http.MethodPatch: "patch", http.MethodPut: "update", http.MethodDelete: "delete"}[r.Method]
-	switch {
-	case r.Method == http.MethodGet && len(parts) > 1:
-		verb = "get"
-	case r.Method == http.MethodGet && r.URL.Query().Get("watch") != "":
-		verb = "watch"
-	case r.Method == http.MethodGet:
-		verb = "list"
-	}
-	return verb + " " + resource + "." + group
 }

@@ -23,15 +23,15 @@ import (
 // breakNodes cordons fake-0, taints fake-1, and adds the nodes hand and ill, which no kubelet runs: the test says what one would,
 // that hand is well and ill isn't.
 func (p *place) breakNodes() {
-	p.t.Helper()
+	p.T.Helper()
 	change := func(name string, how func(*corev1.Node)) {
 		p.eventually("change node "+name, func() error {
 			n := &corev1.Node{}
-			if err := p.client.Get(context.Background(), client.ObjectKey{Name: name}, n); err != nil {
+			if err := p.Client.Get(context.Background(), client.ObjectKey{Name: name}, n); err != nil {
 				return err
 			}
 			how(n)
-			return p.client.Update(context.Background(), n)
+			return p.Client.Update(context.Background(), n)
 		})
 	}
 	change("fake-0", func(n *corev1.Node) { n.Spec.Unschedulable = true })
@@ -41,11 +41,11 @@ func (p *place) breakNodes() {
 	for name, ready := range map[string]corev1.ConditionStatus{"hand": corev1.ConditionTrue, "ill": corev1.ConditionFalse} {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kubernetes.io/hostname": name}}}
 		n.Spec.Taints = []corev1.Taint{{Key: "no-kubelet", Effect: corev1.TaintEffectNoSchedule}} // for those only who name it
-		require.NoError(p.t, p.client.Create(context.Background(), n))
+		require.NoError(p.T, p.Client.Create(context.Background(), n))
 		p.clean(n)
 		p.heartbeat(name)
 		p.eventually("status of node "+name, func() error {
-			if err := p.client.Get(context.Background(), client.ObjectKey{Name: name}, n); err != nil {
+			if err := p.Client.Get(context.Background(), client.ObjectKey{Name: name}, n); err != nil {
 				return err
 			}
 			now := metav1.Now()
@@ -53,7 +53,7 @@ func (p *place) breakNodes() {
 				Type: corev1.NodeReady, Status: ready, Reason: "Test", Message: "container runtime network not ready",
 				LastHeartbeatTime: now, LastTransitionTime: now,
 			}}
-			return p.client.Status().Update(context.Background(), n)
+			return p.Client.Status().Update(context.Background(), n)
 		})
 	}
 }
@@ -63,7 +63,7 @@ func (p *place) heartbeat(node string) {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-node-lease", Name: node}, Spec: coordinationv1.LeaseSpec{
 		HolderIdentity: &node, LeaseDurationSeconds: ptr.To(int32(40)), RenewTime: ptr.To(metav1.NowMicro()),
 	}}
-	require.NoError(p.t, p.client.Create(context.Background(), lease))
+	require.NoError(p.T, p.Client.Create(context.Background(), lease))
 	p.clean(lease.DeepCopy())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -77,18 +77,18 @@ func (p *place) heartbeat(node string) {
 				return
 			case <-tick.C:
 				lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
-				_ = p.client.Update(ctx, lease) // the next one will do
+				_ = p.Client.Update(ctx, lease) // the next one will do
 			}
 		}
 	}()
-	p.t.Cleanup(func() { cancel(); <-ended })
+	p.T.Cleanup(func() { cancel(); <-ended })
 }
 
 // forbid sets a policy that denies Jobs labelled deny=policy, a webhook that denies pods labelled deny=webhook, and another that
 // can't be reached for those labelled deny=nobody.
 func (p *place) forbid() {
-	p.t.Helper()
-	name := "explain-" + p.namespace
+	p.T.Helper()
+	name := "explain-" + p.Namespace
 	policy := &registrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: registrationv1.ValidatingAdmissionPolicySpec{
 		FailurePolicy: ptr.To(registrationv1.Fail),
 		MatchConstraints: &registrationv1.MatchResources{ResourceRules: []registrationv1.NamedRuleWithOperations{{
@@ -102,7 +102,7 @@ func (p *place) forbid() {
 	binding := &registrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: registrationv1.ValidatingAdmissionPolicyBindingSpec{
 		PolicyName: name, ValidationActions: []registrationv1.ValidationAction{registrationv1.Deny},
 		MatchResources: &registrationv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{
-			MatchLabels: map[string]string{"kubernetes.io/metadata.name": p.namespace},
+			MatchLabels: map[string]string{"kubernetes.io/metadata.name": p.Namespace},
 		}},
 	}}
 	url, ca := p.denier()
@@ -119,7 +119,7 @@ func (p *place) forbid() {
 		hook("webhook", url, ca), hook("nobody", "https://127.0.0.1:1/", ca),
 	}}
 	for _, obj := range []client.Object{policy, binding, hooks} {
-		require.NoError(p.t, p.client.Create(context.Background(), obj))
+		require.NoError(p.T, p.Client.Create(context.Background(), obj))
 		p.clean(obj)
 	}
 	for _, label := range []string{"policy", "webhook"} {
@@ -138,12 +138,12 @@ func on(group, resource string) registrationv1.RuleWithOperations {
 func (p *place) isDenied(label string) error {
 	t := pod("true")
 	t.Spec.RestartPolicy = corev1.RestartPolicyNever
-	named := metav1.ObjectMeta{Namespace: p.namespace, Name: "probe", Labels: map[string]string{"deny": label}}
+	named := metav1.ObjectMeta{Namespace: p.Namespace, Name: "probe", Labels: map[string]string{"deny": label}}
 	var obj client.Object = &batchv1.Job{ObjectMeta: named, Spec: batchv1.JobSpec{Template: t}}
 	if label == "webhook" {
 		obj = &corev1.Pod{ObjectMeta: named, Spec: t.Spec}
 	}
-	err := p.client.Create(context.Background(), obj, client.DryRunAll)
+	err := p.Client.Create(context.Background(), obj, client.DryRunAll)
 	if err != nil && strings.Contains(err.Error(), "denied") {
 		return nil
 	}
@@ -171,6 +171,6 @@ func (p *place) denier() (url string, ca []byte) {
 		review.Request = nil
 		_ = json.NewEncoder(w).Encode(review)
 	}))
-	p.t.Cleanup(server.Close)
+	p.T.Cleanup(server.Close)
 	return server.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/binary"
 )
 
 // answer is what explain must say about what. All situations are made before the first is asked about, so that they ripen side by
@@ -91,7 +92,7 @@ func TestBroken(t *testing.T) {
 		t.Run(want.what, func(t *testing.T) {
 			namespace := want.namespace
 			if namespace == "" {
-				namespace = p.namespace
+				namespace = p.Namespace
 			}
 			found, code := explain(t, namespace, want.what, func(f finding) bool {
 				return f.Reason == want.reason && f.kinds() == want.path && strings.Contains(f.Message, want.says)
@@ -106,7 +107,7 @@ func TestBroken(t *testing.T) {
 	}
 	t.Run("well", func(t *testing.T) {
 		for what, verdict := range map[string]string{"jf/good": "Succeeded", "jf/long": "Running", "deploy/serves": "Running"} {
-			found, code := explain(t, p.namespace, what, func(f finding) bool { return f.Verdict == verdict })
+			found, code := explain(t, p.Namespace, what, func(f finding) bool { return f.Verdict == verdict })
 			assert.Equal(t, verdict, found.Verdict, "%+v", found)
 			assert.Zero(t, code)
 			assert.Empty(t, found.Reason)
@@ -117,21 +118,21 @@ func TestBroken(t *testing.T) {
 
 // testOutput holds what people and scripts see.
 func (p *place) testOutput(t *testing.T) {
-	out, _, code := armature(t, p.namespace, "explain", "jobflow", "cycle")
+	out, _, code := binary.RunIn(t, p.Namespace, "explain", "jobflow", "cycle")
 	assert.Equal(t, 1, code)
 	assert.Equal(t, `JobFlow/cycle doesn't run as it should: its spec can't be carried out: flow "a": spec.flows[0].dependencies: Invalid value: "a -> b -> a": `+
-		"the dependencies form a cycle\n\n  JobFlow/cycle  Failed 0/2\n\nNext: correct the field that is named: kubectl edit jobflow/cycle -n "+p.namespace+"\n", out)
-	out, _, code = armature(t, p.namespace, "explain", "jf/good")
+		"the dependencies form a cycle\n\n  JobFlow/cycle  Failed 0/2\n\nNext: correct the field that is named: kubectl edit jobflow/cycle -n "+p.Namespace+"\n", out)
+	out, _, code = binary.RunIn(t, p.Namespace, "explain", "jf/good")
 	assert.Zero(t, code)
 	assert.Equal(t, "JobFlow/good: it has succeeded\n", out)
-	out, _, code = armature(t, p.namespace, "explain", "jf/suspended", "-o", "name")
+	out, _, code = binary.RunIn(t, p.Namespace, "explain", "jf/suspended", "-o", "name")
 	assert.Equal(t, 1, code)
 	assert.Equal(t, "jobflow.api.practice.com/suspended\n", out)
-	out, _, code = armature(t, p.namespace, "explain", "jf/suspended", "-o", "yaml")
+	out, _, code = binary.RunIn(t, p.Namespace, "explain", "jf/suspended", "-o", "yaml")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "reason: Suspended\nverdict: Blocked\n")
 	for _, args := range [][]string{{"jf/none"}, {"nosuch/a"}, {"jf"}, {"jf/good", "-o", "wide"}} {
-		_, errs, code := armature(t, p.namespace, append([]string{"explain"}, args...)...)
+		_, errs, code := binary.RunIn(t, p.Namespace, append([]string{"explain"}, args...)...)
 		assert.Equal(t, 2, code, "%v", args)
 		assert.NotEmpty(t, errs, "%v", args)
 	}
@@ -139,7 +140,7 @@ func (p *place) testOutput(t *testing.T) {
 
 // breakNamespace makes everything that is asked about.
 func (p *place) breakNamespace() {
-	p.t.Helper()
+	p.T.Helper()
 	spec := func(how func(*corev1.PodSpec)) func(*corev1.PodTemplateSpec) {
 		return func(t *corev1.PodTemplateSpec) { how(&t.Spec) }
 	}
@@ -224,8 +225,8 @@ func (p *place) breakNamespace() {
 		flow("suspended", pod("true"), func(f *v1alpha1.JobFlow) { f.Spec.Suspend = true }),
 		flow("terminated", pod("sleep 1000"), func(f *v1alpha1.JobFlow) { f.Spec.Terminate = true }),
 		flow("held", pod("true"), func(f *v1alpha1.JobFlow) { f.Finalizers = []string{"example.com/hold"} }),
-		fluxJob("no-queue", "nosuch"), fluxJob("too-large", p.namespace, func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To(int32(9)) }),
-		fluxJob("first", p.namespace, func(j *v1alpha1.FluxJob) { // it keeps its share, and never gets a node
+		fluxJob("no-queue", "nosuch"), fluxJob("too-large", p.Namespace, func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To(int32(9)) }),
+		fluxJob("first", p.Namespace, func(j *v1alpha1.FluxJob) { // it keeps its share, and never gets a node
 			j.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10000")}}
 		}), daemonJob("no-nodes", map[string]string{"disk": "ssd"}),
 		daemonJob("cordoned-nodes", map[string]string{"kubernetes.io/hostname": "fake-0"}),
@@ -241,16 +242,16 @@ func (p *place) breakNamespace() {
 	none.Spec.Replicas = ptr.To(int32(0))
 	p.create(none)
 	held := flow("held", pod("true"))
-	held.Namespace = p.namespace
-	require.NoError(p.t, p.client.Delete(context.Background(), held))
-	p.t.Cleanup(func() {
+	held.Namespace = p.Namespace
+	require.NoError(p.T, p.Client.Delete(context.Background(), held))
+	p.T.Cleanup(func() {
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-		assert.NoError(p.t, client.IgnoreNotFound(p.client.Patch(context.Background(), held, patch)))
+		assert.NoError(p.T, client.IgnoreNotFound(p.Client.Patch(context.Background(), held, patch)))
 	})
 	p.failImage()
 	p.eventually("the first FluxJob is admitted", func() error {
 		first := &v1alpha1.FluxJob{}
-		if err := p.client.Get(context.Background(), client.ObjectKey{Namespace: p.namespace, Name: "first"}, first); err != nil {
+		if err := p.Client.Get(context.Background(), client.ObjectKey{Namespace: p.Namespace, Name: "first"}, first); err != nil {
 			return err
 		}
 		if first.Status.Admission == nil {
@@ -258,22 +259,22 @@ func (p *place) breakNamespace() {
 		}
 		return nil
 	})
-	p.create(fluxJob("queue-full", p.namespace))
+	p.create(fluxJob("queue-full", p.Namespace))
 }
 
 // fillQuotas makes a quota without room for pods, and a queue for one job of at most 4 pods.
 func (p *place) fillQuotas() {
-	p.t.Helper()
+	p.T.Helper()
 	none := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: p.full, Name: "no-pods"}, Spec: corev1.ResourceQuotaSpec{Hard: none}}
-	queue := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: p.namespace}, Spec: v1alpha1.FluxSetupSpec{
+	queue := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: p.Namespace}, Spec: v1alpha1.FluxSetupSpec{
 		Quota: v1alpha1.FluxQuota{MiniClusters: ptr.To(int32(1)), Pods: ptr.To(int32(4))},
 	}}
 	p.create(quota)
-	require.NoError(p.t, p.client.Create(context.Background(), queue))
+	require.NoError(p.T, p.Client.Create(context.Background(), queue))
 	p.clean(queue)
 	p.eventually("the quota is in force", func() error {
-		if err := p.client.Get(context.Background(), client.ObjectKeyFromObject(quota), quota); err != nil {
+		if err := p.Client.Get(context.Background(), client.ObjectKeyFromObject(quota), quota); err != nil {
 			return err
 		}
 		if len(quota.Status.Hard) == 0 {
@@ -286,10 +287,10 @@ func (p *place) fillQuotas() {
 // failImage says of the pod on the node that has no kubelet what a kubelet says when an image can't be pulled: no node of a
 // devcluster pulls images.
 func (p *place) failImage() {
-	p.t.Helper()
+	p.T.Helper()
 	p.eventually("a status of the pod without an image", func() error {
 		var pods corev1.PodList
-		if err := p.client.List(context.Background(), &pods, client.InNamespace(p.namespace), client.MatchingLabels{"batch.kubernetes.io/job-name": "no-image-a"}); err != nil {
+		if err := p.Client.List(context.Background(), &pods, client.InNamespace(p.Namespace), client.MatchingLabels{"batch.kubernetes.io/job-name": "no-image-a"}); err != nil {
 			return err
 		}
 		if len(pods.Items) != 1 {
@@ -302,7 +303,7 @@ func (p *place) failImage() {
 				Message: `Back-off pulling image "registry.example.com/nosuch:1": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "registry.example.com/nosuch:1": not found`,
 			}},
 		}}, StartTime: ptr.To(metav1.NewTime(time.Now()))}
-		return p.client.Status().Update(context.Background(), pod)
+		return p.Client.Status().Update(context.Background(), pod)
 	})
 }
 

@@ -2,6 +2,8 @@ package fluxjob
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 )
 
 func TestTheThirdJobOnAQuotaOfTwoWaitsAndThenRuns(t *testing.T) {
@@ -31,28 +34,28 @@ func TestTheThirdJobOnAQuotaOfTwoWaitsAndThenRuns(t *testing.T) {
 	c := p.wait("c", "c is first in line", func(j *v1alpha1.FluxJob) bool { return ptr.Deref(j.Status.Position, 0) == 1 })
 	waits := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionJobWaitingForResources)
 	assert.Equal(t, v1alpha1.ReasonQuotaExceeded, waits.Reason)
-	assert.Equal(t, fmt.Sprintf("it needs 1 miniClusters, and queue %q has less to give now", p.namespace), waits.Message)
+	assert.Equal(t, fmt.Sprintf("it needs 1 miniClusters, and queue %q has less to give now", p.Namespace), waits.Message)
 	assert.ElementsMatch(t, []string{"a", "b"}, p.miniClusters(), "nothing of c exists")
-	queue := p.queue(p.namespace)
+	queue := p.queue(p.Namespace)
 	assert.Equal(t, int32(1), queue.Status.Pending)
 	assert.Equal(t, int32(2), queue.Status.Admitted)
-	out, err := p.kubectl("get", "fluxjobs")
+	out, err := p.Kubectl("get", "fluxjobs")
 	require.NoError(t, err)
 	t.Log("\n" + out)
-	out, err = p.kubectl("get", "fluxsetups")
+	out, err = p.Kubectl("get", "fluxsetups")
 	require.NoError(t, err)
 	t.Log("\n" + out)
 
-	require.NoError(t, p.client.Delete(t.Context(), p.job("a")))
+	require.NoError(t, p.Client.Delete(t.Context(), p.job("a")))
 	c = p.waitState("c", v1alpha1.FluxJobFailed)
 	assert.Equal(t, ptr.To[int32](3), c.Status.ExitCode)
 	assert.Equal(t, int32(1), c.Status.Runs)
 	failed := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionFailed)
 	assert.Equal(t, v1alpha1.ReasonLeaderFailed, failed.Reason)
 	for _, reason := range []string{v1alpha1.ReasonAdmitted, v1alpha1.ReasonLeaderFailed} {
-		p.oneEvent("c", reason)
+		p.OneEvent("c", reason)
 	}
-	eventually(t, "c has given back what it held", func() bool { return p.queue(p.namespace).Status.Admitted == 1 })
+	p.Eventually("c has given back what it held", func() bool { return p.queue(p.Namespace).Status.Admitted == 1 })
 	assert.Equal(t, v1alpha1.FluxJobRunning, p.job("b").Status.State)
 }
 
@@ -61,8 +64,8 @@ func TestAnEmptyQueueCountsNobody(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	p.setup(clusters(1))
-	eventually(t, "it is open", func() bool { return len(p.queue(p.namespace).Status.Conditions) > 0 })
-	out, err := p.kubectl("get", "fluxsetup", p.namespace, "-o", "jsonpath={.status.pending} wait, {.status.admitted} run")
+	p.Eventually("it is open", func() bool { return len(p.queue(p.Namespace).Status.Conditions) > 0 })
+	out, err := p.Kubectl("get", "fluxsetup", p.Namespace, "-o", "jsonpath={.status.pending} wait, {.status.admitted} run")
 	require.NoError(t, err)
 	assert.Equal(t, "0 wait, 0 run", out)
 }
@@ -72,30 +75,30 @@ func TestAQueueMayComeLateAndGo(t *testing.T) {
 	stop := p.manage()
 	p.submit("a", forever)
 	p.waitReason("a", v1alpha1.ReasonQueueNotFound)
-	p.oneEvent("a", v1alpha1.ReasonQueueNotFound)
+	p.OneEvent("a", v1alpha1.ReasonQueueNotFound)
 
 	p.setup(clusters(1))
 	a := p.waitState("a", v1alpha1.FluxJobRunning)
 	pods := p.pods("a")
 	require.Len(t, pods, 1)
 
-	require.NoError(t, p.client.Delete(t.Context(), p.queue(p.namespace)))
+	require.NoError(t, p.Client.Delete(t.Context(), p.queue(p.Namespace)))
 	p.submit("b", "true")
 	p.waitReason("b", v1alpha1.ReasonQueueNotFound)
 	stop() // and made again while no one looks
 	p.setup(clusters(1))
 	p.manage()
 	p.wait("b", "b is first in line", func(j *v1alpha1.FluxJob) bool { return ptr.Deref(j.Status.Position, 0) == 1 })
-	queue := p.queue(p.namespace)
+	queue := p.queue(p.Namespace)
 	require.Len(t, queue.Status.Reservations, 1)
 	assert.Equal(t, a.UID, queue.Status.Reservations[0].UID, "what runs was found")
 
-	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) { s.Quota.MiniClusters = ptr.To[int32](0) })
+	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.Quota.MiniClusters = ptr.To[int32](0) })
 	p.waitReason("b", v1alpha1.ReasonTooLarge)
 	assert.Equal(t, pods, p.pods("a"), "nothing that runs was stopped")
 	assert.Equal(t, v1alpha1.FluxJobRunning, p.job("a").Status.State)
 
-	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) { s.Quota.MiniClusters = ptr.To[int32](2) })
+	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.Quota.MiniClusters = ptr.To[int32](2) })
 	p.waitState("b", v1alpha1.FluxJobSucceeded)
 }
 
@@ -106,25 +109,25 @@ func TestTheEndAndAfter(t *testing.T) {
 	p.submit("kept", "true")
 	p.waitState("kept", v1alpha1.FluxJobSucceeded)
 	assert.Equal(t, []string{"kept"}, p.miniClusters())
-	out, err := p.kubectl("wait", "--for=condition=JobFinished", "fluxjob/kept", "--timeout=10s")
+	out, err := p.Kubectl("wait", "--for=condition=JobFinished", "fluxjob/kept", "--timeout=10s")
 	require.NoError(t, err, out)
 
 	p.submit("cleaned", "true", func(j *v1alpha1.FluxJob) { j.Spec.CleanupPolicy = v1alpha1.CleanupMiniCluster })
 	p.waitState("cleaned", v1alpha1.FluxJobSucceeded)
-	eventually(t, "the MiniCluster is gone", func() bool { return len(p.miniClusters()) == 1 })
+	p.Eventually("the MiniCluster is gone", func() bool { return len(p.miniClusters()) == 1 })
 
 	p.submit("fleeting", "true", func(j *v1alpha1.FluxJob) { j.Spec.TTLSecondsAfterFinished = ptr.To[int32](0) })
-	eventually(t, "the FluxJob is gone", func() bool {
-		err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "fleeting"}, &v1alpha1.FluxJob{})
+	p.Eventually("the FluxJob is gone", func() bool {
+		err := p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "fleeting"}, &v1alpha1.FluxJob{})
 		return apierrors.IsNotFound(err)
 	})
-	eventually(t, "its MiniCluster is gone", func() bool { return len(p.miniClusters()) == 1 })
+	p.Eventually("its MiniCluster is gone", func() bool { return len(p.miniClusters()) == 1 })
 
 	p.submit("late", forever, func(j *v1alpha1.FluxJob) { j.Spec.DeadlineSeconds = ptr.To[int64](2) })
 	late := p.waitState("late", v1alpha1.FluxJobFailed)
 	assert.Equal(t, v1alpha1.ReasonDeadlineExceeded, meta.FindStatusCondition(late.Status.Conditions, v1alpha1.ConditionJobFinished).Reason)
 	assert.Nil(t, late.Status.ExitCode)
-	eventually(t, "it has given back what it held", func() bool { return p.queue(p.namespace).Status.Admitted == 0 })
+	p.Eventually("it has given back what it held", func() bool { return p.queue(p.Namespace).Status.Admitted == 0 })
 }
 
 func TestKueueCanBeTheQueue(t *testing.T) {
@@ -135,9 +138,9 @@ func TestKueueCanBeTheQueue(t *testing.T) {
 	})
 	p.waitReason("a", v1alpha1.ReasonQueued)
 	cluster := &v1alpha1.MiniCluster{}
-	require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "a"}, cluster))
+	require.NoError(t, p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "a"}, cluster))
 	job := &batchv1.Job{}
-	require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "a"}, job))
+	require.NoError(t, p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "a"}, job))
 	for _, labels := range []map[string]string{cluster.Labels, job.Labels} {
 		assert.Equal(t, "team", labels[v1alpha1.LabelKueueQueue])
 		assert.Equal(t, "high", labels[v1alpha1.LabelKueuePriority])
@@ -147,34 +150,40 @@ func TestKueueCanBeTheQueue(t *testing.T) {
 
 	admitted := job.DeepCopy() // as Kueue does
 	admitted.Spec.Suspend = ptr.To(false)
-	require.NoError(t, p.client.Patch(t.Context(), admitted, client.MergeFrom(job)))
+	require.NoError(t, p.Client.Patch(t.Context(), admitted, client.MergeFrom(job)))
 	p.waitState("a", v1alpha1.FluxJobSucceeded)
 }
 
 // A queue at rest, with jobs that run, that wait and that can never run, asks nothing of the API server.
 func TestAQueueAtRestMakesNoRequest(t *testing.T) {
 	p := newPlace(t)
-	var counted counter
-	p.manage(counted.wrap)
+	var counted harness.Requests
+	p.manage(counted.Record)
 	p.setup(clusters(1), func(s *v1alpha1.FluxSetupSpec) { s.Preemption = v1alpha1.PreemptionLowerPriority })
 	p.submit("runs", forever)
 	p.waitState("runs", v1alpha1.FluxJobRunning)
 	p.submit("waits", "true")
 	p.waitReason("waits", v1alpha1.ReasonQuotaExceeded)
-	p.submit("lost", "true", func(j *v1alpha1.FluxJob) { j.Spec.Queue = p.namespace + "-none" })
+	p.submit("lost", "true", func(j *v1alpha1.FluxJob) { j.Spec.Queue = p.Namespace + "-none" })
 	p.waitReason("lost", v1alpha1.ReasonQueueNotFound)
 	p.submit("huge", "true", func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](9) })
-	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) { s.Quota.Pods = ptr.To[int32](8) })
+	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.Quota.Pods = ptr.To[int32](8) })
 	p.waitReason("huge", v1alpha1.ReasonTooLarge)
 	p.submit("sleeps", "true", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true })
 	p.waitState("sleeps", v1alpha1.FluxJobSuspended)
 
+	// What the manager still has to say of other tests' objects is not this one's.
+	requests := func() []string {
+		return slices.DeleteFunc(counted.Take(), func(request string) bool {
+			return strings.Contains(request, "/namespaces/") && !strings.Contains(request, "/namespaces/"+p.Namespace+"/")
+		})
+	}
 	// Counts and lines are written up to a second late; what follows must be silence.
 	const silence = 4 * time.Second
 	began, last := time.Now(), time.Now()
 	var all []string
-	eventually(t, "the queue comes to rest", func() bool {
-		if more := counted.take(); len(more) > 0 {
+	p.Eventually("the queue comes to rest", func() bool {
+		if more := requests(); len(more) > 0 {
 			all, last = append(all, more...), time.Now()
 		}
 		return time.Since(last) > silence
@@ -186,8 +195,8 @@ func TestAQueueAtRestMakesNoRequest(t *testing.T) {
 		p.update(name, func(j *v1alpha1.FluxJob) { metav1.SetMetaDataAnnotation(&j.ObjectMeta, "touched", "yes") })
 	}
 	began = time.Now()
-	eventually(t, "silence again", func() bool {
-		require.Empty(t, counted.take(), "for an annotation that means nothing")
+	p.Eventually("silence again", func() bool {
+		require.Empty(t, requests(), "for an annotation that means nothing")
 		return time.Since(began) > silence
 	})
 }

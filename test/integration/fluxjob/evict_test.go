@@ -26,22 +26,22 @@ func TestAPreemptedJobStopsLinesUpAndRunsAgain(t *testing.T) {
 		return j.Status.Runs == 2 && j.Status.State == v1alpha1.FluxJobRunning
 	})
 	assert.Equal(t, v1alpha1.ReasonPreempted, low.Status.LastEviction.Reason)
-	p.oneEvent("low", v1alpha1.ReasonPreempted)
-	p.oneEvent("low", v1alpha1.ReasonRequeued)
+	p.OneEvent("low", v1alpha1.ReasonPreempted)
+	p.OneEvent("low", v1alpha1.ReasonRequeued)
 
 	assert.Equal(t, v1alpha1.FluxJobWaiting, p.job("next").Status.State, "it came after low")
-	assert.Empty(t, p.events("next", v1alpha1.ReasonAdmitted))
+	assert.Empty(t, p.Events("next", v1alpha1.ReasonAdmitted))
 
-	require.NoError(t, p.client.Delete(t.Context(), low))
+	require.NoError(t, p.Client.Delete(t.Context(), low))
 	p.waitState("next", v1alpha1.FluxJobSucceeded)
 }
 
 func TestACohortTakesBackWhatItLent(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	mine, yours := p.namespace+"-mine", p.namespace+"-yours"
+	mine, yours := p.Namespace+"-mine", p.Namespace+"-yours"
 	cohort := func(s *v1alpha1.FluxSetupSpec) {
-		s.Cohort, s.Preemption = p.namespace, v1alpha1.PreemptionLowerPriority
+		s.Cohort, s.Preemption = p.Namespace, v1alpha1.PreemptionLowerPriority
 	}
 	in := func(queue string) func(*v1alpha1.FluxJob) {
 		return func(j *v1alpha1.FluxJob) { j.Spec.Queue = queue }
@@ -81,7 +81,7 @@ func TestPodsThatAreNotReadyInTimeAreRequeued(t *testing.T) {
 	assert.Greater(t, time.Until(stuck.Status.RequeueTime.Time), 5*time.Minute)
 	assert.Empty(t, p.pods("stuck"))
 
-	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) { s.Readiness = nil })
+	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.Readiness = nil })
 	p.update("next", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = false })
 	p.waitState("next", v1alpha1.FluxJobSucceeded)
 }
@@ -95,20 +95,20 @@ func TestSuspendResumeDrain(t *testing.T) {
 	p.update("a", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true })
 	p.waitState("a", v1alpha1.FluxJobSuspended)
 	assert.Empty(t, p.pods("a"))
-	eventually(t, "the queue has it back", func() bool { return p.queue(p.namespace).Status.Admitted == 0 })
+	p.Eventually("the queue has it back", func() bool { return p.queue(p.Namespace).Status.Admitted == 0 })
 
 	p.update("a", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = false })
 	p.wait("a", "a runs again", func(j *v1alpha1.FluxJob) bool { return j.Status.Runs == 2 && j.Status.State == v1alpha1.FluxJobRunning })
 
-	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHold })
+	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHold })
 	p.submit("b", "true")
 	p.waitReason("b", v1alpha1.ReasonQueueStopped)
 	assert.Equal(t, v1alpha1.FluxJobRunning, p.job("a").Status.State)
-	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHoldAndDrain })
+	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHoldAndDrain })
 	p.waitReason("a", v1alpha1.ReasonQueueStopped)
 	assert.Empty(t, p.pods("a"))
 
-	p.updateQueue(p.namespace, func(s *v1alpha1.FluxSetupSpec) {
+	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) {
 		s.StopPolicy, s.Quota.MiniClusters = v1alpha1.StopNone, ptr.To[int32](2)
 	})
 	p.waitState("b", v1alpha1.FluxJobSucceeded)

@@ -39,7 +39,7 @@ func TestResourcesCountAndWhatCanNeverRunIsTold(t *testing.T) {
 	assert.Equal(t, ptr.To[int32](1), p.waitReason("b", v1alpha1.ReasonQuotaExceeded).Status.Position)
 	p.submit("c", "true", cpu("1m", 1))
 	p.waitReason("c", v1alpha1.ReasonBehindOthers)
-	for _, usage := range p.queue(p.namespace).Status.Usage {
+	for _, usage := range p.queue(p.Namespace).Status.Usage {
 		switch usage.Name {
 		case "pods":
 			assert.Equal(t, "2 of 3, 1 free", fmt.Sprintf("%s of %s, %s free", usage.Used.String(), usage.Quota.String(), usage.Free.String()))
@@ -47,7 +47,7 @@ func TestResourcesCountAndWhatCanNeverRunIsTold(t *testing.T) {
 			assert.Equal(t, "200m of 300m, 100m free", fmt.Sprintf("%s of %s, %s free", usage.Used.String(), usage.Quota.String(), usage.Free.String()))
 		}
 	}
-	require.NoError(t, p.client.Delete(t.Context(), p.job("a")))
+	require.NoError(t, p.Client.Delete(t.Context(), p.job("a")))
 	p.waitState("b", v1alpha1.FluxJobSucceeded)
 	p.waitState("c", v1alpha1.FluxJobSucceeded)
 }
@@ -56,16 +56,16 @@ func TestNamespacesThatAreNotSelected(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	p.setup(func(s *v1alpha1.FluxSetupSpec) {
-		s.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"queue": p.namespace}}
+		s.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"queue": p.Namespace}}
 	})
 	p.submit("a", "true")
 	p.waitReason("a", v1alpha1.ReasonNamespaceNotAllowed)
-	p.oneEvent("a", v1alpha1.ReasonNamespaceNotAllowed)
+	p.OneEvent("a", v1alpha1.ReasonNamespaceNotAllowed)
 	ns := &corev1.Namespace{}
-	require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Name: p.namespace}, ns))
+	require.NoError(t, p.Client.Get(t.Context(), client.ObjectKey{Name: p.Namespace}, ns))
 	labelled := ns.DeepCopy()
-	metav1.SetMetaDataLabel(&labelled.ObjectMeta, "queue", p.namespace)
-	require.NoError(t, p.client.Patch(t.Context(), labelled, client.MergeFrom(ns)))
+	metav1.SetMetaDataLabel(&labelled.ObjectMeta, "queue", p.Namespace)
+	require.NoError(t, p.Client.Patch(t.Context(), labelled, client.MergeFrom(ns)))
 	p.waitState("a", v1alpha1.FluxJobSucceeded)
 }
 
@@ -97,8 +97,8 @@ func TestBadInputIsRefusedByTheAPIServer(t *testing.T) {
 		"1st":      {v1alpha1.FluxJobSpec{Image: "i"}, "metadata.name must be at most 52 lower case letters"},
 	}
 	for name, tt := range jobs {
-		job := &v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name}, Spec: tt.spec}
-		assert.ErrorContains(t, p.client.Create(t.Context(), job), tt.want, name)
+		job := &v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name}, Spec: tt.spec}
+		assert.ErrorContains(t, p.Client.Create(t.Context(), job), tt.want, name)
 	}
 	setups := map[string]struct {
 		spec v1alpha1.FluxSetupSpec
@@ -111,7 +111,7 @@ func TestBadInputIsRefusedByTheAPIServer(t *testing.T) {
 		"backoff":  {v1alpha1.FluxSetupSpec{Readiness: &v1alpha1.FluxReadiness{TimeoutSeconds: 1, BackoffSeconds: 9, BackoffMaxSeconds: 8}}, "backoffSeconds is over backoffMaxSeconds"},
 	}
 	for name, tt := range setups {
-		setup := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: p.namespace + "-" + name}, Spec: tt.spec}
-		assert.ErrorContains(t, p.client.Create(t.Context(), setup), tt.want, name)
+		setup := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: p.Namespace + "-" + name}, Spec: tt.spec}
+		assert.ErrorContains(t, p.Client.Create(t.Context(), setup), tt.want, name)
 	}
 }

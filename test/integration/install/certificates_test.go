@@ -3,8 +3,6 @@ package install
 import (
 	"bytes"
 	"net"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -27,10 +25,9 @@ func testSelfManagedCertificates(t *testing.T, noted *verbs) {
 	_, port, err := net.SplitHostPort(freeAddress(t))
 	require.NoError(t, err)
 	c.leadToThisHost(port)
-	mounted := t.TempDir()
-	manager := c.manager("--webhook-port="+port, "--webhook-cert-dir="+mounted)
+	manager := c.manager("--webhook-port="+port, "--webhook-cert-dir="+t.TempDir())
 
-	first := c.mount(mounted, nil)
+	first := c.certificate(nil)
 	sound := objectOf(t, "JobFlow", c.home, "sound", cases["JobFlow"][0].spec)
 	cycle := objectOf(t, "JobFlow", c.home, "cycle", theCycle(t).spec)
 	eventually(t, "the API server asks the webhook", func() bool {
@@ -42,7 +39,7 @@ func testSelfManagedCertificates(t *testing.T, noted *verbs) {
 	assert.Equal(t, first["ca.crt"], c.hooks().Webhooks[0].ClientConfig.CABundle)
 
 	require.NoError(t, c.client.Patch(t.Context(), c.secret(), client.RawPatch("application/merge-patch+json", []byte(`{"data":null}`))))
-	second := c.mount(mounted, first)
+	second := c.certificate(first)
 	eventually(t, "the API server is told", func() bool {
 		return bytes.Equal(c.hooks().Webhooks[0].ClientConfig.CABundle, second["ca.crt"])
 	})
@@ -92,15 +89,12 @@ func (c *cluster) secret() *corev1.Secret {
 	return secret
 }
 
-// mount does what the kubelet does, once there is something else in the Secret than before.
-func (c *cluster) mount(dir string, before map[string][]byte) (data map[string][]byte) {
+// certificate is what the Secret has, once that is something else than before.
+func (c *cluster) certificate(before map[string][]byte) (data map[string][]byte) {
 	c.t.Helper()
 	eventually(c.t, "there is a certificate", func() bool {
 		data = c.secret().Data
 		return len(data["tls.crt"]) > 0 && !bytes.Equal(data["ca.crt"], before["ca.crt"])
 	})
-	for _, name := range []string{"tls.key", "tls.crt"} {
-		require.NoError(c.t, os.WriteFile(filepath.Join(dir, name), data[name], 0o600))
-	}
 	return data
 }

@@ -36,7 +36,10 @@ func testCertManager(t *testing.T) {
 	eventually(t, "cert-manager makes the Secret", func() bool {
 		return c.client.Get(t.Context(), client.ObjectKey{Namespace: c.home, Name: c.release + "-webhook"}, &corev1.Secret{}) == nil
 	})
-	first := c.mount(mounted, nil) // no pod starts before its Secret is there
+	first := c.certificate(nil)                           // no pod starts before its Secret is there
+	for _, name := range []string{"tls.key", "tls.crt"} { // as the kubelet does
+		require.NoError(t, os.WriteFile(filepath.Join(mounted, name), first[name], 0o600))
+	}
 	manager := c.manager("--webhook-port="+port, "--webhook-cert-dir="+mounted)
 
 	cycle := objectOf(t, "JobFlow", c.home, "cycle", theCycle(t).spec)

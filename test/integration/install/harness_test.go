@@ -21,21 +21,19 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/test/integration/internal/binary"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
 const (
-	patience  = 120 * time.Second
-	pollEvery = 50 * time.Millisecond
+	patience = 120 * time.Second
 
 	release   = "armature"        // of tests that have the cluster to themselves
 	installed = "armature-system" // its namespace
@@ -55,12 +53,7 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
-	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme})
-	require.NoError(t, err)
-	return &cluster{t: t, client: c, release: release, home: installed}
+	return &cluster{t: t, client: testcluster.Client(t, v1alpha1.AddToScheme), release: release, home: installed}
 }
 
 // newRelease returns the cluster for a test that has a release of its own beside others, in a namespace of its own. The CRDs
@@ -281,16 +274,7 @@ func (c *cluster) waitSucceeded(flow *v1alpha1.JobFlow) {
 	c.wait(flow, flow.Name+" succeeds", func() bool { return flow.Status.State == v1alpha1.StateSucceed })
 }
 
-// eventually polls on the test's goroutine, so that what it calls may fail the test.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for !done() {
-		if time.Now().After(deadline) {
-			require.FailNow(t, "not in time: "+what)
-		}
-		<-tick.C
-	}
+	harness.Eventually(t, patience, what, done)
 }

@@ -46,8 +46,8 @@ func TestAdmission(t *testing.T) {
 		"an unknown retention": {v1alpha1.JobFlowSpec{Flows: one, JobRetention: "Some"}, `spec.jobRetention: Unsupported value: "Some"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := p.client.Create(t.Context(), &v1alpha1.JobFlow{
-				ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, GenerateName: "refused-"}, Spec: tt.spec,
+			err := p.Client.Create(t.Context(), &v1alpha1.JobFlow{
+				ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, GenerateName: "refused-"}, Spec: tt.spec,
 			})
 			assert.ErrorContains(t, err, tt.want)
 		})
@@ -57,23 +57,23 @@ func TestAdmission(t *testing.T) {
 		p.create("stored", one...)
 		flow := p.flow("stored")
 		flow.Spec.Retry = 2
-		require.NoError(t, p.client.Update(t.Context(), flow))
+		require.NoError(t, p.Client.Update(t.Context(), flow))
 		flow.Spec.Retry = 1
-		assert.ErrorContains(t, p.client.Update(t.Context(), flow), "spec.retry: Invalid value: can only be increased")
+		assert.ErrorContains(t, p.Client.Update(t.Context(), flow), "spec.retry: Invalid value: can only be increased")
 		flow.Spec.Retry = 2
 		flow.Spec.ManagedBy = ptr.To("example.com/other")
-		assert.ErrorContains(t, p.client.Update(t.Context(), flow), "spec.managedBy: Invalid value: can't be changed once the JobFlow exists")
+		assert.ErrorContains(t, p.Client.Update(t.Context(), flow), "spec.managedBy: Invalid value: can't be changed once the JobFlow exists")
 	})
 }
 
 // TestALargeFlowIsAdmitted: the costs of the CRD's rules leave room for 10,000 flows.
 func TestALargeFlowIsAdmitted(t *testing.T) {
 	p := newPlace(t)
-	large := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "large"}}
+	large := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "large"}}
 	for i := range 10_000 {
 		large.Spec.Flows = append(large.Spec.Flows, v1alpha1.Flow{Name: fmt.Sprint("n", i), JobTemplateRef: "t"})
 	}
-	require.NoError(t, p.client.Create(t.Context(), large))
+	require.NoError(t, p.Client.Create(t.Context(), large))
 	large.Spec.Flows = append(large.Spec.Flows, v1alpha1.Flow{Name: "more", JobTemplateRef: "t"})
-	assert.ErrorContains(t, p.client.Update(t.Context(), large), "spec.flows: Too many: 10001: must have at most 10000 items")
+	assert.ErrorContains(t, p.Client.Update(t.Context(), large), "spec.flows: Too many: 10001: must have at most 10000 items")
 }

@@ -1,7 +1,6 @@
 package jobflow
 
 import (
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,19 +9,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/integration/internal/webhook"
 )
 
 func (p *place) create(name string, nodes ...v1alpha1.Flow) {
-	p.t.Helper()
-	require.NoError(p.t, p.client.Create(p.t.Context(), &v1alpha1.JobFlow{
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name},
+	p.T.Helper()
+	require.NoError(p.T, p.Client.Create(p.T.Context(), &v1alpha1.JobFlow{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name},
 		Spec:       v1alpha1.JobFlowSpec{Flows: nodes},
 	}))
 }
@@ -57,7 +55,7 @@ func TestBadInputIsToldOnceAndStartsNothing(t *testing.T) {
 		"no-volume":  {[]v1alpha1.Flow{mounting}, `flow "a": spec.flows[0].shareVolumeMounts[0].name: Not found: "nowhere"`},
 	}
 	p := newPlace(t)
-	webhook.Spare(t, p.namespace)
+	webhook.Spare(t, p.Namespace)
 	p.manage()
 	for name, tt := range tests {
 		p.create(name, tt.nodes...)
@@ -72,13 +70,13 @@ func TestBadInputIsToldOnceAndStartsNothing(t *testing.T) {
 			assert.Contains(t, c.Message, tt.want)
 		}
 		p.touch(name)
-		assert.Contains(t, p.oneEvent(name, v1alpha1.ReasonInvalidSpec).Note, tt.want)
+		assert.Contains(t, p.OneEvent(name, v1alpha1.ReasonInvalidSpec).Note, tt.want)
 	}
-	assert.Empty(t, p.jobs())
+	assert.Empty(t, p.Jobs())
 
 	mended := p.flow("unknown")
 	mended.Spec.Flows[1].Dependencies = []string{"a"}
-	require.NoError(t, p.client.Update(t.Context(), mended))
+	require.NoError(t, p.Client.Update(t.Context(), mended))
 	p.waitState("unknown", v1alpha1.StateSucceed)
 }
 
@@ -92,21 +90,21 @@ func TestATemplateMayComeLate(t *testing.T) {
 	ready := meta.FindStatusCondition(flow.Status.Conditions, "Ready")
 	assert.Equal(t, v1alpha1.ReasonJobTemplateNotFound, ready.Reason)
 	assert.Equal(t, `flow "b" waits for JobTemplate "t": spec.flows[1].jobTemplateRef: Not found: "t"`, ready.Message)
-	p.oneEvent("late", v1alpha1.ReasonJobTemplateNotFound)
+	p.OneEvent("late", v1alpha1.ReasonJobTemplateNotFound)
 
-	require.NoError(t, p.client.Create(t.Context(), &v1alpha1.JobTemplate{
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "t"},
+	require.NoError(t, p.Client.Create(t.Context(), &v1alpha1.JobTemplate{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "t"},
 		Spec:       v1alpha1.JobTemplateSpec{JobTemplate: *jobSpec("true")},
 	}))
 	p.waitState("late", v1alpha1.StateSucceed)
-	p.oneEvent("late", v1alpha1.ReasonJobTemplateNotFound)
+	p.OneEvent("late", v1alpha1.ReasonJobTemplateNotFound)
 }
 
 func TestAPassOverAnUnchangedFlowMakesNoRequest(t *testing.T) {
 	p := newPlace(t)
-	webhook.Spare(t, p.namespace)
-	var counted counter
-	p.manage(counted.wrap)
+	webhook.Spare(t, p.Namespace)
+	var counted harness.Requests
+	p.manage(counted.Record)
 
 	p.create("over", node("a", "true"), node("b", "true", "a"))
 	p.waitState("over", v1alpha1.StateSucceed)
@@ -119,36 +117,19 @@ func TestAPassOverAnUnchangedFlowMakesNoRequest(t *testing.T) {
 	for flow, reason := range map[string]string{
 		"over": v1alpha1.ReasonSucceeded, "bad": v1alpha1.ReasonInvalidSpec, "waiting": v1alpha1.ReasonJobTemplateNotFound,
 	} {
-		p.oneEvent(flow, reason) // events are written a moment later
+		p.OneEvent(flow, reason) // events are written a moment later
 	}
-	require.NotEmpty(t, counted.take())
+	require.NotEmpty(t, counted.Take())
 	for _, flow := range []string{"over", "bad", "waiting"} {
 		p.touch(flow)
 		p.touch(flow)
-		assert.Empty(t, counted.take(), flow)
+		assert.Empty(t, counted.Take(), flow)
 	}
 }
 
 func TestARestartedManagerCreatesEachJobOnce(t *testing.T) {
 	p := newPlace(t)
-	w, err := p.client.Watch(t.Context(), &batchv1.JobList{}, client.InNamespace(p.namespace))
-	require.NoError(t, err)
-	t.Cleanup(w.Stop)
-	var mu sync.Mutex
-	created := map[string]map[types.UID]bool{}
-	go func() {
-		for event := range w.ResultChan() {
-			if job, ok := event.Object.(*batchv1.Job); ok && event.Type == watch.Added {
-				mu.Lock()
-				if created[job.Name] == nil {
-					created[job.Name] = map[types.UID]bool{}
-				}
-				created[job.Name][job.UID] = true
-				mu.Unlock()
-			}
-		}
-	}()
-
+	created := harness.CountCreations(t, p.Client, p.Namespace)
 	stop := p.manage()
 	p.create("restarted", node("a", "true"), node("b", "sleep 2", "a"), node("c", "true", "b"), node("d", "true", "a"))
 	for _, running := range []string{"a", "b"} {
@@ -164,12 +145,7 @@ func TestARestartedManagerCreatesEachJobOnce(t *testing.T) {
 		stop = p.manage()
 	}
 	p.waitState("restarted", v1alpha1.StateSucceed)
-	mu.Lock()
-	defer mu.Unlock()
-	assert.Len(t, created, 4)
-	for name, uids := range created {
-		assert.Len(t, uids, 1, name)
-	}
+	assert.Equal(t, map[string]int{"restarted-a": 1, "restarted-b": 1, "restarted-c": 1, "restarted-d": 1}, created.ByName())
 }
 
 func TestAFinishedFlowNeverRunsAgain(t *testing.T) {
@@ -179,12 +155,12 @@ func TestAFinishedFlowNeverRunsAgain(t *testing.T) {
 	brief.JobTemplate.TTLSecondsAfterFinished = ptr.To[int32](0)
 	p.create("over", brief, node("next", "true", "brief"))
 	p.waitState("over", v1alpha1.StateSucceed)
-	eventually(t, "the Job with a TTL is deleted", func() bool { return len(p.jobs()) == 1 })
+	p.Eventually("the Job with a TTL is deleted", func() bool { return len(p.Jobs()) == 1 })
 
-	require.NoError(t, p.client.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(p.namespace), client.PropagationPolicy(metav1.DeletePropagationBackground)))
-	eventually(t, "all Jobs are deleted", func() bool { return len(p.jobs()) == 0 })
+	require.NoError(t, p.Client.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(p.Namespace), client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	p.Eventually("all Jobs are deleted", func() bool { return len(p.Jobs()) == 0 })
 	p.touch("over")
-	assert.Empty(t, p.jobs())
+	assert.Empty(t, p.Jobs())
 	assert.Equal(t, v1alpha1.StateSucceed, p.flow("over").Status.State)
 }
 
@@ -201,7 +177,7 @@ func TestAJobThatTheServerRefuses(t *testing.T) {
 	assert.Contains(t, meta.FindStatusCondition(flow.Status.Conditions, "Ready").Message, "containers[0].image: Required value")
 
 	flow.Spec.Flows[0].JobTemplate.Template.Spec.Containers[0].Image = "busybox:1.28"
-	require.NoError(t, p.client.Update(t.Context(), flow))
+	require.NoError(t, p.Client.Update(t.Context(), flow))
 	flow = p.waitState("refused", v1alpha1.StateSucceed)
 	assert.Nil(t, meta.FindStatusCondition(flow.Status.Conditions, "Stalled"))
 }

@@ -1,25 +1,22 @@
 package jobflow
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/jobflow"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 )
 
 func TestExampleRunsInDependencyOrder(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "example.yaml")
+	p.Apply(examples + "example.yaml")
 	flow := p.waitState("jobflow-example", v1alpha1.StateSucceed)
 
 	pods := p.pods("jobflow-example")
@@ -38,12 +35,12 @@ func TestExampleRunsInDependencyOrder(t *testing.T) {
 			assert.Equal(t, strings.Replace(key, "key", "value", 1), pod.Labels[key])
 			assert.Equal(t, strings.Replace(key, "key", "value", 1), pod.Annotations[key])
 		}
-		assert.Equal(t, node.Name+" FOO=bar QUE=pasa", p.logs("jobflow-example-"+node.Name))
+		assert.Equal(t, node.Name+" FOO=bar QUE=pasa", p.Logs("job/jobflow-example-"+node.Name))
 	}
-	p.oneEvent("jobflow-example", v1alpha1.ReasonStarted)
-	p.oneEvent("jobflow-example", v1alpha1.ReasonSucceeded)
+	p.OneEvent("jobflow-example", v1alpha1.ReasonStarted)
+	p.OneEvent("jobflow-example", v1alpha1.ReasonSucceeded)
 
-	out, err := p.kubectl("get", "jf")
+	out, err := p.Kubectl("get", "jf")
 	require.NoError(t, err, out)
 	lines := strings.Split(out, "\n")
 	assert.Equal(t, []string{"NAME", "STATUS", "PROGRESS", "AGE"}, strings.Fields(lines[0]))
@@ -53,8 +50,8 @@ func TestExampleRunsInDependencyOrder(t *testing.T) {
 func TestExampleWithAnError(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "error.yaml")
-	out, err := p.kubectl("wait", "--for=condition=Failed", "--timeout=90s", "jobflow/jobflow-example-error")
+	p.Apply(examples + "error.yaml")
+	out, err := p.Kubectl("wait", "--for=condition=Failed", "--timeout=90s", "jobflow/jobflow-example-error")
 	require.NoError(t, err, out)
 
 	flow := p.flow("jobflow-example-error")
@@ -62,21 +59,21 @@ func TestExampleWithAnError(t *testing.T) {
 	assert.Equal(t, map[string]v1alpha1.FlowState{
 		"job1": v1alpha1.FlowSucceed, "job2-error-container": v1alpha1.FlowFailed, "job3": v1alpha1.FlowSkipped, "job4": v1alpha1.FlowSucceed,
 	}, statesOf(flow))
-	assert.ElementsMatch(t, []string{"jobflow-example-error-job1", "jobflow-example-error-job2-error-container", "jobflow-example-error-job4"}, p.jobs())
-	failed := p.oneEvent("jobflow-example-error", v1alpha1.ReasonJobFailed)
+	assert.ElementsMatch(t, []string{"jobflow-example-error-job1", "jobflow-example-error-job2-error-container", "jobflow-example-error-job4"}, p.Jobs())
+	failed := p.OneEvent("jobflow-example-error", v1alpha1.ReasonJobFailed)
 	assert.Equal(t, "jobflow-example-error-job2-error-container", failed.Related.Name)
-	assert.Contains(t, p.oneEvent("jobflow-example-error", v1alpha1.ReasonFailed).Note, "job2-error-container failed: BackoffLimitExceeded")
+	assert.Contains(t, p.OneEvent("jobflow-example-error", v1alpha1.ReasonFailed).Note, "job2-error-container failed: BackoffLimitExceeded")
 }
 
 func TestExampleWithAJobTemplate(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "jobtemplate.yaml")
+	p.Apply(examples + "jobtemplate.yaml")
 	p.waitState("jobflow-example-jobtemplate", v1alpha1.StateSucceed)
-	assert.Equal(t, "hello bar", p.logs("jobflow-example-jobtemplate-second"))
-	assert.Equal(t, "own template with FOO=bar", p.logs("jobflow-example-jobtemplate-own"))
+	assert.Equal(t, "hello bar", p.Logs("job/jobflow-example-jobtemplate-second"))
+	assert.Equal(t, "own template with FOO=bar", p.Logs("job/jobflow-example-jobtemplate-own"))
 	assert.Equal(t, "greeters", p.pods("jobflow-example-jobtemplate")["first"].Labels["team"], "labels of the template are kept")
-	out, err := p.kubectl("get", "job", "jobflow-example-jobtemplate-first", "-o", `jsonpath={.metadata.annotations.api\.practice\.com/job-template} {.spec.backoffLimit}`)
+	out, err := p.Kubectl("get", "job", "jobflow-example-jobtemplate-first", "-o", `jsonpath={.metadata.annotations.api\.practice\.com/job-template} {.spec.backoffLimit}`)
 	require.NoError(t, err)
 	assert.Equal(t, "greeter 2", out)
 }
@@ -84,21 +81,30 @@ func TestExampleWithAJobTemplate(t *testing.T) {
 func TestExampleWithAShareVolume(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "sharevolume.yaml")
+	p.Apply(examples + "sharevolume.yaml")
 	p.waitState("jobflow-example-sharevolume", v1alpha1.StateSucceed)
-	assert.Equal(t, "written by the first Job", p.logs("jobflow-example-sharevolume-read"))
+	assert.Equal(t, "written by the first Job", p.Logs("job/jobflow-example-sharevolume-read"))
+}
+
+// A pod that is evicted is made anew, and the flow goes on: see test/e2e for drained nodes.
+func TestExampleThatSurvivesDrainedNodes(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.Apply(examples + "drained.yaml")
+	p.waitState("jobflow-example-drained", v1alpha1.StateSucceed)
+	assert.Equal(t, "report follows", p.Logs("job/jobflow-example-drained-report"))
 }
 
 func TestExampleOnOneNode(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "samenode.yaml")
+	p.Apply(examples + "samenode.yaml")
 	p.waitState("jobflow-example-samenode", v1alpha1.StateSucceed)
 	for _, node := range []string{"left", "right", "join"} {
-		assert.Equal(t, node+" runs on node-2", p.logs("jobflow-example-samenode-"+node))
+		assert.Equal(t, node+" runs on node-2", p.Logs("job/jobflow-example-samenode-"+node))
 	}
 	scheduled := p.pods("jobflow-example-samenode")["left"]
-	out, err := p.kubectl("get", "events", "--field-selector", "reason=Scheduled,involvedObject.name="+scheduled.Name)
+	out, err := p.Kubectl("get", "events", "--field-selector", "reason=Scheduled,involvedObject.name="+scheduled.Name)
 	require.NoError(t, err)
 	assert.Contains(t, out, "Successfully assigned", "by the scheduler")
 }
@@ -114,28 +120,28 @@ func statesOf(flow *v1alpha1.JobFlow) map[string]v1alpha1.FlowState {
 func TestExampleWithExpressions(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "when.yaml")
+	p.Apply(examples + "when.yaml")
 	flow := p.waitState("jobflow-example-when", v1alpha1.StateFailed)
 	assert.Equal(t, map[string]v1alpha1.FlowState{
 		"pick": "Succeed", "on-gpu": "Skipped", "on-cpu": "Succeed", "report": "Succeed", "check": "Failed", "repair": "Succeed",
 	}, statesOf(flow))
-	assert.Equal(t, "on-cpu computes", p.logs("jobflow-example-when-on-cpu"))
-	assert.Equal(t, "report: one of them computed", p.logs("jobflow-example-when-report"))
-	assert.Equal(t, "repair mends it", p.logs("jobflow-example-when-repair"))
-	assert.Len(t, p.jobs(), 5)
-	assert.Contains(t, p.oneEvent("jobflow-example-when", v1alpha1.ReasonFailed).Note, "check failed: BackoffLimitExceeded")
+	assert.Equal(t, "on-cpu computes", p.Logs("job/jobflow-example-when-on-cpu"))
+	assert.Equal(t, "report: one of them computed", p.Logs("job/jobflow-example-when-report"))
+	assert.Equal(t, "repair mends it", p.Logs("job/jobflow-example-when-repair"))
+	assert.Len(t, p.Jobs(), 5)
+	assert.Contains(t, p.OneEvent("jobflow-example-when", v1alpha1.ReasonFailed).Note, "check failed: BackoffLimitExceeded")
 }
 
 func TestExampleWithItems(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "foreach.yaml")
+	p.Apply(examples + "foreach.yaml")
 	flow := p.waitState("jobflow-example-foreach", v1alpha1.StateSucceed)
-	assert.Equal(t, "0: hello Ada", p.logs("jobflow-example-foreach-greet-0"))
-	assert.Equal(t, "1: hello Grace", p.logs("jobflow-example-foreach-greet-1"))
-	assert.Equal(t, "2: hello Mary", p.logs("jobflow-example-foreach-greet-2"))
-	assert.Equal(t, `greeted ["Ada", "Grace", "Mary"]`, p.logs("jobflow-example-foreach-done"))
-	assert.Len(t, p.jobs(), 5)
+	assert.Equal(t, "0: hello Ada", p.Logs("job/jobflow-example-foreach-greet-0"))
+	assert.Equal(t, "1: hello Grace", p.Logs("job/jobflow-example-foreach-greet-1"))
+	assert.Equal(t, "2: hello Mary", p.Logs("job/jobflow-example-foreach-greet-2"))
+	assert.Equal(t, `greeted ["Ada", "Grace", "Mary"]`, p.Logs("job/jobflow-example-foreach-done"))
+	assert.Len(t, p.Jobs(), 5)
 	assert.Equal(t, "3/3", flow.Status.Progress)
 	assert.Equal(t, "3 of 3 items succeeded", flow.Status.Flows[1].Message)
 }
@@ -144,51 +150,39 @@ func TestExampleWithFinally(t *testing.T) {
 	const name = "jobflow-example-finally"
 	p := newPlace(t)
 	p.manage()
-	p.apply(examples + "finally.yaml")
+	p.Apply(examples + "finally.yaml")
 	flow := p.waitState(name, v1alpha1.StateFailed)
 	assert.Equal(t, map[string]v1alpha1.FlowState{
 		"prepare": "Succeed", "work": "Failed", "publish": "Skipped", "notify": "Succeed", "celebrate": "Skipped",
 	}, statesOf(flow))
-	assert.Equal(t, "the flow came to Failed; failed: work", p.logs(name+"-notify"))
+	assert.Equal(t, "the flow came to Failed; failed: work", p.Logs("job/"+name+"-notify"))
 
-	out, err := p.kubectl("patch", "jobflow", name, "--type=json", "-p", `[
+	out, err := p.Kubectl("patch", "jobflow", name, "--type=json", "-p", `[
 	  {"op": "add", "path": "/spec/globalParams", "value": {"env": [{"name": "MENDED", "value": "yes"}]}},
 	  {"op": "add", "path": "/spec/retry", "value": 1}]`)
 	require.NoError(t, err, out)
 	flow = p.waitState(name, v1alpha1.StateSucceed)
-	assert.Equal(t, "work is done", p.logs(name+"-work-r1"))
-	assert.Equal(t, "the flow came to Succeed; failed: nothing", p.logs(name+"-notify-r1"))
-	assert.Equal(t, "hooray", p.logs(name+"-celebrate-r1"))
+	assert.Equal(t, "work is done", p.Logs("job/"+name+"-work-r1"))
+	assert.Equal(t, "the flow came to Succeed; failed: nothing", p.Logs("job/"+name+"-notify-r1"))
+	assert.Equal(t, "hooray", p.Logs("job/"+name+"-celebrate-r1"))
 	assert.ElementsMatch(t, []string{
 		name + "-prepare", name + "-work", name + "-notify",
 		name + "-work-r1", name + "-publish-r1", name + "-notify-r1", name + "-celebrate-r1",
-	}, p.jobs(), "prepare ran once")
+	}, p.Jobs(), "prepare ran once")
 	assert.EqualValues(t, 2, flow.Status.Flows[1].Attempts)
-	p.oneEvent(name, v1alpha1.ReasonRetried)
+	p.OneEvent(name, v1alpha1.ReasonRetried)
 }
 
 // The seed's example is accepted as it is, by both kinds of apply, and nothing of it is dropped.
 func TestSeedsExampleIsAccepted(t *testing.T) {
-	text, err := os.ReadFile(examples + "testdata/seed.yaml")
-	require.NoError(t, err)
-	var seed map[string]any
-	require.NoError(t, yaml.Unmarshal(text, &seed))
-	for _, how := range [][]string{{"apply"}, {"apply", "--server-side"}, {"create", "--validate=strict"}} {
+	for _, how := range harness.WaysToApply {
 		t.Run(strings.Join(how, " "), func(t *testing.T) {
 			p := newPlace(t)
-			out, err := p.kubectl(append(how, "-f", examples+"testdata/seed.yaml")...)
-			require.NoError(t, err, out)
-			assert.NotContains(t, out, "Warning")
-
-			stored := &unstructured.Unstructured{}
-			stored.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("JobFlow"))
-			require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "jobflow-example"}, stored))
-			assert.Subset(t, stored.Object["spec"], seed["spec"])
-
+			p.AcceptsAll(examples+"testdata/seed.yaml", how)
 			p.manage()
 			p.waitState("jobflow-example", v1alpha1.StateRunning)
-			eventually(t, "its first Jobs", func() bool { return len(p.jobs()) == 2 })
-			assert.ElementsMatch(t, []string{jobflow.JobName("jobflow-example", "job1"), jobflow.JobName("jobflow-example", "job4")}, p.jobs())
+			p.Eventually("its first Jobs", func() bool { return len(p.Jobs()) == 2 })
+			assert.ElementsMatch(t, []string{jobflow.JobName("jobflow-example", "job1"), jobflow.JobName("jobflow-example", "job4")}, p.Jobs())
 		})
 	}
 }

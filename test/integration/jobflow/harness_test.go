@@ -1,126 +1,53 @@
 package jobflow
 
 import (
-	"context"
-	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/jobflow"
-	"github.com/armature-dev/armature/test/integration/internal/webhook"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
 const (
-	patience  = 90 * time.Second
-	pollEvery = 50 * time.Millisecond
-	root      = "../../.."
-	examples  = root + "/examples/jobflow/"
+	patience = 90 * time.Second
+	examples = "../../../examples/jobflow/"
 )
 
 // place is a test's namespace on the cluster.
-type place struct {
-	t         *testing.T
-	client    client.WithWatch
-	scheme    *runtime.Scheme
-	namespace string
-}
+type place struct{ *harness.Place }
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	testcluster.InstallCRDs(t, "config/crd")
-	webhook.Serve(t)
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
-	c, err := client.NewWithWatch(testcluster.Config(t), client.Options{Scheme: scheme})
-	require.NoError(t, err)
-	return &place{t: t, client: c, scheme: scheme, namespace: testcluster.Namespace(t)}
+	return &place{harness.New(t, "JobFlow", patience)}
 }
 
 // manage runs a manager for the namespace until stop is called or the test ends.
 func (p *place) manage(change ...func(*rest.Config)) (stop func()) {
-	p.t.Helper()
-	config := testcluster.OperatorConfig(p.t, "jobflow")
-	for _, f := range change {
-		f(config)
-	}
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:  p.scheme,
-		Metrics: server.Options{BindAddress: "0"},
-		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{p.namespace: {}}},
-		Client:  client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
-	})
-	require.NoError(p.t, err)
-	again := ptr.To(true) // the same controller, in another manager of this process
-	require.NoError(p.t, jobflow.Setup(mgr, func(o *controller.Options) { o.SkipNameValidation = again }))
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			p.t.Errorf("manager: %v", err)
-		}
-	})
-	p.t.Cleanup(stop)
-	return stop
-}
-
-// kubectl runs devcluster's kubectl in the namespace.
-func (p *place) kubectl(args ...string) (string, error) {
-	p.t.Helper()
-	binary := os.Getenv("DEVCLUSTER_BIN")
-	if binary == "" {
-		binary = filepath.Join(root, "bin", "devcluster")
-	}
-	args = append([]string{"kubectl", "--kubeconfig", testcluster.Kubeconfig(p.t), "-n", p.namespace}, args...)
-	out, err := exec.CommandContext(p.t.Context(), binary, args...).CombinedOutput()
-	return string(out), err
-}
-
-// apply runs kubectl apply on a file.
-func (p *place) apply(file string) {
-	p.t.Helper()
-	out, err := p.kubectl("apply", "-f", file)
-	require.NoError(p.t, err, out)
+	p.T.Helper()
+	mgr := p.NewManager(testcluster.OperatorConfig(p.T, "jobflow"), p.Options(), change...)
+	require.NoError(p.T, jobflow.Setup(mgr))
+	return p.Start(mgr)
 }
 
 // flow returns a flow of a name as it is now.
 func (p *place) flow(name string) *v1alpha1.JobFlow {
-	p.t.Helper()
+	p.T.Helper()
 	flow := &v1alpha1.JobFlow{}
-	require.NoError(p.t, p.client.Get(context.Background(), client.ObjectKey{Namespace: p.namespace, Name: name}, flow))
+	p.Get(name, flow)
 	return flow
 }
 
 // wait waits until a flow is as wanted.
 func (p *place) wait(name, what string, done func(*v1alpha1.JobFlow) bool) *v1alpha1.JobFlow {
-	p.t.Helper()
+	p.T.Helper()
 	var flow *v1alpha1.JobFlow
-	eventually(p.t, what, func() bool {
+	p.Eventually(what, func() bool {
 		flow = p.flow(name)
 		return done(flow)
 	}, func() any { return flow.Status })
@@ -129,146 +56,24 @@ func (p *place) wait(name, what string, done func(*v1alpha1.JobFlow) bool) *v1al
 
 // waitState waits until a flow is in a state.
 func (p *place) waitState(name string, state v1alpha1.State) *v1alpha1.JobFlow {
-	p.t.Helper()
+	p.T.Helper()
 	return p.wait(name, name+" is "+string(state), func(f *v1alpha1.JobFlow) bool { return f.Status.State == state })
-}
-
-// eventually polls on the test's goroutine, so that what it calls may fail the test.
-func eventually(t *testing.T, what string, done func() bool, show ...func() any) {
-	t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-deadline:
-			for _, f := range show {
-				t.Logf("%+v", f())
-			}
-			require.FailNow(t, "not in time: "+what)
-		case <-tick.C:
-		}
-	}
-}
-
-// jobs returns the names of all Jobs.
-func (p *place) jobs() []string {
-	p.t.Helper()
-	var list batchv1.JobList
-	require.NoError(p.t, p.client.List(context.Background(), &list, client.InNamespace(p.namespace)))
-	var names []string
-	for _, job := range list.Items {
-		names = append(names, job.Name)
-	}
-	return names
-}
-
-// pods returns a flow's pods by node of the graph.
-func (p *place) pods(flow string) map[string]corev1.Pod {
-	p.t.Helper()
-	var list corev1.PodList
-	require.NoError(p.t, p.client.List(context.Background(), &list, client.InNamespace(p.namespace), client.MatchingLabels{jobflow.LabelJobFlow: flow}))
-	pods := map[string]corev1.Pod{}
-	for _, pod := range list.Items {
-		name := pod.Labels[jobflow.LabelFlow]
-		require.NotContains(p.t, pods, name, "a second pod of flow %s", name)
-		pods[name] = pod
-	}
-	return pods
-}
-
-// logs returns what the Job of a name printed.
-func (p *place) logs(job string) string {
-	p.t.Helper()
-	out, err := p.kubectl("logs", "job/"+job)
-	require.NoError(p.t, err, out)
-	return strings.TrimSpace(out)
-}
-
-// events returns the events about a flow with a reason.
-func (p *place) events(flow, reason string) []eventsv1.Event {
-	p.t.Helper()
-	var list eventsv1.EventList
-	require.NoError(p.t, p.client.List(context.Background(), &list, client.InNamespace(p.namespace)))
-	var found []eventsv1.Event
-	for _, e := range list.Items {
-		if e.Regarding.Kind == "JobFlow" && e.Regarding.Name == flow && e.Reason == reason {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
-// oneEvent returns the one event about a flow with a reason, once it is there.
-func (p *place) oneEvent(flow, reason string) eventsv1.Event {
-	p.t.Helper()
-	eventually(p.t, "event "+reason+" about "+flow, func() bool { return len(p.events(flow, reason)) > 0 })
-	found := p.events(flow, reason)
-	require.Len(p.t, found, 1)
-	require.Nil(p.t, found[0].Series, "the event was repeated")
-	return found[0]
-}
-
-// reconciles returns how many passes the operators of this process have made.
-func reconciles(t *testing.T) float64 {
-	t.Helper()
-	families, err := metrics.Registry.Gather()
-	require.NoError(t, err)
-	total := 0.0
-	for _, family := range families {
-		if family.GetName() != "controller_runtime_reconcile_total" {
-			continue
-		}
-		for _, m := range family.GetMetric() {
-			for _, label := range m.GetLabel() {
-				if label.GetName() == "controller" && label.GetValue() == jobflow.Name {
-					total += m.GetCounter().GetValue()
-				}
-			}
-		}
-	}
-	return total
 }
 
 // touch makes the operator look at a flow again, without changing what it says.
 func (p *place) touch(name string) {
-	p.t.Helper()
-	before := reconciles(p.t)
-	flow := p.flow(name)
-	changed := flow.DeepCopy()
-	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, "touched", time.Now().Format(time.RFC3339Nano))
-	require.NoError(p.t, p.client.Patch(p.t.Context(), changed, client.MergeFrom(flow)))
-	eventually(p.t, "a pass", func() bool { return reconciles(p.t) > before })
+	p.T.Helper()
+	p.Touch(jobflow.Name, p.flow(name))
 }
 
-// counter counts the requests of a client, but for watches.
-type counter struct {
-	mu       sync.Mutex
-	requests []string
+// pods returns a flow's pods by node of the graph.
+func (p *place) pods(flow string) map[string]corev1.Pod {
+	p.T.Helper()
+	pods := map[string]corev1.Pod{}
+	for _, pod := range p.PodsWith(jobflow.LabelJobFlow, flow) {
+		name := pod.Labels[jobflow.LabelFlow]
+		require.NotContains(p.T, pods, name, "a second pod of flow %s", name)
+		pods[name] = pod
+	}
+	return pods
 }
-
-func (c *counter) wrap(config *rest.Config) {
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			if r.URL.Query().Get("watch") == "" {
-				c.mu.Lock()
-				c.requests = append(c.requests, r.Method+" "+r.URL.Path)
-				c.mu.Unlock()
-			}
-			return next.RoundTrip(r)
-		})
-	})
-}
-
-// take returns the requests since it was last called.
-func (c *counter) take() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	taken := c.requests
-	c.requests = nil
-	return taken
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -18,36 +18,32 @@ import (
 
 // run creates a JobFlow.
 func (p *place) run(name string, spec v1alpha1.JobFlowSpec) {
-	p.t.Helper()
-	require.NoError(p.t, p.client.Create(p.t.Context(), &v1alpha1.JobFlow{
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name}, Spec: spec,
+	p.T.Helper()
+	require.NoError(p.T, p.Client.Create(p.T.Context(), &v1alpha1.JobFlow{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name}, Spec: spec,
 	}))
 }
 
 // edit changes a flow's spec, as a user does.
 func (p *place) edit(name string, change func(*v1alpha1.JobFlowSpec)) {
-	p.t.Helper()
-	eventually(p.t, "the edit is taken", func() bool {
+	p.T.Helper()
+	p.RetryOnConflict("the edit is taken", func() error {
 		flow := p.flow(name)
 		change(&flow.Spec)
-		err := p.client.Update(p.t.Context(), flow)
-		if !apierrors.IsConflict(err) {
-			require.NoError(p.t, err)
-		}
-		return err == nil
+		return p.Client.Update(p.T.Context(), flow)
 	})
 }
 
 func (p *place) job(name string) *batchv1.Job {
-	p.t.Helper()
+	p.T.Helper()
 	job := &batchv1.Job{}
-	require.NoError(p.t, p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, job))
+	p.Get(name, job)
 	return job
 }
 
 // waitFlow waits until one of a JobFlow's flows is in a state.
 func (p *place) waitFlow(name, flow string, state v1alpha1.FlowState) {
-	p.t.Helper()
+	p.T.Helper()
 	p.wait(name, flow+" is "+string(state), func(f *v1alpha1.JobFlow) bool { return statesOf(f)[flow] == state })
 }
 
@@ -64,7 +60,7 @@ func TestSuspendedFlowsStopAndGoOn(t *testing.T) {
 	p.run("s", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", `test -n "$GO" || sleep 600`), node("b", "true", "a")}})
 	p.waitFlow("s", "a", v1alpha1.FlowRunning)
 	p.edit("s", func(s *v1alpha1.JobFlowSpec) { s.Suspend = true })
-	eventually(t, "the Job is suspended", func() bool {
+	p.Eventually("the Job is suspended", func() bool {
 		for _, c := range p.job("s-a").Status.Conditions {
 			if c.Type == batchv1.JobSuspended && c.Status == "True" {
 				return true
@@ -76,10 +72,10 @@ func TestSuspendedFlowsStopAndGoOn(t *testing.T) {
 	assert.Nil(t, flow.Status.ActiveSince)
 
 	p.edit("s", func(s *v1alpha1.JobFlowSpec) { s.Suspend = false })
-	eventually(t, "the Job is resumed", func() bool { return !*p.job("s-a").Spec.Suspend && p.job("s-a").Status.Active == 1 })
+	p.Eventually("the Job is resumed", func() bool { return !*p.job("s-a").Spec.Suspend && p.job("s-a").Status.Active == 1 })
 	assert.NotContains(t, p.job("s-a").Annotations, jobflow.AnnotationSuspended)
-	p.oneEvent("s", v1alpha1.ReasonSuspended)
-	p.oneEvent("s", v1alpha1.ReasonResumed)
+	p.OneEvent("s", v1alpha1.ReasonSuspended)
+	p.OneEvent("s", v1alpha1.ReasonResumed)
 }
 
 func TestTerminatedFlowsEnd(t *testing.T) {
@@ -94,8 +90,8 @@ func TestTerminatedFlowsEnd(t *testing.T) {
 	flow := p.waitState("t", v1alpha1.StateFailed)
 	assert.Equal(t, map[string]v1alpha1.FlowState{"a": "Failed", "b": "Skipped", "last": "Succeed"}, statesOf(flow))
 	assert.Equal(t, v1alpha1.ReasonTerminated, reasonOf(flow, v1alpha1.ConditionFailed))
-	assert.Equal(t, []string{"t-last"}, p.jobs(), "the active Job was deleted")
-	assert.Equal(t, "Failed a", p.logs("t-last"))
+	assert.Equal(t, []string{"t-last"}, p.Jobs(), "the active Job was deleted")
+	assert.Equal(t, "Failed a", p.Logs("job/t-last"))
 }
 
 func TestAFlowsDeadlineHoldsWhileNoOneIsThere(t *testing.T) {
@@ -106,11 +102,11 @@ func TestAFlowsDeadlineHoldsWhileNoOneIsThere(t *testing.T) {
 	stop()
 	since := p.flow("d").Status.ActiveSince
 	require.NotNil(t, since)
-	eventually(t, "the deadline has passed", func() bool { return metav1.Now().Sub(since.Time).Seconds() > 3 })
+	p.Eventually("the deadline has passed", func() bool { return metav1.Now().Sub(since.Time).Seconds() > 3 })
 	p.manage()
 	flow := p.waitState("d", v1alpha1.StateFailed)
 	assert.Equal(t, v1alpha1.ReasonDeadlineExceeded, reasonOf(flow, v1alpha1.ConditionFailed))
-	assert.Empty(t, p.jobs())
+	assert.Empty(t, p.Jobs())
 }
 
 func TestWhatIsLeftOfAFlow(t *testing.T) {
@@ -122,8 +118,8 @@ func TestWhatIsLeftOfAFlow(t *testing.T) {
 	p.run("gone", v1alpha1.JobFlowSpec{Flows: flows, TTLSecondsAfterFinished: ptr.To[int32](0)})
 	p.waitState("failed", v1alpha1.StateFailed)
 	p.waitState("none", v1alpha1.StateFailed)
-	eventually(t, "one Job is left", func() bool { names := p.jobs(); return len(names) == 1 && names[0] == "failed-bad" })
-	err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "gone"}, &v1alpha1.JobFlow{})
+	p.Eventually("one Job is left", func() bool { names := p.Jobs(); return len(names) == 1 && names[0] == "failed-bad" })
+	err := p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "gone"}, &v1alpha1.JobFlow{})
 	assert.True(t, apierrors.IsNotFound(err), "%v", err)
 }
 
@@ -139,10 +135,10 @@ func TestEditsOfAFlowUnderWay(t *testing.T) {
 	assert.Contains(t, meta.FindStatusCondition(flow.Status.Conditions, v1alpha1.ConditionEditRefused).Message,
 		`flow "a": spec.flows[1].jobTemplate: Forbidden: it has been started`)
 	p.waitState("e", v1alpha1.StateSucceed)
-	assert.Equal(t, "after", p.logs("e-b"))
-	assert.Equal(t, "new", p.logs("e-new"))
-	assert.ElementsMatch(t, []string{"e-a", "e-b", "e-new"}, p.jobs())
-	p.oneEvent("e", v1alpha1.ReasonEditRefused)
+	assert.Equal(t, "after", p.Logs("job/e-b"))
+	assert.Equal(t, "new", p.Logs("job/e-new"))
+	assert.ElementsMatch(t, []string{"e-a", "e-b", "e-new"}, p.Jobs())
+	p.OneEvent("e", v1alpha1.ReasonEditRefused)
 }
 
 func TestSuccessorsDoNotWaitForTheJobController(t *testing.T) {
@@ -150,7 +146,7 @@ func TestSuccessorsDoNotWaitForTheJobController(t *testing.T) {
 	p.manage()
 	for end, early := range map[v1alpha1.EndOfJob]bool{v1alpha1.EndOfJobPods: true, v1alpha1.EndOfJobCondition: false} {
 		name := map[bool]string{true: "early", false: "late"}[early]
-		w, err := p.client.Watch(t.Context(), &batchv1.JobList{}, client.InNamespace(p.namespace))
+		w, err := p.Client.Watch(t.Context(), &batchv1.JobList{}, client.InNamespace(p.Namespace))
 		require.NoError(t, err)
 		p.run(name, v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "true"), node("b", "true", "a")}, EndOfJob: end})
 		completed := false

@@ -3,7 +3,6 @@ package manager
 import (
 	"context"
 	"os/exec"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,26 +11,13 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/test/integration/internal/binary"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
 )
-
-func newClient(t *testing.T) client.WithWatch {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
-	c, err := client.NewWithWatch(testcluster.Config(t), client.Options{Scheme: scheme})
-	require.NoError(t, err)
-	return c
-}
 
 func node(name, script string, dependencies ...string) v1alpha1.Flow {
 	return v1alpha1.Flow{Name: name, Dependencies: dependencies, JobTemplate: &batchv1.JobSpec{
@@ -39,47 +25,6 @@ func node(name, script string, dependencies ...string) v1alpha1.Flow {
 			Name: "main", Image: "busybox:1.28", Command: []string{"sh", "-c", script},
 		}}}},
 	}}
-}
-
-// creations counts how often each Job of a namespace was created.
-type creations struct {
-	mu   sync.Mutex
-	uids map[string]map[types.UID]bool
-}
-
-func countCreations(t *testing.T, c client.WithWatch, namespace string) *creations {
-	t.Helper()
-	w, err := c.Watch(t.Context(), &batchv1.JobList{}, client.InNamespace(namespace))
-	require.NoError(t, err)
-	t.Cleanup(w.Stop)
-	counted := &creations{uids: map[string]map[types.UID]bool{}}
-	go func() {
-		for ev := range w.ResultChan() {
-			if job, ok := ev.Object.(*batchv1.Job); ok && ev.Type != watch.Deleted {
-				counted.add(job)
-			}
-		}
-	}()
-	return counted
-}
-
-func (c *creations) add(job *batchv1.Job) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.uids[job.Name] == nil {
-		c.uids[job.Name] = map[types.UID]bool{}
-	}
-	c.uids[job.Name][job.UID] = true
-}
-
-func (c *creations) byName() map[string]int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	counts := map[string]int{}
-	for name, uids := range c.uids {
-		counts[name] = len(uids)
-	}
-	return counts
 }
 
 func managerArgs(t *testing.T, namespace string) []string {
@@ -90,8 +35,8 @@ func managerArgs(t *testing.T, namespace string) []string {
 // A manager that is killed in the middle of a flow, and started again, ends the flow as if nothing had happened.
 func TestKilledManagerEndsTheFlowTheSame(t *testing.T) {
 	testcluster.InstallCRDs(t, "config/crd")
-	c, namespace := newClient(t), testcluster.Namespace(t)
-	created := countCreations(t, c, namespace)
+	c, namespace := testcluster.Client(t, v1alpha1.AddToScheme), testcluster.Namespace(t)
+	created := harness.CountCreations(t, c, namespace)
 
 	flow := &v1alpha1.JobFlow{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "killed"},
@@ -109,7 +54,7 @@ func TestKilledManagerEndsTheFlowTheSame(t *testing.T) {
 	waitFor(t, c, flow, "the flow succeeds", func() bool { return flow.Status.State == v1alpha1.StateSucceed })
 
 	assert.Equal(t, map[string]int{"killed-a": 1, "killed-b": 1, "killed-c": 1, "killed-d": 1, "killed-e": 1},
-		created.byName(), "each Job was created once")
+		created.ByName(), "each Job was created once")
 }
 
 func stateOf(flow *v1alpha1.JobFlow, name string) v1alpha1.FlowState {
@@ -131,7 +76,7 @@ func waitFor(t *testing.T, c client.Client, flow *v1alpha1.JobFlow, what string,
 // armature watch follows a flow to its end, says each change, and tells by its exit code how it ended.
 func TestWatch(t *testing.T) {
 	testcluster.InstallCRDs(t, "config/crd")
-	c, namespace := newClient(t), testcluster.Namespace(t)
+	c, namespace := testcluster.Client(t, v1alpha1.AddToScheme), testcluster.Namespace(t)
 	binary.Start(t, managerArgs(t, namespace)...)
 	good := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "good"},
 		Spec: v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "true"), node("b", "true", "a")}}}

@@ -38,8 +38,7 @@ func TestPages(t *testing.T) {
 			t.Parallel()
 			testcluster.InstallCRDs(t, "config/crd")
 			namespace := testcluster.Namespace(t)
-			binary.Start(t, "manager", "--kubeconfig", testcluster.Kubeconfig(t), "--watch-namespaces", namespace,
-				"--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect=false")
+			binary.StartManager(t, namespace)
 			shell := shellFor(t, t.TempDir(), namespace)
 			t.Cleanup(func() { shell.run(t, step{command: "kubectl delete fluxsetups --all"}, true) })
 			play(t, shell, page, nil)

@@ -56,8 +56,8 @@ func TestWhatSomeoneChangesIsPutBack(t *testing.T) {
 		{beside, func() { beside.Spec.Replicas = ptr.To[int32](0) }, func() bool { return *beside.Spec.Replicas == 1 }},
 	} {
 		p.edit(one.obj, one.change)
-		eventually(t, one.obj.GetName()+" is as before", func() bool {
-			require.NoError(t, p.client.Get(t.Context(), client.ObjectKeyFromObject(one.obj), one.obj))
+		p.Eventually(one.obj.GetName()+" is as before", func() bool {
+			require.NoError(t, p.Client.Get(t.Context(), client.ObjectKeyFromObject(one.obj), one.obj))
 			return one.isBack()
 		})
 	}
@@ -65,26 +65,22 @@ func TestWhatSomeoneChangesIsPutBack(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(c.Spec.Flux.Environment["STANDIN"], "go"), nil, 0o644))
 	p.waitState("kept", v1alpha1.MiniClusterStateSucceeded)
 	for _, obj := range []client.Object{scripts, service, secret, beside} {
-		eventually(t, obj.GetName()+" goes", func() bool {
-			return apierrors.IsNotFound(p.client.Get(t.Context(), client.ObjectKeyFromObject(obj), obj))
+		p.Eventually(obj.GetName()+" goes", func() bool {
+			return apierrors.IsNotFound(p.Client.Get(t.Context(), client.ObjectKeyFromObject(obj), obj))
 		})
 	}
 }
 
 func (p *place) meta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: p.namespace, Name: name}
+	return metav1.ObjectMeta{Namespace: p.Namespace, Name: name}
 }
 
 // edit changes an object, as someone with kubectl would.
 func (p *place) edit(obj client.Object, change func()) {
-	p.t.Helper()
-	eventually(p.t, "a change of "+obj.GetName(), func() bool {
-		require.NoError(p.t, p.client.Get(p.t.Context(), client.ObjectKeyFromObject(obj), obj))
+	p.T.Helper()
+	p.RetryOnConflict("a change of "+obj.GetName(), func() error {
+		require.NoError(p.T, p.Client.Get(p.T.Context(), client.ObjectKeyFromObject(obj), obj))
 		change()
-		err := p.client.Update(p.t.Context(), obj)
-		if !apierrors.IsConflict(err) {
-			require.NoError(p.t, err)
-		}
-		return err == nil
+		return p.Client.Update(p.T.Context(), obj)
 	})
 }

@@ -27,9 +27,9 @@ func TestAFailureIsAFailure(t *testing.T) {
 	assert.Equal(t, ptr.To[int32](3), c.Status.ExitCode)
 	assert.Zero(t, c.Status.Restarts, "backoffLimit is 0")
 	assert.Equal(t, v1alpha1.ReasonLeaderFailed, condition(t, c, v1alpha1.ConditionFailed).Reason)
-	assert.Contains(t, p.oneEvent("fails", v1alpha1.ReasonLeaderFailed).Note, "ended with exit code 3")
+	assert.Contains(t, p.OneEvent("fails", v1alpha1.ReasonLeaderFailed).Note, "ended with exit code 3")
 	assert.Contains(t, p.logs("fails"), "broken", "the log is kept")
-	eventually(t, "no pod is left running", func() bool { return len(p.pods("fails")) == 0 })
+	p.Eventually("no pod is left running", func() bool { return len(p.pods("fails")) == 0 })
 
 	p.create("killed", 2, "kill -9 $$")
 	c = p.waitState("killed", v1alpha1.MiniClusterStateFailed)
@@ -59,7 +59,7 @@ func TestAFailureWithoutAnOperator(t *testing.T) {
 	p.wait("alone", "it runs", func(c *v1alpha1.MiniCluster) bool { return isTrue(c, v1alpha1.MiniClusterRunning) })
 	stop()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o644))
-	eventually(t, "the Job has failed by itself", func() bool {
+	p.Eventually("the Job has failed by itself", func() bool {
 		for _, c := range p.job("alone").Status.Conditions {
 			if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
 				return true
@@ -91,14 +91,14 @@ func TestTTL(t *testing.T) {
 	p.create("brief", 1, "true", func(c *v1alpha1.MiniCluster) { c.Spec.TTLSecondsAfterFinished = ptr.To[int32](1) })
 	owner := p.cluster("brief")
 	var job *batchv1.Job
-	eventually(t, "it has its Job", func() bool { job = p.job("brief"); return job != nil })
-	eventually(t, "it is deleted", func() bool {
-		err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "brief"}, &v1alpha1.MiniCluster{})
+	p.Eventually("it has its Job", func() bool { job = p.job("brief"); return job != nil })
+	p.Eventually("it is deleted", func() bool {
+		err := p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "brief"}, &v1alpha1.MiniCluster{})
 		return apierrors.IsNotFound(err)
 	})
 	assert.True(t, metav1.IsControlledBy(job, owner), "the Job goes with it")
 	// By garbage collection, which looks for new kinds, as ours are here, every half a minute only.
-	eventually(t, "its Job is gone, too", func() bool { return p.job("brief") == nil && len(p.pods("brief")) == 0 })
+	p.Eventually("its Job is gone, too", func() bool { return p.job("brief") == nil && len(p.pods("brief")) == 0 })
 }
 
 func TestCleanup(t *testing.T) {
@@ -106,11 +106,11 @@ func TestCleanup(t *testing.T) {
 	p.manage()
 	p.create("clean", 2, "exit 5", func(c *v1alpha1.MiniCluster) { c.Spec.Cleanup = true })
 	p.waitState("clean", v1alpha1.MiniClusterStateFailed)
-	eventually(t, "nothing is left", func() bool {
+	p.Eventually("nothing is left", func() bool {
 		var maps corev1.ConfigMapList
 		var services corev1.ServiceList
-		require.NoError(t, p.client.List(t.Context(), &maps, client.InNamespace(p.namespace), client.HasLabels{"api.practice.com/minicluster"}))
-		require.NoError(t, p.client.List(t.Context(), &services, client.InNamespace(p.namespace), client.HasLabels{"api.practice.com/minicluster"}))
+		require.NoError(t, p.Client.List(t.Context(), &maps, client.InNamespace(p.Namespace), client.HasLabels{"api.practice.com/minicluster"}))
+		require.NoError(t, p.Client.List(t.Context(), &services, client.InNamespace(p.Namespace), client.HasLabels{"api.practice.com/minicluster"}))
 		return p.job("clean") == nil && len(p.pods("clean"))+len(maps.Items)+len(services.Items) == 0
 	})
 	assert.Equal(t, ptr.To[int32](5), p.cluster("clean").Status.ExitCode)

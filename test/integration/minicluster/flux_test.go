@@ -57,10 +57,10 @@ func TestBrokersRunTheCommand(t *testing.T) {
 		return isTrue(c, v1alpha1.MiniClusterBrokerReady) && isTrue(c, v1alpha1.MiniClusterPodsReady) && isTrue(c, v1alpha1.MiniClusterRunning)
 	})
 	var secret corev1.Secret
-	require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "mpi-curve"}, &secret))
+	require.NoError(t, p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "mpi-curve"}, &secret))
 	key := strings.Split(string(secret.Data["curve.cert"]), `secret-key = "`)[1][:40]
 	var maps corev1.ConfigMapList
-	require.NoError(t, p.client.List(t.Context(), &maps, client.InNamespace(p.namespace)))
+	require.NoError(t, p.Client.List(t.Context(), &maps, client.InNamespace(p.Namespace)))
 	for i := range maps.Items {
 		for _, text := range maps.Items[i].Data {
 			assert.NotContains(t, text, key)
@@ -74,7 +74,7 @@ func TestBrokersRunTheCommand(t *testing.T) {
 	assert.Contains(t, p.logs("mpi"), "task 0 of 2 on mpi\n")
 	assert.Contains(t, p.logs("mpi"), "task 1 of 2 on mpi")
 	assert.NotContains(t, p.logs("mpi"), key)
-	require.NoError(t, p.client.Get(t.Context(), client.ObjectKeyFromObject(&secret), &secret))
+	require.NoError(t, p.Client.Get(t.Context(), client.ObjectKeyFromObject(&secret), &secret))
 	assert.Contains(t, string(secret.Data["curve.cert"]), key, "it is made once")
 }
 
@@ -107,7 +107,7 @@ func TestTheQuorumStaysUntilTheWorkBegins(t *testing.T) {
 		c.Spec.Containers[0].Commands.WorkerPre = `[ "$JOB_COMPLETION_INDEX" != 2 ] || while [ ! -e "$STANDIN/go" ]; do sleep 0.1; done`
 	}))
 	c := p.waitState("joining", v1alpha1.MiniClusterStateStarting)
-	out, err := p.kubectl("scale", "minicluster/joining", "--replicas=2")
+	out, err := p.Kubectl("scale", "minicluster/joining", "--replicas=2")
 	assert.Error(t, err)
 	assert.Contains(t, out, "brokers wait for the quorum")
 	p.change("joining", func(s *v1alpha1.MiniClusterSpec) { s.Suspend = true })
@@ -115,7 +115,7 @@ func TestTheQuorumStaysUntilTheWorkBegins(t *testing.T) {
 	p.change("joining", func(s *v1alpha1.MiniClusterSpec) { s.Suspend, s.Size, s.MaxSize = false, 2, 3 })
 	p.wait("joining", "two are enough", func(c *v1alpha1.MiniCluster) bool { return isTrue(c, v1alpha1.MiniClusterPodsReady) })
 	require.NoError(t, os.WriteFile(filepath.Join(c.Spec.Flux.Environment["STANDIN"], "go"), nil, 0o644))
-	out, err = p.kubectl("scale", "minicluster/joining", "--replicas=1")
+	out, err = p.Kubectl("scale", "minicluster/joining", "--replicas=1")
 	assert.NoError(t, err, out, "it runs")
 }
 
@@ -125,10 +125,10 @@ func TestAnInteractiveClusterWaits(t *testing.T) {
 	p.create("login", 2, "", withFlux(t, func(c *v1alpha1.MiniCluster) { c.Spec.Interactive = true }))
 	c := p.wait("login", "it waits", func(c *v1alpha1.MiniCluster) bool { return isTrue(c, v1alpha1.MiniClusterRunning) })
 	const view = ". /mnt/flux/flux-view.sh && "
-	out, err := p.kubectl("exec", c.Status.Leader.Pod, "--", "sh", "-c", view+"echo $FLUX_URI")
+	out, err := p.Kubectl("exec", c.Status.Leader.Pod, "--", "sh", "-c", view+"echo $FLUX_URI")
 	require.NoError(t, err, out)
 	assert.Contains(t, out, "local:///")
-	out, err = p.kubectl("exec", c.Status.Leader.Pod, "--", "sh", "-c", view+"flux shutdown")
+	out, err = p.Kubectl("exec", c.Status.Leader.Pod, "--", "sh", "-c", view+"flux shutdown")
 	t.Log("shutdown, which may end with the container that it ends:", out, err)
 	p.waitState("login", v1alpha1.MiniClusterStateSucceeded)
 }
@@ -157,9 +157,9 @@ func TestSidecarsAndServices(t *testing.T) {
 	})
 	p.waitState("beside", v1alpha1.MiniClusterStateSucceeded) // though the sidecar goes on
 	assert.Contains(t, p.logs("beside"), "prepared")
-	eventually(t, "the services are gone", func() bool {
+	p.Eventually("the services are gone", func() bool {
 		var pods corev1.PodList
-		require.NoError(t, p.client.List(t.Context(), &pods, client.InNamespace(p.namespace), client.MatchingLabels{"api.practice.com/role": "services"}))
+		require.NoError(t, p.Client.List(t.Context(), &pods, client.InNamespace(p.Namespace), client.MatchingLabels{"api.practice.com/role": "services"}))
 		return len(pods.Items) == 0
 	})
 }
@@ -174,7 +174,7 @@ func TestAUserOtherThanRoot(t *testing.T) {
 	p.manage()
 	p.waitState("user", v1alpha1.MiniClusterStateSuspended)
 	p.change("user", func(s *v1alpha1.MiniClusterSpec) { s.Suspend = false })
-	eventually(t, "there is a Job", func() bool { return p.job("user") != nil })
+	p.Eventually("there is a Job", func() bool { return p.job("user") != nil })
 	spec := p.job("user").Spec.Template.Spec
 	assert.Equal(t, ptr.To[int64](1000), spec.SecurityContext.FSGroup, "else it couldn't read the certificate")
 	for _, v := range spec.Volumes {
@@ -182,6 +182,6 @@ func TestAUserOtherThanRoot(t *testing.T) {
 			assert.Equal(t, ptr.To[int32](0o400), v.Secret.DefaultMode)
 		}
 	}
-	require.NoError(t, p.client.Delete(t.Context(), &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "user"}}))
-	eventually(t, "all goes with it", func() bool { return p.job("user") == nil })
+	require.NoError(t, p.Client.Delete(t.Context(), &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "user"}}))
+	p.Eventually("all goes with it", func() bool { return p.job("user") == nil })
 }

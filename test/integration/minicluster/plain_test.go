@@ -12,13 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 )
 
 // create makes a cluster without Flux that runs a command, changed by the functions given.
 func (p *place) create(name string, size int32, command string, change ...func(*v1alpha1.MiniCluster)) {
-	p.t.Helper()
+	p.T.Helper()
 	c := &v1alpha1.MiniCluster{
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name},
 		Spec: v1alpha1.MiniClusterSpec{
 			Size:       size,
 			Containers: []v1alpha1.MiniClusterContainer{{Image: "busybox:1.28", Command: command}},
@@ -28,16 +29,16 @@ func (p *place) create(name string, size int32, command string, change ...func(*
 	for _, f := range change {
 		f(c)
 	}
-	require.NoError(p.t, p.client.Create(p.t.Context(), c))
+	require.NoError(p.T, p.Client.Create(p.T.Context(), c))
 }
 
 // change updates a cluster's spec.
 func (p *place) change(name string, how func(*v1alpha1.MiniClusterSpec)) {
-	p.t.Helper()
+	p.T.Helper()
 	before := p.cluster(name)
 	after := before.DeepCopy()
 	how(&after.Spec)
-	require.NoError(p.t, p.client.Patch(p.t.Context(), after, client.MergeFrom(before)))
+	require.NoError(p.T, p.Client.Patch(p.T.Context(), after, client.MergeFrom(before)))
 }
 
 func backoffLimit(n int32) func(*v1alpha1.MiniCluster) {
@@ -47,13 +48,13 @@ func backoffLimit(n int32) func(*v1alpha1.MiniCluster) {
 func TestAClusterRunsAndSucceeds(t *testing.T) {
 	p := newPlace(t)
 	bystander := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "hello-0"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "hello-0"},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "busybox:1.28", Command: []string{"sleep", "600"}}}},
 	}
-	require.NoError(t, p.client.Create(t.Context(), bystander))
+	require.NoError(t, p.Client.Create(t.Context(), bystander))
 	p.manage()
 	p.create("hello", 3, `printf '%s ' "it's" "$HOSTNAME" rank "$JOB_COMPLETION_INDEX" of "$MINICLUSTER_SIZE"; sleep 1`)
-	out, err := p.kubectl("wait", "--for=condition=Succeeded", "--timeout=120s", "minicluster/hello")
+	out, err := p.Kubectl("wait", "--for=condition=Succeeded", "--timeout=120s", "minicluster/hello")
 	require.NoError(t, err, out)
 
 	c := p.cluster("hello")
@@ -65,22 +66,22 @@ func TestAClusterRunsAndSucceeds(t *testing.T) {
 	assert.Equal(t, int32(3), *job.Spec.Parallelism)
 	assert.Equal(t, "hello", job.Spec.Template.Spec.Subdomain)
 	for _, reason := range []string{v1alpha1.ReasonAdmitted, v1alpha1.ReasonRunning, v1alpha1.ReasonSucceeded} {
-		p.oneEvent("hello", reason)
+		p.OneEvent("hello", reason)
 	}
-	out, err = p.kubectl("get", "mc")
+	out, err = p.Kubectl("get", "mc")
 	require.NoError(t, err, out)
 	lines := strings.Split(out, "\n")
 	assert.Equal(t, []string{"NAME", "STATUS", "SIZE", "READY", "EXIT", "AGE"}, strings.Fields(lines[0]))
 	assert.Equal(t, []string{"hello", "Succeeded", "3", "0"}, strings.Fields(lines[1])[:4])
 
 	var service corev1.Service
-	require.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "hello"}, &service))
+	require.NoError(t, p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "hello"}, &service))
 	assert.Equal(t, corev1.ClusterIPNone, service.Spec.ClusterIP)
 	assert.True(t, service.Spec.PublishNotReadyAddresses)
-	require.NoError(t, p.client.Get(t.Context(), client.ObjectKeyFromObject(bystander), bystander))
+	require.NoError(t, p.Client.Get(t.Context(), client.ObjectKeyFromObject(bystander), bystander))
 	assert.Empty(t, bystander.Labels, "nothing of others is labelled")
 	var selected corev1.PodList
-	require.NoError(t, p.client.List(t.Context(), &selected, client.InNamespace(p.namespace), client.MatchingLabels(service.Spec.Selector)))
+	require.NoError(t, p.Client.List(t.Context(), &selected, client.InNamespace(p.Namespace), client.MatchingLabels(service.Spec.Selector)))
 	for _, pod := range selected.Items {
 		assert.NotEqual(t, bystander.Name, pod.Name)
 	}
@@ -97,7 +98,7 @@ func TestSuspendAndResume(t *testing.T) {
 	p.waitState("paused", v1alpha1.MiniClusterStateRunning)
 	set(true)
 	p.waitState("paused", v1alpha1.MiniClusterStateSuspended)
-	eventually(t, "its pods are gone", func() bool { return len(p.pods("paused")) == 0 })
+	p.Eventually("its pods are gone", func() bool { return len(p.pods("paused")) == 0 })
 	assert.NotNil(t, p.job("paused"))
 	set(false)
 	c := p.waitState("paused", v1alpha1.MiniClusterStateRunning)
@@ -119,7 +120,7 @@ func TestKueuesLabelGoesOntoTheJob(t *testing.T) {
 	assert.True(t, *job.Spec.Suspend)
 	after := job.DeepCopy()
 	after.Spec.Suspend = ptr.To(false) // as Kueue does
-	require.NoError(t, p.client.Patch(t.Context(), after, client.MergeFrom(job)))
+	require.NoError(t, p.Client.Patch(t.Context(), after, client.MergeFrom(job)))
 	c := p.waitState("queued", v1alpha1.MiniClusterStateSucceeded)
 	assert.True(t, isTrue(c, v1alpha1.MiniClusterAdmitted))
 }
@@ -129,7 +130,7 @@ func TestTwoClustersDontClash(t *testing.T) {
 	p.manage()
 	p.create("one", 2, "sleep 1; echo $HOSTNAME")
 	p.create("two", 2, "sleep 1; echo $HOSTNAME")
-	eventually(t, "one has its Service", func() bool { return p.job("one") != nil })
+	p.Eventually("one has its Service", func() bool { return p.job("one") != nil })
 	p.create("same", 1, "true", func(c *v1alpha1.MiniCluster) { c.Spec.Network.HeadlessName = "one" })
 	p.waitState("one", v1alpha1.MiniClusterStateSucceeded)
 	p.waitState("two", v1alpha1.MiniClusterStateSucceeded)
@@ -142,18 +143,18 @@ func TestTwoClustersDontClash(t *testing.T) {
 
 func TestAPassOverAnUnchangedClusterMakesNoRequest(t *testing.T) {
 	p := newPlaceAlone(t)
-	var counted counter
-	p.manage(counted.wrap)
+	var counted harness.Requests
+	p.manage(counted.Record)
 	p.create("still", 2, "sleep 600")
 	p.create("over", 1, "true")
 	p.wait("still", "it runs", func(c *v1alpha1.MiniCluster) bool { return isTrue(c, v1alpha1.MiniClusterPodsReady) })
 	p.waitState("over", v1alpha1.MiniClusterStateSucceeded)
-	p.oneEvent("still", v1alpha1.ReasonRunning)
-	p.oneEvent("over", v1alpha1.ReasonSucceeded)
+	p.OneEvent("still", v1alpha1.ReasonRunning)
+	p.OneEvent("over", v1alpha1.ReasonSucceeded)
 	for _, name := range []string{"still", "over"} {
 		p.touch(name)
-		counted.take()
+		counted.Take()
 		p.touch(name)
-		assert.Empty(t, counted.take(), name)
+		assert.Empty(t, counted.Take(), name)
 	}
 }

@@ -32,11 +32,11 @@ func TestALostLeaderRestartsTheCluster(t *testing.T) {
 		c := p.wait("lost", "it runs with another leader", func(c *v1alpha1.MiniCluster) bool {
 			return isTrue(c, v1alpha1.MiniClusterRunning) && c.Status.Leader != nil && !seen[c.Status.Leader.Pod]
 		})
-		eventually(t, "its command has begun", func() bool { return started() == i+1 })
+		p.Eventually("its command has begun", func() bool { return started() == i+1 })
 		for _, pod := range p.pods("lost") {
 			seen[pod.Name] = true
 		}
-		require.NoError(t, p.client.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: c.Status.Leader.Pod}}))
+		require.NoError(t, p.Client.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: c.Status.Leader.Pod}}))
 	}
 	c := p.waitState("lost", v1alpha1.MiniClusterStateSucceeded)
 	assert.Equal(t, int32(2), c.Status.Restarts)
@@ -52,8 +52,8 @@ func TestALostWorkerIsReplaced(t *testing.T) {
 	p.wait("worker", "all pods are ready", func(c *v1alpha1.MiniCluster) bool { return isTrue(c, v1alpha1.MiniClusterPodsReady) })
 	before := p.pods("worker")
 	lost := before["1"]
-	require.NoError(t, p.client.Delete(t.Context(), &lost))
-	eventually(t, "another worker", func() bool {
+	require.NoError(t, p.Client.Delete(t.Context(), &lost))
+	p.Eventually("another worker", func() bool {
 		pod, ok := p.pods("worker")["1"]
 		return ok && pod.UID != lost.UID
 	})

@@ -19,14 +19,14 @@ import (
 
 // dryRun asks the API server what it thinks of a spec. Fields that it doesn't know are refused.
 func (p *place) dryRun(spec string) error {
-	p.t.Helper()
+	p.T.Helper()
 	obj := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "api.practice.com/v1alpha1", "kind": "MiniCluster"}}
-	obj.SetNamespace(p.namespace)
+	obj.SetNamespace(p.Namespace)
 	obj.SetName("dry")
 	var fields map[string]any
-	require.NoError(p.t, yaml.Unmarshal([]byte(spec), &fields))
+	require.NoError(p.T, yaml.Unmarshal([]byte(spec), &fields))
 	obj.Object["spec"] = fields
-	return p.client.Create(p.t.Context(), obj, client.DryRunAll, client.FieldValidation("Strict"))
+	return p.Client.Create(p.T.Context(), obj, client.DryRunAll, client.FieldValidation("Strict"))
 }
 
 func TestTheSchemaRefuses(t *testing.T) {
@@ -77,17 +77,17 @@ func TestTheSchemaRefuses(t *testing.T) {
 		})
 	}
 	long := &v1alpha1.MiniCluster{Spec: v1alpha1.MiniClusterSpec{Containers: []v1alpha1.MiniClusterContainer{{Image: "i"}}}}
-	long.Namespace = p.namespace
+	long.Namespace = p.Namespace
 	for _, name := range []string{"a.b", "0a", strings.Repeat("a", 53)} {
 		long.Name, long.ResourceVersion = name, ""
-		assert.ErrorContains(t, p.client.Create(t.Context(), long, client.DryRunAll), "metadata.name must be at most 52", name)
+		assert.ErrorContains(t, p.Client.Create(t.Context(), long, client.DryRunAll), "metadata.name must be at most 52", name)
 	}
 }
 
 // What the schema can't tell, the operator tells by condition, and makes nothing.
 func TestTheOperatorRefuses(t *testing.T) {
 	p := newPlace(t)
-	webhook.Spare(t, p.namespace)
+	webhook.Spare(t, p.Namespace)
 	p.manage()
 	tests := []struct {
 		change func(*v1alpha1.MiniCluster)
@@ -107,7 +107,7 @@ func TestTheOperatorRefuses(t *testing.T) {
 		assert.Equal(t, v1alpha1.ReasonInvalidSpec, condition(t, c, "Ready").Reason)
 		assert.Contains(t, condition(t, c, "Ready").Message, tt.want)
 		assert.Equal(t, v1alpha1.MiniClusterStatePending, c.Status.State)
-		assert.Contains(t, p.oneEvent(name, v1alpha1.ReasonInvalidSpec).Note, tt.want)
+		assert.Contains(t, p.OneEvent(name, v1alpha1.ReasonInvalidSpec).Note, tt.want)
 		assert.Nil(t, p.job(name))
 	}
 	p.change("bad-0", func(s *v1alpha1.MiniClusterSpec) { s.Flux.OptionFlags = "" })
@@ -129,8 +129,8 @@ func TestManifestsOfFluxOperator(t *testing.T) {
 			require.NoError(t, yaml.Unmarshal(text, &obj.Object))
 			require.Equal(t, "flux-framework.org/v1alpha2", obj.GetAPIVersion())
 			obj.SetAPIVersion("api.practice.com/v1alpha1")
-			obj.SetNamespace(p.namespace)
-			assert.NoError(t, p.client.Create(t.Context(), &obj, client.DryRunAll, client.FieldValidation("Strict")))
+			obj.SetNamespace(p.Namespace)
+			assert.NoError(t, p.Client.Create(t.Context(), &obj, client.DryRunAll, client.FieldValidation("Strict")))
 		})
 	}
 }
@@ -141,7 +141,7 @@ func TestExamplesAreAccepted(t *testing.T) {
 	require.NotEmpty(t, files)
 	p := newPlace(t)
 	for _, file := range files {
-		out, err := p.kubectl("create", "--dry-run=server", "--validate=strict", "-f", file)
+		out, err := p.Kubectl("create", "--dry-run=server", "--validate=strict", "-f", file)
 		assert.NoError(t, err, "%s: %s", file, out)
 	}
 }

@@ -15,7 +15,7 @@ func TestScale(t *testing.T) {
 	p.create("elastic", 2, "sleep 600", func(c *v1alpha1.MiniCluster) { c.Spec.MaxSize, c.Spec.MinSize = 4, 0 })
 	p.wait("elastic", "it runs", func(c *v1alpha1.MiniCluster) bool { return isTrue(c, v1alpha1.MiniClusterPodsReady) })
 	leader := p.pods("elastic")["0"].UID
-	scale := func(n string) (string, error) { return p.kubectl("scale", "minicluster/elastic", "--replicas="+n) }
+	scale := func(n string) (string, error) { return p.Kubectl("scale", "minicluster/elastic", "--replicas="+n) }
 
 	out, err := scale("5")
 	assert.Error(t, err)
@@ -33,15 +33,15 @@ func TestScale(t *testing.T) {
 	assert.Contains(t, p.pods("elastic"), "0")
 	assert.Contains(t, p.pods("elastic"), "1")
 	assert.Equal(t, leader, p.pods("elastic")["0"].UID, "down by the highest ranks")
-	out, err = p.kubectl("get", "--raw", "/apis/api.practice.com/v1alpha1/namespaces/"+p.namespace+"/miniclusters/elastic/scale")
+	out, err = p.Kubectl("get", "--raw", "/apis/api.practice.com/v1alpha1/namespaces/"+p.Namespace+"/miniclusters/elastic/scale")
 	require.NoError(t, err)
 	assert.Contains(t, out, `"replicas":2`)
 	assert.Contains(t, out, `"selector":"api.practice.com/minicluster-uid=`)
 
-	out, err = p.kubectl("patch", "mc", "elastic", "--type=merge", "-p", `{"spec":{"maxSize":6}}`)
+	out, err = p.Kubectl("patch", "mc", "elastic", "--type=merge", "-p", `{"spec":{"maxSize":6}}`)
 	assert.Error(t, err)
 	assert.Contains(t, out, "spec.maxSize can't be changed once the MiniCluster has started")
-	out, err = p.kubectl("patch", "mc", "elastic", "--type=merge", "-p", `{"spec":{"containers":[{"image":"other"}]}}`)
+	out, err = p.Kubectl("patch", "mc", "elastic", "--type=merge", "-p", `{"spec":{"containers":[{"image":"other"}]}}`)
 	assert.Error(t, err)
 	assert.Contains(t, out, "can't be changed once the MiniCluster has started")
 }
@@ -51,10 +51,10 @@ func TestWithoutMaxSizeItCantGrow(t *testing.T) {
 	p.manage()
 	p.create("fixed", 2, "sleep 600")
 	p.wait("fixed", "it runs", func(c *v1alpha1.MiniCluster) bool { return isTrue(c, v1alpha1.MiniClusterRunning) })
-	out, err := p.kubectl("scale", "minicluster/fixed", "--replicas=3")
+	out, err := p.Kubectl("scale", "minicluster/fixed", "--replicas=3")
 	assert.Error(t, err)
 	assert.Contains(t, out, "status.maximumSize")
-	out, err = p.kubectl("scale", "minicluster/fixed", "--replicas=1")
+	out, err = p.Kubectl("scale", "minicluster/fixed", "--replicas=1")
 	assert.NoError(t, err, out)
 	p.wait("fixed", "it is smaller", func(c *v1alpha1.MiniCluster) bool { return c.Status.Size == 1 })
 }

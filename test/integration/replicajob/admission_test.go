@@ -52,7 +52,7 @@ func TestAdmission(t *testing.T) {
 		"a provider":                    {"a", `{runPolicy: {schedulingPolicy: {provider: Magic}}, replicaSpecs: {` + worker + `}}`, "Unsupported value"},
 	}
 	for name, tt := range tests {
-		err := p.client.Create(t.Context(), p.job(tt.name, tt.spec), client.DryRunAll)
+		err := p.Client.Create(t.Context(), p.job(tt.name, tt.spec), client.DryRunAll)
 		if tt.refused == "" {
 			assert.NoError(t, err, name)
 		} else {
@@ -62,14 +62,14 @@ func TestAdmission(t *testing.T) {
 
 	p.create("default", `{runPolicy: {suspend: true}, replicaSpecs: {`+worker+`}}`)
 	assert.EqualValues(t, 1, *p.get("default").Spec.ReplicaSpecs["Worker"].Replicas, "written down: the subresource scale is refused without it")
-	p.kubectl("get", "--raw", "/apis/api.practice.com/v1alpha1/namespaces/"+p.namespace+"/replicajobs/default/scale")
+	p.MustKubectl("get", "--raw", "/apis/api.practice.com/v1alpha1/namespaces/"+p.Namespace+"/replicajobs/default/scale")
 
 	p.create("managed", `{runPolicy: {managedBy: someone}, replicaSpecs: {`+worker+`}}`)
 	before := p.get("managed")
 	for _, managedBy := range []*string{nil, ptr.To("another")} {
 		after := before.DeepCopy()
 		after.Spec.RunPolicy.ManagedBy = managedBy
-		require.ErrorContains(t, p.client.Patch(t.Context(), after, client.MergeFrom(before), client.DryRunAll), "managedBy can't be changed")
+		require.ErrorContains(t, p.Client.Patch(t.Context(), after, client.MergeFrom(before), client.DryRunAll), "managedBy can't be changed")
 	}
 	p.change("managed", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.BackoffLimit = ptr.To[int32](1) })
 }
@@ -78,7 +78,7 @@ func TestAdmission(t *testing.T) {
 func TestBadInputIsTold(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	webhook.Spare(t, p.namespace)
+	webhook.Spare(t, p.Namespace)
 	p.manage()
 	p.create("cycle", `{replicaSpecs: {A: {template: `+sh("true")+`, dependsOn: [{type: B}]}, B: {template: `+sh("true")+`, dependsOn: [{type: A}]}}}`)
 	p.create("pattern", `{failurePolicy: {rules: [{action: Fail, onMessage: "("}]}, replicaSpecs: {Worker: {template: `+sh("true")+`}}}`)
@@ -91,7 +91,7 @@ func TestBadInputIsTold(t *testing.T) {
 		for _, c := range job.Status.Conditions {
 			assert.Contains(t, c.Message, want)
 		}
-		eventually(t, "its event", func() bool { return len(p.events(name)) > 0 })
+		p.Eventually("its event", func() bool { return len(p.events(name)) > 0 })
 		assert.Equal(t, []string{"InvalidSpec"}, p.events(name))
 		assert.Empty(t, p.podList(name))
 		assert.True(t, p.isGone(name, &corev1.Service{}), "nothing is half made")

@@ -25,43 +25,43 @@ const (
 
 // isGone reports whether there is no object of this name and kind.
 func (p *place) isGone(name string, obj client.Object) bool {
-	p.t.Helper()
-	return apierrors.IsNotFound(p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, obj))
+	p.T.Helper()
+	return apierrors.IsNotFound(p.Client.Get(p.T.Context(), client.ObjectKey{Namespace: p.Namespace, Name: name}, obj))
 }
 
 func TestAJobRunsToItsEnd(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	var counted counter
-	p.manage(counted.wrap)
+	var counted requests
+	p.manage(counted.Record)
 	meet := `until grep -q "$COORDINATOR\$" $HOSTS_FILE; do sleep 0.1; done; echo $JOB_NAME $REPLICA_TYPE $REPLICA_INDEX of $REPLICAS, rank $RANK of $WORLD_SIZE, after $COORDINATOR`
 	p.create("whole", `{replicaSpecs: {
 		Chief: {template: `+sh(meet)+`, dependsOn: [{type: Worker, status: Ready}]},
 		Worker: {replicas: 3, template: `+sh(meet+"; "+forever)+`}}}`)
 	job := p.waitState("whole", v1alpha1.ReplicaJobSucceeded)
-	assert.Equal(t, "whole Chief 0 of 1, rank 0 of 4, after whole-chief-0.whole", p.kubectl("logs", "whole-chief-0"))
+	assert.Equal(t, "whole Chief 0 of 1, rank 0 of 4, after whole-chief-0.whole", p.Logs("whole-chief-0"))
 	for _, kind := range []string{"Created", "Succeeded", "Ready"} {
 		assert.True(t, meta.IsStatusConditionTrue(job.Status.Conditions, kind), kind)
 	}
 	assert.NotNil(t, job.Status.StartTime)
 	assert.NotNil(t, job.Status.CompletionTime)
 	assert.EqualValues(t, 1, job.Status.ReplicaStatuses["Chief"].Succeeded)
-	p.kubectl("wait", "--for=condition=Succeeded", "replicajob/whole")
-	assert.Contains(t, p.kubectl("get", "rj"), "Succeeded")
+	p.MustKubectl("wait", "--for=condition=Succeeded", "replicajob/whole")
+	assert.Contains(t, p.MustKubectl("get", "rj"), "Succeeded")
 
 	p.waitPods("whole", succeeded, "whole-chief-0")
 	p.wait("whole", "no pod runs", func(j *v1alpha1.ReplicaJob) bool { return j.Status.ReplicaStatuses["Worker"].Active == 0 })
-	eventually(t, "its Service goes", func() bool { return p.isGone("whole", &corev1.Service{}) })
+	p.Eventually("its Service goes", func() bool { return p.isGone("whole", &corev1.Service{}) })
 	assert.Len(t, counted.seen("POST"), 5, "four pods and a Service")
 	assert.LessOrEqual(t, len(counted.seen("replicajobs/whole/status")), 7, "three pods run, one waits for them, and all that ends")
 	assert.Len(t, counted.seen("DELETE"), 4, "three pods and a Service")
-	assert.Empty(t, counted.seen("GET /api/v1/namespaces/"+p.namespace+"/pods/"), "nothing is read for it")
-	eventually(t, "its events", func() bool { return len(p.events("whole")) > 3 })
+	assert.Empty(t, counted.seen("GET /api/v1/namespaces/"+p.Namespace+"/pods/"), "nothing is read for it")
+	p.Eventually("its events", func() bool { return len(p.events("whole")) > 3 })
 	for _, reason := range []string{"Started", "Running", "Succeeded"} {
 		assert.Contains(t, p.events("whole"), reason)
 	}
 
-	counted.reset()
+	counted.Take()
 	p.change("whole", func(j *v1alpha1.ReplicaJob) { metav1.SetMetaDataAnnotation(&j.ObjectMeta, "touched", "yes") })
 	p.change("whole", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.BackoffLimit = ptr.To[int32](3) })
 	p.wait("whole", "the change is seen", func(j *v1alpha1.ReplicaJob) bool { return j.Status.ObservedGeneration == j.Generation })
@@ -122,17 +122,17 @@ func TestKubectlScale(t *testing.T) {
 	for _, pod := range p.podList("elastic") {
 		uids[pod.Name] = pod.UID
 	}
-	p.kubectl("scale", "replicajob/elastic", "--replicas=4")
+	p.MustKubectl("scale", "replicajob/elastic", "--replicas=4")
 	p.waitPods("elastic", running, "elastic-worker-0", "elastic-worker-1", "elastic-worker-2", "elastic-worker-3")
-	p.kubectl("wait", "--for=jsonpath={.status.replicaStatuses.Worker.active}=4", "replicajob/elastic", "--timeout=60s")
-	scale := p.kubectl("get", "--raw", "/apis/api.practice.com/v1alpha1/namespaces/"+p.namespace+"/replicajobs/elastic/scale")
+	p.MustKubectl("wait", "--for=jsonpath={.status.replicaStatuses.Worker.active}=4", "replicajob/elastic", "--timeout=60s")
+	scale := p.MustKubectl("get", "--raw", "/apis/api.practice.com/v1alpha1/namespaces/"+p.Namespace+"/replicajobs/elastic/scale")
 	assert.Contains(t, scale, `"spec":{"replicas":4},"status":{"replicas":4,"selector":"api.practice.com/job-name=elastic,api.practice.com/operator-name=replicajob,api.practice.com/replica-type=worker"}`)
 
-	require.NoError(t, p.client.Delete(t.Context(), p.pod("elastic-worker-1")))
-	eventually(t, "the hole is filled", func() bool {
+	require.NoError(t, p.Client.Delete(t.Context(), p.pod("elastic-worker-1")))
+	p.Eventually("the hole is filled", func() bool {
 		return len(p.pods("elastic")) == 4 && p.pod("elastic-worker-1").UID != uids["elastic-worker-1"]
 	})
-	p.kubectl("scale", "replicajob/elastic", "--replicas=1")
+	p.MustKubectl("scale", "replicajob/elastic", "--replicas=1")
 	p.waitPods("elastic", running, "elastic-worker-0")
 	assert.Equal(t, uids["elastic-worker-0"], p.pod("elastic-worker-0").UID)
 }
@@ -148,13 +148,15 @@ func TestSuspendAndResume(t *testing.T) {
 	assert.Empty(t, p.podList("paused"))
 	p.change("paused", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = false })
 	p.waitPods("paused", running, "paused-worker-0", "paused-worker-1")
-	assert.Equal(t, "service/paused\nservice/paused-worker-0\nservice/paused-worker-1\npoddisruptionbudget.policy/paused", p.kubectl("get", "svc,pdb", "-o", "name"))
+	assert.Equal(t, "service/paused\nservice/paused-worker-0\nservice/paused-worker-1\npoddisruptionbudget.policy/paused", p.MustKubectl("get", "svc,pdb", "-o", "name"))
 	first := p.wait("paused", "its start is recorded", func(j *v1alpha1.ReplicaJob) bool { return j.Status.StartTime != nil }).Status.StartTime
 
 	p.change("paused", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = true })
 	p.waitState("paused", v1alpha1.ReplicaJobSuspended)
-	eventually(t, "all that it had goes", func() bool { return len(p.podList("paused")) == 0 && p.kubectl("get", "svc,pdb", "-o", "name") == "" })
-	eventually(t, "a later second, for times in the API are whole seconds", func() bool { return time.Since(first.Time) > time.Second })
+	p.Eventually("all that it had goes", func() bool {
+		return len(p.podList("paused")) == 0 && p.MustKubectl("get", "svc,pdb", "-o", "name") == ""
+	})
+	p.Eventually("a later second, for times in the API are whole seconds", func() bool { return time.Since(first.Time) > time.Second })
 	p.change("paused", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = false })
 	p.waitPods("paused", running, "paused-worker-0", "paused-worker-1")
 	p.wait("paused", "a start of the resume", func(j *v1alpha1.ReplicaJob) bool { return first.Before(j.Status.StartTime) })
@@ -167,27 +169,27 @@ func TestTimePassesWithoutAManager(t *testing.T) {
 	p.create("late", `{runPolicy: {activeDeadlineSeconds: 20}, replicaSpecs: {Worker: {template: `+sh(forever)+`}}}`)
 	p.create("instant", `{runPolicy: {ttlSecondsAfterFinished: 0}, replicaSpecs: {Worker: {template: `+sh("true")+`}}}`)
 	p.waitPods("late", running, "late-worker-0")
-	eventually(t, "an instant TTL", func() bool { return p.isGone("instant", &v1alpha1.ReplicaJob{}) })
+	p.Eventually("an instant TTL", func() bool { return p.isGone("instant", &v1alpha1.ReplicaJob{}) })
 	p.create("brief", `{runPolicy: {ttlSecondsAfterFinished: 10}, replicaSpecs: {Worker: {template: `+sh("true")+`}}}`)
 	p.wait("brief", "its end is recorded", func(j *v1alpha1.ReplicaJob) bool { return j.Status.CompletionTime != nil })
 	stop()
 	started, ended := p.get("late").Status.StartTime, p.get("brief").Status.CompletionTime
-	eventually(t, "the times pass", func() bool {
+	p.Eventually("the times pass", func() bool {
 		return time.Since(started.Time) > 21*time.Second && time.Since(ended.Time) > 11*time.Second
 	})
 	p.manage()
 	job := p.waitState("late", v1alpha1.ReplicaJobFailed)
 	assert.Equal(t, "DeadlineExceeded", reason(job, "Failed"))
 	assert.EqualValues(t, 20, job.Status.CompletionTime.Sub(started.Time).Seconds())
-	eventually(t, "the TTL", func() bool { return p.isGone("brief", &v1alpha1.ReplicaJob{}) })
-	eventually(t, "what ran is ended", func() bool { return len(p.podList("late")) == 0 })
+	p.Eventually("the TTL", func() bool { return p.isGone("brief", &v1alpha1.ReplicaJob{}) })
+	p.Eventually("what ran is ended", func() bool { return len(p.podList("late")) == 0 })
 }
 
 func TestAnotherManagersJobIsNotTouched(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	var counted counter
-	p.manage(counted.wrap)
+	var counted requests
+	p.manage(counted.Record)
 	p.create("theirs", `{runPolicy: {managedBy: kueue.x-k8s.io/multikueue}, replicaSpecs: {Worker: {template: `+sh("true")+`}}}`)
 	version := p.get("theirs").ResourceVersion
 	p.create("ours", `{runPolicy: {managedBy: api.practice.com/armature}, replicaSpecs: {Worker: {template: `+sh("true")+`}}}`)
@@ -201,24 +203,24 @@ func TestForeignPodsAndOrphans(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	stranger := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "taken-worker-0"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "taken-worker-0"},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "none", Command: []string{"sleep", "600"}}}},
 	}
-	require.NoError(t, p.client.Create(t.Context(), stranger))
+	require.NoError(t, p.Client.Create(t.Context(), stranger))
 	p.create("taken", `{replicaSpecs: {Worker: {replicas: 2, template: `+sh(forever)+`}}}`)
 	job := p.wait("taken", "it is told", func(j *v1alpha1.ReplicaJob) bool { return reason(j, "Ready") == "NotOwned" })
 	assert.Contains(t, meta.FindStatusCondition(job.Status.Conditions, "Ready").Message, "taken-worker-0")
 	p.waitPods("taken", running, "taken-worker-1")
 	assert.Empty(t, p.pod("taken-worker-0").OwnerReferences)
-	require.NoError(t, p.client.Delete(t.Context(), stranger, client.GracePeriodSeconds(0)))
+	require.NoError(t, p.Client.Delete(t.Context(), stranger, client.GracePeriodSeconds(0)))
 	p.waitPods("taken", running, "taken-worker-0", "taken-worker-1")
 
 	uid := p.pod("taken-worker-1").UID
-	require.NoError(t, p.client.Delete(t.Context(), p.get("taken"), client.PropagationPolicy(metav1.DeletePropagationOrphan)))
-	eventually(t, "the job is gone and its pods are orphans", func() bool {
+	require.NoError(t, p.Client.Delete(t.Context(), p.get("taken"), client.PropagationPolicy(metav1.DeletePropagationOrphan)))
+	p.Eventually("the job is gone and its pods are orphans", func() bool {
 		return p.isGone("taken", &v1alpha1.ReplicaJob{}) && len(p.pod("taken-worker-1").OwnerReferences) == 0
 	})
-	require.NoError(t, p.client.DeleteAllOf(t.Context(), &corev1.Service{}, client.InNamespace(p.namespace)))
+	require.NoError(t, p.Client.DeleteAllOf(t.Context(), &corev1.Service{}, client.InNamespace(p.Namespace)))
 	p.create("taken", `{replicaSpecs: {Worker: {replicas: 2, template: `+sh(forever)+`}}}`)
 	p.wait("taken", "they are adopted", func(j *v1alpha1.ReplicaJob) bool { return j.Status.ReplicaStatuses["Worker"].Active == 2 })
 	pod := p.pod("taken-worker-1")
@@ -228,8 +230,8 @@ func TestForeignPodsAndOrphans(t *testing.T) {
 	assert.True(t, *ref.BlockOwnerDeletion)
 
 	pod.Labels[replicajob.LabelJob] = "another"
-	require.NoError(t, p.client.Update(t.Context(), pod))
-	eventually(t, "a pod labelled otherwise is let go", func() bool { return len(p.pod("taken-worker-1").OwnerReferences) == 0 })
+	require.NoError(t, p.Client.Update(t.Context(), pod))
+	p.Eventually("a pod labelled otherwise is let go", func() bool { return len(p.pod("taken-worker-1").OwnerReferences) == 0 })
 }
 
 func TestTwinsAndNonsenseDontHoldUpAJob(t *testing.T) {
@@ -239,9 +241,9 @@ func TestTwinsAndNonsenseDontHoldUpAJob(t *testing.T) {
 	p.create("odd", `{successPolicy: {rule: AllWorkers}, replicaSpecs: {Worker: {replicas: 2, template: `+sh("sleep 2")+`}}}`)
 	job := p.get("odd")
 	for name, index := range map[string]string{"odd-twin": "0", "odd-worker-7": "7", "odd-worker--1": "0x", "odd-nonsense": "9999999999999999999999"} {
-		require.NoError(t, p.client.Create(t.Context(), &corev1.Pod{
+		require.NoError(t, p.Client.Create(t.Context(), &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: p.namespace, Name: name,
+				Namespace: p.Namespace, Name: name,
 				Labels: map[string]string{
 					replicajob.LabelOperator: "replicajob", replicajob.LabelJob: "odd", replicajob.LabelType: "worker", replicajob.LabelIndex: index,
 				},

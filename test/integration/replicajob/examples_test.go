@@ -13,15 +13,15 @@ func TestExamples(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	for _, name := range []string{"train", "mpi", "restart", "gang"} {
-		p.kubectl("apply", "-f", root+"/examples/replicajob/"+name+".yaml")
+		p.Apply("../../../examples/replicajob/" + name + ".yaml")
 	}
 	p.waitState("train", v1alpha1.ReplicaJobSucceeded)
-	assert.Equal(t, "Chief is rank 0 of 4", p.kubectl("logs", "train-chief-0"))
+	assert.Equal(t, "Chief is rank 0 of 4", p.Logs("train-chief-0"))
 	p.waitState("mpi", v1alpha1.ReplicaJobSucceeded)
-	eventually(t, "all pods go", func() bool { return len(p.podList("mpi")) == 0 })
+	p.Eventually("all pods go", func() bool { return len(p.podList("mpi")) == 0 })
 	job := p.waitState("restart", v1alpha1.ReplicaJobSucceeded)
 	assert.EqualValues(t, 1, job.Status.Restarts)
-	assert.Equal(t, "attempt 1", p.kubectl("logs", "restart-worker-1"))
+	assert.Equal(t, "attempt 1", p.Logs("restart-worker-1"))
 	p.waitState("gang", v1alpha1.ReplicaJobSucceeded)
-	assert.Equal(t, "1 of 2", p.kubectl("logs", "gang-worker-1"))
+	assert.Equal(t, "1 of 2", p.Logs("gang-worker-1"))
 }

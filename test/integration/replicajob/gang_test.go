@@ -21,17 +21,17 @@ import (
 
 // group waits for the object that a job's gang scheduler reads.
 func (p *place) group(name string, obj client.Object) {
-	p.t.Helper()
-	eventually(p.t, "the group of "+name, func() bool {
-		return p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, obj) == nil
+	p.T.Helper()
+	p.Eventually("the group of "+name, func() bool {
+		return p.Client.Get(p.T.Context(), client.ObjectKey{Namespace: p.Namespace, Name: name}, obj) == nil
 	}, func() any { return p.get(name).Status })
 }
 
 func TestGangByKubernetes(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	var counted counter
-	p.manage(counted.wrap)
+	var counted requests
+	p.manage(counted.Record)
 	p.create("fits", `{runPolicy: {schedulingPolicy: {minAvailable: 2}}, successPolicy: {rule: AllWorkers},
 		replicaSpecs: {Worker: {replicas: 3, template: `+sh("true")+`}}}`)
 	group := &schedulingv1beta1.PodGroup{}
@@ -39,13 +39,13 @@ func TestGangByKubernetes(t *testing.T) {
 	for _, pod := range p.podList("fits") {
 		assert.Equal(t, "fits", *pod.Spec.SchedulingGroup.PodGroupName)
 	}
-	eventually(t, "its group goes", func() bool { return p.isGone("fits", group) })
+	p.Eventually("its group goes", func() bool { return p.isGone("fits", group) })
 
 	p.create("too-large", `{runPolicy: {schedulingPolicy: {}}, replicaSpecs: {Worker: {replicas: 2, template: `+sh(forever)+`},
 		Giant: {template: {spec: {containers: [{name: c, image: none, command: [sleep, "600"], resources: {requests: {cpu: 100k}}}]}}}}}`)
 	p.group("too-large", group)
 	assert.EqualValues(t, 3, group.Spec.SchedulingPolicy.Gang.MinCount)
-	eventually(t, "the scheduler gives up", func() bool {
+	p.Eventually("the scheduler gives up", func() bool {
 		p.group("too-large", group)
 		c := meta.FindStatusCondition(group.Status.Conditions, schedulingv1beta1.PodGroupInitiallyScheduled)
 		return c != nil && c.Status == metav1.ConditionFalse
@@ -54,8 +54,8 @@ func TestGangByKubernetes(t *testing.T) {
 		assert.Empty(t, pod.Spec.NodeName, "all or none")
 	}
 	assert.Len(t, counted.seen("/podgroups"), 3, "each was made once, and the first deleted")
-	p.kubectl("scale", "replicajob/too-large", "--replicas=1")
-	eventually(t, "it follows the replicas", func() bool {
+	p.MustKubectl("scale", "replicajob/too-large", "--replicas=1")
+	p.Eventually("it follows the replicas", func() bool {
 		p.group("too-large", group)
 		return group.Spec.SchedulingPolicy.Gang.MinCount == 2
 	})
@@ -68,24 +68,24 @@ func TestGangByPodDisruptionBudget(t *testing.T) {
 	p.create("kept", `{runPolicy: {schedulingPolicy: {provider: PodDisruptionBudget, minAvailable: 2}}, replicaSpecs: {Worker: {replicas: 3, template: `+sh(forever)+`}}}`)
 	p.waitPods("kept", running, "kept-worker-0", "kept-worker-1", "kept-worker-2")
 	budget := &policyv1.PodDisruptionBudget{}
-	eventually(t, "one pod may be evicted", func() bool {
+	p.Eventually("one pod may be evicted", func() bool {
 		p.group("kept", budget)
 		return budget.Status.CurrentHealthy == 3 && budget.Status.DisruptionsAllowed == 1
 	})
 	assert.EqualValues(t, 1, budget.Generation)
 	p.change("kept", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.SchedulingPolicy.MinAvailable = ptr.To[int32](3) })
-	eventually(t, "none may be", func() bool {
+	p.Eventually("none may be", func() bool {
 		p.group("kept", budget)
 		return budget.Spec.MinAvailable.IntValue() == 3
 	})
 	p.change("kept", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.SchedulingPolicy = nil })
-	eventually(t, "it goes", func() bool { return p.isGone("kept", budget) })
+	p.Eventually("it goes", func() bool { return p.isGone("kept", budget) })
 }
 
 func TestGangsOfOtherSchedulers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	webhook.Spare(t, p.namespace)
+	webhook.Spare(t, p.Namespace)
 	testcluster.InstallCRDs(t, "testdata/crd")
 	p.manage()
 	podGroup := func(apiVersion string) *unstructured.Unstructured {
@@ -104,7 +104,7 @@ func TestGangsOfOtherSchedulers(t *testing.T) {
 	assert.Equal(t, map[string]any{"minMember": int64(2), "queue": "q", "minResources": map[string]any{"cpu": "20m"}}, theirs.Object["spec"])
 	assert.Empty(t, p.podList("volcano"), "the group hasn't been let in")
 	require.NoError(t, unstructured.SetNestedField(theirs.Object, "Inqueue", "status", "phase"))
-	require.NoError(t, p.client.Status().Update(t.Context(), theirs))
+	require.NoError(t, p.Client.Status().Update(t.Context(), theirs))
 	p.waitPods("volcano", corev1.PodPending, "volcano-worker-0", "volcano-worker-1")
 	assert.Equal(t, "volcano", p.pod("volcano-worker-0").Spec.SchedulerName)
 	assert.Equal(t, "volcano", p.pod("volcano-worker-0").Annotations["scheduling.k8s.io/group-name"])
@@ -121,14 +121,14 @@ func TestGangsOfOtherSchedulers(t *testing.T) {
 	job := p.wait("refused", "a field that the provider doesn't know", func(j *v1alpha1.ReplicaJob) bool { return reason(j, "Stalled") == "InvalidSpec" })
 	assert.Contains(t, meta.FindStatusCondition(job.Status.Conditions, "Ready").Message, "spec.runPolicy.schedulingPolicy.queue: Forbidden")
 	for name, group := range map[string]*unstructured.Unstructured{"volcano": theirs, "plugins": other} {
-		p.kubectl("scale", "replicajob/"+name, "--replicas=3")
-		eventually(t, "the group follows the replicas", func() bool {
+		p.MustKubectl("scale", "replicajob/"+name, "--replicas=3")
+		p.Eventually("the group follows the replicas", func() bool {
 			p.group(name, group)
 			least, _, _ := unstructured.NestedInt64(group.Object, "spec", "minMember")
 			return least == 3
 		})
 		p.change(name, func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = true })
-		eventually(t, "the group goes", func() bool { return p.isGone(name, group) })
+		p.Eventually("the group goes", func() bool { return p.isGone(name, group) })
 	}
 }
 
@@ -139,8 +139,8 @@ func TestAServiceThatSomeoneChangesIsPutBack(t *testing.T) {
 	service := &corev1.Service{}
 	p.group("job", service)
 	service.Spec.PublishNotReadyAddresses = false
-	require.NoError(t, p.client.Update(t.Context(), service))
-	eventually(t, "it is as before", func() bool {
+	require.NoError(t, p.Client.Update(t.Context(), service))
+	p.Eventually("it is as before", func() bool {
 		p.group("job", service)
 		return service.Spec.PublishNotReadyAddresses
 	})

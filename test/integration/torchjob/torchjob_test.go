@@ -2,125 +2,71 @@
 package torchjob_test
 
 import (
-	"context"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/examples/torchjob/allreduce"
 	v1 "github.com/armature-dev/armature/examples/torchjob/api/v1"
 	"github.com/armature-dev/armature/examples/torchjob/operator"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
-const (
-	patience  = 120 * time.Second
-	pollEvery = 50 * time.Millisecond
-	root      = "../../.."
-)
+const patience = 120 * time.Second
 
-// TestMain lets this binary be a rank as well: it is the command of the pods, as any machine has it.
+// TestMain lets this binary be a rank as well: it is the command of the pods.
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
-	if len(os.Args) > 1 && os.Args[1] == "rank" {
-		if err := allreduce.Run(ctrl.SetupSignalHandler()); err != nil {
-			panic(err)
-		}
-		return
-	}
-	os.Exit(testcluster.Run(m, testcluster.WithNodes("node-1", "node-2")))
+	os.Exit(harness.RunTestsOr(m, "rank", allreduce.Run, testcluster.WithNodes("node-1", "node-2")))
 }
 
 // world is a running operator and a namespace.
-type world struct {
-	*testing.T
-	client    client.Client
-	namespace string
-}
+type world struct{ *harness.Place }
 
 func newWorld(t *testing.T) *world {
-	testcluster.InstallCRDs(t, "examples/torchjob/config")
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1.AddToScheme(scheme))
-	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme})
-	require.NoError(t, err)
-	mgr, err := ctrl.NewManager(testcluster.Config(t), ctrl.Options{
-		Scheme: scheme, Metrics: server.Options{BindAddress: "0"},
-		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true), Unstructured: true}},
-		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
-	})
-	require.NoError(t, err)
+	t.Helper()
+	p := harness.Connect(t, "TorchJob", patience, "examples/torchjob/config", v1.AddToScheme)
+	options := p.Options()
+	options.Cache.DefaultNamespaces = nil
+	options.Client.Cache.Unstructured = true
+	mgr := p.NewManager(testcluster.Config(t), options)
 	require.NoError(t, operator.Setup(mgr))
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-ended)
-	})
-	return &world{T: t, client: c, namespace: testcluster.Namespace(t)}
+	p.Start(mgr)
+	return &world{p}
 }
 
 // sample returns the example's job, with this binary as its command.
 func (w *world) sample() *v1.TorchJob {
-	w.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "examples/torchjob/sample.yaml"))
-	require.NoError(w, err)
+	w.T.Helper()
 	job := &v1.TorchJob{}
-	require.NoError(w, yaml.UnmarshalStrict(text, job))
-	job.Namespace = w.namespace
-	self, err := os.Executable()
-	require.NoError(w, err)
+	w.ReadManifest("../../../examples/torchjob/sample.yaml", job)
 	for _, spec := range job.Spec.TorchReplicaSpecs {
-		spec.Template.Spec.Containers[0].Command[0] = self
+		spec.Template.Spec.Containers[0].Command[0] = harness.Self(w.T)
 	}
 	return job
 }
 
 // waitState waits until a job is in a state.
 func (w *world) waitState(job *v1.TorchJob, state v1alpha1.ReplicaJobState) {
-	w.Helper()
-	require.Eventually(w, func() bool {
-		require.NoError(w, w.client.Get(w.Context(), client.ObjectKeyFromObject(job), job))
+	w.T.Helper()
+	w.Eventually(job.Name+" is "+string(state), func() bool {
+		w.Get(job.Name, job)
 		return job.Status.State == state
-	}, patience, pollEvery, "%s is %s", job.Name, state)
-}
-
-// log returns what a pod printed.
-func (w *world) log(pod string) string {
-	w.Helper()
-	binary := os.Getenv("DEVCLUSTER_BIN")
-	if binary == "" {
-		binary = filepath.Join(root, "bin", "devcluster")
-	}
-	out, err := exec.CommandContext(w.Context(), binary, "kubectl", "--kubeconfig", testcluster.Kubeconfig(w), "-n", w.namespace, "logs", pod).CombinedOutput()
-	require.NoError(w, err, string(out))
-	return strings.TrimSpace(string(out))
+	})
 }
 
 func TestRanksAgreeOnTheSum(t *testing.T) {
 	w := newWorld(t)
 	job := w.sample()
-	require.NoError(t, w.client.Create(t.Context(), job))
+	require.NoError(t, w.Client.Create(t.Context(), job))
 	w.waitState(job, v1alpha1.ReplicaJobSucceeded)
-	require.Equal(t, "2 of 4 ranks are here\n3 of 4 ranks are here\n4 of 4 ranks are here\nrank 0 of 4: the sum is 10", w.log("allreduce-master-0"))
+	require.Equal(t, "2 of 4 ranks are here\n3 of 4 ranks are here\n4 of 4 ranks are here\nrank 0 of 4: the sum is 10", w.Logs("allreduce-master-0"))
 }
 
 func TestAnElasticJobTakesWhoComes(t *testing.T) {
@@ -134,21 +80,20 @@ func TestAnElasticJobTakesWhoComes(t *testing.T) {
 	job.Spec.RunPolicy.CleanPodPolicy = v1alpha1.CleanPodNone
 	tooMany := job.DeepCopy()
 	tooMany.Spec.TorchReplicaSpecs["Worker"] = v1alpha1.ReplicaSpec{Replicas: ptr.To[int32](4), Template: worker.Template}
-	require.ErrorContains(t, w.client.Create(t.Context(), tooMany), "elasticPolicy.minReplicas to maxReplicas")
-	require.NoError(t, w.client.Create(t.Context(), job))
-	require.Eventually(t, func() bool {
-		require.NoError(t, w.client.Get(t.Context(), client.ObjectKeyFromObject(job), job))
+	require.ErrorContains(t, w.Client.Create(t.Context(), tooMany), "elasticPolicy.minReplicas to maxReplicas")
+	require.NoError(t, w.Client.Create(t.Context(), job))
+	w.Eventually("one worker is there", func() bool {
+		w.Get(job.Name, job)
 		return job.Status.ReplicaStatuses["Worker"].Active == 1
-	}, patience, pollEvery)
+	})
 	pod := &corev1.Pod{}
-	key := client.ObjectKey{Namespace: w.namespace, Name: "elastic-worker-0"}
-	require.NoError(t, w.client.Get(t.Context(), key, pod))
+	w.Get("elastic-worker-0", pod)
 	uid := pod.UID
 
 	scale := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":3}}`))
-	require.NoError(t, w.client.SubResource("scale").Patch(t.Context(), job.DeepCopy(), scale))
+	require.NoError(t, w.Client.SubResource("scale").Patch(t.Context(), job.DeepCopy(), scale))
 	w.waitState(job, v1alpha1.ReplicaJobSucceeded)
-	require.Contains(t, w.log("elastic-master-0"), "rank 0 of 4: the sum is 10")
-	require.NoError(t, w.client.Get(t.Context(), key, pod))
+	require.Contains(t, w.Logs("elastic-master-0"), "rank 0 of 4: the sum is 10")
+	w.Get("elastic-worker-0", pod)
 	require.Equal(t, uid, pod.UID, "who was there stays")
 }

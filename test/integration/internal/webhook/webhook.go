@@ -23,9 +23,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	certutil "k8s.io/client-go/util/cert"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -66,7 +64,7 @@ func Spare(t *testing.T, namespace string) {
 		return
 	}
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"`+spared+`":""}}}`))
-	c := newClient(t)
+	c := testcluster.Client(t, v1alpha1.AddToScheme)
 	require.NoError(t, c.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, patch))
 	until(t, "the namespace is spared", func(ctx context.Context) bool {
 		return c.Create(ctx, circle(namespace), client.DryRunAll) == nil
@@ -87,7 +85,7 @@ func serve(t *testing.T) {
 	port := l.Addr().(*net.TCPAddr).Port
 	require.NoError(t, l.Close())
 
-	c := newClient(t)
+	c := testcluster.Client(t, v1alpha1.AddToScheme)
 	server := admission.Server(port, dir)
 	admission.Register(server, c.Scheme())
 	go func() {
@@ -135,16 +133,6 @@ func circle(namespace string) *v1alpha1.JobFlow {
 	flow := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "webhook-probe"}}
 	flow.Spec.Flows = []v1alpha1.Flow{{Name: "a", JobTemplateRef: "t", Dependencies: []string{"a"}}}
 	return flow
-}
-
-func newClient(t *testing.T) client.Client {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
-	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme})
-	require.NoError(t, err)
-	return c
 }
 
 func until(t *testing.T, what string, done func(context.Context) bool) {

@@ -1,0 +1,48 @@
+package harness
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+const pollEvery = 50 * time.Millisecond
+
+// Eventually waits until something is done. It polls on the test's goroutine, so that what it calls may fail the test. What show
+// returns is logged when there is no more patience.
+func Eventually(t *testing.T, patience time.Duration, what string, done func() bool, show ...func() any) {
+	t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-deadline:
+			for _, f := range show {
+				t.Logf("%+v", f())
+			}
+			require.FailNow(t, "not in time: "+what)
+		case <-tick.C:
+		}
+	}
+}
+
+// Eventually waits until something is done, with the place's patience.
+func (p *Place) Eventually(what string, done func() bool, show ...func() any) {
+	p.T.Helper()
+	Eventually(p.T, p.Patience, what, done, show...)
+}
+
+// RetryOnConflict reads, changes and writes something anew, until no one else was faster.
+func (p *Place) RetryOnConflict(what string, write func() error) {
+	p.T.Helper()
+	p.Eventually(what, func() bool {
+		err := write()
+		if !apierrors.IsConflict(err) {
+			require.NoError(p.T, err)
+		}
+		return err == nil
+	})
+}
