@@ -12,10 +12,10 @@ DEVCLUSTER_SRC := $(shell find devcluster -path devcluster/nodes -prune -o -name
 NODES_SRC      := $(shell find devcluster/nodes -name '*.go') devcluster/nodes/go.mod devcluster/nodes/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store -name '*.go' -not -name '*_test.go') $(wildcard config/crd/*.yaml) go.mod go.sum
 
-.PHONY: help build image nodes demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench test-nodes fuzz lint generate check-generated tidy check-tidy clean
+.PHONY: help build image nodes demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench e2e test-nodes fuzz lint generate check-generated tidy check-tidy clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: bin/armature bin/devcluster bin/kubectl-armature ## Build bin/armature and bin/devcluster
 
@@ -49,9 +49,12 @@ VERSION  := $(shell git describe --tags --always --dirty --match "v*" 2>/dev/nul
 REVISION := $(shell git rev-parse HEAD 2>/dev/null)
 CREATED  := $(shell git log -1 --format=%ct 2>/dev/null)
 
+# Both, unless it is for one machine only.
+PLATFORMS := linux/amd64,linux/arm64
+
 image: ## Write the manager's image to dist/armature.tar, an OCI archive, without a container engine
 	cd tools/image && go run . -source $(CURDIR) -package ./cmd/armature -name armature \
-		-version $(VERSION) -revision $(REVISION) -created $(CREATED) -output $(CURDIR)/dist/armature.tar
+		-platforms $(PLATFORMS) -version $(VERSION) -revision $(REVISION) -created $(CREATED) -output $(CURDIR)/dist/armature.tar
 
 demo: build ## Run the example flow on a cluster of its own, and show it live
 	@hack/demo.sh
@@ -101,8 +104,11 @@ test-tools: ## Run the tests of the tools that build what is released
 test-bench: bin/devcluster ## Let each benchmark run once in a small size, without a look at the numbers
 	cd bench && go test ./...
 
+e2e: ## Test end to end on nodes that run containers: the image, the chart, and what can go wrong; needs Linux and root
+	@hack/e2e.sh
+
 test-nodes: nodes ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
-	cd devcluster && go test -tags nodes -run 'TestContainers|TestKilledNode' ./cmd/devcluster
+	cd devcluster && go test -tags nodes -run TestContainers ./cmd/devcluster
 
 fuzz: ## Look for cases that the API server would judge otherwise than builder does, 30 s each
 	go test ./builder/internal/subset -run '^$$' -fuzz FuzzTyped -fuzztime 30s
