@@ -108,7 +108,7 @@ e2e: ## Test end to end on nodes that run containers: the image, the chart, and 
 	@hack/e2e.sh
 
 test-nodes: nodes ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
-	cd devcluster && go test -tags nodes -run TestContainers ./cmd/devcluster
+	cd devcluster && go test -tags nodes -timeout 20m -run TestContainers ./cmd/devcluster
 
 fuzz: ## Look for cases that the API server would judge otherwise than builder does, 30 s each
 	go test ./builder/internal/subset -run '^$$' -fuzz FuzzTyped -fuzztime 30s

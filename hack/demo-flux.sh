@@ -2,6 +2,7 @@
 # Runs three FluxJobs on a quota of two on a cluster of its own, shows how the third waits, and leaves nothing behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/apply-crds.sh
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/armature-demo-flux.XXXXXX")
 manager=
@@ -27,8 +28,7 @@ step "A Kubernetes cluster with three nodes, in one binary (bin/devcluster up)"
 bin/devcluster up --detach --dir "$dir/cluster" --node-names minikube,node-2,node-3
 
 step "Armature's kinds and operators (kubectl apply --server-side -f config/crd; bin/armature manager)"
-kubectl apply --server-side -f config/crd >/dev/null
-kubectl wait --for=condition=Established --timeout=60s -f config/crd >/dev/null
+apply_crds config/crd >/dev/null
 bin/armature manager --kubeconfig "$dir/cluster/kubeconfig" \
   --metrics-bind-address=0 --health-probe-bind-address=0 >"$dir/manager.log" 2>&1 &
 manager=$!

@@ -2,6 +2,7 @@
 # Runs the example flow on a cluster of its own, shows it live, and leaves nothing behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/apply-crds.sh
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/armature-demo.XXXXXX")
 manager=
@@ -22,8 +23,7 @@ step "A Kubernetes cluster with three nodes, in one binary (bin/devcluster up)"
 kubectl get nodes
 
 step "Armature's kinds (kubectl apply --server-side -f config/crd)"
-kubectl apply --server-side -f config/crd
-kubectl wait --for=condition=Established --timeout=30s -f config/crd >/dev/null
+apply_crds config/crd
 
 step "The operators (bin/armature manager)"
 bin/armature manager --kubeconfig "$dir/cluster/kubeconfig" \

@@ -31,8 +31,8 @@ for package in iptables conntrack libseccomp-dev pkg-config gcc busybox; do
 done
 if [ ${#missing[@]} -gt 0 ]; then
   step "Debian packages: ${missing[*]}"
-  apt-get update -q
-  DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+  apt-get update -q -o Acquire::Retries=3
+  DEBIAN_FRONTEND=noninteractive apt-get install -q -y -o Acquire::Retries=3 --no-install-recommends "${missing[@]}"
 fi
 
 make bin/devcluster nodes
@@ -120,12 +120,12 @@ helm=$(go tool -modfile=tools/deploy/go.mod -n helm)
 # Kubernetes' own scheduler of gangs is behind a feature gate.
 step "A cluster of three nodes"
 bin/devcluster up --containers --node-names minikube,node-2,node-3 --audit-policy test/e2e/audit-policy.yaml \
-  --feature-gates GenericWorkload=true --runtime-config scheduling.k8s.io/v1beta1=true --detach --dir "$cluster"
+  --feature-gates GenericWorkload=true --runtime-config scheduling.k8s.io/v1beta1=true --timeout 5m --detach --dir "$cluster"
 bin/devcluster load --dir "$cluster" "$work"/images/*.tar
 
 # Most tests wait most of the time, so more of them run side by side than there are CPUs.
 step "The suite"
 export E2E_SEED=${E2E_SEED:-1} E2E_HELM=$helm E2E_IMAGE_TAG=e2e E2E_CLUSTER=$cluster E2E_DEVCLUSTER=$PWD/bin/devcluster \
   E2E_PREVIOUS=${previous:+$work/previous} E2E_FLUX_IMAGE=$flux_image E2E_LOGS=$out/logs
-(cd test/e2e && ../../bin/devcluster exec --dir "$cluster" -- "$work/e2e.test" -test.v=test2json -test.parallel=6 -test.timeout=40m "$@") |
+(cd test/e2e && ../../bin/devcluster exec --dir "$cluster" -- "$work/e2e.test" -test.v=test2json -test.parallel=6 -test.timeout=75m "$@") |
   go run ./test/e2e/report "$out"

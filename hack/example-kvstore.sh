@@ -3,6 +3,7 @@
 # under load, an image that can't start, scaling under load, removal. Leaves nothing behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/apply-crds.sh
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/armature-kvstore.XXXXXX")
 operator=
@@ -44,8 +45,7 @@ step "A Kubernetes cluster with two nodes, in one binary (bin/devcluster up)"
 devcluster up --detach --dir "$dir/cluster" --nodes 2
 
 step "The kinds KVStore and KVStoreScaling, a storage class, and volumes (kubectl apply -f examples/kvstore/config ...)"
-kubectl apply --server-side -f examples/kvstore/config
-kubectl wait --for=condition=Established --timeout=30s -f examples/kvstore/config >/dev/null
+apply_crds examples/kvstore/config
 {
   printf 'apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: kvstore}\nprovisioner: kubernetes.io/no-provisioner\n'
   for i in 1 2 3 4 5; do

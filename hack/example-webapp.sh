@@ -3,6 +3,7 @@
 # Leaves nothing behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/apply-crds.sh
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/armature-webapp.XXXXXX")
 operator=
@@ -32,8 +33,7 @@ step "A Kubernetes cluster with one node, in one binary (bin/devcluster up)"
 devcluster up --detach --dir "$dir/cluster" --nodes 1
 
 step "The kind WebApp (kubectl apply --server-side -f examples/webapp/config)"
-kubectl apply --server-side -f examples/webapp/config
-kubectl wait --for=condition=Established --timeout=30s -f examples/webapp/config >/dev/null
+apply_crds examples/webapp/config
 
 step "The operator (bin/webapp)"
 bin/webapp >"$dir/operator.log" 2>&1 &

@@ -2,6 +2,7 @@
 # Records what the commands show, on a cluster of its own, as docs/recording-*.svg. Leaves nothing else behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/apply-crds.sh
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/armature-recordings.XXXXXX")
 manager=
@@ -22,8 +23,7 @@ go build -o "$dir/record" ./tools/record
 record() { name=$1 rows=$2; shift 2; "$dir/record" -output "docs/recording-$name.svg" -title "$*" -columns 130 -rows "$rows" -- "$@"; }
 
 "$devcluster" up --detach --dir "$dir/cluster" --node-names minikube,node-2,node-3
-kubectl apply --server-side -f config/crd >/dev/null
-kubectl wait --for=condition=Established --timeout=30s -f config/crd >/dev/null
+apply_crds config/crd >/dev/null
 bin/armature manager --metrics-bind-address=0 --health-probe-bind-address=0 >"$dir/manager.log" 2>&1 &
 manager=$!
 

@@ -49,7 +49,7 @@ func TestExampleOperatorOfOnesOwn(t *testing.T) {
 
 	s.kubectl("get", "poddisruptionbudget/hello")
 	s.kubectl("patch", "webapp/hello", "--type=merge", "--patch", `{"spec":{"replicas":1,"greeting":"Ahoy"}}`)
-	s.kubectl("wait", "--for=delete", "poddisruptionbudget/hello", "--timeout=100s")
+	s.kubectl("wait", "--for=delete", "poddisruptionbudget/hello", "--timeout=300s")
 	s.is("deployment/hello", "{.status.replicas}", "1")
 	s.eventually("the new greeting", func() error { // a kubelet brings it into the pod within a minute or two
 		if answer := ask("hello"); !strings.HasPrefix(answer, "Ahoy from ") {
@@ -58,7 +58,7 @@ func TestExampleOperatorOfOnesOwn(t *testing.T) {
 		return nil
 	})
 
-	s.kubectl("delete", "webapp/hello", "--cascade=foreground", "--timeout=100s")
+	s.kubectl("delete", "webapp/hello", "--cascade=foreground", "--timeout=300s")
 	s.eventually("all that it had to be gone", func() error {
 		left, err := kubectl("get", "deployments,services,configmaps,poddisruptionbudgets,pods", "--namespace", s.name,
 			"--selector=app.kubernetes.io/instance=hello", "--output=name")
@@ -96,9 +96,9 @@ func TestExampleOperatorOfTheTutorial(t *testing.T) {
 	s.kubectl("patch", "cronjob/nightly", "--type=merge", "--patch", `{"spec":{"schedule":"0 0 * * *"}}`)
 	s.is("cronjob/nightly", "{.spec.schedule}", "30 2 * * *")
 	s.kubectl("patch", "backup/nightly", "--type=merge", "--patch", `{"spec":{"script":null}}`)
-	s.kubectl("wait", "--for=delete", "configmap/nightly", "--timeout=100s")
-	s.kubectl("delete", "backup/nightly", "--cascade=foreground", "--timeout=100s")
-	s.kubectl("wait", "--for=delete", "cronjob/nightly", "--timeout=100s")
+	s.kubectl("wait", "--for=delete", "configmap/nightly", "--timeout=300s")
+	s.kubectl("delete", "backup/nightly", "--cascade=foreground", "--timeout=300s")
+	s.kubectl("wait", "--for=delete", "cronjob/nightly", "--timeout=300s")
 }
 
 // kubectl runs a command in the namespace, which must succeed, and returns what it prints.

@@ -37,7 +37,7 @@ func TestNodeDrained(t *testing.T) {
 		_, err := kubectl("uncordon", node)
 		require.NoError(t, err)
 	})
-	_, err := kubectl("drain", node, "--ignore-daemonsets", "--force", "--delete-emptydir-data", "--timeout=60s", "--grace-period=1")
+	_, err := kubectl("drain", node, "--ignore-daemonsets", "--force", "--delete-emptydir-data", "--timeout=300s", "--grace-period=1")
 	require.NoError(t, err)
 	s.open()
 

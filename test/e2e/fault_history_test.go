@@ -35,7 +35,7 @@ func (s *space) requireNothingTwice() {
 func (s *space) requireOnlyLeadersWrote() {
 	s.Helper()
 	leases := s.leases()
-	for _, request := range requestsIn(s, s.name) {
+	for _, request := range s.requestsIn(s.name) {
 		if !isManager(request.User.Username) {
 			continue
 		}
@@ -60,8 +60,9 @@ type held struct {
 // leases tells who held the managers' lease, and from when on, in the order of time.
 func (s *space) leases() (found []held) {
 	s.Helper()
-	for _, event := range requestsIn(s, home) {
-		if event.ObjectRef.Resource != "leases" || event.ObjectRef.Name != managersLease && event.Verb != "create" || event.ResponseStatus.Code >= 300 {
+	for _, event := range s.requestsIn(home) {
+		if event.ObjectRef.Resource != "leases" || event.ObjectRef.Name != managersLease && event.Verb != "create" ||
+			event.ResponseStatus == nil || event.ResponseStatus.Code >= 300 {
 			continue
 		}
 		lease := &coordinationv1.Lease{}

@@ -17,10 +17,11 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// Managers are killed at random for so long, and so often at least; then there must be peace for the work to end.
+// Managers are killed at random for so long, and so often at least, for which there is so long at most; then there must be peace for the work to end.
 const (
 	killFor   = 30 * time.Second
 	killTimes = 20
+	killMost  = 2 * time.Minute
 )
 
 // One of the managers is killed each second, at a random moment of it: half of them without a word of farewell, the others
@@ -42,7 +43,7 @@ func (s *space) killManagers(random *rand.Rand) (killed int) {
 	s.Helper()
 	begin := time.Now()
 	for killed < killTimes || time.Since(begin) < killFor {
-		require.Less(s, time.Since(begin), patience, "only %d could be killed", killed)
+		require.Less(s, time.Since(begin), killMost, "only %d could be killed", killed)
 		pause := 500*time.Millisecond + time.Duration(random.IntN(1000))*time.Millisecond
 		farewell, which := random.IntN(2) == 0, random.IntN(1000)
 		time.Sleep(pause)

@@ -23,11 +23,7 @@ const apiServer = "10.89.0.1"
 // doesn't write any more, also when the network is back.
 func TestLeaderCutOff(t *testing.T) {
 	s := newFault(t)
-	old := s.leaderAlone()
-	s.work()
-	s.awaitWriteBy(old.pod.Name)
-	process := processOf(old.pod)
-	require.NotZero(t, process)
+	old, process := s.leaderAtWork()
 
 	heal := cutOff(t, old.pod.Spec.NodeName)
 	next := s.awaitLeader(old.pod.Name)
@@ -43,11 +39,7 @@ func TestLeaderCutOff(t *testing.T) {
 // The leader stands still for longer than its lease lasts, and then goes on where it was, not knowing that another one leads.
 func TestLeaderFrozen(t *testing.T) {
 	s := newFault(t)
-	old := s.leaderAlone()
-	process := processOf(old.pod)
-	require.NotZero(t, process)
-	s.work()
-	s.awaitWriteBy(old.pod.Name) // it is in the middle of it
+	old, process := s.leaderAtWork()
 	require.NoError(t, syscall.Kill(process, syscall.SIGSTOP))
 	t.Cleanup(func() { _ = syscall.Kill(process, syscall.SIGCONT) })
 	next := s.awaitLeader(old.pod.Name)
@@ -60,28 +52,43 @@ func TestLeaderFrozen(t *testing.T) {
 	s.requireOnlyLeadersWrote()
 }
 
-// leaderAlone waits until the leader is alone on its node.
-func (s *space) leaderAlone() (found leadership) {
+// leaderAtWork is the leader in the middle of work, alone on its node, and its process.
+func (s *space) leaderAtWork() (found leadership, process int) {
 	s.Helper()
-	s.eventually("a leader that is alone on its node", func() (err error) {
-		if err := managersWork(s.Context()); err != nil {
+	s.awaitManagersApart()
+	s.work()
+	s.eventually("the leader to write", func() (err error) {
+		if found, err = leader(s.Context()); err != nil {
 			return err
 		}
-		if found, err = leader(s.Context()); err != nil {
+		if process = processOf(found.pod); process == 0 || !s.writers()[found.pod.Name] {
+			return fmt.Errorf("%s, which is process %d, has written nothing", found.pod.Name, process)
+		}
+		return nil
+	})
+	return found, process
+}
+
+// awaitManagersApart waits until the managers are on different nodes.
+func (s *space) awaitManagersApart() {
+	s.Helper()
+	s.eventually("managers on different nodes", func() error {
+		if err := managersWork(s.Context()); err != nil {
 			return err
 		}
 		pods, err := managers(s.Context())
 		if err != nil {
 			return err
 		}
+		on := map[string]string{}
 		for _, pod := range pods {
-			if pod.Name != found.pod.Name && pod.Spec.NodeName == found.pod.Spec.NodeName {
-				return errors.Join(errors.New(pod.Name+" is there, too"), crash(s.Context(), &pod))
+			if other := on[pod.Spec.NodeName]; other != "" {
+				return errors.Join(fmt.Errorf("%s is where %s is", pod.Name, other), crash(s.Context(), &pod))
 			}
+			on[pod.Spec.NodeName] = pod.Name
 		}
 		return nil
 	})
-	return found
 }
 
 // awaitWriteBy waits until a manager has written something in the namespace.

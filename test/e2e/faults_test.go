@@ -5,6 +5,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -144,11 +145,11 @@ func processOf(pod *corev1.Pod) int {
 // a container that crashes often would be started again later and later.
 func crash(ctx context.Context, pod *corev1.Pod) error {
 	if pid := processOf(pod); pid != 0 {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return err
 		}
 	}
-	return cluster.Delete(ctx, pod, &client.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
+	return client.IgnoreNotFound(cluster.Delete(ctx, pod, &client.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}))
 }
 
 // scaleManagers says how many managers there should be.

@@ -3,12 +3,8 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
@@ -30,7 +27,7 @@ type write struct {
 	pod string
 	// at is when the API server answered.
 	at time.Time
-	// order is the version that the write made, or where its answer had none, that of the one before it in the log.
+	// order is the version that the write made, or where its answer had none, the highest before it in the log.
 	order uint64
 	// resource is such as "jobs.batch" or "pods/status".
 	resource, name string
@@ -56,8 +53,9 @@ type writtenObject struct {
 		Suspend  bool
 	}
 	Status struct {
-		Phase      corev1.PodPhase
-		Conditions []struct{ Type, Status string }
+		Phase             corev1.PodPhase
+		ContainerStatuses []corev1.ContainerStatus
+		Conditions        []struct{ Type, Status string }
 		// Of JobFlows.
 		Flows []struct{ Name, State string }
 		Retry int32
@@ -104,51 +102,25 @@ func (o *writtenObject) isOwned() bool {
 func (s *space) history() []write {
 	s.Helper()
 	var writes []write
-	for _, event := range requestsIn(s, s.name) {
-		writes = s.append(writes, event)
+	latest := uint64(0)
+	for _, event := range s.requestsIn(s.name) {
+		if event.ResponseStatus == nil || event.ResponseStatus.Code >= 300 || strings.Contains(event.RequestURI, "dryRun=All") {
+			continue
+		}
+		w := s.writeOf(event)
+		if w.order == 0 {
+			w.order = latest
+		}
+		latest = max(latest, w.order)
+		writes = append(writes, w)
 	}
 	slices.SortStableFunc(writes, func(a, b write) int { return cmp.Compare(a.order, b.order) })
 	return writes
 }
 
-// requestsIn are those that would change something in a namespace, whatever came of them, in the order of the log.
-func requestsIn(s *space, namespace string) []*auditv1.Event {
-	s.Helper()
-	// The API server begins a new file when one is large. Their names sort by time, and the last has none in it.
-	files, err := filepath.Glob(filepath.Join(os.Getenv("E2E_CLUSTER"), "logs", "audit*.log"))
-	require.NoError(s, err)
-	require.NotEmpty(s, files, "there is no audit log")
-	slices.SortFunc(files, func(a, b string) int {
-		return strings.Compare(strings.TrimSuffix(a, ".log")+"~", strings.TrimSuffix(b, ".log")+"~")
-	})
-	var found []*auditv1.Event
-	for _, file := range files {
-		f, err := os.Open(file)
-		require.NoError(s, err)
-		defer f.Close()
-		lines := bufio.NewReader(f)
-		for {
-			line, err := lines.ReadBytes('\n')
-			if err != nil { // the last line may be half written
-				break
-			}
-			if bytes.Contains(line, []byte(`"namespace":"`+namespace+`"`)) {
-				event := &auditv1.Event{}
-				require.NoError(s, json.Unmarshal(line, event))
-				if event.ObjectRef != nil && event.ObjectRef.Namespace == namespace {
-					found = append(found, event)
-				}
-			}
-		}
-	}
-	return found
-}
-
-func (s *space) append(writes []write, event *auditv1.Event) []write {
+// writeOf reads a write from the log. Its order is 0 if the answer had no version.
+func (s *space) writeOf(event *auditv1.Event) write {
 	ref := event.ObjectRef
-	if event.ResponseStatus == nil || event.ResponseStatus.Code >= 300 || strings.Contains(event.RequestURI, "dryRun=All") {
-		return writes
-	}
 	w := write{user: event.User.Username, pod: podOf(event), verb: event.Verb, at: event.StageTimestamp.Time, resource: resourceOf(ref), name: ref.Name}
 	if event.ResponseObject != nil {
 		// Of what is no object, such as a Status, nothing is looked at.
@@ -160,66 +132,61 @@ func (s *space) append(writes []write, event *auditv1.Event) []write {
 	}
 	if w.object.ResourceVersion != "" {
 		w.order = w.version(s)
-	} else if len(writes) > 0 {
-		w.order = writes[len(writes)-1].order
 	}
-	return append(writes, w)
+	return w
 }
 
-// podOf is the pod that the token of a request belongs to, if it does.
-func podOf(event *auditv1.Event) string {
-	if pod := event.User.Extra["authentication.kubernetes.io/pod-name"]; len(pod) > 0 {
-		return pod[0]
-	}
-	return ""
-}
-
-// resourceOf is such as "jobs.batch" or "pods/status".
-func resourceOf(ref *auditv1.ObjectReference) string {
-	name := ref.Resource
-	if ref.APIGroup != "" {
-		name += "." + ref.APIGroup
-	}
-	if ref.Subresource != "" {
-		name += "/" + ref.Subresource
-	}
-	return name
-}
-
-// requireOnce fails if operators made any Job twice, or if there was not exactly this number of them.
+// requireOnce fails if there was ever more than one Job of a name, or if there was not exactly this number of them. It looks at
+// all that was written to Jobs: the creation of one may be on record as a failure, when who asked for it was killed meanwhile.
 func (s *space) requireOnce(jobs int) {
 	s.Helper()
-	made := map[string]int{}
+	made := map[string]map[types.UID]bool{}
 	for _, w := range s.history() {
-		if w.verb == "create" && w.resource == "jobs.batch" && w.byOperator() {
-			made[w.name]++
+		if resource, _, _ := strings.Cut(w.resource, "/"); resource != "jobs.batch" || w.object.UID == "" {
+			continue
 		}
+		if made[w.name] == nil {
+			made[w.name] = map[types.UID]bool{}
+		}
+		made[w.name][w.object.UID] = true
 	}
 	assert.Len(s, made, jobs)
-	for name, times := range made {
-		assert.Equal(s, 1, times, "Job %s was made more than once", name)
+	for name, uids := range made {
+		assert.Len(s, uids, 1, "Job %s was made more than once", name)
 	}
 }
 
 // requireOrder fails if a Job was made before a pod of the one that it depends on had succeeded.
+//
+// What a killed API server or etcd has carried out, it may not have told of. If a Job's creation is not in the log, its first
+// change is later; if its success isn't, the times count that the objects have themselves, in whole seconds.
 func (s *space) requireOrder(before, after string) {
 	s.Helper()
-	var made, succeeded uint64
-	for _, w := range s.history() {
+	var made, succeeded *write
+	history := s.history()
+	for i := range history {
+		w := &history[i]
+		resource, _, _ := strings.Cut(w.resource, "/")
 		switch {
-		case w.resource == "jobs.batch" && w.verb == "create" && w.name == after:
-			made = w.version(s)
-		case w.resource == "pods/status" && w.object.Labels[batchv1.JobNameLabel] == before && w.object.Status.Phase == corev1.PodSucceeded && succeeded == 0:
-			succeeded = w.version(s)
+		case made == nil && resource == "jobs.batch" && w.name == after && w.object.UID != "":
+			made = w
+		case succeeded == nil && resource == "pods" && w.object.Labels[batchv1.JobNameLabel] == before && w.object.Status.Phase == corev1.PodSucceeded:
+			succeeded = w
 		}
 	}
-	require.NotZero(s, succeeded, "Job %s has not succeeded", before)
-	require.NotZero(s, made, "there was no Job %s", after)
-	assert.Less(s, succeeded, made, "Job %s was made before Job %s had succeeded", after, before)
+	require.NotNil(s, succeeded, "Job %s has not succeeded", before)
+	require.NotNil(s, made, "there was no Job %s", after)
+	if succeeded.resource == "pods/status" {
+		assert.Less(s, succeeded.order, made.order, "Job %s was made before Job %s had succeeded", after, before)
+		return
+	}
+	created, finished := made.object.CreationTimestamp, succeeded.object.Status.ContainerStatuses[0].State.Terminated.FinishedAt
+	assert.False(s, created.Before(&finished), "Job %s was made at %s, before Job %s had succeeded at %s", after, created, before, finished)
 }
 
 // assertNothingForeignTouched fails if an operator wrote to an object that none has made, but for the kinds that users
-// make for operators. What belongs to one of them counts as made: an API server that is killed may not have told the log.
+// make for operators. What belongs to one of them counts as made, whoever wrote it then: an API server that is killed may not
+// have told the log of its creation.
 func (s *space) assertNothingForeignTouched() {
 	s.Helper()
 	made := map[string]bool{}
@@ -227,9 +194,9 @@ func (s *space) assertNothingForeignTouched() {
 		resource, _, _ := strings.Cut(w.resource, "/")
 		object := resource + " " + w.name
 		switch {
-		case !w.byOperator() || w.ours():
-		case w.verb == "create" && resource == w.resource, w.object.isOwned():
+		case w.object.isOwned(), w.byOperator() && w.verb == "create" && resource == w.resource:
 			made[object] = true
+		case !w.byOperator() || w.ours():
 		default:
 			assert.True(s, made[object], "%s did a %s of %s %s, which no operator has made", w.user, w.verb, w.resource, w.name)
 		}

@@ -94,7 +94,7 @@ func TestExampleDaemonJobCleansUp(t *testing.T) {
 	s.await("Succeeded", "daemonjob/daemonjob-example-cleanup")
 	s.requireOnce(3)
 	s.kubectl("patch", "daemonjob/daemonjob-example-cleanup", "--type=merge", "--patch", `{"spec":{"ttlSecondsAfterFinished":0}}`)
-	s.kubectl("wait", "--for=delete", "daemonjob/daemonjob-example-cleanup", "--timeout=100s")
+	s.kubectl("wait", "--for=delete", "daemonjob/daemonjob-example-cleanup", "--timeout=300s")
 	s.eventually("its Jobs and pods to be gone", func() error {
 		left, err := kubectl("get", "jobs,pods", "--namespace", s.name, "--output=name")
 		if err == nil && left != "" {
@@ -111,7 +111,7 @@ func TestExampleReplicaJobTrains(t *testing.T) {
 	s.apply("replicajob/train.yaml")
 	s.await("Succeeded", "replicajob/train")
 	assert.Equal(t, "Chief is rank 0 of 4\n", s.logs("train-chief-0"))
-	s.kubectl("wait", "--for=delete", "pod/train-worker-0", "pod/train-worker-1", "pod/train-worker-2", "--timeout=100s")
+	s.kubectl("wait", "--for=delete", "pod/train-worker-0", "pod/train-worker-1", "pod/train-worker-2", "--timeout=300s")
 	assert.Equal(t, map[string]int{"train-chief-0": 1, "train-worker-0": 1, "train-worker-1": 1, "train-worker-2": 1}, s.made("pods"))
 }
 
@@ -132,7 +132,7 @@ func TestExampleReplicaJobOfMPI(t *testing.T) {
 	s := newSpace(t)
 	s.apply("replicajob/mpi.yaml")
 	s.await("Succeeded", "replicajob/mpi")
-	s.kubectl("wait", "--for=delete", "pod/mpi-launcher-0", "pod/mpi-worker-0", "pod/mpi-worker-1", "--timeout=100s")
+	s.kubectl("wait", "--for=delete", "pod/mpi-launcher-0", "pod/mpi-worker-0", "pod/mpi-worker-1", "--timeout=300s")
 	ready := map[string]bool{}
 	for _, w := range s.history() {
 		var pod corev1.Pod
@@ -160,5 +160,5 @@ func TestExampleReplicaJobIsAGang(t *testing.T) {
 	}
 	assert.Equal(t, "1 of 2\n", s.logs("gang-worker-1"))
 	s.kubectl("patch", "replicajob/gang", "--type=merge", "--patch", `{"spec":{"runPolicy":{"ttlSecondsAfterFinished":0}}}`)
-	s.kubectl("wait", "--for=delete", "replicajob/gang", "--timeout=100s")
+	s.kubectl("wait", "--for=delete", "replicajob/gang", "--timeout=300s")
 }

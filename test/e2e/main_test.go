@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	patience  = 120 * time.Second
+	patience  = 5 * time.Minute // of a slow machine; where all is well nothing lasts so long
 	pollEvery = 200 * time.Millisecond
 
 	root = "../.."
@@ -101,6 +101,8 @@ func helm(args ...string) error {
 type space struct {
 	*testing.T
 	name string
+	// audits are what was read of the audit log, by namespace.
+	audits []*auditLog
 }
 
 func newSpace(t *testing.T) *space {
@@ -155,10 +157,10 @@ func (s *space) apply(example string) {
 	require.NoError(s, err)
 }
 
-// await waits for a condition of an object, such as "jobflow/x", by kubectl, as users do.
+// await waits for a condition of an object, such as "jobflow/x", or of those in "--filename=x", by kubectl, as users do.
 func (s *space) await(condition, object string) {
 	s.Helper()
-	// kubectl gives up when the API server is away, and so waits in pieces.
+	// kubectl gives up when the API server is away, or a CRD has no conditions at all yet, and so waits in pieces.
 	s.eventually(object+" "+condition, func() error {
 		_, err := kubectl("wait", "--namespace", s.name, "--for=condition="+condition, object, "--timeout=10s")
 		return err
@@ -168,8 +170,11 @@ func (s *space) await(condition, object string) {
 // logs are those of an object such as "job/x".
 func (s *space) logs(object string) string {
 	s.Helper()
-	out, err := kubectl("logs", "--namespace", s.name, object)
-	require.NoError(s, err)
+	var out string
+	s.eventually("the logs of "+object, func() (err error) {
+		out, err = kubectl("logs", "--namespace", s.name, object)
+		return err
+	})
 	return out
 }
 

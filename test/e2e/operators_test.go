@@ -24,10 +24,8 @@ import (
 func (s *space) operate(program, image string) {
 	s.Helper()
 	example := filepath.Join(root, "examples", program)
-	_, err := kubectl("apply", "--server-side", "--filename", filepath.Join(example, "config"))
-	require.NoError(s, err)
-	_, err = kubectl("wait", "--for=condition=Established", "--filename", filepath.Join(example, "config"), "--timeout=100s")
-	require.NoError(s, err)
+	s.kubectl("apply", "--server-side", "--filename", filepath.Join(example, "config"))
+	s.await("Established", "--filename="+filepath.Join(example, "config"))
 
 	name := program + "-operator"
 	for _, obj := range append(permissions(s, filepath.Join(example, "role.yaml"), name), &appsv1.Deployment{
@@ -84,8 +82,11 @@ func (s *space) assertNeverRefused(name string) {
 		for _, c := range pod.Status.ContainerStatuses {
 			assert.Zero(s, c.RestartCount, "%s was started again", pod.Name)
 		}
-		said, err := kubectl("logs", "--namespace", s.name, pod.Name)
-		assert.NoError(s, err)
+		var said string
+		within(s.T, "the logs of "+pod.Name, func() (err error) {
+			said, err = kubectl("logs", "--namespace", s.name, pod.Name)
+			return err
+		})
 		for line := range strings.Lines(said) {
 			assert.NotContains(s, line, "forbidden")
 		}

@@ -32,10 +32,11 @@ func TestQueueKeepsItsQuotaAndPriorities(t *testing.T) {
 	require.NoError(t, cluster.Create(t.Context(), setup))
 	t.Cleanup(func() { _ = cluster.Delete(context.Background(), setup) })
 
+	// A pod that is stopped before its command has begun fails, and so its Job would be made anew.
 	s.submit("old", 0, "sleep 3600")
-	s.await("JobRunning", "fluxjob/old")
+	s.await("JobMiniClusterReady", "fluxjob/old")
 	s.submit("new", 0, "sleep 3600")
-	s.await("JobRunning", "fluxjob/new")
+	s.await("JobMiniClusterReady", "fluxjob/new")
 	s.submit("equal", 0, "true")
 	s.is("fluxjob/equal", "{.status.conditions[?(@.type=='JobWaitingForResources')].reason}", v1alpha1.ReasonQuotaExceeded)
 	s.is("fluxjob/equal", "{.status.position}", "1")
@@ -136,7 +137,7 @@ func TestExampleFluxJobs(t *testing.T) {
 		s.await("Succeeded", "fluxjob/hello")
 		assert.Contains(s, s.logs("job/hello"), "hello from hello-0")
 		s.await("Succeeded", "fluxjob/batch")
-		s.kubectl("wait", "--for=delete", "minicluster/batch", "--timeout=100s")
+		s.kubectl("wait", "--for=delete", "minicluster/batch", "--timeout=300s")
 
 		s.applyVariant(v, "flux/scale.yaml", own...)
 		s.await("JobRunning", "fluxjob/elastic")

@@ -77,7 +77,7 @@ func upgradeInTheMiddleOfAFlow() error {
 		return err
 	}
 	// Before the faults begin: what happens to nodes would happen to its pod, too.
-	return letGoOn(namespace)
+	return letGoOn(ctx, namespace)
 }
 
 // startFlow starts a flow of three Jobs in a new namespace, and returns when the second one runs, until it is let go on.
@@ -107,9 +107,11 @@ func startFlow(ctx context.Context) (namespace string, err error) {
 }
 
 // letGoOn lets the second Job of a flow end.
-func letGoOn(namespace string) error {
-	_, err := kubectl("exec", "--namespace", namespace, "job/long-n1", "--", "touch", "/tmp/go-on")
-	return err
+func letGoOn(ctx context.Context, namespace string) error {
+	return poll(ctx, "the second Job to be told", func() error {
+		_, err := kubectl("exec", "--namespace", namespace, "job/long-n1", "--", "touch", "/tmp/go-on")
+		return err
+	})
 }
 
 func jobUIDs(ctx context.Context, namespace string) (map[string]string, error) {

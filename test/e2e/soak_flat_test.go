@@ -30,14 +30,14 @@ const (
 
 // calm repeats a wave of objects until the time is over, and compares the manager after the first wave with the same manager
 // after the last. If the leader has changed meanwhile, which an API server that is away for long can bring about, the
-// comparison begins anew with the next one. So the API server is killed in the first of the waves only.
+// comparison begins anew with the next one. So the API server is killed before the first measurement only.
 func (s *soak) calm(until time.Time, first reading) {
 	s.Helper()
 	s.wave("0", false)
 	before := s.measure()
 	waves, restarts := 0, 0
 	for number := 1; waves < leastWaves || time.Now().Before(until); number++ {
-		s.wave(strconv.Itoa(number), number > 1)
+		s.wave(strconv.Itoa(number), true)
 		waves++
 		if now, err := s.scraper.read(); err == nil && now.process != before.process {
 			s.Logf("the leader was %s and is %s", before.process, now.process)
@@ -58,7 +58,7 @@ func (s *soak) calm(until time.Time, first reading) {
 	assert.LessOrEqual(s, after.resident, 1.25*before.resident+16<<20, "the memory isn't flat: %s, then %s", before, after)
 }
 
-// kubeAPIServer is the component without which a manager gives up the lease after 10 seconds, on a slow machine.
+// kubeAPIServer is the component without which a manager gives up the lease after its renew deadline, on a slow machine.
 const kubeAPIServer = "kube-apiserver"
 
 // wave makes a load, disturbs it, waits for its end, and deletes it. A mild one leaves the API server alone.

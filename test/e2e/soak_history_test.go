@@ -27,8 +27,10 @@ type jobRun struct {
 	labels      map[string]string
 	// made is the version of its creation; 0 if the log lacks it.
 	made uint64
-	// ended is the first version in which its pod had succeeded, or it had a condition of its end.
-	ended uint64
+	// ended is the first version in which its pod had succeeded, or it had a condition of its end; ending tells that this
+	// version made it so. Otherwise the log lacks the one that did.
+	ended  uint64
+	ending bool
 	// failedSuspended tells that it was to fail and was suspended as well: its pods have failed because they were stopped, or
 	// at the same moment. A MiniCluster gets another Job then.
 	failedSuspended bool
@@ -70,7 +72,7 @@ func (s *soak) jobRuns(history []write) []*jobRun {
 				run.failedSuspended = true
 			}
 			if run.ended == 0 && slices.ContainsFunc([]string{"Complete", "SuccessCriteriaMet", "Failed", "FailureTarget"}, w.object.is) {
-				run.ended = w.version(s.space)
+				run.ended, run.ending = w.version(s.space), w.resource != kind
 			}
 		}
 	}
@@ -82,7 +84,7 @@ func (s *soak) jobRuns(history []write) []*jobRun {
 			continue
 		}
 		if run := runs[owner.UID]; run.ended == 0 || w.version(s.space) < run.ended {
-			run.ended = w.version(s.space)
+			run.ended, run.ending = w.version(s.space), w.resource != kind
 		}
 	}
 	return slices.Collect(maps.Values(runs))

@@ -81,7 +81,9 @@ func (o *order) endOf(node string, attempt int) (ended uint64, known bool) {
 		if run.ended == 0 {
 			return 0, false
 		}
-		ended = max(ended, run.ended)
+		if run.ending {
+			ended = max(ended, run.ended)
+		}
 	}
 	i := slices.IndexFunc(o.flow.Spec.Flows, func(n v1alpha1.Flow) bool { return n.Name == node })
 	if each := o.flow.Spec.Flows[i].ForEach; each != nil && each.FromOutput == "" && len(last) != len(each.Items) {

@@ -44,10 +44,10 @@ func goBackAndUninstall() error {
 		return err
 	}
 	// What users have stays, and what runs goes on; nobody looks after it.
-	if err := letGoOn(namespace); err != nil {
+	if err := letGoOn(ctx, namespace); err != nil {
 		return err
 	}
-	if _, err := kubectl("wait", "--namespace", namespace, "--for=condition=Complete", "job/long-n1", "--timeout=100s"); err != nil {
+	if _, err := kubectl("wait", "--namespace", namespace, "--for=condition=Complete", "job/long-n1", "--timeout=300s"); err != nil {
 		return err
 	}
 	flow := &v1alpha1.JobFlow{}

@@ -19,7 +19,7 @@ import (
 )
 
 // settleTimeout is how long `up` waits for a cluster that is on its way down, or whose supervisor was killed.
-const settleTimeout = 10 * time.Second
+const settleTimeout = 30 * time.Second
 
 // buryTimeout is how long it waits to see whether a cluster that is not healthy was killed.
 const buryTimeout = 3 * time.Second
