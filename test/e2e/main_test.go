@@ -63,13 +63,8 @@ func TestMain(m *testing.M) {
 
 func setUp() error {
 	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return err
-	}
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return err
-	}
-	if err := kvv1.AddToScheme(scheme); err != nil {
+	kinds := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, v1alpha1.AddToScheme, kvv1.AddToScheme)
+	if err := kinds.AddToScheme(scheme); err != nil {
 		return err
 	}
 	config, err := ctrl.GetConfig()
