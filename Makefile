@@ -12,7 +12,7 @@ DEVCLUSTER_SRC := $(shell find devcluster -path devcluster/nodes -prune -o -name
 NODES_SRC      := $(shell find devcluster/nodes -name '*.go') devcluster/nodes/go.mod devcluster/nodes/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store -name '*.go' -not -name '*_test.go') $(wildcard config/crd/*.yaml) go.mod go.sum
 
-.PHONY: help build image nodes demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench e2e test-nodes fuzz lint generate check-generated tidy check-tidy clean
+.PHONY: help build image nodes demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench test-long released-tools e2e test-nodes fuzz check lint generate check-generated tidy check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,30 +79,52 @@ bench: bin/devcluster ## Measure builder and the operators side by side with the
 	cd bench && go run . plans
 	cd bench && go run . replicas -devcluster $(CURDIR)/bin/devcluster
 
-test: test-unit test-integration test-devcluster test-tools test-bench ## Run all tests
+# Runs a suite of tests, by gotestsum, and leaves its events in dist/test for the table of all: see tools/suites.
+SUITE  := bin/suites run -out $(CURDIR)/dist/test
+REPORT := bin/suites report -out $(CURDIR)/dist/test
+SUITES := unit plans integration localnode devcluster gen image deploy monitoring suites bench
 
-test-unit: ## Run the tests that need no cluster
-	go test $(RACE) $$(go list ./... | grep -v -e /test/ -e /operators/ -e /dsoi)
-	go test ./operators/... ./dsoi/... # plans are pure: races are looked for where they run, in test-integration
+bin/suites: $(wildcard tools/suites/*.go) tools/suites/go.mod
+	go build -C tools/suites -o $(CURDIR)/$@ .
+
+# Each suite runs, whatever becomes of the others; the report knows which have failed or didn't run.
+test: bin/suites ## Run all tests, each suite also if another fails, and print one table of them
+	@rm -rf dist/test
+	@status=0; $(MAKE) --keep-going --no-print-directory test-unit test-integration test-devcluster test-tools test-bench || status=1; \
+		$(REPORT) $(SUITES) || status=1; exit $$status
+
+# make lint has gone over all of them with vet.
+NOVET := -vet=off
+
+test-unit: bin/suites ## Run the tests that need no cluster
+	@status=0; \
+		$(SUITE) -name unit -packages "$$(go list ./... | grep -v -e /test/ -e /operators/ -e /dsoi | xargs)" -- $(NOVET) $(RACE) || status=1; \
+		$(SUITE) -name plans -packages "./operators/... ./dsoi/..." -- $(NOVET) || status=1; \
+		exit $$status # plans are pure: races are looked for where they run, in test-integration
 
 # WEBHOOK=1 runs the operators' suites with the validating webhook on.
 export ARMATURE_TEST_WEBHOOK := $(WEBHOOK)
 
-test-integration: build ## Run the tests that need a real API server; they start one by themselves; WEBHOOK=1: with the webhook
-	go test $(RACE) -timeout 30m ./test/...
+test-integration: build released-tools bin/suites ## Run the tests that need a real API server; they start one by themselves; WEBHOOK=1: with the webhook
+	@$(SUITE) -name integration -packages "./test/..." -- $(NOVET) $(RACE) -timeout 30m
 
-test-devcluster: bin/devcluster ## Run devcluster's own tests
-	cd devcluster && go test $(RACE) ./internal/localnode/...
-	cd devcluster && go test $$(go list ./... | grep -v /localnode)
+test-devcluster: bin/devcluster bin/suites ## Run devcluster's own tests
+	@status=0; \
+		$(SUITE) -name localnode -C devcluster -packages "./internal/localnode/..." -- $(NOVET) $(RACE) || status=1; \
+		$(SUITE) -name devcluster -C devcluster -packages "$$(cd devcluster && go list ./... | grep -v /localnode | xargs)" -- $(NOVET) || status=1; \
+		exit $$status
 
-test-tools: ## Run the tests of the tools that build what is released
-	cd tools/gen && go test ./...
-	cd tools/image && go test ./...
-	cd tools/deploy && go test ./...
-	cd tools/monitoring && go test ./...
+test-tools: released-tools bin/suites ## Run the tests of the tools that build what is released
+	@status=0; for tool in gen image deploy monitoring suites; do \
+		$(SUITE) -name $$tool -C tools/$$tool -- $(NOVET) -timeout 30m || status=1; done; exit $$status
 
-test-bench: bin/devcluster ## Let each benchmark run once in a small size, without a look at the numbers
-	cd bench && go test ./...
+# What tests run of other modules is built before them: the first time it takes minutes, which no test should wait for.
+released-tools:
+	@for tool in deploy:helm deploy:kustomize helm3:helm certmanager:certmanager; do \
+		echo "go tool $${tool#*:} of tools/$${tool%:*}"; go -C tools/$${tool%:*} tool -n $${tool#*:} >/dev/null || exit 1; done
+
+test-bench: bin/devcluster bin/suites ## Let each benchmark run once in a small size, without a look at the numbers
+	@$(SUITE) -name bench -C bench -- $(NOVET) -timeout 30m
 
 e2e: ## Test end to end on nodes that run containers: the image, the chart, and what can go wrong; needs Linux and root
 	@hack/e2e.sh
@@ -110,18 +132,27 @@ e2e: ## Test end to end on nodes that run containers: the image, the chart, and 
 test-nodes: nodes ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
 	cd devcluster && go test -tags nodes -timeout 20m -run TestContainers ./cmd/devcluster
 
+test-long: build released-tools bin/suites ## Run what takes minutes by its nature in its full size: properties, fuzz, and tests that ask for it
+	@hack/test-long.sh
+
 fuzz: ## Look for cases that the API server would judge otherwise than builder does, 30 s each
 	go test ./builder/internal/subset -run '^$$' -fuzz FuzzTyped -fuzztime 30s
 	go test ./builder/internal/payload -run '^$$' -fuzz FuzzDigest -fuzztime 30s
+	cd devcluster && go test ./internal/localnode/pathmap -run '^$$' -fuzz FuzzRewrite -fuzztime 30s
+
+check: ## Look over what has changed since main: vet, lint and unit tests of these packages
+	@hack/check.sh
 
 lint: ## Run golangci-lint in each module
 	$(LINT) run --allow-parallel-runners ./...
 	cd devcluster && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 	cd devcluster/nodes && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
+	cd tools/gen && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/image && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/deploy && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/certmanager && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/monitoring && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
+	cd tools/suites && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd bench && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 
 generate: ## Write generated code, CRDs and the reference anew, and the chart's copies of what is in config
@@ -139,22 +170,26 @@ tidy: ## Run go mod tidy in each module
 	go mod tidy
 	cd devcluster && go mod tidy
 	cd devcluster/nodes && go mod tidy
+	cd tools/gen && go mod tidy
 	cd tools/image && go mod tidy
 	cd tools/deploy && go mod tidy
 	cd tools/helm3 && go mod tidy
 	cd tools/certmanager && go mod tidy
 	cd tools/monitoring && go mod tidy
+	cd tools/suites && go mod tidy
 	cd bench && go mod tidy
 
 check-tidy: ## Fail if a go.mod is not tidy
 	go mod tidy -diff
 	cd devcluster && go mod tidy -diff
 	cd devcluster/nodes && go mod tidy -diff
+	cd tools/gen && go mod tidy -diff
 	cd tools/image && go mod tidy -diff
 	cd tools/deploy && go mod tidy -diff
 	cd tools/helm3 && go mod tidy -diff
 	cd tools/certmanager && go mod tidy -diff
 	cd tools/monitoring && go mod tidy -diff
+	cd tools/suites && go mod tidy -diff
 	cd bench && go mod tidy -diff
 
 clean: ## Remove what was built

@@ -25,8 +25,13 @@ const kubectlApply = "kubectl-client-side-apply"
 // Who wrote the object before would keep owning its fields, so that what isn't wanted could never be removed. So the
 // fields set by kubectl apply, and by the field managers named here (those of an operator that this one replaces, be it
 // by updates or by server-side apply), become those of the builder; those that aren't wanted go, and defaults come back.
-// Where a value is to stay, want it, or [Ignore] it. Fields of all other managers are left alone. This is done once,
-// also for an object that is the owner's already.
+// Where a value is to stay, want it, or [Ignore] it. Fields of all other managers are left alone.
+//
+// An object that is the owner's already gives up the fields of the managers named here in the next pass, whether anything
+// else is to be changed or not: Adopt(Never, "old-operator") is for children that an operator of another name has made for
+// the same owners. Without any option that is done for what this very program has written by updates, as
+// controllerutil.CreateOrUpdate does, before it wrote the object by the builder; but finalizers, and references to owners
+// other than the controller, stay, since another program may have the same default name, such as "manager".
 //
 // It follows https://kubernetes.io/docs/reference/using-api/server-side-apply/#upgrading-from-client-side-apply-to-server-side-apply.
 func Adopt(policy AdoptPolicy, formerManagers ...string) ChildOption {
@@ -34,10 +39,10 @@ func Adopt(policy AdoptPolicy, formerManagers ...string) ChildOption {
 }
 
 // AdoptLabelled is Adopt(IfOrphan) for objects that have all of these labels: those that a predecessor of the owner left
-// behind, and nothing that happens to have the name. Others are left alone, with [ErrNotOwned]. Not to be used beside
-// Adopt.
-func AdoptLabelled(labels map[string]string) ChildOption {
-	return adoption{policy: IfOrphan, labels: labels}
+// behind, and nothing that happens to have the name. Others are left alone, with [ErrNotOwned]. The field managers named
+// here are those of Adopt: what they have set and isn't wanted goes. Not to be used beside Adopt.
+func AdoptLabelled(labels map[string]string, formerManagers ...string) ChildOption {
+	return adoption{policy: IfOrphan, former: formerManagers, labels: labels}
 }
 
 type adoption struct {
@@ -77,19 +82,6 @@ func hasLabels(obj client.Object, labels map[string]string) bool {
 		}
 	}
 	return true
-}
-
-// isFormer reports whether the fields of a manager are to become the engine's.
-func (d *desired) isFormer(entry metav1.ManagedFieldsEntry) bool {
-	if d.child.how == nil {
-		return false
-	}
-	for _, name := range d.child.how.Former {
-		if entry.Manager == name {
-			return true
-		}
-	}
-	return false
 }
 
 // onlyAsSeen makes an apply fail if the object isn't any more what was found.

@@ -115,7 +115,7 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 		p.pruneAll = b.all
 		p.noteKinds(b.wants)
 		for _, want := range b.wants {
-			_, key, err := p.keyOfChild(want)
+			_, key, err := p.keyOf(want)
 			if err != nil {
 				return err
 			}

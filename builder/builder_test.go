@@ -95,7 +95,7 @@ func TestStamp(t *testing.T) {
 	stamped := func(obj client.Object) *desired {
 		d := &desired{child: Want(obj)}
 		var err error
-		d.kind, d.key, err = p.keyOf(obj)
+		d.kind, d.key, err = p.keyOf(Want(obj))
 		require.NoError(t, err)
 		require.NoError(t, d.stamp(p))
 		return d

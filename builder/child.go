@@ -11,11 +11,11 @@ type Child struct {
 	object    client.Object
 	how       *keeping // nil: by the defaults
 	phase     string
-	readyWhen func(client.Object) (ready bool, why string)
-	health    func(client.Object) Health
+	readyWhen func(client.Object) Readiness
 	frozen    *frozen
 	elsewhere bool
 	once      bool
+	run       *run // by RunOnce
 }
 
 // keeping is what options say about a child. What it exports goes into the hash by which a child is recognized as the

@@ -23,7 +23,7 @@ import (
 // on is struck off: an apply without it would remove it otherwise.
 func (w *write) claim(ctx context.Context, p *pass) error {
 	e, found := p.engine, w.found
-	after, changed, err := e.claimed(found.GetManagedFields(), w.desired)
+	after, changed, err := e.claimed(found, w.desired)
 	if err != nil || !changed {
 		return err
 	}
@@ -40,12 +40,15 @@ func (w *write) claim(ctx context.Context, p *pass) error {
 		return err
 	}
 	w.found = obj
+	w.refitted = true
+	w.desired.neverWritten = false // what stays under the program's default name is another's from now on
 	return nil
 }
 
 // claimed returns the record of an object's fields that lets the engine apply what is desired, and whether that is
 // another one. The record given is shared with the cache and stays as it is.
-func (e *Engine) claimed(record []metav1.ManagedFieldsEntry, d *desired) (after []metav1.ManagedFieldsEntry, changed bool, err error) {
+func (e *Engine) claimed(found client.Object, d *desired) (after []metav1.ManagedFieldsEntry, changed bool, err error) {
+	record := found.GetManagedFields()
 	ours := e.ownEntry(record, d)
 	if ours < 0 {
 		return record, false, nil
@@ -53,40 +56,56 @@ func (e *Engine) claimed(record []metav1.ManagedFieldsEntry, d *desired) (after 
 	claim := record[ours]
 	claim.Manager, claim.Operation = e.name, metav1.ManagedFieldsOperationApply
 	changed = claim.Operation != record[ours].Operation || claim.Manager != record[ours].Manager
-	fields, err := fieldsOf(record[ours])
-	if err != nil {
-		return nil, false, err
-	}
+	fields := &fieldpath.Set{}
 	own := -1
 	for i, entry := range record {
+		if i != ours && !e.takesOver(entry, d) {
+			after = append(after, entry)
+			continue
+		}
+		taken, left, err := e.split(entry, found, d)
+		if err != nil {
+			return nil, false, err
+		}
 		switch {
 		case i == ours:
-			own = len(after)
+			own, fields = len(after), fields.Union(taken)
 			after = append(after, claim)
-		case !e.takesOver(entry, d):
+		case taken.Empty() && !left.Empty():
 			after = append(after, entry)
+			continue
 		default:
 			changed = true
-			if entry.APIVersion != claim.APIVersion { // the paths of another version may mean nothing in this one
-				continue
+			if entry.APIVersion == claim.APIVersion { // the paths of another version may mean nothing in this one
+				fields = fields.Union(taken)
 			}
-			theirs, err := fieldsOf(entry)
-			if err != nil {
+		}
+		if !left.Empty() {
+			if entry.FieldsV1, err = fieldsV1(left, d); err != nil {
 				return nil, false, err
 			}
-			fields = fields.Union(theirs)
+			after = append(after, entry)
 		}
 	}
 	kept := paths.Without(fields, d.ignored) // they keep their values, and belong to no one or to whoever else set them
+	if d.released != nil && !d.released.Empty() {
+		kept = kept.Difference(d.released)
+	}
 	if !changed && kept == fields {
 		return record, false, nil
 	}
-	raw, err := kept.ToJSON()
-	if err != nil {
-		return nil, false, fmt.Errorf("write metadata.managedFields of %s: %w", d.key, err)
+	if after[own].FieldsV1, err = fieldsV1(kept, d); err != nil {
+		return nil, false, err
 	}
-	after[own].FieldsV1 = metav1.NewFieldsV1(string(raw))
 	return after, true, nil
+}
+
+func fieldsV1(fields *fieldpath.Set, d *desired) (*metav1.FieldsV1, error) {
+	raw, err := fields.ToJSON()
+	if err != nil {
+		return nil, fmt.Errorf("write metadata.managedFields of %s: %w", d.key, err)
+	}
+	return metav1.NewFieldsV1(string(raw)), nil
 }
 
 // ownEntry returns the place of the entry that is, or becomes, the one of what the engine applies; -1 if there is none.
@@ -101,14 +120,6 @@ func (e *Engine) ownEntry(record []metav1.ManagedFieldsEntry, d *desired) int {
 		}
 	}
 	return first
-}
-
-// takesOver reports whether an entry's fields belong into the engine's: what it created, and what former managers wrote.
-func (e *Engine) takesOver(entry metav1.ManagedFieldsEntry, d *desired) bool {
-	if entry.Subresource != "" || entry.FieldsV1 == nil {
-		return false
-	}
-	return entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationUpdate || entry.Manager != e.name && d.isFormer(entry)
 }
 
 func fieldsOf(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {

@@ -15,4 +15,7 @@ const (
 	ConditionProgressing = "Progressing"
 	// ConditionStalled is True when nothing more will happen until someone changes the spec or the cluster.
 	ConditionStalled = "Stalled"
+	// ConditionContested is True while another writer changes children again and again, and the builder puts them back
+	// ever more rarely. Its message says which fields, by whom, and what to do. An owner without such children hasn't got it.
+	ConditionContested = "Contested"
 )

@@ -21,7 +21,8 @@ import (
 const (
 	// ReasonReady: all children are as wanted, and ready if that is looked at.
 	ReasonReady = "Ready"
-	// ReasonWaiting: an object of a child's name has yet to be gone.
+	// ReasonWaiting: the plan waits for what the message names (Plan.WaitingFor), or an object of a child's name has yet to
+	// be gone.
 	ReasonWaiting = "Waiting"
 	// ReasonNotReady: all children are applied, and some of them on their way.
 	ReasonNotReady = "ChildrenNotReady"
@@ -49,6 +50,7 @@ type outcome struct {
 //	Ready        all children are as wanted, and ready if that was looked at (see Builder.AwaitReady)
 //	Progressing  something is being changed or waited for
 //	Stalled      nothing will happen until someone changes the spec or the cluster
+//	Contested    another writer changes children again and again; set only then
 func (r Result) SetConditions(conditions *[]Condition, generation int64, err error, now time.Time) {
 	if isConflict(err) {
 		return
@@ -67,6 +69,7 @@ func (r Result) SetConditions(conditions *[]Condition, generation int64, err err
 		}
 		meta.SetStatusCondition(conditions, c)
 	}
+	r.setContested(conditions, generation, now)
 }
 
 // outcome says in one sentence how a pass ended.
@@ -83,7 +86,7 @@ func (r Result) outcome(err error) outcome {
 		return outcome{false, !terminal, terminal, failureReason(err), summarize(err)}
 	case r.Rollout != nil && r.Rollout.State == RolloutRolledBack:
 		return outcome{false, len(r.NotReady)+len(r.Waiting) > 0, true, ReasonRolledBack,
-			fmt.Sprintf("revision %s was rolled back to %s: %s", r.Rollout.To, r.Rollout.From, r.Rollout.Why)}
+			fmt.Sprintf("revision %s was rolled back to %s: %s%s", r.Rollout.To, r.Rollout.From, r.Rollout.Why, r.advice())}
 	case r.Halted != nil:
 		o := outcome{false, false, true, ReasonRolloutHalted, fmt.Sprintf("revision %s: %s", r.Rollout.To, r.Halted)}
 		if at := r.Rollout.RollsBackAt; !at.IsZero() {
@@ -91,19 +94,33 @@ func (r Result) outcome(err error) outcome {
 			o.message += fmt.Sprintf("; to be rolled back to %s at %s", r.Rollout.From, at.UTC().Format(time.RFC3339))
 		}
 		return o
+	case len(r.Contested) > 0:
+		return outcome{false, false, true, events.ReasonContested, r.contestMessage()}
 	case len(r.Waiting) > 0:
 		return outcome{false, true, false, ReasonWaiting, listed("waiting for the deletion of ", r.Waiting, store.Key.String)}
-	case r.Rollout != nil && r.Rollout.State == RolloutProgressing:
+	case r.Rollout != nil && (r.Rollout.State == RolloutProgressing || (r.Rollout.State == RolloutInstalling && r.Rollout.Phase != "")):
 		slow := slices.DeleteFunc(slices.Clone(r.NotReady), func(n NotReady) bool { return n.Phase != r.Rollout.Phase })
 		return outcome{false, true, false, ReasonRollingOut,
 			listed(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, NotReady.String)}
 	case failed > 0:
 		return outcome{false, failed < len(r.NotReady), true, ReasonChildFailed, listed("", r.failedFirst(), NotReady.String)}
+	case len(r.WaitingFor) > 0:
+		return outcome{false, true, false, ReasonWaiting, r.waitingFor()}
 	case len(r.NotReady) > 0:
 		return outcome{false, true, false, ReasonNotReady, listed("waiting for ", r.NotReady, NotReady.String)}
 	default:
 		return outcome{true, false, false, ReasonReady, "all children are as wanted"}
 	}
+}
+
+// advice says what someone has to do before a rollback comes to its end, empty if nothing.
+func (r Result) advice() string {
+	for _, n := range r.NotReady {
+		if n.advice != "" {
+			return "; " + n.Key.String() + ": " + n.advice
+		}
+	}
+	return ""
 }
 
 // failedFirst returns what isn't ready, what has failed first.
@@ -170,7 +187,7 @@ func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, 
 		return owner, fmt.Errorf("%w: Plan.Finish needs Plan.Report", ErrMisuse)
 	}
 	if !plan.Report || owner.GetDeletionTimestamp() != nil {
-		return reported(owner, plan.Status, err, now), nil
+		return withContests(owner, reported(owner, plan.Status, err, now), res, err, now), nil
 	}
 	after := plan.Status
 	if isNil(after) {

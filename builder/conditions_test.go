@@ -145,7 +145,7 @@ func TestReportStatus(t *testing.T) {
 func TestPlanReports(t *testing.T) {
 	e, get, patches := flowOn(t, Options{})
 	now := time.Unix(1000, 0)
-	operator := NewOperator[*v1alpha1.JobFlow](nil, "test").Plan(func(owner *v1alpha1.JobFlow, _ View) Plan[*v1alpha1.JobFlow] {
+	operator := NewOperator[*v1alpha1.JobFlow](nil, "test").Owns(&appsv1.Deployment{}).Plan(func(owner *v1alpha1.JobFlow, _ View) Plan[*v1alpha1.JobFlow] {
 		after := owner.DeepCopy()
 		after.Status.State = v1alpha1.StateRunning
 		return Plan[*v1alpha1.JobFlow]{Children: []Child{Want(deployment("web"))}, Status: after, Report: true}

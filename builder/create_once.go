@@ -35,8 +35,9 @@ func (createOnce) applyToChild(c *Child) { c.once = true }
 func (d *desired) checkOnce() error {
 	option, how := "", d.child.how
 	switch {
-	case d.child.phase != "":
-		option = "InPhase"
+	case d.child.phase != "" && d.child.run == nil:
+		return fmt.Errorf("%w: %s has InPhase beside CreateOnce: what follows would not know whether it has run; "+
+			"for a Job there is RunOnce(value)", ErrMisuse, d.key)
 	case how == nil:
 		return nil
 	case len(how.Ignored) > 0:

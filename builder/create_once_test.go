@@ -158,7 +158,7 @@ func TestCreateOnceMisused(t *testing.T) {
 					p.Phases = []string{"a"}
 				}
 				return p
-			}, nil)
+			}, func(o *operator) { o.Owns(&batchv1.Job{}, &appsv1.ControllerRevision{}) })
 			writes, _, err := s.pass()
 			require.ErrorIs(t, err, builder.ErrMisuse)
 			require.ErrorContains(t, err, "Job.batch default/job has "+name)
@@ -210,7 +210,7 @@ func TestCreateOnceElsewhere(t *testing.T) {
 	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "settings"}}
 	s := perform(t, func(*appsv1.Deployment, builder.View) ownerPlan {
 		return ownerPlan{Children: []builder.Child{builder.Want(settings, builder.Elsewhere(), builder.CreateOnce())}}
-	}, func(*operator) {}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
+	}, func(o *operator) { o.OwnsElsewhere(&corev1.ConfigMap{}) }, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
 	assert.Equal(t, []string{"patch Deployment.apps default/owner", "create ConfigMap other/settings"}, s.passes())
 	assert.Empty(t, s.passes())
 	assert.Equal(t, string(ownerUID), get(s, settings.DeepCopy()).Labels[builder.LabelOwnerUID])

@@ -31,7 +31,7 @@ func (b *Builder) Get(ctx context.Context, name string, obj client.Object, opts 
 
 // get reads a child into the object that is wanted.
 func (p *pass) get(ctx context.Context, like Child) error {
-	_, key, err := p.keyOfChild(like)
+	_, key, err := p.keyOf(like)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
@@ -33,6 +34,9 @@ type desired struct {
 	first    map[string]any // the same, as it is created; nil if that is no different
 	digest   string
 	ignored  []paths.Path
+	released *fieldpath.Set // fields of ours that stay and are to be no one's
+
+	neverWritten bool // the engine has never written the object that was found
 
 	write *write // room for one; nil once it is used
 }
@@ -49,9 +53,9 @@ func (d *desired) newWrite(found client.Object) *write {
 
 // desire makes an object one of those that the owner should have. It must not be there yet.
 func (p *pass) desire(want Child) (*desired, error) {
-	k, key, err := p.keyOfChild(want)
+	k, key, err := p.keyOf(want)
 	if err != nil {
-		return nil, err
+		return nil, p.engine.kinds.noteMissing(k.gvk, err)
 	}
 	if !p.wanted.Put(key) {
 		return nil, fmt.Errorf("%w: %s is wanted twice", ErrMisuse, key)

@@ -31,6 +31,9 @@ type ObjectDiff struct {
 	// the API server's defaults; of an object to be deleted there are none. Left out are the status, what only the server writes, and the
 	// builder's own digest: an object to be updated that shows no fields differs in nothing but its record of them.
 	Fields []FieldDiff
+	// Left says, a line for each field manager, what another has set in the object that isn't desired and stays; see [Adopt].
+	// It is looked for in objects that the builder has never written.
+	Left []string
 }
 
 // FieldDiff is a field that would differ. The values in a Secret's data are hidden: they read "***".
@@ -65,6 +68,9 @@ func (b *Builder) Diff(ctx context.Context) (Diff, error) {
 				return d, wrong
 			}
 			o.Fields = fields
+			for _, left := range w.left {
+				o.Left = append(o.Left, left.String())
+			}
 		}
 		d.Objects = append(d.Objects, o)
 	}
@@ -139,7 +145,8 @@ func hidden(c delta.Change) delta.Change {
 }
 
 // String renders the diff, a line for each value, empty if nothing would be written. An object is created (+), changed
-// (~), deleted to be created anew (-/+), deleted (-), or waits for another to go (?). For example:
+// (~), deleted to be recreated (-/+), deleted (-), or waits for another to go (?). What another field manager keeps in
+// it is marked (!). For example:
 //
 //	~ Deployment.apps default/web
 //	-     spec.replicas: 2
@@ -152,6 +159,9 @@ func (d Diff) String() string {
 		for _, f := range o.Fields {
 			line(&text, "-", f.Path, f.Old)
 			line(&text, "+", f.Path, f.New)
+		}
+		for _, left := range o.Left {
+			fmt.Fprintf(&text, "!     %s\n", left)
 		}
 	}
 	for _, key := range d.Waiting {

@@ -47,10 +47,12 @@
 //	Ignore("spec.replicas")      a first value, and then left to others: an autoscaler's replicas
 //	HashFrom(configMap, secret)  roll the pods when what they are configured with changes
 //	Adopt(IfOrphan)              take over an object of that name that no one controls
+//	Adopt(Never, "old-operator") remove what an operator of another name has set and isn't desired any more
 //	OnImmutable(Recreate(...))   delete and create anew what can't be changed into what is wanted; or Keep
 //	CreateOnce()                 create it if it isn't there, and leave it as it is
+//	RunOnce("schema-7")          run a Job to success once for the value, before what is in later phases
 //	Outlives()                   keep it when it is no longer wanted, and when the owner goes: a claim with data
-//	HealthFrom(look)             ask others how it fares: whether a StatefulSet's pods crash
+//	ReadyWhen(ready)             a rule of one's own for when it is ready, and when it has failed
 //
 // # What a pass costs
 //
@@ -75,6 +77,13 @@
 // that is filtered by labels must let the children through: the API server is asked about each child that the cache
 // hides, in each pass.
 //
+// # Leaving CreateOrUpdate
+//
+// Objects that an operator made with controllerutil.CreateOrUpdate become the builder's in its first pass, if the owner is
+// their controller. A field that isn't desired any more goes if this program has set it, under the name that a client
+// without a field owner has. If another field manager has set it, it stays, with the event [events.ReasonFieldsLeft] and a line in
+// [Builder.Diff], until the child has the option Adopt(Never, "that-name"); see docs/recipes.md.
+//
 // # Phases
 //
 // What has to be changed in order is put in phases:
@@ -92,6 +101,9 @@
 // whether to wait then, which is the default, to tell of it when that takes long, or to return to the last completed
 // revision. Revisions are ControllerRevisions of the owner. Without phases there are none, and nothing is paid for them.
 //
+// A migration, or what else must run once and first, is a Job with [RunOnce] in a phase: what is in later phases waits for
+// its success, at the first install too. [Builder.InstallInOrder] orders a first install without one.
+//
 // Whatever the readiness of a child depends on must cause passes: a controller of one's own must watch the children's
 // kinds and ControllerRevisions, an [Operator] must have them in Owns.
 //
@@ -101,7 +113,9 @@
 //     and no one controls it. An object of a predecessor of the same name, about to be collected, is waited for:
 //     [Result.Waiting].
 //   - A wrong call or a wrong plan is [ErrMisuse]: no name, wanted twice, another namespace than the owner's, a
-//     cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere].
+//     cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere]. Of a plan also: a kind that the
+//     operator doesn't declare, in what it asks its view or among its children; a panic; a changed owner or observed object,
+//     which fails a test, and is reported once by a running manager.
 //   - Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
 //     label), in the very version that was seen.
 //   - An object is never deleted because the API server calls its change invalid. If what is wanted is valid as a new
@@ -142,6 +156,9 @@
 // [Plan] asks for them with Report. Both make one patch a pass, and none if nothing has changed. Whether children are
 // ready, not just applied, is looked at on request: [Builder.AwaitReady], [ReadyWhen], Plan.Report.
 //
+// A plan that can't go on before something outside of it is there says so in WaitingFor: "Secret shop/tls" makes Ready=False
+// and Progressing=True with the reason Waiting. So it isn't Ready with half of its children.
+//
 // The rest of a status is the plan's business. In a plan without Report so are the conditions; but what the builder
 // can't do it reports all the same, on owners that are [Conditioned]: Ready=False, and Stalled=True if no retry can
 // help, until it can. Events say what was created, updated and deleted, one for each kind and pass, and what failed,
@@ -150,7 +167,8 @@
 //
 // # Tests
 //
-// A plan is a function: give it an owner and a [NewView] of what exists, and look at the [Plan]. Package
+// A plan is a function: give it an owner and a [NewView] of what exists, and look at the [Plan]. [Operator.PlanFor] checks
+// it, too, against what the operator declares. Package
 // builder/buildertest has an API server in memory that behaves like one where it matters, and CrashEverywhere, which lets
 // the loop ([Operator.Reconciler]) or a reconciler of one's own die after each of its writes and holds that the end is the
 // same.
@@ -169,4 +187,5 @@
 //	kinds referred to, owned through others, read             get, list, watch
 //	events.events.k8s.io    create, patch
 //	controllerrevisions     get, list, watch, create, patch, delete   (of apps, if there are phases)
+//	pods                    list, delete                      (for StatefulSets in phases that go by OrderedReady; see OnFailure)
 package builder

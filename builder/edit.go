@@ -85,6 +85,9 @@ func (p *pass) check(g Edit) (edit, error) {
 	if !g.Foreign && !isChildOf(g.Before, p.owner) {
 		return edit{}, notOwned("edit", key, g.Before)
 	}
+	if !g.Foreign && p.seen[key] == nil {
+		return edit{}, fmt.Errorf("%w: %s to be edited isn't in the view; take it from there", ErrMisuse, key)
+	}
 	if g.Before.GetUID() == "" || g.Before.GetResourceVersion() == "" {
 		return edit{}, fmt.Errorf("%w: %s to be edited has no UID or resource version; take it from the view", ErrMisuse, key)
 	}

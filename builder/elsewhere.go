@@ -37,31 +37,6 @@ type elsewhere struct{}
 
 func (elsewhere) applyToChild(c *Child) { c.elsewhere = true }
 
-// keyOfChild names a wanted child.
-func (p *pass) keyOfChild(want Child) (kind, store.Key, error) {
-	if !want.elsewhere {
-		return p.keyOf(want.object)
-	}
-	k, err := p.engine.kinds.of(want.object)
-	if err != nil {
-		return k, store.Key{}, err
-	}
-	key := k.key(want.object)
-	if key.Name == "" {
-		return k, key, fmt.Errorf("%w: metadata.name of a %s is empty", ErrMisuse, k.gvk.Kind)
-	}
-	namespaced, err := p.engine.kinds.isNamespaced(k, want.object)
-	switch {
-	case err != nil:
-		return k, key, &Error{Key: key, Operation: "read", Err: err}
-	case !namespaced:
-		key.Namespace = ""
-	case key.Namespace == "":
-		return k, key, fmt.Errorf("%w: metadata.namespace of %s is empty; a child elsewhere must say where", ErrMisuse, key)
-	}
-	return k, key, nil
-}
-
 // markElsewhere makes an object a child without an owner reference. The annotations are for people, and to wake the
 // owner; whose it is, the label says.
 func (p *pass) markElsewhere(obj client.Object) {

@@ -28,7 +28,7 @@ func TestWhereElsewhereIs(t *testing.T) {
 		"no name":           {&corev1.Namespace{}, ""},
 		"nil":               {nil, ""},
 	} {
-		_, key, err := p.keyOfChild(Want(c.obj, Elsewhere()))
+		_, key, err := p.keyOf(Want(c.obj, Elsewhere()))
 		if c.want == "" {
 			assert.ErrorIs(t, err, ErrMisuse, name)
 			continue

@@ -65,7 +65,11 @@ type Engine struct {
 	tracer   trace.Tracer // nil: nothing is traced
 	hashes   *lru.Cache   // types.UID of owners with phases -> wantedHash
 	kept     kept
+	settled  *lru.Cache // types.UID -> settledAs
 	written  *ownWrites
+	contests *contests
+	stuck    *lru.Cache // types.UID of StatefulSets -> stillness
+	rivals   *waits     // contested children, for the gauge
 
 	mu               *sync.RWMutex
 	indexed          map[kind]index
@@ -96,11 +100,11 @@ func NewEngine(c client.Client, o Options) *Engine {
 		name:             o.Name,
 		recorder:         o.Recorder,
 		parallelism:      o.Parallelism,
-		kinds:            &kinds{client: c},
+		kinds:            &kinds{client: c, now: o.Clock},
 		now:              o.Clock,
 		memo:             newMemo(memoSize),
 		failures:         newFailures(),
-		waits:            newWaits(o.Name),
+		waits:            newWaits(objectsWaiting.WithLabelValues(o.Name)),
 		tracer:           tracerOf(o.TracerProvider),
 		mu:               &sync.RWMutex{},
 		indexed:          map[kind]index{},
@@ -110,7 +114,11 @@ func NewEngine(c client.Client, o Options) *Engine {
 		renewed:          lru.New(maxFailures),
 		hashes:           lru.New(maxFailures),
 		kept:             newKept(),
+		settled:          lru.New(maxKept),
 		written:          newOwnWrites(),
+		contests:         newContests(),
+		stuck:            lru.New(maxFailures),
+		rivals:           newWaits(objectsContested.WithLabelValues(o.Name)),
 	}
 	e.client = observed{c, e}
 	return e

@@ -69,12 +69,12 @@ func (e *Error) Unwrap() error { return e.Err }
 var ErrNotOwned = errors.New("exists and is not ours")
 
 // ErrMisuse is the cause of errors in the calls of a Builder or in a Plan: an object without a name, the same object
-// twice, a child in another namespace than its owner.
+// twice, a child in another namespace than its owner, a kind that the operator doesn't declare. A retry can't help.
 var ErrMisuse = errors.New("builder misused")
 
 // IsTerminal reports whether retrying err can't help until the owner's spec (or the program) changes:
-// the API server called an object invalid or too large, a change isn't possible (ErrImmutable), or the Builder was
-// misused. Everything else may pass: a conflict, a timeout, a full quota (which is Forbidden), a permission that is
+// the API server called an object invalid or too large, a change isn't possible (ErrImmutable), the Builder was misused,
+// or the record of a RunOnce child is damaged. Everything else may pass: a conflict, a timeout, a full quota (which is Forbidden), a permission that is
 // granted later, a kind or namespace that is made later, an object in the way, an admission webhook or policy that denies
 // today. Of several errors joined, all have to be terminal.
 func IsTerminal(err error) bool {
@@ -89,10 +89,12 @@ func IsTerminal(err error) bool {
 
 func isTerminalLeaf(err error) bool {
 	switch {
-	case errors.Is(err, ErrMisuse):
+	case errors.Is(err, ErrMisuse), errors.Is(err, errDamagedRecord):
 		return true
 	case isDenied(err), isReplaced(err):
 		return false
+	case isTooLarge(err): // etcd's refusal is an internal error
+		return true
 	default:
 		return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 	}
@@ -168,7 +170,7 @@ const maxSummary = 2048
 // summarize renders the errors of a pass in one bounded sentence.
 func summarize(err error) string {
 	const shown = 3
-	all := leaves(err)
+	all := onePerKind(leaves(err))
 	var parts []string
 	for _, e := range all[:min(shown, len(all))] {
 		parts = append(parts, shorten(e.Error(), maxSummary/(shown+1)))

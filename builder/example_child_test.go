@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -158,12 +159,26 @@ func ExampleElsewhere() {
 // What is ready by a rule of one's own.
 func ExampleReadyWhen() {
 	c := newCluster()
-	seeded := builder.ReadyWhen(func(child client.Object) (bool, string) {
-		return child.(*corev1.ConfigMap).Data["seeds"] != "", "it has no seeds yet"
+	seeded := builder.ReadyWhen(func(child client.Object) builder.Readiness {
+		return builder.Readiness{Ready: child.(*corev1.ConfigMap).Data["seeds"] != "", Message: "it has no seeds yet"}
 	})
 	res, err := c.engine.For(c.owner).ConfigMap(settings(nil), seeded).Reconcile(context.Background())
 	fmt.Println(res.NotReady[0], err)
 	// Output: ConfigMap default/settings: it has no seeds yet <nil>
+}
+
+// A StatefulSet never says that its pods crash. The plan, which sees the pods, does, and leaves the rest to the rules.
+func ExampleReadyWhen_crashing() {
+	c, crashing := newCluster(), "web-0"
+	check := builder.ReadyWhen(func(child client.Object) builder.Readiness {
+		if crashing != "" {
+			return builder.Readiness{Failed: true, Message: "pod " + crashing + ": CrashLoopBackOff"}
+		}
+		return builder.ReadinessOf(child)
+	})
+	res, err := c.engine.For(c.owner).Deployment(web("app:1"), check).Reconcile(context.Background())
+	fmt.Println(res.NotReady[0], err)
+	// Output: Deployment.apps default/web: pod web-0: CrashLoopBackOff <nil>
 }
 
 // Objects of kinds without a Go type are wanted as unstructured ones.
@@ -186,14 +201,14 @@ func ExampleInPhase() {
 	// Output: broker [broker server]
 }
 
-// Only what a predecessor has left behind is taken over.
+// Only what a predecessor has left behind is taken over. Named beside the labels, its field managers lose what isn't wanted.
 func ExampleAdoptLabelled() {
 	left, other := settings(nil), settings(nil)
 	left.Namespace, left.Labels = "default", map[string]string{"app.kubernetes.io/managed-by": "predecessor"}
 	other.Namespace, other.Name = "default", "others"
 	c, ctx := newCluster(left, other), context.Background()
 
-	adopt := builder.AdoptLabelled(left.Labels)
+	adopt := builder.AdoptLabelled(left.Labels, "predecessor")
 	say(c.engine.For(c.owner).ConfigMap(settings(nil), adopt).Reconcile(ctx))
 	wanted := settings(nil)
 	wanted.Name = "others"
@@ -221,24 +236,17 @@ func ExampleOutlives() {
 	// 0 default/blog
 }
 
-// A StatefulSet never says that its pods crash. The plan, which sees the pods, does.
-func ExampleHealthFrom() {
-	c := newCluster()
-	crashing := builder.HealthFrom(func(client.Object) builder.Health {
-		return builder.Health{Failed: true, Why: "pod web-0: CrashLoopBackOff"}
-	})
-	res, err := c.engine.For(c.owner).Deployment(web("app:1"), crashing).AwaitReady().Reconcile(context.Background())
-	fmt.Println(res.NotReady[0], err)
-	// Output: Deployment.apps default/web: pod web-0: CrashLoopBackOff <nil>
-}
-
-// A plan tells in its status what isn't ready, and why.
-func ExampleIsReady() {
-	d := web("app:1")
-	d.Generation, d.Status.ObservedGeneration = 2, 1
-	ready, why := builder.IsReady(d)
-	fmt.Println(ready, why)
-	// Output: false generation 2 is not observed yet
+// A plan tells in its status what isn't ready, and why. A Job that has failed is told from one that runs.
+func ExampleReadinessOf() {
+	job := &batchv1.Job{Status: batchv1.JobStatus{Active: 1}}
+	fmt.Printf("%+v\n", builder.ReadinessOf(job))
+	job.Status.Conditions = []batchv1.JobCondition{{
+		Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded", Message: "Job has reached the specified backoff limit",
+	}}
+	fmt.Printf("%+v\n", builder.ReadinessOf(job))
+	// Output:
+	// {Ready:false Failed:false Message:is not complete: 0 succeeded, 1 active, 0 failed}
+	// {Ready:false Failed:true Message:BackoffLimitExceeded: Job has reached the specified backoff limit}
 }
 
 // A child that is rendered once and wanted in each pass costs next to nothing while it is unchanged.

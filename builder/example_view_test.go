@@ -29,6 +29,21 @@ func ExampleAll() {
 	// b
 }
 
+// A child with a fixed name.
+func ExampleLookup() {
+	seen := builder.NewView(time.Now(), &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Status: appsv1.DeploymentStatus{ReadyReplicas: 2},
+	})
+	if deployment, ok := builder.Lookup[*appsv1.Deployment](seen, "web"); ok {
+		fmt.Println(deployment.Status.ReadyReplicas)
+	}
+	_, ok := builder.Lookup[*appsv1.Deployment](seen, "cache")
+	fmt.Println(ok)
+	// Output:
+	// 2
+	// false
+}
+
 // Pods that say by a label which site they serve. They need not be the operator's own.
 func ExampleOperator_NamedIn() {
 	operator := builder.NewOperator[*corev1.ConfigMap](nil, "website").

@@ -85,10 +85,22 @@ func (d *desired) checkPolicy() error {
 // isRefusedAsInvalid reports whether the API server itself, and no admission webhook or policy, called a change invalid.
 func isRefusedAsInvalid(err error) bool { return apierrors.IsInvalid(err) && !isDenied(err) }
 
-// meetInvalid deals with a change that was refused as invalid.
-func (w *write) meetInvalid(ctx context.Context, p *pass, refused error) error {
+// meetInvalid deals with a change that was refused as invalid, whatever was tried. It is one of an immutable field only if
+// the builder itself changes what the API server refuses to change, and if a new object would be accepted.
+func (w *write) meetInvalid(ctx context.Context, p *pass, refused error, r *refit) error {
 	d, policy := w.desired, w.desired.immutablePolicy()
-	err := w.try(ctx, p)
+	// Keep leaves all of it as it is, whoever has changed it.
+	if drift := w.driftBehind(refused, r); drift != nil && policy != Keep {
+		return &Error{Key: d.key, Operation: "apply", Err: drift, object: d.object}
+	}
+	var tried trial
+	if r != nil {
+		tried = r.trial
+	}
+	if !tried.made {
+		tried = w.try(ctx, p)
+	}
+	err := tried.err
 	switch {
 	case err == nil && policy == Keep:
 		w.verdict, w.kept = verdictNothing, true
@@ -98,7 +110,7 @@ func (w *write) meetInvalid(ctx context.Context, p *pass, refused error) error {
 		return w.deleteToRecreate(ctx, p, metav1.DeletionPropagation(strings.TrimPrefix(string(policy), recreate+" ")))
 	case err == nil:
 		return w.immutableError(refused)
-	case policy == Fail || isTerminalLeaf(err):
+	case policy == Fail && isLasting(err) || isTerminalLeaf(err):
 		return &Error{Key: d.key, Operation: "apply", Err: refused, object: d.object}
 	default: // it may be known another time
 		err = fmt.Errorf("whether it could be created anew isn't known, as a trial failed: %w (the change was refused: %s)", err, shorten(refused.Error(), maxSummary/8))
@@ -106,18 +118,25 @@ func (w *write) meetInvalid(ctx context.Context, p *pass, refused error) error {
 	}
 }
 
-// try creates what is wanted under a name of its own, in a dry run.
-func (w *write) try(ctx context.Context, p *pass) error {
+// trial is a new object of what is desired as the API server would make it, or why it wouldn't.
+type trial struct {
+	made   bool
+	object client.Object
+	err    error
+}
+
+// try creates what is desired under a name of its own, in a dry run.
+func (w *write) try(ctx context.Context, p *pass) trial {
 	obj := w.desired.object.DeepCopyObject().(client.Object)
 	obj.SetName(trialName(w.desired.key.Name, w.desired.digest))
 	obj, err := p.engine.kinds.withoutHeld(obj, w.found)
-	if err != nil {
-		return err
+	if err == nil {
+		err = p.engine.client.Create(ctx, obj, &client.CreateOptions{
+			DryRun: []string{metav1.DryRunAll}, FieldManager: p.engine.name,
+			DisableReadYourWritesConsistency: true, // nothing is written that a cache could show
+		})
 	}
-	return p.engine.client.Create(ctx, obj, &client.CreateOptions{
-		DryRun: []string{metav1.DryRunAll}, FieldManager: p.engine.name,
-		DisableReadYourWritesConsistency: true, // nothing is written that a cache could show
-	})
+	return trial{made: true, object: obj, err: err}
 }
 
 // trialName is the name of a trial: always the same, and fit for all kinds whose names are labels.

@@ -2,11 +2,15 @@ package builder
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/store"
 )
 
 // withoutHeld returns a trial without what only one object can have, and found has: a Service's addresses and node
@@ -56,4 +60,36 @@ func protocolOf(port *corev1.ServicePort) corev1.Protocol {
 		return corev1.ProtocolTCP
 	}
 	return port.Protocol
+}
+
+// uniqueOf returns what tells the fields that each object has alone, given a trial: a Service's addresses and node ports,
+// and what is named after the object or its UID.
+func uniqueOf(key store.Key, fresh client.Object) func(at fieldpath.Path, value any) bool {
+	names := []string{fresh.GetName()}
+	if uid := string(fresh.GetUID()); uid != "" {
+		names = append(names, uid)
+	}
+	return func(at fieldpath.Path, value any) bool {
+		if key.Group == "" && key.Kind == "Service" && value != nil {
+			last := at[len(at)-1].FieldName
+			return last != nil && slices.Contains([]string{"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"}, *last)
+		}
+		return holdsOneOf(value, names)
+	}
+}
+
+func holdsOneOf(value any, texts []string) bool {
+	switch v := value.(type) {
+	case string:
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(v, text) })
+	case map[string]any:
+		for _, in := range v {
+			if holdsOneOf(in, texts) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(in any) bool { return holdsOneOf(in, texts) })
+	}
+	return false
 }

@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -42,8 +45,11 @@ func isNil(obj client.Object) bool {
 // kinds answers what kind an object is and whether the kind is namespaced: always the same, and dear to look up.
 type kinds struct {
 	client     client.Client
+	now        func() time.Time
 	ofType     sync.Map // reflect.Type of typed objects -> kind
 	namespaced sync.Map // schema.GroupVersionKind -> bool
+	missing    sync.Map // schema.GroupVersionKind -> *kindMissing
+	builtins   sync.Map // schema.GroupVersionKind -> reflect.Type, nil if it is none
 }
 
 // of returns the kind of an object that may be nil: what isn't a kind is misuse.
@@ -70,9 +76,12 @@ func (s *kinds) isNamespaced(k kind, obj client.Object) (bool, error) {
 	if known, ok := s.namespaced.Load(k.gvk); ok {
 		return known.(bool), nil
 	}
+	if err := s.isMissing(k.gvk); err != nil {
+		return false, err
+	}
 	namespaced, err := s.client.IsObjectNamespaced(obj)
 	if meta.IsNoMatchError(err) {
-		return false, fmt.Errorf("the cluster doesn't know the kind; install its CustomResourceDefinition: %w", err)
+		return false, s.noteMissing(k.gvk, err)
 	}
 	if err != nil {
 		return false, fmt.Errorf("scope of %s: %w", k.gvk.GroupKind(), err)
@@ -104,6 +113,24 @@ func (s *kinds) empty(k kind) (client.Object, error) {
 func (s *kinds) isTyped(k kind, obj client.Object) bool {
 	like, err := s.empty(kind{gvk: k.gvk})
 	return err == nil && reflect.TypeOf(like) == reflect.TypeOf(obj)
+}
+
+// builtin returns the Go type of a kind that is one of Kubernetes' own, nil for others. The client's scheme needn't know it.
+func (s *kinds) builtin(gvk schema.GroupVersionKind) reflect.Type {
+	if known, ok := s.builtins.Load(gvk); ok {
+		t, _ := known.(reflect.Type)
+		return t
+	}
+	like, err := s.client.Scheme().New(gvk)
+	if err != nil {
+		like, err = scheme.Scheme.New(gvk)
+	}
+	var t reflect.Type
+	if err == nil && payload.IsKubernetes(reflect.TypeOf(like).Elem()) {
+		t = reflect.TypeOf(like)
+	}
+	s.builtins.Store(gvk, t)
+	return t
 }
 
 // typed returns an unstructured object as one of the Go type that the client's scheme has for its kind.

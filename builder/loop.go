@@ -33,6 +33,9 @@ type loop[T client.Object] struct {
 	sense   func(context.Context, T, View) (any, error)
 	now     func() time.Time // the clock; tests give another
 
+	declared *declarations
+	guard    guard
+
 	statusWrites statusWrites
 	pace         *pace // nil: every event has its pass, for tests
 }
@@ -62,12 +65,16 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		return reconcile.Result{}, err
 	}
 	begun := l.now()
-	plan := l.plan(owner, view)
+	plan, planErr := l.makePlan(ctx, owner, view)
 	took := l.now().Sub(begun)
-	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure}, plan.Prune
+	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure, plan.InstallInOrder}, plan.Prune
 	p.pruneAll = plan.PruneAll
-	doErr := p.carryOut(ctx, plan.Children, plan.Edits, plan.Scales, plan.Delete)
+	doErr := planErr
+	if planErr == nil || owner.GetDeletionTimestamp() != nil { // an owner that goes needs no plan
+		doErr = errors.Join(planErr, p.carryOut(ctx, plan.Children, plan.Edits, plan.Scales, plan.Delete))
+	}
 	res := p.finish()
+	res.WaitingFor = plan.WaitingFor
 	if errors.Is(doErr, errOwnerGone) {
 		end(nil)
 		return reconcile.Result{}, nil
@@ -79,6 +86,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	l.engine.tell(owner, "", res, doErr)
 	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
 	if statusErr == nil && putOff == 0 {
+		l.tellWaiting(owner, res, doErr)
 		for _, ev := range plan.Events {
 			l.engine.emit(owner, ev)
 		}
@@ -88,7 +96,12 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		err = l.engine.deleteOwner(ctx, owner, written)
 	}
 	end(err)
-	return next(ctx, sooner(putOff, sooner(plan.RequeueAfter, res.RequeueAfter)), err)
+	after := sooner(putOff, sooner(plan.RequeueAfter, res.RequeueAfter))
+	if until := missingUntil(err); !until.IsZero() {
+		log.FromContext(ctx).Error(err, "looked for again once a minute")
+		return reconcile.Result{RequeueAfter: sooner(after, max(until.Sub(l.now()), conflictDelay))}, nil
+	}
+	return next(ctx, after, err)
 }
 
 // carryOut does what a plan says about children. An owner that is being deleted gets no new ones, and loses those that
@@ -131,6 +144,7 @@ func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
 		return View{}, err
 	}
 	view := newView(l.now(), slices.Values(append(slices.Collect(maps.Values(p.seen)), grandchildren...)))
+	p.misuse.declared, view.misuse = l.declared, &p.misuse
 	if err := l.lookAround(ctx, &view); err != nil {
 		return View{}, err
 	}

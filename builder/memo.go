@@ -66,3 +66,14 @@ func (e *Engine) remember(child client.Object, d *desired) {
 func (e *Engine) remembers(child client.Object, d *desired) bool {
 	return d.hashed && e.memo.has(child.GetUID(), memoEntry{child.GetResourceVersion(), d.hash})
 }
+
+// knows reports whether a child was last found to be as an object of that hash wants it, at whatever version.
+func (m *memo) knows(uid types.UID, hash uint64) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	known, ok := m.young[uid]
+	if !ok {
+		known, ok = m.old[uid]
+	}
+	return ok && known.hash == hash
+}

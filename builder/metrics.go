@@ -36,10 +36,15 @@ var (
 		Name: "armature_builder_objects_waiting",
 		Help: "Children that are waited for, of all owners, as of each owner's last pass.",
 	}, []string{"controller"})
+
+	objectsContested = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "armature_builder_objects_contested",
+		Help: "Children that another writer changes again and again, of all owners, as of each owner's last pass.",
+	}, []string{"controller"})
 )
 
 func init() {
-	metrics.Registry.MustRegister(operationsTotal, applyDuration, driftCorrectedTotal, objectsWaiting)
+	metrics.Registry.MustRegister(operationsTotal, applyDuration, driftCorrectedTotal, objectsWaiting, objectsContested)
 }
 
 // observed is a client that counts, times and traces what is written.
@@ -107,7 +112,7 @@ func resultOf(err error) string {
 
 // countDrift counts a child that was put back: it was changed though nothing else is wanted than before.
 func (w *write) countDrift(e *Engine) {
-	if w.did == OperationUpdated && !e.dry && w.found != nil && !w.wantsOther() {
+	if w.did == OperationUpdated && !e.dry && w.drifted {
 		driftCorrectedTotal.WithLabelValues(e.name, w.desired.key.GroupKind().String()).Inc()
 	}
 }

@@ -30,11 +30,15 @@ func (o *Operator[T]) NamedIn(kind client.Object, names func(client.Object) []st
 // kind must be one that the owner is NamedIn. The slice is the caller's, its objects are not.
 //
 //	for _, pod := range builder.Naming[*corev1.Pod](seen) { ... }
-func Naming[N client.Object](v View) []N { return as[N](v.naming[reflect.TypeFor[N]()]) }
+func Naming[N client.Object](v View) []N { return find[N](v, sourceNaming, v.naming) }
 
 // NamingLike is [Naming] for a type that is only known by an object of it.
 func (v View) NamingLike(like client.Object) []client.Object {
-	return slices.Clone(v.naming[reflect.TypeOf(like)])
+	objs, ok := v.naming[reflect.TypeOf(like)]
+	if !ok {
+		v.check(sourceNaming, reflect.TypeOf(like))
+	}
+	return slices.Clone(objs)
 }
 
 // WithNaming returns the view with objects that name the owner, for tests of plans.

@@ -14,12 +14,21 @@ type children map[store.Key]client.Object
 
 // read returns the object of a key, whoever's it is, or nil if there is none. From a cache it is shared: read only.
 func (e *Engine) read(ctx context.Context, from client.Reader, k kind, key store.Key) (client.Object, error) {
+	found, err := e.readKnown(ctx, from, k, key)
+	if apierrors.IsNotFound(err) { // not even its kind is there
+		return nil, nil
+	}
+	return found, err
+}
+
+// readKnown is read, but returns an error if the cluster doesn't know the kind.
+func (e *Engine) readKnown(ctx context.Context, from client.Reader, k kind, key store.Key) (client.Object, error) {
 	found, err := e.kinds.empty(k)
 	if err != nil {
 		return nil, err
 	}
 	err = from.Get(ctx, key.NamespacedName(), found, client.UnsafeDisableDeepCopy)
-	if apierrors.IsNotFound(err) {
+	if apierrors.IsNotFound(err) && !isKindGone(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -52,8 +52,7 @@ func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T]
 }
 
 // Owns names kinds of which owners have children: a change of a child runs its owner's plan, and the view has it.
-// A plan may want children of other kinds too; they are applied in each pass that something else causes, and neither
-// watched nor in the view.
+// A plan whose Children or Prune have another kind is [ErrMisuse]: changes of such children would never be seen.
 func (o *Operator[T]) Owns(kinds ...client.Object) *Operator[T] {
 	o.owned = append(o.owned, kinds...)
 	return o
@@ -61,7 +60,7 @@ func (o *Operator[T]) Owns(kinds ...client.Object) *Operator[T] {
 
 // OwnsElsewhere names kinds of which owners have children [Elsewhere]: a change of such a child runs its owner's plan,
 // and the view has it. They are watched in the whole cluster, or as far as the manager's cache reaches, which must be
-// where these children are. Children elsewhere of other kinds are applied in each pass that something else causes.
+// where these children are. A plan with children elsewhere of another kind is [ErrMisuse].
 func (o *Operator[T]) OwnsElsewhere(kinds ...client.Object) *Operator[T] {
 	o.away = append(o.away, kinds...)
 	return o
@@ -93,7 +92,8 @@ func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 // Reconciler returns the operator's loop on a client and a clock of the caller's, for tests: nothing is watched, and no
 // events are emitted. What has to be read past the cache is read through the client's method Live, if it has one, as
 // that of buildertest has, and children are found by an index if it has informers, as a manager's cache has. It reports
-// what is wrong in the description, as ErrMisuse.
+// what is wrong in the description, as ErrMisuse. A pass whose plan changes the owner or an observed object fails with
+// ErrMisuse, which names the object and the field; on a client that has informers it is reported as by a manager.
 func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 	alone := *o
 	options := Options{Name: o.name, Clock: clock}
@@ -105,11 +105,12 @@ func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (recon
 	if err != nil {
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)
 	}
-	l.now = clock
+	l.now, l.guard.copies = clock, true
 	if indexed, ok := c.(interface {
 		client.FieldIndexer
 		cache.Informers
 	}); ok {
+		l.guard.copies = false // as a manager's, its objects are shared, and there may be many
 		err = alone.index(context.Background(), indexed, l)
 	}
 	return l, err
@@ -202,7 +203,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, l 
 
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
-	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites()}
+	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites(), declared: o.declarations()}
 	var errs []error
 	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%w: the owner's type is %s; it must be a pointer to a struct, such as *v1.Deployment", ErrMisuse, t)

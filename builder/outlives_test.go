@@ -116,7 +116,9 @@ func TestOutlivesMisused(t *testing.T) {
 			plan := func(*appsv1.Deployment, builder.View) ownerPlan {
 				return ownerPlan{Children: []builder.Child{builder.Want(newClaim("data"), opts...)}, Phases: []string{"a"}}
 			}
-			_, _, err := perform(t, plan, ownsClaims).pass()
+			_, _, err := perform(t, plan, func(o *operator) {
+				o.Owns(&corev1.PersistentVolumeClaim{}, &appsv1.ControllerRevision{}).OwnsElsewhere(&corev1.PersistentVolumeClaim{})
+			}).pass()
 			require.ErrorIs(t, err, builder.ErrMisuse)
 			assert.ErrorContains(t, err, "Outlives")
 		})

@@ -30,7 +30,8 @@ type pass struct {
 	gained    int  // children that came in this pass, less those that went
 
 	phasing phasing
-	prunes  []client.Object // kinds
+	prunes  []client.Object       // kinds
+	runs    map[string]*runRecord // by child, of those with RunOnce; nil until they are read
 
 	result Result
 
@@ -41,6 +42,7 @@ type pass struct {
 	kindOf          map[schema.GroupKind]kind // of those
 	listedElsewhere map[kind]bool
 
+	misuse    misuse               // of the view by the plan
 	rehearsed map[store.Key]*write // what a rehearsal would write; nil in earnest
 }
 
@@ -70,7 +72,7 @@ func (p *pass) look(ctx context.Context, kinds ...kind) error {
 			continue
 		}
 		list, err := p.engine.listOwned(ctx, p.owner, k)
-		if err != nil {
+		if err != nil && !isKindGone(err) { // a kind that the cluster doesn't know has no objects; a write of one says so
 			return err
 		}
 		p.listed[k] = true
@@ -115,13 +117,23 @@ func (p *pass) writeAll(ctx context.Context, writes []*write) error {
 		return err
 	}
 	var failing failingKinds
-	err := inBatches(len(writes), p.engine.parallelism, func(i int) error {
-		return failing.try(writes[i].desired.key, func() error { return writes[i].run(ctx, p) })
-	})
+	var errs []error
+	try := func(w *write) error {
+		return failing.try(w.desired.key, func() error { return w.explain(p, w.run(ctx, p)) })
+	}
+	tries, others := p.engine.kinds.tries(writes)
+	for _, w := range tries {
+		err := try(w)
+		if err == nil {
+			p.engine.kinds.missing.Delete(w.desired.kind.gvk)
+		}
+		errs = append(errs, err)
+	}
+	errs = append(errs, inBatches(len(others), p.engine.parallelism, func(i int) error { return try(others[i]) }))
 	for _, w := range writes {
 		p.record(w)
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // decide compares a wanted object with what exists.
@@ -147,18 +159,22 @@ func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
 	if found := p.seen[d.key]; found != nil && isUntyped(found) == d.kind.untyped {
 		return found, nil
 	}
-	found, err := p.engine.read(ctx, p.engine.client, d.kind, d.key)
+	found, err := p.engine.readKnown(ctx, p.engine.client, d.kind, d.key)
 	if found != nil {
 		p.meet(d.key)
 	}
-	return found, err
+	return found, p.engine.kinds.noteMissing(d.kind.gvk, err)
 }
 
 // compare says what has to be done about an object, given what was found under its name.
 func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 	w := d.newWrite(found)
 	if found == nil {
-		return w, d.stamp(p)
+		err := d.stamp(p)
+		if err == nil {
+			p.holdCreation(w)
+		}
+		return w, err
 	}
 	switch p.ownershipOf(d, found) {
 	case foreign:
@@ -185,6 +201,8 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 	w.verdict = verdictApply
 	if asWanted {
 		w.verdict = verdictNothing
+	} else if err == nil {
+		p.holdContested(w)
 	}
 	return w, err
 }
@@ -192,10 +210,14 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 // record notes what became of a wanted object.
 func (p *pass) record(w *write) {
 	p.judge(w)
+	w.tellCorrections(p)
 	switch {
 	case w.did != "":
 		p.changed(w.did, w.desired.kind, w.desired.key, w.stored)
+		p.result.Changes[len(p.result.Changes)-1].left = w.left
 		w.countDrift(p.engine)
+		p.noteCorrection(w)
+		p.noteCreation(w)
 		if p.rehearsed != nil {
 			p.rehearsed[w.desired.key] = w
 		}
@@ -209,18 +231,28 @@ func (p *pass) record(w *write) {
 		p.result.Unchanged++
 	case w.verdict == verdictWait:
 		p.result.Waiting = append(p.result.Waiting, w.desired.key)
+	case w.verdict == verdictContested:
+		why := "another writer keeps changing it"
+		if w.found == nil {
+			why = "another writer keeps deleting it"
+		}
+		p.result.NotReady = append(p.result.NotReady, NotReady{Key: w.desired.key, Phase: w.desired.child.phase, Why: why})
 	}
 }
 
 func (p *pass) changed(op Operation, k kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
 	p.countGained(op, k, key)
+	if !p.engine.dry && (op == OperationDeleted || op == OperationRecreating) { // its next creation is no correction
+		p.engine.contests.made.Remove(contestKey{owner: p.owner.GetUID(), child: key, creation: true})
+	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
 }
 
 // finish orders the result, so that the same pass always reads the same.
 func (p *pass) finish() Result {
 	p.rememberPresent()
+	p.noteContests()
 	slices.SortStableFunc(p.result.Changes, func(a, b Change) int {
 		if a.Operation != b.Operation {
 			return slices.Index(operations, a.Operation) - slices.Index(operations, b.Operation)

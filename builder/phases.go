@@ -45,7 +45,7 @@ func (p FailurePolicy) patience() time.Duration {
 // Phases orders the children that are [InPhase]: names are the phases from first to last, each once. A child in a phase
 // that isn't named is [ErrMisuse].
 //
-// At the first install all phases are applied at once. From then on, a change of the phased children is rolled out
+// At the first install all phases are applied at once, unless [Builder.InstallInOrder] or [RunOnce] asks for an order. From then on, a change of the phased children is rolled out
 // phase by phase: what changes in a phase is written when all earlier phases are as wanted and ready, by the rules of
 // [Builder.AwaitReady]. While a phase isn't ready, or has failed, later ones stay as they are ([Result.Held]). Drift is
 // no change: a child of any phase that someone edited or deleted is put back at once, to what it was before if its
@@ -82,9 +82,26 @@ func (b *Builder) Phases(names ...string) *Builder {
 // first install there is nothing to return to. A revision of more than about a megabyte, compressed, is kept without
 // its children: it can't be returned to, which [Result.Halted] then says.
 //
+// A Job of [RunOnce] is not part of what is returned to: one that runs is waited for, one that ran is neither undone nor
+// repeated, and the condition and the event name it. The children that are returned to must work with what it did. Where
+// they can't, choose [Alert] for that roll-out: the policy may differ with the owner's spec.
+//
+// A StatefulSet with podManagementPolicy OrderedReady, the default, never replaces a pod that isn't ready, not even once
+// its template is fixed or returned to what it was. For StatefulSets in phases the builder deletes such a pod, with each
+// policy, if it is of a revision that nobody desires any more. That takes the permissions to list and delete pods; without
+// them the conditions give the command that someone has to run.
+//
 // The time is kept in the ControllerRevision, so that it also runs while the controller is down.
 func (b *Builder) OnFailure(policy FailurePolicy) *Builder {
 	b.phasing.onFailure = policy
+	return b
+}
+
+// InstallInOrder applies the phases one after the other at the first install too: a phase once all earlier ones are as
+// desired and ready. Default: all phases at once, unless a child has [RunOnce], which implies it. Children without a phase
+// come first in any case, and are not waited for.
+func (b *Builder) InstallInOrder() *Builder {
+	b.phasing.inOrder = true
 	return b
 }
 
@@ -92,11 +109,12 @@ func (b *Builder) OnFailure(policy FailurePolicy) *Builder {
 type phasing struct {
 	names     []string
 	onFailure FailurePolicy
+	inOrder   bool // at the first install, too
 }
 
 // used reports whether there is an order. If not, nothing is paid for it.
 func (ph phasing) used(wants []Child) bool {
-	return len(ph.names) > 0 || slices.ContainsFunc(wants, func(c Child) bool { return c.phase != "" })
+	return len(ph.names) > 0 || slices.ContainsFunc(wants, func(c Child) bool { return c.phase != "" || c.run != nil })
 }
 
 // check reports what is wrong with the order.
@@ -107,6 +125,12 @@ func (ph phasing) check(wants []Child) error {
 		}
 	}
 	for _, c := range wants {
+		if c.run != nil && c.phase == "" {
+			return c.checkRun()
+		}
+		if err := c.checkRepeated(); err != nil {
+			return err
+		}
 		if c.phase != "" && c.elsewhere {
 			return fmt.Errorf("%w: %s is in phase %q and elsewhere; a revision keeps only what its owner controls, so it can't be in a phase",
 				ErrMisuse, nameOf(c.object), c.phase)

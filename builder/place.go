@@ -3,14 +3,13 @@ package builder
 import (
 	"fmt"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/armature-dev/armature/store"
 )
 
-// keyOf names a child, which must have a name and live where its owner lives: garbage collection and the owner
-// reference know no other place.
-func (p *pass) keyOf(obj client.Object) (kind, store.Key, error) {
+// keyOf names a child, which must have a name. It must live where its owner lives, since garbage collection and the
+// owner reference know no other place, unless it is [Elsewhere]. All keys of children come from here.
+func (p *pass) keyOf(want Child) (kind, store.Key, error) {
+	obj := want.object
 	k, err := p.engine.kinds.of(obj)
 	if err != nil {
 		return k, store.Key{}, err
@@ -23,6 +22,10 @@ func (p *pass) keyOf(obj client.Object) (kind, store.Key, error) {
 	namespaced, err := p.engine.kinds.isNamespaced(k, obj)
 	if err != nil {
 		return k, key, &Error{Key: key, Operation: "read", Err: err}
+	}
+	if want.elsewhere {
+		key, err = keyElsewhere(key, namespaced)
+		return k, key, err
 	}
 	home := p.owner.GetNamespace()
 	switch {
@@ -40,4 +43,16 @@ func (p *pass) keyOf(obj client.Object) (kind, store.Key, error) {
 			ErrMisuse, key, home)
 	}
 	return k, key, nil
+}
+
+// keyElsewhere completes the key of a child that says itself where it lives.
+func keyElsewhere(key store.Key, namespaced bool) (store.Key, error) {
+	if !namespaced {
+		key.Namespace = "" // of no meaning
+		return key, nil
+	}
+	if key.Namespace == "" {
+		return key, fmt.Errorf("%w: metadata.namespace of %s is empty; a child elsewhere must say where", ErrMisuse, key)
+	}
+	return key, nil
 }

@@ -13,6 +13,10 @@ import (
 // It must be pure: no client, no clock (use [View.Now]), no goroutine, no log, and it must change neither the owner nor
 // anything it gets from the view, which are shared with the cache. To change an observed object, deep-copy it first.
 // Called twice with the same input it returns the same plan.
+//
+// A plan that is wrong by itself is [ErrMisuse], with the reason [events.ReasonInvalidPlan], and nothing of it is carried
+// out: it panics, asks its view for a kind that the operator doesn't declare, has a child of a kind that isn't among what
+// the operator Owns, a status that isn't a copy of the owner's, a time below zero, or an event that no API server takes.
 type PlanFunc[T client.Object] func(owner T, seen View) Plan[T]
 
 // Plan is what a PlanFunc decided. The zero value changes nothing.
@@ -44,6 +48,9 @@ type Plan[T client.Object] struct {
 	// OnFailure says what to do about a roll-out of which a phase doesn't become ready; see [Builder.OnFailure].
 	// Default: Wait.
 	OnFailure FailurePolicy
+	// InstallInOrder applies the phases one after the other at the first install too; see [Builder.InstallInOrder].
+	// Default: false, all phases at once, unless a child has [RunOnce].
+	InstallInOrder bool
 	// Status is a copy of the owner with the status it should have. Nil leaves the status as it is. Only its status is
 	// read, so that a shallow copy will do, if its status is its own and not the owner's, which is shared with the cache:
 	//
@@ -52,7 +59,7 @@ type Plan[T client.Object] struct {
 	//
 	// It is written once a pass, and only when it differs. When a child can't be applied, the condition Ready of an owner that has
 	// conditions (see [Conditioned]) is overridden to be False, and Stalled to be True if no retry can help, with a
-	// reason of [events.ReasonApplyFailed] or [events.ReasonNotOwned]. These reasons are the builder's: once all could
+	// reason of [events.ReasonApplyFailed], [events.ReasonNotOwned] or [events.ReasonInvalidPlan]. These reasons are the builder's: once all could
 	// be applied, it removes conditions that still have them.
 	Status T
 	// StatusCanWait lets a changed status be put off until this time after the last write of this owner's status, and in
@@ -66,6 +73,11 @@ type Plan[T client.Object] struct {
 	// what the pass did and from whether each child is ready; the plan then leaves them alone. The owner must be
 	// [Conditioned]. Default: the plan's conditions are written as they are.
 	Report bool
+	// WaitingFor says what the plan waits for before it goes on, each in a few words: "Secret shop/tls". The conditions are
+	// then Ready=False and Progressing=True with the reason Waiting and the message "waiting for Secret shop/tls", unless
+	// something has failed, and an event tells of it when that begins or changes. What is waited for must cause a pass by
+	// itself: the operator Refers to it, Reads it, or the plan sets RequeueAfter. It needs Report. Nil: it waits for nothing.
+	WaitingFor []string
 	// Finish completes the status by what the pass came to, which is only known then: how far a roll-out is. It is given a
 	// shallow copy of Status (of the owner, if that is nil) of which the conditions are set and its own, and may set fields
 	// of its status; what they point to is shared with the cache, to be replaced rather than changed. It must be pure, as
@@ -80,7 +92,8 @@ type Plan[T client.Object] struct {
 	// if nothing failed. If someone has changed the owner since it was seen, that is a conflict, and the next pass decides
 	// anew. The operator needs the permission to delete owners. An owner that is being deleted is left alone.
 	DeleteOwner bool
-	// RequeueAfter asks for another pass after this time, even if nothing changes. 0 or less waits for a change.
+	// RequeueAfter asks for another pass after this time, even if nothing changes. 0 waits for a change. Less is ErrMisuse,
+	// for what was due would never be done, unless the plan deletes the owner.
 	RequeueAfter time.Duration
 }
 

@@ -7,7 +7,6 @@ import (
 	"iter"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
@@ -25,8 +24,8 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 		return err
 	}
 	for _, k := range kinds {
-		if err := p.lookAtHome(ctx, k); err != nil {
-			if meta.IsNoMatchError(err) {
+		if err := p.engine.kinds.noteMissing(k.gvk, p.lookAtHome(ctx, k)); err != nil {
+			if isKindGone(err) {
 				continue // of a kind that isn't installed there is nothing to prune
 			}
 			return err

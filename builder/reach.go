@@ -42,11 +42,18 @@ type kindIn struct {
 // try calls do for an object, unless that has failed for another one in a way that reaches it.
 func (f *failingKinds) try(key store.Key, do func() error) error {
 	where := kindIn{key.GroupKind(), key.Namespace}
-	if _, stopped := f.stopped.Load(where); stopped {
-		return nil
+	everywhere := kindIn{kind: where.kind}
+	for _, in := range []kindIn{where, everywhere} {
+		if _, stopped := f.stopped.Load(in); stopped {
+			return nil
+		}
 	}
 	err := do()
-	if err != nil && reachOf(err) == reachesKind {
+	switch {
+	case err == nil:
+	case isKindGone(err):
+		f.stopped.Store(everywhere, true)
+	case reachOf(err) == reachesKind:
 		f.stopped.Store(where, true)
 	}
 	return err

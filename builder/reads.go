@@ -34,7 +34,7 @@ func (o *Operator[T]) Reads(kind client.Object, changed func(before, after clien
 // be one that the operator Reads. The slice is the caller's, its objects are not.
 //
 //	for _, node := range builder.All[*corev1.Node](seen) { ... }
-func All[R client.Object](v View) []R { return as[R](v.read[reflect.TypeFor[R]()]) }
+func All[R client.Object](v View) []R { return find[R](v, sourceRead, v.read) }
 
 // WithRead returns the view with objects of kinds that the operator Reads, for tests of plans.
 func (v View) WithRead(objs ...client.Object) View {

@@ -16,6 +16,8 @@ type NotReady struct {
 	Failed bool
 	// Why is one line of a few hundred bytes at most, such as "1 of 3 replicas updated".
 	Why string
+
+	advice string // what someone has to do about it, which is in Why, too
 }
 
 // AwaitReady looks at each child's readiness in this pass: those that aren't ready are in [Result.NotReady]. It costs
@@ -29,8 +31,13 @@ type NotReady struct {
 //     older template aren't waited for.
 //   - Job: complete (kstatus: started); failed when the Job has.
 //   - Pod: ready, or succeeded; failed when it has failed (kstatus: ready) or is in CrashLoopBackOff.
-//   - PersistentVolumeClaim: bound. Service: has a cluster IP, and an address if it is a LoadBalancer.
-//     PodDisruptionBudget: observed. CustomResourceDefinition: established.
+//   - PersistentVolumeClaim: bound, or unused (kstatus: bound): it has a storage class, and nothing on it says that a volume
+//     is looked for: no volume name, selected node or provisioner. So it is with a class that binds on first consumption, as
+//     long as no pod uses the claim; a claim of any other class counts as unused for a moment only, for which the first 10
+//     seconds of its life are waited. A claim of a class that no one provisions isn't told from an unused one: the pods that
+//     use it say that they wait.
+//   - Service: has a cluster IP, and an address if it is a LoadBalancer. PodDisruptionBudget: observed.
+//     CustomResourceDefinition: established.
 //   - Any other: status.observedGeneration, if set, is the generation, and of its conditions Stalled isn't True (else it
 //     has failed), Reconciling isn't True, and Ready, if it has one, is True. A kind that says nothing of itself is
 //     ready as soon as it exists.
@@ -42,24 +49,36 @@ func (b *Builder) AwaitReady() *Builder {
 }
 
 // ReadyWhen says by a function whether the child is ready, instead of the rules of [Builder.AwaitReady]. It is given
-// the child as read from the cluster, of the Go type that was wanted, and must not change it; why says in a few words
-// what is waited for. It is only asked about a child that is applied as wanted and isn't being deleted. A function that
-// is nil is the default.
-func ReadyWhen(ready func(child client.Object) (ready bool, why string)) ChildOption {
+// the child as read from the cluster, of the Go type that was wanted, and must not change it. It is only asked about a
+// child that is up to date and isn't being deleted. Failed halts a roll-out. A function that is nil is the default.
+//
+// To add to the rules, ask [ReadinessOf] for what they say: a StatefulSet never says that it has failed, but a plan that
+// sees its pods crash can.
+func ReadyWhen(ready func(child client.Object) Readiness) ChildOption {
 	return readyWhen(ready)
 }
 
-type readyWhen func(client.Object) (bool, string)
+type readyWhen func(client.Object) Readiness
 
 func (f readyWhen) applyToChild(c *Child) { c.readyWhen = f }
 
 // judge notes a child that isn't ready, if that is asked for. A child that could not be applied is told of as an error.
 func (p *pass) judge(w *write) {
 	child := w.desired.child
-	if !p.await && child.phase == "" && child.readyWhen == nil && child.health == nil {
+	if !p.await && child.phase == "" && child.readyWhen == nil {
 		return
 	}
-	if status, ok := w.readiness(); ok && status.State != readiness.Ready {
+	status, ok := w.readiness()
+	if !ok {
+		return
+	}
+	if status.State == readiness.Ready && child.readyWhen == nil {
+		if left := undecided(w.observed(), p.engine.now()); left > 0 {
+			status = readiness.Status{State: readiness.InProgress, Why: "is not bound"}
+			p.result.RequeueAfter = sooner(p.result.RequeueAfter, left)
+		}
+	}
+	if status.State != readiness.Ready {
 		p.result.NotReady = append(p.result.NotReady, NotReady{
 			Key: w.desired.key, Phase: child.phase, Failed: status.State == readiness.Failed, Why: status.Why,
 		})
@@ -68,24 +87,22 @@ func (p *pass) judge(w *write) {
 
 // readiness says how far a child is that is as wanted; false if it isn't.
 func (w *write) readiness() (readiness.Status, bool) {
-	obj := w.stored
-	if obj == nil && w.verdict == verdictNothing {
-		obj = w.found
-	}
+	obj := w.observed()
 	if obj == nil {
 		return readiness.Status{}, false
 	}
-	return w.desired.child.examined(w.ownReadiness(obj), obj), true
+	if w.desired.child.readyWhen == nil || obj.GetDeletionTimestamp() != nil {
+		return readiness.Of(obj), true
+	}
+	return w.desired.child.readyWhen(obj).status(), true
 }
 
-func (w *write) ownReadiness(obj client.Object) readiness.Status {
-	if w.desired.child.readyWhen == nil || obj.GetDeletionTimestamp() != nil {
-		return readiness.Of(obj)
+// observed returns a child that is up to date, nil if it isn't.
+func (w *write) observed() client.Object {
+	if w.stored == nil && w.verdict == verdictNothing {
+		return w.found
 	}
-	if ready, why := w.desired.child.readyWhen(obj); !ready {
-		return readiness.Status{State: readiness.InProgress, Why: shorten(why, maxWhy)}
-	}
-	return readiness.Status{}
+	return w.stored
 }
 
 // maxWhy bounds what a ReadyWhen says, in bytes.

@@ -52,7 +52,7 @@ func TestReadyWhen(t *testing.T) {
 	ready := false
 	pass := func() Result {
 		res, err := e.For(owner()).
-			ConfigMap(config("c"), ReadyWhen(func(o client.Object) (bool, string) { asked = o; return ready, "not yet" })).
+			ConfigMap(config("c"), ReadyWhen(func(o client.Object) Readiness { asked = o; return Readiness{Ready: ready, Message: "not yet"} })).
 			ConfigMap(config("d"), ReadyWhen(nil)).
 			Reconcile(t.Context())
 		require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestWhatIsNotAppliedIsNotJudged(t *testing.T) {
 	theirs.Namespace = "default"
 	e := engineWith(interceptor.Funcs{}, theirs)
 	res, err := e.For(owner()).AwaitReady().
-		ConfigMap(config("theirs"), ReadyWhen(func(client.Object) (bool, string) { t.Error("asked"); return false, "" })).
+		ConfigMap(config("theirs"), ReadyWhen(func(client.Object) Readiness { t.Error("asked"); return Readiness{} })).
 		Reconcile(t.Context())
 	assert.ErrorIs(t, err, ErrNotOwned)
 	assert.Empty(t, res.NotReady, "the error says it")

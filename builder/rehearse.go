@@ -50,7 +50,7 @@ func (c unawaited) Delete(ctx context.Context, obj client.Object, opts ...client
 
 // rehearsed notes what an apply would have made of an object. The resource version doesn't say: a dry run makes none.
 func (w *write) rehearsed(ctx context.Context, p *pass, applied client.Object) error {
-	if w.wantsOther() && p.engine.wroteByUpdate(w.found) {
+	if w.claims(p.engine) && p.engine.hasToClaim(w) && !w.refitted {
 		var err error
 		if applied, err = p.engine.withoutLeftovers(ctx, w, applied); err != nil {
 			return &Error{Key: w.desired.key, Operation: "apply", Err: err, object: w.desired.object}
@@ -85,8 +85,12 @@ func (e *Engine) withoutLeftovers(ctx context.Context, w *write, applied client.
 		if err := fields.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
 			return nil, fmt.Errorf("managed fields: %w", err)
 		}
-		if entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == "" {
-			created = created.Union(fields)
+		if e.takesOver(entry, w.desired) {
+			taken, left, err := e.split(entry, applied, w.desired)
+			if err != nil {
+				return nil, err
+			}
+			created, kept = created.Union(taken), kept.Union(left)
 		} else {
 			kept = kept.Union(fields)
 		}
@@ -151,9 +155,9 @@ func storedFields(obj client.Object) (map[string]any, error) {
 	return fields, nil
 }
 
-// wroteByUpdate reports whether an object's fields are still recorded as the engine created them.
-func (e *Engine) wroteByUpdate(found client.Object) bool {
-	return slices.ContainsFunc(found.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
-		return entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
+// hasToClaim reports whether some of an object's fields are on record as those of a create, or of a former manager.
+func (e *Engine) hasToClaim(w *write) bool {
+	return slices.ContainsFunc(w.found.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return e.takesOver(entry, w.desired)
 	})
 }

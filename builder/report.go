@@ -62,7 +62,14 @@ func withOwnConditions[T client.Object](owner T) T {
 
 // isReport reports whether a condition says what reported makes it say. These reasons are the builder's own.
 func isReport(c *Condition) bool {
-	return c != nil && (c.Reason == events.ReasonApplyFailed || c.Reason == events.ReasonNotOwned)
+	if c == nil {
+		return false
+	}
+	switch c.Reason {
+	case events.ReasonApplyFailed, events.ReasonNotOwned, events.ReasonContested, events.ReasonInvalidPlan:
+		return true
+	}
+	return false
 }
 
 func hasReport(conditions []Condition) bool {

@@ -36,6 +36,7 @@ type Change struct {
 	Operation Operation
 
 	object client.Object // as the server returned it, for events
+	left   []fieldsLeft  // what stays in it that isn't desired
 }
 
 // Result is what a pass did. It is data: the Builder keeps none of it.
@@ -47,6 +48,8 @@ type Result struct {
 	// Waiting lists objects that could not be written because an earlier object of that name is still being deleted,
 	// be it to create it anew, ordered by key.
 	Waiting []store.Key
+	// WaitingFor is what the plan says that it waits for: Plan.WaitingFor.
+	WaitingFor []string
 	// NotReady lists the children that are applied and not what they should become, ordered by key. Only children that
 	// are looked at for it are in it: see [Builder.AwaitReady], [ReadyWhen] and Plan.Report.
 	NotReady []NotReady
@@ -57,12 +60,15 @@ type Result struct {
 	Halted *Halt
 	// Rollout is how far the phases are; nil if there are none, or an error kept the pass from them.
 	Rollout *Rollout
-	// RequeueAfter is when to look again even if no event comes: 0 for never, else since something is Waiting, or a
-	// roll-out's time runs.
+	// Contested lists the owner's children that another writer changes again and again, ordered by key.
+	Contested []Contest
+	// RequeueAfter is when to look again even if no event comes: 0 for never, else since something is Waiting or
+	// Contested, or a roll-out's time runs.
 	// Return it in a reconcile.Result.
 	RequeueAfter time.Duration
 
 	kept []Change // found in this pass not to be changeable
+	news contestNews
 }
 
 // Changed reports whether the pass wrote anything.

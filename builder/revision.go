@@ -74,6 +74,9 @@ func (p *pass) revisions(ctx context.Context) ([]*revision, error) {
 		}
 		record, ok := p.recordOf(object)
 		if !ok {
+			if p.noteRecord(object) {
+				delete(p.seen, key) // not to be pruned
+			}
 			continue // someone else's
 		}
 		all = append(all, &revision{object: object, record: record})
@@ -117,7 +120,7 @@ func (p *pass) createRevision(ctx context.Context, name string, data []byte, num
 	key := p.revisionKey(name)
 	err = p.engine.client.Create(ctx, object, client.FieldOwner(p.engine.name))
 	if apierrors.IsAlreadyExists(err) {
-		return nil, p.whoseRevision(ctx, object, key, err)
+		return nil, p.whoseRevision(ctx, object, key, err, func(obj client.Object) bool { _, ok := p.recordOf(obj); return ok })
 	}
 	if err != nil {
 		return nil, &Error{Key: key, Operation: "create", Err: err}
@@ -127,7 +130,7 @@ func (p *pass) createRevision(ctx context.Context, name string, data []byte, num
 
 // whoseRevision turns the error of a create that met an object: a conflict if it is ours, that is, if the cache is
 // late. One of ours that has lost its mark is of no use, and in the way: it is deleted first.
-func (p *pass) whoseRevision(ctx context.Context, like client.Object, key store.Key, exists error) error {
+func (p *pass) whoseRevision(ctx context.Context, like client.Object, key store.Key, exists error, isMarked func(client.Object) bool) error {
 	k, err := p.engine.kinds.of(like)
 	if err != nil {
 		return err
@@ -137,10 +140,10 @@ func (p *pass) whoseRevision(ctx context.Context, like client.Object, key store.
 		return err
 	}
 	if found != nil {
-		switch _, marked := p.recordOf(found); {
+		switch {
 		case ownershipOf(found, p.owner, p.ownerKind) == foreign:
 			return notOwned("apply", key, found)
-		case !marked:
+		case !isMarked(found):
 			if _, err := p.engine.delete(ctx, key, found); err != nil {
 				return err
 			}

@@ -34,7 +34,7 @@ func (r *rollout) giveUp(ctx context.Context, cause error) error {
 	due := record.PhaseSince.Add(after)
 	alerts := r.phasing.onFailure < 0
 	if left := due.Sub(r.engine.now()); left > 0 {
-		if !alerts {
+		if !alerts && r.last != nil {
 			told.RollsBackAt = due
 		}
 		r.result.RequeueAfter = sooner(r.result.RequeueAfter, left)
@@ -45,13 +45,22 @@ func (r *rollout) giveUp(ctx context.Context, cause error) error {
 		r.haltAt(late, cause)
 		return nil
 	}
+	if r.last == nil {
+		r.haltAt(late, cause)
+		r.result.Halted.Why += "; nothing was completed before, to which it could be rolled back"
+		return nil
+	}
+	if n, err := r.runningJob(ctx); err != nil || n != nil {
+		r.tellWait(n)
+		return err
+	}
 	if r.snapshotBefore().Omitted {
 		r.haltAt(late, cause)
 		r.result.Halted.Why += "; it can't be rolled back: the last completed revision was too large to be kept"
 		return nil
 	}
 	record.State, record.FinishedAt = RolloutRolledBack, r.nowToTheSecond()
-	record.Why = shorten(late+r.whyNot(cause), 2*maxWhy)
+	record.Why = shorten(late+r.whyNot(cause), 2*maxWhy) + r.ranIn(record)
 	if err := r.note(ctx, record, false); err != nil {
 		return err
 	}
@@ -60,6 +69,18 @@ func (r *rollout) giveUp(ctx context.Context, cause error) error {
 	r.engine.emit(r.owner, events.Warning(events.ReasonRolledBack,
 		fmt.Sprintf("revision %s is rolled back to %s: %s", r.name, r.last.name(), record.Why)))
 	return nil
+}
+
+// tellWait says that a rollback waits for a Job; nil is none.
+func (r *rollout) tellWait(n *NotReady) {
+	if n == nil {
+		return
+	}
+	const due = "; a rollback is due, and waits for %s to end (spec.activeDeadlineSeconds bounds it)"
+	n.Why = shorten(n.Why, maxWhy) + fmt.Sprintf(due, "this Job")
+	if r.result.Halted != nil {
+		r.result.Halted.Why = shorten(r.result.Halted.Why, 2*maxWhy) + fmt.Sprintf(due, "Job "+n.Key.Name)
+	}
 }
 
 // whyNot says in a few words what keeps the roll-out from going on.
@@ -115,20 +136,20 @@ func (r *rollout) goBack(ctx context.Context) (done bool, err error) {
 	}
 	s := r.snapshotBefore()
 	done = true
-	var errs []error
+	errs := []error{r.keepRuns(ctx)}
 	for _, phase := range slices.Backward(s.Phases) {
 		ready, err := r.goBackIn(ctx, phase)
 		done = done && ready
 		errs = append(errs, err)
 	}
-	return done, errors.Join(errs...)
+	return done, errors.Join(append(errs, r.unblock(ctx, true))...)
 }
 
 // wantBefore makes the children of the last completed revision those that are wanted, instead of those of the plan.
 func (r *rollout) wantBefore() error {
 	r.wanted = store.Store{}
 	for _, c := range r.free {
-		_, key, err := r.keyOf(c.object)
+		_, key, err := r.keyOf(c)
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ import (
 type RolloutState string
 
 const (
-	// RolloutInstalling: nothing was completed before; all phases are applied at once.
+	// RolloutInstalling: nothing was completed before. All phases are applied at once, or one by one (InstallInOrder).
 	RolloutInstalling RolloutState = "Installing"
 	// RolloutProgressing: a revision is being rolled out, phase by phase.
 	RolloutProgressing RolloutState = "Progressing"
@@ -36,9 +36,9 @@ type Rollout struct {
 	Before string
 	// To is the revision that is wanted; the same as From once it is completed.
 	To string
-	// Phase is the first phase that isn't ready; empty if all are, or if there is no order yet (RolloutInstalling).
+	// Phase is the first phase that isn't ready; empty if all are, or if a first install has no order.
 	Phase string
-	// StartedAt is when the roll-out to To began; zero at the first install.
+	// StartedAt is when the roll-out to To began; zero at a first install that has no order.
 	StartedAt time.Time
 	// FinishedAt is when it was completed or given up; zero while it is under way.
 	FinishedAt time.Time
@@ -107,13 +107,34 @@ func (p *pass) applyAll(ctx context.Context, wants []Child) (done bool, err erro
 	return done && freeErr == nil, errors.Join(freeErr, err)
 }
 
+// desirePhased makes a child one of those that the owner should have. A RunOnce child becomes the Job of its value.
+func (r *rollout) desirePhased(c Child) (*desired, error) {
+	if c.run == nil {
+		return r.desire(c)
+	}
+	c, err := c.asRun()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range r.ds {
+		if d.child.run != nil && d.child.run.name == c.run.name {
+			return nil, fmt.Errorf("%w: RunOnce %s is wanted twice", ErrMisuse, c.run.name)
+		}
+	}
+	d, err := r.desire(c)
+	if err == nil {
+		d.digestRun()
+	}
+	return d, err
+}
+
 // load finds out what is wanted of the phased children, and what was before.
 func (r *rollout) load(ctx context.Context, phased []Child) error {
 	var errs []error
 	r.expect(len(phased))
 	r.ds = make([]*desired, 0, len(phased))
 	for _, c := range phased {
-		d, err := r.desire(c)
+		d, err := r.desirePhased(c)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -142,8 +163,9 @@ func (r *rollout) load(ctx context.Context, phased []Child) error {
 // goForward applies what is wanted: at once at the first install, else phase by phase.
 func (r *rollout) goForward(ctx context.Context, freeErr error) (done bool, err error) {
 	first := r.last == nil
+	unordered := first && !r.phasing.inOrder && !r.hasRuns()
 	steady := !first && r.last == r.target
-	if err := r.begin(ctx, first || steady); err != nil {
+	if err := r.begin(ctx, unordered || steady); err != nil {
 		return false, err
 	}
 	r.result.Rollout = r.tellOf(RolloutProgressing)
@@ -151,13 +173,15 @@ func (r *rollout) goForward(ctx context.Context, freeErr error) (done bool, err 
 	var errs []error
 	if first {
 		r.result.Rollout.State = RolloutInstalling
+	}
+	if unordered {
 		ready, err := r.runPhase(ctx, r.ds, false)
 		blocked = blocked || !ready
 		errs = append(errs, err)
 	}
 	in := r.byPhase()
 	for _, name := range r.phasing.names {
-		if first {
+		if unordered {
 			break
 		}
 		ready, err := r.runPhase(ctx, in[name], blocked)
@@ -167,14 +191,14 @@ func (r *rollout) goForward(ctx context.Context, freeErr error) (done bool, err 
 		blocked = blocked || !ready
 		errs = append(errs, err)
 	}
-	err = errors.Join(errs...)
+	err = errors.Join(append(errs, r.unblock(ctx, false))...)
 	switch {
 	case steady:
 		r.result.Rollout.State = RolloutCompleted
 		return err == nil && len(r.result.Held) == 0, err
 	case !blocked:
 		return true, r.complete(ctx)
-	case first:
+	case unordered:
 		return false, err
 	default:
 		r.halt()
@@ -230,6 +254,9 @@ func (r *rollout) runPhase(ctx context.Context, ds []*desired, hold bool) (ready
 
 // weigh says what has to be done about a child. A change that is held becomes the repair of what was before, or nil.
 func (r *rollout) weigh(ctx context.Context, d *desired, hold bool) (*write, error) {
+	if d.child.run != nil {
+		return r.decideRun(ctx, d, hold)
+	}
 	found, err := r.find(ctx, d)
 	if err != nil {
 		return nil, err
@@ -268,6 +295,9 @@ func (r *rollout) weighBefore(ctx context.Context, old *snapshotChild, like Chil
 
 // childBefore returns a child of the last completed revision, nil if it had none of that key.
 func (r *rollout) childBefore(key store.Key) *snapshotChild {
+	if r.last == nil {
+		return nil
+	}
 	s := r.snapshotBefore()
 	for i := range s.Children {
 		if s.Children[i].key() == key {

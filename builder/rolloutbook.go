@@ -20,10 +20,16 @@ func (r *rollout) begin(ctx context.Context, known bool) error {
 		if err := r.note(ctx, record, true); err != nil {
 			return err
 		}
-		r.engine.emit(r.owner, events.Normal(events.ReasonRolloutStarted,
-			fmt.Sprintf("rolling out revision %s after %s", r.name, r.last.name())))
+		r.engine.emit(r.owner, events.Normal(events.ReasonRolloutStarted, r.announcement()))
 	}
 	return r.forget(ctx)
+}
+
+func (r *rollout) announcement() string {
+	if r.last == nil {
+		return fmt.Sprintf("installing revision %s, phase by phase", r.name)
+	}
+	return fmt.Sprintf("rolling out revision %s after %s", r.name, r.last.name())
 }
 
 // complete notes that a roll-out has come to its end. From here on it is what a later one returns to.

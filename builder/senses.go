@@ -2,6 +2,7 @@ package builder
 
 import (
 	"context"
+	"reflect"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -20,6 +21,9 @@ func (o *Operator[T]) Senses(look func(ctx context.Context, owner T, seen View) 
 // Sensed returns what the operator [Operator.Senses], if it is an S.
 func Sensed[S any](v View) (S, bool) {
 	s, ok := v.sensed.(S)
+	if !ok {
+		v.checkSensed(reflect.TypeFor[S]())
+	}
 	return s, ok
 }
 

@@ -78,6 +78,9 @@ func revisionHash(whose string, ds []*desired) string {
 func snapshotOf(phases []string, ds []*desired) ([]byte, error) {
 	s := snapshot{Phases: phases}
 	for _, d := range ds {
+		if d.child.run != nil {
+			continue // what has run isn't run again, nor undone
+		}
 		c := snapshotChild{
 			Group: d.kind.gvk.Group, Version: d.kind.gvk.Version, Kind: d.kind.gvk.Kind, Untyped: d.kind.untyped,
 			Namespace: d.key.Namespace, Name: d.key.Name, Phase: d.child.phase, Digest: d.digest,
@@ -200,7 +203,7 @@ func (p *pass) checkRestored(d *desired) error {
 	if err != nil || gvk != d.kind.gvk {
 		return fmt.Errorf("revision of %s: it is of the kind %s", d.key, gvk)
 	}
-	_, key, err := p.keyOf(d.object)
+	_, key, err := p.keyOf(d.child)
 	if err != nil {
 		return err
 	}
@@ -219,7 +222,7 @@ func gvkOfFields(fields map[string]any) (schema.GroupVersionKind, error) {
 
 // digestOf returns what was last applied to an object, empty if it doesn't say.
 func digestOf(obj client.Object) string {
-	if obj == nil {
+	if obj == nil || obj.GetAnnotations()[AnnotationDigest] == notApplied {
 		return ""
 	}
 	return obj.GetAnnotations()[AnnotationDigest]

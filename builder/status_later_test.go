@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -50,7 +51,7 @@ func newCounter(t *testing.T, owners ...client.Object) *counter {
 				return err
 			},
 		}).Build()
-	o := NewOperator[*appsv1.Deployment](nil, "counter").Plan(func(owner *appsv1.Deployment, _ View) Plan[*appsv1.Deployment] {
+	o := NewOperator[*appsv1.Deployment](nil, "counter").Owns(&corev1.ConfigMap{}).Plan(func(owner *appsv1.Deployment, _ View) Plan[*appsv1.Deployment] {
 		after := *owner
 		after.Status.Replicas = c.number
 		return Plan[*appsv1.Deployment]{

@@ -19,6 +19,7 @@ func (e *Engine) tell(owner client.Object, scope string, res Result, err error) 
 	}
 	e.tellChanges(owner, res.Changes)
 	e.tellChanges(owner, res.kept)
+	e.tellContests(owner, res.news)
 	key := failureKey{owner.GetUID(), scope}
 	switch {
 	case err == nil:
@@ -38,6 +39,11 @@ func (e *Engine) tellChanges(owner client.Object, changes []Change) {
 			end++
 		}
 		e.emit(owner, changeEvent(changes[start:end]))
+		for _, change := range changes[start:end] {
+			for _, left := range change.left {
+				e.emit(owner, left.event(change))
+			}
+		}
 		start = end
 	}
 }
@@ -81,8 +87,12 @@ func failureEvent(err error) events.Event {
 
 // failureReason says as what an error is told, in events and conditions.
 func failureReason(err error) string {
-	if errors.Is(err, ErrNotOwned) {
+	switch wrong := (planError{}); {
+	case errors.As(err, &wrong):
+		return events.ReasonInvalidPlan
+	case errors.Is(err, ErrNotOwned):
 		return events.ReasonNotOwned
+	default:
+		return events.ReasonApplyFailed
 	}
-	return events.ReasonApplyFailed
 }

@@ -18,8 +18,8 @@ type waits struct {
 	counts map[store.Key]map[string]int // owner -> scope of a pass -> objects
 }
 
-func newWaits(controller string) *waits {
-	return &waits{gauge: objectsWaiting.WithLabelValues(controller), counts: map[store.Key]map[string]int{}}
+func newWaits(gauge prometheus.Gauge) *waits {
+	return &waits{gauge: gauge, counts: map[store.Key]map[string]int{}}
 }
 
 // set notes what an owner waits for as of its last pass of a scope.
@@ -50,6 +50,7 @@ func (w *waits) set(owner store.Key, scope string, n int) {
 func (p *pass) countWaiting(scope string, res Result) {
 	if !p.engine.dry {
 		p.engine.waits.set(p.ownerKey, scope, len(res.Waiting))
+		p.engine.rivals.set(p.ownerKey, "", len(res.Contested))
 	}
 }
 
@@ -69,5 +70,6 @@ func (w *waits) forget(owner store.Key) {
 func (e *Engine) Forget(like client.Object, owner types.NamespacedName) {
 	if k, err := e.kinds.of(like); err == nil {
 		e.waits.forget(store.KeyOf(k.gvk, owner.Namespace, owner.Name))
+		e.rivals.forget(store.KeyOf(k.gvk, owner.Namespace, owner.Name))
 	}
 }

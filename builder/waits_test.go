@@ -14,7 +14,7 @@ import (
 
 func TestWaitingIsCounted(t *testing.T) {
 	e := engineWith(interceptor.Funcs{})
-	e.waits = newWaits("test-waits")
+	e.waits = newWaits(objectsWaiting.WithLabelValues("test-waits"))
 	count := func() float64 { return testutil.ToFloat64(objectsWaiting.WithLabelValues("test-waits")) }
 	a := store.Key{Kind: "ConfigMap", Namespace: "n", Name: "a"}
 	b := store.Key{Kind: "ConfigMap", Namespace: "n", Name: "b"}

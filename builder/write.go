@@ -21,6 +21,7 @@ const (
 	verdictWait                   // something is in the way that will go by itself
 	verdictCreate
 	verdictApply
+	verdictContested // another writer keeps changing it, and it is left as it is for a while
 )
 
 // write is a wanted object, what was found under its name, and what is done about it.
@@ -30,9 +31,17 @@ type write struct {
 	verdict verdict
 	adopts  bool // found is no one's, and is to be the owner's
 
+	corrects bool // what was written before is put back
+
 	kept   bool          // found can't be changed into what is wanted, and is left as it is
+	left   []fieldsLeft  // what stays in it of others
 	did    Operation     // empty if nothing changed
 	stored client.Object // as the server returned it
+
+	drifted   bool         // nothing else is desired than what was applied last, and no former manager is named
+	refitted  bool         // it was changed already before it was applied
+	corrected []correction // what others had set and was removed
+	untried   error        // why it isn't known what a new object would be
 }
 
 // run does what the verdict says, and revises it if the server knows better. It is called in parallel with others.
@@ -62,6 +71,9 @@ func (w *write) create(ctx context.Context, p *pass) error {
 	switch {
 	case err == nil:
 		p.engine.remember(obj, d)
+		if d.kind.untyped { // of others nothing is left to compare the answer with
+			p.engine.settle(obj, d)
+		}
 		w.did, w.stored = OperationCreated, obj
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
@@ -96,23 +108,31 @@ func (w *write) meet(ctx context.Context, p *pass) error {
 // apply sends what is wanted by server-side apply. With the UID in it, the server refuses if the object has been
 // replaced by another of its name.
 func (w *write) apply(ctx context.Context, p *pass) error {
-	obj, err := w.patch(ctx, p)
-	if isRefusedAsInvalid(err) {
-		if again, tried, later := w.applyWithoutUnclaimed(ctx, p, err); tried {
-			obj, err = again, later
-		}
+	w.drifted = !w.wantsOther() && !p.engine.hasFormer(w.found, w.desired)
+	obj, err := w.refresh(ctx, p)
+	var refit *refit
+	if err == nil && obj == nil {
+		obj, refit, err = w.send(ctx, p)
+	}
+	if err == nil && w.wantsOther() && !p.engine.dry && !w.desired.kind.untyped && !p.engine.contains(w.desired, obj) {
+		// An apply that removes fields loses structs without a field, such as securityContext: {}. A second one has them.
+		w.refitted = w.refitted || obj.GetResourceVersion() != w.found.GetResourceVersion()
+		w.found = obj
+		obj, refit, err = w.send(ctx, p)
 	}
 	if isRefusedAsInvalid(err) {
-		return w.meetInvalid(ctx, p, err)
+		return w.meetInvalid(ctx, p, err, refit)
 	}
 	if err != nil {
 		return &Error{Key: w.desired.key, Operation: "apply", Err: err, object: w.desired.object}
 	}
+	w.noteLeft(ctx, p, obj)
 	if p.engine.dry {
 		return w.rehearsed(ctx, p, obj)
 	}
 	p.engine.remember(obj, w.desired)
-	if obj.GetResourceVersion() == w.found.GetResourceVersion() {
+	p.engine.settle(obj, w.desired)
+	if obj.GetResourceVersion() == w.found.GetResourceVersion() && !w.refitted {
 		w.verdict = verdictNothing // the server found nothing to change
 		return nil
 	}
@@ -123,9 +143,18 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 	return nil
 }
 
+// send applies what is desired, without what is in the way.
+func (w *write) send(ctx context.Context, p *pass) (client.Object, *refit, error) {
+	obj, err := w.patch(ctx, p)
+	if !isRefusedAsInvalid(err) || isReplaced(err) {
+		return obj, nil, err
+	}
+	return w.fit(ctx, p, err)
+}
+
 func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	d, e := w.desired, p.engine
-	if (w.wantsOther() || w.adopts) && !e.dry {
+	if w.claims(e) && !e.dry {
 		if err := w.claim(ctx, p); err != nil {
 			return nil, err
 		}
@@ -153,6 +182,12 @@ func (w *write) wantsOther() bool {
 	return w.found.GetAnnotations()[AnnotationDigest] != w.desired.digest
 }
 
+// claims reports whether the record of the object's fields has to be put right first.
+func (w *write) claims(e *Engine) bool {
+	w.desired.neverWritten = !w.adopts && !e.hasWritten(w.found)
+	return w.wantsOther() || w.adopts || e.hasFormer(w.found, w.desired)
+}
+
 // isAsWanted reports whether an object needs no write: the server has said so of this very version, or nothing else
 // is wanted than last time and all of it is still there.
 func (p *pass) isAsWanted(d *desired, found client.Object) (bool, error) {
@@ -162,16 +197,25 @@ func (p *pass) isAsWanted(d *desired, found client.Object) (bool, error) {
 	if err := d.stamp(p); err != nil {
 		return false, err
 	}
-	if found.GetAnnotations()[AnnotationDigest] != d.digest || !isContained(d, found) {
+	if found.GetAnnotations()[AnnotationDigest] != d.digest || p.engine.hasFormer(found, d) {
+		return false, nil
+	}
+	if !p.engine.contains(d, found) && !p.engine.isSettled(found, d) {
 		return false, nil
 	}
 	p.engine.remember(found, d)
 	return true, nil
 }
 
-func isContained(d *desired, found client.Object) bool {
-	if u, ok := found.(runtime.Unstructured); ok {
-		return subset.Untyped(d.fields, d.withoutIgnored(u.UnstructuredContent()))
+// contains reports whether all that is desired is in an object that was found.
+func (e *Engine) contains(d *desired, found client.Object) bool {
+	u, ok := found.(runtime.Unstructured)
+	if !ok {
+		return subset.Typed(d.compared, found)
 	}
-	return subset.Typed(d.compared, found)
+	content := d.withoutIgnored(u.UnstructuredContent())
+	if like := e.kinds.builtin(d.kind.gvk); like != nil {
+		return subset.Guided(d.fields, content, like)
+	}
+	return subset.Untyped(d.fields, content)
 }

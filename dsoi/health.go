@@ -25,8 +25,10 @@ const (
 
 // ailment is what is wrong with a pod, and when another look is due, should nothing happen until then.
 type ailment struct {
-	builder.Health
-	again time.Duration
+	Unwell bool // it isn't ready, whatever the workload says of itself
+	Failed bool // it won't become ready before someone changes something
+	Why    string
+	again  time.Duration
 }
 
 // healthOf says how a node's pods fare, of those of the workload's newest template: the first that has failed, else the
@@ -43,7 +45,7 @@ func healthOf(node string, workload client.Object, pods []*corev1.Pod, now time.
 			worst.again = a.again
 		}
 		if (a.Failed && !worst.Failed) || (a.Unwell && !worst.Unwell && !worst.Failed) {
-			worst.Health = a.Health
+			worst.Unwell, worst.Failed = a.Unwell, a.Failed
 			worst.Why = "node " + node + ": pod " + pod.Name + ": " + a.Why
 		}
 	}
@@ -51,14 +53,15 @@ func healthOf(node string, workload client.Object, pods []*corev1.Pod, now time.
 }
 
 // of returns what is said of a workload as long as it has the template that was looked at: when it gets another one, all
-// its pods are about to go.
-func (a ailment) of(seen client.Object) func(client.Object) builder.Health {
+// its pods are about to go. Of that and of what the workload says of itself the worse counts.
+func (a ailment) of(seen client.Object) func(client.Object) builder.Readiness {
 	looked := templateOf(seen).Annotations[AnnotationRevision]
-	return func(child client.Object) builder.Health {
-		if templateOf(child).Annotations[AnnotationRevision] != looked {
-			return builder.Health{}
+	return func(child client.Object) builder.Readiness {
+		own := builder.ReadinessOf(child)
+		if templateOf(child).Annotations[AnnotationRevision] != looked || (own.Failed && !a.Failed) {
+			return own
 		}
-		return a.Health
+		return builder.Readiness{Failed: a.Failed, Message: a.Why}
 	}
 }
 
@@ -114,7 +117,7 @@ func ailmentOfContainer(c *corev1.ContainerStatus, now time.Time) ailment {
 			a.again = left
 			return a
 		}
-		return ailment{builder.Health{Unwell: true, Why: fmt.Sprintf("container %s: was restarted%s", c.Name, lastEnd(last))}, left}
+		return ailment{Unwell: true, Why: fmt.Sprintf("container %s: was restarted%s", c.Name, lastEnd(last)), again: left}
 	}
 }
 
@@ -129,7 +132,7 @@ func mustRun(last *corev1.ContainerStateTerminated) time.Duration {
 }
 
 func failed(format string, args ...any) ailment {
-	return ailment{builder.Health{Failed: true, Why: fmt.Sprintf(format, args...)}, 0}
+	return ailment{Failed: true, Why: fmt.Sprintf(format, args...)}
 }
 
 // whyWaiting says why a container waits. Of one that crashes, its end says more than how long it is backed off.

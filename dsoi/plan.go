@@ -59,7 +59,7 @@ func (a *App[C]) health(n *renderedNode, now *observed) ailment {
 	}
 	health := healthOf(n.node.Name, workload, now.pods[LabelValue(n.node.Name)], now.now, a.stuckAfter())
 	if wanted, has := replicas(n, now); !health.Failed && wanted != has {
-		health.Health = builder.Health{Unwell: true, Why: fmt.Sprintf("node %s: %d replicas; %d are described", n.node.Name, has, wanted)}
+		health.Unwell, health.Why = true, fmt.Sprintf("node %s: %d replicas; %d are described", n.node.Name, has, wanted)
 	}
 	return health
 }
@@ -77,7 +77,7 @@ func (n *renderedNode) children(to []builder.Child, now *observed, health ailmen
 		}
 	}
 	if health.Unwell || health.Failed {
-		workload = workload.With(builder.HealthFrom(health.of(now.workload(n))))
+		workload = workload.With(builder.ReadyWhen(health.of(now.workload(n))))
 	}
 	return append(to, workload)
 }

@@ -46,7 +46,7 @@ func stateOf(n *renderedNode, now *observed, health ailment) nodeState {
 		s.desired, s.misses = wanted, resized(workload, wanted)
 	}
 	s.revision = templateOf(workload).Annotations[AnnotationRevision]
-	ready, _ := builder.IsReady(workload)
+	ready := builder.ReadinessOf(workload).Ready
 	switch {
 	case health.Failed:
 		s.state, s.why = v1beta1.NodeTypeFailed, health.Why

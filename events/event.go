@@ -17,18 +17,34 @@ const (
 	ReasonRecreating = "Recreating"
 	// ReasonKept: children can't be changed into what is wanted, and are left as they are.
 	ReasonKept = "Kept"
+	// ReasonDriftCorrected: another writer had set fields of a child beside which the API server refuses the desired ones;
+	// they were removed. The note says which, and which field manager had set them.
+	ReasonDriftCorrected = "DriftCorrected"
+	// ReasonDryRunRefused: a changed child was applied without a look at what a new object would be, since the dry run that
+	// tells was refused; values that the API server derived from other fields may be out of date.
+	ReasonDryRunRefused = "DryRunRefused"
 	// ReasonDeleted: children that are no longer wanted were deleted.
 	ReasonDeleted = "Deleted"
 	// ReasonNotOwned: an object of a wanted name exists and belongs to someone else; it was left alone.
 	ReasonNotOwned = "NotOwned"
+	// ReasonFieldsLeft: a child keeps fields that aren't desired, since another field manager has set them.
+	ReasonFieldsLeft = "FieldsLeft"
 	// ReasonApplyFailed: the API server refused a child for good, until the owner or the cluster changes.
 	ReasonApplyFailed = "ApplyFailed"
+	// ReasonContested: another writer changes children again and again; they are put back ever more rarely.
+	ReasonContested = "Contested"
+	// ReasonSettled: the other writer has stopped.
+	ReasonSettled = "Settled"
+	// ReasonInvalidPlan: the operator's program is wrong: its plan can't be carried out, or changes what it is given.
+	ReasonInvalidPlan = "InvalidPlan"
 	// ReasonRolloutStarted: children in phases are wanted otherwise, and are changed phase by phase.
 	ReasonRolloutStarted = "RolloutStarted"
 	// ReasonRolloutCompleted: all phases are as wanted, and ready.
 	ReasonRolloutCompleted = "RolloutCompleted"
 	// ReasonRolloutHalted: a child of a phase has failed, or takes too long; later phases are left as they are.
 	ReasonRolloutHalted = "RolloutHalted"
+	// ReasonRanOnce: a Job that runs once has succeeded, which is on record.
+	ReasonRanOnce = "RanOnce"
 	// ReasonRolledBack: a roll-out did not become ready in time; the children return to what they were before.
 	ReasonRolledBack = "RolledBack"
 )

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by scripts, which define kubectl.
 
 # apply_crds applies the CRDs in a directory, and waits until the API server serves their kinds. It doesn't say so of one of which

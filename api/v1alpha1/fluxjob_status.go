@@ -69,6 +69,8 @@ const (
 	ReasonQueueStopped = "QueueStopped"
 	// ReasonNamespaceNotAllowed: the FluxSetup isn't for this namespace.
 	ReasonNamespaceNotAllowed = "NamespaceNotAllowed"
+	// ReasonQueueManagedElsewhere: another manager has the queue, and it doesn't see this job.
+	ReasonQueueManagedElsewhere = "QueueManagedElsewhere"
 	// ReasonTooLarge: the job needs more than the queue could give if nothing else ran.
 	ReasonTooLarge = "TooLarge"
 	// ReasonPreempted: a job of higher priority needs the room.

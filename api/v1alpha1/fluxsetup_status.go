@@ -23,6 +23,8 @@ const (
 	ReasonHeld = "Held"
 	// ReasonReservationsFull: as many jobs are admitted as the status can list.
 	ReasonReservationsFull = "ReservationsFull"
+	// ReasonTakenOver: another manager has the queue from now on.
+	ReasonTakenOver = "TakenOver"
 )
 
 // FluxSetupStatus is what a queue has given, and who waits.
@@ -30,6 +32,11 @@ type FluxSetupStatus struct {
 	// ObservedGeneration is the metadata.generation of the spec that this status is about.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Manager is the manager that has this queue: it alone admits and evicts jobs, and says all of this status. Other
+	// managers refuse the queue, and keep only the reservations of the jobs that they see, and this one doesn't, up to date.
+	// +optional
+	Manager *FluxSetupManager `json:"manager,omitempty"`
 
 	// Pending is how many jobs wait in this queue, those that can't be admitted as they are included.
 	// +kubebuilder:default=0
@@ -75,6 +82,44 @@ type FluxSetupStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// FluxSetupManager is a manager that has a queue, and what it sees of the cluster.
+type FluxSetupManager struct {
+	// Name is that of the installation: the namespace and the name of the lease by which its managers elect their leader.
+	// Whoever may change the status can give the queue to another manager by its name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	Name string `json:"name"`
+
+	// Namespaces are those that it watches. Empty: all.
+	// +optional
+	// +listType=atomic
+	Namespaces []string `json:"namespaces,omitempty"`
+
+	// Selector is the label selector of the objects that it works on. Empty: all.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	// Takeover is the last request of another manager to have the queue. The manager that has it declines, as long as it
+	// runs; a request that isn't declined in time is granted.
+	// +optional
+	Takeover *FluxSetupTakeover `json:"takeover,omitempty"`
+}
+
+// FluxSetupTakeover is a manager's request to have a queue that another one has.
+type FluxSetupTakeover struct {
+	// By is the name of the manager that has jobs for the queue.
+	// +required
+	By string `json:"by"`
+
+	// Time is when it requested the queue, by its own clock.
+	// +required
+	Time metav1.Time `json:"time"`
+
+	// Declined says that the manager that has the queue has answered.
+	// +optional
+	Declined bool `json:"declined,omitempty"`
 }
 
 // FluxResourceUsage is how much of a resource is used.

@@ -20,6 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=".status.pending"
 // +kubebuilder:printcolumn:name="Admitted",type=integer,JSONPath=".status.admitted"
 // +kubebuilder:printcolumn:name="Longest-Wait",type=date,JSONPath=".status.longestWaitSince"
+// +kubebuilder:printcolumn:name="Manager",type=string,priority=1,JSONPath=".status.manager.name"
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name must be at most 63 characters: it is a label of the MiniClusters"

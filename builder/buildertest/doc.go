@@ -19,7 +19,8 @@
 //   - Conversion between versions of a kind: each version has objects of its own.
 //   - The finalizers of controllers that are not there, such as that of claims in use.
 //
-// The server's time stands still until [Clock.Step].
+// The server's time stands still until [Clock.Step]. [Settle] and [CrashEverywhere] step it, once nothing changes any more,
+// to when the operator asked for another pass, unless [Scenario.ClockStands].
 //
 // # What was called
 //
@@ -50,6 +51,7 @@
 //		},
 //	})
 //
-// Run it with a [Scenario.Lag] as well: then the operator's cache is behind. [Settle] runs a scenario without a crash
+// Run it with a [Scenario.Lag] as well: then the operator's cache is behind. [Scenario.Then] goes on from there: the spec
+// changes ([Change]), and the operator is crashed after each write of that too. [Settle] runs a scenario without a crash
 // and returns the server, for a test to look at its end.
 package buildertest

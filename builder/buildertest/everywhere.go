@@ -11,7 +11,7 @@ import (
 )
 
 // CrashEverywhere proves that an operator survives a crash at any time. It runs the scenario once in peace, until
-// nothing changes any more. Then, for each write k of that run, it starts anew, lets the process die right after its
+// nothing changes any more and all steps of Then are taken. Then, for each write k of that run, it starts again, lets the process die right after its
 // k-th write, once knowing the server's reply and once not, starts a new process, and runs on. The test fails unless
 // each run ends in the same state as the first, made no object more often than it, and wrote to no object that is
 // not the operator's.
@@ -22,8 +22,9 @@ func CrashEverywhere(t testing.TB, s Scenario) {
 	}
 }
 
-// Settle runs a scenario once, without a crash, until nothing changes any more, and returns the server for a test to
-// look at. The test fails if there is no such state, or if the operator wrote to an object that is not its own.
+// Settle runs a scenario once, without a crash, until nothing changes any more and all steps of Then are taken, and
+// returns the server for a test to look at. Once nothing changes the clock is moved to when the operator asked for another
+// pass, unless [Scenario.ClockStands]. The test fails if there is no such state, or if the operator wrote to an object that is not its own.
 func Settle(t testing.TB, s Scenario) *Server {
 	t.Helper()
 	d, err := s.withDefaults()

@@ -27,7 +27,8 @@ type run struct {
 	process    *Client
 	reconciler reconcile.Reconciler
 	calls      []Call // of the operator, in all processes
-	rounds     int
+	rounds     int    // since the last step
+	steps      int    // of Then that were taken
 }
 
 func (s *Scenario) begin() (*run, error) {
@@ -54,7 +55,7 @@ func (r *run) restart() error {
 	return nil
 }
 
-// settle runs rounds until nothing changes any more.
+// settle runs rounds until nothing changes any more, and no step is left.
 func (r *run) settle(ctx context.Context) error {
 	idle := 0
 	for {
@@ -78,10 +79,18 @@ func (r *run) settle(ctx context.Context) error {
 			idle = 0
 		case idle < idleSteps && (after > 0 || failed != nil || r.scenario.Lag > 0):
 			r.process.Refresh()
-			r.server.clock.Step(max(after, time.Second))
+			if !r.scenario.ClockStands {
+				r.server.clock.Step(max(after, time.Second))
+			}
 			idle++
 		case failed != nil && !r.scenario.Tolerate(failed):
 			return fmt.Errorf("nothing changes any more, and there is still an error: %w", failed)
+		case r.steps < len(r.scenario.Then):
+			if err := r.scenario.Then[r.steps](ctx, r.world); err != nil {
+				return fmt.Errorf("step %d of Then: %w", r.steps+1, err)
+			}
+			r.steps++
+			r.rounds, idle = 0, 0
 		default:
 			return nil
 		}
@@ -152,4 +161,9 @@ func (r *run) lastCalls() string {
 	return l.String()
 }
 
-func isTerminal(err error) bool { return errors.Is(err, reconcile.TerminalError(nil)) }
+// isTerminal reports whether an error is one that a scenario may end with: one that no retry mends, and that isn't the
+// program's own fault.
+func isTerminal(err error) bool {
+	var wrong interface{ WrongPlan() }
+	return errors.Is(err, reconcile.TerminalError(nil)) && !errors.As(err, &wrong)
+}

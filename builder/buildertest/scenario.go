@@ -29,6 +29,10 @@ type Scenario struct {
 	// same in the same state, and nothing once there is nothing to do. Nil: nothing else happens.
 	World World
 
+	// Then is what happens once nothing changes any more: the spec changes, someone deletes a child, an hour passes. Each
+	// step is taken once, after all has settled again, whatever crashes; see [Change]. Nil: that is the end.
+	Then []World
+
 	// Scheme has the kinds. Default: client-go's.
 	Scheme *runtime.Scheme
 	// Options are of each server.
@@ -38,10 +42,16 @@ type Scenario struct {
 	Lag int
 	// LagOwnWrites lets the operator not see its own writes at once.
 	LagOwnWrites bool
-	// MaxRounds bounds a run; a run that changes something in each round has no fixed point, which is a failure.
+	// ClockStands keeps the server's clock where it is. Default: while something changes it stands; once nothing does it is
+	// moved to the soonest RequeueAfter (a second, if there is an error or a lag), up to three times without a change in
+	// between. So what an operator does after an hour is done in the end state, and one that looks again every minute ends.
+	ClockStands bool
+	// MaxRounds bounds a run, and each step of Then; a run that changes something in each round has no fixed point, which is
+	// a failure.
 	// Default: DefaultMaxRounds.
 	MaxRounds int
-	// Tolerate says which errors may remain when nothing changes any more. Default: those of reconcile.TerminalError.
+	// Tolerate says which errors may remain when nothing changes any more. Default: those of reconcile.TerminalError, but
+	// for a wrong plan (reason InvalidPlan), which is the program's own fault.
 	Tolerate func(error) bool
 	// Normalize makes objects of two runs comparable, after UIDs, versions, times and managed fields were taken out. It
 	// may change the object; false leaves it out. Default: all objects are compared, but for events.
@@ -63,6 +73,21 @@ func InOrder(worlds ...World) World {
 			}
 		}
 		return nil
+	}
+}
+
+// Change is a World, for [Scenario.Then], that changes an object as a user does who edits it: like names it, change is given
+// it as it is on the server. It is an error if there is no such object.
+//
+//	Then: []buildertest.World{buildertest.Change(app, func(app *v1.WebApp) { app.Spec.Greeting = "bye" })}
+func Change[T client.Object](like T, change func(T)) World {
+	return func(ctx context.Context, c client.Client) error {
+		obj := like.DeepCopyObject().(T)
+		if err := c.Get(ctx, client.ObjectKeyFromObject(like), obj); err != nil {
+			return err
+		}
+		change(obj)
+		return c.Update(ctx, obj)
 	}
 }
 

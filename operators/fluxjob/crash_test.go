@@ -59,6 +59,12 @@ func TestCrashAfterEachWriteOfThreeJobsOnAQuotaOfTwo(t *testing.T) {
 	crashes(t, world, makeSetup("q", clusters(2)), makeJob("a", 1), makeJob("b", 2), makeJob("c", 3))
 }
 
+func TestCrashAfterEachWriteOfAQueueThatNoManagerHas(t *testing.T) {
+	setup := makeSetup("q", clusters(1))
+	setup.Status.Manager = nil
+	buildertest.CrashEverywhere(t, scenario(withinQuota(t, 1, miniClusters{ends: succeed}.play), setup, makeJob("a", 1)))
+}
+
 func TestThreeJobsOnAQuotaOfTwoAllRun(t *testing.T) {
 	objects := []client.Object{makeSetup("q", clusters(2)), makeJob("a", 1), makeJob("b", 2), makeJob("c", 3)}
 	server := buildertest.Settle(t, scenario(withinQuota(t, 2, miniClusters{ends: succeed}.play), objects...))

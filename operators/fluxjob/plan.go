@@ -10,23 +10,39 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
 
 // soon is for a second pass after a status that must be written before anything else is done.
 const soon = time.Millisecond
 
-// Plan says what a FluxJob's next step is. It is a [builder.PlanFunc].
+// Plan says what a FluxJob's next step is, of a manager that sees the whole cluster. It is a [builder.PlanFunc].
 func Plan(job *v1alpha1.FluxJob, seen builder.View) builder.Plan[*v1alpha1.FluxJob] {
-	s := look(job, seen)
-	p := &step{situation: s, status: job.Status.DeepCopy()}
+	return planFor(admission.Manager{})(job, seen)
+}
+
+// planFor returns the plan of a manager.
+func planFor(m admission.Manager) builder.PlanFunc[*v1alpha1.FluxJob] {
+	return func(job *v1alpha1.FluxJob, seen builder.View) builder.Plan[*v1alpha1.FluxJob] {
+		return newStep(m, job, seen).next()
+	}
+}
+
+func newStep(m admission.Manager, job *v1alpha1.FluxJob, seen builder.View) *step {
+	p := &step{situation: look(job, seen), manager: m, status: job.Status.DeepCopy()}
 	p.status.ObservedGeneration = job.Generation
-	switch problems := needs.Problems(job); {
-	case job.DeletionTimestamp != nil:
+	return p
+}
+
+// next is the step itself.
+func (p *step) next() builder.Plan[*v1alpha1.FluxJob] {
+	switch problems := needs.Problems(p.job); {
+	case p.job.DeletionTimestamp != nil:
 		p.terminate()
-	case job.Status.CompletionTime != nil:
+	case p.job.Status.CompletionTime != nil:
 		p.over()
-	case job.Status.Admission != nil:
+	case p.job.Status.Admission != nil:
 		p.run()
 	default:
 		p.request(problems)
@@ -37,9 +53,10 @@ func Plan(job *v1alpha1.FluxJob, seen builder.View) builder.Plan[*v1alpha1.FluxJ
 // step is one pass: what is seen, and what comes of it.
 type step struct {
 	*situation
-	status *v1alpha1.FluxJobStatus
-	says   map[string]metav1.Condition // what the conditions are to be
-	plan   builder.Plan[*v1alpha1.FluxJob]
+	manager admission.Manager
+	status  *v1alpha1.FluxJobStatus
+	says    map[string]metav1.Condition // what the conditions are to be
+	plan    builder.Plan[*v1alpha1.FluxJob]
 }
 
 // request is the step of a job that holds nothing: it asks for a share, and accepts the one that it is given.

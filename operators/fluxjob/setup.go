@@ -17,26 +17,27 @@ import (
 const Name = "fluxjob"
 
 // Setup lets a manager run FluxJobs and the FluxSetups that admit them. The manager's scheme must know the kinds of
-// [v1alpha1], batch/v1 and core/v1. MiniClusters are another operator's. The controllers have controller-runtime's
+// [v1alpha1], batch/v1 and core/v1. MiniClusters are another operator's. Who the manager is, and what its cache sees of
+// the cluster, must be said by m: a queue has one manager. The controllers have controller-runtime's
 // default options, changed by the functions given; but FluxSetups are looked at one at a time.
-func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
-	if err := admission.Setup(mgr, change...); err != nil {
+func Setup(mgr manager.Manager, m admission.Manager, change ...func(*controller.Options)) error {
+	if err := admission.Setup(mgr, m, change...); err != nil {
 		return fmt.Errorf("set up the queues: %w", err)
 	}
 	var options controller.Options
 	for _, f := range change {
 		f(&options)
 	}
-	return Operator(mgr).WithOptions(options).Complete()
+	return Operator(mgr, m).WithOptions(options).Complete()
 }
 
 // Operator describes the operator: what it owns, what it refers to, and its plan. Tests run its Reconciler without a
 // manager (nil).
-func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxJob] {
+func Operator(mgr manager.Manager, m admission.Manager) *builder.Operator[*v1alpha1.FluxJob] {
 	return builder.NewOperator[*v1alpha1.FluxJob](mgr, Name).
 		Owns(&v1alpha1.MiniCluster{}).
 		OwnsThrough(&v1alpha1.MiniCluster{}, &batchv1.Job{}).
-		Refers(&v1alpha1.FluxSetup{}, queues).Wakes(&v1alpha1.FluxSetup{}, wokenBySetup).
+		Refers(&v1alpha1.FluxSetup{}, queues).Wakes(&v1alpha1.FluxSetup{}, wokenBySetup(m)).
 		Refers(&corev1.Namespace{}, namespaceOf).Wakes(&corev1.Namespace{}, wokenByNamespace).
-		Plan(Plan)
+		Plan(planFor(m))
 }

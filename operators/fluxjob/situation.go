@@ -31,11 +31,7 @@ func look(job *v1alpha1.FluxJob, seen builder.View) *situation {
 		s.lender, _ = builder.Referred[*v1alpha1.FluxSetup](seen, a.Queue)
 	}
 	s.namespace, _ = builder.Referred[*corev1.Namespace](seen, job.Namespace)
-	for _, cluster := range builder.Owned[*v1alpha1.MiniCluster](seen) {
-		if cluster.Name == job.Name {
-			s.cluster = cluster
-		}
-	}
+	s.cluster, _ = builder.Lookup[*v1alpha1.MiniCluster](seen, job.Name)
 	s.jobs = builder.Owned[*batchv1.Job](seen)
 	return s
 }

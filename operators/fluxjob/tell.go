@@ -78,7 +78,7 @@ func (p *step) changedReason() *metav1.Condition {
 // isObstacle reports whether a reason is one that someone must do something about.
 func isObstacle(reason string) bool {
 	switch reason {
-	case v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonQueueNotFound, v1alpha1.ReasonQueueInvalid,
+	case v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonQueueNotFound, v1alpha1.ReasonQueueInvalid, v1alpha1.ReasonQueueManagedElsewhere,
 		v1alpha1.ReasonNamespaceNotAllowed, v1alpha1.ReasonTooLarge, events.ReasonNotOwned, events.ReasonApplyFailed:
 		return true
 	default:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
 
@@ -52,6 +53,9 @@ func (p *step) obstacle() (reason, message string) {
 		return v1alpha1.ReasonQueueNotFound, fmt.Sprintf(
 			"there is no FluxSetup %q: create it, or set spec.queue to the name of one that exists", name)
 	}
+	if message := p.managedElsewhere(); message != "" {
+		return v1alpha1.ReasonQueueManagedElsewhere, message
+	}
 	spec := &p.queue.Spec
 	if invalid := meta.FindStatusCondition(p.queue.Status.Conditions, builder.ConditionReady); invalid != nil &&
 		invalid.Reason == v1alpha1.ReasonInvalidSpec {
@@ -72,6 +76,18 @@ func (p *step) obstacle() (reason, message string) {
 		return v1alpha1.ReasonQueueStopped, fmt.Sprintf("FluxSetup %q has stopPolicy %s", name, spec.StopPolicy)
 	}
 	return "", ""
+}
+
+// managedElsewhere says which other manager has the queue and keeps it, empty if none does. As long as that one runs and has jobs in
+// the queue, this job isn't admitted.
+func (p *step) managedElsewhere() string {
+	if !p.manager.IsRefused(p.queue) {
+		return ""
+	}
+	by := p.queue.Status.Manager
+	return fmt.Sprintf("FluxSetup %q is managed by %s, which watches %s, and not by %s, the manager of this job; "+
+		"set spec.queue to a queue of its own, or let one manager watch the namespaces of all jobs of the queue",
+		p.queue.Name, by.Name, admission.Namespaces(by.Namespaces), p.manager.String())
 }
 
 // tooLarge says why the job could not run even if nothing else did.

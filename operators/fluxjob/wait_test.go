@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -145,5 +146,46 @@ func TestAmountsAsPeopleReadThem(t *testing.T) {
 		"1 pod": {"pods", 1}, "2 pods": {"pods", 2}, "500m cpu": {"cpu", 500}, "1Gi memory": {"memory", 1 << 30},
 	} {
 		assert.Equal(t, want, much(given.name, given.amount))
+	}
+}
+
+// A job isn't told of a manager that has no jobs in the queue: its own manager takes the queue over. In a cohort only that manager
+// knows whether another of the queues is in use, and then it requests this one.
+func TestWhenAnotherManagersQueueIsAnObstacle(t *testing.T) {
+	of := func(cohort string, change func(*v1alpha1.FluxSetupStatus)) *v1alpha1.FluxSetup {
+		s := makeSetup("q", func(s *v1alpha1.FluxSetupSpec) { s.Cohort = cohort })
+		s.Status.Manager = &v1alpha1.FluxSetupManager{Name: "ops/a", Namespaces: []string{"a"}}
+		change(&s.Status)
+		return s
+	}
+	idle := func(*v1alpha1.FluxSetupStatus) {}
+	held := func(namespace string) func(*v1alpha1.FluxSetupStatus) {
+		return func(s *v1alpha1.FluxSetupStatus) {
+			s.Reservations = []v1alpha1.FluxReservation{{Namespace: namespace, Name: "x", UID: "x"}}
+		}
+	}
+	line := func(s *v1alpha1.FluxSetupStatus) { s.Line = []v1alpha1.FluxLinePlace{{Namespace: "a", Name: "x"}} }
+	request := func(s *v1alpha1.FluxSetupStatus) {
+		s.Manager.Takeover = &v1alpha1.FluxSetupTakeover{By: "armature", Declined: true}
+	}
+	tests := map[string]struct {
+		setup *v1alpha1.FluxSetup
+		want  string
+	}{
+		"its jobs run":             {of("", held("a")), v1alpha1.ReasonQueueManagedElsewhere},
+		"its jobs wait":            {of("", line), v1alpha1.ReasonQueueManagedElsewhere},
+		"idle":                     {of("", idle), v1alpha1.ReasonInLine},
+		"other jobs run":           {of("", held("default")), v1alpha1.ReasonInLine},
+		"idle after a request":     {of("", request), v1alpha1.ReasonInLine},
+		"idle in a cohort":         {of("lab", idle), v1alpha1.ReasonInLine},
+		"requested for the cohort": {of("lab", request), v1alpha1.ReasonQueueManagedElsewhere},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := &stepper{t: t, job: makeJob("a", 1), setups: []client.Object{tt.setup}}
+			told := s.step(10)
+			assert.Equal(t, tt.want, meta.FindStatusCondition(s.job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources).Reason)
+			assert.Equal(t, tt.want == v1alpha1.ReasonQueueManagedElsewhere, len(told) > 0)
+		})
 	}
 }

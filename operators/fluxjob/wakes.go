@@ -2,13 +2,16 @@ package fluxjob
 
 import (
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
 
@@ -25,22 +28,42 @@ func queues(job *v1alpha1.FluxJob) []string {
 func namespaceOf(job *v1alpha1.FluxJob) []string { return []string{job.Namespace} }
 
 // wokenBySetup are the jobs that a change of their FluxSetup concerns: all if the rules have changed; else those whose
-// reservation or place has. Those far behind look by themselves from time to time.
-func wokenBySetup(before, after client.Object) builder.Owners {
-	old, _ := before.(*v1alpha1.FluxSetup)
-	setup, _ := after.(*v1alpha1.FluxSetup)
-	if old == nil || setup == nil || old.UID != setup.UID || old.Generation != setup.Generation ||
-		old.Status.ObservedGeneration != setup.Status.ObservedGeneration {
-		return builder.Owners{All: true}
+// reservation or place has, and that this manager sees. Those far behind look by themselves from time to time.
+func wokenBySetup(m admission.Manager) func(before, after client.Object) builder.Owners {
+	return func(before, after client.Object) builder.Owners {
+		old, _ := before.(*v1alpha1.FluxSetup)
+		setup, _ := after.(*v1alpha1.FluxSetup)
+		if old == nil || setup == nil || old.UID != setup.UID || old.Generation != setup.Generation ||
+			old.Status.ObservedGeneration != setup.Status.ObservedGeneration || !sameManager(m, old.Status.Manager, setup.Status.Manager) {
+			return builder.Owners{All: true}
+		}
+		woken := map[types.NamespacedName]bool{}
+		changedReservations(woken, old.Status.Reservations, setup.Status.Reservations)
+		changedPlaces(woken, old.Status.Line, setup.Status.Line)
+		var o builder.Owners
+		for name := range woken {
+			if m.Sees(name.Namespace) {
+				o.Names = append(o.Names, name)
+			}
+		}
+		return o
 	}
-	woken := map[types.NamespacedName]bool{}
-	changedReservations(woken, old.Status.Reservations, setup.Status.Reservations)
-	changedPlaces(woken, old.Status.Line, setup.Status.Line)
-	var o builder.Owners
-	for name := range woken {
-		o.Names = append(o.Names, name)
+}
+
+// sameManager reports whether two statuses of a queue name the same manager, which m hasn't requested the queue from since.
+func sameManager(m admission.Manager, a, b *v1alpha1.FluxSetupManager) bool {
+	if a == nil || b == nil {
+		return a == b
 	}
-	return o
+	return a.Name == b.Name && slices.Equal(a.Namespaces, b.Namespaces) && requested(m, a).Equal(requested(m, b))
+}
+
+// requested is when m has requested the queue, nil if the last request isn't its own.
+func requested(m admission.Manager, record *v1alpha1.FluxSetupManager) *metav1.Time {
+	if record.Takeover == nil || record.Takeover.By != m.String() {
+		return nil
+	}
+	return &record.Takeover.Time
 }
 
 // changedReservations adds the jobs whose reservation is new, gone or marked.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/admission"
 )
 
 func TestWhichJobsAChangeConcerns(t *testing.T) {
@@ -37,6 +38,14 @@ func TestWhichJobsAChangeConcerns(t *testing.T) {
 		return s
 	}
 	changed := func(f func(*v1alpha1.FluxSetup)) *v1alpha1.FluxSetup { s := makeSetup("q"); f(s); return s }
+	managedBy := func(name string) *v1alpha1.FluxSetup {
+		return changed(func(s *v1alpha1.FluxSetup) { s.Status.Manager = &v1alpha1.FluxSetupManager{Name: name} })
+	}
+	requestBy := func(name string, declined bool) *v1alpha1.FluxSetup {
+		s := managedBy("other")
+		s.Status.Manager.Takeover = &v1alpha1.FluxSetupTakeover{By: name, Declined: declined}
+		return s
+	}
 	all := builder.Owners{All: true}
 	names := func(names ...string) builder.Owners {
 		var o builder.Owners
@@ -53,19 +62,24 @@ func TestWhichJobsAChangeConcerns(t *testing.T) {
 		before, after client.Object
 		want          builder.Owners
 	}{
-		"a new setup":          {wokenBySetup, nil, makeSetup("q"), all},
-		"a setup gone":         {wokenBySetup, makeSetup("q"), nil, all},
-		"other rules":          {wokenBySetup, makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Generation = 2 }), all},
-		"rules taken note of":  {wokenBySetup, makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.ObservedGeneration = 2 }), all},
-		"a count":              {wokenBySetup, makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.Pending = 2 }), names()},
-		"admitted":             {wokenBySetup, book("a"), book("a", "b"), names("b")},
-		"given back":           {wokenBySetup, book("a", "b", "c"), book("a", "c"), names("b")},
-		"evicted":              {wokenBySetup, book("a", "b"), book("a!", "b"), names("a")},
-		"in another order":     {wokenBySetup, book("a", "b"), book("b", "a"), names()},
-		"lined up":             {wokenBySetup, line("a"), line("a", "b"), names("b")},
-		"left the line":        {wokenBySetup, line("a", "b", "c"), line("a", "b"), names("c")},
-		"all move up":          {wokenBySetup, line("a", "b", "c"), line("b", "c"), names("a", "b", "c")},
-		"waits for else":       {wokenBySetup, line("a x", "b x"), line("a y", "b x"), names("a")},
+		"a new setup":          {wokenBySetup(admission.Manager{}), nil, makeSetup("q"), all},
+		"a setup gone":         {wokenBySetup(admission.Manager{}), makeSetup("q"), nil, all},
+		"other rules":          {wokenBySetup(admission.Manager{}), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Generation = 2 }), all},
+		"rules taken note of":  {wokenBySetup(admission.Manager{}), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.ObservedGeneration = 2 }), all},
+		"a count":              {wokenBySetup(admission.Manager{}), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.Pending = 2 }), names()},
+		"admitted":             {wokenBySetup(admission.Manager{}), book("a"), book("a", "b"), names("b")},
+		"given back":           {wokenBySetup(admission.Manager{}), book("a", "b", "c"), book("a", "c"), names("b")},
+		"evicted":              {wokenBySetup(admission.Manager{}), book("a", "b"), book("a!", "b"), names("a")},
+		"in another order":     {wokenBySetup(admission.Manager{}), book("a", "b"), book("b", "a"), names()},
+		"lined up":             {wokenBySetup(admission.Manager{}), line("a"), line("a", "b"), names("b")},
+		"left the line":        {wokenBySetup(admission.Manager{}), line("a", "b", "c"), line("a", "b"), names("c")},
+		"all move up":          {wokenBySetup(admission.Manager{}), line("a", "b", "c"), line("b", "c"), names("a", "b", "c")},
+		"waits for else":       {wokenBySetup(admission.Manager{}), line("a x", "b x"), line("a y", "b x"), names("a")},
+		"of another manager":   {wokenBySetup(admission.Manager{Namespaces: []string{"other"}}), book("a"), book("b"), names()},
+		"of a new manager":     {wokenBySetup(admission.Manager{}), book("a"), managedBy("other"), all},
+		"its own request":      {wokenBySetup(admission.Manager{}), managedBy("other"), requestBy("armature", false), all},
+		"a request declined":   {wokenBySetup(admission.Manager{}), requestBy("armature", false), requestBy("armature", true), names()},
+		"another's request":    {wokenBySetup(admission.Manager{}), managedBy("other"), requestBy("third", false), names()},
 		"a namespace":          {wokenByNamespace, nil, labelled(nil), all},
 		"relabelled":           {wokenByNamespace, labelled(nil), labelled(map[string]string{"a": "b"}), all},
 		"the same labels":      {wokenByNamespace, labelled(nil), labelled(nil), builder.Owners{}},

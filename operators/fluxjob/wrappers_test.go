@@ -38,11 +38,11 @@ var crds = buildertest.WithCRDs("../../config/crd")
 type both struct{ setups, jobs reconcile.Reconciler }
 
 func newBoth(c *buildertest.Client) (reconcile.Reconciler, error) {
-	setups, err := admission.Operator(nil).Reconciler(c, c.Now)
+	setups, err := admission.Operator(nil, admission.Manager{}).Reconciler(c, c.Now)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := Operator(nil).Reconciler(c, c.Now)
+	jobs, err := Operator(nil, admission.Manager{}).Reconciler(c, c.Now)
 	return both{setups, jobs}, err
 }
 
@@ -53,8 +53,10 @@ func (b both) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.R
 	return b.jobs.Reconcile(ctx, req)
 }
 
+// makeSetup returns a setup that the manager of the tests has already: one write less to crash after.
 func makeSetup(name string, change ...func(*v1alpha1.FluxSetupSpec)) *v1alpha1.FluxSetup {
 	s := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name + "-uid"), Generation: 1}}
+	s.Status.Manager = &v1alpha1.FluxSetupManager{Name: admission.Manager{}.String()}
 	for _, f := range change {
 		f(&s.Spec)
 	}

@@ -126,10 +126,8 @@ func (w *planning) isPrepared() bool {
 
 // named returns the owner's child of a name, nil if there is none that stays.
 func named[T client.Object](seen builder.View, name string) (child T) {
-	for _, o := range builder.Owned[T](seen) {
-		if o.GetName() == name && o.GetDeletionTimestamp() == nil {
-			return o
-		}
+	if found, ok := builder.Lookup[T](seen, name); ok && found.GetDeletionTimestamp() == nil {
+		return found
 	}
 	return child
 }

@@ -26,11 +26,7 @@ type scene struct {
 
 func look(c *v1alpha1.MiniCluster, seen builder.View) scene {
 	s := scene{now: metav1.NewTime(seen.Now).Rfc3339Copy()} // as precise as the API server keeps it
-	for _, job := range builder.Owned[*batchv1.Job](seen) {
-		if job.Name == c.Name {
-			s.job = job
-		}
-	}
+	s.job, _ = builder.Lookup[*batchv1.Job](seen, c.Name)
 	if s.job == nil {
 		return s
 	}

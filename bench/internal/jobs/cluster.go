@@ -24,6 +24,7 @@ type world struct {
 	client client.WithWatch
 	typed  kubernetes.Interface
 
+	clears   bool          // the namespace of a run is deleted after it
 	idleTime time.Duration // how long an operator is watched after its work is done
 }
 
@@ -67,7 +68,11 @@ func (w *world) namespace(ctx context.Context, prefix string) (string, error) {
 	return lab.Namespace(ctx, w.typed, prefix)
 }
 
-// clear deletes a namespace and waits until all of it is gone, so that the next run has the cluster for itself.
+// clear deletes a namespace and waits until all of it is gone, so that the next run has the cluster for itself, if that was asked
+// for. Otherwise it goes with the cluster.
 func (w *world) clear(ctx context.Context, namespace string) error {
+	if !w.clears {
+		return nil
+	}
 	return lab.Clear(ctx, w.typed, namespace, patience)
 }

@@ -17,6 +17,7 @@ type results struct {
 	runs     int
 	only     *regexp.Regexp // which parts run
 	idleTime time.Duration
+	clear    bool
 	n        int
 	nodes    int
 	chainN   int

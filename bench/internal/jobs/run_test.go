@@ -3,6 +3,7 @@ package jobs
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -11,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/armature-dev/armature/bench/internal/lab"
+	"github.com/armature-dev/armature/internal/testsize"
 )
 
 // TestRun runs each scenario in a small size.
@@ -26,6 +28,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(lab.Begin(page)+"\nold\n"+lab.End(page)), 0o600))
 	require.NoError(t, Main(t.Context(), []string{
 		"-devcluster", binary, "-crds", "../../../config/crd", "-docs", docs, "-runs", "1", "-jobs", "8", "-nodes", "5", "-chain", "3", "-big", "24", "-idle", "100ms",
+		"-clear=" + strconv.FormatBool(testsize.Long()), // it takes longer than what is measured
 	}))
 
 	text, err := os.ReadFile(file)

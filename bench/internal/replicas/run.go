@@ -26,6 +26,7 @@ func Main(ctx context.Context, args []string) error {
 	idle := f.Duration("idle", 5*time.Second, "how long requests are counted after the work is done")
 	settle := f.Duration("settle", 6*time.Second, "how long an operator is given for its last requests, such as counts that may wait")
 	warm := f.Bool("warm", true, "run the smallest number once before, to fill everybody's caches")
+	clears := f.Bool("clear", true, "delete each run's namespace and wait until all of it is gone, so that the next run has the cluster for itself")
 	sizes := f.String("pods", "10,100,1000", "the numbers of pods, separated by commas")
 	r := &results{}
 	f.IntVar(&r.runs, "runs", 3, "how often each is run")
@@ -46,7 +47,7 @@ func Main(ctx context.Context, args []string) error {
 		return err
 	}
 	r.cluster = cluster.Version
-	if err := errors.Join(r.measure(ctx, cluster, *crds, func(w *world) { w.idleTime, w.settle, w.warm = *idle, *settle, *warm }), cluster.Stop()); err != nil {
+	if err := errors.Join(r.measure(ctx, cluster, *crds, func(w *world) { w.idleTime, w.settle, w.warm, w.clears = *idle, *settle, *warm, *clears }), cluster.Stop()); err != nil {
 		return err
 	}
 	if *docs == "" {
@@ -116,14 +117,14 @@ func (r *results) all(ctx context.Context, w *world, ours, theirs *operator) err
 	return nil
 }
 
-// inNamespace runs something in a namespace of its own, which is gone afterwards.
+// inNamespace runs something in a namespace of its own, which is gone afterwards, if that was asked for.
 func (w *world) inNamespace(ctx context.Context, prefix string, run func(namespace string) (outcome, error)) (outcome, error) {
 	namespace, err := lab.Namespace(ctx, w.typed, prefix)
 	if err != nil {
 		return outcome{}, err
 	}
 	out, err := run(namespace)
-	if err != nil {
+	if err != nil || !w.clears {
 		return out, err
 	}
 	return out, lab.Clear(ctx, w.typed, namespace, patience)

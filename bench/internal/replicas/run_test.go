@@ -3,6 +3,7 @@ package replicas
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/armature-dev/armature/bench/internal/lab"
+	"github.com/armature-dev/armature/internal/testsize"
 )
 
 // TestRun runs all of it in a small size.
@@ -27,6 +29,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(lab.Begin(page)+"\nold\n"+lab.End(page)), 0o600))
 	require.NoError(t, Main(t.Context(), []string{
 		"-devcluster", binary, "-crds", "../../../config/crd", "-docs", docs, "-runs", "1", "-pods", "5", "-warm=false", "-nodes", "3", "-big", "20", "-idle", "100ms", "-settle", "1s",
+		"-clear=" + strconv.FormatBool(testsize.Long()), // it takes longer than what is measured
 	}))
 
 	text, err := os.ReadFile(file)

@@ -28,6 +28,7 @@ type world struct {
 	settle   time.Duration
 	idleTime time.Duration
 	warm     bool
+	clears   bool // the namespace of a run is deleted after it
 }
 
 // outcome is what one run took.

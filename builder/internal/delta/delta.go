@@ -51,7 +51,7 @@ func (c *changes) maps(path string, before, after map[string]any) {
 		names[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		c.values(join(path, name), before[name], after[name])
+		c.values(Join(path, name), before[name], after[name])
 	}
 }
 
@@ -132,7 +132,8 @@ func isKey(key string, lists [][]any) bool {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-func join(path, name string) string {
+// Join appends a field to a path as people read it.
+func Join(path, name string) string {
 	switch {
 	case !plain.MatchString(name):
 		return fmt.Sprintf("%s[%q]", path, name)

@@ -2,6 +2,7 @@ package delta
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -18,13 +19,14 @@ func Remove(object map[string]any, fields, kept *fieldpath.Set) {
 	// An element of a list goes before the field that names it.
 	slices.SortStableFunc(paths, func(a, b fieldpath.Path) int { return cmp.Compare(len(a), len(b)) })
 	for _, path := range paths {
-		if !hasBelow(kept, path) {
+		if !HasBelow(kept, path) {
 			removed(object, path)
 		}
 	}
 }
 
-func hasBelow(set *fieldpath.Set, path fieldpath.Path) bool {
+// HasBelow reports whether a set has fields below a path.
+func HasBelow(set *fieldpath.Set, path fieldpath.Path) bool {
 	for _, element := range path {
 		set = set.WithPrefix(element)
 	}
@@ -67,6 +69,29 @@ func removed(v any, path fieldpath.Path) any {
 	default:
 		return v
 	}
+}
+
+// Same reports whether two objects have the same at a path, be it nothing.
+func Same(a, b map[string]any, path fieldpath.Path) bool {
+	return reflect.DeepEqual(valueAt(a, path), valueAt(b, path))
+}
+
+// valueAt returns what is at a path, nil if nothing is.
+func valueAt(v any, path fieldpath.Path) any {
+	if len(path) == 0 {
+		return v
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if name := path[0].FieldName; name != nil {
+			return valueAt(v[*name], path[1:])
+		}
+	case []any:
+		if i := slices.IndexFunc(v, func(element any) bool { return isAt(element, path[0]) }); i >= 0 {
+			return valueAt(v[i], path[1:])
+		}
+	}
+	return nil
 }
 
 // isAt reports whether an element of a list is the one that a path leads to.

@@ -39,6 +39,24 @@ func parse(t *testing.T, text string) Path {
 	return p
 }
 
+// A port without a protocol is one of TCP, as the API server has it.
+func TestChooses(t *testing.T) {
+	step := parse(t, "ports[containerPort=80,protocol=TCP]")[1]
+	for _, c := range []struct {
+		element any
+		want    bool
+	}{
+		{map[string]any{"containerPort": int64(80), "protocol": "TCP"}, true},
+		{map[string]any{"containerPort": int64(80)}, true},
+		{map[string]any{"containerPort": int64(80), "protocol": "UDP"}, false},
+		{map[string]any{"protocol": "TCP"}, false},
+		{"80", false},
+	} {
+		assert.Equal(t, c.want, step.Chooses(c.element), "%v", c.element)
+	}
+	assert.False(t, Step{Name: "name"}.Chooses(map[string]any{"name": "x"}), "a name is no choice")
+}
+
 func TestRemove(t *testing.T) {
 	const object = `{"metadata":{"annotations":{"e.com/x":"1"}},"spec":{"replicas":3,"c":[{"name":"a","image":"x"},{"name":"b","image":"y","n":1}],"one":{"deep":1}}}`
 	for path, want := range map[string]string{

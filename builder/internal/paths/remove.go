@@ -34,7 +34,7 @@ func remove(value any, p Path) (any, bool) {
 		}
 		kept := v[:0]
 		for _, element := range v {
-			if !p[0].chooses(element) {
+			if !p[0].Chooses(element) {
 				kept = append(kept, element)
 				continue
 			}
@@ -49,14 +49,19 @@ func remove(value any, p Path) (any, bool) {
 	}
 }
 
-// chooses reports whether an element of a list has all the keys.
-func (s Step) chooses(element any) bool {
+// Chooses reports whether an element of a list has all the keys. A port without a protocol is one of TCP: that is the
+// API server's default, and a part of the key.
+func (s Step) Chooses(element any) bool {
 	fields, ok := element.(map[string]any)
-	if !ok {
+	if !ok || s.Keys == nil {
 		return false
 	}
 	for key, want := range s.Keys {
-		if value, ok := fields[key]; ok && fmt.Sprint(value) != want {
+		value, ok := fields[key]
+		if !ok && key == "protocol" {
+			value, ok = "TCP", true
+		}
+		if ok && fmt.Sprint(value) != want {
 			return false
 		} else if !ok && want != "" {
 			return false

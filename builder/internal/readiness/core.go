@@ -73,16 +73,40 @@ func ofContainers(statuses []corev1.ContainerStatus) Status {
 	return worst
 }
 
-// ofClaim: bound. It has failed if its volume is lost.
+// ofClaim: bound, or not used by anything. It has failed if its volume is lost.
 func ofClaim(c *corev1.PersistentVolumeClaim) Status {
-	switch c.Status.Phase {
-	case corev1.ClaimBound:
+	switch {
+	case c.Status.Phase == corev1.ClaimBound:
 		return Status{}
-	case corev1.ClaimLost:
+	case c.Status.Phase == corev1.ClaimLost:
 		return failed("its volume %s is lost", c.Spec.VolumeName)
+	case isUnused(c):
+		return Status{Ready, "is not bound, since nothing uses it"}
 	default:
 		return inProgress("is not bound")
 	}
+}
+
+// These annotations are set while a claim's volume is provisioned: the node by the scheduler, once a pod that uses the claim
+// has one, the provisioner by the claim's controller, which of a class that binds on first consumption waits for the node.
+const (
+	annotationSelectedNode    = "volume.kubernetes.io/selected-node"
+	annotationProvisioner     = "volume.kubernetes.io/storage-provisioner"
+	annotationProvisionerBeta = "volume.beta.kubernetes.io/storage-provisioner"
+)
+
+// isUnused reports whether no volume is looked for. The class would say more: whether it binds at once. But to read it takes
+// a permission that few operators have. Without a class a claim waits for a volume that someone makes by hand.
+func isUnused(c *corev1.PersistentVolumeClaim) bool {
+	if c.Spec.StorageClassName == nil || *c.Spec.StorageClassName == "" || c.Spec.VolumeName != "" {
+		return false
+	}
+	for _, name := range []string{annotationSelectedNode, annotationProvisioner, annotationProvisionerBeta} {
+		if c.Annotations[name] != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // ofService: has its cluster IP, and an address of the load balancer if it asks for one.

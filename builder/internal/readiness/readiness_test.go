@@ -185,9 +185,15 @@ func TestReadiness(t *testing.T) {
 		"pod failed":    {pod("Failed", func(s *corev1.PodStatus) { s.Reason = "Evicted" }), Failed, "Evicted"},
 		"pod fresh":     {&corev1.Pod{}, InProgress, "not ready"},
 
-		"claim bound":   {&corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: "Bound"}}, Ready, ""},
-		"claim pending": {&corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: "Pending"}}, InProgress, "is not bound"},
-		"claim lost":    {&corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: "Lost"}}, Failed, "is lost"},
+		"claim bound":                  {&corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: "Bound"}}, Ready, ""},
+		"claim pending":                {&corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: "Pending"}}, InProgress, "is not bound"},
+		"claim unused":                 {claim("slow", "", nil), Ready, "nothing uses it"},
+		"claim without a class":        {claim("", "", nil), InProgress, "is not bound"},
+		"claim for a volume":           {claim("slow", "volume", nil), InProgress, "is not bound"},
+		"claim of a pod with a node":   {claim("slow", "", map[string]string{annotationSelectedNode: "n"}), InProgress, "is not bound"},
+		"claim that is provisioned":    {claim("slow", "", map[string]string{annotationProvisioner: "p"}), InProgress, "is not bound"},
+		"claim that is provisioned, β": {claim("slow", "", map[string]string{annotationProvisionerBeta: "p"}), InProgress, "is not bound"},
+		"claim lost":                   {&corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: "Lost"}}, Failed, "is lost"},
 
 		"service":          {&corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.1"}}, Ready, ""},
 		"service headless": {&corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: "None"}}, Ready, ""},
@@ -224,7 +230,7 @@ func TestReadiness(t *testing.T) {
 			got := Of(c.obj)
 			assert.Equal(t, c.want, got.State, got.Why)
 			assert.Contains(t, got.Why, c.why)
-			assert.Equal(t, c.want == Ready, got.Why == "")
+			assert.Equal(t, c.want == Ready && c.why == "", got.Why == "")
 		})
 	}
 }
@@ -264,5 +270,14 @@ func BenchmarkReadyDeployment(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Of(d)
+	}
+}
+
+// claim is a pending claim of a class.
+func claim(class, volume string, annotations map[string]string) *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Annotations: annotations},
+		Spec:       corev1.PersistentVolumeClaimSpec{StorageClassName: &class, VolumeName: volume},
+		Status:     corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending},
 	}
 }

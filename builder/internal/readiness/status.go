@@ -29,7 +29,7 @@ const (
 // Status is how far an object is, and why it isn't further.
 type Status struct {
 	State State
-	// Why is one line of at most maxWhy bytes, empty if the object is ready.
+	// Why is one line of at most maxWhy bytes, mostly empty if the object is ready.
 	Why string
 }
 

@@ -26,7 +26,7 @@ func containsList(wanted, found reflect.Value, m merging) bool {
 	}
 	for i := range n { // order is mostly kept
 		if !matches(wanted.Index(i), found.Index(i), m.key) {
-			return containsInAnyOrder(wanted, found, m.key)
+			return pairs(n, found.Len(), func(w, f int) bool { return matches(wanted.Index(w), found.Index(f), m.key) })
 		}
 	}
 	return true
@@ -37,15 +37,15 @@ func matches(wanted, found reflect.Value, key string) bool {
 	return sameKey(wanted, found, key) && containsSet(wanted, found, merging{})
 }
 
-// containsInAnyOrder looks for one element of found for each of wanted. Of a custom resource's list the tag may name one
+// pairs looks for one of the found elements for each of the wanted ones. Of a custom resource's list the tag may name one
 // part of a compound key only, so that an element can match several; each is given away once only. Lists are short: this
 // is the textbook's bipartite matching by augmenting paths.
-func containsInAnyOrder(wanted, found reflect.Value, key string) bool {
-	taken := make([]int, found.Len()) // by which wanted element, plus one
+func pairs(wanted, found int, matches func(w, f int) bool) bool {
+	taken := make([]int, found) // by which wanted element, plus one
 	var assign func(w int, tried []bool) bool
 	assign = func(w int, tried []bool) bool {
 		for f := range taken {
-			if tried[f] || !matches(wanted.Index(w), found.Index(f), key) {
+			if tried[f] || !matches(w, f) {
 				continue
 			}
 			tried[f] = true
@@ -56,8 +56,8 @@ func containsInAnyOrder(wanted, found reflect.Value, key string) bool {
 		}
 		return false
 	}
-	for w := range wanted.Len() {
-		if !assign(w, make([]bool, len(taken))) {
+	for w := range wanted {
+		if !assign(w, make([]bool, found)) {
 			return false
 		}
 	}

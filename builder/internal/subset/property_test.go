@@ -75,7 +75,7 @@ func scalars(v reflect.Value, found []reflect.Value) []reflect.Value {
 			return scalars(v.Elem(), found)
 		}
 	case reflect.Struct:
-		if infoOf(v.Type()).equal != nil {
+		if infoOf(v.Type()).equal != nil || v.Type() == typeMetaType {
 			return found
 		}
 		for i := range v.NumField() {

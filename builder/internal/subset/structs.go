@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
@@ -38,6 +40,14 @@ func infoOf(t reflect.Type) *structInfo {
 	return info.(*structInfo)
 }
 
+// isTypeMeta reports whether a field says of which kind an object is, in one of Kubernetes' own types: an object in a
+// cache has none, and one within an object, such as a claim template, has it or not by the encoding that was read.
+func isTypeMeta(of reflect.Type, field reflect.StructField) bool {
+	return field.Anonymous && field.Type == typeMetaType && payload.IsKubernetes(of)
+}
+
+var typeMetaType = reflect.TypeFor[metav1.TypeMeta]()
+
 var marshalerType = reflect.TypeFor[json.Marshaler]()
 
 func newInfo(t reflect.Type) *structInfo {
@@ -50,7 +60,7 @@ func newInfo(t reflect.Type) *structInfo {
 	info := &structInfo{}
 	for i := range t.NumField() {
 		field := t.Field(i)
-		if !field.IsExported() || field.Tag.Get("json") == "-" {
+		if !field.IsExported() || field.Tag.Get("json") == "-" || isTypeMeta(t, field) {
 			continue
 		}
 		_, options, _ := strings.Cut(field.Tag.Get("json"), ",")

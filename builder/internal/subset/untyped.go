@@ -13,8 +13,7 @@ import (
 // a map whose name ends in "selector" must be the same, for one with more terms selects less.
 //
 // Quantities are compared by what they say where Kubernetes' own kinds have them. Where the API server writes another
-// value in another form than it was given, this sees a difference. It costs a request that changes nothing, once for each
-// version of the object.
+// value in another form than it was given, this sees a difference; see [Guided] for kinds of which the Go type is known.
 func Untyped(wanted, found any) bool {
 	return containsUntyped("", wanted, found)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -144,15 +145,32 @@ func (c *testCluster) requireGone(t *testing.T, ports []string) {
 // processes are the command lines that mention the directory: each component has a path of it in its flags.
 func (c *testCluster) processes(t *testing.T) []string {
 	t.Helper()
-	output, err := exec.Command("ps", "-axww", "-o", "pid=,command=").Output()
-	require.NoError(t, err)
 	var found []string
-	for line := range strings.Lines(string(output)) {
+	for _, line := range commandLines(t) {
 		if strings.Contains(line, c.dir) {
 			found = append(found, strings.TrimSpace(line))
 		}
 	}
 	return found
+}
+
+// commandLines are those of all processes, after their ids. Linux has /proc, but not always ps; elsewhere it is the other way round.
+func commandLines(t *testing.T) []string {
+	t.Helper()
+	var lines []string
+	if runtime.GOOS != "linux" {
+		output, err := exec.Command("ps", "-axww", "-o", "pid=,command=").Output()
+		require.NoError(t, err)
+		return strings.Split(string(output), "\n")
+	}
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		line, _ := os.ReadFile(file) // it may have ended since
+		lines = append(lines, filepath.Base(filepath.Dir(file))+" "+strings.ReplaceAll(string(line), "\x00", " "))
+	}
+	return lines
 }
 
 // eventually polls until check returns no error.

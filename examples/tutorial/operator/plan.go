@@ -18,7 +18,7 @@ func Plan(backup *v1.Backup, seen builder.View) builder.Plan[*v1.Backup] {
 		children = append(children, builder.Want(script(backup)))
 	}
 	after := backup.DeepCopy()
-	for _, job := range builder.Owned[*batchv1.CronJob](seen) {
+	if job, ok := builder.Lookup[*batchv1.CronJob](seen, backup.Name); ok {
 		after.Status.LastSuccess = job.Status.LastSuccessfulTime
 	}
 	return builder.Plan[*v1.Backup]{

@@ -16,7 +16,9 @@ import (
 
 func TestPlan(t *testing.T) {
 	saved := metav1.NewTime(time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC))
-	seen := builder.NewView(saved.Time, &batchv1.CronJob{Status: batchv1.CronJobStatus{LastSuccessfulTime: &saved}})
+	seen := builder.NewView(saved.Time, &batchv1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "nightly"}, Status: batchv1.CronJobStatus{LastSuccessfulTime: &saved},
+	})
 	for script, want := range map[string]string{
 		"":            "*v1.CronJob",
 		"tar c /data": "*v1.CronJob *v1.ConfigMap",

@@ -24,7 +24,7 @@ func Plan(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 		children = append(children, builder.Want(budget(app)))
 	}
 	after := app.DeepCopy()
-	for _, deployment := range builder.Owned[*appsv1.Deployment](seen) {
+	if deployment, ok := builder.Lookup[*appsv1.Deployment](seen, app.Name); ok {
 		after.Status.ReadyReplicas = deployment.Status.ReadyReplicas
 	}
 	return builder.Plan[*v1.WebApp]{

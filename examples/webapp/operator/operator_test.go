@@ -47,7 +47,9 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			owner := app(c.replicas)
 			before := owner.DeepCopy()
-			seen := builder.NewView(time.Now(), &appsv1.Deployment{Status: appsv1.DeploymentStatus{ReadyReplicas: 1}})
+			seen := builder.NewView(time.Now(), &appsv1.Deployment{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "hello"}, Status: appsv1.DeploymentStatus{ReadyReplicas: 1},
+			})
 			plan := operator.Plan(owner, seen)
 			assert.Equal(t, before, owner, "the owner is the cache's")
 			var children []string

@@ -10,15 +10,17 @@ import (
 
 // known is what tells which reservations still hold.
 type known struct {
-	jobs map[types.UID]*v1alpha1.FluxJob // those that hold or may hold something
-	seen builder.View
-	left map[types.UID]bool // FluxJobs that are gone and have MiniClusters; made when it is asked for
+	cohort *cohort
+	jobs   map[types.UID]*v1alpha1.FluxJob // those that hold or may hold something
+	spaces map[string]map[string]string    // the labels of the namespaces that there are
+	seen   builder.View
+	left   map[types.UID]bool // FluxJobs that are gone and have MiniClusters; made when it is asked for
 }
 
 // newKnown finds the jobs that the books are about.
-func newKnown(setups []*v1alpha1.FluxSetup, jobs []*v1alpha1.FluxJob, seen builder.View) *known {
-	k := &known{jobs: map[types.UID]*v1alpha1.FluxJob{}, seen: seen}
-	for _, s := range setups {
+func (c *cohort) newKnown(jobs []*v1alpha1.FluxJob, spaces map[string]map[string]string, seen builder.View) *known {
+	k := &known{cohort: c, jobs: map[types.UID]*v1alpha1.FluxJob{}, spaces: spaces, seen: seen}
+	for _, s := range c.setups {
 		for i := range s.Status.Reservations {
 			k.jobs[s.Status.Reservations[i].UID] = nil
 		}
@@ -31,7 +33,8 @@ func newKnown(setups []*v1alpha1.FluxSetup, jobs []*v1alpha1.FluxJob, seen build
 	return k
 }
 
-// settle returns a setup's book as it is now: without what was given back, and with what its jobs say that they hold.
+// settle returns a setup's book as it is now: without what was given back, and with what its jobs say that they hold. What
+// another manager has to say stays as it is.
 func (k *known) settle(setup *v1alpha1.FluxSetup, jobs []*v1alpha1.FluxJob) []v1alpha1.FluxReservation {
 	var book []v1alpha1.FluxReservation
 	entered := map[types.UID]bool{}
@@ -43,7 +46,7 @@ func (k *known) settle(setup *v1alpha1.FluxSetup, jobs []*v1alpha1.FluxJob) []v1
 		}
 	}
 	for _, job := range jobs {
-		if a := job.Status.Admission; a != nil && a.Queue == setup.Name && !entered[job.UID] {
+		if a := job.Status.Admission; a != nil && a.Queue == setup.Name && !entered[job.UID] && k.cohort.judges(job.Namespace) {
 			book = append(book, v1alpha1.FluxReservation{
 				Namespace: job.Namespace, Name: job.Name, UID: job.UID, Run: job.Status.Runs,
 				Time: a.Time, Generation: a.Generation, Size: a.Size, Pods: a.Pods, Resources: a.Resources, Evicted: a.Evicted,
@@ -58,6 +61,8 @@ func (k *known) settle(setup *v1alpha1.FluxSetup, jobs []*v1alpha1.FluxJob) []v1
 func (k *known) holds(r *v1alpha1.FluxReservation, setup string) bool {
 	job := k.jobs[r.UID]
 	switch {
+	case !k.cohort.judges(r.Namespace):
+		return !k.isWiped(r)
 	case job == nil:
 		return k.leavesACluster(r.UID)
 	case job.Status.Runs < r.Run:
@@ -67,6 +72,13 @@ func (k *known) holds(r *v1alpha1.FluxReservation, setup string) bool {
 	default:
 		return job.Status.Admission != nil && job.Status.Admission.Queue == setup
 	}
+}
+
+// isWiped reports whether a job that this manager doesn't see is gone with its namespace. The view of the namespaces may lag
+// behind that of the setups, by less than a reservation is old.
+func (k *known) isWiped(r *v1alpha1.FluxReservation) bool {
+	_, exists := k.spaces[r.Namespace]
+	return k.cohort.mine && !exists && k.seen.Now.Sub(r.Time.Time) > lingering
 }
 
 // leavesACluster reports whether a FluxJob that is gone has left a MiniCluster that isn't.
@@ -85,8 +97,11 @@ func (k *known) leavesACluster(uid types.UID) bool {
 // isLeaving reports whether a reservation's holder is on its way out: it was told to go, is being deleted, or has ended.
 func (k *known) isLeaving(r *v1alpha1.FluxReservation) bool {
 	job := k.jobs[r.UID]
-	return r.Evicted != nil || job == nil || job.DeletionTimestamp != nil || job.Status.CompletionTime != nil ||
-		job.Spec.Suspend || (job.Status.Admission != nil && job.Status.Admission.Evicted != nil)
+	if job == nil || !k.cohort.judges(r.Namespace) {
+		return r.Evicted != nil || k.cohort.judges(r.Namespace)
+	}
+	return r.Evicted != nil || job.DeletionTimestamp != nil || job.Status.CompletionTime != nil || job.Spec.Suspend ||
+		(job.Status.Admission != nil && job.Status.Admission.Evicted != nil)
 }
 
 // keepsPlace reports whether the holder of a reservation was evicted and will line up where it was, once it has left.

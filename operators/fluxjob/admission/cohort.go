@@ -2,6 +2,7 @@ package admission
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -17,6 +18,11 @@ import (
 
 // cohort is the setups that lend to each other, and their jobs.
 type cohort struct {
+	manager Manager                    // the one that makes the plan
+	owner   *v1alpha1.FluxSetupManager // the one that manages the cohort; nil if none does
+	mine    bool                       // this manager does, or may from now on
+	gives   bool                       // it is on record in all setups, so that it may admit and evict
+
 	setups []*v1alpha1.FluxSetup // by name
 	self   int                   // the one whose plan this is
 	known  *known
@@ -29,8 +35,8 @@ type cohort struct {
 }
 
 // gather returns the cohort of a setup, and what is to be decided about.
-func gather(self *v1alpha1.FluxSetup, seen builder.View) (*cohort, queue.State) {
-	c := &cohort{setups: []*v1alpha1.FluxSetup{self}}
+func (m Manager) gather(self *v1alpha1.FluxSetup, seen builder.View) (*cohort, queue.State) {
+	c := &cohort{manager: m, setups: []*v1alpha1.FluxSetup{self}}
 	for _, other := range builder.All[*v1alpha1.FluxSetup](seen) {
 		if other.Name != self.Name && self.Spec.Cohort != "" && other.Spec.Cohort == self.Spec.Cohort && other.DeletionTimestamp == nil {
 			c.setups = append(c.setups, other)
@@ -38,9 +44,10 @@ func gather(self *v1alpha1.FluxSetup, seen builder.View) (*cohort, queue.State) 
 	}
 	slices.SortFunc(c.setups, func(a, b *v1alpha1.FluxSetup) int { return cmp.Compare(a.Name, b.Name) })
 	c.self = slices.Index(c.setups, self)
+	c.findManager()
 	c.names = counted(c.setups)
-	jobs := builder.All[*v1alpha1.FluxJob](seen)
-	c.known = newKnown(c.setups, jobs, seen)
+	jobs, spaces := builder.All[*v1alpha1.FluxJob](seen), namespaces(seen)
+	c.known = c.newKnown(jobs, spaces, seen)
 	state := queue.State{Now: seen.Now}
 	for i, setup := range c.setups {
 		book := c.known.settle(setup, jobs)
@@ -50,7 +57,7 @@ func gather(self *v1alpha1.FluxSetup, seen builder.View) (*cohort, queue.State) 
 			state.Holders = append(state.Holders, c.holder(i, &book[r]))
 		}
 	}
-	c.lineUp(&state, jobs, namespaces(seen))
+	c.lineUp(&state, jobs, spaces)
 	return c, state
 }
 
@@ -74,8 +81,8 @@ func (c *cohort) rules(setup *v1alpha1.FluxSetup, held int) queue.Setup {
 		Quota: c.limits(&spec.Quota), Borrow: c.limits(spec.BorrowingLimit), Lend: c.limits(spec.LendingLimit),
 		Strict:   spec.QueueingStrategy == v1alpha1.StrictFIFO,
 		Preempts: spec.Preemption == v1alpha1.PreemptionLowerPriority,
-		Hold:     invalid || spec.StopPolicy == v1alpha1.StopHold || setup.DeletionTimestamp != nil || held >= v1alpha1.MaxFluxReservations,
-		Drain:    !invalid && spec.StopPolicy == v1alpha1.StopHoldAndDrain,
+		Hold:     !c.gives || invalid || spec.StopPolicy == v1alpha1.StopHold || setup.DeletionTimestamp != nil || held >= v1alpha1.MaxFluxReservations,
+		Drain:    c.gives && !invalid && spec.StopPolicy == v1alpha1.StopHoldAndDrain,
 	}
 }
 
@@ -122,6 +129,9 @@ func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 				h.Holds[i] = needs.Scaled(resource, q)
 			}
 		}
+	}
+	if !c.judges(r.Namespace) {
+		h.Priority = math.MaxInt32 // what isn't known is pushed out by no one
 	}
 	if job := c.known.jobs[r.UID]; job != nil {
 		h.Priority = needs.Priority(job, c.setups[setup])

@@ -4,6 +4,8 @@
 // FluxJobs, their MiniClusters, the namespaces. The decisions are those of the package queue. The files follow the
 // thought:
 //
+//	manager.go   which manager has the queue
+//	takeover.go  another manager refuses it, requests it, takes it over
 //	validate.go  is the spec sound?
 //	book.go      what is still held: the reservations that are in the status, less those that were given back
 //	cohort.go    the setups that lend to each other, and their jobs, as numbers
@@ -26,6 +28,12 @@
 //
 // A reservation is of one run of one job: the run's number is one more than the job has had. So a reservation that the
 // job has given back can be told from one that it has yet to accept.
+//
+// # One manager
+//
+// A manager may see only some of the namespaces, and so only some of a queue's jobs. The manager whose name is in the status
+// gives; of the jobs that it doesn't see, each other manager keeps the reservations up to date. The name is written with the
+// version that was read, as the book is, and nothing is given in the pass that writes it.
 //
 // Each setup of a cohort enters only its own decisions, having decided for all of them; passes are made one at a time.
 package admission

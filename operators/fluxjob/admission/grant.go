@@ -15,6 +15,9 @@ import (
 // cohort is for their own passes.
 func (c *cohort) enter(state *queue.State, d *queue.Decisions, now metav1.Time) []v1alpha1.FluxReservation {
 	book := slices.Clone(c.books[c.self])
+	if !c.gives { // not before all setups of the cohort name this manager
+		return book
+	}
 	first := 0 // of the setup's own among the holders
 	for i := range c.self {
 		first += len(c.books[i])

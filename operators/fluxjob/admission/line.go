@@ -24,6 +24,9 @@ func (c *cohort) line(d *queue.Decisions) []v1alpha1.FluxLinePlace {
 	for _, i := range waiting[:min(len(waiting), v1alpha1.MaxFluxLine)] {
 		why := d.Why[i]
 		place := v1alpha1.FluxLinePlace{Namespace: c.jobs[i].Namespace, Name: c.jobs[i].Name, Reason: reasons[why.Reason]}
+		if why.Reason == queue.Held && !c.gives {
+			place.Reason = v1alpha1.ReasonInLine
+		}
 		if why.Reason == queue.Short {
 			place.Resource = c.names[why.Resource]
 		}

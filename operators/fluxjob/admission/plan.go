@@ -22,16 +22,26 @@ const (
 	lingering = time.Minute
 )
 
-// Plan says what a FluxSetup's book is now. It is a [builder.PlanFunc].
+// Plan is that of a manager that sees the whole cluster. It is a [builder.PlanFunc].
 func Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan[*v1alpha1.FluxSetup] {
+	return Manager{}.Plan(setup, seen)
+}
+
+// Plan says what a FluxSetup's book is now. It is a [builder.PlanFunc].
+func (m Manager) Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan[*v1alpha1.FluxSetup] {
 	if setup.DeletionTimestamp != nil {
 		return builder.Plan[*v1alpha1.FluxSetup]{} // its book goes with it; its jobs know what they hold
 	}
 	now := metav1.NewTime(seen.Now).Rfc3339Copy() // as precise as the API server keeps it
-	c, state := gather(setup, seen)
+	c, state := m.gather(setup, seen)
 	d := queue.Decide(state)
+	why := c.takesOver(&d, seen.Now)
+	if !c.mine && why == "" {
+		return c.refuse(&d, now)
+	}
 
 	status := v1alpha1.FluxSetupStatus{
+		Manager:            c.record(),
 		ObservedGeneration: setup.Generation,
 		Reservations:       c.enter(&state, &d, now),
 		Usage:              c.usage(&d),
@@ -51,8 +61,9 @@ func Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan[*v1alpha1.F
 	after := *setup
 	after.Status = status
 	plan.Status = &after
-	plan.Events = stateChanged(setup, &status)
-	if sameBook(status.Reservations, setup.Status.Reservations) && len(plan.Events) == 0 && setup.Status.ObservedGeneration == setup.Generation {
+	plan.Events = append(c.tookOver(why), stateChanged(setup, &status)...)
+	if sameBook(status.Reservations, setup.Status.Reservations) && len(plan.Events) == 0 &&
+		setup.Status.ObservedGeneration == setup.Generation && equality.Semantic.DeepEqual(status.Manager, setup.Status.Manager) {
 		plan.StatusCanWait = countersCanWait
 	}
 	return plan
@@ -64,11 +75,19 @@ func (c *cohort) again(d *queue.Decisions, now time.Time) time.Duration {
 	if !d.Next.IsZero() {
 		after = max(d.Next.Sub(now), time.Millisecond)
 	}
-	gone := func(r v1alpha1.FluxReservation) bool { return c.known.jobs[r.UID] == nil }
-	if slices.ContainsFunc(c.books[c.self], gone) && (after == 0 || after > lingering) {
-		after = lingering
+	gone := func(r v1alpha1.FluxReservation) bool { return c.known.jobs[r.UID] == nil && c.judges(r.Namespace) }
+	if slices.ContainsFunc(c.books[c.self], gone) {
+		after = sooner(after, lingering)
 	}
 	return after
+}
+
+// sooner returns the shorter of two times to wait. Zero is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // sameBook reports whether two books give the same to the same.

@@ -13,21 +13,21 @@ import (
 const Name = "fluxsetup"
 
 // Setup lets a manager run FluxSetups, one pass at a time: each sees the books that the ones before it have written.
-func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
+func Setup(mgr manager.Manager, m Manager, change ...func(*controller.Options)) error {
 	var options controller.Options
 	for _, f := range change {
 		f(&options)
 	}
 	options.MaxConcurrentReconciles = 1
-	return Operator(mgr).WithOptions(options).Complete()
+	return Operator(mgr, m).WithOptions(options).Complete()
 }
 
 // Operator describes the operator: what it looks at, and its plan. Tests run its Reconciler without a manager (nil).
-func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxSetup] {
+func Operator(mgr manager.Manager, m Manager) *builder.Operator[*v1alpha1.FluxSetup] {
 	return builder.NewOperator[*v1alpha1.FluxSetup](mgr, Name).
 		Reads(&v1alpha1.FluxJob{}, nil).Wakes(&v1alpha1.FluxJob{}, wokenByJob).
-		Reads(&v1alpha1.FluxSetup{}, nil).Wakes(&v1alpha1.FluxSetup{}, wokenBySetup).
+		Reads(&v1alpha1.FluxSetup{}, nil).Wakes(&v1alpha1.FluxSetup{}, m.wokenBySetup).
 		Reads(&v1alpha1.MiniCluster{}, nil).Wakes(&v1alpha1.MiniCluster{}, wokenByCluster).
 		Reads(&corev1.Namespace{}, nil).Wakes(&corev1.Namespace{}, wokenByNamespace).
-		Plan(Plan)
+		Plan(m.Plan)
 }

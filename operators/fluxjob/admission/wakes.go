@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -60,18 +61,54 @@ func wokenByCluster(before, after client.Object) builder.Owners {
 	return owners(before.GetLabels()[LabelQueue])
 }
 
-// wokenBySetup are all others if the setup is in a cohort: what it gives, and who waits for it, concerns them.
-func wokenBySetup(before, after client.Object) builder.Owners {
+// wokenBySetup are all others if the setup is in a cohort: what it gives, and who waits for it, concerns them. The setup itself
+// is woken by what another manager has written.
+func (m Manager) wokenBySetup(before, after client.Object) builder.Owners {
 	old, _ := before.(*v1alpha1.FluxSetup)
 	setup, _ := after.(*v1alpha1.FluxSetup)
-	return builder.Owners{All: (old != nil && old.Spec.Cohort != "") || (setup != nil && setup.Spec.Cohort != "")}
+	switch {
+	case (old != nil && old.Spec.Cohort != "") || (setup != nil && setup.Spec.Cohort != ""):
+		return builder.Owners{All: true}
+	case old == nil || setup == nil || m.sameForManager(old, setup):
+		return builder.Owners{}
+	default:
+		return owners(setup.Name)
+	}
 }
 
-// wokenByNamespace are all if selectors may see the namespace otherwise.
+// sameForManager reports whether a change of a setup's status means nothing to this manager: its own writes, but for the one
+// that puts its name there, and those of another manager as long as that has jobs.
+func (m Manager) sameForManager(old, setup *v1alpha1.FluxSetup) bool {
+	switch {
+	case !equality.Semantic.DeepEqual(old.Status.Manager, setup.Status.Manager):
+		return false
+	case !m.Is(setup.Status.Manager):
+		return isInUse(setup) || !isInUse(old)
+	case len(m.Namespaces) == 0:
+		return true
+	default:
+		return slices.EqualFunc(m.unseen(old), m.unseen(setup), func(a, b *v1alpha1.FluxReservation) bool {
+			return a.UID == b.UID && a.Run == b.Run
+		})
+	}
+}
+
+// unseen are the reservations of jobs that only other managers see.
+func (m Manager) unseen(setup *v1alpha1.FluxSetup) []*v1alpha1.FluxReservation {
+	var all []*v1alpha1.FluxReservation
+	for i := range setup.Status.Reservations {
+		if r := &setup.Status.Reservations[i]; !m.Sees(r.Namespace) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// wokenByNamespace are all if selectors may see the namespace otherwise, or if it is gone, and all jobs in it.
 func wokenByNamespace(before, after client.Object) builder.Owners {
 	old, _ := before.(*corev1.Namespace)
 	ns, _ := after.(*corev1.Namespace)
-	return builder.Owners{All: ns != nil && (old == nil || !maps.Equal(old.Labels, ns.Labels))}
+	return builder.Owners{All: ns == nil || old == nil || !maps.Equal(old.Labels, ns.Labels)}
 }
 
 // owners returns FluxSetups by their names.

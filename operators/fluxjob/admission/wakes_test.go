@@ -44,15 +44,15 @@ func TestWhichSetupsAChangeConcerns(t *testing.T) {
 		"a cluster":        {wokenByCluster, cluster, cluster, none},
 		"a cluster gone":   {wokenByCluster, cluster, nil, q},
 		"someone's":        {wokenByCluster, &v1alpha1.MiniCluster{}, nil, none},
-		"a setup alone":    {wokenBySetup, makeSetup("p"), makeSetup("p", clusters(2)), none},
-		"a new setup":      {wokenBySetup, nil, makeSetup("p", inCohort("lab")), all},
-		"of a cohort":      {wokenBySetup, makeSetup("p", inCohort("lab")), makeSetup("p", inCohort("lab"), withBook(makeJob("a", 1))), all},
-		"left its cohort":  {wokenBySetup, makeSetup("p", inCohort("lab")), makeSetup("p"), all},
-		"a setup gone":     {wokenBySetup, makeSetup("p", inCohort("lab")), nil, all},
+		"a setup alone":    {Manager{}.wokenBySetup, makeSetup("p"), makeSetup("p", clusters(2)), none},
+		"a new setup":      {Manager{}.wokenBySetup, nil, makeSetup("p", inCohort("lab")), all},
+		"of a cohort":      {Manager{}.wokenBySetup, makeSetup("p", inCohort("lab")), makeSetup("p", inCohort("lab"), withBook(makeJob("a", 1))), all},
+		"left its cohort":  {Manager{}.wokenBySetup, makeSetup("p", inCohort("lab")), makeSetup("p"), all},
+		"a setup gone":     {Manager{}.wokenBySetup, makeSetup("p", inCohort("lab")), nil, all},
 		"a namespace":      {wokenByNamespace, nil, labelled(nil), all},
 		"relabelled":       {wokenByNamespace, labelled(nil), labelled(map[string]string{"a": "b"}), all},
 		"same labels":      {wokenByNamespace, labelled(nil), labelled(nil), none},
-		"a namespace gone": {wokenByNamespace, labelled(nil), nil, none},
+		"a namespace gone": {wokenByNamespace, labelled(nil), nil, all},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, tt.which(tt.before, tt.after)) })

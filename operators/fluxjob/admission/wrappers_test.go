@@ -24,8 +24,10 @@ func at(seconds int) metav1.Time {
 	return metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second))
 }
 
+// makeSetup returns a setup of a manager that sees the whole cluster.
 func makeSetup(name string, change ...func(*v1alpha1.FluxSetup)) *v1alpha1.FluxSetup {
 	s := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name + "-uid"), Generation: 1}}
+	s.Status.Manager = Manager{}.record()
 	for _, f := range change {
 		f(s)
 	}

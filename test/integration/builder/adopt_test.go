@@ -56,7 +56,13 @@ func TestOrphanIsAdopted(t *testing.T) {
 
 				option := builder.Adopt(builder.IfOrphan, c.former...)
 				w.mustWant(true, "adopt", wanted, option)
-				assert.Equal(t, []string{"Normal Adopted Apply: Adopted Deployment web"}, w.told.take())
+				told := w.told.take()
+				assert.Equal(t, "Normal Adopted Apply: Adopted Deployment web", told[0])
+				assert.Len(t, told[1:], map[bool]int{true: 0, false: 1}[c.goes])
+				for _, left := range told[1:] {
+					assert.Contains(t, left, "Warning FieldsLeft Apply: Deployment web keeps ")
+					assert.Contains(t, left, `builder.Adopt(builder.IfOrphan, "someone")`)
+				}
 				got := w.get(wanted).(*appsv1.Deployment)
 				assert.Equal(t, before.GetUID(), got.UID, "the same object")
 				assert.True(t, metav1.IsControlledBy(got, w.owner))

@@ -73,9 +73,9 @@ func TestKindThatIsNotInstalled(t *testing.T) {
 	loose.SetKind("Gadget")
 	loose.SetName("g")
 	res, _, err := w.pass(loose, configMap("c"))
-	about := assertAbout(t, err, "read", "Gadget.nowhere.example.com g")
-	assert.True(t, meta.IsNoMatchError(about))
-	assert.ErrorContains(t, err, "install its CustomResourceDefinition")
+	assert.True(t, meta.IsNoMatchError(err))
+	assert.EqualError(t, err, "the cluster doesn't know the kind Gadget.nowhere.example.com in version v1; "+
+		"install its CustomResourceDefinition, which is looked for once a minute")
 	assert.False(t, builder.IsTerminal(err), "it may be installed")
 	assert.Len(t, res.Changes, 1, "the other child is made")
 

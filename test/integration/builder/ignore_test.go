@@ -58,6 +58,7 @@ func (w *world) mustWant(changes bool, why string, obj client.Object, opts ...bu
 		assert.Equal(w.t, changes, len(sent) > 0, "%s: %v", why, sent)
 		return true
 	}, why)
+	w.settle(obj)
 }
 
 // scale does what an autoscaler does.

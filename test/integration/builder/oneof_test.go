@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -175,7 +174,7 @@ func TestOneOfSeveralOfAnUntypedObject(t *testing.T) {
 	assert.EqualValues(t, 3, *got.Spec.Replicas)
 }
 
-// What someone else has set stays, and is in the way.
+// What someone else has set within a union goes when another member is desired: it could not stay. It is told.
 func TestOneOfSeveralThatSomeoneElseSet(t *testing.T) {
 	w := newWorld(t)
 	d := webDeployment()
@@ -186,8 +185,11 @@ func TestOneOfSeveralThatSomeoneElseSet(t *testing.T) {
 	w.edit(d, func(o client.Object) {
 		o.(*appsv1.Deployment).Spec.Strategy.RollingUpdate.MaxSurge = ptr.To(intstr.FromInt32(7))
 	})
+	w.mustWant(false, "what isn't desired is others' to set", d)
+	w.told.take()
 	d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
-	_, _, err := w.want(d)
-	require.Error(t, err)
-	assert.Equal(t, appsv1.RollingUpdateDeploymentStrategyType, w.get(d).(*appsv1.Deployment).Spec.Strategy.Type)
+	w.mustWant(true, "the other member", d)
+	assert.Equal(t, d.Spec.Strategy, w.get(d).(*appsv1.Deployment).Spec.Strategy)
+	told := eventOf(w.told.take(), "DriftCorrected")
+	assert.Contains(t, told, `spec.strategy.rollingUpdate, set by the field manager "someone-else"`)
 }

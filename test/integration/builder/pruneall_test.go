@@ -281,7 +281,8 @@ func TestOperatorThatPrunesAll(t *testing.T) {
 		}
 		return p
 	}
-	o := operate(t, all, &Widget{Spec: WidgetSpec{Children: []string{"a"}, Source: "sa"}})
+	owns := func(o *builder.Operator[*Widget]) { o.Owns(&corev1.ServiceAccount{}) }
+	o := operateAs(t, owns, all, &Widget{Spec: WidgetSpec{Children: []string{"a"}, Source: "sa"}})
 	o.eventually(func() bool { return o.exists(serviceAccount("sa")) && o.exists(configMap("a")) }, "the children")
 	o.eventually(func() bool { return o.condition(builder.ConditionReady) != nil }, "the status")
 	assert.LessOrEqual(t, o.sent.count("PATCH", "/status"), 2, "the record is no conflict to the status: %v", o.writes())

@@ -23,7 +23,15 @@ const patience = 90 * time.Second
 // place is a test's namespace, where a manager runs.
 type place struct{ *harness.Place }
 
+// newPlace makes a place for a test that runs beside the others: most of the time it waits.
 func newPlace(t *testing.T) *place {
+	t.Helper()
+	t.Parallel()
+	return newPlaceAlone(t)
+}
+
+// newPlaceAlone makes a place for a test that runs by itself: queues are in no namespace, and each manager sees all of them.
+func newPlaceAlone(t *testing.T) *place {
 	t.Helper()
 	p := connect(t)
 	binary.StartManager(t, p.Namespace)

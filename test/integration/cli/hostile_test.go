@@ -48,6 +48,7 @@ func TestWhoMayNot(t *testing.T) {
 
 // TestNoCluster: what is said where there is no cluster, once and without noise.
 func TestNoCluster(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"watch", "jf/a"}, {"tree", "jf/a"}, {"explain", "jf/a"}, {"logs", "jf/a"}, {"graph", "jf/a"}, {"retry", "jf/a"}, {"queue"}} {
 		_, errs, code := binary.Run(t, append(args, "--server=https://127.0.0.1:1")...)
 		assert.NotZero(t, code, args)

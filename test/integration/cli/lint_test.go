@@ -58,7 +58,7 @@ var toLint = map[string]struct{ by, manifest string }{
 
 // TestLint: what the command says of a manifest without a cluster is what the API server and the operators say of it.
 func TestLint(t *testing.T) {
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	var text strings.Builder
 	objects := map[string]*unstructured.Unstructured{}
 	for name, tt := range toLint {

@@ -101,7 +101,7 @@ func TestLogs(t *testing.T) {
 }
 
 func TestQueue(t *testing.T) {
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	p.createQueue(p.Namespace)
 	p.create(fluxJob("one", p.Namespace, 1))
 	p.waitReason("one", v1alpha1.FluxJobStarting, "")

@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -13,5 +14,6 @@ import (
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
+	_ = flag.Set("test.parallel", "4") // tests wait more than they compute; the command line has the last word
 	os.Exit(testcluster.Run(m))
 }

@@ -25,7 +25,7 @@ func TestWatchTellsWhatAFailedNodeSaid(t *testing.T) {
 
 // TestWatchOfJobs: all kinds that run to an end, as a script sees them.
 func TestWatchOfJobs(t *testing.T) {
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	p.createQueue(p.Namespace)
 	pods := func(script string) corev1.PodTemplateSpec { return node("a", script).JobTemplate.Template }
 	replicas := func(name, script string) *v1alpha1.ReplicaJob {

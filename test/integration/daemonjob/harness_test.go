@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,12 +29,23 @@ const (
 
 	// pool is the label of nodes that a test adds for itself.
 	pool = "pool"
+	// runTime is the annotation of a pod that tells a simulated node how long to run it.
+	runTime = "devcluster.armature.dev/run-time"
 )
 
 // place is a test's namespace on the cluster.
 type place struct{ *harness.Place }
 
+// newPlace makes a place for a test that runs beside the others: most of the time it waits for pods.
 func newPlace(t *testing.T) *place {
+	t.Helper()
+	t.Parallel()
+	return newPlaceAlone(t)
+}
+
+// newPlaceAlone makes a place for a test that runs by itself: it counts the passes of all managers of this process,
+// or runs on each node of the cluster, to which other tests add some.
+func newPlaceAlone(t *testing.T) *place {
 	t.Helper()
 	return &place{harness.New(t, "DaemonJob", patience)}
 }
@@ -60,9 +72,9 @@ func script(text string) v1alpha1.DaemonJobSpec {
 }
 
 // onPool is a job on the nodes that the test adds; they run it for a time, and end it well.
-func (p *place) onPool(runTime string) v1alpha1.DaemonJobSpec {
+func (p *place) onPool(time string) v1alpha1.DaemonJobSpec {
 	spec := script("true")
-	spec.Template.Annotations = map[string]string{"devcluster.armature.dev/run-time": runTime}
+	spec.Template.Annotations = map[string]string{runTime: time}
 	spec.Template.Spec.NodeSelector = map[string]string{pool: p.Namespace}
 	return spec
 }
@@ -179,4 +191,16 @@ func (p *place) pods(name string) map[string]corev1.Pod {
 		pods[pod.Spec.NodeName] = pod
 	}
 	return pods
+}
+
+// endPods lets simulated nodes end those pods of a DaemonJob that they would run forever.
+func (p *place) endPods(name string) {
+	p.T.Helper()
+	for _, pod := range p.PodsWith(daemonjob.LabelDaemonJob, name) {
+		if pod.Annotations[runTime] != "forever" {
+			continue
+		}
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+runTime+`":"0s"}}}`))
+		require.NoError(p.T, client.IgnoreNotFound(p.Client.Patch(p.T.Context(), &pod, patch)))
+	}
 }

@@ -3,6 +3,7 @@
 package daemonjob
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -12,5 +13,6 @@ import (
 const fakeNodes = 50
 
 func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "6") // tests wait more than they compute; the command line has the last word
 	os.Exit(testcluster.Run(m, testcluster.WithNodes("minikube", "node-2", "node-3"), testcluster.WithFakeNodes(fakeNodes)))
 }

@@ -133,7 +133,7 @@ func TestLongAndDottedNamesOfNodesDoNotClash(t *testing.T) {
 
 // A heartbeat of a node, or a label that no one asks for, is no reason to write anything.
 func TestAPassOverAnUnchangedJobMakesNoRequest(t *testing.T) {
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	var made harness.Requests
 	p.addNode("a")
 	b := p.addNode("b")

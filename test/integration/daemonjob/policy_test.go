@@ -52,7 +52,7 @@ func TestFailFastStopsWhatRuns(t *testing.T) {
 
 // Pause survives the manager; a retry runs again what failed, and goes on.
 func TestPauseAndRetry(t *testing.T) {
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	stop := p.manage()
 	spec := script(`test $NODE != minikube`)
 	spec.Parallelism = ptr.To(intstr.FromInt32(1))
@@ -129,11 +129,12 @@ func TestADeadlineHoldsWhileNoManagerRuns(t *testing.T) {
 	stop := p.manage()
 	spec := p.onPool("forever")
 	spec.Parallelism = ptr.To(intstr.FromInt32(1))
-	spec.ActiveDeadlineSeconds = ptr.To[int64](8)
+	spec.ActiveDeadlineSeconds = ptr.To[int64](3600)
 	p.create(spec)
 	job := p.waitCounts("desired 2, active 1, succeeded 0, failed 0, waiting 0, skipped 0")
 	stop()
-	deadline := job.Status.ActiveSince.Add(8 * time.Second)
+	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](1) }) // not before: it may take longer to start
+	deadline := job.Status.ActiveSince.Add(time.Second)
 	p.Eventually("the deadline has passed", func() bool { return time.Now().After(deadline) })
 	assert.Equal(t, v1alpha1.StateRunning, p.get("demo").Status.State)
 	p.manage()
@@ -187,7 +188,7 @@ func TestWhatHasEndedNeverRunsAgain(t *testing.T) {
 }
 
 func TestOthersJobsAreLeftAlone(t *testing.T) {
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	p.addNode("a")
 	p.manage()
 	spec := p.onPool("0s")

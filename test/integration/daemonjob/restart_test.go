@@ -12,7 +12,7 @@ import (
 )
 
 func TestARestartedManagerCreatesEachJobOnce(t *testing.T) {
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	created := harness.CountCreations(t, p.Client, p.Namespace)
 	stop := p.manage()
 	spec := script("true")

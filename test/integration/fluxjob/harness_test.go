@@ -2,6 +2,7 @@ package fluxjob
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,10 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/fluxjob"
+	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/minicluster"
 	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
@@ -34,10 +37,19 @@ func newPlace(t *testing.T) *place {
 // manage runs a manager of the whole cluster, as FluxSetups are in no namespace, until stop is called or the test ends.
 func (p *place) manage(change ...func(*rest.Config)) (stop func()) {
 	p.T.Helper()
+	return p.manageAs(admission.Manager{}, change...)
+}
+
+// manageAs runs a manager that sees what m says.
+func (p *place) manageAs(m admission.Manager, change ...func(*rest.Config)) (stop func()) {
+	p.T.Helper()
 	options := p.Options()
 	options.Cache.DefaultNamespaces = nil
+	for _, namespace := range m.Namespaces {
+		options.Cache.DefaultNamespaces = map[string]cache.Config{namespace: {}}
+	}
 	mgr := p.NewManager(testcluster.OperatorConfig(p.T, "fluxjob", "minicluster"), options, change...)
-	require.NoError(p.T, fluxjob.Setup(mgr))
+	require.NoError(p.T, fluxjob.Setup(mgr, m))
 	require.NoError(p.T, minicluster.Setup(mgr))
 	return p.Start(mgr)
 }
@@ -173,12 +185,12 @@ func (p *place) miniClusters() []string {
 	return names
 }
 
-// watchPods fails the test if ever more pods are there than a quota allows, also those that are being stopped. It returns
-// what ends the watch.
-func (p *place) watchPods(most int) (stop func()) {
+// watchPods fails the test if ever more pods are there than a quota allows, also those that are being stopped, in this namespace and
+// others. It returns what ends the watch.
+func (p *place) watchPods(most int, others ...string) (stop func()) {
 	p.T.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	w, err := p.Client.Watch(ctx, &corev1.PodList{}, client.InNamespace(p.Namespace))
+	w, err := p.Client.Watch(ctx, &corev1.PodList{})
 	require.NoError(p.T, err)
 	done := make(chan struct{})
 	go func() {
@@ -186,14 +198,14 @@ func (p *place) watchPods(most int) (stop func()) {
 		there := map[string]bool{}
 		for event := range w.ResultChan() {
 			pod, ok := event.Object.(*corev1.Pod)
-			if !ok {
+			if !ok || pod.Namespace != p.Namespace && !slices.Contains(others, pod.Namespace) {
 				continue
 			}
 			ended := event.Type == "DELETED" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 			if ended {
-				delete(there, pod.Name)
+				delete(there, pod.Namespace+"/"+pod.Name)
 			} else {
-				there[pod.Name] = true
+				there[pod.Namespace+"/"+pod.Name] = true
 			}
 			if len(there) > most {
 				p.T.Errorf("%d pods are there, and the quota is %d: %v", len(there), most, there)

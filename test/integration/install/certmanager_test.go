@@ -5,9 +5,7 @@ import (
 	"context"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/test/integration/internal/binary"
+	"github.com/armature-dev/armature/test/integration/internal/gomod"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -58,11 +57,9 @@ func testCertManager(t *testing.T) {
 // certManagerCRDs installs the CRDs of cert-manager's module, until the test ends.
 func (c *cluster) certManagerCRDs() {
 	c.t.Helper()
-	list := exec.CommandContext(c.t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/cert-manager/cert-manager")
-	list.Dir = filepath.Join(binary.Root(c.t), "tools/certmanager")
-	dir, err := list.Output()
+	dir, err := gomod.Dir(filepath.Join(binary.Root(c.t), "tools/certmanager"), "github.com/cert-manager/cert-manager")
 	require.NoError(c.t, err)
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "deploy/crds/cert-manager.io_*.yaml"))
+	files, err := filepath.Glob(filepath.Join(dir, "deploy/crds/cert-manager.io_*.yaml"))
 	require.NoError(c.t, err)
 	require.Len(c.t, files, 4)
 	for _, file := range files {

@@ -1,6 +1,8 @@
 package jobflow
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -54,7 +56,7 @@ func TestBadInputIsToldOnceAndStartsNothing(t *testing.T) {
 		"not-a-bool": {[]v1alpha1.Flow{node("a", "true"), when("jobs.a.output", node("b", "true", "a"))}, `flow "b": spec.flows[1].when: Invalid value: "jobs.a.output": line 1, column 1: it is of type string, and must be a bool`},
 		"no-volume":  {[]v1alpha1.Flow{mounting}, `flow "a": spec.flows[0].shareVolumeMounts[0].name: Not found: "nowhere"`},
 	}
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	webhook.Spare(t, p.Namespace)
 	p.manage()
 	for name, tt := range tests {
@@ -101,7 +103,7 @@ func TestATemplateMayComeLate(t *testing.T) {
 }
 
 func TestAPassOverAnUnchangedFlowMakesNoRequest(t *testing.T) {
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	webhook.Spare(t, p.Namespace)
 	var counted harness.Requests
 	p.manage(counted.Record)
@@ -131,7 +133,8 @@ func TestARestartedManagerCreatesEachJobOnce(t *testing.T) {
 	p := newPlace(t)
 	created := harness.CountCreations(t, p.Client, p.Namespace)
 	stop := p.manage()
-	p.create("restarted", node("a", "true"), node("b", "sleep 2", "a"), node("c", "true", "b"), node("d", "true", "a"))
+	marker := filepath.Join(t.TempDir(), "go-on")
+	p.create("restarted", node("a", "true"), node("b", waitFor(marker), "a"), node("c", "true", "b"), node("d", "true", "a"))
 	for _, running := range []string{"a", "b"} {
 		p.wait("restarted", running+" has a Job", func(f *v1alpha1.JobFlow) bool {
 			for _, s := range f.Status.Flows {
@@ -144,12 +147,13 @@ func TestARestartedManagerCreatesEachJobOnce(t *testing.T) {
 		stop()
 		stop = p.manage()
 	}
+	require.NoError(t, os.WriteFile(marker, nil, 0o600))
 	p.waitState("restarted", v1alpha1.StateSucceed)
 	assert.Equal(t, map[string]int{"restarted-a": 1, "restarted-b": 1, "restarted-c": 1, "restarted-d": 1}, created.ByName())
 }
 
 func TestAFinishedFlowNeverRunsAgain(t *testing.T) {
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	p.manage()
 	brief := node("brief", "true")
 	brief.JobTemplate.TTLSecondsAfterFinished = ptr.To[int32](0)

@@ -22,7 +22,16 @@ const (
 // place is a test's namespace on the cluster.
 type place struct{ *harness.Place }
 
+// newPlace makes a place for a test that runs beside the others: most of the time it waits for pods.
 func newPlace(t *testing.T) *place {
+	t.Helper()
+	t.Parallel()
+	return newPlaceAlone(t)
+}
+
+// newPlaceAlone makes a place for a test that runs by itself: it counts the passes of all managers of this process, or
+// measures who is faster.
+func newPlaceAlone(t *testing.T) *place {
 	t.Helper()
 	return &place{harness.New(t, "JobFlow", patience)}
 }

@@ -1,6 +1,8 @@
 package jobflow
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,12 +99,13 @@ func TestTerminatedFlowsEnd(t *testing.T) {
 func TestAFlowsDeadlineHoldsWhileNoOneIsThere(t *testing.T) {
 	p := newPlace(t)
 	stop := p.manage()
-	p.run("d", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "sleep 600")}, ActiveDeadlineSeconds: ptr.To[int64](3)})
+	p.run("d", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "sleep 600")}, ActiveDeadlineSeconds: ptr.To[int64](3600)})
 	p.waitFlow("d", "a", v1alpha1.FlowRunning)
 	stop()
+	p.edit("d", func(s *v1alpha1.JobFlowSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](1) }) // not before: it may take longer to start
 	since := p.flow("d").Status.ActiveSince
 	require.NotNil(t, since)
-	p.Eventually("the deadline has passed", func() bool { return metav1.Now().Sub(since.Time).Seconds() > 3 })
+	p.Eventually("the deadline has passed", func() bool { return metav1.Now().Sub(since.Time).Seconds() > 1 })
 	p.manage()
 	flow := p.waitState("d", v1alpha1.StateFailed)
 	assert.Equal(t, v1alpha1.ReasonDeadlineExceeded, reasonOf(flow, v1alpha1.ConditionFailed))
@@ -123,10 +126,14 @@ func TestWhatIsLeftOfAFlow(t *testing.T) {
 	assert.True(t, apierrors.IsNotFound(err), "%v", err)
 }
 
+// waitFor is a script that ends once there is a file.
+func waitFor(file string) string { return "until [ -e " + file + " ]; do sleep 0.1; done" }
+
 func TestEditsOfAFlowUnderWay(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.run("e", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "sleep 3"), node("b", "echo before", "a"), node("c", "true", "a")}})
+	marker := filepath.Join(t.TempDir(), "go-on")
+	p.run("e", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", waitFor(marker)), node("b", "echo before", "a"), node("c", "true", "a")}})
 	p.waitFlow("e", "a", v1alpha1.FlowRunning)
 	p.edit("e", func(s *v1alpha1.JobFlowSpec) {
 		s.Flows = []v1alpha1.Flow{node("new", "echo new", "b"), node("a", "echo too late"), node("b", "echo after", "a")}
@@ -134,6 +141,7 @@ func TestEditsOfAFlowUnderWay(t *testing.T) {
 	flow := p.wait("e", "it is refused", func(f *v1alpha1.JobFlow) bool { return reasonOf(f, v1alpha1.ConditionEditRefused) != "" })
 	assert.Contains(t, meta.FindStatusCondition(flow.Status.Conditions, v1alpha1.ConditionEditRefused).Message,
 		`flow "a": spec.flows[1].jobTemplate: Forbidden: it has been started`)
+	require.NoError(t, os.WriteFile(marker, nil, 0o600))
 	p.waitState("e", v1alpha1.StateSucceed)
 	assert.Equal(t, "after", p.Logs("job/e-b"))
 	assert.Equal(t, "new", p.Logs("job/e-new"))
@@ -142,7 +150,7 @@ func TestEditsOfAFlowUnderWay(t *testing.T) {
 }
 
 func TestSuccessorsDoNotWaitForTheJobController(t *testing.T) {
-	p := newPlace(t)
+	p := newPlaceAlone(t)
 	p.manage()
 	for end, early := range map[v1alpha1.EndOfJob]bool{v1alpha1.EndOfJobPods: true, v1alpha1.EndOfJobCondition: false} {
 		name := map[bool]string{true: "early", false: "late"}[early]

@@ -2,10 +2,14 @@
 package jobflow
 
 import (
+	"flag"
 	"os"
 	"testing"
 
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
-func TestMain(m *testing.M) { os.Exit(testcluster.Run(m)) }
+func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "6") // tests wait more than they compute; the command line has the last word
+	os.Exit(testcluster.Run(m))
+}

@@ -2,6 +2,7 @@
 package manual
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,11 +17,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "4") // tests wait more than they compute; the command line has the last word
 	os.Exit(testcluster.Run(m, testcluster.WithNodes("node-1", "node-2", "node-3")))
 }
 
 // TestTutorial: docs/tutorial.md from its kind to its last command.
 func TestTutorial(t *testing.T) {
+	t.Parallel()
 	bin := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "tutorial"), "./examples/tutorial")
 	build.Dir = root
@@ -33,6 +36,9 @@ func TestTutorial(t *testing.T) {
 
 // TestPages: the sessions of the pages about commands that need no cluster, and of those about kinds.
 func TestPages(t *testing.T) {
+	t.Parallel()
+	// What a page leaves that isn't in its namespace. The pages run side by side.
+	leaves := map[string]string{"docs/fluxjob.md": "kubectl delete fluxsetup two-at-a-time"}
 	for _, page := range []string{"docs/convert.md", "docs/daemonjob.md", "docs/fluxjob.md", "docs/replicajob.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +46,9 @@ func TestPages(t *testing.T) {
 			namespace := testcluster.Namespace(t)
 			binary.StartManager(t, namespace)
 			shell := shellFor(t, t.TempDir(), namespace)
-			t.Cleanup(func() { shell.run(t, step{command: "kubectl delete fluxsetups --all"}, true) })
+			if tidy := leaves[page]; tidy != "" {
+				t.Cleanup(func() { shell.run(t, step{command: tidy}, true) })
+			}
 			play(t, shell, page, nil)
 		})
 	}

@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -108,9 +109,13 @@ func (s *shell) start(t *testing.T, operator string) {
 // run runs a command until it prints what the page says; ages and spaces may differ.
 func (s *shell) run(t *testing.T, step step, once bool) string {
 	t.Helper()
+	ctx := t.Context()
+	if once {
+		ctx = context.WithoutCancel(ctx) // when a test tidies up, its context is over
+	}
 	var got string
 	try := func() bool {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", step.command)
+		cmd := exec.CommandContext(ctx, "sh", "-c", step.command)
 		cmd.Dir, cmd.Env = s.dir, s.env
 		out, err := cmd.CombinedOutput()
 		if err != nil {

@@ -2,6 +2,7 @@
 package replicajob
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
+	_ = flag.Set("test.parallel", "6") // tests wait more than they compute; the command line has the last word
 	os.Exit(testcluster.Run(m, testcluster.WithFlags(
 		"--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1beta1=true"))) // gang scheduling
 }

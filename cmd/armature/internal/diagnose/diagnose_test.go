@@ -40,15 +40,27 @@ func TestDiagnose(t *testing.T) {
 		"a pod is starting": {Facts{Root: makeFlow(nil, makeJob("f-a", nil, nil, makePod("p", waiting("ContainerCreating", ""))))}, Starting, "", "JobFlow/f",
 			"1 pod is starting, and nothing is wrong with it so far"},
 		"a flow between two nodes": {Facts{Root: makeFlow(nil, makeJob("f-a", complete, nil))}, Running, "", "JobFlow/f", "it is under way, and nothing is wrong with it so far"},
+		"it waits for what isn't there": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
+			f.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: "Waiting", Message: "waiting for Secret team/tls"}}
+		})}, Blocked, "Waiting", "JobFlow/f", "it is waiting for Secret team/tls"},
 		"a flow that is seconds old": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Status, f.CreationTimestamp = v1alpha1.JobFlowStatus{}, ago(time.Second)
 		})}, Starting, "", "JobFlow/f", "nothing is wrong with it so far"},
 		"the spec was changed and no one looks": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) { f.Generation = 2 })}, Blocked, "NoManager", "JobFlow/f", "its status is about an older spec"},
+		"a queue of another manager": {Facts{Root: made(&v1alpha1.FluxJob{
+			ObjectMeta: metav1.ObjectMeta{Name: "fj", Generation: 1}, Status: v1alpha1.FluxJobStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{{
+				Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: v1alpha1.ReasonQueueManagedElsewhere,
+				Message: `FluxSetup "q" is managed by ops/a, which watches namespace a`}}},
+		}, nil)}, Blocked, "QueueManagedElsewhere", "FluxJob/fj", `it waits in the queue: FluxSetup "q" is managed by ops/a, which watches namespace a`},
 		"another controller": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Spec.ManagedBy, f.Status = ptr.To("example.com/other"), v1alpha1.JobFlowStatus{}
 		})}, Blocked, "ManagedElsewhere", "JobFlow/f", "leaves it to example.com/other"},
 		"no Job controller": {Facts{Root: makeJob("j", func(j *batchv1.Job) { j.Status.StartTime = nil }, nil)}, Blocked, "NoController", "Job/j", "its status is empty"},
 
+		"two writers": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
+			f.Status.Conditions = []metav1.Condition{{Type: "Contested", Status: "True", Reason: "Contested",
+				Message: `Service default/f: spec.type keeps being changed by tidy (Update). Stop one of the two writers, or leave the fields to the other`}}
+		})}, Blocked, "Contested", "JobFlow/f", "two writers disagree: Service default/f: spec.type keeps being changed by tidy (Update)"},
 		"a quota that wants requests": {Facts{Root: makeJob("j", nil, []Event{warn("FailedCreate", `Error creating: pods "j-x" is forbidden: failed quota: compute: must specify cpu for: main`)})},
 			Blocked, "QuotaNeedsRequests", "Job/j", "ResourceQuota compute wants containers to specify cpu for: main"},
 		"pod security": {Facts{Root: makeJob("j", nil, []Event{warn("FailedCreate", `Error creating: pods "j-x" is forbidden: violates PodSecurity "restricted:latest": privileged`)})},

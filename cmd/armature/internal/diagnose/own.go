@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 )
 
 // jobFailed: a Job has failed, and has no pod left that says why.
@@ -38,6 +39,15 @@ func rolloutFailed(s scene) *Finding {
 	}
 	return blocked("ProgressDeadlineExceeded", "its roll-out isn't done in time: %s", c.Message).
 		do("kubectl rollout undo %s -n %s returns to what was before", typed(s.Object), s.GetNamespace())
+}
+
+// waits: it says itself that it waits for something outside of it, as a plan with WaitingFor does.
+func waits(s scene) *Finding {
+	c := s.isFalse("Ready")
+	if c == nil || c.Reason != builder.ReasonWaiting || !strings.HasPrefix(c.Message, "waiting for ") {
+		return nil
+	}
+	return blocked(c.Reason, "it is %s", c.Message).do("it goes on by itself once that is so")
 }
 
 // stalled: it says itself that nothing more will happen until someone changes something.

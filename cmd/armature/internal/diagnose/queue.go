@@ -8,9 +8,11 @@ import (
 
 // queueAdvice is what to do about each reason for which a FluxJob waits.
 var queueAdvice = map[string]string{
-	v1alpha1.ReasonQueueNotFound:       "create the FluxSetup, or set spec.queue: kubectl get fluxsetups",
-	v1alpha1.ReasonQueueInvalid:        "correct the FluxSetup's spec: kubectl describe fluxsetup",
-	v1alpha1.ReasonQueueStopped:        "set spec.stopPolicy of the FluxSetup to None",
+	v1alpha1.ReasonQueueNotFound: "create the FluxSetup, or set spec.queue: kubectl get fluxsetups",
+	v1alpha1.ReasonQueueInvalid:  "correct the FluxSetup's spec: kubectl describe fluxsetup",
+	v1alpha1.ReasonQueueStopped:  "set spec.stopPolicy of the FluxSetup to None",
+	v1alpha1.ReasonQueueManagedElsewhere: "set spec.queue to a queue of its own; if the other manager is gone, this one takes the queue over " +
+		"within minutes, and its events tell of it: kubectl describe fluxsetup",
 	v1alpha1.ReasonNamespaceNotAllowed: "use another queue, or label the namespace as the FluxSetup's namespaceSelector asks",
 	v1alpha1.ReasonTooLarge:            "ask for less, or raise the FluxSetup's quota: it would wait for ever",
 	v1alpha1.ReasonQuotaExceeded:       "wait until others have ended; armature queue shows who holds what",

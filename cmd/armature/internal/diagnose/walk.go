@@ -20,11 +20,11 @@ type rule func(scene) *Finding
 var (
 	before = []rule{
 		deleting, managedElsewhere, unobserved, suspended, queuedByKueue, invalidSpec, stopped,
-		notOwned, refused, unmade, templateMissing, unqueued, daemonNodes, scaledToZero, claimPending,
+		notOwned, refused, contested, unmade, templateMissing, unqueued, daemonNodes, scaledToZero, claimPending,
 		schedulingGated, unscheduled, unscheduledYet, nodeLost, evicted,
 		absentConfig, imageUnavailable, containerConfig, outOfMemory, crashed, unready, volumeStuck,
 	}
-	after = []rule{jobFailed, rolloutFailed, stalled, hasFailed}
+	after = []rule{jobFailed, rolloutFailed, stalled, waits, hasFailed}
 )
 
 // Diagnose says what is wrong first, or that nothing is.

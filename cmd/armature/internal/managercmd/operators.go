@@ -24,16 +24,30 @@ type operator struct {
 	runs client.Object
 	// kinds must be known to the cluster, in the group and version of [v1alpha1].
 	kinds []string
-	setup func(manager.Manager, ...func(*controller.Options)) error
+	setup func(manager.Manager, options) error
+}
+
+// alone is the setup of an operator that writes nothing that operators of other managers write, too.
+func alone(setup func(manager.Manager, ...func(*controller.Options)) error) func(manager.Manager, options) error {
+	return func(mgr manager.Manager, _ options) error { return setup(mgr) }
+}
+
+// withQueues is the setup of the operator of FluxJobs. A queue is shared, and has one manager.
+func withQueues(mgr manager.Manager, o options) error {
+	m, err := o.queueManager()
+	if err != nil {
+		return err
+	}
+	return fluxjob.Setup(mgr, m)
 }
 
 // bundled are all operators, in the order of their names.
 var bundled = []operator{
-	{daemonjob.Name, &v1alpha1.DaemonJob{}, []string{"DaemonJob"}, daemonjob.Setup},
-	{fluxjob.Name, &v1alpha1.FluxJob{}, []string{"FluxJob", "FluxSetup", "MiniCluster"}, fluxjob.Setup},
-	{jobflow.Name, &v1alpha1.JobFlow{}, []string{"JobFlow", "JobTemplate"}, jobflow.Setup},
-	{minicluster.Name, &v1alpha1.MiniCluster{}, []string{"MiniCluster"}, minicluster.Setup},
-	{replicajob.Name, &v1alpha1.ReplicaJob{}, []string{"ReplicaJob"}, replicajob.Setup},
+	{daemonjob.Name, &v1alpha1.DaemonJob{}, []string{"DaemonJob"}, alone(daemonjob.Setup)},
+	{fluxjob.Name, &v1alpha1.FluxJob{}, []string{"FluxJob", "FluxSetup", "MiniCluster"}, withQueues},
+	{jobflow.Name, &v1alpha1.JobFlow{}, []string{"JobFlow", "JobTemplate"}, alone(jobflow.Setup)},
+	{minicluster.Name, &v1alpha1.MiniCluster{}, []string{"MiniCluster"}, alone(minicluster.Setup)},
+	{replicajob.Name, &v1alpha1.ReplicaJob{}, []string{"ReplicaJob"}, alone(replicajob.Setup)},
 }
 
 // selectOperators returns the operators that --operators asks for: names, or * for all. The cluster need not know the

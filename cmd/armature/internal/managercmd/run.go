@@ -60,7 +60,7 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	}
 	var kinds []client.Object
 	for _, op := range operators {
-		if err := op.setup(mgr); err != nil {
+		if err := op.setup(mgr, o); err != nil {
 			return fmt.Errorf("set up the operator %s: %w", op.name, err)
 		}
 		kinds = append(kinds, op.runs)

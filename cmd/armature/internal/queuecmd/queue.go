@@ -20,6 +20,8 @@ type queue struct {
 	Missing bool `json:"missing,omitempty"`
 	// Ready is the reason of its condition Ready: Open, or why it admits no one.
 	Ready string `json:"ready,omitempty"`
+	// Manager is the one that admits its jobs.
+	Manager *v1alpha1.FluxSetupManager `json:"manager,omitempty"`
 	// Usage is what is used and free of each resource of the quota.
 	Usage []v1alpha1.FluxResourceUsage `json:"usage,omitempty"`
 	// Holding are the jobs that have their share, the first one first.
@@ -82,7 +84,7 @@ func newQueues(setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, withMissing
 }
 
 func newQueue(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob, waiting []*v1alpha1.FluxJob) queue {
-	q := queue{Name: setup.Name, Usage: setup.Status.Usage}
+	q := queue{Name: setup.Name, Manager: setup.Status.Manager, Usage: setup.Status.Usage}
 	if ready := meta.FindStatusCondition(setup.Status.Conditions, "Ready"); ready != nil {
 		q.Ready = ready.Reason
 	}

@@ -1,6 +1,7 @@
 package queuecmd
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -56,4 +58,18 @@ func TestQueues(t *testing.T) {
 	assert.Equal(t, "there isn't enough of cpu", q.Waiting[1].Message, "of a job that may not be read the line alone tells")
 
 	assert.Len(t, newQueues([]v1alpha1.FluxSetup{setup}, jobs, false), 1)
+}
+
+// Who manages a queue is shown to those who want to know more.
+func TestTheManagerOfAQueueIsShownIfWide(t *testing.T) {
+	setup := v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q"}, Status: v1alpha1.FluxSetupStatus{
+		Manager: &v1alpha1.FluxSetupManager{Name: "ops/a", Namespaces: []string{"a", "b"}}}}
+	for wide, want := range map[bool]string{
+		false: "FluxSetup/q  no manager has looked at it  0 admitted, 0 waiting\n",
+		true:  "FluxSetup/q  no manager has looked at it  0 admitted, 0 waiting\n  managed by ops/a, which watches namespaces a, b\n",
+	} {
+		var b strings.Builder
+		describe(&b, newQueues([]v1alpha1.FluxSetup{setup}, nil, false)[0], wide, now, output.PaintFor(&b))
+		assert.Equal(t, want, b.String())
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
+	"github.com/armature-dev/armature/operators/fluxjob/admission"
 )
 
 // write prints queues.
@@ -53,6 +54,9 @@ func describe(b *strings.Builder, q queue, wide bool, now time.Time, paint outpu
 		colour = output.Bad
 	}
 	fmt.Fprintf(b, "%s  %s  %d admitted, %d waiting\n", paint.In(output.Bold, "FluxSetup/"+q.Name), paint.In(colour, state), len(q.Holding), len(q.Waiting))
+	if wide && q.Manager != nil {
+		fmt.Fprintf(b, "  managed by %s, which watches %s\n", q.Manager.Name, admission.Namespaces(q.Manager.Namespaces))
+	}
 	table := func(head string, rows [][]string) {
 		if len(rows) == 0 {
 			return

@@ -1,0 +1,153 @@
+package builder
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
+)
+
+// Contest is a child that another writer changes again and again. The builder puts it back ever more rarely, from 1
+// second to 5 minutes apart, until the other writer stops for a while. Other children aren't affected.
+type Contest struct {
+	// Key is the child.
+	Key store.Key
+	// Fields are the paths of the fields that differ, as [Ignore] takes them, sorted; at most 16. None: the child is deleted
+	// again and again.
+	Fields []string
+	// By are the field managers that changed them, as metadata.managedFields has it, with their operation and subresource,
+	// sorted: "kube-controller-manager (Update of scale)". Empty if no field manager claims the fields.
+	By []string
+	// Times is how often one of the fields was put back in a row: 3, 10, 30, 100, ... or more.
+	Times int
+
+	self bool // another process of this controller's name is among By
+}
+
+// contest returns what is told of a contest.
+func (c *contest) contest(key contestKey) Contest {
+	told := Contest{Key: key.child, By: slices.Sorted(maps.Keys(c.by)), self: c.self}
+	most := 0
+	for path, times := range c.fields {
+		most = max(most, times)
+		if times >= contestedAfter && path != deletedField {
+			told.Fields = append(told.Fields, path)
+		}
+	}
+	slices.Sort(told.Fields)
+	told.Times = rounded(most)
+	return told
+}
+
+// rounded makes a number that grows one that seldom changes, so that a condition with it isn't written each time.
+func rounded(n int) int {
+	steps := []int{contestedAfter, 10, 30, 100, 300, 1000}
+	for i, step := range steps {
+		if n < step {
+			return steps[max(i-1, 0)]
+		}
+	}
+	return steps[len(steps)-1]
+}
+
+// String names the child, its fields and who changes them, and says what to do about it.
+func (c Contest) String() string {
+	if len(c.Fields) == 0 {
+		return fmt.Sprintf("%s: it keeps being deleted by another writer; it was created again at least %d times, and is created ever more "+
+			"rarely, up to %s apart. Stop the other writer, such as another version of this program that prunes it", c.Key, c.Times, maxContestBackoff)
+	}
+	by := "an unknown writer, as no field manager claims the change"
+	if len(c.By) > 0 {
+		by = strings.Join(shownFew(c.By), ", ")
+	}
+	text := fmt.Sprintf("%s: %s keeps being changed by %s; it was put back at least %d times, and is put back ever more rarely, up to %s apart",
+		c.Key, strings.Join(shownFew(c.Fields), ", "), by, c.Times, maxContestBackoff)
+	if c.self {
+		return text + ". That is this controller's own name: stop the other instance or version of this program"
+	}
+	var ignorable []string
+	for _, field := range c.Fields {
+		if path, err := paths.Parse(field); err == nil && mayIgnore(path) == nil {
+			ignorable = append(ignorable, fmt.Sprintf("%q", field))
+		}
+	}
+	if len(ignorable) == 0 {
+		return text + ". Stop one of the two writers"
+	}
+	return text + ". Stop one of the two writers, or leave the fields to the other by builder.Ignore(" + strings.Join(shownFew(ignorable), ", ") + ")"
+}
+
+// shownFew returns the first few of some names, and how many more there are.
+func shownFew(names []string) []string {
+	const shown = 4
+	if len(names) <= shown {
+		return names
+	}
+	return append(slices.Clone(names[:shown]), fmt.Sprintf("and %d more", len(names)-shown))
+}
+
+// contestMessage says which children are contested.
+func (r Result) contestMessage() string { return listed("", r.Contested, Contest.String) }
+
+// setContested sets or removes the condition Contested.
+func (r Result) setContested(conditions *[]Condition, generation int64, now time.Time) {
+	if len(r.Contested) == 0 {
+		meta.RemoveStatusCondition(conditions, ConditionContested)
+		return
+	}
+	meta.SetStatusCondition(conditions, Condition{
+		Type: ConditionContested, Status: metav1.ConditionTrue, Reason: events.ReasonContested, Message: r.contestMessage(),
+		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
+	})
+}
+
+// tellContests emits one event when contests begin, and one when some are over.
+func (e *Engine) tellContests(owner client.Object, news contestNews) {
+	if len(news.begun) > 0 {
+		e.emit(owner, events.Event{
+			Type: corev1.EventTypeWarning, Reason: events.ReasonContested, Action: events.ActionApply,
+			Note: listed("", news.begun, Contest.String),
+		})
+	}
+	if len(news.ended) > 0 {
+		e.emit(owner, events.Event{
+			Type: corev1.EventTypeNormal, Reason: events.ReasonSettled, Action: events.ActionApply,
+			Note: listed("no longer changed by others: ", news.ended, func(c Contest) string { return c.Key.String() }),
+		})
+	}
+}
+
+// withContests returns an owner whose conditions, which its plan sets, also tell of contests. It changes neither argument.
+func withContests[T client.Object](owner, after T, res Result, err error, now time.Time) T {
+	conditioned, ok := any(after).(Conditioned)
+	if !ok || len(res.Contested) == 0 && meta.FindStatusCondition(*conditioned.Conditions(), ConditionContested) == nil {
+		return after
+	}
+	after = withOwnConditions(after)
+	conditions := any(after).(Conditioned).Conditions()
+	res.setContested(conditions, owner.GetGeneration(), now)
+	if len(res.Contested) == 0 || err != nil && !isConflict(err) {
+		return after
+	}
+	before := any(owner).(Conditioned).Conditions()
+	for _, c := range []Condition{{Type: ConditionReady, Status: metav1.ConditionFalse}, {Type: ConditionStalled, Status: metav1.ConditionTrue}} {
+		c.Reason, c.Message, c.ObservedGeneration = events.ReasonContested, res.contestMessage(), owner.GetGeneration()
+		meta.SetStatusCondition(conditions, c)
+		set := meta.FindStatusCondition(*conditions, c.Type)
+		set.LastTransitionTime = metav1.NewTime(now)
+		if was := meta.FindStatusCondition(*before, c.Type); was != nil && was.Status == c.Status { // so since then
+			set.LastTransitionTime = was.LastTransitionTime
+		}
+	}
+	return after
+}

@@ -1,0 +1,100 @@
+package builder
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/events"
+)
+
+var contestedResult = Result{Contested: []Contest{{Key: keyOf("web"), Fields: []string{"spec.replicas"}, By: []string{"hpa (Update of scale)"}, Times: 3}}}
+
+// statuses renders conditions: type, status, reason.
+func statuses(conditions []Condition) map[string]string {
+	told := map[string]string{}
+	for _, c := range conditions {
+		told[c.Type] = string(c.Status) + " " + c.Reason
+	}
+	return told
+}
+
+func TestContestedCondition(t *testing.T) {
+	var conditions []Condition
+	contestedResult.SetConditions(&conditions, 2, nil, time.Unix(1000, 0))
+	assert.Equal(t, map[string]string{
+		"Ready": "False Contested", "Progressing": "False Contested", "Stalled": "True Contested", "Contested": "True Contested",
+	}, statuses(conditions))
+	c := meta.FindStatusCondition(conditions, ConditionContested)
+	assert.Equal(t, contestedResult.Contested[0].String(), c.Message)
+	assert.EqualValues(t, 2, c.ObservedGeneration)
+
+	contestedResult.SetConditions(&conditions, 2, of(full), time.Unix(2000, 0))
+	assert.Equal(t, "False ApplyFailed", statuses(conditions)["Ready"], "a failure is told first")
+	assert.Equal(t, "True Contested", statuses(conditions)["Contested"])
+	assert.Equal(t, time.Unix(1000, 0), meta.FindStatusCondition(conditions, ConditionContested).LastTransitionTime.Time)
+
+	Result{}.SetConditions(&conditions, 2, nil, time.Unix(3000, 0))
+	assert.Equal(t, map[string]string{"Ready": "True Ready", "Progressing": "False Ready", "Stalled": "False Ready"}, statuses(conditions))
+}
+
+// Plans that set their own conditions say nothing of contests.
+func TestContestsBesideAPlansOwnConditions(t *testing.T) {
+	planned := func(owner *thing) *thing {
+		after := withOwnConditions(owner)
+		meta.SetStatusCondition(&after.conditions, Condition{Type: ConditionReady, Status: metav1.ConditionTrue, Reason: "Fine"})
+		return after
+	}
+	pass := func(owner *thing, res Result, err error, at int64) *thing {
+		now := time.Unix(at, 0)
+		return withContests(owner, reported(owner, planned(owner), err, now), res, err, now)
+	}
+	owner := &thing{}
+	after := pass(owner, Result{}, nil, 1000)
+	assert.Equal(t, map[string]string{"Ready": "True Fine"}, statuses(after.conditions))
+
+	contested := pass(after, contestedResult, nil, 2000)
+	assert.Equal(t, map[string]string{"Ready": "False Contested", "Stalled": "True Contested", "Contested": "True Contested"}, statuses(contested.conditions))
+	assert.Equal(t, map[string]string{"Ready": "True Fine"}, statuses(after.conditions), "its argument stays as it is")
+	settled := pass(contested, contestedResult, nil, 3000)
+	assert.ElementsMatch(t, contested.conditions, settled.conditions, "nothing to write")
+	assert.Equal(t, settled.conditions, pass(settled, contestedResult, nil, 4000).conditions)
+	assert.Equal(t, statuses(settled.conditions), statuses(pass(settled, contestedResult, of(conflict), 4000).conditions))
+
+	failed := pass(settled, contestedResult, of(full), 5000)
+	assert.Equal(t, "False "+events.ReasonApplyFailed, statuses(failed.conditions)["Ready"])
+	assert.Equal(t, "True Contested", statuses(failed.conditions)["Contested"])
+	assert.Equal(t, map[string]string{"Ready": "True Fine"}, statuses(pass(settled, Result{}, nil, 6000).conditions))
+
+	plain := deployment("web")
+	assert.Same(t, plain, withContests(plain, plain, contestedResult, nil, time.Unix(1000, 0)), "no conditions to tell it in")
+}
+
+func TestContestNumbersSeldomChange(t *testing.T) {
+	for n, want := range map[int]int{3: 3, 9: 3, 10: 10, 29: 10, 30: 30, 299: 100, 999: 300, 1000: 1000, 1 << 20: 1000} {
+		assert.Equal(t, want, rounded(n), n)
+	}
+}
+
+func TestContestsAreBounded(t *testing.T) {
+	c := newContests()
+	now := time.Unix(1000, 0)
+	for i := range 100 {
+		field := contendedField{path: string(rune('a'+i/26)) + string(rune('a'+i%26)), by: string(rune('a' + i))}
+		for range contestedAfter {
+			c.corrected(contestKey{owner: "o", child: keyOf("web")}, "d", []contendedField{field}, now)
+		}
+	}
+	news := c.of("o", now)
+	assert.Len(t, news.active, 1)
+	assert.Len(t, news.active[0].Fields, maxContestedFields)
+	assert.Len(t, news.active[0].By, maxContestedFields)
+	assert.Less(t, len(news.active[0].String()), maxSummary/4)
+	assert.Equal(t, maxContestBackoff, news.lookAgain)
+	c.children.Clear()
+	assert.Empty(t, c.of("o", now).active, "what was dropped is forgotten")
+	assert.Zero(t, c.owners.Len())
+}

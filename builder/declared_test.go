@@ -1,0 +1,63 @@
+package builder
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+func TestLiteral(t *testing.T) {
+	for want, obj := range map[string]any{
+		"&corev1.Pod{}":                            &corev1.Pod{},
+		"&appsv1.Deployment{}":                     &appsv1.Deployment{},
+		"&autoscalingv2.HorizontalPodAutoscaler{}": &autoscalingv2.HorizontalPodAutoscaler{},
+		"&v1alpha1.JobFlow{}":                      &v1alpha1.JobFlow{},
+		"&unstructured.Unstructured{}":             &unstructured.Unstructured{},
+	} {
+		assert.Equal(t, want, literal(reflect.TypeOf(obj)))
+	}
+}
+
+// A child counts as declared whatever Go form its kind was declared with.
+func TestKindSets(t *testing.T) {
+	untyped := &unstructured.Unstructured{}
+	untyped.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"})
+	metadata := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}}
+	typed := &appsv1.Deployment{}
+	for _, declared := range []client.Object{typed, untyped, metadata} {
+		var s kindSet
+		s.add(declared)
+		assert.True(t, s.has(typed))
+		assert.True(t, s.has(untyped))
+		assert.True(t, s.has(metadata))
+		assert.False(t, s.has(&appsv1.StatefulSet{}))
+	}
+	var none kindSet
+	none.add(nil)
+	assert.False(t, none.has(typed))
+}
+
+// A plan that is right costs no allocation to check, however many children it has.
+func TestCheckPlanAllocatesNothing(t *testing.T) {
+	d := NewOperator[*appsv1.Deployment](nil, "test").Owns(&appsv1.Deployment{}).declarations()
+	owner := deployment("owner")
+	var plan Plan[*appsv1.Deployment]
+	for range 100 {
+		plan.Children = append(plan.Children, Want(deployment("child")))
+	}
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		if err := checkPlan(d, owner, plan); err != nil {
+			t.Fatal(err)
+		}
+	}))
+}

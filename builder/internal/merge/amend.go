@@ -1,0 +1,300 @@
+package merge
+
+import (
+	"reflect"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
+)
+
+// Amended is a merged object that is being made acceptable to the API server.
+type Amended struct {
+	Object map[string]any
+	// Removed are what isn't desired and was in the way; Released are fields that the API server lets no one remove.
+	Removed  []fieldpath.Path
+	Released *fieldpath.Set
+
+	from  Objects
+	tried map[string]int
+}
+
+// Amend starts from what a merge made.
+func Amend(from Objects, merged Result) *Amended {
+	return &Amended{Object: merged.Object, Released: merged.Released, from: from, tried: map[string]int{}}
+}
+
+// Direct changes the object at fields that the API server found fault with, if they aren't desired: they go, with the whole
+// of what isn't desired around them. One that was there, isn't desired, and can't be removed comes back, as no one's. It
+// reports whether there was one.
+func (a *Amended) Direct(faults []string) bool {
+	done := false
+	for _, fault := range slices.Backward(faults) { // so that the places in lists stay what they are
+		done = a.direct(stepsOf(fault)) || done
+	}
+	return done
+}
+
+func (a *Amended) direct(steps []step) bool {
+	spots := a.spots(steps)
+	last := spots[len(spots)-1]
+	if len(spots) == len(steps)+1 && last.object == nil && last.desired == nil && last.live != nil && last.fresh == nil {
+		return a.keep(steps, last)
+	}
+	for i, s := range spots[1:] {
+		if s.desired == nil && s.object != nil {
+			return a.remove(steps[:i+1], s)
+		}
+	}
+	return false
+}
+
+// Widen removes what isn't desired around a desired field that the API server found fault with: the alternatives to it that
+// the message names and the list elements that have its value, then all in the smallest struct, list element or list around
+// it, with each call in a wider one. A desired field is never touched. It reports whether there was something left to remove.
+func (a *Amended) Widen(field, message string) bool {
+	steps, key := stepsOf(field), shape(field)
+	spots := a.spots(steps)
+	for ; ; a.tried[key]++ {
+		try := a.tried[key]
+		i := len(spots) - 1 - try/2
+		if i < 1 {
+			return false
+		}
+		s, all := spots[i], try%2 == 1
+		if s.desired == nil || s.object == nil {
+			continue
+		}
+		before := len(a.Removed)
+		named := func(name string) bool { return all || mentions(message, name) }
+		a.Object = rewrite(a.Object, steps[:i], func(any) any {
+			if isList(s.object) && !all && i < len(steps) {
+				return a.withoutTwins(s, steps[i+1:], valueOf(spots, steps))
+			}
+			return a.strip(s, named, all)
+		}).(map[string]any)
+		if len(a.Removed) > before {
+			return true // another fault of this shape may have as little in its way
+		}
+	}
+}
+
+// valueOf returns the value at a field, nil if the object hasn't got it.
+func valueOf(spots []spot, steps []step) any {
+	if len(spots) <= len(steps) {
+		return nil
+	}
+	return spots[len(steps)].object
+}
+
+// withoutTwins returns a list without the elements that aren't desired and have a value in the same place as one that is.
+func (a *Amended) withoutTwins(s spot, place []step, value any) any {
+	keys := keysOf(s.owned)
+	if keys == nil || value == nil {
+		return s.object
+	}
+	var out []any
+	for i, element := range list(s.object) {
+		n := s.elementOf(element, keys, i)
+		if n.desired == nil && !n.isKept() && len(n.ignored) == 0 && has(element, place, value) {
+			a.Removed = append(a.Removed, n.at)
+			continue
+		}
+		out = append(out, element)
+	}
+	return out
+}
+
+// has reports whether a value is at a place, in any element of the lists on the way.
+func has(in any, place []step, value any) bool {
+	if len(place) == 0 {
+		return reflect.DeepEqual(in, value)
+	}
+	if elements, ok := in.([]any); ok {
+		return slices.ContainsFunc(elements, func(element any) bool { return has(element, place[1:], value) })
+	}
+	return has(field(in, place[0].name), place[1:], value)
+}
+
+// spot is a place on the way to a field.
+type spot struct {
+	at                           fieldpath.Path
+	object, desired, live, fresh any
+	owned, fixed                 *fieldpath.Set
+	isFixed                      bool
+	ignored                      []paths.Path
+}
+
+func (s spot) isKept() bool {
+	return s.isFixed || !s.fixed.Empty() || slices.ContainsFunc(s.ignored, func(p paths.Path) bool { return len(p) == 0 })
+}
+
+// spots are the places from the object itself to the field, as far as the object, or the live one, has them.
+func (a *Amended) spots(steps []step) []spot {
+	o := a.from
+	here := spot{
+		object: any(a.Object), desired: any(o.Desired), live: any(o.Live), fresh: asAny(o.Fresh),
+		owned: o.Ours.Union(o.Others), fixed: o.Fixed, ignored: o.Ignored,
+	}
+	all := []spot{here}
+	for _, s := range steps {
+		next, ok := here.next(s)
+		if !ok {
+			break
+		}
+		here = next
+		all = append(all, here)
+	}
+	return all
+}
+
+func (s spot) next(to step) (spot, bool) {
+	elements, isList := s.object.([]any)
+	if !isList {
+		n := s.named(to.name)
+		return n, n.object != nil || n.live != nil
+	}
+	if to.index < 0 || to.index >= len(elements) {
+		return spot{}, false
+	}
+	return s.elementOf(elements[to.index], keysOf(s.owned), to.index), true
+}
+
+func (s spot) named(name string) spot {
+	element := fieldpath.PathElement{FieldName: &name}
+	n := s.in(element)
+	n.object, n.desired, n.live, n.fresh = field(s.object, name), field(s.desired, name), field(s.live, name), field(s.fresh, name)
+	for _, p := range s.ignored {
+		if len(p) > 0 && p[0].Name == name {
+			n.ignored = append(n.ignored, p[1:])
+		}
+	}
+	return n
+}
+
+// elementOf is the place of an element of a list. If the list has no keys, it is the one of that index.
+func (s spot) elementOf(element any, keys []string, index int) spot {
+	if keys == nil {
+		n := s.in(fieldpath.PathElement{Index: &index})
+		n.object, n.desired, n.live = element, at(s.desired, index), at(s.live, index)
+		return n
+	}
+	n := s.in(elementOf(element, keys))
+	n.object = element
+	n.desired, n.live = at(s.desired, matching(list(s.desired), element, keys)), at(s.live, matching(list(s.live), element, keys))
+	n.fresh = at(s.fresh, matching(list(s.fresh), element, keys))
+	for _, p := range s.ignored {
+		if len(p) > 0 && p[0].Chooses(element) {
+			n.ignored = append(n.ignored, p[1:])
+		}
+	}
+	return n
+}
+
+func (s spot) in(element fieldpath.PathElement) spot {
+	return spot{
+		at: append(slices.Clone(s.at), element), owned: s.owned.WithPrefix(element),
+		fixed: s.fixed.WithPrefix(element), isFixed: s.fixed.Members.Has(element),
+	}
+}
+
+func at(l any, i int) any {
+	if in := list(l); i >= 0 && i < len(in) {
+		return in[i]
+	}
+	return nil
+}
+
+// keep puts a field back that the API server doesn't let go.
+func (a *Amended) keep(steps []step, s spot) bool {
+	a.Object = rewrite(a.Object, steps, func(any) any { return copied(s.live) }).(map[string]any)
+	a.Released.Insert(s.at)
+	s.owned.Iterate(func(p fieldpath.Path) { a.Released.Insert(append(slices.Clone(s.at), p.Copy()...)) })
+	return true
+}
+
+// remove takes out a field that isn't desired.
+func (a *Amended) remove(steps []step, s spot) bool {
+	if s.isKept() {
+		return false
+	}
+	a.Removed = append(a.Removed, s.at)
+	a.Object = rewrite(a.Object, steps, func(any) any { return nil }).(map[string]any)
+	return true
+}
+
+// strip returns a value without what isn't desired and is named, deep if everything is.
+func (a *Amended) strip(s spot, named func(string) bool, deep bool) any {
+	switch v := s.object.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, in := range v {
+			n := s.named(name)
+			switch {
+			case n.desired != nil && deep:
+				out[name] = a.strip(n, named, deep)
+			case n.desired != nil || n.isKept() || len(n.ignored) > 0 || !named(name):
+				out[name] = in
+			default:
+				a.Removed = append(a.Removed, n.at)
+			}
+		}
+		return out
+	case []any:
+		keys := keysOf(s.owned)
+		if keys == nil || !deep {
+			return v
+		}
+		out := make([]any, 0, len(v))
+		for i, element := range v {
+			n := s.elementOf(element, keys, i)
+			switch {
+			case n.desired != nil:
+				out = append(out, a.strip(n, named, deep))
+			case n.isKept() || len(n.ignored) > 0:
+				out = append(out, element)
+			default:
+				a.Removed = append(a.Removed, n.at)
+			}
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+// rewrite returns a value with another one at a place; with nil the place is gone. What it changes is a copy.
+func rewrite(v any, steps []step, with func(any) any) any {
+	if len(steps) == 0 {
+		return with(v)
+	}
+	s := steps[0]
+	if l, isList := v.([]any); isList {
+		if s.index < 0 || s.index >= len(l) {
+			return v
+		}
+		out := slices.Clone(l)
+		in := rewrite(out[s.index], steps[1:], with)
+		if in == nil {
+			return slices.Delete(out, s.index, s.index+1)
+		}
+		out[s.index] = in
+		return out
+	}
+	out := map[string]any{}
+	for name, in := range fields(v) {
+		out[name] = in
+	}
+	if in := rewrite(out[s.name], steps[1:], with); in != nil {
+		out[s.name] = in
+	} else {
+		delete(out, s.name)
+	}
+	return out
+}
+
+func fields(v any) map[string]any {
+	f, _ := v.(map[string]any)
+	return f
+}

@@ -1,0 +1,148 @@
+package merge
+
+import (
+	"reflect"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
+)
+
+// listKeys returns the names of the fields that tell a list's elements apart, none if it is a set of scalars, and nil if
+// there is no list with keys at the place.
+func (n node) listKeys() []string {
+	if !isList(n.live) || n.desired != nil && !isList(n.desired) {
+		return nil
+	}
+	return keysOf(n.ours, n.others)
+}
+
+func isList(v any) bool {
+	_, ok := v.([]any)
+	return ok
+}
+
+// keysOf returns the names of the keys in what is owned below a list.
+func keysOf(sets ...*fieldpath.Set) (keys []string) {
+	see := func(element fieldpath.PathElement) {
+		switch {
+		case keys != nil:
+		case element.Value != nil:
+			keys = []string{}
+		case element.Key != nil:
+			for _, f := range *element.Key {
+				keys = append(keys, f.Name)
+			}
+		}
+	}
+	for _, set := range sets {
+		set.Members.Iterate(see)
+		set.Children.Iterate(see)
+	}
+	return keys
+}
+
+// list merges lists by their keys: the live elements in their order, then the desired ones that are new.
+func (m *merger) list(n node, keys []string) any {
+	live, _ := n.live.([]any)
+	desired, _ := n.desired.([]any)
+	out := make([]any, 0, len(live)+len(desired))
+	taken := make([]bool, len(desired))
+	for _, element := range live {
+		c := n.child(elementOf(element, keys))
+		c.live = element
+		if i := matching(desired, element, keys); i >= 0 && !taken[i] {
+			c.desired, taken[i] = desired[i], true
+		}
+		if fresh, ok := n.fresh.([]any); ok {
+			if i := matching(fresh, element, keys); i >= 0 {
+				c.fresh = fresh[i]
+			}
+		}
+		c.ignored = n.inElement(element)
+		if v := m.element(c); v != nil {
+			out = append(out, v)
+		}
+	}
+	for i, element := range desired {
+		if !taken[i] {
+			c := n.child(elementOf(element, keys))
+			c.desired = element
+			m.differs(c)
+			out = append(out, copied(element))
+		}
+	}
+	if len(out) == 0 && n.desired == nil {
+		return nil
+	}
+	return out
+}
+
+// element returns what becomes of an element of a list with keys. One that is no one's stays.
+func (m *merger) element(n node) any {
+	switch {
+	case n.isIgnored(): // the desired one may lack a key that the path names, and be desired for that
+		return n.live
+	case n.desired != nil:
+		if _, isMap := n.live.(map[string]any); isMap {
+			return m.maps(n)
+		}
+		return n.live
+	case n.ownedByUs() && !n.ownedByOthers() && len(n.ignored) == 0 && !m.Drift:
+		m.Differences = append(m.Differences, Difference{Path: n.at})
+		return nil
+	default:
+		return n.live
+	}
+}
+
+// inElement returns the ignored paths that lead into an element.
+func (n node) inElement(element any) []paths.Path {
+	var in []paths.Path
+	for _, p := range n.ignored {
+		if p[0].Chooses(element) {
+			in = append(in, p[1:])
+		}
+	}
+	return in
+}
+
+// matching returns the place of the element with the keys of another. A key that one of both lacks has its default there,
+// which is known of a port's protocol only.
+func matching(in []any, element any, keys []string) int {
+	if len(keys) == 0 {
+		return slices.IndexFunc(in, func(other any) bool { return reflect.DeepEqual(other, element) })
+	}
+	return slices.IndexFunc(in, func(other any) bool {
+		for _, key := range keys {
+			if !reflect.DeepEqual(keyOf(other, key), keyOf(element, key)) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func keyOf(element any, key string) any {
+	v := field(element, key)
+	if v == nil && key == "protocol" {
+		return "TCP"
+	}
+	return v
+}
+
+// elementOf returns the step of a field path that leads to an element.
+func elementOf(element any, keys []string) fieldpath.PathElement {
+	if len(keys) == 0 {
+		v := value.NewValueInterface(element)
+		return fieldpath.PathElement{Value: &v}
+	}
+	list := value.FieldList{}
+	for _, key := range keys {
+		list = append(list, value.Field{Name: key, Value: value.NewValueInterface(keyOf(element, key))})
+	}
+	list.Sort()
+	return fieldpath.PathElement{Key: &list}
+}

@@ -1,0 +1,270 @@
+package merge
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
+)
+
+// Objects are what a merge starts from.
+type Objects struct {
+	Live, Desired map[string]any
+	// Fresh is what the API server would make of Desired if there were no live object. Nil: it isn't known. If it is known,
+	// unmanaged fields follow it.
+	Fresh map[string]any
+	// Release says that fields of ours that Desired lacks stay, as no one's, if they are no different in Fresh.
+	Release bool
+	// Ours are the fields that the builder owns, Others those of all other managers. Fixed are those of them that were
+	// written through a subresource, such as an autoscaler's replicas, and what is left alone even if no one owns it: what is
+	// fixed is never removed.
+	Ours, Others, Fixed *fieldpath.Set
+	// Drift says that nothing else is desired than before: then no field of ours goes.
+	Drift bool
+	// Ignored fields stay as they are.
+	Ignored []paths.Path
+	// Unique reports whether a field, or a value of Fresh, is one that each object has alone, such as a cluster IP.
+	Unique func(at fieldpath.Path, fresh any) bool
+	// Plain reports whether an unmanaged value is known to be what it would be in a new object.
+	Plain func(name string, value any, desiredBeside map[string]any) bool
+}
+
+// Result is what a merge found out.
+type Result struct {
+	// Object is Desired over Live.
+	Object map[string]any
+	// Released are fields of ours that stay, and are nobody's from now on.
+	Released *fieldpath.Set
+	// MayDerive says that unmanaged values may follow from what has changed: a field came or went beside one that isn't
+	// plain, one of several alternatives was chosen, or a value isn't what would follow from the field beside it.
+	MayDerive bool
+	// Stale says that unmanaged fields were left out since a fresh object hasn't got them so.
+	Stale bool
+	// Differences are the fields in which Live isn't as desired.
+	Differences []Difference
+}
+
+// Difference is a field in which a live object isn't as desired.
+type Difference struct {
+	Path fieldpath.Path
+	// Theirs says that the value is another manager's.
+	Theirs bool
+}
+
+// Run merges.
+func Run(o Objects) Result {
+	m := &merger{Objects: o}
+	m.Released = fieldpath.NewSet()
+	root := node{live: any(o.Live), desired: any(o.Desired), fresh: asAny(o.Fresh), ours: o.Ours, others: o.Others, ignored: o.Ignored}
+	m.Object, _ = m.maps(root).(map[string]any)
+	m.MayDerive = m.chosen || m.reshaped && m.special
+	return m.Result
+}
+
+func asAny(m map[string]any) any {
+	if m == nil {
+		return nil
+	}
+	return m
+}
+
+type merger struct {
+	Objects
+	Result
+	reshaped bool // a field came or went
+	special  bool // there is an unmanaged value that isn't plain
+	chosen   bool // one of several alternatives was chosen
+}
+
+// node is a place in the objects. A value that is absent is nil. The sets are what is owned below the place.
+type node struct {
+	at                   fieldpath.Path
+	live, desired, fresh any
+	ours, others         *fieldpath.Set
+	isOurs, isOthers     bool // the field itself is owned
+	ignored              []paths.Path
+	metadata             bool
+}
+
+func (n node) ownedByUs() bool     { return n.isOurs || !n.ours.Empty() }
+func (n node) ownedByOthers() bool { return n.isOthers || !n.others.Empty() }
+
+// isIgnored reports whether a path to ignore ends here.
+func (n node) isIgnored() bool {
+	return slices.ContainsFunc(n.ignored, func(p paths.Path) bool { return len(p) == 0 })
+}
+
+// isAtomic reports whether a map or a list is one value: it is owned, and nothing in it is.
+func (n node) isAtomic() bool {
+	return (n.isOurs || n.isOthers) && n.ours.Empty() && n.others.Empty()
+}
+
+func (n node) child(element fieldpath.PathElement) node {
+	c := node{
+		at:   append(slices.Clone(n.at), element),
+		ours: n.ours.WithPrefix(element), others: n.others.WithPrefix(element),
+		isOurs: n.ours.Members.Has(element), isOthers: n.others.Members.Has(element),
+		metadata: n.metadata,
+	}
+	if name := element.FieldName; name != nil {
+		c.live, c.desired, c.fresh = field(n.live, *name), field(n.desired, *name), field(n.fresh, *name)
+		c.metadata = n.metadata || len(n.at) == 0 && *name == "metadata"
+	}
+	return c
+}
+
+func field(of any, name string) any {
+	fields, _ := of.(map[string]any)
+	return fields[name]
+}
+
+// value returns what becomes of a value, nil if it goes.
+func (m *merger) value(n node) any {
+	switch {
+	case n.isIgnored():
+		return n.live
+	case n.live == nil && n.desired == nil:
+		return nil
+	case n.live == nil:
+		m.differs(n)
+		return copied(n.desired)
+	case n.desired == nil:
+		return m.leftover(n)
+	}
+	_, liveIsMap := n.live.(map[string]any)
+	_, desiredIsMap := n.desired.(map[string]any)
+	if liveIsMap && desiredIsMap && !n.isAtomic() {
+		return m.maps(n)
+	}
+	if keys := n.listKeys(); keys != nil {
+		return m.list(n, keys)
+	}
+	if !reflect.DeepEqual(n.live, n.desired) {
+		m.differs(n)
+	}
+	return copied(n.desired)
+}
+
+func (m *merger) differs(n node) {
+	m.Differences = append(m.Differences, Difference{n.at, n.live != nil && !n.ownedByUs() && n.ownedByOthers()})
+}
+
+// leftover returns what stays of a value that isn't desired: what others own, what no one owns and a fresh object has
+// as well, and what is ours only since the API server chose it at the creation.
+func (m *merger) leftover(n node) any {
+	_, isMap := n.live.(map[string]any)
+	descend := isMap && !n.isAtomic()
+	switch {
+	case n.ownedByOthers():
+		if descend && !n.ours.Empty() {
+			return m.maps(n)
+		}
+		return n.live
+	case n.ownedByUs():
+		if m.Drift {
+			return n.live
+		}
+		if m.Release && m.Fresh != nil && !n.metadata && reflect.DeepEqual(n.live, n.fresh) {
+			m.release(n)
+			return n.live
+		}
+		if descend && !n.ours.Empty() {
+			return m.maps(n)
+		}
+		if len(n.ignored) > 0 {
+			return n.live
+		}
+		m.reshaped = m.reshaped || !n.metadata
+		m.Differences = append(m.Differences, Difference{Path: n.at})
+		return nil
+	}
+	return m.unowned(n, descend)
+}
+
+// unowned returns what stays of a value that is no one's.
+func (m *merger) unowned(n node, isMap bool) any {
+	if n.metadata || m.Fixed.Has(n.at) {
+		return n.live
+	}
+	_, freshIsMap := n.fresh.(map[string]any)
+	switch {
+	case m.Fresh == nil, reflect.DeepEqual(n.live, n.fresh), m.Unique(n.at, n.fresh):
+		return n.live
+	case isMap && (freshIsMap || len(n.ignored) > 0):
+		return m.maps(n)
+	case len(n.ignored) > 0:
+		return n.live
+	}
+	m.Stale = true
+	return nil
+}
+
+func (m *merger) release(n node) {
+	m.Released.Insert(n.at)
+	n.ours.Iterate(func(p fieldpath.Path) { m.Released.Insert(append(slices.Clone(n.at), p.Copy()...)) })
+}
+
+// maps merges maps by their keys. One that is emptied goes.
+func (m *merger) maps(n node) any {
+	live, _ := n.live.(map[string]any)
+	desired, _ := n.desired.(map[string]any)
+	names := map[string]bool{}
+	for name := range live {
+		names[name] = true
+	}
+	for name := range desired {
+		names[name] = true
+	}
+	out := make(map[string]any, len(names))
+	chosen, alternatives := false, false
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		c := n.child(fieldpath.PathElement{FieldName: &name})
+		for _, p := range n.ignored {
+			if p[0].Name == name {
+				c.ignored = append(c.ignored, p[1:])
+			}
+		}
+		if !c.metadata && len(n.at) > 0 {
+			came, another := c.isNew(), c.isAnotherText()
+			m.reshaped, chosen = m.reshaped || came, chosen || came || another
+			if c.isUnmanaged() {
+				in, isMap := c.live.(map[string]any)
+				plain := m.plain(name, c.live, desired)
+				alternatives = alternatives || isMap && len(in) > 0 && !plain
+				m.special = m.special || !plain
+				m.chosen = m.chosen || !plain && m.plain(name, c.live, live)
+			}
+		}
+		if v := m.value(c); v != nil {
+			out[name] = v
+		}
+	}
+	m.chosen = m.chosen || chosen && alternatives
+	if len(out) == 0 && len(live) > 0 && n.desired == nil {
+		return nil
+	}
+	return out
+}
+
+func (m *merger) plain(name string, value any, beside map[string]any) bool {
+	return m.Plain != nil && m.Plain(name, value, beside)
+}
+
+// isNew reports whether a field is desired that the builder didn't apply before.
+func (n node) isNew() bool { return n.desired != nil && !n.ownedByUs() }
+
+// isAnotherText reports whether a field is to get another text: what chooses among alternatives is one.
+func (n node) isAnotherText() bool {
+	text, isText := n.desired.(string)
+	return isText && n.live != nil && n.live != text
+}
+
+func (n node) isUnmanaged() bool {
+	return n.live != nil && n.desired == nil && !n.ownedByUs() && !n.ownedByOthers()
+}
+
+func copied(v any) any { return runtime.DeepCopyJSONValue(v) }

@@ -1,0 +1,238 @@
+package merge
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/yaml"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
+)
+
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	fields := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(text), &fields))
+	return fields
+}
+
+func set(t *testing.T, text string) *fieldpath.Set {
+	t.Helper()
+	s := fieldpath.NewSet()
+	if text != "" {
+		require.NoError(t, s.FromJSON(strings.NewReader(text)))
+	}
+	return s
+}
+
+// objectsOf makes what a merge starts from of texts.
+func objectsOf(t *testing.T, live, desired, fresh, ours, others string) Objects {
+	return Objects{
+		Live: parse(t, live), Desired: parse(t, desired), Fresh: parse(t, fresh), Ours: set(t, ours), Others: set(t, others),
+		Release: true,
+		Fixed:   fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")),
+		Unique:  func(at fieldpath.Path, _ any) bool { return strings.HasSuffix(at.String(), "clusterIP") },
+		Plain:   func(name string, value any, _ map[string]any) bool { return name == "plain" },
+	}
+}
+
+const (
+	port80 = `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}}}}}`
+	port81 = `{"f:spec":{"f:ports":{"k:{\"port\":81,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}}}}}`
+)
+
+func TestRun(t *testing.T) {
+	cases := map[string]struct {
+		live, desired, fresh, ours, others string
+		want                               string
+		stale                              bool
+		mayDerive                          bool
+		released                           string
+	}{
+		"value":              {live: "{spec: {a: 1, b: 2}}", desired: "{spec: {a: 3}}", ours: `{"f:spec":{"f:a":{}}}`, others: `{"f:spec":{"f:b":{}}}`, want: "{spec: {a: 3, b: 2}}"},
+		"no longer desired":  {live: "{spec: {a: 1, b: 2}}", desired: "{spec: {a: 1}}", ours: `{"f:spec":{"f:a":{},"f:b":{}}}`, want: "{spec: {a: 1}}"},
+		"others' too":        {live: "{spec: {a: 1, b: 2}}", desired: "{spec: {a: 1}}", ours: `{"f:spec":{"f:a":{},"f:b":{}}}`, others: `{"f:spec":{"f:b":{}}}`, want: "{spec: {a: 1, b: 2}}"},
+		"emptied":            {live: "{spec: {a: 1, b: {c: 2}}}", desired: "{spec: {a: 1}}", ours: `{"f:spec":{"f:a":{},"f:b":{".":{},"f:c":{}}}}`, want: "{spec: {a: 1}}"},
+		"atomic list":        {live: "{spec: {a: [1, 2]}}", desired: "{spec: {a: [3]}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: [3]}}"},
+		"atomic map":         {live: "{spec: {a: {x: y}}}", desired: "{spec: {a: {z: y}}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: {z: y}}}"},
+		"set":                {live: "{spec: {a: [x, y]}}", desired: "{spec: {a: [z]}}", ours: `{"f:spec":{"f:a":{"v:\"x\"":{}}}}`, others: `{"f:spec":{"f:a":{"v:\"y\"":{}}}}`, want: "{spec: {a: [y, z]}}"},
+		"element":            {live: "{spec: {ports: [{port: 80, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: q}]}}", ours: port80, want: "{spec: {ports: [{port: 80, name: q, protocol: TCP}]}}"},
+		"another key":        {live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: p}]}}", others: port81, want: "{spec: {ports: [{port: 81, name: p, protocol: TCP}, {port: 80, name: p}]}}"},
+		"element given up":   {live: "{spec: {ports: [{port: 80, name: p, protocol: TCP}, {port: 81, name: q, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 81, name: q}]}}", ours: port80, others: port81, want: "{spec: {ports: [{port: 81, name: q, protocol: TCP}]}}", mayDerive: true},
+		"default stays":      {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, d: 5}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, d: 5}}"},
+		"default goes":       {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2}}", stale: true},
+		"default of another": {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, others: `{"f:spec":{"f:d":{}}}`, want: "{spec: {a: 2, d: 5}}"},
+		"fixed":              {live: "{spec: {a: 1, replicas: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, replicas: 1}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, replicas: 5}}"},
+		"its own":            {live: "{spec: {a: 1, clusterIP: x}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, clusterIP: y}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, clusterIP: x}}"},
+		"chosen at creation": {live: "{spec: {a: 1, class: x}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, class: x}}", ours: `{"f:spec":{"f:a":{},"f:class":{}}}`, want: "{spec: {a: 2, class: x}}", released: ".spec.class"},
+		"came":               {live: "{spec: {a: 1, types: [x]}}", desired: "{spec: {a: 1, b: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 1, b: 2, types: [x]}}", mayDerive: true},
+		"came beside plain":  {live: "{spec: {a: 1, plain: x}}", desired: "{spec: {a: 1, b: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 1, b: 2, plain: x}}"},
+		"another choice":     {live: "{spec: {type: x, x: {y: 1}}}", desired: "{spec: {type: z}}", ours: `{"f:spec":{"f:type":{}}}`, want: "{spec: {type: z, x: {y: 1}}}", mayDerive: true},
+		"a number":           {live: "{spec: {m: 1, x: {z: 1}}}", desired: "{spec: {m: 2}}", ours: `{"f:spec":{"f:m":{}}}`, want: "{spec: {m: 2, x: {z: 1}}}"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := Run(objectsOf(t, c.live, c.desired, c.fresh, c.ours, c.others))
+			assert.Equal(t, parse(t, c.want), r.Object)
+			assert.Equal(t, c.stale, r.Stale)
+			assert.Equal(t, c.mayDerive, r.MayDerive)
+			var released string
+			r.Released.Iterate(func(p fieldpath.Path) { released += p.String() })
+			assert.Equal(t, c.released, released)
+		})
+	}
+}
+
+func TestIgnoredFieldsStay(t *testing.T) {
+	o := objectsOf(t, "{spec: {a: 1, d: 5, in: {x: 1, y: 2}}}", "{spec: {a: 2}}", "{spec: {a: 2, d: 1}}", `{"f:spec":{"f:a":{}}}`, "")
+	for _, text := range []string{"spec.d", "spec.in.x"} {
+		path, err := paths.Parse(text)
+		require.NoError(t, err)
+		o.Ignored = append(o.Ignored, path)
+	}
+	r := Run(o)
+	assert.Equal(t, parse(t, "{spec: {a: 2, d: 5, in: {x: 1}}}"), r.Object)
+	a := Amend(o, r)
+	assert.False(t, a.Widen("spec.a", ""))
+	assert.Equal(t, parse(t, "{spec: {a: 2, d: 5, in: {x: 1}}}"), a.Object)
+}
+
+// A path may choose the live element only, if the desired one lacks a field that the API server has set.
+func TestIgnoredElementStays(t *testing.T) {
+	o := objectsOf(t, "{spec: {ports: [{port: 80, name: p, protocol: TCP}]}}", "{spec: {ports: [{port: 80}]}}", "", port80, "")
+	path, err := paths.Parse("spec.ports[port=80,name=p]")
+	require.NoError(t, err)
+	o.Ignored = []paths.Path{path}
+	r := Run(o)
+	assert.Equal(t, o.Live, r.Object)
+	assert.Empty(t, r.Differences)
+}
+
+// A path that goes into a list by a name names nothing.
+func TestIgnoredNameInListIsNothing(t *testing.T) {
+	o := objectsOf(t, "{spec: {ports: [{port: 80, name: p, protocol: TCP}]}}", "{spec: {ports: [{port: 80, name: q}]}}", "", port80, "")
+	path, err := paths.Parse("spec.ports.name")
+	require.NoError(t, err)
+	o.Ignored = []paths.Path{path}
+	assert.Equal(t, parse(t, "{spec: {ports: [{port: 80, name: q, protocol: TCP}]}}"), Run(o).Object)
+}
+
+func TestDifferencesSayWhose(t *testing.T) {
+	r := Run(objectsOf(t, "{spec: {a: 1, b: 1}}", "{spec: {a: 2, b: 2, c: 2}}", "", `{"f:spec":{"f:a":{}}}`, `{"f:spec":{"f:b":{}}}`))
+	got := map[string]bool{}
+	for _, d := range r.Differences {
+		got[d.Path.String()] = d.Theirs
+	}
+	assert.Equal(t, map[string]bool{".spec.a": false, ".spec.b": true, ".spec.c": false}, got)
+}
+
+func TestAmend(t *testing.T) {
+	const ports = `{"f:spec":{"f:ports":{"k:{\"port\":81}":{"f:name":{}}}}}`
+	const nested = `{"f:spec":{"f:c":{"k:{\"name\":\"theirs\"}":{"f:ports":{"k:{\"port\":1}":{"f:host":{}}}}}}}`
+	const union = `{"f:spec":{"f:kind":{".":{},"f:theirs":{".":{},"f:x":{}},"f:note":{}},"f:replicas":{},"f:far":{}}}`
+	cases := map[string]struct {
+		live, desired, ours, others string
+		faults                      []string
+		message                     string
+		want                        []string // of each step, until there is none
+	}{
+		"what isn't desired": {
+			live: "{spec: {kind: {theirs: {x: 1}}}}", desired: "{spec: {kind: {ours: 1}}}", others: union,
+			faults: []string{"spec.kind.theirs"}, want: []string{"{spec: {kind: {ours: 1}}}"},
+		},
+		"what the message names": {
+			live: "{spec: {kind: {theirs: {x: 1}, note: n}}}", desired: "{spec: {kind: {ours: 1}}}", others: union,
+			faults: []string{"spec.kind.ours"}, message: "not beside `theirs`",
+			want: []string{"{spec: {kind: {ours: 1, note: n}}}", "{spec: {kind: {ours: 1}}}"},
+		},
+		"ever wider, but for replicas": {
+			live: "{spec: {kind: {theirs: {x: 1}, note: n}, replicas: 5, far: 1}}", desired: "{spec: {kind: {ours: 1}}}", others: union,
+			faults: []string{"spec.kind.ours"},
+			want:   []string{"{spec: {kind: {ours: 1}, replicas: 5, far: 1}}", "{spec: {kind: {ours: 1}, replicas: 5}}"},
+		},
+		"an element": {
+			live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: p}]}}", others: port81,
+			faults: []string{"spec.ports[0].name"}, want: []string{"{spec: {ports: [{port: 80, name: p}]}}"},
+		},
+		"an element beside the one at fault": {
+			live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: p}]}}", others: port81,
+			faults: []string{"spec.ports[1].name"}, want: []string{"{spec: {ports: [{port: 80, name: p}]}}"},
+		},
+		"one that can't be removed": {
+			live: "{spec: {a: 1, fixed: 2}}", desired: "{spec: {a: 1}}", ours: `{"f:spec":{"f:a":{},"f:fixed":{}}}`,
+			faults: []string{"spec.fixed"}, want: []string{"{spec: {a: 1, fixed: 2}}"},
+		},
+		"only the elements that are in the way": {
+			live:    "{spec: {ports: [{port: 79, name: a}, {port: 81, name: p}, {port: 82, name: q}, {port: 9090, name: metrics, extra: x}]}}",
+			desired: "{spec: {ports: [{port: 79, name: a}, {port: 83, name: p}, {port: 84, name: q}]}}", others: ports,
+			faults: []string{"spec.ports[4].name", "spec.ports[5].name"},
+			want: []string{
+				"{spec: {ports: [{port: 79, name: a}, {port: 82, name: q}, {port: 9090, name: metrics, extra: x}, {port: 83, name: p}, {port: 84, name: q}]}}",
+				"{spec: {ports: [{port: 79, name: a}, {port: 9090, name: metrics, extra: x}, {port: 83, name: p}, {port: 84, name: q}]}}",
+			},
+		},
+		"in a list within an element": {
+			live:    "{spec: {c: [{name: w, ports: [{port: 80}]}, {name: theirs, ports: [{port: 1, host: 1}, {port: 2, host: 80}]}, {name: far}]}}",
+			desired: "{spec: {c: [{name: w, ports: [{port: 80, host: 80}]}]}}", others: nested,
+			faults: []string{"spec.c[0].ports[0].host"},
+			want: []string{
+				"{spec: {c: [{name: w, ports: [{port: 80, host: 80}]}, {name: far}]}}",
+				"{spec: {c: [{name: w, ports: [{port: 80, host: 80}]}]}}",
+			},
+		},
+		"a key that is a number": {
+			live: `{data: {a: "1", "80": x, "-1": y, theirs: z}}`, desired: `{data: {a: "1"}}`, others: `{"f:data":{".":{},"f:80":{},"f:-1":{},"f:theirs":{}}}`,
+			faults: []string{"data[80]", "data[-1]"}, want: []string{`{data: {a: "1", theirs: z}}`},
+		},
+		"an element that isn't there": {
+			live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 81, protocol: TCP}]}}", ours: port81,
+			faults: []string{"spec.ports[-1].name"},
+		},
+		"nothing of others": {live: "{spec: {a: 1}}", desired: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, faults: []string{"spec.a"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := objectsOf(t, c.live, c.desired, "", c.ours, c.others)
+			a := Amend(o, Run(o))
+			for _, want := range c.want {
+				assert.True(t, a.Direct(c.faults) || a.Widen(c.faults[0], c.message))
+				assert.Equal(t, parse(t, want), a.Object)
+			}
+			if name != "what isn't desired" && name != "a key that is a number" && name != "an element" && name != "one that can't be removed" {
+				assert.False(t, a.Widen(c.faults[0], c.message))
+			}
+		})
+	}
+}
+
+func TestPatch(t *testing.T) {
+	cases := map[string]struct{ before, after, want string }{
+		"nothing": {"{a: 1}", "{a: 1}", `null`},
+		"small":   {"{a: {b: [1, {c: 2}], d: 1}}", "{a: {b: [1, {c: 3}], e: false}}", `[{"op":"replace","path":"/a/b/1/c","value":3},{"op":"remove","path":"/a/d","value":null},{"op":"add","path":"/a/e","value":false}]`},
+		"a list":  {"{a: [1, 2]}", "{a: [2]}", `[{"op":"replace","path":"/a","value":[2]}]`},
+		"names":   {"{a: {}}", `{a: {"b/c~d": 1}}`, `[{"op":"add","path":"/a/b~1c~0d","value":1}]`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := json.Marshal(Patch(parse(t, c.before), parse(t, c.after)))
+			require.NoError(t, err)
+			assert.JSONEq(t, c.want, string(got))
+		})
+	}
+}
+
+func TestStepsOf(t *testing.T) {
+	assert.Equal(t, []step{{"spec", -1}, {"ports", -1}, {"1", 1}, {"name", -1}}, stepsOf("spec.ports[1].name"))
+	assert.Equal(t, []step{{"data", -1}, {"a.b/c", -1}}, stepsOf("data[a.b/c]"))
+	assert.Equal(t, []step{{"data", -1}, {"-1", -1}}, stepsOf("data[-1]"))
+	assert.Equal(t, []string{"spec", "ports", "name"}, NamesOf("spec.ports[1].name"))
+	assert.True(t, mentions("`maxUnavailable` and minAvailable", "maxUnavailable"))
+	assert.False(t, mentions("maxUnavailables", "maxUnavailable"))
+}

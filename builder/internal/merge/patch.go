@@ -1,0 +1,65 @@
+package merge
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Operation is one of a JSON patch (RFC 6902).
+type Operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// Patch returns what makes one object of another, in small steps: what isn't different, and what a client's older Go types
+// don't know, isn't touched. A list of another length is replaced.
+func Patch(before, after map[string]any) []Operation { return patch("", before, after) }
+
+func patch(at string, before, after any) []Operation {
+	if reflect.DeepEqual(before, after) {
+		return nil
+	}
+	was, wasMap := before.(map[string]any)
+	is, isMap := after.(map[string]any)
+	if wasMap && isMap {
+		return patchMap(at, was, is)
+	}
+	wasList, isList := list(before), list(after)
+	if wasList == nil || len(wasList) != len(isList) {
+		return []Operation{{"replace", at, after}}
+	}
+	var all []Operation
+	for i := range wasList {
+		all = append(all, patch(at+"/"+strconv.Itoa(i), wasList[i], isList[i])...)
+	}
+	return all
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+var pointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+func patchMap(at string, before, after map[string]any) []Operation {
+	var all []Operation
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		to := at + "/" + pointer.Replace(name)
+		if now, ok := after[name]; ok {
+			all = append(all, patch(to, before[name], now)...)
+		} else if before[name] != nil {
+			all = append(all, Operation{Op: "remove", Path: to})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if _, ok := before[name]; !ok {
+			all = append(all, Operation{"add", at + "/" + pointer.Replace(name), after[name]})
+		}
+	}
+	return all
+}

@@ -1,0 +1,187 @@
+package subset
+
+import (
+	"cmp"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// Guided is Typed for objects as decoded from JSON, of a kind of which the Go type is known, one of Kubernetes' own. The
+// type says how lists are merged, what is one value, and which fields the API server leaves out when they are zero. Unlike
+// in a Go struct, a zero that is written down counts as set: another value found there is a difference, and only nothing
+// isn't. A field that the type doesn't have, since the server is newer, is compared as Untyped does.
+func Guided(wanted, found any, like reflect.Type) bool {
+	return containsAs(wanted, found, like, merging{})
+}
+
+func containsAs(wanted, found any, t reflect.Type, m merging) bool {
+	isPointer := false
+	for t.Kind() == reflect.Pointer {
+		t, isPointer = t.Elem(), true
+	}
+	switch {
+	case wanted == nil:
+		return true
+	case found == nil && isPointer:
+		return false // a pointer's zero is kept
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if equal := infoOf(t).equal; equal != nil {
+			return equalAs(wanted, found, t, equal)
+		}
+		return bothOr(wanted, found, func(w, f map[string]any) bool { return containsFieldsAs(w, f, t, m) })
+	case reflect.Map:
+		return bothOr(wanted, found, func(w, f map[string]any) bool { return containsMapAs(w, f, t, m) })
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return sameScalar(wanted, found)
+		}
+		return bothOr(wanted, found, func(w, f []any) bool { return containsListAs(w, f, t, m) })
+	case reflect.Interface:
+		return containsUntyped("", wanted, found)
+	default:
+		return sameScalar(wanted, found)
+	}
+}
+
+// bothOr compares two values of one form, of which the second may be missing.
+func bothOr[T any](wanted, found any, contains func(w, f T) bool) bool {
+	w, ok := wanted.(T)
+	f, both := found.(T)
+	return ok && (both || found == nil) && contains(w, f)
+}
+
+func containsFieldsAs(wanted, found map[string]any, t reflect.Type, m merging) bool {
+	known := guideOf(t)
+	for name, w := range wanted {
+		field, ok := known[name]
+		switch {
+		case !ok && !containsUntyped(name, w, found[name]):
+			return false
+		case ok && !field.typeMeta && !containsAs(w, found[name], field.typ, m.inside(field.merging)):
+			return false
+		}
+	}
+	return true
+}
+
+func containsMapAs(wanted, found map[string]any, t reflect.Type, m merging) bool {
+	if m.atomic && len(wanted) != len(found) {
+		return false
+	}
+	for name, w := range wanted {
+		if f, ok := found[name]; !ok || !containsAs(w, f, t.Elem(), m.inside(merging{})) {
+			return false
+		}
+	}
+	return true
+}
+
+func containsListAs(wanted, found []any, t reflect.Type, m merging) bool {
+	contains := func(w, f int) bool { return containsAs(wanted[w], found[f], t.Elem(), m.inside(merging{})) }
+	switch {
+	case len(wanted) == 0:
+		return true
+	case m.key == "":
+		if len(wanted) != len(found) {
+			return false
+		}
+		for i := range wanted {
+			if !contains(i, i) {
+				return false
+			}
+		}
+		return true
+	case len(wanted) > len(found):
+		return false
+	}
+	return pairs(len(wanted), len(found), func(w, f int) bool {
+		return sameKeyAs(wanted[w], found[f], t.Elem(), m.key) && containsAs(wanted[w], found[f], t.Elem(), merging{})
+	})
+}
+
+// sameKeyAs is sameKey for elements as decoded from JSON.
+func sameKeyAs(a, b any, t reflect.Type, key string) bool {
+	x, isMap := a.(map[string]any)
+	y, both := b.(map[string]any)
+	if key == setKey || !isMap || !both {
+		return true // the element is its own key
+	}
+	if !sameScalar(x[key], y[key]) {
+		return false
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	second, ok := secondKeys[t]
+	if !ok {
+		return true
+	}
+	name := strings.ToLower(second.field[:1]) + second.field[1:]
+	v, _ := x[name].(string)
+	w, _ := y[name].(string)
+	return cmp.Or(v, second.otherwise) == cmp.Or(w, second.otherwise)
+}
+
+// sameScalar compares what is neither a map nor a list. A zero is left out by the API server.
+func sameScalar(wanted, found any) bool {
+	if found == nil {
+		return wanted == nil || wanted == "" || wanted == false || sameNumber(wanted, 0)
+	}
+	return sameNumber(wanted, found) || reflect.DeepEqual(wanted, found)
+}
+
+// equalAs compares what is one value to the API server, whatever its JSON.
+func equalAs(wanted, found any, t reflect.Type, equal func(wanted, found reflect.Value) bool) bool {
+	w, okWanted := decodedAs(wanted, t)
+	f, okFound := decodedAs(found, t)
+	return okWanted && okFound && equal(w, f)
+}
+
+func decodedAs(v any, t reflect.Type) (reflect.Value, bool) {
+	into := reflect.New(t)
+	if v == nil {
+		return into.Elem(), true
+	}
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, into.Interface())
+	}
+	return into.Elem(), err == nil
+}
+
+// guidedField is what the walk needs to know of a field that JSON names.
+type guidedField struct {
+	typ      reflect.Type
+	merging  merging
+	typeMeta bool
+}
+
+var guides sync.Map // reflect.Type -> map[string]guidedField
+
+func guideOf(t reflect.Type) map[string]guidedField {
+	if known, ok := guides.Load(t); ok {
+		return known.(map[string]guidedField)
+	}
+	named := map[string]guidedField{}
+	collectFields(t, false, named)
+	known, _ := guides.LoadOrStore(t, named)
+	return known.(map[string]guidedField)
+}
+
+func collectFields(t reflect.Type, typeMeta bool, into map[string]guidedField) {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case !field.IsExported() || name == "-":
+		case field.Anonymous && name == "" && field.Type.Kind() == reflect.Struct:
+			collectFields(field.Type, typeMeta || isTypeMeta(t, field), into)
+		default:
+			into[cmp.Or(name, field.Name)] = guidedField{field.Type, mergingOf(t, field), typeMeta}
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package builder
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/armature-dev/armature/store"
+)
+
+func TestReadinessOf(t *testing.T) {
+	job := func(kind batchv1.JobConditionType) *batchv1.Job {
+		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: kind, Status: corev1.ConditionTrue, Reason: "R", Message: "m"}}}}
+	}
+	for name, c := range map[string]struct {
+		obj  client.Object
+		want Readiness
+	}{
+		"running":   {&batchv1.Job{Status: batchv1.JobStatus{Active: 1}}, Readiness{Message: "is not complete: 0 succeeded, 1 active, 0 failed"}},
+		"complete":  {job(batchv1.JobComplete), Readiness{Ready: true}},
+		"failed":    {job(batchv1.JobFailed), Readiness{Failed: true, Message: "R: m"}},
+		"suspended": {job(batchv1.JobSuspended), Readiness{Message: "is suspended"}},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, ReadinessOf(c.obj)) })
+	}
+}
+
+// A claim that nothing uses isn't waited for, once it is clear that no one looks for its volume.
+func TestUnusedClaim(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	e := engineWith(interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+		obj.SetCreationTimestamp(metav1.NewTime(now))
+		obj.(*corev1.PersistentVolumeClaim).Status.Phase = corev1.ClaimPending
+		return c.Create(ctx, obj, opts...)
+	}})
+	e.now = func() time.Time { return now }
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: ptr.To("slow")}}
+	pass := func() Result {
+		res, err := e.For(owner()).AwaitReady().PersistentVolumeClaim(claim).Reconcile(t.Context())
+		require.NoError(t, err)
+		return res
+	}
+	res := pass()
+	require.Len(t, res.NotReady, 1)
+	assert.Equal(t, "PersistentVolumeClaim default/data: is not bound", res.NotReady[0].String())
+	assert.Equal(t, claimShows, res.RequeueAfter)
+	now = now.Add(claimShows - time.Second)
+	res = pass()
+	assert.Len(t, res.NotReady, 1)
+	assert.Equal(t, time.Second, res.RequeueAfter)
+	now = now.Add(time.Second)
+	res = pass()
+	assert.Empty(t, res.NotReady)
+	assert.Zero(t, res.RequeueAfter)
+
+	found := &corev1.PersistentVolumeClaim{}
+	require.NoError(t, e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "data"}, found))
+	found.Annotations["volume.kubernetes.io/selected-node"] = "node" // a pod
+	require.NoError(t, e.client.Update(t.Context(), found))
+	assert.Len(t, pass().NotReady, 1)
+}
+
+// A child that fails by what others say halts the roll-out, and is named.
+func TestReadyWhenHaltsARollOut(t *testing.T) {
+	w := newTown(t)
+	sick, pod := "", "-0"
+	w.change = func(b *Builder) {
+		for i := range b.wants {
+			b.wants[i].readyWhen = func(child client.Object) Readiness {
+				if child.GetName() != sick {
+					return ReadinessOf(child)
+				}
+				return Readiness{Failed: true, Message: "pod " + child.GetName() + pod + ": CrashLoopBackOff"}
+			}
+		}
+	}
+	w.install()
+	w.images["controller"], w.images["broker"] = "v2", "v2"
+	sick = "controller"
+	res := w.pass()
+	require.NotNil(t, res.Halted)
+	assert.Equal(t, "phase controller: Deployment.apps default/controller: pod controller-0: CrashLoopBackOff", res.Halted.String())
+	assert.Equal(t, []store.Key{keyOf("broker")}, res.Held)
+	assert.Equal(t, []string{"RolloutCompleted", "RolloutStarted", "RolloutHalted"}, w.told)
+	pod = "-1"
+	assert.Contains(t, w.pass().Halted.String(), "controller-1")
+	assert.Len(t, w.told, 3, "that it has halted is told once, whatever else is wrong with the child")
+
+	w.settle("controller")
+	assert.Equal(t, "v2 v1 v1", w.running(), "what the child says of itself isn't enough")
+	w.pass()
+	sick = ""
+	w.pass()
+	assert.Equal(t, "v2 v2 v1", w.running())
+}

@@ -1,0 +1,237 @@
+package builder
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/merge"
+)
+
+// A server-side apply changes what it names. What others own, or no one, stays, and what the API server derived from a
+// field that has changed stays too. So an apply can be refused for what is left, or leave what a new object wouldn't have:
+// the rollingUpdate of a strategy that is Recreate now, the policyTypes of a NetworkPolicy that had no egress rules, the
+// port that someone made of ours. Then one JSON patch goes before the apply. It makes the change and removes what is in the
+// way, in one step that the API server accepts or refuses as a whole. It says which version of the object it is for. For another
+// desired state it takes the digest away: after a crash the apply is still to be made, whatever is desired then.
+
+// maxRefits bounds the patches that are tried in one pass. Each one is refused by the API server without a trace.
+const maxRefits = 12
+
+// refit is a change of an object beyond what an apply can say.
+type refit struct {
+	objects merge.Objects
+	merged  merge.Result
+	amended *merge.Amended
+	trial   trial
+}
+
+// newRefit compares what is desired with what was found, and with a new object if one is given. With release, what the API
+// server chose at the creation stays, since it could not be removed.
+func (w *write) newRefit(p *pass, fresh client.Object, release bool) (*refit, error) {
+	live, err := storedFields(w.found)
+	if err != nil {
+		return nil, err
+	}
+	o := merge.Objects{
+		Live: live, Desired: w.withoutDigest(), Ignored: w.desired.ignored,
+		Ours: fieldpath.NewSet(), Others: fieldpath.NewSet(), Drift: !w.wantsOther() && !w.adopts, Release: release,
+		// How many replicas there are is an autoscaler's or a person's affair, even if no one owns it.
+		Fixed: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")),
+		Plain: isPlain,
+	}
+	for _, entry := range w.found.GetManagedFields() {
+		set, err := fieldsOf(entry)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case entry.Subresource != "":
+			o.Others, o.Fixed = o.Others.Union(set), o.Fixed.Union(set)
+		case entry.Manager == p.engine.name || p.engine.takesOver(entry, w.desired):
+			o.Ours = o.Ours.Union(set)
+		default:
+			o.Others = o.Others.Union(set)
+		}
+	}
+	if fresh != nil {
+		if o.Fresh, err = storedFields(fresh); err != nil {
+			return nil, err
+		}
+		o.Unique = uniqueOf(w.desired.key, fresh)
+	}
+	r := &refit{objects: o, merged: merge.Run(o)}
+	r.amended = merge.Amend(o, r.merged)
+	return r, nil
+}
+
+// withoutDigest returns what is desired as it is compared with what was found: without what only an apply says.
+func (w *write) withoutDigest() map[string]any {
+	fields := runtime.DeepCopyJSON(w.desired.fields)
+	delete(fields, "apiVersion")
+	delete(fields, "kind")
+	meta, _ := fields["metadata"].(map[string]any)
+	delete(meta, "uid")
+	delete(meta, "resourceVersion")
+	if annotations, ok := meta["annotations"].(map[string]any); ok {
+		if old, ok := w.found.GetAnnotations()[AnnotationDigest]; ok {
+			annotations[AnnotationDigest] = old
+		} else {
+			delete(annotations, AnnotationDigest)
+		}
+		if len(annotations) == 0 {
+			delete(meta, "annotations")
+		}
+	}
+	return fields
+}
+
+// refresh makes values that the API server derived follow what they were derived from, before a change is applied. It
+// costs a dry run, and is done only if a field came or went, or one of several alternatives was chosen, in an object that
+// has values of no manager.
+//
+// In a dry run it returns what the API server made of it: that leaves no trace that an apply could build on.
+func (w *write) refresh(ctx context.Context, p *pass) (client.Object, error) {
+	if !w.wantsOther() || w.adopts || !p.engine.hasApplied(w.found) {
+		return nil, nil // nothing has changed, or whatever the API server chose is ours still, and goes with the apply
+	}
+	r, err := w.newRefit(p, nil, false)
+	if err != nil || !r.merged.MayDerive {
+		return nil, err
+	}
+	tried := w.try(ctx, p)
+	if isLasting(tried.err) {
+		w.untried = tried.err // the apply will say what is wrong, if it is wrong; a full quota is no reason not to apply
+		return nil, nil
+	}
+	if tried.err != nil {
+		return nil, tried.err // after an apply no one would look again
+	}
+	if r, err = w.newRefit(p, tried.object, false); err != nil || !r.merged.Stale {
+		return nil, err
+	}
+	obj, err := w.sendRefit(ctx, p, r)
+	if isRefusedAsInvalid(err) {
+		return nil, nil
+	}
+	if err == nil {
+		w.fitted(p, r, obj)
+	}
+	if !p.engine.dry {
+		obj = nil
+	}
+	return obj, err
+}
+
+// isLasting reports whether a trial failed for a reason that doesn't pass by itself: a missing permission, a full quota, a
+// policy or webhook that denies it or doesn't support dry runs, or an object that is invalid.
+func isLasting(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsAlreadyExists(err) || isDenied(err)
+}
+
+// fit makes an apply acceptable that was refused as invalid. What is in the way, and isn't desired, goes. It returns the
+// error of the last try if there is no way, or the given one; what was found out about a new object is kept.
+func (w *write) fit(ctx context.Context, p *pass, refused error) (client.Object, *refit, error) {
+	var tried trial
+	if w.wantsOther() {
+		if tried = w.try(ctx, p); tried.err != nil {
+			return nil, &refit{trial: tried}, refused
+		}
+	}
+	r, err := w.newRefit(p, tried.object, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.trial = tried
+	for range maxRefits {
+		obj, err := w.sendRefit(ctx, p, r)
+		if err == nil {
+			w.fitted(p, r, obj)
+			if p.engine.dry {
+				return obj, r, nil // a dry run leaves no trace that an apply could build on
+			}
+			obj, err = w.patch(ctx, p)
+			return obj, r, err
+		}
+		if !isRefusedAsInvalid(err) || isReplaced(err) {
+			return nil, r, err
+		}
+		if !r.amend(causesOf(err)) {
+			break
+		}
+	}
+	return nil, r, refused
+}
+
+// amend removes what is in the way by what the API server says.
+func (r *refit) amend(causes []metav1.StatusCause) bool {
+	var faults []string
+	for _, cause := range causes {
+		faults = append(faults, cause.Field)
+	}
+	if r.amended.Direct(faults) {
+		return true
+	}
+	for _, cause := range causes {
+		if r.amended.Widen(cause.Field, cause.Message) {
+			return true
+		}
+	}
+	return false
+}
+
+// sendRefit sends the change of a refit, to this version of the object.
+func (w *write) sendRefit(ctx context.Context, p *pass, r *refit) (client.Object, error) {
+	ops := merge.Patch(r.objects.Live, r.amended.Object)
+	if len(ops) == 0 {
+		return w.found, nil
+	}
+	if w.wantsOther() && !p.engine.dry {
+		object, err := withoutApply(r.amended.Object)
+		if err != nil {
+			return nil, err
+		}
+		ops = merge.Patch(r.objects.Live, object)
+	}
+	version := merge.Operation{Op: "replace", Path: "/metadata/resourceVersion", Value: w.found.GetResourceVersion()}
+	body, err := json.Marshal(append(ops, version))
+	if err != nil {
+		return nil, err
+	}
+	obj := w.found.DeepCopyObject().(client.Object) // the reply is decoded into it
+	return obj, p.engine.client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, body), client.FieldOwner(p.engine.name))
+}
+
+// notApplied stands for the digest of an object that was changed by a refit and not applied yet, so that neither what was
+// desired before nor what is desired now counts as applied, should the process die in between.
+const notApplied = "not-applied"
+
+func withoutApply(object map[string]any) (map[string]any, error) {
+	object = runtime.DeepCopyJSON(object)
+	return object, unstructured.SetNestedField(object, notApplied, "metadata", "annotations", AnnotationDigest)
+}
+
+// fitted notes what a refit did: what was found is another version now.
+func (w *write) fitted(p *pass, r *refit, obj client.Object) {
+	w.corrected = append(w.corrected, correctionsOf(w.found, r.amended.Removed, p.engine.name)...)
+	w.desired.released = r.amended.Released
+	w.refitted = w.refitted || obj != w.found
+	if !p.engine.dry {
+		w.found = obj
+	}
+}
+
+// hasApplied reports whether the engine has applied an object: it is known then which fields are its own.
+func (e *Engine) hasApplied(found client.Object) bool {
+	return slices.ContainsFunc(found.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
+	})
+}

@@ -1,0 +1,175 @@
+package builder
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/payload"
+)
+
+// AnnotationRunOnce says on a Job of [RunOnce] which child it is of and which value it runs for, and on a
+// ControllerRevision which values have run. Both are JSON.
+const AnnotationRunOnce = "armature.dev/run-once"
+
+// RunOnce runs a Job to success once for each value, and never again for that value. It is for migrations and other
+// steps that must come before what follows them. The child must be a *batchv1.Job, and [InPhase]: what is in later
+// phases waits for its success, at the first install too, which with a RunOnce child goes phase by phase (see
+// [Builder.InstallInOrder]).
+//
+// The value says what the Job brings about, such as the version of a schema. Another value is another run. A value that
+// ran before, also before others, does not run again: to return to an older value runs nothing. Empty: the value is a
+// hash of the Job's pod template, so that each change of an image, a variable or a limit is another run; prefer a value.
+//
+// The Job is called <name>-<hash>, of the child's name and the value. It is created once and never changed. Its success
+// is put on record, in a ControllerRevision <owner>-<name>-<hash> of the owner, before anything that follows is written.
+// From then on the Job may go: its ttlSecondsAfterFinished is withheld until the success is on record, so that a Job that
+// ended while the operator was down is still there to tell. The record keeps the last 100 values.
+//
+//   - A failed Job halts what follows: the conditions say RolloutHalted, Stalled and why. It is not tried again by itself,
+//     beyond its backoffLimit. Delete the failed Job to run it again, with its present template, or give another value.
+//   - A Job that someone deletes before its success is on record runs again: it runs at least once to its end, and to
+//     success exactly once, unless it is deleted after its success and before a pass has seen that. Write it so that it can
+//     be repeated.
+//   - Runs of one child don't overlap: with another value, a Job of an earlier one is waited for until its condition Complete
+//     or Failed is True. The exception is a Job that someone deletes in the background, the default of kubectl delete job: the
+//     Job is gone while its pods still terminate. Delete with --cascade=foreground to rule that out.
+//   - A rollback (see [Rollback]) neither interrupts a running Job nor undoes or repeats one that ran or failed; the condition
+//     and the event name those that ran in the roll-out that is given up.
+//   - A plan that leaves the child out lets its Jobs be pruned, also one that has succeeded and is not on record yet: keep the
+//     child in the plan until what follows it is written.
+//   - Leader election bounds who creates the Job: a former leader that stalls between its reading of the record and its
+//     creation of the Job can repeat a run that another manager has recorded in between.
+//
+// To run a value once more, delete the ControllerRevision of the record, or edit its annotation. A record whose annotation
+// can't be read as JSON is a terminal error (see [IsTerminal]) that names it, and nothing runs until it is repaired or deleted.
+// Other options that say how a child is kept are [ErrMisuse] beside it.
+func RunOnce(value string) ChildOption { return runOnce(value) }
+
+type runOnce string
+
+func (value runOnce) applyToChild(c *Child) { c.run = &run{value: string(value)} }
+
+// run is one run of a RunOnce child.
+type run struct {
+	value string
+	name  string // of the child, as given
+	id    string // of child and value
+	ttl   *int32 // what the Job gets once its success is on record
+}
+
+// runMark is the value of AnnotationRunOnce on a Job.
+type runMark struct {
+	Child string `json:"child"`
+	Value string `json:"value"`
+	ID    string `json:"id"`
+}
+
+// checkRun reports what is wrong with a RunOnce child.
+func (c Child) checkRun() error {
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("%w: RunOnce %s: %s", ErrMisuse, nameOf(c.object), fmt.Sprintf(format, args...))
+	}
+	switch _, ok := c.object.(*batchv1.Job); {
+	case isNil(c.object):
+		return wrong("the object is nil; give a *batchv1.Job")
+	case !ok:
+		return wrong("is a %T; give a *batchv1.Job", c.object)
+	case c.object.GetName() == "":
+		return wrong("metadata.name is empty; give a fixed name")
+	case c.phase == "":
+		return wrong("is in no phase; add InPhase: what is in later phases waits for it")
+	case c.how != nil, c.once, c.readyWhen != nil, c.elsewhere:
+		return wrong("has another option; of the options of a child only InPhase can be beside RunOnce")
+	default:
+		return nil
+	}
+}
+
+// asRun returns the child that a RunOnce child comes to: the Job of its value, created once.
+func (c Child) asRun() (Child, error) {
+	if err := c.checkRun(); err != nil {
+		return c, err
+	}
+	job := c.object.(*batchv1.Job).DeepCopy()
+	given := run{value: c.run.value, name: job.Name, ttl: job.Spec.TTLSecondsAfterFinished}
+	if given.value == "" {
+		fields, err := payload.Of(job, batchv1.SchemeGroupVersion.WithKind("Job"))
+		if err != nil {
+			return c, fmt.Errorf("%w: %w", ErrMisuse, err)
+		}
+		spec, _ := fields["spec"].(map[string]any)
+		template, _ := spec["template"].(map[string]any)
+		if given.value, err = payload.Digest(template); err != nil {
+			return c, fmt.Errorf("%w: %w", ErrMisuse, err)
+		}
+	}
+	sum := sha256.Sum256([]byte(given.name + "\n" + given.value))
+	given.id = hex.EncodeToString(sum[:5])
+	mark, err := json.Marshal(runMark{Child: given.name, Value: given.shown(), ID: given.id})
+	if err != nil {
+		return c, fmt.Errorf("%w: %w", ErrMisuse, err)
+	}
+	const longest = 63 // of a Job, whose name becomes a label of its pods
+	base := job.Name
+	if cut := longest - 1 - len(given.id); len(base) > cut {
+		base = strings.TrimRight(base[:cut], "-.")
+	}
+	job.Name = base + "-" + given.id
+	job.SetAnnotations(with(job.GetAnnotations(), AnnotationRunOnce, string(mark)))
+	job.Spec.TTLSecondsAfterFinished = nil
+	c.object, c.run, c.once, c.readyWhen = job, &given, true, given.readiness
+	return c, nil
+}
+
+// shown is the value for people and for the record; the id stands for all of it.
+func (r *run) shown() string { return shorten(r.value, 64) }
+
+// digest tells the run from others of its child, in the hash of a revision.
+func (d *desired) digestRun() {
+	d.digest = "run " + d.child.run.id
+	if n, err := strconv.ParseUint(d.child.run.id, 16, 64); err == nil {
+		d.hash, d.hashed = n, true
+	}
+}
+
+// readiness says of a Job what its own status doesn't: it is ready only once its success is on record.
+func (r *run) readiness(obj client.Object) Readiness {
+	own := ReadinessOf(obj)
+	switch {
+	case own.Ready:
+		return Readiness{Message: fmt.Sprintf("has run for the value %q, which is not on record yet", r.shown())}
+	case own.Failed:
+		return Readiness{Failed: true, Message: fmt.Sprintf("the run for the value %q failed: %s; delete this Job to run it again",
+			r.shown(), shorten(own.Message, maxWhy/2))}
+	}
+	return own
+}
+
+// checkRepeated refuses a Job in a phase that would run again and again: deleted by its TTL, it would be put back.
+func (c Child) checkRepeated() error {
+	if c.run != nil || c.phase == "" {
+		return nil
+	}
+	ttl := false
+	switch obj := c.object.(type) {
+	case *batchv1.Job:
+		ttl = obj.Spec.TTLSecondsAfterFinished != nil
+	case *unstructured.Unstructured:
+		if obj.GetKind() == "Job" && groupOf(obj.GetAPIVersion()) == batchv1.GroupName {
+			_, ttl, _ = unstructured.NestedFieldNoCopy(obj.Object, "spec", "ttlSecondsAfterFinished")
+		}
+	}
+	if !ttl {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is in phase %q and has spec.ttlSecondsAfterFinished: it would be deleted, put back and run again for ever; "+
+		"add RunOnce(value) to run it once for each value, or leave the TTL out", ErrMisuse, nameOf(c.object), c.phase)
+}

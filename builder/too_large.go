@@ -1,0 +1,175 @@
+package builder
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
+)
+
+// leastSizeLimit is the least limit that is one of an object's size, and not one of a name's or label's length.
+const leastSizeLimit = 1 << 16
+
+// etcdLimit is what etcd stores of one object by default (--max-request-bytes). It doesn't say so itself.
+const etcdLimit = 3 << 19
+
+var (
+	tooLong        = regexp.MustCompile(`may not be more than (\d+) bytes`)         // data, annotations: validation
+	requestTooLong = regexp.MustCompile(`Request entity too large: limit is (\d+)`) // the request's body
+	messageTooLong = regexp.MustCompile(`larger than max \(\d+ vs\. (\d+)\)`)       // between API server and etcd
+)
+
+// sizeLimit returns the limit that an object exceeded, in bytes, and the field that has it, empty for the whole object. It
+// returns 0 if an error isn't about the size of an object.
+func sizeLimit(err error) (limit int, field string) {
+	number := func(match []string) int {
+		if len(match) < 2 {
+			return 0
+		}
+		n, _ := strconv.Atoi(match[1]) // a number that is no int has no match
+		return n
+	}
+	if apierrors.IsInvalid(err) {
+		for _, cause := range causesOf(err) {
+			n := number(tooLong.FindStringSubmatch(cause.Message))
+			if cause.Type == metav1.CauseTypeTooLong && n >= leastSizeLimit {
+				return n, strings.Trim(cause.Field, "[]<>")
+			}
+		}
+		return 0, ""
+	}
+	message := messageOf(err)
+	switch {
+	case strings.Contains(message, "etcdserver: request is too large"):
+		return etcdLimit, ""
+	case apierrors.IsRequestEntityTooLargeError(err):
+		return number(requestTooLong.FindStringSubmatch(message)), ""
+	default:
+		return number(messageTooLong.FindStringSubmatch(message)), ""
+	}
+}
+
+// isTooLarge reports whether an object was refused for its size.
+func isTooLarge(err error) bool {
+	limit, _ := sizeLimit(err)
+	return limit > 0 || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// explainSize adds to an error about an object that is too large which of its fields is, and how large. The object is as
+// decoded from JSON.
+func explainSize(err error, kind string, object map[string]any) (field string, explained error) {
+	limit, under := sizeLimit(err)
+	if limit == 0 {
+		return "", err
+	}
+	at, value := "", any(object)
+	if under != "" {
+		if inner, ok := fieldsAt(object, strings.Split(under, ".")); ok {
+			at, value = under, inner
+		}
+	}
+	total := sizeOf(value)
+	field, size, parts := largest(at, value, kind == "Secret")
+	text := fmt.Sprintf("%s has %d bytes", cmp.Or(field, "the object"), size)
+	if parts > 1 {
+		text += fmt.Sprintf(" in %d parts", parts)
+	}
+	whole := "the object's " + strconv.Itoa(total)
+	if at != "" {
+		whole = at + "'s " + strconv.Itoa(total)
+	}
+	return field, fmt.Errorf("too large: %s (of %s as JSON), and the API server takes at most %d bytes: %w", text, whole, limit, err)
+}
+
+// fieldsAt follows names from map to map.
+func fieldsAt(fields map[string]any, path []string) (map[string]any, bool) {
+	for _, name := range path {
+		next, ok := fields[name].(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		fields = next
+	}
+	return fields, true
+}
+
+// largest returns the smallest field in which most of an object's size is, its size, and how many parts it has.
+func largest(path string, value any, secret bool) (field string, size, parts int) {
+	size = sizeOf(value)
+	best, bestPath := any(nil), ""
+	consider := func(path string, part any) {
+		parts++
+		if best == nil || sizeOf(part) > sizeOf(best) {
+			best, bestPath = part, path
+		}
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			consider(joinPath(path, name), v[name])
+		}
+	case []any:
+		for i, element := range v {
+			name := strconv.Itoa(i)
+			if named, ok := element.(map[string]any); ok {
+				if called, ok := named["name"].(string); ok {
+					name = "name=" + called
+				}
+			}
+			consider(path+"["+name+"]", element)
+		}
+	case string:
+		if secret && strings.HasPrefix(path, "data") || strings.HasPrefix(path, "binaryData") {
+			return path, base64.StdEncoding.DecodedLen(len(v)) - strings.Count(v, "="), 1
+		}
+		return path, len(v), 1
+	}
+	if best == nil || 2*sizeOf(best) < size {
+		return path, size, parts
+	}
+	return largest(bestPath, best, secret)
+}
+
+// joinPath adds a name to a path as Ignore takes it.
+func joinPath(path, name string) string {
+	switch parsed, err := paths.Parse(name); {
+	case path == "":
+		return name
+	case err != nil || len(parsed) != 1:
+		return path + "[" + name + "]"
+	default:
+		return path + "." + name
+	}
+}
+
+// sizeOf returns about how many bytes a value has as JSON.
+func sizeOf(value any) int {
+	const quotes, separator = 2, 1
+	switch v := value.(type) {
+	case map[string]any:
+		n := quotes
+		for name, part := range v {
+			n += len(name) + quotes + 2*separator + sizeOf(part)
+		}
+		return n
+	case []any:
+		n := quotes
+		for _, part := range v {
+			n += sizeOf(part) + separator
+		}
+		return n
+	case string:
+		return len(v) + quotes
+	default:
+		return len(fmt.Sprint(v))
+	}
+}

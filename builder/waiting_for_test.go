@@ -1,0 +1,183 @@
+package builder
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// notes are the events that were emitted, each as "Reason: note".
+type notes []string
+
+func (n *notes) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...any) {
+	*n = append(*n, reason+": "+fmt.Sprintf(note, args...))
+}
+
+// flowLoop is an operator of a JobFlow as a manager runs it.
+type flowLoop struct {
+	t    *testing.T
+	loop *loop[*v1alpha1.JobFlow]
+	told notes
+	get  func() *v1alpha1.JobFlow
+}
+
+func newFlowLoop(t *testing.T, plan PlanFunc[*v1alpha1.JobFlow]) *flowLoop {
+	t.Helper()
+	f := &flowLoop{t: t}
+	e, get, _ := flowOn(t, Options{Recorder: &f.told})
+	o := NewOperator[*v1alpha1.JobFlow](nil, "test").Plan(plan)
+	o.engine = e
+	var err error
+	f.loop, err = o.loop()
+	require.NoError(t, err)
+	f.get = get
+	return f
+}
+
+// pass runs one pass and returns its events and its error.
+func (f *flowLoop) pass() ([]string, error) {
+	f.told = nil
+	_, err := f.loop.Reconcile(f.t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(f.get())})
+	return f.told, err
+}
+
+// conditions says how Ready, Progressing and Stalled are ("FTF"), and why it isn't ready.
+func (f *flowLoop) conditions() (how, reason, message string) {
+	for _, kind := range []string{ConditionReady, ConditionProgressing, ConditionStalled} {
+		c := meta.FindStatusCondition(f.get().Status.Conditions, kind)
+		if c == nil {
+			how += "-"
+			continue
+		}
+		how += string(c.Status[0])
+		if kind == ConditionReady {
+			reason, message = c.Reason, c.Message
+		}
+	}
+	return how, reason, message
+}
+
+// A plan that waits isn't ready, says for what, and tells of it once.
+func TestPlanWaits(t *testing.T) {
+	plan := Plan[*v1alpha1.JobFlow]{Report: true, WaitingFor: []string{"Secret shop/tls", "the migration"}}
+	f := newFlowLoop(t, func(*v1alpha1.JobFlow, View) Plan[*v1alpha1.JobFlow] { return plan })
+	for i := range 2 {
+		told, err := f.pass()
+		require.NoError(t, err)
+		how, reason, message := f.conditions()
+		assert.Equal(t, "FTF", how)
+		assert.Equal(t, ReasonWaiting, reason)
+		assert.Equal(t, "waiting for Secret shop/tls; the migration", message)
+		if i == 0 {
+			assert.Equal(t, []string{"Waiting: " + message}, told)
+		} else {
+			assert.Empty(t, told, "it goes on waiting")
+		}
+	}
+	plan.WaitingFor = plan.WaitingFor[1:]
+	told, err := f.pass()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Waiting: waiting for the migration"}, told)
+
+	plan.WaitingFor = nil
+	told, err = f.pass()
+	require.NoError(t, err)
+	assert.Empty(t, told)
+	how, _, _ := f.conditions()
+	assert.Equal(t, "TFF", how)
+}
+
+// What has failed is more urgent than what is waited for, which is more urgent than what is on its way.
+func TestWaitingForAmongConditions(t *testing.T) {
+	slow := NotReady{Key: keyOf("slow"), Why: "0 of 1"}
+	broken := NotReady{Key: keyOf("broken"), Failed: true, Why: "crashed"}
+	waits := []string{"Secret shop/tls"}
+	assert.Equal(t, ReasonWaiting, Result{WaitingFor: waits, NotReady: []NotReady{slow}}.outcome(nil).reason)
+	assert.Equal(t, ReasonChildFailed, Result{WaitingFor: waits, NotReady: []NotReady{broken}}.outcome(nil).reason)
+	assert.Equal(t, "ApplyFailed", Result{WaitingFor: waits}.outcome(of(full)).reason)
+}
+
+// A panic is in the conditions, told once, and taken back when the plan is right again.
+func TestPanicIsReported(t *testing.T) {
+	wrong := true
+	f := newFlowLoop(t, func(*v1alpha1.JobFlow, View) Plan[*v1alpha1.JobFlow] {
+		if wrong {
+			panic("at the disco")
+		}
+		return Plan[*v1alpha1.JobFlow]{}
+	})
+	for i := range 2 {
+		told, err := f.pass()
+		require.ErrorIs(t, err, ErrMisuse)
+		require.ErrorIs(t, err, reconcile.TerminalError(nil), "not tried again")
+		how, reason, message := f.conditions()
+		assert.Equal(t, "F-T", how)
+		assert.Equal(t, "InvalidPlan", reason)
+		assert.Contains(t, message, "at the disco")
+		assert.Len(t, told, 1-i)
+	}
+	wrong = false
+	_, err := f.pass()
+	require.NoError(t, err)
+	how, _, _ := f.conditions()
+	assert.Equal(t, "---", how)
+}
+
+// A running manager reports a plan that changes its owner once, and goes on.
+func TestChangedOwnerIsReportedOnce(t *testing.T) {
+	number := int32(0)
+	f := newFlowLoop(t, func(flow *v1alpha1.JobFlow, _ View) Plan[*v1alpha1.JobFlow] {
+		number++
+		flow.Labels = map[string]string{"number": fmt.Sprint(number)}
+		return Plan[*v1alpha1.JobFlow]{}
+	})
+	var told []string
+	for range 3 {
+		more, err := f.pass()
+		require.NoError(t, err)
+		told = append(told, more...)
+	}
+	require.Len(t, told, 1)
+	assert.Contains(t, told[0], "InvalidPlan: builder misused: the plan changes the owner *v1alpha1.JobFlow")
+}
+
+// The first passes are looked at, and later some of them.
+func TestGuardedPasses(t *testing.T) {
+	var g guard
+	looked := 0
+	for range guardedPasses + 10*guardedEvery {
+		if g.before(deployment("web"), NewView(time.Now())) != nil {
+			looked++
+		}
+	}
+	assert.Equal(t, guardedPasses+10, looked)
+}
+
+// BenchmarkGuard is what a pass that is looked at costs more: an owner, and as many observed objects as are looked at.
+func BenchmarkGuard(b *testing.B) {
+	owner := deployment("web")
+	var children []client.Object
+	for i := range 100 {
+		children = append(children, deployment(fmt.Sprint("child-", i)))
+	}
+	view := NewView(metav1.Now().Time, children...)
+	b.ReportAllocs()
+	for b.Loop() {
+		g := guard{}
+		for _, w := range g.before(owner, view) {
+			if w.isChanged() {
+				b.Fatal("nothing was changed")
+			}
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package builder_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+)
+
+// wrongPlan is a plan that can't be meant, made by an operator that Owns Jobs, and what its error must name.
+type wrongPlan struct {
+	plan  ownerFunc
+	names []string
+}
+
+func wants(children ...builder.Child) ownerPlan { return ownerPlan{Children: children} }
+
+func wrongPlans() map[string]wrongPlan {
+	child := func(obj client.Object, opts ...builder.ChildOption) wrongPlan {
+		return wrongPlan{plan: func(*appsv1.Deployment, builder.View) ownerPlan { return wants(builder.Want(obj, opts...)) }}
+	}
+	returns := func(plan ownerPlan, names ...string) wrongPlan {
+		return wrongPlan{func(*appsv1.Deployment, builder.View) ownerPlan { return plan }, names}
+	}
+	looks := func(look func(builder.View), names ...string) wrongPlan {
+		return wrongPlan{func(_ *appsv1.Deployment, v builder.View) ownerPlan { look(v); return wants(builder.Want(newJob("a"))) }, names}
+	}
+	says := func(p wrongPlan, names ...string) wrongPlan { p.names = names; return p }
+	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
+	elsewhere := newJob("a")
+	elsewhere.Namespace = "kube-system"
+	stranger := newJob("stranger")
+	stranger.UID, stranger.ResourceVersion = "stranger", "1"
+	invented := controlled(newJob("invented"), ownerUID)
+	invented.UID, invented.ResourceVersion = "invented", "1"
+	another := newOwner()
+	another.Name, another.UID = "another", "another"
+	thing := &unstructured.Unstructured{}
+	thing.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"})
+	thing.SetName("thing")
+
+	return map[string]wrongPlan{
+		// Children.
+		"a nil child":                says(child(nil), "nil"),
+		"a typed nil child":          says(child((*batchv1.Job)(nil)), "nil", "*v1.Job"),
+		"the zero Child":             says(returns(wants(builder.Child{})), "nil"),
+		"a child without a name":     says(child(&batchv1.Job{}), "metadata.name"),
+		"a child with generateName":  says(child(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}), "generateName"),
+		"a child twice":              returns(wants(builder.Want(newJob("a")), builder.Want(newJob("a"))), "Job.batch default/a", "twice"),
+		"another namespace":          says(child(elsewhere), "metadata.namespace", "Elsewhere"),
+		"a cluster-scoped child":     says(child(&rbacv1.ClusterRole{ObjectMeta: named("a")}), "ClusterRole"),
+		"an undeclared child":        says(child(&corev1.ConfigMap{ObjectMeta: named("a")}), "ConfigMap", "Owns(&corev1.ConfigMap{})"),
+		"an undeclared unstructured": says(child(thing), "Owns(obj)", "apiVersion apps/v1", "kind StatefulSet"),
+		"an undeclared cluster-scoped child": says(child(&rbacv1.ClusterRole{ObjectMeta: named("a")}, builder.Elsewhere()),
+			"ClusterRole", "OwnsElsewhere(&rbacv1.ClusterRole{})"),
+		"an undeclared child that is retained": says(child(&corev1.Secret{ObjectMeta: named("a")}, builder.Outlives()),
+			"Secret", "Owns(&corev1.Secret{})"),
+		"a declared child elsewhere":  says(child(elsewhere, builder.Elsewhere()), "Job", "OwnsElsewhere(&batchv1.Job{})"),
+		"an unknown phase":            says(child(newJob("a"), builder.InPhase("first")), "first", "Phases"),
+		"phases without revisions":    returns(ownerPlan{Phases: []string{"one"}, Children: []builder.Child{builder.Want(newJob("a"), builder.InPhase("one"))}}, "Owns(&appsv1.ControllerRevision{})"),
+		"HashFrom of nil":             says(child(newJob("a"), builder.HashFrom(nil)), "HashFrom"),
+		"Ignore of a path that isn't": says(child(newJob("a"), builder.Ignore("spec..[")), "ignore", "spec..["),
+		"Ignore of an unknown field":  says(child(newJob("a"), builder.Ignore("spec.parallelisms")), "spec.parallelisms"),
+		"another controller's child":  says(child(controlled(newJob("a"), "another")), "ownerReferences"),
+
+		// What is done besides.
+		"Prune of nil":                returns(ownerPlan{Prune: []client.Object{nil}}, "nil"),
+		"Prune of an undeclared kind": returns(ownerPlan{Prune: []client.Object{&corev1.ConfigMap{}}}, "Prune", "Owns(&corev1.ConfigMap{})"),
+		"Delete of nil":               returns(ownerPlan{Delete: []client.Object{nil}}, "nil"),
+		"Delete of another's":         returns(ownerPlan{Delete: []client.Object{stranger}}, "stranger"),
+		"an Edit of nil":              returns(ownerPlan{Edits: []builder.Edit{{}}}, "nil"),
+		"an Edit to nil":              returns(ownerPlan{Edits: []builder.Edit{{Before: stranger}}}, "stranger"),
+		"an Edit of what isn't there": returns(ownerPlan{Edits: []builder.Edit{{Before: invented, After: invented.DeepCopy()}}}, "invented", "view"),
+		"a Scale of nil":              returns(ownerPlan{Scales: []builder.Scale{{}}}, "nil"),
+		"a RequeueAfter below zero":   returns(ownerPlan{RequeueAfter: -time.Second}, "RequeueAfter", "-1s"),
+		"a StatusCanWait below zero":  returns(ownerPlan{StatusCanWait: -time.Second}, "StatusCanWait", "-1s"),
+		"Finish without Report":       returns(ownerPlan{Finish: func(*appsv1.Deployment, builder.Result) {}}, "Finish", "Report"),
+		"WaitingFor without Report":   returns(ownerPlan{WaitingFor: []string{"a Secret"}}, "WaitingFor", "Report"),
+		"WaitingFor nothing":          returns(ownerPlan{WaitingFor: []string{""}}, "WaitingFor", "empty"),
+		"Report without conditions":   returns(ownerPlan{Report: true}, "Report", "*v1.Deployment"),
+		"the status of another":       returns(ownerPlan{Status: another}, "Status", "another"),
+		"an event without a reason":   returns(ownerPlan{Events: []events.Event{{Note: "hello"}}}, "Events", "hello"),
+		"an event of an unknown type": returns(ownerPlan{Events: []events.Event{{Type: "Error", Reason: "A"}}}, "Events", "Error"),
+		"an event about a nil object": returns(ownerPlan{Events: []events.Event{events.Normal("A", "").About((*corev1.Pod)(nil))}}, "Events", "*v1.Pod"),
+		"an OnFailure without Phases": returns(ownerPlan{OnFailure: builder.Rollback(time.Minute)}, "OnFailure", "Phases"),
+		"the owner itself as Status":  {func(o *appsv1.Deployment, _ builder.View) ownerPlan { o.Status.Replicas++; return ownerPlan{Status: o} }, []string{"owner", "status.replicas"}},
+		"a changed owner's status":    {func(o *appsv1.Deployment, _ builder.View) ownerPlan { o.Status.Replicas++; return ownerPlan{} }, []string{"owner", "status.replicas"}},
+		"a changed owner's labels": {func(o *appsv1.Deployment, _ builder.View) ownerPlan {
+			o.Labels = map[string]string{"a": "b"}
+			return ownerPlan{}
+		}, []string{"metadata.labels"}},
+		"an owner changed by its copy": {func(o *appsv1.Deployment, _ builder.View) ownerPlan {
+			c := *o
+			c.Spec.Template.Spec.Containers[0].Image = "x"
+			return ownerPlan{}
+		}, []string{"spec.template.spec.containers"}},
+		"a changed child": {func(_ *appsv1.Deployment, v builder.View) ownerPlan {
+			builder.Owned[*batchv1.Job](v)[0].Status.Active++
+			return ownerPlan{}
+		}, []string{"*v1.Job default/there", "status.active"}},
+		"a plan that panics": {func(*appsv1.Deployment, builder.View) ownerPlan { panic("at the disco") }, []string{"panic", "at the disco"}},
+		"a plan that meets a nil": {func(o *appsv1.Deployment, _ builder.View) ownerPlan {
+			o.Spec.Paused = *(*bool)(nil)
+			return ownerPlan{}
+		}, []string{"panic", "nil pointer"}},
+
+		// What it asks its view.
+		"Owned of an undeclared kind":    looks(func(v builder.View) { builder.Owned[*appsv1.StatefulSet](v) }, "Owned[*v1.StatefulSet]", "Owns(&appsv1.StatefulSet{})"),
+		"Lookup of an undeclared kind":   looks(func(v builder.View) { builder.Lookup[*appsv1.StatefulSet](v, "a") }, "Owned[*v1.StatefulSet]", "Owns(&appsv1.StatefulSet{})"),
+		"Owned of unstructured objects":  looks(func(v builder.View) { builder.Owned[*unstructured.Unstructured](v) }, "Owned[*unstructured.Unstructured]", "Owns"),
+		"Owned of any kind":              looks(func(v builder.View) { builder.Owned[client.Object](v) }, "Owned[", "pointer"),
+		"Referred of an undeclared kind": looks(func(v builder.View) { builder.Referred[*corev1.Secret](v, "a") }, "Referred[*v1.Secret]", "Refers(&corev1.Secret{}, names)"),
+		"All of an undeclared kind":      looks(func(v builder.View) { builder.All[*corev1.Node](v) }, "All[*v1.Node]", "Reads(&corev1.Node{}, nil)"),
+		"All of a kind that is Owned":    looks(func(v builder.View) { builder.All[*batchv1.Job](v) }, "All[*v1.Job]", "Owned"),
+		"Naming of an undeclared kind":   looks(func(v builder.View) { builder.Naming[*corev1.Pod](v) }, "Naming[*v1.Pod]", "NamedIn(&corev1.Pod{}, names)"),
+		"NamingLike of an undeclared":    looks(func(v builder.View) { v.NamingLike(&corev1.Pod{}) }, "NamedIn(&corev1.Pod{}, names)"),
+		"NamingLike of nil":              looks(func(v builder.View) { v.NamingLike(nil) }, "nil"),
+		"Sensed without Senses":          looks(func(v builder.View) { builder.Sensed[int](v) }, "Sensed[int]", "Senses("),
+		"Rollout without revisions":      looks(func(v builder.View) { v.Rollout() }, "Owns(&appsv1.ControllerRevision{})"),
+	}
+}
+
+// Each wrong plan is refused with an error that names what is wrong; nothing is silent, and nothing panics.
+func TestWrongPlans(t *testing.T) {
+	for name, c := range wrongPlans() {
+		t.Run(name, func(t *testing.T) {
+			there := controlled(newJob("there"), ownerUID)
+			there.UID = "there"
+			s := perform(t, c.plan, nil, there)
+			require.NotPanics(t, func() {
+				writes, _, err := s.pass()
+				require.Error(t, err, "silent; it wrote %q", writes)
+				assert.True(t, builder.IsTerminal(err) || isRefusal(err), "a retry can't help: %v", err)
+				for _, word := range c.names {
+					assert.ErrorContains(t, err, word)
+				}
+				if name != "a child twice" {
+					assert.Empty(t, writes)
+				}
+			})
+		})
+	}
+}
+
+// isRefusal reports whether an error is that of an object that isn't the owner's.
+func isRefusal(err error) bool { return errors.Is(err, builder.ErrNotOwned) }
+
+// The same plans are refused without a cluster, as far as that doesn't take one.
+func TestWrongPlansWithoutACluster(t *testing.T) {
+	refused := 0
+	for name, c := range wrongPlans() {
+		there := controlled(newJob("there"), ownerUID)
+		_, err := describedBy(c.plan, nil).PlanFor(newOwner(), builder.NewView(time.Now(), there))
+		if err == nil {
+			continue // it takes a server to tell
+		}
+		refused++
+		require.ErrorIs(t, err, builder.ErrMisuse, name)
+		for _, word := range c.names {
+			assert.ErrorContains(t, err, word, name)
+		}
+	}
+	assert.GreaterOrEqual(t, refused, 30)
+	due := func(*appsv1.Deployment, builder.View) ownerPlan {
+		return ownerPlan{RequeueAfter: -time.Second, DeleteOwner: true}
+	}
+	_, err := describedBy(due, nil).PlanFor(newOwner(), builder.NewView(time.Now()))
+	require.NoError(t, err, "its time is up")
+	good := func(_ *appsv1.Deployment, v builder.View) ownerPlan {
+		builder.Owned[*batchv1.Job](v)
+		return wants(builder.Want(newJob("a")))
+	}
+	plan, err := describedBy(good, nil).PlanFor(newOwner(), builder.NewView(time.Now()))
+	require.NoError(t, err)
+	assert.Len(t, plan.Children, 1)
+	_, err = describedBy(good, nil).PlanFor(nil, builder.NewView(time.Now()))
+	require.ErrorIs(t, err, builder.ErrMisuse)
+	_, err = describedBy(nil, nil).PlanFor(newOwner(), builder.NewView(time.Now()))
+	require.ErrorIs(t, err, builder.ErrMisuse)
+}
+
+// What is watched for another reason is declared, where a child isn't found by its controller.
+func TestDeclaredOtherwise(t *testing.T) {
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	o := describedBy(func(*appsv1.Deployment, builder.View) ownerPlan {
+		return wants(builder.Want(claim, builder.Outlives()), builder.Want(role, builder.Elsewhere()))
+	}, func(o *operator) {
+		o.NamedIn(&corev1.PersistentVolumeClaim{}, func(client.Object) []string { return nil }).OwnsElsewhere(&rbacv1.ClusterRole{})
+	})
+	_, err := o.PlanFor(newOwner(), builder.NewView(time.Now()))
+	require.NoError(t, err)
+}
+
+// An owner that is being deleted loses its children elsewhere also when the plan panics.
+func TestAPanicDoesNotKeepAnOwner(t *testing.T) {
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	s := perform(t, func(owner *appsv1.Deployment, _ builder.View) ownerPlan {
+		if owner.DeletionTimestamp != nil {
+			panic("it goes")
+		}
+		return wants(builder.Want(role, builder.Elsewhere()))
+	}, func(o *operator) { o.OwnsElsewhere(&rbacv1.ClusterRole{}) })
+	s.passes()
+	require.NoError(t, s.others.Delete(t.Context(), newOwner()))
+	for range 2 {
+		_, _, _ = s.pass()
+	}
+	assert.Empty(t, s.server.Objects())
+}

@@ -1,0 +1,26 @@
+package managercmd
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/armature-dev/armature/operators/fluxjob/admission"
+)
+
+// queueManager is who this manager is to the queues: its installation, by the lease that the managers of one compete for. So
+// the next leader goes on at once. Managers without leader election are told from each other by what they see.
+func (o options) queueManager() (admission.Manager, error) {
+	namespace, err := ownNamespace(o)
+	if err != nil {
+		return admission.Manager{}, err
+	}
+	namespaces := slices.Sorted(slices.Values(o.watchNamespaces))
+	name := namespace + "/" + o.leaderElectName
+	if seen := strings.Join(namespaces, ",") + ";" + o.selector; !o.leaderElect && seen != ";" {
+		sum := sha256.Sum256([]byte(seen))
+		name += "-" + hex.EncodeToString(sum[:4])
+	}
+	return admission.Manager{Name: name, Namespaces: namespaces, Selector: o.selector}, nil
+}

@@ -1,0 +1,51 @@
+package recipes
+
+import (
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/builder"
+	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
+)
+
+// Claims is an operator whose volumes grow with the spec. A StatefulSet's volumeClaimTemplates can't be changed, and the
+// claims that it made are its own: so the set is deleted without its pods and created again, for the pods to come, and
+// each claim that exists is edited.
+func Claims(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
+	return builder.NewOperator[*v1.WebApp](mgr, "claims").
+		Owns(&appsv1.StatefulSet{}).
+		NamedIn(&corev1.PersistentVolumeClaim{}, func(claim client.Object) []string {
+			return []string{claim.GetLabels()["app.kubernetes.io/instance"]} // the set's selector, which its claims get as labels
+		}).
+		Plan(planClaims)
+}
+
+func planClaims(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
+	size := volumeSize(app)
+	plan := builder.Plan[*v1.WebApp]{
+		Children: []builder.Child{builder.Want(storage(app, size), builder.OnImmutable(builder.Recreate(builder.Orphan)))},
+		Report:   true,
+	}
+	for _, claim := range builder.Naming[*corev1.PersistentVolumeClaim](seen) {
+		isOurs := strings.HasPrefix(claim.Name, "data-"+app.Name+"-") // anyone can write the label
+		if isOurs && claim.Spec.Resources.Requests.Storage().Cmp(size) < 0 {
+			after := claim.DeepCopy() // the view is shared with the cache
+			after.Spec.Resources.Requests[corev1.ResourceStorage] = size
+			plan.Edits = append(plan.Edits, builder.Edit{Before: claim, After: after, Foreign: true})
+		}
+	}
+	return plan
+}
+
+// volumeSize is what the owner asks for; 1Gi by default.
+func volumeSize(app *v1.WebApp) resource.Quantity {
+	if size, err := resource.ParseQuantity(app.Annotations["example.com/volume-size"]); err == nil {
+		return size
+	}
+	return resource.MustParse("1Gi")
+}

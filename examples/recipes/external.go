@@ -1,0 +1,53 @@
+package recipes
+
+import (
+	"context"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/builder"
+	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
+)
+
+// Backlog is what a system outside of the cluster said: how much there is to do, or why it didn't answer.
+type Backlog struct {
+	Tasks int32
+	Down  string
+}
+
+// External is an operator that has a server for each ten tasks of a queue outside of the cluster. The plan stays a pure
+// function: ask asks before it, and what it returns is in the view.
+func External(mgr manager.Manager, ask func(ctx context.Context, queue string) (int32, error)) *builder.Operator[*v1.WebApp] {
+	return builder.NewOperator[*v1.WebApp](mgr, "external").
+		Owns(&appsv1.Deployment{}).
+		Senses(func(ctx context.Context, app *v1.WebApp, _ builder.View) (any, error) {
+			ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // the worker waits for the answer
+			defer cancel()
+			tasks, err := ask(ctx, app.Name)
+			if err != nil {
+				return Backlog{Down: err.Error()}, nil // the plan tells of it; an error would fail the pass
+			}
+			return Backlog{Tasks: tasks}, nil
+		}).
+		Plan(planExternal)
+}
+
+func planExternal(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
+	plan := builder.Plan[*v1.WebApp]{Report: true, RequeueAfter: time.Minute} // nothing in the cluster tells of a change
+	backlog, _ := builder.Sensed[Backlog](seen)
+	deployment := servers(app)
+	switch {
+	case backlog.Down == "":
+		deployment.Spec.Replicas = ptr.To(backlog.Tasks/10 + 1)
+	case len(builder.Owned[*appsv1.Deployment](seen)) == 0:
+		plan.WaitingFor = []string{"the queue: " + backlog.Down}
+		return plan
+	default: // as many as there are, until the queue answers
+		deployment.Spec.Replicas = builder.Owned[*appsv1.Deployment](seen)[0].Spec.Replicas
+	}
+	plan.Children = []builder.Child{builder.Want(deployment)}
+	return plan
+}

@@ -1,0 +1,107 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
+)
+
+func app() *v1.WebApp {
+	return &v1.WebApp{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: v1.WebAppSpec{Image: "web:1"}}
+}
+
+// recipe is an app on an API server in memory, and an operator of it.
+func recipe(t *testing.T, o *builder.Operator[*v1.WebApp], objs ...client.Object) buildertest.Scenario {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1.AddToScheme(scheme))
+	return buildertest.Scenario{
+		Scheme: scheme, Options: []buildertest.Option{buildertest.WithCRDs("../webapp/config")},
+		Objects:  append(objs, app()),
+		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(app())}},
+		World:    buildertest.RollOut,
+		Foreign:  func(client.Object) bool { return false },
+		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+			return o.Reconciler(c, c.Now)
+		},
+	}
+}
+
+// get reads an object, as it is in the end.
+func get[T client.Object](t *testing.T, server *buildertest.Server, obj T) T {
+	t.Helper()
+	require.NoError(t, server.Client("user").Get(t.Context(), client.ObjectKeyFromObject(obj), obj))
+	return obj
+}
+
+func TestWaiting(t *testing.T) {
+	s := recipe(t, Waiting(nil))
+	server := buildertest.Settle(t, s)
+	ready := meta.FindStatusCondition(get(t, server, app()).Status.Conditions, builder.ConditionReady)
+	assert.Equal(t, metav1.ConditionFalse, ready.Status)
+	assert.Equal(t, "Waiting: waiting for Secret shop/web-tls", ready.Reason+": "+ready.Message)
+
+	s.Then = []buildertest.World{func(ctx context.Context, c client.Client) error {
+		return c.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-tls"}})
+	}}
+	server = buildertest.Settle(t, s)
+	assert.True(t, meta.IsStatusConditionTrue(get(t, server, app()).Status.Conditions, builder.ConditionReady))
+	buildertest.CrashEverywhere(t, s)
+}
+
+func TestClaims(t *testing.T) {
+	claim := func(name string) *corev1.PersistentVolumeClaim {
+		c := storage(app(), resource.MustParse("1Gi")).Spec.VolumeClaimTemplates[0].DeepCopy()
+		c.Namespace, c.Name, c.Labels = "shop", name, labels(app())
+		return c
+	}
+	s := recipe(t, Claims(nil), claim("data-web-0"), claim("data-web-1"), claim("unrelated"))
+	s.Then = []buildertest.World{buildertest.Change(app(), func(app *v1.WebApp) {
+		app.Annotations = map[string]string{"example.com/volume-size": "2Gi"}
+	})}
+	server := buildertest.Settle(t, s)
+	for name, size := range map[string]string{"data-web-0": "2Gi", "data-web-1": "2Gi", "unrelated": "1Gi"} {
+		assert.Equal(t, size, get(t, server, claim(name)).Spec.Resources.Requests.Storage().String(), name)
+	}
+	set := get(t, server, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
+	assert.Equal(t, "2Gi", set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())
+}
+
+func TestTenants(t *testing.T) {
+	s := recipe(t, Tenants(nil))
+	server := buildertest.Settle(t, s)
+	get(t, server, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant-shop-web", Name: "tenant"}})
+	buildertest.CrashEverywhere(t, s)
+}
+
+func TestExternal(t *testing.T) {
+	tasks, down := int32(25), error(nil)
+	ask := func(context.Context, string) (int32, error) { return tasks, down }
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+	s := recipe(t, External(nil, ask))
+	assert.Equal(t, int32(3), *get(t, buildertest.Settle(t, s), deployment.DeepCopy()).Spec.Replicas)
+
+	s.Then = []buildertest.World{func(context.Context, client.Client) error { down = errors.New("no route"); return nil }}
+	assert.Equal(t, int32(3), *get(t, buildertest.Settle(t, s), deployment.DeepCopy()).Spec.Replicas, "as many as there are")
+
+	s.Then = nil
+	ready := meta.FindStatusCondition(get(t, buildertest.Settle(t, s), app()).Status.Conditions, builder.ConditionReady)
+	assert.Equal(t, "waiting for the queue: no route", ready.Message)
+}

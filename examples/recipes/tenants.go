@@ -1,0 +1,39 @@
+package recipes
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/builder"
+	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
+)
+
+// Tenants is an operator that gives each owner a namespace with a quota. Garbage collection doesn't reach across
+// namespaces, so the children are Elsewhere: the owner has a finalizer until they are gone.
+func Tenants(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
+	return builder.NewOperator[*v1.WebApp](mgr, "tenants").
+		OwnsElsewhere(&corev1.Namespace{}, &corev1.ResourceQuota{}).
+		Plan(planTenants)
+}
+
+func planTenants(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
+	// The operator chooses the name. One that the owner's author could choose would let them take over any namespace.
+	home := "tenant-" + app.Namespace + "-" + app.Name
+	plan := builder.Plan[*v1.WebApp]{
+		Children: []builder.Child{
+			builder.Want(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: home}}, builder.Elsewhere()),
+		},
+		Report: true,
+	}
+	if len(builder.Owned[*corev1.Namespace](seen)) == 0 { // children are created side by side, and a quota needs its namespace
+		plan.WaitingFor = []string{"Namespace " + home}
+		return plan
+	}
+	plan.Children = append(plan.Children, builder.Want(&corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "tenant"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("20")}},
+	}, builder.Elsewhere()))
+	return plan
+}

@@ -1,0 +1,105 @@
+package builder_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
+)
+
+// version is the plan of one version of a program: the same Deployment with another image, and a ConfigMap.
+func version(image string) builder.PlanFunc[*Widget] {
+	return func(owner *Widget, _ builder.View) builder.Plan[*Widget] {
+		d := webDeployment()
+		d.Spec.Replicas = ptr.To[int32](0)
+		d.Spec.Template.Spec.Containers[0].Image = image
+		return builder.Plan[*Widget]{
+			Children: []builder.Child{builder.Want(d), builder.Want(configMap("beside", "of", owner.Spec.Source))}, Report: true,
+		}
+	}
+}
+
+// Two versions of one program write as the same field manager: they made 106 requests a second.
+func TestTwoVersionsOfOneProgramCalmDown(t *testing.T) {
+	o := operate(t, version("one"), &Widget{})
+	o.eventually(func() bool { return o.exists(webDeployment()) }, "the Deployment of the first version")
+	o.sent.reset()
+	o.start(version("two"))
+	o.eventually(func() bool { return o.condition(builder.ConditionContested) != nil }, "the condition")
+	c := o.condition(builder.ConditionContested)
+	assert.Equal(t, metav1.ConditionTrue, c.Status)
+	assert.Equal(t, events.ReasonContested, c.Reason)
+	assert.Contains(t, c.Message, "spec.template.spec.containers[name=web].image keeps being changed by widget-tester (Apply)")
+	assert.Contains(t, c.Message, "stop the other instance or version of this program")
+	assert.Equal(t, c.Message, o.condition(builder.ConditionReady).Message)
+	assert.Equal(t, metav1.ConditionFalse, o.condition(builder.ConditionReady).Status)
+	assert.Equal(t, metav1.ConditionTrue, o.condition(builder.ConditionStalled).Status)
+
+	// The owner's other children go on.
+	o.change(func(w *Widget) { w.Spec.Source = "changed" })
+	o.eventually(func() bool { return o.get(configMap("beside")).(*corev1.ConfigMap).Data["of"] == "changed" }, "the other child")
+
+	// At once 3 of each, and then after 1, 2, 4, 8, ... seconds: after 7 seconds 6 of each, in a minute 18 in all.
+	begun := time.Now()
+	o.eventually(func() bool { return o.sent.count("PATCH", "/deployments") >= 10 || time.Since(begun) > 4*time.Second }, "a few seconds")
+	o.idle()
+	assert.LessOrEqual(t, o.sent.count("PATCH", "/deployments"), 14, "%v", o.sent.all())
+	assert.LessOrEqual(t, len(o.writes()), 40, "%v", o.writes())
+	o.eventually(func() bool { return o.heard(events.ReasonContested) > 0 }, "the event")
+}
+
+// An autoscaler writes through the subresource scale.
+func TestContestWithAnAutoscaler(t *testing.T) {
+	w := newWorld(t, &appsv1.Deployment{})
+	clock := buildertest.NewClock()
+	w.engine = builder.NewEngine(w.cached, builder.Options{Name: "tester", Clock: clock.Now})
+	desired := webDeployment()
+	desired.Spec.Replicas = ptr.To[int32](0)
+	scale := func() {
+		t.Helper()
+		body := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 1}}
+		w.eventually(func() bool {
+			return w.live.SubResource("scale").Update(w.ctx, w.get(desired), client.WithSubResourceBody(body),
+				client.FieldOwner("autoscaler")) == nil
+		}, "scale")
+		w.settle(desired)
+	}
+	w.mustWant(true, "create", desired)
+	for range 3 {
+		scale()
+		w.mustWant(true, "put back at once", desired)
+	}
+	scale()
+	res, sent, err := w.pass(desired)
+	require.NoError(t, err)
+	assert.Empty(t, sent, "held")
+	require.Len(t, res.Contested, 1)
+	assert.Equal(t, []string{"spec.replicas"}, res.Contested[0].Fields)
+	assert.Equal(t, []string{"autoscaler (Update of scale)"}, res.Contested[0].By)
+	assert.Contains(t, res.Contested[0].String(), `builder.Ignore("spec.replicas")`)
+	assert.Equal(t, time.Second, res.RequeueAfter)
+
+	// The remedy: what is left to the other is no contest, and nothing is written any more.
+	w.mustWant(true, "the field is handed over at once", desired, builder.Ignore("spec.replicas"))
+	for range 3 {
+		w.settle(desired)
+		w.sent.reset()
+		clock.Step(time.Hour)
+		res, err = w.engine.For(w.owner).Deployment(desired, builder.Ignore("spec.replicas")).Reconcile(w.ctx)
+		require.NoError(t, err)
+	}
+	assert.Empty(t, w.sent.all())
+	assert.Empty(t, res.Contested)
+	assert.EqualValues(t, 1, *w.get(desired).(*appsv1.Deployment).Spec.Replicas)
+}

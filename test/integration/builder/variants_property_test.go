@@ -1,0 +1,174 @@
+package builder_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/test/testcluster"
+)
+
+// rounds is how often a property is tried for each kind.
+func rounds() int {
+	if os.Getenv("ARMATURE_LONG") != "" {
+		return 10
+	}
+	return 2
+}
+
+// newProperty returns a world without a cache, and a source of variants that says how to have the same again.
+func newProperty(t *testing.T, seed uint64) (*world, variants) {
+	t.Helper()
+	t.Logf("seed %d", seed)
+	w := &world{t: t, ctx: t.Context(), ns: testcluster.Namespace(t), sent: &ledger{}, told: &recorder{}}
+	var err error
+	w.live, err = client.New(testcluster.Config(t), client.Options{Scheme: testScheme()})
+	require.NoError(t, err)
+	w.live = client.WithFieldOwner(w.live, "someone-else")
+	own, err := client.New(w.sent.watch(testcluster.Config(t)), client.Options{Scheme: testScheme()})
+	require.NoError(t, err)
+	w.engine = builder.NewEngine(own, builder.Options{Name: "tester", Recorder: w.told, Reader: own})
+	w.owner = w.newOwner("owner")
+	return w, variants{rand.New(rand.NewPCG(seed, 1))}
+}
+
+// brings runs passes until one meets no conflict with a controller, and returns the writes of the last one.
+func (w *world) brings(desired client.Object) (res builder.Result, writes int, err error) {
+	for range 20 {
+		w.sent.reset()
+		res, err = w.engine.For(w.owner).Object(desired, builder.OnImmutable(builder.Recreate(builder.Background))).Reconcile(w.ctx)
+		if !apierrors.IsConflict(leaf(err)) {
+			break
+		}
+	}
+	return res, len(w.sent.all()) - w.sent.count("GET", ""), err
+}
+
+// named gives a variant its name and labels. Each has others, so that a variant is always a change.
+func (v variants) named(obj client.Object, name string) client.Object {
+	obj.SetName(name)
+	obj.SetLabels(map[string]string{"number": fmt.Sprint(v.Int32())})
+	return obj
+}
+
+// Whatever others make of an object, by an update or by an apply: it is put back, is the same object, is never called
+// immutable, and costs nothing from then on.
+func TestDriftOfEveryKind(t *testing.T) {
+	w, v := newProperty(t, rand.Uint64())
+	for kind, variant := range v.kinds() {
+		t.Run(kind, func(t *testing.T) {
+			w := *w
+			w.t = t
+			for round := range rounds() {
+				desired := v.named(variant(), fmt.Sprint("d", round))
+				_, _, err := w.brings(desired)
+				require.NoError(t, err)
+				if v.maybe() {
+					desired = v.named(variant(), desired.GetName())
+					_, _, err := w.brings(desired)
+					require.NoError(t, err)
+				}
+				before := w.get(desired)
+				how, edit := "update", variant()
+				if v.maybe() {
+					how = "apply"
+				}
+				if err := w.drift(before, edit, how); apierrors.IsInvalid(err) {
+					continue // others can't do it either
+				} else {
+					require.NoError(t, err)
+				}
+				what := func() string { return fmt.Sprintf("%s of\n%s\nover\n%s", how, asJSON(edit), asJSON(desired)) }
+				_, _, err = w.brings(desired)
+				require.NoError(t, err, "%s", what())
+				after := w.get(desired)
+				require.Equal(t, before.GetUID(), after.GetUID(), "%s", what())
+				_, writes, err := w.brings(desired)
+				require.NoError(t, err)
+				require.Zero(t, writes, "%s\nis\n%s", what(), asJSON(after))
+				desired = v.named(variant(), desired.GetName())
+				_, _, err = w.brings(desired)
+				require.NoError(t, err, "%s\nthen\n%s", what(), asJSON(desired))
+				require.Equal(t, before.GetUID(), w.get(desired).GetUID(), "%s\nthen\n%s", what(), asJSON(desired))
+			}
+		})
+	}
+}
+
+// drift makes the spec of an object that of another, as someone else.
+func (w *world) drift(live, edit client.Object, how string) error {
+	from, err := runtime.DefaultUnstructuredConverter.ToUnstructured(edit)
+	require.NoError(w.t, err)
+	for _, name := range []string{"apiVersion", "kind", "metadata", "status"} {
+		delete(from, name)
+	}
+	if how == "update" {
+		for range 20 {
+			into, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.get(live))
+			require.NoError(w.t, err)
+			for name, value := range from {
+				into[name] = value
+			}
+			obj := live.DeepCopyObject().(client.Object)
+			require.NoError(w.t, runtime.DefaultUnstructuredConverter.FromUnstructured(into, obj))
+			if err = w.live.Update(w.ctx, obj); !apierrors.IsConflict(err) {
+				return err
+			}
+		}
+	}
+	gvk, err := w.live.GroupVersionKindFor(live)
+	require.NoError(w.t, err)
+	u := &unstructured.Unstructured{Object: from}
+	u.SetGroupVersionKind(gvk)
+	u.SetName(live.GetName())
+	body, err := json.Marshal(u.Object)
+	require.NoError(w.t, err)
+	return w.live.Patch(context.WithoutCancel(w.ctx), live.DeepCopyObject().(client.Object), client.RawPatch(types.ApplyPatchType, body), client.ForceOwnership)
+}
+
+func asJSON(obj any) string {
+	data, _ := json.Marshal(obj)
+	return string(data)
+}
+
+// Whatever was desired before, an object becomes what a new one would be. The only exceptions are what each object has
+// alone: the addresses and node ports of a Service.
+func TestHistoryOfEveryKind(t *testing.T) {
+	w, v := newProperty(t, rand.Uint64())
+	for kind, variant := range v.kinds() {
+		t.Run(kind, func(t *testing.T) {
+			w := *w
+			w.t = t
+			for round := range rounds() {
+				desired := v.named(variant(), fmt.Sprint("h", round))
+				_, _, err := w.brings(desired)
+				require.NoError(t, err)
+				before, story := w.get(desired).GetUID(), asJSON(desired)
+				for range 4 {
+					desired = v.named(variant(), desired.GetName())
+					story += "\n" + asJSON(desired)
+					_, writes, err := w.brings(desired)
+					require.NoError(t, err, story)
+					require.LessOrEqual(t, writes, 6, story)
+					require.Equal(t, before, w.get(desired).GetUID(), story)
+					require.Equal(t, comparable(specOf(t, w.fresh(desired))), comparable(specOf(t, w.get(desired))), story)
+					_, writes, err = w.brings(desired)
+					require.NoError(t, err)
+					assert.Zero(t, writes, story)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,12 @@
+// Suites runs the suites of make test by gotestsum, and prints one table of all of them at the end:
+//
+//	suites run -name NAME [-out DIR] [-C DIR] [-packages "..."] [-- FLAG OF GO TEST...]
+//	suites report [-out DIR] NAME...
+//
+// run runs one suite. Progress is printed as it runs, and failed tests are run a second time if there are no more than five.
+// A test that passes then doesn't fail the suite, but is FLAKY: it is told of at the end with its output. Nothing is run a
+// second time after a data race, a panic, or a failure outside of a test. The events of go test -json go to DIR/NAME.json.
+//
+// report prints what became of each suite and package and how long it took, the 20 slowest tests, the flaky ones and the failures
+// with their output. A suite that didn't run to its end counts as failed.
+package main
