@@ -25,6 +25,7 @@ func over(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, jobs []*batchv1
 	for i := range was.Conditions {
 		was.Conditions[i].ObservedGeneration = job.Generation
 	}
+	runpolicy.Conclude(&was.Conditions, job.Generation, now)
 	plan := planOf(job, was)
 	if job.Status.ObservedGeneration != job.Generation {
 		plan.Events = append(plan.Events, changeIgnored(job))

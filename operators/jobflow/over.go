@@ -18,6 +18,7 @@ func (p *pass) over(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFl
 	if expiry.Due {
 		return builder.Plan[*v1alpha1.JobFlow]{DeleteOwner: true}
 	}
+	runpolicy.Conclude(&status.Conditions, p.flow.Generation, p.now)
 	p.wakeIn(expiry.Left)
 	p.findJobs()
 	changed := p.flow.Status.ObservedGeneration != p.flow.Generation

@@ -77,6 +77,7 @@ func (j *job) over(pods []*corev1.Pod) decision {
 	for i := range s.Conditions {
 		s.Conditions[i].ObservedGeneration = j.generation
 	}
+	runpolicy.Conclude(&s.Conditions, j.generation, j.now)
 	j.tellLeft(s, pods)
 	expiry := runpolicy.Expiry(s.CompletionTime, j.spec.RunPolicy.TTLSecondsAfterFinished, j.now.Time)
 	d := decision{status: s, events: j.changeIgnored(), requeue: expiry.Left, expired: expiry.Due}
