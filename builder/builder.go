@@ -15,6 +15,9 @@ import (
 // waitForDeletion is when a pass that waits for an object to go looks again, should no event come.
 const waitForDeletion = 2 * time.Second
 
+// scopePrune is the scope of a pass that only prunes.
+const scopePrune = "prune"
+
 // Builder collects what one owner wants and makes it so, in one pass. Make one for each reconcile with [Engine.For],
 // use it in one goroutine, and throw it away. Wrong calls are kept and reported by Reconcile.
 type Builder struct {
@@ -105,7 +108,7 @@ func (b *Builder) reconcile(ctx context.Context, rehearsed map[store.Key]*write)
 // refuses to after an error of this Builder.
 func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 	ctx, end := b.engine.tracePass(ctx, b.owner)
-	res, err := b.runPass("prune", func(p *pass) error {
+	res, err := b.runPass(scopePrune, func(p *pass) error {
 		if b.failed != nil {
 			return fmt.Errorf("nothing is pruned after an error: %w", b.failed)
 		}
@@ -167,7 +170,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	}
 	p.await, p.phasing, p.prunes = b.await, b.phasing, b.prunes
 	err = do(p)
-	res := p.finish()
+	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {
 		b.engine.Forget(b.owner, client.ObjectKeyFromObject(b.owner))
 		return Result{}, nil

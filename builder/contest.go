@@ -139,15 +139,11 @@ func withContests[T client.Object](owner, after T, res Result, err error, now ti
 	if len(res.Contested) == 0 || err != nil && !isConflict(err) {
 		return after
 	}
-	before := any(owner).(Conditioned).Conditions()
+	before := *any(owner).(Conditioned).Conditions()
 	for _, c := range []Condition{{Type: ConditionReady, Status: metav1.ConditionFalse}, {Type: ConditionStalled, Status: metav1.ConditionTrue}} {
 		c.Reason, c.Message, c.ObservedGeneration = events.ReasonContested, res.contestMessage(), owner.GetGeneration()
-		meta.SetStatusCondition(conditions, c)
-		set := meta.FindStatusCondition(*conditions, c.Type)
-		set.LastTransitionTime = metav1.NewTime(now)
-		if was := meta.FindStatusCondition(*before, c.Type); was != nil && was.Status == c.Status { // so since then
-			set.LastTransitionTime = was.LastTransitionTime
-		}
+		c.LastTransitionTime = metav1.NewTime(now)
+		overwrite(conditions, before, c)
 	}
 	return after
 }

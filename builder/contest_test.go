@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
 )
 
 var contestedResult = Result{Contested: []Contest{{Key: keyOf("web"), Fields: []string{"spec.replicas"}, By: []string{"hpa (Update of scale)"}, Times: 3}}}
@@ -82,19 +83,20 @@ func TestContestNumbersSeldomChange(t *testing.T) {
 func TestContestsAreBounded(t *testing.T) {
 	c := newContests()
 	now := time.Unix(1000, 0)
+	all := func(store.Key) bool { return true }
 	for i := range 100 {
 		field := contendedField{path: string(rune('a'+i/26)) + string(rune('a'+i%26)), by: string(rune('a' + i))}
 		for range contestedAfter {
 			c.corrected(contestKey{owner: "o", child: keyOf("web")}, "d", []contendedField{field}, now)
 		}
 	}
-	news := c.of("o", now)
+	news := c.of("o", now, all)
 	assert.Len(t, news.active, 1)
 	assert.Len(t, news.active[0].Fields, maxContestedFields)
 	assert.Len(t, news.active[0].By, maxContestedFields)
 	assert.Less(t, len(news.active[0].String()), maxSummary/4)
 	assert.Equal(t, maxContestBackoff, news.lookAgain)
 	c.children.Clear()
-	assert.Empty(t, c.of("o", now).active, "what was dropped is forgotten")
+	assert.Empty(t, c.of("o", now, all).active, "what was dropped is forgotten")
 	assert.Zero(t, c.owners.Len())
 }

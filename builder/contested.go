@@ -120,8 +120,9 @@ type contestNews struct {
 	lookAgain            time.Duration // 0: never
 }
 
-// of returns the contests of an owner, and forgets those that are over.
-func (c *contests) of(owner types.UID, now time.Time) contestNews {
+// of returns the contests of an owner over children that are desired, and forgets those that are over. Of the others only
+// the rate stays limited: a plan may name a child only while it is missing.
+func (c *contests) of(owner types.UID, now time.Time, desired func(store.Key) bool) contestNews {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var news contestNews
@@ -134,6 +135,9 @@ func (c *contests) of(owner types.UID, now time.Time) contestNews {
 		known := c.get(key)
 		if known == nil || known.backoff == 0 { // it was dropped
 			delete(children, key)
+			continue
+		}
+		if !desired(key.child) {
 			continue
 		}
 		told := known.contest(key)
@@ -191,12 +195,23 @@ func (p *pass) noteCorrection(w *write) {
 	}
 }
 
-// noteContests puts the owner's contests into the result.
-func (p *pass) noteContests() {
+// forget drops what is known of a child that the builder itself has deleted.
+func (c *contests) forget(owner types.UID, child store.Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, creation := range []bool{false, true} {
+		c.children.Remove(contestKey{owner: owner, child: child, creation: creation})
+	}
+	c.made.Remove(contestKey{owner: owner, child: child, creation: true})
+}
+
+// noteContests puts the owner's contests into the result. After an error not all is known that is desired.
+func (p *pass) noteContests(err error) {
 	if p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
 		return
 	}
-	p.result.news = p.engine.contests.of(p.owner.GetUID(), p.engine.now())
+	isDesired := func(key store.Key) bool { return err != nil || p.wanted.Has(key) }
+	p.result.news = p.engine.contests.of(p.owner.GetUID(), p.engine.now(), isDesired)
 	p.result.Contested = p.result.news.active
 	p.result.RequeueAfter = sooner(p.result.RequeueAfter, p.result.news.lookAgain)
 }

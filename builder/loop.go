@@ -73,7 +73,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if planErr == nil || owner.GetDeletionTimestamp() != nil { // an owner that goes needs no plan
 		doErr = errors.Join(planErr, p.carryOut(ctx, plan.Children, plan.Edits, plan.Scales, plan.Delete))
 	}
-	res := p.finish()
+	res := p.finish(doErr)
 	res.WaitingFor = plan.WaitingFor
 	if errors.Is(doErr, errOwnerGone) {
 		end(nil)

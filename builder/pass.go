@@ -243,16 +243,19 @@ func (p *pass) record(w *write) {
 func (p *pass) changed(op Operation, k kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
 	p.countGained(op, k, key)
-	if !p.engine.dry && (op == OperationDeleted || op == OperationRecreating) { // its next creation is no correction
+	if !p.engine.dry && op == OperationDeleted {
+		p.engine.contests.forget(p.owner.GetUID(), key)
+	}
+	if !p.engine.dry && op == OperationRecreating { // its next creation is no correction
 		p.engine.contests.made.Remove(contestKey{owner: p.owner.GetUID(), child: key, creation: true})
 	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
 }
 
-// finish orders the result, so that the same pass always reads the same.
-func (p *pass) finish() Result {
+// finish orders the result of a pass that returned an error or none, so that the same pass always reads the same.
+func (p *pass) finish(err error) Result {
 	p.rememberPresent()
-	p.noteContests()
+	p.noteContests(err)
 	slices.SortStableFunc(p.result.Changes, func(a, b Change) int {
 		if a.Operation != b.Operation {
 			return slices.Index(operations, a.Operation) - slices.Index(operations, b.Operation)

@@ -34,17 +34,24 @@ func reported[T client.Object](owner, planned T, err error, now time.Time) T {
 		Type: ConditionReady, Status: metav1.ConditionFalse, Reason: failureReason(err), Message: summarize(err),
 		ObservedGeneration: owner.GetGeneration(), LastTransitionTime: metav1.NewTime(now),
 	}
-	meta.SetStatusCondition(conditions, report)
+	before := *any(owner).(Conditioned).Conditions()
+	overwrite(conditions, before, report)
 	if IsTerminal(err) {
 		report.Type, report.Status = ConditionStalled, metav1.ConditionTrue
-		if before, ok := any(owner).(Conditioned); ok { // stalled since then, if it was
-			if was := meta.FindStatusCondition(*before.Conditions(), ConditionStalled); was != nil && was.Status == report.Status {
-				report.LastTransitionTime = was.LastTransitionTime
-			}
-		}
-		meta.SetStatusCondition(conditions, report)
+		overwrite(conditions, before, report)
 	}
 	return after
+}
+
+// overwrite sets a condition in place of what the plan says. It holds since it was set first, whatever the plan says in
+// each pass.
+func overwrite(conditions *[]Condition, before []Condition, c Condition) {
+	meta.SetStatusCondition(conditions, c)
+	set := meta.FindStatusCondition(*conditions, c.Type)
+	set.LastTransitionTime = c.LastTransitionTime
+	if was := meta.FindStatusCondition(before, c.Type); was != nil && was.Status == c.Status {
+		set.LastTransitionTime = was.LastTransitionTime
+	}
 }
 
 // withOwnConditions returns a copy of an owner, which must be Conditioned, whose conditions can be changed. The rest is

@@ -151,6 +151,9 @@ func TestReported(t *testing.T) {
 	for _, kind := range []string{ConditionReady, ConditionStalled} {
 		assert.Equal(t, then, meta.FindStatusCondition(again.conditions, kind).LastTransitionTime, "since then")
 	}
+	planned := &thing{conditions: []Condition{ready}}
+	again = reported(&thing{conditions: []Condition{failed("Ready", "False")}}, planned, of(full), now)
+	assert.Equal(t, then, meta.FindStatusCondition(again.conditions, ConditionReady).LastTransitionTime, "whatever the plan sets in each pass")
 	plain := deployment("web")
 	assert.Same(t, plain, reported(plain, nil, of(invalid), now), "no conditions to report in")
 }

@@ -50,7 +50,9 @@ func (w *waits) set(owner store.Key, scope string, n int) {
 func (p *pass) countWaiting(scope string, res Result) {
 	if !p.engine.dry {
 		p.engine.waits.set(p.ownerKey, scope, len(res.Waiting))
-		p.engine.rivals.set(p.ownerKey, "", len(res.Contested))
+		if scope != scopePrune { // its children are another scope's, too
+			p.engine.rivals.set(p.ownerKey, scope, len(res.Contested))
+		}
 	}
 }
 
