@@ -31,23 +31,23 @@ func pathsOf(fields []contendedField) []string {
 	return slices.Compact(all)
 }
 
-// contendedFields returns the fields in which the object that was found differs from the desired one, and which field
-// managers claim them. An apply takes its fields from all others, so that whoever claims one with another value has
+// contendedFields returns the fields in which the object differed from the desired one before the pass wrote anything, and
+// which field managers claim them. An apply takes its fields from all others, so that whoever claims one with another value has
 // written it since. What someone has removed is claimed by no one. This is for people to read, and to tell the same
 // difference from another one: nothing is written by it.
 func (w *write) contendedFields(us string) []contendedField {
-	found, err := storedFields(w.found)
+	found, err := storedFields(w.seen)
 	if err != nil {
 		return nil
 	}
 	var all []contendedField
-	for _, entry := range w.found.GetManagedFields() {
+	for _, entry := range w.seen.GetManagedFields() {
 		set, err := fieldsOf(entry)
 		if err != nil || entry.Subresource == "status" {
 			continue
 		}
 		self := entry.Manager == us
-		if self && (!w.wantsOther() || !set.Has(digestPath)) {
+		if self && (w.desired.isDigestOf(w.seen) || !set.Has(digestPath)) {
 			continue // our own record of what we wrote
 		}
 		set.Leaves().Iterate(func(path fieldpath.Path) {
@@ -58,6 +58,9 @@ func (w *write) contendedFields(us string) []contendedField {
 				all = append(all, contendedField{path: name, by: managerName(entry), self: self})
 			}
 		})
+	}
+	for _, c := range w.corrected {
+		all = append(all, c.contended)
 	}
 	if len(all) > 0 {
 		return all

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -13,14 +14,22 @@ import (
 )
 
 // correction is a field that was removed, and who had set it.
-type correction struct{ path, manager string }
+type correction struct {
+	path, manager string
+	contended     contendedField
+}
 
 // correctionsOf returns which of the removed fields other managers had set.
 func correctionsOf(found client.Object, removed []fieldpath.Path, us string) []correction {
 	var all []correction
 	for _, path := range removed {
-		if manager := managerOf(found, path, us); manager != "" {
-			all = append(all, correction{strings.TrimPrefix(path.String(), "."), manager})
+		if entry := lastEntryOf(found, path, us); entry != nil {
+			list := path // of a whole element it is the list that is contended: the next element may have another key
+			for len(list) > 1 && list[len(list)-1].FieldName == nil {
+				list = list[:len(list)-1]
+			}
+			field := contendedField{path: pathName(list), by: managerName(*entry)}
+			all = append(all, correction{strings.TrimPrefix(path.String(), "."), entry.Manager, field})
 		}
 	}
 	return all
@@ -28,17 +37,24 @@ func correctionsOf(found client.Object, removed []fieldpath.Path, us string) []c
 
 // managerOf returns the last field manager but us that has set a field, or something in it; empty if there is none.
 func managerOf(found client.Object, path fieldpath.Path, us string) string {
-	entries := found.GetManagedFields()
-	for _, entry := range slices.Backward(entries) {
+	if entry := lastEntryOf(found, path, us); entry != nil {
+		return entry.Manager
+	}
+	return ""
+}
+
+// lastEntryOf returns that manager's entry; nil if there is none.
+func lastEntryOf(found client.Object, path fieldpath.Path, us string) *metav1.ManagedFieldsEntry {
+	for _, entry := range slices.Backward(found.GetManagedFields()) {
 		set, err := fieldsOf(entry)
 		if err != nil || entry.Manager == us {
 			continue
 		}
 		if set.Has(path) || !below(set, path).Empty() {
-			return entry.Manager
+			return &entry
 		}
 	}
-	return ""
+	return nil
 }
 
 func below(set *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {

@@ -47,7 +47,7 @@ func (d *desired) newWrite(found client.Object) *write {
 	if d.write = nil; w == nil {
 		w = &write{}
 	}
-	*w = write{desired: d, found: found, verdict: verdictCreate}
+	*w = write{desired: d, found: found, seen: found, verdict: verdictCreate}
 	return w
 }
 

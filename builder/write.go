@@ -27,7 +27,8 @@ const (
 // write is a wanted object, what was found under its name, and what is done about it.
 type write struct {
 	desired *desired
-	found   client.Object
+	found   client.Object // as it is now, after the writes that went before
+	seen    client.Object // as it was found by the pass, before anything was written: what others did to it
 	verdict verdict
 	adopts  bool // found is no one's, and is to be the owner's
 
@@ -178,9 +179,10 @@ func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 }
 
 // wantsOther reports whether something else is wanted than was written last. If not, there is drift.
-func (w *write) wantsOther() bool {
-	return w.found.GetAnnotations()[AnnotationDigest] != w.desired.digest
-}
+func (w *write) wantsOther() bool { return !w.desired.isDigestOf(w.found) }
+
+// isDigestOf reports whether an object says that it is the desired one.
+func (d *desired) isDigestOf(obj client.Object) bool { return obj.GetAnnotations()[AnnotationDigest] == d.digest }
 
 // claims reports whether the record of the object's fields has to be put right first.
 func (w *write) claims(e *Engine) bool {
