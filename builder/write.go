@@ -182,7 +182,9 @@ func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 func (w *write) wantsOther() bool { return !w.desired.isDigestOf(w.found) }
 
 // isDigestOf reports whether an object says that it is the desired one.
-func (d *desired) isDigestOf(obj client.Object) bool { return obj.GetAnnotations()[AnnotationDigest] == d.digest }
+func (d *desired) isDigestOf(obj client.Object) bool {
+	return obj.GetAnnotations()[AnnotationDigest] == d.digest
+}
 
 // claims reports whether the record of the object's fields has to be put right first.
 func (w *write) claims(e *Engine) bool {
