@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -33,19 +34,24 @@ type guard struct {
 	reported sync.Map // reflect.Type -> struct{}: what was reported of objects of a type
 }
 
-// witness is an object as it was before the plan was made.
+// witness is an object as it was before the plan was made. The owner is known by isOwner, and not by its place: an owner
+// that can't be hashed is among the witnesses only as a copy.
 type witness struct {
-	object client.Object
-	hash   uint64
-	copy   client.Object // nil: by the hash
+	object  client.Object
+	isOwner bool
+	hash    uint64
+	copy    client.Object // nil: by the hash
 }
 
 // before remembers what the plan is given; nil if this pass isn't looked at.
 func (g *guard) before(owner client.Object, v View) []witness {
+	isOwner := func(obj client.Object) bool { // it may be observed as well, as another struct with the same contents
+		return obj == owner || obj.GetUID() != "" && obj.GetUID() == owner.GetUID()
+	}
 	if g.copies {
-		witnesses := []witness{{object: owner, copy: copyOf(owner)}}
+		witnesses := []witness{{object: owner, isOwner: true, copy: copyOf(owner)}}
 		for obj := range v.objects() {
-			witnesses = append(witnesses, witness{object: obj, copy: copyOf(obj)})
+			witnesses = append(witnesses, witness{object: obj, isOwner: isOwner(obj), copy: copyOf(obj)})
 		}
 		return witnesses
 	}
@@ -55,7 +61,7 @@ func (g *guard) before(owner client.Object, v View) []witness {
 	witnesses := make([]witness, 0, 1+guardedObjects)
 	add := func(obj client.Object) bool {
 		if hash, ok := fasthash.Of(obj); ok {
-			witnesses = append(witnesses, witness{object: obj, hash: hash})
+			witnesses = append(witnesses, witness{object: obj, isOwner: isOwner(obj), hash: hash})
 		}
 		return len(witnesses) < cap(witnesses)
 	}
@@ -86,6 +92,18 @@ func (v View) objects() iter.Seq[client.Object] {
 	}
 }
 
+// changed returns the witnesses whose objects were changed: the owner at most once.
+func changed(witnesses []witness) []witness {
+	var all []witness
+	for _, w := range witnesses {
+		isKnown := w.isOwner && slices.ContainsFunc(all, func(other witness) bool { return other.isOwner })
+		if !isKnown && w.isChanged() {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
 // isChanged reports whether the object isn't what it was.
 func (w witness) isChanged() bool {
 	if w.copy != nil {
@@ -111,10 +129,10 @@ func (w witness) changedField() string {
 	return ""
 }
 
-// err names the object and the field that was changed. The first witness is the owner.
-func (w witness) err(isOwner bool) error {
+// err names the object and the field that was changed.
+func (w witness) err() error {
 	what, field := "the observed object ", ""
-	if isOwner {
+	if w.isOwner {
 		what = "the owner "
 	}
 	if path := w.changedField(); path != "" {

@@ -51,11 +51,8 @@ func callPlan[T client.Object](ctx context.Context, f PlanFunc[T], owner T, view
 // and by an event, since a pass that isn't looked at would take the error back.
 func (l *loop[T]) checkWitnesses(ctx context.Context, owner T, witnesses []witness) error {
 	var errs []error
-	for i, w := range witnesses {
-		if !w.isChanged() {
-			continue
-		}
-		err := w.err(i == 0)
+	for _, w := range changed(witnesses) {
+		err := w.err()
 		if l.guard.copies {
 			errs = append(errs, err)
 			continue

@@ -71,9 +71,15 @@ func (s *state) length(n int, isNil bool) {
 	s.number(uint64(n))
 }
 
+// quantity hashes a value and its format, in whatever form the value is kept: 1000m parsed, or 1 after AsDec, is 1.
 func (s *state) quantity(q *resource.Quantity) {
 	s.string(string(q.Format))
-	if n, ok := q.AsInt64(); ok {
+	n, isWhole := q.AsInt64()
+	if !isWhole {
+		n = q.Value() // rounded, or wrong if it is too large
+		isWhole = q.CmpInt64(n) == 0
+	}
+	if isWhole {
 		s.number(1)
 		s.number(uint64(n))
 		return

@@ -122,6 +122,8 @@ func TestTable(t *testing.T) {
 		"quantity":                 {quantity("1"), quantity("1"), true},
 		"quantity, other":          {quantity("1"), quantity("2"), false},
 		"quantity, fraction":       {quantity("0.5"), quantity("500m"), true},
+		"quantity, whole":          {quantity("1"), quantity("1000m"), true},
+		"quantity, another format": {quantity("1024"), quantity("1Ki"), false},
 		"quantity, other fraction": {quantity("0.5"), quantity("501m"), false},
 		"pointer and none":         {&corev1.PodSpec{HostUsers: new(bool)}, &corev1.PodSpec{}, false},
 		"neighbouring fields":      {&corev1.EnvVar{Name: "a"}, &corev1.EnvVar{Value: "a"}, false},
