@@ -53,7 +53,9 @@ func (w *write) contendedFields(us string) []contendedField {
 		set.Leaves().Iterate(func(path fieldpath.Path) {
 			desired, isDesired := valueAt(w.desired.fields, path)
 			observed, exists := valueAt(found, path)
-			differs := isDesired && !subset.Untyped(desired, observed) || self && !isDesired && exists
+			// What it has created has the API server's defaults among its fields; what it has applied is its own.
+			isExtra := self && !isDesired && exists && entry.Operation == metav1.ManagedFieldsOperationApply
+			differs := isDesired && !subset.Untyped(desired, observed) || isExtra
 			if name := pathName(path); differs && !isBookkeeping(name) {
 				all = append(all, contendedField{path: name, by: managerName(entry), self: self})
 			}

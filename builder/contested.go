@@ -31,7 +31,7 @@ type contests struct {
 	mu       sync.Mutex
 	children *lru.Cache // contestKey -> *contest
 	owners   *lru.Cache // types.UID of owners -> map[contestKey]bool, their contested children
-	made     *lru.Cache // contestKey -> time.Time, when a child was created last
+	made     *lru.Cache // contestKey -> making, of children that were created or recreated
 }
 
 type contestKey struct {
@@ -179,7 +179,7 @@ func (p *pass) holdContested(w *write) {
 	if p.engine.dry {
 		return
 	}
-	if w.corrects = p.isCorrection(w); !w.corrects {
+	if w.corrects = p.isCorrection(w); !w.corrects && !p.isRecreation(w) {
 		return
 	}
 	if p.engine.contests.holds(contestKey{owner: p.owner.GetUID(), child: w.desired.key}, w.desired.digest, p.engine.now()) {

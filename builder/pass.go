@@ -246,9 +246,6 @@ func (p *pass) changed(op Operation, k kind, key store.Key, obj client.Object) {
 	if !p.engine.dry && op == OperationDeleted {
 		p.engine.contests.forget(p.owner.GetUID(), key)
 	}
-	if !p.engine.dry && op == OperationRecreating { // its next creation is no correction
-		p.engine.contests.made.Remove(contestKey{owner: p.owner.GetUID(), child: key, creation: true})
-	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
 }
 
