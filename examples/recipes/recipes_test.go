@@ -3,7 +3,9 @@ package recipes
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -13,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -84,10 +87,22 @@ func TestClaims(t *testing.T) {
 	assert.Equal(t, "2Gi", set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())
 }
 
+// Tenants of different owners never share a namespace, and its name is valid for each valid name of an owner.
+func TestTenantsHaveNamespacesOfTheirOwn(t *testing.T) {
+	owners := map[string]string{}
+	for _, at := range [][2]string{{"a-b", "c"}, {"a", "b-c"}, {"a", "b.c"}, {strings.Repeat("n", 63), strings.Repeat("w", 253)}} {
+		app := &v1.WebApp{ObjectMeta: metav1.ObjectMeta{Namespace: at[0], Name: at[1]}}
+		home := planTenants(app, builder.NewView(time.Now())).Children[0].Object().GetName()
+		assert.Empty(t, validation.IsDNS1123Label(home), home)
+		assert.Empty(t, owners[home], "%s of %v", home, at)
+		owners[home] = at[0] + "/" + at[1]
+	}
+}
+
 func TestTenants(t *testing.T) {
 	s := recipe(t, Tenants(nil))
 	server := buildertest.Settle(t, s)
-	get(t, server, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant-shop-web", Name: "tenant"}})
+	get(t, server, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOf(app()), Name: "tenant"}})
 	buildertest.CrashEverywhere(t, s)
 }
 

@@ -1,6 +1,9 @@
 package recipes
 
 import (
+	"crypto/sha256"
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,8 +22,7 @@ func Tenants(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 }
 
 func planTenants(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
-	// The operator chooses the name. One that the owner's author could choose would let them take over any namespace.
-	home := "tenant-" + app.Namespace + "-" + app.Name
+	home := namespaceOf(app)
 	plan := builder.Plan[*v1.WebApp]{
 		Children: []builder.Child{
 			builder.Want(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: home}}, builder.Elsewhere()),
@@ -36,4 +38,11 @@ func planTenants(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("20")}},
 	}, builder.Elsewhere()))
 	return plan
+}
+
+// namespaceOf is the name of an owner's namespace. The operator chooses it: one that the owner's author could choose would
+// let them take over any namespace. It is a hash, since "a-b" and "c" must not come to the same name as "a" and "b-c", and
+// since an owner's name may be longer than a namespace's, and have dots.
+func namespaceOf(app *v1.WebApp) string {
+	return fmt.Sprintf("tenant-%x", sha256.Sum256([]byte(app.Namespace+"/"+app.Name)))[:39]
 }
