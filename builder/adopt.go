@@ -68,10 +68,13 @@ func (p *pass) meetForeign(w *write) (*write, error) {
 		return w, nil
 	}
 	w.verdict, w.adopts = verdictApply, true
-	if d.child.once {
-		return w, nil
+	if !d.child.once {
+		if err := d.stamp(p); err != nil {
+			return w, err
+		}
 	}
-	return w, d.stamp(p)
+	p.holdContested(w)
+	return w, nil
 }
 
 // hasLabels reports whether an object has all of some labels.

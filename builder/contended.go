@@ -78,6 +78,25 @@ func (w *write) contendedFields(us string) []contendedField {
 	return all
 }
 
+// contendedMarks returns which of what the builder puts back of a child with CreateOnce others have changed.
+func (w *write) contendedMarks(us string) []contendedField {
+	var all []contendedField
+	mark := func(path fieldpath.Path) {
+		field := contendedField{path: pathName(path)}
+		if entry := lastEntryOf(w.seen, path, us); entry != nil {
+			field.by = managerName(*entry)
+		}
+		all = append(all, field)
+	}
+	if w.desired.lacksMark(w.seen) {
+		mark(fieldpath.MakePathOrDie("metadata", "labels", LabelManagedBy))
+	}
+	if w.adopts {
+		mark(fieldpath.MakePathOrDie("metadata", "ownerReferences"))
+	}
+	return all
+}
+
 // isBookkeeping reports whether a field is the builder's own, or only the server's.
 func isBookkeeping(path string) bool {
 	switch path {

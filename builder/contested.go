@@ -189,10 +189,15 @@ func (p *pass) holdContested(w *write) {
 
 // noteCorrection remembers that a child was put back, and which fields.
 func (p *pass) noteCorrection(w *write) {
-	if w.corrects && w.did == OperationUpdated {
-		key := contestKey{owner: p.owner.GetUID(), child: w.desired.key}
-		p.engine.contests.corrected(key, w.desired.digest, w.contendedFields(p.engine.name), p.engine.now())
+	if !w.corrects || w.did != OperationUpdated && w.did != OperationAdopted {
+		return
 	}
+	fields := w.contendedFields
+	if w.desired.child.once {
+		fields = w.contendedMarks
+	}
+	key := contestKey{owner: p.owner.GetUID(), child: w.desired.key}
+	p.engine.contests.corrected(key, w.desired.digest, fields(p.engine.name), p.engine.now())
 }
 
 // forget drops what is known of a child that the builder itself has deleted.

@@ -190,6 +190,7 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 			w.verdict = verdictNothing
 			if d.lacksMark(found) {
 				w.verdict = verdictApply
+				p.holdContested(w)
 			}
 			return w, nil
 		}

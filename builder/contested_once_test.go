@@ -1,0 +1,53 @@
+package builder_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+// Of a child with CreateOnce only the builder's label and the owner are put back. Another writer of them is a rival as of
+// any field.
+func TestContestOfAChildThatIsCreatedOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*batchv1.Job)
+		field  string
+		by     []string
+	}{
+		"another label": {func(j *batchv1.Job) { j.Labels[builder.LabelManagedBy] = "rival" }, "metadata.labels[app.kubernetes.io/managed-by]", []string{"rival (Update)"}},
+		"no label":      {func(j *batchv1.Job) { delete(j.Labels, builder.LabelManagedBy) }, "metadata.labels[app.kubernetes.io/managed-by]", nil},
+		"no owner":      {func(j *batchv1.Job) { j.OwnerReferences = nil }, "metadata.ownerReferences", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRivalry(t)
+			pass := func() builder.Result {
+				return r.reconciles(r.engine.For(r.owner).Object(newJob("once"), builder.CreateOnce(), builder.Adopt(builder.IfOrphan)))
+			}
+			require.Len(t, pass().Changes, 1)
+			begun, writes := r.ours.Now(), 0
+			var res builder.Result
+			for r.ours.Now().Sub(begun) < 10*time.Minute && writes < 100 {
+				found := newJob("once")
+				require.NoError(t, r.others.Get(t.Context(), client.ObjectKeyFromObject(found), found))
+				c.change(found)
+				require.NoError(t, r.others.Update(t.Context(), found))
+				if res = pass(); res.Changed() {
+					writes++
+					continue
+				}
+				require.NotZero(t, res.RequeueAfter)
+				r.server.Clock().Step(res.RequeueAfter)
+			}
+			assert.LessOrEqual(t, writes, 14)
+			require.Len(t, res.Contested, 1)
+			assert.Equal(t, []string{c.field}, res.Contested[0].Fields)
+			assert.Equal(t, c.by, res.Contested[0].By)
+		})
+	}
+}
