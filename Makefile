@@ -38,6 +38,7 @@ nodes: bin/nodes/pause.tar ## Build the programs of nodes with real containers (
 NODES_TAGS := seccomp,no_btrfs,no_devmapper,no_zfs
 
 bin/nodes/pause.tar: $(NODES_SRC)
+	@hack/needs-of-nodes.sh build
 	@hack/say-first-build.sh $@ "10 minutes on 2 cores: it compiles the kubelet, containerd, runc and CoreDNS"
 	cd devcluster/nodes && go build -tags $(NODES_TAGS) -o $(CURDIR)/bin/nodes/ \
 		-ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$$(go list -m -f '{{.Version}}' k8s.io/kubernetes)" \
@@ -129,7 +130,9 @@ test-bench: bin/devcluster bin/suites ## Let each benchmark run once in a small 
 e2e: ## Test end to end on nodes that run containers: the image, the chart, and what can go wrong; needs Linux and root
 	@hack/e2e.sh
 
-test-nodes: nodes ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
+test-nodes: ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
+	@hack/needs-of-nodes.sh run
+	@$(MAKE) --no-print-directory nodes
 	cd devcluster && go test -tags nodes -timeout 20m -run TestContainers ./cmd/devcluster
 
 test-long: build released-tools bin/suites ## Run what takes minutes by its nature in its full size: properties, fuzz, and tests that ask for it

@@ -35,6 +35,8 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -q -y -o Acquire::Retries=3 --no-install-recommends "${missing[@]}"
 fi
 
+hack/needs-of-nodes.sh build
+hack/needs-of-nodes.sh run
 make bin/devcluster nodes
 
 out=$PWD/dist/e2e
