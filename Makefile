@@ -83,7 +83,7 @@ bench: bin/devcluster ## Measure builder and the operators side by side with the
 # Runs a suite of tests, by gotestsum, and leaves its events in dist/test for the table of all: see tools/suites.
 SUITE  := bin/suites run -out $(CURDIR)/dist/test
 REPORT := bin/suites report -out $(CURDIR)/dist/test
-SUITES := unit plans integration localnode devcluster gen image deploy monitoring suites bench
+SUITES := race unit integration localnode devcluster gen image deploy monitoring suites bench
 
 bin/suites: $(wildcard tools/suites/*.go) tools/suites/go.mod
 	go build -C tools/suites -o $(CURDIR)/$@ .
@@ -99,9 +99,9 @@ NOVET := -vet=off
 
 test-unit: bin/suites ## Run the tests that need no cluster
 	@status=0; \
-		$(SUITE) -name unit -packages "$$(go list ./... | grep -v -e /test/ -e /operators/ -e /dsoi | xargs)" -- $(NOVET) $(RACE) || status=1; \
-		$(SUITE) -name plans -packages "./operators/... ./dsoi/..." -- $(NOVET) || status=1; \
-		exit $$status # plans are pure: races are looked for where they run, in test-integration
+		$(SUITE) -name race -packages "$$(hack/unit-packages.sh race | xargs)" -- $(NOVET) $(RACE) || status=1; \
+		$(SUITE) -name unit -packages "$$(hack/unit-packages.sh other | xargs)" -- $(NOVET) || status=1; \
+		exit $$status
 
 # WEBHOOK=1 runs the operators' suites with the validating webhook on.
 export ARMATURE_TEST_WEBHOOK := $(WEBHOOK)
