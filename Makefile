@@ -38,6 +38,7 @@ nodes: bin/nodes/pause.tar ## Build the programs of nodes with real containers (
 NODES_TAGS := seccomp,no_btrfs,no_devmapper,no_zfs
 
 bin/nodes/pause.tar: $(NODES_SRC)
+	@hack/needs-of-nodes.sh build
 	@hack/say-first-build.sh $@ "10 minutes on 2 cores: it compiles the kubelet, containerd, runc and CoreDNS"
 	cd devcluster/nodes && go build -tags $(NODES_TAGS) -o $(CURDIR)/bin/nodes/ \
 		-ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$$(go list -m -f '{{.Version}}' k8s.io/kubernetes)" \
@@ -82,7 +83,7 @@ bench: bin/devcluster ## Measure builder and the operators side by side with the
 # Runs a suite of tests, by gotestsum, and leaves its events in dist/test for the table of all: see tools/suites.
 SUITE  := bin/suites run -out $(CURDIR)/dist/test
 REPORT := bin/suites report -out $(CURDIR)/dist/test
-SUITES := unit plans integration localnode devcluster gen image deploy monitoring suites bench
+SUITES := race unit integration localnode devcluster gen image deploy monitoring suites bench
 
 bin/suites: $(wildcard tools/suites/*.go) tools/suites/go.mod
 	go build -C tools/suites -o $(CURDIR)/$@ .
@@ -98,9 +99,9 @@ NOVET := -vet=off
 
 test-unit: bin/suites ## Run the tests that need no cluster
 	@status=0; \
-		$(SUITE) -name unit -packages "$$(go list ./... | grep -v -e /test/ -e /operators/ -e /dsoi | xargs)" -- $(NOVET) $(RACE) || status=1; \
-		$(SUITE) -name plans -packages "./operators/... ./dsoi/..." -- $(NOVET) || status=1; \
-		exit $$status # plans are pure: races are looked for where they run, in test-integration
+		$(SUITE) -name race -packages "$$(hack/unit-packages.sh race | xargs)" -- $(NOVET) $(RACE) || status=1; \
+		$(SUITE) -name unit -packages "$$(hack/unit-packages.sh other | xargs)" -- $(NOVET) || status=1; \
+		exit $$status
 
 # WEBHOOK=1 runs the operators' suites with the validating webhook on.
 export ARMATURE_TEST_WEBHOOK := $(WEBHOOK)
@@ -129,7 +130,9 @@ test-bench: bin/devcluster bin/suites ## Let each benchmark run once in a small 
 e2e: ## Test end to end on nodes that run containers: the image, the chart, and what can go wrong; needs Linux and root
 	@hack/e2e.sh
 
-test-nodes: nodes ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
+test-nodes: ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
+	@hack/needs-of-nodes.sh run
+	@$(MAKE) --no-print-directory nodes
 	cd devcluster && go test -tags nodes -timeout 20m -run TestContainers ./cmd/devcluster
 
 test-long: build released-tools bin/suites ## Run what takes minutes by its nature in its full size: properties, fuzz, and tests that ask for it

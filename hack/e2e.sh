@@ -1,6 +1,12 @@
 #!/usr/bin/env bash
 # Tests Armature end to end, on nodes that run containers, as root on Linux: see test/e2e. The report is dist/e2e/report.txt
-# and dist/e2e/junit.xml; after a failure, dist/e2e/logs has the logs of every part. What it heeds in the environment:
+# and dist/e2e/junit.xml; after a failure, dist/e2e/logs has the logs of every part. What was built stays in bin/e2e, and what hasn't
+# changed isn't built again.
+#
+#   hack/e2e.sh                       all of it, as make e2e does
+#   hack/e2e.sh -run 'TestExample.*'  these tests only; flags are those of go test. Those of devcluster's nodes are left out.
+#
+# What it heeds in the environment:
 #
 #   PREVIOUS      the commit of the release to upgrade from, if not the newest tag v* before this commit
 #   E2E_SEED      of the soak: what users do, and what goes wrong (default 1); E2E_SOAK is its time (default 10m)
@@ -14,6 +20,15 @@ if [ "$(uname -s)" != Linux ] || [ "$(id -u)" != 0 ]; then
 fi
 
 step() { printf '\n==> %s\n' "$*"; }
+
+# Flags of go test are those of the test binary without "test.".
+flags=()
+for flag; do
+  case $flag in
+    -run* | -skip* | -count* | -timeout* | -parallel* | -failfast*) flags+=("-test.${flag#-}") ;;
+    *) flags+=("$flag") ;;
+  esac
+done
 
 # The previous release is the newest tag before this commit. Until there is one, it is a commit from before the CRDs and
 # roles got what they have now.
@@ -35,6 +50,8 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -q -y -o Acquire::Retries=3 --no-install-recommends "${missing[@]}"
 fi
 
+hack/needs-of-nodes.sh build
+hack/needs-of-nodes.sh run
 make bin/devcluster nodes
 
 out=$PWD/dist/e2e
@@ -61,19 +78,42 @@ leave() {
 trap leave EXIT
 trap 'exit 130' INT TERM
 
-step "Tests of devcluster's nodes"
-make test-nodes
+if [ ${#flags[@]} = 0 ]; then
+  step "Tests of devcluster's nodes"
+  make test-nodes
+fi
 
 step "Images${previous:+; of the previous release, $(git describe --always "${previous:-HEAD}"), too}"
 architecture=$(go env GOARCH)
-(cd tools/image && go build -o "$work/image" .)
-image() { "$work/image" -platforms "linux/$architecture" "$@" >/dev/null; }
-mkdir "$work/images" "$work/previous"
+built=$PWD/bin/e2e
+mkdir -p "$built/images"
+(cd tools/image && go build -o "$built/image" .)
+image() { "$built/image" -platforms "linux/$architecture" "$@" >/dev/null; }
+images=()
+
+# image_of DIR NAME VERSION makes an image of what is in a directory, unless there is one of the same.
+image_of() {
+  local archive=$built/images/$2-$3.tar same
+  same=$({ cat "$built/image"; tar -c --sort=name --mtime=@0 -C "$1" .; } | sha256sum)
+  if [ ! -e "$archive" ] || [ "$(cat "$archive.of" 2>/dev/null)" != "$same" ]; then
+    rm -f "$archive.of"
+    image -directory "$1" -name "$2" -version "$3" -output "$archive"
+    echo "$same" >"$archive.of"
+  fi
+  images+=("$archive")
+}
+
 make image VERSION=e2e PLATFORMS="linux/$architecture" >/dev/null
-cp dist/armature.tar "$work/images/armature-e2e.tar"
+images+=("$PWD/dist/armature.tar")
 if [ -n "$previous" ]; then
+  mkdir "$work/previous"
   git archive "$previous" | tar -x -C "$work/previous"
-  image -source "$work/previous" -package ./cmd/armature -name armature -version previous -output "$work/images/armature-previous.tar"
+  archive=$built/images/armature-$(git rev-parse "$previous^{commit}").tar
+  if [ ! -e "$archive" ]; then
+    image -source "$work/previous" -package ./cmd/armature -name armature -version previous -output "$archive.new"
+    mv "$archive.new" "$archive"
+  fi
+  images+=("$archive")
 fi
 
 # The shell of the examples: Debian's busybox under the name that they use.
@@ -88,13 +128,13 @@ for library in $(ldd /bin/busybox | grep -o '/[^ ]*'); do
   mkdir -p "$shell$(dirname "$library")"
   cp -L "$library" "$shell$library"
 done
-image -directory "$shell" -name busybox -version 1.28 -output "$work/images/busybox.tar"
+image_of "$shell" busybox 1.28
 
 # The examples with a program: it is the operator, and what its pods run.
 for tagged in torchjob:e2e tfjob:e2e webapp:e2e tutorial:e2e kvstore:v1 kvstore:v2; do
   program=${tagged%:*}
-  CGO_ENABLED=0 go build -o "$work/$program/usr/bin/$program" "./examples/$program"
-  image -directory "$work/$program" -name "$program" -version "${tagged#*:}" -output "$work/images/$program-${tagged#*:}.tar"
+  CGO_ENABLED=0 go build -o "$built/$program/usr/bin/$program" "./examples/$program"
+  image_of "$built/$program" "$program" "${tagged#*:}"
 done
 
 # image_name prints what an archive calls its image: containerd's name, else OCI's, else Docker's.
@@ -110,7 +150,7 @@ image_name() {
 flux_image=
 if [ -n "${FLUX_IMAGE:-}" ]; then
   flux_image=$(image_name "$FLUX_IMAGE")
-  cp "$FLUX_IMAGE" "$work/images/flux.tar"
+  images+=("$FLUX_IMAGE")
 fi
 
 step "Tests"
@@ -121,11 +161,11 @@ helm=$(go tool -modfile=tools/deploy/go.mod -n helm)
 step "A cluster of three nodes"
 bin/devcluster up --containers --node-names minikube,node-2,node-3 --audit-policy test/e2e/audit-policy.yaml \
   --feature-gates GenericWorkload=true --runtime-config scheduling.k8s.io/v1beta1=true --timeout 5m --detach --dir "$cluster"
-bin/devcluster load --dir "$cluster" "$work"/images/*.tar
+bin/devcluster load --dir "$cluster" "${images[@]}"
 
 # Most tests wait most of the time, so more of them run side by side than there are CPUs.
 step "The suite"
 export E2E_SEED=${E2E_SEED:-1} E2E_HELM=$helm E2E_IMAGE_TAG=e2e E2E_CLUSTER=$cluster E2E_DEVCLUSTER=$PWD/bin/devcluster \
   E2E_PREVIOUS=${previous:+$work/previous} E2E_FLUX_IMAGE=$flux_image E2E_LOGS=$out/logs
-(cd test/e2e && ../../bin/devcluster exec --dir "$cluster" -- "$work/e2e.test" -test.v=test2json -test.parallel=6 -test.timeout=75m "$@") |
+(cd test/e2e && ../../bin/devcluster exec --dir "$cluster" -- "$work/e2e.test" -test.v=test2json -test.parallel=6 -test.timeout=75m ${flags[@]+"${flags[@]}"}) |
   go run ./test/e2e/report "$out"

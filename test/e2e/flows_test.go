@@ -4,8 +4,10 @@ package e2e
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // exampleEdges are the dependencies of jobflow/example.yaml: what comes before what.
@@ -67,6 +69,18 @@ func TestExampleFlows(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A test of what has failed for good ends with why, not after minutes.
+func TestAwaitEndsWithAFailure(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.apply("jobflow/error.yaml")
+	s.await("Failed", "jobflow/jobflow-example-error")
+	start := time.Now()
+	require.ErrorContains(t, s.reach("Succeeded", "jobflow/jobflow-example-error"),
+		"jobflow/jobflow-example-error is to be Succeeded and has failed: Failed: ")
+	assert.Less(t, time.Since(start), patience)
 }
 
 // The webhook is the manager's, behind a Service, with a certificate that the manager made: the API server reaches it. It

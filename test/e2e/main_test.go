@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -152,13 +154,27 @@ func (s *space) apply(example string) {
 	require.NoError(s, err)
 }
 
-// await waits for a condition of an object, such as "jobflow/x", or of those in "--filename=x", by kubectl, as users do.
+// await waits for a condition of an object, such as "jobflow/x", or of those in "--filename=x", by kubectl, as users do. It fails at
+// once if the object has failed, for it then never gets another.
 func (s *space) await(condition, object string) {
 	s.Helper()
+	require.NoError(s, s.reach(condition, object))
+}
+
+// reach is await for those that expect an error.
+func (s *space) reach(condition, object string) error {
 	// kubectl gives up when the API server is away, or a CRD has no conditions at all yet, and so waits in pieces.
-	s.eventually(object+" "+condition, func() error {
+	return poll(s.Context(), object+" "+condition, func() error {
 		_, err := kubectl("wait", "--namespace", s.name, "--for=condition="+condition, object, "--timeout=10s")
-		return err
+		if err == nil || condition == v1alpha1.ConditionFailed {
+			return err
+		}
+		text, getErr := kubectl("get", "--namespace", s.name, object, `--output=jsonpath={.status.conditions[?(@.type=="Failed")]}`)
+		var failed metav1.Condition
+		if getErr != nil || json.Unmarshal([]byte(text), &failed) != nil || failed.Status != metav1.ConditionTrue {
+			return err
+		}
+		return final{fmt.Errorf("%s is to be %s and has failed: %s: %s", object, condition, failed.Reason, failed.Message)}
 	})
 }
 
@@ -186,13 +202,16 @@ func (s *space) eventually(what string, check func() error) {
 	require.NoError(s, poll(s.Context(), what, check))
 }
 
-// poll waits until a check finds nothing wrong any more.
+// final is an error that waiting doesn't change.
+type final struct{ error }
+
+// poll waits until a check finds nothing wrong any more, or something that stays so.
 func poll(ctx context.Context, what string, check func() error) error {
 	deadline := time.Now().Add(patience)
 	for {
 		err := check()
-		if err == nil {
-			return nil
+		if err == nil || errors.As(err, &final{}) {
+			return err
 		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("%s, after %s: %w", what, patience, err)

@@ -10,7 +10,10 @@ import (
 
 func main() {
 	if err := command(os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "suites:", err)
+		// What a report found is the last thing that it prints.
+		if !errors.As(err, &failures{}) {
+			fmt.Fprintln(os.Stderr, "suites:", err)
+		}
 		os.Exit(1)
 	}
 }

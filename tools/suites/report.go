@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,11 +13,16 @@ import (
 // slowest is how many of the slowest tests are told.
 const slowest = 20
 
+// failures are the names of the suites that failed, as the report says by itself.
+type failures []string
+
+func (f failures) Error() string { return "failed: " + strings.Join(f, ", ") }
+
 // report prints how the suites went. It fails if one of them failed.
 func report(dir string, names []string, out io.Writer) error {
 	var suites []*suite
 	var total count
-	var failed []string
+	var failed failures
 	for _, name := range names {
 		s, err := readSuite(dir, name)
 		if err != nil {
@@ -41,13 +45,14 @@ func report(dir string, names []string, out io.Writer) error {
 	for _, s := range suites {
 		s.printFlaky(out)
 	}
-	var err error
 	if len(failed) > 0 {
-		err = errors.New("failed: " + strings.Join(failed, ", "))
 		fmt.Fprintf(out, "\nFAILED: %s\n", strings.Join(failed, ", "))
 	}
 	fmt.Fprintf(out, "\n%d passed, %d failed, %d skipped\n", total.passed, total.failed, total.skipped)
-	return err
+	if len(failed) > 0 {
+		return failed
+	}
+	return nil
 }
 
 func printTable(out io.Writer, suites []*suite) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -11,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain makes the test binary do what gotestsum asks of this program.
+// TestMain makes the test binary do what gotestsum asks of this program, and report.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == goTestCommand {
+	if len(os.Args) > 1 && (os.Args[1] == goTestCommand || os.Args[1] == "report") {
 		main()
 	}
 	os.Exit(m.Run())
@@ -85,6 +86,21 @@ func TestSuitesThatDidNotRun(t *testing.T) {
 	assert.Contains(t, out.String(), "FAILED: the suite unit was not run to its end")
 	assert.Regexp(t, `unit .*NOT RUN TO ITS END`, out.String())
 	assert.Regexp(t, `\n0 passed, 1 failed, 0 skipped\n$`, out.String())
+}
+
+// The numbers are the last that is seen, also on a terminal, where both outputs are.
+func TestNothingFollowsTheReport(t *testing.T) {
+	report := exec.CommandContext(t.Context(), os.Args[0], "report", "-out", t.TempDir(), "unit")
+	printed, err := report.CombinedOutput()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	assert.Equal(t, 1, exit.ExitCode())
+	assert.Regexp(t, `\nFAILED: unit\n\n0 passed, 1 failed, 0 skipped\n$`, string(printed))
+
+	report = exec.CommandContext(t.Context(), os.Args[0], "report")
+	printed, err = report.CombinedOutput()
+	require.ErrorAs(t, err, &exit)
+	assert.Equal(t, "suites: report: name the suites\n", string(printed))
 }
 
 func TestGoTestArgs(t *testing.T) {

@@ -41,7 +41,7 @@ func Main(ctx context.Context, args []string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\n", lab.Machine())
 	for _, s := range suites {
-		cmd := exec.CommandContext(ctx, "go", "test", s.dir, "-run", "^$", "-bench", s.bench, "-benchmem", "-benchtime", *benchtime)
+		cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", s.dir, "-run", "^$", "-bench", s.bench, "-benchmem", "-benchtime", *benchtime)
 		cmd.Dir, cmd.Stderr = *root, os.Stderr
 		out, err := cmd.Output()
 		if err != nil {
