@@ -1,6 +1,7 @@
 package daemonjob
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -232,7 +233,7 @@ func TestSuspend(t *testing.T) {
 	assert.Equal(t, ptr.To(false), w.jobs["demo-n2"].Spec.Suspend)
 	assert.Equal(t, "n3", w.started())
 	assert.Equal(t, "Resumed", w.reasons())
-	assert.Equal(t, 100*time.Second, plan.RequeueAfter, "the deadline begins anew")
+	assert.Equal(t, 101*time.Second, plan.RequeueAfter, "the deadline begins anew")
 	assert.Equal(t, metav1.ConditionTrue, w.condition("Suspended").Status, "until all run again")
 	w.pass()
 	assert.Equal(t, metav1.ConditionFalse, w.condition("Suspended").Status)
@@ -269,9 +270,9 @@ func TestDeadline(t *testing.T) {
 		s.Parallelism = ptr.To(intstr.FromInt32(2))
 	}))
 	plan := w.pass()
-	assert.Equal(t, 60*time.Second, plan.RequeueAfter)
+	assert.Equal(t, 61*time.Second, plan.RequeueAfter)
 	plan = w.pass()
-	assert.Equal(t, 59*time.Second, plan.RequeueAfter)
+	assert.Equal(t, 60*time.Second, plan.RequeueAfter)
 	w.complete("n1")
 	w.pass()
 	w.seconds += 1000 // the operator was down
@@ -295,15 +296,27 @@ func TestWhatIsDoneBeforeItIsLookedAtIsDone(t *testing.T) {
 	assert.Equal(t, "Succeed 1/1", w.counts())
 }
 
+// time.Duration holds 292 years, and a deadline past them was taken for one that had passed long ago.
+func TestADeadlineInCenturiesEndsNothing(t *testing.T) {
+	for _, seconds := range []int64{9_223_372_037, 9_999_999_999, math.MaxInt64} {
+		w := worldOf(2, makeJob(func(s *spec) { s.ActiveDeadlineSeconds = &seconds }))
+		w.pass()
+		plan := w.pass()
+		assert.Equal(t, "Running 0/2 active=2", w.counts(), seconds)
+		assert.Empty(t, w.deleted)
+		assert.Positive(t, plan.RequeueAfter)
+	}
+}
+
 func TestTTL(t *testing.T) {
 	w := worldOf(1, makeJob(func(s *spec) { s.TTLSecondsAfterFinished = ptr.To[int32](60) }))
 	w.pass()
 	w.complete("n1")
 	plan := w.pass()
 	assert.False(t, w.gone)
-	assert.Equal(t, 59*time.Second, plan.RequeueAfter)
+	assert.Equal(t, 60*time.Second, plan.RequeueAfter)
 	plan = w.pass()
-	assert.Equal(t, 58*time.Second, plan.RequeueAfter)
+	assert.Equal(t, 59*time.Second, plan.RequeueAfter)
 	assert.False(t, w.gone)
 	w.seconds += 60
 	w.pass()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 // describe writes down what was seen and decided.
@@ -38,7 +39,7 @@ func (p *pass) describe(status *v1alpha1.JobFlowStatus) {
 // describeEnd sets the state and the conditions of a flow that has ended.
 func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
-	p.wakeIn(p.whatComesNext())
+	p.wakeIn(p.whatComesNext(status))
 	p.unstall(status)
 	if status.Counts.Failed == 0 && !p.stopped { // what was stopped before anything started hasn't succeeded
 		status.State = v1alpha1.StateSucceed
@@ -57,13 +58,13 @@ func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 }
 
 // whatComesNext is when there is something to do after the end: a retry, or to clean up. 0 is never.
-func (p *pass) whatComesNext() time.Duration {
+func (p *pass) whatComesNext(status *v1alpha1.JobFlowStatus) time.Duration {
 	retention, ttl := p.spec.JobRetention, p.spec.TTLSecondsAfterFinished
 	switch {
 	case p.spec.Retry > p.retry, retention != "" && retention != v1alpha1.RetainAll:
 		return stopDelay
 	case ttl != nil:
-		return max(time.Duration(*ttl)*time.Second, stopDelay)
+		return max(runpolicy.Expiry(status.CompletionTime, ttl, p.seen.Now).Left, stopDelay)
 	default:
 		return 0
 	}

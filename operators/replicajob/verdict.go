@@ -61,7 +61,7 @@ func (j *job) judge(r *roster, failures []failure) verdict {
 }
 
 func (j *job) deadline() time.Time {
-	return j.was.StartTime.Add(time.Duration(*j.spec.RunPolicy.ActiveDeadlineSeconds) * time.Second)
+	return runpolicy.End(*j.was.StartTime, *j.spec.RunPolicy.ActiveDeadlineSeconds)
 }
 
 // fails is the verdict of a failure that fails the job.
