@@ -81,6 +81,11 @@ type JobFlowStatus struct {
 	// +listMapKey=name
 	Outputs []FlowOutput `json:"outputs,omitempty"`
 
+	// Outcome is what came of the flows before finally, as the flows in finally are told. It is set once, before the first of
+	// them starts, and then stays until a retry. Not set without finally.
+	// +optional
+	Outcome *FlowsOutcome `json:"outcome,omitempty"`
+
 	// Conditions. Ready is True once the flow has succeeded, and says in its reason why not yet. Succeeded and Failed
 	// appear, as True, when the flow has ended. Stalled is True when nothing more will happen by itself. Suspended is True
 	// while the flow is suspended. Stopped is True once the flow was stopped by terminate or its deadline. EditRefused is
@@ -96,6 +101,17 @@ type JobFlowStatus struct {
 	// +listType=map
 	// +listMapKey=name
 	Flows []FlowStatus `json:"flows,omitempty"`
+}
+
+// FlowsOutcome is what came of the flows of a JobFlow before finally.
+type FlowsOutcome struct {
+	// State is the variable FLOW_STATUS: Succeed or Failed.
+	// +required
+	State State `json:"state"`
+	// Failed is the variable FLOW_FAILED: the names of flows that failed, separated by commas, at most 100 of them, and at
+	// most 10 if there are more than 1000 flows.
+	// +optional
+	Failed string `json:"failed,omitempty"`
 }
 
 // FlowCounts are how many flows of a JobFlow are in each state.

@@ -66,7 +66,7 @@ type JobFlowSpec struct {
 	// Finally are run when all flows have ended, whatever came of them: also after a failure, a deadline and terminate,
 	// but not when the JobFlow is deleted. They run side by side and have no dependencies. Their containers get the
 	// variables FLOW_STATUS (Succeed or Failed) and FLOW_FAILED (the names of flows that failed, separated by commas,
-	// at most 100 of them). If one of them fails the JobFlow is Failed. At most 100; their names must differ from
+	// at most 100 of them, of more than 1000 flows at most 10). If one of them fails the JobFlow is Failed. At most 100; their names must differ from
 	// those of the flows.
 	// +optional
 	// +listType=atomic

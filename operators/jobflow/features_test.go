@@ -210,6 +210,34 @@ func TestFinallyRunsWhateverHappened(t *testing.T) {
 	assert.Equal(t, "6/6", s.flow.Status.Progress)
 }
 
+// After a crash the view may be old: b's Job is there, but isn't seen, so failFast skips b, and finally begins. The Job
+// that comes to light must not change what finally is told, since its Job may have been created and not be seen yet.
+func TestFinallyIsToldTheSameInEachPass(t *testing.T) {
+	s := &stepper{flow: makeFlow(node("a"), node("b"))}
+	s.flow.Spec.FailFast = true
+	s.flow.Spec.Finally = []v1alpha1.Flow{node("last")}
+	s.step()
+	plan := s.step(failedJob("a"))
+	assert.Empty(t, plan.Children, "it is put on record first")
+	assert.Zero(t, plan.StatusCanWait)
+	assert.Equal(t, &v1alpha1.FlowsOutcome{State: v1alpha1.StateFailed, Failed: "a"}, s.flow.Status.Outcome)
+	first := s.step(failedJob("a"))
+	require.Equal(t, []string{"demo-last"}, started(first))
+
+	assert.Empty(t, s.step(failedJob("a"), runningJob("b")).Children, "b has come to light, and is waited for")
+	s.step(failedJob("a"), failedJob("b"))
+	again := s.step(failedJob("a"), failedJob("b"))
+	require.Equal(t, []string{"demo-last"}, started(again))
+	assert.Equal(t, first.Children[0].Object(), again.Children[0].Object())
+	s.step(failedJob("a"), failedJob("b"), completeJob("last"))
+	assert.Equal(t, "a failed: BackoffLimitExceeded: Job has reached the specified backoff limit; b failed: BackoffLimitExceeded: Job has reached the specified backoff limit",
+		condition(s.flow, "Failed").Message)
+
+	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Retry = 1 })
+	s.step()
+	assert.Nil(t, s.flow.Status.Outcome, "a retry comes to one of its own")
+}
+
 func TestFinallyThatFails(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"))}
 	s.flow.Spec.Finally = []v1alpha1.Flow{node("notify")}

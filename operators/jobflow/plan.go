@@ -41,7 +41,7 @@ func Plan(flow *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alpha1.JobF
 	p.suspend(status)
 	p.stop(status)
 	p.decide()
-	p.decideFinally()
+	p.decideFinally(status)
 	return p.conclude(status)
 }
 

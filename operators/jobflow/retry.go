@@ -33,6 +33,7 @@ func (p *pass) beginRetry(status *v1alpha1.JobFlowStatus) {
 	status.Retry = p.retry
 	status.CompletionTime = nil
 	status.ActiveSince = nil
+	status.Outcome = nil
 	for _, kind := range []string{
 		v1alpha1.ConditionFailed, v1alpha1.ConditionStopped, v1alpha1.ConditionEditRefused, builder.ConditionStalled,
 	} {
