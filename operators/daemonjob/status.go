@@ -36,10 +36,10 @@ func statusOf(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, nodes *surv
 		status.Failures = lastFailures(was.Failures, nodes)
 	}
 	status.State = stateOf(nodes, v)
-	switch v.reason {
-	case v1alpha1.ReasonInvalidSpec:
-	case v1alpha1.ReasonSuspended:
+	switch {
+	case v.reason == v1alpha1.ReasonSuspended, v.reason == v1alpha1.ReasonInvalidSpec && job.Spec.Suspend:
 		status.ActiveSince = nil
+	case v.reason == v1alpha1.ReasonInvalidSpec && status.StartTime == nil:
 	default:
 		status.StartTime = cmp.Or(status.StartTime, now.DeepCopy())
 		status.ActiveSince = cmp.Or(status.ActiveSince, now.DeepCopy())

@@ -212,6 +212,22 @@ func TestPlanOfASpecThatBecameInvalid(t *testing.T) {
 	assert.Equal(t, []string{"demo-b"}, started(s.step()), "a isn't run again")
 }
 
+func TestAnInvalidFlowIsSuspendedAndResumed(t *testing.T) {
+	s := &stepper{flow: makeFlow(node("a"), node("b", "a"))}
+	s.step()
+	s.step(runningJob("a"))
+	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Flows[1].Dependencies, f.Spec.Suspend = []string{"b"}, true })
+	plan := s.step(runningJob("a"))
+	assert.Len(t, plan.Edits, 1)
+	assert.Equal(t, metav1.ConditionTrue, condition(s.flow, "Suspended").Status)
+	assert.Nil(t, s.flow.Status.ActiveSince, "its deadline doesn't run")
+	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Suspend = false })
+	suspended := plan.Edits[0].After
+	assert.Len(t, s.step(suspended).Edits, 1)
+	assert.Equal(t, metav1.ConditionFalse, condition(s.flow, "Suspended").Status)
+	assert.Equal(t, "InvalidSpec", condition(s.flow, "Ready").Reason)
+}
+
 func TestPlanOfEdits(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"), node("b", "a"), node("gone"))}
 	s.step()
