@@ -224,6 +224,9 @@ func TestSuspend(t *testing.T) {
 	assert.Equal(t, "Suspended", w.ready().Reason)
 	assert.Equal(t, "the job is suspended: 1 of 3 nodes succeeded, 1 running, 1 to come", w.ready().Message)
 	assert.Nil(t, w.status().ActiveSince)
+	assert.Equal(t, v1alpha1.StateSuspended, w.status().State)
+	w.pass()
+	assert.Equal(t, "the job is suspended: 1 of 3 nodes succeeded, 1 suspended, 1 to come", w.ready().Message)
 
 	w.seconds += 1000
 	assert.Zero(t, w.pass(), "the deadline doesn't run")
@@ -245,7 +248,7 @@ func TestSuspend(t *testing.T) {
 func TestSuspendedFromTheStart(t *testing.T) {
 	w := worldOf(1, makeJob(func(s *spec) { s.Suspend = true }))
 	w.pass()
-	assert.Equal(t, "Pending 0/1", w.counts())
+	assert.Equal(t, "Suspended 0/1", w.counts())
 	assert.Nil(t, w.status().StartTime)
 	assert.Equal(t, "Suspended", w.reasons())
 	w.edit(func(s *spec) { s.Suspend = false })
@@ -340,7 +343,7 @@ func TestInvalidSpecs(t *testing.T) {
 	assert.Empty(t, w.started())
 	assert.Equal(t, v1alpha1.StateFailed, w.status().State)
 	assert.Equal(t, "InvalidSpec", w.reasons())
-	for _, kind := range []string{builder.ConditionReady, builder.ConditionStalled} {
+	for _, kind := range []string{builder.ConditionReady, builder.ConditionStalled, v1alpha1.ConditionFailed} {
 		assert.Equal(t, "InvalidSpec", w.condition(kind).Reason)
 		assert.Contains(t, w.condition(kind).Message, `spec.excludeNodeList: Invalid value: "n1;n2": not the name of a node: `)
 	}
@@ -349,6 +352,7 @@ func TestInvalidSpecs(t *testing.T) {
 	w.pass()
 	assert.Equal(t, "n1", w.started())
 	assert.Equal(t, "Pending 0/1", w.counts())
+	assert.Empty(t, w.condition(v1alpha1.ConditionFailed))
 	assert.Empty(t, w.condition(builder.ConditionStalled))
 }
 

@@ -106,7 +106,7 @@ func TestSuspend(t *testing.T) {
 	plan := s.step()
 	assert.Empty(t, plan.Children)
 	assert.Nil(t, s.flow.Status.StartTime)
-	assert.Equal(t, v1alpha1.StatePending, s.flow.Status.State)
+	assert.Equal(t, v1alpha1.StateSuspended, s.flow.Status.State)
 	assert.Equal(t, "Suspended", condition(s.flow, "Ready").Reason)
 	assert.Equal(t, metav1.ConditionTrue, condition(s.flow, "Suspended").Status)
 	assert.Equal(t, []string{"Suspended"}, reasons(plan.Events))

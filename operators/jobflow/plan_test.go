@@ -175,7 +175,7 @@ func TestPlanOfAnInvalidSpec(t *testing.T) {
 	assert.Equal(t, v1alpha1.StateFailed, s.flow.Status.State)
 	assert.Nil(t, s.flow.Status.StartTime)
 	assert.Nil(t, s.flow.Status.CompletionTime, "it can be mended")
-	for kind, want := range map[string]metav1.ConditionStatus{"Ready": "False", "Stalled": "True"} {
+	for kind, want := range map[string]metav1.ConditionStatus{"Ready": "False", "Stalled": "True", "Failed": "True"} {
 		assert.Equal(t, want, condition(s.flow, kind).Status)
 		assert.Equal(t, "InvalidSpec", condition(s.flow, kind).Reason)
 		assert.Equal(t, message, condition(s.flow, kind).Message)
@@ -191,6 +191,7 @@ func TestPlanOfAnInvalidSpec(t *testing.T) {
 	assert.Equal(t, []string{"demo-a"}, started(plan), "mended")
 	assert.Equal(t, []string{"Started"}, reasons(plan.Events))
 	assert.Empty(t, condition(s.flow, "Stalled"))
+	assert.Empty(t, condition(s.flow, "Failed"))
 	assert.Equal(t, v1alpha1.StatePending, s.flow.Status.State)
 }
 
