@@ -74,7 +74,7 @@ type JobFlowStatus struct {
 	// +listMapKey=name
 	Items []ItemsStatus `json:"items,omitempty"`
 
-	// Outputs are outputs that other flows need, and that haven't all succeeded yet. All together at most 32 KiB; at most
+	// Outputs are outputs that other flows need, and that haven't all succeeded yet. All together at most 24 KiB; at most
 	// 4 KiB if there are more than 1000 flows.
 	// +optional
 	// +listType=map
@@ -196,7 +196,8 @@ type FlowOutput struct {
 	// Value is the output. Invalid UTF-8 in it is replaced.
 	// +optional
 	Value string `json:"value,omitempty"`
-	// Lost says that the output couldn't be kept, and why. Flows that need it fail.
+	// Lost says that the output can't be passed on, and why: the pods were deleted before it was read, it was cut, or it has a
+	// NUL byte. Flows that need it fail, and a retry runs this one again.
 	// +optional
 	Lost string `json:"lost,omitempty"`
 }

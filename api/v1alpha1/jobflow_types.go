@@ -105,7 +105,8 @@ type JobFlowSpec struct {
 	Terminate bool `json:"terminate,omitempty"`
 
 	// Retry is how often the flow was asked to be resumed after a failure, by default 0. Increase it to run again what
-	// failed and what never ran, with the spec as it is then; what has succeeded isn't run again. Items of a forEach that
+	// failed and what never ran, with the spec as it is then; what has succeeded isn't run again,
+	// unless its output is needed and was lost. Items of a forEach that
 	// have succeeded aren't either, as long as its items are the same. A retry that is asked for before the flow has
 	// ended is carried out when it fails; one of a flow that succeeded has no effect. Finally runs again. It can't be
 	// decreased. The Jobs of the n-th retry have names that end in -r<n>.

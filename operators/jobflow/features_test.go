@@ -145,8 +145,57 @@ func TestAnOutputIsWaitedFor(t *testing.T) {
 	plan = s.step(job)
 	assert.Empty(t, plan.Children)
 	assert.Equal(t, v1alpha1.FlowSucceed, states(s.flow)["writer"])
-	assert.Contains(t, detailOf(s.flow, "reader").Message, `the output of flow "writer" wasn't kept`)
+	assert.Contains(t, detailOf(s.flow, "reader").Message, `the output of flow "writer" is lost: its pods were deleted before it was read`)
 	assert.Equal(t, v1alpha1.StateFailed, s.flow.Status.State)
+}
+
+func TestAnOutputThatCannotBePassedOnIsLost(t *testing.T) {
+	for output, why := range map[string]string{
+		strings.Repeat("x", 4096): "it has 4096 bytes or more, and Kubernetes keeps no more of it",
+		"a\x00b":                  "it has a NUL byte, which no environment variable can hold",
+	} {
+		reader := node("reader", "writer")
+		reader.Inputs = []v1alpha1.Input{{Env: "X", From: "writer"}}
+		s := &stepper{flow: makeFlow(node("writer"), reader)}
+		s.step()
+		s.step(putOut("writer", output)...)
+		assert.Equal(t, []v1alpha1.FlowOutput{{Name: "writer", Lost: why}}, s.flow.Status.Outputs)
+		assert.Equal(t, `the output of flow "writer" is lost: `+why, detailOf(s.flow, "reader").Message)
+	}
+}
+
+func TestARetryRunsAgainWhatLostItsOutput(t *testing.T) {
+	reader := node("reader", "writer")
+	reader.Inputs = []v1alpha1.Input{{Env: "X", From: "writer"}}
+	s := &stepper{flow: makeFlow(node("writer"), node("other"), reader)}
+	s.step()
+	s.seconds = 100 // the manager was down while writer ended, and its pod went
+	s.step(putOut("writer", "gone")[0], completeJob("other"))
+	assert.Equal(t, v1alpha1.FlowFailed, states(s.flow)["reader"])
+	assert.Equal(t, "its pods were deleted before it was read", s.flow.Status.Outputs[0].Lost)
+
+	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Retry = 1 })
+	assert.Equal(t, []string{"demo-writer-r1"}, started(s.step()), "what succeeded otherwise isn't run again")
+	objs := putOut("writer-r1", "here")
+	objs[0].SetLabels(map[string]string{LabelFlow: "writer", LabelRetry: "1"})
+	plan := s.step(objs...)
+	assert.Equal(t, []string{"demo-reader-r1"}, started(plan))
+	assert.Equal(t, "here", envOf(t, plan, 0, "X"))
+}
+
+func TestARetryHasTheOutputsThatFinallyNeeds(t *testing.T) {
+	last := node("last")
+	last.Inputs = []v1alpha1.Input{{Env: "X", From: "writer"}}
+	s := &stepper{flow: makeFlow(node("writer"), node("bad"))}
+	s.flow.Spec.Finally = []v1alpha1.Flow{last}
+	s.step()
+	s.step(append(putOut("writer", "kept"), failedJob("bad"))...)
+	s.step()
+	s.step(completeJob("last"))
+	require.Equal(t, v1alpha1.StateFailed, s.flow.Status.State)
+	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Retry = 1 })
+	assert.Equal(t, []string{"demo-bad-r1"}, started(s.step()))
+	assert.Equal(t, []v1alpha1.FlowOutput{{Name: "writer", Value: "kept"}}, s.flow.Status.Outputs)
 }
 
 func TestOutputsAreBounded(t *testing.T) {
