@@ -82,7 +82,8 @@ type Input struct {
 	Env string `json:"env"`
 
 	// From is the name of the flow whose output it is. It must be one of the dependencies, in finally any flow. The output
-	// of a flow is the termination message of its pod's first container that has one, at most 4096 bytes; of a Job with
+	// of a flow is the termination message of its pod's first container that has one; from 4096 bytes on, where
+	// Kubernetes cuts it, it is lost, and so is one with a NUL byte. Of a Job with
 	// several pods, of the one with the lowest completion index, or else that was created first. A flow that hasn't
 	// succeeded has an empty output, and so has one with forEach.
 	// +required

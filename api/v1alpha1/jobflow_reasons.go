@@ -1,7 +1,7 @@
 package v1alpha1
 
 // State sums up how far a batch is, in one word.
-// +kubebuilder:validation:Enum=Pending;Running;Succeed;Failed;Terminating
+// +kubebuilder:validation:Enum=Pending;Running;Suspended;Succeed;Failed;Terminating
 type State string
 
 // The states of a batch.
@@ -10,6 +10,8 @@ const (
 	StatePending State = "Pending"
 	// StateRunning: something has been started, and something has not ended.
 	StateRunning State = "Running"
+	// StateSuspended: the spec says suspend, so nothing runs. Jobs that haven't ended still count as running, or as active.
+	StateSuspended State = "Suspended"
 	// StateSucceed: everything has succeeded. This is final.
 	StateSucceed State = "Succeed"
 	// StateFailed: everything has ended, and something failed, which is final; or the spec is invalid and nothing was
@@ -41,7 +43,8 @@ const (
 const (
 	// ConditionSucceeded is True once everything has ended and nothing has failed.
 	ConditionSucceeded = "Succeeded"
-	// ConditionFailed is True once everything has ended and something has failed.
+	// ConditionFailed is True once everything has ended and something has failed, and while the spec is invalid and nothing
+	// was ever started (reason InvalidSpec), which a change of the spec can mend.
 	ConditionFailed = "Failed"
 	// ConditionStopped is True once the flow was stopped before its end; its reason is Terminated or DeadlineExceeded.
 	ConditionStopped = "Stopped"

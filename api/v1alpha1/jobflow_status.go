@@ -10,7 +10,7 @@ import (
 // started and has since been taken out of the spec comes after them.
 type JobFlowStatus struct {
 	// State sums up the flow in one word. Pending: nothing has been started. Running: Jobs have been started, and not
-	// everything has ended. Succeed: everything has ended, and nothing failed. Failed: everything has ended and something
+	// everything has ended. Suspended: the spec says suspend, and not everything has ended. Succeed: everything has ended, and nothing failed. Failed: everything has ended and something
 	// failed, or the spec is invalid and nothing was ever started. Terminating: the JobFlow is being deleted.
 	// +optional
 	State State `json:"state,omitempty"`
@@ -74,15 +74,20 @@ type JobFlowStatus struct {
 	// +listMapKey=name
 	Items []ItemsStatus `json:"items,omitempty"`
 
-	// Outputs are outputs that other flows need, and that haven't all succeeded yet. All together at most 32 KiB; at most
+	// Outputs are outputs that other flows need, and that haven't all succeeded yet. All together at most 24 KiB; at most
 	// 4 KiB if there are more than 1000 flows.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Outputs []FlowOutput `json:"outputs,omitempty"`
 
+	// Outcome is what came of the flows before finally, as the flows in finally are told. It is set once, before the first of
+	// them starts, and then stays until a retry. Not set without finally.
+	// +optional
+	Outcome *FlowsOutcome `json:"outcome,omitempty"`
+
 	// Conditions. Ready is True once the flow has succeeded, and says in its reason why not yet. Succeeded and Failed
-	// appear, as True, when the flow has ended. Stalled is True when nothing more will happen by itself. Suspended is True
+	// appear, as True, when the flow has ended; Failed also while the spec is invalid and nothing was ever started. Stalled is True when nothing more will happen by itself. Suspended is True
 	// while the flow is suspended. Stopped is True once the flow was stopped by terminate or its deadline. EditRefused is
 	// True while the spec differs in what has been started from what it was then.
 	// +optional
@@ -96,6 +101,17 @@ type JobFlowStatus struct {
 	// +listType=map
 	// +listMapKey=name
 	Flows []FlowStatus `json:"flows,omitempty"`
+}
+
+// FlowsOutcome is what came of the flows of a JobFlow before finally.
+type FlowsOutcome struct {
+	// State is the variable FLOW_STATUS: Succeed or Failed.
+	// +required
+	State State `json:"state"`
+	// Failed is the variable FLOW_FAILED: the names of flows that failed, separated by commas, at most 100 of them, and at
+	// most 10 if there are more than 1000 flows.
+	// +optional
+	Failed string `json:"failed,omitempty"`
 }
 
 // FlowCounts are how many flows of a JobFlow are in each state.
@@ -180,7 +196,8 @@ type FlowOutput struct {
 	// Value is the output. Invalid UTF-8 in it is replaced.
 	// +optional
 	Value string `json:"value,omitempty"`
-	// Lost says that the output couldn't be kept, and why. Flows that need it fail.
+	// Lost says that the output can't be passed on, and why: the pods were deleted before it was read, it was cut, or it has a
+	// NUL byte. Flows that need it fail, and a retry runs this one again.
 	// +optional
 	Lost string `json:"lost,omitempty"`
 }

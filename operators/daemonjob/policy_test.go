@@ -1,6 +1,7 @@
 package daemonjob
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -223,6 +224,9 @@ func TestSuspend(t *testing.T) {
 	assert.Equal(t, "Suspended", w.ready().Reason)
 	assert.Equal(t, "the job is suspended: 1 of 3 nodes succeeded, 1 running, 1 to come", w.ready().Message)
 	assert.Nil(t, w.status().ActiveSince)
+	assert.Equal(t, v1alpha1.StateSuspended, w.status().State)
+	w.pass()
+	assert.Equal(t, "the job is suspended: 1 of 3 nodes succeeded, 1 suspended, 1 to come", w.ready().Message)
 
 	w.seconds += 1000
 	assert.Zero(t, w.pass(), "the deadline doesn't run")
@@ -232,7 +236,7 @@ func TestSuspend(t *testing.T) {
 	assert.Equal(t, ptr.To(false), w.jobs["demo-n2"].Spec.Suspend)
 	assert.Equal(t, "n3", w.started())
 	assert.Equal(t, "Resumed", w.reasons())
-	assert.Equal(t, 100*time.Second, plan.RequeueAfter, "the deadline begins anew")
+	assert.Equal(t, 101*time.Second, plan.RequeueAfter, "the deadline begins anew")
 	assert.Equal(t, metav1.ConditionTrue, w.condition("Suspended").Status, "until all run again")
 	w.pass()
 	assert.Equal(t, metav1.ConditionFalse, w.condition("Suspended").Status)
@@ -244,7 +248,7 @@ func TestSuspend(t *testing.T) {
 func TestSuspendedFromTheStart(t *testing.T) {
 	w := worldOf(1, makeJob(func(s *spec) { s.Suspend = true }))
 	w.pass()
-	assert.Equal(t, "Pending 0/1", w.counts())
+	assert.Equal(t, "Suspended 0/1", w.counts())
 	assert.Nil(t, w.status().StartTime)
 	assert.Equal(t, "Suspended", w.reasons())
 	w.edit(func(s *spec) { s.Suspend = false })
@@ -269,9 +273,9 @@ func TestDeadline(t *testing.T) {
 		s.Parallelism = ptr.To(intstr.FromInt32(2))
 	}))
 	plan := w.pass()
-	assert.Equal(t, 60*time.Second, plan.RequeueAfter)
+	assert.Equal(t, 61*time.Second, plan.RequeueAfter)
 	plan = w.pass()
-	assert.Equal(t, 59*time.Second, plan.RequeueAfter)
+	assert.Equal(t, 60*time.Second, plan.RequeueAfter)
 	w.complete("n1")
 	w.pass()
 	w.seconds += 1000 // the operator was down
@@ -295,15 +299,27 @@ func TestWhatIsDoneBeforeItIsLookedAtIsDone(t *testing.T) {
 	assert.Equal(t, "Succeed 1/1", w.counts())
 }
 
+// time.Duration holds 292 years, and a deadline past them was taken for one that had passed long ago.
+func TestADeadlineInCenturiesEndsNothing(t *testing.T) {
+	for _, seconds := range []int64{9_223_372_037, 9_999_999_999, math.MaxInt64} {
+		w := worldOf(2, makeJob(func(s *spec) { s.ActiveDeadlineSeconds = &seconds }))
+		w.pass()
+		plan := w.pass()
+		assert.Equal(t, "Running 0/2 active=2", w.counts(), seconds)
+		assert.Empty(t, w.deleted)
+		assert.Positive(t, plan.RequeueAfter)
+	}
+}
+
 func TestTTL(t *testing.T) {
 	w := worldOf(1, makeJob(func(s *spec) { s.TTLSecondsAfterFinished = ptr.To[int32](60) }))
 	w.pass()
 	w.complete("n1")
 	plan := w.pass()
 	assert.False(t, w.gone)
-	assert.Equal(t, 59*time.Second, plan.RequeueAfter)
+	assert.Equal(t, 60*time.Second, plan.RequeueAfter)
 	plan = w.pass()
-	assert.Equal(t, 58*time.Second, plan.RequeueAfter)
+	assert.Equal(t, 59*time.Second, plan.RequeueAfter)
 	assert.False(t, w.gone)
 	w.seconds += 60
 	w.pass()
@@ -327,7 +343,7 @@ func TestInvalidSpecs(t *testing.T) {
 	assert.Empty(t, w.started())
 	assert.Equal(t, v1alpha1.StateFailed, w.status().State)
 	assert.Equal(t, "InvalidSpec", w.reasons())
-	for _, kind := range []string{builder.ConditionReady, builder.ConditionStalled} {
+	for _, kind := range []string{builder.ConditionReady, builder.ConditionStalled, v1alpha1.ConditionFailed} {
 		assert.Equal(t, "InvalidSpec", w.condition(kind).Reason)
 		assert.Contains(t, w.condition(kind).Message, `spec.excludeNodeList: Invalid value: "n1;n2": not the name of a node: `)
 	}
@@ -336,6 +352,7 @@ func TestInvalidSpecs(t *testing.T) {
 	w.pass()
 	assert.Equal(t, "n1", w.started())
 	assert.Equal(t, "Pending 0/1", w.counts())
+	assert.Empty(t, w.condition(v1alpha1.ConditionFailed))
 	assert.Empty(t, w.condition(builder.ConditionStalled))
 }
 

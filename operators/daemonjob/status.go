@@ -35,11 +35,11 @@ func statusOf(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, nodes *surv
 		status.SucceededNodes, status.FailedNodes = hostlist.Format(nodes.succeeded), hostlist.Format(nodes.failed)
 		status.Failures = lastFailures(was.Failures, nodes)
 	}
-	status.State = stateOf(nodes, v)
-	switch v.reason {
-	case v1alpha1.ReasonInvalidSpec:
-	case v1alpha1.ReasonSuspended:
+	status.State = stateOf(job, nodes, v)
+	switch {
+	case v.reason == v1alpha1.ReasonSuspended, v.reason == v1alpha1.ReasonInvalidSpec && job.Spec.Suspend:
 		status.ActiveSince = nil
+	case v.reason == v1alpha1.ReasonInvalidSpec && status.StartTime == nil:
 	default:
 		status.StartTime = cmp.Or(status.StartTime, now.DeepCopy())
 		status.ActiveSince = cmp.Or(status.ActiveSince, now.DeepCopy())
@@ -54,11 +54,13 @@ func statusOf(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, nodes *surv
 }
 
 // stateOf sums a job up in one word.
-func stateOf(nodes *survey, v verdict) v1alpha1.State {
+func stateOf(job *v1alpha1.DaemonJob, nodes *survey, v verdict) v1alpha1.State {
 	started := nodes.active()+nodes.ended() > 0
 	switch {
 	case v.ended():
 		return v.end
+	case job.Spec.Suspend && (started || v.reason == v1alpha1.ReasonSuspended):
+		return v1alpha1.StateSuspended
 	case started:
 		return v1alpha1.StateRunning
 	case v.reason == v1alpha1.ReasonInvalidSpec:
@@ -107,6 +109,9 @@ func setConditions(status *v1alpha1.DaemonJobStatus, job *v1alpha1.DaemonJob, no
 	case v1alpha1.StateFailed:
 		setCondition(status, job, now, v1alpha1.ConditionFailed, metav1.ConditionTrue, v.reason, text)
 	}
+	if v.reason == v1alpha1.ReasonInvalidSpec && status.State == v1alpha1.StateFailed {
+		setCondition(status, job, now, v1alpha1.ConditionFailed, metav1.ConditionTrue, v.reason, text)
+	}
 	if v.stalled || v.end == v1alpha1.StateFailed {
 		setCondition(status, job, now, builder.ConditionStalled, metav1.ConditionTrue, v.reason, text)
 	} else {
@@ -133,6 +138,10 @@ func unstall(status *v1alpha1.DaemonJobStatus) {
 	if stalled != nil && (stalled.Reason == v1alpha1.ReasonInvalidSpec || stalled.Reason == v1alpha1.ReasonPaused) {
 		meta.RemoveStatusCondition(&status.Conditions, builder.ConditionStalled)
 	}
+	failed := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionFailed)
+	if failed != nil && failed.Reason == v1alpha1.ReasonInvalidSpec {
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionFailed)
+	}
 }
 
 func isSuspended(status *v1alpha1.DaemonJobStatus) bool {
@@ -153,12 +162,18 @@ func isTransition(before, after *v1alpha1.DaemonJobStatus) bool {
 // progress tells of the nodes in one sentence.
 func (s *survey) progress() string {
 	var b strings.Builder
+	held := 0
+	for _, r := range s.running {
+		if r.isHeld() {
+			held++
+		}
+	}
 	fmt.Fprintf(&b, "%d of %s succeeded", len(s.succeeded), message.Count(s.desired(), "node"))
 	for _, c := range []struct {
 		n    int
 		what string
 	}{
-		{len(s.failed), "failed"}, {s.active(), "running"}, {len(s.pending), "to come"},
+		{len(s.failed), "failed"}, {s.active() - held, "running"}, {held, "suspended"}, {len(s.pending), "to come"},
 	} {
 		if c.n > 0 {
 			fmt.Fprintf(&b, ", %d %s", c.n, c.what)

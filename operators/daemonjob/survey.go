@@ -1,7 +1,6 @@
 package daemonjob
 
 import (
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -132,7 +131,7 @@ func (s *survey) add(r run, o outcome.Outcome) {
 		s.failed = append(s.failed, r.node)
 		s.newFailures = append(s.newFailures, failure{job: r.job, NodeFailure: v1alpha1.NodeFailure{
 			Node: r.node, Job: r.job.Name, CompletionTime: o.Ended.DeepCopy(),
-			Message: message.Shorten(strings.TrimSuffix(o.Reason+": "+o.Message, ": ")),
+			Message: message.Shorten(o.Why()),
 		}})
 	}
 	s.news = true

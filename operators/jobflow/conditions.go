@@ -39,6 +39,9 @@ func (p *pass) unstall(status *v1alpha1.JobFlowStatus) {
 	if stalled := findCondition(status, builder.ConditionStalled); stalled != nil && stalled.Reason == v1alpha1.ReasonInvalidSpec {
 		meta.RemoveStatusCondition(&status.Conditions, builder.ConditionStalled)
 	}
+	if failed := findCondition(status, v1alpha1.ConditionFailed); failed != nil && failed.Reason == v1alpha1.ReasonInvalidSpec {
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionFailed)
+	}
 }
 
 // failures names the nodes that failed, and why as far as it is known.
@@ -61,8 +64,11 @@ func failure(name, message string) string {
 	return strings.TrimSuffix(name+" failed: "+message, ": ")
 }
 
-func progressMessage(c v1alpha1.FlowCounts) string {
-	text := fmt.Sprintf("%d of %d succeeded, %d running, %d pending", c.Succeeded, c.Total, c.Running, c.Pending)
+func progressMessage(c v1alpha1.FlowCounts, suspended int32) string {
+	text := fmt.Sprintf("%d of %d succeeded, %d running, %d pending", c.Succeeded, c.Total, c.Running-suspended, c.Pending)
+	if suspended > 0 {
+		text += fmt.Sprintf(", %d suspended", suspended)
+	}
 	if c.Failed > 0 {
 		text += fmt.Sprintf(", %d failed", c.Failed)
 	}

@@ -35,7 +35,7 @@ func (p *pass) observeDeparted() {
 		case outcome.Succeeded:
 			p.end(i, succeeded, news{job: d.job, ended: o.Ended})
 		case outcome.Failed:
-			p.end(i, failed, news{job: d.job, ended: o.Ended, message: reasonOf(o)})
+			p.end(i, failed, news{job: d.job, ended: o.Ended, message: o.Why()})
 		}
 	}
 }

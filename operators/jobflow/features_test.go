@@ -145,8 +145,57 @@ func TestAnOutputIsWaitedFor(t *testing.T) {
 	plan = s.step(job)
 	assert.Empty(t, plan.Children)
 	assert.Equal(t, v1alpha1.FlowSucceed, states(s.flow)["writer"])
-	assert.Contains(t, detailOf(s.flow, "reader").Message, `the output of flow "writer" wasn't kept`)
+	assert.Contains(t, detailOf(s.flow, "reader").Message, `the output of flow "writer" is lost: its pods were deleted before it was read`)
 	assert.Equal(t, v1alpha1.StateFailed, s.flow.Status.State)
+}
+
+func TestAnOutputThatCannotBePassedOnIsLost(t *testing.T) {
+	for output, why := range map[string]string{
+		strings.Repeat("x", 4096): "it has 4096 bytes or more, and Kubernetes keeps no more of it",
+		"a\x00b":                  "it has a NUL byte, which no environment variable can hold",
+	} {
+		reader := node("reader", "writer")
+		reader.Inputs = []v1alpha1.Input{{Env: "X", From: "writer"}}
+		s := &stepper{flow: makeFlow(node("writer"), reader)}
+		s.step()
+		s.step(putOut("writer", output)...)
+		assert.Equal(t, []v1alpha1.FlowOutput{{Name: "writer", Lost: why}}, s.flow.Status.Outputs)
+		assert.Equal(t, `the output of flow "writer" is lost: `+why, detailOf(s.flow, "reader").Message)
+	}
+}
+
+func TestARetryRunsAgainWhatLostItsOutput(t *testing.T) {
+	reader := node("reader", "writer")
+	reader.Inputs = []v1alpha1.Input{{Env: "X", From: "writer"}}
+	s := &stepper{flow: makeFlow(node("writer"), node("other"), reader)}
+	s.step()
+	s.seconds = 100 // the manager was down while writer ended, and its pod went
+	s.step(putOut("writer", "gone")[0], completeJob("other"))
+	assert.Equal(t, v1alpha1.FlowFailed, states(s.flow)["reader"])
+	assert.Equal(t, "its pods were deleted before it was read", s.flow.Status.Outputs[0].Lost)
+
+	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Retry = 1 })
+	assert.Equal(t, []string{"demo-writer-r1"}, started(s.step()), "what succeeded otherwise isn't run again")
+	objs := putOut("writer-r1", "here")
+	objs[0].SetLabels(map[string]string{LabelFlow: "writer", LabelRetry: "1"})
+	plan := s.step(objs...)
+	assert.Equal(t, []string{"demo-reader-r1"}, started(plan))
+	assert.Equal(t, "here", envOf(t, plan, 0, "X"))
+}
+
+func TestARetryHasTheOutputsThatFinallyNeeds(t *testing.T) {
+	last := node("last")
+	last.Inputs = []v1alpha1.Input{{Env: "X", From: "writer"}}
+	s := &stepper{flow: makeFlow(node("writer"), node("bad"))}
+	s.flow.Spec.Finally = []v1alpha1.Flow{last}
+	s.step()
+	s.step(append(putOut("writer", "kept"), failedJob("bad"))...)
+	s.step()
+	s.step(completeJob("last"))
+	require.Equal(t, v1alpha1.StateFailed, s.flow.Status.State)
+	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Retry = 1 })
+	assert.Equal(t, []string{"demo-bad-r1"}, started(s.step()))
+	assert.Equal(t, []v1alpha1.FlowOutput{{Name: "writer", Value: "kept"}}, s.flow.Status.Outputs)
 }
 
 func TestOutputsAreBounded(t *testing.T) {
@@ -208,6 +257,34 @@ func TestFinallyRunsWhateverHappened(t *testing.T) {
 	s.step(completeJob("notify"), completeJob("mourn"))
 	assert.Equal(t, v1alpha1.StateFailed, s.flow.Status.State)
 	assert.Equal(t, "6/6", s.flow.Status.Progress)
+}
+
+// After a crash the view may be old: b's Job is there, but isn't seen, so failFast skips b, and finally begins. The Job
+// that comes to light must not change what finally is told, since its Job may have been created and not be seen yet.
+func TestFinallyIsToldTheSameInEachPass(t *testing.T) {
+	s := &stepper{flow: makeFlow(node("a"), node("b"))}
+	s.flow.Spec.FailFast = true
+	s.flow.Spec.Finally = []v1alpha1.Flow{node("last")}
+	s.step()
+	plan := s.step(failedJob("a"))
+	assert.Empty(t, plan.Children, "it is put on record first")
+	assert.Zero(t, plan.StatusCanWait)
+	assert.Equal(t, &v1alpha1.FlowsOutcome{State: v1alpha1.StateFailed, Failed: "a"}, s.flow.Status.Outcome)
+	first := s.step(failedJob("a"))
+	require.Equal(t, []string{"demo-last"}, started(first))
+
+	assert.Empty(t, s.step(failedJob("a"), runningJob("b")).Children, "b has come to light, and is waited for")
+	s.step(failedJob("a"), failedJob("b"))
+	again := s.step(failedJob("a"), failedJob("b"))
+	require.Equal(t, []string{"demo-last"}, started(again))
+	assert.Equal(t, first.Children[0].Object(), again.Children[0].Object())
+	s.step(failedJob("a"), failedJob("b"), completeJob("last"))
+	assert.Equal(t, "a failed: BackoffLimitExceeded: Job has reached the specified backoff limit; b failed: BackoffLimitExceeded: Job has reached the specified backoff limit",
+		condition(s.flow, "Failed").Message)
+
+	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Retry = 1 })
+	s.step()
+	assert.Nil(t, s.flow.Status.Outcome, "a retry comes to one of its own")
 }
 
 func TestFinallyThatFails(t *testing.T) {

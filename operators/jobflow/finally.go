@@ -13,19 +13,25 @@ import (
 const (
 	envFlowStatus = "FLOW_STATUS"
 	envFlowFailed = "FLOW_FAILED"
-	// maxFailedNames bounds the names in FLOW_FAILED.
-	maxFailedNames = 100
 )
 
-// decideFinally starts the nodes in finally, once all others have ended, and their Jobs are gone or have ended, too. That
-// must be on record: what they are told of the flow must not change any more.
-func (p *pass) decideFinally() {
-	if p.size() == p.flows || !p.haveEnded(p.states) || p.isLeaving() {
+// decideFinally starts the nodes in finally, once all others have ended, and their Jobs are gone or have ended, too. What
+// they are told of the others goes on record first, and holds from then on: after a crash a Job may come to light that
+// wasn't seen before, of a node that was taken for skipped.
+func (p *pass) decideFinally(status *v1alpha1.JobFlowStatus) {
+	if p.size() == p.flows || !p.haveEnded(p.states) || p.held {
 		return
 	}
-	if !p.haveEnded(p.recorded.states) {
+	isOnRecord := status.Outcome != nil
+	if !isOnRecord {
+		status.Outcome = p.outcomeOfFlows()
+	}
+	if !isOnRecord || !p.haveEnded(p.recorded.states) {
 		p.urgent = true
 		p.wakeIn(stopDelay)
+		return
+	}
+	if p.isLeaving() {
 		return
 	}
 	for i := p.flows; i < p.size(); i++ {
@@ -33,7 +39,7 @@ func (p *pass) decideFinally() {
 			continue
 		}
 		if x := p.whens[int32(i)]; x != nil && p.states[i] == pending {
-			if ready, message := p.evaluate(i, x, p.outcomeOfFlows()); !ready {
+			if ready, message := p.evaluate(i, x, status.Outcome.State); !ready {
 				if message != "" {
 					p.end(i, skipped, news{message: message})
 				}
@@ -54,23 +60,26 @@ func (p *pass) isLeaving() bool {
 }
 
 // outcomeOfFlows is what came of all but finally.
-func (p *pass) outcomeOfFlows() v1alpha1.State {
-	if p.failure >= 0 || p.stopped {
-		return v1alpha1.StateFailed
-	}
-	return v1alpha1.StateSucceed
-}
-
-// finallyEnv is what the containers of a node in finally get to know.
-func (p *pass) finallyEnv() []corev1.EnvVar {
+func (p *pass) outcomeOfFlows() *v1alpha1.FlowsOutcome {
 	var names []string
-	for i := 0; i < p.flows && len(names) < maxFailedNames; i++ {
+	most := roomFor(p.size()).failedNames
+	for i := 0; i < p.flows && len(names) < most; i++ {
 		if p.states[i] == failed {
 			names = append(names, p.names[i])
 		}
 	}
+	o := &v1alpha1.FlowsOutcome{State: v1alpha1.StateSucceed, Failed: strings.Join(names, ",")}
+	if p.failure >= 0 || p.stopped {
+		o.State = v1alpha1.StateFailed
+	}
+	return o
+}
+
+// finallyEnv is what the containers of a node in finally get to know.
+func (p *pass) finallyEnv() []corev1.EnvVar {
+	told := p.flow.Status.Outcome // on record, or decideFinally would not have come this far
 	return []corev1.EnvVar{
-		{Name: envFlowStatus, Value: string(p.outcomeOfFlows())},
-		{Name: envFlowFailed, Value: strings.Join(names, ",")},
+		{Name: envFlowStatus, Value: string(told.State)},
+		{Name: envFlowFailed, Value: told.Failed},
 	}
 }

@@ -19,6 +19,9 @@ import (
 // maxItems bounds the items of one forEach.
 const maxItems = 1000
 
+// noItems is the message of a node whose list is empty.
+const noItems = "there are no items"
+
 // itemKey is an item of a node.
 type itemKey struct{ node, item int }
 
@@ -106,6 +109,9 @@ func (p *pass) itemsOf(i int) ([]string, error) {
 	if err := json.Unmarshal([]byte(output), &list); err != nil {
 		return nil, fmt.Errorf("the output of flow %q is no JSON list: %w; it begins with %q", each.FromOutput, err, shorten(output, 40))
 	}
+	if list == nil {
+		return nil, fmt.Errorf("the output of flow %q is no JSON list: it is null", each.FromOutput)
+	}
 	if len(list) > maxItems {
 		return nil, fmt.Errorf("the output of flow %q has %d items, more than %d", each.FromOutput, len(list), maxItems)
 	}
@@ -126,7 +132,7 @@ func (p *pass) forEach(i int) {
 		return
 	}
 	if len(items) == 0 {
-		p.end(i, succeeded, news{message: "there are no items"})
+		p.end(i, succeeded, news{message: noItems})
 		return
 	}
 	r, of := p.items[i], hashOf(items)

@@ -92,6 +92,8 @@ func TestForEachOverAnOutput(t *testing.T) {
 		"strings and others": {`["a", 7, {"b": [1, true]}, null, ""]`, []string{"a", "7", `{"b": [1, true]}`, "null", ""}, ""},
 		"empty":              {`[]`, nil, "there are no items"},
 		"no JSON":            {`a, b`, nil, `forEach: the output of flow "list" is no JSON list: invalid character 'a' looking for beginning of value; it begins with "a, b"`},
+		"null":               {`null`, nil, `forEach: the output of flow "list" is no JSON list: it is null`},
+		"cut":                {`["` + strings.Repeat("a", 4094), nil, `forEach: the output of flow "list" is lost: it has 4096 bytes or more`},
 		"no list":            {`{"a": 1}`, nil, `forEach: the output of flow "list" is no JSON list: json: cannot unmarshal object`},
 		"nothing":            {``, nil, `forEach: the output of flow "list" is no JSON list: unexpected end of JSON input; it begins with ""`},
 		"too many":           {"[" + strings.Repeat("1,", 1000) + "1]", nil, `forEach: the output of flow "list" has 1001 items, more than 1000`},
@@ -116,6 +118,19 @@ func TestForEachOverAnOutput(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The status may be put off while what comes next is started.
+func TestForEachOverAnEmptyListSaysSoWhenItIsRecordedLate(t *testing.T) {
+	s := &stepper{flow: makeFlow(node("list"), eachOf("fan", "list"), node("join", "fan"))}
+	s.step()
+	before := s.flow
+	list := putOut("list", "[]")
+	join := jobsOf(s.step(list...), runningJob)
+	s.flow = before
+	s.step(append(list, join...)...)
+	assert.Equal(t, v1alpha1.FlowSucceed, states(s.flow)["fan"])
+	assert.Equal(t, "there are no items", detailOf(s.flow, "fan").Message)
 }
 
 func TestForEachAfterACrash(t *testing.T) {

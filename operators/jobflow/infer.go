@@ -13,11 +13,25 @@ func (p *pass) inferEnds() {
 			continue
 		}
 		for _, d := range p.dependencies(i) {
-			if p.states[d] == pending && p.startedWithSameDependencies(i) {
+			if p.states[d] != pending || !p.startedWithSameDependencies(i) {
+				continue
+			}
+			if p.hasNoItems(int(d)) {
+				p.end(int(d), succeeded, news{message: noItems})
+			} else {
 				p.end(int(d), succeeded, news{message: "its Job was deleted before its end was recorded; " + p.names[i] + " had been started after it"})
 			}
 		}
 	}
+}
+
+// hasNoItems reports whether a node is one with forEach over an empty list: no Job of it was deleted.
+func (p *pass) hasNoItems(i int) bool {
+	if p.node(i).ForEach == nil {
+		return false
+	}
+	items, err := p.itemsOf(i)
+	return err == nil && len(items) == 0
 }
 
 // startedWithSameDependencies reports whether the node depended on the same nodes when it was started.

@@ -74,8 +74,8 @@ func stateAfter(s *stepper, passes int) v1alpha1.State {
 func TestDeadline(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"), node("b", "a"))}
 	s.flow.Spec.ActiveDeadlineSeconds = ptr.To[int64](25)
-	assert.Equal(t, 25*time.Second, s.step().RequeueAfter) // at 10
-	assert.Equal(t, 5*time.Second, s.step(runningJob("a"), runningJob("a")).RequeueAfter+10*time.Second-10*time.Second-10*time.Second)
+	assert.Equal(t, 26*time.Second, s.step().RequeueAfter) // at 10
+	assert.Equal(t, 16*time.Second, s.step(runningJob("a")).RequeueAfter)
 	s.seconds = 100 // the controller was down
 	plan := s.step(runningJob("a"))
 	assert.Equal(t, []string{"DeadlineExceeded", "JobFailed"}, reasons(plan.Events))
@@ -88,6 +88,17 @@ func TestDeadline(t *testing.T) {
 	assert.Equal(t, v1alpha1.FlowSkipped, states(s.flow)["b"])
 }
 
+// time.Duration holds 292 years, and a deadline past them was taken for one that had passed long ago.
+func TestADeadlineInCenturiesEndsNothing(t *testing.T) {
+	s := &stepper{flow: makeFlow(node("a"))}
+	s.flow.Spec.ActiveDeadlineSeconds = ptr.To[int64](9_999_999_999)
+	s.step()
+	plan := s.step(runningJob("a"))
+	assert.Positive(t, plan.RequeueAfter)
+	assert.Equal(t, v1alpha1.FlowRunning, states(s.flow)["a"])
+	assert.Empty(t, condition(s.flow, "Stopped"))
+}
+
 func TestSuspend(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"), node("b", "a"))}
 	s.flow.Spec.Suspend = true
@@ -95,7 +106,7 @@ func TestSuspend(t *testing.T) {
 	plan := s.step()
 	assert.Empty(t, plan.Children)
 	assert.Nil(t, s.flow.Status.StartTime)
-	assert.Equal(t, v1alpha1.StatePending, s.flow.Status.State)
+	assert.Equal(t, v1alpha1.StateSuspended, s.flow.Status.State)
 	assert.Equal(t, "Suspended", condition(s.flow, "Ready").Reason)
 	assert.Equal(t, metav1.ConditionTrue, condition(s.flow, "Suspended").Status)
 	assert.Equal(t, []string{"Suspended"}, reasons(plan.Events))
@@ -119,7 +130,7 @@ func TestSuspend(t *testing.T) {
 
 	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Suspend = false })
 	plan = s.step(suspended, completeJob("a"))
-	assert.Equal(t, 100*time.Second, plan.RequeueAfter, "it starts anew")
+	assert.Equal(t, 101*time.Second, plan.RequeueAfter, "it starts anew")
 	assert.Equal(t, []string{"demo-b"}, started(plan))
 }
 
@@ -222,7 +233,7 @@ func TestTheFlowsOwnTTL(t *testing.T) {
 	s.step(completeJob("a"))
 	s.flow.Status.CompletionTime = ptr.To(at(20))
 	plan := s.step(completeJob("a")) // at 30
-	assert.Equal(t, 50*time.Second, plan.RequeueAfter)
+	assert.Equal(t, 51*time.Second, plan.RequeueAfter)
 	assert.False(t, plan.DeleteOwner)
 	s.seconds = 1000
 	assert.True(t, s.step(completeJob("a")).DeleteOwner)
@@ -237,7 +248,7 @@ func TestTheEndIsFollowedByWhatComesNext(t *testing.T) {
 		"nothing":   {func(s *v1alpha1.JobFlowSpec) {}, 0},
 		"a retry":   {func(s *v1alpha1.JobFlowSpec) { s.Retry = 1 }, stopDelay},
 		"retention": {func(s *v1alpha1.JobFlowSpec) { s.JobRetention = v1alpha1.RetainNone }, stopDelay},
-		"a TTL":     {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](7) }, 7 * time.Second},
+		"a TTL":     {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](27) }, 18 * time.Second},
 		"at once":   {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](0) }, stopDelay},
 	} {
 		s := &stepper{flow: makeFlow(node("a"))}

@@ -2,7 +2,6 @@ package jobflow
 
 import (
 	"strconv"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -100,7 +99,7 @@ func (p *pass) judge(i int, job *batchv1.Job) {
 		}
 		p.end(i, succeeded, news{job: job, ended: o.Ended})
 	case outcome.Failed:
-		p.end(i, failed, news{job: job, ended: o.Ended, message: reasonOf(o)})
+		p.end(i, failed, news{job: job, ended: o.Ended, message: o.Why()})
 	}
 }
 
@@ -110,9 +109,4 @@ func (p *pass) outcomeOf(job *batchv1.Job) outcome.Outcome {
 		return outcome.Of(job)
 	}
 	return outcome.Earliest(job, p.pods)
-}
-
-// reasonOf says why a Job failed, in the Job controller's words.
-func reasonOf(o outcome.Outcome) string {
-	return strings.TrimSuffix(o.Reason+": "+o.Message, ": ")
 }

@@ -17,11 +17,14 @@ import (
 // outputPatience is how long after a Job's end its pods are waited for, whose cache may be behind that of the Jobs.
 const outputPatience = time.Minute
 
+// maxOutput is where the kubelet cuts a termination message. One that is as long can't be told from one that was cut.
+const maxOutput = 4096
+
 // readOutput puts on record what a Job that succeeded has put out. It returns false if that can't be known yet. An
 // output that isn't found for long is lost.
 func (p *pass) readOutput(i int, job *batchv1.Job, o outcome.Outcome) bool {
 	name := p.names[i]
-	if _, known := p.outputs[name]; known {
+	if p.isKnown(name) {
 		return true
 	}
 	pod := firstSucceeded(p.pods[job.UID])
@@ -31,10 +34,27 @@ func (p *pass) readOutput(i int, job *batchv1.Job, o outcome.Outcome) bool {
 		}
 		left := o.Ended.Add(outputPatience).Sub(p.seen.Now)
 		p.wakeIn(left)
-		return left <= 0
+		if left > 0 {
+			return false
+		}
+		p.lost[name] = "its pods were deleted before it was read"
+		return true
 	}
-	p.outputs[name] = strings.ToValidUTF8(messageOf(pod), "\uFFFD")
+	switch text := messageOf(pod); {
+	case len(text) >= maxOutput:
+		p.lost[name] = fmt.Sprintf("it has %d bytes or more, and Kubernetes keeps no more of it", maxOutput)
+	case strings.ContainsRune(text, 0):
+		p.lost[name] = "it has a NUL byte, which no environment variable can hold"
+	default:
+		p.outputs[name] = strings.ToValidUTF8(text, "\uFFFD")
+	}
 	return true
+}
+
+// isKnown reports whether there is an output on record, or why there is none.
+func (p *pass) isKnown(name string) bool {
+	_, known := p.outputs[name]
+	return known || p.lost[name] != ""
 }
 
 // firstSucceeded returns the pod that stands for its Job: of those that succeeded the one with the lowest completion
@@ -75,6 +95,9 @@ func (p *pass) readLateOutputs() {
 // output returns the output of a node that has ended. It is empty if the node hasn't succeeded, or has forEach.
 func (p *pass) output(i int) (string, error) {
 	value, known := p.outputs[p.names[i]]
+	if why := p.lost[p.names[i]]; why != "" && p.states[i] == succeeded {
+		return "", fmt.Errorf("the output of flow %q is lost: %s", p.names[i], why)
+	}
 	if !known && p.states[i] == succeeded && p.node(i).ForEach == nil {
 		return "", fmt.Errorf("the output of flow %q wasn't kept: its pods were deleted before it was read, or there was no room for it (%d bytes for all outputs that are needed)",
 			p.names[i], roomFor(p.size()).outputs)
@@ -86,7 +109,7 @@ func (p *pass) output(i int) (string, error) {
 func (p *pass) dropOutputs() {
 	needed := make([]bool, len(p.puts))
 	for _, u := range p.uses {
-		if p.states[u.consumer] != succeeded {
+		if p.states[u.consumer] != succeeded || !p.isFlow(int(u.consumer)) { // finally runs again with each retry
 			needed[u.producer] = true
 		}
 	}
@@ -95,17 +118,18 @@ func (p *pass) dropOutputs() {
 	for _, o := range p.flow.Status.Outputs {
 		if i, ok := p.index[o.Name]; ok && needed[i] {
 			known[o.Name] = true
-			room -= sizeOf(o.Name, o.Value)
+			room -= sizeOf(o.Name, o.Value+o.Lost)
 		}
 	}
 	for i, name := range p.names {
-		value, ok := p.outputs[name]
+		size := sizeOf(name, p.outputs[name]+p.lost[name])
 		switch {
-		case !ok || known[name]:
-		case needed[i] && sizeOf(name, value) <= room:
-			room -= sizeOf(name, value)
+		case !p.isKnown(name) || known[name]:
+		case needed[i] && size <= room:
+			room -= size
 		default:
 			delete(p.outputs, name)
+			delete(p.lost, name)
 		}
 	}
 }
@@ -117,8 +141,8 @@ func sizeOf(name, value string) int { return len(name) + jsonSize(value) + 30 }
 func (p *pass) outputsOnRecord() []v1alpha1.FlowOutput {
 	var outputs []v1alpha1.FlowOutput
 	for i, puts := range p.puts {
-		if value, ok := p.outputs[p.names[i]]; ok && puts {
-			outputs = append(outputs, v1alpha1.FlowOutput{Name: p.names[i], Value: value})
+		if name := p.names[i]; puts && p.isKnown(name) {
+			outputs = append(outputs, v1alpha1.FlowOutput{Name: name, Value: p.outputs[name], Lost: p.lost[name]})
 		}
 	}
 	return outputs

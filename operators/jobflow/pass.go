@@ -37,6 +37,8 @@ type pass struct {
 	items map[int]*itemRun
 	// outputs that are known, by node.
 	outputs map[string]string
+	// lost are those that can't be passed on, and why.
+	lost map[string]string
 	// news says more of nodes that have ended in this pass, or that wait.
 	news map[int]news
 
@@ -75,11 +77,16 @@ func newPass(flow *v1alpha1.JobFlow, seen builder.View, retry int32) *pass {
 		jobs:     make([]*batchv1.Job, c.size()),
 		news:     map[int]news{},
 		outputs:  make(map[string]string, len(flow.Status.Outputs)),
+		lost:     map[string]string{},
 		failure:  -1,
 	}
 	p.stopped = p.wasStopped()
 	p.ledger = ledger{states: slices.Clone(p.recorded.states), marks: slices.Clone(p.recorded.marks), width: p.recorded.width}
 	for _, o := range flow.Status.Outputs {
+		if o.Lost != "" {
+			p.lost[o.Name] = o.Lost
+			continue
+		}
 		p.outputs[o.Name] = o.Value
 	}
 	for i, s := range p.states {

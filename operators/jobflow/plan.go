@@ -35,13 +35,16 @@ func Plan(flow *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alpha1.JobF
 	p.inferEnds()
 	p.refuseEdits(status)
 	if len(p.problems) > 0 {
+		if status.StartTime != nil {
+			p.suspend(status)
+		}
 		p.stop(status)
 		return p.conclude(status)
 	}
 	p.suspend(status)
 	p.stop(status)
 	p.decide()
-	p.decideFinally()
+	p.decideFinally(status)
 	return p.conclude(status)
 }
 

@@ -175,7 +175,7 @@ func TestPlanOfAnInvalidSpec(t *testing.T) {
 	assert.Equal(t, v1alpha1.StateFailed, s.flow.Status.State)
 	assert.Nil(t, s.flow.Status.StartTime)
 	assert.Nil(t, s.flow.Status.CompletionTime, "it can be mended")
-	for kind, want := range map[string]metav1.ConditionStatus{"Ready": "False", "Stalled": "True"} {
+	for kind, want := range map[string]metav1.ConditionStatus{"Ready": "False", "Stalled": "True", "Failed": "True"} {
 		assert.Equal(t, want, condition(s.flow, kind).Status)
 		assert.Equal(t, "InvalidSpec", condition(s.flow, kind).Reason)
 		assert.Equal(t, message, condition(s.flow, kind).Message)
@@ -191,6 +191,7 @@ func TestPlanOfAnInvalidSpec(t *testing.T) {
 	assert.Equal(t, []string{"demo-a"}, started(plan), "mended")
 	assert.Equal(t, []string{"Started"}, reasons(plan.Events))
 	assert.Empty(t, condition(s.flow, "Stalled"))
+	assert.Empty(t, condition(s.flow, "Failed"))
 	assert.Equal(t, v1alpha1.StatePending, s.flow.Status.State)
 }
 
@@ -210,6 +211,22 @@ func TestPlanOfASpecThatBecameInvalid(t *testing.T) {
 
 	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Flows[1].Dependencies = []string{"a"} })
 	assert.Equal(t, []string{"demo-b"}, started(s.step()), "a isn't run again")
+}
+
+func TestAnInvalidFlowIsSuspendedAndResumed(t *testing.T) {
+	s := &stepper{flow: makeFlow(node("a"), node("b", "a"))}
+	s.step()
+	s.step(runningJob("a"))
+	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Flows[1].Dependencies, f.Spec.Suspend = []string{"b"}, true })
+	plan := s.step(runningJob("a"))
+	assert.Len(t, plan.Edits, 1)
+	assert.Equal(t, metav1.ConditionTrue, condition(s.flow, "Suspended").Status)
+	assert.Nil(t, s.flow.Status.ActiveSince, "its deadline doesn't run")
+	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Suspend = false })
+	suspended := plan.Edits[0].After
+	assert.Len(t, s.step(suspended).Edits, 1)
+	assert.Equal(t, metav1.ConditionFalse, condition(s.flow, "Suspended").Status)
+	assert.Equal(t, "InvalidSpec", condition(s.flow, "Ready").Reason)
 }
 
 func TestPlanOfEdits(t *testing.T) {

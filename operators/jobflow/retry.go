@@ -28,14 +28,33 @@ func (p *pass) beginRetry(status *v1alpha1.JobFlowStatus) {
 			p.states[i], p.marks[i] = pending, mark{}
 		}
 	}
+	p.runLostAgain()
 	p.failure, p.stopped = -1, false
 	p.recorded = ledger{slices.Clone(p.states), slices.Clone(p.marks), p.width}
 	status.Retry = p.retry
 	status.CompletionTime = nil
 	status.ActiveSince = nil
+	status.Outcome = nil
 	for _, kind := range []string{
 		v1alpha1.ConditionFailed, v1alpha1.ConditionStopped, v1alpha1.ConditionEditRefused, builder.ConditionStalled,
 	} {
 		meta.RemoveStatusCondition(&status.Conditions, kind)
+	}
+}
+
+// runLostAgain lets what succeeded run again if its output is needed and isn't there: else each retry would fail as the
+// one before.
+func (p *pass) runLostAgain() {
+	for found := true; found; { // what runs again may need outputs that aren't there, too
+		found = false
+		for _, u := range p.uses {
+			name := p.names[u.producer]
+			if _, known := p.outputs[name]; known || p.states[u.consumer] == succeeded || p.states[u.producer] == pending {
+				continue
+			}
+			p.states[u.producer], p.marks[u.producer] = pending, mark{}
+			delete(p.lost, name)
+			found = true
+		}
 	}
 }

@@ -17,12 +17,14 @@ type room struct {
 	outputs  int // all outputs together
 	items    int // all items under way together
 	oldItems int // items of nodes that have failed
+
+	failedNames int // names of nodes that have failed, as finally is told
 }
 
 func roomFor(nodes int) room {
-	r := room{all: 100, running: 10, failed: 5, outputs: 24 << 10, items: 12 << 10, oldItems: 2 << 10}
+	r := room{all: 100, running: 10, failed: 5, outputs: 24 << 10, items: 12 << 10, oldItems: 2 << 10, failedNames: 100}
 	if nodes > 1000 {
-		r.outputs, r.items, r.oldItems = 4<<10, 5<<10, 1<<10
+		r.outputs, r.items, r.oldItems, r.failedNames = 4<<10, 5<<10, 1<<10, 10
 	}
 	return r
 }

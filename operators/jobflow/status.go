@@ -7,9 +7,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 // describe writes down what was seen and decided.
@@ -38,7 +40,7 @@ func (p *pass) describe(status *v1alpha1.JobFlowStatus) {
 // describeEnd sets the state and the conditions of a flow that has ended.
 func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
-	p.wakeIn(p.whatComesNext())
+	p.wakeIn(p.whatComesNext(status))
 	p.unstall(status)
 	if status.Counts.Failed == 0 && !p.stopped { // what was stopped before anything started hasn't succeeded
 		status.State = v1alpha1.StateSucceed
@@ -57,13 +59,13 @@ func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 }
 
 // whatComesNext is when there is something to do after the end: a retry, or to clean up. 0 is never.
-func (p *pass) whatComesNext() time.Duration {
+func (p *pass) whatComesNext(status *v1alpha1.JobFlowStatus) time.Duration {
 	retention, ttl := p.spec.JobRetention, p.spec.TTLSecondsAfterFinished
 	switch {
 	case p.spec.Retry > p.retry, retention != "" && retention != v1alpha1.RetainAll:
 		return stopDelay
 	case ttl != nil:
-		return max(time.Duration(*ttl)*time.Second, stopDelay)
+		return max(runpolicy.Expiry(status.CompletionTime, ttl, p.seen.Now).Left, stopDelay)
 	default:
 		return 0
 	}
@@ -72,28 +74,52 @@ func (p *pass) whatComesNext() time.Duration {
 // describeInvalid sets the conditions of a flow whose spec can't be carried out. What was started before runs on, and its
 // end is put on record.
 func (p *pass) describeInvalid(status *v1alpha1.JobFlowStatus) {
+	message := enumerate(p.problems, problem.String)
 	if status.StartTime == nil {
 		status.State = v1alpha1.StateFailed
+		p.setCondition(status, v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, message)
+	} else {
+		status.State = p.stateUnderWay(status.Counts)
 	}
-	p.stall(status, v1alpha1.ReasonInvalidSpec, enumerate(p.problems, problem.String))
+	p.stall(status, v1alpha1.ReasonInvalidSpec, message)
 }
 
 // describeProgress sets the state and the conditions of a flow under way.
 func (p *pass) describeProgress(status *v1alpha1.JobFlowStatus) {
 	p.unstall(status)
-	status.State = v1alpha1.StateRunning
-	reason, message := v1alpha1.ReasonRunning, progressMessage(status.Counts)
-	if status.Counts.Running+status.Counts.Succeeded+status.Counts.Failed == 0 {
-		status.State, reason = v1alpha1.StatePending, v1alpha1.ReasonPending
-	}
+	status.State = p.stateUnderWay(status.Counts)
+	reason, message := string(status.State), progressMessage(status.Counts, p.suspended())
 	switch {
 	case p.spec.Suspend:
-		reason, message = v1alpha1.ReasonSuspended, "spec.suspend is true; "+message
+		message = "spec.suspend is true; " + message
 	case len(p.obstacles) > 0:
 		reason = p.obstacles[0].reason
 		message = enumerate(p.obstacles, obstacle.String)
 	}
 	p.setCondition(status, builder.ConditionReady, metav1.ConditionFalse, reason, message)
+}
+
+// stateUnderWay sums up a flow that hasn't ended. Its reasons are called as its states.
+func (p *pass) stateUnderWay(c v1alpha1.FlowCounts) v1alpha1.State {
+	switch {
+	case p.spec.Suspend:
+		return v1alpha1.StateSuspended
+	case c.Running+c.Succeeded+c.Failed == 0:
+		return v1alpha1.StatePending
+	default:
+		return v1alpha1.StateRunning
+	}
+}
+
+// suspended is how many of the nodes that count as running have a Job that is suspended.
+func (p *pass) suspended() int32 {
+	var n int32
+	for i, job := range p.jobs {
+		if job != nil && p.states[i] == running && ptr.Deref(job.Spec.Suspend, false) {
+			n++
+		}
+	}
+	return n
 }
 
 func (p *pass) counts() v1alpha1.FlowCounts {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 func TestSuccess(t *testing.T) {
@@ -113,6 +114,13 @@ func TestFailure(t *testing.T) {
 	}
 }
 
+// The Job controller counts in time.Duration, which holds 292 years.
+func TestADeadlineInCenturiesIsOneTheJobControllerCanCount(t *testing.T) {
+	w := newWorld(makeCluster(2, func(c *v1alpha1.MiniCluster) { c.Spec.DeadlineSeconds = ptr.To[int64](9_999_999_999) }))
+	w.settle()
+	assert.Equal(t, int64(runpolicy.MaxSeconds), *w.job.Spec.ActiveDeadlineSeconds)
+}
+
 func TestDeadline(t *testing.T) {
 	w := newWorld(makeCluster(2, backoffLimit(9), func(c *v1alpha1.MiniCluster) { c.Spec.DeadlineSeconds = ptr.To[int64](60) }))
 	w.settle()
@@ -164,8 +172,8 @@ func TestAfterwards(t *testing.T) {
 	t.Run("TTL", func(t *testing.T) {
 		w := ended(func(c *v1alpha1.MiniCluster) { c.Spec.TTLSecondsAfterFinished = ptr.To[int32](60) })
 		assert.False(t, w.gone)
-		assert.Equal(t, time.Minute, w.pass().RequeueAfter)
-		w.now = noon.Add(time.Minute)
+		assert.Equal(t, 61*time.Second, w.pass().RequeueAfter)
+		w.now = noon.Add(61 * time.Second)
 		w.pass()
 		assert.True(t, w.gone)
 	})

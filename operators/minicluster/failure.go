@@ -3,6 +3,7 @@ package minicluster
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -37,7 +38,7 @@ func failureOf(c *v1alpha1.MiniCluster, s scene) failure {
 		if s.leader() == nil || condition(s.job, batchv1.JobFailed) == nil || end.Reason == batchv1.JobReasonBackoffLimitExceeded {
 			return lost(c)
 		}
-		return failure{reason: v1alpha1.ReasonJobFailed, message: "the Job failed, and the leader didn't: " + end.Reason + ": " + end.Message}
+		return failure{reason: v1alpha1.ReasonJobFailed, message: strings.TrimSuffix("the Job failed, and the leader didn't: "+end.Why(), ": ")}
 	}
 	f := failure{reason: v1alpha1.ReasonLeaderFailed}
 	if wasTaken(pod) {

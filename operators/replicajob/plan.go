@@ -67,10 +67,10 @@ func (j *job) decide(seen builder.View) decision {
 	if j.was.CompletionTime != nil {
 		return j.over(pods)
 	}
-	if problem := j.validate(); problem != nil {
-		return j.refuse(problem)
-	}
 	r := j.gather(pods)
+	if problem := j.validate(); problem != nil {
+		return j.refuse(problem, r)
+	}
 	switch {
 	case j.spec.RunPolicy.Suspend:
 		return j.suspend(r)
@@ -80,7 +80,7 @@ func (j *job) decide(seen builder.View) decision {
 		return j.start(r)
 	}
 	failures := j.failures(r)
-	switch v := j.judge(r, failures); {
+	switch v := j.judge(r, j.jury(r), failures); {
 	case v.kind == hasSucceeded || v.kind == hasFailed:
 		return j.end(r, v)
 	case v.kind == restartsAll && v.left == 0:

@@ -51,10 +51,10 @@ func TestDeadline(t *testing.T) {
 		return c
 	}
 	c := begin()
-	c.at(59)
+	c.at(60)
 	assert.Equal(t, v1alpha1.ReplicaJobRunning, c.job.Status.State)
 	assert.Equal(t, time.Second, c.plan.RequeueAfter)
-	c.at(60)
+	c.at(61)
 	assert.Equal(t, "DeadlineExceeded", c.is("Failed"))
 	assert.Empty(t, c.pods)
 
@@ -62,7 +62,7 @@ func TestDeadline(t *testing.T) {
 	late.ends(0, "demo-worker-1")
 	late.at(3600)
 	assert.Equal(t, "DeadlineExceeded", late.is("Failed"))
-	assert.Equal(t, epoch.Unix()+60, late.job.Status.CompletionTime.Unix(), "it passed while no one looked")
+	assert.Equal(t, epoch.Unix()+61, late.job.Status.CompletionTime.Unix(), "it passed while no one looked")
 	assert.Equal(t, podNames("Worker", 1), late.names(), "what runs is ended whatever the policy")
 
 	inTime := begin()
@@ -72,10 +72,15 @@ func TestDeadline(t *testing.T) {
 	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, inTime.job.Status.State, "it was done in time, and is seen late")
 
 	tooLate := begin()
-	tooLate.seconds = 61
+	tooLate.seconds = 62
 	tooLate.ends(0, "demo-worker-0")
 	tooLate.at(3600)
 	assert.Equal(t, "DeadlineExceeded", tooLate.is("Failed"))
+
+	never := begin()
+	never.job.Spec.RunPolicy.ActiveDeadlineSeconds = ptr.To[int64](9_999_999_999) // more than time.Duration holds
+	never.at(3600)
+	assert.Equal(t, v1alpha1.ReplicaJobRunning, never.job.Status.State)
 
 	failed := begin()
 	failed.seconds = 50
@@ -157,8 +162,8 @@ func TestTTL(t *testing.T) {
 	c := end(ptr.To[int32](30))
 	c.settle()
 	assert.False(t, c.plan.DeleteOwner)
-	assert.Equal(t, 30*time.Second, c.plan.RequeueAfter)
-	c.at(30)
+	assert.Equal(t, 31*time.Second, c.plan.RequeueAfter)
+	c.at(31)
 	assert.True(t, c.plan.DeleteOwner)
 
 	c = end(ptr.To[int32](0))

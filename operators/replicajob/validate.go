@@ -6,32 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
 // problem is why a job can't run as it is.
 type problem struct {
 	reason, message string
-}
-
-// refuse is the plan of a job that can't run as it is: nothing is made, and nothing that runs is touched.
-func (j *job) refuse(p *problem) decision {
-	s := j.was.DeepCopy()
-	s.ObservedGeneration = j.generation
-	text := message.Shorten(p.message)
-	j.set(s, builder.ConditionReady, false, p.reason, text)
-	j.set(s, builder.ConditionStalled, true, p.reason, text)
-	if meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionCreated) == nil {
-		s.State = v1alpha1.ReplicaJobCreated
-	}
-	return decision{status: s, records: true, events: j.refused(p.reason, text)}
 }
 
 // validate returns all that keeps the job from running, or nil. The CRD of ReplicaJob refuses most of it at admission;

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -47,6 +48,82 @@ func TestWhatIsRefused(t *testing.T) {
 			assert.Zero(t, c.plan.RequeueAfter)
 		})
 	}
+}
+
+// A scale-down below minAvailable, which no one can carry out, must not keep the job from coming to its end.
+func TestAJobThatBecomesInvalidStillEnds(t *testing.T) {
+	begin := func(options ...option) *cluster {
+		c := newCluster(t, makeJob(append([]option{
+			replicas("Worker", 3), gang(v1alpha1.SchedulingPolicy{Provider: "PodDisruptionBudget", MinAvailable: ptr.To[int32](3)}),
+			run(func(p *v1alpha1.RunPolicy) { p.ActiveDeadlineSeconds = ptr.To[int64](60) }),
+		}, options...)...))
+		c.kind.Schedulers = allSchedulers
+		c.settle()
+		c.run()
+		c.edit(func(j *v1alpha1.ReplicaJob) { replicas("Worker", 2)(j) })
+		c.settle()
+		assert.Len(t, c.pods, 3, "nothing is scaled")
+		assert.Equal(t, "InvalidSpec", c.is("Stalled"))
+		assert.Contains(t, c.condition("Ready").Message, "minAvailable: Invalid value: 3: it must be 1 to 2")
+		return c
+	}
+	succeeds := begin()
+	succeeds.ends(0, "demo-worker-0")
+	succeeds.settle()
+	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, succeeds.job.Status.State)
+	assert.Empty(t, succeeds.is("Stalled"))
+	assert.NotContains(t, succeeds.names(), "demo-worker-1", "cleaned up")
+
+	fails := begin()
+	fails.ends(1, "demo-worker-1")
+	fails.settle()
+	assert.Equal(t, "ReplicaFailed", fails.is("Failed"))
+
+	late := begin()
+	assert.Positive(t, late.plan.RequeueAfter)
+	late.at(61)
+	assert.Equal(t, "DeadlineExceeded", late.is("Failed"))
+	assert.Empty(t, late.pods)
+
+	suspended := begin()
+	suspended.edit(func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = true })
+	suspended.settle()
+	assert.Empty(t, suspended.pods)
+	assert.Equal(t, "Suspended", suspended.is("Suspended"))
+	assert.Equal(t, "InvalidSpec", suspended.is("Stalled"))
+	writes := suspended.writes
+	suspended.at(30)
+	assert.Equal(t, writes, suspended.writes, "told once")
+	suspended.edit(func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.Suspend = false })
+	suspended.settle()
+	assert.Empty(t, suspended.pods, "it isn't resumed as it is")
+	suspended.edit(func(j *v1alpha1.ReplicaJob) { replicas("Worker", 3)(j) })
+	suspended.settle()
+	assert.Len(t, suspended.pods, 3, "mended")
+	assert.Empty(t, suspended.is("Stalled"))
+}
+
+// What is called otherwise now hasn't gone, and what is left doesn't decide in its place.
+func TestAnInvalidSpecOfOtherTypesDecidesNothing(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Chief", 1), replicas("Worker", 1)))
+	c.settle()
+	c.run()
+	c.edit(func(j *v1alpha1.ReplicaJob) {
+		j.Spec.ReplicaSpecs["my chief"] = j.Spec.ReplicaSpecs["Chief"]
+		delete(j.Spec.ReplicaSpecs, "Chief")
+	})
+	c.ends(0, "demo-worker-0")
+	c.settle()
+	assert.Equal(t, "InvalidSpec", c.is("Stalled"))
+	assert.Empty(t, c.is("Succeeded"))
+	assert.Len(t, c.pods, 2)
+	c.edit(func(j *v1alpha1.ReplicaJob) {
+		j.Spec.ReplicaSpecs["Chief"] = j.Spec.ReplicaSpecs["my chief"]
+		delete(j.Spec.ReplicaSpecs, "my chief")
+	})
+	c.ends(0, "demo-chief-0")
+	c.settle()
+	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, c.job.Status.State)
 }
 
 func TestASpecThatBecomesInvalidAndIsMended(t *testing.T) {

@@ -34,11 +34,11 @@ const (
 // judge decides what is to become of the job. Success comes before any failure, and failures are looked at in the order
 // of ranks, so the verdict follows from what is there, and not from the order in which it is seen. What happened in time
 // counts also if it is only seen after the deadline.
-func (j *job) judge(r *roster, failures []failure) verdict {
+func (j *job) judge(r *roster, y jury, failures []failure) verdict {
 	deadline := runpolicy.Deadline(j.was.StartTime, j.spec.RunPolicy.ActiveDeadlineSeconds, j.now.Time)
 	inTime := func(at *metav1.Time) bool { return !deadline.Due || at != nil && !at.After(j.deadline()) }
 
-	if yes, at := j.jury(r).hasSucceeded(); yes && inTime(at) {
+	if yes, at := y.hasSucceeded(); yes && inTime(at) {
 		return verdict{kind: hasSucceeded, reason: v1alpha1.ReasonSucceeded, message: j.successMessage(r), at: at}
 	}
 	for i := range failures {
@@ -61,7 +61,7 @@ func (j *job) judge(r *roster, failures []failure) verdict {
 }
 
 func (j *job) deadline() time.Time {
-	return j.was.StartTime.Add(time.Duration(*j.spec.RunPolicy.ActiveDeadlineSeconds) * time.Second)
+	return runpolicy.End(*j.was.StartTime, *j.spec.RunPolicy.ActiveDeadlineSeconds)
 }
 
 // fails is the verdict of a failure that fails the job.

@@ -18,7 +18,15 @@ func (c condition) String() string {
 	if c.message == "" {
 		return c.kind + "=" + c.status + " " + c.reason
 	}
-	return c.reason + ": " + c.message
+	return why(c.reason, c.message)
+}
+
+// why joins a reason and a message, as far as there are any.
+func why(reason, message string) string {
+	if reason == "" || message == "" {
+		return reason + message
+	}
+	return reason + ": " + message
 }
 
 // conditioned is builder.Conditioned.

@@ -1,6 +1,8 @@
 package readiness
 
 import (
+	"cmp"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -17,7 +19,7 @@ func ofJob(j *batchv1.Job) Status {
 		case batchv1.JobComplete:
 			return Status{}
 		case batchv1.JobFailed, batchv1.JobFailureTarget:
-			return failed("%s: %s", c.Reason, c.Message)
+			return failed("%s", cmp.Or(why(c.Reason, c.Message), "it has failed, and doesn't say why"))
 		case batchv1.JobSuspended:
 			return inProgress("is suspended")
 		}

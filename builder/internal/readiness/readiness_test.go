@@ -162,12 +162,15 @@ func TestReadiness(t *testing.T) {
 		"replicaset":           {&appsv1.ReplicaSet{Status: appsv1.ReplicaSetStatus{Replicas: 1, ReadyReplicas: 1, AvailableReplicas: 1}}, Ready, ""},
 		"replicaset not ready": {&appsv1.ReplicaSet{Status: appsv1.ReplicaSetStatus{Replicas: 1}}, InProgress, "0 of 1 replicas ready"},
 
-		"job running":   {job(), InProgress, "is not complete: 0 succeeded, 1 active"},
-		"job complete":  {job(batchv1.JobCondition{Type: "Complete", Status: "True"}), Ready, ""},
-		"job failed":    {job(batchv1.JobCondition{Type: "Failed", Status: "True", Reason: "BackoffLimitExceeded", Message: "m"}), Failed, "BackoffLimitExceeded: m"},
-		"job failing":   {job(batchv1.JobCondition{Type: "FailureTarget", Status: "True", Reason: "PodFailurePolicy"}), Failed, "PodFailurePolicy"},
-		"job suspended": {job(batchv1.JobCondition{Type: "Suspended", Status: "True"}), InProgress, "is suspended"},
-		"job resumed":   {job(batchv1.JobCondition{Type: "Suspended", Status: "False"}), InProgress, "is not complete"},
+		"job running":                     {job(), InProgress, "is not complete: 0 succeeded, 1 active"},
+		"job complete":                    {job(batchv1.JobCondition{Type: "Complete", Status: "True"}), Ready, ""},
+		"job failed without a reason":     {job(batchv1.JobCondition{Type: "Failed", Status: "True"}), Failed, "it has failed, and doesn't say why"},
+		"job failed with a message alone": {job(batchv1.JobCondition{Type: "Failed", Status: "True", Message: "m"}), Failed, "m"},
+		"job failed with a reason alone":  {job(batchv1.JobCondition{Type: "Failed", Status: "True", Reason: "R"}), Failed, "R"},
+		"job failed":                      {job(batchv1.JobCondition{Type: "Failed", Status: "True", Reason: "BackoffLimitExceeded", Message: "m"}), Failed, "BackoffLimitExceeded: m"},
+		"job failing":                     {job(batchv1.JobCondition{Type: "FailureTarget", Status: "True", Reason: "PodFailurePolicy"}), Failed, "PodFailurePolicy"},
+		"job suspended":                   {job(batchv1.JobCondition{Type: "Suspended", Status: "True"}), InProgress, "is suspended"},
+		"job resumed":                     {job(batchv1.JobCondition{Type: "Suspended", Status: "False"}), InProgress, "is not complete"},
 
 		"pod ready": {pod("Running", func(s *corev1.PodStatus) {
 			s.Conditions = []corev1.PodCondition{{Type: "Ready", Status: "True"}}

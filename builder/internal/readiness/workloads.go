@@ -40,7 +40,7 @@ func ofDeployment(d *appsv1.Deployment) Status {
 		case c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse && c.Reason == "ProgressDeadlineExceeded":
 			return failed("ProgressDeadlineExceeded: %s", c.Message)
 		case c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue:
-			failure = "; " + c.Reason + ": " + c.Message
+			failure = "; " + why(c.Reason, c.Message)
 		}
 	}
 	wanted := wantedReplicas(d.Spec.Replicas)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +13,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 	"github.com/armature-dev/armature/operators/fluxjob/queue"
+	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 // cohort is the setups that lend to each other, and their jobs.
@@ -136,7 +136,7 @@ func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 	if job := c.known.jobs[r.UID]; job != nil {
 		h.Priority = needs.Priority(job, c.setups[setup])
 		if limit := c.setups[setup].Spec.Readiness; limit != nil && (job.Status.Admission == nil || job.Status.Admission.ReadyTime == nil) {
-			h.ReadyBy = r.Time.Add(time.Duration(limit.TimeoutSeconds) * time.Second)
+			h.ReadyBy = runpolicy.End(r.Time, int64(limit.TimeoutSeconds))
 		}
 	}
 	return h

@@ -198,8 +198,8 @@ func TestEvictions(t *testing.T) {
 	ready := makeJob("b", 2, holding, func(j *v1alpha1.FluxJob) { j.Status.Admission.ReadyTime = ptr.To(at(5)) })
 	setup := makeSetup("q", readiness, withBook(a, ready))
 	p := plan(t, setup, 21, a, ready)
-	assert.Equal(t, 10*time.Second, p.RequeueAfter)
-	got = settle(t, setup, 31, a, ready)
+	assert.Equal(t, 11*time.Second, p.RequeueAfter)
+	got = settle(t, setup, 32, a, ready)
 	assert.Equal(t, []string{"(a: NotReady)", "b"}, held(got))
 	assert.Equal(t, "not all pods were ready 30 seconds after the admission", got.Status.Reservations[0].Evicted.Message)
 

@@ -27,6 +27,14 @@ type Outcome struct {
 	Ended *metav1.Time
 }
 
+// Why says why a Job failed, by its reason and message as far as it has them. Empty if it has neither.
+func (o Outcome) Why() string {
+	if o.Reason == "" || o.Message == "" {
+		return o.Reason + o.Message
+	}
+	return o.Reason + ": " + o.Message
+}
+
 // Of returns a Job's outcome. Only the final conditions count: SuccessCriteriaMet and FailureTarget announce an end
 // while pods are still running.
 func Of(job *batchv1.Job) Outcome {

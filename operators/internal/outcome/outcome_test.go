@@ -55,3 +55,10 @@ func TestOf(t *testing.T) {
 		})
 	}
 }
+
+func TestWhy(t *testing.T) {
+	assert.Equal(t, "R: m", Outcome{Reason: "R", Message: "m"}.Why())
+	assert.Equal(t, "R", Outcome{Reason: "R"}.Why())
+	assert.Equal(t, "m", Outcome{Message: "m"}.Why())
+	assert.Empty(t, Outcome{}.Why())
+}

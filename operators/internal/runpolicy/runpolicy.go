@@ -23,12 +23,28 @@ type Timer struct {
 	Left time.Duration
 }
 
+// MaxSeconds is the longest time that takes effect, a hundred years. A longer one in a spec never comes to its end, and
+// a time.Duration couldn't hold it.
+const MaxSeconds = 100 * 365 * 24 * 60 * 60
+
+// granularity is how precise the times are that the API keeps: what happened may have done so up to a second later.
+const granularity = time.Second
+
+// End returns the moment so many seconds after one that the API keeps. It is never early, and up to a second late; without
+// seconds there is nothing to wait for.
+func End(start metav1.Time, seconds int64) time.Time {
+	if seconds <= 0 {
+		return start.Time
+	}
+	return start.Add(time.Duration(min(seconds, MaxSeconds))*time.Second + granularity)
+}
+
 // After returns the timer of so many seconds after a moment. Without either of them (nil) the time never comes.
 func After(start *metav1.Time, seconds *int64, now time.Time) Timer {
 	if start == nil || seconds == nil {
 		return Timer{}
 	}
-	left := time.Duration(*seconds)*time.Second - now.Sub(start.Time)
+	left := End(*start, *seconds).Sub(now)
 	return Timer{Due: left <= 0, Left: max(left, 0)}
 }
 

@@ -1,6 +1,7 @@
 package runpolicy
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -27,11 +28,15 @@ func TestDeadline(t *testing.T) {
 	}{
 		"no deadline":         {start: &start, after: time.Hour},
 		"not started":         {seconds: ptr.To[int64](10), after: time.Hour},
-		"under way":           {&start, ptr.To[int64](10), 4 * time.Second, Timer{Left: 6 * time.Second}},
-		"just due":            {&start, ptr.To[int64](10), 10 * time.Second, Timer{Due: true}},
+		"under way":           {&start, ptr.To[int64](10), 4 * time.Second, Timer{Left: 7 * time.Second}},
+		"not yet for sure":    {&start, ptr.To[int64](10), 10 * time.Second, Timer{Left: time.Second}},
+		"just due":            {&start, ptr.To[int64](10), 11 * time.Second, Timer{Due: true}},
+		"in 317 years":        {&start, ptr.To[int64](9_999_999_999), time.Hour, Timer{Left: MaxSeconds*time.Second + time.Second - time.Hour}},
+		"the longest":         {&start, ptr.To[int64](math.MaxInt64), -time.Hour, Timer{Left: MaxSeconds*time.Second + time.Second + time.Hour}},
+		"a negative one":      {&start, ptr.To[int64](math.MinInt64), 0, Timer{Due: true}},
 		"long past":           {&start, ptr.To[int64](10), time.Hour, Timer{Due: true}},
 		"at once":             {&start, ptr.To[int64](0), 0, Timer{Due: true}},
-		"the clock went back": {&start, ptr.To[int64](10), -time.Second, Timer{Left: 11 * time.Second}},
+		"the clock went back": {&start, ptr.To[int64](10), -time.Second, Timer{Left: 12 * time.Second}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, c.want, Deadline(c.start, c.seconds, start.Add(c.after)))
@@ -39,10 +44,21 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// The API keeps whole seconds: what started at 12:00:00.9 is on record as started at 12:00:00.
+func TestNothingComesEarly(t *testing.T) {
+	started := start.Add(900 * time.Millisecond)
+	now := metav1.NewTime(started)
+	recorded := now.Rfc3339Copy()
+	second := ptr.To[int64](1)
+	assert.False(t, Deadline(&recorded, second, started.Add(999*time.Millisecond)).Due)
+	assert.True(t, Deadline(&recorded, second, started.Add(1100*time.Millisecond)).Due)
+	assert.False(t, Expiry(&recorded, ptr.To[int32](1), started.Add(999*time.Millisecond)).Due)
+}
+
 func TestExpiry(t *testing.T) {
 	assert.Equal(t, Timer{}, Expiry(&start, nil, start.Time))
 	assert.Equal(t, Timer{}, Expiry(nil, ptr.To[int32](1), start.Time))
-	assert.Equal(t, Timer{Left: time.Second}, Expiry(&start, ptr.To[int32](1), start.Time))
+	assert.Equal(t, Timer{Left: 2 * time.Second}, Expiry(&start, ptr.To[int32](1), start.Time))
 	assert.Equal(t, Timer{Due: true}, Expiry(&start, ptr.To[int32](0), start.Time))
 }
 
