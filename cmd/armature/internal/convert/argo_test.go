@@ -55,10 +55,10 @@ func TestWhen(t *testing.T) {
       - {name: deploy, depends: p || p.Failed, template: run, when: '`+strings.ReplaceAll(when, "'", "''")+`'}
 `)
 		got := nodeNamed(t, flow, "deploy").When
-		switch {
-		case want == "":
+		switch want {
+		case "":
 			assert.Equal(t, "(jobs.p.succeeded || jobs.p.failed)", got, when)
-		case want == "false":
+		case "false":
 			assert.Equal(t, want, got, when)
 		default:
 			assert.Equal(t, "(jobs.p.succeeded || jobs.p.failed) && "+want, got, when)
