@@ -33,7 +33,7 @@ var (
 
 var actions = []action{
 	{
-		verb: "suspend", done: "suspended", fields: suspendFields, set: value(true),
+		verb: "suspend", done: "suspended", fields: suspendFields, set: suspend,
 		short:   "Stop what runs, until it is resumed",
 		long:    "Stop what runs, until it is resumed. Nothing new is started, and the pods that run are stopped; what has ended stays as it is.",
 		example: "  armature suspend jobflow/nightly\n  armature suspend dj,jf -l team=a",
@@ -64,6 +64,15 @@ func value(v bool) func(*unstructured.Unstructured, []string) error {
 	return func(obj *unstructured.Unstructured, field []string) error {
 		return unstructured.SetNestedField(obj.Object, v, field...)
 	}
+}
+
+// suspend asks for a suspension, if there is anything left to stop. What has been carried to its end says so in
+// status.completionTime; a DaemonJob can go on with nodes that come later.
+func suspend(obj *unstructured.Unstructured, field []string) error {
+	if at, _, _ := unstructured.NestedString(obj.Object, "status", "completionTime"); at != "" && obj.GetKind() != "DaemonJob" {
+		return fmt.Errorf("it has ended already: its state is %s", stateOf(obj))
+	}
+	return value(true)(obj, field)
 }
 
 func terminate(obj *unstructured.Unstructured, field []string) error {

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 )
@@ -17,6 +18,22 @@ type argoFlow struct {
 	nodes       []any
 	// onFailure: something is to run after a failure, so that the flow can't stop at the first.
 	onFailure bool
+	// stops are DAGs that stop at the first failure, goOn those that don't.
+	stops, goOn []field
+}
+
+// atOnce is the start of what depends on nothing.
+func atOnce() start { return start{when: constant(true)} }
+
+// failFast stops the flow at the first failure, if all of the workflow's DAGs do, and nothing handles a failure.
+func (f *argoFlow) failFast(spec map[string]any) {
+	if len(f.stops) > 0 && len(f.goOn) == 0 && !f.onFailure {
+		spec["failFast"] = true
+		return
+	}
+	for _, dag := range f.stops {
+		f.root.source.note(dag.path, "failFast isn't carried over, since it is the whole flow's, and something else of it runs after a failure: what doesn't depend on what failed still starts")
+	}
 }
 
 // argoWorkflow makes a JobFlow of a Workflow: its entry point is a DAG, steps or a container, and each task becomes a Job. DAGs
@@ -31,24 +48,22 @@ func argoWorkflow(root field) ([]map[string]any, error) {
 	for _, p := range f.spec.get("arguments", "parameters").items() {
 		f.params["workflow.parameters."+p.get("name").text()] = valueText(p.get("value").take())
 	}
-	if name := asText(root.get("metadata", "name").value); name != "" {
-		f.params["workflow.name"] = name
+	for _, name := range []string{"name", "namespace"} {
+		if value := asText(root.get("metadata", name).value); value != "" {
+			f.params["workflow."+name] = value
+		}
 	}
 	entry := f.spec.get("entrypoint")
 	start, ok := f.templates[entry.text()]
 	if !ok {
 		return nil, fmt.Errorf("spec.entrypoint: there is no template %q among spec.templates", asText(entry.value))
 	}
-	f.unfold(place{prefix: asText(entry.value), template: start, params: f.params, top: true})
+	f.unfold(place{prefix: asText(entry.value), template: start, params: maps.Clone(f.params), outer: f.params, start: atOnce(), top: true})
 	spec["flows"] = f.nodes
-	if onExit := f.spec.get("onExit"); onExit.has() {
+	if onExit := f.spec.get("onExit").orElse(f.spec.get("hooks", "exit", "template")); onExit.has() {
 		f.finally(spec, onExit)
 	}
-	if start.get("dag").has() && !f.onFailure {
-		if failFast := start.get("dag", "failFast"); failFast.take() != false {
-			spec["failFast"] = true
-		}
-	}
+	f.failFast(spec)
 	f.policies(spec)
 	for name, template := range f.templates {
 		if !f.used[name] {
@@ -65,6 +80,13 @@ func argoWorkflow(root field) ([]map[string]any, error) {
 func (f *argoFlow) policies(spec map[string]any) {
 	for _, name := range []string{"activeDeadlineSeconds", "parallelism", "suspend"} {
 		f.spec.get(name).move(spec, name)
+	}
+	if shutdown := f.spec.get("shutdown"); shutdown.has() {
+		shutdown.take()
+		spec["terminate"] = true
+		if asText(shutdown.value) == "Terminate" {
+			f.spec.source.note(shutdown.path, "finally is run all the same")
+		}
 	}
 	f.spec.get("ttlStrategy", "secondsAfterCompletion").move(spec, "ttlSecondsAfterFinished")
 	f.spec.get("ttlStrategy").drop1("the time is the same after success and failure: ttlSecondsAfterFinished")
@@ -91,36 +113,66 @@ func (f field) drop1(why string) {
 	}
 }
 
-// finally runs the exit handler, which can be one container.
+// finally runs the exit handler: containers that depend on nothing.
 func (f *argoFlow) finally(spec map[string]any, onExit field) {
 	template, ok := f.templates[onExit.text()]
-	if !ok || !(template.get("container").has() || template.get("script").has()) {
-		onExit.drop("finally can run containers, not a DAG or steps")
+	tasks := template.get("dag", "tasks").items()
+	if groups := template.get("steps").items(); len(groups) == 1 {
+		tasks = groups[0].items()
+	}
+	for _, task := range tasks {
+		ok = ok && !task.get("dependencies").has() && !task.get("depends").has() && f.isContainer(task.get("template"))
+	}
+	if !ok || len(tasks) == 0 && !f.isContainer(onExit) {
+		onExit.drop("finally runs containers side by side: the exit handler isn't one, and isn't run")
 		return
 	}
 	flows := f.nodes
 	f.nodes = nil
-	f.unfold(place{prefix: asText(onExit.value), template: template, params: f.params, top: true})
-	spec["finally"] = f.nodes
+	f.params[workflowStatus] = "$(FLOW_STATUS)"
+	f.unfold(place{prefix: asText(onExit.value), template: template, params: maps.Clone(f.params), outer: f.params, start: atOnce(), top: true, last: true})
+	delete(f.params, workflowStatus)
+	if len(f.nodes) > 0 {
+		spec["finally"] = f.nodes
+	}
 	f.nodes = flows
+}
+
+// workflowStatus is the parameter that exit handlers have.
+const workflowStatus = "workflow.status"
+
+// isContainer reports whether a field names a template that is a container or script.
+func (f *argoFlow) isContainer(name field) bool {
+	template, ok := f.templates[asText(name.value)]
+	return ok && (template.get("container").has() || template.get("script").has())
 }
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// nameFor makes a node's name of a task's: a DNS label that no other has.
-func (f *argoFlow) nameFor(task string, at string) string {
-	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(task), "-"), "-")
+// slug makes a name of a text: a DNS label with room for a suffix.
+func slug(text string) string {
+	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(text), "-"), "-")
 	if name == "" {
 		name = "task"
 	}
-	name = strings.TrimRight(name[:min(len(name), 58)], "-")
-	base := name
+	return strings.TrimRight(name[:min(len(name), 55)], "-")
+}
+
+// uniqueName returns a name that no node has.
+func (f *argoFlow) uniqueName(base string) string {
+	name := base
 	for n := 2; f.names[name]; n++ {
 		name = fmt.Sprintf("%s-%d", base, n)
 	}
 	f.names[name] = true
+	return name
+}
+
+// nameFor makes a node's name of a task's: a DNS label that no other has.
+func (f *argoFlow) nameFor(task string, at string) string {
+	name := f.uniqueName(slug(task))
 	if name != task {
-		f.root.source.note(at, "the task %s is the node %s of the flow", task, name)
+		f.root.source.rename(at, "the task %s is the node %s of the flow", task, name)
 	}
 	return name
 }

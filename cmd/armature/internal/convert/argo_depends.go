@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,98 +10,148 @@ import (
 
 // depends is what a task of a DAG waits for: the names, and the text of "depends" if there is one.
 type depends struct {
+	task  field
 	names []string
 	text  string
 }
 
-var (
-	inDepends        = regexp.MustCompile(`[A-Za-z0-9_-]+(?:\.[A-Za-z]+)?|&&|\|\||[!()]`)
-	outputComparison = regexp.MustCompile(`^\s*"?'?(\{\{)(?:tasks|steps)\.([A-Za-z0-9_-]+)\.outputs\.result\}\}"?'?\s*(==|!=)\s*(.+?)\s*$`)
-)
-
-// outcomes are Argo's, in terms of when.
-var outcomes = map[string]string{"Succeeded": "succeeded", "Failed": "failed", "Errored": "failed", "Skipped": "skipped", "Omitted": "skipped"}
+var inDepends = regexp.MustCompile(`[A-Za-z0-9_-]+(?:\.[A-Za-z]+)?|&&|\|\||[!()]`)
 
 // dependencies reads what a task waits for.
 func (f *argoFlow) dependencies(task field) depends {
-	d := depends{names: task.get("dependencies").strings()}
-	expression := task.get("depends")
-	if !expression.has() {
-		return d
-	}
-	d.text = expression.text()
+	d := depends{task: task, names: task.get("dependencies").strings()}
+	d.text = task.get("depends").text()
 	for _, token := range inDepends.FindAllString(d.text, -1) {
 		if strings.ContainsAny(token, "&|!()") {
 			continue
 		}
-		name, how, _ := strings.Cut(token, ".")
-		if !slices.Contains(d.names, name) {
+		if name, _, _ := strings.Cut(token, "."); !slices.Contains(d.names, name) {
 			d.names = append(d.names, name)
-		}
-		if how != "" && outcomes[how] == "" {
-			expression.drop("%s has no counterpart; the task starts when all of %s have succeeded", token, strings.Join(d.names, ", "))
-			d.text = ""
-			return d
 		}
 	}
 	return d
 }
 
-// render returns the condition on which a task starts; empty if it is that all have succeeded.
-func (f *argoFlow) render(d depends, ends map[string][]string, tasks map[string]field) string {
-	var b strings.Builder
-	special := false
-	one := func(name, how string) {
-		var terms []string
-		for _, end := range ends[name] {
-			if how == "" {
-				goesOn := tasks[name].get("continueOn", "failed").isTrue()
-				term, plain := afterwards(end, goesOn, tasks[name].get("when").has())
-				terms, special = append(terms, term), special || !plain
-				f.onFailure = f.onFailure || goesOn
-				continue
-			}
-			special = special || outcomes[how] != "succeeded"
-			f.onFailure = f.onFailure || outcomes[how] == "failed"
-			terms = append(terms, outcome(end, outcomes[how]))
-		}
-		if len(terms) == 0 {
-			terms = []string{"true"}
-		}
-		text := strings.Join(terms, " && ")
-		if len(terms) > 1 {
-			text = "(" + text + ")"
-		}
-		b.WriteString(text)
-	}
-	if d.text == "" {
-		for i, name := range d.names {
-			if i > 0 {
-				b.WriteString(" && ")
-			}
-			one(name, "")
-		}
-	}
+// unreadable returns what of a "depends" has no counterpart.
+func (d depends) unreadable() string {
 	for _, token := range inDepends.FindAllString(d.text, -1) {
-		switch token {
-		case "&&", "||":
-			special = special || token == "||"
-			b.WriteString(" " + token + " ")
-		case "!", "(", ")":
-			special = special || token == "!"
-			b.WriteString(token)
-		default:
-			name, how, _ := strings.Cut(token, ".")
-			one(name, how)
+		if _, how, cut := strings.Cut(token, "."); cut {
+			if _, ok := (&outcomes{}).phase(how); !ok {
+				return token
+			}
 		}
 	}
-	if !special {
-		return ""
-	}
-	return b.String()
+	return ""
 }
 
-// nodeOf returns the node that a task of this name is; of one that is several, or unknown, its own name.
-func (f *argoFlow) nodeOf(task string) string {
-	return strings.Trim(notInName.ReplaceAllString(strings.ToLower(task), "-"), "-")
+// render returns the condition on which a task starts, and whether it is that all have succeeded.
+func (d depends) render(f *argoFlow, visible scope) (c condition, plain bool) {
+	plain = true
+	one := func(name, how string) condition {
+		o := visible[name]
+		if how == "" {
+			plain = plain && o.plain
+			if o.goesOn {
+				f.handled(d.task.get("continueOn").orElse(d.task))
+			}
+			return o.ok()
+		}
+		c, _ := o.phase(how)
+		plain = plain && how == "Succeeded"
+		return c
+	}
+	c = constant(true)
+	if d.text == "" {
+		for _, name := range d.names {
+			c = and(c, one(name, ""))
+		}
+		return c, plain
+	}
+	if d.unreadable() != "" {
+		for _, name := range d.names {
+			c = and(c, visible[name].succeeded)
+		}
+		return c, true
+	}
+	parser := &whenParser{tokens: inDepends.FindAllString(d.text, -1), operands: func(token string) (condition, error) {
+		name, how, _ := strings.Cut(token, ".")
+		if strings.ContainsAny(token, "&|!()") || visible[name] == nil {
+			return condition{}, fmt.Errorf("%q isn't understood", token)
+		}
+		return one(name, how), nil
+	}}
+	c, err := parser.or()
+	if err != nil || len(parser.tokens) > 0 {
+		return constant(false), false
+	}
+	if strings.ContainsAny(d.text, "|!") {
+		plain = false
+	}
+	if strings.Contains(c.text, ".failed") || strings.ContainsAny(d.text, "|!") {
+		f.handled(d.task.get("depends"))
+	}
+	return c, plain
+}
+
+// orElse returns the field if it is there, and another if not.
+func (f field) orElse(other field) field {
+	if f.has() {
+		return f
+	}
+	return other
+}
+
+// condition carries a task's "when" over. One that can't be told in terms of the flow blocks the task.
+func (f *argoFlow) condition(p *place, task field, others scope) condition {
+	d := f.dependencies(task)
+	if token := d.unreadable(); token != "" {
+		f.block(p, task.get("depends"), "%s has no counterpart", token)
+	}
+	when := task.get("when")
+	if !when.has() {
+		return constant(true)
+	}
+	known := maps.Clone(p.outer)
+	delete(known, workflowStatus)
+	own, err := parseWhen(substitute(valueText(when.value), known), func(task, what, value string) (condition, error) {
+		if what == workflowStatus {
+			return stateIs(p.last, value)
+		}
+		o := others[task]
+		if o == nil {
+			return condition{}, fmt.Errorf("%s doesn't come before", task)
+		}
+		if what == "status" {
+			if c, ok := o.phase(value); ok {
+				if strings.Contains(c.text, ".failed") {
+					f.handled(when)
+				}
+				return c, nil
+			}
+			return constant(false), nil
+		}
+		if o.node == "" {
+			return condition{}, fmt.Errorf("%s has no output, being several Jobs", task)
+		}
+		f.root.source.note(when.path, "the output of %s is what it writes to /dev/termination-log, not what it prints", task)
+		return condition{text: fmt.Sprintf("%s == %q", outcome(o.node, "output"), value)}, nil
+	})
+	if err != nil {
+		f.block(p, when, "it can't be told in terms of jobs.<name>: %v", err)
+		return constant(true)
+	}
+	when.take()
+	return own
+}
+
+// stateIs is the condition that the flow has ended in one of Argo's phases, which finally can be about.
+func stateIs(last bool, phase string) (condition, error) {
+	state, ok := map[string]string{"Succeeded": "Succeed", "Failed": "Failed", "Error": "Failed"}[phase]
+	switch {
+	case !last:
+		return condition{}, fmt.Errorf("%s is known in the exit handler only", workflowStatus)
+	case !ok:
+		return constant(false), nil
+	}
+	return condition{text: fmt.Sprintf("state == %q", state)}, nil
 }

@@ -2,32 +2,56 @@ package convert
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
-// node makes a node of a container or script, and returns its name.
-func (f *argoFlow) node(p place) string {
+// node makes a node of a container or script.
+func (f *argoFlow) node(p place) ([]string, condition, string) {
 	at := p.template.path
 	if p.task.has() {
 		at = p.task.path
 	}
 	name := f.nameFor(p.prefix, at)
 	node := map[string]any{"name": name}
-	if len(p.after) > 0 {
-		node["dependencies"] = anys(p.after)
-	}
-	if p.when != "" {
-		node["when"] = p.when
-	}
 	if p.task.has() {
-		f.items(p, node)
+		f.items(&p, node)
 	}
-	f.inputs(p, node)
-	node["jobTemplate"] = f.job(p)
+	if node["forEach"] != nil {
+		p.params["item"] = "$(ITEM)"
+		for key, value := range p.params {
+			p.params[key] = itemToEnv.ReplaceAllString(value, "$$(ITEM)")
+		}
+	}
+	job := f.job(&p)
+	if p.last {
+		mapTexts(job, func(text string) string {
+			if strings.Contains(text, "$(FLOW_STATUS)") {
+				f.root.source.note(p.template.path, "the status is in FLOW_STATUS: Succeed or Failed, not Succeeded")
+			}
+			return text
+		})
+	}
+	f.inputs(&p, node, job)
+	if p.last && len(p.blocked) > 0 {
+		for _, b := range p.blocked {
+			b.at.drop("%s; the exit handler isn't run", b.why)
+		}
+		return nil, constant(true), ""
+	}
+	f.gate(&p)
+	p.start.write(node)
+	node["jobTemplate"] = job
 	f.nodes = append(f.nodes, node)
-	return name
+	if node["forEach"] != nil {
+		return []string{name}, succeeded(name), ""
+	}
+	return []string{name}, succeeded(name), name
 }
 
 // defaults gives the parameters of a template the values that it has for those that a task doesn't give.
@@ -45,37 +69,68 @@ func (f *argoFlow) defaults(p place) {
 }
 
 // job makes a Job's spec of a template that is a container.
-func (f *argoFlow) job(p place) map[string]any {
+func (f *argoFlow) job(p *place) map[string]any {
 	t := p.template
 	pod := map[string]any{}
 	container := f.container(p)
 	container["name"] = "main"
-	containers := []any{container}
-	for _, sidecar := range t.get("sidecars").items() {
-		containers = append(containers, f.filled(sidecar, p))
+	pod["containers"] = []any{container}
+	var init []any
+	for _, c := range t.get("initContainers").items() {
+		init = append(init, f.beside(p, c, container))
 	}
-	pod["containers"] = containers
-	if init := t.get("initContainers"); init.has() {
-		var all []any
-		for _, c := range init.items() {
-			all = append(all, f.filled(c, p))
-		}
-		pod["initContainers"] = all
+	for _, c := range t.get("sidecars").items() {
+		// A pod ends when its containers have. What ends with them is an init container that is restarted.
+		sidecar := f.beside(p, c, container)
+		sidecar["restartPolicy"] = "Always"
+		init = append(init, sidecar)
 	}
-	f.pod(p, pod)
+	if len(init) > 0 {
+		pod["initContainers"] = init
+	}
+	f.pod(*p, pod)
 	template := map[string]any{"spec": pod}
 	if metadata := t.get("metadata").object(); len(metadata) > 0 {
-		template["metadata"] = metadata
+		template["metadata"] = fill(metadata, p.params)
 	}
 	job := map[string]any{"template": template}
 	if limit := t.get("retryStrategy", "limit"); limit.has() {
 		var n int64
-		if _, err := fmt.Sscan(valueText(limit.value), &n); err == nil {
+		if _, err := fmt.Sscan(substitute(valueText(limit.value), p.params), &n); err == nil {
 			limit.take()
 			job["backoffLimit"] = n
 		}
 	}
+	if timeout := t.get("timeout"); timeout.has() {
+		if seconds, ok := wholeSeconds(substitute(valueText(timeout.value), p.params)); ok {
+			timeout.take()
+			job["activeDeadlineSeconds"] = seconds
+		} else {
+			timeout.drop("want a duration of at least a second, such as 10m")
+		}
+	}
 	return job
+}
+
+// wholeSeconds reads a duration as Argo does, in which a number alone is seconds.
+func wholeSeconds(text string) (int64, bool) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, n > 0
+	}
+	d, err := time.ParseDuration(text)
+	return int64(math.Ceil(d.Seconds())), err == nil && d >= time.Second
+}
+
+// beside makes a container that is beside the main one.
+func (f *argoFlow) beside(p *place, c field, main map[string]any) map[string]any {
+	made := f.filled(c, p)
+	if made["mirrorVolumeMounts"] == true {
+		own, _ := made["volumeMounts"].([]any)
+		mains, _ := main["volumeMounts"].([]any)
+		made["volumeMounts"] = append(slices.Clone(own), mains...)
+	}
+	delete(made, "mirrorVolumeMounts")
+	return made
 }
 
 // podFields are those of a template, or of the whole workflow, that are a pod's own.
@@ -86,6 +141,12 @@ var podFields = []string{"activeDeadlineSeconds", "affinity", "automountServiceA
 func (f *argoFlow) pod(p place, pod map[string]any) {
 	for _, name := range podFields {
 		p.template.get(name).move(pod, name)
+		if text, ok := pod[name].(string); ok {
+			pod[name] = substitute(text, p.params)
+			if n, err := strconv.ParseInt(asText(pod[name]), 10, 64); err == nil && name == "activeDeadlineSeconds" {
+				pod[name] = n
+			}
+		}
 		if name == "activeDeadlineSeconds" { // the workflow's is about the workflow
 			continue
 		}
@@ -107,7 +168,7 @@ func (f *argoFlow) pod(p place, pod map[string]any) {
 }
 
 // container makes the main container, also of a script.
-func (f *argoFlow) container(p place) map[string]any {
+func (f *argoFlow) container(p *place) map[string]any {
 	if c := p.template.get("container"); c.has() {
 		return f.filled(c, p)
 	}
@@ -131,24 +192,26 @@ func (f *argoFlow) container(p place) map[string]any {
 var (
 	takesScripts = regexp.MustCompile(`^(sh|bash|ash|dash|zsh|python[0-9.]*)$`)
 	parameter    = regexp.MustCompile(`\{\{\s*=?\s*([^{}]+?)\s*\}\}`)
-	itemToEnv    = strings.NewReplacer("{{item}}", "$(ITEM)")
+	itemToEnv    = regexp.MustCompile(`\{\{\s*item\s*\}\}`)
 )
 
-// filled takes a container and fills the parameters in. Those that have no value here are noted, and stay as they are.
-func (f *argoFlow) filled(c field, p place) map[string]any {
+// filled takes a container and fills the parameters in. Those that have no value here block the place.
+func (f *argoFlow) filled(c field, p *place) map[string]any {
 	object := fill(c.take(), p.params).(map[string]any)
-	f.unfilled(field{c.source, c.path, object})
+	f.unfilled(field{c.source, c.path, object}, p)
 	return object
 }
 
-func (f *argoFlow) unfilled(c field) {
+func (f *argoFlow) unfilled(c field, p *place) {
 	if text, ok := c.value.(string); ok {
 		for _, found := range parameter.FindAllStringSubmatch(text, -1) {
-			f.root.source.note(c.path, "%s has no value here, and stays as it is: outputs are passed by inputs, as variables", found[0])
+			if !outputMark.MatchString(found[0]) {
+				f.block(p, c, "%s has no value here", found[0])
+			}
 		}
 	}
 	for _, child := range c.children() {
-		f.unfilled(child)
+		f.unfilled(child, p)
 	}
 }
 
@@ -171,7 +234,6 @@ func fill(value any, params map[string]string) any {
 
 // substitute replaces the parameters that have a value.
 func substitute(text string, params map[string]string) string {
-	text = itemToEnv.Replace(text)
 	return parameter.ReplaceAllStringFunc(text, func(found string) string {
 		name := parameter.FindStringSubmatch(found)[1]
 		if value, ok := params[name]; ok {

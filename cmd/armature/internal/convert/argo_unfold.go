@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -15,194 +14,349 @@ type place struct {
 	params map[string]string
 	// outer are those where it is used: the task's own fields are about them.
 	outer map[string]string
-	// after are nodes that must have ended, and when is the condition if it isn't that all have succeeded.
-	after []string
-	when  string
+	// start is when it starts.
+	start start
+	// blocked is what keeps it from running.
+	blocked []blocked
 	// top: it isn't within another.
 	top bool
+	// last: it is in finally, where nothing depends on anything.
+	last bool
 	// around are the templates that it is in, to find those that contain themselves.
 	around []string
-	// task is what uses it, if something does.
-	task field
+	// task is what uses it, if something does, and others are those that have ended before it.
+	task   field
+	others scope
 }
 
-// unfold makes nodes of a template, and returns those after which it has ended.
-func (f *argoFlow) unfold(p place) []string {
+// unfold makes nodes of a template. It returns those after which it has ended, the condition on which it has succeeded, and the
+// node that has its output, if there is one.
+func (f *argoFlow) unfold(p place) (ends []string, done condition, node string) {
 	name := asText(p.template.get("name").value)
-	if slices.Contains(p.around, name) {
-		f.root.source.note(p.template.path, "not carried over: the template contains itself")
-		return p.after
-	}
 	p.around = append(slices.Clone(p.around), name)
 	f.used[name] = true
-	f.defaults(p)
-	switch {
-	case p.template.get("dag").has():
-		return f.unfoldDAG(p)
-	case p.template.get("steps").has():
-		return f.unfoldSteps(p)
-	case p.template.get("container").has(), p.template.get("script").has():
-		return []string{f.node(p)}
+	if p.template.get("daemon").isTrue() {
+		f.block(&p, p.template.get("daemon"), "a daemon goes on while others run, and is stopped in the end; a Job has to end by itself")
 	}
-	p.template.drop("it is no container, script, DAG or steps; what depends on it waits for what it waited for")
-	return p.after
+	isContainer := p.template.get("container").has() || p.template.get("script").has()
+	nested := p.template.get("dag").has() || p.template.get("steps").has()
+	if p.task.has() && !isContainer {
+		for _, each := range []string{"withItems", "withParam", "withSequence"} {
+			if items := p.task.get(each); items.has() {
+				f.block(&p, items, "a forEach runs one Job an item, not a DAG or steps")
+			}
+		}
+	}
+	if !p.template.has() || slices.Contains(p.around[:len(p.around)-1], name) || !isContainer && !nested {
+		return f.pause(p)
+	}
+	f.defaults(p)
+	if isContainer {
+		return f.node(p)
+	}
+	f.gate(&p)
+	if p.template.get("dag").has() {
+		ends, done = f.unfoldDAG(p)
+	} else {
+		ends, done = f.unfoldSteps(p)
+	}
+	return ends, done, ""
+}
+
+// pause makes a node that waits in the place of what there is no node for.
+func (f *argoFlow) pause(p place) ([]string, condition, string) {
+	switch t := p.template; {
+	case !t.has(): // noted where its name is
+	case t.get("suspend").has():
+		name := f.uniqueName(slug(p.prefix))
+		p.prefix = name
+		t.get("suspend").take()
+		f.root.source.note(t.get("suspend").path, "a flow can't be suspended by itself: the node %s waits until there is a JobTemplate %s-gate, which is then run: create one to approve", name, name)
+		node := map[string]any{"name": name, "jobTemplateRef": name + "-gate"}
+		p.start.write(node)
+		f.nodes = append(f.nodes, node)
+		return []string{name}, succeeded(name), ""
+	case slices.Contains(p.around[:len(p.around)-1], asText(t.get("name").value)):
+		f.block(&p, p.task.get("template"), "the template contains itself")
+	default:
+		f.block(&p, t, "it is no container, script, DAG, steps or suspend")
+	}
+	f.gate(&p)
+	return p.start.after, p.start.when, ""
 }
 
 // within is a task's place in that of its DAG or steps.
-func (f *argoFlow) within(p place, task field) (place, bool) {
+func (f *argoFlow) within(p place, task field, begin start, others scope) place {
 	name := task.get("name").text()
-	inner := place{prefix: name, params: f.arguments(p, task), outer: p.params, after: p.after, when: p.when, around: p.around, task: task}
+	inner := place{prefix: name, outer: p.params, start: begin, around: p.around, last: p.last, task: task, others: others}
 	if !p.top {
 		inner.prefix = p.prefix + "-" + name
 	}
+	inner.params = f.arguments(p, task, others)
 	switch template := task.get("template"); {
 	case task.get("inline").has():
 		inner.template = task.get("inline")
 	case template.has():
-		inner.template = f.templates[template.text()]
+		inner.template = f.templates[substitute(template.text(), p.params)]
 		if !inner.template.has() {
-			template.drop("there is no template of this name; a WorkflowTemplate's isn't looked for")
-			return inner, false
+			f.block(&inner, template, "there is no template of this name; a WorkflowTemplate's isn't looked for")
 		}
 	default:
-		task.get("templateRef").drop("templates of other objects aren't looked for: put it into this workflow")
-		return inner, false
+		f.block(&inner, task.get("templateRef"), "templates of other objects aren't looked for: put it into this workflow")
 	}
-	return inner, true
+	return inner
 }
 
 // arguments returns the values that a template's parameters have where a task uses it.
-func (f *argoFlow) arguments(p place, task field) map[string]string {
+func (f *argoFlow) arguments(p place, task field, others scope) map[string]string {
 	params := map[string]string{}
 	for name, value := range f.params {
 		params[name] = value
 	}
 	for _, parameter := range task.get("arguments", "parameters").items() {
-		params["inputs.parameters."+parameter.get("name").text()] = substitute(valueText(parameter.get("value").take()), p.params)
+		value := substitute(valueText(parameter.get("value").take()), p.params)
+		params["inputs.parameters."+parameter.get("name").text()] = f.refer(value, others, parameter.get("value"))
 	}
 	return params
 }
 
-func (f *argoFlow) unfoldSteps(p place) []string {
+// do makes the nodes of a task, and returns its outcomes.
+func (f *argoFlow) do(p place, task field, begin start, others scope) *outcomes {
+	inner := f.within(p, task, begin, others)
+	own := f.condition(&inner, task, others)
+	begin = inner.start
+	inner.start.when = and(begin.when, own)
+	ends, done, node := f.unfold(inner)
+	several := inner.template.get("dag").has() || inner.template.get("steps").has()
+	o := outcomesOf(!several, ends, begin, own, done)
+	o.node = node
+	goes := task.get("continueOn")
+	o.goesOn = goes.get("failed").isTrue()
+	if erred := goes.get("error"); erred.isTrue() && !o.goesOn {
+		f.root.source.note(erred.path, "not carried over: a Job doesn't tell errors from failures, and what follows doesn't start after either; continueOn.failed would have it start after both")
+	}
+	o.plain = own.always() && !o.goesOn
+	f.atExit(inner, task, o)
+	return o
+}
+
+// atExit runs a task's exit handler, whatever came of it.
+func (f *argoFlow) atExit(p place, task field, o *outcomes) {
+	for _, handler := range []field{task.get("onExit"), task.get("hooks", "exit", "template")} {
+		if !handler.has() {
+			continue
+		}
+		if p.last {
+			handler.drop("what is in finally has no exit handlers")
+			continue
+		}
+		template := f.templates[handler.text()]
+		begin := start{o.nodes, or(o.succeeded, o.failed)}
+		params := map[string]string{}
+		for name, value := range f.params {
+			params[name] = value
+		}
+		exit := place{prefix: p.prefix + "-exit", template: template, params: params, outer: params, start: begin, around: p.around}
+		if !template.has() {
+			f.block(&exit, handler, "there is no template of this name")
+		}
+		if expression := task.get("hooks", "exit", "expression"); expression.has() {
+			f.block(&exit, expression, "it isn't read")
+		}
+		f.handled(handler)
+		f.unfold(exit)
+	}
+}
+
+// handled notes that something runs after a failure, so that the flow can't stop at the first, and that the flow fails all
+// the same.
+func (f *argoFlow) handled(at field) {
+	f.onFailure = true
+	f.root.source.note(at.path, "a JobFlow in which something failed is Failed, also if the failure was handled; the workflow can succeed")
+}
+
+func (f *argoFlow) unfoldSteps(p place) ([]string, condition) {
+	others := scope{}
+	begin, ends := p.start, p.start.after
 	for _, group := range p.template.get("steps").items() {
-		var ends []string
-		var terms []string
-		special := false
+		// Each step of a group knows those of the groups before only.
+		these, names := scope{}, []string{}
 		for _, step := range group.items() {
-			inner, ok := f.within(p, step)
-			if !ok {
-				continue
-			}
-			f.condition(&inner, step)
-			those := f.unfold(inner)
-			ends = append(ends, those...)
-			goesOn := step.get("continueOn", "failed").isTrue()
-			for _, end := range those {
-				term, plain := afterwards(end, goesOn, step.get("when").has())
-				terms, special = append(terms, term), special || !plain
-			}
-			f.onFailure = f.onFailure || goesOn
+			name := asText(step.get("name").value)
+			these[name], names = f.do(p, step, begin, others), append(names, name)
 		}
-		if len(ends) > 0 {
-			p.after, p.when = ends, ""
-			if special {
-				p.when = strings.Join(terms, " && ")
+		next := start{when: constant(true)}
+		for _, name := range names {
+			o := these[name]
+			next.after, next.when = append(next.after, o.nodes...), and(next.when, o.ok())
+			others[name] = o
+			if o.goesOn {
+				f.handled(p.template.get("steps"))
 			}
 		}
+		if len(names) > 0 {
+			begin, ends = next, next.after
+		}
 	}
-	return p.after
+	return ends, begin.when
 }
 
-// afterwards is the condition on which what comes after a node starts. Plain: it is that the node has succeeded.
-func afterwards(node string, continueOnFailure, conditional bool) (term string, plain bool) {
-	any := []string{outcome(node, "succeeded")}
-	if continueOnFailure {
-		any = append(any, outcome(node, "failed"))
-	}
-	if conditional {
-		any = append(any, outcome(node, "skipped"))
-	}
-	if len(any) == 1 {
-		return any[0], true
-	}
-	return "(" + strings.Join(any, " || ") + ")", false
-}
-
-func (f *argoFlow) unfoldDAG(p place) []string {
-	tasks := map[string]field{}
-	var order []string
+func (f *argoFlow) unfoldDAG(p place) ([]string, condition) {
+	d := &dag{f: f, p: p, tasks: map[string]field{}, done: scope{}, doing: map[string]bool{}, before: map[string][]string{}}
 	for _, task := range p.template.get("dag", "tasks").items() {
 		name := asText(task.get("name").value)
-		tasks[name] = task
-		order = append(order, name)
+		d.tasks[name] = task
+		d.order = append(d.order, name)
 	}
-	p.template.get("dag", "failFast").take()
-	ends := map[string][]string{}
-	isDependency := map[string]bool{}
-	doing := map[string]bool{}
-	var do func(name string) []string
-	do = func(name string) []string {
-		task, ok := tasks[name]
-		if done, was := ends[name]; was {
-			return done
-		}
-		if !ok || doing[name] { // an unknown one, or a cycle: for lint to find
-			return []string{name}
-		}
-		doing[name] = true
-		inner, fits := f.within(p, task)
-		on := f.dependencies(task)
-		var all []string
-		for _, d := range on.names {
-			isDependency[d] = true
-			all = append(all, do(d)...)
-		}
-		if len(all) > 0 {
-			inner.after, inner.when = all, f.render(on, ends, tasks)
-		}
-		if fits {
-			f.condition(&inner, task)
-			ends[name] = f.unfold(inner)
-		} else {
-			ends[name] = inner.after
-		}
-		return ends[name]
+	d.targets()
+	for _, name := range d.order {
+		d.do(name)
 	}
-	var last []string
-	for _, name := range order {
-		do(name)
-	}
-	for _, name := range order {
-		if !isDependency[name] {
-			last = append(last, ends[name]...)
-		}
-	}
-	return last
+	d.failFast()
+	return d.end()
 }
 
-// condition carries a task's when over, as far as it is about the outputs of others.
-func (f *argoFlow) condition(p *place, task field) {
-	when := task.get("when")
-	if !when.has() {
+// dag is a DAG while nodes are made of it.
+type dag struct {
+	f     *argoFlow
+	p     place
+	tasks map[string]field
+	order []string
+	done  scope
+	doing map[string]bool
+	// before are the names of all that come before a task.
+	before map[string][]string
+}
+
+// targets leaves out the tasks that the DAG's target doesn't need.
+func (d *dag) targets() {
+	target := d.p.template.get("dag", "target")
+	if !target.has() {
 		return
 	}
-	text := substitute(asText(when.value), p.outer)
-	found := outputComparison.FindStringSubmatch(text)
-	if found == nil || !slices.Contains(p.after, f.nodeOf(found[2])) {
-		when.drop("it can't be told in terms of jobs.<name>; the task runs whenever what it depends on has succeeded")
-		return
-	}
-	when.take()
-	f.root.source.note(when.path, "the output of %s is what it writes to /dev/termination-log, not what it prints", found[2])
-	term := fmt.Sprintf("%s %s %q", outcome(f.nodeOf(found[2]), "output"), found[3], strings.Trim(found[4], `"' `))
-	if p.when == "" {
-		var all []string
-		for _, node := range p.after {
-			all = append(all, outcome(node, "succeeded"))
+	needed := map[string]bool{}
+	var need func(name string)
+	need = func(name string) {
+		if !needed[name] && d.tasks[name].has() {
+			needed[name] = true
+			for _, on := range d.f.dependencies(d.tasks[name]).names {
+				need(on)
+			}
 		}
-		p.when = strings.Join(all, " && ")
-	} else {
-		p.when = "(" + p.when + ")"
 	}
-	p.when += " && " + term
+	for _, name := range strings.Fields(substitute(target.text(), d.p.params)) {
+		if !d.tasks[name].has() {
+			d.f.root.source.note(target.path, "there is no task %s", name)
+		}
+		need(name)
+	}
+	d.order = slices.DeleteFunc(d.order, func(name string) bool {
+		if !needed[name] {
+			d.tasks[name].drop("the DAG's target doesn't need it")
+		}
+		return !needed[name]
+	})
+}
+
+// do makes the nodes of a task, after those of all that it depends on.
+func (d *dag) do(name string) *outcomes {
+	task, ok := d.tasks[name]
+	if o, was := d.done[name]; was {
+		return o
+	}
+	if !ok || d.doing[name] { // an unknown one, or a cycle: for lint to find
+		node := slug(name)
+		return outcomesOf(true, []string{node}, start{when: constant(true)}, constant(true), succeeded(node))
+	}
+	d.doing[name] = true
+	on := d.f.dependencies(task)
+	begin, visible, bad := start{when: constant(true)}, scope{}, constant(false)
+	for _, other := range on.names {
+		o := d.do(other)
+		begin.after = append(begin.after, o.nodes...)
+		bad = or(bad, o.bad)
+		d.before[name] = append(d.before[name], other)
+		for _, earlier := range d.before[other] {
+			if !slices.Contains(d.before[name], earlier) {
+				d.before[name] = append(d.before[name], earlier)
+			}
+		}
+	}
+	for _, other := range d.before[name] {
+		visible[other] = d.done[other]
+		if visible[other] == nil {
+			visible[other] = d.do(other)
+		}
+	}
+	var plain bool
+	begin.when, plain = on.render(d.f, visible)
+	switch {
+	case len(on.names) == 0:
+		begin = d.p.start
+	case !plain: // it may hold although the DAG itself hasn't started
+		begin.when = and(d.p.start.when, begin.when)
+	}
+	begin.after = slices.Compact(begin.after)
+	o := d.f.do(d.p, task, begin, visible)
+	failed := o.failed
+	if o.goesOn {
+		failed = constant(false)
+	}
+	o.bad = or(failed, and(or(o.skipped, o.omitted), bad))
+	o.plain = o.plain && plain
+	d.done[name] = o
+	return o
+}
+
+// end returns the nodes after which the DAG has ended, and the condition on which it has succeeded.
+func (d *dag) end() (last []string, done condition) {
+	isDependency, plain := map[string]bool{}, true
+	for _, name := range d.order {
+		for _, other := range d.before[name] {
+			isDependency[other] = true
+		}
+		plain = plain && d.done[name].plain
+	}
+	done = d.p.start.when
+	if plain {
+		done = constant(true)
+	}
+	for _, name := range d.order {
+		if isDependency[name] {
+			continue
+		}
+		o := d.done[name]
+		last = append(last, o.nodes...)
+		if plain {
+			done = and(done, o.succeeded)
+		} else {
+			done = and(done, not(o.bad))
+		}
+	}
+	if len(d.order) == 0 {
+		return d.p.start.after, d.p.start.when
+	}
+	return last, done
+}
+
+// failFast remembers a DAG that stops at the first failure, if a failure can come when others could still start.
+func (d *dag) failFast() {
+	setting := d.p.template.get("dag", "failFast")
+	if setting.take() == false {
+		d.f.goOn = append(d.f.goOn, setting)
+		return
+	}
+	for _, x := range d.order {
+		for _, y := range d.order {
+			if x == y || slices.Contains(d.before[x], y) || slices.Contains(d.before[y], x) {
+				continue
+			}
+			for _, on := range d.before[y] {
+				if !slices.Contains(d.before[x], on) {
+					d.f.stops = append(d.f.stops, d.p.template.get("dag"))
+					return
+				}
+			}
+		}
+	}
 }

@@ -96,6 +96,9 @@ func newObject(kind string, root field) (object, spec map[string]any) {
 	for _, name := range []string{"name", "generateName", "namespace", "labels"} {
 		from.get(name).move(metadata, name)
 	}
+	if queue := from.get("labels", "kueue.x-k8s.io/queue-name"); queue.has() {
+		root.source.note(queue.path, "Kueue doesn't know the kind %s, and lets it run at once; set spec.suspend, or limit it otherwise", kind)
+	}
 	annotations := map[string]any{}
 	for _, key := range from.get("annotations").keys() {
 		if key != lastApplied {

@@ -1,6 +1,10 @@
 package convert
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // kubeflowKind is what is special about one of kubeflow's job kinds.
 type kubeflowKind struct {
@@ -10,6 +14,11 @@ type kubeflowKind struct {
 	restartPolicy string
 	// env are variables that its operator sets and a ReplicaJob doesn't, in its terms.
 	env [][2]string
+	// container and port are the names by which its operator finds the port of the leader, which is the default of portEnv.
+	container, port string
+	portEnv         []string
+	// allWorkers: without a leader all workers must succeed, not only the first.
+	allWorkers bool
 	// note says what else its operator does for the pods.
 	note string
 }
@@ -19,14 +28,16 @@ type kubeflowKind struct {
 var kubeflowKinds = map[string]kubeflowKind{
 	"TFJob": {replicas: "tfReplicaSpecs", restartPolicy: "Never",
 		note: "TF_CONFIG is not set: a container can make it of JOB_NAME, REPLICA_TYPE, REPLICA_INDEX and REPLICAS, or the kind TFJob of examples/tfjob sets it"},
-	"PyTorchJob": {replicas: "pytorchReplicaSpecs", restartPolicy: "OnFailure",
-		env: [][2]string{{"MASTER_ADDR", "$(COORDINATOR)"}, {"MASTER_PORT", "23456"}, {"PYTHONUNBUFFERED", "1"}}},
-	"XGBoostJob": {replicas: "xgbReplicaSpecs", restartPolicy: "Never",
+	"PyTorchJob": {replicas: "pytorchReplicaSpecs", restartPolicy: "OnFailure", container: "pytorch", port: "pytorchjob-port", portEnv: []string{"MASTER_PORT", "PET_MASTER_PORT"}, allWorkers: true,
+		env: [][2]string{{"MASTER_ADDR", "$(COORDINATOR)"}, {"MASTER_PORT", "23456"}, {"PYTHONUNBUFFERED", "1"},
+			// torchrun reads these. Without them each pod trains alone.
+			{"PET_MASTER_ADDR", "$(COORDINATOR)"}, {"PET_MASTER_PORT", "23456"}, {"PET_NNODES", "$(WORLD_SIZE)"}, {"PET_NODE_RANK", "$(RANK)"}}},
+	"XGBoostJob": {replicas: "xgbReplicaSpecs", restartPolicy: "Never", container: "xgboost", port: "xgboostjob-port", portEnv: []string{"MASTER_PORT"},
 		env:  [][2]string{{"MASTER_ADDR", "$(COORDINATOR)"}, {"MASTER_PORT", "9999"}, {"PYTHONUNBUFFERED", "1"}},
 		note: "WORKER_ADDRS and WORKER_PORT are not set"},
-	"PaddleJob": {replicas: "paddleReplicaSpecs", restartPolicy: "OnFailure",
+	"PaddleJob": {replicas: "paddleReplicaSpecs", restartPolicy: "OnFailure", allWorkers: true,
 		note: "the variables PADDLE_... and POD_IP_DUMMY are not set: a container can make them of COORDINATOR, RANK and WORLD_SIZE"},
-	"JAXJob": {replicas: "jaxReplicaSpecs", restartPolicy: "Never",
+	"JAXJob": {replicas: "jaxReplicaSpecs", restartPolicy: "Never", container: "jax", port: "jaxjob-port", portEnv: []string{"COORDINATOR_PORT"}, allWorkers: true,
 		env: [][2]string{{"COORDINATOR_ADDRESS", "$(COORDINATOR)"}, {"COORDINATOR_PORT", "6666"}, {"NUM_PROCESSES", "$(WORLD_SIZE)"}, {"PROCESS_ID", "$(RANK)"}, {"PYTHONUNBUFFERED", "1"}}},
 	"MPIJob": {replicas: "mpiReplicaSpecs", restartPolicy: "Never",
 		note: "no hostfile, ssh keys or OMPI_... variables are made: a launcher reaches its workers by their names, <job>-worker-<index>.<job>; or run it on a MiniCluster"},
@@ -40,11 +51,15 @@ func kubeflowJob(root field, kind kubeflowKind) map[string]any {
 		root.source.note("kind", "%s", kind.note)
 	}
 	from := root.get("spec")
+	kind.env = kubeflowEnv(from, kind)
 	replicas := map[string]any{}
 	for _, name := range from.get(kind.replicas).keys() {
 		if of := from.get(kind.replicas, name); len(of.keys()) > 0 {
 			replicas[name] = kubeflowReplicas(of, kind)
 		}
+	}
+	if worker, ok := replicas["Worker"].(map[string]any); ok && kind.replicas == "mpiReplicaSpecs" {
+		impliedCommand(root, worker)
 	}
 	if launcher, ok := replicas["Launcher"].(map[string]any); ok && replicas["Worker"] != nil {
 		launcherDependsOn(from, launcher)
@@ -55,6 +70,9 @@ func kubeflowJob(root field, kind kubeflowKind) map[string]any {
 	case "AllWorkers":
 		spec["successPolicy"] = map[string]any{"rule": "AllWorkers"}
 	case "":
+		if kind.allWorkers && replicas["Master"] == nil && replicas["Worker"] != nil {
+			spec["successPolicy"] = map[string]any{"rule": "AllWorkers"}
+		}
 	default:
 		policy.drop("want AllWorkers, found %v; a ReplicaJob's successPolicy has more rules", policy.value)
 	}
@@ -62,9 +80,67 @@ func kubeflowJob(root field, kind kubeflowKind) map[string]any {
 		spec["network"] = map[string]any{"servicePerReplica": true} // the names by which replicas knew each other
 	}
 	from.get("elasticPolicy").drop("kubectl scale and autoscalers change the replicas of Worker; the kind TorchJob of examples/torchjob has an elasticPolicy")
-	from.get("nprocPerNode").drop("give it to torchrun in the command")
 	from.get("slotsPerWorker").drop("there is no hostfile: give the slots to mpirun in the command")
 	return object
+}
+
+// kubeflowEnv returns the variables of a kind with the ports and the number of processes that a job says.
+func kubeflowEnv(from field, kind kubeflowKind) [][2]string {
+	env := slices.Clone(kind.env)
+	leader := from.get(kind.replicas, "Master").orElse(from.get(kind.replicas, "Worker"))
+	for _, c := range leader.get("template", "spec", "containers").items() {
+		for _, port := range c.get("ports").items() {
+			if c.get("name").value != kind.container || port.get("name").value != kind.port {
+				continue
+			}
+			for i := range env {
+				if slices.Contains(kind.portEnv, env[i][0]) {
+					env[i][1] = valueText(port.get("containerPort").value)
+				}
+			}
+		}
+	}
+	nproc := from.get("nprocPerNode")
+	if !nproc.has() {
+		return env
+	}
+	text := valueText(nproc.take())
+	env = append(env, [2]string{"PET_NPROC_PER_NODE", text})
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 1 {
+		total := int64(0)
+		for _, name := range from.get(kind.replicas).keys() {
+			if of, ok := from.get(kind.replicas, name, "replicas").value.(int64); ok {
+				total += of
+			} else {
+				total++
+			}
+		}
+		for i := range env {
+			if env[i][0] == "PET_NNODES" {
+				env[i][1] = strconv.FormatInt(total, 10) // $(WORLD_SIZE) counts processes then
+			}
+		}
+		env = append(env, [2]string{"WORLD_SIZE", strconv.FormatInt(n*total, 10)})
+		from.source.note(nproc.path, "WORLD_SIZE and PET_NNODES are numbers for these replicas: change them when you change replicas")
+	}
+	return env
+}
+
+// impliedCommand gives workers of MPI that have no command the one that their operator gives them.
+func impliedCommand(root field, worker map[string]any) {
+	containers, _ := objectIn(objectIn(worker, "template"), "spec")["containers"].([]any)
+	if len(containers) == 0 {
+		return
+	}
+	container, ok := containers[0].(map[string]any)
+	if !ok || container["command"] != nil || container["args"] != nil {
+		return
+	}
+	if root.value.(map[string]any)["apiVersion"] == "kubeflow.org/v1" {
+		container["command"], container["args"] = []any{"sleep"}, []any{"365d"}
+	} else {
+		container["command"] = []any{"/usr/sbin/sshd", "-De"}
+	}
 }
 
 func kubeflowReplicas(from field, kind kubeflowKind) map[string]any {
@@ -118,6 +194,7 @@ func launcherDependsOn(from field, launcher map[string]any) {
 
 func kubeflowRunPolicy(from field) map[string]any {
 	policy, to := from.get("runPolicy"), map[string]any{"cleanPodPolicy": "None"}
+	from.get("cleanPodPolicy").move(to, "cleanPodPolicy") // where MPIJobs once had it
 	if clean := policy.get("cleanPodPolicy"); clean.has() {
 		clean.move(to, "cleanPodPolicy")
 	}

@@ -17,6 +17,8 @@ type Note struct {
 	Object string
 	Path   string
 	Text   string
+	// Rename: nothing else than a name differs.
+	Rename bool
 }
 
 // String returns the note as a line.
@@ -41,7 +43,15 @@ func (s *source) root() field { return field{source: s, value: s.doc.Object.Obje
 
 // note says something of a place, once.
 func (s *source) note(path, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	s.add(false, path, fmt.Sprintf(format, args...))
+}
+
+// rename says of a place what its name has become, once.
+func (s *source) rename(path, format string, args ...any) {
+	s.add(true, path, fmt.Sprintf(format, args...))
+}
+
+func (s *source) add(rename bool, path, text string) {
 	if s.noted[path+"\n"+text] {
 		return
 	}
@@ -50,7 +60,7 @@ func (s *source) note(path, format string, args ...any) {
 	if name == "" {
 		name = s.doc.Object.GetGenerateName()
 	}
-	s.notes = append(s.notes, Note{s.doc.At(path), s.doc.Object.GetKind() + "/" + name, path, text})
+	s.notes = append(s.notes, Note{s.doc.At(path), s.doc.Object.GetKind() + "/" + name, path, text, rename})
 }
 
 // rest notes all that nothing has been made of, each part as a whole.

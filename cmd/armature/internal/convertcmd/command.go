@@ -42,7 +42,9 @@ Which it is is seen by apiVersion. Give the JobTemplates together with the JobFl
 What could not be carried over, or not just as it was, is said on standard error, a line each with file, line, column and field.
 Nothing is left out without such a line but the status and the metadata that servers write.
 
-The exit code is 0 if all was carried over, 2 if there were such lines or "armature lint" finds something in the result, which is
+What has no counterpart becomes, in a flow, a node that can't start before someone has seen to it: nothing runs that wouldn't have.
+
+The exit code is 0 if all was carried over, at most under other names, 2 if there were other lines or "armature lint" finds something in the result, which is
 printed all the same, and 1 if there is no result.`,
 		Example: "  armature convert -f workflow.yaml > flow.yaml\n  armature convert -f volcano/ | armature lint -f -\n  armature convert -f job.yaml -o json",
 		Args:    cobra.NoArgs,
@@ -108,7 +110,8 @@ func write(out, errOut io.Writer, result convert.Result, format string, systems 
 	} else {
 		_, err = io.WriteString(out, text)
 	}
-	if err == nil && len(result.Notes)+len(report.Findings) > 0 {
+	differs := slices.ContainsFunc(result.Notes, func(n convert.Note) bool { return !n.Rename })
+	if err == nil && (differs || len(report.Findings) > 0) {
 		err = incomplete
 	}
 	return err

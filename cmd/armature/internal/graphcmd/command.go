@@ -61,6 +61,7 @@ With --local a file is drawn as it is, without a cluster.`,
 // flowsIn returns the flows among some objects: files may have templates beside them.
 func flowsIn(found resource.Visitor) ([]*v1alpha1.JobFlow, error) {
 	var flows []*v1alpha1.JobFlow
+	var others []string
 	err := found.Visit(func(info *resource.Info, err error) error {
 		if err != nil {
 			return err
@@ -70,6 +71,7 @@ func flowsIn(found resource.Visitor) ([]*v1alpha1.JobFlow, error) {
 			return fmt.Errorf("unexpected type %T", info.Object)
 		}
 		if u.GroupVersionKind() != v1alpha1.GroupVersion.WithKind("JobFlow") {
+			others = append(others, u.GetKind()+"/"+u.GetName())
 			return nil
 		}
 		flow := &v1alpha1.JobFlow{}
@@ -81,6 +83,9 @@ func flowsIn(found resource.Visitor) ([]*v1alpha1.JobFlow, error) {
 	})
 	if err == nil && len(flows) == 0 {
 		err = errors.New("no JobFlow found")
+		if len(others) > 0 {
+			err = fmt.Errorf("%s can't be drawn: want a JobFlow", strings.Join(others, ", "))
+		}
 	}
 	return flows, err
 }

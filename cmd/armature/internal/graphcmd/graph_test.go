@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/resource"
 	"pgregory.net/rapid"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -115,4 +117,18 @@ func TestPictures(t *testing.T) {
 			assert.True(t, slices.Contains(texts, f.Name), f.Name)
 		}
 	})
+}
+
+// visitor gives one object to what visits it.
+type visitor struct{ object *unstructured.Unstructured }
+
+func (v visitor) Visit(visit resource.VisitorFunc) error {
+	return visit(&resource.Info{Object: v.object}, nil)
+}
+
+// TestOtherKinds: what isn't a JobFlow is named, not called missing.
+func TestOtherKinds(t *testing.T) {
+	object := &unstructured.Unstructured{Object: map[string]any{"kind": "DaemonJob", "metadata": map[string]any{"name": "x"}}}
+	_, err := flowsIn(visitor{object})
+	assert.EqualError(t, err, "DaemonJob/x can't be drawn: want a JobFlow")
 }

@@ -1,0 +1,321 @@
+package convert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/cel"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// flowOf returns the JobFlow that is made of a Workflow with these templates, of which the first is where it starts.
+func flowOf(t require.TestingT, spec, templates string) (*v1alpha1.JobFlow, []string) {
+	result, notes := converted(t, "f", []byte("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: w}\nspec:\n  entrypoint: main\n"+
+		spec+"  templates:\n  - {name: run, inputs: {parameters: [{name: x, default: d}]}, container: {image: \"busybox:1.28\", command: [echo, \"{{inputs.parameters.x}}\"]}}\n"+templates))
+	isWell(t, result)
+	flow := &v1alpha1.JobFlow{}
+	require.NoError(t, yaml.UnmarshalStrict([]byte(result), flow))
+	return flow, notes
+}
+
+func nodeNamed(t require.TestingT, flow *v1alpha1.JobFlow, name string) v1alpha1.Flow {
+	i := slices.IndexFunc(flow.Spec.Flows, func(f v1alpha1.Flow) bool { return f.Name == name })
+	require.GreaterOrEqual(t, i, 0, "there is no node %s", name)
+	return flow.Spec.Flows[i]
+}
+
+// TestWhen: a "when" is evaluated where it is constant, and carried over where it is about what came of others.
+func TestWhen(t *testing.T) {
+	for when, want := range map[string]string{
+		`{{workflow.parameters.env}} == prod`:                                    "false",
+		`{{workflow.parameters.env}} == staging`:                                 "",
+		`"{{workflow.parameters.env}}" != "prod" && 3 > 2.5`:                     "",
+		`{{workflow.parameters.num}} >= 4 || ({{workflow.parameters.num}} == 3)`: "",
+		`!({{workflow.parameters.env}} == staging)`:                              "false",
+		`'3' == 3`:                        "false",
+		`true`:                            "",
+		`{{tasks.p.status}} == Failed`:    "jobs.p.failed",
+		`{{tasks.p.status}} != Succeeded`: "!jobs.p.succeeded",
+		`{{tasks.p.status}} == Skipped`:   "false",
+		`{{tasks.p.outputs.result}} == yes && {{workflow.parameters.num}} == 3`:  `jobs.p.output == "yes"`,
+		`"{{tasks.p.outputs.result}}" == "a b" || {{tasks.p.status}} == "Error"`: `(jobs.p.output == "a b" || jobs.p.failed)`,
+	} {
+		flow, _ := flowOf(t, "  arguments: {parameters: [{name: env, value: staging}, {name: num, value: 3}]}\n", `
+  - name: main
+    dag:
+      tasks:
+      - {name: p, template: run}
+      - {name: deploy, depends: p || p.Failed, template: run, when: '`+strings.ReplaceAll(when, "'", "''")+`'}
+`)
+		got := nodeNamed(t, flow, "deploy").When
+		switch want {
+		case "":
+			assert.Equal(t, "(jobs.p.succeeded || jobs.p.failed)", got, when)
+		case "false":
+			assert.Equal(t, want, got, when)
+		default:
+			assert.Equal(t, "(jobs.p.succeeded || jobs.p.failed) && "+want, got, when)
+		}
+	}
+}
+
+// TestNothingRunsThatWouldNot: what can't be carried over waits for someone to see to it, and is told of.
+func TestNothingRunsThatWouldNot(t *testing.T) {
+	for name, tt := range map[string]struct{ task, templates, says string }{
+		"a when that isn't understood":  {`template: run, when: "{{=1 == 2}}"`, "", "tasks[1].when: not carried over: it can't be told in terms of jobs.<name>"},
+		"arithmetic":                    {`template: run, when: "1 + 1 == 3"`, "", "isn't understood"},
+		"a date":                        {`template: run, when: "'2020-01-01' == '2020-1-1'"`, "", "is a date"},
+		"a task that doesn't come":      {`template: run, when: "{{tasks.q.status}} == Failed"`, "", "q doesn't come before"},
+		"an approval":                   {`template: approve`, "  - {name: approve, suspend: {}}\n", "create one to approve"},
+		"a resource":                    {`template: apply`, "  - {name: apply, resource: {action: apply}}\n", "it is no container"},
+		"no such template":              {`template: none`, "", "there is no template of this name"},
+		"another object's template":     {`templateRef: {name: a, template: b}`, "", "templates of other objects aren't looked for"},
+		"itself":                        {`template: main`, "", "the template contains itself"},
+		"a daemon":                      {`template: server`, "  - {name: server, daemon: true, container: {image: i}}\n", "a Job has to end by itself"},
+		"items that are objects":        {`template: run, withItems: [{a: b}]`, "", "an item is a text"},
+		"items of steps":                {`template: two, withItems: [a]`, "  - {name: two, steps: [[{name: s, template: run}]]}\n", "a forEach runs one Job an item"},
+		"a list nobody knows":           {`template: run, withParam: "{{workflow.uid}}"`, "", "want a JSON list"},
+		"an argument nobody knows":      {`template: run, arguments: {parameters: [{name: x, value: "{{workflow.uid}}"}]}`, "", "{{workflow.uid}} has no value here"},
+		"an outcome without equivalent": {`template: run, depends: first.AnySucceeded`, "", "first.AnySucceeded has no counterpart"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			depends := ", depends: first"
+			if strings.Contains(tt.task, "depends:") {
+				depends = ""
+			}
+			flow, notes := flowOf(t, "", "  - name: main\n    dag:\n      tasks:\n      - {name: first, template: run}\n      - {name: deploy, "+tt.task+depends+"}\n      - {name: after, template: run, depends: deploy}\n"+tt.templates)
+			require.Contains(t, strings.Join(notes, "\n"), tt.says)
+			ran := run(t, flow, func(string) string { return "succeeded" })
+			assert.Equal(t, "succeeded", ran["first"])
+			delete(ran, "first")
+			assert.Empty(t, ran, "nothing starts but what came before")
+		})
+	}
+}
+
+// TestTarget: only what a DAG's target needs is run.
+func TestTarget(t *testing.T) {
+	flow, notes := flowOf(t, "", "  - name: main\n    dag:\n      target: b\n      tasks:\n      - {name: a, template: run}\n      - {name: b, template: run, depends: a}\n      - {name: deploy, template: run, depends: b}\n")
+	assert.Len(t, flow.Spec.Flows, 2)
+	assert.Contains(t, strings.Join(notes, "\n"), "the DAG's target doesn't need it")
+}
+
+// TestSidecar: a Job whose pod has a sidecar ends when the main container does.
+func TestSidecar(t *testing.T) {
+	flow, _ := flowOf(t, "", "  - {name: main, container: {image: i, volumeMounts: [{name: v, mountPath: /v}]}, volumes: [{name: v, emptyDir: {}}], initContainers: [{name: first, image: i}], sidecars: [{name: proxy, image: p, mirrorVolumeMounts: true}], timeout: 10m}\n")
+	job := nodeNamed(t, flow, "main").JobTemplate
+	pod := job.Template.Spec
+	require.Len(t, pod.Containers, 1)
+	require.Len(t, pod.InitContainers, 2)
+	assert.Nil(t, pod.InitContainers[0].RestartPolicy)
+	require.NotNil(t, pod.InitContainers[1].RestartPolicy)
+	assert.EqualValues(t, "Always", *pod.InitContainers[1].RestartPolicy)
+	assert.Equal(t, "/v", pod.InitContainers[1].VolumeMounts[0].MountPath)
+	assert.EqualValues(t, 600, *job.ActiveDeadlineSeconds)
+}
+
+// TestExitHandlers: those of a workflow are in finally, those of a task come after it, whatever came of it.
+func TestExitHandlers(t *testing.T) {
+	flow, _ := flowOf(t, "  onExit: bye\n", `
+  - {name: main, dag: {tasks: [{name: a, template: run, onExit: run}, {name: b, template: run, depends: a}]}}
+  - {name: bye, steps: [[{name: alarm, template: run, when: "{{workflow.status}} != Succeeded"}, {name: log, template: run, arguments: {parameters: [{name: x, value: "{{workflow.status}}"}]}}]]}
+`)
+	require.Len(t, flow.Spec.Finally, 2)
+	assert.Equal(t, `!(state == "Succeed")`, flow.Spec.Finally[0].When)
+	assert.Equal(t, []string{"echo", "$(FLOW_STATUS)"}, flow.Spec.Finally[1].JobTemplate.Template.Spec.Containers[0].Command)
+	ran := run(t, flow, func(name string) string { return map[bool]string{true: "failed", false: "succeeded"}[name == "a"] })
+	assert.Equal(t, map[string]string{"a": "failed", "a-exit": "succeeded", "b": "skipped"}, ran)
+}
+
+// run runs a flow as its operator does: what comes of each node that starts is given. What waits for a JobTemplate isn't in
+// the result, and neither is what waits for that.
+func run(t require.TestingT, flow *v1alpha1.JobFlow, outcomeOf func(node string) string) map[string]string {
+	env, err := cel.NewEnv(cel.Variable("jobs", cel.DynType))
+	require.NoError(t, err)
+	ended := map[string]string{}
+	for changed := true; changed; {
+		changed = false
+		for _, node := range flow.Spec.Flows {
+			if ended[node.Name] != "" || node.JobTemplateRef != "" || slices.ContainsFunc(node.Dependencies, func(d string) bool { return ended[d] == "" }) {
+				continue
+			}
+			jobs := map[string]any{}
+			starts := true
+			for _, d := range node.Dependencies {
+				starts = starts && ended[d] == "succeeded"
+				jobs[d] = map[string]any{"succeeded": ended[d] == "succeeded", "failed": ended[d] == "failed", "skipped": ended[d] == "skipped", "output": ""}
+			}
+			if node.When != "" {
+				ast, issues := env.Compile(node.When)
+				require.NoError(t, issues.Err())
+				program, err := env.Program(ast)
+				require.NoError(t, err)
+				value, _, err := program.Eval(map[string]any{"jobs": jobs})
+				require.NoError(t, err)
+				starts = value.Value() == true
+			}
+			ended[node.Name], changed = "skipped", true
+			if starts {
+				ended[node.Name] = outcomeOf(node.Name)
+			}
+		}
+	}
+	return ended
+}
+
+// argoTask is a task of a workflow that is generated, and what Argo makes of it.
+type argoTask struct {
+	name     string
+	on       []string // "a", or "a.Failed"
+	any      bool     // one of on is enough
+	when     string
+	goesOn   bool
+	nested   bool
+	runs     string // what comes of it, if it starts
+	has      string // what came of it
+	children []*argoTask
+}
+
+func (a *argoTask) yaml() string {
+	text := "{name: " + a.name + ", template: run"
+	if a.nested {
+		text = "{name: " + a.name + ", template: in-" + a.name
+	}
+	if len(a.on) > 0 {
+		text += fmt.Sprintf(", depends: %q", strings.Join(a.on, map[bool]string{true: " || ", false: " && "}[a.any]))
+	}
+	if a.when != "" {
+		text += fmt.Sprintf(", when: %q", a.when)
+	}
+	if a.goesOn {
+		text += ", continueOn: {failed: true}"
+	}
+	return text + "}"
+}
+
+// argoDAG gives tasks the phases that Argo gives them: https://argo-workflows.readthedocs.io/en/latest/enhanced-depends-logic/.
+func argoDAG(tasks []*argoTask, params map[string]string) {
+	of := map[string]*argoTask{}
+	for _, a := range tasks { // in the order of their dependencies
+		of[a.name] = a
+		starts := !a.any || len(a.on) == 0
+		for _, on := range a.on {
+			name, phase, cut := strings.Cut(on, ".")
+			dependency := of[name]
+			holds := dependency.has == phase
+			if !cut {
+				holds = dependency.has == "Succeeded" || dependency.has == "Skipped" || dependency.goesOn && dependency.has == "Failed"
+			}
+			if a.any {
+				starts = starts || holds
+			} else {
+				starts = starts && holds
+			}
+		}
+		condition := true
+		switch left, right, _ := strings.Cut(a.when, " == "); {
+		case strings.HasPrefix(left, "{{tasks."):
+			condition = of[strings.TrimSuffix(strings.TrimPrefix(left, "{{tasks."), ".status}}")].has == right
+		case left != "":
+			condition = params[left] == right
+		}
+		switch {
+		case !starts:
+			a.has = "Omitted"
+		case !condition:
+			a.has = "Skipped"
+		default:
+			a.has = a.runs
+			if a.nested {
+				argoDAG(a.children, params)
+				a.has = "Succeeded"
+				for _, child := range a.children {
+					if child.has == "Failed" {
+						a.has = "Failed" // the children are a chain: what fails is the last that ran
+					}
+				}
+			}
+		}
+	}
+}
+
+// leaves returns the phases of the tasks that are containers, by the names of their nodes.
+func leaves(tasks []*argoTask, prefix string, into map[string]string, within string) {
+	for _, a := range tasks {
+		has := a.has
+		if within != "" {
+			has = within
+		}
+		if a.nested {
+			without := ""
+			if has == "Skipped" || has == "Omitted" {
+				without = "Omitted"
+			}
+			leaves(a.children, prefix+a.name+"-", into, without)
+			continue
+		}
+		into[prefix+a.name] = map[string]string{"Succeeded": "succeeded", "Failed": "failed", "Skipped": "skipped", "Omitted": "skipped"}[has]
+	}
+}
+
+// TestRunsAsArgo: whatever the order, the conditions and what fails, the flow runs what the workflow does, after the same.
+func TestRunsAsArgo(t *testing.T) {
+	params := map[string]string{"{{workflow.parameters.x}}": "it"}
+	rapid.Check(t, func(t *rapid.T) {
+		fails := func() string { return rapid.SampledFrom([]string{"Succeeded", "Succeeded", "Failed"}).Draw(t, "runs") }
+		var tasks []*argoTask
+		for i := range rapid.IntRange(1, 7).Draw(t, "tasks") {
+			a := &argoTask{name: fmt.Sprintf("t%d", i), runs: fails(), nested: rapid.IntRange(0, 3).Draw(t, "nested") == 0,
+				any: rapid.Bool().Draw(t, "any"), goesOn: rapid.IntRange(0, 4).Draw(t, "goes on") == 0}
+			for _, other := range tasks {
+				if rapid.Bool().Draw(t, "depends") {
+					a.on = append(a.on, other.name+rapid.SampledFrom([]string{"", "", ".Succeeded", ".Failed", ".Skipped", ".Omitted"}).Draw(t, "phase"))
+				}
+			}
+			a.when = rapid.SampledFrom([]string{"", "", "{{workflow.parameters.x}} == it", "{{workflow.parameters.x}} == other", "status"}).Draw(t, "when")
+			if a.when == "status" {
+				a.when = ""
+				if len(a.on) > 0 {
+					name, _, _ := strings.Cut(a.on[0], ".")
+					a.when = "{{tasks." + name + ".status}} == " + rapid.SampledFrom([]string{"Succeeded", "Failed", "Skipped", "Omitted"}).Draw(t, "status")
+				}
+			}
+			if a.nested {
+				a.children = []*argoTask{{name: "a", runs: fails()}, {name: "b", runs: fails(), on: []string{"a"}}}
+				if rapid.Bool().Draw(t, "condition within") {
+					a.children[1].when = "{{workflow.parameters.x}} == other"
+				}
+			}
+			tasks = append(tasks, a)
+		}
+		argoDAG(tasks, params)
+		want := map[string]string{}
+		leaves(tasks, "", want, "")
+		fate := map[string]string{}
+		templates := "  - name: main\n    dag:\n      failFast: false\n      tasks:\n"
+		inner := ""
+		for _, a := range tasks {
+			templates += "      - " + a.yaml() + "\n"
+			fate[a.name] = strings.ToLower(a.runs)
+			if a.nested {
+				inner += "  - {name: in-" + a.name + ", dag: {tasks: [" + a.children[0].yaml() + ", " + a.children[1].yaml() + "]}}\n"
+				for _, child := range a.children {
+					fate[a.name+"-"+child.name] = strings.ToLower(child.runs)
+				}
+			}
+		}
+		flow, _ := flowOf(t, "  arguments: {parameters: [{name: x, value: it}]}\n", templates+inner)
+		got := run(t, flow, func(node string) string { return fate[node] })
+		if !assert.ObjectsAreEqual(want, got) {
+			text, _ := yaml.Marshal(flow.Spec.Flows)
+			t.Fatalf("Argo: %v\nhere: %v\n%s%s\n%s", want, got, templates, inner, text)
+		}
+	})
+}
