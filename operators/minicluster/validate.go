@@ -166,7 +166,7 @@ func validateBeside(s *v1alpha1.MiniClusterContainer, path *field.Path) field.Er
 	if !isWrapped(s) {
 		errs = append(errs, forbidden(path, map[string]bool{
 			"commands.init": s.Commands.Init != "", "commands.servicePre": s.Commands.ServicePre != "", "commands.post": s.Commands.Post != "",
-		}, "it is run before or after a command, which must be set, without noWrapEntrypoint")...)
+		}, "it is run before a command, which must be set, without noWrapEntrypoint")...)
 	}
 	return errs
 }
