@@ -48,9 +48,9 @@ type MiniClusterContainer struct {
 	// +kubebuilder:validation:items:Maximum=65535
 	Ports []int32 `json:"ports,omitempty"`
 
-	// Resources are the container's requests and limits. The whole cores of the runFlux container, of its limits or else
-	// its requests, and its GPUs (nvidia.com/gpu and all others that are called gpu) are what Flux believes a node to
-	// have. Default: as many cores as the tasks need, and no limits.
+	// Resources are the container's requests and limits. The whole cores of the runFlux container's limit and its GPUs
+	// (nvidia.com/gpu and all others that are called gpu) are what Flux believes a node to have. Without a limit of cpu it
+	// believes that each pod has all cores of the leader's node. Default: no requests and no limits.
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
@@ -115,7 +115,8 @@ type MiniClusterContainer struct {
 }
 
 // MiniClusterCommands are run before and after the work of a MiniCluster, each as a piece of sh script. What they print
-// is in the log, unless logging.quiet is set; that they fail ends the pod's work only with logging.strict.
+// is in the log, unless logging.quiet is set (but for post); that they fail ends the pod's work only with logging.strict.
+// One that ends its shell (exit 5) ends the pod, with this exit code if it is the leader's, and the status says so.
 type MiniClusterCommands struct {
 	// Init runs first of all, before Flux is looked for, in every pod. Default: nothing.
 	// +optional
@@ -133,8 +134,9 @@ type MiniClusterCommands struct {
 	// +optional
 	WorkerPre string `json:"workerPre,omitempty"`
 
-	// Post runs when the broker has ended, in every pod that isn't killed. The exit code is the command's, whatever
-	// becomes of it. Default: nothing.
+	// Post runs when the broker has ended, in every pod that isn't killed, in a shell of its own. The exit code is the
+	// command's, whatever becomes of it, and logging.quiet doesn't silence it. In a sidecar or service it runs after its
+	// command, or in place of one. Default: nothing.
 	// +optional
 	Post string `json:"post,omitempty"`
 
@@ -213,9 +215,9 @@ type MiniClusterVolume struct {
 	// +optional
 	EmptyDir bool `json:"emptyDir,omitempty"`
 
-	// EmptyDirMedium is Memory, or the default, the node's own.
+	// EmptyDirMedium is Memory (or memory, as in flux-operator), or the default, the node's own.
 	// +optional
-	// +kubebuilder:validation:Enum="";Memory;HugePages
+	// +kubebuilder:validation:Enum="";Memory;memory;HugePages
 	EmptyDirMedium string `json:"emptyDirMedium,omitempty"`
 
 	// EmptyDirSizeLimit is how much it may hold, such as 1Gi. Default: no limit.

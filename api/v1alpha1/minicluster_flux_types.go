@@ -7,13 +7,12 @@ import (
 
 // MiniClusterFlux says how the brokers of a MiniCluster are found, configured and started.
 //
-// The fields mungeSecret, bursting, arch, disableSocket and noWaitSocket of flux-operator are refused.
+// The fields mungeSecret, bursting, arch and disableSocket of flux-operator are refused.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.mungeSecret) || self.mungeSecret == ""`,message="flux.mungeSecret is not supported: there is no bursting to other clusters"
 // +kubebuilder:validation:XValidation:rule="!has(self.bursting)",message="flux.bursting is not supported: a MiniCluster is one cluster; give flux.brokerConfig to join others"
 // +kubebuilder:validation:XValidation:rule=`!has(self.arch) || self.arch == ""`,message="flux.arch is not supported: nothing is downloaded when a pod starts; choose flux.container.image for the architecture"
 // +kubebuilder:validation:XValidation:rule="!has(self.disableSocket) || !self.disableSocket",message="flux.disableSocket is not supported: readiness and kubectl exec need the broker's socket"
-// +kubebuilder:validation:XValidation:rule="!has(self.noWaitSocket) || !self.noWaitSocket",message="flux.noWaitSocket is not supported: nothing waits for the socket; leave it out"
 // +kubebuilder:validation:XValidation:rule=`!has(self.brokerConfig) || self.brokerConfig == "" || !has(self.scheduler) || !has(self.scheduler.queuePolicy) || self.scheduler.queuePolicy == ""`,message="flux.scheduler.queuePolicy has no effect beside flux.brokerConfig: put it there"
 type MiniClusterFlux struct {
 	// Disable runs the cluster without Flux: there are no brokers; the command is run as it is by the leader alone, to
@@ -59,8 +58,9 @@ type MiniClusterFlux struct {
 	// +kubebuilder:validation:Pattern=`^([a-z]+(:[0-9a-z]+)?)?$`
 	Topology string `json:"topology,omitempty"`
 
-	// BrokerConfig is the whole broker.toml, in place of the one that the operator makes. Its curve_cert must be
-	// <mountPath>/config/curve/curve.cert. Default: made by the operator.
+	// BrokerConfig is the whole broker.toml, in place of the one that the operator makes. The scripts put the certificate's
+	// path into its curve_cert. If its resource path names a file R that doesn't exist, they make one with the cores of
+	// the node. Default: made by the operator.
 	// +optional
 	BrokerConfig string `json:"brokerConfig,omitempty"`
 
@@ -104,7 +104,8 @@ type MiniClusterFlux struct {
 	// +optional
 	DisableSocket bool `json:"disableSocket,omitempty"`
 
-	// NoWaitSocket is a field of flux-operator that isn't honoured, and is refused.
+	// NoWaitSocket lets a sidecar whose command names fluxsocket begin at once, instead of once the broker serves its
+	// socket. Default: false.
 	// +optional
 	NoWaitSocket bool `json:"noWaitSocket,omitempty"`
 }
@@ -113,8 +114,8 @@ type MiniClusterFlux struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.simple) || !self.simple",message="flux.scheduler.simple is not supported: which scheduler is there depends on the Flux image"
 type MiniClusterScheduler struct {
-	// QueuePolicy is in which order Fluxion starts jobs: fcfs, easy, hybrid or conservative. Default: Fluxion's own,
-	// fcfs.
+	// QueuePolicy is in which order Fluxion starts jobs: fcfs, easy, hybrid or conservative. With a Flux that has another
+	// scheduler it has no effect, and the leader's log says so. Default: Fluxion's own, fcfs.
 	// +optional
 	// +kubebuilder:validation:Enum="";fcfs;easy;hybrid;conservative
 	QueuePolicy string `json:"queuePolicy,omitempty"`

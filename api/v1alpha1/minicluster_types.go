@@ -61,7 +61,7 @@ func (c *MiniCluster) Conditions() *[]metav1.Condition { return &c.Status.Condit
 type MiniClusterSpec struct {
 	// Containers are those of each pod. One of them has runFlux and does the work; with a single container it is that
 	// one, whatever it says. The others are sidecars: they start before it, and are stopped when it ends, whatever they
-	// do. At least one, at most 16.
+	// do. A sidecar whose command ends with exit code 0 is not started again. At least one, at most 16.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -69,7 +69,7 @@ type MiniClusterSpec struct {
 	Containers []MiniClusterContainer `json:"containers"`
 
 	// Services are containers of one more pod beside the cluster, at <name>-services.<headless>: a database, a registry.
-	// They need names. Of their commands only init and servicePre are honoured, others are refused, and so is runFlux.
+	// They need names. Of their commands only init, servicePre and post are honoured, others are refused, and so is runFlux.
 	// The pod is replaced when it is lost, and goes when the cluster ends. At most 16.
 	// +optional
 	// +listType=atomic
@@ -77,11 +77,12 @@ type MiniClusterSpec struct {
 	Services []MiniClusterContainer `json:"services,omitempty"`
 
 	// Size is how many pods the cluster has, the leader included; kubectl scale changes it, down by the highest ranks.
-	// At least 1, the default, and minSize; at most maxSize. Without maxSize it can't grow beyond its first value. Until the
+	// At least 1, the default, and minSize; at most maxSize, and 10000. Without maxSize it can't grow beyond its first value. Until the
 	// work begins it can't go below the quorum, for which the brokers wait, except while it is suspended.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
 	Size int32 `json:"size,omitempty"`
 
 	// MinSize is how many brokers must be there for the work to begin (the quorum). 0, the default, means size. It can't be

@@ -94,6 +94,12 @@ func TestAChangeOfTheSpecOfAJobThatRuns(t *testing.T) {
 	assert.Empty(t, s.plan.Edits)
 }
 
+func TestAChangeOfTheSizeOfAJobThatRuns(t *testing.T) {
+	s := running(t)
+	s.job.Spec.Size, s.job.Generation = ptr.To(s.job.Status.Admission.Size+1), 2
+	assert.Equal(t, []string{v1alpha1.ReasonChangeIgnored}, s.step(10))
+}
+
 func TestKueueIsTheQueue(t *testing.T) {
 	job := makeJob("a", 1, func(s *v1alpha1.FluxJobSpec) { s.Queue = "" })
 	job.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team", v1alpha1.LabelKueuePriority: "high", "other": "label"}

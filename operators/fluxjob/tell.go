@@ -91,7 +91,7 @@ func (p *step) tellOfChange() {
 	if seen := p.job.Status.ObservedGeneration; seen == 0 || seen == p.job.Generation {
 		return
 	}
-	if p.cluster.Annotations[AnnotationSpec] != p.render().Annotations[AnnotationSpec] {
+	if p.cluster.Annotations[AnnotationSpec] != p.render().Annotations[AnnotationSpec] || !p.stillNeeded() { // the size is part of the share
 		p.plan.Events = append(p.plan.Events, events.Warning(v1alpha1.ReasonChangeIgnored,
 			"the job runs as it was started; the change of its spec takes effect when it is admitted the next time"))
 	}

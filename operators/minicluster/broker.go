@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -36,12 +35,16 @@ func brokerConfig(c *v1alpha1.MiniCluster) string {
 	line("")
 	line("[resource]")
 	line("noverify = true")
-	line("")
-	line("[[resource.config]]")
-	line("hosts = %q", hosts(c))
-	line("cores = %q", idRange(cores(c)))
-	if n := gpus(c); n > 0 {
-		line("gpus = %q", idRange(n))
+	if n := cores(c); n > 0 {
+		line("")
+		line("[[resource.config]]")
+		line("hosts = %q", hosts(c))
+		line("cores = %q", idRange(n))
+		if n := gpus(c); n > 0 {
+			line("gpus = %q", idRange(n))
+		}
+	} else {
+		line("path = %q", privateDir(c)+"/R") // start.sh makes it, as of flux-operator's configurations
 	}
 	if policy := c.Spec.Flux.Scheduler.QueuePolicy; policy != "" {
 		line("")
@@ -51,17 +54,14 @@ func brokerConfig(c *v1alpha1.MiniCluster) string {
 	return b.String()
 }
 
-// cores is how many cores Flux believes each node to have: the whole ones that the container has, and at least one.
-// A container that says nothing is believed to have as many as the tasks need.
+// cores is how many cores Flux believes each node to have: the whole ones of the container's limit, and at least one.
+// Without a limit the container can use all of its node's cores, which only start.sh can count: then it is 0.
 func cores(c *v1alpha1.MiniCluster) int64 {
 	_, w := worker(c)
-	for _, list := range []corev1.ResourceList{w.Resources.Limits, w.Resources.Requests} {
-		if cpu, ok := list[corev1.ResourceCPU]; ok {
-			return max(cpu.MilliValue()/1000, 1)
-		}
+	if cpu, ok := w.Resources.Limits[corev1.ResourceCPU]; ok {
+		return max(cpu.MilliValue()/1000, 1)
 	}
-	tasks, nodes := int64(ptr.Deref(c.Spec.Tasks, 1)), int64(startSize(c))
-	return max((tasks+nodes-1)/nodes, 1)
+	return 0
 }
 
 // gpus is how many GPUs each node has: resources of any vendor called gpu, such as nvidia.com/gpu.
@@ -78,7 +78,10 @@ func gpus(c *v1alpha1.MiniCluster) int64 {
 
 // idRange names so many things, from 0, as Flux writes sets of ids.
 func idRange(n int64) string {
-	if n == 1 {
+	switch n {
+	case 0:
+		return ""
+	case 1:
 		return "0"
 	}
 	return fmt.Sprintf("0-%d", n-1)

@@ -2,7 +2,9 @@ package minicluster
 
 import (
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -21,8 +23,12 @@ const (
 
 const (
 	defaultViewImage = "ghcr.io/converged-computing/flux-view-rocky:tag-9"
-	probePeriod      = 2 // seconds
-	probeTimeout     = 5 // seconds
+	// Until a pod is ready it is asked often, in seconds, and for as long as it takes. From then on rarely and patiently:
+	// an answer that is late under load says nothing.
+	startPeriod  = 2
+	readyPeriod  = 30
+	probeTimeout = 15
+	readyMisses  = 3
 )
 
 // workContainer renders the container that does the work.
@@ -31,7 +37,7 @@ func workContainer(c *v1alpha1.MiniCluster) corev1.Container {
 	container := common(w, workerName(c))
 	container.Command = []string{
 		"sh", scriptsDir + "/start.sh", scriptsDir, configDir, curveDir, baseDir(c), privateDir(c),
-		c.Spec.Archive.Path, orDefault(w.Logs, "/tmp/fluxout"),
+		c.Spec.Archive.Path, orDefault(w.Logs, "/tmp/fluxout"), runDir(c), softwareDir,
 	}
 	container.VolumeMounts = append(ownMounts(c), userMounts(w)...)
 	container.Env = append(launcherEnv(c, w), secretVariables(w.Secrets)...)
@@ -41,16 +47,22 @@ func workContainer(c *v1alpha1.MiniCluster) corev1.Container {
 	if !slices.Contains(w.Ports, brokerPort) {
 		container.Ports = append(container.Ports, corev1.ContainerPort{ContainerPort: brokerPort, Protocol: corev1.ProtocolTCP})
 	}
-	container.ReadinessProbe = &corev1.Probe{
+	container.StartupProbe = probe(c, startPeriod, math.MaxInt32)
+	container.ReadinessProbe = probe(c, readyPeriod, readyMisses)
+	return container
+}
+
+// probe asks whether the broker is ready.
+func probe(c *v1alpha1.MiniCluster, period, misses int32) *corev1.Probe {
+	return &corev1.Probe{
 		ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{
 			Command: []string{"sh", scriptsDir + "/ready.sh", scriptsDir, baseDir(c), privateDir(c)},
 		}},
-		PeriodSeconds:    probePeriod,
+		PeriodSeconds:    period,
 		TimeoutSeconds:   probeTimeout,
-		FailureThreshold: 1,
+		FailureThreshold: misses,
 		SuccessThreshold: 1,
 	}
-	return container
 }
 
 // launcherEnv is what a launcher needs to know, and what the user sets for Flux. The container's own variables hold where
@@ -71,9 +83,18 @@ func launcherEnv(c *v1alpha1.MiniCluster, w *v1alpha1.MiniClusterContainer) []co
 }
 
 // sidecar renders a container beside the work. It is an init container that goes on: Kubernetes starts it before the
-// work and stops it after, so that it doesn't keep the pod from ending.
+// work and stops it after, so that it doesn't keep the pod from ending. Kubernetes starts one that ends again, so side.sh
+// keeps one whose command has ended well.
 func sidecar(c *v1alpha1.MiniCluster, s *v1alpha1.MiniClusterContainer) corev1.Container {
 	container := service(c, s)
+	container.VolumeMounts = append(sidecarMounts(c, s), userMounts(s)...)
+	if isWrapped(s) {
+		how := "once"
+		if waitsForSocket(c, s) {
+			how += ",socket"
+		}
+		container.Command = append(container.Command, runDir(c), softwareDir, how)
+	}
 	container.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
 	return container
 }
@@ -91,8 +112,17 @@ func service(c *v1alpha1.MiniCluster, s *v1alpha1.MiniClusterContainer) corev1.C
 	return container
 }
 
-// isWrapped reports whether a sidecar's or service's command is run by side.sh.
-func isWrapped(s *v1alpha1.MiniClusterContainer) bool { return s.Command != "" && !s.NoWrapEntrypoint }
+// isWrapped reports whether a sidecar's or service's command is run by side.sh. Without a command commands.post is one, as
+// in flux-operator.
+func isWrapped(s *v1alpha1.MiniClusterContainer) bool {
+	return (s.Command != "" || s.Commands.Post != "") && !s.NoWrapEntrypoint
+}
+
+// waitsForSocket reports whether a sidecar's command waits until the broker serves: one that names its socket does. Others
+// may be what the work itself waits for.
+func waitsForSocket(c *v1alpha1.MiniCluster, s *v1alpha1.MiniClusterContainer) bool {
+	return !c.Spec.Flux.Disable && !c.Spec.Flux.NoWaitSocket && strings.Contains(s.Command+s.Commands.Post, "fluxsocket")
+}
 
 // viewContainer renders the init container that brings Flux.
 func viewContainer(c *v1alpha1.MiniCluster) corev1.Container {

@@ -23,6 +23,9 @@ func worker(c *v1alpha1.MiniCluster) (int, *v1alpha1.MiniClusterContainer) {
 // workerName is the name of the container that does the work.
 func workerName(c *v1alpha1.MiniCluster) string {
 	_, w := worker(c)
+	if w == nil { // an invalid spec
+		return c.Name
+	}
 	return orDefault(w.Name, c.Name)
 }
 

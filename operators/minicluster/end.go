@@ -73,7 +73,7 @@ func (w *planning) end(state v1alpha1.MiniClusterState) {
 			w.status.StartTime = &start
 		}
 	}
-	w.status.Size, w.status.ReadyPods = w.scene.count(size(w.c))
+	w.status.Size, w.status.ReadyPods = w.scene.count(w.c)
 	w.unstall()
 	for _, kind := range []string{v1alpha1.MiniClusterPodsReady, v1alpha1.MiniClusterBrokerReady, v1alpha1.MiniClusterRunning} {
 		w.set(kind, false, v1alpha1.ReasonFinished, "the cluster has ended")
@@ -87,7 +87,7 @@ func (w *planning) afterwards() {
 		w.status.Conditions[i].ObservedGeneration = w.c.Generation
 	}
 	w.sumUp()
-	w.status.Size, w.status.ReadyPods = w.scene.count(size(w.c))
+	w.status.Size, w.status.ReadyPods = w.scene.count(w.c)
 	w.plan.Prune = []client.Object{&appsv1.Deployment{}} // the services
 	if w.c.Spec.Cleanup {
 		w.plan.Prune = append(w.plan.Prune, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{})

@@ -1,11 +1,13 @@
 package minicluster
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -119,6 +121,67 @@ func TestADeadlineInCenturiesIsOneTheJobControllerCanCount(t *testing.T) {
 	w := newWorld(makeCluster(2, func(c *v1alpha1.MiniCluster) { c.Spec.DeadlineSeconds = ptr.To[int64](9_999_999_999) }))
 	w.settle()
 	assert.Equal(t, int64(runpolicy.MaxSeconds), *w.job.Spec.ActiveDeadlineSeconds)
+}
+
+// A pod is unready, and its container has ended, before its phase says so; a Job ends later still.
+func TestAStateNeverGoesBackAtTheEnd(t *testing.T) {
+	for code, state := range map[int32]v1alpha1.MiniClusterState{0: v1alpha1.MiniClusterStateSucceeded, 3: v1alpha1.MiniClusterStateFailed} {
+		w := newWorld(makeCluster(2))
+		w.settle()
+		w.ready(0, 1)
+		w.settle()
+		var states []v1alpha1.MiniClusterState
+		pass := func() {
+			w.pass()
+			if n := len(states); n == 0 || states[n-1] != w.c.Status.State {
+				states = append(states, w.c.Status.State)
+			}
+		}
+		pass()
+		w.exit(0, code)
+		w.pod(0).Status.Phase = corev1.PodRunning
+		w.pod(1).Status.Conditions = nil
+		pass()
+		w.says(t, v1alpha1.MiniClusterRunning, true, v1alpha1.ReasonRunning)
+		w.exit(0, code)
+		pass()
+		w.sync()
+		pass()
+		w.settle()
+		pass()
+		assert.Equal(t, []v1alpha1.MiniClusterState{v1alpha1.MiniClusterStateRunning, state}, states)
+	}
+}
+
+func TestASidecarThatEndsChangesNoState(t *testing.T) {
+	w := newWorld(makeCluster(1))
+	w.settle()
+	w.ready(0)
+	w.settle()
+	w.pod(0).Status.Conditions[0].Status = corev1.ConditionFalse // of the pod, with its sidecars
+	w.pod(0).Status.ContainerStatuses = []corev1.ContainerStatus{{Name: workerName(w.c), Ready: true}}
+	w.settle()
+	assert.Equal(t, v1alpha1.MiniClusterStateRunning, w.c.Status.State)
+	assert.Equal(t, int32(1), w.c.Status.ReadyPods)
+}
+
+// The pods of the next version of this program may be rendered otherwise. What runs goes on as it was started.
+func TestAnUpgradeRestartsNothing(t *testing.T) {
+	w := newWorld(makeCluster(2))
+	w.settle()
+	w.ready(0, 1)
+	w.settle()
+	w.job.Spec.Template.Spec.Containers[0].Command = []string{"as the version before rendered it"}
+	w.job.Annotations[annotationTemplate] = "of the version before"
+	plan := w.pass()
+	assert.Empty(t, plan.Delete)
+	for _, child := range plan.Children {
+		assert.NotEqual(t, "*v1.Job", fmt.Sprintf("%T", child.Object()))
+	}
+	for _, e := range plan.Edits {
+		assert.Equal(t, e.Before.(*batchv1.Job).Spec, e.After.(*batchv1.Job).Spec)
+	}
+	assert.Equal(t, v1alpha1.MiniClusterStateRunning, w.c.Status.State)
 }
 
 func TestDeadline(t *testing.T) {

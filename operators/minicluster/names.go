@@ -60,6 +60,15 @@ func baseDir(c *v1alpha1.MiniCluster) string {
 // privateDir is a directory in memory, for the certificate and the broker's sockets.
 func privateDir(c *v1alpha1.MiniCluster) string { return baseDir(c) + "/config" }
 
+// runMount is where the volume of the broker's socket is mounted, for sidecars too: they see nothing of privateDir.
+func runMount(c *v1alpha1.MiniCluster) string { return baseDir(c) + "/run" }
+
+// runDir is the broker's directory in it, for its user only.
+func runDir(c *v1alpha1.MiniCluster) string { return runMount(c) + "/flux" }
+
+// softwareDir is where the Flux of the init container looks for its libraries.
+const softwareDir = "/opt/software"
+
 // curvePath is where the certificate is for the broker.
 func curvePath(c *v1alpha1.MiniCluster) string { return privateDir(c) + "/curve/curve.cert" }
 

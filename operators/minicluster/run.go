@@ -20,6 +20,11 @@ mc_shell=$1 mc_scripts=$2 mc_private=$3 mc_logs=$4
 	if modeOf(c) != modePlain {
 		b.WriteString(": >\"$mc_private/ready\" # the quorum has joined\n")
 	}
+	if c.Spec.Flux.Scheduler.QueuePolicy != "" {
+		b.WriteString(`flux module list 2>/dev/null | grep -q sched-fluxion-qmanager ||
+	echo 'minicluster: flux.scheduler.queuePolicy has no effect: this Flux is without the Fluxion scheduler' >&2
+`)
+	}
 	timed := c.Spec.Logging.Timed && modeOf(c) != modePlain
 	if timed {
 		b.WriteString("mc_began=$(date +%s)\n")
@@ -94,14 +99,23 @@ func placement(c *v1alpha1.MiniCluster) string {
 	}
 }
 
+// batchRefused says which line of a batch Flux refuses, and why: the rest runs, and the log is far from the status.
+const batchRefused = `mc_refused() {
+	mc_result=1
+	(printf 'Flux refuses job %s of the batch: %s' "$1" "$(tail -n 5 "$mc_private/refused")" >"${TERMINATION_LOG:-/dev/termination-log}") 2>/dev/null
+}
+`
+
 // batch renders the submission of the lines of a batch. It fails if a line can't be submitted or a job fails.
 func batch(c *v1alpha1.MiniCluster) string {
 	_, w := worker(c)
 	var b strings.Builder
 	b.WriteString("mkdir -p \"$mc_logs\"\nmc_result=0\n")
+	b.WriteString(batchRefused)
 	for i, line := range batchLines(w.Command) {
 		output := fmt.Sprintf(`--output="$mc_logs/job-%d.out" --error="$mc_logs/job-%d.err"`, i, i)
-		b.WriteString(words(w.Commands.Prefix, "flux submit --flags=waitable --quiet", output, c.Spec.Flux.OptionFlags, line) + " || mc_result=1\n")
+		b.WriteString("{ " + words(w.Commands.Prefix, "flux submit --flags=waitable --quiet", output, c.Spec.Flux.OptionFlags, line) + "\n" +
+			fmt.Sprintf("} 2>\"$mc_private/refused\" || mc_refused %d; cat \"$mc_private/refused\" >&2\n", i))
 	}
 	b.WriteString("flux job wait --all || mc_result=1\n(exit \"$mc_result\")\n")
 	return b.String()

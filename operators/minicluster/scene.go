@@ -81,14 +81,15 @@ func (s scene) isStill() bool {
 	return !slices.ContainsFunc(s.pods, func(p *corev1.Pod) bool { return !isOver(p) })
 }
 
-// count returns how many pods there are of the ranks that there should be, and how many of them are ready.
-func (s scene) count(size int32) (there, ready int32) {
+// count returns how many pods there are of the ranks that a cluster should have, and how many of them are ready.
+func (s scene) count(c *v1alpha1.MiniCluster) (there, ready int32) {
+	container := workerName(c)
 	for _, pod := range s.pods {
-		if isOver(pod) || pod.DeletionTimestamp != nil || rank(pod) < 0 || rank(pod) >= int(size) {
+		if isOver(pod) || pod.DeletionTimestamp != nil || rank(pod) < 0 || rank(pod) >= int(size(c)) {
 			continue
 		}
 		there++
-		if isReady(pod) {
+		if isServing(pod, container) {
 			ready++
 		}
 	}
@@ -109,6 +110,17 @@ func rank(pod *corev1.Pod) int {
 
 func isOver(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// isServing reports whether the container that does the work is ready. The pod's readiness is no measure of it: sidecars
+// come and go.
+func isServing(pod *corev1.Pod, container string) bool {
+	for i := range pod.Status.ContainerStatuses {
+		if s := &pod.Status.ContainerStatuses[i]; s.Name == container {
+			return s.Ready
+		}
+	}
+	return isReady(pod)
 }
 
 func isReady(pod *corev1.Pod) bool {

@@ -20,6 +20,8 @@ var (
 	readyScript string
 	//go:embed scripts/side.sh
 	sideScript string
+	//go:embed scripts/pod.sh
+	podScript string
 	//go:embed scripts/view.sh
 	viewScript string
 )
@@ -28,6 +30,7 @@ var (
 func scripts(c *v1alpha1.MiniCluster) map[string]string {
 	files := map[string]string{
 		"start.sh":  startScript,
+		"pod.sh":    podScript,
 		"ready.sh":  readyScript,
 		settingsKey: settings(c),
 	}
@@ -57,7 +60,8 @@ func scripts(c *v1alpha1.MiniCluster) map[string]string {
 			files["side.sh"] = sideScript
 			add(s.Name+".init", s.Commands.Init)
 			add(s.Name+".pre", s.Commands.ServicePre)
-			files[s.Name+".command"] = s.Command
+			add(s.Name+".command", s.Command)
+			add(s.Name+".post", s.Commands.Post)
 		}
 	}
 	return files
@@ -81,7 +85,8 @@ func settings(c *v1alpha1.MiniCluster) string {
 	flag("interactive", modeOf(c) == modeInteractive)
 	flag("view", bringsFlux(c))
 	set("python_path", spec.Flux.Container.PythonPath)
-	set("curve_path", curvePath(c))
+	set("hosts", hosts(c))
+	set("gpus", idRange(gpus(c)))
 	set("quorum", strconv.Itoa(int(quorum(c))))
 	set("topology", topology(c))
 	set("connect_timeout", orDefault(spec.Flux.ConnectTimeout, "5s"))

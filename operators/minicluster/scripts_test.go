@@ -2,9 +2,12 @@ package minicluster
 
 import (
 	"errors"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
@@ -20,8 +25,13 @@ import (
 )
 
 // recorder is a flux that runs no broker: it writes down what it was called with, one word after another, each ended by
-// a NUL, and then runs the initial program, if it is started with one.
+// a NUL, and then runs the initial program, if it is started with one. Of resources it knows 4 cores.
 const recorder = `#!/bin/sh
+case "$*" in
+"R encode --local") echo 'four cores' && exit ;;
+"R decode --count=core") echo 4 && exit ;;
+"R "*) echo "$*" && exit ;;
+esac
 printf '%s\0' "$@" >>"$RECORD"
 printf '\0' >>"$RECORD"
 [ "$1" = start ] || exit "${SUBMIT_CODE:-0}"
@@ -73,7 +83,7 @@ func (r *rig) read(name string) string {
 func (r *rig) command(rank int) *exec.Cmd {
 	at := func(name string) string { return filepath.Join(r.dir, name) }
 	cmd := exec.Command("sh", at("scripts/start.sh"), at("scripts"), at("config"), at("curve"), at("base"), at("private"),
-		r.c.Spec.Archive.Path, at("logs"))
+		r.c.Spec.Archive.Path, at("logs"), at("base/run/flux"), at("opt/software"))
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "PATH="+at("bin")+":"+os.Getenv("PATH"), "RECORD="+at("record"), "JOB_COMPLETION_INDEX="+strconv.Itoa(rank))
 	cmd.Env = append(cmd.Env, r.env...)
@@ -131,7 +141,7 @@ func TestTheLeaderStartsABrokerAndSubmits(t *testing.T) {
 	calls := r.calls()
 	require.Len(t, calls, 2)
 
-	run := filepath.Join(r.dir, "private/run")
+	run := filepath.Join(r.dir, "base/run/flux")
 	if len(run) >= 80 {
 		run = r.read("private/rundir")
 	}
@@ -145,6 +155,8 @@ func TestTheLeaderStartsABrokerAndSubmits(t *testing.T) {
 	}, calls[1])
 
 	assert.Contains(t, r.read("private/broker/broker.toml"), `curve_cert = "`+r.dir+`/private/curve/curve.cert"`)
+	assert.Contains(t, r.read("private/broker/broker.toml"), `path = "`+r.dir+`/private/R"`)
+	assert.Equal(t, "R encode --hosts=demo-[0-3] --local\n", r.read("private/R"), "as many cores as the node has")
 	assert.Equal(t, string(planner.NewCertificate("demo")), r.read("private/curve/curve.cert"))
 	info, err := os.Stat(filepath.Join(r.dir, "private/curve/curve.cert"))
 	require.NoError(t, err)
@@ -159,7 +171,10 @@ func TestTheExitCodeIsThatOfTheWork(t *testing.T) {
 			c.Spec.Containers[0].Command, c.Spec.Containers[0].Commands.Script = "", text
 		}
 	}
-	post := func(c *v1alpha1.MiniCluster) { c.Spec.Containers[0].Commands.Post = "echo post; false" }
+	post := func(text string) func(*v1alpha1.MiniCluster) {
+		return func(c *v1alpha1.MiniCluster) { c.Spec.Containers[0].Commands.Post = text }
+	}
+	quiet := func(c *v1alpha1.MiniCluster) { c.Spec.Logging.Quiet = true }
 	strict := func(c *v1alpha1.MiniCluster) { c.Spec.Logging.Strict = true }
 	pre := func(text string) func(*v1alpha1.MiniCluster) {
 		return func(c *v1alpha1.MiniCluster) { c.Spec.Containers[0].Commands.Pre = text }
@@ -179,10 +194,15 @@ func TestTheExitCodeIsThatOfTheWork(t *testing.T) {
 		"not to be found":              {change: []func(*v1alpha1.MiniCluster){plain, running("there-is-no-such-command")}, code: 127},
 		"a script of sh":               {change: []func(*v1alpha1.MiniCluster){plain, script("exit 6")}, code: 6},
 		"a script of another language": {change: []func(*v1alpha1.MiniCluster){plain, script("#!/usr/bin/env bash\necho ${BASH_VERSION:+bash}; exit 7")}, code: 7, out: "bash"},
-		"post can't change it":         {change: []func(*v1alpha1.MiniCluster){plain, running("exit 8"), post}, code: 8, out: "post"},
-		"post can't break it":          {change: []func(*v1alpha1.MiniCluster){plain, running("true"), post}, code: 0, out: "post"},
+		"post can't change it":         {change: []func(*v1alpha1.MiniCluster){plain, running("exit 8"), post("echo post; false")}, code: 8, out: "post"},
+		"post can't end it with 0":     {change: []func(*v1alpha1.MiniCluster){plain, running("exit 4"), post("exit 0")}, code: 4},
+		"post can't end it strictly":   {change: []func(*v1alpha1.MiniCluster){plain, running("true"), post("set -e; false"), strict}, code: 0},
+		"post sees what pre exports":   {change: []func(*v1alpha1.MiniCluster){plain, running("true"), pre("export A=a"), post("echo is $A")}, out: "is a"},
+		"post isn't quiet":             {change: []func(*v1alpha1.MiniCluster){plain, running("true"), post("echo results"), quiet}, out: "results"},
+		"pre ends it":                  {change: []func(*v1alpha1.MiniCluster){plain, running("true"), pre("exit 5")}, code: 5, out: "commands.pre ended rank 0 with exit code 5"},
+		"post can't break it":          {change: []func(*v1alpha1.MiniCluster){plain, running("true"), post("echo post; false")}, code: 0, out: "post"},
 		"pre may fail":                 {change: []func(*v1alpha1.MiniCluster){plain, running("exit 9"), pre("false")}, code: 9},
-		"strict pre may not":           {change: []func(*v1alpha1.MiniCluster){plain, running("exit 9"), pre("false"), strict}, code: 1},
+		"strict pre may not":           {change: []func(*v1alpha1.MiniCluster){plain, running("exit 9"), pre("false"), strict}, code: 1, out: "commands.pre ended rank 0 with exit code 1 (logging.strict is set)"},
 		"pre exports":                  {change: []func(*v1alpha1.MiniCluster){plain, running("echo $A"), pre("export A='it is'")}, out: "it is"},
 		"a batch job fails":            {change: []func(*v1alpha1.MiniCluster){running("a\nb"), func(c *v1alpha1.MiniCluster) { c.Spec.Containers[0].Batch = true }}, env: "SUBMIT_CODE=1", code: 1},
 	}
@@ -329,13 +349,164 @@ func TestReadiness(t *testing.T) {
 	assert.False(t, ready("1"), "a worker is ready when its broker serves")
 }
 
+func (r *rig) sidecar(name, how string) *exec.Cmd {
+	at := func(name string) string { return filepath.Join(r.dir, name) }
+	cmd := exec.Command("sh", at("scripts/side.sh"), at("scripts"), at("base"), name, at("base/run/flux"), at("opt/software"), how)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
 func TestSidecars(t *testing.T) {
 	c := everything()
+	c.Spec.Flux.Container.PythonPath = ""
+	c.Spec.Containers[0].Commands.ServicePre = ""
+	t.Run("a command that fails", func(t *testing.T) {
+		r := newRig(t, t.TempDir(), c)
+		r.write("scripts/proxy.command", "echo \"$A at $0\"; exit 3", 0o755)
+		r.write("scripts/proxy.pre", "export A=proxy", 0o755)
+		r.write("scripts/proxy.post", "echo post", 0o755)
+		out, err := r.sidecar("proxy", "once").CombinedOutput()
+		assert.ErrorContains(t, err, "exit status 3")
+		assert.Equal(t, "proxy at sh\npost\n", string(out))
+	})
+	t.Run("of a pod of an earlier version", func(t *testing.T) {
+		r := newRig(t, t.TempDir(), c)
+		r.write("scripts/proxy.command", "echo up", 0o755)
+		cmd := exec.Command("sh", r.dir+"/scripts/side.sh", r.dir+"/scripts", r.dir+"/base", "proxy")
+		out, err := cmd.CombinedOutput()
+		assert.NoError(t, err)
+		assert.Contains(t, string(out), "up\n")
+	})
+	t.Run("Flux is at hand", func(t *testing.T) {
+		r := newRig(t, t.TempDir(), c)
+		r.write("base/view/bin/flux", "#!/bin/sh\necho \"$*\"", 0o755)
+		r.write("base/view/lib/python3.11/site-packages/.keep", "", 0o644)
+		r.write("base/software/lib", "", 0o644)
+		require.NoError(t, os.Remove(r.dir+"/scripts/proxy.command"))
+		r.write("scripts/proxy.post", "flux proxy ${fluxsocket} flux jobs -a; echo $FLUX_URI $PYTHONPATH; exit 7", 0o755)
+		out, err := r.sidecar("proxy", "once").CombinedOutput()
+		assert.ErrorContains(t, err, "exit status 7", "without a command, post is the work")
+		socket := "local://" + r.dir + "/base/run/flux/local"
+		assert.Equal(t, "proxy "+socket+" flux jobs -a\n"+socket+" "+r.dir+"/base/view/lib/python3.11/site-packages\n", string(out))
+		assert.FileExists(t, r.dir+"/opt/software/lib", "where Flux looks for its libraries")
+	})
+	t.Run("one that has ended well is not started again", func(t *testing.T) {
+		r := newRig(t, t.TempDir(), c)
+		r.write("scripts/proxy.command", "echo done", 0o755)
+		cmd := r.sidecar("proxy", "once")
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		defer func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }()
+		line := make([]byte, 5)
+		_, err = io.ReadFull(out, line)
+		require.NoError(t, err)
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM), "it stays until it is stopped")
+		_ = cmd.Wait()
+		assert.Equal(t, exitStopped, cmd.ProcessState.ExitCode())
+	})
+	t.Run("one that names the socket waits for it", func(t *testing.T) {
+		r := newRig(t, t.TempDir(), c)
+		r.write("scripts/proxy.command", "echo at last; exit 1", 0o755)
+		cmd := r.sidecar("proxy", "once,socket")
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		defer func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }()
+		r.write("base/run/flux/.keep", "", 0o644)
+		listener, err := net.Listen("unix", r.dir+"/base/run/flux/local")
+		require.NoError(t, err)
+		defer listener.Close()
+		text, err := io.ReadAll(out)
+		require.NoError(t, err)
+		assert.Equal(t, "at last\n", string(text))
+	})
+}
+
+// Flux's libraries are looked for where only root may write, unless they are mounted there.
+func TestWhereFluxLooksForItsLibraries(t *testing.T) {
+	newView := func(t *testing.T) *rig {
+		r := newRig(t, t.TempDir(), makeCluster(1))
+		r.write("base/software/lib", "", 0o644)
+		return r
+	}
+	t.Run("linked", func(t *testing.T) {
+		r := newView(t)
+		out, code := r.run(0)
+		assert.Zero(t, code, out)
+		assert.FileExists(t, r.dir+"/opt/software/lib")
+	})
+	t.Run("mounted", func(t *testing.T) {
+		r := newView(t)
+		require.NoError(t, os.MkdirAll(r.dir+"/opt", 0o755))
+		require.NoError(t, os.Symlink(r.dir+"/base/software", r.dir+"/opt/software"))
+		out, code := r.run(0)
+		assert.Zero(t, code, out)
+	})
+	t.Run("an image's own is completed", func(t *testing.T) {
+		r := newView(t)
+		r.write("opt/software/own", "", 0o644)
+		out, code := r.run(0)
+		assert.Zero(t, code, out)
+		assert.FileExists(t, r.dir+"/opt/software/own")
+		assert.FileExists(t, r.dir+"/opt/software/lib")
+	})
+	t.Run("may not be written", func(t *testing.T) {
+		r := newView(t)
+		r.write("opt", "no directory", 0o644)
+		out, code := r.run(0)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, out, "where Flux looks for its libraries: set pod.securityContext.runAsUser")
+		assert.NotContains(t, out, "no flux on the PATH")
+	})
+	user := func(id int64) func(*v1alpha1.MiniCluster) {
+		return func(c *v1alpha1.MiniCluster) {
+			c.Spec.Pod.SecurityContext = &corev1.PodSecurityContext{RunAsUser: ptr.To(id)}
+		}
+	}
+	mounted := func(c *v1alpha1.MiniCluster) bool {
+		return slices.ContainsFunc(workContainer(c).VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == softwareDir })
+	}
+	assert.True(t, mounted(makeCluster(1, user(1000))))
+	assert.False(t, mounted(makeCluster(1, user(0))))
+	assert.False(t, mounted(makeCluster(1)), "it may be root, and an image may have its own")
+	assert.False(t, mounted(makeCluster(1, user(1000), fluxInImage)))
+}
+
+func TestTheResourcesOfFluxOperatorsConfiguration(t *testing.T) {
+	c := makeCluster(2, fluxInImage, func(c *v1alpha1.MiniCluster) {
+		c.Spec.Flux.BrokerConfig = "[bootstrap]\ncurve_cert = \"/mnt/flux/config/etc/curve/curve.cert\"\n" +
+			"[resource]\nnoverify = true\npath = \"/mnt/flux/config/etc/flux/system/R\"\n[archive]\ndbpath = \"/a/R.sqlite\"\n"
+		c.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("2")}
+	})
 	r := newRig(t, t.TempDir(), c)
-	r.write("scripts/proxy.command", "echo \"$A at $0\"; exit 3", 0o755)
-	r.write("scripts/proxy.pre", "export A=proxy", 0o755)
-	cmd := exec.Command("sh", r.dir+"/scripts/side.sh", r.dir+"/scripts", r.dir+"/base", "proxy")
-	out, err := cmd.CombinedOutput()
-	assert.ErrorContains(t, err, "exit status 3")
-	assert.Equal(t, "proxy at sh\n", string(out))
+	out, code := r.run(0)
+	assert.Zero(t, code, out)
+	assert.Equal(t, "[bootstrap]\ncurve_cert = \""+r.dir+"/private/curve/curve.cert\"\n[resource]\nnoverify = true\npath = \""+r.dir+
+		"/private/R\"\n[archive]\ndbpath = \"/a/R.sqlite\"\n", r.read("private/broker/broker.toml"))
+	assert.Equal(t, "R encode --hosts=demo-[0-1] --cores=0-3 --gpus=0-1\n", r.read("private/R"))
+}
+
+func TestAWorkerSaysWhatEndedIt(t *testing.T) {
+	r := newRig(t, t.TempDir(), makeCluster(2, fluxInImage, func(c *v1alpha1.MiniCluster) {
+		c.Spec.Containers[0].Commands.WorkerPre = "(exit 3)"
+		c.Spec.Logging.Strict = true
+	}))
+	r.env = []string{"TERMINATION_LOG=" + filepath.Join(r.dir, "message")}
+	out, code := r.run(1)
+	assert.Equal(t, exitWorker, code, out)
+	assert.Equal(t, "commands.workerPre ended rank 1 with exit code 3 (logging.strict is set)", r.read("message"))
+}
+
+func TestABatchSaysWhatFluxRefuses(t *testing.T) {
+	r := newRig(t, t.TempDir(), makeCluster(2, fluxInImage, running("true\n-N 9 true"), func(c *v1alpha1.MiniCluster) {
+		c.Spec.Containers[0].Batch = true
+	}))
+	r.write("bin/flux", "#!/bin/sh\n[ \"$1\" != start ] || while :; do case $2 in *run.sh) shift; exec sh \"$@\";; esac; shift; done\n"+
+		"case \"$*\" in *-N?9*) echo unsatisfiable >&2; exit 1;; esac", 0o755)
+	r.env = []string{"TERMINATION_LOG=" + filepath.Join(r.dir, "message")}
+	out, code := r.run(0)
+	assert.Equal(t, 1, code, out)
+	assert.Contains(t, out, "unsatisfiable")
+	assert.Equal(t, "Flux refuses job 1 of the batch: unsatisfiable", r.read("message"))
 }

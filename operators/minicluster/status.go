@@ -70,7 +70,7 @@ func (w *planning) wait() {
 func (w *planning) rest(state v1alpha1.MiniClusterState, reason, message string) {
 	w.status.State = state
 	w.status.StartTime, w.status.Leader = nil, nil
-	w.status.Size, w.status.ReadyPods = w.scene.count(size(w.c))
+	w.status.Size, w.status.ReadyPods = w.scene.count(w.c)
 	for _, kind := range []string{
 		v1alpha1.MiniClusterAdmitted, v1alpha1.MiniClusterPodsReady, v1alpha1.MiniClusterBrokerReady,
 		v1alpha1.MiniClusterRunning, builder.ConditionReady,
@@ -84,12 +84,15 @@ func (w *planning) rest(state v1alpha1.MiniClusterState, reason, message string)
 func (w *planning) describe() {
 	c, s, n := w.c, w.scene, size(w.c)
 	w.status.Selector = LabelUID + "=" + string(c.UID) + "," + batchv1.JobNameLabel + "=" + c.Name
-	w.status.Size, w.status.ReadyPods = s.count(n)
+	w.status.Size, w.status.ReadyPods = s.count(c)
 	w.unstall()
 
 	leader := s.leader()
 	stopping := s.job != nil && (attempt(s.job) < w.status.Restarts || w.isLeaderLost() || s.job.DeletionTimestamp != nil)
-	running := !stopping && leader != nil && !isOver(leader) && leader.DeletionTimestamp == nil && isReady(leader)
+	running := !stopping && leader != nil && !isOver(leader) && leader.DeletionTimestamp == nil && isServing(leader, workerName(c))
+	if w.isEnding() {
+		return // the Job has yet to say how it ended: until then all stays as it was, since a state never goes back
+	}
 	if n := w.status.ReadyPods; n == size(c) && !stopping {
 		w.set(v1alpha1.MiniClusterPodsReady, true, v1alpha1.ReasonPodsReady, readyPods(n, size(c)))
 	} else {
@@ -111,8 +114,6 @@ func (w *planning) describe() {
 		if w.was(v1alpha1.MiniClusterRunning).Status != metav1.ConditionTrue {
 			w.tell(events.Normal(v1alpha1.ReasonRunning, w.occupation()).About(leader))
 		}
-	case !stopping && leader != nil && leader.Status.Phase == corev1.PodSucceeded:
-		// It stays what it was until the Job has ended: it doesn't start again.
 	case stopping || w.status.Restarts > c.Status.Restarts:
 		w.status.State = v1alpha1.MiniClusterStateRestarting
 		w.both(false, v1alpha1.ReasonRestarting, "the leader failed or was lost; all pods are being stopped")
@@ -120,6 +121,23 @@ func (w *planning) describe() {
 		w.status.State = v1alpha1.MiniClusterStateStarting
 		w.both(false, v1alpha1.ReasonStarting, readyPods(w.status.ReadyPods, n))
 	}
+}
+
+// isEnding reports whether the leader's work is over and there will be no other start, while the Job hasn't ended.
+func (w *planning) isEnding() bool {
+	c, s := w.c, w.scene
+	if s.job == nil || attempt(s.job) < w.status.Restarts || c.Status.Leader == nil {
+		return false
+	}
+	leader := s.leader()
+	if leader == nil || leader.UID != c.Status.Leader.UID {
+		return w.isLeaderLost() && !(failure{}).mayRestart(c)
+	}
+	if isOver(leader) || leader.DeletionTimestamp != nil {
+		return leader.Status.Phase == corev1.PodSucceeded || !(failure{}).mayRestart(c)
+	}
+	state := ending(leader, workerName(c))
+	return state != nil && (state.ExitCode == 0 || !(failure{}).mayRestart(c))
 }
 
 // both sets what is the same as long as a cluster hasn't ended: that it runs, and that it is as it should be.

@@ -18,6 +18,9 @@ import (
 // maxName bounds a MiniCluster's name, so that a rank can follow it in a host's name.
 const maxName = 52
 
+// maxSize bounds the number of a MiniCluster's pods.
+const maxSize = 10000
+
 // validate returns all that keeps a spec from being carried out. The schema refuses some of it before; what it can't
 // tell, or an older schema let through, is told here. A field that would have no effect is refused rather than ignored.
 func validate(c *v1alpha1.MiniCluster) field.ErrorList {
@@ -52,6 +55,9 @@ func validateSizes(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
 		}
 	}
 	least("size", size(c), 1)
+	if size(c) > maxSize {
+		errs = append(errs, field.Invalid(spec.Child("size"), size(c), "must be at most "+itoa(maxSize)))
+	}
 	least("minSize", c.Spec.MinSize, 0)
 	least("maxSize", c.Spec.MaxSize, 0)
 	least("tasks", ptr.Deref(c.Spec.Tasks, 1), 0)
@@ -154,12 +160,12 @@ func validateBeside(s *v1alpha1.MiniClusterContainer, path *field.Path) field.Er
 	errs := forbidden(path, map[string]bool{
 		"launcher": s.Launcher, "batch": s.Batch, "batchRaw": s.BatchRaw, "logs": s.Logs != "",
 		"commands.pre": s.Commands.Pre != "", "commands.brokerPre": s.Commands.BrokerPre != "",
-		"commands.workerPre": s.Commands.WorkerPre != "", "commands.post": s.Commands.Post != "",
-		"commands.prefix": s.Commands.Prefix != "", "commands.script": s.Commands.Script != "",
+		"commands.workerPre": s.Commands.WorkerPre != "",
+		"commands.prefix":    s.Commands.Prefix != "", "commands.script": s.Commands.Script != "",
 	}, does)
 	if !isWrapped(s) {
 		errs = append(errs, forbidden(path, map[string]bool{
-			"commands.init": s.Commands.Init != "", "commands.servicePre": s.Commands.ServicePre != "",
+			"commands.init": s.Commands.Init != "", "commands.servicePre": s.Commands.ServicePre != "", "commands.post": s.Commands.Post != "",
 		}, "it is run before a command, which must be set, without noWrapEntrypoint")...)
 	}
 	return errs

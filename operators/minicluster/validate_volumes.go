@@ -15,7 +15,7 @@ import (
 // validateVolumes looks at what containers mount. Volumes of one name are one volume, of the cluster's pods as of the
 // services'.
 func validateVolumes(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
-	taken := []string{scriptsDir, configDir, curveDir, baseDir(c), privateDir(c)}
+	taken := []string{scriptsDir, configDir, curveDir, baseDir(c), privateDir(c), runMount(c)}
 	errs := validateVolumesOf(c.Spec.Containers, taken, spec.Child("containers"))
 	if base := baseDir(c); strings.HasPrefix(base+"/", ownDir+"/") {
 		errs = append(errs, field.Invalid(spec.Child("flux", "container", "mountPath"), base, ownDir+" is where the operator's own files are mounted"))

@@ -19,6 +19,7 @@ const (
 	curveVolume   = "curve"
 	baseVolume    = "flux-view"
 	privateVolume = "flux-private"
+	runVolume     = "flux-run"
 	userPrefix    = "user-"
 )
 
@@ -42,6 +43,9 @@ func ownVolumes(c *v1alpha1.MiniCluster) []corev1.Volume {
 		return volumes
 	}
 	return append(volumes,
+		corev1.Volume{Name: runVolume, VolumeSource: corev1.VolumeSource{
+			EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory},
+		}},
 		corev1.Volume{Name: configVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: configName(c)},
 		}}},
@@ -53,7 +57,8 @@ func ownVolumes(c *v1alpha1.MiniCluster) []corev1.Volume {
 
 // ownMounts are those of the container that does the work.
 func ownMounts(c *v1alpha1.MiniCluster) []corev1.VolumeMount {
-	mounts := append(sideMounts(c), corev1.VolumeMount{Name: privateVolume, MountPath: privateDir(c)})
+	_, w := worker(c)
+	mounts := append(sidecarMounts(c, w), corev1.VolumeMount{Name: privateVolume, MountPath: privateDir(c)})
 	if c.Spec.Flux.Disable {
 		return mounts
 	}
@@ -63,7 +68,37 @@ func ownMounts(c *v1alpha1.MiniCluster) []corev1.VolumeMount {
 	)
 }
 
-// sideMounts are those of sidecars and of the init container: the certificate is none of their business.
+// sidecarMounts are those of sidecars: what all have, and the broker's socket. A user other than root can't link Flux's
+// libraries to where it looks for them (see mc_find_flux in pod.sh), so they are mounted there.
+func sidecarMounts(c *v1alpha1.MiniCluster, s *v1alpha1.MiniClusterContainer) []corev1.VolumeMount {
+	mounts := sideMounts(c)
+	if c.Spec.Flux.Disable {
+		return mounts
+	}
+	mounts = append(mounts, corev1.VolumeMount{Name: runVolume, MountPath: runMount(c)})
+	if bringsFlux(c) && isOtherThanRoot(c, s) {
+		mounts = append(mounts, corev1.VolumeMount{Name: baseVolume, MountPath: softwareDir, SubPath: "software", ReadOnly: true})
+	}
+	return mounts
+}
+
+// isOtherThanRoot reports whether the spec says that a container's user isn't root.
+func isOtherThanRoot(c *v1alpha1.MiniCluster, s *v1alpha1.MiniClusterContainer) bool {
+	var user *int64
+	var other *bool
+	if pod := c.Spec.Pod.SecurityContext; pod != nil {
+		user, other = pod.RunAsUser, pod.RunAsNonRoot
+	}
+	if own := s.SecurityContext; own != nil {
+		user, other = cmp.Or(own.RunAsUser, user), cmp.Or(own.RunAsNonRoot, other)
+	}
+	if user != nil {
+		return *user != 0
+	}
+	return ptr.Deref(other, false)
+}
+
+// sideMounts are those of services and of the init container: the certificate is none of their business.
 func sideMounts(c *v1alpha1.MiniCluster) []corev1.VolumeMount {
 	return []corev1.VolumeMount{
 		{Name: scriptsVolume, MountPath: scriptsDir, ReadOnly: true},
@@ -118,12 +153,20 @@ func source(v *v1alpha1.MiniClusterVolume) corev1.VolumeSource {
 			Driver: v.CSIDriver, ReadOnly: ptr.To(v.ReadOnly), VolumeAttributes: maps.Clone(v.CSIDriverAttributes),
 		}}
 	default:
-		dir := &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMedium(v.EmptyDirMedium)}
+		dir := &corev1.EmptyDirVolumeSource{Medium: medium(v.EmptyDirMedium)}
 		if limit, err := resource.ParseQuantity(v.EmptyDirSizeLimit); v.EmptyDirSizeLimit != "" && err == nil { // see validate
 			dir.SizeLimit = &limit
 		}
 		return corev1.VolumeSource{EmptyDir: dir}
 	}
+}
+
+// medium is Kubernetes' name of a medium; flux-operator's manifests write memory.
+func medium(name string) corev1.StorageMedium {
+	if name == "memory" {
+		return corev1.StorageMediumMemory
+	}
+	return corev1.StorageMedium(name)
 }
 
 // items are the keys that are mounted, ordered.

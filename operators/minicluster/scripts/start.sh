@@ -1,7 +1,8 @@
 #!/bin/sh
 # Starts a pod of a MiniCluster: the leader, rank 0, or a worker. Arguments: the directories of the scripts, of the
 # broker's configuration, of the certificate, of Flux, and a private one in memory; the archive; where a batch's output
-# goes. They are arguments so that nothing below names a path.
+# goes; the directories of the broker's socket, which sidecars see, and where Flux looks for its libraries. They are
+# arguments so that nothing below names a path. Pods of an earlier version have only the first seven.
 #
 # Exit codes: the leader's is that of the work. 143 says that the pod was told to stop, 75 that a worker can't go on;
 # the Job knows by these two that the work hasn't failed.
@@ -13,44 +14,32 @@ mc_shell=sh
 [ -z "${BASH_VERSION:-}" ] || mc_shell=bash
 
 mc_scripts=$1 mc_config=$2 mc_secret=$3 mc_base=$4 mc_private=$5 mc_archive=$6 mc_logs=$7
+mc_run_dir=${8:-$5/run} mc_software=${9:-/opt/software}
 . "$mc_scripts/settings.sh"
+. "$mc_scripts/pod.sh"
 mc_rank=${JOB_COMPLETION_INDEX:?is not set: this script runs in the pods of an Indexed Job}
-mc_child='' mc_stopping=''
-
-mc_say() {
-	[ -n "$mc_quiet" ] || printf 'minicluster: %s\n' "$*" >&2
-}
+mc_now=''
 
 mc_die() {
-	printf 'minicluster: %s\n' "$*" >&2
-	(printf '%s' "$*" >"${TERMINATION_LOG:-/dev/termination-log}") 2>/dev/null # it gets into the status
+	mc_report "$*"
 	exit 1
 }
 
-mc_stop() {
-	mc_stopping=1
-	[ -z "$mc_child" ] || kill -TERM "$mc_child" 2>/dev/null
+# mc_left says which piece of the user's ended this shell, if one did. A worker never ends with a code that fails the Job.
+mc_left() {
+	mc_code=$?
+	trap - EXIT
+	[ -z "$mc_now" ] || mc_report "commands.$mc_now ended rank $mc_rank with exit code $mc_code${mc_strict:+ (logging.strict is set)}"
+	[ "$mc_rank" = 0 ] || case $mc_code in 0 | 143) ;; *) exit 75 ;; esac
+	exit "$mc_code"
 }
-trap mc_stop TERM INT
-[ "$mc_rank" = 0 ] || trap 'case $? in 0 | 143) ;; *) exit 75 ;; esac' EXIT
+trap mc_left EXIT
 
-# mc_run runs a command beside this shell, so that it can be stopped, and returns its exit code.
-mc_run() {
-	"$@" &
-	mc_child=$!
-	[ -z "$mc_stopping" ] || kill -TERM "$mc_child" 2>/dev/null
-	while :; do
-		wait "$mc_child"
-		mc_code=$?
-		kill -0 "$mc_child" 2>/dev/null || break # else a signal has cut the wait short
-	done
-	mc_child=''
-	return "$mc_code"
-}
-
-# mc_piece runs one of the user's pieces of script in this shell, so that what it exports is seen by what follows.
+# mc_piece runs one of the user's pieces of script, by its file and its field, in this shell, so that what it exports is
+# seen by what follows.
 mc_piece() {
 	[ -s "$mc_scripts/$1" ] || return 0
+	mc_now=$2
 	[ -z "$mc_strict" ] || set -e
 	if [ -n "$mc_quiet" ]; then
 		. "$mc_scripts/$1" >/dev/null 2>&1
@@ -58,13 +47,15 @@ mc_piece() {
 		. "$mc_scripts/$1"
 	fi
 	set +e
+	mc_now=''
 	[ -z "$mc_stopping" ] || exit 143
 }
 
-# mc_finish ends the pod with an exit code.
+# mc_finish ends the pod with an exit code, whatever post does: it runs in a shell of its own. Its output is that of the
+# work (post: cat results), so it isn't subject to logging.quiet.
 mc_finish() {
 	mc_result=$1
-	mc_piece post
+	[ ! -s "$mc_scripts/post" ] || (. "$mc_scripts/post")
 	[ -z "$mc_stopping" ] || mc_result=143
 	exit "$mc_result"
 }
@@ -80,33 +71,9 @@ mc_timed() {
 	return "$mc_timed_code"
 }
 
-# mc_find_flux puts the Flux that the init container brought on the PATH, behind what the image has.
-mc_find_flux() {
-	if [ -n "$mc_view" ]; then
-		PATH=$PATH:$mc_base/view/bin
-		for mc_site in "$mc_base"/view/lib/python3*/site-packages; do
-			[ -n "$mc_python_path" ] || mc_python_path=$mc_site
-		done
-		# Flux looks for its libraries in /opt/software, where they were built.
-		if [ -d "$mc_base/software" ]; then
-			if [ -e /opt/software ]; then
-				cp -R "$mc_base/software/." /opt/software/
-			else
-				mkdir -p /opt && ln -s "$mc_base/software" /opt/software
-			fi || mc_say "user $(id -u) can't write /opt/software, where Flux looks for its libraries"
-		fi
-	fi
-	[ -z "$mc_python_path" ] || PYTHONPATH=${PYTHONPATH:+$PYTHONPATH:}$mc_python_path
-	export PATH
-	[ -z "$mc_python_path" ] || export PYTHONPATH
-	command -v flux >/dev/null 2>&1 ||
-		mc_die "there is no flux on the PATH ($PATH): take an image that has it, or let flux.container bring it"
-}
-
 # mc_prepare makes what the broker needs: its directories, its configuration, and a certificate that only this user
 # reads, since Flux accepts no other.
 mc_prepare() {
-	mc_run_dir=$mc_private/run
 	[ "${#mc_run_dir}" -lt 80 ] || mc_run_dir=$(mktemp -d /tmp/minicluster.XXXXXX) # the path of a socket is bounded
 	mkdir -p "$mc_run_dir" "$mc_base/state" "$mc_private/curve" "$mc_private/broker" &&
 		chmod 700 "$mc_run_dir" "$mc_base/state" ||
@@ -114,20 +81,46 @@ mc_prepare() {
 	printf '%s' "$mc_run_dir" >"$mc_private/rundir"
 	(umask 077 && cat "$mc_secret/curve.cert" >"$mc_private/curve/curve.cert") ||
 		mc_die "user $(id -u) can't read the certificate: set pod.securityContext.fsGroup to a group of that user"
-	while IFS= read -r mc_line || [ -n "$mc_line" ]; do
-		case $mc_line in
-		*"$mc_curve_path"*)
-			mc_line=${mc_line%%"$mc_curve_path"*}$mc_private/curve/curve.cert${mc_line#*"$mc_curve_path"}
-			;;
-		esac
-		printf '%s\n' "$mc_line"
-	done <"$mc_config/broker.toml" >"$mc_private/broker/broker.toml"
+	mc_configure <"$mc_config/broker.toml" >"$mc_private/broker/broker.toml"
+	[ -z "$mc_resources" ] || mc_count >"$mc_private/R" ||
+		mc_die "flux R encode --local can't tell this node's cores: set resources.limits.cpu"
 	printf '%s\n' \
 		"export PATH='$PATH'" \
 		"export PYTHONPATH='${PYTHONPATH:-}'" \
 		"export LD_LIBRARY_PATH='${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$mc_base/view/lib'" \
 		"export fluxsocket='local://$mc_run_dir/local'" \
 		"export FLUX_URI='local://$mc_run_dir/local'" >"$mc_base/flux-view.sh"
+}
+
+# mc_configure copies the broker's configuration. The certificate is where this script has put it. A file with the
+# resources (path = ".../R", as flux-operator has it) that no one has made is made here: see mc_count.
+mc_configure() {
+	mc_resources=''
+	while IFS= read -r mc_line || [ -n "$mc_line" ]; do
+		case ${mc_line#"${mc_line%%[! 	]*}"} in
+		curve_cert*=*)
+			mc_line="curve_cert = \"$mc_private/curve/curve.cert\""
+			;;
+		path*=*/R[\"\']*)
+			mc_path=${mc_line#*[\"\']}
+			if [ ! -e "${mc_path%%[\"\']*}" ]; then
+				mc_resources=1
+				mc_line="path = \"$mc_private/R\""
+			fi
+			;;
+		esac
+		printf '%s\n' "$mc_line"
+	done
+}
+
+# mc_count writes the resources of all hosts: each is believed to have as many cores as this node has for this pod.
+mc_count() {
+	if [ -z "$mc_gpus" ]; then
+		flux R encode --hosts="$mc_hosts" --local
+		return
+	fi
+	mc_cores=$(flux R encode --local | flux R decode --count=core) && [ "$mc_cores" -ge 1 ] &&
+		flux R encode --hosts="$mc_hosts" --cores="0-$((mc_cores - 1))" --gpus="$mc_gpus"
 }
 
 # mc_broker runs a broker, with the words of its initial program, if there is one.
@@ -186,20 +179,23 @@ mc_follow() {
 	done
 }
 
-mc_piece init
+mc_piece init init
 if [ -z "$mc_disabled" ]; then
-	mc_find_flux
+	mc_find_flux ||
+		mc_die "user $(id -u) can't write $mc_software, where Flux looks for its libraries: set pod.securityContext.runAsUser, so that it is mounted there"
+	command -v flux >/dev/null 2>&1 ||
+		mc_die "there is no flux on the PATH ($PATH): take an image that has it, or let flux.container bring it"
 fi
-mc_piece pre
+mc_piece pre pre
 if [ -z "$mc_disabled" ]; then
 	mc_prepare
 fi
 mc_say "$mc_name-$mc_rank starts"
 if [ "$mc_rank" = 0 ]; then
-	mc_piece broker-pre
+	mc_piece broker-pre brokerPre
 	mc_work
 	mc_finish "$?"
 else
-	mc_piece worker-pre
+	mc_piece worker-pre workerPre
 	mc_follow
 fi

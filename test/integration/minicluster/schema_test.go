@@ -59,7 +59,6 @@ func TestTheSchemaRefuses(t *testing.T) {
 		"bursting":             {`{flux: {bursting: {leadBroker: {address: a, name: n, size: 1}}}, containers: [C]}`, "flux.bursting is not supported"},
 		"arch":                 {`{flux: {arch: arm}, containers: [C]}`, "flux.arch is not supported"},
 		"disableSocket":        {`{flux: {disableSocket: true}, containers: [C]}`, "flux.disableSocket is not supported"},
-		"noWaitSocket":         {`{flux: {noWaitSocket: true}, containers: [C]}`, "flux.noWaitSocket is not supported"},
 		"simple scheduler":     {`{flux: {scheduler: {simple: true}}, containers: [C]}`, "flux.scheduler.simple is not supported"},
 		"queuePolicy":          {`{flux: {brokerConfig: b, scheduler: {queuePolicy: easy}}, containers: [C]}`, "flux.scheduler.queuePolicy has no effect"},
 		"a wrong interface":    {`{network: {interface: "eth0:%p\"\n"}, containers: [C]}`, "spec.network.interface"},

@@ -30,6 +30,9 @@ func standIn(args []string) int {
 		return startBroker(args[1:])
 	case args[0] == "submit":
 		return submit(args[1:])
+	case args[0] == "R":
+		fmt.Println(strings.Join(args, " "))
+		return 0
 	case args[0] == "uptime":
 		fmt.Println(" 12:00:00 run 3.2s,  owner root,  depth 0,  size 2")
 		return 0
