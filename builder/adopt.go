@@ -40,7 +40,8 @@ func Adopt(policy AdoptPolicy, formerManagers ...string) ChildOption {
 
 // AdoptLabelled is Adopt(IfOrphan) for objects that have all of these labels: those that a predecessor of the owner left
 // behind, and nothing that happens to have the name. Others are left alone, with [ErrNotOwned]. The field managers named
-// here are those of Adopt: what they have set and isn't wanted goes. Not to be used beside Adopt.
+// here are those of Adopt: what they have set and isn't wanted goes, and so does what this very program has written by
+// updates, since the labels say whose the object was. Not to be used beside Adopt.
 func AdoptLabelled(labels map[string]string, formerManagers ...string) ChildOption {
 	return adoption{policy: IfOrphan, former: formerManagers, labels: labels}
 }

@@ -3,7 +3,6 @@ package builder
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -229,9 +228,19 @@ func (w *write) fitted(p *pass, r *refit, obj client.Object) {
 	}
 }
 
-// hasApplied reports whether the engine has applied an object: it is known then which fields are its own.
+// hasApplied reports whether the engine has applied an object, and nothing of its creation is on record any more: it is known
+// then which fields are its own. As long as the record of the creation is there, it names the API server's defaults too,
+// and the next claim makes all of it one apply's.
 func (e *Engine) hasApplied(found client.Object) bool {
-	return slices.ContainsFunc(found.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
-		return entry.Manager == e.name && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
-	})
+	applied := false
+	for _, entry := range found.GetManagedFields() {
+		if entry.Manager != e.name || entry.Subresource != "" {
+			continue
+		}
+		if entry.Operation != metav1.ManagedFieldsOperationApply {
+			return false
+		}
+		applied = true
+	}
+	return applied
 }

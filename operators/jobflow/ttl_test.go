@@ -26,14 +26,14 @@ func TestJobsExpireOnceTheirEndIsRecorded(t *testing.T) {
 
 	plan = s.step(a, b, runningJob("keep")) // at 30
 	assert.Equal(t, []client.Object{a}, plan.Delete)
-	assert.Equal(t, 76*time.Second, plan.RequeueAfter, "b ended at 6")
+	assert.Equal(t, 77*time.Second, plan.RequeueAfter, "b ended at 6, or up to a second later")
 	assert.Empty(t, plan.Children)
 
 	keep := completeJob("keep")
 	s.step(b, keep) // at 40
 	plan = s.step(b, keep)
 	assert.NotNil(t, s.flow.Status.CompletionTime)
-	assert.Equal(t, 56*time.Second, plan.RequeueAfter, "after the flow's end too")
+	assert.Equal(t, 57*time.Second, plan.RequeueAfter, "after the flow's end too")
 	s.seconds = 100
 	plan = s.step(b, keep)
 	assert.Equal(t, []client.Object{b}, plan.Delete)
