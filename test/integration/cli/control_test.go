@@ -54,6 +54,6 @@ func TestGraph(t *testing.T) {
 	assert.Contains(t, p.succeeds("graph", "jf", "bad"), "<title>b: Failed</title>")
 	assert.Contains(t, p.succeeds("graph", "-f", "../../../examples/jobflow/when.yaml", "--local", "-o", "dot"), `digraph "jobflow-example-when" {`)
 	assert.Contains(t, p.fails("graph", "jobflow/bad", "-o", "png"), `--output: "png"; want dot, mermaid, svg`)
-	assert.Contains(t, p.fails("graph", "configmap/kube-root-ca.crt"), "no JobFlow found")
+	assert.Contains(t, p.fails("graph", "configmap/kube-root-ca.crt"), "ConfigMap/kube-root-ca.crt can't be drawn: want a JobFlow")
 	assert.Contains(t, p.fails("graph", "jobflow/none"), "not found")
 }

@@ -180,7 +180,7 @@ func TestTimePassesWithoutAManager(t *testing.T) {
 	p.manage()
 	job := p.waitState("late", v1alpha1.ReplicaJobFailed)
 	assert.Equal(t, "DeadlineExceeded", reason(job, "Failed"))
-	assert.EqualValues(t, 20, job.Status.CompletionTime.Sub(started.Time).Seconds())
+	assert.EqualValues(t, 21, job.Status.CompletionTime.Sub(started.Time).Seconds(), "never early, and times in the API are whole seconds")
 	p.Eventually("the TTL", func() bool { return p.isGone("brief", &v1alpha1.ReplicaJob{}) })
 	p.Eventually("what ran is ended", func() bool { return len(p.podList("late")) == 0 })
 }

@@ -107,7 +107,7 @@ func (s start) write(node map[string]any) {
 	if terms := strings.Split(s.when.String(), " && "); len(terms) == len(all) && sameTerms(terms, all) || len(after) == 0 && s.when.always() {
 		return
 	}
-	node["when"] = s.when.String()
+	node["when"] = s.when.unwrapped()
 }
 
 func sameTerms(terms []string, all []condition) bool {

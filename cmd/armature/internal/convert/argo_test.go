@@ -57,13 +57,25 @@ func TestWhen(t *testing.T) {
 		got := nodeNamed(t, flow, "deploy").When
 		switch want {
 		case "":
-			assert.Equal(t, "(jobs.p.succeeded || jobs.p.failed)", got, when)
+			assert.Equal(t, "jobs.p.succeeded || jobs.p.failed", got, when)
 		case "false":
 			assert.Equal(t, want, got, when)
 		default:
 			assert.Equal(t, "(jobs.p.succeeded || jobs.p.failed) && "+want, got, when)
 		}
 	}
+}
+
+// Parentheses in a text are no parentheses.
+func TestParenthesesAroundAll(t *testing.T) {
+	for text, want := range map[string]bool{
+		"(a)": true, "(a) || (b)": false, "((a) || (b))": true,
+		`(a == "(") || (b == ")")`: false, `(a == ")" || b)`: true, `(a == "\\\")" || b)`: true, `(a == "\\") || (b)`: false,
+	} {
+		assert.Equal(t, want, closes(text), text)
+	}
+	assert.Equal(t, "a || b", or(condition{text: "a"}, condition{text: "b"}).unwrapped())
+	assert.Equal(t, "!(a || b)", not(or(condition{text: "a"}, condition{text: "b"})).unwrapped())
 }
 
 // TestNothingRunsThatWouldNot: what can't be carried over waits for someone to see to it, and is told of.

@@ -67,14 +67,30 @@ func not(c condition) condition {
 
 var plainTerm = regexp.MustCompile(`^jobs(\.[a-z0-9]+|\["[a-z0-9-]+"\])\.[a-z]+$`)
 
-// closes reports whether the parenthesis that a text begins with ends it.
+// unwrapped returns the condition's text without parentheses around all of it.
+func (c condition) unwrapped() string {
+	text := c.String()
+	if strings.HasPrefix(text, "(") && closes(text) {
+		return text[1 : len(text)-1]
+	}
+	return text
+}
+
+// closes reports whether the parenthesis that a text begins with ends it. Those in quoted texts don't count.
 func closes(text string) bool {
-	depth := 0
+	depth, quoted, escaped := 0, false, false
 	for i, r := range text {
-		switch r {
-		case '(':
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && r == '\\':
+			escaped = true
+		case r == '"':
+			quoted = !quoted
+		case quoted:
+		case r == '(':
 			depth++
-		case ')':
+		case r == ')':
 			depth--
 		}
 		if depth == 0 {
