@@ -23,9 +23,9 @@ const (
 // DaemonJobStatus is how far a DaemonJob has come. Nodes that are gone are forgotten: they are in no number and no list.
 type DaemonJobStatus struct {
 	// State sums up the job in one word. Pending: no node has a Job yet. Running: Jobs have been started, and the job
-	// hasn't ended. Suspended: the spec says suspend. Succeed: the Job of every node has succeeded. Failed: the job has ended, and a node failed or not
-	// all were served in time; or the spec is invalid and nothing was ever started. Terminating: the DaemonJob is being
-	// deleted.
+	// hasn't ended. Suspended: the spec says suspend. Succeed: the Job of every node has succeeded. Failed: the job has
+	// ended, and a node failed or not all were served in time; or the spec is invalid and nothing was ever started.
+	// Terminating: the DaemonJob is being deleted.
 	// +optional
 	State State `json:"state,omitempty"`
 
@@ -104,8 +104,8 @@ type DaemonJobStatus struct {
 	Retry int32 `json:"retry,omitempty"`
 
 	// Conditions. Ready is True once every node has succeeded, and says in its reason why not yet. Succeeded and Failed
-	// appear, as True, when the job has ended; Failed also while the spec is invalid and nothing was ever started. Suspended is True while it is suspended. Stalled is True when nothing more
-	// will happen by itself.
+	// appear, as True, when the job has ended; Failed also while the spec is invalid and nothing was ever started. Suspended
+	// is True while it is suspended. Stalled is True when nothing more will happen by itself.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -10,8 +10,9 @@ import (
 // started and has since been taken out of the spec comes after them.
 type JobFlowStatus struct {
 	// State sums up the flow in one word. Pending: nothing has been started. Running: Jobs have been started, and not
-	// everything has ended. Suspended: the spec says suspend, and not everything has ended. Succeed: everything has ended, and nothing failed. Failed: everything has ended and something
-	// failed, or the spec is invalid and nothing was ever started. Terminating: the JobFlow is being deleted.
+	// everything has ended. Suspended: the spec says suspend, and not everything has ended. Succeed: everything has ended,
+	// and nothing failed. Failed: everything has ended and something failed, or the spec is invalid and nothing was ever
+	// started. Terminating: the JobFlow is being deleted.
 	// +optional
 	State State `json:"state,omitempty"`
 
@@ -87,9 +88,10 @@ type JobFlowStatus struct {
 	Outcome *FlowsOutcome `json:"outcome,omitempty"`
 
 	// Conditions. Ready is True once the flow has succeeded, and says in its reason why not yet. Succeeded and Failed
-	// appear, as True, when the flow has ended; Failed also while the spec is invalid and nothing was ever started. Stalled is True when nothing more will happen by itself. Suspended is True
-	// while the flow is suspended. Stopped is True once the flow was stopped by terminate or its deadline. EditRefused is
-	// True while the spec differs in what has been started from what it was then.
+	// appear, as True, when the flow has ended; Failed also while the spec is invalid and nothing was ever started. Stalled
+	// is True when nothing more will happen by itself. Suspended is True while the flow is suspended. Stopped is True once
+	// the flow was stopped by terminate or its deadline. EditRefused is True while the spec differs in what has been started
+	// from what it was then.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

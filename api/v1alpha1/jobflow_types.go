@@ -66,8 +66,8 @@ type JobFlowSpec struct {
 	// Finally are run when all flows have ended, whatever came of them: also after a failure, a deadline and terminate,
 	// but not when the JobFlow is deleted. They run side by side and have no dependencies. Their containers get the
 	// variables FLOW_STATUS (Succeed or Failed) and FLOW_FAILED (the names of flows that failed, separated by commas,
-	// at most 100 of them, of more than 1000 flows at most 10). If one of them fails the JobFlow is Failed. At most 100; their names must differ from
-	// those of the flows.
+	// at most 100 of them, of more than 1000 flows at most 10). If one of them fails the JobFlow is Failed. At most 100;
+	// their names must differ from those of the flows.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -105,11 +105,10 @@ type JobFlowSpec struct {
 	Terminate bool `json:"terminate,omitempty"`
 
 	// Retry is how often the flow was asked to be resumed after a failure, by default 0. Increase it to run again what
-	// failed and what never ran, with the spec as it is then; what has succeeded isn't run again,
-	// unless its output is needed and was lost. Items of a forEach that
-	// have succeeded aren't either, as long as its items are the same. A retry that is asked for before the flow has
-	// ended is carried out when it fails; one of a flow that succeeded has no effect. Finally runs again. It can't be
-	// decreased. The Jobs of the n-th retry have names that end in -r<n>.
+	// failed and what never ran, with the spec as it is then; what has succeeded isn't run again, unless its output is
+	// needed and was lost. Items of a forEach that have succeeded aren't either, as long as its items are the same. A retry
+	// that is asked for before the flow has ended is carried out when it fails; one of a flow that succeeded has no effect.
+	// Finally runs again. It can't be decreased. The Jobs of the n-th retry have names that end in -r<n>.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
