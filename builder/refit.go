@@ -228,19 +228,20 @@ func (w *write) fitted(p *pass, r *refit, obj client.Object) {
 	}
 }
 
-// hasApplied reports whether the engine has applied an object, and nothing of its creation is on record any more: it is known
-// then which fields are its own. As long as the record of the creation is there, it names the API server's defaults too,
-// and the next claim makes all of it one apply's.
+// hasApplied reports whether the engine has applied an object, and the record of its creation is no longer beside: it is
+// known then which fields are its own. The record of a creation, which an apply that only puts back drift leaves there,
+// names the API server's defaults too; the next claim makes all of it one apply's, and what isn't desired goes with that.
 func (e *Engine) hasApplied(found client.Object) bool {
 	applied := false
 	for _, entry := range found.GetManagedFields() {
 		if entry.Manager != e.name || entry.Subresource != "" {
 			continue
 		}
-		if entry.Operation != metav1.ManagedFieldsOperationApply {
+		if entry.Operation == metav1.ManagedFieldsOperationApply {
+			applied = true
+		} else if set, err := fieldsOf(entry); err == nil && set.Has(digestPath) { // a refit's patch leaves one without
 			return false
 		}
-		applied = true
 	}
 	return applied
 }
