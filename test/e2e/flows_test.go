@@ -79,7 +79,7 @@ func TestAwaitEndsWithAFailure(t *testing.T) {
 	s.await("Failed", "jobflow/jobflow-example-error")
 	start := time.Now()
 	require.ErrorContains(t, s.reach("Succeeded", "jobflow/jobflow-example-error"),
-		"jobflow/jobflow-example-error is to be Succeeded and has failed: Failed: ")
+		"jobflow/jobflow-example-error is to be Succeeded and has failed: JobFailed: ")
 	assert.Less(t, time.Since(start), patience)
 }
 
