@@ -414,7 +414,8 @@ func TestSidecars(t *testing.T) {
 		require.NoError(t, cmd.Start())
 		defer func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }()
 		r.write("base/run/flux/.keep", "", 0o644)
-		listener, err := net.Listen("unix", r.dir+"/base/run/flux/local")
+		t.Chdir(r.dir + "/base/run/flux") // the path of a socket is bounded, and that of a temporary directory may be long
+		listener, err := net.Listen("unix", "local")
 		require.NoError(t, err)
 		defer listener.Close()
 		text, err := io.ReadAll(out)
