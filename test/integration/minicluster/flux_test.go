@@ -147,7 +147,7 @@ func TestSidecarsAndServices(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	dir := t.TempDir()
-	p.create("beside", 1, "while [ ! -e "+dir+"/service ] || [ ! -e "+dir+"/sidecar ]; do sleep 0.1; done; cat "+dir+"/sidecar", func(c *v1alpha1.MiniCluster) {
+	p.create("beside", 1, "while [ ! -e "+dir+"/service ] || [ ! -s "+dir+"/sidecar ]; do sleep 0.1; done; cat "+dir+"/sidecar", func(c *v1alpha1.MiniCluster) {
 		c.Spec.Containers[0].RunFlux = true
 		c.Spec.Containers = append(c.Spec.Containers, v1alpha1.MiniClusterContainer{
 			Name: "helper", Image: "busybox:1.28", Command: `echo "$A" >` + dir + `/sidecar; exec sleep 600`,
