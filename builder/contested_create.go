@@ -7,7 +7,7 @@ import (
 // deletedField stands for the whole child among the fields of a contest over its existence.
 const deletedField = ""
 
-// making is what is known of a child that this process has created, or deleted to create it anew.
+// making is what is known of a child that this process has created, or deleted to recreate it.
 type making struct {
 	at      time.Time
 	digest  string // of what was desired; kept up to date by later writes
@@ -24,7 +24,7 @@ func (c *contests) created(key contestKey, digest string, now time.Time) {
 	c.corrected(key, digest, []contendedField{{path: deletedField}}, now)
 }
 
-// recreated notes that a child was deleted to create it anew, and that this was a correction of these fields if the same
+// recreated notes that a child was deleted to recreate it, and that this was a correction of these fields if the same
 // was made of it shortly before: someone else has recreated it meanwhile.
 func (c *contests) recreated(key contestKey, digest string, fields []contendedField, now time.Time) {
 	creation := key
@@ -74,7 +74,7 @@ func (p *pass) holdCreation(w *write) {
 	}
 }
 
-// noteCreation remembers that a child was created, is to be created anew, or is desired in another way since.
+// noteCreation remembers that a child was created, is to be recreated, or is desired in another way since.
 func (p *pass) noteCreation(w *write) {
 	if p.engine.dry || w.desired.child.once {
 		return
@@ -91,7 +91,7 @@ func (p *pass) noteCreation(w *write) {
 	}
 }
 
-// isRecreation reports whether a child that differs was created, or deleted to be created anew, by this process as it is
+// isRecreation reports whether a child that differs was created, or deleted to be recreated, by this process as it is
 // desired now: then someone else has recreated it, so that the process doesn't know the object.
 func (p *pass) isRecreation(w *write) bool {
 	last, ok := p.engine.contests.makingOf(p.creationKey(w))

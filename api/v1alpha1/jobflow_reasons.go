@@ -15,7 +15,7 @@ const (
 	// StateSucceed: everything has succeeded. This is final.
 	StateSucceed State = "Succeed"
 	// StateFailed: everything has ended, and something failed, which is final; or the spec is invalid and nothing was
-	// ever started, which a change of the spec can mend.
+	// ever started, which a change of the spec can fix.
 	StateFailed State = "Failed"
 	// StateTerminating: the batch is being deleted.
 	StateTerminating State = "Terminating"
@@ -44,7 +44,7 @@ const (
 	// ConditionSucceeded is True once everything has ended and nothing has failed.
 	ConditionSucceeded = "Succeeded"
 	// ConditionFailed is True once everything has ended and something has failed, and while the spec is invalid and nothing
-	// was ever started (reason InvalidSpec), which a change of the spec can mend.
+	// was ever started (reason InvalidSpec), which a change of the spec can fix.
 	ConditionFailed = "Failed"
 	// ConditionStopped is True once the flow was stopped before its end; its reason is Terminated or DeadlineExceeded.
 	ConditionStopped = "Stopped"
