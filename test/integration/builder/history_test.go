@@ -168,6 +168,9 @@ func comparable(spec map[string]any) map[string]any {
 	for _, name := range []string{"clusterIP", "clusterIPs", "healthCheckNodePort"} {
 		delete(in, name)
 	}
+	if taint, ok := in["taint"].(map[string]any); ok {
+		delete(taint, "timeAdded")
+	}
 	if ports, ok := in["ports"].([]any); ok {
 		for _, port := range ports {
 			if _, ok := port.(map[string]any)["nodePort"]; ok {

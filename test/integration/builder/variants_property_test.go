@@ -6,14 +6,20 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
@@ -44,11 +50,25 @@ func newProperty(t *testing.T, seed uint64) (*world, variants) {
 	return w, variants{rand.New(rand.NewPCG(seed, 1))}
 }
 
+// ownerOf returns the owner in the namespace, or for a kind without namespaces one that has none either.
+func (w *world) ownerOf(desired client.Object) client.Object {
+	namespaced, err := w.live.IsObjectNamespaced(desired)
+	require.NoError(w.t, err)
+	if namespaced {
+		return w.owner
+	}
+	owner := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-owner"}}
+	require.NoError(w.t, client.IgnoreAlreadyExists(w.live.Create(w.ctx, owner)))
+	require.NoError(w.t, w.live.Get(w.ctx, client.ObjectKeyFromObject(owner), owner))
+	return owner
+}
+
 // brings runs passes until one meets no conflict with a controller, and returns the writes of the last one.
 func (w *world) brings(desired client.Object) (res builder.Result, writes int, err error) {
+	owner := w.ownerOf(desired)
 	for range 20 {
 		w.sent.reset()
-		res, err = w.engine.For(w.owner).Object(desired, builder.OnImmutable(builder.Recreate(builder.Background))).Reconcile(w.ctx)
+		res, err = w.engine.For(owner).Object(desired, builder.OnImmutable(builder.Recreate(builder.Background))).Reconcile(w.ctx)
 		if !apierrors.IsConflict(leaf(err)) {
 			break
 		}
@@ -63,6 +83,9 @@ func (v variants) named(obj client.Object, name string) client.Object {
 	return obj
 }
 
+// nameIn returns a name that no object has: some kinds have no namespaces, and some objects make others of their name.
+func (v variants) nameIn(namespace string) string { return fmt.Sprintf("%s-%x", namespace, v.Uint32()) }
+
 // Whatever others make of an object, by an update or by an apply: it is put back, is the same object, is never called
 // immutable, and costs nothing from then on.
 func TestDriftOfEveryKind(t *testing.T) {
@@ -71,8 +94,8 @@ func TestDriftOfEveryKind(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			w := *w
 			w.t = t
-			for round := range rounds() {
-				desired := v.named(variant(), fmt.Sprint("d", round))
+			for range rounds() {
+				desired := v.named(variant(), v.nameIn(w.ns))
 				_, _, err := w.brings(desired)
 				require.NoError(t, err)
 				if v.maybe() {
@@ -144,15 +167,15 @@ func asJSON(obj any) string {
 }
 
 // Whatever was desired before, an object becomes what a new one would be. The only exceptions are what each object has
-// alone: the addresses and node ports of a Service.
+// alone: the addresses and node ports of a Service, and the time of a taint.
 func TestHistoryOfEveryKind(t *testing.T) {
 	w, v := newProperty(t, rand.Uint64())
 	for kind, variant := range v.kinds() {
 		t.Run(kind, func(t *testing.T) {
 			w := *w
 			w.t = t
-			for round := range rounds() {
-				desired := v.named(variant(), fmt.Sprint("h", round))
+			for range rounds() {
+				desired := v.named(variant(), v.nameIn(w.ns))
 				_, _, err := w.brings(desired)
 				require.NoError(t, err)
 				before, story := w.get(desired).GetUID(), asJSON(desired)
@@ -171,4 +194,44 @@ func TestHistoryOfEveryKind(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What nobody desires of an operator: it is made by the cluster itself, or only asked for.
+var nobodysChild = map[string]string{
+	"Event":                     "events",
+	"Node":                      "kubelets",
+	"Namespace":                 "has nothing that can be changed, and its deletion deletes all that is in it",
+	"CSINode":                   "kubelets",
+	"ResourceSlice":             "drivers",
+	"VolumeAttachment":          "the attach-detach controller",
+	"CertificateSigningRequest": "a request, answered once",
+	"PodCertificateRequest":     "a request of kubelets",
+	"StorageVersionMigration":   "a request, carried out once",
+	"IPAddress":                 "the API server's addresses of Services",
+	"ServiceCIDR":               "would be the addresses of this cluster's Services at once",
+}
+
+// Each kind of the scheme that the API server lets anyone apply has variants, so that a new one can't be forgotten.
+func TestVariantsOfEveryKind(t *testing.T) {
+	w, v := newProperty(t, 1)
+	has := v.kinds()
+	server, err := discovery.NewDiscoveryClientForConfig(testcluster.Config(t))
+	require.NoError(t, err)
+	lists, err := server.ServerPreferredResources()
+	require.NoError(t, err)
+	seen := 0
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		require.NoError(t, err)
+		for _, served := range list.APIResources {
+			verbs := sets.New(served.Verbs...)
+			if !w.live.Scheme().Recognizes(version.WithKind(served.Kind)) || !verbs.HasAll("create", "patch", "delete") || strings.Contains(served.Name, "/") {
+				continue
+			}
+			seen++
+			_, exempt := nobodysChild[served.Kind]
+			assert.True(t, (has[served.Kind] != nil) != exempt, "%s needs a maker in variants.unions or variants.plain, or a reason in nobodysChild", version.WithKind(served.Kind))
+		}
+	}
+	assert.Greater(t, seen, 40)
 }

@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"maps"
 	"math/rand/v2"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -248,6 +249,13 @@ func (v variants) cronJob() *batchv1.CronJob {
 
 // kinds are the makers of all the kinds.
 func (v variants) kinds() map[string]func() client.Object {
+	all := v.unions()
+	maps.Copy(all, v.plain())
+	return all
+}
+
+// unions are the makers of the kinds with unions, lists with keys, and fields from which the API server derives others.
+func (v variants) unions() map[string]func() client.Object {
 	return map[string]func() client.Object{
 		"ConfigMap": func() client.Object { return &corev1.ConfigMap{Data: v.labels()} },
 		"Secret":    func() client.Object { return &corev1.Secret{StringData: v.labels()} },
@@ -268,7 +276,7 @@ func (v variants) kinds() map[string]func() client.Object {
 			return &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](0), Selector: webLabels(), Template: v.pod()}}
 		},
 		"Role": func() client.Object {
-			return &rbacv1.Role{Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{oneOf(v, "pods", "secrets")}, Verbs: []string{"get"}}}}
+			return &rbacv1.Role{Rules: v.rules()}
 		},
 		"ResourceQuota": func() client.Object {
 			return &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{oneOf(v, corev1.ResourcePods, corev1.ResourceServices): resource.MustParse("99")}}}
