@@ -88,10 +88,11 @@ SUITES := race unit integration localnode devcluster gen image deploy monitoring
 bin/suites: $(wildcard tools/suites/*.go) tools/suites/go.mod
 	go build -C tools/suites -o $(CURDIR)/$@ .
 
-# Each suite runs, whatever becomes of the others; the report knows which have failed or didn't run.
-test: bin/suites ## Run all tests, each suite also if another fails, and print one table of them
+# Each suite runs, whatever becomes of the others; the report knows which have failed or didn't run. Two run at a time: those with
+# clusters wait for much that isn't the processor's, and meanwhile the others use it. What they run is built before, by nobody twice.
+test: build bin/suites released-tools ## Run all tests, each suite also if another fails, and print one table of them
 	@rm -rf dist/test
-	@status=0; $(MAKE) --keep-going --no-print-directory test-unit test-integration test-devcluster test-tools test-bench || status=1; \
+	@status=0; $(MAKE) --jobs=2 --keep-going --no-print-directory test-integration test-unit test-devcluster test-tools test-bench || status=1; \
 		$(REPORT) $(SUITES) || status=1; exit $$status
 
 # make lint has gone over all of them with vet.
