@@ -30,7 +30,8 @@ type Flow struct {
 	// (false). It is over the dependencies' outcomes: jobs.<name>.succeeded, .failed and .skipped, which are bools, and
 	// .output, a string. A name with '-' is written jobs["a-b"]. In finally, jobs has all flows, and state is "Succeed" or
 	// "Failed". At most 4096 characters. An expression that doesn't compile, isn't a bool, or names a flow that is no
-	// dependency is refused; one that can't be evaluated, or costs too much, fails the flow. By default all
+	// dependency is refused; one that can't be evaluated, or costs too much, fails the flow. All expressions of a JobFlow
+	// may have 1 MiB together, and take 20 million steps as CEL estimates them. By default all
 	// dependencies must have succeeded.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
@@ -105,7 +106,8 @@ type ForEach struct {
 	Items []string `json:"items,omitzero"`
 
 	// FromOutput is the name of a dependency whose output is a JSON list. Strings are taken as they are, other values as
-	// JSON. An output that is no list, or has more than 1000 items, fails the flow with a message.
+	// JSON. An output that is no list, or has more than 1000 items, fails the flow with a message. It counts as 1000 of the
+	// 100,000 Jobs that a JobFlow may come to have.
 	// Exactly one of items and fromOutput must be set.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253

@@ -10,14 +10,19 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
-// maxItems bounds the items of one forEach.
-const maxItems = 1000
+const (
+	// maxItems bounds the items of one forEach.
+	maxItems = 1000
+	// maxJobs bounds the Jobs that a flow can come to have, so that no flow is all that the cluster's controllers do.
+	maxJobs = 100_000
+)
 
 // noItems is the message of a node whose list is empty.
 const noItems = "there are no items"
@@ -95,28 +100,68 @@ func (p *pass) judgeItem(r *itemRun, item int, job *batchv1.Job) {
 	}
 }
 
-// itemsOf returns the items of a node that is to be started.
-func (p *pass) itemsOf(i int) ([]string, error) {
+// validateJobs refuses a spec that could come to more Jobs than anyone should make at once.
+func validateJobs(spec *v1alpha1.JobFlowSpec) *field.Error {
+	jobs := 0
+	for i := range len(spec.Flows) + len(spec.Finally) {
+		switch each := nodeOf(spec, i).ForEach; {
+		case each == nil:
+			jobs++
+		case each.FromOutput != "":
+			jobs += maxItems
+		default:
+			jobs += len(each.Items)
+		}
+	}
+	if jobs <= maxJobs {
+		return nil
+	}
+	return field.Forbidden(field.NewPath("spec", "flows"), fmt.Sprintf(
+		"there may be %d Jobs, more than %d: forEach.fromOutput counts as %d each", jobs, maxJobs, maxItems))
+}
+
+// itemList is what a forEach runs over.
+type itemList struct {
+	items []string
+	of    string // tells it from other lists
+	err   error
+}
+
+// listOf returns the list of a node that is to be started. An output is read once, however many nodes run over it.
+func (p *pass) listOf(i int) itemList {
 	each := p.node(i).ForEach
 	if each.FromOutput == "" {
-		return each.Items, nil
+		return itemList{each.Items, hashOf(each.Items), nil}
 	}
-	output, err := p.output(int(p.index[each.FromOutput]))
+	if known, ok := p.lists[each.FromOutput]; ok {
+		return known
+	}
+	items, err := p.read(each.FromOutput)
+	if err != nil {
+		return itemList{err: err}
+	}
+	p.lists[each.FromOutput] = itemList{items, hashOf(items), nil}
+	return p.lists[each.FromOutput]
+}
+
+// read returns the output of a flow as a list.
+func (p *pass) read(name string) ([]string, error) {
+	output, err := p.output(int(p.index[name]))
 	if err != nil {
 		return nil, err
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal([]byte(output), &list); err != nil {
-		return nil, fmt.Errorf("the output of flow %q is no JSON list: %w; it begins with %q", each.FromOutput, err, shorten(output, 40))
+	var values []json.RawMessage
+	if err := json.Unmarshal([]byte(output), &values); err != nil {
+		return nil, fmt.Errorf("the output of flow %q is no JSON list: %w; it begins with %q", name, err, shorten(output, 40))
 	}
-	if list == nil {
-		return nil, fmt.Errorf("the output of flow %q is no JSON list: it is null", each.FromOutput)
+	if values == nil {
+		return nil, fmt.Errorf("the output of flow %q is no JSON list: it is null", name)
 	}
-	if len(list) > maxItems {
-		return nil, fmt.Errorf("the output of flow %q has %d items, more than %d", each.FromOutput, len(list), maxItems)
+	if len(values) > maxItems {
+		return nil, fmt.Errorf("the output of flow %q has %d items, more than %d", name, len(values), maxItems)
 	}
-	items := make([]string, len(list))
-	for n, raw := range list {
+	items := make([]string, len(values))
+	for n, raw := range values {
 		if json.Unmarshal(raw, &items[n]) != nil || string(raw) == "null" { // no string: as JSON
 			items[n] = string(raw)
 		}
@@ -126,16 +171,17 @@ func (p *pass) itemsOf(i int) ([]string, error) {
 
 // forEach starts as many items of a node as may be started, and ends the node when all of them have ended.
 func (p *pass) forEach(i int) {
-	items, err := p.itemsOf(i)
-	if err != nil {
-		p.end(i, failed, news{message: "forEach: " + err.Error()})
+	list := p.listOf(i)
+	if list.err != nil {
+		p.end(i, failed, news{message: "forEach: " + list.err.Error()})
 		return
 	}
+	items, of := list.items, list.of
 	if len(items) == 0 {
 		p.end(i, succeeded, news{message: noItems})
 		return
 	}
-	r, of := p.items[i], hashOf(items)
+	r := p.items[i]
 	switch {
 	case r != nil && r.of == of:
 	case r != nil && r.started:

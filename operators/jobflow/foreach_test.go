@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
@@ -182,4 +183,26 @@ func TestForEachWhoseItemsAreChanged(t *testing.T) {
 			assert.Empty(t, condition(s.flow, "EditRefused"))
 		})
 	}
+}
+
+// An output is read once a pass, however many nodes run over it, and the Jobs that a flow can come to have are bounded.
+func TestForEachIsBounded(t *testing.T) {
+	producer := node("list")
+	flow := makeFlow(producer)
+	for i := range 99 {
+		flow.Spec.Flows = append(flow.Spec.Flows, eachOf(fmt.Sprint("n", i), "list"))
+	}
+	assert.Empty(t, compile(flow, 0).problems)
+	flow.Spec.Flows = append(flow.Spec.Flows, eachOf("one-more", "list"))
+	problems := compile(flow, 0).problems
+	require.Len(t, problems, 1)
+	assert.Equal(t, `spec.flows: Forbidden: there may be 100001 Jobs, more than 100000: forEach.fromOutput counts as 1000 each`, problems[0].String())
+
+	flow = makeFlow(producer, eachOf("a", "list"), eachOf("b", "list"))
+	p := &pass{compiled: compile(flow, 0), spec: &flow.Spec, lists: map[string]itemList{}, outputs: map[string]string{"list": `["x","y"]`}}
+	p.states = make([]state, 3)
+	a, b := p.listOf(1), p.listOf(2)
+	require.NoError(t, a.err)
+	assert.Equal(t, []string{"x", "y"}, a.items)
+	assert.Same(t, &a.items[0], &b.items[0])
 }

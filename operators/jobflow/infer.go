@@ -30,8 +30,8 @@ func (p *pass) hasNoItems(i int) bool {
 	if p.node(i).ForEach == nil {
 		return false
 	}
-	items, err := p.itemsOf(i)
-	return err == nil && len(items) == 0
+	list := p.listOf(i)
+	return list.err == nil && len(list.items) == 0
 }
 
 // startedWithSameDependencies reports whether the node depended on the same nodes when it was started.

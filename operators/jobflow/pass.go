@@ -35,6 +35,8 @@ type pass struct {
 	pods outcome.ByJob
 	// items are how far nodes with forEach are, by index.
 	items map[int]*itemRun
+	// lists are outputs that a forEach runs over, by flow.
+	lists map[string]itemList
 	// outputs that are known, by node.
 	outputs map[string]string
 	// lost are those that can't be passed on, and why.
@@ -76,6 +78,7 @@ func newPass(flow *v1alpha1.JobFlow, seen builder.View, retry int32) *pass {
 		recorded: readLedger(&flow.Status, c, flow.Status.ObservedGeneration == flow.Generation),
 		jobs:     make([]*batchv1.Job, c.size()),
 		news:     map[int]news{},
+		lists:    map[string]itemList{},
 		outputs:  make(map[string]string, len(flow.Status.Outputs)),
 		lost:     map[string]string{},
 		failure:  -1,

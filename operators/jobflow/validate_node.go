@@ -8,7 +8,6 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
-	"github.com/armature-dev/armature/operators/jobflow/internal/when"
 )
 
 // validateTemplate looks at where a node's Job comes from, and at the list of its items.
@@ -79,26 +78,6 @@ func (c *compiled) validateInputs(spec *v1alpha1.JobFlowSpec, i int) field.Error
 	return errs
 }
 
-func (c *compiled) compileWhen(spec *v1alpha1.JobFlowSpec, i int) field.ErrorList {
-	text := nodeOf(spec, i).When
-	x, err := when.Compile(text, when.Scope{
-		Has:     func(name string) bool { _, ok := c.before(i, name); return ok },
-		Finally: i >= c.flows,
-	})
-	if err != nil {
-		return field.ErrorList{field.Invalid(c.pathOf(i).Child("when"), text, err.Error())}
-	}
-	c.whens[int32(i)] = x
-	if x.NeedsOutputs() {
-		for _, d := range c.seenBy(i, x) {
-			if nodeOf(spec, int(d)).ForEach == nil {
-				c.uses = append(c.uses, use{d, int32(i)})
-			}
-		}
-	}
-	return nil
-}
-
 // before returns the node of a name, if it has always ended when a node is decided: a dependency, and for finally any flow.
 func (c *compiled) before(i int, name string) (int, bool) {
 	d, ok := c.index[name]
@@ -106,23 +85,4 @@ func (c *compiled) before(i int, name string) (int, bool) {
 		return 0, false
 	}
 	return int(d), i >= c.flows || slices.Contains(c.dependencies(i), d)
-}
-
-// seenBy returns the nodes that an expression of a node looks at.
-func (c *compiled) seenBy(i int, x *when.Expression) []int32 {
-	names, some := x.Names()
-	var nodes []int32
-	switch {
-	case some:
-		for _, name := range names {
-			nodes = append(nodes, c.index[name])
-		}
-	case i < c.flows:
-		nodes = c.dependencies(i)
-	default:
-		for d := range c.flows {
-			nodes = append(nodes, int32(d))
-		}
-	}
-	return nodes
 }

@@ -14,13 +14,17 @@ type Job struct {
 
 // Eval evaluates an expression over these flows, and the state of finally.
 func (x *Expression) Eval(jobs map[string]Job, state string) (bool, error) {
+	program, err := x.source.program()
+	if err != nil {
+		return false, err
+	}
 	values := make(map[string]any, len(jobs))
 	for name, job := range jobs {
 		values[name] = map[string]any{
 			"succeeded": job.Succeeded, "failed": job.Failed, "skipped": job.Skipped, "output": job.Output,
 		}
 	}
-	value, _, err := x.program.Eval(map[string]any{"jobs": values, "state": state})
+	value, _, err := program.Eval(map[string]any{"jobs": values, "state": state})
 	if err != nil {
 		return false, err
 	}

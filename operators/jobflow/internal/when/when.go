@@ -10,23 +10,24 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// maxCost bounds the evaluation of one expression, in CEL's units: about one a step. It takes a millisecond or two.
-const maxCost = 100_000
-
 // Scope is what an expression may look at.
 type Scope struct {
 	// Has says whether jobs has a flow of this name.
 	Has func(name string) bool
+	// Jobs is how many flows jobs has at most. What an expression may cost follows from it.
+	Jobs int
 	// Finally: there is state besides.
 	Finally bool
 }
 
-// Expression is a compiled expression. It is safe for concurrent use.
+// Expression is what there is to know of an expression that compiles. It is safe for concurrent use, and small: the
+// program is made when it is evaluated.
 type Expression struct {
-	program cel.Program
+	source  source
 	names   []string
 	all     bool
 	outputs bool
+	cost    uint64
 }
 
 // Error is what is wrong with an expression, and where.
@@ -43,30 +44,45 @@ func (e *Error) Error() string {
 
 // Compile compiles an expression. The error is an [*Error].
 func Compile(text string, scope Scope) (*Expression, error) {
-	envs, err := environments()
+	x := &Expression{source: source{text, scope.Finally}, outputs: strings.Contains(text, "output")}
+	env, checked, err := x.source.check()
 	if err != nil {
-		return nil, &Error{1, 1, err.Error()}
+		return nil, err
 	}
-	env := envs.flow
-	if scope.Finally {
-		env = envs.finally
-	}
-	checked, issues := env.Compile(text)
-	if issues.Err() != nil {
-		return nil, firstOf(issues.Errors())
-	}
-	if t := checked.OutputType(); t.Kind() != types.BoolKind {
-		return nil, &Error{1, 1, fmt.Sprintf("it is of type %s, and must be a bool", t)}
-	}
-	x := &Expression{outputs: strings.Contains(text, "output")}
 	if err := x.lookAt(checked.NativeRep(), scope); err != nil {
 		return nil, err
 	}
-	x.program, err = env.Program(checked, cel.CostLimit(maxCost))
+	x.cost, err = costOf(env, checked, scope.Jobs)
 	if err != nil {
 		return nil, &Error{1, 1, err.Error()}
 	}
 	return x, nil
+}
+
+// source is all that a program follows from.
+type source struct {
+	text    string
+	finally bool
+}
+
+// check finds out whether a source is an expression. The error is an [*Error].
+func (s source) check() (*cel.Env, *cel.Ast, error) {
+	envs, err := environments()
+	if err != nil {
+		return nil, nil, &Error{1, 1, err.Error()}
+	}
+	env := envs.flow
+	if s.finally {
+		env = envs.finally
+	}
+	checked, issues := env.Compile(s.text)
+	if issues.Err() != nil {
+		return nil, nil, firstOf(issues.Errors())
+	}
+	if t := checked.OutputType(); t.Kind() != types.BoolKind {
+		return nil, nil, &Error{1, 1, fmt.Sprintf("it is of type %s, and must be a bool", t)}
+	}
+	return env, checked, nil
 }
 
 // firstOf returns the first of some errors, and how many more there are.

@@ -116,3 +116,50 @@ func TestNames(t *testing.T) {
 		assert.Equal(t, want.outputs, x.NeedsOutputs(), text)
 	}
 }
+
+// What an expression may cost is known before it is evaluated.
+func TestCost(t *testing.T) {
+	for text, atMost := range map[string]uint64{
+		`jobs.build.succeeded`:                                5,
+		`jobs["a-b"].failed || jobs.check.skipped`:            10,
+		`jobs.all(name, !jobs[name].failed)`:                  50,
+		`jobs.build.output == "gpu"`:                          10,
+		`jobs.build.output.matches("^g.u$")`:                  1000,
+		`jobs.build.output.contains("x")`:                     500,
+		`![0,1,2,3].all(a,[0,1,2,3].all(b,a==b))`:             200,
+		`int(jobs.number.output) > 6 && jobs.build.succeeded`: 50,
+	} {
+		x, err := Compile(text, Scope{Has: scope(false).Has, Jobs: 4})
+		require.NoError(t, err, text)
+		assert.Positive(t, x.Cost(), text)
+		assert.LessOrEqual(t, x.Cost(), atMost, text)
+	}
+	ten := `[0,1,2,3,4,5,6,7,8,9]`
+	x, err := Compile(`!`+ten+`.all(a,`+ten+`.all(b,`+ten+`.all(c,`+ten+`.all(d,true))))`, scope(false))
+	require.NoError(t, err)
+	assert.Greater(t, x.Cost(), uint64(10_000))
+	x, err = Compile(`jobs.all(a, jobs.all(b, jobs.all(c, a == b || b == c)))`, Scope{Has: scope(false).Has, Jobs: 10_000, Finally: true})
+	require.NoError(t, err)
+	assert.Equal(t, uint64(maxCost), x.Cost(), "an evaluation ends there")
+}
+
+// Programs are shared by what they follow from, and only the last ones are kept.
+func TestProgramsAreSharedAndFew(t *testing.T) {
+	programs.Clear()
+	for range 3 {
+		for i := range 4 {
+			x, err := Compile(fmt.Sprintf(`jobs.build.succeeded && %d < 2`, i%2), scope(false))
+			require.NoError(t, err)
+			_, err = x.Eval(jobs, "")
+			require.NoError(t, err)
+		}
+	}
+	assert.Equal(t, 2, programs.Len())
+	for i := range maxPrograms + 10 {
+		x, err := Compile(fmt.Sprintf(`%d == 1`, i), scope(false))
+		require.NoError(t, err)
+		_, err = x.Eval(jobs, "")
+		require.NoError(t, err)
+	}
+	assert.Equal(t, maxPrograms, programs.Len())
+}

@@ -1,0 +1,29 @@
+package when
+
+import (
+	"github.com/google/cel-go/cel"
+	"k8s.io/utils/lru"
+)
+
+// maxPrograms bounds the programs that are kept, of all flows together: some 5 MB of usual ones, and 100 MB of the longest.
+// An expression is evaluated about once in the life of a flow, so that nothing is gained by more.
+const maxPrograms = 500
+
+// programs are those that were evaluated last, by source. Flows share them.
+var programs = lru.New(maxPrograms)
+
+func (s source) program() (cel.Program, error) {
+	if known, ok := programs.Get(s); ok {
+		return known.(cel.Program), nil
+	}
+	env, checked, err := s.check()
+	if err != nil {
+		return nil, err
+	}
+	program, err := env.Program(checked, cel.CostLimit(maxCost))
+	if err != nil {
+		return nil, err
+	}
+	programs.Add(s, program)
+	return program, nil
+}
