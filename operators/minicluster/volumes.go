@@ -27,10 +27,20 @@ const (
 func sideVolumes(c *v1alpha1.MiniCluster) []corev1.Volume {
 	return []corev1.Volume{
 		{Name: scriptsVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: scriptsName(c)}, DefaultMode: ptr.To[int32](0o555),
+			LocalObjectReference: corev1.LocalObjectReference{Name: scriptsName(c)}, DefaultMode: ptr.To[int32](0o555), Items: scriptItems(c),
 		}}},
 		{Name: baseVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 	}
+}
+
+// scriptItems are the entry points that there are. The scripts run others if they exist, so that without this list who may
+// change ConfigMaps could add one.
+func scriptItems(c *v1alpha1.MiniCluster) []corev1.KeyToPath {
+	var items []corev1.KeyToPath
+	for _, key := range slices.Sorted(maps.Keys(scripts(c))) {
+		items = append(items, corev1.KeyToPath{Key: key, Path: key})
+	}
+	return items
 }
 
 // ownVolumes are what the cluster's pods need. The certificate is for its owner only: Flux refuses one that others can
@@ -47,7 +57,7 @@ func ownVolumes(c *v1alpha1.MiniCluster) []corev1.Volume {
 			EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory},
 		}},
 		corev1.Volume{Name: configVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: configName(c)},
+			LocalObjectReference: corev1.LocalObjectReference{Name: configName(c)}, Items: []corev1.KeyToPath{{Key: brokerKey, Path: brokerKey}},
 		}}},
 		corev1.Volume{Name: curveVolume, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 			SecretName: curveName(c), DefaultMode: ptr.To[int32](0o400),
