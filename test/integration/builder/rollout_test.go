@@ -33,12 +33,17 @@ func phasedPlan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
 	return p
 }
 
+// phaseDeployment is one whose pods a test makes ready. Only of a bad image the cluster soon says that there is no progress.
 func phaseDeployment(name, image string) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
+	deadline := int32(600)
+	if image == "bad" {
+		deadline = 1
+	}
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: appsv1.DeploymentSpec{
-			ProgressDeadlineSeconds: ptr.To[int32](1),
+			ProgressDeadlineSeconds: ptr.To(deadline),
 			Selector:                &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
