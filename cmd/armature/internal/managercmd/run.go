@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -39,6 +40,7 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
+	limitMemory(memlimit.FromCgroup, logger)
 	operators, err := selectOperators(o.operators)
 	if err != nil {
 		return err
