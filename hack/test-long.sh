@@ -37,7 +37,7 @@ suite sized . "$(xargs <<<"$sized")" -timeout 30m
 if [ $# = 0 ]; then
   bench=$(using bench 'internal/testsize"|ARMATURE_LONG')
   suite bench-sized bench "$(xargs <<<"$bench")" -timeout 30m
-  for fuzz in FuzzTyped:.:./builder/internal/subset FuzzDigest:.:./builder/internal/payload \
+  for fuzz in FuzzTyped:.:./builder/internal/subset FuzzDigest:.:./builder/internal/payload FuzzText:.:./cmd/armature/internal/output \
     FuzzRewrite:devcluster:./internal/localnode/pathmap; do
     IFS=: read -r name dir package <<<"$fuzz"
     suite "$name" "$dir" "$package" -run='^$' -fuzz="^$name\$" -fuzztime=30s

@@ -23,6 +23,7 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/lintcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/logscmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
 	"github.com/armature-dev/armature/cmd/armature/internal/queuecmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/treecmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
@@ -37,7 +38,7 @@ func main() {
 	if err := root.ExecuteContext(ctx); err != nil {
 		code, silent := exitcode.Of(err)
 		if !silent {
-			fmt.Fprintln(os.Stderr, "armature:", connect.Advise(err))
+			fmt.Fprintln(root.ErrOrStderr(), "armature:", connect.Advise(err))
 		}
 		stop()
 		os.Exit(code)
@@ -52,6 +53,8 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetOut(output.Clean(os.Stdout))
+	root.SetErr(output.Clean(os.Stderr))
 	root.AddCommand(installcmd.New(), managercmd.New(), watchcmd.New(), graphcmd.New())
 	root.AddCommand(controlcmd.New()...)
 	root.AddCommand(lintcmd.New(), convertcmd.New())

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
 )
 
@@ -62,8 +61,11 @@ type Paint bool
 
 // PaintFor colours what is written to a terminal, unless the environment says NO_COLOR.
 func PaintFor(w io.Writer) Paint {
-	f, ok := w.(*os.File)
-	return Paint(ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd())))
+	paint := Paint(os.Getenv("NO_COLOR") == "" && Terminal(w) != nil)
+	if c, ok := w.(*Cleaner); ok {
+		c.colours = bool(paint)
+	}
+	return paint
 }
 
 // The colours of texts, by what they mean.

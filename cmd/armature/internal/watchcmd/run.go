@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
 // redrawEvery is how often elapsed times move on a terminal.
@@ -49,7 +50,7 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, streams gener
 		return err
 	}
 	var v view = &lines{out: streams.Out}
-	if f, ok := streams.Out.(*os.File); ok && isTerminal(f) {
+	if f := output.Terminal(streams.Out); f != nil {
 		v = &screen{out: f, size: terminalSize(f), color: os.Getenv("NO_COLOR") == ""}
 	}
 	return follow(ctx, cluster.Client, pods.CoreV1().Pods(root.GetNamespace()), kind, object, v)

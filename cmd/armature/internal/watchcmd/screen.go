@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/term"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
 // screen shows an object as a table that is redrawn in place.
@@ -33,15 +35,13 @@ func (s *screen) show(p picture, logs tails) {
 	s.drawn = 0
 	for line := range bytes.Lines([]byte(text)) {
 		b.WriteString("\r")
-		b.Write(bytes.TrimSuffix(line, []byte("\n")))
+		b.WriteString(output.Text(string(bytes.TrimSuffix(line, []byte("\n"))), s.color))
 		b.WriteString("\x1b[K\n") // and nothing of an older, longer line
 		s.drawn++
 	}
 	b.WriteString("\x1b[J")
 	_, _ = s.out.Write(b.Bytes()) // a terminal that is gone is noticed by the signal
 }
-
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // terminalSize asks anew each time, since windows change.
 func terminalSize(f *os.File) func() (int, int) {

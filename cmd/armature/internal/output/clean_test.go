@@ -1,0 +1,54 @@
+package output
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTextControlsNoTerminal(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain\ttext, ünïcode 日本\n":            "plain\ttext, ünïcode 日本\n",
+		"up \x1b[2A and clear \x1b[2J":         `up \x1b[2A and clear \x1b[2J`,
+		"a title \x1b]0;x\x07":                 `a title \x1b]0;x\x07`,
+		"over\rwritten\b":                      `over\x0dwritten\x08`,
+		"one byte \x9b2J, as a rune \u009b2J.": `one byte \x9b2J, as a rune \u009b2J.`,
+		"a NUL \x00, a DEL \x7f":               `a NUL \x00, a DEL \x7f`,
+		"red \x1b[31mred\x1b[0m":               `red \x1b[31mred\x1b[0m`,
+		"cut \xe6\x97":                         `cut \xe6\x97`,
+	} {
+		assert.Equal(t, want, Text(text, false))
+	}
+	assert.Equal(t, "\x1b[31mred\x1b[0m \x1b[2mfaint\x1b[0m", Text("\x1b[31mred\x1b[0m \x1b[2mfaint\x1b[0m", true))
+	for _, hiding := range []string{"\x1b[8m", "\x1b[5m", "\x1b[30m", "\x1b[48;5;1m", "\x1b[m", "\x1b[2A", "\x1b[", "\x1b"} {
+		assert.NotContains(t, Text(hiding, true), "\x1b", "%q", hiding)
+	}
+}
+
+func TestCleanerWritesWhatComesInPieces(t *testing.T) {
+	text := "日本 \x1b[31mred\x1b[0m \x1b[2J \xff end\n"
+	for _, colours := range []bool{false, true} {
+		var b bytes.Buffer
+		c := Clean(&b)
+		c.colours = colours
+		for i := range len(text) {
+			n, err := c.Write([]byte{text[i]})
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+		}
+		assert.Equal(t, Text(text, colours), b.String())
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add("red \x1b[31mred\x1b[0m \x9b \u009b \x00", true)
+	f.Fuzz(func(t *testing.T, text string, colours bool) {
+		clean := Text(text, false)
+		for _, r := range clean {
+			assert.False(t, r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0, "%q", clean)
+		}
+		assert.Equal(t, clean, Text(clean, colours), "clean text stays as it is")
+	})
+}
