@@ -32,6 +32,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)   // a second signal ends the program at once
 	klog.SetLogger(logr.Discard()) // commands say themselves what fails; the manager has a logger of its own
 	root := newCommand()
 	root.SetArgs(asCalled(root, os.Args[0], os.Args[1:]))

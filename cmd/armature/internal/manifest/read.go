@@ -48,6 +48,7 @@ func expand(name string, recursive bool) ([]string, error) {
 		return []string{name}, nil
 	}
 	var files []string
+	var odd []error
 	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -55,15 +56,20 @@ func expand(name string, recursive bool) ([]string, error) {
 		case entry.IsDir() && path != name && !recursive:
 			return filepath.SkipDir
 		case !entry.IsDir() && slices.Contains(extensions, filepath.Ext(path)):
+			// Reading anything else, such as a named pipe, may never end. Who names one wants it read.
+			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+				odd = append(odd, fmt.Errorf("%s: it isn't a file, and isn't read (%s)", path, info.Mode().Type()))
+				return nil
+			}
 			files = append(files, path)
 		}
 		return nil
 	})
-	if err == nil && len(files) == 0 {
+	if err == nil && len(files) == 0 && len(odd) == 0 {
 		err = fmt.Errorf("%s: no .json, .yaml or .yml files in this directory", name)
 		if !recursive {
 			err = fmt.Errorf("%w; -R looks below it too", err)
 		}
 	}
-	return files, err
+	return files, errors.Join(append(odd, err)...)
 }
