@@ -12,9 +12,9 @@ const (
 	StateRunning State = "Running"
 	// StateSuspended: the spec says suspend, so nothing runs. Jobs that haven't ended still count as running, or as active.
 	StateSuspended State = "Suspended"
-	// StateSucceed: everything has succeeded. This is final.
+	// StateSucceed: everything has ended, and nothing failed that counts. This is final.
 	StateSucceed State = "Succeed"
-	// StateFailed: everything has ended, and something failed, which is final; or the spec is invalid and nothing was
+	// StateFailed: everything has ended, and something failed that counts, which is final; or the spec is invalid and nothing was
 	// ever started, which a change of the spec can fix.
 	StateFailed State = "Failed"
 	// StateTerminating: the batch is being deleted.
@@ -41,9 +41,9 @@ const (
 
 // Types of a JobFlow's conditions, besides Ready and Stalled.
 const (
-	// ConditionSucceeded is True once everything has ended and nothing has failed.
+	// ConditionSucceeded is True once everything has ended and nothing has failed that counts.
 	ConditionSucceeded = "Succeeded"
-	// ConditionFailed is True once everything has ended and something has failed, and while the spec is invalid and nothing
+	// ConditionFailed is True once everything has ended and something has failed that counts, and while the spec is invalid and nothing
 	// was ever started (reason InvalidSpec), which a change of the spec can fix.
 	ConditionFailed = "Failed"
 	// ConditionStopped is True once the flow was stopped before its end; its reason is Terminated or DeadlineExceeded.
@@ -60,12 +60,14 @@ const (
 	ReasonStarted = "Started"
 	// ReasonRunning: Jobs are running.
 	ReasonRunning = "Running"
-	// ReasonSucceeded: everything has ended, and nothing failed.
+	// ReasonSucceeded: everything has ended, and nothing failed that counts.
 	ReasonSucceeded = "Succeeded"
 	// ReasonJobFailed: a flow has failed.
 	ReasonJobFailed = "JobFailed"
 	// ReasonFailed: the JobFlow has ended, and a flow has failed.
 	ReasonFailed = "Failed"
+	// ReasonSuccessWhenFalse: everything has ended, and successWhen is false, or can't be evaluated.
+	ReasonSuccessWhenFalse = "SuccessWhenFalse"
 	// ReasonInvalidSpec: the spec can't be carried out until someone changes it.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonJobTemplateNotFound: a flow waits for a JobTemplate that doesn't exist.

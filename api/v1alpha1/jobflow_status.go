@@ -11,8 +11,8 @@ import (
 type JobFlowStatus struct {
 	// State sums up the flow in one word. Pending: nothing has been started. Running: Jobs have been started, and not
 	// everything has ended. Suspended: the spec says suspend, and not everything has ended. Succeed: everything has ended,
-	// and nothing failed. Failed: everything has ended and something failed, or the spec is invalid and nothing was ever
-	// started. Terminating: the JobFlow is being deleted.
+	// and nothing failed that counts (see allowFailure and successWhen). Failed: everything has ended and something failed
+	// that counts, or the spec is invalid and nothing was ever started. Terminating: the JobFlow is being deleted.
 	// +optional
 	State State `json:"state,omitempty"`
 
@@ -110,8 +110,8 @@ type FlowsOutcome struct {
 	// State is the variable FLOW_STATUS: Succeed or Failed.
 	// +required
 	State State `json:"state"`
-	// Failed is the variable FLOW_FAILED: the names of flows that failed, separated by commas, at most 100 of them, and at
-	// most 10 if there are more than 1000 flows.
+	// Failed is the variable FLOW_FAILED: the names of flows that failed, those with allowFailure too, separated by commas,
+	// at most 100 of them, and at most 10 if there are more than 1000 flows.
 	// +optional
 	Failed string `json:"failed,omitempty"`
 }

@@ -18,6 +18,8 @@ type compiled struct {
 	index, byJob map[string]int32
 	// whens are the expressions of the nodes that have one.
 	whens map[int32]*when.Expression
+	// success is successWhen, nil if there is none.
+	success *when.Expression
 	// uses are which nodes need which nodes' outputs.
 	uses []use
 	// puts says whether a node's output is needed.

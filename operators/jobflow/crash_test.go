@@ -93,6 +93,14 @@ func TestCrashAfterEachWriteOfFinally(t *testing.T) {
 	crashes(t, buildertest.FinishJobs(func(job *batchv1.Job) bool { return job.Name != "demo-a" }), flow)
 }
 
+// The failure is allowed: what relies on it starts once it is on record, and never twice.
+func TestCrashAfterEachWriteOfAFailureThatIsAllowed(t *testing.T) {
+	flow := makeFlow(nodeMayFail("a"), node("b", "a"), nodeWhen("jobs.a.failed", "c", "a"), node("d", "b"))
+	flow.Spec.Finally = []v1alpha1.Flow{nodeMayFail("last")}
+	flow.Spec.SuccessWhen = "jobs.d.succeeded"
+	crashes(t, buildertest.FinishJobs(func(job *batchv1.Job) bool { return job.Name != "demo-a" && job.Name != "demo-last" }), flow)
+}
+
 // The Jobs put something out: first their pods succeed, a round later the Jobs say so.
 func TestCrashAfterEachWriteOfOutputs(t *testing.T) {
 	reader := node("reader", "writer")

@@ -10,6 +10,7 @@
 //	infer.go, departed.go, edits.go    what was deleted too early, taken out of the spec, or edited too late
 //	retry.go, suspend.go, stop.go      what is asked of the flow as a whole; over.go: what is left to do at its end
 //	decide.go, finally.go              which nodes are skipped, which wait, which start
+//	success.go                         which failures count: allowFailure, successWhen
 //	job.go                             the Job of a node
 //	status.go, detail.go, room.go      the status, which stays below 100 KiB; conditions.go, tell.go: conditions and events
 //	ttl.go                             Jobs that are deleted some time after their end

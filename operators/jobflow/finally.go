@@ -69,7 +69,7 @@ func (p *pass) outcomeOfFlows() *v1alpha1.FlowsOutcome {
 		}
 	}
 	o := &v1alpha1.FlowsOutcome{State: v1alpha1.StateSucceed, Failed: strings.Join(names, ",")}
-	if p.failure >= 0 || p.stopped {
+	if reason, _ := p.flowsFailed(); reason != "" || p.stopped {
 		o.State = v1alpha1.StateFailed
 	}
 	return o

@@ -42,7 +42,7 @@ type pass struct {
 	// news says more of nodes that have ended in this pass, or that wait.
 	news map[int]news
 
-	// failure is a node that has failed, -1 if none has; those in finally don't count.
+	// failure is a node that has failed, -1 if none has; those in finally and those with allowFailure don't count.
 	failure int
 	// culprits are 1 + the nodes because of which nodes are skipped, as far as they have been looked for.
 	culprits []int32
@@ -90,7 +90,7 @@ func newPass(flow *v1alpha1.JobFlow, seen builder.View, retry int32) *pass {
 		p.outputs[o.Name] = o.Value
 	}
 	for i, s := range p.states {
-		if s == failed && p.isFlow(i) {
+		if s == failed && p.isFlow(i) && !p.mayFail(i) {
 			p.failure = i
 			break
 		}
@@ -111,7 +111,7 @@ func (p *pass) end(i int, s state, n news) {
 	if !s.hasRun() {
 		return
 	}
-	if s == failed && p.failure < 0 && p.isFlow(i) {
+	if s == failed && p.failure < 0 && p.isFlow(i) && !p.mayFail(i) {
 		p.failure = i
 	}
 	switch {

@@ -42,18 +42,15 @@ func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
 	p.wakeIn(p.whatComesNext(status))
 	p.unstall(status)
-	if status.Counts.Failed == 0 && !p.stopped { // what was stopped before anything started hasn't succeeded
+	reason, message := p.whyFailed(status)
+	if reason == "" {
 		status.State = v1alpha1.StateSucceed
-		message := endMessage(status.Counts)
+		message = endMessage(status.Counts)
 		p.setCondition(status, builder.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
 		p.setCondition(status, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
 		return
 	}
 	status.State = v1alpha1.StateFailed
-	reason, message := v1alpha1.ReasonJobFailed, p.failures(status)
-	if stopped := findCondition(status, v1alpha1.ConditionStopped); stopped != nil {
-		reason, message = stopped.Reason, stopped.Message
-	}
 	p.stall(status, reason, message)
 	p.setCondition(status, v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
 }

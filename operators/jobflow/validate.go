@@ -50,6 +50,7 @@ func (c *compiled) validate(flow *v1alpha1.JobFlow) []problem {
 	if len(flow.Spec.Flows) == 0 {
 		report("", field.Required(field.NewPath("spec", "flows"), "at least one flow is needed"))
 	}
+	report("", c.compileSuccess(&flow.Spec)...)
 	given := make([]int32, c.flows) // by dependency: 1 + the last node that named it
 	for i := 0; i < len(c.names) && len(problems) < maxProblems; i++ {
 		report(c.names[i], c.validateName(flow, i)...)

@@ -19,6 +19,8 @@ type Scope struct {
 	Has func(name string) bool
 	// Finally: there is state besides.
 	Finally bool
+	// Success: it is successWhen, which has no outputs to look at.
+	Success bool
 }
 
 // Expression is a compiled expression. It is safe for concurrent use.
@@ -58,7 +60,7 @@ func Compile(text string, scope Scope) (*Expression, error) {
 	if t := checked.OutputType(); t.Kind() != types.BoolKind {
 		return nil, &Error{1, 1, fmt.Sprintf("it is of type %s, and must be a bool", t)}
 	}
-	x := &Expression{outputs: strings.Contains(text, "output")}
+	x := &Expression{outputs: strings.Contains(text, "output") && !scope.Success}
 	if err := x.lookAt(checked.NativeRep(), scope); err != nil {
 		return nil, err
 	}
@@ -79,7 +81,7 @@ func firstOf(errs []*common.Error) *Error {
 	return e
 }
 
-// lookAt finds out which flows an expression names, and refuses names that jobs doesn't have.
+// lookAt finds out which flows an expression names, and refuses names that jobs doesn't have, and outputs if there are none.
 func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
 	named := map[int64]bool{} // occurrences of jobs with a name behind them
 	known := map[string]bool{}
@@ -87,12 +89,11 @@ func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
 		named[jobs.ID()] = true
 		if !scope.Has(name) {
 			if err == nil {
-				place := checked.SourceInfo().GetStartLocation(at)
 				message := fmt.Sprintf("jobs has no %q: it isn't among the dependencies", name)
-				if scope.Finally {
+				if scope.Finally || scope.Success {
 					message = fmt.Sprintf("jobs has no %q: no flow has this name", name)
 				}
-				err = &Error{place.Line(), place.Column() + 1, message}
+				err = errorAt(checked, at, message)
 			}
 			return
 		}
@@ -107,6 +108,10 @@ func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
 			if !e.AsSelect().IsTestOnly() { // has(jobs.x) may ask for what there isn't
 				name(e.AsSelect().Operand(), e.AsSelect().FieldName(), e.ID())
 			}
+		case e.Kind() == ast.SelectKind && e.AsSelect().FieldName() == "output" && scope.Success:
+			if err == nil {
+				err = errorAt(checked, e.ID(), "outputs can't be looked at here, only succeeded, failed and skipped")
+			}
 		case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "_[_]" && isJobs(e.AsCall().Args()[0]):
 			if key := e.AsCall().Args()[1]; key.Kind() == ast.LiteralKind {
 				if text, ok := key.AsLiteral().Value().(string); ok {
@@ -118,6 +123,12 @@ func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
 		}
 	}))
 	return err
+}
+
+// errorAt is an error at the place of an expression.
+func errorAt(checked *ast.AST, id int64, message string) *Error {
+	place := checked.SourceInfo().GetStartLocation(id)
+	return &Error{place.Line(), place.Column() + 1, message}
 }
 
 func isJobs(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == "jobs" }
