@@ -10,7 +10,7 @@ const (
 	StatePending State = "Pending"
 	// StateRunning: something has been started, and something has not ended.
 	StateRunning State = "Running"
-	// StateSuspended: the spec says suspend, so nothing runs. Jobs that haven't ended still count as running, or as active.
+	// StateSuspended: the spec says suspend, so nothing runs. Jobs that haven't ended count as suspended.
 	StateSuspended State = "Suspended"
 	// StateSucceed: everything has ended, and nothing failed that counts. This is final.
 	StateSucceed State = "Succeed"
@@ -22,15 +22,17 @@ const (
 )
 
 // FlowState is the state of one flow of a JobFlow.
-// +kubebuilder:validation:Enum=Pending;Running;Succeed;Failed;Skipped
+// +kubebuilder:validation:Enum=Pending;Running;Suspended;Succeed;Failed;Skipped
 type FlowState string
 
 // The states of a flow.
 const (
 	// FlowPending: there is no Job yet.
 	FlowPending FlowState = "Pending"
-	// FlowRunning: there is a Job, and it hasn't ended.
+	// FlowRunning: there is a Job, and it hasn't ended and isn't suspended.
 	FlowRunning FlowState = "Running"
+	// FlowSuspended: there is a Job, and it is suspended: by the JobFlow, its own template, or someone else, such as a queue.
+	FlowSuspended FlowState = "Suspended"
 	// FlowSucceed: the Job completed.
 	FlowSucceed FlowState = "Succeed"
 	// FlowFailed: the Job failed, was stopped, or couldn't be made. Only a retry runs it again.
@@ -72,6 +74,8 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonJobTemplateNotFound: a flow waits for a JobTemplate that doesn't exist.
 	ReasonJobTemplateNotFound = "JobTemplateNotFound"
+	// ReasonPodsTerminating: a Job isn't created or resumed before pods of its predecessor, or its own of before, have ended.
+	ReasonPodsTerminating = "PodsTerminating"
 	// ReasonChangeIgnored: the spec was changed after the flow had ended.
 	ReasonChangeIgnored = "ChangeIgnored"
 	// ReasonEditRefused: what was changed has been started, so the change has no effect.

@@ -124,9 +124,12 @@ type FlowCounts struct {
 	// Pending is how many haven't been started.
 	// +optional
 	Pending int32 `json:"pending,omitempty"`
-	// Running is how many have a Job that hasn't ended.
+	// Running is how many have a Job that hasn't ended and isn't suspended.
 	// +optional
 	Running int32 `json:"running,omitempty"`
+	// Suspended is how many have a Job that is suspended; with forEach, no other Jobs that haven't ended.
+	// +optional
+	Suspended int32 `json:"suspended,omitempty"`
 	// Succeeded is how many succeeded.
 	// +optional
 	Succeeded int32 `json:"succeeded,omitempty"`
@@ -144,8 +147,8 @@ type FlowStatus struct {
 	// +required
 	Name string `json:"name"`
 
-	// State is the flow's state. Pending: no Job yet. Running: there is a Job. Succeed, Failed: the Job has ended, and
-	// the flow won't run again, even if its Job is deleted, but by a retry. Skipped: its dependencies don't let it start.
+	// State is the flow's state. Pending: no Job yet. Running: there is a Job. Suspended: there is one, and it is suspended.
+	// Succeed, Failed: the Job has ended, and the flow won't run again, even if its Job is deleted, but by a retry. Skipped: its dependencies don't let it start.
 	// +required
 	State FlowState `json:"state"`
 

@@ -89,7 +89,7 @@ type JobFlowSpec struct {
 	// +kubebuilder:validation:MaxLength=4096
 	SuccessWhen string `json:"successWhen,omitempty"`
 
-	// Parallelism is how many Jobs of the JobFlow may be active at a time, at least 1. Of those that could start, the
+	// Parallelism is how many Jobs of the JobFlow may be active at a time, suspended ones included, at least 1. Of those that could start, the
 	// first in the order of the spec do. By default there is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -104,7 +104,8 @@ type JobFlowSpec struct {
 	EndOfJob EndOfJob `json:"endOfJob,omitempty"`
 
 	// Suspend stops the flow for as long as it is true: nothing is started, and the Jobs that are active are suspended,
-	// which deletes their pods; they begin anew when it is false again. activeDeadlineSeconds starts anew then, too.
+	// which deletes their pods; they begin anew when it is false again, each once its old pods have ended.
+	// activeDeadlineSeconds starts anew then, too.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 

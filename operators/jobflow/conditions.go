@@ -86,10 +86,10 @@ func failure(name, message string) string {
 	return strings.TrimSuffix(name+" failed: "+message, ": ")
 }
 
-func progressMessage(c v1alpha1.FlowCounts, suspended int32) string {
-	text := fmt.Sprintf("%d of %d succeeded, %d running, %d pending", c.Succeeded, c.Total, c.Running-suspended, c.Pending)
-	if suspended > 0 {
-		text += fmt.Sprintf(", %d suspended", suspended)
+func progressMessage(c v1alpha1.FlowCounts) string {
+	text := fmt.Sprintf("%d of %d succeeded, %d running, %d pending", c.Succeeded, c.Total, c.Running, c.Pending)
+	if c.Suspended > 0 {
+		text += fmt.Sprintf(", %d suspended", c.Suspended)
 	}
 	if c.Failed > 0 {
 		text += fmt.Sprintf(", %d failed", c.Failed)

@@ -149,6 +149,7 @@ func (p *pass) run(i int) {
 		if r := p.items[i]; r != nil {
 			p.endItems(i, r)
 		}
+	case p.waitsForPods(i, -1):
 	case p.mayStart():
 		template, ok := p.template(i)
 		if !ok {

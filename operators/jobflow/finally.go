@@ -31,7 +31,7 @@ func (p *pass) decideFinally(status *v1alpha1.JobFlowStatus) {
 		p.wakeIn(stopDelay)
 		return
 	}
-	if p.isLeaving() {
+	if p.isLeaving() || p.finallyWaitsForPods() {
 		return
 	}
 	for i := p.flows; i < p.size(); i++ {

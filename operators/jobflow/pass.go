@@ -5,6 +5,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -33,6 +34,9 @@ type pass struct {
 	departed []departedJob
 	// pods of Jobs that aren't known to have ended.
 	pods outcome.ByJob
+	// leftover are pods that haven't ended and whose Job is gone, by what they ran; firstLeft is one of a node in spec.flows.
+	leftover  map[slot]*corev1.Pod
+	firstLeft *corev1.Pod
 	// items are how far nodes with forEach are, by index.
 	items map[int]*itemRun
 	// outputs that are known, by node.
