@@ -6,27 +6,38 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
 // podsOfJobs are the pods of the Jobs that there are, and those that former Jobs have left, by the label of their node.
 type podsOfJobs struct {
 	outcome.ByJob
-	left map[string]*corev1.Pod
+	left map[string][]*corev1.Pod
 }
 
-// leftover returns the pods that haven't ended and whose Job is gone: a node gets no Job beside them.
-func leftover(seen builder.View, jobs []*batchv1.Job) map[string]*corev1.Pod {
-	var left map[string]*corev1.Pod
+// leftover returns the pods that haven't ended and whose Job is gone.
+func leftover(seen builder.View, jobs []*batchv1.Job) map[string][]*corev1.Pod {
+	var left map[string][]*corev1.Pod
 	for _, pod := range outcome.Leftover(builder.Naming[*corev1.Pod](seen), jobs) {
 		if left == nil {
-			left = map[string]*corev1.Pod{}
+			left = map[string][]*corev1.Pod{}
 		}
-		if node := pod.Labels[LabelNode]; left[node] == nil { // the first one, by name
-			left[node] = pod
-		}
+		node := pod.Labels[LabelNode]
+		left[node] = append(left[node], pod)
 	}
 	return left
+}
+
+// leftOn returns the first of the pods that former Jobs have left on a node, or nil: the node gets no Job beside it. What is
+// older than the node ran on its predecessor.
+func (p podsOfJobs) leftOn(node *corev1.Node) *corev1.Pod {
+	for _, pod := range p.left[names.LabelValue(node.Name)] {
+		if !pod.CreationTimestamp.Before(&node.CreationTimestamp) {
+			return pod
+		}
+	}
+	return nil
 }
 
 // jobsOf returns the name of the DaemonJob that a pod was made for.

@@ -34,6 +34,21 @@ func TestANodeWaitsForThePodsOfItsFormerJob(t *testing.T) {
 	}
 }
 
+func TestANewNodeDoesNotWaitForThePodsOfItsPredecessor(t *testing.T) {
+	w := worldOf(1, makeJob())
+	w.pass()
+	pod := podOf(w, "demo-n1")
+	pod.CreationTimestamp = at(1)
+	delete(w.jobs, "demo-n1")
+	w.named = append(w.named, pod)
+	w.started()
+	w.pass()
+	assert.Empty(t, w.started())
+	w.change("n1", func(n *corev1.Node) { n.UID, n.CreationTimestamp = "anew", at(2) })
+	w.pass()
+	assert.Equal(t, "n1", w.started())
+}
+
 func TestANodesJobIsResumedOnceItsPodsHaveEnded(t *testing.T) {
 	w := worldOf(1, makeJob())
 	w.pass()

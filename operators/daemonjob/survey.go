@@ -11,7 +11,6 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/hostlist"
 	"github.com/armature-dev/armature/operators/internal/message"
-	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
@@ -87,9 +86,9 @@ func look(
 			s.add(run{node.Name, own}, outcomeOf(job, own, pods.ByJob))
 			s.resumes(job, isSuspended(&was), run{node.Name, own}, pods.ByJob)
 		case !r.meant(node):
-		case pods.left[names.LabelValue(node.Name)] != nil:
+		case pods.leftOn(node) != nil:
 			s.leaving++
-			s.former = append(s.former, obstacle{node.Name, pods.left[names.LabelValue(node.Name)].Name})
+			s.former = append(s.former, obstacle{node.Name, pods.leftOn(node).Name})
 		default:
 			if why := r.obstacle(node); why == "" {
 				s.pending = append(s.pending, node)
