@@ -47,16 +47,22 @@ type DaemonJobStatus struct {
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
 	// Desired is the number of nodes that the job is for: those that the template selects and the spec doesn't exclude,
-	// and those that got a Job before that was changed. It is the sum of active, succeeded, failed, waiting, skipped and
-	// the nodes whose turn is yet to come.
+	// and those that got a Job before that was changed. It is the sum of active, suspended, succeeded, failed, waiting,
+	// skipped and the nodes whose turn is yet to come.
 	// +optional
 	// +kubebuilder:default=0
 	Desired int32 `json:"desired"`
 
-	// Active is the number of nodes whose Job hasn't ended.
+	// Active is the number of nodes whose Job hasn't ended and isn't suspended. A node whose former Job, or a pod of it,
+	// hasn't ended yet is one of them.
 	// +optional
 	// +kubebuilder:default=0
 	Active int32 `json:"active"`
+
+	// Suspended is the number of nodes whose Job is suspended.
+	// +optional
+	// +kubebuilder:default=0
+	Suspended int32 `json:"suspended"`
 
 	// Succeeded is the number of nodes whose Job has succeeded.
 	// +optional

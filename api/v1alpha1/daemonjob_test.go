@@ -30,5 +30,5 @@ func TestWhatIsEmptyOfADaemonJobIsNotSent(t *testing.T) {
 func TestCountsOfADaemonJobAreShownEvenIfNone(t *testing.T) {
 	text, err := json.Marshal(v1alpha1.DaemonJobStatus{State: v1alpha1.StatePending})
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"state": "Pending", "desired": 0, "active": 0, "succeeded": 0, "failed": 0, "waiting": 0, "skipped": 0}`, string(text))
+	assert.JSONEq(t, `{"state": "Pending", "desired": 0, "active": 0, "suspended": 0, "succeeded": 0, "failed": 0, "waiting": 0, "skipped": 0}`, string(text))
 }

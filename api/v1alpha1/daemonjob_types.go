@@ -19,6 +19,7 @@ import (
 // +kubebuilder:printcolumn:name="Active",type=integer,JSONPath=".status.active"
 // +kubebuilder:printcolumn:name="Succeeded",type=integer,JSONPath=".status.succeeded"
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=".status.failed"
+// +kubebuilder:printcolumn:name="Suspended",type=integer,priority=1,JSONPath=".status.suspended"
 // +kubebuilder:printcolumn:name="Waiting",type=integer,priority=1,JSONPath=".status.waiting"
 // +kubebuilder:printcolumn:name="Skipped",type=integer,priority=1,JSONPath=".status.skipped"
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"

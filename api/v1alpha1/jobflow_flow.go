@@ -19,8 +19,8 @@ type Flow struct {
 	Name string `json:"name"`
 
 	// Dependencies are the names of the flows that must have ended before this one is decided: without when it is started
-	// if all of them succeeded, and else skipped. Names that no flow has, the flow's own, those given twice, and cycles
-	// are refused. Empty, the default, starts at once.
+	// if all of them succeeded, or failed and have allowFailure, and else skipped. Names that no flow has, the flow's own,
+	// those given twice, and cycles are refused. Empty, the default, starts at once.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10000
@@ -32,10 +32,18 @@ type Flow struct {
 	// "Failed". At most 4096 characters. An expression that doesn't compile, isn't a bool, or names a flow that is no
 	// dependency is refused; one that can't be evaluated, or costs too much, fails the flow. All expressions of a JobFlow
 	// may have 1 MiB together, and take 20 million steps as CEL estimates them. By default all
-	// dependencies must have succeeded.
+	// dependencies must have succeeded, or failed with allowFailure.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	When string `json:"when,omitempty"`
+
+	// AllowFailure, if true, lets the JobFlow go on and succeed although this flow fails, as GitLab's allow_failure and
+	// Argo's continueOn.failed do. Its state is Failed all the same, and so a when sees it; but flows that depend on it without
+	// when start, failFast takes no notice, and its failure doesn't fail the JobFlow. Its output is empty then. A retry
+	// of the JobFlow runs it again. It may be changed until the JobFlow has ended; a flow that is taken out of the spec
+	// once it has failed counts as one without it. Default: false.
+	// +optional
+	AllowFailure bool `json:"allowFailure,omitempty"`
 
 	// Inputs pass outputs of dependencies to the flow's containers, as environment variables. At most 100.
 	// +optional

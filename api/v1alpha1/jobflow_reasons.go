@@ -10,11 +10,11 @@ const (
 	StatePending State = "Pending"
 	// StateRunning: something has been started, and something has not ended.
 	StateRunning State = "Running"
-	// StateSuspended: the spec says suspend, so nothing runs. Jobs that haven't ended still count as running, or as active.
+	// StateSuspended: the spec says suspend, so nothing runs. Jobs that haven't ended count as suspended.
 	StateSuspended State = "Suspended"
-	// StateSucceed: everything has succeeded. This is final.
+	// StateSucceed: everything has ended, and nothing failed that counts. This is final.
 	StateSucceed State = "Succeed"
-	// StateFailed: everything has ended, and something failed, which is final; or the spec is invalid and nothing was
+	// StateFailed: everything has ended, and something failed that counts, which is final; or the spec is invalid and nothing was
 	// ever started, which a change of the spec can fix.
 	StateFailed State = "Failed"
 	// StateTerminating: the batch is being deleted.
@@ -22,15 +22,17 @@ const (
 )
 
 // FlowState is the state of one flow of a JobFlow.
-// +kubebuilder:validation:Enum=Pending;Running;Succeed;Failed;Skipped
+// +kubebuilder:validation:Enum=Pending;Running;Suspended;Succeed;Failed;Skipped
 type FlowState string
 
 // The states of a flow.
 const (
 	// FlowPending: there is no Job yet.
 	FlowPending FlowState = "Pending"
-	// FlowRunning: there is a Job, and it hasn't ended.
+	// FlowRunning: there is a Job, and it hasn't ended and isn't suspended.
 	FlowRunning FlowState = "Running"
+	// FlowSuspended: there is a Job, and it is suspended: by the JobFlow, its own template, or someone else, such as a queue.
+	FlowSuspended FlowState = "Suspended"
 	// FlowSucceed: the Job completed.
 	FlowSucceed FlowState = "Succeed"
 	// FlowFailed: the Job failed, was stopped, or couldn't be made. Only a retry runs it again.
@@ -41,9 +43,9 @@ const (
 
 // Types of a JobFlow's conditions, besides Ready and Stalled.
 const (
-	// ConditionSucceeded is True once everything has ended and nothing has failed.
+	// ConditionSucceeded is True once everything has ended and nothing has failed that counts.
 	ConditionSucceeded = "Succeeded"
-	// ConditionFailed is True once everything has ended and something has failed, and while the spec is invalid and nothing
+	// ConditionFailed is True once everything has ended and something has failed that counts, and while the spec is invalid and nothing
 	// was ever started (reason InvalidSpec), which a change of the spec can fix.
 	ConditionFailed = "Failed"
 	// ConditionStopped is True once the flow was stopped before its end; its reason is Terminated or DeadlineExceeded.
@@ -60,16 +62,20 @@ const (
 	ReasonStarted = "Started"
 	// ReasonRunning: Jobs are running.
 	ReasonRunning = "Running"
-	// ReasonSucceeded: everything has ended, and nothing failed.
+	// ReasonSucceeded: everything has ended, and nothing failed that counts.
 	ReasonSucceeded = "Succeeded"
 	// ReasonJobFailed: a flow has failed.
 	ReasonJobFailed = "JobFailed"
 	// ReasonFailed: the JobFlow has ended, and a flow has failed.
 	ReasonFailed = "Failed"
+	// ReasonSuccessWhenFalse: everything has ended, and successWhen is false, or can't be evaluated.
+	ReasonSuccessWhenFalse = "SuccessWhenFalse"
 	// ReasonInvalidSpec: the spec can't be carried out until someone changes it.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonJobTemplateNotFound: a flow waits for a JobTemplate that doesn't exist.
 	ReasonJobTemplateNotFound = "JobTemplateNotFound"
+	// ReasonPodsTerminating: a Job isn't created or resumed before pods of its predecessor, or its own of before, have ended.
+	ReasonPodsTerminating = "PodsTerminating"
 	// ReasonChangeIgnored: the spec was changed after the flow had ended.
 	ReasonChangeIgnored = "ChangeIgnored"
 	// ReasonEditRefused: what was changed has been started, so the change has no effect.

@@ -11,8 +11,8 @@ import (
 type JobFlowStatus struct {
 	// State sums up the flow in one word. Pending: nothing has been started. Running: Jobs have been started, and not
 	// everything has ended. Suspended: the spec says suspend, and not everything has ended. Succeed: everything has ended,
-	// and nothing failed. Failed: everything has ended and something failed, or the spec is invalid and nothing was ever
-	// started. Terminating: the JobFlow is being deleted.
+	// and nothing failed that counts (see allowFailure and successWhen). Failed: everything has ended and something failed
+	// that counts, or the spec is invalid and nothing was ever started. Terminating: the JobFlow is being deleted.
 	// +optional
 	State State `json:"state,omitempty"`
 
@@ -110,8 +110,8 @@ type FlowsOutcome struct {
 	// State is the variable FLOW_STATUS: Succeed or Failed.
 	// +required
 	State State `json:"state"`
-	// Failed is the variable FLOW_FAILED: the names of flows that failed, separated by commas, at most 100 of them, and at
-	// most 10 if there are more than 1000 flows.
+	// Failed is the variable FLOW_FAILED: the names of flows that failed, those with allowFailure too, separated by commas,
+	// at most 100 of them, and at most 10 if there are more than 1000 flows.
 	// +optional
 	Failed string `json:"failed,omitempty"`
 }
@@ -124,9 +124,12 @@ type FlowCounts struct {
 	// Pending is how many haven't been started.
 	// +optional
 	Pending int32 `json:"pending,omitempty"`
-	// Running is how many have a Job that hasn't ended.
+	// Running is how many have a Job that hasn't ended and isn't suspended.
 	// +optional
 	Running int32 `json:"running,omitempty"`
+	// Suspended is how many have a Job that is suspended; with forEach, no other Jobs that haven't ended.
+	// +optional
+	Suspended int32 `json:"suspended,omitempty"`
 	// Succeeded is how many succeeded.
 	// +optional
 	Succeeded int32 `json:"succeeded,omitempty"`
@@ -144,8 +147,8 @@ type FlowStatus struct {
 	// +required
 	Name string `json:"name"`
 
-	// State is the flow's state. Pending: no Job yet. Running: there is a Job. Succeed, Failed: the Job has ended, and
-	// the flow won't run again, even if its Job is deleted, but by a retry. Skipped: its dependencies don't let it start.
+	// State is the flow's state. Pending: no Job yet. Running: there is a Job. Suspended: there is one, and it is suspended.
+	// Succeed, Failed: the Job has ended, and the flow won't run again, even if its Job is deleted, but by a retry. Skipped: its dependencies don't let it start.
 	// +required
 	State FlowState `json:"state"`
 

@@ -66,20 +66,30 @@ type JobFlowSpec struct {
 	// Finally are run when all flows have ended, whatever came of them: also after a failure, a deadline and terminate,
 	// but not when the JobFlow is deleted. They run side by side and have no dependencies. Their containers get the
 	// variables FLOW_STATUS (Succeed or Failed) and FLOW_FAILED (the names of flows that failed, separated by commas,
-	// at most 100 of them, of more than 1000 flows at most 10). If one of them fails the JobFlow is Failed. At most 100;
-	// their names must differ from those of the flows.
+	// at most 100 of them, of more than 1000 flows at most 10). If one of them fails the JobFlow is Failed, unless that one
+	// has allowFailure. At most 100; their names must differ from those of the flows.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:XValidation:rule="self.all(f, !has(f.dependencies) || f.dependencies.size() == 0)",message="flows in finally start when all others have ended and can't have dependencies"
 	Finally []Flow `json:"finally,omitempty"`
 
-	// FailFast skips everything that hasn't been started as soon as a flow fails. What runs goes on to its end, and
-	// finally is run. By default branches that don't depend on the failed flow still start.
+	// FailFast skips everything that hasn't been started as soon as a flow without allowFailure fails. What runs goes on to
+	// its end, and finally is run. By default branches that don't depend on the failed flow still start.
 	// +optional
 	FailFast bool `json:"failFast,omitempty"`
 
-	// Parallelism is how many Jobs of the JobFlow may be active at a time, at least 1. Of those that could start, the
+	// SuccessWhen is a CEL expression that says, once all flows have ended, whether they have succeeded (true) or failed
+	// (false), whichever of them failed: jobs.deploy.succeeded, or jobs.exists(n, jobs[n].succeeded). It is over all
+	// flows but those in finally: jobs.<name>.succeeded, .failed and .skipped, as in when, without .output. It doesn't end the
+	// JobFlow early. A failure in finally, terminate and a deadline fail the JobFlow whatever it says, and so does an
+	// expression that can't be evaluated; one that doesn't compile, isn't a bool, or names a flow that there isn't is
+	// refused. At most 4096 characters. By default the flows have succeeded if none failed but those with allowFailure.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	SuccessWhen string `json:"successWhen,omitempty"`
+
+	// Parallelism is how many Jobs of the JobFlow may be active at a time, suspended ones included, at least 1. Of those that could start, the
 	// first in the order of the spec do. By default there is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -94,7 +104,8 @@ type JobFlowSpec struct {
 	EndOfJob EndOfJob `json:"endOfJob,omitempty"`
 
 	// Suspend stops the flow for as long as it is true: nothing is started, and the Jobs that are active are suspended,
-	// which deletes their pods; they begin anew when it is false again. activeDeadlineSeconds starts anew then, too.
+	// which deletes their pods; they begin anew when it is false again, each once its old pods have ended.
+	// activeDeadlineSeconds starts anew then, too.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 

@@ -7,6 +7,7 @@
 //	record.go  what the status remembers, and what a retry makes it forget
 //	job.go     the Job of a node
 //	rules.go   which nodes the job is for, and which of them can take a pod now; is the spec sound?
+//	leftover.go  pods that former Jobs have left
 //	survey.go  what has become of each node
 //	judge.go   how it goes on: more Jobs, a pause, the end
 //	end.go     a job that has ended, or is being deleted
@@ -16,8 +17,8 @@
 // # What is remembered
 //
 // That a node has succeeded or failed is recorded in the status, by its name, and from then on holds whatever happens to
-// its Job. Everything else is seen anew in each pass. A Job that is deleted before its end was recorded is made again;
-// one that is being deleted counts as active until it is gone.
+// its Job. Everything else is seen anew in each pass. A Job that is deleted before its end was recorded is made again,
+// once its pods have ended; one that is being deleted counts as active until it is gone.
 //
 // A node is itself by name and UID. One that is gone is forgotten, with its Job. One that was made anew under its old
 // name is a new node: its predecessor's record is dropped, then its Job deleted, then it gets its own. The order

@@ -11,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/names"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -20,6 +21,8 @@ const (
 	LabelDaemonJob = "api.practice.com/daemonjob"
 	// LabelNode is the label for the name of the node, cut if it is longer than 63 characters.
 	LabelNode = "api.practice.com/node"
+	// AnnotationDaemonJob is a pod's annotation for the DaemonJob's name, where LabelDaemonJob has it cut.
+	AnnotationDaemonJob = "api.practice.com/daemonjob"
 	// AnnotationNode is a Job's annotation for the name of its node.
 	AnnotationNode = "api.practice.com/node"
 	// AnnotationNodeUID is a Job's annotation for the UID of its node, by which a node is told from its predecessor.
@@ -56,6 +59,9 @@ func render(job *v1alpha1.DaemonJob) *batchv1.Job {
 		podtemplate.TolerateLikeDaemonSet(&pod.Spec)
 	}
 	pod.Labels = podtemplate.Merge(own, pod.Labels)
+	if own[LabelDaemonJob] != job.Name {
+		pod.Annotations = podtemplate.Merge(map[string]string{AnnotationDaemonJob: job.Name}, pod.Annotations)
+	}
 	return rendered
 }
 
@@ -106,13 +112,17 @@ func startedUnder(job *batchv1.Job) int32 {
 }
 
 // suspendOrResume changes Jobs that run otherwise than the spec says. A Job that someone else has suspended is left
-// alone: only what this operator has suspended is resumed, and the condition Suspended remembers that.
-func suspendOrResume(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, running []run) []builder.Edit {
+// alone: only what this operator has suspended is resumed, and the condition Suspended remembers that. A Job is resumed
+// once its old pods have ended: else the Job controller would make new ones beside them.
+func suspendOrResume(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, running []run, pods outcome.ByJob) []builder.Edit {
 	if !job.Spec.Suspend && !isSuspended(&was) {
 		return nil
 	}
 	var edits []builder.Edit
 	for _, r := range running {
+		if !job.Spec.Suspend && pods.Unended(r.job) != nil {
+			continue
+		}
 		if r.job.DeletionTimestamp == nil && ptr.Deref(r.job.Spec.Suspend, false) != job.Spec.Suspend {
 			after := r.job.DeepCopy()
 			after.Spec.Suspend = ptr.To(job.Spec.Suspend)

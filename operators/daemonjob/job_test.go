@@ -148,4 +148,8 @@ func TestLongNames(t *testing.T) {
 		assert.Equal(t, own.Labels[label], own.Spec.Template.Labels[label])
 	}
 	assert.Equal(t, strings.Repeat("node.", 30)+"x", own.Annotations[AnnotationNode])
+	pod := &corev1.Pod{ObjectMeta: own.Spec.Template.ObjectMeta}
+	assert.Equal(t, []string{job.Name}, jobsOf(pod), "the pod names the job all the same")
+	assert.Equal(t, []string{"demo"}, jobsOf(&corev1.Pod{ObjectMeta: render(makeJob()).Spec.Template.ObjectMeta}))
+	assert.Empty(t, jobsOf(&corev1.Pod{}))
 }

@@ -33,7 +33,8 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 	// What is there?
 	template := render(job)
 	rules, problems := rulesOf(job, &template.Spec.Template.Spec)
-	nodes := look(job, was, rules, builder.All[*corev1.Node](seen), jobs, podsOf(job, seen))
+	pods := outcome.GroupByJob(builder.Owned[*corev1.Pod](seen), func(*metav1.OwnerReference) bool { return true })
+	nodes := look(job, was, rules, builder.All[*corev1.Node](seen), jobs, podsOfJobs{pods, leftover(seen, jobs)})
 
 	// What follows from it?
 	verdict := judge(job, was, nodes, problems, now)
@@ -47,19 +48,11 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 	if verdict.starts {
 		plan.Children = start(job, template, nodes)
 	}
-	plan.Edits = suspendOrResume(job, was, nodes.running)
+	plan.Edits = suspendOrResume(job, was, nodes.running, pods)
 	plan.Delete = nodes.dismissed
 	plan.Events = tell(job, status, nodes, verdict)
 	plan.RequeueAfter = runpolicy.Soonest(nodes.again, nextTime(job, &status, now))
 	return plan
-}
-
-// podsOf returns the pods that may tell how a Job ends before its conditions do.
-func podsOf(job *v1alpha1.DaemonJob, seen builder.View) outcome.ByJob {
-	if job.Spec.EndOfJob == v1alpha1.EndOfJobCondition {
-		return nil
-	}
-	return outcome.GroupByJob(builder.Owned[*corev1.Pod](seen), func(*metav1.OwnerReference) bool { return true })
 }
 
 // start returns the Jobs of the nodes whose turn it is.

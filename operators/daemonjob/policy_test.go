@@ -264,7 +264,7 @@ func TestAJobThatOthersSuspendedIsLeftAlone(t *testing.T) {
 	w.jobs["demo-n1"] = w.jobs["demo-n1"].DeepCopy()
 	w.jobs["demo-n1"].Spec.Suspend = ptr.To(true)
 	assert.Empty(t, w.pass().Edits)
-	assert.Equal(t, "Running 0/1 active=1", w.counts())
+	assert.Equal(t, "Running 0/1 suspended=1", w.counts())
 }
 
 func TestDeadline(t *testing.T) {
@@ -375,5 +375,5 @@ func TestASpecThatBecomesInvalidStartsNothingMore(t *testing.T) {
 func TestSuspendOrResumeLeavesLeavingJobsAlone(t *testing.T) {
 	leaving := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "demo-n1", DeletionTimestamp: ptr.To(at(1))}}
 	job := makeJob(func(s *spec) { s.Suspend = true })
-	assert.Empty(t, suspendOrResume(job, job.Status, []run{{"n1", leaving}}))
+	assert.Empty(t, suspendOrResume(job, job.Status, []run{{"n1", leaving}}, nil))
 }

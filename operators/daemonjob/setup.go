@@ -29,6 +29,7 @@ func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.DaemonJob] {
 	return builder.NewOperator[*v1alpha1.DaemonJob](mgr, Name).
 		Owns(&batchv1.Job{}).
 		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
+		NamedIn(&corev1.Pod{}, jobsOf).
 		Reads(&corev1.Node{}, nodeChanged).
 		Plan(Plan)
 }

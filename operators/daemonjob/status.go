@@ -28,7 +28,8 @@ const (
 func statusOf(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, nodes *survey, v verdict, now metav1.Time) v1alpha1.DaemonJobStatus {
 	status := was
 	status.Paused = v.paused
-	status.Active, status.Waiting, status.Skipped = int32(nodes.active()), int32(len(nodes.waiting)), 0
+	status.Suspended = int32(nodes.held())
+	status.Active, status.Waiting, status.Skipped = int32(nodes.active())-status.Suspended, int32(len(nodes.waiting)), 0
 	status.Succeeded, status.Failed = int32(len(nodes.succeeded)), int32(len(nodes.failed))
 	status.Desired = int32(nodes.desired())
 	if nodes.news {
@@ -46,7 +47,7 @@ func statusOf(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, nodes *surv
 	}
 	if v.ended() {
 		status.CompletionTime = completionTime(status.StartTime, nodes, v, now)
-		status.Active, status.Waiting = 0, 0
+		status.Active, status.Suspended, status.Waiting = 0, 0, 0
 		status.Skipped = status.Desired - status.Succeeded - status.Failed
 	}
 	setConditions(&status, job, nodes, v, now)
@@ -162,22 +163,20 @@ func isTransition(before, after *v1alpha1.DaemonJobStatus) bool {
 // progress tells of the nodes in one sentence.
 func (s *survey) progress() string {
 	var b strings.Builder
-	held := 0
-	for _, r := range s.running {
-		if r.isHeld() {
-			held++
-		}
-	}
+	held := s.held()
 	fmt.Fprintf(&b, "%d of %s succeeded", len(s.succeeded), message.Count(s.desired(), "node"))
 	for _, c := range []struct {
 		n    int
 		what string
 	}{
-		{len(s.failed), "failed"}, {s.active() - held, "running"}, {held, "suspended"}, {len(s.pending), "to come"},
+		{len(s.failed), "failed"}, {s.active() - held - len(s.former), "running"}, {held - len(s.resuming), "suspended"}, {len(s.pending), "to come"},
 	} {
 		if c.n > 0 {
 			fmt.Fprintf(&b, ", %d %s", c.n, c.what)
 		}
+	}
+	if old := slices.Concat(s.former, s.resuming); len(old) > 0 {
+		fmt.Fprintf(&b, ", %d waiting for old pods to end (%s)", len(old), message.List(old, obstacle.String))
 	}
 	if len(s.waiting) > 0 {
 		fmt.Fprintf(&b, ", %d waiting (%s)", len(s.waiting), message.List(s.waiting, obstacle.String))

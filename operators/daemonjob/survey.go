@@ -22,7 +22,9 @@ type survey struct {
 	pending   []*corev1.Node // have no Job, and can take one
 	waiting   []obstacle     // have no Job, and can't take one for the time being
 	running   []run          // haven't ended
-	leaving   int            // nodes that can have a Job when a former one is gone
+	leaving   int            // nodes that can have a Job when a former one is gone, or its pods have ended
+	former    []obstacle     // of these: those that wait for a pod, and for which
+	resuming  []obstacle     // of running: those whose suspended Job waits for a pod, and for which
 	succeeded []string
 	failed    []string
 
@@ -59,7 +61,7 @@ func (s *survey) desired() int {
 // look finds out what has become of each node, in time linear in nodes and Jobs. A node that has a Job, or had one to its
 // end, is looked at by that and not by the rules, which may have changed since.
 func look(
-	job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, r *rules, nodes []*corev1.Node, jobs []*batchv1.Job, pods outcome.ByJob,
+	job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, r *rules, nodes []*corev1.Node, jobs []*batchv1.Job, pods podsOfJobs,
 ) *survey {
 	s := &survey{}
 	succeeded, failed := hostlist.Parse(was.SucceededNodes), hostlist.Parse(was.FailedNodes)
@@ -81,8 +83,12 @@ func look(
 		case failed.Has(node.Name):
 			s.failed = append(s.failed, node.Name)
 		case own != nil:
-			s.add(run{node.Name, own}, outcome.Earliest(own, pods))
+			s.add(run{node.Name, own}, outcomeOf(job, own, pods.ByJob))
+			s.resumes(job, isSuspended(&was), run{node.Name, own}, pods.ByJob)
 		case !r.meant(node):
+		case pods.leftOn(node) != nil:
+			s.leaving++
+			s.former = append(s.former, obstacle{node.Name, pods.leftOn(node).Name})
 		default:
 			if why := r.obstacle(node); why == "" {
 				s.pending = append(s.pending, node)
@@ -98,6 +104,32 @@ func look(
 	}
 	s.news = s.news || len(s.succeeded) != int(was.Succeeded) || len(s.failed) != int(was.Failed)
 	return s
+}
+
+// outcomeOf is how a node's Job has ended: by its conditions, or, if the spec doesn't ask to wait for these, by its pods.
+func outcomeOf(job *v1alpha1.DaemonJob, own *batchv1.Job, pods outcome.ByJob) outcome.Outcome {
+	if job.Spec.EndOfJob == v1alpha1.EndOfJobCondition {
+		return outcome.Of(own)
+	}
+	return outcome.Earliest(own, pods)
+}
+
+// resumes notes the pod that a Job waits for that is to be resumed.
+func (s *survey) resumes(job *v1alpha1.DaemonJob, suspendedByUs bool, r run, pods outcome.ByJob) {
+	if pod := pods.Unended(r.job); pod != nil && suspendedByUs && !job.Spec.Suspend && r.isHeld() {
+		s.resuming = append(s.resuming, obstacle{r.node, pod.Name})
+	}
+}
+
+// held is how many Jobs are suspended.
+func (s *survey) held() int {
+	n := 0
+	for _, r := range s.running {
+		if r.isHeld() {
+			n++
+		}
+	}
+	return n
 }
 
 // isFormer reports whether a node's Job is of the node's predecessor, or is one that failed and is to be retried.

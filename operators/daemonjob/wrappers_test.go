@@ -66,6 +66,7 @@ type world struct {
 	nodes   map[string]*corev1.Node
 	jobs    map[string]*batchv1.Job
 	pods    []*corev1.Pod
+	named   []*corev1.Pod // that name the DaemonJob, and whose Jobs are gone
 	seconds int
 	gone    bool // the DaemonJob was deleted by its plan
 
@@ -103,7 +104,11 @@ func (w *world) view() builder.View {
 	for _, n := range w.nodes {
 		nodes = append(nodes, n)
 	}
-	return builder.NewView(at(w.seconds).Time, jobs...).WithRead(nodes...)
+	view := builder.NewView(at(w.seconds).Time, jobs...).WithRead(nodes...)
+	for _, p := range w.named {
+		view = view.WithNaming(p)
+	}
+	return view
 }
 
 // pass lets a second pass, runs the plan and carries it out, and returns it.
@@ -205,7 +210,7 @@ func (w *world) counts() string {
 	for _, c := range []struct {
 		n    int32
 		what string
-	}{{s.Active, "active"}, {s.Failed, "failed"}, {s.Waiting, "waiting"}, {s.Skipped, "skipped"}} {
+	}{{s.Active, "active"}, {s.Suspended, "suspended"}, {s.Failed, "failed"}, {s.Waiting, "waiting"}, {s.Skipped, "skipped"}} {
 		if c.n > 0 {
 			text += fmt.Sprintf(" %s=%d", c.what, c.n)
 		}

@@ -21,6 +21,8 @@ type compiled struct {
 	// whenText and whenCost are how long the expressions are together, and what evaluating all of them may cost.
 	whenText int
 	whenCost uint64
+	// success is successWhen, nil if there is none.
+	success *when.Expression
 	// uses are which nodes need which nodes' outputs.
 	uses []use
 	// puts says whether a node's output is needed.

@@ -44,15 +44,37 @@ func (p *pass) unstall(status *v1alpha1.JobFlowStatus) {
 	}
 }
 
-// failures names the nodes that failed, and why as far as it is known.
-func (p *pass) failures(status *v1alpha1.JobFlowStatus) string {
+// whyFailed says why a flow that has ended has failed. An empty reason says that it has succeeded. What was stopped before
+// anything started hasn't.
+func (p *pass) whyFailed(status *v1alpha1.JobFlowStatus) (reason, message string) {
+	if stopped := findCondition(status, v1alpha1.ConditionStopped); p.stopped && stopped != nil {
+		return stopped.Reason, stopped.Message
+	}
+	counts := p.failureCounts
+	reason, message = p.flowsFailed()
+	if reason == v1alpha1.ReasonSuccessWhenFalse { // then all that failed may be why
+		counts = func(i int) bool { return p.states[i] == failed && !p.mayFail(i) }
+	}
+	failures := p.failures(status, counts)
+	switch {
+	case failures == "":
+	case reason == v1alpha1.ReasonSuccessWhenFalse:
+		message = shorten(message+"; "+failures, maxMessage)
+	default:
+		reason, message = v1alpha1.ReasonJobFailed, failures
+	}
+	return reason, message
+}
+
+// failures names the nodes whose failures count, and why they failed as far as it is known.
+func (p *pass) failures(status *v1alpha1.JobFlowStatus, counts func(i int) bool) string {
 	messages := make(map[string]string, len(status.Flows))
 	for i := range status.Flows {
 		messages[status.Flows[i].Name] = status.Flows[i].Message
 	}
 	var bad []string
-	for i, s := range p.states {
-		if s == failed {
+	for i := range p.states {
+		if counts(i) {
 			bad = append(bad, failure(p.nameOf(i), messages[p.nameOf(i)]))
 		}
 	}
@@ -64,10 +86,10 @@ func failure(name, message string) string {
 	return strings.TrimSuffix(name+" failed: "+message, ": ")
 }
 
-func progressMessage(c v1alpha1.FlowCounts, suspended int32) string {
-	text := fmt.Sprintf("%d of %d succeeded, %d running, %d pending", c.Succeeded, c.Total, c.Running-suspended, c.Pending)
-	if suspended > 0 {
-		text += fmt.Sprintf(", %d suspended", suspended)
+func progressMessage(c v1alpha1.FlowCounts) string {
+	text := fmt.Sprintf("%d of %d succeeded, %d running, %d pending", c.Succeeded, c.Total, c.Running, c.Pending)
+	if c.Suspended > 0 {
+		text += fmt.Sprintf(", %d suspended", c.Suspended)
 	}
 	if c.Failed > 0 {
 		text += fmt.Sprintf(", %d failed", c.Failed)
@@ -80,8 +102,15 @@ func progressMessage(c v1alpha1.FlowCounts, suspended int32) string {
 
 func endMessage(c v1alpha1.FlowCounts) string {
 	switch {
-	case c.Skipped > 0:
-		return fmt.Sprintf("%d flows succeeded, %d were skipped", c.Succeeded, c.Skipped)
+	case c.Skipped+c.Failed > 0:
+		text := fmt.Sprintf("%d flows succeeded", c.Succeeded)
+		if c.Failed > 0 {
+			text += fmt.Sprintf(", %d failed without failing the JobFlow", c.Failed)
+		}
+		if c.Skipped > 0 {
+			text += fmt.Sprintf(", %d were skipped", c.Skipped)
+		}
+		return text
 	case c.Total == 1:
 		return "the only flow succeeded"
 	default:

@@ -2,6 +2,7 @@ package jobflow
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,6 +94,14 @@ func TestCrashAfterEachWriteOfFinally(t *testing.T) {
 	crashes(t, buildertest.FinishJobs(func(job *batchv1.Job) bool { return job.Name != "demo-a" }), flow)
 }
 
+// The failure is allowed: what relies on it starts once it is on record, and never twice.
+func TestCrashAfterEachWriteOfAFailureThatIsAllowed(t *testing.T) {
+	flow := makeFlow(nodeMayFail("a"), node("b", "a"), nodeWhen("jobs.a.failed", "c", "a"), node("d", "b"))
+	flow.Spec.Finally = []v1alpha1.Flow{nodeMayFail("last")}
+	flow.Spec.SuccessWhen = "jobs.d.succeeded"
+	crashes(t, buildertest.FinishJobs(func(job *batchv1.Job) bool { return job.Name != "demo-a" && job.Name != "demo-last" }), flow)
+}
+
 // The Jobs put something out: first their pods succeed, a round later the Jobs say so.
 func TestCrashAfterEachWriteOfOutputs(t *testing.T) {
 	reader := node("reader", "writer")
@@ -174,6 +183,51 @@ func TestCrashAfterEachWriteOfASuspension(t *testing.T) {
 			now.Spec.Suspend, now.Annotations = false, map[string]string{"told": "to go on"}
 			return c.Update(ctx, &now)
 		case now.Annotations["told"] == "to go on" && suspended == 0:
+			return buildertest.CompleteJobs(ctx, c)
+		}
+		return nil
+	}
+	crashes(t, world, flow)
+}
+
+// Someone deletes a Job, whose pod goes on for a while. No Job is there beside it.
+func TestCrashAfterEachWriteOfAJobThatIsMadeAgain(t *testing.T) {
+	flow := makeFlow(node("a"), node("b", "a"))
+	old := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "old", Labels: map[string]string{LabelJobFlow: "demo", LabelFlow: "a"}, Finalizers: []string{"example.com/runs"},
+	}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "busybox:1.28"}}}}
+	world := func(ctx context.Context, c client.Client) error {
+		var now v1alpha1.JobFlow
+		if err := c.Get(ctx, client.ObjectKeyFromObject(flow), &now); err != nil {
+			return err
+		}
+		var job batchv1.Job
+		err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "demo-a"}, &job)
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+		isThere, told := err == nil, now.Annotations["told"]
+		next := func(state string, errs ...error) error {
+			now.Annotations = map[string]string{"told": state}
+			return errors.Join(append(errs, c.Update(ctx, &now))...)
+		}
+		switch {
+		case told == "" && isThere:
+			pod := old.DeepCopy()
+			pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}}
+			return next("it runs", c.Create(ctx, pod))
+		case told == "it runs" && states(&now)["a"] == v1alpha1.FlowRunning:
+			return next("it was deleted", c.Delete(ctx, &job))
+		case told == "it was deleted" && isThere:
+			return errors.New("there is a Job, and the pod of its predecessor hasn't ended")
+		case told == "it was deleted" && condition(&now, "Ready").Reason == v1alpha1.ReasonPodsTerminating:
+			var pod corev1.Pod
+			if err := c.Get(ctx, client.ObjectKeyFromObject(old), &pod); err != nil {
+				return err
+			}
+			pod.Finalizers = nil
+			return next("it has ended", c.Update(ctx, &pod))
+		case told == "it has ended":
 			return buildertest.CompleteJobs(ctx, c)
 		}
 		return nil

@@ -34,6 +34,11 @@ func (p *pass) decide() {
 				}
 				continue
 			}
+			if !p.isAllowanceOnRecord(i) {
+				p.urgent = true
+				p.wakeIn(stopDelay)
+				continue
+			}
 		}
 		if p.states[i] == pending && p.node(i).ForEach == nil {
 			ready = append(ready, n)
@@ -67,7 +72,7 @@ func (p *pass) isReady(i int) (ready bool, message string) {
 		return p.evaluate(i, x, "")
 	}
 	dependencies := p.dependencies(i)
-	hindrance := slices.IndexFunc(dependencies, func(d int32) bool { return p.states[d] != succeeded })
+	hindrance := slices.IndexFunc(dependencies, func(d int32) bool { return !p.passed(int(d)) })
 	if hindrance < 0 {
 		return true, ""
 	}
@@ -90,7 +95,7 @@ func (p *pass) culpritOf(i int) int {
 		next := -1
 		if p.states[i] == skipped && p.whens[int32(i)] == nil {
 			for _, d := range p.dependencies(i) {
-				if p.states[d] != succeeded {
+				if !p.passed(int(d)) {
 					next = int(d)
 					break
 				}
@@ -112,7 +117,7 @@ func (p *pass) culpritOf(i int) int {
 func (p *pass) evaluate(i int, x *when.Expression, state v1alpha1.State) (ready bool, message string) {
 	jobs := map[string]when.Job{}
 	for _, d := range p.seenBy(i, x) {
-		job := when.Job{Succeeded: p.states[d] == succeeded, Failed: p.states[d] == failed, Skipped: p.states[d] == skipped}
+		job := p.endOfNode(int(d))
 		if x.NeedsOutputs() {
 			var err error
 			if job.Output, err = p.output(int(d)); err != nil {
@@ -144,6 +149,7 @@ func (p *pass) run(i int) {
 		if r := p.items[i]; r != nil {
 			p.endItems(i, r)
 		}
+	case p.waitsForPods(i, -1):
 	case p.mayStart():
 		template, ok := p.template(i)
 		if !ok {

@@ -77,6 +77,10 @@ func (p *pass) detail(i int, name string, before *v1alpha1.FlowStatus) v1alpha1.
 		before = &v1alpha1.FlowStatus{}
 	}
 	s := v1alpha1.FlowStatus{Name: name, State: statesInAPI[p.states[i]], Attempts: before.Attempts}
+	if p.isSuspended(i) {
+		s.State = v1alpha1.FlowSuspended
+	}
+	wasUnderWay := before.State == v1alpha1.FlowRunning || before.State == v1alpha1.FlowSuspended
 	n, isNew := p.news[i]
 	s.Message = shorten(n.message, maxNodeMessage)
 	if i < len(p.jobs) && n.job == nil {
@@ -84,7 +88,13 @@ func (p *pass) detail(i int, name string, before *v1alpha1.FlowStatus) v1alpha1.
 	}
 	if p.states[i] != pending && p.states[i] != skipped && before.State == s.State && !isNew {
 		s = *before // nothing new
+		if p.states[i] == running && p.items[i] == nil {
+			s.Message = "" // what it waited for has come
+		}
 		return s
+	}
+	if p.states[i] == running && p.items[i] != nil && !isNew {
+		s.Message = before.Message
 	}
 	if p.states[i] == pending || p.states[i] == skipped {
 		if p.states[i] == skipped && !isNew {
@@ -100,11 +110,11 @@ func (p *pass) detail(i int, name string, before *v1alpha1.FlowStatus) v1alpha1.
 		}
 	case p.items[i] != nil:
 		s.Job = p.compiled.jobs[i]
-		if s.StartTime = before.StartTime; s.StartTime == nil || before.State != v1alpha1.FlowRunning {
+		if s.StartTime = before.StartTime; s.StartTime == nil || !wasUnderWay {
 			s.StartTime = p.now.DeepCopy()
 		}
 	}
-	if before.State != v1alpha1.FlowRunning && s.Job != "" {
+	if !wasUnderWay && s.Job != "" {
 		s.Attempts = before.Attempts + 1
 	}
 	if p.states[i].hasRun() && s.Job != "" {

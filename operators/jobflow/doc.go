@@ -10,6 +10,8 @@
 //	infer.go, departed.go, edits.go    what was deleted too early, taken out of the spec, or edited too late
 //	retry.go, suspend.go, stop.go      what is asked of the flow as a whole; over.go: what is left to do at its end
 //	decide.go, finally.go              which nodes are skipped, which wait, which start
+//	leftover.go                        pods of Jobs that are gone, which are waited for
+//	success.go                         which failures count: allowFailure, successWhen
 //	job.go                             the Job of a node
 //	status.go, detail.go, room.go      the status, which stays below 100 KiB; conditions.go, tell.go: conditions and events
 //	ttl.go                             Jobs that are deleted some time after their end
@@ -18,8 +20,8 @@
 //
 // A node's end is put on record in the status, and from then on holds whatever happens to its Job: a node that has
 // succeeded or failed never runs again, but by a retry. Everything else is seen anew in each pass. A Job that is deleted
-// before its end was on record is made again under the same name, unless what depends on it has been started: then it is
-// known to have ended.
+// before its end was on record is made again under the same name, once its pods have ended, unless what depends on it has
+// been started: then it is known to have ended.
 //
 // # When a Job counts as succeeded
 //

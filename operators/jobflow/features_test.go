@@ -183,6 +183,21 @@ func TestARetryRunsAgainWhatLostItsOutput(t *testing.T) {
 	assert.Equal(t, "here", envOf(t, plan, 0, "X"))
 }
 
+// That another node succeeded after it doesn't say that it has run again.
+func TestARetryRunsAgainWhatLostItsOutputAlsoIfOthersSucceededAfterIt(t *testing.T) {
+	reader := node("reader", "writer")
+	reader.Inputs = []v1alpha1.Input{{Env: "X", From: "writer"}}
+	s := &stepper{flow: makeFlow(node("writer"), node("after", "writer"), reader)}
+	s.step()
+	s.seconds = 100
+	after := jobsOf(s.step(putOut("writer", "gone")[0]), completeJob)
+	s.step(append(after, completeJob("writer"))...)
+	assert.Equal(t, v1alpha1.StateFailed, s.flow.Status.State)
+	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Retry = 1 })
+	assert.Equal(t, []string{"demo-writer-r1"}, started(s.step()))
+	assert.Equal(t, map[string]v1alpha1.FlowState{"writer": "Pending", "after": "Succeed", "reader": "Pending"}, states(s.flow))
+}
+
 func TestARetryHasTheOutputsThatFinallyNeeds(t *testing.T) {
 	last := node("last")
 	last.Inputs = []v1alpha1.Input{{Env: "X", From: "writer"}}

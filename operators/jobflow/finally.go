@@ -31,7 +31,7 @@ func (p *pass) decideFinally(status *v1alpha1.JobFlowStatus) {
 		p.wakeIn(stopDelay)
 		return
 	}
-	if p.isLeaving() {
+	if p.isLeaving() || p.finallyWaitsForPods() {
 		return
 	}
 	for i := p.flows; i < p.size(); i++ {
@@ -69,7 +69,7 @@ func (p *pass) outcomeOfFlows() *v1alpha1.FlowsOutcome {
 		}
 	}
 	o := &v1alpha1.FlowsOutcome{State: v1alpha1.StateSucceed, Failed: strings.Join(names, ",")}
-	if p.failure >= 0 || p.stopped {
+	if reason, _ := p.flowsFailed(); reason != "" || p.stopped {
 		o.State = v1alpha1.StateFailed
 	}
 	return o

@@ -235,7 +235,7 @@ func (p *pass) startItems(i int, r *itemRun, items []string) {
 		free = int(*most) - r.count(running)
 	}
 	for item := range items {
-		if r.states[item] != pending || free <= 0 || !p.mayStart() {
+		if r.states[item] != pending || free <= 0 || p.waitsForPods(i, item) || !p.mayStart() {
 			continue
 		}
 		job, err := p.render(i, template, &itemEnv{item, items[item]})

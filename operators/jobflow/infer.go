@@ -5,8 +5,8 @@ import (
 )
 
 // inferEnds puts on record nodes whose end wasn't, and whose Jobs have been deleted, if others have been started that
-// needed them to succeed. The status may be put off for a while under load; in that time a Job that has ended could
-// be deleted, and would be made again.
+// needed them to succeed: a failure that is allowed is on record before anything relies on it. The status may be put off
+// for a while under load; in that time a Job that has ended could be deleted, and would be made again.
 func (p *pass) inferEnds() {
 	for i, s := range p.states {
 		if s != running && !s.hasRun() || i >= p.flows || p.whens[int32(i)] != nil {
@@ -34,12 +34,14 @@ func (p *pass) hasNoItems(i int) bool {
 	return list.err == nil && len(list.items) == 0
 }
 
-// startedWithSameDependencies reports whether the node depended on the same nodes when it was started.
+// startedWithSameDependencies reports whether the node depended on the same nodes when it was started. What was started
+// before a retry says nothing: the retry may run again what it depended on, because it failed (allowFailure) or its
+// output was lost.
 func (p *pass) startedWithSameDependencies(i int) bool {
 	is := digest(p.node(i))
 	if was := p.startedAs(i); was != "" {
 		changed := changedFields(was, is)
 		return !slices.Contains(changed, "dependencies") && !slices.Contains(changed, "when")
 	}
-	return p.recorded.states[i].hasRun() && p.marks[i].spec == specHash(is)
+	return p.retry == 0 && p.recorded.states[i].hasRun() && p.marks[i].spec == specHash(is)
 }

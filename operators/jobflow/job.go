@@ -73,6 +73,9 @@ func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1
 	podtemplate.ShareVolumes(pod, p.spec.ShareVolumes, node.ShareVolumeMounts)
 	podtemplate.NeverRestart(pod)
 	pod.Labels = podtemplate.Merge(own, pod.Labels)
+	if own[LabelJobFlow] != p.flow.Name {
+		pod.Annotations = podtemplate.Merge(map[string]string{AnnotationJobFlow: p.flow.Name}, pod.Annotations)
+	}
 	return job, nil
 }
 

@@ -114,6 +114,13 @@ func TestRenderOfALongName(t *testing.T) {
 	assert.Len(t, job.Labels[LabelJobFlow], 63)
 	assert.Equal(t, job.Labels[LabelJobFlow], job.Spec.Template.Labels[LabelJobFlow])
 	assert.LessOrEqual(t, len(job.Name), 63)
+	assert.Equal(t, []string{flow.Name}, flowsOf(podOf(job)), "the pod names the flow all the same")
+
+	flow.Name = "short"
+	job = rendered(t, flow, flow.Spec.Flows[0].JobTemplate)
+	assert.Empty(t, job.Spec.Template.Annotations)
+	assert.Equal(t, []string{"short"}, flowsOf(podOf(job)))
+	assert.Empty(t, flowsOf(&corev1.Pod{}))
 }
 
 func TestRenderKeepsTheTTLToItself(t *testing.T) {

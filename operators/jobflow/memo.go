@@ -96,6 +96,7 @@ func sumOf(flow *v1alpha1.JobFlow) uint64 {
 	spec := &flow.Spec
 	text(flow.Name)
 	text(spec.GlobalParams.NodeName)
+	text(spec.SuccessWhen)
 	var pairs uint64 // of maps, which have no order
 	for _, m := range []map[string]string{spec.GlobalParams.Labels, spec.GlobalParams.Annotations} {
 		for k, v := range m {

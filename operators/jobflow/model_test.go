@@ -16,7 +16,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// drawFlow returns a flow of up to 30 nodes, with expressions, lists of items, inputs, and nodes in finally.
+// drawFlow returns a flow of up to 30 nodes, with expressions, lists of items, inputs, failures that are allowed, a rule for
+// success, and nodes in finally.
 func drawFlow(t *rapid.T) *v1alpha1.JobFlow {
 	flow := makeFlow()
 	plain := map[string]bool{} // nodes that have an output
@@ -28,6 +29,7 @@ func drawFlow(t *rapid.T) *v1alpha1.JobFlow {
 			}
 		}
 		drawExtras(t, &n, plain)
+		n.AllowFailure = rapid.IntRange(0, 3).Draw(t, "may fail") == 0
 		plain[n.Name] = n.ForEach == nil
 		flow.Spec.Flows = append(flow.Spec.Flows, n)
 	}
@@ -35,8 +37,10 @@ func drawFlow(t *rapid.T) *v1alpha1.JobFlow {
 	for i := range rapid.IntRange(0, 2).Draw(t, "finally") {
 		n := node(fmt.Sprint("f", i))
 		n.When = rapid.SampledFrom([]string{"", "", `state == "Failed"`, `jobs.n0.succeeded`}).Draw(t, "when")
+		n.AllowFailure = rapid.IntRange(0, 3).Draw(t, "may fail") == 0
 		flow.Spec.Finally = append(flow.Spec.Finally, n)
 	}
+	flow.Spec.SuccessWhen = rapid.SampledFrom([]string{"", "", "", "jobs.n0.succeeded", "jobs.exists(n, jobs[n].succeeded)"}).Draw(t, "success when")
 	flow.Spec.FailFast = rapid.IntRange(0, 5).Draw(t, "fail fast") == 0
 	if rapid.IntRange(0, 3).Draw(t, "bounded") == 0 {
 		flow.Spec.Parallelism = ptr.To(rapid.Int32Range(1, 4).Draw(t, "parallelism"))
@@ -100,7 +104,7 @@ func reference(flow *v1alpha1.JobFlow, retry int, done map[string]bool, meant me
 			if ends[n.Name] != "" || slices.ContainsFunc(n.Dependencies, func(d string) bool { return ends[d] == "" }) {
 				continue
 			}
-			ready, err := whenOf(n, ends)
+			ready, err := whenOf(flow, n, ends)
 			switch {
 			case done[n.Name]:
 				ends[n.Name] = v1alpha1.FlowSucceed
@@ -114,7 +118,7 @@ func reference(flow *v1alpha1.JobFlow, retry int, done map[string]bool, meant me
 			}
 		}
 	}
-	verdict := verdictOf(ends)
+	verdict := verdictOf(flow, ends)
 	for i := range flow.Spec.Finally {
 		n := &flow.Spec.Finally[i]
 		ends[n.Name] = v1alpha1.FlowSkipped
@@ -127,12 +131,14 @@ func reference(flow *v1alpha1.JobFlow, retry int, done map[string]bool, meant me
 }
 
 // whenOf evaluates the expressions of drawExtras.
-func whenOf(n *v1alpha1.Flow, ends map[string]v1alpha1.FlowState) (ready, err bool) {
+func whenOf(flow *v1alpha1.JobFlow, n *v1alpha1.Flow, ends map[string]v1alpha1.FlowState) (ready, err bool) {
 	is := func(s v1alpha1.FlowState) func(string) bool { return func(d string) bool { return ends[d] == s } }
 	first := func(s v1alpha1.FlowState) bool { return ends[n.Dependencies[0]] == s }
 	switch {
 	case n.When == "":
-		return !slices.ContainsFunc(n.Dependencies, func(d string) bool { return ends[d] != v1alpha1.FlowSucceed }), false
+		return !slices.ContainsFunc(n.Dependencies, func(d string) bool {
+			return ends[d] != v1alpha1.FlowSucceed && (ends[d] != v1alpha1.FlowFailed || !mayFail(flow, d))
+		}), false
 	case strings.HasSuffix(n.When, ".skipped"):
 		return first(v1alpha1.FlowFailed) || first(v1alpha1.FlowSkipped), false
 	case strings.HasPrefix(n.When, "!"):
@@ -148,11 +154,27 @@ func whenOf(n *v1alpha1.Flow, ends map[string]v1alpha1.FlowState) (ready, err bo
 	}
 }
 
-func verdictOf(ends map[string]v1alpha1.FlowState) v1alpha1.State {
-	for _, end := range ends {
-		if end == v1alpha1.FlowFailed {
-			return v1alpha1.StateFailed
-		}
+func mayFail(flow *v1alpha1.JobFlow, name string) bool {
+	return slices.ContainsFunc(slices.Concat(flow.Spec.Flows, flow.Spec.Finally), func(n v1alpha1.Flow) bool {
+		return n.Name == name && n.AllowFailure
+	})
+}
+
+// verdictOf is how a flow ends whose nodes have ended so. Those in finally may be missing.
+func verdictOf(flow *v1alpha1.JobFlow, ends map[string]v1alpha1.FlowState) v1alpha1.State {
+	bad := func(nodes []v1alpha1.Flow) bool {
+		return slices.ContainsFunc(nodes, func(n v1alpha1.Flow) bool { return ends[n.Name] == v1alpha1.FlowFailed && !n.AllowFailure })
+	}
+	flowsBad := bad(flow.Spec.Flows)
+	switch flow.Spec.SuccessWhen {
+	case "":
+	case "jobs.n0.succeeded":
+		flowsBad = ends["n0"] != v1alpha1.FlowSucceed
+	default:
+		flowsBad = !slices.ContainsFunc(flow.Spec.Flows, func(n v1alpha1.Flow) bool { return ends[n.Name] == v1alpha1.FlowSucceed })
+	}
+	if flowsBad || bad(flow.Spec.Finally) {
+		return v1alpha1.StateFailed
 	}
 	return v1alpha1.StateSucceed
 }
@@ -179,7 +201,7 @@ func TestModel(t *testing.T) {
 			if !w.flow.Spec.FailFast {
 				require.Equal(t, want, got)
 			}
-			verdict := verdictOf(got)
+			verdict := verdictOf(flow, got)
 			assert.Equal(t, verdict, w.flow.Status.State)
 			for name, times := range w.created {
 				assert.Equal(t, 1, times, "%s was created more than once", name)

@@ -18,6 +18,8 @@ const (
 	LabelItem = "api.practice.com/item"
 	// LabelRetry is the label for the number of the retry that a Job was made in. Jobs made before any have none.
 	LabelRetry = "api.practice.com/retry"
+	// AnnotationJobFlow is a pod's annotation for the JobFlow's name, where LabelJobFlow has it shortened.
+	AnnotationJobFlow = "api.practice.com/jobflow"
 	// AnnotationJobTemplate is a Job's annotation for the JobTemplate that its spec was taken from.
 	AnnotationJobTemplate = "api.practice.com/job-template"
 	// AnnotationTTL is a Job's annotation for its template's ttlSecondsAfterFinished, which the operator keeps.

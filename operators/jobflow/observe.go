@@ -16,6 +16,7 @@ import (
 func (p *pass) observe() {
 	p.findJobs()
 	p.gatherPods()
+	p.findLeftover()
 	for i, job := range p.jobs {
 		if job != nil && !p.states[i].hasRun() { // one that was skipped has been started by a pass that was cut short
 			p.judge(i, job)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -33,6 +34,9 @@ type pass struct {
 	departed []departedJob
 	// pods of Jobs that aren't known to have ended.
 	pods outcome.ByJob
+	// leftover are pods that haven't ended and whose Job is gone, by what they ran; firstLeft is one of a node in spec.flows.
+	leftover  map[slot]*corev1.Pod
+	firstLeft *corev1.Pod
 	// items are how far nodes with forEach are, by index.
 	items map[int]*itemRun
 	// lists are outputs that a forEach runs over, by flow.
@@ -44,7 +48,7 @@ type pass struct {
 	// news says more of nodes that have ended in this pass, or that wait.
 	news map[int]news
 
-	// failure is a node that has failed, -1 if none has; those in finally don't count.
+	// failure is a node that has failed, -1 if none has; those in finally and those with allowFailure don't count.
 	failure int
 	// culprits are 1 + the nodes because of which nodes are skipped, as far as they have been looked for.
 	culprits []int32
@@ -93,7 +97,7 @@ func newPass(flow *v1alpha1.JobFlow, seen builder.View, retry int32) *pass {
 		p.outputs[o.Name] = o.Value
 	}
 	for i, s := range p.states {
-		if s == failed && p.isFlow(i) {
+		if s == failed && p.isFlow(i) && !p.mayFail(i) {
 			p.failure = i
 			break
 		}
@@ -114,7 +118,7 @@ func (p *pass) end(i int, s state, n news) {
 	if !s.hasRun() {
 		return
 	}
-	if s == failed && p.failure < 0 && p.isFlow(i) {
+	if s == failed && p.failure < 0 && p.isFlow(i) && !p.mayFail(i) {
 		p.failure = i
 	}
 	switch {

@@ -59,10 +59,10 @@ func terminating(flow *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alph
 
 // conclude is the plan of a flow under way, or at its end.
 func (p *pass) conclude(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
+	edits := p.suspendJobs()
 	p.describe(status)
 	plan := p.planOf(status)
-	plan.Children = p.start
-	plan.Edits = p.suspendJobs()
+	plan.Children, plan.Edits = p.start, edits
 	plan.Delete = append(p.stopping(), p.expired()...)
 	plan.Events = p.tell(status)
 	plan.RequeueAfter = p.again

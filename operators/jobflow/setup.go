@@ -29,6 +29,7 @@ func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.JobFlow] {
 	return builder.NewOperator[*v1alpha1.JobFlow](mgr, Name).
 		Owns(&batchv1.Job{}).
 		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
+		NamedIn(&corev1.Pod{}, flowsOf).
 		Refers(&v1alpha1.JobTemplate{}, TemplateNames).
 		Plan(Plan)
 }

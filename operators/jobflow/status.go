@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -42,18 +41,15 @@ func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
 	p.wakeIn(p.whatComesNext(status))
 	p.unstall(status)
-	if status.Counts.Failed == 0 && !p.stopped { // what was stopped before anything started hasn't succeeded
+	reason, message := p.whyFailed(status)
+	if reason == "" {
 		status.State = v1alpha1.StateSucceed
-		message := endMessage(status.Counts)
+		message = endMessage(status.Counts)
 		p.setCondition(status, builder.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
 		p.setCondition(status, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
 		return
 	}
 	status.State = v1alpha1.StateFailed
-	reason, message := v1alpha1.ReasonJobFailed, p.failures(status)
-	if stopped := findCondition(status, v1alpha1.ConditionStopped); stopped != nil {
-		reason, message = stopped.Reason, stopped.Message
-	}
 	p.stall(status, reason, message)
 	p.setCondition(status, v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
 }
@@ -88,7 +84,7 @@ func (p *pass) describeInvalid(status *v1alpha1.JobFlowStatus) {
 func (p *pass) describeProgress(status *v1alpha1.JobFlowStatus) {
 	p.unstall(status)
 	status.State = p.stateUnderWay(status.Counts)
-	reason, message := string(status.State), progressMessage(status.Counts, p.suspended())
+	reason, message := string(status.State), progressMessage(status.Counts)
 	switch {
 	case p.spec.Suspend:
 		message = "spec.suspend is true; " + message
@@ -104,31 +100,25 @@ func (p *pass) stateUnderWay(c v1alpha1.FlowCounts) v1alpha1.State {
 	switch {
 	case p.spec.Suspend:
 		return v1alpha1.StateSuspended
-	case c.Running+c.Succeeded+c.Failed == 0:
+	case c.Running+c.Suspended+c.Succeeded+c.Failed == 0:
 		return v1alpha1.StatePending
 	default:
 		return v1alpha1.StateRunning
 	}
 }
 
-// suspended is how many of the nodes that count as running have a Job that is suspended.
-func (p *pass) suspended() int32 {
-	var n int32
-	for i, job := range p.jobs {
-		if job != nil && p.states[i] == running && ptr.Deref(job.Spec.Suspend, false) {
-			n++
-		}
-	}
-	return n
-}
-
 func (p *pass) counts() v1alpha1.FlowCounts {
 	var n [skipped + 1]int32
-	for _, s := range p.states {
+	var suspended int32
+	for i, s := range p.states {
 		n[s]++
+		if p.isSuspended(i) {
+			suspended++
+		}
 	}
 	return v1alpha1.FlowCounts{
-		Total: int32(len(p.states)), Pending: n[pending], Running: n[running], Succeeded: n[succeeded], Failed: n[failed], Skipped: n[skipped],
+		Total: int32(len(p.states)), Pending: n[pending], Running: n[running] - suspended, Suspended: suspended,
+		Succeeded: n[succeeded], Failed: n[failed], Skipped: n[skipped],
 	}
 }
 
@@ -137,7 +127,7 @@ func (p *pass) current() string {
 	var b strings.Builder
 	more := 0
 	for i, s := range p.states {
-		if s != running {
+		if s != running || p.isSuspended(i) {
 			continue
 		}
 		name := p.nameOf(i)

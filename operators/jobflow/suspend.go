@@ -1,6 +1,8 @@
 package jobflow
 
 import (
+	"fmt"
+
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -30,13 +32,20 @@ func (p *pass) suspend(status *v1alpha1.JobFlowStatus) {
 }
 
 // suspendJobs returns the changes that make the active Jobs as suspended as the flow is. A Job that is suspended by its
-// own template, or by someone else, is theirs to resume.
+// own template, or by someone else, is theirs to resume. One is resumed once its old pods have ended: else the Job
+// controller would make new ones beside them.
 func (p *pass) suspendJobs() []builder.Edit {
 	var edits []builder.Edit
-	p.eachActiveJob(func(job *batchv1.Job, _ int) {
+	p.eachActiveJob(func(job *batchv1.Job, node int) {
 		suspended := ptr.Deref(job.Spec.Suspend, false)
 		byUs := job.Annotations[AnnotationSuspended] != ""
 		if job.DeletionTimestamp != nil || suspended == p.spec.Suspend || (suspended && !byUs) {
+			return
+		}
+		if pod := p.pods.Unended(job); suspended && pod != nil {
+			if n := len(p.obstacles); node < p.size() && (n == 0 || p.obstacles[n-1].node != p.names[node]) { // of items once
+				p.obstruct(node, v1alpha1.ReasonPodsTerminating, fmt.Sprintf("waits for pod %s, which is still ending, to be resumed", pod.Name))
+			}
 			return
 		}
 		after := job.DeepCopy()
@@ -49,4 +58,28 @@ func (p *pass) suspendJobs() []builder.Edit {
 		edits = append(edits, builder.Edit{Before: job, After: after})
 	})
 	return edits
+}
+
+// isSuspended reports whether a node that is under way has a suspended Job; with items, whether all that are under way are.
+func (p *pass) isSuspended(i int) bool {
+	if p.states[i] != running {
+		return false
+	}
+	job := p.news[i].job // of a departed node
+	if i < p.size() {
+		job = p.jobs[i]
+	}
+	if job != nil {
+		return ptr.Deref(job.Spec.Suspend, false)
+	}
+	r := p.items[i]
+	if r == nil || r.count(running) == 0 {
+		return false
+	}
+	for item, s := range r.states {
+		if job := p.itemJobs[itemKey{i, item}]; s == running && (job == nil || !ptr.Deref(job.Spec.Suspend, false)) {
+			return false
+		}
+	}
+	return true
 }

@@ -83,7 +83,11 @@ func (p *pass) jobsFailed() []events.Event {
 		case len(told) == message.MaxListed:
 			more++
 		default:
-			event := events.Warning(v1alpha1.ReasonJobFailed, shorten(failure(p.nameOf(i), p.news[i].message), maxMessage))
+			note := failure(p.nameOf(i), p.news[i].message)
+			if p.mayFail(i) {
+				note += " (allowFailure: it doesn't fail the JobFlow)"
+			}
+			event := events.Warning(v1alpha1.ReasonJobFailed, shorten(note, maxMessage))
 			if job := p.news[i].job; job != nil {
 				event = event.About(job)
 			}

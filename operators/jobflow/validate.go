@@ -53,6 +53,7 @@ func (c *compiled) validate(flow *v1alpha1.JobFlow) []problem {
 	if err := validateJobs(&flow.Spec); err != nil {
 		report("", err)
 	}
+	report("", c.compileSuccess(&flow.Spec)...)
 	given := make([]int32, c.flows) // by dependency: 1 + the last node that named it
 	for i := 0; i < len(c.names) && len(problems) < maxProblems; i++ {
 		report(c.names[i], c.validateName(flow, i)...)

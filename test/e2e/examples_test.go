@@ -22,6 +22,7 @@ var examples = map[string]map[string]string{
 	"JobFlow operator": {
 		"jobflow/testdata/seed.yaml":   "TestSeedOfJobFlows",
 		"jobflow/example.yaml":         "TestExampleFlowRunsInOrderOnItsNode",
+		"jobflow/allow-failure.yaml":   "TestExampleFlows",
 		"jobflow/drained.yaml":         "TestExampleFlows",
 		"jobflow/error.yaml":           "TestExampleFlows",
 		"jobflow/finally.yaml":         "TestExampleFlows",

@@ -48,6 +48,7 @@ func TestExampleFlows(t *testing.T) {
 		jobs                     int
 		prints                   map[string]string // by Job
 	}{
+		{"allow-failure", "allow-failure", "Succeeded", 4, map[string]string{"deploy": "deploy goes on"}},
 		{"drained", "drained", "Succeeded", 2, map[string]string{"work": "work is done"}},
 		{"error", "error", "Failed", 3, nil},
 		{"finally", "finally", "Failed", 3, map[string]string{"notify": "failed: work"}},

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
 // cluster is a Job, its pods, and all that can happen to them: syncJob of the Job controller as far as it concerns the
@@ -41,7 +43,11 @@ func (c *cluster) happened() {
 	c.podSets = append(c.podSets, pods)
 }
 
-func (c *cluster) finished() bool { return len(c.job.Status.Conditions) > 0 }
+func (c *cluster) finished() bool { return c.has(batchv1.JobComplete) || c.has(batchv1.JobFailed) }
+
+func (c *cluster) has(kind batchv1.JobConditionType) bool {
+	return slices.ContainsFunc(c.job.Status.Conditions, func(is batchv1.JobCondition) bool { return is.Type == kind })
+}
 
 func hasFinalizer(pod *corev1.Pod) bool { return len(pod.Finalizers) > 0 }
 
@@ -102,18 +108,16 @@ func (c *cluster) sync() {
 		}
 	}
 	if isIndexed(c.job) {
-		var done []string
-		for i := range indexes {
-			done = append(done, strconv.Itoa(i))
-		}
-		slices.Sort(done)
-		status.CompletedIndexes = fmt.Sprint(done)
+		status.CompletedIndexes = string(v1alpha1.IndexesOf(int(*c.job.Spec.Completions), func(i int) bool { return indexes[i] }))
 	}
 	status.Succeeded = int32(good)
 	status.Failed += int32(len(uncounted.Failed))
 	*uncounted = batchv1.UncountedTerminatedPods{}
+	if ptr.Deref(c.job.Spec.Suspend, false) && !c.has(batchv1.JobSuspended) { // it stays, if only as False
+		status.Conditions = append(status.Conditions, batchv1.JobCondition{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue})
+	}
 	if end != "" {
-		status.Conditions = []batchv1.JobCondition{{Type: end, Status: corev1.ConditionTrue}}
+		status.Conditions = append(status.Conditions, batchv1.JobCondition{Type: end, Status: corev1.ConditionTrue})
 	}
 	c.collect()
 	c.happened()
@@ -192,10 +196,8 @@ func indexOf(pod *corev1.Pod) int {
 // succeededIndexes are those of pods that are counted, and of those on record.
 func (c *cluster) succeededIndexes() map[int]bool {
 	indexes := map[int]bool{}
-	for i := range int(*c.job.Spec.Completions) {
-		if slices.Contains(fieldsOf(c.job.Status.CompletedIndexes), strconv.Itoa(i)) {
-			indexes[i] = true
-		}
+	for i := range v1alpha1.Indexes(c.job.Status.CompletedIndexes).Below(int(*c.job.Spec.Completions)) {
+		indexes[i] = true
 	}
 	for _, pod := range c.pods {
 		if slices.Contains(c.job.Status.UncountedTerminatedPods.Succeeded, pod.UID) {

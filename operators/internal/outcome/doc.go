@@ -18,7 +18,7 @@
 //     that is being deleted doesn't count here.
 //   - A pod that the controller itself removes (the Job is suspended, or has fewer completions than before) loses the
 //     finalizer batch.kubernetes.io/job-tracking first, and isn't counted. So a pod without the finalizer doesn't count
-//     here either, unless the Job's status says that it was counted.
+//     here either, unless the Job's status says that as many were counted, and the Job was never suspended.
 //   - A Job without completions ends when one pod has succeeded and all others have ended, however many these are. It is
 //     left to its conditions unless its parallelism is 1.
 //   - A Job that is being deleted may never get a condition.

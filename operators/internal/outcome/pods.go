@@ -1,9 +1,6 @@
 package outcome
 
 import (
-	"slices"
-	"strconv"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,38 +17,16 @@ func OfPods(job *batchv1.Job, pods []*corev1.Pod) Outcome {
 	if !podsDecide(job) || len(pods) == 0 {
 		return Outcome{}
 	}
-	wanted := int(ptr.Deref(job.Spec.Completions, 1))
-	counted, bad := 0, int32(0)
-	var indexes map[int]bool
-	var ended metav1.Time
+	var all tally
 	for _, pod := range pods {
-		switch {
-		case pod.Status.Phase == corev1.PodFailed:
-			bad++
-		case !countsAsSucceeded(job, pod):
-		case isIndexed(job):
-			index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
-			if err != nil || index < 0 || index >= wanted || indexes[index] {
-				continue
-			}
-			if indexes == nil {
-				indexes = make(map[int]bool, wanted)
-			}
-			indexes[index] = true
-			fallthrough
-		default:
-			counted++
-			if t := endOf(pod); ended.Before(&t) {
-				ended = t
-			}
-		}
+		all.add(job, pod)
 	}
-	if counted < wanted || bad > ptr.Deref(job.Spec.BackoffLimit, 6) {
+	if all.of(job) < completionsOf(job) || all.failed > ptr.Deref(job.Spec.BackoffLimit, 6) {
 		return Outcome{}
 	}
 	o := Outcome{Phase: Succeeded}
-	if !ended.IsZero() {
-		o.Ended = &ended
+	if !all.ended.IsZero() {
+		o.Ended = &all.ended
 	}
 	return o
 }
@@ -71,22 +46,10 @@ func podsDecide(job *batchv1.Job) bool {
 		(s.Completions != nil || ptr.Deref(s.Parallelism, 1) == 1) && ptr.Deref(s.Completions, 1) > 0
 }
 
+func completionsOf(job *batchv1.Job) int { return int(ptr.Deref(job.Spec.Completions, 1)) }
+
 func isIndexed(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion
-}
-
-// countsAsSucceeded reports whether the Job controller counts a pod as succeeded, or has. It does so as long as the pod
-// has its finalizer, unless it was being deleted before it ended: then it may have been counted as failed.
-func countsAsSucceeded(job *batchv1.Job, pod *corev1.Pod) bool {
-	if pod.Status.Phase != corev1.PodSucceeded || pod.DeletionTimestamp != nil {
-		return false
-	}
-	if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
-		return true
-	}
-	uncounted := job.Status.UncountedTerminatedPods
-	return uncounted != nil && slices.Contains(uncounted.Succeeded, pod.UID) ||
-		job.Status.Succeeded >= ptr.Deref(job.Spec.Completions, 1)
 }
 
 // endOf returns when the last container of a pod ended.

@@ -1,6 +1,7 @@
 package daemonjob
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -111,6 +112,8 @@ func TestSuspendAndResume(t *testing.T) {
 	job := p.waitReason(v1alpha1.ReasonSuspended)
 	assert.True(t, meta.IsStatusConditionTrue(job.Status.Conditions, v1alpha1.ConditionSuspended))
 	assert.Nil(t, job.Status.ActiveSince)
+	p.waitCounts("desired 2, active 0, succeeded 0, failed 0, waiting 0, skipped 0")
+	assert.EqualValues(t, 1, p.get("demo").Status.Suspended)
 	p.Eventually("its pod is deleted", func() bool { return len(p.pods("demo")) == 0 })
 	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.Suspend = false })
 	p.Eventually("its pod is back", func() bool { return len(p.pods("demo")) == 1 })
@@ -120,6 +123,34 @@ func TestSuspendAndResume(t *testing.T) {
 	assert.Len(t, p.Jobs(), 1)
 	p.OneEvent("demo", v1alpha1.ReasonSuspended)
 	p.OneEvent("demo", v1alpha1.ReasonResumed)
+}
+
+// A second pod on the node would fail p.pods.
+func TestAJobThatSomeoneDeletesIsMadeAgainOnceItsPodsHaveEnded(t *testing.T) {
+	const node = "node-2"
+	p := newPlace(t)
+	p.manage()
+	spec := script(`trap 'sleep 3; exit 1' TERM; sleep 600 & wait`)
+	spec.GlobalParams.NodeName = node
+	p.create(spec)
+	p.Eventually("its pod runs", func() bool { return p.pods("demo")[node].Status.Phase == corev1.PodRunning })
+	pod := p.pods("demo")[node]
+	first := &batchv1.Job{}
+	key := client.ObjectKey{Namespace: p.Namespace, Name: "demo-" + node}
+	require.NoError(t, p.Client.Get(t.Context(), key, first))
+	require.NoError(t, p.Client.Delete(t.Context(), first, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	job := p.wait("demo", "it waits, and says so", func(j *v1alpha1.DaemonJob) bool {
+		return strings.Contains(meta.FindStatusCondition(j.Status.Conditions, "Ready").Message, "1 waiting for old pods to end ("+node+" "+pod.Name+")")
+	})
+	assert.EqualValues(t, 1, job.Status.Active)
+	p.Eventually("there is another Job", func() bool {
+		var again batchv1.Job
+		return p.Client.Get(t.Context(), key, &again) == nil && again.UID != first.UID
+	})
+	if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(&pod), &pod); !apierrors.IsNotFound(err) {
+		require.NoError(t, err)
+		assert.Equal(t, corev1.PodFailed, pod.Status.Phase)
+	}
 }
 
 func TestADeadlineHoldsWhileNoManagerRuns(t *testing.T) {

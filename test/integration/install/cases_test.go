@@ -35,6 +35,7 @@ var cases = map[string][]kase{
 		{"nobody to wait for", `{flows: [{name: a, dependencies: [b], jobTemplate: ` + pod + `}]}`, byWebhook},
 		{"one name twice", `{flows: [{name: a, jobTemplate: ` + pod + `}, {name: a, jobTemplate: ` + pod + `}]}`, byWebhook},
 		{"a when that doesn't compile", `{flows: [{name: a, jobTemplate: ` + pod + `}, {name: b, dependencies: [a], when: "nodes.a.", jobTemplate: ` + pod + `}]}`, byWebhook},
+		{"a successWhen that doesn't compile", `{successWhen: jobs.b.failed, flows: [{name: a, jobTemplate: ` + pod + `}]}`, byWebhook},
 		{"a when that isn't a condition", `{flows: [{name: a, jobTemplate: ` + pod + `}, {name: b, dependencies: [a], when: "jobs.a.output", jobTemplate: ` + pod + `}]}`, byWebhook},
 		{"a volume that isn't there", `{flows: [{name: a, shareVolumeMounts: [{name: v, mountPath: /v}], jobTemplate: ` + pod + `}]}`, byWebhook},
 		{"a container without a name that can be", `{flows: [{name: a, jobTemplate: {template: {spec: {containers: [{name: "Not A Name", image: none}]}}}}]}`, byWebhook},

@@ -132,6 +132,20 @@ func TestExampleWithExpressions(t *testing.T) {
 	assert.Contains(t, p.OneEvent("jobflow-example-when", v1alpha1.ReasonFailed).Note, "check failed: BackoffLimitExceeded")
 }
 
+func TestExampleWithFailuresThatAreAllowed(t *testing.T) {
+	const name = "jobflow-example-allow-failure"
+	p := newPlace(t)
+	p.manage()
+	p.Apply(examples + "allow-failure.yaml")
+	flow := p.waitState(name, v1alpha1.StateSucceed)
+	assert.Equal(t, map[string]v1alpha1.FlowState{
+		"lint": "Failed", "deploy": "Succeed", "report": "Succeed", "publish": "Failed",
+	}, statesOf(flow))
+	assert.Equal(t, "deploy goes on", p.Logs("job/"+name+"-deploy"))
+	assert.Equal(t, "lint failed", p.Logs("job/"+name+"-report"))
+	assert.Equal(t, "2 flows succeeded, 2 failed without failing the JobFlow", p.OneEvent(name, v1alpha1.ReasonSucceeded).Note)
+}
+
 func TestExampleWithItems(t *testing.T) {
 	p := newPlace(t)
 	p.manage()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,6 +79,33 @@ func TestSuspendedFlowsStopAndGoOn(t *testing.T) {
 	assert.NotContains(t, p.job("s-a").Annotations, jobflow.AnnotationSuspended)
 	p.OneEvent("s", v1alpha1.ReasonSuspended)
 	p.OneEvent("s", v1alpha1.ReasonResumed)
+}
+
+func TestAJobThatSomeoneDeletesIsMadeAgainOnceItsPodsHaveEnded(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.run("again", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", `trap 'sleep 3; exit 1' TERM; sleep 600 & wait`)}})
+	var pod corev1.Pod
+	p.Eventually("the pod runs", func() bool {
+		pod = p.pods("again")["a"]
+		return pod.Status.Phase == corev1.PodRunning
+	})
+	first := p.job("again-a")
+	require.NoError(t, p.Client.Delete(t.Context(), first, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	flow := p.wait("again", "it waits, and says so", func(f *v1alpha1.JobFlow) bool {
+		return meta.FindStatusCondition(f.Status.Conditions, "Ready").Reason == v1alpha1.ReasonPodsTerminating
+	})
+	assert.Equal(t, "waits for pod "+pod.Name+" of an earlier Job to end", flow.Status.Flows[0].Message)
+	p.Eventually("there is another Job", func() bool {
+		var job batchv1.Job
+		return p.Client.Get(t.Context(), client.ObjectKeyFromObject(first), &job) == nil && job.UID != first.UID
+	})
+	var old corev1.Pod
+	if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(&pod), &old); !apierrors.IsNotFound(err) {
+		require.NoError(t, err)
+		assert.Equal(t, corev1.PodFailed, old.Status.Phase)
+	}
+	p.waitFlow("again", "a", v1alpha1.FlowRunning)
 }
 
 func TestTerminatedFlowsEnd(t *testing.T) {

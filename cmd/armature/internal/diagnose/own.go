@@ -44,6 +44,9 @@ func rolloutFailed(s scene) *Finding {
 // waits: it says itself that it waits for something outside of it, as a plan with WaitingFor does.
 func waits(s scene) *Finding {
 	c := s.isFalse("Ready")
+	if c != nil && c.Reason == v1alpha1.ReasonPodsTerminating {
+		return blocked(c.Reason, "%s", c.Message).do("it goes on by itself once that pod has ended")
+	}
 	if c == nil || c.Reason != builder.ReasonWaiting || !strings.HasPrefix(c.Message, "waiting for ") {
 		return nil
 	}

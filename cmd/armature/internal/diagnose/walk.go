@@ -40,7 +40,7 @@ func Diagnose(f Facts) Finding {
 
 // look returns what is wrong with an object or below it, nil if nothing is. Paths are from the bottom up.
 func (f *Facts) look(o, parent *Object, siblings []*Object) *Finding {
-	if HasSucceeded(o) && o.GetDeletionTimestamp() == nil || isSuperseded(o, siblings) {
+	if HasSucceeded(o) && o.GetDeletionTimestamp() == nil || isSuperseded(o, siblings) || isAllowed(o, parent) {
 		return nil
 	}
 	s := scene{Facts: f, Object: o, parent: parent}

@@ -96,7 +96,7 @@ func waitsFor(flow *v1alpha1.JobFlow, node string) string {
 		}
 		var open []string
 		for _, name := range flow.Spec.Flows[i].Dependencies {
-			if s := states[name]; s == v1alpha1.FlowPending || s == v1alpha1.FlowRunning {
+			if s := states[name]; s == v1alpha1.FlowPending || s == v1alpha1.FlowRunning || s == v1alpha1.FlowSuspended {
 				open = append(open, fmt.Sprintf("%s (%s)", name, s))
 			}
 		}

@@ -17,6 +17,7 @@ type node struct {
 	state   v1alpha1.FlowState
 	when    string
 	each    bool  // a Job an item
+	mayFail bool  // its failure doesn't fail the flow
 	after   []int // what it depends on
 	finally bool
 	layer   int // the longest way from a node without dependencies; finally is behind all
@@ -31,7 +32,7 @@ func newGraph(flow *v1alpha1.JobFlow) graph {
 		if _, ok := index[f.Name]; !ok {
 			index[f.Name] = len(g.nodes)
 		}
-		g.nodes = append(g.nodes, node{name: f.Name, state: states[len(g.nodes)].State, when: f.When, each: f.ForEach != nil, finally: finally})
+		g.nodes = append(g.nodes, node{name: f.Name, state: states[len(g.nodes)].State, when: f.When, each: f.ForEach != nil, mayFail: f.AllowFailure, finally: finally})
 	}
 	for i := range flow.Spec.Flows {
 		add(&flow.Spec.Flows[i], false)
@@ -93,6 +94,9 @@ func (n node) label() []string {
 	}
 	if n.when != "" {
 		lines = append(lines, "when "+shorten(n.when, 40))
+	}
+	if n.mayFail {
+		lines = append(lines, "may fail")
 	}
 	return lines
 }

@@ -24,7 +24,7 @@ func diamond() *v1alpha1.JobFlow {
 		{Name: "a"}, {Name: "b", Dependencies: []string{"a"}, When: `jobs.a.output == "<b>"`},
 		{Name: "c", Dependencies: []string{"a"}, ForEach: &v1alpha1.ForEach{}}, {Name: "d", Dependencies: []string{"b", "c"}},
 	}
-	flow.Spec.Finally = []v1alpha1.Flow{{Name: "e"}}
+	flow.Spec.Finally = []v1alpha1.Flow{{Name: "e", AllowFailure: true}}
 	flow.Status.ObservedGeneration = 1
 	flow.Status.Finished, flow.Status.Skipped = "0-1", "1"
 	flow.Status.Flows = []v1alpha1.FlowStatus{{Name: "c", State: v1alpha1.FlowRunning}}
@@ -41,7 +41,7 @@ func TestDot(t *testing.T) {
   n1 [label="b\nwhen jobs.a.output == \"<b>\"", fillcolor="#eeeeee", color="#9e9e9e", tooltip="Skipped"];
   n2 [label="c (for each)", fillcolor="#cfe2ff", color="#1565c0", tooltip="Running"];
   n3 [label="d", fillcolor="#ffffff", color="#616161", tooltip="Pending"];
-  n4 [label="e", fillcolor="#ffffff", color="#616161", tooltip="Pending", style="rounded,filled,dashed"];
+  n4 [label="e\nmay fail", fillcolor="#ffffff", color="#616161", tooltip="Pending", style="rounded,filled,dashed"];
   n0 -> n1;
   n0 -> n2;
   n1 -> n3;

@@ -1,6 +1,7 @@
 package watchcmd
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -40,9 +41,13 @@ func flowRows(flow *v1alpha1.JobFlow, now time.Time) []row {
 	for _, f := range flow.Spec.Finally {
 		all = append(all, row{name: f.Name, after: "(finally)"})
 	}
+	nodes := slices.Concat(flow.Spec.Flows, flow.Spec.Finally)
 	for i, s := range flowstate.Of(flow) {
 		r := &all[i]
 		r.state, r.message, r.attempt = s.State, s.Message, s.Attempts
+		if r.state == v1alpha1.FlowFailed && nodes[i].AllowFailure {
+			r.message = strings.TrimSuffix("may fail: "+r.message, ": ")
+		}
 		if flow.Status.StartTime != nil {
 			r.runs(flow.Status.StartTime.Time, s.StartTime, s.CompletionTime, now)
 		}

@@ -26,7 +26,7 @@ func table(p picture, logs tails, l layout) string {
 	}
 	all := p.rows
 	c := l.columns(p)
-	fmt.Fprintf(&b, "  %-*s  %-*s  %-7s  %6s  %6s\n", c.name, p.heads[0], c.after, p.heads[1], "STATE", "START", "TIME")
+	fmt.Fprintf(&b, "  %-*s  %-*s  %-*s  %6s  %6s\n", c.name, p.heads[0], c.after, p.heads[1], c.state, "STATE", "START", "TIME")
 	room := l.height - 1 - strings.Count(b.String(), "\n")
 	spare := reserve(all, logs, room)
 	shown, hidden := fit(all, room-spare)
@@ -37,7 +37,7 @@ func table(p picture, logs tails, l layout) string {
 			start, took = "+"+short(r.start), short(r.took)
 		}
 		line := fmt.Sprintf("%s %-*s  %-*s  %s  %6s  %6s  %s", symbol(r.state), c.name, cut(r.name, c.name),
-			c.after, cut(r.after, c.after), l.paint(fmt.Sprintf("%-7s", r.state)), start, took, remark(r, p.elapsed, c.remark))
+			c.after, cut(r.after, c.after), l.paint(fmt.Sprintf("%-*s", c.state, r.state)), start, took, remark(r, p.elapsed, c.remark))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		if r.state == v1alpha1.FlowFailed {
 			for _, text := range lastOf(logs[r.name], spare) {
@@ -53,16 +53,16 @@ func table(p picture, logs tails, l layout) string {
 }
 
 // columns are the widths of a table's columns that vary.
-type columns struct{ name, after, remark int }
+type columns struct{ name, after, state, remark int }
 
 // columns gives names the room they need as far as there is any, and remarks what is left.
 func (l layout) columns(p picture) columns {
-	const fixed = len("s ") + len("  ") + len("  Running") + len("  +12m34s") + len(" 12m34s") + len("  ")
-	c := columns{name: len(p.heads[0]), after: len(p.heads[1])}
+	const fixed = len("s ") + len("  ") + len("  ") + len("  +12m34s") + len(" 12m34s") + len("  ")
+	c := columns{name: len(p.heads[0]), after: len(p.heads[1]), state: len("Running")}
 	for _, r := range p.rows {
-		c.name, c.after = max(c.name, len(r.name)), max(c.after, len(r.after))
+		c.name, c.after, c.state = max(c.name, len(r.name)), max(c.after, len(r.after)), max(c.state, len(r.state))
 	}
-	room := max(l.width-fixed, 12)
+	room := max(l.width-fixed-c.state, 12)
 	c.name = min(c.name, 30, room*3/5)
 	c.after = min(c.after, 24, room-c.name)
 	c.remark = max(0, room-c.name-c.after)

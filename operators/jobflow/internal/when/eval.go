@@ -20,9 +20,11 @@ func (x *Expression) Eval(jobs map[string]Job, state string) (bool, error) {
 	}
 	values := make(map[string]any, len(jobs))
 	for name, job := range jobs {
-		values[name] = map[string]any{
-			"succeeded": job.Succeeded, "failed": job.Failed, "skipped": job.Skipped, "output": job.Output,
+		value := map[string]any{"succeeded": job.Succeeded, "failed": job.Failed, "skipped": job.Skipped}
+		if x.outputs { // what can't be looked at must not look empty
+			value["output"] = job.Output
 		}
+		values[name] = value
 	}
 	value, _, err := program.Eval(map[string]any{"jobs": values, "state": state})
 	if err != nil {

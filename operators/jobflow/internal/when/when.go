@@ -18,6 +18,8 @@ type Scope struct {
 	Jobs int
 	// Finally: there is state besides.
 	Finally bool
+	// Success: it is successWhen, which has no outputs to look at.
+	Success bool
 }
 
 // Expression is what there is to know of an expression that compiles. It is safe for concurrent use, and small: the
@@ -44,7 +46,7 @@ func (e *Error) Error() string {
 
 // Compile compiles an expression. The error is an [*Error].
 func Compile(text string, scope Scope) (*Expression, error) {
-	x := &Expression{source: source{text, scope.Finally}, outputs: strings.Contains(text, "output")}
+	x := &Expression{source: source{text, scope.Finally}, outputs: strings.Contains(text, "output") && !scope.Success}
 	env, checked, err := x.source.check()
 	if err != nil {
 		return nil, err
@@ -95,7 +97,7 @@ func firstOf(errs []*common.Error) *Error {
 	return e
 }
 
-// lookAt finds out which flows an expression names, and refuses names that jobs doesn't have.
+// lookAt finds out which flows an expression names, and refuses names that jobs doesn't have, and outputs if there are none.
 func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
 	named := map[int64]bool{} // occurrences of jobs with a name behind them
 	known := map[string]bool{}
@@ -103,12 +105,11 @@ func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
 		named[jobs.ID()] = true
 		if !scope.Has(name) {
 			if err == nil {
-				place := checked.SourceInfo().GetStartLocation(at)
 				message := fmt.Sprintf("jobs has no %q: it isn't among the dependencies", name)
-				if scope.Finally {
+				if scope.Finally || scope.Success {
 					message = fmt.Sprintf("jobs has no %q: no flow has this name", name)
 				}
-				err = &Error{place.Line(), place.Column() + 1, message}
+				err = errorAt(checked, at, message)
 			}
 			return
 		}
@@ -123,6 +124,10 @@ func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
 			if !e.AsSelect().IsTestOnly() { // has(jobs.x) may ask for what there isn't
 				name(e.AsSelect().Operand(), e.AsSelect().FieldName(), e.ID())
 			}
+		case e.Kind() == ast.SelectKind && e.AsSelect().FieldName() == "output" && scope.Success:
+			if err == nil {
+				err = errorAt(checked, e.ID(), "outputs can't be looked at here, only succeeded, failed and skipped")
+			}
 		case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "_[_]" && isJobs(e.AsCall().Args()[0]):
 			if key := e.AsCall().Args()[1]; key.Kind() == ast.LiteralKind {
 				if text, ok := key.AsLiteral().Value().(string); ok {
@@ -134,6 +139,12 @@ func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
 		}
 	}))
 	return err
+}
+
+// errorAt is an error at the place of an expression.
+func errorAt(checked *ast.AST, id int64, message string) *Error {
+	place := checked.SourceInfo().GetStartLocation(id)
+	return &Error{place.Line(), place.Column() + 1, message}
 }
 
 func isJobs(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == "jobs" }

@@ -72,6 +72,32 @@ func TestCompileSaysWhatIsWrongAndWhere(t *testing.T) {
 	assert.ErrorContains(t, err, `jobs has no "x": no flow has this name`)
 }
 
+func TestSuccessHasNoOutputs(t *testing.T) {
+	all := scope(false)
+	all.Success = true
+	for text, want := range map[string]string{
+		`jobs.build.output == "gpu"`:              `line 1, column 11: outputs can't be looked at here`,
+		`jobs.exists(n, jobs[n].output == "gpu")`: `outputs can't be looked at here`,
+		`[jobs.build].exists(j, has(j.output))`:   `outputs can't be looked at here`,
+		`jobs.x.failed`:                           `jobs has no "x": no flow has this name`,
+		`state == "Failed"`:                       `undeclared reference to 'state'`,
+	} {
+		_, err := Compile(text, all)
+		assert.ErrorContains(t, err, want, text)
+	}
+	x, err := Compile(`dyn(jobs.build)["out" + "put"] == ""`, all)
+	require.NoError(t, err)
+	_, err = x.Eval(jobs, "")
+	require.ErrorContains(t, err, "no such key: output", "it isn't empty either")
+
+	all.Has = func(name string) bool { return name == "output" }
+	x, err = Compile(`jobs.output.succeeded && jobs["output"].succeeded`, all)
+	require.NoError(t, err)
+	ok, err := x.Eval(map[string]Job{"output": {Succeeded: true}}, "")
+	require.NoError(t, err)
+	assert.True(t, ok)
+}
+
 func TestEvalFails(t *testing.T) {
 	for text, want := range map[string]string{
 		`int(jobs.build.output) > 1`:             "type conversion error",

@@ -1,0 +1,23 @@
+package diagnose
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// isAllowed reports whether an object is a failed Job of a flow's node whose failure is allowed: nothing is wrong with the
+// flow because of it.
+func isAllowed(o, parent *Object) bool {
+	if parent == nil || !parent.is("JobFlow") || o.job == nil || !HasEndedBadly(o) {
+		return false
+	}
+	for _, field := range []string{"flows", "finally"} {
+		nodes, _, _ := unstructured.NestedSlice(parent.Object, "spec", field)
+		for _, n := range nodes {
+			node, _ := n.(map[string]any)
+			if node["name"] == o.GetLabels()["api.practice.com/flow"] && node["allowFailure"] == true {
+				return true
+			}
+		}
+	}
+	return false
+}

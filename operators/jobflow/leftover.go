@@ -1,0 +1,74 @@
+package jobflow
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+)
+
+// slot is what one Job after another may run: a node, or one of its items (-1 for none).
+type slot struct {
+	node string
+	item int
+}
+
+// findLeftover finds the pods of Jobs that are gone.
+func (p *pass) findLeftover() {
+	for _, pod := range outcome.Leftover(builder.Naming[*corev1.Pod](p.seen), builder.Owned[*batchv1.Job](p.seen)) {
+		if p.leftover == nil {
+			p.leftover = map[slot]*corev1.Pod{}
+		}
+		s := slot{pod.Labels[LabelFlow], number(pod.Labels[LabelItem], -1)}
+		if p.leftover[s] == nil { // the first one, by name
+			p.leftover[s] = pod
+		}
+		if i, ok := p.index[s.node]; ok && int(i) < p.flows && p.firstLeft == nil {
+			p.firstLeft = pod
+		}
+	}
+}
+
+// waitsForPods reports whether a node's Job, or an item's, can't be created yet because a pod of an earlier one hasn't ended.
+func (p *pass) waitsForPods(i, item int) bool {
+	pod := p.leftover[slot{p.names[i], item}]
+	if pod != nil {
+		p.waitFor(i, pod)
+	}
+	return pod != nil
+}
+
+// finallyWaitsForPods reports whether finally can't start yet because a pod of a Job that was stopped hasn't ended.
+func (p *pass) finallyWaitsForPods() bool {
+	if !p.stopped || p.firstLeft == nil {
+		return false
+	}
+	for i := p.flows; i < p.size(); i++ {
+		if p.states[i] == pending {
+			p.waitFor(i, p.firstLeft)
+		}
+	}
+	return true
+}
+
+func (p *pass) waitFor(i int, pod *corev1.Pod) {
+	if p.news[i].message == "" {
+		p.obstruct(i, v1alpha1.ReasonPodsTerminating, fmt.Sprintf("waits for pod %s of an earlier Job to end", pod.Name))
+	}
+}
+
+// flowsOf returns the name of the JobFlow that a pod was made for.
+func flowsOf(pod client.Object) []string {
+	if name := pod.GetAnnotations()[AnnotationJobFlow]; name != "" {
+		return []string{name}
+	}
+	if name := pod.GetLabels()[LabelJobFlow]; name != "" {
+		return []string{name}
+	}
+	return nil
+}
