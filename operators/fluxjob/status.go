@@ -175,20 +175,12 @@ func (p *step) ended(o outcome) {
 	}
 	p.at(final, v1alpha1.ReasonFinished, "the job has ended")
 	p.set(v1alpha1.ConditionJobFinished, true, o.reason, o.message)
+	p.set(builder.ConditionReady, !failed, o.reason, o.message)
 	if failed {
 		p.set(v1alpha1.ConditionFailed, true, o.reason, o.message)
+		p.set(builder.ConditionStalled, true, o.reason, o.message)
 	} else {
 		p.set(v1alpha1.ConditionSucceeded, true, o.reason, o.message)
-	}
-	p.sumUp(!failed, o.reason, o.message)
-}
-
-// sumUp says what the end means. It is said in each pass after it: what a pass that went wrong reported in its place, the
-// builder takes back and leaves nothing.
-func (p *step) sumUp(succeeded bool, reason, message string) {
-	p.set(builder.ConditionReady, succeeded, reason, message)
-	if !succeeded {
-		p.set(builder.ConditionStalled, true, reason, message)
 	}
 }
 

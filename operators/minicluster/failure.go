@@ -79,8 +79,8 @@ func deadlineExceeded(c *v1alpha1.MiniCluster) failure {
 }
 
 // mayRestart reports whether the cluster is to be started again after a failure.
-func (f failure) mayRestart(c *v1alpha1.MiniCluster) bool {
-	return !f.final && c.Status.Restarts < ptr.Deref(c.Spec.BackoffLimit, 0)
+func (w *planning) mayRestart(f failure) bool {
+	return !w.invalid && !f.final && w.c.Status.Restarts < ptr.Deref(w.c.Spec.BackoffLimit, 0)
 }
 
 func because(message string) string {

@@ -131,19 +131,21 @@ func (w *planning) isEnding() bool {
 	}
 	leader := s.leader()
 	if leader == nil || leader.UID != c.Status.Leader.UID {
-		return w.isLeaderLost() && !(failure{}).mayRestart(c)
+		return w.isLeaderLost() && !w.mayRestart(failure{})
 	}
 	if isOver(leader) || leader.DeletionTimestamp != nil {
-		return leader.Status.Phase == corev1.PodSucceeded || !(failure{}).mayRestart(c)
+		return leader.Status.Phase == corev1.PodSucceeded || !w.mayRestart(failure{})
 	}
 	state := ending(leader, workerName(c))
-	return state != nil && (state.ExitCode == 0 || !(failure{}).mayRestart(c))
+	return state != nil && (state.ExitCode == 0 || !w.mayRestart(failure{}))
 }
 
-// both sets what is the same as long as a cluster hasn't ended: that it runs, and that it is as it should be.
+// both sets what is the same as long as a valid cluster hasn't ended: that it runs, and that it is as it should be.
 func (w *planning) both(value bool, reason, message string) {
 	w.set(v1alpha1.MiniClusterRunning, value, reason, message)
-	w.set(builder.ConditionReady, value, reason, message)
+	if !w.invalid { // else refuse sets it
+		w.set(builder.ConditionReady, value, reason, message)
+	}
 }
 
 func (w *planning) occupation() string {
@@ -165,6 +167,9 @@ func (w *planning) stall(reason, message string) {
 
 // unstall takes back what stall said. What the builder said of the children is the builder's to take back.
 func (w *planning) unstall() {
+	if w.invalid && w.status.CompletionTime == nil {
+		return
+	}
 	stalled := apimeta.FindStatusCondition(w.status.Conditions, builder.ConditionStalled)
 	if stalled != nil && stalled.Reason == v1alpha1.ReasonInvalidSpec {
 		apimeta.RemoveStatusCondition(&w.status.Conditions, builder.ConditionStalled)
