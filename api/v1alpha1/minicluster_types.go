@@ -120,7 +120,8 @@ type MiniClusterSpec struct {
 	DeadlineSeconds *int64 `json:"deadlineSeconds,omitempty"`
 
 	// BackoffLimit is how often the whole cluster is started again after the leader failed or was lost, before it has
-	// failed for good. Default: 0, never. Workers don't count: one that is lost is replaced and joins again.
+	// failed for good. Default: 0, never. Workers don't count: one that is lost is replaced and joins again. One that can't
+	// be started at all fails the cluster at once (see logging.strict).
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
@@ -219,7 +220,8 @@ type MiniClusterLogging struct {
 	Quiet bool `json:"quiet,omitempty"`
 
 	// Strict ends a script at the first of its commands (init, pre, brokerPre, workerPre) that fails. Without it they may
-	// fail; the command's own exit code counts either way. Default: false.
+	// fail; the command's own exit code counts either way. A worker that ends so is replaced; if 6 pods of a rank did before the
+	// work has begun, and without it there is no quorum, the cluster has failed. Default: false.
 	// +optional
 	Strict bool `json:"strict,omitempty"`
 

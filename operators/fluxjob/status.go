@@ -128,7 +128,7 @@ func (p *step) follow() {
 		ready := conditionOf(c, builder.ConditionReady)
 		p.at(v1alpha1.FluxJobStarting, ready.Reason, "the MiniCluster can't be made as long as this is so: "+ready.Message)
 	default:
-		p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the pods are starting")
+		p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, howItStarts(c))
 	}
 	p.admitted()
 	if isReady {
@@ -140,6 +140,14 @@ func (p *step) follow() {
 	if isRunning {
 		p.set(v1alpha1.ConditionJobRunning, true, v1alpha1.ReasonRunning, "the command runs")
 	}
+}
+
+// howItStarts says that the pods are starting, and which worker keeps them from it if one has failed.
+func howItStarts(c *v1alpha1.MiniCluster) string {
+	if c.Status.FailedWorker != nil {
+		return "the pods are starting: " + conditionOf(c, builder.ConditionReady).Message
+	}
+	return "the pods are starting"
 }
 
 // isHindered reports whether something keeps a MiniCluster from being made that someone can mend, such as an object of

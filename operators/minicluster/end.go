@@ -26,7 +26,7 @@ func (w *planning) retry(f failure) {
 		return
 	}
 	w.status.Restarts = w.c.Status.Restarts + 1
-	w.status.Leader = nil
+	w.status.Leader, w.status.FailedWorker = nil, nil
 	w.status.LastFailure = f.message
 	w.status.StartSize = size(w.c)
 	w.describe()

@@ -27,6 +27,9 @@ func failureOf(c *v1alpha1.MiniCluster, s scene) failure {
 	if end.Reason == batchv1.JobReasonDeadlineExceeded {
 		return deadlineExceeded(c)
 	}
+	if why := s.job.Annotations[annotationFailure]; why != "" && end.Reason == batchv1.JobReasonBackoffLimitExceeded {
+		return failure{reason: v1alpha1.ReasonWorkerFailed, message: why, final: true}
+	}
 	pod := s.fallen()
 	if known := c.Status.Leader; pod != nil && known != nil && pod.UID != known.UID && !endedByItself(c, pod) {
 		// The leader had been lost before this one, which came in its place, was stopped with the rest.

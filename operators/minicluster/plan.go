@@ -79,7 +79,10 @@ func (w *planning) proceed() {
 	case outcome.Of(job).Phase == outcome.Succeeded:
 		w.succeed()
 	case outcome.Of(job).Phase == outcome.Failed:
-		w.retry(failureOf(w.c, w.scene))
+		if w.scene.leaderEnd(w.c) != nil {
+			w.noteWorkers()
+		}
+		w.retry(w.blame(failureOf(w.c, w.scene)))
 	case isSuspended(job):
 		w.hold()
 	default:

@@ -67,7 +67,7 @@ func (w *planning) hold() {
 		w.again(soon)
 	case w.invalid: // refuse goes on from here
 	case !w.isStopped(): // the pods of before would be taken for those of after
-	case condition(job, batchv1.JobFailureTarget) != nil:
+	case condition(job, batchv1.JobFailureTarget) != nil || job.Annotations[annotationFailure] != "":
 		// A pod that was stopped has ended with a code of its own: runc, for one, says 2 when it is told to stop before it has
 		// started the container. The Job would fail as soon as it is resumed.
 		w.plan.Delete = []client.Object{job}
@@ -108,6 +108,14 @@ func (w *planning) run() {
 	if leader := s.leader(); !stopping && w.status.Leader == nil && leader != nil && !isOver(leader) {
 		w.status.Leader = &v1alpha1.MiniClusterLeader{Pod: leader.Name, UID: leader.UID}
 	}
+	hopeless := ""
+	if condition(job, batchv1.JobSuccessCriteriaMet) == nil && (!stopping || s.leaderEnd(w.c) != nil) {
+		failed := w.noteWorkers()
+		w.tellOfWorker()
+		if !stopping {
+			hopeless = w.hopeless(failed)
+		}
+	}
 	w.edit(func(after *batchv1.Job) {
 		if !w.invalid {
 			w.resize(after)
@@ -115,6 +123,9 @@ func (w *planning) run() {
 		w.setDeadline(after, after.Annotations[annotationSpent])
 		if stopping && !failsByItself(w.c, s) {
 			after.Spec.BackoffLimit = ptr.To[int32](0) // the lost leader has been counted: the Job fails, and stops the rest
+		}
+		if hopeless != "" {
+			giveUp(after, hopeless)
 		}
 	})
 	w.describe()

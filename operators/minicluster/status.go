@@ -69,7 +69,7 @@ func (w *planning) wait() {
 // rest records that the cluster may not run now, and why.
 func (w *planning) rest(state v1alpha1.MiniClusterState, reason, message string) {
 	w.status.State = state
-	w.status.StartTime, w.status.Leader = nil, nil
+	w.status.StartTime, w.status.Leader, w.status.FailedWorker = nil, nil, nil
 	w.status.Size, w.status.ReadyPods = w.scene.count(w.c)
 	for _, kind := range []string{
 		v1alpha1.MiniClusterAdmitted, v1alpha1.MiniClusterPodsReady, v1alpha1.MiniClusterBrokerReady,
@@ -105,7 +105,7 @@ func (w *planning) describe() {
 		w.set(v1alpha1.MiniClusterBrokerReady, true, v1alpha1.ReasonBrokerReady, "the leader's broker is up, with its quorum")
 	default:
 		w.set(v1alpha1.MiniClusterBrokerReady, false, v1alpha1.ReasonBrokerNotReady,
-			fmt.Sprintf("the leader's broker isn't up, or waits for its quorum of %d", quorum(c)))
+			w.besides(fmt.Sprintf("the leader's broker isn't up, or waits for its quorum of %d", quorum(c))))
 	}
 	switch {
 	case running:
@@ -119,7 +119,7 @@ func (w *planning) describe() {
 		w.both(false, v1alpha1.ReasonRestarting, "the leader failed or was lost; all pods are being stopped")
 	default:
 		w.status.State = v1alpha1.MiniClusterStateStarting
-		w.both(false, v1alpha1.ReasonStarting, readyPods(w.status.ReadyPods, n))
+		w.both(false, v1alpha1.ReasonStarting, w.besides(readyPods(w.status.ReadyPods, n)))
 	}
 }
 
@@ -128,6 +128,9 @@ func (w *planning) isEnding() bool {
 	c, s := w.c, w.scene
 	if s.job == nil || attempt(s.job) < w.status.Restarts || c.Status.Leader == nil {
 		return false
+	}
+	if s.job.Annotations[annotationFailure] != "" {
+		return true
 	}
 	leader := s.leader()
 	if leader == nil || leader.UID != c.Status.Leader.UID {
@@ -186,5 +189,5 @@ func sameConditions(a, b *v1alpha1.MiniClusterStatus) bool {
 // sameMilestones reports whether nothing differs that the next pass must know.
 func sameMilestones(a, b *v1alpha1.MiniClusterStatus) bool {
 	return a.Restarts == b.Restarts && a.StartTime.Equal(b.StartTime) && a.CompletionTime.Equal(b.CompletionTime) &&
-		(a.Leader == nil) == (b.Leader == nil) && (a.Leader == nil || *a.Leader == *b.Leader) && a.ObservedGeneration == b.ObservedGeneration
+		(a.FailedWorker == nil) == (b.FailedWorker == nil) && (a.Leader == nil) == (b.Leader == nil) && (a.Leader == nil || *a.Leader == *b.Leader) && a.ObservedGeneration == b.ObservedGeneration
 }
