@@ -16,7 +16,11 @@ func (p *step) giveBack() {
 	why := p.status.Admission.Evicted
 	p.status.Admission = nil
 	p.status.LastEviction = why.DeepCopy()
-	if why.Reason == v1alpha1.ReasonNotReady {
+	switch why.Reason {
+	case v1alpha1.ReasonInvalidSpec:
+		p.invalid(why.Message)
+		return
+	case v1alpha1.ReasonNotReady:
 		if p.tooOften() {
 			p.end(outcome{reason: v1alpha1.ReasonNotReady, message: why.Message, at: p.now})
 			return

@@ -6,13 +6,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
-	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // order is that of a job's conditions.
@@ -63,8 +61,7 @@ func (p *step) at(state v1alpha1.FluxJobState, reason, message string) {
 	p.set(builder.ConditionReady, false, reason, message)
 }
 
-func (p *step) invalid(problems field.ErrorList) {
-	why := message.List(problems, (*field.Error).Error)
+func (p *step) invalid(why string) {
 	p.status.Position = nil
 	p.at(v1alpha1.FluxJobRequested, v1alpha1.ReasonInvalidSpec, why)
 	p.set(v1alpha1.ConditionJobRequested, false, v1alpha1.ReasonInvalidSpec, why)
@@ -126,7 +123,8 @@ func (p *step) follow() {
 		p.at(v1alpha1.FluxJobReady, v1alpha1.ReasonPodsReady, "all pods are ready")
 	case isHindered(c):
 		ready := conditionOf(c, builder.ConditionReady)
-		p.at(v1alpha1.FluxJobStarting, ready.Reason, "the MiniCluster can't be made as long as this is so: "+ready.Message)
+		p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonMiniClusterBlocked, // the builder's reasons in Ready are the builder's to set and to remove
+			"the MiniCluster can't be made as long as this is so: "+ready.Reason+": "+ready.Message)
 	default:
 		p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, howItStarts(c))
 	}
