@@ -73,6 +73,8 @@ const (
 	ReasonWorkerFailed = "WorkerFailed"
 	// ReasonLeaderLost: the leader's pod was deleted, evicted, or lost with its node.
 	ReasonLeaderLost = "LeaderLost"
+	// ReasonFieldIgnored: a field of the spec has no effect beside another one.
+	ReasonFieldIgnored = "FieldIgnored"
 	// ReasonFinished: the cluster has ended.
 	ReasonFinished = "Finished"
 )

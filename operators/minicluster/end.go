@@ -38,6 +38,11 @@ func (w *planning) retry(f failure) {
 // succeed records that the work is done.
 func (w *planning) succeed() {
 	message := "the leader ended with exit code 0"
+	if pod := w.scene.leader(); pod != nil {
+		if state := ending(pod, workerName(w.c)); state != nil {
+			message += because(state.Message)
+		}
+	}
 	w.end(v1alpha1.MiniClusterStateSucceeded)
 	w.status.ExitCode = ptr.To[int32](0)
 	w.set(v1alpha1.ConditionSucceeded, true, v1alpha1.ReasonSucceeded, message)

@@ -86,7 +86,9 @@ func (w *planning) mayRestart(f failure) bool {
 	return !w.invalid && !f.final && w.c.Status.Restarts < ptr.Deref(w.c.Spec.BackoffLimit, 0)
 }
 
+// because adds what a container says of its end, in one line.
 func because(message string) string {
+	message = strings.ReplaceAll(strings.TrimSpace(message), "\n", "; ")
 	if message == "" {
 		return ""
 	}

@@ -58,6 +58,7 @@ func (p Planner) Plan(c *v1alpha1.MiniCluster, seen builder.View) builder.Plan[*
 			w.invalid = true
 			w.refuse(problems)
 		} else {
+			w.tellOfIgnored()
 			w.prepare()
 			w.proceed()
 		}
