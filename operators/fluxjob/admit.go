@@ -129,8 +129,7 @@ func (p *step) refused() *v1alpha1.FluxEviction {
 	case p.cluster != nil && p.cluster.Annotations[AnnotationSpec] != p.render().Annotations[AnnotationSpec]:
 		return &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonSpecChanged, Time: p.now, Message: "the MiniCluster of the spec before was refused: " + why.Message}
 	default:
-		return &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonInvalidSpec, Time: p.now, Message: "the MiniCluster is refused: " + why.Message +
-			"; nothing has run: correct the spec, or suspend and resume the job to try again"}
+		return &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonInvalidSpec, Time: p.now, Message: "the MiniCluster is refused: " + why.Message}
 	}
 }
 

@@ -50,13 +50,14 @@ func (s *stepper) refused(why string, cluster *v1alpha1.MiniCluster) {
 	assert.Equal(t, "False InvalidSpec", s.is(builder.ConditionReady))
 	if cluster != nil {
 		assert.Equal(t, v1alpha1.FluxJobStopping, s.job.Status.State)
+		assert.Equal(t, "the MiniCluster is refused: "+why, s.message(builder.ConditionReady), "there are no pods to stop")
 		require.Len(t, s.plan.Edits, 1, "it is suspended, to be sure")
 		assert.NotNil(t, s.job.Status.Admission)
 		cluster.Spec.Suspend = true
 	}
 	told = append(told, s.step(12)...)
 	assert.Equal(t, []string{v1alpha1.ReasonInvalidSpec}, told)
-	why = "the MiniCluster is refused: " + why + "; nothing has run: correct the spec, or suspend and resume the job to try again"
+	why = "the MiniCluster is refused: " + why
 	stays := func() {
 		t.Helper()
 		assert.Nil(t, s.job.Status.Admission, "others may have the share")

@@ -94,8 +94,11 @@ func (p *step) admitted() {
 }
 
 func (p *step) stopping() {
-	why := p.status.Admission.Evicted
-	p.at(v1alpha1.FluxJobStopping, why.Reason, "the pods are being stopped: "+why.Message)
+	why, text := p.status.Admission.Evicted, "the pods are being stopped: "
+	if why.Reason == v1alpha1.ReasonInvalidSpec { // there have been none
+		text = ""
+	}
+	p.at(v1alpha1.FluxJobStopping, why.Reason, text+why.Message)
 }
 
 // follow says how far the MiniCluster is.

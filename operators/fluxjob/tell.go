@@ -35,7 +35,7 @@ func (p *step) told() []events.Event {
 	if after.State == v1alpha1.FluxJobRunning && before.State != v1alpha1.FluxJobRunning {
 		tell(events.Normal(v1alpha1.ReasonRunning, "the command runs"))
 	}
-	if ready := p.changedReason(); ready != nil && after.CompletionTime == nil && after.State != v1alpha1.FluxJobStopping && isObstacle(ready.Reason) {
+	if ready := p.changedReason(); ready != nil && after.CompletionTime == nil && isObstacle(ready.Reason) {
 		tell(events.Warning(ready.Reason, ready.Message))
 	}
 	if after.CompletionTime != nil && before.CompletionTime == nil {
@@ -49,7 +49,7 @@ func (p *step) told() []events.Event {
 	return all
 }
 
-// newEviction returns why the share must be given back, if that is news. That of an invalid spec is told when it is done.
+// newEviction returns why the share must be given back, if that is news. That of an invalid spec is an obstacle.
 func newEviction(before, after *v1alpha1.FluxAdmission) *v1alpha1.FluxEviction {
 	if after == nil || after.Evicted == nil || after.Evicted.Reason == v1alpha1.ReasonInvalidSpec || (before != nil && before.Evicted != nil) {
 		return nil
