@@ -47,7 +47,9 @@ func (s *stepper) refused(why string, cluster *v1alpha1.MiniCluster) {
 	t := s.t
 	t.Helper()
 	told := s.step(10)
+	assert.Empty(t, s.plan.Edits, "first it is written")
 	assert.Equal(t, "False InvalidSpec", s.is(builder.ConditionReady))
+	told = append(told, s.step(11)...)
 	if cluster != nil {
 		assert.Equal(t, v1alpha1.FluxJobStopping, s.job.Status.State)
 		assert.Equal(t, "the MiniCluster is refused: "+why, s.message(builder.ConditionReady), "there are no pods to stop")
