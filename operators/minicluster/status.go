@@ -189,5 +189,6 @@ func sameConditions(a, b *v1alpha1.MiniClusterStatus) bool {
 // sameMilestones reports whether nothing differs that the next pass must know.
 func sameMilestones(a, b *v1alpha1.MiniClusterStatus) bool {
 	return a.Restarts == b.Restarts && a.StartTime.Equal(b.StartTime) && a.CompletionTime.Equal(b.CompletionTime) &&
-		(a.FailedWorker == nil) == (b.FailedWorker == nil) && (a.Leader == nil) == (b.Leader == nil) && (a.Leader == nil || *a.Leader == *b.Leader) && a.ObservedGeneration == b.ObservedGeneration
+		(a.FailedWorker == nil) == (b.FailedWorker == nil) && a.ObservedGeneration == b.ObservedGeneration &&
+		(a.Leader == nil) == (b.Leader == nil) && (a.Leader == nil || *a.Leader == *b.Leader)
 }
