@@ -11,7 +11,7 @@ type FluxJobState string
 
 // The states of a FluxJob.
 const (
-	// FluxJobRequested: the job was seen, and its spec is invalid.
+	// FluxJobRequested: the job was seen, and its spec is invalid, or its MiniCluster was refused.
 	FluxJobRequested FluxJobState = "Requested"
 	// FluxJobSuspended: spec.suspend is true, and it holds nothing of the quota.
 	FluxJobSuspended FluxJobState = "Suspended"
@@ -77,6 +77,10 @@ const (
 	ReasonPreempted = "Preempted"
 	// ReasonNotReady: the pods weren't all ready in time.
 	ReasonNotReady = "NotReady"
+	// ReasonMiniClusterBlocked: the MiniCluster can't be made as long as something is in its way.
+	ReasonMiniClusterBlocked = "MiniClusterBlocked"
+	// ReasonMiniClusterDeleted: the MiniCluster was deleted by someone else before its end was recorded.
+	ReasonMiniClusterDeleted = "MiniClusterDeleted"
 	// ReasonNotAdmitted: the job isn't admitted, so there is no MiniCluster, or it is suspended.
 	ReasonNotAdmitted = "NotAdmitted"
 	// ReasonNotFinished: the job has not ended.
@@ -89,7 +93,7 @@ const (
 
 // FluxJobStatus is how far a FluxJob has come.
 type FluxJobStatus struct {
-	// State sums up the job in one word. Requested: its spec is invalid. Suspended: by spec.suspend. Waiting: for its share
+	// State sums up the job in one word. Requested: its spec is invalid, or its MiniCluster was refused. Suspended: by spec.suspend. Waiting: for its share
 	// of the quota. Starting: it has it, and its MiniCluster is being made. Ready: all pods are ready. Running: the
 	// command runs. Stopping: it has to give its share back. Succeeded, Failed: it has ended. Terminating: it is being
 	// deleted.
@@ -136,7 +140,7 @@ type FluxJobStatus struct {
 	// +optional
 	RequeueTime *metav1.Time `json:"requeueTime,omitempty"`
 
-	// MiniCluster is the name of the job's MiniCluster, once there is one.
+	// MiniCluster is the name of the job's MiniCluster, once it has been seen in the present or last run.
 	// +optional
 	MiniCluster string `json:"miniCluster,omitempty"`
 

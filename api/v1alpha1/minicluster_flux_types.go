@@ -115,7 +115,8 @@ type MiniClusterFlux struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.simple) || !self.simple",message="flux.scheduler.simple is not supported: which scheduler is there depends on the Flux image"
 type MiniClusterScheduler struct {
 	// QueuePolicy is in which order Fluxion starts jobs: fcfs, easy, hybrid or conservative. With a Flux that has another
-	// scheduler it has no effect, and the leader's log says so. Default: Fluxion's own, fcfs.
+	// scheduler it has no effect; the leader's log says so, and so does the condition Succeeded or Failed at the end. Default:
+	// Fluxion's own, fcfs.
 	// +optional
 	// +kubebuilder:validation:Enum="";fcfs;easy;hybrid;conservative
 	QueuePolicy string `json:"queuePolicy,omitempty"`
@@ -128,7 +129,8 @@ type MiniClusterScheduler struct {
 // MiniClusterFluxContainer is where Flux comes from: an init container whose image has it, and copies it into a volume
 // that the work's container mounts; or, with disable, the work's own image.
 type MiniClusterFluxContainer struct {
-	// Disable makes no init container: flux is on the PATH of the work's own image. Default: false.
+	// Disable makes no init container: flux is on the PATH of the work's own image. What is said of the init container
+	// beside it is ignored, with a warning. Default: false.
 	// +optional
 	Disable bool `json:"disable,omitempty"`
 

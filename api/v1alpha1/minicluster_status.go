@@ -23,8 +23,8 @@ const (
 	MiniClusterStateRestarting MiniClusterState = "Restarting"
 	// MiniClusterStateSucceeded: the leader ended with exit code 0. This is final.
 	MiniClusterStateSucceeded MiniClusterState = "Succeeded"
-	// MiniClusterStateFailed: the leader failed more often than backoffLimit allows, or the deadline came. This is
-	// final.
+	// MiniClusterStateFailed: the leader failed more often than backoffLimit allows, a worker could not be started, or the
+	// deadline came. This is final.
 	MiniClusterStateFailed MiniClusterState = "Failed"
 	// MiniClusterStateTerminating: the MiniCluster is being deleted.
 	MiniClusterStateTerminating MiniClusterState = "Terminating"
@@ -68,8 +68,13 @@ const (
 	ReasonRestarting = "Restarting"
 	// ReasonLeaderFailed: the leader ended with an exit code other than 0.
 	ReasonLeaderFailed = "LeaderFailed"
+	// ReasonWorkerFailed: a worker failed or was lost. As the reason of Failed: a worker failed too often before the work
+	// began.
+	ReasonWorkerFailed = "WorkerFailed"
 	// ReasonLeaderLost: the leader's pod was deleted, evicted, or lost with its node.
 	ReasonLeaderLost = "LeaderLost"
+	// ReasonFieldIgnored: a field of the spec has no effect beside another one.
+	ReasonFieldIgnored = "FieldIgnored"
 	// ReasonFinished: the cluster has ended.
 	ReasonFinished = "Finished"
 )
@@ -126,6 +131,11 @@ type MiniClusterStatus struct {
 	// +optional
 	LastFailure string `json:"lastFailure,omitempty"`
 
+	// FailedWorker is the worker that failed or was lost last, since the latest start. The Job replaces it. Not set as long
+	// as there is none, nor while the cluster is suspended.
+	// +optional
+	FailedWorker *MiniClusterFailedWorker `json:"failedWorker,omitempty"`
+
 	// StartTime is when the cluster was admitted. The deadline runs from here. It is unset while it is suspended.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
@@ -141,6 +151,35 @@ type MiniClusterStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// MiniClusterFailedWorker is a worker that failed or was lost.
+type MiniClusterFailedWorker struct {
+	// Rank is the worker's rank, at least 1.
+	// +required
+	Rank int32 `json:"rank"`
+
+	// Pod is the name of the pod that failed or was lost.
+	// +required
+	Pod string `json:"pod"`
+
+	// ExitCode is that of the container that failed: 75 if the worker's scripts ended it, 137 or 143 if it was stopped. Not
+	// set as long as the pod is being stopped, nor if it was lost without one.
+	// +optional
+	ExitCode *int32 `json:"exitCode,omitempty"`
+
+	// Message says what became of the pod.
+	// +required
+	Message string `json:"message"`
+
+	// Count is how many pods of this rank have failed or been lost since the start. Pods that are gone aren't counted any
+	// more once another rank's pod has failed after them.
+	// +required
+	Count int32 `json:"count"`
+
+	// Time is when it happened.
+	// +required
+	Time metav1.Time `json:"time"`
 }
 
 // MiniClusterLeader is the leader's pod.

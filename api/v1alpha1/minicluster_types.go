@@ -56,7 +56,6 @@ func (c *MiniCluster) Conditions() *[]metav1.Condition { return &c.Status.Condit
 // +kubebuilder:validation:XValidation:rule="self.containers.size() == 1 || self.containers.exists_one(c, has(c.runFlux) && c.runFlux)",message="with several containers exactly one must have runFlux: true; the others are sidecars"
 // +kubebuilder:validation:XValidation:rule=`self.containers.size() == 1 || self.containers.all(c, (has(c.runFlux) && c.runFlux) || (has(c.name) && c.name != ""))`,message="a container without runFlux, a sidecar, needs a name"
 // +kubebuilder:validation:XValidation:rule=`!has(self.services) || self.services.all(c, has(c.name) && c.name != "")`,message="each of services needs a name"
-// +kubebuilder:validation:XValidation:rule=`!has(self.interactive) || !self.interactive || self.containers.all(c, (!(has(c.runFlux) && c.runFlux) && self.containers.size() > 1) || ((!has(c.command) || c.command == "") && (!has(c.commands) || !has(c.commands.script) || c.commands.script == "")))`,message="an interactive cluster runs no command: leave command and commands.script out, and submit with flux once you are logged in"
 // +kubebuilder:validation:XValidation:rule="!has(self.flux) || !has(self.flux.disable) || !self.flux.disable || !has(self.interactive) || !self.interactive",message="interactive needs Flux: flux.disable must not be true"
 type MiniClusterSpec struct {
 	// Containers are those of each pod. One of them has runFlux and does the work; with a single container it is that
@@ -99,7 +98,8 @@ type MiniClusterSpec struct {
 	MaxSize int32 `json:"maxSize,omitempty"`
 
 	// Tasks is how many copies of the command Flux starts on the whole cluster (flux submit -n). If it is at least size,
-	// they are spread over all nodes (-N). 0 starts one on each node. A launcher or batch finds it in the variable
+	// they are spread over all nodes (-N). 0 starts one on each node. More than there are cores by the limit of cpu is
+	// refused, unless flux.optionFlags or submitCommand is set. A launcher or batch finds it in the variable
 	// MINICLUSTER_TASKS. Default: 1.
 	// +optional
 	// +kubebuilder:default=1
@@ -107,8 +107,8 @@ type MiniClusterSpec struct {
 	Tasks *int32 `json:"tasks,omitempty"`
 
 	// Interactive starts the brokers and runs no command: log in to the leader with kubectl exec and submit there. The
-	// cluster stays until it is deleted, or ends with flux shutdown. Default: false. A cluster without a command is
-	// interactive, too.
+	// cluster stays until it is deleted, or ends with flux shutdown. A command, and what is said of how to run it, is
+	// ignored then, with a warning. Default: false. A cluster without a command is interactive, too.
 	// +optional
 	Interactive bool `json:"interactive,omitempty"`
 
@@ -120,7 +120,8 @@ type MiniClusterSpec struct {
 	DeadlineSeconds *int64 `json:"deadlineSeconds,omitempty"`
 
 	// BackoffLimit is how often the whole cluster is started again after the leader failed or was lost, before it has
-	// failed for good. Default: 0, never. Workers don't count: one that is lost is replaced and joins again.
+	// failed for good. Default: 0, never. Workers don't count: one that is lost is replaced and joins again. One that can't
+	// be started at all fails the cluster at once (see logging.strict).
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
@@ -219,7 +220,8 @@ type MiniClusterLogging struct {
 	Quiet bool `json:"quiet,omitempty"`
 
 	// Strict ends a script at the first of its commands (init, pre, brokerPre, workerPre) that fails. Without it they may
-	// fail; the command's own exit code counts either way. Default: false.
+	// fail; the command's own exit code counts either way. A worker that ends so is replaced; if 6 pods of a rank did before the
+	// work has begun, and without it there is no quorum, the cluster has failed. Default: false.
 	// +optional
 	Strict bool `json:"strict,omitempty"`
 

@@ -1,11 +1,14 @@
 package admission
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
@@ -14,19 +17,20 @@ import (
 // would wait for its turn only to end with that.
 func FluxJobPlan(job *v1alpha1.FluxJob, seen builder.View) builder.Plan[*v1alpha1.FluxJob] {
 	plan := fluxjob.Plan(job, seen)
-	if job.Spec.MiniCluster == nil || (plan.Status != nil && refusalIn(plan.Status) != "") {
+	if plan.Status != nil && refusalIn(plan.Status) != "" {
 		return plan
 	}
 	cluster := &v1alpha1.MiniCluster{
-		ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name, Generation: 1},
-		Spec:       *job.Spec.MiniCluster.DeepCopy(),
+		ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name, Generation: 1}, Spec: clusterSpec(job),
 	}
-	cluster.Spec.Size = max(needs.Of(job, nil).Size, cluster.Spec.MinSize) // the queue may have another, within these bounds
-	if most := cluster.Spec.MaxSize; most > 0 {
-		cluster.Spec.Size = min(cluster.Spec.Size, most)
-	}
-	said := MiniClusterPlan(cluster, seen).Status
+	judged := MiniClusterPlan(cluster, seen)
+	said := judged.Status
 	if said == nil || refusalIn(said) == "" {
+		for _, e := range judged.Events {
+			if e.Reason == v1alpha1.ReasonFieldIgnored {
+				plan.Events = append(plan.Events, events.Warning(e.Reason, "of the MiniCluster, "+e.Note))
+			}
+		}
 		return plan
 	}
 	after := job.DeepCopy()
@@ -36,4 +40,25 @@ func FluxJobPlan(job *v1alpha1.FluxJob, seen builder.View) builder.Plan[*v1alpha
 	})
 	plan.Status = after
 	return plan
+}
+
+// clusterSpec returns the spec of the MiniCluster that would be made of a job, as far as the job says it: the queue may
+// choose another size, within its bounds.
+func clusterSpec(job *v1alpha1.FluxJob) v1alpha1.MiniClusterSpec {
+	spec := v1alpha1.MiniClusterSpec{Tasks: job.Spec.Tasks}
+	if template := job.Spec.MiniCluster; template != nil {
+		spec = *template.DeepCopy()
+	} else {
+		spec.Containers = []v1alpha1.MiniClusterContainer{{
+			Image: job.Spec.Image, Command: job.Spec.Command, Resources: ptr.Deref(job.Spec.Resources, corev1.ResourceRequirements{}),
+		}}
+	}
+	if job.Spec.Size == nil && spec.Size <= 1 {
+		spec.Tasks = nil // how many fit depends on the size
+	}
+	spec.Size = max(needs.Of(job, nil).Size, spec.MinSize)
+	if spec.MaxSize > 0 {
+		spec.Size = min(spec.Size, spec.MaxSize)
+	}
+	return spec
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -19,6 +21,7 @@ func TestTheClusterOfAFluxJob(t *testing.T) {
 		change(&job.Spec, job.Spec.MiniCluster)
 		return job
 	}
+	oneCPU := &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("1")}}
 	v := New("FluxJob", FluxJobPlan)
 	for name, tt := range map[string]struct {
 		change  func(*v1alpha1.FluxJobSpec, *v1alpha1.MiniClusterSpec)
@@ -31,6 +34,13 @@ func TestTheClusterOfAFluxJob(t *testing.T) {
 		"a bad label": {func(_ *v1alpha1.FluxJobSpec, c *v1alpha1.MiniClusterSpec) {
 			c.JobLabels = map[string]string{"a b": "c"}
 		}, "the MiniCluster is refused: spec.jobLabels"},
+		"more tasks than cores": {func(j *v1alpha1.FluxJobSpec, _ *v1alpha1.MiniClusterSpec) {
+			j.Image, j.MiniCluster, j.Size, j.Tasks, j.Resources = "i", nil, ptr.To[int32](2), ptr.To[int32](3), oneCPU
+			j.Command = "c"
+		}, "the MiniCluster is refused: spec.tasks: Invalid value: 3: must be at most 2"},
+		"as many tasks as the queue's size may have cores": {func(j *v1alpha1.FluxJobSpec, c *v1alpha1.MiniClusterSpec) {
+			c.Tasks, c.Containers[0].Resources = ptr.To[int32](3), *oneCPU
+		}, ""},
 		"its own and another": {func(j *v1alpha1.FluxJobSpec, _ *v1alpha1.MiniClusterSpec) { j.Image = "i" }, "exactly one of image and miniCluster must be set"},
 	} {
 		job := jobOf(tt.change)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // Validator judges objects of a kind by its operator's plan. T is a pointer to a struct with a field Spec.
@@ -23,9 +24,9 @@ type Validator[T builder.Conditioned] struct {
 	now  func() time.Time
 }
 
-// ValidateCreate refuses an object that the plan would call invalid.
+// ValidateCreate refuses an object that the plan would call invalid, and warns of fields that have no effect.
 func (v Validator[T]) ValidateCreate(_ context.Context, obj T) (admission.Warnings, error) {
-	return nil, v.judge(obj)
+	return v.judge(obj)
 }
 
 // ValidateUpdate refuses a spec that the plan would call invalid. An object that is invalid already may change in all but
@@ -34,7 +35,7 @@ func (v Validator[T]) ValidateUpdate(_ context.Context, before, after T) (admiss
 	if after.GetDeletionTimestamp() != nil || equality.Semantic.DeepEqual(specOf(before), specOf(after)) {
 		return nil, nil
 	}
-	return nil, v.judge(after)
+	return v.judge(after)
 }
 
 // ValidateDelete lets everything go.
@@ -42,18 +43,29 @@ func (v Validator[T]) ValidateDelete(context.Context, T) (admission.Warnings, er
 
 func specOf(obj any) any { return reflect.ValueOf(obj).Elem().FieldByName("Spec").Interface() }
 
-func (v Validator[T]) judge(obj T) error {
-	after := v.plan(asNew(obj), builder.NewView(v.now())).Status
-	if reflect.ValueOf(after).IsNil() {
-		return nil
+func (v Validator[T]) judge(obj T) (admission.Warnings, error) {
+	plan := v.plan(asNew(obj), builder.NewView(v.now()))
+	if reflect.ValueOf(plan.Status).IsNil() {
+		return nil, nil
 	}
-	why := refusalIn(after)
+	why := refusalIn(plan.Status)
 	if why == "" {
-		return nil
+		return warningsIn(plan.Events), nil
 	}
-	return apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind(v.kind).GroupKind(), obj.GetName(), field.ErrorList{{
+	return nil, apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind(v.kind).GroupKind(), obj.GetName(), field.ErrorList{{
 		Type: field.ErrorTypeInvalid, Field: "spec", BadValue: field.OmitValueType{}, Detail: why,
 	}})
+}
+
+// warningsIn returns what a plan says of fields that have no effect.
+func warningsIn(told []events.Event) admission.Warnings {
+	var all admission.Warnings
+	for _, e := range told {
+		if e.Reason == v1alpha1.ReasonFieldIgnored {
+			all = append(all, e.Note)
+		}
+	}
+	return all
 }
 
 // refusalIn returns why a status says that the spec is invalid; nothing, if it doesn't say so.

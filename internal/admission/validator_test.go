@@ -61,6 +61,27 @@ func TestTheStatusDoesNotCount(t *testing.T) {
 	assert.Equal(t, before, ended)
 }
 
+// What a plan calls without effect is accepted with a warning, which kubectl prints.
+func TestWarnings(t *testing.T) {
+	spec := v1alpha1.MiniClusterSpec{Size: 1, Interactive: true, Containers: []v1alpha1.MiniClusterContainer{{Image: "i", Command: "c"}}}
+	warning := "spec.containers[0].command has no effect: the cluster is interactive"
+	cluster := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c", UID: "u", Generation: 1}, Spec: spec}
+	told, err := New("MiniCluster", MiniClusterPlan).ValidateCreate(t.Context(), cluster)
+	require.NoError(t, err)
+	assert.Equal(t, []string{warning}, []string(told))
+	quiet := cluster.DeepCopy()
+	quiet.Spec.Containers[0].Command = ""
+	told, err = New("MiniCluster", MiniClusterPlan).ValidateUpdate(t.Context(), cluster, quiet)
+	require.NoError(t, err)
+	assert.Empty(t, told)
+
+	job := &v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c", UID: "u", Generation: 1}}
+	job.Spec.MiniCluster = &spec
+	told, err = New("FluxJob", FluxJobPlan).ValidateCreate(t.Context(), job)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"of the MiniCluster, " + warning}, []string(told))
+}
+
 func TestMiniClustersNeedNoCertificate(t *testing.T) {
 	plan := MiniClusterPlan(&v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}}, builder.NewView(metav1.Now().Time))
 	assert.NotNil(t, plan.Status)

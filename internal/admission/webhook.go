@@ -72,7 +72,8 @@ func kindOf[S any, T interface {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
 				return err
 			}
-			return New(name, plan).judge(obj)
+			_, err := New(name, plan).judge(obj)
+			return err
 		},
 	}
 }

@@ -50,6 +50,7 @@ func (p *step) hold(a *v1alpha1.FluxAdmission) {
 	p.status.Size = a.Size
 	p.status.Position = nil
 	p.status.RequeueTime = nil
+	p.status.MiniCluster = ""                       // that of this run has yet to be seen
 	if p.status.StartTime == nil && a.Queue != "" { // what Kueue does, the MiniCluster knows
 		p.status.StartTime = a.Time.DeepCopy()
 	}
@@ -93,10 +94,14 @@ func (p *step) stillNeeded() bool {
 	return p.covers(&v1alpha1.FluxReservation{Generation: a.Generation, Size: a.Size, Pods: a.Pods, Resources: a.Resources})
 }
 
-// noteEviction notes that the share must be given back, once that is so: it stays so whatever becomes of the reason.
-func (p *step) noteEviction() {
+// noteEviction notes that the share must be given back, once that is so: it stays so whatever becomes of the reason. But
+// what was refused isn't refused any more once the spec is another.
+func (p *step) noteEviction(invalid bool) {
 	a := p.status.Admission
 	if a.Evicted != nil {
+		if a.Evicted.Reason == v1alpha1.ReasonInvalidSpec && p.job.Status.ObservedGeneration != p.job.Generation {
+			a.Evicted.Reason, a.Evicted.Message = v1alpha1.ReasonSpecChanged, "the spec was changed after the MiniCluster was refused"
+		}
 		return
 	}
 	if r := p.reservation(p.lender, p.status.Runs); r != nil && r.Evicted != nil {
@@ -107,9 +112,24 @@ func (p *step) noteEviction() {
 		a.Evicted = &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true", Time: p.now}
 		return
 	}
-	if p.cluster == nil && !p.stillNeeded() {
+	if p.cluster == nil && (invalid || !p.stillNeeded()) {
 		a.Evicted = &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonSpecChanged, Time: p.now, Message: fmt.Sprintf(
 			"what was reserved was for generation %d, which needed something else", a.Generation)}
+		return
+	}
+	a.Evicted = p.refused()
+}
+
+// refused says that the MiniCluster was refused, nil if it wasn't.
+func (p *step) refused() *v1alpha1.FluxEviction {
+	why := p.refusal()
+	switch {
+	case why == nil:
+		return nil
+	case p.cluster != nil && p.cluster.Annotations[AnnotationSpec] != p.render().Annotations[AnnotationSpec]:
+		return &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonSpecChanged, Time: p.now, Message: "the MiniCluster of the spec before was refused: " + why.Message}
+	default:
+		return &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonInvalidSpec, Time: p.now, Message: "the MiniCluster is refused: " + why.Message}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -176,4 +178,48 @@ func TestCrashAfterEachWriteOfASetupThatIsReplaced(t *testing.T) {
 		return errors.Join(c.Delete(ctx, setup), c.Create(ctx, again))
 	}
 	buildertest.CrashEverywhere(t, scenario(world, makeSetup("q", clusters(1)), makeJob("a", 1), makeJob("b", 2)))
+}
+
+// A job whose MiniCluster is refused gives its share back once; the next one runs, and the first doesn't line up again.
+func TestCrashAfterEachWriteOfAMiniClusterThatIsRefused(t *testing.T) {
+	world := withinQuota(t, 1, miniClusters{ends: succeed, refuses: func(c *v1alpha1.MiniCluster) bool { return c.Name == "bad" }}.play)
+	s := scenario(world, makeSetup("q", clusters(1)), makeJob("bad", 1), makeJob("next", 2))
+	buildertest.CrashEverywhere(t, s)
+	server := buildertest.Settle(t, s)
+	for name, state := range map[string]v1alpha1.FluxJobState{"bad": v1alpha1.FluxJobRequested, "next": v1alpha1.FluxJobSucceeded} {
+		job := &v1alpha1.FluxJob{}
+		require.NoError(t, server.Client("test").Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, job))
+		assert.Equal(t, state, job.Status.State, name)
+		assert.Nil(t, job.Status.Admission, name)
+		assert.Equal(t, int32(1), job.Status.Runs, name)
+	}
+}
+
+// A MiniCluster that someone deletes while it runs is not made again, whatever the moment.
+func TestCrashAfterEachWriteOfAMiniClusterThatIsDeleted(t *testing.T) {
+	play := miniClusters{}.play
+	world := func(ctx context.Context, c client.Client) error {
+		job := &v1alpha1.FluxJob{}
+		if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "a"}, job); err != nil {
+			return err
+		}
+		if job.Status.State != v1alpha1.FluxJobRunning {
+			return play(ctx, c)
+		}
+		cluster := &v1alpha1.MiniCluster{}
+		if err := c.Get(ctx, client.ObjectKeyFromObject(job), cluster); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		cluster.Finalizers = nil
+		return errors.Join(c.Update(ctx, cluster), client.IgnoreNotFound(c.Delete(ctx, cluster)),
+			client.IgnoreNotFound(c.Delete(ctx, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})))
+	}
+	s := scenario(world, makeSetup("q", clusters(1)), makeJob("a", 1))
+	buildertest.CrashEverywhere(t, s)
+	server := buildertest.Settle(t, s)
+	job := &v1alpha1.FluxJob{}
+	require.NoError(t, server.Client("test").Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, job))
+	assert.Equal(t, v1alpha1.FluxJobFailed, job.Status.State)
+	assert.Equal(t, int32(1), job.Status.Runs)
+	assert.Nil(t, job.Status.Admission)
 }

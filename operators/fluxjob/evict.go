@@ -8,15 +8,24 @@ import (
 
 // giveBack stops the MiniCluster, and once its pods are gone gives the share back.
 func (p *step) giveBack() {
+	why := p.status.Admission.Evicted
+	if why.Reason == v1alpha1.ReasonInvalidSpec && p.cluster != nil && p.job.Status.Admission.Evicted == nil {
+		p.stopping() // this must be written first: nothing tells it any more once the MiniCluster is suspended
+		p.again(soon)
+		return
+	}
 	p.stop()
 	if !p.podsGone() {
 		p.stopping()
 		return
 	}
-	why := p.status.Admission.Evicted
 	p.status.Admission = nil
 	p.status.LastEviction = why.DeepCopy()
-	if why.Reason == v1alpha1.ReasonNotReady {
+	switch why.Reason {
+	case v1alpha1.ReasonInvalidSpec:
+		p.invalid(why.Message)
+		return
+	case v1alpha1.ReasonNotReady:
 		if p.tooOften() {
 			p.end(outcome{reason: v1alpha1.ReasonNotReady, message: why.Message, at: p.now})
 			return

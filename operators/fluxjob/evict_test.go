@@ -9,6 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
 
 func TestAReservationOfWhatIsNoLongerNeededIsDeclined(t *testing.T) {
@@ -33,6 +35,33 @@ func TestAReservationOfWhatIsNoLongerNeededIsDeclined(t *testing.T) {
 		"before the MiniCluster is made")
 	assert.Empty(t, s.plan.Children)
 	assert.Nil(t, s.job.Status.Admission)
+}
+
+// What an older schema let in, or a newer program refuses: a job that runs goes on, and can be suspended.
+func TestAnInvalidJobThatRuns(t *testing.T) {
+	invalid := func(s *stepper) {
+		s.job.Spec.MiniCluster = &v1alpha1.MiniClusterSpec{Containers: []v1alpha1.MiniClusterContainer{{Image: "i"}}} // beside an image
+		s.job.Generation = 2
+		require.NotEmpty(t, needs.Problems(s.job))
+	}
+	s := running(t)
+	invalid(s)
+	assert.Equal(t, []string{v1alpha1.ReasonChangeIgnored}, s.step(10))
+	assert.Equal(t, v1alpha1.FluxJobRunning, s.job.Status.State)
+	s.job.Spec.Suspend, s.job.Generation = true, 3
+	assert.Equal(t, []string{v1alpha1.ReasonSuspended}, s.step(11))
+	require.Len(t, s.plan.Edits, 1)
+	assert.True(t, s.plan.Edits[0].After.(*v1alpha1.MiniCluster).Spec.Suspend)
+
+	s = admitted(t)
+	invalid(s)
+	s.step(10)
+	assert.Empty(t, s.plan.Children, "nothing is made of it")
+	s.setups = []client.Object{makeSetup("q")}
+	s.step(11)
+	assert.Nil(t, s.job.Status.Admission)
+	s.step(12)
+	assert.Equal(t, "True InvalidSpec", s.is(builder.ConditionStalled))
 }
 
 func TestAJobThatMovesToAnotherQueue(t *testing.T) {

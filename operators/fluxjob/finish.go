@@ -56,9 +56,7 @@ func (p *step) over() {
 	for i := range p.status.Conditions {
 		p.status.Conditions[i].ObservedGeneration = p.job.Generation
 	}
-	if finished := meta.FindStatusCondition(p.job.Status.Conditions, v1alpha1.ConditionJobFinished); finished != nil {
-		p.sumUp(p.job.Status.State == v1alpha1.FluxJobSucceeded, finished.Reason, finished.Message)
-	}
+	runpolicy.Conclude(&p.status.Conditions, p.job.Generation, p.now)
 	if p.job.Status.ObservedGeneration != p.job.Generation && p.job.Status.ObservedGeneration != 0 {
 		p.plan.Events = append(p.plan.Events, events.Warning(v1alpha1.ReasonChangeIgnored, fmt.Sprintf(
 			"the job has ended (%s), so only ttlSecondsAfterFinished and cleanupPolicy still have an effect; create a new FluxJob to run it",

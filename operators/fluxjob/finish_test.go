@@ -14,6 +14,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
 
 func TestFailures(t *testing.T) {
@@ -38,14 +39,150 @@ func TestFailures(t *testing.T) {
 	refused.Status.Conditions = []metav1.Condition{{
 		Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "no", ObservedGeneration: 1}}
 	s.children = []client.Object{refused}
-	assert.Equal(t, []string{v1alpha1.ReasonInvalidSpec}, s.step(10))
-	assert.Equal(t, "the MiniCluster is refused: no", s.message(v1alpha1.ConditionFailed))
+	s.refused("no", refused)
+}
+
+// refused takes a job whose MiniCluster is refused to where it waits for another spec.
+func (s *stepper) refused(why string, cluster *v1alpha1.MiniCluster) {
+	t := s.t
+	t.Helper()
+	told := s.step(10)
+	assert.Empty(t, s.plan.Edits, "first it is written")
+	assert.Equal(t, "False InvalidSpec", s.is(builder.ConditionReady))
+	told = append(told, s.step(11)...)
+	if cluster != nil {
+		assert.Equal(t, v1alpha1.FluxJobStopping, s.job.Status.State)
+		assert.Equal(t, "the MiniCluster is refused: "+why, s.message(builder.ConditionReady), "there are no pods to stop")
+		require.Len(t, s.plan.Edits, 1, "it is suspended, to be sure")
+		assert.NotNil(t, s.job.Status.Admission)
+		cluster.Spec.Suspend = true
+	}
+	told = append(told, s.step(12)...)
+	assert.Equal(t, []string{v1alpha1.ReasonInvalidSpec}, told)
+	why = "the MiniCluster is refused: " + why
+	stays := func() {
+		t.Helper()
+		assert.Nil(t, s.job.Status.Admission, "others may have the share")
+		assert.Nil(t, s.job.Status.CompletionTime)
+		assert.Equal(t, v1alpha1.FluxJobRequested, s.job.Status.State)
+		for _, kind := range []string{v1alpha1.ConditionJobRequested, builder.ConditionReady} {
+			assert.Equal(t, "False InvalidSpec", s.is(kind))
+		}
+		assert.Equal(t, "True InvalidSpec", s.is(builder.ConditionStalled))
+		assert.Equal(t, why, s.message(builder.ConditionReady))
+		assert.True(t, needs.Refused(s.job))
+	}
+	stays()
+	assert.Empty(t, s.step(13))
+	s.setups = []client.Object{offer(s.job)}
+	assert.Empty(t, s.step(14), "a share that it is given all the same is declined")
+	stays()
+
+	again := *s
+	again.job = s.job.DeepCopy()
+	again.job.Spec.Suspend, again.job.Generation = true, 2
+	again.step(15)
+	assert.Equal(t, v1alpha1.FluxJobSuspended, again.job.Status.State)
+	again.job.Spec.Suspend, again.job.Generation = false, 3
+	again.setups = []client.Object{makeSetup("q")}
+	again.step(16)
+	assert.Equal(t, v1alpha1.FluxJobWaiting, again.job.Status.State, "it is tried again as it is")
+
+	s.job.Spec.Command, s.job.Generation = "corrected", 2
+	assert.False(t, needs.Refused(s.job))
+	s.setups = []client.Object{offer(s.job)}
+	assert.Equal(t, []string{v1alpha1.ReasonAdmitted}, s.step(20))
+	assert.Empty(t, s.is(builder.ConditionStalled))
+	s.step(21)
+	if cluster == nil {
+		assert.Len(t, s.plan.Children, 1)
+		return
+	}
+	assert.Equal(t, []client.Object{cluster}, s.plan.Delete, "that of the spec before")
+	s.children = nil
+	s.step(22)
+	assert.Len(t, s.plan.Children, 1, "it isn't taken for one that was deleted by hand")
+}
+
+// What the API server says of the MiniCluster itself, the builder reports in the job's conditions.
+func TestAMiniClusterThatTheAPIServerRefuses(t *testing.T) {
+	s := admitted(t)
+	s.step(6)
+	require.Len(t, s.plan.Children, 1)
+	for _, kind := range []string{builder.ConditionReady, builder.ConditionStalled} {
+		status := metav1.ConditionTrue
+		if kind == builder.ConditionReady {
+			status = metav1.ConditionFalse
+		}
+		meta.SetStatusCondition(&s.job.Status.Conditions, metav1.Condition{
+			Type: kind, Status: status, Reason: events.ReasonApplyFailed, Message: "spec.tasks is wrong", ObservedGeneration: 1, LastTransitionTime: at(7)})
+	}
+	s.refused("spec.tasks is wrong", nil)
+}
+
+// A spec that is corrected while the share of the one before is given back is tried.
+func TestASpecThatIsCorrectedWhileItIsRefused(t *testing.T) {
+	s := admitted(t)
+	cluster := clusterOf(s.job, v1alpha1.MiniClusterStatePending)
+	cluster.Status.Conditions = []metav1.Condition{{
+		Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "no", ObservedGeneration: 1}}
+	s.children = []client.Object{cluster}
+	s.step(10)
+	s.job.Spec.Command, s.job.Generation = "corrected", 2
+	s.setups = []client.Object{makeSetup("q")}
 	s.step(11)
-	require.Len(t, s.plan.Edits, 1, "it is suspended, to be sure")
-	assert.NotNil(t, s.job.Status.Admission)
-	refused.Spec.Suspend = true
+	cluster.Spec.Suspend = true
 	s.step(12)
-	assert.Nil(t, s.job.Status.Admission)
+	s.step(13)
+	assert.False(t, needs.Refused(s.job))
+	assert.Equal(t, v1alpha1.FluxJobWaiting, s.job.Status.State)
+	assert.Equal(t, v1alpha1.ReasonSpecChanged, s.job.Status.LastEviction.Reason)
+
+	s = admitted(t)
+	s.children = []client.Object{cluster}
+	cluster.Spec.Suspend = false
+	s.job.Spec.Command, s.job.Generation = "corrected", 2
+	s.step(10)
+	assert.Equal(t, v1alpha1.ReasonSpecChanged, s.job.Status.Admission.Evicted.Reason, "what is refused is the spec before")
+}
+
+// No one knows whether the command of a MiniCluster that is gone has run to its end, so it isn't run again unasked.
+func TestAMiniClusterThatIsDeletedByHand(t *testing.T) {
+	for name, left := range map[string]func(*v1alpha1.MiniCluster) []client.Object{
+		"gone": func(*v1alpha1.MiniCluster) []client.Object { return nil },
+		"being deleted": func(c *v1alpha1.MiniCluster) []client.Object {
+			c.DeletionTimestamp = ptr.To(at(9))
+			return []client.Object{c, jobOf(1)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := running(t)
+			s.children = left(s.children[0].(*v1alpha1.MiniCluster))
+			assert.Equal(t, []string{v1alpha1.ReasonMiniClusterDeleted}, s.step(10))
+			assert.Empty(t, s.plan.Children)
+			assert.Equal(t, v1alpha1.FluxJobFailed, s.job.Status.State)
+			assert.Equal(t, "True MiniClusterDeleted", s.is(v1alpha1.ConditionFailed))
+			assert.Equal(t, s.children == nil, s.job.Status.Admission == nil, "the share is kept as long as pods may run")
+			s.children = nil
+			s.step(11)
+			s.step(12)
+			assert.Nil(t, s.job.Status.Admission)
+			assert.Empty(t, s.plan.Children)
+		})
+	}
+
+	s := running(t) // between two runs nothing is lost
+	s.job.Spec.Suspend, s.job.Generation = true, 2
+	s.step(10)
+	s.children = nil
+	s.step(11)
+	require.Nil(t, s.job.Status.Admission)
+	s.job.Spec.Suspend, s.job.Generation = false, 3
+	s.setups = []client.Object{offer(s.job)}
+	s.step(12)
+	s.step(13)
+	assert.Len(t, s.plan.Children, 1)
+	assert.Equal(t, v1alpha1.FluxJobStarting, s.job.Status.State)
 }
 
 // A MiniCluster that can never be made must not hold its share for ever, and one that could be must say what is in the way.
@@ -55,8 +192,9 @@ func TestAMiniClusterThatIsNotMade(t *testing.T) {
 	ready := metav1.Condition{Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonNotOwned, Message: "someone else's"}
 	cluster.Status.Conditions = []metav1.Condition{ready}
 	s.children = []client.Object{cluster}
-	assert.Equal(t, []string{events.ReasonNotOwned}, s.step(6))
+	assert.Equal(t, []string{v1alpha1.ReasonMiniClusterBlocked}, s.step(6))
 	assert.Equal(t, v1alpha1.FluxJobStarting, s.job.Status.State)
+	assert.Equal(t, "False MiniClusterBlocked", s.is(builder.ConditionReady), "the builder takes its own reasons back")
 	assert.Contains(t, s.message(builder.ConditionReady), "someone else's")
 
 	stalled := metav1.Condition{
@@ -67,12 +205,7 @@ func TestAMiniClusterThatIsNotMade(t *testing.T) {
 	assert.Nil(t, s.job.Status.CompletionTime, "it runs, whatever else can't be made")
 
 	s.children = []client.Object{cluster}
-	assert.Equal(t, []string{v1alpha1.ReasonInvalidSpec}, s.step(8))
-	assert.Equal(t, v1alpha1.FluxJobFailed, s.job.Status.State)
-	assert.Equal(t, "the MiniCluster is refused: no such thing", s.message(v1alpha1.ConditionFailed))
-	cluster.Spec.Suspend = true
-	s.step(9)
-	assert.Nil(t, s.job.Status.Admission)
+	s.refused("no such thing", cluster)
 }
 
 // What a pass that goes wrong reports in Ready, the builder takes back later.

@@ -12,6 +12,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // soon is for a second pass after a status that must be written before anything else is done.
@@ -43,7 +44,7 @@ func (p *step) next() builder.Plan[*v1alpha1.FluxJob] {
 	case p.job.Status.CompletionTime != nil:
 		p.over()
 	case p.job.Status.Admission != nil:
-		p.run()
+		p.run(len(problems) > 0)
 	default:
 		p.request(problems)
 	}
@@ -69,10 +70,13 @@ func (p *step) request(problems field.ErrorList) {
 		p.move()
 	case len(problems) > 0:
 		p.decline(nil)
-		p.invalid(problems)
+		p.invalid(message.List(problems, (*field.Error).Error))
 	case p.job.Spec.Suspend:
 		p.decline(nil)
 		p.suspended()
+	case needs.Refused(p.job):
+		p.decline(nil)
+		p.invalid(p.job.Status.LastEviction.Message)
 	case needs.Kueue(p.job) != "":
 		p.acceptFromKueue()
 	default:
@@ -80,16 +84,17 @@ func (p *step) request(problems field.ErrorList) {
 	}
 }
 
-// run is the step of a job that holds a share.
-func (p *step) run() {
-	p.noteEviction()
+// run is the step of a job that holds a share. Nothing is made of an invalid spec; what runs goes on.
+func (p *step) run(invalid bool) {
+	p.noteEviction(invalid)
 	switch {
 	case p.cluster != nil && isOver(p.cluster):
 		p.end(outcomeOf(p.cluster, p.now))
 	case p.status.Admission.Evicted != nil:
 		p.giveBack()
-	case p.refusal() != nil:
-		p.end(outcome{reason: v1alpha1.ReasonInvalidSpec, message: "the MiniCluster is refused: " + p.refusal().Message, at: p.now})
+	case p.wasDeleted():
+		p.end(outcome{reason: v1alpha1.ReasonMiniClusterDeleted, at: p.now, message: "the MiniCluster was deleted before its end was recorded, " +
+			"so the command may have run to its end or not; it isn't run again"})
 	default:
 		p.work()
 	}

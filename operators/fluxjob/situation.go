@@ -72,15 +72,28 @@ func isOver(c *v1alpha1.MiniCluster) bool {
 		meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionFailed)
 }
 
-// refusal is the condition of the MiniCluster if it can't be carried out, nil if it can: its own operator finds its spec
-// invalid, or, before there is a Job of it, the API server does of what is to be made.
+// wasDeleted reports whether the MiniCluster of this run is gone, or about to be, without an end. The job itself deletes
+// none that it has let run.
+func (s *situation) wasDeleted() bool {
+	return s.job.Status.MiniCluster != "" && (s.cluster == nil || s.cluster.DeletionTimestamp != nil)
+}
+
+// refusal is the condition that says why the MiniCluster can't be carried out, nil if it can: the API server doesn't let
+// it be made, as the builder reports in the job's own conditions; or its own operator finds its spec invalid; or, before
+// there is a Job of it, the API server does of what is to be made of it.
 func (s *situation) refusal() *metav1.Condition {
 	c := s.cluster
 	if c == nil {
+		own := meta.FindStatusCondition(s.job.Status.Conditions, builder.ConditionStalled)
+		if own != nil && own.Status == metav1.ConditionTrue && own.Reason == events.ReasonApplyFailed && own.ObservedGeneration == s.job.Generation {
+			return own
+		}
 		return nil
 	}
 	stalled := meta.FindStatusCondition(c.Status.Conditions, builder.ConditionStalled)
 	switch {
+	case c.Spec.Suspend: // what it says is about an earlier run
+		return nil
 	case stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.ObservedGeneration != c.Generation:
 		return nil
 	case stalled.Reason == v1alpha1.ReasonInvalidSpec, stalled.Reason == events.ReasonApplyFailed && len(s.jobs) == 0:

@@ -6,13 +6,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
-	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // order is that of a job's conditions.
@@ -63,8 +61,7 @@ func (p *step) at(state v1alpha1.FluxJobState, reason, message string) {
 	p.set(builder.ConditionReady, false, reason, message)
 }
 
-func (p *step) invalid(problems field.ErrorList) {
-	why := message.List(problems, (*field.Error).Error)
+func (p *step) invalid(why string) {
 	p.status.Position = nil
 	p.at(v1alpha1.FluxJobRequested, v1alpha1.ReasonInvalidSpec, why)
 	p.set(v1alpha1.ConditionJobRequested, false, v1alpha1.ReasonInvalidSpec, why)
@@ -97,8 +94,11 @@ func (p *step) admitted() {
 }
 
 func (p *step) stopping() {
-	why := p.status.Admission.Evicted
-	p.at(v1alpha1.FluxJobStopping, why.Reason, "the pods are being stopped: "+why.Message)
+	why, text := p.status.Admission.Evicted, "the pods are being stopped: "
+	if why.Reason == v1alpha1.ReasonInvalidSpec { // there have been none
+		text = ""
+	}
+	p.at(v1alpha1.FluxJobStopping, why.Reason, text+why.Message)
 }
 
 // follow says how far the MiniCluster is.
@@ -126,9 +126,10 @@ func (p *step) follow() {
 		p.at(v1alpha1.FluxJobReady, v1alpha1.ReasonPodsReady, "all pods are ready")
 	case isHindered(c):
 		ready := conditionOf(c, builder.ConditionReady)
-		p.at(v1alpha1.FluxJobStarting, ready.Reason, "the MiniCluster can't be made as long as this is so: "+ready.Message)
+		p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonMiniClusterBlocked, // the builder's reasons in Ready are the builder's to set and to remove
+			"the MiniCluster can't be made as long as this is so: "+ready.Reason+": "+ready.Message)
 	default:
-		p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the pods are starting")
+		p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, howItStarts(c))
 	}
 	p.admitted()
 	if isReady {
@@ -140,6 +141,14 @@ func (p *step) follow() {
 	if isRunning {
 		p.set(v1alpha1.ConditionJobRunning, true, v1alpha1.ReasonRunning, "the command runs")
 	}
+}
+
+// howItStarts says that the pods are starting, and which worker keeps them from it if one has failed.
+func howItStarts(c *v1alpha1.MiniCluster) string {
+	if c.Status.FailedWorker != nil {
+		return "the pods are starting: " + conditionOf(c, builder.ConditionReady).Message
+	}
+	return "the pods are starting"
 }
 
 // isHindered reports whether something keeps a MiniCluster from being made that someone can mend, such as an object of
@@ -175,20 +184,12 @@ func (p *step) ended(o outcome) {
 	}
 	p.at(final, v1alpha1.ReasonFinished, "the job has ended")
 	p.set(v1alpha1.ConditionJobFinished, true, o.reason, o.message)
+	p.set(builder.ConditionReady, !failed, o.reason, o.message)
 	if failed {
 		p.set(v1alpha1.ConditionFailed, true, o.reason, o.message)
+		p.set(builder.ConditionStalled, true, o.reason, o.message)
 	} else {
 		p.set(v1alpha1.ConditionSucceeded, true, o.reason, o.message)
-	}
-	p.sumUp(!failed, o.reason, o.message)
-}
-
-// sumUp says what the end means. It is said in each pass after it: what a pass that went wrong reported in its place, the
-// builder takes back and leaves nothing.
-func (p *step) sumUp(succeeded bool, reason, message string) {
-	p.set(builder.ConditionReady, succeeded, reason, message)
-	if !succeeded {
-		p.set(builder.ConditionStalled, true, reason, message)
 	}
 }
 

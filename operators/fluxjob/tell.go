@@ -29,7 +29,7 @@ func (p *step) told() []events.Event {
 	if why := newEviction(before.Admission, after.Admission); why != nil {
 		tell(eviction(why))
 	}
-	if before.Admission != nil && after.Admission == nil && after.CompletionTime == nil {
+	if before.Admission != nil && after.Admission == nil && after.CompletionTime == nil && after.State != v1alpha1.FluxJobRequested {
 		tell(events.Normal(v1alpha1.ReasonRequeued, "the pods are gone, and what they used was given back"))
 	}
 	if after.State == v1alpha1.FluxJobRunning && before.State != v1alpha1.FluxJobRunning {
@@ -49,9 +49,9 @@ func (p *step) told() []events.Event {
 	return all
 }
 
-// newEviction returns why the share must be given back, if that is news.
+// newEviction returns why the share must be given back, if that is news. That of an invalid spec is an obstacle.
 func newEviction(before, after *v1alpha1.FluxAdmission) *v1alpha1.FluxEviction {
-	if after == nil || after.Evicted == nil || (before != nil && before.Evicted != nil) {
+	if after == nil || after.Evicted == nil || after.Evicted.Reason == v1alpha1.ReasonInvalidSpec || (before != nil && before.Evicted != nil) {
 		return nil
 	}
 	return after.Evicted
@@ -79,7 +79,7 @@ func (p *step) changedReason() *metav1.Condition {
 func isObstacle(reason string) bool {
 	switch reason {
 	case v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonQueueNotFound, v1alpha1.ReasonQueueInvalid, v1alpha1.ReasonQueueManagedElsewhere,
-		v1alpha1.ReasonNamespaceNotAllowed, v1alpha1.ReasonTooLarge, events.ReasonNotOwned, events.ReasonApplyFailed:
+		v1alpha1.ReasonNamespaceNotAllowed, v1alpha1.ReasonTooLarge, v1alpha1.ReasonMiniClusterBlocked:
 		return true
 	default:
 		return false

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 )
@@ -102,6 +103,8 @@ type miniClusters struct {
 	ends func(*v1alpha1.MiniCluster) *bool
 	// starts says whether a cluster's pods become ready. Nil: they do.
 	starts func(*v1alpha1.MiniCluster) bool
+	// refuses says whether a cluster's spec is invalid. Nil: none is.
+	refuses func(*v1alpha1.MiniCluster) bool
 }
 
 func (w miniClusters) play(ctx context.Context, c client.Client) error {
@@ -115,10 +118,17 @@ func (w miniClusters) play(ctx context.Context, c client.Client) error {
 		if cluster.DeletionTimestamp != nil || isOver(cluster) {
 			continue
 		}
-		if err := w.playJob(ctx, c, cluster); err != nil {
-			return err
+		if w.refuses != nil && w.refuses(cluster) {
+			cluster.Status.State, cluster.Status.ObservedGeneration = v1alpha1.MiniClusterStatePending, cluster.Generation
+			meta.SetStatusCondition(&cluster.Status.Conditions, metav1.Condition{
+				Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "no",
+				ObservedGeneration: cluster.Generation, LastTransitionTime: metav1.NewTime(buildertest.Epoch)})
+		} else {
+			if err := w.playJob(ctx, c, cluster); err != nil {
+				return err
+			}
+			w.step(cluster)
 		}
-		w.step(cluster)
 		if before.Status.State != cluster.Status.State || before.Status.ObservedGeneration != cluster.Status.ObservedGeneration {
 			if err := c.Status().Update(ctx, cluster); err != nil {
 				return err

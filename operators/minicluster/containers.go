@@ -58,6 +58,8 @@ func modeOf(c *v1alpha1.MiniCluster) mode {
 	switch {
 	case c.Spec.Flux.Disable:
 		return modePlain
+	case w == nil: // an invalid spec
+		return modeSubmit
 	case c.Spec.Interactive || (w.Command == "" && w.Commands.Script == ""):
 		return modeInteractive
 	case w.BatchRaw:

@@ -7,6 +7,7 @@
 //	stages.go    what there is to do in each stage
 //	scene.go     what is seen: the Job, its pods, the leader
 //	failure.go   why a start came to nothing, and whether there is to be another
+//	workers.go   which worker failed or was lost, and whether the work can still begin
 //	end.go       restart, success, failure, and what comes after
 //	status.go    conditions, states, events
 //	validate*.go is the spec sound?

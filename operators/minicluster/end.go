@@ -6,7 +6,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,12 +21,12 @@ import (
 // retry records that a start came to nothing, and that the cluster is to be started again, if it may. Only once that is
 // recorded is the Job of before deleted: whatever happens in between, each start is counted once.
 func (w *planning) retry(f failure) {
-	if !f.mayRestart(w.c) {
+	if !w.mayRestart(f) {
 		w.fail(f)
 		return
 	}
 	w.status.Restarts = w.c.Status.Restarts + 1
-	w.status.Leader = nil
+	w.status.Leader, w.status.FailedWorker = nil, nil
 	w.status.LastFailure = f.message
 	w.status.StartSize = size(w.c)
 	w.describe()
@@ -39,6 +38,11 @@ func (w *planning) retry(f failure) {
 // succeed records that the work is done.
 func (w *planning) succeed() {
 	message := "the leader ended with exit code 0"
+	if pod := w.scene.leader(); pod != nil {
+		if state := ending(pod, workerName(w.c)); state != nil {
+			message += because(state.Message)
+		}
+	}
 	w.end(v1alpha1.MiniClusterStateSucceeded)
 	w.status.ExitCode = ptr.To[int32](0)
 	w.set(v1alpha1.ConditionSucceeded, true, v1alpha1.ReasonSucceeded, message)
@@ -86,7 +90,7 @@ func (w *planning) afterwards() {
 	for i := range w.status.Conditions {
 		w.status.Conditions[i].ObservedGeneration = w.c.Generation
 	}
-	w.sumUp()
+	runpolicy.Conclude(&w.status.Conditions, w.c.Generation, w.scene.now)
 	w.status.Size, w.status.ReadyPods = w.scene.count(w.c)
 	w.plan.Prune = []client.Object{&appsv1.Deployment{}} // the services
 	if w.c.Spec.Cleanup {
@@ -104,52 +108,42 @@ func (w *planning) afterwards() {
 	w.again(ttl.Left)
 }
 
-// sumUp says once more what the end means. What a pass that went wrong reported in its place, the builder takes back and
-// leaves nothing.
-func (w *planning) sumUp() {
-	if c := w.was(v1alpha1.ConditionSucceeded); c.Status == metav1.ConditionTrue {
-		w.set(builder.ConditionReady, true, c.Reason, c.Message)
-	}
-	if c := w.was(v1alpha1.ConditionFailed); c.Status == metav1.ConditionTrue {
-		w.stall(c.Reason, c.Message)
-	}
-}
-
 // terminate is what there is to do for a cluster that is being deleted: all it has goes with it.
 func (w *planning) terminate() {
 	w.status.State = v1alpha1.MiniClusterStateTerminating
 	w.set(builder.ConditionReady, false, v1alpha1.ReasonTerminating, "the MiniCluster is being deleted")
 }
 
-// refuse is what there is to do for a spec that can't be carried out: nothing is made. What was started before goes on,
-// and its end is recorded.
+// refuse is what there is to do for a spec that can't be carried out: nothing is made of it. What was started before goes
+// on as it was started, until it ends, is suspended, or its deadline comes; it isn't started again.
 func (w *planning) refuse(problems field.ErrorList) {
 	var texts []string
 	for _, p := range problems {
 		texts = append(texts, p.Error())
 	}
 	told := message.Shorten(strings.Join(texts, "; "))
-	_, worker := worker(w.c)
-	job := w.scene.job
-	switch {
-	case w.c.Status.StartTime == nil:
-		w.rest(v1alpha1.MiniClusterStatePending, v1alpha1.ReasonInvalidSpec, told)
-		if job != nil && isSuspended(job) && job.DeletionTimestamp == nil { // or Kueue would start what was wanted before
-			w.plan.Delete = []client.Object{job}
-		}
-	case job != nil && worker != nil && outcome.Of(job).Phase == outcome.Succeeded:
-		w.succeed()
-		return
-	case job != nil && worker != nil && outcome.Of(job).Phase == outcome.Failed:
-		f := failureOf(w.c, w.scene)
-		f.final = true
-		w.fail(f)
+	if w.c.Status.StartTime == nil {
+		w.withhold(told)
+	} else if w.proceed(); w.status.CompletionTime != nil {
 		return
 	}
 	w.stall(v1alpha1.ReasonInvalidSpec, told)
 	if before := w.was(builder.ConditionReady); before.Reason != v1alpha1.ReasonInvalidSpec || before.Message != told ||
 		before.ObservedGeneration != w.c.Generation {
 		w.tell(events.Warning(v1alpha1.ReasonInvalidSpec, told))
+	}
+}
+
+// withhold is what there is to do for an invalid spec of which nothing runs.
+func (w *planning) withhold(why string) {
+	state := v1alpha1.MiniClusterStatePending
+	if w.c.Spec.Suspend {
+		state = v1alpha1.MiniClusterStateSuspended
+	}
+	w.rest(state, v1alpha1.ReasonInvalidSpec, why)
+	job := w.scene.job
+	if job != nil && isSuspended(job) && job.DeletionTimestamp == nil && w.isStopped() { // or Kueue would start what was desired before
+		w.plan.Delete = []client.Object{job}
 	}
 }
 

@@ -116,6 +116,18 @@ func TestFailure(t *testing.T) {
 	}
 }
 
+// The scripts leave a word for the status where something had no effect.
+func TestSuccessWithAWordOfTheLeader(t *testing.T) {
+	w := newWorld(makeCluster(1))
+	w.settle()
+	w.ready(0)
+	w.settle()
+	w.fails(0, 0, "flux.scheduler.queuePolicy has no effect\nanother\n")
+	w.settle()
+	assert.Equal(t, "the leader ended with exit code 0: flux.scheduler.queuePolicy has no effect; another", w.message(v1alpha1.ConditionSucceeded))
+	assert.Equal(t, w.message(v1alpha1.ConditionSucceeded), w.message(builder.ConditionReady))
+}
+
 // The Job controller counts in time.Duration, which holds 292 years.
 func TestADeadlineInCenturiesIsOneTheJobControllerCanCount(t *testing.T) {
 	w := newWorld(makeCluster(2, func(c *v1alpha1.MiniCluster) { c.Spec.DeadlineSeconds = ptr.To[int64](9_999_999_999) }))

@@ -27,6 +27,9 @@ func failureOf(c *v1alpha1.MiniCluster, s scene) failure {
 	if end.Reason == batchv1.JobReasonDeadlineExceeded {
 		return deadlineExceeded(c)
 	}
+	if why := s.job.Annotations[annotationFailure]; why != "" && end.Reason == batchv1.JobReasonBackoffLimitExceeded {
+		return failure{reason: v1alpha1.ReasonWorkerFailed, message: why, final: true}
+	}
 	pod := s.fallen()
 	if known := c.Status.Leader; pod != nil && known != nil && pod.UID != known.UID && !endedByItself(c, pod) {
 		// The leader had been lost before this one, which came in its place, was stopped with the rest.
@@ -79,11 +82,13 @@ func deadlineExceeded(c *v1alpha1.MiniCluster) failure {
 }
 
 // mayRestart reports whether the cluster is to be started again after a failure.
-func (f failure) mayRestart(c *v1alpha1.MiniCluster) bool {
-	return !f.final && c.Status.Restarts < ptr.Deref(c.Spec.BackoffLimit, 0)
+func (w *planning) mayRestart(f failure) bool {
+	return !w.invalid && !f.final && w.c.Status.Restarts < ptr.Deref(w.c.Spec.BackoffLimit, 0)
 }
 
+// because adds what a container says of its end, in one line.
 func because(message string) string {
+	message = strings.ReplaceAll(strings.TrimSpace(message), "\n", "; ")
 	if message == "" {
 		return ""
 	}

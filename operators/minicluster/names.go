@@ -26,6 +26,8 @@ const (
 	annotationTemplate = "api.practice.com/template"
 	// annotationSpent is a Job's annotation for how many seconds of the deadline had passed when it was made.
 	annotationSpent = "api.practice.com/deadline-spent-seconds"
+	// annotationFailure is a Job's annotation for why the operator has made it fail, if it wasn't that the leader was lost.
+	annotationFailure = "api.practice.com/failure"
 )
 
 // The names of what a cluster has besides its Job and, by default, its Service, which are called as the MiniCluster.

@@ -38,6 +38,8 @@ type planning struct {
 	scene  scene
 	status *v1alpha1.MiniClusterStatus
 	plan   builder.Plan[*v1alpha1.MiniCluster]
+	// invalid is true for a spec that can't be carried out: nothing is made of it, and what runs is only watched and stopped.
+	invalid bool
 }
 
 // Plan says what a cluster should have now, and what its status is. It is a [builder.PlanFunc].
@@ -53,8 +55,11 @@ func (p Planner) Plan(c *v1alpha1.MiniCluster, seen builder.View) builder.Plan[*
 		w.afterwards()
 	default:
 		if problems := validate(c); len(problems) > 0 {
+			w.invalid = true
 			w.refuse(problems)
 		} else {
+			w.tellOfIgnored()
+			w.prepare()
 			w.proceed()
 		}
 	}
@@ -63,7 +68,6 @@ func (p Planner) Plan(c *v1alpha1.MiniCluster, seen builder.View) builder.Plan[*
 
 // proceed is what there is to do for a cluster that hasn't ended.
 func (w *planning) proceed() {
-	w.prepare()
 	switch job := w.scene.job; {
 	case w.c.Spec.Suspend && (job == nil || isQueued(w.c)):
 		w.withdraw()
@@ -76,7 +80,10 @@ func (w *planning) proceed() {
 	case outcome.Of(job).Phase == outcome.Succeeded:
 		w.succeed()
 	case outcome.Of(job).Phase == outcome.Failed:
-		w.retry(failureOf(w.c, w.scene))
+		if w.scene.leaderEnd(w.c) != nil {
+			w.noteWorkers()
+		}
+		w.retry(w.blame(failureOf(w.c, w.scene)))
 	case isSuspended(job):
 		w.hold()
 	default:

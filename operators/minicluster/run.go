@@ -20,9 +20,12 @@ mc_shell=$1 mc_scripts=$2 mc_private=$3 mc_logs=$4
 	if modeOf(c) != modePlain {
 		b.WriteString(": >\"$mc_private/ready\" # the quorum has joined\n")
 	}
+	if modeOf(c) != modePlain {
+		b.WriteString(tell)
+	}
 	if c.Spec.Flux.Scheduler.QueuePolicy != "" {
 		b.WriteString(`flux module list 2>/dev/null | grep -q sched-fluxion-qmanager ||
-	echo 'minicluster: flux.scheduler.queuePolicy has no effect: this Flux is without the Fluxion scheduler' >&2
+	mc_tell 'flux.scheduler.queuePolicy has no effect: this Flux is without the Fluxion scheduler'
 `)
 	}
 	timed := c.Spec.Logging.Timed && modeOf(c) != modePlain
@@ -41,7 +44,8 @@ func work(c *v1alpha1.MiniCluster) string {
 	_, w := worker(c)
 	switch modeOf(c) {
 	case modeSubmit:
-		return command(w) + words(w.Commands.Prefix, submit(c), subject(w)) + "\n"
+		return command(w) + words(w.Commands.Prefix, submit(c), subject(w)) + "\nmc_result=$?\n" +
+			fmt.Sprintf(explainFailure, quote(submit(c)))
 	case modeBatch:
 		return batch(c)
 	case modeBatchRaw:
@@ -99,10 +103,28 @@ func placement(c *v1alpha1.MiniCluster) string {
 	}
 }
 
+// tell says something in the log, and where Kubernetes finds it: it gets into the status when the leader has ended.
+const tell = `mc_tell() {
+	printf 'minicluster: %s\n' "$*" >&2
+	(printf '%s\n' "$*" >>"${TERMINATION_LOG:-/dev/termination-log}") 2>/dev/null
+}
+`
+
+// explainFailure says what Flux knows of a job that failed: that it was refused, since it doesn't fit, or by which exception
+// it ended, such as the loss of a node.
+const explainFailure = `if [ "$mc_result" != 0 ] && mc_job=$(flux jobs -a --no-header --format='{exception.type}: {exception.note}' 2>/dev/null); then
+	case $mc_job in
+	'') mc_tell "Flux accepted no job: "%s" was refused, and the log says why; it has $(flux resource list --no-header --states=all --format='{nnodes} nodes, {ncores} cores')" ;;
+	[!:]*) mc_tell "Flux's job failed: $mc_job" ;;
+	esac
+fi
+(exit "$mc_result")
+`
+
 // batchRefused says which line of a batch Flux refuses, and why: the rest runs, and the log is far from the status.
 const batchRefused = `mc_refused() {
 	mc_result=1
-	(printf 'Flux refuses job %s of the batch: %s' "$1" "$(tail -n 5 "$mc_private/refused")" >"${TERMINATION_LOG:-/dev/termination-log}") 2>/dev/null
+	mc_tell "Flux refuses job $1 of the batch: $(tail -n 5 "$mc_private/refused")"
 }
 `
 

@@ -496,7 +496,7 @@ func TestAWorkerSaysWhatEndedIt(t *testing.T) {
 	r.env = []string{"TERMINATION_LOG=" + filepath.Join(r.dir, "message")}
 	out, code := r.run(1)
 	assert.Equal(t, exitWorker, code, out)
-	assert.Equal(t, "commands.workerPre ended rank 1 with exit code 3 (logging.strict is set)", r.read("message"))
+	assert.Equal(t, "commands.workerPre ended rank 1 with exit code 3 (logging.strict is set)\n", r.read("message"))
 }
 
 func TestABatchSaysWhatFluxRefuses(t *testing.T) {
@@ -509,5 +509,37 @@ func TestABatchSaysWhatFluxRefuses(t *testing.T) {
 	out, code := r.run(0)
 	assert.Equal(t, 1, code, out)
 	assert.Contains(t, out, "unsatisfiable")
-	assert.Equal(t, "Flux refuses job 1 of the batch: unsatisfiable", r.read("message"))
+	assert.Equal(t, "Flux refuses job 1 of the batch: unsatisfiable\n", r.read("message"))
+}
+
+// starts is the beginning of a flux that runs the initial program of a broker.
+const starts = "#!/bin/sh\n[ \"$1\" != start ] || while :; do case $2 in *run.sh) shift; exec sh \"$@\";; esac; shift; done\n"
+
+func TestWhatFluxSaysOfAJobThatFails(t *testing.T) {
+	for name, tt := range map[string]struct{ jobs, told string }{
+		"refused":       {"", "Flux accepted no job: flux submit -N 2 -n 9 --quiet --watch --job-name=demo was refused, and the log says why; it has 2 nodes, 4 cores\n"},
+		"never fits":    {"alloc: unsatisfiable request", "Flux's job failed: alloc: unsatisfiable request\n"},
+		"a node is out": {"node-failure: demo-1 is lost", "Flux's job failed: node-failure: demo-1 is lost\n"},
+		"by itself":     {": ", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, t.TempDir(), makeCluster(2, fluxInImage, func(c *v1alpha1.MiniCluster) { c.Spec.Tasks = ptr.To[int32](9) }))
+			r.write("bin/flux", starts+"case \"$1 $2\" in 'R encode') ;; 'jobs -a') printf %s '"+tt.jobs+"' ;; 'resource list') echo '2 nodes, 4 cores' ;;\n"+
+				"submit*) echo unsatisfiable >&2; exit 1;; esac", 0o755)
+			r.write("message", "", 0o644)
+			r.env = []string{"TERMINATION_LOG=" + filepath.Join(r.dir, "message")}
+			out, code := r.run(0)
+			assert.Equal(t, 1, code, out)
+			assert.Equal(t, tt.told, r.read("message"))
+		})
+	}
+}
+
+func TestAQueuePolicyWithoutFluxion(t *testing.T) {
+	r := newRig(t, t.TempDir(), makeCluster(1, fluxInImage, func(c *v1alpha1.MiniCluster) { c.Spec.Flux.Scheduler.QueuePolicy = "easy" }))
+	r.env = []string{"TERMINATION_LOG=" + filepath.Join(r.dir, "message")}
+	out, code := r.run(0)
+	assert.Zero(t, code, out)
+	assert.Equal(t, "flux.scheduler.queuePolicy has no effect: this Flux is without the Fluxion scheduler\n", r.read("message"))
+	assert.Contains(t, out, r.read("message"))
 }

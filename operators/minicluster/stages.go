@@ -36,6 +36,10 @@ func (w *planning) start() {
 	case runpolicy.Deadline(w.c.Status.StartTime, w.c.Spec.DeadlineSeconds, w.seen.Now).Due: // it came while no Job was there to see it
 		w.fail(deadlineExceeded(w.c))
 		return
+	case w.invalid:
+		w.describe()
+		w.again(runpolicy.Deadline(w.c.Status.StartTime, w.c.Spec.DeadlineSeconds, w.seen.Now).Left)
+		return
 	case isQueued(w.c):
 		w.wait()
 	default:
@@ -58,16 +62,16 @@ func (w *planning) hold() {
 	default:
 		w.suspend() // until the Job is resumed
 	}
-	template := podTemplate(w.c)
 	switch {
 	case !w.isAtRest():
 		w.again(soon)
-	case !w.scene.isStill() || ptr.Deref(job.Status.Terminating, 0) > 0: // the pods of before would be taken for those of after
-	case condition(job, batchv1.JobFailureTarget) != nil:
+	case w.invalid: // refuse goes on from here
+	case !w.isStopped(): // the pods of before would be taken for those of after
+	case condition(job, batchv1.JobFailureTarget) != nil || job.Annotations[annotationFailure] != "":
 		// A pod that was stopped has ended with a code of its own: runc, for one, says 2 when it is told to stop before it has
 		// started the container. The Job would fail as soon as it is resumed.
 		w.plan.Delete = []client.Object{job}
-	case job.Annotations[annotationTemplate] != digest(&template):
+	case job.Annotations[annotationTemplate] != digest(ptr.To(podTemplate(w.c))):
 		w.plan.Delete = []client.Object{job} // the spec has changed in the meantime, and a Job's template can't
 	case !w.c.Spec.Suspend:
 		w.edit(func(after *batchv1.Job) {
@@ -84,6 +88,11 @@ func (w *planning) hold() {
 // deleted: the next process would take the leader of before for one that was lost.
 func (w *planning) isAtRest() bool { return w.c.Status.Leader == nil && w.c.Status.StartTime == nil }
 
+// isStopped reports whether no pod of the Job runs any more.
+func (w *planning) isStopped() bool {
+	return w.scene.isStill() && ptr.Deref(w.scene.job.Status.Terminating, 0) == 0
+}
+
 // run is the stage of a Job that is active.
 func (w *planning) run() {
 	s, job := w.scene, w.scene.job
@@ -99,11 +108,24 @@ func (w *planning) run() {
 	if leader := s.leader(); !stopping && w.status.Leader == nil && leader != nil && !isOver(leader) {
 		w.status.Leader = &v1alpha1.MiniClusterLeader{Pod: leader.Name, UID: leader.UID}
 	}
+	hopeless := ""
+	if condition(job, batchv1.JobSuccessCriteriaMet) == nil && (!stopping || s.leaderEnd(w.c) != nil) {
+		failed := w.noteWorkers()
+		w.tellOfWorker()
+		if !stopping {
+			hopeless = w.hopeless(failed)
+		}
+	}
 	w.edit(func(after *batchv1.Job) {
-		w.resize(after)
+		if !w.invalid {
+			w.resize(after)
+		}
 		w.setDeadline(after, after.Annotations[annotationSpent])
 		if stopping && !failsByItself(w.c, s) {
 			after.Spec.BackoffLimit = ptr.To[int32](0) // the lost leader has been counted: the Job fails, and stops the rest
+		}
+		if hopeless != "" {
+			giveUp(after, hopeless)
 		}
 	})
 	w.describe()
@@ -170,7 +192,7 @@ func (w *planning) resize(after *batchv1.Job) {
 
 // setDeadline makes a Job end when the cluster's deadline comes, of which so many seconds had passed before it.
 func (w *planning) setDeadline(after *batchv1.Job, spent string) {
-	if w.c.Spec.DeadlineSeconds == nil && after.Spec.ActiveDeadlineSeconds == nil {
+	if seconds := w.c.Spec.DeadlineSeconds; (seconds == nil && after.Spec.ActiveDeadlineSeconds == nil) || ptr.Deref(seconds, 1) < 1 {
 		return
 	}
 	if after.Annotations[annotationSpent] != spent {

@@ -69,7 +69,7 @@ func (w *planning) wait() {
 // rest records that the cluster may not run now, and why.
 func (w *planning) rest(state v1alpha1.MiniClusterState, reason, message string) {
 	w.status.State = state
-	w.status.StartTime, w.status.Leader = nil, nil
+	w.status.StartTime, w.status.Leader, w.status.FailedWorker = nil, nil, nil
 	w.status.Size, w.status.ReadyPods = w.scene.count(w.c)
 	for _, kind := range []string{
 		v1alpha1.MiniClusterAdmitted, v1alpha1.MiniClusterPodsReady, v1alpha1.MiniClusterBrokerReady,
@@ -105,7 +105,7 @@ func (w *planning) describe() {
 		w.set(v1alpha1.MiniClusterBrokerReady, true, v1alpha1.ReasonBrokerReady, "the leader's broker is up, with its quorum")
 	default:
 		w.set(v1alpha1.MiniClusterBrokerReady, false, v1alpha1.ReasonBrokerNotReady,
-			fmt.Sprintf("the leader's broker isn't up, or waits for its quorum of %d", quorum(c)))
+			w.besides(fmt.Sprintf("the leader's broker isn't up, or waits for its quorum of %d", quorum(c))))
 	}
 	switch {
 	case running:
@@ -119,7 +119,7 @@ func (w *planning) describe() {
 		w.both(false, v1alpha1.ReasonRestarting, "the leader failed or was lost; all pods are being stopped")
 	default:
 		w.status.State = v1alpha1.MiniClusterStateStarting
-		w.both(false, v1alpha1.ReasonStarting, readyPods(w.status.ReadyPods, n))
+		w.both(false, v1alpha1.ReasonStarting, w.besides(readyPods(w.status.ReadyPods, n)))
 	}
 }
 
@@ -129,21 +129,26 @@ func (w *planning) isEnding() bool {
 	if s.job == nil || attempt(s.job) < w.status.Restarts || c.Status.Leader == nil {
 		return false
 	}
+	if s.job.Annotations[annotationFailure] != "" {
+		return true
+	}
 	leader := s.leader()
 	if leader == nil || leader.UID != c.Status.Leader.UID {
-		return w.isLeaderLost() && !(failure{}).mayRestart(c)
+		return w.isLeaderLost() && !w.mayRestart(failure{})
 	}
 	if isOver(leader) || leader.DeletionTimestamp != nil {
-		return leader.Status.Phase == corev1.PodSucceeded || !(failure{}).mayRestart(c)
+		return leader.Status.Phase == corev1.PodSucceeded || !w.mayRestart(failure{})
 	}
 	state := ending(leader, workerName(c))
-	return state != nil && (state.ExitCode == 0 || !(failure{}).mayRestart(c))
+	return state != nil && (state.ExitCode == 0 || !w.mayRestart(failure{}))
 }
 
-// both sets what is the same as long as a cluster hasn't ended: that it runs, and that it is as it should be.
+// both sets what is the same as long as a valid cluster hasn't ended: that it runs, and that it is as it should be.
 func (w *planning) both(value bool, reason, message string) {
 	w.set(v1alpha1.MiniClusterRunning, value, reason, message)
-	w.set(builder.ConditionReady, value, reason, message)
+	if !w.invalid { // else refuse sets it
+		w.set(builder.ConditionReady, value, reason, message)
+	}
 }
 
 func (w *planning) occupation() string {
@@ -165,6 +170,9 @@ func (w *planning) stall(reason, message string) {
 
 // unstall takes back what stall said. What the builder said of the children is the builder's to take back.
 func (w *planning) unstall() {
+	if w.invalid && w.status.CompletionTime == nil {
+		return
+	}
 	stalled := apimeta.FindStatusCondition(w.status.Conditions, builder.ConditionStalled)
 	if stalled != nil && stalled.Reason == v1alpha1.ReasonInvalidSpec {
 		apimeta.RemoveStatusCondition(&w.status.Conditions, builder.ConditionStalled)
@@ -181,5 +189,6 @@ func sameConditions(a, b *v1alpha1.MiniClusterStatus) bool {
 // sameMilestones reports whether nothing differs that the next pass must know.
 func sameMilestones(a, b *v1alpha1.MiniClusterStatus) bool {
 	return a.Restarts == b.Restarts && a.StartTime.Equal(b.StartTime) && a.CompletionTime.Equal(b.CompletionTime) &&
-		(a.Leader == nil) == (b.Leader == nil) && (a.Leader == nil || *a.Leader == *b.Leader) && a.ObservedGeneration == b.ObservedGeneration
+		(a.FailedWorker == nil) == (b.FailedWorker == nil) && a.ObservedGeneration == b.ObservedGeneration &&
+		(a.Leader == nil) == (b.Leader == nil) && (a.Leader == nil || *a.Leader == *b.Leader)
 }

@@ -22,7 +22,8 @@ const maxName = 52
 const maxSize = 10000
 
 // validate returns all that keeps a spec from being carried out. The schema refuses some of it before; what it can't
-// tell, or an older schema let through, is told here. A field that would have no effect is refused rather than ignored.
+// tell, or an older schema let through, is told here. A field that would have no effect is refused rather than ignored, but for some that
+// flux-operator's manifests have (see ignored).
 func validate(c *v1alpha1.MiniCluster) field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := validateName(c)

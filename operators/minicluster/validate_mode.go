@@ -1,12 +1,15 @@
 package minicluster
 
 import (
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/events"
 )
 
 // validateMode looks at what the way of doing the work leaves without effect.
@@ -19,14 +22,17 @@ func validateMode(c *v1alpha1.MiniCluster, w *v1alpha1.MiniClusterContainer, spe
 		"commands.servicePre": w.Commands.ServicePre != "",
 	}, "it is for sidecars and services")
 	errs = append(errs, validateLines(c, w, container, spec)...)
-
-	m := modeOf(c)
 	if w.Command != "" && w.Commands.Script != "" {
 		errs = append(errs, field.Forbidden(container.Child("commands", "script"), "there is a command already"))
 	}
-	if c.Spec.Interactive && (w.Command != "" || w.Commands.Script != "") {
-		errs = append(errs, field.Forbidden(container.Child("command"), "an interactive cluster runs no command"))
+	if flux.Disable {
+		errs = append(errs, validateDisabled(c, w, container, spec)...)
 	}
+	if c.Spec.Interactive { // what is about a command is ignored
+		return errs
+	}
+
+	m := modeOf(c)
 	if w.Launcher && w.Batch {
 		errs = append(errs, field.Forbidden(container.Child("batch"), "launcher and batch exclude each other"))
 	}
@@ -54,12 +60,58 @@ func validateMode(c *v1alpha1.MiniCluster, w *v1alpha1.MiniClusterContainer, spe
 		errs = append(errs, forbidden(spec, map[string]bool{"flux.optionFlags": flux.OptionFlags != ""},
 			"nothing is submitted with them with "+string(m))...)
 	}
-	if flux.Disable {
-		errs = append(errs, validateDisabled(c, w, container, spec)...)
-	} else if flux.Container.Disable {
-		errs = append(errs, validateNoView(&flux.Container, spec.Child("flux", "container"))...)
+	if m == modeSubmit {
+		errs = append(errs, validateFit(c, spec)...)
 	}
 	return errs
+}
+
+// validateFit looks whether the command's tasks fit the cores that the nodes are believed to have: Flux would refuse a job
+// that asks for more. Without a limit of cpu only the pods can tell, and flags of the user's own may ask for something else.
+func validateFit(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
+	flux, tasks := &c.Spec.Flux, int64(ptr.Deref(c.Spec.Tasks, 1))
+	each, nodes := cores(c), int64(startSize(c))
+	if each == 0 || tasks <= each*nodes || flux.SubmitCommand != "" || flux.OptionFlags != "" || flux.BrokerConfig != "" {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(spec.Child("tasks"), tasks, fmt.Sprintf(
+		"must be at most %d: Flux believes each of %d nodes to have %d cores (the whole ones of resources.limits.cpu), and a task needs one",
+		each*nodes, nodes, each))}
+}
+
+// ignored returns what is accepted without having an effect, as in flux-operator, so that its manifests are.
+func ignored(c *v1alpha1.MiniCluster) []string {
+	at, w := worker(c)
+	spec, flux := field.NewPath("spec"), &c.Spec.Flux
+	var errs field.ErrorList
+	if c.Spec.Interactive {
+		const why = "the cluster is interactive"
+		errs = append(errs, forbidden(spec.Child("containers").Index(at), map[string]bool{
+			"command": w.Command != "", "launcher": w.Launcher, "batch": w.Batch, "batchRaw": w.BatchRaw, "logs": w.Logs != "",
+			"commands.script": w.Commands.Script != "", "commands.prefix": w.Commands.Prefix != "",
+		}, why)...)
+		errs = append(errs, forbidden(spec, map[string]bool{
+			"flux.submitCommand": flux.SubmitCommand != "", "flux.optionFlags": flux.OptionFlags != "",
+		}, why)...)
+	}
+	if flux.Container.Disable {
+		errs = append(errs, validateNoView(&flux.Container, spec.Child("flux", "container"))...)
+	}
+	var told []string
+	for _, err := range errs {
+		told = append(told, fmt.Sprintf("%s has no effect: %s", err.Field, err.Detail))
+	}
+	return told
+}
+
+// tellOfIgnored emits an event about each field that has no effect, before the cluster starts. The webhook warns by them.
+func (w *planning) tellOfIgnored() {
+	if w.c.Status.StartTime != nil || w.c.Status.ObservedGeneration == w.c.Generation {
+		return
+	}
+	for _, note := range ignored(w.c) {
+		w.tell(events.Warning(v1alpha1.ReasonFieldIgnored, note))
+	}
 }
 
 // validateLines looks at what becomes part of a line of script.

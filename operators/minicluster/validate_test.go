@@ -87,14 +87,28 @@ func TestValidate(t *testing.T) {
 		"batch's submit": {func(s *spec) {
 			s.Containers[0].Batch, s.Flux.SubmitCommand = true, "flux run"
 		}, "spec.flux.submitCommand: Forbidden"},
-		"interactive":          {func(s *spec) { s.Interactive, s.Containers[0].Command = true, "" }, ""},
-		"interactive command":  {func(s *spec) { s.Interactive = true }, "spec.containers[0].command: Forbidden"},
+		"interactive":         {func(s *spec) { s.Interactive, s.Containers[0].Command = true, "" }, ""},
+		"interactive command": {func(s *spec) { s.Interactive = true }, ""},
+		"interactive batch": {func(s *spec) {
+			s.Interactive, s.Flux.OptionFlags = true, "-o x"
+			s.Containers[0].Batch, s.Containers[0].Logs = true, "/x"
+		}, ""},
 		"interactive launcher": {first(func(c *container) { c.Command, c.Launcher = "", true }), "spec.containers[0].launcher: Forbidden"},
 		"flags of two lines":   {func(s *spec) { s.Flux.OptionFlags = "-o a\n-o b" }, "spec.flux.optionFlags: Invalid value"},
 		"prefix of two lines":  {first(func(c *container) { c.Commands.Prefix = "a\nb" }), "spec.containers[0].commands.prefix: Invalid value"},
-		"no view's image": {func(s *spec) {
-			s.Flux.Container.Disable, s.Flux.Container.Image = true, "x"
-		}, "spec.flux.container.image: Forbidden: there is no init container"},
+		"no view's image":      {func(s *spec) { s.Flux.Container.Disable, s.Flux.Container.Image = true, "x" }, ""},
+
+		"as many tasks as cores": {func(s *spec) { s.Tasks, s.Containers[0].Resources.Limits = ptr.To[int32](8), cpus("2500m") }, ""},
+		"more tasks than cores": {func(s *spec) { s.Tasks, s.Containers[0].Resources.Limits = ptr.To[int32](9), cpus("2500m") },
+			"spec.tasks: Invalid value: 9: must be at most 8: Flux believes each of 4 nodes to have 2 cores"},
+		"no limit of cores": {func(s *spec) { s.Tasks = ptr.To[int32](99) }, ""},
+		"flags of one's own": {func(s *spec) {
+			s.Tasks, s.Containers[0].Resources.Limits, s.Flux.OptionFlags = ptr.To[int32](9), cpus("2"), "-n 2"
+		}, ""},
+		"tasks of a launcher": {func(s *spec) {
+			s.Tasks, s.Containers[0].Resources.Limits, s.Containers[0].Launcher = ptr.To[int32](9), cpus("2"), true
+		}, ""},
+		"tasks without Flux": {disabled(func(s *spec) { s.Tasks, s.Containers[0].Resources.Limits = ptr.To[int32](9), cpus("2") }), ""},
 
 		"disabled":             {disabled(func(*spec) {}), ""},
 		"disabled with flags":  {disabled(func(s *spec) { s.Flux.OptionFlags = "-o x" }), "spec.flux.optionFlags: Forbidden: Flux is disabled"},
@@ -153,6 +167,43 @@ func TestValidate(t *testing.T) {
 	}
 	for _, name := range []string{"", "a.b", "0a", strings.Repeat("a", 53)} {
 		assert.NotEmpty(t, validate(makeCluster(1, func(c *v1alpha1.MiniCluster) { c.Name = name })), name)
+	}
+}
+
+func cpus(limit string) corev1.ResourceList {
+	return corev1.ResourceList{"cpu": resource.MustParse(limit)}
+}
+
+// Fields of flux-operator's manifests that are without effect there, too, are accepted and told of.
+func TestFieldsThatAreIgnored(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*v1alpha1.MiniClusterSpec)
+		told   []string
+	}{
+		"none": {func(*v1alpha1.MiniClusterSpec) {}, nil},
+		"interactive": {func(s *v1alpha1.MiniClusterSpec) {
+			s.Interactive, s.Containers[0].Launcher = true, true
+		}, []string{"spec.containers[0].command has no effect: the cluster is interactive", "spec.containers[0].launcher has no effect: the cluster is interactive"}},
+		"no view": {func(s *v1alpha1.MiniClusterSpec) {
+			s.Flux.Container.Disable, s.Flux.Container.Image = true, "x"
+		}, []string{"spec.flux.container.image has no effect: there is no init container that brings Flux"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(makeCluster(2, func(c *v1alpha1.MiniCluster) { tt.change(&c.Spec) }))
+			var told []string
+			for _, e := range w.pass().Events {
+				if e.Reason == v1alpha1.ReasonFieldIgnored {
+					told = append(told, e.Note)
+				}
+			}
+			assert.Equal(t, tt.told, told)
+			w.told = nil
+			w.settle()
+			w.ready(0, 1)
+			w.settle()
+			assert.NotContains(t, w.told, v1alpha1.ReasonFieldIgnored, "it is told once")
+			assert.Equal(t, v1alpha1.MiniClusterStateRunning, w.c.Status.State)
+		})
 	}
 }
 

@@ -26,8 +26,7 @@ func (w *world) sync() bool {
 	for _, p := range w.pods {
 		if p.Status.Phase == corev1.PodFailed {
 			failed++
-			code := p.Status.ContainerStatuses[0].State.Terminated.ExitCode
-			leaderFailed = leaderFailed || (code != exitWorker && code != exitKilled && code != exitStopped)
+			leaderFailed = leaderFailed || endedByItself(w.c, p)
 		}
 		succeeded = succeeded || (p.Status.Phase == corev1.PodSucceeded && rank(p) == 0)
 	}

@@ -104,12 +104,13 @@ func (k *known) isLeaving(r *v1alpha1.FluxReservation) bool {
 		(job.Status.Admission != nil && job.Status.Admission.Evicted != nil)
 }
 
-// keepsPlace reports whether the holder of a reservation was evicted and will line up where it was, once it has left.
+// keepsPlace reports whether the holder of a reservation was evicted and will line up where it was, once it has left. One
+// whose MiniCluster was refused doesn't line up again.
 func keepsPlace(job *v1alpha1.FluxJob, r *v1alpha1.FluxReservation) bool {
 	why := r.Evicted
 	if job.Status.Admission != nil && job.Status.Admission.Evicted != nil {
 		why = job.Status.Admission.Evicted
 	}
-	return why != nil && why.Reason != v1alpha1.ReasonNotReady && job.DeletionTimestamp == nil && !job.Spec.Suspend &&
+	return why != nil && why.Reason != v1alpha1.ReasonNotReady && why.Reason != v1alpha1.ReasonInvalidSpec && job.DeletionTimestamp == nil && !job.Spec.Suspend &&
 		job.Status.CompletionTime == nil
 }

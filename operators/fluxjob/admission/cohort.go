@@ -168,7 +168,8 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 		}
 		size := needs.Size(job, setup)
 		limit := setup.Spec.MiniCluster.MaxSize
-		if limit != nil && needs.Most(job, size) > *limit || !allowed[i](namespaces[job.Namespace]) || len(needs.Problems(job)) > 0 {
+		if limit != nil && needs.Most(job, size) > *limit || !allowed[i](namespaces[job.Namespace]) || len(needs.Problems(job)) > 0 ||
+			needs.Refused(job) {
 			if i == c.self {
 				c.aside = earlier(c.aside, &job.CreationTimestamp)
 			}

@@ -72,6 +72,12 @@ func TestWhoIsAdmitted(t *testing.T) {
 		"an invalid job": {
 			setup: makeSetup("q"), others: []client.Object{makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Spec.Image = "" })}, pending: 1,
 		},
+		"a job whose MiniCluster was refused": {
+			setup: makeSetup("q"), others: []client.Object{makeJob("a", 1, func(j *v1alpha1.FluxJob) {
+				j.Status.LastEviction = &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonInvalidSpec}
+				j.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionJobRequested, Reason: v1alpha1.ReasonInvalidSpec, ObservedGeneration: j.Generation}}
+			})}, pending: 1,
+		},
 		"strict": {
 			setup:  makeSetup("q", podLimit(3), func(s *v1alpha1.FluxSetup) { s.Spec.QueueingStrategy = v1alpha1.StrictFIFO }),
 			others: []client.Object{makeJob("a", 1), makeJob("b", 2), makeJob("c", 3, sized(1))},

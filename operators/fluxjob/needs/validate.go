@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -47,6 +48,14 @@ func Problems(job *v1alpha1.FluxJob) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// Refused reports whether the job's MiniCluster was refused for the spec that the job still has: it doesn't line up again
+// with that.
+func Refused(job *v1alpha1.FluxJob) bool {
+	last, requested := job.Status.LastEviction, meta.FindStatusCondition(job.Status.Conditions, v1alpha1.ConditionJobRequested)
+	return last != nil && last.Reason == v1alpha1.ReasonInvalidSpec && requested != nil &&
+		requested.Reason == v1alpha1.ReasonInvalidSpec && requested.ObservedGeneration == job.Generation
 }
 
 // negative refuses amounts that would add to a quota instead of using it, of the i-th of some containers (-1: there is one).

@@ -9,7 +9,7 @@ mc_say() {
 # mc_report says why this container is about to end, where Kubernetes finds it: it gets into the status.
 mc_report() {
 	printf 'minicluster: %s\n' "$*" >&2
-	(printf '%s' "$*" >"${TERMINATION_LOG:-/dev/termination-log}") 2>/dev/null
+	(printf '%s\n' "$*" >>"${TERMINATION_LOG:-/dev/termination-log}") 2>/dev/null
 }
 
 mc_stop() {

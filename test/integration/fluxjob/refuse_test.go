@@ -7,12 +7,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/webhook"
 )
 
 func TestResourcesCountAndWhatCanNeverRunIsTold(t *testing.T) {
@@ -50,6 +52,57 @@ func TestResourcesCountAndWhatCanNeverRunIsTold(t *testing.T) {
 	require.NoError(t, p.Client.Delete(t.Context(), p.job("a")))
 	p.waitState("b", v1alpha1.FluxJobSucceeded)
 	p.waitState("c", v1alpha1.FluxJobSucceeded)
+}
+
+// What is refused has run nothing, so it is tried again once it is corrected. Meanwhile others have its share.
+func TestARefusedMiniClusterIsCorrected(t *testing.T) {
+	p := newPlace(t)
+	webhook.Spare(t, p.Namespace)
+	p.manage()
+	p.setup(clusters(1))
+	p.submit("bad", "true", func(j *v1alpha1.FluxJob) { j.Spec.MiniCluster.JobLabels = map[string]string{"a b": "c"} })
+	p.submit("next", "true")
+	refused := p.waitState("bad", v1alpha1.FluxJobRequested)
+	assert.Contains(t, meta.FindStatusCondition(refused.Status.Conditions, "Stalled").Message, "the MiniCluster is refused: spec.jobLabels")
+	p.waitState("next", v1alpha1.FluxJobSucceeded)
+	p.OneEvent("bad", v1alpha1.ReasonInvalidSpec)
+	before := p.job("bad")
+	assert.Nil(t, before.Status.Admission)
+	after := before.DeepCopy()
+	after.Spec.MiniCluster.JobLabels = nil
+	require.NoError(t, p.Client.Patch(t.Context(), after, client.MergeFrom(before)))
+	p.waitState("bad", v1alpha1.FluxJobSucceeded)
+}
+
+func TestAMiniClusterThatIsDeletedByHandIsNotRunAgain(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.setup()
+	p.submit("a", forever)
+	p.waitState("a", v1alpha1.FluxJobRunning)
+	require.NoError(t, p.Client.Delete(t.Context(), &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "a"}}))
+	p.waitState("a", v1alpha1.FluxJobFailed)
+	p.OneEvent("a", v1alpha1.ReasonMiniClusterDeleted)
+	p.wait("a", "its share is given back", func(j *v1alpha1.FluxJob) bool { return j.Status.Admission == nil })
+}
+
+func TestABlockedMiniClusterSaysSo(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.setup()
+	obstacle := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "a"}, Spec: corev1.ServiceSpec{ClusterIP: "None", Ports: []corev1.ServicePort{{Port: 1}}},
+	}
+	require.NoError(t, p.Client.Create(t.Context(), obstacle))
+	p.submit("a", "true")
+	blocked := p.wait("a", "it is blocked", func(j *v1alpha1.FluxJob) bool {
+		ready := meta.FindStatusCondition(j.Status.Conditions, "Ready")
+		return ready != nil && ready.Reason == v1alpha1.ReasonMiniClusterBlocked
+	})
+	assert.Contains(t, meta.FindStatusCondition(blocked.Status.Conditions, "Ready").Message, "NotOwned")
+	require.NoError(t, p.Client.Delete(t.Context(), obstacle))
+	p.waitState("a", v1alpha1.FluxJobSucceeded)
+	assert.NotNil(t, meta.FindStatusCondition(p.job("a").Status.Conditions, "Ready"))
 }
 
 func TestNamespacesThatAreNotSelected(t *testing.T) {

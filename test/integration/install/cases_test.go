@@ -69,6 +69,8 @@ var cases = map[string][]kase{
 		{"a label that can't be", `{size: 1, jobLabels: {"a b": c}, containers: [{image: none}]}`, byWebhook},
 		{"a field that isn't honoured without Flux", `{size: 1, flux: {disable: true, optionFlags: "-o a"}, containers: [{image: none, command: "true"}]}`, byWebhook},
 		{"a variable that can't be", `{size: 1, containers: [{image: none, command: "true", environment: {"A=B": c}}]}`, byWebhook},
+		{"a command that is ignored", `{suspend: true, size: 1, interactive: true, containers: [{image: none, command: "true"}]}`, nobody},
+		{"more tasks than cores", `{size: 1, tasks: 2, containers: [{image: none, command: "true", resources: {limits: {cpu: 1}}}]}`, byWebhook},
 		{"a template that is too large", `{pod: {annotations: {a: "` + strings.Repeat("x", 256<<10) + `"}}, ` + cluster1 + `}`, byWebhook},
 	},
 	"FluxJob": {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -61,4 +62,27 @@ func TestALostWorkerIsReplaced(t *testing.T) {
 	assert.True(t, isTrue(c, v1alpha1.MiniClusterRunning))
 	assert.Zero(t, c.Status.Restarts)
 	assert.Equal(t, before["0"].UID, p.pods("worker")["0"].UID, "the leader goes on")
+	require.NotNil(t, c.Status.FailedWorker)
+	assert.Equal(t, int32(1), c.Status.FailedWorker.Rank)
+	assert.Equal(t, lost.Name, c.Status.FailedWorker.Pod)
+	assert.Contains(t, p.OneEvent("worker", v1alpha1.ReasonWorkerFailed).Note, lost.Name+" was deleted")
+}
+
+func TestAWorkerThatNeverComesUpIsOnRecord(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.create("strict", 2, "true", withFlux(t), func(c *v1alpha1.MiniCluster) {
+		c.Spec.Logging.Strict = true
+		c.Spec.Containers[0].Commands.WorkerPre = "false"
+	})
+	c := p.wait("strict", "the worker failed", func(c *v1alpha1.MiniCluster) bool { return c.Status.FailedWorker != nil })
+	failed := c.Status.FailedWorker
+	assert.Equal(t, int32(1), failed.Rank)
+	assert.Equal(t, ptr.To[int32](75), failed.ExitCode)
+	assert.Contains(t, failed.Message, "commands.workerPre ended rank 1 with exit code 1 (logging.strict is set)")
+	c = p.wait("strict", "the Job replaces it, and it fails again", func(c *v1alpha1.MiniCluster) bool { return c.Status.FailedWorker.Count == 2 })
+	assert.NotEqual(t, failed.Pod, c.Status.FailedWorker.Pod)
+	assert.Equal(t, v1alpha1.MiniClusterStateStarting, c.Status.State)
+	assert.Contains(t, condition(t, c, "BrokerReady").Message, "rank 1 failed 2 times")
+	p.OneEvent("strict", v1alpha1.ReasonWorkerFailed)
 }
