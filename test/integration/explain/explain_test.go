@@ -76,13 +76,12 @@ func TestBroken(t *testing.T) {
 		{"jf/when", "", "InvalidSpec", "JobFlow", "JobFlow", "spec.flows[1].when: Invalid value"},
 		{"jf/suspended", "", "Suspended", "JobFlow", "JobFlow", "it is suspended: spec.suspend is true"},
 		{"jf/terminated", "", "Terminated", "JobFlow", "JobFlow", "it was stopped because spec.terminate is true"},
-		{"jf/held", "", "Deleting", "JobFlow", "JobFlow", "stays until its finalizers are taken off: example.com/hold"},
+		{"jf/held", "", "Deleting", "JobFlow", "JobFlow", "stays until who set these finalizers takes them off: example.com/hold"},
 		{"jf/unseen", p.unwatched, "NoManager", "JobFlow", "JobFlow", "no manager has looked at it: its status is empty"},
-		{"fj/queue-full", "", "QuotaExceeded", "FluxJob", "FluxJob", "it waits at position 1 of the queue: it needs 1 miniClusters"},
 		{"fj/no-queue", "", "QueueNotFound", "FluxJob", "FluxJob", `there is no FluxSetup "nosuch"`},
 		{"fj/too-large", "", "TooLarge", "FluxJob", "FluxJob", "can give at most 4 to one job"},
 		{"dj/no-nodes", "", "NoMatchingNodes", "DaemonJob", "DaemonJob", "node"},
-		{"dj/cordoned-nodes", "", "NodesUnavailable", "DaemonJob", "DaemonJob", "cordoned: fake-0"},
+		{"dj/cordoned-nodes", "", "NodesUnavailable", "DaemonJob", "DaemonJob", "1 waiting (fake-0 is cordoned)"},
 		{"deploy/none", "", "NoReplicas", "Deployment", "Deployment", "it is scaled to 0"},
 		{"job/asleep", "", "Suspended", "Job", "Job", "it is suspended"},
 		{"job/kueue", "", "Queued", "Job", "Job", "it waits in Kueue's queue team-a"},
@@ -112,6 +111,12 @@ func TestBroken(t *testing.T) {
 			assert.Zero(t, code)
 			assert.Empty(t, found.Reason)
 		}
+	})
+	t.Run("in line", func(t *testing.T) {
+		found, code := explain(t, p.Namespace, "fj/queue-full", func(f finding) bool { return f.Reason == "QuotaExceeded" })
+		assert.Equal(t, "Waiting", found.Verdict, "%+v", found)
+		assert.Zero(t, code, "nothing is wrong")
+		assert.Contains(t, found.Message, "it waits its turn at position 1 of the queue: it needs 1 miniClusters")
 	})
 	t.Run("output", p.testOutput)
 }

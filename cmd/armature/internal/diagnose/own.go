@@ -38,7 +38,7 @@ func rolloutFailed(s scene) *Finding {
 		return nil
 	}
 	return blocked("ProgressDeadlineExceeded", "its roll-out isn't done in time: %s", c.Message).
-		do("kubectl rollout undo %s -n %s returns to what was before", typed(s.Object), s.GetNamespace())
+		do("kubectl rollout undo %s%s returns to what was before", typed(s.Object), s.flagN())
 }
 
 // waits: it says itself that it waits for something outside of it, as a plan with WaitingFor does.
@@ -77,11 +77,11 @@ func hasFailed(s scene) *Finding {
 func (s scene) ownWords(reason, message string) *Finding {
 	if !HasEndedBadly(s.Object) {
 		return blocked(reason, "it goes no further: %s", ending(reason, message)).
-			do("change what it names: kubectl edit %s -n %s", typed(s.Object), s.GetNamespace())
+			do("change what it names: kubectl edit %s%s", typed(s.Object), s.flagN())
 	}
 	found := failed(reason, "it has failed: "+message)
 	if s.isOurs() && s.is("JobFlow", "DaemonJob") && reason != v1alpha1.ReasonInvalidSpec {
-		return found.do("once what failed is mended: armature retry %s -n %s", typed(s.Object), s.GetNamespace())
+		return found.do("once what failed is mended: armature retry %s%s", typed(s.Object), s.flagN())
 	}
 	return found.do("once what failed is mended, create it anew")
 }

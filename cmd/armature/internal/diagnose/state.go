@@ -29,6 +29,11 @@ func HasEndedBadly(o *Object) bool {
 	return o.isTrue("Failed") != nil || o.isTrue("FailureTarget") != nil || o.text("status", "state") == "Failed"
 }
 
+// hasEnded reports whether an object has ended, so that what its spec asks for is of no effect: a change of it may still be to come.
+func (o *Object) hasEnded() bool {
+	return !isBehind(o) && (HasSucceeded(o) || HasEndedBadly(o) || o.isOurs() && o.text("status", "completionTime") != "")
+}
+
 // StateOf says in a few words how an object itself says it fares.
 func StateOf(o *Object) string {
 	switch {

@@ -32,7 +32,7 @@ func diagnosed(facts diagnose.Facts, node string) (diagnose.Finding, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return diagnose.Finding{}, fmt.Errorf("%s has no node %q; it has %s", facts.Root.Ref(), node, connect.Some(names))
+	return diagnose.Finding{}, fmt.Errorf("%s has no node %q%s; it has %s", facts.Root.Ref(), node, connect.DidYouMean(node, "", names), connect.Some(names))
 }
 
 // ofNode says what is wrong with a node of a flow: with one of its Jobs, or, if it has none, why it has none.
@@ -76,12 +76,25 @@ func withoutJob(ref diagnose.Ref, state string, flow *v1alpha1.JobFlow, node v1a
 		if strings.HasSuffix(node.Message, "when is false") || strings.HasSuffix(node.Message, " is skipped") {
 			found.Verdict = diagnose.Succeeded // the flow wants it so
 		} else {
-			found.Next = "see what kept it from running: armature explain jobflow/" + ref.Name
+			found.Next = fmt.Sprintf("see what kept it from running: armature explain jobflow/%s -n %s", ref.Name, ref.Namespace)
 		}
 	default:
 		found.Verdict, found.Message = diagnose.Starting, about+"has yet to come"+waitsFor(flow, node.Name)
 	}
 	return found
+}
+
+// waitsForSlot says which Jobs have the slots that the flow's parallelism grants.
+func waitsForSlot(flow *v1alpha1.JobFlow) string {
+	most := flow.Spec.Parallelism
+	if most == nil || flow.Status.Counts.Running == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(": spec.parallelism is %d, and so it waits until another one has ended", *most)
+	if flow.Status.Current != "" {
+		text += ": " + flow.Status.Current
+	}
+	return text
 }
 
 // waitsFor says what a node waits for.
@@ -103,7 +116,7 @@ func waitsFor(flow *v1alpha1.JobFlow, node string) string {
 		if len(open) > 0 {
 			return ": it waits for " + strings.Join(open, ", ")
 		}
-		return ""
+		return waitsForSlot(flow)
 	}
 	return ": nodes of finally run when all others have ended"
 }

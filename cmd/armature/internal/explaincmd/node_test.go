@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -88,7 +89,16 @@ func TestNode(t *testing.T) {
 		assert.Equal(t, want.reason, got.Reason, name)
 		assert.Contains(t, got.Message, want.says, name)
 	}
-	_, err := diagnosed(facts, "nosuch")
+	flow.Spec.Parallelism, flow.Spec.Flows = ptr.To(int32(1)), append(flow.Spec.Flows, node("held"))
+	flow.Status.Counts.Running, flow.Status.Current = 1, "runs"
+	root = made(t, flow, "api.practice.com/v1alpha1", "JobFlow")
+	held, err := diagnosed(diagnose.Facts{Now: now, Root: root}, "held")
+	require.NoError(t, err)
+	assert.Equal(t, diagnose.Starting, held.Verdict)
+	assert.Equal(t, `node "held" has yet to come: spec.parallelism is 1, and so it waits until another one has ended: runs`, held.Message)
+	_, err = diagnosed(facts, "wait")
+	assert.ErrorContains(t, err, `JobFlow/f has no node "wait"; did you mean waits?; it has done,`)
+	_, err = diagnosed(facts, "nosuch")
 	assert.EqualError(t, err, `JobFlow/f has no node "nosuch"; it has done, bad, each, gone, lost, after, when, then, waits, runs, last`)
 	facts.Root = job(t, "j", "", "")
 	_, err = diagnosed(facts, "a")
