@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -53,7 +54,9 @@ func Compile(text string, scope Scope) (*Expression, error) {
 	}
 	checked, issues := env.Compile(text)
 	if issues.Err() != nil {
-		return nil, firstOf(issues.Errors())
+		e := firstOf(issues.Errors())
+		e.Message += hyphenHint(text, scope)
+		return nil, e
 	}
 	if t := checked.OutputType(); t.Kind() != types.BoolKind {
 		return nil, &Error{1, 1, fmt.Sprintf("it is of type %s, and must be a bool", t)}
@@ -67,6 +70,21 @@ func Compile(text string, scope Scope) (*Expression, error) {
 		return nil, &Error{1, 1, err.Error()}
 	}
 	return x, nil
+}
+
+// withHyphen finds a name with hyphens behind a dot, which CEL reads as a subtraction.
+var withHyphen = regexp.MustCompile(`\bjobs\.([a-z0-9]+(?:-[a-z0-9]+)+)`)
+
+// hyphenHint says how a flow is named whose name has a hyphen, if an expression names one as if it had none.
+func hyphenHint(text string, scope Scope) string {
+	for _, found := range withHyphen.FindAllStringSubmatch(text, -1) {
+		for name := found[1]; strings.Contains(name, "-"); name = name[:strings.LastIndex(name, "-")] {
+			if scope.Has(name) {
+				return fmt.Sprintf("; a name with a hyphen needs brackets: jobs[%q]", name)
+			}
+		}
+	}
+	return ""
 }
 
 // firstOf returns the first of some errors, and how many more there are.
