@@ -82,6 +82,12 @@ func TestBroken(t *testing.T) {
 		{"fj/too-large", "", "TooLarge", "FluxJob", "FluxJob", "can give at most 4 to one job"},
 		{"dj/no-nodes", "", "NoMatchingNodes", "DaemonJob", "DaemonJob", "node"},
 		{"dj/cordoned-nodes", "", "NodesUnavailable", "DaemonJob", "DaemonJob", "1 waiting (fake-0 is cordoned)"},
+		{"dj/paused", "", "Paused", "DaemonJob", "DaemonJob", "it has paused: 0 of 1 node succeeded, 1 failed: minikube failed: BackoffLimitExceeded"},
+		{"jf/no-node", "", "NodeNotFound", "Pod", toPod, "there is no node nosuch, which its spec.nodeName names"},
+		{"jf/no-parallelism", "", "NoParallelism", "Job", "JobFlow Job", "it makes no pods: spec.parallelism is 0"},
+		{"rj/empty", "", "NoReplicas", "ReplicaJob", "ReplicaJob", "it has no replicas: replicas is 0 in spec.replicaSpecs.Worker"},
+		{"jf/not-found", "", "ExitCode", "Pod", toPod, "container main exited with code 127: a command was not found"},
+		{"jf/going", "", "Deleting", "Pod", "JobFlow Pod", "stays until who set these finalizers takes them off: example.com/hold"},
 		{"deploy/none", "", "NoReplicas", "Deployment", "Deployment", "it is scaled to 0"},
 		{"job/asleep", "", "Suspended", "Job", "Job", "it is suspended"},
 		{"job/kueue", "", "Queued", "Job", "Job", "it waits in Kueue's queue team-a"},
@@ -234,6 +240,16 @@ func (p *place) breakNamespace() {
 		fluxJob("first", p.Namespace, func(j *v1alpha1.FluxJob) { // it keeps its share, and never gets a node
 			j.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10000")}}
 		}), daemonJob("no-nodes", map[string]string{"disk": "ssd"}),
+		daemonJob("paused", map[string]string{"kubernetes.io/hostname": "minikube"}, func(j *v1alpha1.DaemonJob) {
+			j.Spec.FailurePolicy = v1alpha1.FailurePause
+			j.Spec.Template.Spec.Containers[0].Command = []string{"sh", "-c", "exit 3"}
+		}),
+		flow("no-node", pod("true", onNode("nosuch"))),
+		flow("no-parallelism", pod("true"), func(f *v1alpha1.JobFlow) { f.Spec.Flows[0].JobTemplate.Parallelism = ptr.To(int32(0)) }),
+		flow("not-found", pod("nosuchcommand")), flow("going", pod("sleep 1000", func(t *corev1.PodTemplateSpec) { t.Finalizers = []string{"example.com/hold"} })),
+		&v1alpha1.ReplicaJob{ObjectMeta: metav1.ObjectMeta{Name: "empty"}, Spec: v1alpha1.ReplicaJobSpec{ReplicaSpecs: map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{
+			"Worker": {Replicas: ptr.To(int32(0)), Template: pod("true")},
+		}}},
 		daemonJob("cordoned-nodes", map[string]string{"kubernetes.io/hostname": "fake-0"}),
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "asleep"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: never(pod("true"))}},
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kueue", Labels: map[string]string{"kueue.x-k8s.io/queue-name": "team-a"}},
@@ -254,6 +270,7 @@ func (p *place) breakNamespace() {
 		assert.NoError(p.T, client.IgnoreNotFound(p.Client.Patch(context.Background(), held, patch)))
 	})
 	p.failImage()
+	p.deleteInForeground("going")
 	p.eventually("the first FluxJob is admitted", func() error {
 		first := &v1alpha1.FluxJob{}
 		if err := p.Client.Get(context.Background(), client.ObjectKey{Namespace: p.Namespace, Name: "first"}, first); err != nil {
@@ -265,6 +282,27 @@ func (p *place) breakNamespace() {
 		return nil
 	})
 	p.create(fluxJob("queue-full", p.Namespace))
+}
+
+// deleteInForeground deletes a flow as soon as it has a pod, whose finalizer holds it back until the test ends.
+func (p *place) deleteInForeground(name string) {
+	p.T.Helper()
+	pods := &corev1.PodList{}
+	p.eventually("the flow "+name+" has a pod", func() error {
+		err := p.Client.List(context.Background(), pods, client.InNamespace(p.Namespace), client.MatchingLabels{"batch.kubernetes.io/job-name": name + "-a"})
+		if err == nil && len(pods.Items) == 0 {
+			err = fmt.Errorf("no pod")
+		}
+		return err
+	})
+	p.T.Cleanup(func() {
+		release := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
+		for i := range pods.Items {
+			assert.NoError(p.T, client.IgnoreNotFound(p.Client.Patch(context.Background(), &pods.Items[i], release)))
+		}
+	})
+	gone := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name}}
+	require.NoError(p.T, p.Client.Delete(context.Background(), gone, client.PropagationPolicy(metav1.DeletePropagationForeground)))
 }
 
 // fillQuotas makes a quota without room for pods, and a queue for one job of at most 4 pods.

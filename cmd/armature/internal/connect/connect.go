@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -78,14 +77,8 @@ func (c *Cluster) Find(args []string) (*unstructured.Unstructured, error) {
 	}
 	infos, err := resource.NewBuilder(c.flags).Unstructured().NamespaceParam(c.Namespace).DefaultNamespace().
 		ResourceTypeOrNameArgs(false, args...).Latest().Flatten().Do().Infos()
-	if apierrors.IsNotFound(err) {
-		kind, name, _ := strings.Cut(strings.Join(args, "/"), "/")
-		if hint := DidYouMean(name, kind+"/", c.names(kind)); hint != "" {
-			return nil, fmt.Errorf("%w%s", err, hint)
-		}
-	}
 	if err != nil {
-		return nil, err
+		return nil, WithNearest(c.flags, err)
 	}
 	if len(infos) != 1 {
 		return nil, fmt.Errorf("want one object, %q names %d", strings.Join(args, " "), len(infos))

@@ -1,9 +1,12 @@
 package connect
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
@@ -46,9 +49,30 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
+// WithNearest adds to the error of an object that wasn't found the one of its kind whose name is nearest, if one is near.
+func WithNearest(flags *genericclioptions.ConfigFlags, err error) error {
+	var status apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return err
+	}
+	missing := status.Status().Details
+	kind := missing.Kind
+	if missing.Group != "" {
+		kind += "." + missing.Group
+	}
+	if hint := DidYouMean(missing.Name, missing.Kind+"/", names(flags, kind)); hint != "" {
+		return fmt.Errorf("%w%s", err, hint)
+	}
+	return err
+}
+
 // names lists the objects of a kind; none if that can't be done, since they only help.
-func (c *Cluster) names(kind string) []string {
-	infos, err := resource.NewBuilder(c.flags).Unstructured().NamespaceParam(c.Namespace).DefaultNamespace().
+func names(flags *genericclioptions.ConfigFlags, kind string) []string {
+	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil
+	}
+	infos, err := resource.NewBuilder(flags).Unstructured().NamespaceParam(namespace).DefaultNamespace().
 		ResourceTypeOrNameArgs(true, kind).Latest().Flatten().Do().Infos()
 	if err != nil {
 		return nil

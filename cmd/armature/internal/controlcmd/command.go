@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/complete"
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 )
 
 // New returns the commands.
@@ -69,7 +70,7 @@ func newCommand(a action) *cobra.Command {
 			if err == nil && found == 0 {
 				err = errors.New("no objects found")
 			}
-			return errors.Join(append(errs, err)...)
+			return connect.WithNearest(kube, errors.Join(append(errs, err)...))
 		},
 	}
 	cmd.ValidArgsFunction = complete.Names(kube, a.completed()...)

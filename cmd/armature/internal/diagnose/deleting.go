@@ -12,17 +12,12 @@ func deleting(s scene) *Finding {
 	if s.GetDeletionTimestamp() == nil {
 		return nil
 	}
-	left := guards(s.Object)
-	if s.parent != nil && (len(left) == 0 || s.pod != nil) {
+	if s.parent != nil && (len(guards(s.Object)) == 0 || s.pod != nil) {
 		return nil // its time to stop runs; what comes in its place is its parent's business
 	}
-	switch {
-	case len(left) > 0 && s.is("PersistentVolumeClaim") && slices.Equal(left, []string{"kubernetes.io/pvc-protection"}):
-		return blocked("Deleting", "it is being deleted, and goes when no pod uses it any more").
-			do("see which pods use it: kubectl describe pvc %s%s", s.GetName(), s.flagN())
-	case len(left) > 0:
-		return blocked("Deleting", "it is being deleted, and stays until who set these finalizers takes them off: %s", strings.Join(left, ", ")).
-			do("see that who set %s runs: what it is to clean up would be left behind otherwise", strings.Join(left, ", "))
+	switch found := guarded(s); {
+	case found != nil:
+		return found
 	case len(s.GetFinalizers()) == 0:
 		return blocked("Deleting", "it is being deleted").do("wait until it is gone, and create it anew to run it again")
 	}
@@ -43,9 +38,11 @@ func deleting(s scene) *Finding {
 func (s scene) stays(o *Object) *Finding {
 	child := scene{Facts: s.Facts, Object: o, parent: s.Object}
 	if o.GetDeletionTimestamp() != nil {
-		if found := child.ask([]rule{deletingBelow, nodeLost}); found != nil {
-			found.Object = o.Ref()
-			return found
+		for _, r := range []rule{guarded, nodeLost} {
+			if found := r(child); found != nil {
+				found.Object = o.Ref()
+				return found
+			}
 		}
 	}
 	for _, below := range o.Owned {
@@ -56,12 +53,19 @@ func (s scene) stays(o *Object) *Finding {
 	return nil
 }
 
-// deletingBelow is deleting, of what others but Kubernetes hold back.
-func deletingBelow(s scene) *Finding {
-	if len(guards(s.Object)) == 0 {
+// guarded: someone has to take a finalizer off first.
+func guarded(s scene) *Finding {
+	left := strings.Join(guards(s.Object), ", ")
+	switch {
+	case left == "":
 		return nil
+	case s.is("PersistentVolumeClaim") && left == "kubernetes.io/pvc-protection":
+		return blocked("Deleting", "it is being deleted, and goes when no pod uses it any more").
+			do("see which pods use it: kubectl describe pvc %s%s", s.GetName(), s.flagN())
+	default:
+		return blocked("Deleting", "it is being deleted, and stays until who set these finalizers takes them off: %s", left).
+			do("see that who set %s runs: what it is to clean up would be left behind otherwise", left)
 	}
-	return deleting(s)
 }
 
 // guards returns the finalizers of those who have something to clean up. Those of Kubernetes' own deletion are left out: it

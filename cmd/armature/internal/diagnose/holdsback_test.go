@@ -162,8 +162,8 @@ func TestHoldsBack(t *testing.T) {
 		}), Nodes: []corev1.Node{makeNode("fake-0", cordon)}}, Blocked, "NodesUnavailable", "1 waiting (fake-0 is cordoned)", "uncordon", "cordoned: fake-0"},
 
 		"someone else's object": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
-			f.Status.Conditions = because("NotOwned", "apply Job.batch team/f-a: not owned: it has no controller; rename the child, delete that object, or adopt it (builder.Adopt)")
-		})}, Blocked, "NotOwned", "apply Job.batch team/f-a: not owned: it has no controller", "give this one another name", "dopt"},
+			f.Status.Conditions = because("NotOwned", "apply Job.batch team/f-a: not owned: it has no controller; delete or rename that object, or give the owner another name")
+		})}, Blocked, "NotOwned", "apply Job.batch team/f-a: not owned: it has no controller", "give this one another name", "the owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.facts.Now = now
@@ -176,6 +176,11 @@ func TestHoldsBack(t *testing.T) {
 				assert.NotContains(t, found.Message+found.Next, tt.not)
 			}
 			assert.Equal(t, tt.verdict == Failed || tt.verdict == Blocked, found.Wrong())
+			seen := map[Ref]bool{}
+			for _, step := range found.Path {
+				assert.False(t, seen[step.Ref], "%s is on the way twice", step.Ref)
+				seen[step.Ref] = true
+			}
 		})
 	}
 }

@@ -121,9 +121,14 @@ func TestNoManager(t *testing.T) {
 
 		"a node's end isn't on record": {Facts{Root: makeFlow(oneNode(v1alpha1.FlowRunning), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "NoManager",
 			"no manager looks at it: Job/f-a ended 1m0s ago, and that isn't on record"},
-		"... nor its start":                       {Facts{Root: makeFlow(oneNode(v1alpha1.FlowPending), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "NoManager", "Job/f-a ended 1m0s ago"},
-		"a node ended a moment ago":               {Facts{Root: makeFlow(oneNode(v1alpha1.FlowRunning), makeJob("f-a", labelled("a", doneFor(time.Second, nil)), nil))}, "", ""},
-		"a node's end is on record":               {Facts{Root: makeFlow(oneNode(v1alpha1.FlowSucceed), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "", ""},
+		"... nor its start":         {Facts{Root: makeFlow(oneNode(v1alpha1.FlowPending), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "NoManager", "Job/f-a ended 1m0s ago"},
+		"a node ended a moment ago": {Facts{Root: makeFlow(oneNode(v1alpha1.FlowRunning), makeJob("f-a", labelled("a", doneFor(time.Second, nil)), nil))}, "", ""},
+		"a node's end is on record": {Facts{Root: makeFlow(oneNode(v1alpha1.FlowSucceed), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "", ""},
+		"a node that is retried": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
+			oneNode(v1alpha1.FlowRunning)(f)
+			since := ago(30 * time.Second)
+			f.Spec.Retry, f.Status.Retry, f.Status.ActiveSince = 1, 1, &since
+		}, makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "", ""},
 		"items go on":                             {Facts{Root: makeFlow(each, makeJob("f-a-0", labelled("a", doneFor(time.Minute, nil)), nil), makeJob("f-a-1", labelled("a", nil), nil, makePod("p", nil)))}, "", ""},
 		"items don't go on":                       {Facts{Root: makeFlow(each, makeJob("f-a-0", labelled("a", doneFor(time.Minute, nil)), nil))}, "NoManager", "Job/f-a-0 ended"},
 		"a node of the cluster":                   {Facts{Root: daemon(2, 0, makeJob("dj-1", doneFor(time.Minute, nil), nil), makeJob("dj-2", nil, nil, makePod("p", nil)))}, "NoManager", "Job/dj-1 ended"},

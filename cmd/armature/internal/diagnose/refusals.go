@@ -18,9 +18,9 @@ func notOwned(s scene) *Finding {
 		do("delete that object, if no one needs it, and it is made at once; or give this one another name")
 }
 
-// foreign leaves out of a message what is advice to those who write operators.
+// foreign leaves out of a message the advice, which is given apart.
 func foreign(message string) string {
-	message, _, _ = strings.Cut(message, "; rename the child")
+	message, _, _ = strings.Cut(message, "; delete or rename that object")
 	return message
 }
 

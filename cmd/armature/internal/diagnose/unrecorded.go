@@ -89,8 +89,7 @@ func (s scene) unrecordedNode() *Object {
 	}
 	_, active := s.children(func(o *Object) bool { return o.job != nil })
 	for _, node := range flowstate.Of(flow) {
-		// A large flow doesn't list all nodes that run: those are like pending ones. After a retry, too, there are Jobs of those.
-		isOpen := node.State == v1alpha1.FlowRunning || node.State == v1alpha1.FlowPending && flow.Spec.Retry == 0
+		isOpen := node.State == v1alpha1.FlowRunning || node.State == v1alpha1.FlowPending // of a large flow not all that run are listed
 		if !isOpen || forEach[node.Name] && len(active) > 0 {
 			continue // items that wait for a slot have no Job
 		}
@@ -106,16 +105,19 @@ func (s scene) unrecordedNode() *Object {
 	return nil
 }
 
-// children returns those of some children that have ended, and those that haven't.
+// children returns those of some children that have ended, and those that haven't. What ended before the last retry is of a former
+// run, and of no interest.
 func (s scene) children(of func(*Object) bool) (ended, active []*Object) {
+	since, _ := time.Parse(time.RFC3339, s.text("status", "activeSince"))
 	for _, child := range s.Owned {
 		if !of(child) || child.GetDeletionTimestamp() != nil {
 			continue
 		}
-		if _, over := endOf(child); over {
-			ended = append(ended, child)
-		} else {
+		switch at, over := endOf(child); {
+		case !over:
 			active = append(active, child)
+		case !at.Before(since):
+			ended = append(ended, child)
 		}
 	}
 	return ended, active
