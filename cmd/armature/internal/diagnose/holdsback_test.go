@@ -147,6 +147,10 @@ func TestHoldsBack(t *testing.T) {
 		"never its turn":  {Facts{Root: makeQueued(v1alpha1.ReasonTooLarge, "too large")}, Blocked, "TooLarge", "too large", "ask for less", ""},
 
 		"a nodeName that doesn't exist": {Facts{Root: makePod("p", onNode), Nodes: oneNode}, Blocked, "NodeNotFound", "there is no node nosuch, which its spec.nodeName names", "kubectl get nodes", "delete"},
+		"... whose pods are gone": {Facts{Root: makeJob("j", func(j *batchv1.Job) {
+			failedJob(j)
+			j.Spec.Template.Spec.NodeName = "nosuch"
+		}, nil), Nodes: oneNode}, Failed, "NodeNotFound", "there is no node nosuch, which its pod template names", "kubectl get nodes", "run it again"},
 		"a hostname that doesn't exist": {Facts{Root: makePod("p", wants("kubernetes.io/hostname")), Nodes: oneNode}, Blocked, "NodeNotFound", "there is no node nosuch", "correct the node's name", "label a node"},
 		"a pod bound to no node":        {Facts{Root: makePod("p", bound), Nodes: oneNode}, Blocked, "NodeNotFound", "there is no node nosuch", "correct the node's name", "label a node"},
 		"a DaemonJob for a node that doesn't exist": {Facts{Root: makeDaemons(func(d *v1alpha1.DaemonJob) {

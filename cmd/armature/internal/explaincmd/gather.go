@@ -103,7 +103,7 @@ func podsOf(m *family.Member) []*corev1.Pod {
 
 // readScheduling reads the nodes. Who may not, has the scheduler's words alone.
 func readScheduling(ctx context.Context, c client.Client, facts *diagnose.Facts, pods []*corev1.Pod) error {
-	if len(pods) == 0 && facts.Root.GetKind() != "DaemonJob" {
+	if len(pods) == 0 && facts.Root.GetKind() != "DaemonJob" && !namesNode(facts.Root) {
 		return nil
 	}
 	var nodes corev1.NodeList
@@ -114,6 +114,12 @@ func readScheduling(ctx context.Context, c client.Client, facts *diagnose.Facts,
 		return fmt.Errorf("list nodes: %w", err)
 	}
 	return nil
+}
+
+// namesNode reports whether a Job's pods are for one node: if that doesn't exist they are soon gone.
+func namesNode(o *diagnose.Object) bool {
+	name, _, _ := unstructured.NestedString(o.Object, "spec", "template", "spec", "nodeName")
+	return name != "" && o.GetKind() == "Job" || slices.ContainsFunc(o.Owned, namesNode)
 }
 
 // readClaims reads the namespace's claims, what was told about them, and the classes that they can have.
