@@ -134,9 +134,8 @@ func (p *place) watched(t *testing.T, what string, u *unstructured.Unstructured)
 			text += "; " + problem
 		}
 	}
-	_, errs, code := "", "", -1
 	if _, over, _ := unstructured.NestedString(u.Object, "status", "completionTime"); over || strings.Contains(text, "InvalidSpec") {
-		_, errs, code = p.armature("watch", what)
+		_, errs, code := p.armature("watch", what)
 		require.Empty(t, errs)
 		text += fmt.Sprintf(" (exit code %d)", code)
 	}

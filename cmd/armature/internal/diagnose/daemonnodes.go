@@ -44,7 +44,7 @@ func (s scene) paused(message string) *Finding {
 		message += "; " + found.Object.String() + ": " + found.Message
 	}
 	patch := `{"spec":{"failurePolicy":"Continue"}}`
-	if _, has, _ := unstructuredField(s.Object, "spec", "maxFailures"); has {
+	if s.has("spec", "maxFailures") {
 		patch = `{"spec":{"failurePolicy":"Continue","maxFailures":null}}`
 	}
 	return blocked(v1alpha1.ReasonPaused, "%s", message).
@@ -66,7 +66,7 @@ func listed(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// nodesNamed returns the nodes that a pod names, by its node selector or its required affinity, and that don't exist.
-func (f *Facts) nodesNamed(named []string) []string {
-	return slices.DeleteFunc(slices.Clone(named), func(name string) bool { return f.node(name) != nil })
+// missing returns those of some nodes that don't exist.
+func (f *Facts) missing(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return f.node(name) != nil })
 }

@@ -1,7 +1,5 @@
 package diagnose
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 const volcanoGroup = "scheduling.volcano.sh"
 
 // gangWaits: Volcano has not let a group of pods in, or finds no nodes for all of them. Their pods don't say so.
@@ -31,8 +29,4 @@ func gangWaits(s scene) *Finding {
 	}
 	return blocked("GangPending", "its scheduler has not let the group of pods in: it is %s in queue %s", phase, queue).
 		do("see whether the queue is open and has room: kubectl describe queues.%s %s", volcanoGroup, queue)
-}
-
-func unstructuredField(o *Object, fields ...string) (any, bool, error) {
-	return unstructured.NestedFieldNoCopy(o.Object, fields...)
 }

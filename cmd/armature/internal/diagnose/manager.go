@@ -54,7 +54,10 @@ func unobserved(s scene) *Finding {
 	return found
 }
 
-const listManagers = "kubectl get pods -A -l app.kubernetes.io/name=armature"
+const (
+	listManagers = "kubectl get pods -A -l app.kubernetes.io/name=armature"
+	startManager = "start armature manager again, or see why it doesn't run; it goes on from what it finds: " + listManagers
+)
 
 // leaderless: it is under way, and the lease of the manager that works on it isn't renewed any more.
 func leaderless(s scene) *Finding {
@@ -65,17 +68,7 @@ func leaderless(s scene) *Finding {
 	if len(gone) == 0 || s.worst(s.Object) != nil {
 		return nil // what is wrong below is wrong with a manager, too
 	}
-	return s.noManager(gone).ofManager(s)
-}
-
-// noManager says that the managers that work on an object are gone.
-func (s scene) noManager(gone []leader.Manager) *Finding {
-	return blocked("NoManager", "no manager runs: %s; what runs goes on, and nothing follows it", s.sinceWhen(gone))
-}
-
-// ofManager says what to do about a manager that is gone.
-func (f *Finding) ofManager(s scene) *Finding {
-	return f.do("start armature manager again, or see why it doesn't run; it goes on from what it finds: %s", listManagers)
+	return blocked("NoManager", "no manager runs: %s; what runs goes on, and nothing follows it", s.sinceWhen(gone)).do("%s", startManager)
 }
 
 // isManaging reports whether a manager works on the object.

@@ -21,7 +21,7 @@ func (s scene) noNodeFits(pod *corev1.Pod) *Finding {
 	}
 	matching := s.matching(pod)
 	if len(matching) == 0 {
-		if gone := s.nodesNamed(namedNodes(pod)); len(gone) > 0 {
+		if gone := s.missing(namedNodes(pod)); len(gone) > 0 {
 			return noSuchNode(listed(gone), ", which it is to run on")
 		}
 		return blocked("NoNodeMatches", "its %s matches none of the cluster's %s", demands(pod), count(len(s.Nodes), "node")).

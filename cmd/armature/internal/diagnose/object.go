@@ -126,6 +126,12 @@ func (o *Object) number(fields ...string) int64 {
 	return n
 }
 
+// has reports whether a field is set.
+func (o *Object) has(fields ...string) bool {
+	_, found, err := unstructured.NestedFieldNoCopy(o.Object, fields...)
+	return err == nil && found
+}
+
 func (o *Object) flag(fields ...string) bool {
 	b, _, _ := unstructured.NestedBool(o.Object, fields...)
 	return b

@@ -31,7 +31,7 @@ func unrecorded(s scene) *Finding {
 	if gone := s.goneManagers(); len(gone) > 0 {
 		message += "; " + s.sinceWhen(gone)
 	}
-	return blocked("NoManager", "%s", message).ofManager(s)
+	return blocked("NoManager", "%s", message).do("%s", startManager)
 }
 
 // unrecordedEnd returns a child whose end should be on record and isn't, nil if there is none.

@@ -1,6 +1,7 @@
 package explaincmd
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
+	"github.com/armature-dev/armature/config/crd"
 )
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -42,6 +44,30 @@ func job(t *testing.T, name, node, condition string) *diagnose.Object {
 	return made(t, j, "batch/v1", "Job")
 }
 
+// nodeStates returns the states that nodes of a flow can have, by the CRD.
+func nodeStates(t *testing.T) []v1alpha1.FlowState {
+	t.Helper()
+	crds, err := crd.All()
+	require.NoError(t, err)
+	var states []v1alpha1.FlowState
+	for _, u := range crds {
+		kind, _, _ := unstructured.NestedString(u.Object, "spec", "names", "kind")
+		versions, _, _ := unstructured.NestedSlice(u.Object, "spec", "versions")
+		if kind != "JobFlow" {
+			continue
+		}
+		version, ok := versions[0].(map[string]any)
+		require.True(t, ok)
+		of := []string{"schema", "openAPIV3Schema", "properties", "status", "properties", "flows", "items", "properties", "state", "enum"}
+		names, _, _ := unstructured.NestedStringSlice(version, of...)
+		for _, name := range names {
+			states = append(states, v1alpha1.FlowState(name))
+		}
+	}
+	require.NotEmpty(t, states)
+	return states
+}
+
 func TestNode(t *testing.T) {
 	node := func(name string, dependencies ...string) v1alpha1.Flow {
 		return v1alpha1.Flow{Name: name, Dependencies: dependencies}
@@ -60,6 +86,11 @@ func TestNode(t *testing.T) {
 	} {
 		s.Name = name
 		flow.Status.Flows = append(flow.Status.Flows, s)
+	}
+	for _, state := range nodeStates(t) {
+		isPending := state == v1alpha1.FlowPending // which nodes without a status are
+		assert.True(t, isPending || slices.ContainsFunc(flow.Status.Flows, func(s v1alpha1.FlowStatus) bool { return s.State == state }),
+			"nodes have the state %s: say here what explain makes of it", state)
 	}
 	root := made(t, flow, "api.practice.com/v1alpha1", "JobFlow", job(t, "f-done", "done", "Complete"), job(t, "f-bad", "bad", "Failed"),
 		job(t, "f-each-0", "each", "Complete"), job(t, "f-each-1", "each", "Failed"))
