@@ -38,6 +38,13 @@ func diagnosed(facts diagnose.Facts, node string) (diagnose.Finding, error) {
 // ofNode says what is wrong with a node of a flow: with one of its Jobs, or, if it has none, why it has none.
 func ofNode(facts diagnose.Facts, flow *v1alpha1.JobFlow, node v1alpha1.FlowStatus) diagnose.Finding {
 	root := facts.Root
+	if flow.Spec.Suspend {
+		alone := facts
+		alone.Root = diagnose.NewObject(root.Unstructured, root.Events)
+		if found := diagnose.Diagnose(alone); found.Reason == "Suspended" && !hasEnded(node.State) {
+			return found // its Job can't be resumed but with the flow
+		}
+	}
 	var best *diagnose.Finding
 	for _, job := range root.Owned {
 		if job.GetLabels()[jobflow.LabelFlow] != jobflow.PodLabels(flow, node.Name)[jobflow.LabelFlow] {
@@ -59,6 +66,10 @@ func ofNode(facts diagnose.Facts, flow *v1alpha1.JobFlow, node v1alpha1.FlowStat
 	return withoutJob(root.Ref(), diagnose.StateOf(root), flow, node)
 }
 
+func hasEnded(state v1alpha1.FlowState) bool {
+	return state == v1alpha1.FlowSucceed || state == v1alpha1.FlowFailed || state == v1alpha1.FlowSkipped
+}
+
 // withoutJob says why a node has no Job: it was skipped, it has ended and its Job is gone, or its turn has yet to come.
 func withoutJob(ref diagnose.Ref, state string, flow *v1alpha1.JobFlow, node v1alpha1.FlowStatus) diagnose.Finding {
 	found := diagnose.Finding{Object: ref, Path: []diagnose.Step{{Ref: ref, State: state}}}
@@ -78,6 +89,9 @@ func withoutJob(ref diagnose.Ref, state string, flow *v1alpha1.JobFlow, node v1a
 		} else {
 			found.Next = fmt.Sprintf("see what kept it from running: armature explain jobflow/%s -n %s", ref.Name, ref.Namespace)
 		}
+	case v1alpha1.FlowState(v1alpha1.StateSuspended):
+		found.Verdict, found.Reason, found.Message = diagnose.Blocked, "Suspended", about+"is suspended, and its Job is gone"
+		found.Next = fmt.Sprintf("see what suspends it: kubectl get jobflow/%s -n %s -o yaml", ref.Name, ref.Namespace)
 	default:
 		found.Verdict, found.Message = diagnose.Starting, about+"has yet to come"+waitsFor(flow, node.Name)
 	}

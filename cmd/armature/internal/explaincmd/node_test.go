@@ -75,7 +75,7 @@ func TestNode(t *testing.T) {
 	flow := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Generation: 1}}
 	flow.Spec.Flows = []v1alpha1.Flow{
 		node("done"), node("bad"), node("each"), node("gone"), node("lost"), node("after", "done", "bad"), node("when", "done"), node("then", "when"),
-		node("waits", "done", "runs"), node("runs"),
+		node("waits", "done", "runs"), node("runs"), node("asleep"),
 	}
 	flow.Spec.Finally = []v1alpha1.Flow{node("last")}
 	flow.Status.ObservedGeneration, flow.Status.State = 1, v1alpha1.StateRunning
@@ -83,6 +83,7 @@ func TestNode(t *testing.T) {
 		"done": {State: "Succeed"}, "bad": {State: "Failed"}, "each": {State: "Failed"}, "gone": {State: "Succeed"},
 		"lost": {State: "Failed", Message: "BackoffLimitExceeded"}, "after": {State: "Skipped", Message: "not started: bad failed"},
 		"when": {State: "Skipped", Message: "not started: when is false"}, "then": {State: "Skipped", Message: "not started: when is skipped"}, "runs": {State: "Running"},
+		"asleep": {State: "Suspended"},
 	} {
 		s.Name = name
 		flow.Status.Flows = append(flow.Status.Flows, s)
@@ -101,17 +102,18 @@ func TestNode(t *testing.T) {
 		object, reason string
 		says           string
 	}{
-		"":      {diagnose.Blocked, "f-bad", "BackoffLimitExceeded", ""},
-		"done":  {diagnose.Succeeded, "f-done", "", "it has succeeded"},
-		"bad":   {diagnose.Failed, "f-bad", "BackoffLimitExceeded", ""},
-		"each":  {diagnose.Failed, "f-each-1", "BackoffLimitExceeded", ""},
-		"gone":  {diagnose.Succeeded, "f", "", `node "gone" has succeeded, and its Job is gone`},
-		"lost":  {diagnose.Failed, "f", "NodeFailed", `node "lost" failed, and its Job is gone: BackoffLimitExceeded`},
-		"after": {diagnose.Blocked, "f", "Skipped", `node "after" was skipped: not started: bad failed`},
-		"when":  {diagnose.Succeeded, "f", "Skipped", "when is false"},
-		"then":  {diagnose.Succeeded, "f", "Skipped", "when is skipped"},
-		"waits": {diagnose.Starting, "f", "", "it waits for runs (Running)"},
-		"last":  {diagnose.Starting, "f", "", "nodes of finally run when all others have ended"},
+		"":       {diagnose.Blocked, "f-bad", "BackoffLimitExceeded", ""},
+		"done":   {diagnose.Succeeded, "f-done", "", "it has succeeded"},
+		"bad":    {diagnose.Failed, "f-bad", "BackoffLimitExceeded", ""},
+		"each":   {diagnose.Failed, "f-each-1", "BackoffLimitExceeded", ""},
+		"gone":   {diagnose.Succeeded, "f", "", `node "gone" has succeeded, and its Job is gone`},
+		"lost":   {diagnose.Failed, "f", "NodeFailed", `node "lost" failed, and its Job is gone: BackoffLimitExceeded`},
+		"after":  {diagnose.Blocked, "f", "Skipped", `node "after" was skipped: not started: bad failed`},
+		"when":   {diagnose.Succeeded, "f", "Skipped", "when is false"},
+		"then":   {diagnose.Succeeded, "f", "Skipped", "when is skipped"},
+		"waits":  {diagnose.Starting, "f", "", "it waits for runs (Running)"},
+		"asleep": {diagnose.Blocked, "f", "Suspended", `node "asleep" is suspended`},
+		"last":   {diagnose.Starting, "f", "", "nodes of finally run when all others have ended"},
 	} {
 		got, err := diagnosed(facts, name)
 		require.NoError(t, err)
@@ -127,10 +129,16 @@ func TestNode(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, diagnose.Starting, held.Verdict)
 	assert.Equal(t, `node "held" has yet to come: spec.parallelism is 1, and so it waits until another one has ended: runs`, held.Message)
+	flow.Spec.Suspend = true
+	root = made(t, flow, "api.practice.com/v1alpha1", "JobFlow", job(t, "f-runs", "runs", ""))
+	held, err = diagnosed(diagnose.Facts{Now: now, Root: root}, "runs")
+	require.NoError(t, err)
+	assert.Equal(t, "Suspended", held.Reason)
+	assert.Equal(t, "armature resume jobflow/f", held.Next, "its Job alone can't be resumed")
 	_, err = diagnosed(facts, "wait")
 	assert.ErrorContains(t, err, `JobFlow/f has no node "wait"; did you mean waits?; it has done,`)
 	_, err = diagnosed(facts, "nosuch")
-	assert.EqualError(t, err, `JobFlow/f has no node "nosuch"; it has done, bad, each, gone, lost, after, when, then, waits, runs, last`)
+	assert.EqualError(t, err, `JobFlow/f has no node "nosuch"; it has done, bad, each, gone, lost, after, when, then, waits, runs, asleep, last`)
 	facts.Root = job(t, "j", "", "")
 	_, err = diagnosed(facts, "a")
 	assert.EqualError(t, err, "Job/j has no nodes; only a JobFlow has")
