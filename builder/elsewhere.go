@@ -76,7 +76,7 @@ func (d *desired) refuse(found client.Object) *Error {
 	if !d.child.elsewhere || metav1.GetControllerOfNoCopy(found) != nil {
 		return notOwned("apply", d.key, found)
 	}
-	err := fmt.Errorf("%w: its label %s is %q; rename the child, or delete that object",
+	err := fmt.Errorf("%w: its label %s is %q; delete or rename that object, or give the owner another name",
 		ErrNotOwned, LabelOwnerUID, found.GetLabels()[LabelOwnerUID])
 	return &Error{Key: d.key, Operation: "apply", Err: err, object: found}
 }

@@ -49,9 +49,9 @@ func groupOf(apiVersion string) string {
 
 // notOwned is the error of an object that is someone else's.
 func notOwned(operation string, key store.Key, found client.Object) *Error {
-	whose, help := "it has no controller", "rename the child, delete that object, or adopt it (builder.Adopt)"
+	whose, help := "it has no controller", "delete or rename that object, or give the owner another name"
 	if ref := metav1.GetControllerOfNoCopy(found); ref != nil {
-		whose, help = "it is controlled by "+ref.Kind+" "+ref.Name, "rename the child, or delete that object"
+		whose, help = "it is controlled by "+ref.Kind+" "+ref.Name, "delete or rename that object, or give the owner another name"
 	}
 	err := fmt.Errorf("%w: %s", ErrNotOwned, whose)
 	if operation == "apply" {

@@ -89,6 +89,11 @@ type ReplicaJobStatus struct {
 	// +optional
 	RestartsTowardsMax int32 `json:"restartsTowardsMax,omitempty"`
 
+	// TotalRestarts is how many restarts there were: of the whole job, and of replicas, as replicaStatuses count them.
+	// +optional
+	// +kubebuilder:default=0
+	TotalRestarts int32 `json:"totalRestarts"`
+
 	// Conditions. Created, Running, Restarting, Suspended, Succeeded and Failed say how far the job is. Ready is True once
 	// it has succeeded, and says in its reason why not yet. Stalled is True when nothing more will happen by itself.
 	// +optional

@@ -16,7 +16,7 @@ import (
 // +kubebuilder:subresource:scale:specpath=.spec.replicaSpecs.Worker.replicas,statuspath=.status.replicaStatuses.Worker.active,selectorpath=.status.replicaStatuses.Worker.selector
 // +kubebuilder:resource:shortName=rj
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=".status.state"
-// +kubebuilder:printcolumn:name="Restarts",type=integer,JSONPath=".status.restarts"
+// +kubebuilder:printcolumn:name="Restarts",type=integer,JSONPath=".status.totalRestarts"
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].message"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"

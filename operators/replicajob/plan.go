@@ -113,6 +113,7 @@ func (j *job) restartAll(r *roster, v verdict) decision {
 	s := j.was.DeepCopy()
 	j.tellCounts(s, r)
 	s.Restarts++
+	s.TotalRestarts++
 	if v.culprit.action == v1alpha1.FailureRestartJob {
 		s.RestartsTowardsMax++
 	}

@@ -15,6 +15,7 @@ import (
 // tellCounts sets the status of each type from its replicas.
 func (j *job) tellCounts(s *v1alpha1.ReplicaJobStatus, r *roster) {
 	s.ObservedGeneration = j.generation
+	s.TotalRestarts = s.Restarts
 	s.ReplicaStatuses = make(map[v1alpha1.ReplicaType]v1alpha1.ReplicaStatus, len(r.teams))
 	for _, t := range r.teams {
 		rs := v1alpha1.ReplicaStatus{
@@ -38,6 +39,7 @@ func (j *job) tellCounts(s *v1alpha1.ReplicaJobStatus, r *roster) {
 			}
 		}
 		s.ReplicaStatuses[t.name] = rs
+		s.TotalRestarts += rs.Restarts
 	}
 }
 

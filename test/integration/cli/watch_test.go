@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,7 +19,7 @@ func TestWatchTellsWhatAFailedNodeSaid(t *testing.T) {
 	assert.Equal(t, 1, code, errs)
 	assert.Empty(t, errs, "the table has said it")
 	assert.Contains(t, out, "b                    last said:\n       │ boom\n")
-	assert.Contains(t, out, "jobflow bad is Failed, 2/2\n")
+	assert.Contains(t, out, "jobflow bad is Failed, 1/2, 1 failed\n")
 	_, _, code = p.armature("watch", "jf/none")
 	assert.Equal(t, 1, code)
 }
@@ -46,11 +47,11 @@ func TestWatchOfJobs(t *testing.T) {
 		code int
 		says []string
 	}{
-		"daemonjob/scan":  {1, []string{"node-2               Failed   BackoffLimitExceeded", "node-2               last said:\n       │ boom on node-2\n", "daemonjob scan is Failed, 3/3\n"}},
-		"rj/bad":          {1, []string{"Master x1            Failed   1 failed\n", "Master x1            last said:\n       │ boom\n", "replicajob bad is Failed, 1/1\n"}},
+		"daemonjob/scan":  {1, []string{"node-2               Failed   BackoffLimitExceeded", "node-2               last said:\n       │ boom on node-2\n", "daemonjob scan is Failed, 2/3, 1 failed\n"}},
+		"rj/bad":          {1, []string{"Master x1            Failed   1 failed\n", "Master x1            last said:\n       │ boom\n", "replicajob bad is Failed, 0/1, 1 failed\n"}},
 		"replicajob/good": {0, []string{"Master x1            Succeed  1 succeeded\n", "replicajob good is Succeeded, 1/1\n"}},
-		"mc/cluster":      {1, []string{"ended with exit code 6", "       │ boom\n", "minicluster cluster is Failed, 1/1\n"}},
-		"fj/flux":         {1, []string{"run                  Failed   exit code 6\n", "       │ boom\n", "fluxjob flux is Failed, 2/2\n"}},
+		"mc/cluster":      {1, []string{"ended with exit code 6", "       │ boom\n", "minicluster cluster is Failed, 0/1, 1 failed\n"}},
+		"fj/flux":         {1, []string{"run                  Failed   exit code 6\n", "       │ boom\n", "fluxjob flux is Failed, 1/2, 1 failed\n"}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -59,6 +60,10 @@ func TestWatchOfJobs(t *testing.T) {
 			assert.Empty(t, errs, "the output has said it")
 			for _, says := range tt.says {
 				assert.Contains(t, out, says)
+			}
+			if at := strings.Index(out, " is Running,"); at >= 0 {
+				assert.NotContains(t, out[at:], " is Starting,", "a state doesn't go back")
+				assert.NotContains(t, out[at:], " is Ready,", "a state doesn't go back")
 			}
 		})
 	}

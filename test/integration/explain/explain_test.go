@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -76,13 +77,18 @@ func TestBroken(t *testing.T) {
 		{"jf/when", "", "InvalidSpec", "JobFlow", "JobFlow", "spec.flows[1].when: Invalid value"},
 		{"jf/suspended", "", "Suspended", "JobFlow", "JobFlow", "it is suspended: spec.suspend is true"},
 		{"jf/terminated", "", "Terminated", "JobFlow", "JobFlow", "it was stopped because spec.terminate is true"},
-		{"jf/held", "", "Deleting", "JobFlow", "JobFlow", "stays until its finalizers are taken off: example.com/hold"},
+		{"jf/held", "", "Deleting", "JobFlow", "JobFlow", "stays until who set these finalizers takes them off: example.com/hold"},
 		{"jf/unseen", p.unwatched, "NoManager", "JobFlow", "JobFlow", "no manager has looked at it: its status is empty"},
-		{"fj/queue-full", "", "QuotaExceeded", "FluxJob", "FluxJob", "it waits at position 1 of the queue: it needs 1 miniClusters"},
 		{"fj/no-queue", "", "QueueNotFound", "FluxJob", "FluxJob", `there is no FluxSetup "nosuch"`},
 		{"fj/too-large", "", "TooLarge", "FluxJob", "FluxJob", "can give at most 4 to one job"},
 		{"dj/no-nodes", "", "NoMatchingNodes", "DaemonJob", "DaemonJob", "node"},
-		{"dj/cordoned-nodes", "", "NodesUnavailable", "DaemonJob", "DaemonJob", "cordoned: fake-0"},
+		{"dj/cordoned-nodes", "", "NodesUnavailable", "DaemonJob", "DaemonJob", "1 waiting (fake-0 is cordoned)"},
+		{"dj/paused", "", "Paused", "DaemonJob", "DaemonJob", "it has paused: 0 of "},
+		{"jf/no-node", "", "NodeNotFound", "Job", "JobFlow Job", "there is no node nosuch, which its pod template names"},
+		{"jf/no-parallelism", "", "NoParallelism", "Job", "JobFlow Job", "it makes no pods: spec.parallelism is 0"},
+		{"rj/empty", "", "NoReplicas", "ReplicaJob", "ReplicaJob", "it has no replicas: replicas is 0 in spec.replicaSpecs.Worker"},
+		{"jf/not-found", "", "ExitCode", "Pod", toPod, "container main exited with code 127: a command was not found"},
+		{"jf/going", "", "Deleting", "Pod", "JobFlow Pod", "stays until who set these finalizers takes them off: example.com/hold"},
 		{"deploy/none", "", "NoReplicas", "Deployment", "Deployment", "it is scaled to 0"},
 		{"job/asleep", "", "Suspended", "Job", "Job", "it is suspended"},
 		{"job/kueue", "", "Queued", "Job", "Job", "it waits in Kueue's queue team-a"},
@@ -112,6 +118,12 @@ func TestBroken(t *testing.T) {
 			assert.Zero(t, code)
 			assert.Empty(t, found.Reason)
 		}
+	})
+	t.Run("in line", func(t *testing.T) {
+		found, code := explain(t, p.Namespace, "fj/queue-full", func(f finding) bool { return f.Reason == "QuotaExceeded" })
+		assert.Equal(t, "Waiting", found.Verdict, "%+v", found)
+		assert.Zero(t, code, "nothing is wrong")
+		assert.Contains(t, found.Message, "it waits its turn at position 1 of the queue: it needs 1 miniClusters")
 	})
 	t.Run("output", p.testOutput)
 }
@@ -229,6 +241,17 @@ func (p *place) breakNamespace() {
 		fluxJob("first", p.Namespace, func(j *v1alpha1.FluxJob) { // it keeps its share, and never gets a node
 			j.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10000")}}
 		}), daemonJob("no-nodes", map[string]string{"disk": "ssd"}),
+		daemonJob("paused", nil, func(j *v1alpha1.DaemonJob) {
+			j.Spec.FailurePolicy, j.Spec.Parallelism = v1alpha1.FailurePause, ptr.To(intstr.FromInt32(1))
+			j.Spec.Template.Annotations = map[string]string{"devcluster.armature.dev/exit-code": "3"} // of nodes that only pretend
+			j.Spec.Template.Spec.Containers[0].Command = []string{"sh", "-c", "exit 3"}
+		}),
+		flow("no-node", pod("true", onNode("nosuch"))),
+		flow("no-parallelism", pod("true"), func(f *v1alpha1.JobFlow) { f.Spec.Flows[0].JobTemplate.Parallelism = ptr.To(int32(0)) }),
+		flow("not-found", pod("nosuchcommand")), flow("going", pod("sleep 1000", func(t *corev1.PodTemplateSpec) { t.Finalizers = []string{"example.com/hold"} })),
+		&v1alpha1.ReplicaJob{ObjectMeta: metav1.ObjectMeta{Name: "empty"}, Spec: v1alpha1.ReplicaJobSpec{ReplicaSpecs: map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{
+			"Worker": {Replicas: ptr.To(int32(0)), Template: pod("true")},
+		}}},
 		daemonJob("cordoned-nodes", map[string]string{"kubernetes.io/hostname": "fake-0"}),
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "asleep"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: never(pod("true"))}},
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kueue", Labels: map[string]string{"kueue.x-k8s.io/queue-name": "team-a"}},
@@ -249,6 +272,7 @@ func (p *place) breakNamespace() {
 		assert.NoError(p.T, client.IgnoreNotFound(p.Client.Patch(context.Background(), held, patch)))
 	})
 	p.failImage()
+	p.deleteInForeground("going")
 	p.eventually("the first FluxJob is admitted", func() error {
 		first := &v1alpha1.FluxJob{}
 		if err := p.Client.Get(context.Background(), client.ObjectKey{Namespace: p.Namespace, Name: "first"}, first); err != nil {
@@ -260,6 +284,27 @@ func (p *place) breakNamespace() {
 		return nil
 	})
 	p.create(fluxJob("queue-full", p.Namespace))
+}
+
+// deleteInForeground deletes a flow as soon as it has a pod, whose finalizer holds it back until the test ends.
+func (p *place) deleteInForeground(name string) {
+	p.T.Helper()
+	pods := &corev1.PodList{}
+	p.eventually("the flow "+name+" has a pod", func() error {
+		err := p.Client.List(context.Background(), pods, client.InNamespace(p.Namespace), client.MatchingLabels{"batch.kubernetes.io/job-name": name + "-a"})
+		if err == nil && len(pods.Items) == 0 {
+			err = fmt.Errorf("no pod")
+		}
+		return err
+	})
+	p.T.Cleanup(func() {
+		release := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
+		for i := range pods.Items {
+			assert.NoError(p.T, client.IgnoreNotFound(p.Client.Patch(context.Background(), &pods.Items[i], release)))
+		}
+	})
+	gone := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name}}
+	require.NoError(p.T, p.Client.Delete(context.Background(), gone, client.PropagationPolicy(metav1.DeletePropagationForeground)))
 }
 
 // fillQuotas makes a quota without room for pods, and a queue for one job of at most 4 pods.

@@ -61,10 +61,14 @@ func fluxJob(name, queue string, change ...func(*v1alpha1.FluxJob)) *v1alpha1.Fl
 }
 
 // daemonJob returns a DaemonJob for the nodes that a selector matches.
-func daemonJob(name string, selector map[string]string) *v1alpha1.DaemonJob {
+func daemonJob(name string, selector map[string]string, change ...func(*v1alpha1.DaemonJob)) *v1alpha1.DaemonJob {
 	t := pod("true", func(t *corev1.PodTemplateSpec) {
 		t.Spec.NodeSelector = selector
 		t.Spec.RestartPolicy = corev1.RestartPolicyNever
 	})
-	return &v1alpha1.DaemonJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.DaemonJobSpec{Template: t}}
+	j := &v1alpha1.DaemonJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.DaemonJobSpec{Template: t}}
+	for _, f := range change {
+		f(j)
+	}
+	return j
 }

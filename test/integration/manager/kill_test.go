@@ -97,7 +97,7 @@ func TestWatch(t *testing.T) {
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit, out)
 	assert.Equal(t, 1, exit.ExitCode())
-	assert.Contains(t, out, "jobflow bad is Failed, 2/2")
+	assert.Contains(t, out, "jobflow bad is Failed, 0/2, 1 failed, 1 skipped")
 	assert.Contains(t, out, "Skipped")
 
 	out, err = watchFlow("missing")

@@ -78,7 +78,7 @@ func (c *Cluster) Find(args []string) (*unstructured.Unstructured, error) {
 	infos, err := resource.NewBuilder(c.flags).Unstructured().NamespaceParam(c.Namespace).DefaultNamespace().
 		ResourceTypeOrNameArgs(false, args...).Latest().Flatten().Do().Infos()
 	if err != nil {
-		return nil, err
+		return nil, WithNearest(c.flags, err)
 	}
 	if len(infos) != 1 {
 		return nil, fmt.Errorf("want one object, %q names %d", strings.Join(args, " "), len(infos))

@@ -1,6 +1,7 @@
 package controlcmd
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ var actions = []action{
 		example: "  armature suspend jobflow/nightly\n  armature suspend dj,jf -l team=a",
 	},
 	{
-		verb: "resume", done: "resumed", fields: suspendFields, set: value(false),
+		verb: "resume", done: "resumed", fields: suspendFields, set: resume,
 		short:   "Let what was suspended go on",
 		long:    "Let what was suspended go on.",
 		example: "  armature resume jobflow/nightly",
@@ -60,30 +61,60 @@ var actions = []action{
 	},
 }
 
-func value(v bool) func(*unstructured.Unstructured, []string) error {
-	return func(obj *unstructured.Unstructured, field []string) error {
-		return unstructured.SetNestedField(obj.Object, v, field...)
-	}
-}
-
-// suspend asks for a suspension, if there is anything left to stop. What has been carried to its end says so in
-// status.completionTime; a DaemonJob can go on with nodes that come later.
+// suspend asks for a suspension, if there is anything left to stop.
 func suspend(obj *unstructured.Unstructured, field []string) error {
-	if at, _, _ := unstructured.NestedString(obj.Object, "status", "completionTime"); at != "" && obj.GetKind() != "DaemonJob" {
-		return fmt.Errorf("it has ended already: its state is %s", stateOf(obj))
-	}
-	return value(true)(obj, field)
-}
-
-func terminate(obj *unstructured.Unstructured, field []string) error {
-	if state := stateOf(obj); state == v1alpha1.StateSucceed || state == v1alpha1.StateFailed {
-		return fmt.Errorf("it has ended already: its state is %s", state)
+	if err := isOver(obj); err != nil {
+		return err
 	}
 	return unstructured.SetNestedField(obj.Object, true, field...)
 }
 
+// resume takes a suspension back, if there is one.
+func resume(obj *unstructured.Unstructured, field []string) error {
+	on, _, err := unstructured.NestedBool(obj.Object, field...)
+	if err != nil || !on {
+		return err
+	}
+	return unstructured.SetNestedField(obj.Object, false, field...)
+}
+
+// isOver is the error for what has been carried to its end, unless a retry has been asked for that lets it go on, and for what
+// is being deleted.
+func isOver(obj *unstructured.Unstructured) error {
+	if obj.GetDeletionTimestamp() != nil {
+		return errDeleted
+	}
+	asked, _, _ := unstructured.NestedInt64(obj.Object, "spec", "retry")
+	done, _, _ := unstructured.NestedInt64(obj.Object, "status", "retry")
+	if at, _, _ := unstructured.NestedString(obj.Object, "status", "completionTime"); at != "" && asked <= done {
+		return fmt.Errorf("it has ended already: its state is %s", stateOf(obj))
+	}
+	return nil
+}
+
+var errDeleted = errors.New("it is being deleted")
+
+func terminate(obj *unstructured.Unstructured, field []string) error {
+	if err := isOver(obj); err != nil {
+		return err
+	}
+	if state := stateOf(obj); isUnstarted(obj) && state == v1alpha1.StateFailed {
+		return fmt.Errorf("nothing of it runs: its state is %s, as its spec is invalid", state)
+	}
+	return unstructured.SetNestedField(obj.Object, true, field...)
+}
+
+// isUnstarted reports whether nothing of an object was ever started.
+func isUnstarted(obj *unstructured.Unstructured) bool {
+	at, _, _ := unstructured.NestedString(obj.Object, "status", "startTime")
+	return at == ""
+}
+
 // retryOnce counts a retry, if there is anything to run again. A flow that was terminated is let go on.
 func retryOnce(obj *unstructured.Unstructured, field []string) error {
+	if obj.GetDeletionTimestamp() != nil {
+		return errDeleted
+	}
 	asked, _, err := unstructured.NestedInt64(obj.Object, field...)
 	if err != nil {
 		return err
@@ -94,6 +125,9 @@ func retryOnce(obj *unstructured.Unstructured, field []string) error {
 	}
 	if done < asked {
 		return fmt.Errorf("a retry has been asked for already, and hasn't begun: %s is %d, status.retry %d", strings.Join(field, "."), asked, done)
+	}
+	if isUnstarted(obj) && stateOf(obj) == v1alpha1.StateFailed {
+		return errors.New("nothing of it has run, as its spec is invalid: correct the spec, and it starts")
 	}
 	if !hasFailed(obj) {
 		return fmt.Errorf("nothing of it has failed: its state is %s", stateOf(obj))
@@ -110,7 +144,9 @@ func retryOnce(obj *unstructured.Unstructured, field []string) error {
 func hasFailed(obj *unstructured.Unstructured) bool {
 	if obj.GetKind() == "DaemonJob" {
 		nodes, _, err := unstructured.NestedInt64(obj.Object, "status", "failed")
-		return err == nil && nodes > 0
+		if err == nil && nodes > 0 {
+			return true
+		}
 	}
 	return stateOf(obj) == v1alpha1.StateFailed
 }

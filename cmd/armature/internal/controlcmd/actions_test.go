@@ -18,19 +18,28 @@ func TestActions(t *testing.T) {
 	}{
 		"suspend a flow":                    {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow}", `{"spec":{"suspend":true}}`, ""},
 		"suspend a replica job":             {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: ReplicaJob, spec: {replicaSpecs: {}}}", `{"spec":{"runPolicy":{"suspend":true}}}`, ""},
-		"suspend what is suspended":         {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: FluxJob, spec: {suspend: true}}", `{}`, ""},
+		"suspend what is suspended":         {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: FluxJob, spec: {suspend: true}}", "", ""},
+		"resume what isn't suspended":       {"resume", "{apiVersion: api.practice.com/v1alpha1, kind: FluxJob, spec: {}}", "", ""},
+		"terminate twice":                   {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {terminate: true}, status: {state: Running}}", "", ""},
+		"suspend a DaemonJob that ended":    {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: DaemonJob, status: {state: Succeed, completionTime: x}}", "", "it has ended already: its state is Succeed"},
+		"suspend what is to be retried":     {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {retry: 1}, status: {state: Failed, completionTime: x}}", `{"spec":{"suspend":true}}`, ""},
+		"suspend what is being deleted":     {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, metadata: {deletionTimestamp: '2026-01-01T00:00:00Z'}}", "", "it is being deleted"},
+		"retry what is being deleted":       {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, metadata: {deletionTimestamp: '2026-01-01T00:00:00Z'}, status: {state: Failed}}", "", "it is being deleted"},
+		"terminate what is invalid":         {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, status: {state: Failed}}", "", "nothing of it runs: its state is Failed, as its spec is invalid"},
+		"retry what is invalid":             {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, status: {state: Failed}}", "", "nothing of it has run, as its spec is invalid: correct the spec, and it starts"},
+		"retry a DaemonJob out of time":     {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: DaemonJob, status: {state: Failed, startTime: x, failed: 0}}", `{"spec":{"retry":1}}`, ""},
 		"resume":                            {"resume", "{apiVersion: api.practice.com/v1alpha1, kind: MiniCluster, spec: {suspend: true}}", `{"spec":{"suspend":false}}`, ""},
 		"suspend a template":                {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: JobTemplate}", "", "a JobTemplate can't be suspended; these can: DaemonJob, FluxJob, JobFlow, MiniCluster, ReplicaJob"},
 		"suspend someone's JobFlow":         {"suspend", "{apiVersion: flow.example.com/v1, kind: JobFlow}", "", "a JobFlow can't be suspended"},
 		"terminate":                         {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, status: {state: Running}}", `{"spec":{"terminate":true}}`, ""},
 		"terminate what hasn't been seen":   {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow}", `{"spec":{"terminate":true}}`, ""},
-		"terminate what has ended":          {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, status: {state: Succeed}}", "", "it has ended already: its state is Succeed"},
+		"terminate what has ended":          {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, status: {state: Succeed, completionTime: x}}", "", "it has ended already: its state is Succeed"},
 		"terminate a DaemonJob":             {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: DaemonJob}", "", "a DaemonJob can't be terminated; these can: JobFlow"},
-		"retry":                             {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {retry: 2}, status: {state: Failed, retry: 2}}", `{"spec":{"retry":3}}`, ""},
-		"retry what was terminated":         {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {terminate: true}, status: {state: Failed}}", `{"spec":{"retry":1,"terminate":false}}`, ""},
+		"retry":                             {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {retry: 2}, status: {state: Failed, startTime: x, retry: 2}}", `{"spec":{"retry":3}}`, ""},
+		"retry what was terminated":         {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {terminate: true}, status: {state: Failed, startTime: x}}", `{"spec":{"retry":1,"terminate":false}}`, ""},
 		"retry what runs":                   {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, status: {state: Running}}", "", "nothing of it has failed: its state is Running"},
 		"retry before the operator saw it":  {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow}", "", "nothing of it has failed: its state is Pending"},
-		"retry twice":                       {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {retry: 1}, status: {state: Failed}}", "", "a retry has been asked for already, and hasn't begun: spec.retry is 1, status.retry 0"},
+		"retry twice":                       {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {retry: 1}, status: {state: Failed, startTime: x}}", "", "a retry has been asked for already, and hasn't begun: spec.retry is 1, status.retry 0"},
 		"retry a DaemonJob that has paused": {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: DaemonJob, status: {state: Running, failed: 2}}", `{"spec":{"retry":1}}`, ""},
 		"retry a DaemonJob that is well":    {"retry", "{apiVersion: api.practice.com/v1alpha1, kind: DaemonJob, status: {state: Running, failed: 0}}", "", "nothing of it has failed"},
 	} {
@@ -45,6 +54,10 @@ func TestActions(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
+			if tt.patch == "" {
+				assert.Nil(t, patch, "there is nothing to ask for")
+				return
+			}
 			assert.JSONEq(t, strings.TrimSuffix(tt.patch, "}")+comma(tt.patch)+`"metadata":{"resourceVersion":"","uid":""}}`, string(patch))
 		})
 	}

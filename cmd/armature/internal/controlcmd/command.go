@@ -9,12 +9,14 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/resource"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/complete"
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 )
 
 // New returns the commands.
@@ -41,23 +43,34 @@ func newCommand(a action) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := print.Complete("%s (no change)"); err != nil {
+				return err
+			}
+			unchanged, err := print.ToPrinter()
+			if err != nil {
+				return err
+			}
 			var errs []error
 			found := 0
 			err = find.ToBuilder(kube, args).Do().Visit(func(info *resource.Info, err error) error {
 				found++
+				isNews := false
 				if err == nil {
-					err = a.ask(info)
+					isNews, err = a.ask(info)
 				}
 				if err != nil {
 					errs = append(errs, fmt.Errorf("%s: %w", nameOf(info), err))
 					return nil // the others are asked all the same
+				}
+				if !isNews {
+					return unchanged.PrintObj(info.Object, cmd.OutOrStdout())
 				}
 				return printer.PrintObj(info.Object, cmd.OutOrStdout())
 			})
 			if err == nil && found == 0 {
 				err = errors.New("no objects found")
 			}
-			return errors.Join(append(errs, err)...)
+			return connect.WithNearest(kube, errors.Join(append(errs, err)...))
 		},
 	}
 	cmd.ValidArgsFunction = complete.Names(kube, a.completed()...)
@@ -75,27 +88,27 @@ func nameOf(info *resource.Info) string {
 	return info.ObjectName()
 }
 
-// ask changes an object on the server so that the action is asked for. If it has changed since it was read, that is a
-// conflict: what was asked may no longer be what is meant.
-func (a action) ask(info *resource.Info) error {
+// ask changes an object on the server so that the action is asked for, and reports whether it wasn't before. If it has changed
+// since it was read, that is a conflict: what was asked may no longer be what is meant.
+func (a action) ask(info *resource.Info) (isNews bool, err error) {
 	before, ok := info.Object.(*unstructured.Unstructured)
 	if !ok {
-		return fmt.Errorf("unexpected type %T", info.Object)
+		return false, fmt.Errorf("unexpected type %T", info.Object)
 	}
 	patch, err := a.patch(before)
-	if err != nil {
-		return err
+	if err != nil || patch == nil {
+		return false, err
 	}
 	changed, err := resource.NewHelper(info.Client, info.Mapping).
 		WithFieldManager("armature").
 		Patch(info.Namespace, info.Name, types.MergePatchType, patch, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return info.Refresh(changed, true)
+	return true, info.Refresh(changed, true)
 }
 
-// patch returns what asks for the action of an object that is still as it was read.
+// patch returns what asks for the action of an object that is still as it was read; nil if it is asked for already.
 func (a action) patch(before *unstructured.Unstructured) ([]byte, error) {
 	field, err := a.fieldOf(before)
 	if err != nil {
@@ -104,6 +117,9 @@ func (a action) patch(before *unstructured.Unstructured) ([]byte, error) {
 	after := before.DeepCopy()
 	if err := a.set(after, field); err != nil {
 		return nil, err
+	}
+	if equality.Semantic.DeepEqual(before, after) {
+		return nil, nil
 	}
 	from, err := json.Marshal(before)
 	if err != nil {

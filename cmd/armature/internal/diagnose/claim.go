@@ -45,10 +45,10 @@ func (f *Facts) unboundReason(claim *corev1.PersistentVolumeClaim) *Finding {
 			do("create a PersistentVolume that fits it, or name a StorageClass: %s", show)
 	}
 	if words := f.ClaimEvents[claim.Name]; words != "" {
-		return blocked("ClaimPending", "it is pending: %s", words).do("see that the provisioner of its StorageClass runs: kubectl describe pvc %s", claim.Name)
+		return blocked("ClaimPending", "it is pending: %s", words).do("see that the provisioner of its StorageClass runs: kubectl describe pvc %s -n %s", claim.Name, claim.Namespace)
 	}
 	return blocked("ClaimPending", "it is pending: no volume has been made for it").
-		do("see that the provisioner of its StorageClass runs: kubectl describe pvc %s", claim.Name)
+		do("see that the provisioner of its StorageClass runs: kubectl describe pvc %s -n %s", claim.Name, claim.Namespace)
 }
 
 func isDefaultClass(c storagev1.StorageClass) bool {

@@ -38,6 +38,12 @@ func crashed(s scene) *Finding {
 			continue
 		}
 		how := fmt.Sprintf("exited with code %d", end.ExitCode)
+		next := s.logs(c)
+		if meaning, known := notRun[end.ExitCode]; known {
+			how += ": " + meaning
+			next = fmt.Sprintf("correct command and args of %s in the pod template, or its image; what its shell said of it, if it has one, is in its logs: %s",
+				c.what(), s.logsCommand(c))
+		}
 		if end.Signal != 0 {
 			how = fmt.Sprintf("was killed by signal %d", end.Signal)
 		}
@@ -53,7 +59,7 @@ func crashed(s scene) *Finding {
 		if w := c.status.State.Waiting; w != nil && w.Reason == "CrashLoopBackOff" {
 			reason = "CrashLoop"
 		}
-		return s.end(reason, "%s %s%s%s", c.what(), how, s.again(c), s.gaveUp()).do("%s", s.logs(c))
+		return s.end(reason, "%s %s%s%s", c.what(), how, s.again(c), s.gaveUp()).do("%s", next)
 	}
 	return nil
 }
@@ -104,13 +110,20 @@ func (s scene) gaveUp() string {
 	}
 }
 
-// logs is the command that shows why a container ended.
-func (s scene) logs(c container) string {
+// notRun are the exit codes of shells and of container runtimes for what couldn't be run at all: logs may have nothing of it.
+var notRun = map[int32]string{
+	126: "a command could not be executed", 127: "a command was not found", 128: "it could not be started",
+}
+
+// logs says how to see why a container ended.
+func (s scene) logs(c container) string { return "see why in its logs: " + s.logsCommand(c) }
+
+func (s scene) logsCommand(c container) string {
 	previous := ""
 	if c.status.State.Terminated == nil {
 		previous = " --previous"
 	}
-	return fmt.Sprintf("see why in its logs: kubectl logs %s -n %s -c %s%s", s.GetName(), s.GetNamespace(), c.Name, previous)
+	return fmt.Sprintf("kubectl logs %s -n %s -c %s%s", s.GetName(), s.GetNamespace(), c.Name, previous)
 }
 
 func times(n int) string {

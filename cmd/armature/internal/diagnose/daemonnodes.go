@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -15,38 +16,45 @@ func daemonNodes(s scene) *Finding {
 	}
 	switch ready.Reason {
 	case v1alpha1.ReasonNoMatchingNodes:
+		for _, field := range [][]string{{"spec", "globalParams", "nodeName"}, {"spec", "template", "spec", "nodeName"}} {
+			if name := s.text(field...); name != "" && s.Nodes != nil && s.node(name) == nil {
+				return noSuchNode(name, ", which "+strings.Join(field, ".")+" names")
+			}
+		}
 		return blocked(ready.Reason, "%s", ready.Message).
 			do("compare spec.template's nodeSelector and affinity and spec.excludeNodeList with kubectl get nodes --show-labels")
 	case v1alpha1.ReasonNodesUnavailable:
-		message := ready.Message
-		if words := s.unavailable(); words != "" {
-			message += ": " + words
-		}
-		return blocked(ready.Reason, "%s", message).do("kubectl uncordon the nodes, or tolerate their taints in the template; it goes on by itself then")
+		return blocked(ready.Reason, "%s", ready.Message).do("kubectl uncordon the nodes, or tolerate their taints in the template; it goes on by itself then")
+	case v1alpha1.ReasonPaused:
+		return s.paused(ready.Message)
 	default:
 		return nil
 	}
 }
 
-// unavailable names the nodes that are cordoned or not ready.
-func (f *Facts) unavailable() string {
-	var cordoned, unready []string
-	for i := range f.Nodes {
-		switch n := &f.Nodes[i]; {
-		case n.Spec.Unschedulable:
-			cordoned = append(cordoned, n.Name)
-		case !isNodeReady(n):
-			unready = append(unready, n.Name)
-		}
+// paused says why a DaemonJob has paused, with what is known of a node that failed, and the two ways on.
+func (s scene) paused(message string) *Finding {
+	// The condition says the ways on in the terms of the spec, between what has happened and which nodes failed.
+	progress, rest, _ := strings.Cut(message, "; to run the failed nodes again")
+	message = "it has paused: " + progress
+	if _, failures, ok := strings.Cut(rest, ": "); ok {
+		message += ": " + failures
 	}
-	var parts []string
-	if len(cordoned) > 0 {
-		parts = append(parts, fmt.Sprintf("cordoned: %s", listed(cordoned)))
+	if found := s.worst(s.Object); found != nil {
+		message += "; " + found.Object.String() + ": " + found.Message
 	}
-	if len(unready) > 0 {
-		parts = append(parts, fmt.Sprintf("not ready: %s", listed(unready)))
+	patch := `{"spec":{"failurePolicy":"Continue"}}`
+	if s.has("spec", "maxFailures") {
+		patch = `{"spec":{"failurePolicy":"Continue","maxFailures":null}}`
 	}
-	return strings.Join(parts, "; ")
+	return blocked(v1alpha1.ReasonPaused, "%s", message).
+		do("armature retry %s%s runs the failed nodes again and goes on; to go on without them: kubectl patch %[1]s%[2]s --type=merge -p '%[3]s'",
+			typed(s.Object), s.flagN(), patch)
+}
+
+// noSuchNode says that a pod, or all of them, are for a node that isn't there.
+func noSuchNode(name, whose string) *Finding {
+	return blocked("NodeNotFound", "there is no node %s%s", name, whose).do("correct the node's name: kubectl get nodes")
 }
 
 // listed names a few of many.
@@ -56,4 +64,9 @@ func listed(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// missing returns those of some nodes that don't exist.
+func (f *Facts) missing(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return f.node(name) != nil })
 }

@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 )
 
 // Facts are what is known of an object at one moment.
@@ -28,6 +29,8 @@ type Facts struct {
 	Absent map[string]bool
 	// Queue is the FluxSetup of a FluxJob; nil if there is none.
 	Queue *v1alpha1.FluxSetup
+	// Managers are those that elect a leader; nil if they could not be read.
+	Managers []leader.Manager
 }
 
 // Event is what was told about an object.

@@ -11,6 +11,8 @@ const (
 	Failed Verdict = "Failed"
 	// Blocked: something keeps it from running, or from going on.
 	Blocked Verdict = "Blocked"
+	// Waiting: it is in a queue, and its turn comes by itself.
+	Waiting Verdict = "Waiting"
 	// Starting: it doesn't run yet, and nothing is wrong so far.
 	Starting Verdict = "Starting"
 	// Running: it runs.
@@ -40,7 +42,7 @@ type Step struct {
 type Finding struct {
 	// Verdict is about the object that was asked for.
 	Verdict Verdict `json:"verdict"`
-	// Reason is one word for what is wrong, for scripts. Empty if nothing is.
+	// Reason is one word for what is wrong, or for what it waits for, for scripts. Empty if it is neither.
 	Reason string `json:"reason,omitempty"`
 	// Object is what the message is about.
 	Object Ref `json:"object"`

@@ -9,5 +9,5 @@ func invalidSpec(s scene) *Finding {
 		return nil
 	}
 	return blocked("InvalidSpec", "its spec can't be carried out: %s", ready.Message).
-		do("correct the field that is named: kubectl edit %s -n %s", typed(s.Object), s.GetNamespace())
+		do("correct the field that is named: kubectl edit %s%s", typed(s.Object), s.flagN())
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -136,4 +137,13 @@ func makeDeployment(change func(*appsv1.Deployment), owned ...*Object) *Object {
 
 func warn(reason, message string) Event {
 	return Event{Type: corev1.EventTypeWarning, Reason: reason, Message: message, Last: now}
+}
+
+func intOf(n int) intstr.IntOrString { return intstr.FromInt(n) }
+
+// makeClaim returns a claim that is bound.
+func makeClaim() *Object {
+	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
+	c.Status.Phase = corev1.ClaimBound
+	return made(c, nil)
 }

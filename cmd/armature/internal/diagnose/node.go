@@ -12,6 +12,8 @@ func nodeLost(s scene) *Finding {
 	name := s.pod.Spec.NodeName
 	n := s.node(name)
 	switch {
+	case n == nil && s.pod.Status.Phase == corev1.PodPending && s.pod.Status.StartTime == nil:
+		return noSuchNode(name, ", which its spec.nodeName names")
 	case n == nil:
 		return blocked("NodeLost", "its node %s doesn't exist", name).
 			do("if nothing takes its place by itself, delete the pod: kubectl delete pod %s -n %s", s.GetName(), s.GetNamespace())

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/resource"
 	scheduling "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
@@ -20,6 +21,9 @@ func (s scene) noNodeFits(pod *corev1.Pod) *Finding {
 	}
 	matching := s.matching(pod)
 	if len(matching) == 0 {
+		if gone := s.missing(namedNodes(pod)); len(gone) > 0 {
+			return noSuchNode(listed(gone), ", which it is to run on")
+		}
 		return blocked("NoNodeMatches", "its %s matches none of the cluster's %s", demands(pod), count(len(s.Nodes), "node")).
 			do("label a node as it asks, or change what it asks for: kubectl get nodes --show-labels")
 	}
@@ -72,6 +76,26 @@ func (f *Facts) matching(pod *corev1.Pod) []*corev1.Node {
 		}
 	}
 	return all
+}
+
+// namedNodes returns the nodes that a pod asks for by their names.
+func namedNodes(pod *corev1.Pod) []string {
+	var names []string
+	if name := pod.Spec.NodeSelector[corev1.LabelHostname]; name != "" {
+		names = append(names, name)
+	}
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return names
+	}
+	for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		for _, e := range append(slices.Clone(term.MatchExpressions), term.MatchFields...) {
+			if e.Operator == corev1.NodeSelectorOpIn && (e.Key == metav1.ObjectNameField || e.Key == corev1.LabelHostname) {
+				names = append(names, e.Values...)
+			}
+		}
+	}
+	return names
 }
 
 // demands says what a pod asks of its node.

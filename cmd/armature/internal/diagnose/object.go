@@ -8,8 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/family"
 )
 
 // Object is an object of any kind, what was told about it, and what it owns.
@@ -42,6 +44,15 @@ func NewObject(u *unstructured.Unstructured, events []Event, owned ...*Object) *
 		}
 	}
 	return o
+}
+
+// Of reads a family, and what was told about its members.
+func Of(m *family.Member, told map[types.UID][]Event) *Object {
+	owned := make([]*Object, len(m.Owned))
+	for i, child := range m.Owned {
+		owned[i] = Of(child, told)
+	}
+	return NewObject(m.Unstructured, told[m.GetUID()], owned...)
 }
 
 func (o *Object) readConditions() {
@@ -113,6 +124,12 @@ func (o *Object) text(fields ...string) string {
 func (o *Object) number(fields ...string) int64 {
 	n, _, _ := unstructured.NestedInt64(o.Object, fields...)
 	return n
+}
+
+// has reports whether a field is set.
+func (o *Object) has(fields ...string) bool {
+	_, found, err := unstructured.NestedFieldNoCopy(o.Object, fields...)
+	return err == nil && found
 }
 
 func (o *Object) flag(fields ...string) bool {

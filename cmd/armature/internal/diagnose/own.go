@@ -19,6 +19,10 @@ func jobFailed(s scene) *Finding {
 	if c == nil {
 		return nil
 	}
+	if name := s.job.Spec.Template.Spec.NodeName; name != "" && s.Nodes != nil && s.node(name) == nil {
+		return failed("NodeNotFound", "there is no node "+name+", which its pod template names, so that its pods are gone: "+ending(c.Reason, c.Message)).
+			do("correct the node's name: kubectl get nodes")
+	}
 	return failed(c.Reason, "it has failed: "+c.Message+lost(s)).
 		do("its pods are gone, and their logs with them; run it again, and look while it runs")
 }
@@ -38,7 +42,7 @@ func rolloutFailed(s scene) *Finding {
 		return nil
 	}
 	return blocked("ProgressDeadlineExceeded", "its roll-out isn't done in time: %s", c.Message).
-		do("kubectl rollout undo %s -n %s returns to what was before", typed(s.Object), s.GetNamespace())
+		do("kubectl rollout undo %s%s returns to what was before", typed(s.Object), s.flagN())
 }
 
 // waits: it says itself that it waits for something outside of it, as a plan with WaitingFor does.
@@ -80,11 +84,11 @@ func hasFailed(s scene) *Finding {
 func (s scene) ownWords(reason, message string) *Finding {
 	if !HasEndedBadly(s.Object) {
 		return blocked(reason, "it goes no further: %s", ending(reason, message)).
-			do("change what it names: kubectl edit %s -n %s", typed(s.Object), s.GetNamespace())
+			do("change what it names: kubectl edit %s%s", typed(s.Object), s.flagN())
 	}
 	found := failed(reason, "it has failed: "+message)
 	if s.isOurs() && s.is("JobFlow", "DaemonJob") && reason != v1alpha1.ReasonInvalidSpec {
-		return found.do("once what failed is mended: armature retry %s -n %s", typed(s.Object), s.GetNamespace())
+		return found.do("once what failed is mended: armature retry %s%s", typed(s.Object), s.flagN())
 	}
 	return found.do("once what failed is mended, create it anew")
 }

@@ -22,6 +22,11 @@ var queueAdvice = map[string]string{
 	v1alpha1.ReasonInLine:              "wait for its turn; armature queue shows the line",
 }
 
+// comesByItself are the reasons for which a FluxJob is in line as all are: nothing is wrong.
+var comesByItself = map[string]bool{
+	v1alpha1.ReasonInLine: true, v1alpha1.ReasonQuotaExceeded: true, v1alpha1.ReasonBehindOthers: true, v1alpha1.ReasonMakingRoom: true,
+}
+
 // unqueued: a FluxJob waits for its share of the quota.
 func unqueued(s scene) *Finding {
 	waits := s.isTrue(v1alpha1.ConditionJobWaitingForResources)
@@ -32,10 +37,14 @@ func unqueued(s scene) *Finding {
 	if !known {
 		return nil
 	}
-	message := "it waits in the queue: " + waits.Message
-	if place := s.number("status", "position"); place > 0 {
-		message = fmt.Sprintf("it waits at position %d of the queue: %s", place, waits.Message)
+	message := "it waits in the queue"
+	if comesByItself[waits.Reason] {
+		message = "it waits its turn"
 	}
+	if place := s.number("status", "position"); place > 0 {
+		message += fmt.Sprintf(" at position %d of the queue", place)
+	}
+	message += ": " + waits.Message
 	if waits.Reason == v1alpha1.ReasonQuotaExceeded && s.Queue != nil && len(s.Queue.Status.Reservations) > 0 {
 		r := s.Queue.Status.Reservations[0]
 		message += fmt.Sprintf("; %s/%s holds its share", r.Namespace, r.Name)
@@ -43,5 +52,9 @@ func unqueued(s scene) *Finding {
 			message += fmt.Sprintf(", and so do %d more", more)
 		}
 	}
-	return blocked(waits.Reason, "%s", message).do("%s", advice)
+	found := blocked(waits.Reason, "%s", message).do("%s", advice)
+	if comesByItself[waits.Reason] {
+		found.Verdict = Waiting
+	}
+	return found
 }

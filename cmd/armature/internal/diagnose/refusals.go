@@ -18,9 +18,9 @@ func notOwned(s scene) *Finding {
 		do("delete that object, if no one needs it, and it is made at once; or give this one another name")
 }
 
-// foreign leaves out of a message what is advice to those who write operators.
+// foreign leaves out of a message the advice, which is given apart.
 func foreign(message string) string {
-	message, _, _ = strings.Cut(message, "; rename the child")
+	message, _, _ = strings.Cut(message, "; delete or rename that object")
 	return message
 }
 
@@ -28,7 +28,7 @@ func foreign(message string) string {
 func refused(s scene) *Finding {
 	for _, kind := range []string{"Ready", "Stalled"} {
 		if c := s.condition(kind); c != nil && c.Reason == events.ReasonApplyFailed {
-			return refusal(c.Message)
+			return s.refusal(c.Message)
 		}
 	}
 	return nil
@@ -37,7 +37,7 @@ func refused(s scene) *Finding {
 // unmade: the API server refuses the pods that a Job, ReplicaSet, StatefulSet or DaemonSet wants to make.
 func unmade(s scene) *Finding {
 	if c := s.isTrue("ReplicaFailure"); c != nil && s.is("ReplicaSet", "ReplicationController") {
-		return refusal(c.Message)
+		return s.refusal(c.Message)
 	}
 	if !s.is("Job", "StatefulSet", "DaemonSet", "ReplicaSet") || HasEndedBadly(s.Object) {
 		return nil
@@ -46,7 +46,7 @@ func unmade(s scene) *Finding {
 	if e == nil || newest(s.Owned).After(e.Last) {
 		return nil
 	}
-	return refusal(e.Message)
+	return s.refusal(e.Message)
 }
 
 // newest returns when the last of the pods was made.
@@ -60,7 +60,8 @@ func newest(owned []*Object) time.Time {
 	return last
 }
 
-// refusals are the words of the API server for why it refuses to make something, and what to do then.
+// refusals are the words of the API server for why it refuses to make something, and what to do then; @n is the flag for the
+// object's namespace.
 var refusals = []struct {
 	words                 *regexp.Regexp
 	reason, message, next string
@@ -68,7 +69,7 @@ var refusals = []struct {
 	{
 		words:  regexp.MustCompile(`exceeded quota: ([^,]+), requested: (\S+), used: (\S+), limited: (\S+)`),
 		reason: "QuotaExceeded", message: "ResourceQuota $1 is exceeded: requested $2, used $3, limited to $4",
-		next: "wait until others have ended, ask for less, or raise the quota: kubectl describe resourcequota $1",
+		next: "wait until others have ended, ask for less, or raise the quota: kubectl describe resourcequota $1 @n",
 	},
 	{
 		words:  regexp.MustCompile(`failed quota: ([^:]+): must specify (.*)`),
@@ -98,12 +99,12 @@ var refusals = []struct {
 	{
 		words:  regexp.MustCompile(`User "([^"]+)" cannot (\w+) resource "([^"]+)" in API group "([^"]*)" (?:in the namespace "([^"]+)"|at the cluster scope)`),
 		reason: "Forbidden", message: "$1 may not $2 $3 here",
-		next: "grant it that: kubectl auth can-i $2 $3 --as $1 says when it may; armature's roles are in config/rbac",
+		next: "grant it that: kubectl auth can-i $2 $3 --as $1 @n says when it may; armature's roles are in config/rbac",
 	},
 	{
 		words:  regexp.MustCompile(`error looking up service account \S+: serviceaccount "([^"]+)" not found`),
 		reason: "ServiceAccountMissing", message: "there is no ServiceAccount $1",
-		next: "create it: kubectl create serviceaccount $1, or name another one in the pod template",
+		next: "create it: kubectl create serviceaccount $1 @n, or name another one in the pod template",
 	},
 	{
 		words:  regexp.MustCompile(`no PriorityClass with name (\S+) was found`),
@@ -118,14 +119,15 @@ var refusals = []struct {
 }
 
 // refusal says why something can't be made, in the words of the API server as far as they aren't known.
-func refusal(text string) *Finding {
+func (s scene) refusal(text string) *Finding {
 	for _, r := range refusals {
 		at := r.words.FindStringSubmatchIndex(text)
 		if at == nil {
 			continue
 		}
 		message := string(r.words.ExpandString(nil, "what it needs can't be made: "+r.message, text, at))
-		return blocked(r.reason, "%s", message).do("%s", r.words.ExpandString(nil, r.next, text, at))
+		next := string(r.words.ExpandString(nil, r.next, text, at))
+		return blocked(r.reason, "%s", message).do("%s", strings.ReplaceAll(next, " @n", s.flagN()))
 	}
 	return blocked("Refused", "what it needs can't be made: %s", text).do("do what the API server asks for")
 }

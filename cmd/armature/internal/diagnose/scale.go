@@ -1,15 +1,49 @@
 package diagnose
 
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
 // scaledToZero: it wants no pods.
 func scaledToZero(s scene) *Finding {
+	if s.is("ReplicaJob") {
+		return noReplicas(s)
+	}
+	if s.job != nil && s.job.Spec.Parallelism != nil && *s.job.Spec.Parallelism == 0 && !s.hasEnded() {
+		found := blocked("NoParallelism", "it makes no pods: spec.parallelism is 0")
+		if s.parent != nil && s.parent.isOurs() {
+			return found.do("raise jobTemplate.parallelism in what it is made of, the spec of %s, and run it again", typed(s.parent))
+		}
+		return found.do("kubectl patch %s%s -p '{\"spec\":{\"parallelism\":1}}'", typed(s.Object), s.flagN())
+	}
 	n, set, _ := nestedNumber(s.Object, "spec", "replicas")
 	if s.is("Deployment", "StatefulSet") && set && n == 0 {
 		return blocked("NoReplicas", "it is scaled to 0: spec.replicas is 0").
-			do("kubectl scale %s -n %s --replicas=1", typed(s.Object), s.GetNamespace())
+			do("kubectl scale %s%s --replicas=1", typed(s.Object), s.flagN())
 	}
 	if s.is("Deployment") && s.flag("spec", "paused") && len(s.Owned) == 0 {
 		return blocked("Paused", "it is paused: spec.paused is true, so nothing new is rolled out").
-			do("kubectl rollout resume %s -n %s", typed(s.Object), s.GetNamespace())
+			do("kubectl rollout resume %s%s", typed(s.Object), s.flagN())
 	}
 	return nil
+}
+
+// noReplicas: each of a ReplicaJob's types wants no replicas.
+func noReplicas(s scene) *Finding {
+	types, _, _ := unstructured.NestedMap(s.Object.Object, "spec", "replicaSpecs")
+	var empty []string
+	for name := range types {
+		if n, set, _ := nestedNumber(s.Object, "spec", "replicaSpecs", name, "replicas"); set && n == 0 {
+			empty = append(empty, "spec.replicaSpecs."+name)
+		}
+	}
+	if len(empty) == 0 || len(empty) < len(types) || s.hasEnded() {
+		return nil
+	}
+	slices.Sort(empty)
+	return blocked("NoReplicas", "it has no replicas: replicas is 0 in %s", strings.Join(empty, " and ")).
+		do("raise replicas of the type that is to run: kubectl edit %s%s", typed(s.Object), s.flagN())
 }

@@ -29,6 +29,11 @@ func HasEndedBadly(o *Object) bool {
 	return o.isTrue("Failed") != nil || o.isTrue("FailureTarget") != nil || o.text("status", "state") == "Failed"
 }
 
+// hasEnded reports whether an object has ended, so that what its spec asks for is of no effect: a change of it may still be to come.
+func (o *Object) hasEnded() bool {
+	return !isBehind(o) && (HasSucceeded(o) || HasEndedBadly(o) || o.isOurs() && o.text("status", "completionTime") != "")
+}
+
 // StateOf says in a few words how an object itself says it fares.
 func StateOf(o *Object) string {
 	switch {
@@ -48,6 +53,9 @@ func StateOf(o *Object) string {
 	state := o.text("status", "state")
 	if state == "" {
 		state = o.text("status", "phase")
+	}
+	if o.is("DaemonJob") && o.flag("status", "paused") && state == string(v1alpha1.StateRunning) {
+		state = v1alpha1.ReasonPaused
 	}
 	if progress := o.text("status", "progress"); progress != "" {
 		return state + " " + progress

@@ -19,7 +19,7 @@ func stopped(s scene) *Finding {
 				do("give it more time or less to do; what took so long is in the logs, if its pods are still there")
 		case v1alpha1.ReasonTerminated:
 			return failed("Terminated", "it was stopped because spec.terminate is true").
-				do("armature retry %s -n %s runs what was stopped, and what never ran", typed(s.Object), s.GetNamespace())
+				do("armature retry %s%s runs what was stopped, and what never ran", typed(s.Object), s.flagN())
 		}
 	}
 	if s.pod != nil && s.pod.Status.Reason == v1alpha1.ReasonDeadlineExceeded {

@@ -10,16 +10,16 @@ func suspended(s scene) *Finding {
 		field, on = "spec.runPolicy.suspend", s.flag("spec", "runPolicy", "suspend")
 	}
 	switch {
-	case !on:
+	case !on, s.hasEnded():
 		return nil
 	case s.isOurs():
-		return blocked("Suspended", "it is suspended: %s is true", field).do("armature resume %s -n %s", typed(s.Object), s.GetNamespace())
+		return blocked("Suspended", "it is suspended: %s is true", field).do("armature resume %s%s", typed(s.Object), s.flagN())
 	case s.is("CronJob") && s.parent == nil:
 		return blocked("Suspended", "it is suspended: spec.suspend is true, so it starts no Jobs").
-			do("kubectl patch %s -n %s -p '{\"spec\":{\"suspend\":false}}'", typed(s.Object), s.GetNamespace())
+			do("kubectl patch %s%s -p '{\"spec\":{\"suspend\":false}}'", typed(s.Object), s.flagN())
 	case s.job != nil && s.GetLabels()[kueueQueue] == "":
 		return blocked("Suspended", "it is suspended: spec.suspend is true").
-			do("kubectl patch %s -n %s -p '{\"spec\":{\"suspend\":false}}'", typed(s.Object), s.GetNamespace())
+			do("kubectl patch %s%s -p '{\"spec\":{\"suspend\":false}}'", typed(s.Object), s.flagN())
 	default:
 		return nil
 	}
@@ -40,3 +40,11 @@ func queuedByKueue(s scene) *Finding {
 
 // typed names an object as one types it.
 func typed(o *Object) string { return strings.ToLower(o.GetKind()) + "/" + o.GetName() }
+
+// flagN is the flag for an object's namespace, as one types it behind its name. What is in none has none.
+func (o *Object) flagN() string {
+	if o.GetNamespace() == "" {
+		return ""
+	}
+	return " -n " + o.GetNamespace()
+}

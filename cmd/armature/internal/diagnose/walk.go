@@ -17,15 +17,17 @@ type rule func(scene) *Finding
 
 // before are asked before what an object owns is looked at, after if nothing below explains how it fares. Their order is that in
 // which things go wrong: what isn't looked at at all can't be suspended, what is suspended lacks no quota.
-var (
-	before = []rule{
+func before() []rule {
+	return []rule{
 		deleting, managedElsewhere, unobserved, suspended, queuedByKueue, invalidSpec, stopped,
-		notOwned, refused, contested, unmade, templateMissing, unqueued, daemonNodes, scaledToZero, claimPending,
+		unrecorded, leaderless,
+		notOwned, refused, contested, unmade, templateMissing, unqueued, daemonNodes, scaledToZero, gangWaits, claimPending,
 		schedulingGated, unscheduled, unscheduledYet, nodeLost, evicted,
 		absentConfig, imageUnavailable, containerConfig, outOfMemory, crashed, unready, volumeStuck,
 	}
-	after = []rule{jobFailed, rolloutFailed, stalled, waits, hasFailed}
-)
+}
+
+func after() []rule { return []rule{jobFailed, rolloutFailed, stalled, waits, hasFailed} }
 
 // Diagnose says what is wrong first, or that nothing is.
 func Diagnose(f Facts) Finding {
@@ -38,13 +40,20 @@ func Diagnose(f Facts) Finding {
 	return *found
 }
 
+// Unattended says that no manager looks at the object, if that is so. It asks nothing else, and needs of the facts only when it is,
+// the object and what it owns, and the managers.
+func Unattended(f Facts) *Finding {
+	s := scene{Facts: &f, Object: f.Root}
+	return s.ask([]rule{managedElsewhere, unobserved, unrecorded, leaderless})
+}
+
 // look returns what is wrong with an object or below it, nil if nothing is. Paths are from the bottom up.
 func (f *Facts) look(o, parent *Object, siblings []*Object) *Finding {
 	if HasSucceeded(o) && o.GetDeletionTimestamp() == nil || isSuperseded(o, siblings) || isAllowed(o, parent) {
 		return nil
 	}
 	s := scene{Facts: f, Object: o, parent: parent}
-	if found := s.ask(before); found != nil {
+	if found := s.ask(before()); found != nil {
 		return found
 	}
 	if found := f.worst(o); found != nil {
@@ -52,7 +61,7 @@ func (f *Facts) look(o, parent *Object, siblings []*Object) *Finding {
 		found.Message += skipped(o, found)
 		return found
 	}
-	return s.ask(after)
+	return s.ask(after())
 }
 
 // ask asks rules one after the other.

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
 // well says that nothing is wrong: it has succeeded, it runs, or it is starting.
@@ -21,12 +23,39 @@ func well(s scene) *Finding {
 		found.Verdict, found.Message = Starting, fmt.Sprintf("%s starting, and nothing is wrong with %s so far", areCount(pods, "pod"), themOrIt(pods))
 	case s.isTrue("Ready") != nil || s.isTrue("Available") != nil || s.text("status", "phase") == "Bound":
 		found.Verdict, found.Message = Running, "it is ready"
+	case s.ownAccount() != "":
+		found.Verdict, found.Message = Starting, s.ownAccount()
+		if s.text("status", "state") == string(v1alpha1.StateRunning) {
+			found.Verdict = Running
+		}
+		if !s.startsAgain() {
+			found.Message = "nothing is wrong with it so far; " + found.Message
+		}
+		return found
 	case s.text("status", "state") == "Running" && anySucceeded(s.Object):
 		found.Verdict, found.Message = Running, "it is under way, and nothing is wrong with it so far; at this moment no pod of it runs"
 	default:
 		found.Verdict, found.Message = Starting, "nothing is wrong with it so far, and nothing of it runs yet"
 	}
+	if s.startsAgain() && s.ownAccount() != "" {
+		found.Message += "; " + s.ownAccount()
+	}
 	return found
+}
+
+// startsAgain reports whether an object of Armature's is on its way back: it failed, or had to make room.
+func (o *Object) startsAgain() bool {
+	state := o.text("status", "state")
+	return o.isOurs() && (state == string(v1alpha1.MiniClusterStateRestarting) || state == string(v1alpha1.FluxJobStopping))
+}
+
+// ownAccount is what an object of Armature's says itself of its state; nothing if it doesn't say more than that.
+func (o *Object) ownAccount() string {
+	ready, state := o.isFalse("Ready"), o.text("status", "state")
+	if !o.isOurs() || ready == nil || ready.Message == "" || state == "" {
+		return ""
+	}
+	return "it is " + state + ": " + ready.Message
 }
 
 // anySucceeded reports whether something that an object owns has ended well.

@@ -29,8 +29,8 @@ func New() *cobra.Command {
 about, and what to do next. Kinds are those of Armature (jf, dj, rj, fj, mc), and Jobs, Pods, Deployments, StatefulSets,
 PersistentVolumeClaims and others, and custom resources whose operators make such. With NODE it is about one node of a JobFlow.
 
-The exit code is 0 if nothing is wrong (it runs, it starts, it has succeeded), 1 if something is, and 2 if that could not
-be found out.`,
+The exit code is 0 if nothing is wrong (it runs, it starts, it waits its turn in a queue, it has succeeded), 1 if something
+is, and 2 if that could not be found out.`,
 		Example: "  armature explain jobflow/nightly\n  armature explain jobflow/nightly build\n  armature explain fj train -n team-a -o json",
 		Args:    cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,6 +19,7 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
 	"github.com/armature-dev/armature/cmd/armature/internal/family"
+	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 )
 
 // gather reads what is known of a family: what was told about its members, and what its pods need.
@@ -28,7 +29,7 @@ func gather(ctx context.Context, cluster *connect.Cluster, members family.Family
 	if err != nil {
 		return diagnose.Facts{}, err
 	}
-	facts := diagnose.Facts{Now: now, Root: object(members.Root, told), ClaimEvents: map[string]string{}, Absent: map[string]bool{}}
+	facts := diagnose.Facts{Now: now, Root: diagnose.Of(members.Root, told), ClaimEvents: map[string]string{}, Absent: map[string]bool{}}
 	pods := podsOf(members.Root)
 	if err := readScheduling(ctx, c, &facts, pods); err != nil {
 		return facts, err
@@ -39,16 +40,23 @@ func gather(ctx context.Context, cluster *connect.Cluster, members family.Family
 	if err := readReferences(ctx, c, &facts, pods); err != nil {
 		return facts, err
 	}
+	if err := readManagers(ctx, c, &facts); err != nil {
+		return facts, err
+	}
 	return facts, readQueue(ctx, c, &facts, root)
 }
 
-// object turns a family into what can be diagnosed.
-func object(m *family.Member, told map[types.UID][]diagnose.Event) *diagnose.Object {
-	owned := make([]*diagnose.Object, len(m.Owned))
-	for i, child := range m.Owned {
-		owned[i] = object(child, told)
+// readManagers reads which managers there are, of what they run.
+func readManagers(ctx context.Context, c client.Client, facts *diagnose.Facts) error {
+	if facts.Root.GroupVersionKind().Group != v1alpha1.GroupVersion.Group {
+		return nil
 	}
-	return diagnose.NewObject(m.Unstructured, told[m.GetUID()], owned...)
+	managers, err := leader.Read(ctx, c)
+	if apierrors.IsForbidden(err) {
+		return nil
+	}
+	facts.Managers = managers
+	return err
 }
 
 // eventsIn returns what was told in a namespace, by whom it is about, the latest last.
@@ -95,7 +103,7 @@ func podsOf(m *family.Member) []*corev1.Pod {
 
 // readScheduling reads the nodes. Who may not, has the scheduler's words alone.
 func readScheduling(ctx context.Context, c client.Client, facts *diagnose.Facts, pods []*corev1.Pod) error {
-	if len(pods) == 0 && facts.Root.GetKind() != "DaemonJob" {
+	if len(pods) == 0 && facts.Root.GetKind() != "DaemonJob" && !namesNode(facts.Root) {
 		return nil
 	}
 	var nodes corev1.NodeList
@@ -106,6 +114,12 @@ func readScheduling(ctx context.Context, c client.Client, facts *diagnose.Facts,
 		return fmt.Errorf("list nodes: %w", err)
 	}
 	return nil
+}
+
+// namesNode reports whether a Job's pods are for one node: if that doesn't exist they are soon gone.
+func namesNode(o *diagnose.Object) bool {
+	name, _, _ := unstructured.NestedString(o.Object, "spec", "template", "spec", "nodeName")
+	return name != "" && o.GetKind() == "Job" || slices.ContainsFunc(o.Owned, namesNode)
 }
 
 // readClaims reads the namespace's claims, what was told about them, and the classes that they can have.

@@ -32,12 +32,19 @@ func diagnosed(facts diagnose.Facts, node string) (diagnose.Finding, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return diagnose.Finding{}, fmt.Errorf("%s has no node %q; it has %s", facts.Root.Ref(), node, connect.Some(names))
+	return diagnose.Finding{}, fmt.Errorf("%s has no node %q%s; it has %s", facts.Root.Ref(), node, connect.DidYouMean(node, "", names), connect.Some(names))
 }
 
 // ofNode says what is wrong with a node of a flow: with one of its Jobs, or, if it has none, why it has none.
 func ofNode(facts diagnose.Facts, flow *v1alpha1.JobFlow, node v1alpha1.FlowStatus) diagnose.Finding {
 	root := facts.Root
+	if flow.Spec.Suspend {
+		alone := facts
+		alone.Root = diagnose.NewObject(root.Unstructured, root.Events)
+		if found := diagnose.Diagnose(alone); found.Reason == "Suspended" && !hasEnded(node.State) {
+			return found // its Job can't be resumed but with the flow
+		}
+	}
 	var best *diagnose.Finding
 	for _, job := range root.Owned {
 		if job.GetLabels()[jobflow.LabelFlow] != jobflow.PodLabels(flow, node.Name)[jobflow.LabelFlow] {
@@ -59,6 +66,10 @@ func ofNode(facts diagnose.Facts, flow *v1alpha1.JobFlow, node v1alpha1.FlowStat
 	return withoutJob(root.Ref(), diagnose.StateOf(root), flow, node)
 }
 
+func hasEnded(state v1alpha1.FlowState) bool {
+	return state == v1alpha1.FlowSucceed || state == v1alpha1.FlowFailed || state == v1alpha1.FlowSkipped
+}
+
 // withoutJob says why a node has no Job: it was skipped, it has ended and its Job is gone, or its turn has yet to come.
 func withoutJob(ref diagnose.Ref, state string, flow *v1alpha1.JobFlow, node v1alpha1.FlowStatus) diagnose.Finding {
 	found := diagnose.Finding{Object: ref, Path: []diagnose.Step{{Ref: ref, State: state}}}
@@ -76,12 +87,28 @@ func withoutJob(ref diagnose.Ref, state string, flow *v1alpha1.JobFlow, node v1a
 		if strings.HasSuffix(node.Message, "when is false") || strings.HasSuffix(node.Message, " is skipped") {
 			found.Verdict = diagnose.Succeeded // the flow wants it so
 		} else {
-			found.Next = "see what kept it from running: armature explain jobflow/" + ref.Name
+			found.Next = fmt.Sprintf("see what kept it from running: armature explain jobflow/%s -n %s", ref.Name, ref.Namespace)
 		}
+	case v1alpha1.FlowState(v1alpha1.StateSuspended):
+		found.Verdict, found.Reason, found.Message = diagnose.Blocked, "Suspended", about+"is suspended, and its Job is gone"
+		found.Next = fmt.Sprintf("see what suspends it: kubectl get jobflow/%s -n %s -o yaml", ref.Name, ref.Namespace)
 	default:
 		found.Verdict, found.Message = diagnose.Starting, about+"has yet to come"+waitsFor(flow, node.Name)
 	}
 	return found
+}
+
+// waitsForSlot says which Jobs have the slots that the flow's parallelism grants.
+func waitsForSlot(flow *v1alpha1.JobFlow) string {
+	most := flow.Spec.Parallelism
+	if most == nil || flow.Status.Counts.Running == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(": spec.parallelism is %d, and so it waits until another one has ended", *most)
+	if flow.Status.Current != "" {
+		text += ": " + flow.Status.Current
+	}
+	return text
 }
 
 // waitsFor says what a node waits for.
@@ -103,7 +130,7 @@ func waitsFor(flow *v1alpha1.JobFlow, node string) string {
 		if len(open) > 0 {
 			return ": it waits for " + strings.Join(open, ", ")
 		}
-		return ""
+		return waitsForSlot(flow)
 	}
 	return ": nodes of finally run when all others have ended"
 }

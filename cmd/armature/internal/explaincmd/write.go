@@ -73,7 +73,7 @@ func colour(v diagnose.Verdict) string {
 	switch v {
 	case diagnose.Failed, diagnose.Blocked:
 		return output.Bad
-	case diagnose.Starting:
+	case diagnose.Starting, diagnose.Waiting:
 		return output.Busy
 	default:
 		return output.Good

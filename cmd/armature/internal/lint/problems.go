@@ -3,6 +3,7 @@ package lint
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -23,7 +24,7 @@ import (
 type problem struct{ path, text string }
 
 // problems returns what is wrong with an object, as the API server would judge a new one: what isn't known to the schema, what
-// isn't as the schema has it, and only if that is all well, what the plan says.
+// isn't as the schema has it, and, if it can be read, what the plan says besides.
 func (k *kind) problems(given *unstructured.Unstructured) []problem {
 	obj := given.DeepCopy()
 	if _, ok := obj.Object["metadata"].(map[string]any); !ok {
@@ -40,14 +41,14 @@ func (k *kind) problems(given *unstructured.Unstructured) []problem {
 	unknown = append(unknown, pruning.PruneWithOptions(obj.Object, k.structure, true, prune)...)
 	var found []problem
 	for _, path := range unknown {
-		found = append(found, problem{path, "unknown field"})
+		found = append(found, problem{path, unknownField})
 	}
 	defaulting.PruneNonNullableNullsWithoutDefaults(obj.Object, k.structure)
 	if err, unknown := objectmeta.CoerceWithOptions(nil, obj.Object, k.structure, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true}); err != nil {
 		return append(found, problemOf(err))
 	} else {
 		for _, path := range unknown {
-			found = append(found, problem{path, "unknown field"})
+			found = append(found, problem{path, unknownField})
 		}
 	}
 	defaulting.Default(obj.Object, k.structure)
@@ -68,13 +69,31 @@ func (k *kind) problems(given *unstructured.Unstructured) []problem {
 	for _, err := range wrong {
 		found = append(found, problemOf(err))
 	}
-	if len(found) > 0 {
-		return found
+	if slices.ContainsFunc(wrong, func(err *field.Error) bool { return isOfShape(err) || strings.HasPrefix(err.Field, "metadata") }) {
+		return found // the plan would stumble over the same
 	}
 	obj.SetName(meta.Name)
 	obj.SetNamespace(meta.Namespace)
-	return planProblems(obj)
+	return append(found, further(planProblems(obj), found)...)
 }
+
+// further returns those of a plan's problems that aren't known: the plan also says what the schema does, and what is missing
+// because its name was misspelt.
+func further(plan, known []problem) []problem {
+	return slices.DeleteFunc(plan, func(p problem) bool {
+		parent, name := p.path, ""
+		if at := strings.LastIndexAny(p.path, ".["); at >= 0 {
+			parent, name = p.path[:at], strings.Trim(p.path[at:], ".[]")
+		}
+		return slices.ContainsFunc(known, func(k problem) bool {
+			isMisspelt := k.text == unknownField && strings.HasPrefix(k.path, parent+".") && strings.Contains(p.text, field.ErrorTypeRequired.String())
+			isRule := k.path == parent && name != "" && strings.Contains(k.text, name)
+			return k.path == p.path || strings.HasPrefix(p.path, k.path+"[") || isMisspelt || isRule
+		})
+	})
+}
+
+const unknownField = "unknown field"
 
 // schemaProblems holds an object against its kind's schema. Its rules aren't asked if the object's shape is wrong.
 func (k *kind) schemaProblems(obj map[string]any) field.ErrorList {
@@ -82,17 +101,24 @@ func (k *kind) schemaProblems(obj map[string]any) field.ErrorList {
 	errs := validation.ValidateCustomResource(nil, obj, k.types)
 	errs = append(errs, objectmeta.Validate(ctx, nil, obj, k.structure, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, k.structure, obj)...)
-	for _, err := range errs {
-		switch err.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
-			return errs
-		}
+	if slices.ContainsFunc(errs, isOfShape) {
+		return errs
 	}
 	if k.rules != nil {
 		broken, _ := k.rules.Validate(ctx, nil, k.structure, obj, nil, celconfig.RuntimeCELCostBudget)
 		errs = append(errs, broken...)
 	}
 	return errs
+}
+
+// isOfShape reports whether an object has another shape than its schema, so that its rules and its plan are about another one.
+func isOfShape(err *field.Error) bool {
+	switch err.Type {
+	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		return true
+	default:
+		return strings.Contains(err.Detail, "should have at least")
+	}
 }
 
 func problemOf(err *field.Error) problem {

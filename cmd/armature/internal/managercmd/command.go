@@ -76,7 +76,7 @@ The CRDs must be there, and not older than this program needs: armature install`
 			ctrl.SetLogger(logger)
 			klog.SetSlogLogger(slog.New(handler))
 			slog.SetDefault(slog.New(handler)) // and what net/http says by package log, of handshakes that fail
-			return told(run(cmd.Context(), o, logger), o.logFormat, logger)
+			return told(o.listening(run(cmd.Context(), o, logger)), o.logFormat, logger)
 		},
 	}
 	f := cmd.Flags()

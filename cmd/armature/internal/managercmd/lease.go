@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 )
 
 // lease says for how long a manager leads. The names and the defaults are those of Kubernetes' own components.
@@ -50,8 +52,8 @@ func (l lease) validate() error {
 	return nil
 }
 
-// lock is the lease, as controller-runtime would make it, behind a fence.
-func (l lease) lock(cfg *rest.Config, namespace, name string) (*fence, error) {
+// lock is the lease, as controller-runtime would make it, behind a fence. It says what the manager works on.
+func (l lease) lock(cfg *rest.Config, namespace, name string, scope leader.Scope) (*fence, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, err
@@ -64,9 +66,13 @@ func (l lease) lock(cfg *rest.Config, namespace, name string) (*fence, error) {
 	if err != nil {
 		return nil, err
 	}
+	leases, err := leader.Client(clients.CoordinationV1(), scope)
+	if err != nil {
+		return nil, err
+	}
 	events := record.NewBroadcaster()
 	events.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: clients.CoreV1().Events(namespace)})
-	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, namespace, name, clients.CoreV1(), clients.CoordinationV1(), resourcelock.ResourceLockConfig{
+	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, namespace, name, clients.CoreV1(), leases, resourcelock.ResourceLockConfig{
 		Identity:      identity,
 		EventRecorder: events.NewRecorder(clientgoscheme.Scheme, corev1.EventSource{Component: identity}),
 	})

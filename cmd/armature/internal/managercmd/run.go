@@ -102,7 +102,11 @@ func newManager(o options, certificate *admission.SelfManaged, logger logr.Logge
 		if err != nil {
 			return nil, nil, err
 		}
-		fence, err := o.lease.lock(cfg, namespace, o.leaderElectName)
+		scope, err := o.scope()
+		if err != nil {
+			return nil, nil, err
+		}
+		fence, err := o.lease.lock(cfg, namespace, o.leaderElectName, scope)
 		if err != nil {
 			return nil, nil, fmt.Errorf("prepare leader election: %w", err)
 		}

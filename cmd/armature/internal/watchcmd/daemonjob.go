@@ -15,7 +15,7 @@ func daemonPicture(job *v1alpha1.DaemonJob, now time.Time) picture {
 	p := picture{
 		state: string(s.State), elapsed: since(s.StartTime, s.CompletionTime, now), problem: problem(s.Conditions),
 		heads: [2]string{"NODE"},
-		tally: tally{done: int(s.Succeeded + s.Skipped), bad: int(s.Failed), runs: int(s.Active), total: int(s.Desired)},
+		tally: tally{done: int(s.Succeeded), skipped: int(s.Skipped), bad: int(s.Failed), runs: int(s.Active), total: int(s.Desired)},
 	}
 	nodes := row{name: "all nodes", state: v1alpha1.FlowPending, counts: true, message: sum(
 		some(s.Succeeded, "succeeded"), some(s.Active, "active"), some(s.Suspended, "suspended"), some(s.Failed, "failed"), some(s.Waiting, "waiting"), some(s.Skipped, "skipped"),
@@ -35,6 +35,9 @@ func daemonPicture(job *v1alpha1.DaemonJob, now time.Time) picture {
 			pods: fmt.Sprintf("%s=%s", batchv1.JobNameLabel, f.Job),
 		}
 		p.rows = append(p.rows, r)
+	}
+	if s.Paused && s.State == v1alpha1.StateRunning {
+		p.state = v1alpha1.ReasonPaused
 	}
 	if s.ObservedGeneration == job.Generation {
 		p.over, p.failed = ended(s.State, job.Spec.Retry > s.Retry)

@@ -25,7 +25,7 @@ func clusterPicture(c *v1alpha1.MiniCluster, now time.Time) picture {
 	case v1alpha1.MiniClusterStateSucceeded:
 		leader.state, p.tally.done = v1alpha1.FlowSucceed, p.tally.total
 	case v1alpha1.MiniClusterStateFailed:
-		leader.state, p.tally.bad, leader.message = v1alpha1.FlowFailed, p.tally.total, s.LastFailure
+		leader.state, p.tally.bad, leader.message = v1alpha1.FlowFailed, 1, s.LastFailure
 	case v1alpha1.MiniClusterStateStarting, v1alpha1.MiniClusterStateRunning, v1alpha1.MiniClusterStateRestarting:
 		leader.state, p.tally.runs = v1alpha1.FlowRunning, int(s.ReadyPods)
 		leader.message = sum(fmt.Sprintf("%d of %d pods ready", s.ReadyPods, p.tally.total), some(s.Restarts, "restarts"))

@@ -40,7 +40,7 @@ func TestKinds(t *testing.T) {
 		over, failed bool
 	}{
 		"daemons": {obj: &v1alpha1.DaemonJob{ObjectMeta: named("dj"), Status: daemons}, want: []string{
-			"daemonjob/dj  Running  4/8  5s",
+			"daemonjob/dj  Running  3/8, 1 failed  5s",
 			"  NODE         STATE     START    TIME",
 			"● all nodes    Running                  3 succeeded, 2 active, 1 failed, 1 wait…",
 			"✘ n1           Failed                   BackoffLimitExceeded",
@@ -63,10 +63,28 @@ func TestKinds(t *testing.T) {
 			State: v1alpha1.ReplicaJobSucceeded, ObservedGeneration: 1, StartTime: at(0), CompletionTime: at(3),
 			ReplicaStatuses: map[v1alpha1.ReplicaType]v1alpha1.ReplicaStatus{"Master": {Succeeded: 1}},
 		}}, over: true, want: []string{
-			"replicajob/rj  Succeeded  1/4  3s",
+			"replicajob/rj  Succeeded  1/4, 3 skipped  3s",
 			"  REPLICAS     STATE     START    TIME",
 			"✔ Master x1    Succeed                  1 succeeded",
-			"- Worker x3    Skipped",
+			"- Worker x3    Skipped                  3 stopped",
+		}},
+		"replicas that others' end has stopped": {obj: &v1alpha1.ReplicaJob{ObjectMeta: named("rj"), Spec: replicas, Status: v1alpha1.ReplicaJobStatus{
+			State: v1alpha1.ReplicaJobFailed, ObservedGeneration: 1, StartTime: at(0), CompletionTime: at(3),
+			ReplicaStatuses: map[v1alpha1.ReplicaType]v1alpha1.ReplicaStatus{"Master": {Failed: 1}, "Worker": {Active: 2, Pending: 1}},
+		}}, over: true, failed: true, want: []string{
+			"replicajob/rj  Failed  0/4, 1 failed, 3 skipped  3s",
+			"  REPLICAS     STATE     START    TIME",
+			"✘ Master x1    Failed                   1 failed",
+			"- Worker x3    Skipped                  3 stopped",
+		}},
+		"daemons that have paused": {obj: &v1alpha1.DaemonJob{ObjectMeta: named("dj"), Status: v1alpha1.DaemonJobStatus{
+			State: v1alpha1.StateRunning, ObservedGeneration: 1, StartTime: at(0), Desired: 3, Failed: 1, Paused: true,
+			Conditions: because(builder.ConditionReady, "False", v1alpha1.ReasonPaused, "1 failed"),
+		}}, want: []string{
+			"daemonjob/dj  Paused  0/3, 1 failed  5s",
+			"  Paused: 1 failed",
+			"  NODE         STATE     START    TIME",
+			"● all nodes    Running                  1 failed, 2 to come",
 		}},
 		"replicas that can't be": {obj: &v1alpha1.ReplicaJob{ObjectMeta: named("rj"), Status: v1alpha1.ReplicaJobStatus{
 			State: v1alpha1.ReplicaJobCreated, ObservedGeneration: 1,
@@ -87,7 +105,7 @@ func TestKinds(t *testing.T) {
 		"a cluster that failed": {obj: &v1alpha1.MiniCluster{ObjectMeta: named("mc"), Status: v1alpha1.MiniClusterStatus{
 			State: v1alpha1.MiniClusterStateFailed, ObservedGeneration: 1, StartTime: at(0), CompletionTime: at(2), StartSize: 4, LastFailure: "exit code 3",
 		}}, over: true, failed: true, want: []string{
-			"minicluster/mc  Failed  4/4  2s",
+			"minicluster/mc  Failed  0/4, 1 failed  2s",
 			"  POD       STATE     START    TIME",
 			"✘ leader    Failed                   exit code 3",
 		}},
@@ -104,7 +122,7 @@ func TestKinds(t *testing.T) {
 		"a job that failed": {obj: &v1alpha1.FluxJob{ObjectMeta: named("fj"), Status: v1alpha1.FluxJobStatus{
 			State: v1alpha1.FluxJobFailed, ObservedGeneration: 1, Queue: "q", MiniCluster: "fj", StartTime: at(2), CompletionTime: at(4), ExitCode: ptr.To(int32(5)),
 		}}, over: true, failed: true, want: []string{
-			"fluxjob/fj  Failed  2/2  4s",
+			"fluxjob/fj  Failed  1/2, 1 failed  4s",
 			"  STEP  OF  STATE     START    TIME",
 			"✔ wait  q   Succeed     +0s      2s  " + strings.Repeat("━", 20),
 			"✘ run   fj  Failed      +2s      2s  exit code 5",
@@ -112,7 +130,7 @@ func TestKinds(t *testing.T) {
 		"a job that ended in the line": {obj: &v1alpha1.FluxJob{ObjectMeta: named("fj"), Status: v1alpha1.FluxJobStatus{
 			State: v1alpha1.FluxJobFailed, ObservedGeneration: 1, Queue: "q", CompletionTime: at(4),
 		}}, over: true, failed: true, want: []string{
-			"fluxjob/fj  Failed  2/2  4s",
+			"fluxjob/fj  Failed  0/2, 1 failed, 1 skipped  4s",
 			"  STEP  OF  STATE     START    TIME",
 			"✘ wait  q   Failed      +0s      4s  " + strings.Repeat("━", 40),
 			"- run       Skipped",

@@ -38,19 +38,38 @@ type row struct {
 	pods    string // the label selector of its pods
 }
 
-// tally counts parts by how they fare: those that need nothing more, well or not, and those that run.
-type tally struct{ done, bad, runs, total int }
+// tally counts parts by how they fare: those that have succeeded, were skipped, have failed, and run.
+type tally struct{ done, skipped, bad, runs, total int }
 
-// String is how many of all need nothing more.
-func (t tally) String() string { return fmt.Sprintf("%d/%d", t.done+t.bad, t.total) }
+// String is how many of all have succeeded. What has failed or was skipped is no progress.
+func (t tally) String() string {
+	text := fmt.Sprintf("%d/%d", t.done, t.total)
+	if t.bad > 0 {
+		text += fmt.Sprintf(", %d failed", t.bad)
+	}
+	if t.skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", t.skipped)
+	}
+	return text
+}
+
+// percent is how much of what isn't skipped has succeeded.
+func (t tally) percent() int {
+	if todo := t.total - t.skipped; todo > 0 {
+		return min(t.done, todo) * 100 / todo
+	}
+	return map[bool]int{true: 100}[t.total > 0]
+}
 
 // count counts rows.
 func count(all []row) tally {
 	t := tally{total: len(all)}
 	for i := range all {
 		switch all[i].state {
-		case v1alpha1.FlowSucceed, v1alpha1.FlowSkipped:
+		case v1alpha1.FlowSucceed:
 			t.done++
+		case v1alpha1.FlowSkipped:
+			t.skipped++
 		case v1alpha1.FlowFailed:
 			t.bad++
 		case v1alpha1.FlowRunning:

@@ -11,7 +11,7 @@ import (
 // barWidth is how wide a progress bar is at the most.
 const barWidth = 40
 
-// progressBar draws how much has succeeded or was skipped, has failed, and runs, of all: "████▓░░░░░  40%".
+// progressBar draws how much has succeeded, has failed, runs, and was skipped, of all: "████▓░░░░-  44%".
 func (l layout) progressBar(n tally) string {
 	total := max(1, n.total)
 	width := max(5, min(barWidth, l.width-10))
@@ -24,10 +24,11 @@ func (l layout) progressBar(n tally) string {
 	}
 	bad = min(bad, width-done)
 	runs := min(max(at(n.done+n.bad+n.runs)-done-bad, min(n.runs, 1)), width-done-bad)
-	rest := width - done - bad - runs
+	skipped := max(0, min(at(n.done+n.bad+n.runs+n.skipped)-done-bad-runs, width-done-bad-runs))
+	rest := width - done - bad - runs - skipped
 	bar := l.paintAs(v1alpha1.FlowSucceed, strings.Repeat("█", done)) + l.paintAs(v1alpha1.FlowFailed, strings.Repeat("▓", bad)) +
-		l.paintAs(v1alpha1.FlowRunning, strings.Repeat("▒", runs)) + l.faint(strings.Repeat("░", rest))
-	return fmt.Sprintf("%s %3d%%", bar, min(n.done+n.bad, total)*100/total)
+		l.paintAs(v1alpha1.FlowRunning, strings.Repeat("▒", runs)) + l.faint(strings.Repeat("-", skipped)+strings.Repeat("░", rest))
+	return fmt.Sprintf("%s %3d%%", bar, n.percent())
 }
 
 // paintAs colours a text as a state.

@@ -53,11 +53,12 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, streams gener
 	if f := output.Terminal(streams.Out); f != nil {
 		v = &screen{out: f, size: terminalSize(f), color: os.Getenv("NO_COLOR") == ""}
 	}
-	return follow(ctx, cluster.Client, pods.CoreV1().Pods(root.GetNamespace()), kind, object, v)
+	a := newAttendance(func(ctx context.Context) string { return unattended(ctx, cluster, root) })
+	return follow(ctx, cluster.Client, pods.CoreV1().Pods(root.GetNamespace()), kind, object, v, a)
 }
 
 // follow shows an object until it has ended, and reports how.
-func follow(ctx context.Context, c client.WithWatch, pods typedcorev1.PodInterface, kind kind, obj client.Object, v view) error {
+func follow(ctx context.Context, c client.WithWatch, pods typedcorev1.PodInterface, kind kind, obj client.Object, v view, a *attendance) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan watch.Event)
@@ -82,6 +83,10 @@ func follow(ctx context.Context, c client.WithWatch, pods typedcorev1.PodInterfa
 		if p.over {
 			failures.await(ctx)
 		}
+		a.look(ctx, time.Now())
+		if a.absent != "" {
+			p.problem = a.absent
+		}
 		if trouble != nil {
 			p.problem = "trying again: " + trouble.Error()
 		}
@@ -95,8 +100,11 @@ func follow(ctx context.Context, c client.WithWatch, pods typedcorev1.PodInterfa
 		select {
 		case read := <-failures.found:
 			failures.keep(read)
+		case absent := <-a.answers:
+			a.keep(absent)
 		case ev := <-changes:
 			trouble = nil
+			a.changed(time.Now())
 			if ev.Type == watch.Deleted {
 				return fmt.Errorf("%s %s/%s was deleted", p.kind, obj.GetNamespace(), obj.GetName())
 			}

@@ -83,8 +83,8 @@ func TestTableOfALargeFlow(t *testing.T) {
 	flow.Status.Finished, flow.Status.Skipped = "0,2", "2"
 	got := table(flowAt(flow, at(4).Time), nil, layout{width: 80, height: 24})
 	assert.Equal(t, strings.Join([]string{
-		"jobflow/sample  Running  2/4  4s",
-		"  " + strings.Repeat("█", 20) + strings.Repeat("▒", 10) + strings.Repeat("░", 10) + "  50%",
+		"jobflow/sample  Running  1/4, 1 skipped  4s",
+		"  " + strings.Repeat("█", 10) + strings.Repeat("▒", 10) + strings.Repeat("-", 10) + strings.Repeat("░", 10) + "  33%",
 		"  FLOW  AFTER      STATE     START    TIME",
 		"✔ a                Succeed",
 		"● b     a          Running     +2s      2s  " + strings.Repeat(" ", 18) + strings.Repeat("━", 18),
@@ -173,7 +173,7 @@ func TestLinesTellEachChangeOnce(t *testing.T) {
 		"   4s  jobflow sample is Running, 1/3",
 		"   6s  b                    Failed   BackoffLimitExceeded",
 		`   6s  c                    Skipped  dependency "b" failed`,
-		"   6s  jobflow sample is Failed, 3/3",
+		"   6s  jobflow sample is Failed, 1/3, 1 failed, 1 skipped",
 		"",
 	}, "\n"), out.String())
 }

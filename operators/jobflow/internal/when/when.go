@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -47,11 +48,13 @@ func (e *Error) Error() string {
 // Compile compiles an expression. The error is an [*Error].
 func Compile(text string, scope Scope) (*Expression, error) {
 	x := &Expression{source: source{text, scope.Finally}, outputs: strings.Contains(text, "output") && !scope.Success}
-	env, checked, err := x.source.check()
-	if err != nil {
-		return nil, err
+	env, checked, wrong := x.source.check()
+	if wrong != nil {
+		wrong.Message += hyphenHint(text, scope)
+		return nil, wrong
 	}
-	if err := x.lookAt(checked.NativeRep(), scope); err != nil {
+	err := x.lookAt(checked.NativeRep(), scope)
+	if err != nil {
 		return nil, err
 	}
 	x.cost, err = costOf(env, checked, scope.Jobs)
@@ -67,8 +70,8 @@ type source struct {
 	finally bool
 }
 
-// check finds out whether a source is an expression. The error is an [*Error].
-func (s source) check() (*cel.Env, *cel.Ast, error) {
+// check finds out whether a source is an expression.
+func (s source) check() (*cel.Env, *cel.Ast, *Error) {
 	envs, err := environments()
 	if err != nil {
 		return nil, nil, &Error{1, 1, err.Error()}
@@ -85,6 +88,21 @@ func (s source) check() (*cel.Env, *cel.Ast, error) {
 		return nil, nil, &Error{1, 1, fmt.Sprintf("it is of type %s, and must be a bool", t)}
 	}
 	return env, checked, nil
+}
+
+// withHyphen finds a name with hyphens behind a dot, which CEL reads as a subtraction.
+var withHyphen = regexp.MustCompile(`\bjobs\.([a-z0-9]+(?:-[a-z0-9]+)+)`)
+
+// hyphenHint says how a flow is named whose name has a hyphen, if an expression names one as if it had none.
+func hyphenHint(text string, scope Scope) string {
+	for _, found := range withHyphen.FindAllStringSubmatch(text, -1) {
+		for name := found[1]; strings.Contains(name, "-"); name = name[:strings.LastIndex(name, "-")] {
+			if scope.Has(name) {
+				return fmt.Sprintf("; a name with a hyphen needs brackets: jobs[%q]", name)
+			}
+		}
+	}
+	return ""
 }
 
 // firstOf returns the first of some errors, and how many more there are.

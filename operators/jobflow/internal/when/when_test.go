@@ -59,6 +59,7 @@ func TestCompileSaysWhatIsWrongAndWhere(t *testing.T) {
 		`jobs.build.output == 7`:             `line 1, column 19: found no matching overload for '_==_'`,
 		"true &&\n  jobs.bild.failed":        `line 2, column 7: jobs has no "bild": it isn't among the dependencies`,
 		`jobs["bi-ld"].failed`:               `line 1, column 5: jobs has no "bi-ld"`,
+		`jobs.a-b.skipped`:                   `a name with a hyphen needs brackets: jobs["a-b"]`,
 		`jobs.exists(n, jobs.x.failed)`:      `line 1, column 20: jobs has no "x"`,
 		`state == "Failed"`:                  `line 1, column 1: undeclared reference to 'state'`,
 		`Job{failed: true}.failed && x && y`: `(and 1 more)`,

@@ -1,0 +1,32 @@
+package diagnose
+
+const volcanoGroup = "scheduling.volcano.sh"
+
+// gangWaits: Volcano has not let a group of pods in, or finds no nodes for all of them. Their pods don't say so.
+func gangWaits(s scene) *Finding {
+	gvk := s.GroupVersionKind()
+	if gvk.Group != volcanoGroup || gvk.Kind != "PodGroup" || s.isNew(s.Object) {
+		return nil
+	}
+	phase := s.text("status", "phase")
+	if phase != "" && phase != "Pending" && phase != "Inqueue" {
+		return nil
+	}
+	if c := s.isTrue("Unschedulable"); c != nil {
+		return blocked("GangUnschedulable", "its pods can't be scheduled together: %s", ending(c.Reason, c.Message)).
+			do("make room, or ask for less: kubectl describe podgroup.%s.%s %s%s", gvk.Version, gvk.Group, s.GetName(), s.flagN())
+	}
+	if phase == "Inqueue" {
+		return nil // its pods are being scheduled
+	}
+	queue := s.text("spec", "queue")
+	if queue == "" {
+		queue = "default"
+	}
+	if phase == "" {
+		return blocked("GangPending", "no scheduler has looked at the group of pods: its status is empty").
+			do("see that Volcano's scheduler runs, and that its queue %s exists: kubectl describe queues.%s %[1]s", queue, volcanoGroup)
+	}
+	return blocked("GangPending", "its scheduler has not let the group of pods in: it is %s in queue %s", phase, queue).
+		do("see whether the queue is open and has room: kubectl describe queues.%s %s", volcanoGroup, queue)
+}

@@ -1,0 +1,53 @@
+package leader
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/utils/ptr"
+	ctrlfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// TestLeasesSayWhatIsWorkedOn: what a manager writes onto its lease is what is read of it.
+func TestLeasesSayWhatIsWorkedOn(t *testing.T) {
+	scope := Scope{Operators: []string{"jobflow", "fluxjob"}, Namespaces: []string{"a", "b"}, Selector: v1alpha1.LabelShard + "=x"}
+	c, err := Client(fake.NewClientset().CoordinationV1(), scope)
+	require.NoError(t, err)
+	at := metav1.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "armature-manager"}, Spec: coordinationv1.LeaseSpec{
+		HolderIdentity: ptr.To("pod-1"), LeaseDurationSeconds: ptr.To(int32(15)), RenewTime: &at,
+	}}
+	made, err := c.Leases("ops").Create(t.Context(), lease, metav1.CreateOptions{})
+	require.NoError(t, err)
+	delete(made.Annotations, AnnotationScope) // that of an older version
+	made, err = c.Leases("ops").Update(t.Context(), made, metav1.UpdateOptions{})
+	require.NoError(t, err)
+
+	other := lease.DeepCopy()
+	other.Name = "other"
+	all, err := Read(t.Context(), ctrlfake.NewClientBuilder().WithObjects(made, other).Build())
+	require.NoError(t, err)
+	assert.Equal(t, []Manager{{Namespace: "ops", Lease: "armature-manager", Holder: "pod-1", Renewed: at.Local(), Duration: 15 * time.Second, Scope: scope}}, all)
+	assert.Equal(t, `--operators=jobflow,fluxjob --watch-namespaces=a,b --selector="api.practice.com/shard=x"`, all[0].Scope.String())
+	assert.Equal(t, at.Local().Add(20*time.Second), all[0].Expires())
+}
+
+func TestCovers(t *testing.T) {
+	obj := func(namespace, shard string) *v1alpha1.JobFlow {
+		return &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Labels: map[string]string{v1alpha1.LabelShard: shard}}}
+	}
+	s := Scope{Operators: []string{"jobflow", "fluxjob"}, Namespaces: []string{"a"}, Selector: v1alpha1.LabelShard + "=x"}
+	assert.True(t, s.Covers("JobFlow", obj("a", "x")))
+	assert.False(t, s.Covers("JobFlow", obj("b", "x")))
+	assert.False(t, s.Covers("JobFlow", obj("a", "y")))
+	assert.False(t, s.Covers("DaemonJob", obj("a", "x")))
+	assert.True(t, s.Covers("FluxSetup", obj("", "x")), "a queue is in no namespace")
+	assert.True(t, Scope{Operators: []string{"jobflow"}}.Covers("JobFlow", obj("b", "")))
+}
