@@ -2,7 +2,11 @@ package convert
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
@@ -54,7 +58,7 @@ const (
 )
 
 // trainJob makes a ReplicaJob of a TrainJob and its runtime, which is a template of a JobSet. What is put in is that of
-// https://github.com/kubeflow/trainer/tree/v2.0.0/pkg/runtime/framework/plugins.
+// https://github.com/kubeflow/trainer/blob/master/pkg/runtime/framework/plugins/torch/torch.go.
 func trainJob(root field, all runtimes) (map[string]any, error) {
 	from, name := root.get("spec"), runtimeOf(root)
 	from.get("runtimeRef", "apiGroup").take()
@@ -101,6 +105,10 @@ func trainer(root, from, to field) trainedNodes {
 	if from.get("numProcPerNode").has() {
 		n.processes = valueText(from.get("numProcPerNode").take())
 	}
+	n.processes = processesOf(n.processes, from.get("resourcesPerNode"))
+	if command := from.get("command").strings(); policy.get("torch").has() && slices.Equal(command, []string{"tune", "run"}) {
+		root.source.note(from.get("command").path, "torchtune's arguments (--nnodes, --rdzv_endpoint, the recipe and its --config) aren't made: write them into args")
+	}
 	for _, rj := range to.get("spec", "template", "spec", "replicatedJobs").items() {
 		isTrainer := rj.get("template", "metadata", "labels", trainerStep).take() == "trainer"
 		if !isTrainer && rj.get("name").value != "node" {
@@ -130,6 +138,24 @@ func trainer(root, from, to field) trainedNodes {
 	return n
 }
 
+// processesOf returns how many processes a node has: by itself as many as it has CPUs, if what it asks for has no GPU.
+func processesOf(says string, resources field) string {
+	if !resources.has() || says != "auto" && says != "cpu" {
+		return says
+	}
+	of := resources.get("limits").orElse(resources.get("requests"))
+	for _, name := range of.keys() {
+		if says == "auto" && strings.Contains(strings.ToLower(name), "gpu") {
+			return says
+		}
+	}
+	cpus, err := resource.ParseQuantity(valueText(of.get("cpu").value))
+	if err != nil {
+		return "1"
+	}
+	return strconv.FormatInt(max(1, cpus.Value()), 10)
+}
+
 // torch sets what torchrun reads, where the runtime says that the nodes run it.
 func torch(root, of field, spec map[string]any, n trainedNodes) {
 	policy := of.get("spec", "mlPolicy", "torch")
@@ -141,7 +167,7 @@ func torch(root, of field, spec map[string]any, n trainedNodes) {
 	if len(policy.keys()) == 0 {
 		policy.take()
 	}
-	port, host := "29400", "$(JOB_NAME)-"+n.replicaType+"-0.$(JOB_NAME)"
+	port, host := "29500", "$(JOB_NAME)-"+n.replicaType+"-0.$(JOB_NAME)"
 	vars := []any{env("PET_NNODES", "$(REPLICAS)"), env("PET_NPROC_PER_NODE", n.processes), env("PET_NODE_RANK", "$(REPLICA_INDEX)"),
 		env("PET_MASTER_ADDR", host), env("PET_MASTER_PORT", port)}
 	containers, _ := objectIn(objectIn(replicas, "template"), "spec")["containers"].([]any)

@@ -51,6 +51,13 @@ func TestToldAsByTrainer(t *testing.T) {
 		if isTorch {
 			policy["torch"] = torch
 		}
+		byResources := "auto"
+		switch rapid.IntRange(0, 2).Draw(t, "resources") {
+		case 1:
+			trainer["resourcesPerNode"], byResources = map[string]any{"limits": map[string]any{"cpu": "2500m"}}, "3"
+		case 2:
+			trainer["resourcesPerNode"] = map[string]any{"requests": map[string]any{"cpu": "2", "nvidia.com/gpu": "1"}}
+		}
 		command := rapid.Bool().Draw(t, "a command")
 		if command {
 			trainer["command"] = []any{"mine"}
@@ -89,8 +96,8 @@ func TestToldAsByTrainer(t *testing.T) {
 				want["A"] = "mine"
 			}
 			if isTorch {
-				want["PET_NNODES"], want["PET_NODE_RANK"], want["PET_MASTER_PORT"], want["PET_MASTER_ADDR"] = count, index, "29400", "j-node-0.j"
-				want["PET_NPROC_PER_NODE"] = first(processes, theirProcesses, "auto")
+				want["PET_NNODES"], want["PET_NODE_RANK"], want["PET_MASTER_PORT"], want["PET_MASTER_ADDR"] = count, index, "29500", "j-node-0.j"
+				want["PET_NPROC_PER_NODE"] = first(processes, theirProcesses, byResources)
 			}
 			got := environment(c.Env)
 			for variable, value := range want {
