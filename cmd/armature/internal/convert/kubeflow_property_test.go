@@ -192,6 +192,8 @@ func (g generatedJob) sees(replicaType string, index int) map[string]string {
 		}
 	case "JAXJob":
 		maps.Copy(set, map[string]string{"COORDINATOR_ADDRESS": "j-worker-0", "COORDINATOR_PORT": g.port, "NUM_PROCESSES": total, "PROCESS_ID": rank})
+	case "MPIJob":
+		delete(set, "PYTHONUNBUFFERED") // it sets none of these
 	case "TFJob":
 		delete(set, "PYTHONUNBUFFERED")
 		if g.total() == 1 {
@@ -220,7 +222,7 @@ func (g generatedJob) succeeds(succeeded func(pod string) bool) bool {
 		}
 		return true
 	}
-	for _, leader := range []string{"Chief", "Master"} {
+	for _, leader := range []string{"Chief", "Master", "Launcher"} {
 		if g.replicas[leader] > 0 {
 			return all(leader)
 		}
@@ -237,12 +239,15 @@ func TestToldAsByKubeflow(t *testing.T) {
 		{kind: "PaddleJob", field: "paddleReplicaSpecs", container: "paddle", portName: "master", port: "36543"},
 		{kind: "JAXJob", field: "jaxReplicaSpecs", container: "jax", portName: "jaxjob-port", port: "6666"},
 		{kind: "TFJob", field: "tfReplicaSpecs", container: "tensorflow", portName: "tfjob-port", port: "2222"},
+		{kind: "MPIJob", field: "mpiReplicaSpecs", container: "mpi"},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		g := rapid.SampledFrom(kinds).Draw(t, "kind")
 		g.replicas = map[string]int{"Worker": rapid.IntRange(1, 3).Draw(t, "workers")}
 		master := g.kind != "JAXJob" && rapid.Bool().Draw(t, "master")
 		switch {
+		case g.kind == "MPIJob":
+			g.replicas["Launcher"] = 1
 		case g.kind == "XGBoostJob":
 			g.replicas["Master"] = 1
 		case g.kind == "TFJob" && master:
@@ -256,7 +261,7 @@ func TestToldAsByKubeflow(t *testing.T) {
 				g.replicas["PS"] = 2
 			}
 		}
-		if rapid.Bool().Draw(t, "a port of its own") {
+		if g.portName != "" && rapid.Bool().Draw(t, "a port of its own") {
 			g.port = "4711"
 		} else {
 			g.portName = ""
