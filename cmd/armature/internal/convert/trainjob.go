@@ -41,8 +41,15 @@ func runtimeOf(root field) string {
 
 // trainRuntime takes a runtime, which is in what is made of the TrainJobs that name it.
 func trainRuntime(root field, all runtimes) {
-	for _, name := range append(written, "name", "namespace", "labels", "annotations") {
+	for _, name := range append(slices.Clone(written), "name", "namespace") {
 		root.get("metadata", name).take()
+	}
+	root.get("metadata", "annotations", lastApplied).take()
+	for _, name := range []string{"labels", "annotations"} {
+		if of := root.get("metadata", name); len(of.keys()) > 0 {
+			of.take()
+			root.source.rename(of.path, "not carried over: they are the runtime's, not those of its jobs")
+		}
 	}
 	root.get("spec").take()
 	doc := root.source.doc.Object
