@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -33,8 +32,8 @@ type gangAPIs struct {
 }
 
 // newGangAPIs asks the cluster which gang schedulers' APIs it has.
-func newGangAPIs(mgr manager.Manager) (*gangAPIs, error) {
-	a := &gangAPIs{scheme: mgr.GetScheme(), mapper: mgr.GetRESTMapper(), now: time.Now, asked: map[v1alpha1.GangProvider]time.Time{}}
+func newGangAPIs(scheme *runtime.Scheme, mapper meta.RESTMapper) (*gangAPIs, error) {
+	a := &gangAPIs{scheme: scheme, mapper: mapper, now: time.Now, asked: map[v1alpha1.GangProvider]time.Time{}}
 	for _, provider := range []v1alpha1.GangProvider{
 		v1alpha1.GangKubernetes, v1alpha1.GangVolcano, v1alpha1.GangSchedulerPlugins, v1alpha1.GangPodDisruptionBudget,
 	} {

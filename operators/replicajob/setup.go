@@ -40,7 +40,7 @@ func (k Kind[T]) Setup(mgr manager.Manager, change ...func(*controller.Options))
 	if k.Name == "" || k.Spec == nil || k.Status == nil {
 		return fmt.Errorf("%w: a replicajob.Kind needs a Name, a Spec and a Status", builder.ErrMisuse)
 	}
-	apis, err := newGangAPIs(mgr)
+	apis, err := newGangAPIs(mgr.GetScheme(), mgr.GetRESTMapper())
 	if err != nil {
 		return err
 	}

@@ -111,14 +111,14 @@ func TestRunsAsJobSet(t *testing.T) {
 		require.Len(t, pods, there)
 
 		isOver := func(pod string) bool { return ended[pod] }
-		any, every := false, true
+		some, every := false, true
 		for _, name := range targets {
 			for i := range all[name].jobs {
 				done := complete(name, i, isOver)
-				any, every = any || done, every && done
+				some, every = some || done, every && done
 			}
 		}
-		want := map[string]bool{"All": every, "Any": any}[operator]
+		want := map[string]bool{"All": every, "Any": some}[operator]
 		if !strings.Contains(said, "is enough; there it was all pods of a Job") {
 			require.Equal(t, want, succeedsWith(t, job, isOver), "%v\n%s", ended, result)
 		}

@@ -85,7 +85,7 @@ func trainJob(root field, all runtimes) (map[string]any, error) {
 	if len(run) == 0 {
 		delete(spec, "runPolicy")
 	}
-	torch(root, src.root(), spec, nodes)
+	torch(src.root(), spec, nodes)
 	for _, taken := range []string{"apiVersion", "kind", "metadata", "status"} {
 		src.root().get(taken).take()
 	}
@@ -164,7 +164,7 @@ func processesOf(says string, resources field) string {
 }
 
 // torch sets what torchrun reads, where the runtime says that the nodes run it.
-func torch(root, of field, spec map[string]any, n trainedNodes) {
+func torch(of field, spec map[string]any, n trainedNodes) {
 	policy := of.get("spec", "mlPolicy", "torch")
 	replicas, _ := objectIn(spec, "replicaSpecs")[n.replicaType].(map[string]any)
 	if !policy.has() || replicas == nil {
