@@ -52,14 +52,14 @@ func checkTimes[T client.Object](plan Plan[T]) error {
 // checkStatus reports a status that can't be the owner's, and what needs conditions of an owner without.
 func checkStatus[T client.Object](owner T, plan Plan[T]) error {
 	var errs []error
-	if plan.Finish != nil && !plan.Report {
-		errs = append(errs, fmt.Errorf("%w: Plan.Finish needs Plan.Report", ErrMisuse))
-	}
 	if len(plan.WaitingFor) > 0 && !plan.Report {
 		errs = append(errs, fmt.Errorf("%w: Plan.WaitingFor needs Plan.Report, which tells of it", ErrMisuse))
 	}
 	if slices.Contains(plan.WaitingFor, "") {
 		errs = append(errs, fmt.Errorf("%w: Plan.WaitingFor has an empty text; it must say what the plan waits for", ErrMisuse))
+	}
+	if _, ok := any(owner).(Conditioned); plan.Finish != nil && !ok {
+		errs = append(errs, fmt.Errorf("%w: Plan.Finish needs an owner with conditions; %T is no builder.Conditioned", ErrMisuse, owner))
 	}
 	if _, ok := any(owner).(Conditioned); plan.Report && !ok {
 		errs = append(errs, fmt.Errorf("%w: Plan.Report needs an owner with conditions; %T is no builder.Conditioned", ErrMisuse, owner))

@@ -183,11 +183,13 @@ func (e *Engine) ReportStatus(ctx context.Context, owner Conditioned, res Result
 
 // statusAfter returns an owner with the status that it should have after a pass.
 func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, now time.Time) (T, error) {
-	if plan.Finish != nil && !plan.Report {
-		return owner, fmt.Errorf("%w: Plan.Finish needs Plan.Report", ErrMisuse)
-	}
 	if !plan.Report || owner.GetDeletionTimestamp() != nil {
-		return withContests(owner, reported(owner, plan.Status, err, now), res, err, now), nil
+		after := withContests(owner, reported(owner, plan.Status, err, now), res, err, now)
+		if plan.Finish != nil && err == nil && len(res.Contested) == 0 {
+			after = withOwnConditions(after)
+			plan.Finish(after, res)
+		}
+		return after, nil
 	}
 	after := plan.Status
 	if isNil(after) {

@@ -200,6 +200,21 @@ func TestAPlanFinishesItsStatus(t *testing.T) {
 	}
 	assert.Empty(t, owner.Status)
 	assert.Empty(t, planned.Status.State)
-	_, err := statusAfter(owner, Plan[*v1alpha1.JobFlow]{Finish: finish}, res, nil, time.Now())
-	assert.ErrorIs(t, err, ErrMisuse)
+}
+
+// Without Report the conditions are the plan's, and what went wrong stands there.
+func TestAPlanFinishesItsOwnConditions(t *testing.T) {
+	owner := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f"}}
+	plan := Plan[*v1alpha1.JobFlow]{Finish: func(after *v1alpha1.JobFlow, res Result) {
+		meta.SetStatusCondition(after.Conditions(), Condition{Type: ConditionReady, Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: res.Waiting[0].String()})
+	}}
+	res := Result{Waiting: []store.Key{{Kind: "Pod", Namespace: "n", Name: "p"}}}
+	after, err := statusAfter(owner, plan, res, nil, time.Now())
+	require.NoError(t, err)
+	require.Len(t, after.Status.Conditions, 1)
+	assert.Equal(t, "Pod n/p", after.Status.Conditions[0].Message)
+	assert.Empty(t, owner.Status)
+	after, err = statusAfter(owner, plan, res, ErrNotOwned, time.Now())
+	require.NoError(t, err)
+	assert.NotEqual(t, ReasonWaiting, after.Status.Conditions[0].Reason)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,7 +24,7 @@ type loop[T client.Object] struct {
 	engine  *Engine
 	plan    PlanFunc[T]
 	owner   kind
-	owned   []kind
+	owned   atomic.Pointer[ownedKinds]
 	away    []kind // children elsewhere
 	refs    []referredKind[T]
 	reads   []readKind
@@ -33,8 +34,7 @@ type loop[T client.Object] struct {
 	sense   func(context.Context, T, View) (any, error)
 	now     func() time.Time // the clock; tests give another
 
-	declared *declarations
-	guard    guard
+	guard guard
 
 	statusWrites statusWrites
 	pace         *pace // nil: every event has its pass, for tests
@@ -131,7 +131,7 @@ func (p *pass) carryOut(ctx context.Context, wants []Child, edits []Edit, scales
 
 // look gathers what the plan is shown.
 func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
-	if err := p.look(ctx, l.owned...); err != nil {
+	if err := p.look(ctx, l.owned.Load().kinds...); err != nil {
 		return View{}, err
 	}
 	for _, k := range l.away {
@@ -144,7 +144,7 @@ func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
 		return View{}, err
 	}
 	view := newView(l.now(), slices.Values(append(slices.Collect(maps.Values(p.seen)), grandchildren...)))
-	p.misuse.declared, view.misuse = l.declared, &p.misuse
+	p.misuse.declared, view.misuse = l.owned.Load().declared, &p.misuse
 	if err := l.lookAround(ctx, &view); err != nil {
 		return View{}, err
 	}
@@ -169,7 +169,9 @@ func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
 	if err := l.lookForNames(ctx, owner, &view); err != nil {
 		return View{}, err
 	}
-	return view, l.lookOutside(ctx, owner, &view)
+	err = l.lookOutside(ctx, owner, &view)
+	p.misuse.declared = l.owned.Load().declared // what is sensed may have added a kind
+	return view, err
 }
 
 // next says when to look again. Errors that retrying can't mend are not retried; conflicts are, without noise.

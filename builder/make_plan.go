@@ -26,7 +26,7 @@ func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T
 	witnesses := l.guard.before(owner, view)
 	plan, err = callPlan(ctx, l.plan, owner, view)
 	if err == nil {
-		err = errors.Join(view.misuse.err(), checkPlan(l.declared, owner, plan))
+		err = errors.Join(view.misuse.err(), checkPlan(l.owned.Load().declared, owner, plan))
 	}
 	err = errors.Join(err, l.checkWitnesses(ctx, owner, witnesses))
 	if err != nil {

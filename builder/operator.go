@@ -32,6 +32,8 @@ type Operator[T client.Object] struct {
 	naming  []namingKind
 	sense   func(context.Context, T, View) (any, error)
 	options controller.Options
+
+	completed *completed[T] // nil before
 }
 
 // NewOperator starts the description of an operator. Its name is unique in the manager; it is the controller's name,
@@ -179,7 +181,9 @@ func (o *Operator[T]) add() error {
 		b = b.Watches(n.like, handler.EnqueueRequestsFromMapFunc(n.owners()))
 	}
 	l.indexed, l.pace = true, newPace()
-	return b.Complete(l)
+	c, err := b.Build(l)
+	o.completed = &completed[T]{controller: c, loop: l}
+	return err
 }
 
 // index lets children, those elsewhere and grandchildren be found by who controls them.
@@ -203,7 +207,9 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, l 
 
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
-	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites(), declared: o.declarations()}
+	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites()}
+	owned := &ownedKinds{declared: o.declarations()}
+	l.owned.Store(owned)
 	var errs []error
 	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%w: the owner's type is %s; it must be a pointer to a struct, such as *v1.Deployment", ErrMisuse, t)
@@ -220,7 +226,7 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("Owns: %w", err))
 		}
-		l.owned = append(l.owned, k)
+		owned.kinds = append(owned.kinds, k)
 	}
 	for _, obj := range o.away {
 		k, err := o.engine.kinds.of(obj)
@@ -241,7 +247,7 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 		l.refs = append(l.refs, ref)
 	}
 	reads, readsErr := o.checkReads()
-	through, throughErr := o.checkThrough(l.owned)
+	through, throughErr := o.checkThrough(owned.kinds)
 	naming, namingErr := o.checkNaming()
 	l.reads, l.through, l.naming, l.sense = reads, through, naming, o.sense
 	return l, errors.Join(append(errs, readsErr, throughErr, namingErr, o.checkWakes())...)

@@ -81,8 +81,9 @@ type Plan[T client.Object] struct {
 	// Finish completes the status by what the pass came to, which is only known then: how far a roll-out is. It is given a
 	// shallow copy of Status (of the owner, if that is nil) of which the conditions are set and its own, and may set fields
 	// of its status; what they point to is shared with the cache, to be replaced rather than changed. It must be pure, as
-	// the plan is. It needs Report. Nil: there is nothing to complete. A plan written as JSON, to be compared in a test, is
-	// without it.
+	// the plan is. Without Report the conditions are the plan's own, and Finish is called after a pass without an error
+	// only: else they say what went wrong. The owner must be [Conditioned]. Nil: there is nothing to complete. A plan
+	// written as JSON, to be compared in a test, is without it.
 	Finish func(after T, res Result) `json:"-"`
 	// Events are emitted once the status has been written, so that an event and the transition it tells of go together.
 	// If the status can't be written, or is put off, they are dropped; the plan will ask for them again.

@@ -16,8 +16,9 @@ func (o *Operator[T]) PlanFor(owner T, seen View) (Plan[T], error) {
 	if isNil(owner) {
 		return Plan[T]{}, fmt.Errorf("operator %s: %w: the owner is nil", o.name, ErrMisuse)
 	}
-	l := &loop[T]{plan: o.plan, declared: o.declarations()}
+	l := &loop[T]{plan: o.plan}
+	l.owned.Store(&ownedKinds{declared: o.declarations()})
 	l.guard.copies = true
-	seen.misuse = &misuse{declared: l.declared}
+	seen.misuse = &misuse{declared: l.owned.Load().declared}
 	return l.makePlan(context.Background(), owner, seen)
 }

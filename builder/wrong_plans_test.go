@@ -87,7 +87,7 @@ func wrongPlans() map[string]wrongPlan {
 		"a Scale of nil":              returns(ownerPlan{Scales: []builder.Scale{{}}}, "nil"),
 		"a RequeueAfter below zero":   returns(ownerPlan{RequeueAfter: -time.Second}, "RequeueAfter", "-1s"),
 		"a StatusCanWait below zero":  returns(ownerPlan{StatusCanWait: -time.Second}, "StatusCanWait", "-1s"),
-		"Finish without Report":       returns(ownerPlan{Finish: func(*appsv1.Deployment, builder.Result) {}}, "Finish", "Report"),
+		"Finish without conditions":   returns(ownerPlan{Finish: func(*appsv1.Deployment, builder.Result) {}}, "Finish", "*v1.Deployment"),
 		"WaitingFor without Report":   returns(ownerPlan{WaitingFor: []string{"a Secret"}}, "WaitingFor", "Report"),
 		"WaitingFor nothing":          returns(ownerPlan{WaitingFor: []string{""}}, "WaitingFor", "empty"),
 		"Report without conditions":   returns(ownerPlan{Report: true}, "Report", "*v1.Deployment"),

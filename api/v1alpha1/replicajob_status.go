@@ -16,7 +16,7 @@ const (
 	ReplicaJobRunning ReplicaJobState = "Running"
 	// ReplicaJobRestarting: replicas are being made again, and not all are back.
 	ReplicaJobRestarting ReplicaJobState = "Restarting"
-	// ReplicaJobSuspended: the job is suspended, or resumed and its old pods are not all gone.
+	// ReplicaJobSuspended: the job is suspended, and none of its pods is left.
 	ReplicaJobSuspended ReplicaJobState = "Suspended"
 	// ReplicaJobSucceeded: those that decide have succeeded. This is final.
 	ReplicaJobSucceeded ReplicaJobState = "Succeeded"
@@ -47,6 +47,8 @@ const (
 	ReasonJobRestarting = "JobRestarting"
 	// ReasonRestarted: all replicas are back after a restart.
 	ReasonRestarted = "Restarted"
+	// ReasonSuspending: the job is to be suspended, or was and is resumed, and its pods are not all gone.
+	ReasonSuspending = "Suspending"
 	// ReasonReplicaFailed: a replica failed, and its restartPolicy doesn't allow another try.
 	ReasonReplicaFailed = "ReplicaFailed"
 	// ReasonFailureRule: a replica failed, and a rule of the failurePolicy says that the job fails.
@@ -64,7 +66,8 @@ const (
 // Counts may be a few seconds behind while replicas come and go; conditions, restarts and ends are written at once.
 type ReplicaJobStatus struct {
 	// State sums up the job in one word. Created: nothing is running. Running: replicas are running. Restarting: replicas
-	// are being made again. Suspended: the job is suspended. Succeeded, Failed: it has ended, which is final.
+	// are being made again. Suspended: the job is suspended, and has no pods. Succeeded, Failed: it has ended, which is
+	// final; or it has never been valid, which is Failed until the spec is mended.
 	// +optional
 	State ReplicaJobState `json:"state,omitempty"`
 

@@ -14,8 +14,8 @@ type SchedulingPolicy struct {
 	// Volcano: a PodGroup of scheduling.volcano.sh/v1beta1; pods are made once Volcano has let the group in.
 	// SchedulerPlugins: a PodGroup of scheduling.x-k8s.io/v1alpha1.
 	// PodDisruptionBudget: none does, but evictions leave minAvailable pods, and schedulers such as kube-batch read it.
-	// A provider whose API the cluster doesn't have is refused, with the condition Ready=False and the reason
-	// NoGangScheduler; nothing is created.
+	// A job whose provider's API the cluster doesn't have waits for it, with the condition Ready=False and the reason
+	// NoGangScheduler; nothing is created before.
 	// +optional
 	Provider GangProvider `json:"provider,omitempty"`
 

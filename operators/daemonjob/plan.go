@@ -26,6 +26,8 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 		return builder.Plan[*v1alpha1.DaemonJob]{}
 	case job.DeletionTimestamp != nil:
 		return terminating(job, was, now)
+	case hasEndedBefore(job):
+		return takeOver(job, was, now)
 	case was.CompletionTime != nil:
 		return over(job, was, jobs, now)
 	}

@@ -26,6 +26,8 @@ func Plan(flow *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alpha1.JobF
 	p := newPass(flow, seen, attempt(flow))
 	status := copyOf(&flow.Status)
 	switch {
+	case hasEndedBefore(flow):
+		return p.takeOver(status)
 	case p.retry != flow.Status.Retry:
 		p.beginRetry(status)
 	case flow.Status.CompletionTime != nil:

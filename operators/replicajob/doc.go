@@ -38,6 +38,7 @@
 //	restart.go         how restarts are counted
 //	dependson.go       which types wait for which
 //	pod.go, network.go, gang.go   what is made
+//	gangapis.go        which gang schedulers the cluster has, also those that come later
 //	runpolicy.go       suspension, clean-up, time to live
 //	status.go, tell.go what is told
 //

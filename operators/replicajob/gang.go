@@ -117,7 +117,7 @@ func (j *job) gang(r *roster, seen builder.View) group {
 		budget := &policyv1.PodDisruptionBudget{ObjectMeta: meta, Spec: policyv1.PodDisruptionBudgetSpec{
 			MinAvailable: &least, Selector: &metav1.LabelSelector{MatchLabels: j.selector()},
 		}}
-		return group{[]builder.Child{builder.Want(budget)}, true}
+		return group{[]builder.Child{j.take(budget)}, true}
 	case v1alpha1.GangKubernetes:
 		own := &schedulingv1beta1.PodGroup{ObjectMeta: meta, Spec: schedulingv1beta1.PodGroupSpec{
 			SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{
@@ -125,14 +125,14 @@ func (j *job) gang(r *roster, seen builder.View) group {
 			},
 			PriorityClassName: j.spec.RunPolicy.SchedulingPolicy.PriorityClass,
 		}}
-		return group{[]builder.Child{builder.Want(own)}, true}
+		return group{[]builder.Child{j.take(own)}, true}
 	default:
 		theirs := gangKind(provider).(*unstructured.Unstructured)
 		theirs.SetNamespace(meta.Namespace)
 		theirs.SetName(meta.Name)
 		theirs.SetLabels(meta.Labels)
 		theirs.Object["spec"] = j.podGroupSpec(r, seen)
-		return group{[]builder.Child{builder.Want(theirs)}, provider != v1alpha1.GangVolcano || isLetIn(theirs, seen)}
+		return group{[]builder.Child{j.take(theirs)}, provider != v1alpha1.GangVolcano || isLetIn(theirs, seen)}
 	}
 }
 

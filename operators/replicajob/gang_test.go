@@ -130,8 +130,10 @@ func TestGangThatTheClusterDoesNotHave(t *testing.T) {
 	assert.Empty(t, c.pods)
 	assert.Empty(t, c.plan.Children)
 	assert.Equal(t, "NoGangScheduler", c.is("Stalled"))
-	assert.Equal(t, "spec.runPolicy.schedulingPolicy.provider: Volcano: the cluster had no PodGroup of scheduling.volcano.sh/v1beta1 "+
-		"when the operator started; install it and start the operator again, or choose one of Kubernetes, PodDisruptionBudget", c.condition("Ready").Message)
+	assert.Equal(t, "spec.runPolicy.schedulingPolicy.provider: Volcano: the cluster has no PodGroup of scheduling.volcano.sh/v1beta1; "+
+		"install it, or choose one of Kubernetes, PodDisruptionBudget", c.condition("Ready").Message)
+	assert.Empty(t, c.is("Failed"), "it may come")
+	assert.Equal(t, askAgain, c.plan.RequeueAfter)
 	assert.Equal(t, []string{"NoGangScheduler"}, c.reasons())
 	c.kind.Schedulers = allSchedulers
 	c.settle()

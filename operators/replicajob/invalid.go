@@ -27,12 +27,25 @@ func (j *job) refuse(p *problem, r *roster) decision {
 		}
 	default:
 		d = decision{status: j.was.DeepCopy(), records: true}
-		if meta.FindStatusCondition(d.status.Conditions, v1alpha1.ConditionCreated) == nil {
-			d.status.State = v1alpha1.ReplicaJobCreated
-		}
+		j.tellNeverStarted(d.status, p)
+	}
+	if p.reason == v1alpha1.ReasonNoGangScheduler {
+		d.requeue = runpolicy.Soonest(d.requeue, askAgain)
 	}
 	d.events = append(d.events, j.stall(d.status, p)...)
 	return d
+}
+
+// tellNeverStarted sets the state of a job that can't start. Failed, by a spec that can't be carried out, it is until the
+// spec is mended: completionTime isn't set.
+func (j *job) tellNeverStarted(s *v1alpha1.ReplicaJobStatus, p *problem) {
+	if p.reason == v1alpha1.ReasonInvalidSpec {
+		s.State = v1alpha1.ReplicaJobFailed
+		j.set(s, v1alpha1.ConditionFailed, true, p.reason, p.message)
+		return
+	}
+	unstall(s)
+	s.State = v1alpha1.ReplicaJobCreated
 }
 
 // carryOnInvalid ends a job that runs if it has come to its end, and otherwise records how far its replicas are.

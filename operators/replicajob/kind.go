@@ -35,7 +35,8 @@ type Kind[T builder.Conditioned] struct {
 	// no such port. Default: none, 0.
 	PortName string
 	Port     int32
-	// Schedulers are the gang schedulers whose APIs the cluster has. [Kind.Setup] finds out; to be set in tests only.
+	// Schedulers are the gang schedulers whose APIs the cluster has. [Kind.Setup] finds out, and notices one that is
+	// installed later; to be set in tests only.
 	Schedulers []v1alpha1.GangProvider
 }
 
@@ -94,6 +95,9 @@ func (k Kind[T]) jobOf(obj T, seen builder.View) *job {
 		spec: k.Spec(obj), was: k.Status(obj),
 		now:     metav1.NewTime(seen.Now).Rfc3339Copy(), // as precise as the API server keeps it
 		leaders: k.Leaders, container: k.Container, schedulers: k.Schedulers,
+	}
+	if has, ok := builder.Sensed[[]v1alpha1.GangProvider](seen); ok {
+		j.schedulers = has
 	}
 	if j.leaders == nil {
 		j.leaders = defaultLeaders

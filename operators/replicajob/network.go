@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
 )
@@ -14,7 +15,7 @@ import (
 // services are what the replicas are reached through: one headless Service for the job, which gives each pod the name
 // <pod>.<job> in DNS, and one a replica if the job asks for it.
 func (j *job) services(r *roster) []builder.Child {
-	children := []builder.Child{builder.Want(j.headless(ServiceName(j.name), j.selector()))}
+	children := []builder.Child{j.take(j.headless(ServiceName(j.name), j.selector()))}
 	if !j.spec.Network.ServicePerReplica {
 		return children
 	}
@@ -25,10 +26,16 @@ func (j *job) services(r *roster) []builder.Child {
 			selector[LabelIndex] = strconv.Itoa(i)
 			service := j.headless(PodName(j.name, t.name, i), selector)
 			service.Spec.Ports = ports
-			children = append(children, builder.Want(service))
+			children = append(children, j.take(service))
 		}
 	}
 	return children
+}
+
+// take wants an object that all pods of the job share. One of its name that no one controls is taken if it has the job's
+// labels: a job of the same name had it, and was deleted without it.
+func (j *job) take(obj client.Object) builder.Child {
+	return builder.Want(obj, builder.AdoptLabelled(j.selector()))
 }
 
 // headless returns a Service that has addresses in DNS, also of pods that aren't ready: replicas must find each other

@@ -38,6 +38,9 @@ func (k Kind[T]) Plan(obj T, seen builder.View) builder.Plan[T] {
 		Children: d.children, Delete: d.delete, Edits: d.edits, Prune: d.prune, DeleteOwner: d.expired,
 		Events: d.events, RequeueAfter: d.requeue,
 	}
+	if len(d.children) > 0 {
+		plan.Finish = func(after T, res builder.Result) { j.tellWaiting(after.Conditions(), res.Waiting) }
+	}
 	if d.status != nil && !equality.Semantic.DeepEqual(d.status, j.was) {
 		plan.Status = obj.DeepCopyObject().(T)
 		*k.Status(plan.Status) = *d.status

@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/store"
 )
 
 func TestAJobThatSucceeds(t *testing.T) {
@@ -71,6 +72,19 @@ func TestOnlyWhatIsRecordedIsDeleted(t *testing.T) {
 	assert.Empty(t, c.plan.Delete, "the verdict must be on record")
 	c.pass()
 	assert.Len(t, c.plan.Delete, 1)
+}
+
+// A pod of an earlier job of that name, which is still there, is named in the condition.
+func TestAnEarlierJobsPodIsWaitedFor(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 2)))
+	c.settle()
+	after := c.job.DeepCopy()
+	c.plan.Finish(after, builder.Result{})
+	assert.Equal(t, c.job, after)
+	c.plan.Finish(after, builder.Result{Waiting: []store.Key{{Kind: "Pod", Namespace: "default", Name: "demo-worker-0"}}})
+	ready := condition(after, "Ready")
+	assert.Equal(t, "Waiting", ready.Reason)
+	assert.Equal(t, "waiting for the deletion of Pod default/demo-worker-0", ready.Message)
 }
 
 func TestCountsCanWait(t *testing.T) {

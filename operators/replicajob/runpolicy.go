@@ -1,8 +1,11 @@
 package replicajob
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -10,28 +13,26 @@ import (
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
-// isSuspended reports whether it is recorded that the job is suspended.
+// isSuspended reports whether it is recorded that the job is suspended, or is being suspended.
 func (j *job) isSuspended() bool {
-	return meta.IsStatusConditionTrue(j.was.Conditions, v1alpha1.ConditionSuspended)
+	c := meta.FindStatusCondition(j.was.Conditions, v1alpha1.ConditionSuspended)
+	return c != nil && (c.Status == metav1.ConditionTrue || c.Reason == v1alpha1.ReasonSuspending)
 }
 
-// suspend takes away all that the job has, once it is recorded that it is suspended. What has succeeded runs again after
-// the resume; restarts stay counted.
+// suspend takes away all that the job has, once it is recorded that it is being suspended. It is suspended when no pod is
+// left. What has succeeded runs again after the resume; restarts stay counted.
 func (j *job) suspend(r *roster) decision {
 	d := decision{status: j.was.DeepCopy(), records: !j.isSuspended()}
 	s := d.status
 	j.tellCounts(s, r)
 	s.StartTime = nil
-	s.State = v1alpha1.ReplicaJobSuspended
 	j.set(s, v1alpha1.ConditionCreated, true, v1alpha1.ReasonCreated, "the job is valid, and known to the operator")
 	unstall(s)
-	j.set(s, v1alpha1.ConditionSuspended, true, v1alpha1.ReasonSuspended, "runPolicy.suspend is true")
-	for _, kind := range []string{v1alpha1.ConditionRunning, v1alpha1.ConditionRestarting} {
-		if meta.IsStatusConditionTrue(s.Conditions, kind) {
-			j.set(s, kind, false, v1alpha1.ReasonSuspended, "the job is suspended")
-		}
+	if left := len(r.pods()); left > 0 {
+		j.tellStopping(s, "runPolicy.suspend is true; "+stopping(left))
+	} else {
+		j.tellSuspended(s)
 	}
-	j.set(s, builder.ConditionReady, false, v1alpha1.ReasonSuspended, "runPolicy.suspend is true")
 	forgetEnds(s)
 	d.events = j.transitions(s, nil)
 	if d.records {
@@ -44,12 +45,41 @@ func (j *job) suspend(r *roster) decision {
 	return d
 }
 
+// tellSuspended sets the state and the conditions of a job that has no pods any more.
+func (j *job) tellSuspended(s *v1alpha1.ReplicaJobStatus) {
+	const why = "runPolicy.suspend is true"
+	s.State = v1alpha1.ReplicaJobSuspended
+	j.set(s, v1alpha1.ConditionSuspended, true, v1alpha1.ReasonSuspended, why)
+	for _, kind := range []string{v1alpha1.ConditionRunning, v1alpha1.ConditionRestarting} {
+		if meta.IsStatusConditionTrue(s.Conditions, kind) {
+			j.set(s, kind, false, v1alpha1.ReasonSuspended, "the job is suspended")
+		}
+	}
+	j.set(s, builder.ConditionReady, false, v1alpha1.ReasonSuspended, why)
+}
+
+// tellStopping says why pods are being stopped. Until they are gone the state is that of before: they may still run.
+func (j *job) tellStopping(s *v1alpha1.ReplicaJobStatus, why string) {
+	if !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionSuspended) {
+		j.set(s, v1alpha1.ConditionSuspended, false, v1alpha1.ReasonSuspending, why)
+	}
+	j.set(s, builder.ConditionReady, false, v1alpha1.ReasonSuspending, why)
+}
+
+func stopping(pods int) string {
+	if pods == 1 {
+		return "1 pod is being stopped"
+	}
+	return fmt.Sprintf("%d pods are being stopped", pods)
+}
+
 // resume starts a job anew that was suspended, once all of its old pods are gone: none of them may be taken for one that
 // was made since.
 func (j *job) resume(r *roster) decision {
 	if pods := r.pods(); len(pods) > 0 {
 		d := decision{status: j.was.DeepCopy()}
 		j.tellCounts(d.status, r)
+		j.tellStopping(d.status, "the job is resumed once its old pods are gone; "+stopping(len(pods)))
 		forgetEnds(d.status)
 		d.deletes(alive(pods))
 		return d

@@ -1,13 +1,12 @@
 package replicajob
 
 import (
+	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -33,7 +32,7 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 }
 
 // Setup lets a manager run jobs of this kind. The manager's scheme must know the kind and those of client-go. Which gang
-// schedulers the cluster has is asked once, here.
+// schedulers the cluster has is asked here, and again while a job names one that it doesn't have.
 //
 // The manager's client must be set up as builder says: with EnableReadYourWritesConsistency, and, for gang schedulers
 // that are not Kubernetes' own, with Unstructured.
@@ -41,15 +40,20 @@ func (k Kind[T]) Setup(mgr manager.Manager, change ...func(*controller.Options))
 	if k.Name == "" || k.Spec == nil || k.Status == nil {
 		return fmt.Errorf("%w: a replicajob.Kind needs a Name, a Spec and a Status", builder.ErrMisuse)
 	}
-	var err error
-	if k.Schedulers, err = schedulersOf(mgr); err != nil {
+	apis, err := newGangAPIs(mgr.GetScheme(), mgr.GetRESTMapper())
+	if err != nil {
 		return err
 	}
+	k.Schedulers = apis.found
 	var options controller.Options
 	for _, f := range change {
 		f(&options)
 	}
-	return k.Operator(mgr).WithOptions(options).Complete()
+	operator := k.Operator(mgr).WithOptions(options)
+	apis.own = operator.OwnsLater
+	return operator.Senses(func(ctx context.Context, job T, _ builder.View) (any, error) {
+		return apis.forJob(ctx, k.Spec(job).RunPolicy.SchedulingPolicy)
+	}).Complete()
 }
 
 // Operator describes the operator: what it owns, what it looks at, and its plan. Tests run its Reconciler without a
@@ -58,31 +62,10 @@ func (k Kind[T]) Operator(mgr manager.Manager) *builder.Operator[T] {
 	o := builder.NewOperator[T](mgr, k.Name).
 		Owns(&corev1.Pod{}, &corev1.Service{}).
 		Reads(&schedulingv1.PriorityClass{}, func(_, _ client.Object) bool { return false }). // their values never change
+		Senses(func(context.Context, T, builder.View) (any, error) { return k.Schedulers, nil }).
 		Plan(k.Plan)
 	for _, provider := range k.Schedulers {
 		o.Owns(gangKind(provider))
 	}
 	return o
-}
-
-// schedulersOf asks the cluster which gang schedulers' APIs it has.
-func schedulersOf(mgr manager.Manager) ([]v1alpha1.GangProvider, error) {
-	var all []v1alpha1.GangProvider
-	for _, provider := range []v1alpha1.GangProvider{
-		v1alpha1.GangKubernetes, v1alpha1.GangVolcano, v1alpha1.GangSchedulerPlugins, v1alpha1.GangPodDisruptionBudget,
-	} {
-		gvk, err := apiutil.GVKForObject(gangKind(provider), mgr.GetScheme())
-		if err != nil {
-			return nil, fmt.Errorf("find the API of gang scheduler %s: %w", provider, err)
-		}
-		_, err = mgr.GetRESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version)
-		switch {
-		case meta.IsNoMatchError(err):
-		case err != nil:
-			return nil, fmt.Errorf("find the API of gang scheduler %s: %w", provider, err)
-		default:
-			all = append(all, provider)
-		}
-	}
-	return all, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/intervals"
 	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/store"
 )
 
 // tellCounts sets the status of each type from its replicas.
@@ -104,6 +105,18 @@ func (j *job) tellGoingOn(s *v1alpha1.ReplicaJobStatus, r *roster, restarting st
 	j.set(s, builder.ConditionReady, false, reason, message)
 }
 
+// tellWaiting says what objects are in the way of the job's and being deleted: those of an earlier job of its name.
+func (j *job) tellWaiting(conditions *[]metav1.Condition, gone []store.Key) {
+	if len(gone) == 0 {
+		return
+	}
+	meta.SetStatusCondition(conditions, metav1.Condition{
+		Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: builder.ReasonWaiting,
+		Message:            message.Shorten("waiting for the deletion of " + list(gone, store.Key.String)),
+		ObservedGeneration: j.generation, LastTransitionTime: j.now,
+	})
+}
+
 // tellRestarting sets the conditions of a job of which replicas are made again. Without a reason it is still the one
 // that was told of before.
 func (j *job) tellRestarting(s *v1alpha1.ReplicaJobStatus, reason, message string) {
@@ -147,6 +160,10 @@ func unstall(s *v1alpha1.ReplicaJobStatus) {
 	stalled := meta.FindStatusCondition(s.Conditions, builder.ConditionStalled)
 	if stalled != nil && (stalled.Reason == v1alpha1.ReasonInvalidSpec || stalled.Reason == v1alpha1.ReasonNoGangScheduler) {
 		meta.RemoveStatusCondition(&s.Conditions, builder.ConditionStalled)
+	}
+	failed := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFailed)
+	if failed != nil && failed.Reason == v1alpha1.ReasonInvalidSpec {
+		meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionFailed)
 	}
 }
 

@@ -34,8 +34,7 @@ func (j *job) validate() *problem {
 	}
 	if provider := j.provider(); provider != "" && !j.has(provider) {
 		return &problem{v1alpha1.ReasonNoGangScheduler, fmt.Sprintf(
-			"spec.runPolicy.schedulingPolicy.provider: %s: the cluster had no %s when the operator started; "+
-				"install it and start the operator again, or choose one of %s", provider, gangAPI(provider),
+			"spec.runPolicy.schedulingPolicy.provider: %s: the cluster has no %s; install it, or choose one of %s", provider, gangAPI(provider),
 			list(j.schedulers, func(p v1alpha1.GangProvider) string { return string(p) }))}
 	}
 	return nil

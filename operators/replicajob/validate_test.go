@@ -43,6 +43,8 @@ func TestWhatIsRefused(t *testing.T) {
 			assert.Equal(t, "InvalidSpec", c.is("Stalled"))
 			assert.Equal(t, "InvalidSpec", c.condition("Ready").Reason)
 			assert.Contains(t, c.condition("Ready").Message, tt.want)
+			assert.Equal(t, "InvalidSpec", c.is("Failed"), "kubectl wait --for=condition=Failed")
+			assert.Equal(t, v1alpha1.ReplicaJobFailed, c.job.Status.State)
 			assert.Equal(t, []string{"InvalidSpec"}, c.reasons(), "told once")
 			assert.Equal(t, 1, c.writes)
 			assert.Zero(t, c.plan.RequeueAfter)
@@ -101,6 +103,24 @@ func TestAJobThatBecomesInvalidStillEnds(t *testing.T) {
 	suspended.settle()
 	assert.Len(t, suspended.pods, 3, "mended")
 	assert.Empty(t, suspended.is("Stalled"))
+}
+
+// A job that was never valid has failed, until its spec is mended.
+func TestAJobThatWasNeverValidIsMended(t *testing.T) {
+	c := newCluster(t, makeJob(replicas("Worker", 1), success("Any", "PS")))
+	c.settle()
+	since := c.condition("Failed").LastTransitionTime
+	c.edit(func(j *v1alpha1.ReplicaJob) { success("Any", "Nobody")(j) })
+	c.at(10)
+	assert.Equal(t, "InvalidSpec", c.is("Failed"))
+	assert.Equal(t, since, c.condition("Failed").LastTransitionTime)
+	assert.Nil(t, c.job.Status.CompletionTime)
+	c.edit(func(j *v1alpha1.ReplicaJob) { j.Spec.SuccessPolicy = nil })
+	c.settle()
+	c.run()
+	assert.Empty(t, c.is("Failed"))
+	assert.Empty(t, c.is("Stalled"))
+	assert.Equal(t, v1alpha1.ReplicaJobRunning, c.job.Status.State)
 }
 
 // What is called otherwise now hasn't gone, and what is left doesn't decide in its place.

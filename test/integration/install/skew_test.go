@@ -9,9 +9,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/test/docs"
@@ -102,6 +104,59 @@ func TestInstallAndSkew(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(out, " upgraded\n"), out)
 	binary.Start(t, append(args, "--operators=jobflow")...)
 	c.waitSucceeded(c.flow(namespace, "flow", "true"))
+}
+
+// A cluster of jobflow-operator is taken over: its CRDs are upgraded, and what had ended doesn't run again.
+func TestTakeOverFromJobFlowOperator(t *testing.T) {
+	c := newCluster(t)
+	c.removeCRDs()
+	for kind, status := range map[string]map[string]any{"JobFlow": {"jobStatusList": anyObject}, "DaemonJob": {"jobStatusList": anyObject}, "JobTemplate": {"dependencyList": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}}} {
+		require.NoError(t, c.client.Create(t.Context(), formerCRD(t, kind, status)))
+	}
+	namespace := testcluster.Namespace(t)
+	old := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "api.practice.com/v1alpha1", "kind": "JobFlow", "metadata": map[string]any{"namespace": namespace, "name": "old"},
+		"spec": map[string]any{"flows": []any{map[string]any{"name": "a", "jobTemplate": map[string]any{"template": map[string]any{"spec": map[string]any{
+			"containers": []any{map[string]any{"name": "c", "image": "none", "command": []any{"true"}}}}}}}}},
+	}}
+	eventually(t, "the kind is served", func() bool { return c.client.Create(t.Context(), old) == nil })
+	old.Object["status"] = map[string]any{"state": "Succeed", "jobStatusList": map[string]any{"old-a/" + namespace: map[string]any{"succeeded": int64(1)}}}
+	require.NoError(t, c.client.Status().Update(t.Context(), old))
+
+	out, err := c.install()
+	require.NoError(t, err, out)
+	assert.Equal(t, 3, strings.Count(out, " upgraded\n"), out)
+	binary.Start(t, "manager", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect=false", "--kubeconfig", testcluster.Kubeconfig(t), "--operators=jobflow")
+	flow := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "old"}}
+	c.wait(flow, "it is taken over", func() bool { return flow.Status.CompletionTime != nil })
+	assert.Equal(t, v1alpha1.StateSucceed, flow.Status.State)
+	c.waitSucceeded(c.flow(namespace, "new", "true"))
+	jobs := &batchv1.JobList{}
+	require.NoError(t, c.client.List(t.Context(), jobs, client.InNamespace(namespace)))
+	require.Len(t, jobs.Items, 1, "nothing of the old flow has run")
+	assert.Equal(t, "new-n0", jobs.Items[0].Name)
+}
+
+var anyObject = map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
+
+// formerCRD is a CRD as jobflow-operator had it: the spec, and a status of which only the state is known here.
+func formerCRD(t *testing.T, kind string, status map[string]any) *unstructured.Unstructured {
+	t.Helper()
+	plural := strings.ToLower(kind) + "s"
+	text, err := os.ReadFile(filepath.Join(binary.Root(t), "config/crd/api.practice.com_"+plural+".yaml"))
+	require.NoError(t, err)
+	of := &unstructured.Unstructured{}
+	require.NoError(t, yaml.Unmarshal(text, &of.Object))
+	versions, _, err := unstructured.NestedSlice(of.Object, "spec", "versions")
+	require.NoError(t, err)
+	status["state"] = map[string]any{"type": "string"}
+	version := versions[0].(map[string]any)
+	version["subresources"] = map[string]any{"status": map[string]any{}}
+	delete(version, "additionalPrinterColumns")
+	schema := map[string]any{"type": "object", "properties": status}
+	require.NoError(t, unstructured.SetNestedMap(version, schema, "schema", "openAPIV3Schema", "properties", "status"))
+	require.NoError(t, unstructured.SetNestedSlice(of.Object, versions, "spec", "versions"))
+	return of
 }
 
 // What Helm has installed is Helm's to upgrade. This is about Helm 3, the other tests are about Helm 4.

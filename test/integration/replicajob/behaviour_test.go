@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -207,7 +208,8 @@ func TestForeignPodsAndOrphans(t *testing.T) {
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "none", Command: []string{"sleep", "600"}}}},
 	}
 	require.NoError(t, p.Client.Create(t.Context(), stranger))
-	p.create("taken", `{replicaSpecs: {Worker: {replicas: 2, template: `+sh(forever)+`}}}`)
+	gang := `{runPolicy: {schedulingPolicy: {provider: PodDisruptionBudget}}, replicaSpecs: {Worker: {replicas: 2, template: ` + sh(forever) + `}}}`
+	p.create("taken", gang)
 	job := p.wait("taken", "it is told", func(j *v1alpha1.ReplicaJob) bool { return reason(j, "Ready") == "NotOwned" })
 	assert.Contains(t, meta.FindStatusCondition(job.Status.Conditions, "Ready").Message, "taken-worker-0")
 	p.waitPods("taken", running, "taken-worker-1")
@@ -220,9 +222,15 @@ func TestForeignPodsAndOrphans(t *testing.T) {
 	p.Eventually("the job is gone and its pods are orphans", func() bool {
 		return p.isGone("taken", &v1alpha1.ReplicaJob{}) && len(p.pod("taken-worker-1").OwnerReferences) == 0
 	})
-	require.NoError(t, p.Client.DeleteAllOf(t.Context(), &corev1.Service{}, client.InNamespace(p.Namespace)))
-	p.create("taken", `{replicaSpecs: {Worker: {replicas: 2, template: `+sh(forever)+`}}}`)
-	p.wait("taken", "they are adopted", func(j *v1alpha1.ReplicaJob) bool { return j.Status.ReplicaStatuses["Worker"].Active == 2 })
+	p.create("taken", gang)
+	job = p.wait("taken", "they are adopted", func(j *v1alpha1.ReplicaJob) bool {
+		return j.Status.ReplicaStatuses["Worker"].Active == 2 && reason(j, "Ready") == "Running"
+	})
+	for _, shared := range []client.Object{&corev1.Service{}, &policyv1.PodDisruptionBudget{}} {
+		p.Get("taken", shared)
+		require.NotNil(t, metav1.GetControllerOf(shared))
+		assert.Equal(t, job.UID, metav1.GetControllerOf(shared).UID)
+	}
 	pod := p.pod("taken-worker-1")
 	assert.Equal(t, uid, pod.UID)
 	ref := metav1.GetControllerOf(pod)
@@ -232,6 +240,32 @@ func TestForeignPodsAndOrphans(t *testing.T) {
 	pod.Labels[replicajob.LabelJob] = "another"
 	require.NoError(t, p.Client.Update(t.Context(), pod))
 	p.Eventually("a pod labelled otherwise is let go", func() bool { return len(p.pod("taken-worker-1").OwnerReferences) == 0 })
+}
+
+// A pod of an earlier job of that name that doesn't go is waited for, and named.
+func TestAPodOfAnEarlierJobIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.manage()
+	spec := `{replicaSpecs: {Worker: {replicas: 2, template: ` + sh(forever) + `}}}`
+	p.create("again", spec)
+	p.waitPods("again", running, "again-worker-0", "again-worker-1")
+	held := p.pod("again-worker-0")
+	held.Finalizers = append(held.Finalizers, "example.com/held")
+	require.NoError(t, p.Client.Update(t.Context(), held))
+	require.NoError(t, p.Client.Delete(t.Context(), p.get("again"), client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	p.Eventually("the job is gone", func() bool { return p.isGone("again", &v1alpha1.ReplicaJob{}) })
+	p.create("again", spec)
+	job := p.wait("again", "it is told", func(j *v1alpha1.ReplicaJob) bool {
+		return reason(j, "Ready") == "Waiting" && j.Status.ReplicaStatuses["Worker"].Active == 1
+	})
+	assert.Equal(t, "waiting for the deletion of Pod "+p.Namespace+"/again-worker-0", meta.FindStatusCondition(job.Status.Conditions, "Ready").Message)
+	held = p.pod("again-worker-0")
+	held.Finalizers = nil
+	require.NoError(t, p.Client.Update(t.Context(), held))
+	p.wait("again", "it goes on", func(j *v1alpha1.ReplicaJob) bool {
+		return reason(j, "Ready") == "Running" && j.Status.ReplicaStatuses["Worker"].Active == 2
+	})
 }
 
 func TestTwinsAndNonsenseDontHoldUpAJob(t *testing.T) {

@@ -86,7 +86,6 @@ func TestGangsOfOtherSchedulers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	webhook.Spare(t, p.Namespace)
-	testcluster.InstallCRDs(t, "testdata/crd")
 	p.manage()
 	podGroup := func(apiVersion string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{}
@@ -99,6 +98,10 @@ func TestGangsOfOtherSchedulers(t *testing.T) {
 			{name: c, image: none, command: [sleep, "600"], resources: {requests: {cpu: 10m}}}]}}}}}`
 	}
 	p.create("volcano", spec(`{provider: Volcano, queue: q}`))
+	p.wait("volcano", "its scheduler isn't installed, if no earlier run has done it", func(j *v1alpha1.ReplicaJob) bool {
+		return reason(j, "Stalled") == "NoGangScheduler" || reason(j, "Ready") == "Pending"
+	})
+	testcluster.InstallCRDs(t, "testdata/crd") // while the manager runs
 	theirs := podGroup("scheduling.volcano.sh/v1beta1")
 	p.group("volcano", theirs)
 	assert.Equal(t, map[string]any{"minMember": int64(2), "queue": "q", "minResources": map[string]any{"cpu": "20m"}}, theirs.Object["spec"])

@@ -155,7 +155,7 @@ func run(t require.TestingT, flow *v1alpha1.JobFlow, outcomeOf func(node string)
 	for changed := true; changed; {
 		changed = false
 		for _, node := range flow.Spec.Flows {
-			if ended[node.Name] != "" || node.JobTemplateRef != "" || slices.ContainsFunc(node.Dependencies, func(d string) bool { return ended[d] == "" }) {
+			if ended[node.Name] != "" || strings.Contains(node.JobTemplateRef, "-gate") || slices.ContainsFunc(node.Dependencies, func(d string) bool { return ended[d] == "" }) {
 				continue
 			}
 			jobs := map[string]any{}

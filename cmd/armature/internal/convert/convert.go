@@ -16,7 +16,8 @@ import (
 var Systems = map[string][]string{
 	"volcano":  {"flow.volcano.sh"},
 	"argo":     {"argoproj.io"},
-	"kubeflow": {"kubeflow.org"},
+	"kubeflow": {"kubeflow.org", trainerGroup},
+	"jobset":   {"jobset.x-k8s.io"},
 }
 
 // Result is what came of some manifests.
@@ -33,7 +34,7 @@ type Result struct {
 // can't be converted at all is an error that names its place.
 func Documents(docs []*manifest.Document, system string) (Result, error) {
 	var result Result
-	templates := templatesIn(docs)
+	templates, runtimes := templatesIn(docs), runtimesIn(docs)
 	for _, doc := range docs {
 		gvk := doc.Object.GroupVersionKind()
 		if !isOf(gvk, system) {
@@ -41,7 +42,7 @@ func Documents(docs []*manifest.Document, system string) (Result, error) {
 			continue
 		}
 		src := newSource(doc)
-		objects, err := convert(src, gvk, templates)
+		objects, err := convert(src, gvk, templates, runtimes)
 		if err != nil {
 			return result, fmt.Errorf("%s: %w", doc.At("kind"), err)
 		}
@@ -61,7 +62,7 @@ func isOf(gvk schema.GroupVersionKind, system string) bool {
 	return false
 }
 
-func convert(src *source, gvk schema.GroupVersionKind, templates map[string]field) ([]map[string]any, error) {
+func convert(src *source, gvk schema.GroupVersionKind, templates map[string]field, all runtimes) ([]map[string]any, error) {
 	root := src.root()
 	root.get("apiVersion").take()
 	root.get("kind").take()
@@ -73,11 +74,19 @@ func convert(src *source, gvk schema.GroupVersionKind, templates map[string]fiel
 		return volcanoTemplate(root), nil
 	case schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"}:
 		return argoWorkflow(root)
+	case schema.GroupKind{Group: "jobset.x-k8s.io", Kind: "JobSet"}:
+		return []map[string]any{jobSet(root)}, nil
+	case schema.GroupKind{Group: trainerGroup, Kind: "TrainJob"}:
+		job, err := trainJob(root, all)
+		return []map[string]any{job}, err
+	case schema.GroupKind{Group: trainerGroup, Kind: "TrainingRuntime"}, schema.GroupKind{Group: trainerGroup, Kind: "ClusterTrainingRuntime"}:
+		trainRuntime(root, all)
+		return nil, nil
 	}
 	if kind, ok := kubeflowKinds[gvk.Kind]; ok && gvk.Group == "kubeflow.org" {
 		return []map[string]any{kubeflowJob(root, kind)}, nil
 	}
-	return nil, fmt.Errorf("a %s (%s) can't be converted; these can: Volcano's JobFlow and JobTemplate, Argo's Workflow, kubeflow's %s",
+	return nil, fmt.Errorf("a %s (%s) can't be converted; these can: Volcano's JobFlow and JobTemplate, Argo's Workflow, JobSet, kubeflow's TrainJob, %s",
 		gvk.Kind, gvk.GroupVersion(), strings.Join(slices.Sorted(maps.Keys(kubeflowKinds)), ", "))
 }
 

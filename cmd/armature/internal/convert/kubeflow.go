@@ -1,8 +1,6 @@
 package convert
 
 import (
-	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -12,11 +10,12 @@ type kubeflowKind struct {
 	replicas string
 	// restartPolicy is what a type has that says nothing.
 	restartPolicy string
-	// env are variables that its operator sets and a ReplicaJob doesn't, in its terms.
-	env [][2]string
-	// container and port are the names by which its operator finds the port of the leader, which is the default of portEnv.
-	container, port string
-	portEnv         []string
+	// env returns the variables that its operator sets in the containers of a type. Nil: none.
+	env func(j trainingJob, replicaType string) []variable
+	// container and port are the names by which its operator finds a port, which is else the default.
+	container, port, defaultPort string
+	// oneContainer: only that container gets the variables.
+	oneContainer bool
 	// allWorkers: without a leader all workers must succeed, not only the first.
 	allWorkers bool
 	// note says what else its operator does for the pods.
@@ -26,19 +25,16 @@ type kubeflowKind struct {
 // kubeflowKinds are the kinds of the training operator and of the MPI operator. Their defaults are those of
 // https://github.com/kubeflow/training-operator/tree/v1.9.0/pkg/apis/kubeflow.org/v1.
 var kubeflowKinds = map[string]kubeflowKind{
-	"TFJob": {replicas: "tfReplicaSpecs", restartPolicy: "Never",
-		note: "TF_CONFIG is not set: a container can make it of JOB_NAME, REPLICA_TYPE, REPLICA_INDEX and REPLICAS, or the kind TFJob of examples/tfjob sets it"},
-	"PyTorchJob": {replicas: "pytorchReplicaSpecs", restartPolicy: "OnFailure", container: "pytorch", port: "pytorchjob-port", portEnv: []string{"MASTER_PORT", "PET_MASTER_PORT"}, allWorkers: true,
-		env: [][2]string{{"MASTER_ADDR", "$(COORDINATOR)"}, {"MASTER_PORT", "23456"}, {"PYTHONUNBUFFERED", "1"},
-			// torchrun reads these. Without them each pod trains alone.
-			{"PET_MASTER_ADDR", "$(COORDINATOR)"}, {"PET_MASTER_PORT", "23456"}, {"PET_NNODES", "$(WORLD_SIZE)"}, {"PET_NODE_RANK", "$(RANK)"}}},
-	"XGBoostJob": {replicas: "xgbReplicaSpecs", restartPolicy: "Never", container: "xgboost", port: "xgboostjob-port", portEnv: []string{"MASTER_PORT"},
-		env:  [][2]string{{"MASTER_ADDR", "$(COORDINATOR)"}, {"MASTER_PORT", "9999"}, {"PYTHONUNBUFFERED", "1"}},
-		note: "WORKER_ADDRS and WORKER_PORT are not set"},
-	"PaddleJob": {replicas: "paddleReplicaSpecs", restartPolicy: "OnFailure", allWorkers: true,
-		note: "the variables PADDLE_... and POD_IP_DUMMY are not set: a container can make them of COORDINATOR, RANK and WORLD_SIZE"},
-	"JAXJob": {replicas: "jaxReplicaSpecs", restartPolicy: "Never", container: "jax", port: "jaxjob-port", portEnv: []string{"COORDINATOR_PORT"}, allWorkers: true,
-		env: [][2]string{{"COORDINATOR_ADDRESS", "$(COORDINATOR)"}, {"COORDINATOR_PORT", "6666"}, {"NUM_PROCESSES", "$(WORLD_SIZE)"}, {"PROCESS_ID", "$(RANK)"}, {"PYTHONUNBUFFERED", "1"}}},
+	"TFJob": {replicas: "tfReplicaSpecs", restartPolicy: "Never", env: tensorflowEnv,
+		container: "tensorflow", port: "tfjob-port", defaultPort: "2222", oneContainer: true},
+	"PyTorchJob": {replicas: "pytorchReplicaSpecs", restartPolicy: "OnFailure", env: pytorchEnv,
+		container: "pytorch", port: "pytorchjob-port", defaultPort: "23456", allWorkers: true},
+	"XGBoostJob": {replicas: "xgbReplicaSpecs", restartPolicy: "Never", env: xgboostEnv,
+		container: "xgboost", port: "xgboostjob-port", defaultPort: "9999"},
+	"PaddleJob": {replicas: "paddleReplicaSpecs", restartPolicy: "OnFailure", env: paddleEnv,
+		container: "paddle", port: "master", defaultPort: "36543", allWorkers: true},
+	"JAXJob": {replicas: "jaxReplicaSpecs", restartPolicy: "Never", env: jaxEnv,
+		container: "jax", port: "jaxjob-port", defaultPort: "6666", allWorkers: true},
 	"MPIJob": {replicas: "mpiReplicaSpecs", restartPolicy: "Never",
 		note: "no hostfile, ssh keys or OMPI_... variables are made: a launcher reaches its workers by their names, <job>-worker-<index>.<job>; or run it on a MiniCluster"},
 }
@@ -51,12 +47,9 @@ func kubeflowJob(root field, kind kubeflowKind) map[string]any {
 		root.source.note("kind", "%s", kind.note)
 	}
 	from := root.get("spec")
-	kind.env = kubeflowEnv(from, kind)
-	replicas := map[string]any{}
-	for _, name := range from.get(kind.replicas).keys() {
-		if of := from.get(kind.replicas, name); len(of.keys()) > 0 {
-			replicas[name] = kubeflowReplicas(of, kind)
-		}
+	job, replicas := newTrainingJob(from, kind), map[string]any{}
+	for _, name := range sortedKeys(job.replicas) {
+		replicas[name] = job.replicasOf(name)
 	}
 	if worker, ok := replicas["Worker"].(map[string]any); ok && kind.replicas == "mpiReplicaSpecs" {
 		impliedCommand(root, worker)
@@ -64,66 +57,20 @@ func kubeflowJob(root field, kind kubeflowKind) map[string]any {
 	if launcher, ok := replicas["Launcher"].(map[string]any); ok && replicas["Worker"] != nil {
 		launcherDependsOn(from, launcher)
 	}
+	if kind.replicas == "pytorchReplicaSpecs" {
+		workersAfterMaster(from, replicas)
+	}
 	spec["replicaSpecs"] = replicas
 	spec["runPolicy"] = kubeflowRunPolicy(from)
-	switch policy := from.get("successPolicy"); policy.text() {
-	case "AllWorkers":
-		spec["successPolicy"] = map[string]any{"rule": "AllWorkers"}
-	case "":
-		if kind.allWorkers && replicas["Master"] == nil && replicas["Worker"] != nil {
-			spec["successPolicy"] = map[string]any{"rule": "AllWorkers"}
-		}
-	default:
-		policy.drop("want AllWorkers, found %v; a ReplicaJob's successPolicy has more rules", policy.value)
-	}
+	kubeflowSuccess(from, kind, spec, job)
 	if _, mpi := replicas["Launcher"]; !mpi {
 		spec["network"] = map[string]any{"servicePerReplica": true} // the names by which replicas knew each other
 	}
-	from.get("elasticPolicy").drop("kubectl scale and autoscalers change the replicas of Worker; the kind TorchJob of examples/torchjob has an elasticPolicy")
+	if kind.replicas != "pytorchReplicaSpecs" {
+		from.get("elasticPolicy").drop("kubectl scale and autoscalers change the replicas of Worker")
+	}
 	from.get("slotsPerWorker").drop("there is no hostfile: give the slots to mpirun in the command")
 	return object
-}
-
-// kubeflowEnv returns the variables of a kind with the ports and the number of processes that a job says.
-func kubeflowEnv(from field, kind kubeflowKind) [][2]string {
-	env := slices.Clone(kind.env)
-	leader := from.get(kind.replicas, "Master").orElse(from.get(kind.replicas, "Worker"))
-	for _, c := range leader.get("template", "spec", "containers").items() {
-		for _, port := range c.get("ports").items() {
-			if c.get("name").value != kind.container || port.get("name").value != kind.port {
-				continue
-			}
-			for i := range env {
-				if slices.Contains(kind.portEnv, env[i][0]) {
-					env[i][1] = valueText(port.get("containerPort").value)
-				}
-			}
-		}
-	}
-	nproc := from.get("nprocPerNode")
-	if !nproc.has() {
-		return env
-	}
-	text := valueText(nproc.take())
-	env = append(env, [2]string{"PET_NPROC_PER_NODE", text})
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 1 {
-		total := int64(0)
-		for _, name := range from.get(kind.replicas).keys() {
-			if of, ok := from.get(kind.replicas, name, "replicas").value.(int64); ok {
-				total += of
-			} else {
-				total++
-			}
-		}
-		for i := range env {
-			if env[i][0] == "PET_NNODES" {
-				env[i][1] = strconv.FormatInt(total, 10) // $(WORLD_SIZE) counts processes then
-			}
-		}
-		env = append(env, [2]string{"WORLD_SIZE", strconv.FormatInt(n*total, 10)})
-		from.source.note(nproc.path, "WORLD_SIZE and PET_NNODES are numbers for these replicas: change them when you change replicas")
-	}
-	return env
 }
 
 // impliedCommand gives workers of MPI that have no command the one that their operator gives them.
@@ -143,8 +90,9 @@ func impliedCommand(root field, worker map[string]any) {
 	}
 }
 
-func kubeflowReplicas(from field, kind kubeflowKind) map[string]any {
-	replicas := map[string]any{"restartPolicy": kind.restartPolicy}
+// replicasOf makes the replicas of a type.
+func (j trainingJob) replicasOf(name string) map[string]any {
+	from, replicas := j.from.get(j.kind.replicas, name), map[string]any{"restartPolicy": j.kind.restartPolicy}
 	from.get("replicas").move(replicas, "replicas")
 	if policy := from.get("restartPolicy"); policy.has() {
 		policy.move(replicas, "restartPolicy")
@@ -152,32 +100,47 @@ func kubeflowReplicas(from field, kind kubeflowKind) map[string]any {
 	template := from.get("template").object()
 	pod := objectIn(template, "spec")
 	delete(pod, "restartPolicy") // it was always overridden by the one beside the template
+	replicas["template"] = template
+	if j.kind.env == nil {
+		return replicas
+	}
+	vars := j.kind.env(j, name)
 	containers, _ := pod["containers"].([]any)
-	for _, c := range containers {
-		if container, ok := c.(map[string]any); ok && len(kind.env) > 0 {
-			addEnv(container, kind.env)
+	for i, at := range from.get("template", "spec", "containers").items() {
+		if container, ok := containers[i].(map[string]any); ok && (!j.kind.oneContainer || container["name"] == j.kind.container) {
+			j.setEnv(container, vars, at)
 		}
 	}
-	replicas["template"] = template
 	return replicas
 }
 
-// addEnv puts variables before a container's own, of which those of the same name stay.
-func addEnv(container map[string]any, vars [][2]string) {
-	own, _ := container["env"].([]any)
-	has := map[any]bool{}
-	for _, v := range own {
-		if variable, ok := v.(map[string]any); ok {
-			has[variable["name"]] = true
-		}
+// kubeflowSuccess says who decides on success. A successPolicy is TFJob's only, and counts where there is no leader.
+func kubeflowSuccess(from field, kind kubeflowKind, spec map[string]any, job trainingJob) {
+	policy := from.get("successPolicy")
+	allWorkers := kind.allWorkers
+	switch policy.text() {
+	case "AllWorkers":
+		allWorkers = true
+	case "":
+	default:
+		policy.drop("want AllWorkers, found %v; a ReplicaJob's successPolicy has more rules", policy.value)
 	}
-	var env []any
-	for _, v := range vars {
-		if !has[v[0]] {
-			env = append(env, map[string]any{"name": v[0], "value": v[1]})
-		}
+	if allWorkers && job.has("Worker") && !job.has("Master") && !job.has("Chief") {
+		spec["successPolicy"] = map[string]any{"rule": "AllWorkers"}
 	}
-	container["env"] = append(env, own...)
+}
+
+// workersAfterMaster has the workers of a PyTorchJob wait for their master, as an init container has there.
+func workersAfterMaster(from field, replicas map[string]any) {
+	worker, ok := replicas["Worker"].(map[string]any)
+	if !ok || replicas["Master"] == nil {
+		return
+	}
+	if gang := from.get("runPolicy", "schedulingPolicy"); gang.has() {
+		from.source.note(gang.path, "the workers start beside the Master; there an init container had them wait until it was ready")
+		return
+	}
+	worker["dependsOn"] = []any{map[string]any{"type": "Master", "status": "Ready"}}
 }
 
 // launcherDependsOn has a launcher wait for its workers, if that was asked for.

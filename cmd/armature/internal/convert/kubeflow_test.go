@@ -38,7 +38,7 @@ func TestTorchrun(t *testing.T) {
 	}
 	assert.Equal(t, map[string]string{"MASTER_ADDR": "$(COORDINATOR)", "MASTER_PORT": "29500", "PET_MASTER_ADDR": "$(COORDINATOR)", "PET_MASTER_PORT": "29500",
 		"PET_NNODES": "3", "PET_NODE_RANK": "$(RANK)", "PET_NPROC_PER_NODE": "4", "PYTHONUNBUFFERED": "1", "WORLD_SIZE": "12"}, env)
-	assert.Contains(t, notes, "change them when you change replicas")
+	assert.Contains(t, notes, "change it when you change replicas")
 }
 
 // TestMPIWorkers: workers without a command wait for the launcher, and are cleaned up as the job says.

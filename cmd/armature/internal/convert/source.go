@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -201,6 +202,9 @@ func (f field) drop(format string, args ...any) {
 		f.source.note(f.path, "not carried over: "+format, args...)
 	}
 }
+
+// sortedKeys returns the keys of a map, in order.
+func sortedKeys[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }
 
 // move carries a value over as it is, if there is one.
 func (f field) move(to map[string]any, name string) {

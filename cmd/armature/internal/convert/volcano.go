@@ -36,8 +36,12 @@ func volcanoFlow(root field, templates map[string]field) map[string]any {
 	for _, flow := range root.get("spec", "flows").items() {
 		name, _ := flow.get("name").value.(string)
 		dependencies, when := volcanoDependencies(flow, jobs)
+		own := patchedJobs(flow, templates[name], jobs[name])
 		for _, job := range jobs[name] {
 			node := map[string]any{"name": job, "jobTemplateRef": job}
+			if spec, ok := own[job]; ok {
+				node = map[string]any{"name": job, "jobTemplate": spec}
+			}
 			if len(dependencies) > 0 {
 				node["dependencies"] = anys(dependencies)
 			}

@@ -30,14 +30,16 @@ func New() *cobra.Command {
 	systems := slices.Sorted(maps.Keys(convert.Systems))
 	cmd := &cobra.Command{
 		Use:   "convert -f FILENAME",
-		Short: "Make manifests of Armature's kinds of Volcano's, Argo's and kubeflow's",
+		Short: "Make manifests of Armature's kinds of Volcano's, Argo's and kubeflow's, and of JobSets",
 		Long: `Make manifests of Armature's kinds of those of other systems, without a cluster, and print them:
 
   volcano   JobFlow, JobTemplate (flow.volcano.sh)         -> JobFlow, JobTemplate
   argo      Workflow (argoproj.io): DAGs, steps, containers -> JobFlow
-  kubeflow  TFJob, PyTorchJob, MPIJob and so on             -> ReplicaJob
+  kubeflow  TFJob, PyTorchJob, MPIJob and so on, TrainJob   -> ReplicaJob
+  jobset    JobSet (jobset.x-k8s.io)                       -> ReplicaJob
 
-Which it is is seen by apiVersion. Give the JobTemplates together with the JobFlow: what has several tasks becomes several Jobs.
+Which it is is seen by apiVersion. Give the JobTemplates together with the JobFlow: what has several tasks becomes several Jobs. Give
+the runtime together with a TrainJob: it says what runs.
 
 What could not be carried over, or not just as it was, is said on standard error, a line each with file, line, column and field.
 Nothing is left out without such a line but the status and the metadata that servers write.

@@ -84,11 +84,34 @@ func (in *installer) check(have, want *unstructured.Unstructured) error {
 	if release := have.GetAnnotations()[helmRelease]; release != "" {
 		return fmt.Errorf("the CRD %s belongs to the Helm release %s: upgrade that, or use --force", want.GetName(), release)
 	}
-	if more := crdskew.Missing(want, have); len(more) > 0 {
+	if more := slices.DeleteFunc(crdskew.Missing(want, have), isFormer(have)); len(more) > 0 {
 		return fmt.Errorf("the CRD %s is newer than this program, which doesn't know %s: objects would lose that at their next write; use the newer program, or --force",
 			want.GetName(), crdskew.Summary(more))
 	}
 	return nil
+}
+
+// isFormer returns what reports whether a field of a CRD is one that only jobflow-operator wrote, whose kinds these were:
+// lists of Jobs in the status, and the whole status of a JobTemplate. Nothing is lost with them that anything reads.
+func isFormer(have *unstructured.Unstructured) func(field string) bool {
+	versions, _, _ := unstructured.NestedSlice(have.Object, "spec", "versions")
+	ofTemplate := false
+	for _, v := range versions {
+		version, _ := v.(map[string]any)
+		_, found, _ := unstructured.NestedFieldNoCopy(version, "schema", "openAPIV3Schema", "properties", "status", "properties", "dependencyList")
+		ofTemplate = ofTemplate || found
+	}
+	return func(field string) bool {
+		_, what, _ := strings.Cut(field, " ")
+		switch what {
+		case "status.jobStatusList", "status.dependencyList":
+			return true
+		case "status", "subresource status":
+			return ofTemplate
+		default:
+			return false
+		}
+	}
 }
 
 func versionsOf(crd *unstructured.Unstructured) []string {
