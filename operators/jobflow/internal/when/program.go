@@ -16,9 +16,9 @@ func (s source) program() (cel.Program, error) {
 	if known, ok := programs.Get(s); ok {
 		return known.(cel.Program), nil
 	}
-	env, checked, err := s.check()
-	if err != nil {
-		return nil, err
+	env, checked, wrong := s.check()
+	if wrong != nil {
+		return nil, wrong
 	}
 	program, err := env.Program(checked, cel.CostLimit(maxCost))
 	if err != nil {
