@@ -23,10 +23,12 @@ const (
 // DaemonJobStatus is how far a DaemonJob has come. Nodes that are gone are forgotten: they are in no number and no list.
 type DaemonJobStatus struct {
 	// State sums up the job in one word. Pending: no node has a Job yet. Running: Jobs have been started, and the job
-	// hasn't ended. Suspended: the spec says suspend. Succeed: the Job of every node has succeeded. Failed: the job has
-	// ended, and a node failed or not all were served in time; or the spec is invalid and nothing was ever started.
+	// hasn't ended. Suspended: the spec says suspend. Paused: failurePolicy Pause has taken effect. Succeed: the Job of
+	// every node has succeeded. Failed: the job has ended, and a node failed or not all were served in time; or the spec
+	// is invalid and nothing was ever started.
 	// Terminating: the DaemonJob is being deleted.
 	// +optional
+	// +kubebuilder:validation:Enum=Pending;Running;Suspended;Paused;Succeed;Failed;Terminating
 	State State `json:"state,omitempty"`
 
 	// ObservedGeneration is the metadata.generation of the spec that this status is about.

@@ -1,7 +1,6 @@
 package v1alpha1
 
-// State sums up how far a batch is, in one word.
-// +kubebuilder:validation:Enum=Pending;Running;Suspended;Succeed;Failed;Terminating
+// State sums up how far a batch is, in one word. Which there are is said where it is used.
 type State string
 
 // The states of a batch.
@@ -12,6 +11,8 @@ const (
 	StateRunning State = "Running"
 	// StateSuspended: the spec says suspend, so nothing runs. Jobs that haven't ended count as suspended.
 	StateSuspended State = "Suspended"
+	// StatePaused: a DaemonJob's failurePolicy Pause has taken effect, so nothing more is started.
+	StatePaused State = "Paused"
 	// StateSucceed: everything has ended, and nothing failed that counts. This is final.
 	StateSucceed State = "Succeed"
 	// StateFailed: everything has ended, and something failed that counts, which is final; or the spec is invalid and nothing was

@@ -14,6 +14,7 @@ type JobFlowStatus struct {
 	// and nothing failed that counts (see allowFailure and successWhen). Failed: everything has ended and something failed
 	// that counts, or the spec is invalid and nothing was ever started. Terminating: the JobFlow is being deleted.
 	// +optional
+	// +kubebuilder:validation:Enum=Pending;Running;Suspended;Succeed;Failed;Terminating
 	State State `json:"state,omitempty"`
 
 	// ObservedGeneration is the metadata.generation of the spec that this status is about.
@@ -109,6 +110,7 @@ type JobFlowStatus struct {
 type FlowsOutcome struct {
 	// State is the variable FLOW_STATUS: Succeed or Failed.
 	// +required
+	// +kubebuilder:validation:Enum=Succeed;Failed
 	State State `json:"state"`
 	// Failed is the variable FLOW_FAILED: the names of flows that failed, those with allowFailure too, separated by commas,
 	// at most 100 of them, and at most 10 if there are more than 1000 flows.

@@ -81,6 +81,7 @@ func TestMaxFailures(t *testing.T) {
 					assert.Equal(t, v1alpha1.StateFailed, w.status().State)
 				} else {
 					assert.Equal(t, "Paused", w.ready().Reason)
+					assert.Equal(t, v1alpha1.StatePaused, w.status().State)
 				}
 			})
 		}
@@ -96,7 +97,7 @@ func TestPauseIsKeptUntilARetry(t *testing.T) {
 	w.fail("n1")
 	w.pass()
 	assert.Equal(t, "n1 n2", w.started())
-	assert.Equal(t, "Running 0/4 active=1 failed=1", w.counts())
+	assert.Equal(t, "Paused 0/4 active=1 failed=1", w.counts())
 	assert.Equal(t, "JobFailed Paused", w.reasons())
 	assert.True(t, w.status().Paused)
 	assert.Empty(t, w.condition("Stalled"), "n2 is still running")

@@ -62,6 +62,8 @@ func stateOf(job *v1alpha1.DaemonJob, nodes *survey, v verdict) v1alpha1.State {
 		return v.end
 	case job.Spec.Suspend && (started || v.reason == v1alpha1.ReasonSuspended):
 		return v1alpha1.StateSuspended
+	case v.reason == v1alpha1.ReasonPaused:
+		return v1alpha1.StatePaused
 	case started:
 		return v1alpha1.StateRunning
 	case v.reason == v1alpha1.ReasonInvalidSpec:

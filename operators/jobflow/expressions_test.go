@@ -42,7 +42,7 @@ func TestExpressionsOfOneFlowAreBoundedTogether(t *testing.T) {
 	usual := flowWhen(9999, func(int) string { return `jobs["first"].succeeded || jobs.first.output == "go on"` })
 	c = compile(usual, 0)
 	assert.Empty(t, c.problems)
-	assert.Equal(t, 9999, len(c.whens))
+	assert.NotNil(t, c.whens[9999], "the last one is compiled")
 }
 
 func BenchmarkCompileExpressions(b *testing.B) {

@@ -54,9 +54,6 @@ func StateOf(o *Object) string {
 	if state == "" {
 		state = o.text("status", "phase")
 	}
-	if o.is("DaemonJob") && o.flag("status", "paused") && state == string(v1alpha1.StateRunning) {
-		state = v1alpha1.ReasonPaused
-	}
 	if progress := o.text("status", "progress"); progress != "" {
 		return state + " " + progress
 	}

@@ -36,9 +36,6 @@ func daemonPicture(job *v1alpha1.DaemonJob, now time.Time) picture {
 		}
 		p.rows = append(p.rows, r)
 	}
-	if s.Paused && s.State == v1alpha1.StateRunning {
-		p.state = v1alpha1.ReasonPaused
-	}
 	if s.ObservedGeneration == job.Generation {
 		p.over, p.failed = ended(s.State, job.Spec.Retry > s.Retry)
 	}

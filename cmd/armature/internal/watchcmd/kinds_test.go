@@ -78,7 +78,7 @@ func TestKinds(t *testing.T) {
 			"- Worker x3    Skipped                  3 stopped",
 		}},
 		"daemons that have paused": {obj: &v1alpha1.DaemonJob{ObjectMeta: named("dj"), Status: v1alpha1.DaemonJobStatus{
-			State: v1alpha1.StateRunning, ObservedGeneration: 1, StartTime: at(0), Desired: 3, Failed: 1, Paused: true,
+			State: v1alpha1.StatePaused, ObservedGeneration: 1, StartTime: at(0), Desired: 3, Failed: 1, Paused: true,
 			Conditions: because(builder.ConditionReady, "False", v1alpha1.ReasonPaused, "1 failed"),
 		}}, want: []string{
 			"daemonjob/dj  Paused  0/3, 1 failed  5s",
