@@ -61,7 +61,7 @@ func TestPauseAndRetry(t *testing.T) {
 	p.create(spec)
 	job := p.waitReason(v1alpha1.ReasonPaused)
 	assert.True(t, job.Status.Paused)
-	assert.Equal(t, v1alpha1.StateRunning, job.Status.State)
+	assert.Equal(t, v1alpha1.StatePaused, job.Status.State)
 	assert.True(t, meta.IsStatusConditionTrue(job.Status.Conditions, "Stalled"))
 	p.OneEvent("demo", v1alpha1.ReasonPaused)
 	stop()
