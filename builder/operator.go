@@ -85,7 +85,9 @@ func (o *Operator[T]) Plan(plan PlanFunc[T]) *Operator[T] {
 }
 
 // WithOptions sets the controller's options. Default: controller-runtime's, that is, one pass at a time, but for
-// the backoff: it is from 5 ms to 1 minute. What holds a pass up may be mended by someone who waits, such as a quota.
+// the backoff and the queue. The backoff is from 5 ms to 1 minute: what holds a pass up may be mended by someone who waits, such
+// as a quota. In the queue namespaces take turns, so that thousands of owners in one don't delay those of another by more than
+// a pass each; NewQueue brings another queue.
 func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 	o.options = options
 	return o
@@ -138,6 +140,9 @@ func (o *Operator[T]) add() error {
 	options := o.options
 	if options.RateLimiter == nil {
 		options.RateLimiter = patientRetries()
+	}
+	if options.NewQueue == nil {
+		options.NewQueue = newFairQueue
 	}
 	ctx := context.Background() // index registration reads nothing
 	if err := o.index(ctx, o.mgr.GetFieldIndexer(), l); err != nil {

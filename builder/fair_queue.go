@@ -1,0 +1,184 @@
+package builder
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// fairQueue is a work queue in which namespaces take turns: owners of a namespace with thousands of others wait for each other, and
+// one of another namespace waits for no more than a pass of each. As in controller-runtime's own queue what is asked for with a
+// negative priority, which is what a start finds unchanged, comes after all else.
+type fairQueue struct {
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
+	turns *turns
+}
+
+var _ priorityqueue.PriorityQueue[reconcile.Request] = (*fairQueue)(nil)
+
+func newFairQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	t := &turns{asked: map[reconcile.Request]int{}, popped: map[reconcile.Request]int{}, queued: map[reconcile.Request]*waitingLine{}}
+	return &fairQueue{turns: t, TypedRateLimitingInterface: workqueue.NewTypedRateLimitingQueueWithConfig(limiter,
+		workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{
+			Name: name,
+			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[reconcile.Request]{
+				Name:  name,
+				Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: t}),
+			}),
+		})}
+}
+
+func (q *fairQueue) AddWithOpts(o priorityqueue.AddOpts, requests ...reconcile.Request) {
+	for _, r := range requests {
+		q.turns.ask(r, ptr.Deref(o.Priority, 0))
+		switch within := q.TypedRateLimitingInterface; {
+		case o.RateLimited:
+			within.AddRateLimited(r)
+		case o.After > 0:
+			within.AddAfter(r, o.After)
+		default:
+			within.Add(r)
+		}
+	}
+}
+
+func (q *fairQueue) Add(r reconcile.Request) { q.AddWithOpts(priorityqueue.AddOpts{}, r) }
+
+func (q *fairQueue) AddAfter(r reconcile.Request, after time.Duration) {
+	q.AddWithOpts(priorityqueue.AddOpts{After: after}, r)
+}
+
+func (q *fairQueue) AddRateLimited(r reconcile.Request) {
+	q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, r)
+}
+
+func (q *fairQueue) GetWithPriority() (reconcile.Request, int, bool) {
+	r, shutdown := q.TypedRateLimitingInterface.Get()
+	return r, q.turns.taken(r), shutdown
+}
+
+func (q *fairQueue) Get() (reconcile.Request, bool) {
+	r, _, shutdown := q.GetWithPriority()
+	return r, shutdown
+}
+
+// turns is the order of requests that wait. The queue around it calls Push, Touch, Len and Pop one at a time, and has each
+// request in it once.
+type turns struct {
+	mu         sync.Mutex
+	asked      map[reconcile.Request]int // with which priorities requests were added that weren't popped since; 0 has no entry
+	popped     map[reconcile.Request]int // those of requests that are being taken
+	queued     map[reconcile.Request]*waitingLine
+	soon, late waitingLine
+}
+
+// waitingLine has the requests of one urgency.
+type waitingLine struct {
+	next []string // namespaces with requests, in their turn
+	of   map[string][]reconcile.Request
+}
+
+// ask notes how urgent a request is before it is added. The most urgent of several counts.
+func (t *turns) ask(r reconcile.Request, priority int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if was, asked := t.asked[r]; asked || t.queued[r] != nil {
+		priority = max(priority, was)
+	}
+	delete(t.asked, r)
+	if priority != 0 {
+		t.asked[r] = priority
+	}
+}
+
+// taken returns the priority of a request that has been popped.
+func (t *turns) taken(r reconcile.Request) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	priority := t.popped[r]
+	delete(t.popped, r)
+	return priority
+}
+
+func (t *turns) lineOf(r reconcile.Request) *waitingLine {
+	if t.asked[r] < 0 {
+		return &t.late
+	}
+	return &t.soon
+}
+
+// Push adds a request that isn't queued.
+func (t *turns) Push(r reconcile.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.queued[r] = t.lineOf(r)
+	t.queued[r].push(r)
+}
+
+// Touch is called for a request that is queued and was added again. What has become urgent is queued a second time, and is
+// skipped where it was.
+func (t *turns) Touch(r reconcile.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.queued[r] == &t.late && t.lineOf(r) == &t.soon {
+		t.queued[r] = &t.soon
+		t.soon.push(r)
+	}
+}
+
+// Len returns how many requests are queued.
+func (t *turns) Len() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.queued)
+}
+
+// Pop takes the next request, of which there is one.
+func (t *turns) Pop() reconcile.Request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range []*waitingLine{&t.soon, &t.late} {
+		for len(l.next) > 0 {
+			r := l.pop()
+			if t.queued[r] != l {
+				continue // it has become more urgent
+			}
+			delete(t.queued, r)
+			if priority, ok := t.asked[r]; ok {
+				t.popped[r] = priority
+				delete(t.asked, r)
+			}
+			if len(t.queued) == 0 {
+				t.soon, t.late = waitingLine{}, waitingLine{} // with what has become more urgent
+			}
+			return r
+		}
+	}
+	panic("builder: a request was taken from an empty queue")
+}
+
+func (l *waitingLine) push(r reconcile.Request) {
+	if l.of == nil {
+		l.of = map[string][]reconcile.Request{}
+	}
+	if len(l.of[r.Namespace]) == 0 {
+		l.next = append(l.next, r.Namespace)
+	}
+	l.of[r.Namespace] = append(l.of[r.Namespace], r)
+}
+
+func (l *waitingLine) pop() reconcile.Request {
+	namespace := l.next[0]
+	l.next = l.next[1:]
+	waiting := l.of[namespace]
+	if len(waiting) == 1 {
+		delete(l.of, namespace)
+	} else {
+		l.of[namespace], l.next = waiting[1:], append(l.next, namespace)
+	}
+	return waiting[0]
+}
