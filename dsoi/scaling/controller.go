@@ -22,8 +22,9 @@ type Controller[S dsoi.Scaling] struct {
 	// Cluster is an empty object of the clusters' kind. Only workloads that a cluster of this kind controls are scaled,
 	// so that who may write an S can't reach others. Required.
 	Cluster client.Object
-	// Allow refuses URLs of sources, with an error that says which are accepted. Default: all are allowed. Connections to
-	// link-local addresses are always refused.
+	// Allow refuses URLs of sources, with an error that says which are accepted. Default: all are allowed but those of loopback
+	// addresses, the manager's own, for which the URL must name one and Allow must accept it. Connections to link-local addresses, and
+	// to others where clouds tell their machines' secrets, are always refused, whatever name leads there.
 	Allow func(*url.URL) error
 	// Workers is how many objects are looked at at a time; one that waits for a slow endpoint takes up one. Default: 8.
 	Workers int

@@ -15,7 +15,7 @@
 //
 // # What an endpoint can't do
 //
-// It gets a GET with a time limit, to an address that isn't link-local (where clouds tell secrets); its answer is
+// It gets a GET with a time limit, to an address that isn't loopback or link-local or another where clouds tell secrets; its answer is
 // read up to a limit, and only a number is taken from it: no text of an answer, not even where it redirects to, is told
 // in a status or an event, since it could be the Secret that was sent with the question. The Secret goes to the very
 // scheme, host and port of the URL only. When an endpoint is down, slow, or answers nonsense, the condition Ready says so

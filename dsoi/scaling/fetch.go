@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
@@ -84,30 +83,14 @@ func urlOf(source string, q question) (*url.URL, error) {
 	return u, nil
 }
 
-// errNotHere is about an address that is never connected to.
-var errNotHere = errors.New("link-local, multicast and unspecified addresses are refused")
-
-// onlyUnicast refuses addresses at which a cloud tells its machines' secrets, or no one listens. It is asked with the
-// address that a name was resolved to, just before the connection is made.
-func onlyUnicast(_, address string, _ syscall.RawConn) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return err
-	}
-	ip := net.ParseIP(host)
-	if ip == nil || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
-		return errNotHere
-	}
-	return nil
-}
-
 // get asks an endpoint and returns its answer. What it says about a failure has nothing in it that the endpoint could
 // choose, but for a status code: it knows the Secret by then.
-func get(ctx context.Context, u *url.URL, c credentials, timeout time.Duration) (string, error) {
+// Loopback addresses are connected to only if the URL itself names one, and loopback is set.
+func get(ctx context.Context, u *url.URL, c credentials, timeout time.Duration, loopback bool) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	transport := &http.Transport{
-		DialContext:            (&net.Dialer{Control: onlyUnicast}).DialContext,
+		DialContext:            (&net.Dialer{Control: onlyTo(loopback && namesLoopback(u))}).DialContext,
 		TLSClientConfig:        c.tls,
 		DisableKeepAlives:      true, // the next question is a while away
 		DisableCompression:     true,

@@ -40,7 +40,7 @@ func secret(name string, data map[string]string) *corev1.Secret {
 func sensesOn(objs ...client.Object) *senses {
 	c := buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(objs...)).Client()
 	s := &senses{}
-	s.prepare(c, c.Live(), nil)
+	s.prepare(c, c.Live(), func(*url.URL) error { return nil }) // the tests' endpoints are on this machine
 	return s
 }
 
@@ -144,14 +144,40 @@ func TestAnEndpointThatIsDown(t *testing.T) {
 	assert.EqualError(t, err, "it can't be connected to")
 	_, err = ask(t, sensesOn(), v1beta1.HTTPSource{URL: "http://there-is-no-such-host.invalid/"})
 	assert.EqualError(t, err, "its host name can't be resolved")
-	for _, where := range []string{"http://169.254.169.254/latest", "http://[fe80::1]/", "http://0.0.0.0/", "http://224.0.0.1/"} {
+	for _, where := range []string{
+		"http://169.254.169.254/latest", "http://[fe80::1]/", "http://0.0.0.0/", "http://224.0.0.1/", "http://[fd00:ec2::254]/", "http://[::ffff:169.254.169.254]/",
+		"http://[64:ff9b::a9fe:a9fe]/", "http://[64:ff9b::7f00:1]/", "http://[64:ff9b:1::a9fe:a9fe]/", "http://[2002:a9fe:a9fe::1]/", "http://168.63.129.16/", "http://100.100.100.200/",
+	} {
 		_, err = ask(t, sensesOn(), v1beta1.HTTPSource{URL: where})
+		assert.Equal(t, errNotHere, err, where)
+	}
+	open := sensesOn()
+	open.allow = nil
+	for _, where := range []string{"http://127.0.0.1:1/", "http://[::1]:1/", "http://localhost:1/", "http://127.1.2.3:1/", "http://[::ffff:127.0.0.1]:1/"} {
+		_, err = ask(t, open, v1beta1.HTTPSource{URL: where})
 		assert.Equal(t, errNotHere, err, where)
 	}
 	refusing := sensesOn()
 	refusing.allow = func(u *url.URL) error { return errors.New("only example.com is allowed") }
 	_, err = ask(t, refusing, v1beta1.HTTPSource{URL: "http://a"})
 	assert.EqualError(t, err, "only example.com is allowed")
+}
+
+// A name that leads to this machine is refused also if the URL is allowed: who owns a name chooses where it leads.
+func TestANameThatLeadsHere(t *testing.T) {
+	for where, want := range map[string]bool{
+		"http://localhost/": true, "http://127.0.0.1/": true, "http://[::1]/": true, "http://metrics.example.com/": false, "http://localhost.example.com/": false, "http://10.0.0.1/": false,
+	} {
+		u, err := url.Parse(where)
+		require.NoError(t, err)
+		assert.Equal(t, want, namesLoopback(u), where)
+	}
+	refuse := onlyTo(false)
+	assert.Equal(t, errNotHere, refuse("tcp", "127.0.0.1:80", nil))
+	assert.NoError(t, refuse("tcp", "10.0.0.1:80", nil))
+	assert.NoError(t, refuse("tcp", "[64:ff9b::a00:1]:80", nil))
+	assert.NoError(t, refuse("tcp", "[2001:db8::1]:80", nil))
+	assert.Error(t, refuse("tcp", "[fe80::1%eth0]:80", nil))
 }
 
 func TestURLs(t *testing.T) {

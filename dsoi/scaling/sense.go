@@ -188,7 +188,7 @@ func (s *senses) number(ctx context.Context, a asked) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	answer, err := get(ctx, where, credentials, timeout)
+	answer, err := get(ctx, where, credentials, timeout, s.allow != nil)
 	if err != nil {
 		return 0, err
 	}

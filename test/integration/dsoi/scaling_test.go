@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"sync/atomic"
 	"testing"
 
@@ -18,12 +19,21 @@ import (
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/dsoi/scaling"
 	"github.com/armature-dev/armature/events"
 	kv "github.com/armature-dev/armature/examples/kvstore/api/v1"
 	"github.com/armature-dev/armature/examples/kvstore/operator"
 )
 
-func setupBoth(mgr manager.Manager) error { return operator.Setup(mgr, "") }
+// setupBoth is what the example sets up, with leave to ask endpoints on this machine.
+func setupBoth(mgr manager.Manager) error {
+	if err := operator.App("").Setup(mgr); err != nil {
+		return err
+	}
+	return (&scaling.Controller[*kv.KVStoreScaling]{
+		Name: "kvstore-scaling", Cluster: &kv.KVStore{}, Allow: func(*url.URL) error { return nil },
+	}).Setup(mgr)
+}
 
 // gauge is an endpoint that says a number, to those who have the token.
 type gauge struct {
