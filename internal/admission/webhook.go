@@ -21,7 +21,7 @@ import (
 
 // kind is a kind that has a plan, whatever its type.
 type kind struct {
-	register func(webhook.Server, *runtime.Scheme)
+	register func(webhook.Server, *runtime.Scheme, *turns)
 	judge    func(obj *unstructured.Unstructured) error
 }
 
@@ -36,10 +36,11 @@ var kinds = map[string]kind{
 }
 
 // Register adds the webhooks of all kinds to a server: those of kinds that its manager doesn't run, too. That of JobFlows is at
-// the path /validate/jobflow. The scheme must know the kinds of [v1alpha1].
+// the path /validate/jobflow. Reviews are judged one at a time. The scheme must know the kinds of [v1alpha1].
 func Register(server webhook.Server, scheme *runtime.Scheme) {
+	t := newTurns()
 	for _, k := range kinds {
-		k.register(server, scheme)
+		k.register(server, scheme, t)
 	}
 }
 
@@ -64,8 +65,8 @@ func kindOf[S any, T interface {
 	builder.Conditioned
 }](name string, plan builder.PlanFunc[T]) kind {
 	return kind{
-		register: func(server webhook.Server, scheme *runtime.Scheme) {
-			server.Register("/validate/"+strings.ToLower(name), admission.WithValidator(scheme, New(name, plan)))
+		register: func(server webhook.Server, scheme *runtime.Scheme, t *turns) {
+			server.Register("/validate/"+strings.ToLower(name), t.around(admission.WithValidator(scheme, New(name, plan))))
 		},
 		judge: func(u *unstructured.Unstructured) error {
 			obj := T(new(S))

@@ -1,0 +1,73 @@
+package admission
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestReviewsAreJudgedOneAtATime(t *testing.T) {
+	var now, most, judged atomic.Int32
+	server := httptest.NewServer(newTurns().around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		most.Store(max(most.Load(), now.Add(1)))
+		body, err := io.ReadAll(r.Body)
+		assert.NoError(t, err)
+		assert.Len(t, body, 1<<20)
+		judged.Add(1)
+		now.Add(-1)
+	})))
+	defer server.Close()
+	var clients sync.WaitGroup
+	for range 3 * maxReaders {
+		clients.Go(func() {
+			answer, err := http.Post(server.URL, "application/json", strings.NewReader(strings.Repeat("x", 1<<20)))
+			if assert.NoError(t, err) {
+				assert.Equal(t, http.StatusOK, answer.StatusCode)
+				answer.Body.Close()
+			}
+		})
+	}
+	clients.Wait()
+	assert.EqualValues(t, 1, most.Load())
+	assert.EqualValues(t, 3*maxReaders, judged.Load())
+}
+
+func TestAReviewThatIsTooLarge(t *testing.T) {
+	handler := newTurns().around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is judged") }))
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(make([]byte, maxReview+1))))
+	assert.Equal(t, http.StatusRequestEntityTooLarge, answer.Code)
+}
+
+// A request that comes slowly keeps no other from being judged, and one whose client has left is forgotten.
+func TestASlowReviewHoldsUpNoOther(t *testing.T) {
+	turns := newTurns()
+	server := httptest.NewServer(turns.around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
+	defer server.Close()
+	slow, err := net.Dial("tcp", server.Listener.Addr().String())
+	require.NoError(t, err)
+	_, err = io.WriteString(slow, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	require.NoError(t, err)
+	answer, err := http.Post(server.URL, "application/json", strings.NewReader("{}"))
+	require.NoError(t, err)
+	answer.Body.Close()
+	assert.Equal(t, http.StatusOK, answer.StatusCode)
+	require.NoError(t, slow.Close())
+
+	turns.judge <- struct{}{} // as if one were being judged
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	turns.around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is judged") })).
+		ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{}")).WithContext(ctx))
+	<-turns.judge
+}
