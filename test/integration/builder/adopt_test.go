@@ -50,7 +50,7 @@ func TestOrphanIsAdopted(t *testing.T) {
 				wanted.Spec.Template.Spec.Tolerations = nil
 				_, sent, err := w.want(wanted)
 				require.ErrorIs(t, err, builder.ErrNotOwned)
-				assert.ErrorContains(t, err, "builder.Adopt")
+				assert.ErrorContains(t, err, "it has no controller")
 				assert.Empty(t, sent)
 				w.told.take()
 

@@ -52,7 +52,7 @@ var toLint = map[string]struct{ by, manifest string }{
 	"plan-several":        {"plan", "{kind: JobFlow, spec: {flows: [{name: a, jobTemplateRef: t, dependencies: [b, c]}, {name: a, jobTemplateRef: t}]}}"},
 	"plan-daemon":         {"plan", "{kind: DaemonJob, spec: {excludeNodeList: 'a b', template: {spec: {containers: [{name: a, image: b}]}}}}"},
 	"plan-replica":        {"plan", "{kind: ReplicaJob, spec: {replicaSpecs: {Worker: {template: {spec: {containers: [{name: Bad_Name, image: b}]}}}}}}"},
-	"rule-interactive":    {"server", "{kind: MiniCluster, spec: {interactive: true, containers: [{image: a, command: b}]}}"},
+	"beside-interactive":  {"", "{kind: MiniCluster, spec: {interactive: true, containers: [{image: a, command: b}]}}"},
 	"rule-replica-policy": {"server", "{kind: ReplicaJob, spec: {successPolicy: {rule: AllWorkers}, replicaSpecs: {Master: {template: {spec: {containers: [{name: a, image: b}]}}}}}}"},
 }
 

@@ -51,7 +51,7 @@ func (d depends) render(f *argoFlow, visible scope) (c condition, plain bool) {
 		o := visible[name]
 		if how == "" {
 			plain = plain && o.plain
-			if o.goesOn {
+			if o.goesOn && !o.allowed {
 				f.handled(d.task.get("continueOn").orElse(d.task))
 			}
 			return o.ok()

@@ -19,6 +19,8 @@ type outcomes struct {
 	succeeded, failed, skipped, omitted condition
 	// goesOn: what depends on it starts after its failure, too.
 	goesOn bool
+	// allowed: its failure doesn't fail the flow. Of a DAG or steps that goes on, each node's does.
+	allowed bool
 	// bad is the condition on which the task makes its DAG fail, if nothing in the DAG depends on it. Argo takes over the
 	// phase of what came before if the task itself didn't run.
 	bad condition

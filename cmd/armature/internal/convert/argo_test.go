@@ -331,3 +331,21 @@ func TestRunsAsArgo(t *testing.T) {
 		}
 	})
 }
+
+// A task that may fail is a node that may, and the flow succeeds as the workflow does: nothing is to be said of it. Of a DAG that may
+// fail each node's failure fails the flow, which is said.
+func TestAllowedFailures(t *testing.T) {
+	templates := func(what string) string {
+		return "  - name: main\n    dag:\n      failFast: false\n      tasks:\n      - {name: a, template: " + what + ", continueOn: {failed: true}}\n      - {name: b, template: run, dependencies: [a]}\n" +
+			"  - {name: inner, dag: {tasks: [{name: x, template: run}]}}\n"
+	}
+	flow, notes := flowOf(t, "", templates("run"))
+	assert.True(t, flow.Spec.Flows[0].AllowFailure)
+	assert.False(t, flow.Spec.Flows[1].AllowFailure)
+	assert.NotContains(t, fmt.Sprint(notes), "is Failed")
+	assert.Equal(t, map[string]string{"a": "failed", "b": "succeeded"}, run(t, flow, func(node string) string { return map[string]string{"a": "failed", "b": "succeeded"}[node] }))
+
+	flow, notes = flowOf(t, "", templates("inner"))
+	assert.False(t, flow.Spec.Flows[0].AllowFailure)
+	assert.Contains(t, fmt.Sprint(notes), "is Failed")
+}

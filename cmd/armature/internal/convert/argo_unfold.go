@@ -135,9 +135,24 @@ func (f *argoFlow) do(p place, task field, begin start, others scope) *outcomes 
 	if erred := goes.get("error"); erred.isTrue() && !o.goesOn {
 		f.root.source.note(erred.path, "not carried over: a Job doesn't tell errors from failures, and what follows doesn't start after either; continueOn.failed would have it start after both")
 	}
+	if job := f.nodeOf(ends); job != nil && o.goesOn && !several {
+		o.allowed, job["allowFailure"] = true, true
+	}
 	o.plain = own.always() && !o.goesOn
 	f.atExit(inner, task, o)
 	return o
+}
+
+// nodeOf returns the node of a task that is one Job, or one for each item. Nil: it is none, such as a gate.
+func (f *argoFlow) nodeOf(ends []string) map[string]any {
+	if len(f.nodes) == 0 || len(ends) != 1 {
+		return nil
+	}
+	job, _ := f.nodes[len(f.nodes)-1].(map[string]any)
+	if job["name"] != ends[0] || job["jobTemplate"] == nil {
+		return nil
+	}
+	return job
 }
 
 // atExit runs a task's exit handler, whatever came of it.
@@ -190,7 +205,7 @@ func (f *argoFlow) unfoldSteps(p place) ([]string, condition) {
 			o := these[name]
 			next.after, next.when = append(next.after, o.nodes...), and(next.when, o.ok())
 			others[name] = o
-			if o.goesOn {
+			if o.goesOn && !o.allowed {
 				f.handled(p.template.get("steps"))
 			}
 		}
