@@ -214,7 +214,7 @@ var nobodysChild = map[string]string{
 
 // Each kind of the scheme that the API server lets anyone apply has variants, so that a new one can't be forgotten.
 func TestVariantsOfEveryKind(t *testing.T) {
-	w, v := newProperty(t, 1)
+	_, v := newProperty(t, 1)
 	has := v.kinds()
 	server, err := discovery.NewDiscoveryClientForConfig(testcluster.Config(t))
 	require.NoError(t, err)
