@@ -16,6 +16,8 @@ type argoFlow struct {
 	// names are the nodes' names, to keep them apart; used are the templates that something was made of.
 	names, used map[string]bool
 	nodes       []any
+	// allowed are the nodes whose failure is: what depends on one starts after its failure, too, unless it has a condition.
+	allowed map[string]bool
 	// onFailure: something is to run after a failure, so that the flow can't stop at the first.
 	onFailure bool
 	// stops are DAGs that stop at the first failure, goOn those that don't.
@@ -41,7 +43,7 @@ func (f *argoFlow) failFast(spec map[string]any) {
 func argoWorkflow(root field) ([]map[string]any, error) {
 	object, spec := newObject("JobFlow", root)
 	f := &argoFlow{root: root, spec: root.get("spec"), templates: map[string]field{}, params: map[string]string{},
-		names: map[string]bool{}, used: map[string]bool{}}
+		names: map[string]bool{}, used: map[string]bool{}, allowed: map[string]bool{}}
 	for _, t := range f.spec.get("templates").items() {
 		f.templates[t.get("name").text()] = t
 	}

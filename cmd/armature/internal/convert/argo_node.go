@@ -45,7 +45,7 @@ func (f *argoFlow) node(p place) ([]string, condition, string) {
 		return nil, constant(true), ""
 	}
 	f.gate(&p)
-	p.start.write(node)
+	p.start.write(node, f.allowed)
 	node["jobTemplate"] = job
 	f.nodes = append(f.nodes, node)
 	if node["forEach"] != nil {

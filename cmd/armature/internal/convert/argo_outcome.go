@@ -91,8 +91,8 @@ type start struct {
 	when  condition
 }
 
-// write puts it into a node. A condition that is the success of all is what a node has by itself.
-func (s start) write(node map[string]any) {
+// write puts it into a node. A condition that is the success of all is what a node has by itself, if no failure of them is allowed.
+func (s start) write(node map[string]any, allowed map[string]bool) {
 	after := slices.Clone(s.after)
 	for _, name := range nodesIn(s.when) {
 		if !slices.Contains(after, name) {
@@ -106,7 +106,8 @@ func (s start) write(node map[string]any) {
 	for _, name := range after {
 		all = append(all, succeeded(name))
 	}
-	if terms := strings.Split(s.when.String(), " && "); len(terms) == len(all) && sameTerms(terms, all) || len(after) == 0 && s.when.always() {
+	goesOn := slices.ContainsFunc(after, func(name string) bool { return allowed[name] })
+	if terms := strings.Split(s.when.String(), " && "); len(terms) == len(all) && sameTerms(terms, all) && !goesOn || len(after) == 0 && s.when.always() {
 		return
 	}
 	node["when"] = s.when.unwrapped()
@@ -143,7 +144,7 @@ func (f *argoFlow) gate(p *place) {
 		b.at.drop("%s; %s waits for the node %s, which can't start: see to it, and take the node out", b.why, slug(p.prefix), name)
 	}
 	node := map[string]any{"name": name, "jobTemplateRef": name}
-	p.start.write(node)
+	p.start.write(node, f.allowed)
 	f.nodes = append(f.nodes, node)
 	p.start = start{[]string{name}, succeeded(name)}
 	p.blocked = nil

@@ -154,14 +154,16 @@ func run(t require.TestingT, flow *v1alpha1.JobFlow, outcomeOf func(node string)
 	ended := map[string]string{}
 	for changed := true; changed; {
 		changed = false
+		allowed := map[string]bool{}
 		for _, node := range flow.Spec.Flows {
+			allowed[node.Name] = node.AllowFailure
 			if ended[node.Name] != "" || strings.Contains(node.JobTemplateRef, "-gate") || slices.ContainsFunc(node.Dependencies, func(d string) bool { return ended[d] == "" }) {
 				continue
 			}
 			jobs := map[string]any{}
 			starts := true
 			for _, d := range node.Dependencies {
-				starts = starts && ended[d] == "succeeded"
+				starts = starts && (ended[d] == "succeeded" || ended[d] == "failed" && allowed[d])
 				jobs[d] = map[string]any{"succeeded": ended[d] == "succeeded", "failed": ended[d] == "failed", "skipped": ended[d] == "skipped", "output": ""}
 			}
 			if node.When != "" {
@@ -337,13 +339,16 @@ func TestRunsAsArgo(t *testing.T) {
 func TestAllowedFailures(t *testing.T) {
 	templates := func(what string) string {
 		return "  - name: main\n    dag:\n      failFast: false\n      tasks:\n      - {name: a, template: " + what + ", continueOn: {failed: true}}\n      - {name: b, template: run, dependencies: [a]}\n" +
+			"      - {name: c, template: run, depends: a.Succeeded}\n" +
 			"  - {name: inner, dag: {tasks: [{name: x, template: run}]}}\n"
 	}
 	flow, notes := flowOf(t, "", templates("run"))
 	assert.True(t, flow.Spec.Flows[0].AllowFailure)
 	assert.False(t, flow.Spec.Flows[1].AllowFailure)
 	assert.NotContains(t, fmt.Sprint(notes), "is Failed")
-	assert.Equal(t, map[string]string{"a": "failed", "b": "succeeded"}, run(t, flow, func(node string) string { return map[string]string{"a": "failed", "b": "succeeded"}[node] }))
+	assert.Equal(t, map[string]string{"a": "failed", "b": "succeeded", "c": "skipped"}, run(t, flow, func(node string) string {
+		return map[string]string{"a": "failed", "b": "succeeded", "c": "succeeded"}[node]
+	}))
 
 	flow, notes = flowOf(t, "", templates("inner"))
 	assert.False(t, flow.Spec.Flows[0].AllowFailure)

@@ -73,7 +73,7 @@ func (f *argoFlow) pause(p place) ([]string, condition, string) {
 		t.get("suspend").take()
 		f.root.source.note(t.get("suspend").path, "a flow can't be suspended by itself: the node %s waits until there is a JobTemplate %s-gate, which is then run: create one to approve", name, name)
 		node := map[string]any{"name": name, "jobTemplateRef": name + "-gate"}
-		p.start.write(node)
+		p.start.write(node, f.allowed)
 		f.nodes = append(f.nodes, node)
 		return []string{name}, succeeded(name), ""
 	case slices.Contains(p.around[:len(p.around)-1], asText(t.get("name").value)):
@@ -136,7 +136,7 @@ func (f *argoFlow) do(p place, task field, begin start, others scope) *outcomes 
 		f.root.source.note(erred.path, "not carried over: a Job doesn't tell errors from failures, and what follows doesn't start after either; continueOn.failed would have it start after both")
 	}
 	if job := f.nodeOf(ends); job != nil && o.goesOn && !several {
-		o.allowed, job["allowFailure"] = true, true
+		o.allowed, job["allowFailure"], f.allowed[ends[0]] = true, true, true
 	}
 	o.plain = own.always() && !o.goesOn
 	f.atExit(inner, task, o)
