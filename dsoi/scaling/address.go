@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"net/url"
 	"syscall"
 )
 
@@ -67,10 +66,4 @@ func isOpen(ip netip.Addr, loopback bool) bool {
 		}
 	}
 	return true
-}
-
-// namesLoopback reports whether a URL says itself that it is about this machine, and not a name that leads here.
-func namesLoopback(u *url.URL) bool {
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }

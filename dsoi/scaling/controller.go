@@ -22,10 +22,12 @@ type Controller[S dsoi.Scaling] struct {
 	// Cluster is an empty object of the clusters' kind. Only workloads that a cluster of this kind controls are scaled,
 	// so that who may write an S can't reach others. Required.
 	Cluster client.Object
-	// Allow refuses URLs of sources, with an error that says which are accepted. Default: all are allowed but those of loopback
-	// addresses, the manager's own, for which the URL must name one and Allow must accept it. Connections to link-local addresses, and
-	// to others where clouds tell their machines' secrets, are always refused, whatever name leads there.
+	// Allow refuses URLs of sources, with an error that says which are accepted. Default: all are allowed. Connections to link-local
+	// addresses, and to others where clouds tell their machines' secrets, are always refused, whatever name leads there.
 	Allow func(*url.URL) error
+	// Loopback lets sources be on the manager's own machine: where pods are processes beside it, as on the local nodes of
+	// devcluster, and in tests. Default: connections to loopback addresses are refused, since what listens there trusts its neighbours.
+	Loopback bool
 	// Workers is how many objects are looked at at a time; one that waits for a slow endpoint takes up one. Default: 8.
 	Workers int
 
@@ -41,7 +43,7 @@ func (c *Controller[S]) Setup(mgr manager.Manager) error {
 // classes and other objects of the kind are read from; live is asked for Secrets, so that no cache of all Secrets is
 // needed.
 func (c *Controller[S]) Operator(mgr manager.Manager, cached client.Client, live client.Reader) *builder.Operator[S] {
-	c.senses.prepare(cached, live, c.Allow)
+	c.senses.prepare(cached, live, c.Allow, c.Loopback)
 	workers := c.Workers
 	if workers <= 0 {
 		workers = 8

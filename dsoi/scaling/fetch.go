@@ -85,12 +85,12 @@ func urlOf(source string, q question) (*url.URL, error) {
 
 // get asks an endpoint and returns its answer. What it says about a failure has nothing in it that the endpoint could
 // choose, but for a status code: it knows the Secret by then.
-// Loopback addresses are connected to only if the URL itself names one, and loopback is set.
+// Loopback addresses are connected to only if loopback is set.
 func get(ctx context.Context, u *url.URL, c credentials, timeout time.Duration, loopback bool) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	transport := &http.Transport{
-		DialContext:            (&net.Dialer{Control: onlyTo(loopback && namesLoopback(u))}).DialContext,
+		DialContext:            (&net.Dialer{Control: onlyTo(loopback)}).DialContext,
 		TLSClientConfig:        c.tls,
 		DisableKeepAlives:      true, // the next question is a while away
 		DisableCompression:     true,

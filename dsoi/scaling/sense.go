@@ -49,7 +49,9 @@ type senses struct {
 	live   client.Reader
 	scheme *runtime.Scheme
 	allow  func(*url.URL) error
-	last   *lru.Cache // of lastReadings by UID
+	// loopback: endpoints may be on this machine.
+	loopback bool
+	last     *lru.Cache // of lastReadings by UID
 }
 
 // lastReadings are kept for the interval: a pass may come for other reasons.
@@ -66,8 +68,8 @@ const (
 	parallel = 8
 )
 
-func (s *senses) prepare(cached client.Client, live client.Reader, allow func(*url.URL) error) {
-	s.cached, s.live, s.scheme, s.allow, s.last = cached, live, cached.Scheme(), allow, lru.New(maxRemembered)
+func (s *senses) prepare(cached client.Client, live client.Reader, allow func(*url.URL) error, loopback bool) {
+	s.cached, s.live, s.scheme, s.allow, s.loopback, s.last = cached, live, cached.Scheme(), allow, loopback, lru.New(maxRemembered)
 }
 
 // sense asks all sources of an object that are due, and looks at claims.
@@ -188,7 +190,7 @@ func (s *senses) number(ctx context.Context, a asked) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	answer, err := get(ctx, where, credentials, timeout, s.allow != nil)
+	answer, err := get(ctx, where, credentials, timeout, s.loopback)
 	if err != nil {
 		return 0, err
 	}

@@ -26,7 +26,8 @@ func Setup(mgr manager.Manager, programs string) error {
 	if err := App(programs).Setup(mgr); err != nil {
 		return err
 	}
-	return (&scaling.Controller[*v1.KVStoreScaling]{Name: "kvstore-scaling", Cluster: &v1.KVStore{}}).Setup(mgr)
+	local := programs != "" // the pods are processes beside this one
+	return (&scaling.Controller[*v1.KVStoreScaling]{Name: "kvstore-scaling", Cluster: &v1.KVStore{}, Loopback: local}).Setup(mgr)
 }
 
 // App is what the engine needs to know of the application.

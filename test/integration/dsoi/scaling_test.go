@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"sync/atomic"
 	"testing"
 
@@ -31,7 +30,7 @@ func setupBoth(mgr manager.Manager) error {
 		return err
 	}
 	return (&scaling.Controller[*kv.KVStoreScaling]{
-		Name: "kvstore-scaling", Cluster: &kv.KVStore{}, Allow: func(*url.URL) error { return nil },
+		Name: "kvstore-scaling", Cluster: &kv.KVStore{}, Loopback: true,
 	}).Setup(mgr)
 }
 
