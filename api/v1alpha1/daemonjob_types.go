@@ -170,7 +170,7 @@ type DaemonJobSpec struct {
 	Retry int32 `json:"retry,omitempty"`
 
 	// Suspend stops the job for as long as it is true: no Jobs are started, and those that are active are suspended, which
-	// deletes their pods; they begin anew when it is false again. activeDeadlineSeconds starts anew then, too.
+	// deletes their pods; they start again when it is false again. activeDeadlineSeconds starts again then, too.
 	// Default: false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`

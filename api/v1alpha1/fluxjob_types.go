@@ -113,7 +113,7 @@ type FluxJobSpec struct {
 	Suspend bool `json:"suspend,omitempty"`
 
 	// DeadlineSeconds is how long the job may take once it is admitted, in seconds. Then it has failed, with reason
-	// DeadlineExceeded. It starts anew when the job is admitted again. Default: no deadline.
+	// DeadlineExceeded. It starts again when the job is admitted again. Default: no deadline.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	DeadlineSeconds *int64 `json:"deadlineSeconds,omitempty"`

@@ -104,8 +104,8 @@ type JobFlowSpec struct {
 	EndOfJob EndOfJob `json:"endOfJob,omitempty"`
 
 	// Suspend stops the flow for as long as it is true: nothing is started, and the Jobs that are active are suspended,
-	// which deletes their pods; they begin anew when it is false again, each once its old pods have ended.
-	// activeDeadlineSeconds starts anew then, too.
+	// which deletes their pods; they start again when it is false again, each once its old pods have ended.
+	// activeDeadlineSeconds starts again then, too.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 

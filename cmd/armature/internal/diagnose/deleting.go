@@ -19,7 +19,7 @@ func deleting(s scene) *Finding {
 	case found != nil:
 		return found
 	case len(s.GetFinalizers()) == 0:
-		return blocked("Deleting", "it is being deleted").do("wait until it is gone, and create it anew to run it again")
+		return blocked("Deleting", "it is being deleted").do("wait until it is gone, and create it again to run it again")
 	}
 	// Kubernetes deletes what it owns first.
 	for _, child := range s.Owned {
@@ -31,7 +31,7 @@ func deleting(s scene) *Finding {
 	if names := namesOf(s.Owned); len(names) > 0 {
 		message += ": " + listed(names)
 	}
-	return blocked("Deleting", "%s", message).do("wait until it is gone, and create it anew to run it again")
+	return blocked("Deleting", "%s", message).do("wait until it is gone, and create it again to run it again")
 }
 
 // stays says why something that goes with its owner doesn't: someone's finalizer, or a node that doesn't answer.

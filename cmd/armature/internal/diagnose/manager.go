@@ -22,7 +22,7 @@ func managedElsewhere(s scene) *Finding {
 		return nil
 	}
 	return blocked("ManagedElsewhere", "%s leaves it to %s, which has not looked at it", field, by).
-		do("see that %s runs; to have it run here, create it anew without managedBy", by)
+		do("see that %s runs; to have it run here, create it again without managedBy", by)
 }
 
 // unobserved: no one has looked at the object as it is, although it isn't new.

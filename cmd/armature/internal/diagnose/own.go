@@ -88,7 +88,7 @@ func (s scene) ownWords(reason, message string) *Finding {
 	}
 	found := failed(reason, "it has failed: "+message)
 	if s.isOurs() && s.is("JobFlow", "DaemonJob") && reason != v1alpha1.ReasonInvalidSpec {
-		return found.do("once what failed is mended: armature retry %s%s", typed(s.Object), s.flagN())
+		return found.do("once what failed is fixed: armature retry %s%s", typed(s.Object), s.flagN())
 	}
-	return found.do("once what failed is mended, create it anew")
+	return found.do("once what failed is fixed, create it again")
 }
