@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/store"
@@ -125,29 +124,6 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 			p.wanted.Put(key)
 		}
 		return p.prune(ctx, b.prunes)
-	})
-	end(err)
-	return res, err
-}
-
-// reconcileKind applies what is wanted of one kind and prunes nothing. What is of no kind is reported by every one.
-func (b *Builder) reconcileKind(ctx context.Context, of schema.GroupKind) (Result, error) {
-	ctx, end := b.engine.tracePass(ctx, b.owner)
-	res, err := b.runPass(of.String(), func(p *pass) error {
-		if err := b.phasing.refuse(b.wants); err != nil {
-			return err
-		}
-		var wants []Child
-		for _, w := range b.wants {
-			if k, err := p.engine.kinds.of(w.object); err != nil || k.gvk.GroupKind() == of {
-				wants = append(wants, w)
-			}
-		}
-		p.pruneAll = b.all
-		if err := p.recordKinds(ctx, wants); err != nil {
-			return err
-		}
-		return p.apply(ctx, wants)
 	})
 	end(err)
 	return res, err

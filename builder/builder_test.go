@@ -167,23 +167,6 @@ func TestReadErrorsAreReported(t *testing.T) {
 	assert.False(t, IsTerminal(err))
 }
 
-func TestOneKindAtATime(t *testing.T) {
-	e := engineWith(interceptor.Funcs{})
-	b := e.For(owner()).
-		ConfigMap(config("c")).
-		Secret(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}).
-		Deployment(deployment("d"))
-	res, err := b.ReconcileSecret(t.Context())
-	require.NoError(t, err)
-	require.Len(t, res.Changes, 1)
-	assert.Equal(t, "Secret default/s", res.Changes[0].Key.String())
-	res, err = b.ReconcileJob(t.Context())
-	require.NoError(t, err)
-	assert.Empty(t, res)
-	_, err = b.ConfigMap(nil).ReconcileJob(t.Context())
-	assert.ErrorIs(t, err, ErrMisuse, "nothing is dropped in silence")
-}
-
 func TestCRUD(t *testing.T) {
 	theirs := config("theirs")
 	theirs.Namespace = "default"

@@ -57,30 +57,14 @@ func ExampleBuilder_PruneAll() {
 	// Deleted ConfigMap default/settings, 1 unchanged
 }
 
-// One kind after the other, by hand: what is pruned comes last, and only if all went well.
+// ReconcileStore only prunes: it keeps the desired objects, whether or not they exist.
 func ExampleBuilder_ReconcileStore() {
 	c, ctx := newCluster(), context.Background()
-	b := c.engine.For(c.owner).
-		ConfigMap(settings(nil)).
-		Deployment(web("nginx:1.29")).
-		Prune(&corev1.ConfigMap{}, &appsv1.Deployment{})
-	say(b.ReconcileConfigMap(ctx))
-	say(b.ReconcileDeployment(ctx))
-	say(b.ReconcileStore(ctx))
+	say(c.engine.For(c.owner).ConfigMap(settings(nil)).Deployment(web("nginx:1.29")).Reconcile(ctx))
+	say(c.engine.For(c.owner).ConfigMap(settings(nil)).Prune(&corev1.ConfigMap{}, &appsv1.Deployment{}).ReconcileStore(ctx))
 	// Output:
-	// Created ConfigMap default/settings
-	// Created Deployment.apps default/web
-}
-
-// Each kind that Builder has a method for can be reconciled alone, before another that needs it.
-func ExampleBuilder_ReconcileConfigMap() {
-	c, ctx := newCluster(), context.Background()
-	b := c.engine.For(c.owner).ConfigMap(settings(nil)).Deployment(web("nginx:1.29"))
-	say(b.ReconcileConfigMap(ctx))
-	say(b.ReconcileConfigMap(ctx))
-	// Output:
-	// Created ConfigMap default/settings
-	// 1 unchanged
+	// Created ConfigMap default/settings, Created Deployment.apps default/web
+	// Deleted Deployment.apps default/web
 }
 
 // Single children, now: what Reconcile would do about them. Objects that aren't the owner's are left alone.

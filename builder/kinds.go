@@ -1,8 +1,6 @@
 package builder
 
 import (
-	"context"
-
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -65,64 +63,4 @@ func (b *Builder) PodDisruptionBudget(o *policyv1.PodDisruptionBudget, opts ...C
 // NetworkPolicy wants a NetworkPolicy.
 func (b *Builder) NetworkPolicy(o *networkingv1.NetworkPolicy, opts ...ChildOption) *Builder {
 	return b.Object(o, opts...)
-}
-
-// ReconcileConfigMap applies the ConfigMaps that are wanted, and nothing else. It prunes nothing; see ReconcileStore.
-func (b *Builder) ReconcileConfigMap(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, corev1.SchemeGroupVersion.WithKind("ConfigMap").GroupKind())
-}
-
-// ReconcileSecret applies the Secrets that are wanted, and nothing else.
-func (b *Builder) ReconcileSecret(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, corev1.SchemeGroupVersion.WithKind("Secret").GroupKind())
-}
-
-// ReconcileService applies the Services that are wanted, and nothing else.
-func (b *Builder) ReconcileService(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, corev1.SchemeGroupVersion.WithKind("Service").GroupKind())
-}
-
-// ReconcileServiceAccount applies the ServiceAccounts that are wanted, and nothing else.
-func (b *Builder) ReconcileServiceAccount(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, corev1.SchemeGroupVersion.WithKind("ServiceAccount").GroupKind())
-}
-
-// ReconcilePersistentVolumeClaim applies the PersistentVolumeClaims that are wanted, and nothing else.
-func (b *Builder) ReconcilePersistentVolumeClaim(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim").GroupKind())
-}
-
-// ReconcileDeployment applies the Deployments that are wanted, and nothing else.
-func (b *Builder) ReconcileDeployment(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind())
-}
-
-// ReconcileStatefulSet applies the StatefulSets that are wanted, and nothing else.
-func (b *Builder) ReconcileStatefulSet(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, appsv1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind())
-}
-
-// ReconcileDaemonSet applies the DaemonSets that are wanted, and nothing else.
-func (b *Builder) ReconcileDaemonSet(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, appsv1.SchemeGroupVersion.WithKind("DaemonSet").GroupKind())
-}
-
-// ReconcileJob applies the Jobs that are wanted, and nothing else.
-func (b *Builder) ReconcileJob(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, batchv1.SchemeGroupVersion.WithKind("Job").GroupKind())
-}
-
-// ReconcileCronJob applies the CronJobs that are wanted, and nothing else.
-func (b *Builder) ReconcileCronJob(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, batchv1.SchemeGroupVersion.WithKind("CronJob").GroupKind())
-}
-
-// ReconcilePodDisruptionBudget applies the PodDisruptionBudgets that are wanted, and nothing else.
-func (b *Builder) ReconcilePodDisruptionBudget(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget").GroupKind())
-}
-
-// ReconcileNetworkPolicy applies the NetworkPolicies that are wanted, and nothing else.
-func (b *Builder) ReconcileNetworkPolicy(ctx context.Context) (Result, error) {
-	return b.reconcileKind(ctx, networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy").GroupKind())
 }

@@ -65,8 +65,7 @@ func (p FailurePolicy) patience() time.Duration {
 // does). Who can write an owner's ControllerRevisions can have the operator apply what is in them, of the kinds that it
 // manages for the owner.
 //
-// Phases are for Reconcile: one kind alone can't be put in order, so that ReconcileDeployment and its like, and
-// ReconcileStore, refuse.
+// Phases are for Reconcile; ReconcileStore, Create, Update and CreateOrUpdate refuse them with ErrMisuse.
 func (b *Builder) Phases(names ...string) *Builder {
 	b.phasing.names = append(b.phasing.names, names...)
 	return b

@@ -423,10 +423,8 @@ func TestMisusedPhases(t *testing.T) {
 		assert.ErrorIs(t, err, ErrMisuse)
 		assert.ErrorContains(t, err, says)
 	}
-	for _, one := range []func(*Builder, context.Context) (Result, error){(*Builder).ReconcileConfigMap, (*Builder).ReconcileStore} {
-		_, err := one(e.For(owner()).Phases("a").ConfigMap(config("c"), InPhase("a")), t.Context())
-		assert.ErrorIs(t, err, ErrMisuse)
-	}
+	_, err := e.For(owner()).Phases("a").ConfigMap(config("c"), InPhase("a")).ReconcileStore(t.Context())
+	assert.ErrorIs(t, err, ErrMisuse)
 }
 
 func TestNothingInPhasesIsNoInstall(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package events says what happened to an owner, in a fixed vocabulary.
+// Package events emits events about owners, in a fixed vocabulary of reasons.
 //
 // Events are written through the events.k8s.io API, on transitions only and never once per reconcile. The owner is the
-// regarding object; when an event is about one child, the child is the related object, which also keeps events about
-// different children apart when the server folds repeated events into a series.
+// regarding object. An event about one child has the child as its related object, so that the API server doesn't fold
+// events about different children into one series.
 package events

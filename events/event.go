@@ -11,41 +11,41 @@ const (
 	ReasonCreated = "Created"
 	// ReasonAdopted: objects that no one controlled have become children.
 	ReasonAdopted = "Adopted"
-	// ReasonUpdated: children differed from what is wanted and were brought back.
+	// ReasonUpdated: children differed from the desired ones and were updated.
 	ReasonUpdated = "Updated"
-	// ReasonRecreating: children can't be changed into what is wanted, and were deleted to be created anew.
+	// ReasonRecreating: children differ in immutable fields; they were deleted, to be created again as desired.
 	ReasonRecreating = "Recreating"
-	// ReasonKept: children can't be changed into what is wanted, and are left as they are.
+	// ReasonKept: children differ in immutable fields, and are left as they are.
 	ReasonKept = "Kept"
 	// ReasonDriftCorrected: another writer had set fields of a child beside which the API server refuses the desired ones;
 	// they were removed. The note says which, and which field manager had set them.
 	ReasonDriftCorrected = "DriftCorrected"
-	// ReasonDryRunRefused: a changed child was applied without a look at what a new object would be, since the dry run that
-	// tells was refused; values that the API server derived from other fields may be out of date.
+	// ReasonDryRunRefused: the API server refused the dry run that shows what a new object would be, and the changed child was
+	// applied without it; values that the API server derived from other fields may be out of date.
 	ReasonDryRunRefused = "DryRunRefused"
-	// ReasonDeleted: children that are no longer wanted were deleted.
+	// ReasonDeleted: children that are no longer desired were deleted.
 	ReasonDeleted = "Deleted"
-	// ReasonNotOwned: an object of a wanted name exists and belongs to someone else; it was left alone.
+	// ReasonNotOwned: an object of a child's name exists and isn't the owner's; it was left alone.
 	ReasonNotOwned = "NotOwned"
 	// ReasonFieldsLeft: a child keeps fields that aren't desired, since another field manager has set them.
 	ReasonFieldsLeft = "FieldsLeft"
 	// ReasonApplyFailed: the API server refused a child for good, until the owner or the cluster changes.
 	ReasonApplyFailed = "ApplyFailed"
-	// ReasonContested: another writer changes children again and again; they are put back ever more rarely.
+	// ReasonContested: another writer keeps changing children; the builder restores them with an exponential backoff.
 	ReasonContested = "Contested"
 	// ReasonSettled: the other writer has stopped.
 	ReasonSettled = "Settled"
-	// ReasonInvalidPlan: the operator's program is wrong: its plan can't be carried out, or changes what it is given.
+	// ReasonInvalidPlan: the operator's program is wrong: its plan can't be carried out, or changes its arguments.
 	ReasonInvalidPlan = "InvalidPlan"
-	// ReasonRolloutStarted: children in phases are wanted otherwise, and are changed phase by phase.
+	// ReasonRolloutStarted: the desired children of the phases have changed, and are applied phase by phase.
 	ReasonRolloutStarted = "RolloutStarted"
-	// ReasonRolloutCompleted: all phases are as wanted, and ready.
+	// ReasonRolloutCompleted: all phases are up to date and ready.
 	ReasonRolloutCompleted = "RolloutCompleted"
 	// ReasonRolloutHalted: a child of a phase has failed, or takes too long; later phases are left as they are.
 	ReasonRolloutHalted = "RolloutHalted"
-	// ReasonRanOnce: a Job that runs once has succeeded, which is on record.
+	// ReasonRanOnce: a Job that runs once has succeeded, and its success is on record.
 	ReasonRanOnce = "RanOnce"
-	// ReasonRolledBack: a roll-out did not become ready in time; the children return to what they were before.
+	// ReasonRolledBack: a roll-out did not become ready in time; the children return to the last completed revision.
 	ReasonRolledBack = "RolledBack"
 )
 
@@ -60,27 +60,27 @@ const (
 type Event struct {
 	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning. Empty means Normal.
 	Type string
-	// Reason is why, one UpperCamelCase word.
+	// Reason is one UpperCamelCase word.
 	Reason string
 	// Action is what was being done. Empty means ActionReconcile.
 	Action string
-	// Note is the sentence people read; Emit cuts it at the 1024 bytes that the API server takes.
+	// Note is the message for people. Emit cuts it at 1024 bytes, the API server's limit.
 	Note string
-	// Related is the child that the event is about, nil when there isn't one.
+	// Related is the child that the event is about. Default: none.
 	Related runtime.Object
 }
 
-// Normal is an event that says all is well.
+// Normal returns an event of type Normal.
 func Normal(reason, note string) Event {
 	return Event{Type: corev1.EventTypeNormal, Reason: reason, Note: note}
 }
 
-// Warning is an event that someone should look at.
+// Warning returns an event of type Warning.
 func Warning(reason, note string) Event {
 	return Event{Type: corev1.EventTypeWarning, Reason: reason, Note: note}
 }
 
-// About sets the child that the event is about.
+// About returns the event with the child that it is about.
 func (e Event) About(child runtime.Object) Event {
 	e.Related = child
 	return e

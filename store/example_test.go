@@ -11,14 +11,14 @@ import (
 
 var deployments = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 
-// What is wanted, and what exists without being wanted.
+// The desired objects, and those that exist and are not desired.
 func ExampleStore() {
-	var wanted store.Store
-	fmt.Println(wanted.Put(store.KeyOf(deployments, "default", "web")))
-	fmt.Println(wanted.Put(store.KeyOf(deployments, "default", "web")), "(twice)")
+	var desired store.Store
+	fmt.Println(desired.Put(store.KeyOf(deployments, "default", "web")))
+	fmt.Println(desired.Put(store.KeyOf(deployments, "default", "web")), "(twice)")
 
 	existing := []store.Key{store.KeyOf(deployments, "default", "web"), store.KeyOf(deployments, "default", "old")}
-	fmt.Println(wanted.Stale(slices.Values(existing)))
+	fmt.Println(desired.Stale(slices.Values(existing)))
 	// Output:
 	// true
 	// false (twice)

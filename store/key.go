@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Key names an object in a cluster. The version is no part of it: one object can be read in several versions.
+// Key names an object in a cluster. It has no version, because one object can be read in several versions.
 type Key struct {
 	Group     string
 	Kind      string

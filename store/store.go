@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Store is a set of keys: what one owner should have. The zero value is empty and ready to use.
+// Store is a set of keys: the desired objects of one owner. The zero value is empty and ready to use.
 // It is not safe for concurrent writes.
 type Store struct {
 	keys map[Key]struct{}
 }
 
-// Put adds a key and reports whether it was new. A key put twice is an object asked for twice.
+// Put adds a key and reports whether it was new. A key that isn't new is an object that is desired twice.
 func (s *Store) Put(k Key) bool {
 	s.Grow(1)
 	before := len(s.keys)
@@ -22,28 +22,28 @@ func (s *Store) Put(k Key) bool {
 	return len(s.keys) > before
 }
 
-// Grow makes room for n more keys, to save time when as many are known to come.
+// Grow allocates space for n keys, if the Store is empty.
 func (s *Store) Grow(n int) {
 	if s.keys == nil {
 		s.keys = make(map[Key]struct{}, n)
 	}
 }
 
-// Has reports whether the key is wanted.
+// Has reports whether the object is desired.
 func (s *Store) Has(k Key) bool {
 	_, ok := s.keys[k]
 	return ok
 }
 
-// Len returns the number of wanted objects.
+// Len returns the number of desired objects.
 func (s *Store) Len() int { return len(s.keys) }
 
-// Keys returns all wanted keys, ordered by [Compare].
+// Keys returns the keys of all desired objects, ordered by [Compare].
 func (s *Store) Keys() []Key {
 	return slices.SortedFunc(maps.Keys(s.keys), Compare)
 }
 
-// GroupKinds returns the kinds of all wanted objects.
+// GroupKinds returns the kinds of all desired objects.
 func (s *Store) GroupKinds() map[schema.GroupKind]bool {
 	kinds := make(map[schema.GroupKind]bool)
 	for k := range s.keys {
@@ -52,7 +52,7 @@ func (s *Store) GroupKinds() map[schema.GroupKind]bool {
 	return kinds
 }
 
-// Stale returns those of the existing keys that are not wanted, in the order given.
+// Stale returns the existing keys that are not desired, in the order given.
 func (s *Store) Stale(existing iter.Seq[Key]) []Key {
 	var stale []Key
 	for k := range existing {

@@ -73,12 +73,12 @@ func (s *Builder) declare(kinds ...schema.GroupKind) {
 	}
 }
 
-// run makes objects of the Builder as they are wanted, in parallel. What names the call, err is from making them.
-func (s *Builder) run(what string, wants []want, err error) (controllerutil.OperationResult, error) {
+// run applies objects of the Builder in parallel. what names the call, err is the error of making them.
+func (s *Builder) run(what string, objects []desired, err error) (controllerutil.OperationResult, error) {
 	result := controllerutil.OperationResultNone
 	if err == nil {
-		s.put(wants)
-		result, err = s.apply(what, wants)
+		s.put(objects)
+		result, err = s.apply(what, objects)
 	}
 	return result, s.ended(what, err)
 }

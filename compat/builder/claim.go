@@ -12,7 +12,7 @@ import (
 )
 
 // claiming is a client that, before it applies an object which the original library wrote, takes over the fields that
-// were written then. Else they would be owned twice, and one that is no longer wanted (an environment variable) would
+// were written then. Else they would be owned twice, and one that is no longer desired (an environment variable) would
 // stay for ever. It costs one more request, once in an object's life.
 type claiming struct {
 	client.Client

@@ -72,7 +72,7 @@ func (b *CommonBuilder) Delete(ctx context.Context, buildRecorder BuilderRecorde
 	})
 }
 
-// write runs one pass over the owner and tells of it.
+// write runs one pass over the owner and emits its events.
 func (b *CommonBuilder) write(
 	what string, recorder BuilderRecorder, do func(*builder.Builder) (builder.Result, error),
 ) (controllerutil.OperationResult, error) {
@@ -84,7 +84,7 @@ func (b *CommonBuilder) write(
 	if !isNil(b.DesiredState) {
 		what = fmt.Sprintf("%s %T %s", what, b.DesiredState, client.ObjectKeyFromObject(b.DesiredState))
 	}
-	recorder.tell(owner, what, res, err)
+	recorder.emit(owner, what, res, err)
 	return resultOf(res), errors.Join(err, waiting(res))
 }
 

@@ -22,18 +22,18 @@ func ToNewBuilderConfigMap(builder []BuilderConfigMap) func(*Builder) {
 	}
 }
 
-// ReconcileConfigMap makes the ConfigMaps as they are wanted.
+// ReconcileConfigMap applies the desired ConfigMaps.
 func (s *Builder) ReconcileConfigMap() (controllerutil.OperationResult, error) {
-	return s.run("ConfigMap", s.wantConfigMaps(), nil)
+	return s.run("ConfigMap", s.desiredConfigMaps(), nil)
 }
 
-func (s *Builder) wantConfigMaps() []want {
-	var wants []want
+func (s *Builder) desiredConfigMaps() []desired {
+	var objects []desired
 	for i := range s.ConfigMaps {
 		item := &s.ConfigMaps[i]
-		wants = append(wants, s.want(kindConfigMap, item.makeConfigMap(), item.CommonBuilder))
+		objects = append(objects, s.desire(kindConfigMap, item.makeConfigMap(), item.CommonBuilder))
 	}
-	return wants
+	return objects
 }
 
 func (b *BuilderConfigMap) makeConfigMap() *corev1.ConfigMap {
@@ -53,8 +53,8 @@ type HashHolder = utils.HashHolder
 
 // ToNewBuilderConfigMapHash makes every container of the Builder's Deployments and StatefulSets get an environment
 // variable for each of these objects, with the object's name as its name and the digest of its content as its value. So
-// a change of one of them rolls all the pods. An operator that wants only the pods that use a ConfigMap to roll sets
-// the variables itself, with utils.MakeConfigMapHash.
+// a change of one of them rolls all the pods. To roll only the pods that use a ConfigMap, set the variables with
+// utils.MakeConfigMapHash.
 func ToNewBuilderConfigMapHash(builder []BuilderConfigMapHash) func(*Builder) {
 	return func(s *Builder) { s.ConfigHash = builder }
 }

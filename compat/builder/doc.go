@@ -23,8 +23,8 @@
 //	// ... ReconcileService, ReconcileDeployOrSts, and last:
 //	return build.ReconcileStore()
 //
-// A Builder and its store are made anew for each pass. Every Reconcile method returns what it did, and every error; an
-// object that is as wanted costs no request that writes.
+// A Builder and its store are made for each pass. Every Reconcile method returns what it did, and every error; an
+// object that is up to date costs no request that writes.
 //
 // # What differs from the original
 //
@@ -37,14 +37,14 @@
 //	prunes what has the labels; with nil labels, all    prunes what the owner controls, and of that what has the labels
 //	prunes a kind only if some of it is left            prunes each kind that the Builder has a list of, be it empty
 //	prunes ConfigMaps and Deployments                   also Services, StatefulSets, NetworkPolicies; never claims
-//	may prune what an upgrade has not reached           knows all that is wanted
+//	may prune what an upgrade has not reached           knows all desired objects
 //	prunes after errors that it lost                    prunes nothing after an error
 //	stores one kind a name                              stores names by kind
 //	lists once for each object                          lists once for each kind
 //	panics without store, recorder, context, PodSpec    does without; a missing spec is an error
 //	writes its hash into maps that objects share        writes to copies
 //	hashes objects whole, with their owner's UID        hashes data and binaryData
-//	events: the message as reason, and vice versa       reason and message; a failure that lasts is told once
+//	events: the message as reason, and vice versa       reason and message; a failure that lasts is reported once
 //	"Statefulset" is one, "StatefulSet" is nothing      any capitalisation of either; others are an error
 //	takes a status of the last generation for ready     waits for observedGeneration
 //	writes two objects of one name in every pass        writes the last one

@@ -40,7 +40,7 @@ func (e *engineCache) of(c client.Client) *builder.Engine {
 	return engine
 }
 
-// newEngine returns an Engine without a recorder: events are told by the recorder of each Builder.
+// newEngine returns an Engine without a recorder: events are written by the recorder of each Builder.
 func newEngine(c client.Client) *builder.Engine {
 	return builder.NewEngine(claiming{c}, builder.Options{Name: FieldOwner})
 }

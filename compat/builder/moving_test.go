@@ -12,7 +12,7 @@ import (
 	"github.com/armature-dev/armature/compat/builder"
 )
 
-// What this package made is as Armature's builder wants it, and can lose fields by it.
+// What this package made is as Armature's builder objects it, and can lose fields by it.
 func TestMovingOnToArmature(t *testing.T) {
 	s, cr := newServer(t), newCR("cr")
 	data := map[string]string{"a": "1", "b": "2"}

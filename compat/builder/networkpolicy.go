@@ -20,19 +20,19 @@ func ToNewBuilderNetworkPolicy(builder []BuilderNetworkPolicy) func(*Builder) {
 	}
 }
 
-// ReconcileNetworkPolicy makes the NetworkPolicies as they are wanted.
+// ReconcileNetworkPolicy applies the desired NetworkPolicies.
 func (s *Builder) ReconcileNetworkPolicy() (controllerutil.OperationResult, error) {
-	return s.run("NetworkPolicy", s.wantNetworkPolicies(), nil)
+	return s.run("NetworkPolicy", s.desiredNetworkPolicies(), nil)
 }
 
-func (s *Builder) wantNetworkPolicies() []want {
-	var wants []want
+func (s *Builder) desiredNetworkPolicies() []desired {
+	var objects []desired
 	for i := range s.NetworkPolicy {
 		if item := &s.NetworkPolicy[i]; item.NetworkPolicySpec != nil {
-			wants = append(wants, s.want(kindNetworkPolicy, item.makeNetworkPolicy(), item.CommonBuilder))
+			objects = append(objects, s.desire(kindNetworkPolicy, item.makeNetworkPolicy(), item.CommonBuilder))
 		}
 	}
-	return wants
+	return objects
 }
 
 func (b *BuilderNetworkPolicy) makeNetworkPolicy() *networkingv1.NetworkPolicy {

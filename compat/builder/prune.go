@@ -11,7 +11,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// ReconcileStore deletes what the store's owner controls and the Builder doesn't want any more, with one List a kind:
+// ReconcileStore deletes what the store's owner controls and the Builder no longer desires, with one List a kind:
 // ConfigMaps, Services, Deployments, StatefulSets and NetworkPolicies, each if the Builder was given a list of the kind,
 // be it empty, or something of the kind was Put. So an owner has one Builder with a store; several need labels of their
 // own. Objects of others are never touched, and after an error of this Builder nothing is. Without a store there is
@@ -47,7 +47,7 @@ func (s *Builder) ReconcileStore() error {
 		}
 	}
 	res, err := pass.ReconcileStore(s.context())
-	s.Recorder.tell(owner, "Store", res, err)
+	s.Recorder.emit(owner, "Store", res, err)
 	return err
 }
 

@@ -16,9 +16,9 @@ import (
 
 // BuilderRecorder writes events about the owner. The zero value writes none.
 //
-// An object that was written or deleted is told with the reason ControllerName + CreateObjectSuccess,
+// An object that was written or deleted is reported with the reason ControllerName + CreateObjectSuccess,
 // UpdateObjectSuccess or DeleteObjectSuccess; a failure with CreateObjectFail, UpdateObjectFail, DeleteObjectFail,
-// GetObjectFail or, if it is about no object in particular, ReconcileFail. A failure that lasts is told once.
+// GetObjectFail or, if it is about no object in particular, ReconcileFail. A failure that lasts is reported once.
 type BuilderRecorder struct {
 	// Recorder is what a manager's GetEventRecorderFor returns.
 	Recorder record.EventRecorder
@@ -40,14 +40,14 @@ func (b *BuilderRecorder) GenericEvent(crObj client.Object, eventType, reason, m
 	b.Recorder.Event(crObj, eventType, reason, message)
 }
 
-// tell writes events of what a pass over the owner did. Scope names the call, so that a success of one doesn't end the
+// emit writes events of what a pass over the owner did. Scope names the call, so that a success of one doesn't end the
 // failure of another. A conflict is no news: the pass is tried again.
-func (b *BuilderRecorder) tell(owner client.Object, scope string, res builder.Result, err error) {
+func (b *BuilderRecorder) emit(owner client.Object, scope string, res builder.Result, err error) {
 	for _, c := range res.Changes {
 		b.GenericEvent(owner, corev1.EventTypeNormal, b.ControllerName+successReason(c.Operation), string(c.Operation)+" "+c.Key.String())
 	}
 	key := failureKey{owner.GetUID(), scope}
-	before := failuresTold(key)
+	before := reportedFailures(key)
 	now := map[string]bool{}
 	for _, e := range leaves(err) {
 		if apierrors.IsConflict(e) {
@@ -60,9 +60,9 @@ func (b *BuilderRecorder) tell(owner client.Object, scope string, res builder.Re
 		}
 	}
 	if len(now) > 0 {
-		told.Add(key, now)
+		reported.Add(key, now)
 	} else if len(before) > 0 && err == nil {
-		told.Remove(key)
+		reported.Remove(key)
 	}
 }
 
@@ -100,12 +100,12 @@ type failureKey struct {
 	scope string
 }
 
-// told has the messages of the failures that were told last, by failureKey. What falls out of it, as at a restart, may
-// be told twice.
-var told = lru.New(1 << 12)
+// reported holds the messages of the last reported failures, by failureKey. A failure that it has forgotten, as at a
+// restart, is reported again.
+var reported = lru.New(1 << 12)
 
-func failuresTold(key failureKey) map[string]bool {
-	if known, ok := told.Get(key); ok {
+func reportedFailures(key failureKey) map[string]bool {
+	if known, ok := reported.Get(key); ok {
 		return known.(map[string]bool)
 	}
 	return nil

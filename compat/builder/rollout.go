@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// ReconcileDeployOrSts makes the Deployments and StatefulSets as they are wanted.
+// ReconcileDeployOrSts applies the desired Deployments and StatefulSets.
 //
 // At first, while the owner's generation is 1 (or 0, if its kind has none), all at once. After that they are upgraded
 // in the order of the list: one that was written, or isn't rolled out yet, ends the pass, and the next one is its
@@ -19,21 +19,21 @@ import (
 // halts those behind it.
 func (s *Builder) ReconcileDeployOrSts() (controllerutil.OperationResult, error) {
 	const what = "DeployOrSts"
-	wants, err := s.wantWorkloads()
+	objects, err := s.desiredWorkloads()
 	if err != nil {
 		return controllerutil.OperationResultNone, s.ended(what, err)
 	}
-	wants = lastOfEach(wants)
-	if !isUpgrade(wants) {
-		return s.run(what, wants, nil)
+	objects = lastOfEach(objects)
+	if !isUpgrade(objects) {
+		return s.run(what, objects, nil)
 	}
-	s.put(wants) // also those that aren't reached
-	for _, w := range wants {
-		result, err := s.apply(what, []want{w})
+	s.put(objects) // also those that aren't reached
+	for _, d := range objects {
+		result, err := s.apply(what, []desired{d})
 		if err != nil || result != controllerutil.OperationResultNone {
 			return result, s.ended(what, err)
 		}
-		done, err := w.isRolledOut(s.context())
+		done, err := d.isRolledOut(s.context())
 		if err != nil || !done {
 			return result, s.ended(what, err)
 		}
@@ -41,9 +41,9 @@ func (s *Builder) ReconcileDeployOrSts() (controllerutil.OperationResult, error)
 	return controllerutil.OperationResultNone, s.ended(what, nil)
 }
 
-func isUpgrade(wants []want) bool {
-	for _, w := range wants {
-		if cr := w.common.CrObject; !isNil(cr) && cr.GetGeneration() > 1 {
+func isUpgrade(objects []desired) bool {
+	for _, d := range objects {
+		if cr := d.common.CrObject; !isNil(cr) && cr.GetGeneration() > 1 {
 			return true
 		}
 	}
@@ -51,38 +51,38 @@ func isUpgrade(wants []want) bool {
 }
 
 // isRolledOut reports whether all pods of a workload are of its newest template, and ready.
-func (w want) isRolledOut(ctx context.Context) (bool, error) {
-	key := client.ObjectKeyFromObject(w.object)
+func (d desired) isRolledOut(ctx context.Context) (bool, error) {
+	key := client.ObjectKeyFromObject(d.object)
 	var done bool
 	var err error
-	if w.kind == kindDeployment {
-		d := &appsv1.Deployment{}
-		err = w.common.Client.Get(ctx, key, d)
-		done = isDeploymentRolledOut(d)
+	if d.kind == kindDeployment {
+		deployment := &appsv1.Deployment{}
+		err = d.common.Client.Get(ctx, key, deployment)
+		done = isDeploymentRolledOut(deployment)
 	} else {
-		d := &appsv1.StatefulSet{}
-		err = w.common.Client.Get(ctx, key, d)
-		done = isStatefulSetRolledOut(d)
+		sts := &appsv1.StatefulSet{}
+		err = d.common.Client.Get(ctx, key, sts)
+		done = isStatefulSetRolledOut(sts)
 	}
 	if err != nil {
-		return false, fmt.Errorf("read %s: %w", w, err)
+		return false, fmt.Errorf("read %s: %w", d, err)
 	}
 	return done, nil
 }
 
 func isDeploymentRolledOut(d *appsv1.Deployment) bool {
-	wanted := ptr.Deref(d.Spec.Replicas, 1)
+	replicas := ptr.Deref(d.Spec.Replicas, 1)
 	for _, c := range d.Status.Conditions {
 		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
 			return false
 		}
 	}
 	return d.Status.ObservedGeneration >= d.Generation &&
-		d.Status.UpdatedReplicas == wanted && d.Status.Replicas == wanted && d.Status.AvailableReplicas == wanted
+		d.Status.UpdatedReplicas == replicas && d.Status.Replicas == replicas && d.Status.AvailableReplicas == replicas
 }
 
 func isStatefulSetRolledOut(d *appsv1.StatefulSet) bool {
-	wanted := ptr.Deref(d.Spec.Replicas, 1)
+	replicas := ptr.Deref(d.Spec.Replicas, 1)
 	return d.Status.ObservedGeneration >= d.Generation && d.Status.CurrentRevision == d.Status.UpdateRevision &&
-		d.Status.Replicas == wanted && d.Status.ReadyReplicas == wanted
+		d.Status.Replicas == replicas && d.Status.ReadyReplicas == replicas
 }

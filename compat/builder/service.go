@@ -22,19 +22,19 @@ func ToNewBuilderService(builder []BuilderService) func(*Builder) {
 	}
 }
 
-// ReconcileService makes the Services as they are wanted.
+// ReconcileService applies the desired Services.
 func (s *Builder) ReconcileService() (controllerutil.OperationResult, error) {
-	return s.run("Service", s.wantServices(), nil)
+	return s.run("Service", s.desiredServices(), nil)
 }
 
-func (s *Builder) wantServices() []want {
-	var wants []want
+func (s *Builder) desiredServices() []desired {
+	var objects []desired
 	for i := range s.Service {
 		if item := &s.Service[i]; item.ServiceSpec != nil {
-			wants = append(wants, s.want(kindService, item.makeService(), item.CommonBuilder))
+			objects = append(objects, s.desire(kindService, item.makeService(), item.CommonBuilder))
 		}
 	}
-	return wants
+	return objects
 }
 
 func (b *BuilderService) makeService() *corev1.Service {

@@ -20,23 +20,23 @@ func ToNewBuilderStorageConfig(builder []BuilderStorageConfig) func(*Builder) {
 	return func(s *Builder) { s.StorageConfig = builder }
 }
 
-// ReconcileStorage makes the PersistentVolumeClaims as they are wanted.
+// ReconcileStorage applies the desired PersistentVolumeClaims.
 func (s *Builder) ReconcileStorage() (controllerutil.OperationResult, error) {
-	wants, err := s.wantClaims()
-	return s.run("Storage", wants, err)
+	objects, err := s.desiredClaims()
+	return s.run("Storage", objects, err)
 }
 
-func (s *Builder) wantClaims() ([]want, error) {
-	var wants []want
+func (s *Builder) desiredClaims() ([]desired, error) {
+	var objects []desired
 	for i := range s.StorageConfig {
 		item := &s.StorageConfig[i]
 		claim, err := item.MakePvc()
 		if err != nil {
 			return nil, err
 		}
-		wants = append(wants, s.want(kindClaim, claim, item.CommonBuilder))
+		objects = append(objects, s.desire(kindClaim, claim, item.CommonBuilder))
 	}
-	return wants, nil
+	return objects, nil
 }
 
 // MakePvc returns the PersistentVolumeClaim that is asked for. It makes no request.

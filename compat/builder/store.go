@@ -71,9 +71,9 @@ func (s *Builder) Exists(key string) bool {
 	return known
 }
 
-func (s *Builder) put(wants []want) {
-	for _, w := range wants {
-		s.Put(w.object.GetName(), w.kind.Kind)
+func (s *Builder) put(objects []desired) {
+	for _, d := range objects {
+		s.Put(d.object.GetName(), d.kind.Kind)
 	}
 }
 
@@ -104,16 +104,16 @@ func (s stored) add(kind schema.GroupKind, keys ...client.ObjectKey) {
 // stored returns all that should exist, whether or not it was reconciled already: an upgrade in order may not have
 // reached it.
 func (s *Builder) stored() (stored, error) {
-	workloads, err := s.wantWorkloads()
+	workloads, err := s.desiredWorkloads()
 	if err != nil {
-		return nil, fmt.Errorf("nothing is pruned, since what is wanted is not known: %w", err)
+		return nil, fmt.Errorf("nothing is pruned, because the desired objects are not known: %w", err)
 	}
 	known := stored{}
 	for kind := range s.declared {
 		known.add(kind)
 	}
-	for _, w := range slices.Concat(s.wantConfigMaps(), s.wantServices(), s.wantNetworkPolicies(), workloads) {
-		known.add(w.kind, client.ObjectKeyFromObject(w.object))
+	for _, d := range slices.Concat(s.desiredConfigMaps(), s.desiredServices(), s.desiredNetworkPolicies(), workloads) {
+		known.add(d.kind, client.ObjectKeyFromObject(d.object))
 	}
 	put := maps.Clone(s.Store.put)
 	for name, kind := range s.Store.ObjectNameKind {

@@ -42,15 +42,15 @@ func ToNewBuilderDeploymentStatefulSet(builder []BuilderDeploymentStatefulSet) f
 	}
 }
 
-func (s *Builder) wantWorkloads() ([]want, error) {
+func (s *Builder) desiredWorkloads() ([]desired, error) {
 	hashes, err := utils.MakeConfigMapHash(s.ConfigHash)
 	if err != nil {
 		return nil, err
 	}
-	var wants []want
+	var objects []desired
 	for i := range s.DeploymentOrStatefulset {
 		item := s.DeploymentOrStatefulset[i] // a copy: it is completed
-		w := s.want(schema.GroupKind{}, nil, item.CommonBuilder)
+		w := s.desire(schema.GroupKind{}, nil, item.CommonBuilder)
 		item.CommonBuilder = *w.common
 		if item.PodSpec != nil {
 			item.PodSpec = withHashes(item.PodSpec, hashes)
@@ -66,9 +66,9 @@ func (s *Builder) wantWorkloads() ([]want, error) {
 		if err != nil {
 			return nil, err
 		}
-		wants = append(wants, w)
+		objects = append(objects, w)
 	}
-	return wants, nil
+	return objects, nil
 }
 
 func (b *BuilderDeploymentStatefulSet) groupKind() (schema.GroupKind, error) {

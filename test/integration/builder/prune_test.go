@@ -68,9 +68,7 @@ func TestNothingIsPrunedAfterAnError(t *testing.T) {
 	assert.True(t, w.exists(configMap("stale")))
 
 	b := w.engine.For(w.owner).Deployment(bad).Prune(&corev1.ConfigMap{})
-	_, err = b.ReconcileConfigMap(w.ctx)
-	require.NoError(t, err)
-	_, err = b.ReconcileDeployment(w.ctx)
+	_, err = b.Reconcile(w.ctx)
 	require.Error(t, err)
 	_, err = b.ReconcileStore(w.ctx)
 	require.ErrorContains(t, err, "nothing is pruned after an error")

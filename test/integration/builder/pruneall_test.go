@@ -92,10 +92,10 @@ func (w *world) engineReader() client.Reader {
 
 func TestPruneAllInSeveralCallsOnOneOwner(t *testing.T) {
 	w := newWorld(t)
-	b := w.engine.For(w.owner).ConfigMap(configMap("a")).Secret(secret("s")).PruneAll()
-	_, err := b.ReconcileConfigMap(w.ctx)
+	b := w.engine.For(w.owner).PruneAll()
+	_, err := b.CreateOrUpdate(w.ctx, configMap("a"))
 	require.NoError(t, err)
-	_, err = b.ReconcileSecret(w.ctx)
+	_, err = b.CreateOrUpdate(w.ctx, secret("s"))
 	require.NoError(t, err, "the owner as it was read before our own writes will do")
 	assert.Equal(t, "ConfigMap,Secret", w.recorded())
 

@@ -12,15 +12,15 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// want is one object that should exist: what an item of the Builder asks for.
-type want struct {
+// desired is one object that an item of the Builder describes.
+type desired struct {
 	kind   schema.GroupKind
 	object client.Object
 	common *CommonBuilder // of the item, completed from the Builder's store
 }
 
-func (w want) String() string {
-	return describe(w.kind.Kind, w.object.GetNamespace(), w.object.GetName())
+func (d desired) String() string {
+	return describe(d.kind.Kind, d.object.GetNamespace(), d.object.GetName())
 }
 
 func describe(kind, namespace, name string) string {
@@ -30,27 +30,27 @@ func describe(kind, namespace, name string) string {
 	return kind + " " + namespace + "/" + name
 }
 
-// want makes an object an item's. An item that doesn't say who owns it, or on which client, has that of the store.
-func (s *Builder) want(kind schema.GroupKind, object client.Object, common CommonBuilder) want {
+// desire returns the object of an item. An item without an owner or a client has those of the store.
+func (s *Builder) desire(kind schema.GroupKind, object client.Object, common CommonBuilder) desired {
 	if isNil(common.Client) {
 		common.Client = s.Store.Client
 	}
 	if isNil(common.CrObject) && common.OwnerRef.UID == "" {
 		common.CrObject = s.Store.CrObject
 	}
-	return want{kind: kind, object: object, common: &common}
+	return desired{kind: kind, object: object, common: &common}
 }
 
-// batch is the wanted objects of one owner on one client.
+// batch holds the desired objects of one owner on one client.
 type batch struct {
 	engine *builder.Engine
 	owner  client.Object
-	wants  []want
+	objects  []desired
 }
 
-// apply makes objects as they are wanted. Those of one owner are written in parallel.
-func (s *Builder) apply(what string, wants []want) (controllerutil.OperationResult, error) {
-	batches, err := batchesOf(lastOfEach(wants))
+// apply applies objects. Those of one owner are written in parallel.
+func (s *Builder) apply(what string, objects []desired) (controllerutil.OperationResult, error) {
+	batches, err := batchesOf(lastOfEach(objects))
 	if err != nil {
 		return controllerutil.OperationResultNone, err
 	}
@@ -58,11 +58,11 @@ func (s *Builder) apply(what string, wants []want) (controllerutil.OperationResu
 	var all builder.Result
 	for _, b := range batches {
 		pass := b.engine.For(b.owner)
-		for _, w := range b.wants {
-			pass.Object(w.object)
+		for _, d := range b.objects {
+			pass.Object(d.object)
 		}
 		res, err := pass.Reconcile(s.context())
-		s.Recorder.tell(b.owner, what, res, err)
+		s.Recorder.emit(b.owner, what, res, err)
 		all.Changes = append(all.Changes, res.Changes...)
 		errs = append(errs, err, waiting(res))
 	}
@@ -71,31 +71,31 @@ func (s *Builder) apply(what string, wants []want) (controllerutil.OperationResu
 
 // lastOfEach drops objects that a later one of the same kind and name replaces: written one after the other, as the
 // original did, the last would stay and each would undo another in every pass.
-func lastOfEach(wants []want) []want {
-	last := make(map[string]int, len(wants))
-	for i, w := range wants {
-		last[w.kind.String()+" "+w.String()] = i
+func lastOfEach(objects []desired) []desired {
+	last := make(map[string]int, len(objects))
+	for i, d := range objects {
+		last[d.kind.String()+" "+d.String()] = i
 	}
-	var kept []want
-	for i, w := range wants {
-		if last[w.kind.String()+" "+w.String()] == i {
-			kept = append(kept, w)
+	var kept []desired
+	for i, d := range objects {
+		if last[d.kind.String()+" "+d.String()] == i {
+			kept = append(kept, d)
 		}
 	}
 	return kept
 }
 
-func batchesOf(wants []want) ([]*batch, error) {
+func batchesOf(objects []desired) ([]*batch, error) {
 	type place struct {
 		engine *builder.Engine
 		owner  types.UID
 	}
 	var batches []*batch
 	at := map[place]*batch{}
-	for _, w := range wants {
-		engine, owner, err := w.common.engineAndOwner()
+	for _, d := range objects {
+		engine, owner, err := d.common.engineAndOwner()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", w, err)
+			return nil, fmt.Errorf("%s: %w", d, err)
 		}
 		b := at[place{engine, owner.GetUID()}]
 		if b == nil {
@@ -103,7 +103,7 @@ func batchesOf(wants []want) ([]*batch, error) {
 			at[place{engine, owner.GetUID()}] = b
 			batches = append(batches, b)
 		}
-		b.wants = append(b.wants, w)
+		b.objects = append(b.objects, d)
 	}
 	return batches, nil
 }
@@ -120,7 +120,7 @@ func resultOf(res builder.Result) controllerutil.OperationResult {
 	return result
 }
 
-// waiting is the error of objects that could not be made yet. It is no failure, and not told in events; but an
+// waiting is the error of objects that could not be made yet. It is no failure, and not an event; but an
 // OperationResult can't say when to look again, and an error makes the caller do so.
 func waiting(res builder.Result) error {
 	var errs []error
