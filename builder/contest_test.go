@@ -96,7 +96,7 @@ func TestContestsAreBounded(t *testing.T) {
 	assert.Len(t, news.active[0].By, maxContestedFields)
 	assert.Less(t, len(news.active[0].String()), maxSummary/4)
 	assert.Equal(t, maxContestBackoff, news.lookAgain)
-	c.children.Clear()
+	c.children.Purge()
 	assert.Empty(t, c.of("o", now, all).active, "what was dropped is forgotten")
 	assert.Zero(t, c.owners.Len())
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/lru"
 
 	"github.com/armature-dev/armature/store"
 )
@@ -19,8 +18,6 @@ const (
 	maxContestBackoff = 5 * time.Minute
 	// minCalm is the least time without a correction after which a contest is over.
 	minCalm = time.Minute
-	// maxContests bounds how many children are remembered, to some 8 MB. A contest that is dropped is learned again.
-	maxContests = 1 << 14
 	// maxContestedFields bounds the fields that are remembered of one child.
 	maxContestedFields = 16
 )
@@ -29,9 +26,9 @@ const (
 // limits a rate: after a restart of the process it is learned again.
 type contests struct {
 	mu       sync.Mutex
-	children *lru.Cache // contestKey -> *contest
-	owners   *lru.Cache // types.UID of owners -> map[contestKey]bool, their contested children
-	made     *lru.Cache // contestKey -> making, of children that were created or recreated
+	children *recent[contestKey, *contest]
+	owners   *recent[types.UID, map[contestKey]bool] // an owner's contested children
+	made     *recent[contestKey, making]             // of children that were created or recreated
 }
 
 type contestKey struct {
@@ -57,15 +54,14 @@ type contest struct {
 func (c *contest) calm() time.Duration { return max(minCalm, 2*c.backoff) }
 
 func newContests() *contests {
-	return &contests{children: lru.New(maxContests), owners: lru.New(maxContests), made: lru.New(maxContests)}
+	return &contests{
+		children: newRecent[contestKey, *contest](), owners: newRecent[types.UID, map[contestKey]bool](), made: newRecent[contestKey, making](),
+	}
 }
 
 func (c *contests) get(key contestKey) *contest {
-	known, ok := c.children.Get(key)
-	if !ok {
-		return nil
-	}
-	return known.(*contest)
+	known, _ := c.children.Get(key)
+	return known
 }
 
 // holds reports whether a child is to be left as it is for now. Another desired state is applied at once.
@@ -104,9 +100,9 @@ func (c *contests) corrected(key contestKey, digest string, fields []contendedFi
 		known.backoff = min(2*known.backoff, maxContestBackoff)
 	case most >= contestedAfter:
 		known.backoff = minContestBackoff
-		of := map[contestKey]bool{}
-		if all, ok := c.owners.Get(key.owner); ok {
-			of = all.(map[contestKey]bool)
+		of, ok := c.owners.Get(key.owner)
+		if !ok {
+			of = map[contestKey]bool{}
 		}
 		of[key] = true
 		c.owners.Add(key.owner, of)
@@ -126,11 +122,10 @@ func (c *contests) of(owner types.UID, now time.Time, desired func(store.Key) bo
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var news contestNews
-	all, ok := c.owners.Get(owner)
+	children, ok := c.owners.Get(owner)
 	if !ok {
 		return news
 	}
-	children := all.(map[contestKey]bool)
 	for key := range children {
 		known := c.get(key)
 		if known == nil || known.backoff == 0 { // it was dropped
@@ -171,7 +166,7 @@ func (c *contests) of(owner types.UID, now time.Time, desired func(store.Key) bo
 // isCorrection reports whether a write would put back what this process has confirmed or written before, so that someone
 // else has changed it since: either the digest is still the same, or it is another writer's.
 func (p *pass) isCorrection(w *write) bool {
-	return !w.wantsOther() || w.desired.hashed && p.engine.memo.knows(w.found.GetUID(), w.desired.hash)
+	return !w.wantsOther() || w.desired.hashed && p.engine.memory.upToDate.knows(w.found.GetUID(), w.desired.hash)
 }
 
 // holdContested leaves a child as it is for a while if another writer keeps changing it.
@@ -182,7 +177,7 @@ func (p *pass) holdContested(w *write) {
 	if w.corrects = p.isCorrection(w); !w.corrects && !p.isRecreation(w) {
 		return
 	}
-	if p.engine.contests.holds(contestKey{owner: p.owner.GetUID(), child: w.desired.key}, w.desired.digest, p.engine.now()) {
+	if p.engine.memory.contests.holds(contestKey{owner: p.owner.GetUID(), child: w.desired.key}, w.desired.digest, p.engine.now()) {
 		w.verdict = verdictContested
 	}
 }
@@ -197,7 +192,7 @@ func (p *pass) noteCorrection(w *write) {
 		fields = w.contendedMarks
 	}
 	key := contestKey{owner: p.owner.GetUID(), child: w.desired.key}
-	p.engine.contests.corrected(key, w.desired.digest, fields(p.engine.name), p.engine.now())
+	p.engine.memory.contests.corrected(key, w.desired.digest, fields(p.engine.name), p.engine.now())
 }
 
 // forget drops what is known of a child that the builder itself has deleted.
@@ -216,7 +211,7 @@ func (p *pass) noteContests(err error) {
 		return
 	}
 	isDesired := func(key store.Key) bool { return err != nil || p.wanted.Has(key) }
-	p.result.news = p.engine.contests.of(p.owner.GetUID(), p.engine.now(), isDesired)
+	p.result.news = p.engine.memory.contests.of(p.owner.GetUID(), p.engine.now(), isDesired)
 	p.result.Contested = p.result.news.active
 	p.result.RequeueAfter = sooner(p.result.RequeueAfter, p.result.news.lookAgain)
 }

@@ -45,10 +45,7 @@ func (c *contests) applied(creation contestKey, digest string) {
 }
 
 func (c *contests) makingOf(creation contestKey) (making, bool) {
-	if known, ok := c.made.Get(creation); ok {
-		return known.(making), true
-	}
-	return making{}, false
+	return c.made.Get(creation)
 }
 
 // calmOf is how long a child must have been left alone for another correction to be the first one.
@@ -69,7 +66,7 @@ func (p *pass) creationKey(w *write) contestKey {
 // holdCreation leaves a child out for a while if another writer keeps deleting it. What runs once (see CreateOnce) is
 // created at once, always.
 func (p *pass) holdCreation(w *write) {
-	if !p.engine.dry && !w.desired.child.once && p.engine.contests.holds(p.creationKey(w), w.desired.digest, p.engine.now()) {
+	if !p.engine.dry && !w.desired.child.once && p.engine.memory.contests.holds(p.creationKey(w), w.desired.digest, p.engine.now()) {
 		w.verdict = verdictContested
 	}
 }
@@ -79,7 +76,7 @@ func (p *pass) noteCreation(w *write) {
 	if p.engine.dry || w.desired.child.once {
 		return
 	}
-	contests, key, now := p.engine.contests, p.creationKey(w), p.engine.now()
+	contests, key, now := p.engine.memory.contests, p.creationKey(w), p.engine.now()
 	switch w.did {
 	case OperationCreated:
 		contests.created(key, w.desired.digest, now)
@@ -94,6 +91,6 @@ func (p *pass) noteCreation(w *write) {
 // isRecreation reports whether a child that differs was created, or deleted to be recreated, by this process as it is
 // desired now: then someone else has recreated it, so that the process doesn't know the object.
 func (p *pass) isRecreation(w *write) bool {
-	last, ok := p.engine.contests.makingOf(p.creationKey(w))
+	last, ok := p.engine.memory.contests.makingOf(p.creationKey(w))
 	return ok && last.digest == w.desired.digest
 }

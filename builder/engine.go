@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -18,7 +17,7 @@ const (
 	DefaultName = "armature"
 	// DefaultParallelism is how many requests one pass has under way at most.
 	DefaultParallelism = 32
-	// memoSize bounds what an Engine remembers: an entry of some 200 bytes a child.
+	// memoSize bounds memory.upToDate: an entry of some 200 bytes a child.
 	memoSize = 1 << 17
 )
 
@@ -55,21 +54,11 @@ type Engine struct {
 	parallelism int
 	now         func() time.Time
 
-	kinds    *kinds
-	memo     *memo
-	failures failures
-	waits    *waits
-	had      *lru.Cache   // owner's UID -> how many children it had after its last pass
-	met      *lru.Cache   // meeting
-	renewed  *lru.Cache   // owner's UID -> renewal
-	tracer   trace.Tracer // nil: nothing is traced
-	hashes   *lru.Cache   // types.UID of owners with phases -> wantedHash
-	kept     kept
-	settled  *lru.Cache // types.UID -> settledAs
-	written  *ownWrites
-	contests *contests
-	stuck    *lru.Cache // types.UID of StatefulSets -> stillness
-	rivals   *waits     // contested children, for the gauge
+	kinds     *kinds
+	memory    memory
+	tracer    trace.Tracer // nil: nothing is traced
+	waiting   *waits       // children that wait, for the gauge
+	contested *waits       // contested children, for the gauge
 
 	mu               *sync.RWMutex
 	indexed          map[kind]index
@@ -102,23 +91,13 @@ func NewEngine(c client.Client, o Options) *Engine {
 		parallelism:      o.Parallelism,
 		kinds:            &kinds{client: c, now: o.Clock},
 		now:              o.Clock,
-		memo:             newMemo(memoSize),
-		failures:         newFailures(),
-		waits:            newWaits(objectsWaiting.WithLabelValues(o.Name)),
+		memory:           newMemory(),
+		waiting:          newWaits(objectsWaiting.WithLabelValues(o.Name)),
 		tracer:           tracerOf(o.TracerProvider),
 		mu:               &sync.RWMutex{},
 		indexed:          map[kind]index{},
 		indexedElsewhere: map[kind]bool{},
-		had:              lru.New(maxFailures),
-		met:              lru.New(maxFailures),
-		renewed:          lru.New(maxFailures),
-		hashes:           lru.New(maxFailures),
-		kept:             newKept(),
-		settled:          lru.New(maxKept),
-		written:          newOwnWrites(),
-		contests:         newContests(),
-		stuck:            lru.New(maxFailures),
-		rivals:           newWaits(objectsContested.WithLabelValues(o.Name)),
+		contested:        newWaits(objectsContested.WithLabelValues(o.Name)),
 	}
 	e.client = observed{c, e}
 	return e

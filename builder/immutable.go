@@ -104,7 +104,7 @@ func (w *write) meetInvalid(ctx context.Context, p *pass, refused error, r *refi
 	switch {
 	case err == nil && policy == Keep:
 		w.verdict, w.kept = verdictNothing, true
-		p.engine.kept.add(w.found, d)
+		p.engine.rememberImmutable(w.found, d)
 		return nil
 	case err == nil && policy != Fail:
 		return w.deleteToRecreate(ctx, p, metav1.DeletionPropagation(strings.TrimPrefix(string(policy), recreate+" ")))

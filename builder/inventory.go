@@ -141,7 +141,7 @@ func (p *pass) writeInventory(ctx context.Context, kinds, elsewhere groupKinds) 
 	}
 	next.resourceVersion = obj.GetResourceVersion()
 	p.inventory = next
-	p.engine.renewed.Add(p.owner.GetUID(), renewal{p.owner.GetResourceVersion(), next})
+	p.engine.memory.inventories.Add(p.owner.GetUID(), renewal{p.owner.GetResourceVersion(), next})
 	return nil
 }
 
@@ -161,8 +161,8 @@ type renewal struct {
 // inventoryOf returns the inventory of an owner after what we wrote onto it since it was read: what is written next, and
 // refused if someone else changed the owner, shall not be refused for that.
 func (e *Engine) inventoryOf(owner client.Object) inventory {
-	if known, ok := e.renewed.Get(owner.GetUID()); ok && known.(renewal).from == owner.GetResourceVersion() {
-		return known.(renewal).inventory
+	if known, ok := e.memory.inventories.Get(owner.GetUID()); ok && known.from == owner.GetResourceVersion() {
+		return known.inventory
 	}
 	annotations := owner.GetAnnotations()
 	return inventory{

@@ -58,13 +58,13 @@ func (m *memo) has(uid types.UID, entry memoEntry) bool {
 // remember notes that a child is as wanted. The server has said so: by its answer to a write, or by a comparison.
 func (e *Engine) remember(child client.Object, d *desired) {
 	if d.hashed && !e.dry {
-		e.memo.add(child.GetUID(), memoEntry{child.GetResourceVersion(), d.hash})
+		e.memory.upToDate.add(child.GetUID(), memoEntry{child.GetResourceVersion(), d.hash})
 	}
 }
 
 // remembers reports whether this very version of a child is known to be as this very object wants it.
 func (e *Engine) remembers(child client.Object, d *desired) bool {
-	return d.hashed && e.memo.has(child.GetUID(), memoEntry{child.GetResourceVersion(), d.hash})
+	return d.hashed && e.memory.upToDate.has(child.GetUID(), memoEntry{child.GetResourceVersion(), d.hash})
 }
 
 // knows reports whether a child was last found to be as an object of that hash wants it, at whatever version.

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/store"
@@ -16,24 +15,21 @@ import (
 // among them: where one owner creates thousands of Jobs, each pass of each other owner would wait for its requests.
 type ownWrites struct {
 	mu      sync.Mutex
-	byOwner *lru.Cache // types.UID -> map[kind][]store.Key
+	byOwner *recent[types.UID, map[kind][]store.Key]
 }
 
-// maxWriters bounds of how many owners writes are remembered. Of those beyond it a list may not show the last ones:
-// a create then says AlreadyExists, and an update Conflict.
-const maxWriters = 1 << 14
-
-func newOwnWrites() *ownWrites { return &ownWrites{byOwner: lru.New(maxWriters)} }
+func newOwnWrites() *ownWrites {
+	return &ownWrites{byOwner: newRecent[types.UID, map[kind][]store.Key]()}
+}
 
 func (w *ownWrites) add(owner types.UID, k kind, keys ...store.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known, ok := w.byOwner.Get(owner)
+	of, ok := w.byOwner.Get(owner)
 	if !ok {
-		known = map[kind][]store.Key{}
-		w.byOwner.Add(owner, known)
+		of = map[kind][]store.Key{}
+		w.byOwner.Add(owner, of)
 	}
-	of := known.(map[kind][]store.Key)
 	of[k] = append(of[k], keys...)
 }
 
@@ -41,11 +37,10 @@ func (w *ownWrites) add(owner types.UID, k kind, keys ...store.Key) {
 func (w *ownWrites) take(owner types.UID, k kind) []store.Key {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known, ok := w.byOwner.Get(owner)
+	of, ok := w.byOwner.Get(owner)
 	if !ok {
 		return nil
 	}
-	of := known.(map[kind][]store.Key)
 	keys := of[k]
 	delete(of, k)
 	if len(of) == 0 {
@@ -57,14 +52,14 @@ func (w *ownWrites) take(owner types.UID, k kind) []store.Key {
 // wrote notes a write for the owner.
 func (p *pass) wrote(k kind, key store.Key) {
 	if !p.engine.dry && p.engine.isIndexed(k) {
-		p.engine.written.add(p.owner.GetUID(), k, key)
+		p.engine.memory.written.add(p.owner.GetUID(), k, key)
 	}
 }
 
 // awaitOwnWrites reads what was written for an owner: a consistent client's read of an object waits for the writes of
 // that object alone.
 func (e *Engine) awaitOwnWrites(ctx context.Context, owner types.UID, k kind) error {
-	keys := e.written.take(owner, k)
+	keys := e.memory.written.take(owner, k)
 	if len(keys) == 0 {
 		return nil
 	}
@@ -75,7 +70,7 @@ func (e *Engine) awaitOwnWrites(ctx context.Context, owner types.UID, k kind) er
 	for i, key := range keys {
 		err := e.client.Get(ctx, key.NamespacedName(), into, client.UnsafeDisableDeepCopy)
 		if client.IgnoreNotFound(err) != nil {
-			e.written.add(owner, k, keys[i:]...)
+			e.memory.written.add(owner, k, keys[i:]...)
 			return &Error{Key: key, Operation: "read", Err: err}
 		}
 	}

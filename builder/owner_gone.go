@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/armature-dev/armature/store"
 )
 
@@ -48,18 +46,18 @@ func (p *pass) mayBeGone(writes []*write) bool {
 	creates, again := false, false
 	for _, w := range writes {
 		if w.verdict == verdictCreate {
-			_, met := p.engine.met.Get(meeting{p.owner.GetUID(), w.desired.key})
+			_, met := p.engine.memory.observed.Get(ownedChild{p.owner.GetUID(), w.desired.key})
 			creates, again = true, again || met
 		}
 	}
 	if !creates {
 		return false
 	}
-	had, known := p.engine.had.Get(p.owner.GetUID())
+	had, known := p.engine.memory.counts.Get(p.owner.GetUID())
 	if !known {
 		return p.wasSeenBefore()
 	}
-	return again || p.present() < had.(int)
+	return again || p.present() < had
 }
 
 // wasSeenBefore reports whether an earlier process, or a colleague who led, has written to the owner.
@@ -85,19 +83,13 @@ func (p *pass) present() (n int) {
 // rememberPresent notes for the next pass how many children there are after this one.
 func (p *pass) rememberPresent() {
 	if !p.engine.dry {
-		p.engine.had.Add(p.owner.GetUID(), p.present()+p.gained)
+		p.engine.memory.counts.Add(p.owner.GetUID(), p.present()+p.gained)
 	}
-}
-
-// meeting is a child that was there. It is remembered of those that no list shows.
-type meeting struct {
-	owner types.UID
-	child store.Key
 }
 
 func (p *pass) meet(key store.Key) {
 	if !p.engine.dry {
-		p.engine.met.Add(meeting{p.owner.GetUID(), key}, nil)
+		p.engine.memory.observed.Add(ownedChild{p.owner.GetUID(), key}, struct{}{})
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/lru"
 )
 
 const (
@@ -22,7 +21,7 @@ const (
 // plans are cheap don't rest, nor do those that get or lose children. A pass is taken for twice its plan: to look takes
 // about as long, but may also be to wait for the cache, which is no work.
 type pace struct {
-	resting *lru.Cache // types.NamespacedName of owners -> rest
+	resting *recent[types.NamespacedName, rest] // by owner
 }
 
 type rest struct {
@@ -30,7 +29,7 @@ type rest struct {
 	until  time.Time
 }
 
-func newPace() *pace { return &pace{lru.New(maxStatusWrites)} }
+func newPace() *pace { return &pace{newRecent[types.NamespacedName, rest]()} }
 
 // left is how long an owner still rests. A clock that was put back makes it no longer than it would be.
 func (p *pace) left(owner types.NamespacedName, now time.Time) time.Duration {
@@ -38,7 +37,7 @@ func (p *pace) left(owner types.NamespacedName, now time.Time) time.Duration {
 	if !ok {
 		return 0
 	}
-	return min(known.(rest).until.Sub(now), maxRest)
+	return min(known.until.Sub(now), maxRest)
 }
 
 // note tells of a pass: how long its plan took, and whether it changed a child.
@@ -49,7 +48,7 @@ func (p *pace) note(owner types.NamespacedName, plan time.Duration, changed bool
 	}
 	passes := 1
 	if known, ok := p.resting.Get(owner); ok {
-		passes += known.(rest).passes
+		passes += known.passes
 	}
 	passes = min(passes, maxRestPasses)
 	p.resting.Add(owner, rest{passes, now.Add(min(2*plan*time.Duration(passes), maxRest))})

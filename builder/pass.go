@@ -245,7 +245,7 @@ func (p *pass) changed(op Operation, k kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
 	p.countGained(op, k, key)
 	if !p.engine.dry && op == OperationDeleted {
-		p.engine.contests.forget(p.owner.GetUID(), key)
+		p.engine.memory.contests.forget(p.owner.GetUID(), key)
 	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
 }

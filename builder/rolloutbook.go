@@ -46,7 +46,7 @@ func (r *rollout) complete(ctx context.Context) error {
 	}
 	r.last = r.target
 	r.result.Rollout = r.tellOf(RolloutCompleted)
-	r.engine.failures.over(r.haltKey())
+	r.engine.memory.failures.over(r.haltKey())
 	r.engine.emit(r.owner, events.Normal(events.ReasonRolloutCompleted, fmt.Sprintf("all phases of revision %s are ready", r.name)))
 	return r.forget(ctx)
 }
@@ -118,11 +118,11 @@ func (r *rollout) halt() {
 // tellHalt tells what keeps the roll-out from going on, once, in whatever words its child says it from then on.
 func (r *rollout) tellHalt() {
 	if r.result.Halted == nil {
-		r.engine.failures.over(r.haltKey())
+		r.engine.memory.failures.over(r.haltKey())
 		return
 	}
 	h := r.result.Halted
-	if r.engine.failures.news(r.haltKey(), events.Warning(events.ReasonRolloutHalted, h.Phase+" "+h.Key.String())) {
+	if r.engine.memory.failures.news(r.haltKey(), events.Warning(events.ReasonRolloutHalted, h.Phase+" "+h.Key.String())) {
 		r.engine.emit(r.owner, events.Warning(events.ReasonRolloutHalted, h.String()))
 	}
 }

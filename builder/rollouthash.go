@@ -9,8 +9,8 @@ func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
 		known = known && d.hashed
 	}
 	uid := p.owner.GetUID()
-	if last, ok := e.hashes.Get(uid); ok && known && last.(wantedHash).look == look {
-		return last.(wantedHash).hash, nil
+	if last, ok := e.memory.revisions.Get(uid); ok && known && last.look == look {
+		return last.hash, nil
 	}
 	for _, d := range ds {
 		if err := d.stamp(p); err != nil {
@@ -19,13 +19,13 @@ func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
 	}
 	hash := revisionHash(e.name+" "+string(uid), ds)
 	if known {
-		e.hashes.Add(uid, wantedHash{look, hash})
+		e.memory.revisions.Add(uid, revisionMemo{look, hash})
 	}
 	return hash, nil
 }
 
-// wantedHash is the hash of what an owner wants, and how that looked like.
-type wantedHash struct {
+// revisionMemo is the hash of the desired phases of an owner, and the hash of what it was computed from.
+type revisionMemo struct {
 	look uint64
 	hash string
 }

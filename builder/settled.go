@@ -29,21 +29,20 @@ func (e *Engine) settle(stored client.Object, d *desired) {
 		return
 	}
 	if e.contains(d, stored) {
-		e.settled.Remove(stored.GetUID())
+		e.memory.settled.Remove(stored.GetUID())
 		return
 	}
 	if content, ok := contentOf(stored, d); ok {
-		e.settled.Add(stored.GetUID(), settledAs{d.digest, content, e.now()})
+		e.memory.settled.Add(stored.GetUID(), settledAs{d.digest, content, e.now()})
 	}
 }
 
 // isSettled reports whether a child is what the API server made of just what is desired.
 func (e *Engine) isSettled(found client.Object, d *desired) bool {
-	known, ok := e.settled.Get(found.GetUID())
+	as, ok := e.memory.settled.Get(found.GetUID())
 	if !ok {
 		return false
 	}
-	as := known.(settledAs)
 	if as.desired != d.digest || e.now().Sub(as.at) >= settledFor {
 		return false
 	}

@@ -60,9 +60,9 @@ func TestSettled(t *testing.T) {
 	d.kind.gvk = schema.FromAPIVersionAndKind("example.com/v1", "Gadget")
 	unset := gadget(map[string]any{"a": "1"})
 	e.settle(unset, &desired{kind: d.kind, fields: gadget(map[string]any{"b": "1"}).Object, digest: "d"})
-	assert.Equal(t, 1, e.settled.Len())
+	assert.Equal(t, 1, e.memory.settled.Len())
 	unset.SetLabels(nil)
 	d.fields = unset.DeepCopy().Object
 	e.settle(unset, d)
-	assert.Zero(t, e.settled.Len(), "what is as desired takes no memory")
+	assert.Zero(t, e.memory.settled.Len(), "what is as desired takes no memory")
 }

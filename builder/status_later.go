@@ -6,14 +6,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // statusWrites remembers of owners when their status was written last, and since when a change of it waits, for
 // Plan.StatusCanWait. It is in memory, and bounded: of an owner that it doesn't know the status is written at once.
 type statusWrites struct {
-	of *lru.Cache // types.UID of owners -> statusWrite
+	of *recent[types.UID, statusWrite] // by owner
 }
 
 type statusWrite struct {
@@ -21,31 +20,27 @@ type statusWrite struct {
 	owed time.Time // when the change was seen first that isn't written yet; zero if there is none
 }
 
-// maxStatusWrites bounds what is remembered, to some 2 MB.
-const maxStatusWrites = 1 << 14
-
 // settling is the part of the time that a status can wait for which a change is left to settle, however long ago the
 // last write was: changes come in bursts, and what has to be done about the next one shouldn't wait for a status.
 const settling = 4
 
-func newStatusWrites() statusWrites { return statusWrites{lru.New(maxStatusWrites)} }
+func newStatusWrites() statusWrites { return statusWrites{newRecent[types.UID, statusWrite]()} }
 
 func (s statusWrites) note(owner types.UID, now time.Time) { s.of.Add(owner, statusWrite{last: now}) }
 
 // upToDate notes that there is nothing to write.
 func (s statusWrites) upToDate(owner types.UID) {
-	if known, ok := s.of.Get(owner); ok && !known.(statusWrite).owed.IsZero() {
-		s.note(owner, known.(statusWrite).last)
+	if known, ok := s.of.Get(owner); ok && !known.owed.IsZero() {
+		s.note(owner, known.last)
 	}
 }
 
 // rest is how long a changed status that can wait so long after the last write still can; 0 if it is due.
 func (s statusWrites) rest(owner types.UID, canWait time.Duration, now time.Time) time.Duration {
-	known, ok := s.of.Get(owner)
+	w, ok := s.of.Get(owner)
 	if !ok {
 		return 0
 	}
-	w := known.(statusWrite)
 	if w.owed.IsZero() {
 		w.owed = now
 		s.of.Add(owner, w)

@@ -33,8 +33,7 @@ func (r *rollout) isLookDue(set *appsv1.StatefulSet) bool {
 	status := setProgress{
 		set.Generation, s.Replicas, s.ReadyReplicas, s.CurrentReplicas, s.UpdatedReplicas, s.CurrentRevision, s.UpdateRevision,
 	}
-	known, _ := r.engine.stuck.Get(set.UID)
-	still, ok := known.(stillness)
+	still, ok := r.engine.memory.stuck.Get(set.UID)
 	if !ok || still.status != status {
 		still = stillness{status: status, since: now, next: now.Add(beforeLook)}
 	}
@@ -42,16 +41,15 @@ func (r *rollout) isLookDue(set *appsv1.StatefulSet) bool {
 	if due {
 		still.next = now.Add(now.Sub(still.since))
 	}
-	r.engine.stuck.Add(set.UID, still)
+	r.engine.memory.stuck.Add(set.UID, still)
 	r.result.RequeueAfter = sooner(r.result.RequeueAfter, still.next.Sub(now))
 	return due
 }
 
 // lookAgain has the pods of a StatefulSet listed in the next pass, too: some of them block it.
 func (r *rollout) lookAgain(set *appsv1.StatefulSet) {
-	known, _ := r.engine.stuck.Get(set.UID)
-	if still, ok := known.(stillness); ok && !r.engine.dry {
+	if still, ok := r.engine.memory.stuck.Get(set.UID); ok && !r.engine.dry {
 		still.next = r.engine.now()
-		r.engine.stuck.Add(set.UID, still)
+		r.engine.memory.stuck.Add(set.UID, still)
 	}
 }

@@ -23,10 +23,10 @@ func (e *Engine) tell(owner client.Object, scope string, res Result, err error) 
 	key := failureKey{owner.GetUID(), scope}
 	switch {
 	case err == nil:
-		e.failures.over(key)
+		e.memory.failures.over(key)
 	case isConflict(err):
 	default:
-		if ev := failureEvent(err); e.failures.news(key, ev) {
+		if ev := failureEvent(err); e.memory.failures.news(key, ev) {
 			e.emit(owner, ev)
 		}
 	}

@@ -49,9 +49,9 @@ func (w *waits) set(owner store.Key, scope string, n int) {
 // countWaiting notes what a pass waits for.
 func (p *pass) countWaiting(scope string, res Result) {
 	if !p.engine.dry {
-		p.engine.waits.set(p.ownerKey, scope, len(res.Waiting))
+		p.engine.waiting.set(p.ownerKey, scope, len(res.Waiting))
 		if scope != scopePrune { // its children are another scope's, too
-			p.engine.rivals.set(p.ownerKey, scope, len(res.Contested))
+			p.engine.contested.set(p.ownerKey, scope, len(res.Contested))
 		}
 	}
 }
@@ -71,7 +71,7 @@ func (w *waits) forget(owner store.Key) {
 // many objects the owner waits for, so that the metric armature_builder_objects_waiting doesn't count them forever.
 func (e *Engine) Forget(like client.Object, owner types.NamespacedName) {
 	if k, err := e.kinds.of(like); err == nil {
-		e.waits.forget(store.KeyOf(k.gvk, owner.Namespace, owner.Name))
-		e.rivals.forget(store.KeyOf(k.gvk, owner.Namespace, owner.Name))
+		e.waiting.forget(store.KeyOf(k.gvk, owner.Namespace, owner.Name))
+		e.contested.forget(store.KeyOf(k.gvk, owner.Namespace, owner.Name))
 	}
 }

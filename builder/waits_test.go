@@ -14,24 +14,24 @@ import (
 
 func TestWaitingIsCounted(t *testing.T) {
 	e := engineWith(interceptor.Funcs{})
-	e.waits = newWaits(objectsWaiting.WithLabelValues("test-waits"))
+	e.waiting = newWaits(objectsWaiting.WithLabelValues("test-waits"))
 	count := func() float64 { return testutil.ToFloat64(objectsWaiting.WithLabelValues("test-waits")) }
 	a := store.Key{Kind: "ConfigMap", Namespace: "n", Name: "a"}
 	b := store.Key{Kind: "ConfigMap", Namespace: "n", Name: "b"}
 
-	e.waits.set(a, "", 0)
+	e.waiting.set(a, "", 0)
 	assert.Zero(t, count())
-	e.waits.set(a, "", 2)
-	e.waits.set(a, "Job", 1)
-	e.waits.set(b, "", 1)
+	e.waiting.set(a, "", 2)
+	e.waiting.set(a, "Job", 1)
+	e.waiting.set(b, "", 1)
 	assert.EqualValues(t, 4, count())
-	e.waits.set(a, "", 1)
+	e.waiting.set(a, "", 1)
 	assert.EqualValues(t, 3, count())
 	e.Forget(&corev1.ConfigMap{}, types.NamespacedName{Namespace: "n", Name: "a"})
 	assert.EqualValues(t, 1, count(), "of all scopes")
 	e.Forget(&corev1.ConfigMap{}, types.NamespacedName{Namespace: "n", Name: "none"})
 	e.Forget(nil, types.NamespacedName{})
-	e.waits.set(b, "", 0)
+	e.waiting.set(b, "", 0)
 	assert.Zero(t, count())
-	assert.Empty(t, e.waits.counts, "nothing is kept of owners that wait for nothing")
+	assert.Empty(t, e.waiting.counts, "nothing is kept of owners that wait for nothing")
 }

@@ -43,9 +43,9 @@ func (s *Builder) desire(kind schema.GroupKind, object client.Object, common Com
 
 // batch holds the desired objects of one owner on one client.
 type batch struct {
-	engine *builder.Engine
-	owner  client.Object
-	objects  []desired
+	engine  *builder.Engine
+	owner   client.Object
+	objects []desired
 }
 
 // apply applies objects. Those of one owner are written in parallel.

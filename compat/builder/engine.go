@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"sync"
 
-	"k8s.io/utils/lru"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
@@ -19,11 +19,16 @@ const FieldOwner = builder.DefaultName
 const maxEngines = 8
 
 // engines has one Engine a client, as the API of this package has no place for one.
-var engines = engineCache{known: lru.New(maxEngines)}
+var engines = newEngineCache()
 
 type engineCache struct {
 	mu    sync.Mutex
-	known *lru.Cache // client.Client -> *builder.Engine
+	known *lru.Cache[client.Client, *builder.Engine]
+}
+
+func newEngineCache() *engineCache {
+	known, _ := lru.New[client.Client, *builder.Engine](maxEngines) // fails only for a size below 1
+	return &engineCache{known: known}
 }
 
 func (e *engineCache) of(c client.Client) *builder.Engine {
@@ -33,7 +38,7 @@ func (e *engineCache) of(c client.Client) *builder.Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if known, ok := e.known.Get(c); ok {
-		return known.(*builder.Engine)
+		return known
 	}
 	engine := newEngine(c)
 	e.known.Add(c, engine)

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"reflect"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
@@ -47,7 +47,7 @@ func (b *BuilderRecorder) emit(owner client.Object, scope string, res builder.Re
 		b.GenericEvent(owner, corev1.EventTypeNormal, b.ControllerName+successReason(c.Operation), string(c.Operation)+" "+c.Key.String())
 	}
 	key := failureKey{owner.GetUID(), scope}
-	before := reportedFailures(key)
+	before, _ := reported.Get(key)
 	now := map[string]bool{}
 	for _, e := range leaves(err) {
 		if apierrors.IsConflict(e) {
@@ -102,14 +102,7 @@ type failureKey struct {
 
 // reported holds the messages of the last reported failures, by failureKey. A failure that it has forgotten, as at a
 // restart, is reported again.
-var reported = lru.New(1 << 12)
-
-func reportedFailures(key failureKey) map[string]bool {
-	if known, ok := reported.Get(key); ok {
-		return known.(map[string]bool)
-	}
-	return nil
-}
+var reported, _ = lru.New[failureKey, map[string]bool](1 << 12) // fails only for a size below 1
 
 // joined is the type that errors.Join returns. Others that unwrap to several errors are one error with several causes.
 var joined = reflect.TypeOf(errors.Join(errors.New("")))

@@ -10,10 +10,11 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/lru"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
@@ -51,7 +52,7 @@ type senses struct {
 	allow  func(*url.URL) error
 	// loopback: endpoints may be on this machine.
 	loopback bool
-	last     *lru.Cache // of lastReadings by UID
+	last     *lru.Cache[types.UID, lastReadings]
 }
 
 // lastReadings are kept for the interval: a pass may come for other reasons.
@@ -69,7 +70,8 @@ const (
 )
 
 func (s *senses) prepare(cached client.Client, live client.Reader, allow func(*url.URL) error, loopback bool) {
-	s.cached, s.live, s.scheme, s.allow, s.loopback, s.last = cached, live, cached.Scheme(), allow, loopback, lru.New(maxRemembered)
+	s.cached, s.live, s.scheme, s.allow, s.loopback = cached, live, cached.Scheme(), allow, loopback
+	s.last, _ = lru.New[types.UID, lastReadings](maxRemembered) // fails only for a size below 1
 }
 
 // sense asks all sources of an object that are due, and looks at claims.
@@ -94,8 +96,7 @@ func (c *Controller[S]) sense(ctx context.Context, scaling S, seen builder.View)
 func (c *Controller[S]) read(ctx context.Context, scaling S, now time.Time) (lastReadings, error) {
 	spec := scaling.ScalingSpec()
 	every, _ := intervalOf(spec) // if it is wrong the plan says so
-	if known, ok := c.senses.last.Get(scaling.GetUID()); ok {
-		last := known.(lastReadings)
+	if last, ok := c.senses.last.Get(scaling.GetUID()); ok {
 		if age := now.Sub(last.at); age >= 0 && age < every && last.generation == scaling.GetGeneration() {
 			return last, nil
 		}
