@@ -70,6 +70,7 @@ type Engine struct {
 	contests *contests
 	stuck    *lru.Cache // types.UID of StatefulSets -> stillness
 	rivals   *waits     // contested children, for the gauge
+	refused  *refused
 
 	mu               *sync.RWMutex
 	indexed          map[kind]index
@@ -119,6 +120,7 @@ func NewEngine(c client.Client, o Options) *Engine {
 		contests:         newContests(),
 		stuck:            lru.New(maxFailures),
 		rivals:           newWaits(objectsContested.WithLabelValues(o.Name)),
+		refused:          newRefused(),
 	}
 	e.client = observed{c, e}
 	return e
