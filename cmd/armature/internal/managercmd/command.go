@@ -68,10 +68,12 @@ Inside a cluster, the pod's service account is used; elsewhere --kubeconfig, the
 The CRDs must be there, and not older than this program needs: armature install`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			handler, err := logHandler(cmd.ErrOrStderr(), o.logFormat, o.logLevel)
+			lines, err := logHandler(cmd.ErrOrStderr(), o.logFormat, o.logLevel)
 			if err != nil {
 				return err
 			}
+			handler := limitLines(lines)
+			defer handler.flush()
 			logger := logr.FromSlogHandler(handler)
 			ctrl.SetLogger(logger)
 			klog.SetSlogLogger(slog.New(handler))
