@@ -33,6 +33,8 @@ type Operator[T client.Object] struct {
 	sense   func(context.Context, T, View) (any, error)
 	options controller.Options
 
+	quarantine *Quarantine // nil: none
+
 	completed *completed[T] // nil before
 }
 
@@ -49,6 +51,9 @@ func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T]
 	o := &Operator[T]{mgr: mgr, name: name}
 	if mgr != nil {
 		o.engine = EngineFor(mgr, name)
+	}
+	if with, ok := mgr.(quarantining); ok {
+		o.quarantine = with.quarantine
 	}
 	return o
 }
@@ -210,7 +215,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, l 
 
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
-	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites()}
+	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites(), quarantine: o.quarantine}
 	owned := &ownedKinds{declared: o.declarations()}
 	l.owned.Store(owned)
 	var errs []error

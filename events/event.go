@@ -37,6 +37,8 @@ const (
 	ReasonSettled = "Settled"
 	// ReasonInvalidPlan: the operator's program is wrong: its plan can't be carried out, or changes what it is given.
 	ReasonInvalidPlan = "InvalidPlan"
+	// ReasonQuarantined: the manager ended unexpectedly while it worked on the owner, which is put off.
+	ReasonQuarantined = "Quarantined"
 	// ReasonRolloutStarted: children in phases are wanted otherwise, and are changed phase by phase.
 	ReasonRolloutStarted = "RolloutStarted"
 	// ReasonRolloutCompleted: all phases are as wanted, and ready.
