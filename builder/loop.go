@@ -37,7 +37,8 @@ type loop[T client.Object] struct {
 	guard guard
 
 	statusWrites statusWrites
-	pace         *pace // nil: every event has its pass, for tests
+	pace         *pace       // nil: every event has its pass, for tests
+	quarantine   *Quarantine // nil: none
 }
 
 // Reconcile runs one pass: look, plan, apply, edit, delete, prune, write the status, tell, delete the owner.
@@ -54,6 +55,11 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
+	running, hold := l.quarantine.begin(l.engine.name, owner)
+	if hold != nil {
+		return l.putOff(ctx, owner, hold)
+	}
+	defer running.End()
 	p, err := l.engine.newPass(owner)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)

@@ -30,6 +30,8 @@ type memory struct {
 	contests *contests
 	// stuck has since when the status of StatefulSets has been the same. Forgotten: their pods are listed later.
 	stuck *recent[types.UID, stillness]
+	// refused has what the API server called invalid. Forgotten: one more refused create.
+	refused *refused
 	// failures has the last failure reported of each call. Forgotten: it is reported again.
 	failures failures
 }
@@ -55,6 +57,7 @@ func newMemory() memory {
 		revisions:   newRecent[types.UID, revisionMemo](),
 		contests:    newContests(),
 		stuck:       newRecent[types.UID, stillness](),
+		refused:     newRefused(),
 		failures:    newFailures(),
 	}
 }

@@ -33,6 +33,8 @@ type Operator[T client.Object] struct {
 	sense   func(context.Context, T, View) (any, error)
 	options controller.Options
 
+	quarantine *Quarantine // nil: none
+
 	completed *completed[T] // nil before
 }
 
@@ -49,6 +51,9 @@ func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T]
 	o := &Operator[T]{mgr: mgr, name: name}
 	if mgr != nil {
 		o.engine = EngineFor(mgr, name)
+	}
+	if with, ok := mgr.(quarantining); ok {
+		o.quarantine = with.quarantine
 	}
 	return o
 }
@@ -70,7 +75,8 @@ func (o *Operator[T]) OwnsElsewhere(kinds ...client.Object) *Operator[T] {
 
 // Refers names a kind that an owner's spec refers to by name, in the owner's own namespace: names returns the names,
 // of which empty ones are none. When such an object appears, changes or goes, the plans of the owners that name it run;
-// the view has it. The kind must have a Go type.
+// the view has it. Where one object is named by more than a thousand owners of a namespace, those beyond wait for each other: a
+// hundred a second. What exists when the program starts wakes no one. The kind must have a Go type.
 func (o *Operator[T]) Refers(kind client.Object, names func(T) []string) *Operator[T] {
 	o.refs = append(o.refs, referredKind[T]{
 		like: kind, names: names, index: fmt.Sprintf("armature.refers/%s/%d", o.name, len(o.refs)),
@@ -158,15 +164,12 @@ func (o *Operator[T]) add() error {
 	for _, obj := range o.away {
 		b = b.Watches(obj, handler.EnqueueRequestsFromMapFunc(ownersElsewhere(l.owner.gvk.GroupKind())))
 	}
+	shared := newSharedWakes(time.Now)
 	for _, ref := range l.refs {
 		if err := o.mgr.GetFieldIndexer().IndexField(ctx, newOwner[T](), ref.index, ref.indexValues); err != nil {
 			return fmt.Errorf("index by references: %w", err)
 		}
-		if w, ok := o.wakerOf(ref.like); ok {
-			b = b.Watches(ref.like, w.handler(ref.owners(o.engine)))
-			continue
-		}
-		b = b.Watches(ref.like, handler.EnqueueRequestsFromMapFunc(ref.owners(o.engine)))
+		b = b.Watches(ref.like, shared.throttled(o.wakerOfReferred(ref.like), ref.owners(o.engine)))
 	}
 	for _, read := range l.reads {
 		owners := allOwners(o.engine, l.owner)
@@ -212,7 +215,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, l 
 
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
-	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites()}
+	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites(), quarantine: o.quarantine}
 	owned := &ownedKinds{declared: o.declarations()}
 	l.owned.Store(owned)
 	var errs []error

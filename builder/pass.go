@@ -264,6 +264,9 @@ func (p *pass) finish(err error) Result {
 	slices.SortFunc(p.result.Waiting, store.Compare)
 	slices.SortFunc(p.result.Held, store.Compare)
 	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
+	if until := refusedUntil(err); !until.IsZero() {
+		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
+	}
 	if len(p.result.Waiting) > 0 {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, waitForDeletion)
 	}

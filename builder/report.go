@@ -73,7 +73,7 @@ func isReport(c *Condition) bool {
 		return false
 	}
 	switch c.Reason {
-	case events.ReasonApplyFailed, events.ReasonNotOwned, events.ReasonContested, events.ReasonInvalidPlan:
+	case events.ReasonApplyFailed, events.ReasonNotOwned, events.ReasonContested, events.ReasonInvalidPlan, events.ReasonQuarantined:
 		return true
 	}
 	return false

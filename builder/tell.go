@@ -92,6 +92,8 @@ func failureReason(err error) string {
 		return events.ReasonInvalidPlan
 	case errors.Is(err, ErrNotOwned):
 		return events.ReasonNotOwned
+	case errors.As(err, new(quarantined)):
+		return events.ReasonQuarantined
 	default:
 		return events.ReasonApplyFailed
 	}

@@ -86,13 +86,22 @@ func (o *Operator[T]) wakerOf(kind client.Object) (wake, bool) {
 
 // handler returns what puts the owners that a change concerns into the queue; all finds those that look at an object.
 func (w wake) handler(all handler.MapFunc) handler.EventHandler {
+	return w.handlerOf(func(ctx context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request], obj client.Object) {
+		for _, r := range all(ctx, obj) {
+			q.Add(r)
+		}
+	})
+}
+
+// handlerOf is handler with what puts all owners that look at an object into the queue.
+func (w wake) handlerOf(
+	addAll func(context.Context, workqueue.TypedRateLimitingInterface[reconcile.Request], client.Object),
+) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	add := func(ctx context.Context, q queue, obj, before, after client.Object) {
 		owners := w.which(before, after)
 		if owners.All {
-			for _, r := range all(ctx, obj) {
-				q.Add(r)
-			}
+			addAll(ctx, q, obj)
 		}
 		for _, name := range owners.Names {
 			q.Add(reconcile.Request{NamespacedName: name})

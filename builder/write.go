@@ -68,6 +68,11 @@ func (w *write) create(ctx context.Context, p *pass) error {
 	if err := d.showFields(p); err != nil {
 		return err
 	}
+	if !p.engine.dry {
+		if err := p.engine.memory.refused.answer(d, p.engine.now()); err != nil {
+			return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
+		}
+	}
 	err := p.engine.client.Create(ctx, obj, client.FieldOwner(p.engine.name))
 	switch {
 	case err == nil:
@@ -83,6 +88,9 @@ func (w *write) create(ctx context.Context, p *pass) error {
 	case apierrors.IsAlreadyExists(err):
 		return w.meet(ctx, p)
 	default:
+		if !p.engine.dry {
+			p.engine.memory.refused.note(d, err, p.engine.now())
+		}
 		return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
 	}
 }

@@ -37,6 +37,8 @@ const (
 	ReasonSettled = "Settled"
 	// ReasonInvalidPlan: the operator's program is wrong: its plan can't be carried out, or changes its arguments.
 	ReasonInvalidPlan = "InvalidPlan"
+	// ReasonQuarantined: the manager ended unexpectedly while it worked on the owner, which is put off.
+	ReasonQuarantined = "Quarantined"
 	// ReasonRolloutStarted: the desired children of the phases have changed, and are applied phase by phase.
 	ReasonRolloutStarted = "RolloutStarted"
 	// ReasonRolloutCompleted: all phases are up to date and ready.

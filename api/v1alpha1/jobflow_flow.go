@@ -31,8 +31,8 @@ type Flow struct {
 	// .output, a string. A name with '-' is written jobs["a-b"]. In finally, jobs has all flows, and state is "Succeed" or
 	// "Failed". At most 4096 characters. An expression that doesn't compile, isn't a bool, or names a flow that is no
 	// dependency is refused; one that can't be evaluated, or costs too much, fails the flow. All expressions of a JobFlow
-	// may have 1 MiB together, and take 20 million steps as CEL estimates them. By default all
-	// dependencies must have succeeded, or failed with allowFailure.
+	// may have 1 MiB and 200,000 names, numbers, texts and other symbols together, and take 5 million steps as CEL
+	// estimates them. By default all dependencies must have succeeded, or failed with allowFailure.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	When string `json:"when,omitempty"`

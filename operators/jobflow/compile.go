@@ -18,9 +18,9 @@ type compiled struct {
 	index, byJob map[string]int32
 	// whens are the expressions of the nodes that have one.
 	whens map[int32]*when.Expression
-	// whenText and whenCost are how long the expressions are together, and what evaluating all of them may cost.
-	whenText int
-	whenCost uint64
+	// whenText and whenSymbols are how long the expressions are together, whenCost is what evaluating all of them may cost.
+	whenText, whenSymbols int
+	whenCost              uint64
 	// success is successWhen, nil if there is none.
 	success *when.Expression
 	// uses are which nodes need which nodes' outputs.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -30,19 +31,68 @@ func TestExpressionsOfOneFlowAreBoundedTogether(t *testing.T) {
 	})
 	c := compile(costly, 0)
 	require.Len(t, c.problems, 1)
-	assert.Regexp(t, `^flow "n\d+": spec.flows\[\d+\].when: Forbidden: the expressions up to this one may take \d+ steps together, more than 20000000; this one may take \d+$`,
+	assert.Regexp(t, `^flow "n\d+": spec.flows\[\d+\].when: Forbidden: the expressions up to this one may take \d+ steps together, more than 5000000; this one may take \d+$`,
 		c.problems[0].String())
-	assert.Less(t, len(c.whens), 2000, "the others aren't compiled")
+	assert.Less(t, len(c.whens), 500, "the others aren't compiled")
 
 	long := flowWhen(300, func(int) string { return `jobs.first.output != "` + strings.Repeat("x", 4000) + `"` })
 	c = compile(long, 0)
 	require.Len(t, c.problems, 1)
 	assert.Contains(t, c.problems[0].String(), "bytes together, more than 1048576")
 
+	for name, text := range map[string]string{
+		"lists":  "[" + strings.Repeat("1,", 60) + "1] != []",
+		"macros": strings.Repeat("[1].exists(a,a==1)&&", 20) + "true",
+		"signs":  strings.Repeat("!!", 60) + "true",
+	} {
+		c = compile(flowWhen(5000, func(int) string { return text }), 0)
+		require.Len(t, c.problems, 1, name)
+		assert.Contains(t, c.problems[0].String(), "names, numbers, texts and other symbols together, more than 200000", name)
+		assert.Less(t, len(c.whens), 5000, name)
+	}
+
 	usual := flowWhen(9999, func(int) string { return `jobs["first"].succeeded || jobs.first.output == "go on"` })
 	c = compile(usual, 0)
 	assert.Empty(t, c.problems)
 	assert.NotNil(t, c.whens[9999], "the last one is compiled")
+}
+
+func TestSymbols(t *testing.T) {
+	for text, want := range map[string]int{
+		``:                                      0,
+		`true`:                                  1,
+		`jobs.first.succeeded`:                  5,
+		`jobs["a b"].output == "it\"s, a text"`: 9,
+		`a1+22 < 'x'`:                           5,
+		`[1,2,3]`:                               7,
+		"a\n b\tc":                              3,
+		`"never ends`:                           1,
+		`ends in \`:                             3,
+	} {
+		assert.Equal(t, want, symbolsIn(text), text)
+	}
+}
+
+// BenchmarkEvaluateExpressions measures the pass that evaluates all expressions of the flow that costs most.
+func BenchmarkEvaluateExpressions(b *testing.B) {
+	ten := `[0,1,2,3,4,5,6,7,8,9]`
+	for name, flow := range map[string]*v1alpha1.JobFlow{
+		"cost": flowWhen(105, func(i int) string {
+			return fmt.Sprintf(`%[1]s.all(a,%[1]s.all(b,%[1]s.all(c,%[1]s.all(d,true)))) || %[2]d < 0`, ten, i)
+		}),
+		"symbols": flowWhen(850, func(i int) string { return strings.Repeat("[1].exists(a,a==1)&&", 15) + fmt.Sprint(i, ">=0") }),
+	} {
+		b.Run(name, func(b *testing.B) {
+			flow.Spec.Parallelism = ptr.To[int32](1)
+			for b.Loop() {
+				s := &stepper{flow: flow}
+				s.step()
+				if plan := s.step(completeJob("first")); len(plan.Children) != 1 {
+					b.Fatalf("%d Jobs: %v", len(plan.Children), compile(flow, 0).problems)
+				}
+			}
+		})
+	}
 }
 
 func BenchmarkCompileExpressions(b *testing.B) {

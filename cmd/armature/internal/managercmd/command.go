@@ -49,6 +49,7 @@ type options struct {
 
 	operators   []string
 	concurrency int
+	stateDir    string
 	qps         float32
 	burst       int
 
@@ -68,10 +69,12 @@ Inside a cluster, the pod's service account is used; elsewhere --kubeconfig, the
 The CRDs must be there, and not older than this program needs: armature install`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			handler, err := logHandler(cmd.ErrOrStderr(), o.logFormat, o.logLevel)
+			lines, err := logHandler(cmd.ErrOrStderr(), o.logFormat, o.logLevel)
 			if err != nil {
 				return err
 			}
+			handler := limitLines(lines)
+			defer handler.flush()
 			logger := logr.FromSlogHandler(handler)
 			ctrl.SetLogger(logger)
 			klog.SetSlogLogger(slog.New(handler))
@@ -100,6 +103,7 @@ The CRDs must be there, and not older than this program needs: armature install`
 	o.lease.addFlags(f)
 	f.StringSliceVar(&o.operators, "operators", []string{"*"}, "`names` of the operators to run, separated by commas; * is all of them")
 	f.IntVar(&o.concurrency, "max-concurrent-reconciles", 8, "how many objects of a kind are worked on at a time")
+	f.StringVar(&o.stateDir, "state-dir", "", "`directory` of this process alone that survives a restart of its container, such as an emptyDir volume: an object during whose pass the manager ended unexpectedly is then put off, and not tried at once at each start (default: none is)")
 	f.Float32Var(&o.qps, "kube-api-qps", -1, "requests a second to the API server at most; -1 leaves it to the server's own priority and fairness")
 	f.IntVar(&o.burst, "kube-api-burst", 0, "how many requests may be made at once before --kube-api-qps holds (default: half as many again)")
 	f.StringVar(&o.logLevel, "log-level", "info", "`level`: debug, info, warn or error")

@@ -60,6 +60,11 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 		}
 		return err
 	}
+	mgr, ended, err := quarantined(mgr, o.stateDir, logger)
+	if err != nil {
+		return err
+	}
+	defer ended()
 	var kinds []client.Object
 	for _, op := range operators {
 		if err := op.setup(mgr, o); err != nil {

@@ -1,0 +1,119 @@
+package inflight
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// suspect is the owner of a pass during which a process ended.
+type suspect struct {
+	Pass
+	// Ends is how often that was so, Last when it was seen last.
+	Ends int
+	Last time.Time
+	// Cleared: a pass has ended well since.
+	Cleared bool
+}
+
+// until is when a suspect's next pass may run.
+func (s *suspect) until() time.Time {
+	delay := firstDelay
+	for n := 1; n < s.Ends && delay < maxDelay; n++ {
+		delay *= delayFactor
+	}
+	return s.Last.Add(min(delay, maxDelay))
+}
+
+// isOver reports whether a suspect is one no more.
+func (s *suspect) isOver(now time.Time) bool {
+	return s.Cleared && now.Sub(s.Last) > watchedFor || now.Sub(s.until()) > 24*time.Hour
+}
+
+// hold says why a suspect's pass isn't to run now.
+func (r *Record) hold(s *suspect) *Hold {
+	now := r.now()
+	switch until := s.until(); {
+	case s.isOver(now):
+		delete(r.suspects, s.Pass)
+		return nil
+	case !s.Cleared && now.Before(until):
+		return &Hold{Until: until, Ends: s.Ends, Last: s.Last}
+	case r.beside:
+		return &Hold{Until: now.Add(retryBeside)}
+	default:
+		return nil
+	}
+}
+
+// clear notes that a suspect's pass has ended well.
+func (r *Record) clear(s *suspect) {
+	if s.Cleared {
+		return
+	}
+	s.Cleared = true
+	if err := r.writeSuspects(); err != nil && r.failed == nil {
+		r.failed = err
+	}
+}
+
+// suspect takes up the passes during which the process before ended.
+func (r *Record) suspect(left []Pass) {
+	now := r.now()
+	for p, s := range r.suspects {
+		if s.Last.After(now) { // the clock was put back
+			s.Last = now
+		}
+		if s.isOver(now) {
+			delete(r.suspects, p)
+		}
+	}
+	for _, p := range left {
+		s := r.suspects[p]
+		if s == nil {
+			s = &suspect{Pass: p}
+			r.suspects[p] = s
+		}
+		s.Ends, s.Last, s.Cleared = s.Ends+1, now, false
+	}
+}
+
+// readSuspects reads those of earlier processes. A file that can't be understood has none: it is no reason not to start.
+func (r *Record) readSuspects() error {
+	text, err := os.ReadFile(filepath.Join(r.dir, suspectsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the record of suspects: %w", err)
+	}
+	var all []suspect
+	if json.Unmarshal(text, &all) != nil {
+		return nil
+	}
+	for _, s := range all {
+		r.suspects[s.Pass] = &s
+	}
+	return nil
+}
+
+// writeSuspects replaces the file as a whole, so that a process that ends meanwhile leaves one or the other.
+func (r *Record) writeSuspects() error {
+	all := make([]suspect, 0, len(r.suspects))
+	for _, s := range r.suspects {
+		all = append(all, *s)
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(r.dir, suspectsFile)
+	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
