@@ -57,6 +57,7 @@ type Engine struct {
 
 	kinds    *kinds
 	memo     *memo
+	marked   *memo // versions of children elsewhere whose marks are proved
 	failures failures
 	waits    *waits
 	had      *lru.Cache   // owner's UID -> how many children it had after its last pass
@@ -103,6 +104,7 @@ func NewEngine(c client.Client, o Options) *Engine {
 		kinds:            &kinds{client: c, now: o.Clock},
 		now:              o.Clock,
 		memo:             newMemo(memoSize),
+		marked:           newMemo(memoSize),
 		failures:         newFailures(),
 		waits:            newWaits(objectsWaiting.WithLabelValues(o.Name)),
 		tracer:           tracerOf(o.TracerProvider),

@@ -204,8 +204,10 @@ func TestForeignPodsAndOrphans(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	stranger := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "taken-worker-0"},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "none", Command: []string{"sleep", "600"}}}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "taken-worker-0", Labels: map[string]string{
+			replicajob.LabelOperator: "replicajob", replicajob.LabelJob: "taken", replicajob.LabelType: "worker", replicajob.LabelIndex: "0",
+		}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "none", Command: []string{"sleep", "600"}}}},
 	}
 	require.NoError(t, p.Client.Create(t.Context(), stranger))
 	gang := `{runPolicy: {schedulingPolicy: {provider: PodDisruptionBudget}}, replicaSpecs: {Worker: {replicas: 2, template: ` + sh(forever) + `}}}`
