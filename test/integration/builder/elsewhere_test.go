@@ -316,7 +316,11 @@ func TestWhatOthersLabelIsNeitherTakenNorDeleted(t *testing.T) {
 		mine := a.at(a.configMap("c"))
 		victim.Labels, victim.Annotations = mine.GetLabels(), mine.GetAnnotations()
 		require.NoError(t, a.live.Update(a.ctx, victim, client.FieldOwner("kubectl-label")))
-		a.settle(victim)
+		a.eventually(func() bool {
+			found := &corev1.ConfigMap{}
+			err := a.cached.Get(a.ctx, client.ObjectKeyFromObject(victim), found)
+			return err == nil && found.ResourceVersion == victim.ResourceVersion
+		}, "the cache to show the victim")
 
 		_, sent, err := a.want(prunesAll, a.configMap("c", "k", "1"))
 		require.NoError(t, err)
