@@ -214,7 +214,7 @@ func TestForeignPodsAndOrphans(t *testing.T) {
 	p.create("taken", gang)
 	job := p.wait("taken", "it is told", func(j *v1alpha1.ReplicaJob) bool { return reason(j, "Ready") == "NotOwned" })
 	assert.Contains(t, meta.FindStatusCondition(job.Status.Conditions, "Ready").Message, "taken-worker-0")
-	p.waitPods("taken", running, "taken-worker-1")
+	p.waitPods("taken", running, "taken-worker-0", "taken-worker-1") // labels select the stranger, too
 	assert.Empty(t, p.pod("taken-worker-0").OwnerReferences)
 	require.NoError(t, p.Client.Delete(t.Context(), stranger, client.GracePeriodSeconds(0)))
 	p.waitPods("taken", running, "taken-worker-0", "taken-worker-1")
