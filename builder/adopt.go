@@ -38,10 +38,11 @@ func Adopt(policy AdoptPolicy, formerManagers ...string) ChildOption {
 	return adoption{policy: policy, former: formerManagers}
 }
 
-// AdoptLabelled is Adopt(IfOrphan) for objects that have all of these labels: those that a predecessor of the owner left
-// behind, and nothing that happens to have the name. Others are left alone, with [ErrNotOwned]. The field managers named
-// here are those of Adopt: what they have set and isn't wanted goes, and so does what this very program has written by
-// updates, since the labels say whose the object was. Not to be used beside Adopt.
+// AdoptLabelled is Adopt(IfOrphan) for objects that have all of these labels, if the builder itself has set them: those
+// that a predecessor of the owner left behind, and nothing that has its name and was labelled by someone else. Who set a
+// label, the object's managed fields say: it must be the engine's field manager, or one that is named here. Others are
+// left alone, with [ErrNotOwned]. The field managers named are also those of Adopt: what they have set and isn't desired
+// goes. Not to be used beside Adopt.
 func AdoptLabelled(labels map[string]string, formerManagers ...string) ChildOption {
 	return adoption{policy: IfOrphan, former: formerManagers, labels: labels}
 }
@@ -61,7 +62,7 @@ func (a adoption) applyToChild(c *Child) {
 func (p *pass) meetForeign(w *write) (*write, error) {
 	d := w.desired
 	how := d.child.how
-	if how == nil || how.Adopt != IfOrphan || metav1.GetControllerOfNoCopy(w.found) != nil || !hasLabels(w.found, how.AdoptLabels) {
+	if how == nil || how.Adopt != IfOrphan || metav1.GetControllerOfNoCopy(w.found) != nil || !p.isOfPredecessor(w.found, how) {
 		return nil, notOwned("apply", d.key, w.found)
 	}
 	if w.found.GetDeletionTimestamp() != nil {
@@ -76,6 +77,11 @@ func (p *pass) meetForeign(w *write) (*write, error) {
 	}
 	p.holdContested(w)
 	return w, nil
+}
+
+// isOfPredecessor reports whether an object has the labels that an orphan must have to be adopted, as the builder set them.
+func (p *pass) isOfPredecessor(obj client.Object, how *keeping) bool {
+	return len(how.AdoptLabels) == 0 || hasLabels(obj, how.AdoptLabels) && p.engine.hasMarked(obj, how.Former, labelFields(how.AdoptLabels))
 }
 
 // hasLabels reports whether an object has all of some labels.

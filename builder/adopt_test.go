@@ -16,10 +16,14 @@ import (
 func TestWhoIsAdopted(t *testing.T) {
 	controlled := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x", Controller: ptr.To(true)}}
 	mentioned := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x"}}
-	mine := []ChildOption{AdoptLabelled(map[string]string{"job": "a"})}
+	mine := []ChildOption{AdoptLabelled(map[string]string{"job": "a"}, "old")}
+	const update = metav1.ManagedFieldsOperationUpdate
+	label := `{"f:metadata":{"f:labels":{"f:job":{}}}}`
+	self := engineWith(interceptor.Funcs{}).name
 	for name, c := range map[string]struct {
 		refs    []metav1.OwnerReference
 		labels  map[string]string
+		by      []metav1.ManagedFieldsEntry
 		deleted bool
 		opts    []ChildOption
 		want    verdict
@@ -31,10 +35,18 @@ func TestWhoIsAdopted(t *testing.T) {
 		"owned, no one's":     {opts: []ChildOption{Adopt(IfOrphan)}, refs: mentioned, want: verdictApply},
 		"someone else's":      {opts: []ChildOption{Adopt(IfOrphan)}, refs: controlled, refused: true},
 		"being deleted":       {opts: []ChildOption{Adopt(IfOrphan)}, deleted: true, want: verdictWait},
-		"labelled":            {opts: mine, labels: map[string]string{"job": "a", "x": "y"}, want: verdictApply},
-		"labelled otherwise":  {opts: mine, labels: map[string]string{"job": "b"}, refused: true},
-		"not labelled":        {opts: mine, refused: true},
-		"labelled, another's": {opts: mine, labels: map[string]string{"job": "a"}, refs: controlled, refused: true},
+		"labelled":            {opts: mine, labels: map[string]string{"job": "a", "x": "y"}, by: entries(entry(self, update, label)), want: verdictApply},
+		"labelled, formerly":  {opts: mine, labels: map[string]string{"job": "a"}, by: entries(entry("old", update, label)), want: verdictApply},
+		"labelled otherwise":  {opts: mine, labels: map[string]string{"job": "b"}, by: entries(entry(self, update, label)), refused: true},
+		"not labelled":        {opts: mine, by: entries(entry(self, update, label)), refused: true},
+		"labelled, another's": {opts: mine, labels: map[string]string{"job": "a"}, by: entries(entry(self, update, label)), refs: controlled, refused: true},
+		"labelled by others":  {opts: mine, labels: map[string]string{"job": "a"}, by: entries(entry("x", update, label)), refused: true},
+		"by kubectl apply":    {opts: mine, labels: map[string]string{"job": "a"}, by: entries(entry(kubectlApply, update, label)), refused: true},
+		"by no one on record": {opts: mine, labels: map[string]string{"job": "a"}, refused: true},
+		"labelled by others, touched by the builder": {
+			opts: mine, labels: map[string]string{"job": "a"}, refused: true,
+			by: entries(entry("x", update, label), entry(self, update, `{"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{"f:job":{}}}`)),
+		},
 		"the last one counts": {opts: []ChildOption{Adopt(IfOrphan), Adopt(Never)}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +55,7 @@ func TestWhoIsAdopted(t *testing.T) {
 			d, err := p.desire(Want(config("c"), c.opts...))
 			require.NoError(t, err)
 			found := config("c")
-			found.OwnerReferences, found.Labels = c.refs, c.labels
+			found.OwnerReferences, found.Labels, found.ManagedFields = c.refs, c.labels, c.by
 			if c.deleted {
 				found.DeletionTimestamp = ptr.To(metav1.Now())
 			}
@@ -58,6 +70,8 @@ func TestWhoIsAdopted(t *testing.T) {
 		})
 	}
 }
+
+func entries(all ...metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry { return all }
 
 func entry(manager string, operation metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}

@@ -47,7 +47,7 @@ func (p *pass) get(ctx context.Context, like Child) error {
 // isChild reports whether an object is the owner's, in the place that is asked for.
 func (p *pass) isChild(like Child, obj client.Object) bool {
 	if like.elsewhere {
-		return isElsewhereOf(obj, p.owner)
+		return p.isMarkedElsewhere(obj, like.former())
 	}
 	return metav1.IsControlledBy(obj, p.owner)
 }

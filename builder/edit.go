@@ -82,7 +82,7 @@ func (p *pass) check(g Edit) (edit, error) {
 	if isNil(g.After) || reflect.TypeOf(g.After) != reflect.TypeOf(g.Before) {
 		return edit{}, fmt.Errorf("%w: %s to be edited is a %T after and a %T before", ErrMisuse, key, g.After, g.Before)
 	}
-	if !g.Foreign && !isChildOf(g.Before, p.owner) {
+	if !g.Foreign && !p.owns(g.Before) {
 		return edit{}, notOwned("edit", key, g.Before)
 	}
 	if !g.Foreign && p.seen[key] == nil {

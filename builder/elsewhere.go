@@ -21,8 +21,10 @@ import (
 // owner is not, or it is in another namespace, which its metadata.namespace names. Without it such a child is refused
 // as [ErrMisuse].
 //
-// Such a child has no owner reference. It carries the owner's UID in the label [LabelOwnerUID], which says whose it is:
-// an existing object without it, or of another UID, is refused with [ErrNotOwned]. The owner gets the finalizer
+// Such a child has no owner reference. The label [LabelOwnerUID] and the annotations [AnnotationOwnerKind] and
+// [AnnotationOwner] say whose it is, as long as they are the builder's own: the object's managed fields must say that the
+// engine's field manager has set them, or one that [Adopt] names as a former one. Any other object of its name is refused
+// with [ErrNotOwned], and never pruned, whatever its labels say. The owner gets the finalizer
 // [Finalizer] before the first such child is created, and loses it once they are all gone: when an owner is deleted,
 // [Builder.Reconcile] and an [Operator] delete them, wait for them (see [Result.Waiting]), and only then let it go. If
 // they no longer run, someone must remove the finalizer by hand. They go also if the owner's deletion was to orphan
@@ -30,39 +32,37 @@ import (
 //
 // Needed are the permissions to patch owners, and to list and delete the kind in the whole cluster. A plan should not
 // let an owner's author choose names and namespaces freely: what they can't write themselves, the operator would write
-// for them. Whoever can label objects can make one of theirs look like a child: don't trust its content.
+// for them. Managed fields prove as much as the right to patch an object does: who has it can write under the engine's
+// name, and make the object look like a child, as they can have it deleted by a reference to an owner that isn't there.
 func Elsewhere() ChildOption { return elsewhere{} }
 
 type elsewhere struct{}
 
 func (elsewhere) applyToChild(c *Child) { c.elsewhere = true }
 
-// markElsewhere makes an object a child without an owner reference. The annotations are for people, and to wake the
-// owner; whose it is, the label says.
+// markElsewhere makes an object a child without an owner reference. The annotations wake the owner as well.
 func (p *pass) markElsewhere(obj client.Object) {
 	obj.SetLabels(with(obj.GetLabels(), LabelOwnerUID, string(p.owner.GetUID())))
 	annotations := with(obj.GetAnnotations(), AnnotationOwnerKind, p.ownerKey.GroupKind().String())
 	obj.SetAnnotations(with(annotations, AnnotationOwner, p.ownerKey.NamespacedName().String()))
 }
 
-// isElsewhereOf reports whether an object is an owner's child elsewhere.
-func isElsewhereOf(obj, owner client.Object) bool {
-	return obj.GetLabels()[LabelOwnerUID] == string(owner.GetUID()) && metav1.GetControllerOfNoCopy(obj) == nil
-}
+// isElsewhere reports whether an object is the owner's child elsewhere.
+func (p *pass) isElsewhere(obj client.Object) bool { return p.isMarkedElsewhere(obj, nil) }
 
-// isChildOf reports whether an object is an owner's, wherever it is.
-func isChildOf(obj, owner client.Object) bool {
-	return metav1.IsControlledBy(obj, owner) || isElsewhereOf(obj, owner)
+// owns reports whether an object is the owner's, wherever it is.
+func (p *pass) owns(obj client.Object) bool {
+	return metav1.IsControlledBy(obj, p.owner) || p.isElsewhere(obj)
 }
 
 // ownershipOf says what an object is to the owner, if d is wanted in its place.
 func (p *pass) ownershipOf(d *desired, found client.Object) ownership {
 	switch {
 	case d.child.outlives():
-		return p.ownershipOfOutliving(found)
+		return p.ownershipOfOutliving(found, d.child.former())
 	case !d.child.elsewhere:
 		return ownershipOf(found, p.owner, p.ownerKind)
-	case !isElsewhereOf(found, p.owner):
+	case !p.isMarkedElsewhere(found, d.child.former()):
 		return foreign
 	case found.GetDeletionTimestamp() != nil:
 		return leaving
@@ -76,8 +76,8 @@ func (d *desired) refuse(found client.Object) *Error {
 	if !d.child.elsewhere || metav1.GetControllerOfNoCopy(found) != nil {
 		return notOwned("apply", d.key, found)
 	}
-	err := fmt.Errorf("%w: its label %s is %q; delete or rename that object, or give the owner another name",
-		ErrNotOwned, LabelOwnerUID, found.GetLabels()[LabelOwnerUID])
+	err := fmt.Errorf("%w: its label %s is %q, and set by %s; delete or rename that object, or give the owner another name",
+		ErrNotOwned, LabelOwnerUID, found.GetLabels()[LabelOwnerUID], labelSetter(found, LabelOwnerUID))
 	return &Error{Key: d.key, Operation: "apply", Err: err, object: found}
 }
 
@@ -98,7 +98,7 @@ func (p *pass) lookElsewhere(ctx context.Context, k kind) error {
 	}
 	p.listedElsewhere[k] = true
 	return meta.EachListItem(list, func(o runtime.Object) error {
-		if obj, ok := o.(client.Object); ok && isElsewhereOf(obj, p.owner) {
+		if obj, ok := o.(client.Object); ok && p.isElsewhere(obj) {
 			p.seen[k.key(obj)] = obj
 		}
 		return nil
@@ -147,7 +147,7 @@ func (p *pass) deleteElsewhere(ctx context.Context, gk schema.GroupKind) (left b
 		var present, stale []store.Key
 		for i := range found {
 			obj := &found[i]
-			if !isElsewhereOf(obj, p.owner) {
+			if !p.isElsewhere(obj) {
 				continue
 			}
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)

@@ -38,6 +38,9 @@ func TestWhereElsewhereIs(t *testing.T) {
 	}
 }
 
+// allMarks are the fields that the builder sets in a child Elsewhere to say whose it is.
+const allMarks = `{"f:metadata":{"f:labels":{"f:armature.dev/owner-uid":{}},"f:annotations":{"f:armature.dev/owner":{},"f:armature.dev/owner-kind":{}}}}`
+
 func TestWhoseIsElsewhere(t *testing.T) {
 	e := engineWith(interceptor.Funcs{})
 	p, err := e.newPass(owner())
@@ -45,6 +48,7 @@ func TestWhoseIsElsewhere(t *testing.T) {
 	marked := func(change func(*corev1.ConfigMap)) *corev1.ConfigMap {
 		c := config("c")
 		p.markElsewhere(c)
+		c.ManagedFields = entries(entry(e.name, metav1.ManagedFieldsOperationApply, allMarks))
 		change(c)
 		return c
 	}
@@ -54,11 +58,18 @@ func TestWhoseIsElsewhere(t *testing.T) {
 		found *corev1.ConfigMap
 		want  ownership
 	}{
-		"ours":       {marked(func(*corev1.ConfigMap) {}), ours},
-		"leaving":    {marked(func(c *corev1.ConfigMap) { c.DeletionTimestamp = &now }), leaving},
-		"no label":   {marked(func(c *corev1.ConfigMap) { c.Labels = nil }), foreign},
-		"other UID":  {marked(func(c *corev1.ConfigMap) { c.Labels[LabelOwnerUID] = "x" }), foreign},
-		"controlled": {marked(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{Controller: ptr.To(true)}} }), foreign},
+		"ours":            {marked(func(*corev1.ConfigMap) {}), ours},
+		"leaving":         {marked(func(c *corev1.ConfigMap) { c.DeletionTimestamp = &now }), leaving},
+		"no label":        {marked(func(c *corev1.ConfigMap) { c.Labels = nil }), foreign},
+		"other UID":       {marked(func(c *corev1.ConfigMap) { c.Labels[LabelOwnerUID] = "x" }), foreign},
+		"label of others": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Manager = "kubectl-label" }), foreign},
+		"label of others, the rest ours": {marked(func(c *corev1.ConfigMap) {
+			c.ManagedFields = entries(entry("kubectl-label", metav1.ManagedFieldsOperationUpdate, `{"f:metadata":{"f:labels":{"f:armature.dev/owner-uid":{}}}}`),
+				entry(e.name, metav1.ManagedFieldsOperationApply, `{"f:metadata":{"f:annotations":{"f:armature.dev/owner":{},"f:armature.dev/owner-kind":{}}}}`))
+		}), foreign},
+		"label alone":   {marked(func(c *corev1.ConfigMap) { c.Annotations = nil }), foreign},
+		"by the status": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Subresource = "status" }), foreign},
+		"controlled":    {marked(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{Controller: ptr.To(true)}} }), foreign},
 	} {
 		assert.Equal(t, c.want, p.ownershipOf(d, c.found), name)
 	}

@@ -201,12 +201,15 @@ func ExampleInPhase() {
 	// Output: broker [broker server]
 }
 
-// Only what a predecessor has left behind is taken over. Named beside the labels, its field managers lose what isn't wanted.
+// Only what a predecessor has left behind is taken over, and nothing that others have labelled alike. Named beside the labels, its field managers lose what isn't wanted.
 func ExampleAdoptLabelled() {
 	left, other := settings(nil), settings(nil)
 	left.Namespace, left.Labels = "default", map[string]string{"app.kubernetes.io/managed-by": "predecessor"}
-	other.Namespace, other.Name = "default", "others"
-	c, ctx := newCluster(left, other), context.Background()
+	other.Namespace, other.Name, other.Labels = "default", "others", left.Labels
+	c, ctx := newCluster(other), context.Background()
+	if err := c.Create(ctx, left, client.FieldOwner("predecessor")); err != nil {
+		panic(err)
+	}
 
 	adopt := builder.AdoptLabelled(left.Labels, "predecessor")
 	say(c.engine.For(c.owner).ConfigMap(settings(nil), adopt).Reconcile(ctx))

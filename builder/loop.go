@@ -73,7 +73,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	begun := l.now()
 	plan, planErr := l.makePlan(ctx, owner, view)
 	took := l.now().Sub(begun)
-	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure, plan.InstallInOrder}, plan.Prune
+	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure, plan.InstallInOrder, plan.CompletedRevision}, plan.Prune
 	p.pruneAll = plan.PruneAll
 	doErr := planErr
 	if planErr == nil || owner.GetDeletionTimestamp() != nil { // an owner that goes needs no plan

@@ -12,6 +12,8 @@ import (
 type memory struct {
 	// upToDate has the children that were found up to date. Forgotten: the child is compared field by field.
 	upToDate *memo
+	// marked has the versions of children without an owner reference whose marks are proved. Forgotten: their managed fields are read.
+	marked *memo
 	// settled has what the API server made of children that it stores otherwise than desired. Forgotten: one apply.
 	settled *recent[types.UID, settledAs]
 	// immutable has the children that OnImmutable(Keep) leaves as they are. Forgotten: one refused apply.
@@ -48,6 +50,7 @@ const maxRemembered = 1 << 14
 func newMemory() memory {
 	return memory{
 		upToDate:    newMemo(memoSize),
+		marked:      newMemo(memoSize),
 		settled:     newRecent[types.UID, settledAs](),
 		immutable:   newRecent[types.UID, keptAs](),
 		written:     newOwnWrites(),

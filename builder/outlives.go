@@ -9,8 +9,9 @@ import (
 
 // Outlives says that a child stays when it is no longer wanted, and when its owner goes: a claim with data. It has no
 // owner reference, and is never pruned. The annotations [AnnotationOwnerKind] and [AnnotationOwner] say whose it is, by
-// name: an owner of the same kind and name that comes later takes it up again. An object without them is refused with
-// [ErrNotOwned], unless [Adopt] says to take it.
+// name: an owner of the same kind and name that comes later takes it up again. They count only as far as the builder has
+// set them, by the object's managed fields. An object without them is refused with [ErrNotOwned], unless [Adopt] says to
+// take it.
 //
 // The option may come and go. With it, a child that the owner controls is let go of: it loses its owner reference and
 // stays otherwise as it is. Without it, one that was let go of has no controller, so [Adopt](IfOrphan) takes it back.
@@ -31,14 +32,11 @@ func (p *pass) markOutliving(obj client.Object) {
 }
 
 // ownershipOfOutliving says what an object is to the owner, if a child that outlives it is wanted in its place.
-func (p *pass) ownershipOfOutliving(found client.Object) ownership {
-	annotations := found.GetAnnotations()
-	marked := annotations[AnnotationOwnerKind] == p.ownerKey.GroupKind().String() &&
-		annotations[AnnotationOwner] == p.ownerKey.NamespacedName().String()
+func (p *pass) ownershipOfOutliving(found client.Object, former []string) ownership {
 	switch {
 	case metav1.GetControllerOfNoCopy(found) != nil:
 		return ownershipOf(found, p.owner, p.ownerKind)
-	case !marked:
+	case !p.isMarkedOutliving(found, former):
 		return foreign
 	case found.GetDeletionTimestamp() != nil:
 		return leaving

@@ -87,10 +87,13 @@ func TestToOutliveComesAndGoes(t *testing.T) {
 func TestWhatOutlivesIsNotTakenFromOthers(t *testing.T) {
 	marked := newClaim("data")
 	marked.Annotations = map[string]string{builder.AnnotationOwnerKind: "Deployment.apps", builder.AnnotationOwner: "default/another"}
+	forged := newClaim("data")
+	forged.Annotations = map[string]string{builder.AnnotationOwnerKind: "Deployment.apps", builder.AnnotationOwner: "default/owner"}
 	for name, there := range map[string]client.Object{
-		"no one's":     newClaim("data"),
-		"another's":    controlled(newClaim("data"), "another"),
-		"another name": marked,
+		"no one's":         newClaim("data"),
+		"marked by others": forged,
+		"another's":        controlled(newClaim("data"), "another"),
+		"another name":     marked,
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts := []builder.ChildOption{builder.Outlives()}

@@ -62,8 +62,9 @@ func (p FailurePolicy) patience() time.Duration {
 // over what is unchanged makes no request, and without phases there are no revisions.
 //
 // A revision holds the children as they were applied, but for Secrets, of which it holds a digest (as their annotation
-// does). Who can write an owner's ControllerRevisions can have the operator apply what is in them, of the kinds that it
-// manages for the owner.
+// does). Its name has a hash of all that would be applied, and a revision with other data is never applied: the roll-out
+// is halted. Only the first values of fields that are ignored aren't in the hash. Who can create ControllerRevisions could make up one with a name that fits; against that keep the name of the
+// completed revision on record, see [Builder.CompletedRevision].
 //
 // Phases are for Reconcile; ReconcileStore, Create, Update and CreateOrUpdate refuse them with ErrMisuse.
 func (b *Builder) Phases(names ...string) *Builder {
@@ -96,6 +97,15 @@ func (b *Builder) OnFailure(policy FailurePolicy) *Builder {
 	return b
 }
 
+// CompletedRevision says which revision was completed last, as the status of the owner has it on record from
+// [Rollout].From, or the empty string before there was one. Only that one is taken for completed and rolled back to. A
+// status is written by the operator alone, while ControllerRevisions may be written by others, too. Default: the newest
+// ControllerRevision that says so itself.
+func (b *Builder) CompletedRevision(name string) *Builder {
+	b.phasing.completed = &name
+	return b
+}
+
 // InstallInOrder applies the phases one after the other at the first install too: a phase once all earlier ones are as
 // desired and ready. Default: all phases at once, unless a child has [RunOnce], which implies it. Children without a phase
 // come first in any case, and are not waited for.
@@ -108,7 +118,14 @@ func (b *Builder) InstallInOrder() *Builder {
 type phasing struct {
 	names     []string
 	onFailure FailurePolicy
-	inOrder   bool // at the first install, too
+	inOrder   bool    // at the first install, too
+	completed *string // the revision on record; nil if there is no record
+}
+
+// trusts reports whether a revision that says it was completed can be one: it is on record, or of what is wanted now, which
+// its name identifies, so that a crash between the end of a roll-out and the record of it loses nothing.
+func (ph phasing) trusts(revision, wanted string) bool {
+	return ph.completed == nil || revision == *ph.completed || revision == wanted
 }
 
 // used reports whether there is an order. If not, nothing is paid for it.

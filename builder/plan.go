@@ -51,6 +51,9 @@ type Plan[T client.Object] struct {
 	// InstallInOrder applies the phases one after the other at the first install too; see [Builder.InstallInOrder].
 	// Default: false, all phases at once, unless a child has [RunOnce].
 	InstallInOrder bool
+	// CompletedRevision is the revision that was completed last, as the owner's status has it on record: Finish keeps there
+	// what [Result].Rollout.From says. See [Builder.CompletedRevision]. Nil: the status has no record of it.
+	CompletedRevision *string
 	// Status is a copy of the owner with the status it should have. Nil leaves the status as it is. Only its status is
 	// read, so that a shallow copy will do, if its status is its own and not the owner's, which is shared with the cache:
 	//

@@ -93,7 +93,7 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 			return err
 		}
 		key := k.key(obj)
-		if !isChildOf(obj, p.owner) {
+		if !p.owns(obj) {
 			return notOwned("delete", key, obj)
 		}
 		if obj.GetUID() == "" || obj.GetResourceVersion() == "" {

@@ -54,9 +54,9 @@ func (r *rollout) giveUp(ctx context.Context, cause error) error {
 		r.tellWait(n)
 		return err
 	}
-	if r.snapshotBefore().Omitted {
+	if why := r.whyUseless(); why != "" {
 		r.haltAt(late, cause)
-		r.result.Halted.Why += "; it can't be rolled back: the last completed revision was too large to be kept"
+		r.result.Halted.Why += "; it can't be rolled back: " + why
 		return nil
 	}
 	record.State, record.FinishedAt = RolloutRolledBack, r.nowToTheSecond()
@@ -130,6 +130,12 @@ func (r *rollout) goBack(ctx context.Context) (done bool, err error) {
 	r.result.Rollout = r.tellOf(RolloutRolledBack)
 	if err := r.forget(ctx); err != nil {
 		return false, err
+	}
+	if why := r.whyUseless(); why != "" { // without it there is no telling what may be pruned
+		r.result.Halted = &Halt{Phase: r.target.record.Phase, Key: r.revisionKey(r.last.name()), Why: why}
+		r.result.Rollout.Why += "; the rollback has stopped: " + why
+		r.tellHalt()
+		return false, nil
 	}
 	if err := r.wantBefore(); err != nil {
 		return false, err

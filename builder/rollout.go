@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -63,14 +64,15 @@ func (h Halt) String() string { return "phase " + h.Phase + ": " + h.Key.String(
 // rollout is one pass over phased children.
 type rollout struct {
 	*pass
-	ds     []*desired             // the phased children, as given
-	byKey  map[store.Key]*desired // the same; made when it is asked for
-	free   []Child
-	kept   []*revision // that exist, oldest first
-	last   *revision   // that was completed; nil at the first install
-	target *revision   // that of what is wanted now; nil if there is none yet
-	name   string      // of target
-	before *snapshot   // the data of last, read when needed
+	ds      []*desired             // the phased children, as given
+	byKey   map[store.Key]*desired // the same; made when it is asked for
+	free    []Child
+	kept    []*revision // that exist, oldest first
+	last    *revision   // that was completed; nil at the first install
+	target  *revision   // that of what is wanted now; nil if there is none yet
+	name    string      // of target
+	before  *snapshot   // the data of last, read when needed
+	useless string      // why last can't be returned to, once before is read
 }
 
 // applyAll brings the children to what is wanted, phase by phase if there are phases. It reports whether that is done,
@@ -150,7 +152,7 @@ func (r *rollout) load(ctx context.Context, phased []Child) error {
 		return err
 	}
 	for _, rev := range r.kept {
-		if rev.state() == RolloutCompleted {
+		if rev.state() == RolloutCompleted && r.phasing.trusts(rev.name(), r.name) {
 			r.last = rev
 		}
 		if rev.name() == r.name {
@@ -307,16 +309,30 @@ func (r *rollout) childBefore(key store.Key) *snapshotChild {
 	return nil
 }
 
-// snapshotBefore reads the last completed revision. One that can't be read says as much as one that was too large.
+// snapshotBefore reads the last completed revision. Nothing is read from one that isn't what the builder wrote, which the
+// hash in its name tells.
 func (r *rollout) snapshotBefore() *snapshot {
-	if r.before == nil {
-		s, err := readSnapshot(r.last.object.Data.Raw)
-		if err != nil {
-			s = snapshot{Omitted: true}
-		}
-		r.before = &s
+	if r.before != nil {
+		return r.before
 	}
+	s, err := readSnapshot(r.last.object.Data.Raw)
+	hash := r.last.name()[strings.LastIndexByte(r.last.name(), '-')+1:]
+	switch {
+	case err == nil && s.Omitted:
+		r.useless = "the last completed revision was too large to be kept"
+		s = snapshot{}
+	case err != nil || !s.fits(r.engine.revisionOwner(r.owner), hash):
+		r.useless = "ControllerRevision " + r.last.name() + " was changed: its data doesn't fit the hash in its name"
+		s = snapshot{}
+	}
+	r.before = &s
 	return r.before
+}
+
+// whyUseless says why the last completed revision can't be returned to; empty if it can.
+func (r *rollout) whyUseless() string {
+	r.snapshotBefore()
+	return r.useless
 }
 
 // manages reports whether the owner's children can be of a kind.

@@ -38,6 +38,7 @@ type town struct {
 	policy FailurePolicy
 	images map[string]string
 	change func(*Builder) // what else is wanted
+	record *string        // the completed revision, if the owner keeps it
 }
 
 var errCrash = fmt.Errorf("crashed")
@@ -61,7 +62,7 @@ func (w *town) Eventf(_, _ runtime.Object, _, reason, _, _ string, _ ...any) {
 func (w *town) restart(c client.Client) {
 	if c == nil {
 		c = fake.NewClientBuilder().WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)).
-			WithStatusSubresource(&appsv1.Deployment{}).WithInterceptorFuncs(w.funcs()).Build()
+			WithStatusSubresource(&appsv1.Deployment{}).WithReturnManagedFields().WithInterceptorFuncs(w.funcs()).Build()
 	}
 	w.e = NewEngine(c, Options{Name: "test", Recorder: w, Clock: func() time.Time { return w.now }, Parallelism: 1})
 }
@@ -116,6 +117,9 @@ func (w *town) builder() *Builder {
 			b.Deployment(d, InPhase(name))
 		}
 	}
+	if w.record != nil {
+		b.CompletedRevision(*w.record)
+	}
 	if w.change != nil {
 		w.change(b)
 	}
@@ -124,7 +128,11 @@ func (w *town) builder() *Builder {
 
 func (w *town) passErr() (Result, error) {
 	w.writes = nil
-	return w.builder().Reconcile(w.t.Context())
+	res, err := w.builder().Reconcile(w.t.Context())
+	if w.record != nil && res.Rollout != nil {
+		*w.record = res.Rollout.From
+	}
+	return res, err
 }
 
 func (w *town) pass() Result {

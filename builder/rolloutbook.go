@@ -90,7 +90,7 @@ func (r *rollout) forget(ctx context.Context) error {
 		keep := rev == r.target
 		if rev.state() == RolloutCompleted {
 			kept++
-			keep = keep || kept <= keptRevisions
+			keep = keep || kept <= keptRevisions || rev == r.last
 		}
 		if !keep {
 			_, err := r.engine.delete(ctx, r.revisionKey(rev.name()), rev.object)

@@ -1,5 +1,9 @@
 package builder
 
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
 // hashOf returns the hash of what is wanted. To stamp and render every child for it costs much, so that it is
 // remembered.
 func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
@@ -17,11 +21,20 @@ func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
 			return "", err
 		}
 	}
-	hash := revisionHash(e.name+" "+string(uid), ds)
+	lines := make([]string, len(ds))
+	for i, d := range ds {
+		lines[i] = d.line()
+	}
+	hash := revisionHash(e.revisionOwner(p.owner), lines)
 	if known {
 		e.memory.revisions.Add(uid, revisionMemo{look, hash})
 	}
 	return hash, nil
+}
+
+// revisionOwner says whose a revision is: two controllers can work for one owner.
+func (e *Engine) revisionOwner(owner client.Object) string {
+	return e.name + " " + string(owner.GetUID())
 }
 
 // revisionMemo is the hash of the desired phases of an owner, and the hash of what it was computed from.

@@ -18,6 +18,8 @@ import (
 	apijson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -30,6 +32,8 @@ type snapshot struct {
 	Compressed []byte `json:"compressed,omitempty"`
 	// Omitted is true if the children were too large and are there without payload.
 	Omitted bool `json:"omitted,omitempty"`
+	// Runs are the lines of RunOnce children, which are in the hash of a revision and not among what it is returned to.
+	Runs []string `json:"runs,omitempty"`
 }
 
 type snapshotChild struct {
@@ -62,43 +66,116 @@ const (
 	maxUnpacked = 64 << 20
 )
 
-// revisionHash identifies what is wanted of the phased children, whatever their order and phases. Whose it is goes in,
-// so that owners of one name, and controllers of one owner, have different revisions.
-func revisionHash(whose string, ds []*desired) string {
-	lines := make([]string, len(ds))
-	for i, d := range ds {
-		lines[i] = d.key.String() + " " + d.digest
-	}
+// revisionHash identifies what is wanted of the phased children, whatever their order and phases, by a line of each. Whose
+// it is goes in, so that owners of one name, and controllers of one owner, have different revisions. It is long enough
+// that no one finds other data for it.
+func revisionHash(whose string, lines []string) string {
 	slices.Sort(lines)
 	sum := sha256.Sum256([]byte(whose + "\n" + strings.Join(lines, "\n")))
-	return hex.EncodeToString(sum[:6])
+	return hex.EncodeToString(sum[:16])
+}
+
+// line is what a child, which must be stamped, is in the hash of a revision.
+func (d *desired) line() string {
+	if d.child.run != nil {
+		return "run " + d.key.String() + " " + d.digest
+	}
+	c := d.snapshot()
+	return c.line()
+}
+
+// line is what a child of a revision is in the revision's hash.
+func (c *snapshotChild) line() string {
+	return fmt.Sprintf("%s %s %q %t %q", c.key(), c.Version, c.Digest, c.Untyped, c.Ignored)
+}
+
+// fits reports whether a snapshot is that of a hash, so that it is what the builder wrote. Only the first values of fields
+// that are ignored may be others.
+func (s *snapshot) fits(whose, hash string) bool {
+	lines := slices.Clone(s.Runs)
+	for i := range s.Children {
+		c := &s.Children[i]
+		if !c.isIntact() || !slices.Contains(s.Phases, c.Phase) {
+			return false
+		}
+		lines = append(lines, c.line())
+	}
+	return revisionHash(whose, lines) == hash
+}
+
+// isIntact reports whether the payload of a child is that of its digest.
+func (c *snapshotChild) isIntact() bool {
+	if c.Payload == nil {
+		return c.isSecret()
+	}
+	var fields map[string]any
+	if apijson.Unmarshal(c.Payload, &fields) != nil {
+		return false
+	}
+	for _, text := range c.Ignored {
+		path, err := paths.Parse(text)
+		if err != nil {
+			return false
+		}
+		path.Remove(fields)
+	}
+	unstructured.RemoveNestedField(fields, "metadata", "annotations", AnnotationDigest)
+	if digest, err := payload.Digest(fields); err == nil && digest == c.Digest {
+		return true
+	}
+	if annotations, _, err := unstructured.NestedMap(fields, "metadata", "annotations"); err != nil || len(annotations) > 0 {
+		return false
+	}
+	unstructured.RemoveNestedField(fields, "metadata", "annotations") // they came with the digest
+	digest, err := payload.Digest(fields)
+	return err == nil && digest == c.Digest
 }
 
 // snapshotOf renders what is wanted, which must be stamped.
 func snapshotOf(phases []string, ds []*desired) ([]byte, error) {
 	s := snapshot{Phases: phases}
 	for _, d := range ds {
-		if d.child.run != nil {
-			continue // what has run isn't run again, nor undone
+		if d.child.run != nil { // what has run isn't run again, nor undone
+			s.Runs = append(s.Runs, d.line())
+			continue
 		}
-		c := snapshotChild{
-			Group: d.kind.gvk.Group, Version: d.kind.gvk.Version, Kind: d.kind.gvk.Kind, Untyped: d.kind.untyped,
-			Namespace: d.key.Namespace, Name: d.key.Name, Phase: d.child.phase, Digest: d.digest,
-		}
-		if d.key.GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
-			sent := d.fields
-			if d.first != nil {
-				sent, c.Ignored = d.first, d.child.how.Ignored
-			}
+		c := d.snapshot()
+		if !c.isSecret() {
 			var err error
-			if c.Payload, err = sentBytes(sent); err != nil {
+			if c.Payload, err = sentBytes(d.sent()); err != nil {
 				return nil, fmt.Errorf("%w: revision of %s: %w", ErrMisuse, d.key, err)
 			}
 		}
 		s.Children = append(s.Children, c)
 	}
+	slices.Sort(s.Runs)
 	slices.SortFunc(s.Children, func(a, b snapshotChild) int { return store.Compare(a.key(), b.key()) })
 	return s.render()
+}
+
+// snapshot is what a revision has of a child, which must be stamped, but for its payload.
+func (d *desired) snapshot() snapshotChild {
+	c := snapshotChild{
+		Group: d.kind.gvk.Group, Version: d.kind.gvk.Version, Kind: d.kind.gvk.Kind, Untyped: d.kind.untyped,
+		Namespace: d.key.Namespace, Name: d.key.Name, Phase: d.child.phase, Digest: d.digest,
+	}
+	if d.first != nil {
+		c.Ignored = d.child.how.Ignored
+	}
+	return c
+}
+
+// isSecret reports whether the payload is left out.
+func (c *snapshotChild) isSecret() bool {
+	return c.key().GroupKind() == schema.GroupKind{Kind: "Secret"}
+}
+
+// sent is what is sent when the child is created.
+func (d *desired) sent() map[string]any {
+	if d.first != nil {
+		return d.first
+	}
+	return d.fields
 }
 
 // sentBytes renders fields without the UID that an apply adds to them.

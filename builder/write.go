@@ -196,9 +196,8 @@ func (d *desired) isDigestOf(obj client.Object) bool {
 
 // claims reports whether the record of the object's fields has to be put right first.
 func (w *write) claims(e *Engine) bool {
-	// An orphan with this program's default field manager may be another program's, unless its labels say whose it was.
-	ofOthers := w.adopts && len(w.desired.child.how.AdoptLabels) == 0
-	w.desired.neverWritten = !ofOthers && !e.hasWritten(w.found)
+	// An orphan with this program's default field manager may be another program's.
+	w.desired.neverWritten = !w.adopts && !e.hasWritten(w.found)
 	return w.wantsOther() || w.adopts || e.hasFormer(w.found, w.desired)
 }
 

@@ -139,7 +139,9 @@ func finish[C Cluster](seen builder.View) func(C, builder.Result) {
 		if res.Rollout != nil || status.Phase == "" || status.Phase == v1beta1.ClusterInvalid {
 			status.Phase = phaseOf(is.State, res.Halted != nil)
 		}
-		status.Revision = is.From
+		if res.Rollout != nil { // what ControllerRevisions say by themselves is no record
+			status.Revision = is.From
+		}
 		status.Upgrade = lastUpgrade(status.Upgrade, is, seen.Now)
 	}
 }

@@ -2,6 +2,7 @@ package replicajob
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"testing"
@@ -175,8 +176,52 @@ func TestCrashInAJobThatExpires(t *testing.T) {
 
 func TestCrashInAJobThatTakesOverPods(t *testing.T) {
 	job := makeJob(replicas("Worker", 3), success("AllWorkers"))
-	j := ReplicaJobs.jobOf(job, builder.NewView(epoch))
-	orphan := j.render(j.gather(nil).teams[0], 1)
-	job = crashes(t, runPods(always(0)), job, orphan)
+	job = crashes(t, runPods(always(0)), job, orphanOf(job, ReplicaJobs.Name))
 	require.Equal(t, v1alpha1.ReplicaJobSucceeded, job.Status.State)
+}
+
+// orphanOf is the second pod of a job, as a field manager has created it, and without a controller.
+func orphanOf(job *v1alpha1.ReplicaJob, manager string) *corev1.Pod {
+	j := ReplicaJobs.jobOf(job, builder.NewView(epoch))
+	pod := j.render(j.gather(nil).teams[0], 1)
+	labels := map[string]any{}
+	for name := range pod.Labels {
+		labels["f:"+name] = map[string]any{}
+	}
+	fields, err := json.Marshal(map[string]any{"f:metadata": map[string]any{"f:labels": labels}})
+	if err != nil {
+		panic(err)
+	}
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1",
+		FieldsV1: metav1.NewFieldsV1(string(fields)), Time: ptr.To(metav1.NewTime(epoch)),
+	}}
+	return pod
+}
+
+// Who may create jobs, and no pods, gets no one's pod by a job that has its name and its labels.
+func TestAPodThatSomeoneElseHasLabelledIsNoReplica(t *testing.T) {
+	job := makeJob(replicas("Worker", 3))
+	victim := orphanOf(job, "kubectl-create")
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	server := buildertest.NewServer(scheme, buildertest.WithStatusSubresource(job), buildertest.WithObjects(job, victim))
+	c := server.Client("test")
+	r, err := ReplicaJobs.Operator(nil).Reconciler(c, c.Now)
+	require.NoError(t, err)
+	request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(job)}
+	for range 5 { // more than it takes until nothing changes
+		_, err = r.Reconcile(t.Context(), request)
+	}
+	require.ErrorIs(t, err, builder.ErrNotOwned)
+	require.NoError(t, c.Get(t.Context(), request.NamespacedName, job))
+	require.Equal(t, "NotOwned", meta.FindStatusCondition(job.Status.Conditions, "Ready").Reason)
+	require.NoError(t, c.Delete(t.Context(), job))
+	_, err = r.Reconcile(t.Context(), request)
+	require.NoError(t, err)
+	server.CollectGarbage()
+	found := &corev1.Pod{}
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(victim), found), "it is there still")
+	require.Empty(t, found.OwnerReferences)
 }

@@ -304,3 +304,41 @@ func TestOperatorWithChildrenElsewhere(t *testing.T) {
 	o.eventually(func() bool { return a.at(o.widget) == nil }, "the owner to be let go")
 	assert.Nil(t, a.at(held))
 }
+
+// A label with the owner's UID, and all else that a child elsewhere carries, is worth nothing if someone else has set it.
+func TestWhatOthersLabelIsNeitherTakenNorDeleted(t *testing.T) {
+	for _, indexed := range [][]client.Object{nil, {&corev1.ConfigMap{}}} {
+		a := newAway(t, indexed...)
+		_, _, err := a.want(prunesAll, a.configMap("c", "k", "1"))
+		require.NoError(t, err)
+		victim := a.configMap("victim", "k", "theirs")
+		require.NoError(t, a.live.Create(a.ctx, victim))
+		mine := a.at(a.configMap("c"))
+		victim.Labels, victim.Annotations = mine.GetLabels(), mine.GetAnnotations()
+		require.NoError(t, a.live.Update(a.ctx, victim, client.FieldOwner("kubectl-label")))
+		a.eventually(func() bool {
+			found := &corev1.ConfigMap{}
+			err := a.cached.Get(a.ctx, client.ObjectKeyFromObject(victim), found)
+			return err == nil && found.ResourceVersion == victim.ResourceVersion
+		}, "the cache to show the victim")
+
+		_, sent, err := a.want(prunesAll, a.configMap("c", "k", "1"))
+		require.NoError(t, err)
+		assert.Empty(t, sent, "it isn't pruned")
+		_, _, err = a.want(prunesNothing, a.configMap("c", "k", "1"), a.configMap("victim", "k", "1"))
+		require.ErrorIs(t, err, builder.ErrNotOwned)
+		assert.ErrorContains(t, err, "field manager kubectl-label")
+		require.NoError(t, a.live.Delete(a.ctx, a.owner))
+		a.eventually(func() bool {
+			if !a.read() {
+				return true
+			}
+			_, _, err := a.want(prunesNothing)
+			require.NoError(t, err)
+			return false
+		}, "the owner is gone")
+		assert.Nil(t, a.at(a.configMap("c")))
+		require.NotNil(t, a.at(victim))
+		assert.Equal(t, "theirs", a.at(victim).(*corev1.ConfigMap).Data["k"])
+	}
+}

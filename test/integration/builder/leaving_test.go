@@ -137,7 +137,11 @@ func TestLabelledOrphanLosesFormerKeys(t *testing.T) {
 		theirs.Labels = map[string]string{"cluster": "a", "old": "x"}
 		theirs.Annotations = map[string]string{"old": "x"}
 		w.made(theirs, map[string]string{"c": "old-operator", "d": filepath.Base(os.Args[0])}[name])
-		w.mustWant(true, "adopt", configMap(name, "a", "1"), builder.AdoptLabelled(map[string]string{"cluster": "a"}, "old-operator"))
+		labelled := map[string]string{"cluster": "a"}
+		_, sent, err := w.want(configMap(name, "a", "1"), builder.AdoptLabelled(labelled))
+		require.ErrorIs(t, err, builder.ErrNotOwned, "anyone can label")
+		assert.Empty(t, sent)
+		w.mustWant(true, "adopt", configMap(name, "a", "1"), builder.AdoptLabelled(labelled, "old-operator", filepath.Base(os.Args[0])))
 		got := w.get(configMap(name)).(*corev1.ConfigMap)
 		assert.Equal(t, map[string]string{"a": "1"}, got.Data)
 		assert.NotContains(t, got.Labels, "old")

@@ -204,15 +204,17 @@ func TestForeignPodsAndOrphans(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	stranger := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "taken-worker-0"},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "none", Command: []string{"sleep", "600"}}}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "taken-worker-0", Labels: map[string]string{
+			replicajob.LabelOperator: "replicajob", replicajob.LabelJob: "taken", replicajob.LabelType: "worker", replicajob.LabelIndex: "0",
+		}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "none", Command: []string{"sleep", "600"}}}},
 	}
 	require.NoError(t, p.Client.Create(t.Context(), stranger))
 	gang := `{runPolicy: {schedulingPolicy: {provider: PodDisruptionBudget}}, replicaSpecs: {Worker: {replicas: 2, template: ` + sh(forever) + `}}}`
 	p.create("taken", gang)
 	job := p.wait("taken", "it is told", func(j *v1alpha1.ReplicaJob) bool { return reason(j, "Ready") == "NotOwned" })
 	assert.Contains(t, meta.FindStatusCondition(job.Status.Conditions, "Ready").Message, "taken-worker-0")
-	p.waitPods("taken", running, "taken-worker-1")
+	p.waitPods("taken", running, "taken-worker-0", "taken-worker-1") // labels select the stranger, too
 	assert.Empty(t, p.pod("taken-worker-0").OwnerReferences)
 	require.NoError(t, p.Client.Delete(t.Context(), stranger, client.GracePeriodSeconds(0)))
 	p.waitPods("taken", running, "taken-worker-0", "taken-worker-1")

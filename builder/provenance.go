@@ -1,0 +1,126 @@
+package builder
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// A label or an annotation by itself proves nothing: templates, GitOps and other controllers copy onto objects whatever
+// their users write. So a mark counts only if the object's managed fields say that the builder has set it: the API server
+// keeps that record, and takes a field off it when another manager changes the field's value.
+//
+// Who may patch an object can write under any manager's name. Such a person can have the object deleted without the
+// builder as well: garbage collection deletes what names an owner that isn't there.
+
+// hasMarked reports whether the engine has set all of these fields of an object's metadata, or else one of the field
+// managers has that the child's options name as former ones. kubectl apply is no proof, since anyone uses it.
+func (e *Engine) hasMarked(obj client.Object, former []string, fields *fieldpath.Set) bool {
+	for _, entry := range obj.GetManagedFields() {
+		if !e.isMarker(entry, former) {
+			continue
+		}
+		set, err := fieldsOf(entry)
+		if err != nil {
+			return false
+		}
+		fields = fields.Difference(set)
+	}
+	return fields.Empty()
+}
+
+func (e *Engine) isMarker(entry metav1.ManagedFieldsEntry, former []string) bool {
+	if entry.Subresource != "" {
+		return false
+	}
+	if entry.Manager == e.name {
+		return true
+	}
+	for _, name := range former {
+		if entry.Manager == name && name != kubectlApply {
+			return true
+		}
+	}
+	return false
+}
+
+// labelFields are the fields of labels.
+func labelFields(labels map[string]string) *fieldpath.Set {
+	fields := &fieldpath.Set{}
+	for name := range labels {
+		fields.Insert(fieldpath.MakePathOrDie("metadata", "labels", name))
+	}
+	return fields
+}
+
+// marks are what a child without an owner reference carries instead. The number tells one set from the other in the memo.
+type marks struct {
+	number uint64
+	fields *fieldpath.Set
+}
+
+var (
+	// outlivingMarks are the annotations that name the owner.
+	outlivingMarks = marks{1, fieldpath.NewSet(
+		fieldpath.MakePathOrDie("metadata", "annotations", AnnotationOwnerKind),
+		fieldpath.MakePathOrDie("metadata", "annotations", AnnotationOwner),
+	)}
+	// elsewhereMarks are these and the label with the owner's UID.
+	elsewhereMarks = marks{2, outlivingMarks.fields.Union(labelFields(map[string]string{LabelOwnerUID: ""}))}
+)
+
+// namesOwner reports whether the annotations of a child without an owner reference name the owner.
+func (p *pass) namesOwner(obj client.Object) bool {
+	annotations := obj.GetAnnotations()
+	return annotations[AnnotationOwnerKind] == p.ownerKey.GroupKind().String() &&
+		annotations[AnnotationOwner] == p.ownerKey.NamespacedName().String()
+}
+
+// isMarkedElsewhere reports whether an object is the owner's child elsewhere: it says so, has no controller, and the
+// builder has written that.
+func (p *pass) isMarkedElsewhere(obj client.Object, former []string) bool {
+	if obj.GetLabels()[LabelOwnerUID] != string(p.owner.GetUID()) || !p.namesOwner(obj) || metav1.GetControllerOfNoCopy(obj) != nil {
+		return false
+	}
+	return p.engine.isProved(obj, former, elsewhereMarks)
+}
+
+// isMarkedOutliving reports whether an object says that it is the owner's and outlives it, and the builder has written that.
+func (p *pass) isMarkedOutliving(obj client.Object, former []string) bool {
+	return p.namesOwner(obj) && p.engine.isProved(obj, former, outlivingMarks)
+}
+
+// isProved is hasMarked for the marks of children without an owner reference, which each pass asks for: what is proved of
+// a version of an object is remembered.
+func (e *Engine) isProved(obj client.Object, former []string, by marks) bool {
+	version := memoEntry{obj.GetResourceVersion(), by.number}
+	if obj.GetUID() != "" && e.memory.marked.has(obj.GetUID(), version) {
+		return true
+	}
+	if !e.hasMarked(obj, former, by.fields) {
+		return false
+	}
+	if obj.GetUID() != "" {
+		e.memory.marked.add(obj.GetUID(), version)
+	}
+	return true
+}
+
+// former returns the field managers that a child's options name as former ones.
+func (c Child) former() []string {
+	if c.how == nil {
+		return nil
+	}
+	return c.how.Former
+}
+
+// labelSetter names the field manager that has set a label, for people.
+func labelSetter(obj client.Object, label string) string {
+	path := fieldpath.MakePathOrDie("metadata", "labels", label)
+	for _, entry := range obj.GetManagedFields() {
+		if set, err := fieldsOf(entry); err == nil && set.Has(path) {
+			return "field manager " + entry.Manager
+		}
+	}
+	return "no one on record"
+}
