@@ -123,20 +123,34 @@ func (p *prober) one(ctx context.Context, ended <-chan struct{}) (time.Duration,
 	}
 }
 
+// bare creates an object that no manager looks at, and returns how long that took: what the API server makes everyone wait.
+func (p *prober) bare(ctx context.Context) (time.Duration, error) {
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: victim, Name: fmt.Sprintf("bare-%d", p.n)}}
+	start := time.Now()
+	err := p.client.Create(ctx, object)
+	return time.Since(start), err
+}
+
+// times are what probes took, and bare creates in turns with them.
+type times struct{ served, bare []time.Duration }
+
 // until creates probes until done is closed, and at least so many; none any more once the manager has ended.
-func (p *prober) until(ctx context.Context, done, ended <-chan struct{}, atLeast int) ([]time.Duration, error) {
-	var all []time.Duration
+func (p *prober) until(ctx context.Context, done, ended <-chan struct{}, atLeast int) (all times, err error) {
 	for {
-		took, err := p.one(ctx, ended)
+		served, err := p.one(ctx, ended)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		all = append(all, took)
+		bare, err := p.bare(ctx)
+		if err != nil {
+			return all, fmt.Errorf("a bare create: %w", err)
+		}
+		all.served, all.bare = append(all.served, served), append(all.bare, bare)
 		select {
 		case <-ended:
 			return all, nil
 		case <-done:
-			if len(all) >= atLeast {
+			if len(all.served) >= atLeast {
 				return all, nil
 			}
 		default:

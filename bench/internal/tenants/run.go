@@ -127,7 +127,6 @@ func (o *options) attack(ctx context.Context, cluster *lab.Cluster, a attack, v 
 	if m.alone, err = p.until(ctx, alone, manager.ended, o.probes); err != nil {
 		return m, err
 	}
-	m.idle = manager.memory()
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

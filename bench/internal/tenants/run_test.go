@@ -45,23 +45,23 @@ func TestRun(t *testing.T) {
 }
 
 func TestThePageSaysWhoWasDelayed(t *testing.T) {
-	times := func(ms ...int) (all []time.Duration) {
+	took := func(ms ...int) (all times) {
 		for _, n := range ms {
-			all = append(all, time.Duration(n)*time.Millisecond)
+			all.served, all.bare = append(all.served, time.Duration(n)*time.Millisecond), append(all.bare, time.Millisecond)
 		}
 		return all
 	}
 	r := results{compares: true, rows: []row{
-		{"a", "JobFlow", []measured{{alone: times(10), attacked: times(4000), died: true}, {alone: times(10, 20, 30), attacked: times(20, 40, 50), memory: 64 << 20}}},
-		{"b", "FluxJob", []measured{{alone: times(10), attacked: []time.Duration{patience}}, {alone: times(10), attacked: times(21)}}},
-		{"c", "FluxJob", []measured{{}, {alone: times(10), attacked: times(10), died: true}}},
+		{"a", "JobFlow", []measured{{alone: took(10), attacked: took(4000), died: true}, {alone: took(10, 20, 30), attacked: took(20, 40, 50), memory: 64 << 20}}},
+		{"b", "FluxJob", []measured{{alone: took(10), attacked: times{served: []time.Duration{patience}, bare: []time.Duration{time.Second}}}, {alone: took(10), attacked: took(21)}}},
+		{"c", "FluxJob", []measured{{}, {alone: took(10), attacked: took(10), died: true}}},
 	}}
 	page := r.page()
 	for _, line := range []string{
-		"| a | JobFlow | before | 10 ms / 10 ms | 4.0 s / 4.0 s | ended |",
-		"| a | JobFlow | now | 20 ms / 30 ms | 40 ms / 50 ms | 64 MiB |",
-		"| b | FluxJob | before | 10 ms / 10 ms | never / never | 0 MiB |",
-		"- met: a: 2.0 times", "- **missed**: b: 2.1 times", "- **missed**: c: 1.0 times",
+		"| a | JobFlow | before | 10 ms / 10 ms | 4.0 s / 4.0 s | 1 ms / 1 ms | 1 ms / 1 ms | ended |",
+		"| a | JobFlow | now | 20 ms / 30 ms | 40 ms / 50 ms | 1 ms / 1 ms | 1 ms / 1 ms | 64 MiB |",
+		"| b | FluxJob | before | 10 ms / 10 ms | never / never | 1 ms / 1 ms | 1.0 s / 1.0 s | 0 MiB |",
+		"- met: a: 2.0 times; a bare create: 1.0 times", "- **missed**: b: 2.1 times; ", "- **missed**: c: 1.0 times; ",
 	} {
 		assert.Contains(t, page, line)
 	}
