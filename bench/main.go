@@ -15,6 +15,7 @@ import (
 	"github.com/armature-dev/armature/bench/internal/peers"
 	"github.com/armature-dev/armature/bench/internal/plans"
 	"github.com/armature-dev/armature/bench/internal/replicas"
+	"github.com/armature-dev/armature/bench/internal/tenants"
 )
 
 // benchmark is a subcommand. It gets the arguments after its name.
@@ -27,6 +28,7 @@ var benchmarks = []benchmark{
 	{"builder", "one pass over N Deployments, side by side with the builder's peers", peers.Main},
 	{"plans", "the operators' plans by themselves", plans.Main},
 	{"jobs", "JobFlow and DaemonJob, side by side with a client that makes the same Jobs", jobs.Main},
+	{"tenants", "what a tenant's attacks on the manager do to another tenant, and to the manager", tenants.Main},
 	{"replicas", "ReplicaJob, side by side with kubeflow/common and with a client that makes the same pods", replicas.Main},
 }
 

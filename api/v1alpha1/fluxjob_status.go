@@ -45,6 +45,8 @@ const (
 	ConditionJobRunning = "JobRunning"
 	// ConditionJobFinished is True once the job has ended: well, with reason Succeeded, or with the reason why it failed.
 	ConditionJobFinished = "JobFinished"
+	// ConditionPriorityLimited is True while spec.priority is over the limit of the namespace, and absent otherwise.
+	ConditionPriorityLimited = "PriorityLimited"
 )
 
 // Reasons of a FluxJob's conditions and events, besides those of a MiniCluster, InvalidSpec, SpecChanged and Terminating.
@@ -77,6 +79,8 @@ const (
 	ReasonPreempted = "Preempted"
 	// ReasonNotReady: the pods weren't all ready in time.
 	ReasonNotReady = "NotReady"
+	// ReasonPriorityLimited: spec.priority is over what the FluxSetup lets jobs of the namespace have, and counts as that.
+	ReasonPriorityLimited = "PriorityLimited"
 	// ReasonMiniClusterBlocked: the MiniCluster can't be made as long as something is in its way.
 	ReasonMiniClusterBlocked = "MiniClusterBlocked"
 	// ReasonMiniClusterDeleted: the MiniCluster was deleted by someone else before its end was recorded.
@@ -113,6 +117,11 @@ type FluxJobStatus struct {
 	// or can't be admitted as it is.
 	// +optional
 	Position *int32 `json:"position,omitempty"`
+
+	// Priority is the one that counts in the queue: the job's own or that of the FluxSetup, and at most what the FluxSetup
+	// lets jobs of the namespace have. Not set without a FluxSetup.
+	// +optional
+	Priority *int32 `json:"priority,omitempty"`
 
 	// Size is how many pods the MiniCluster has, or will have.
 	// +optional
@@ -163,7 +172,8 @@ type FluxJobStatus struct {
 
 	// Conditions. JobRequested, JobWaitingForResources, JobMiniClusterReady, JobRunning and JobFinished are the steps of a
 	// job. Succeeded and Failed appear, as True, at the end. Ready is True once the job has succeeded, and says in its
-	// reason why not yet. Stalled is True when nothing more will happen by itself.
+	// reason why not yet. Stalled is True when nothing more will happen by itself. PriorityLimited is there, as True, while
+	// spec.priority is more than the FluxSetup lets jobs of the namespace have.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

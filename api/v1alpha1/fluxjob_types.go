@@ -102,8 +102,8 @@ type FluxJobSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	Queue string `json:"queue,omitempty"`
 
-	// Priority: jobs with more go first, and may push out those with less if the queue preempts. Default: that of the
-	// FluxSetup.
+	// Priority: jobs with more go first, and may push out those with less if the queue preempts. The FluxSetup limits it,
+	// by priorityLimits: what is over the limit of the job's namespace counts as the limit. Default: that of the FluxSetup.
 	// +optional
 	Priority *int32 `json:"priority,omitempty"`
 

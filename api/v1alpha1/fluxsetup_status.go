@@ -38,7 +38,8 @@ type FluxSetupStatus struct {
 	// +optional
 	Manager *FluxSetupManager `json:"manager,omitempty"`
 
-	// Pending is how many jobs wait in this queue, those that can't be admitted as they are included.
+	// Pending is how many jobs wait in this queue, those that can't be admitted as they are included; but not those of
+	// namespaces that namespaceSelector doesn't select.
 	// +kubebuilder:default=0
 	// +optional
 	Pending int32 `json:"pending"`
@@ -48,7 +49,7 @@ type FluxSetupStatus struct {
 	// +optional
 	Admitted int32 `json:"admitted"`
 
-	// LongestWaitSince is when the job that has waited the longest was created.
+	// LongestWaitSince is when the one of the pending jobs was created that has waited the longest.
 	// +optional
 	LongestWaitSince *metav1.Time `json:"longestWaitSince,omitempty"`
 

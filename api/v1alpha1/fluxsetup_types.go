@@ -119,9 +119,20 @@ type FluxSetupSpec struct {
 	// +kubebuilder:default=BestEffortFIFO
 	QueueingStrategy QueueingStrategy `json:"queueingStrategy,omitempty"`
 
-	// Priority is that of the jobs that don't set their own. More goes first. Default: 0.
+	// Priority is that of the jobs that don't set their own, and the most that jobs of a namespace may have that none of
+	// priorityLimits selects. More goes first. Default: 0.
 	// +optional
 	Priority int32 `json:"priority,omitempty"`
+
+	// PriorityLimits say by the labels of their namespaces up to which priority jobs may go. The first that selects a
+	// namespace applies to it; where none does, the limit is priority. So without limits a job may step back behind the
+	// others, and no namespace can go before another, or push its jobs out, unless this list lets it. A job that asks for
+	// more has the limit instead, and its condition PriorityLimited says so. A change takes effect at once, also on jobs
+	// that run. Default: none.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	PriorityLimits []FluxPriorityLimit `json:"priorityLimits,omitempty"`
 
 	// Preemption is Never, the default, or LowerPriority: a job for which there is no room may push out jobs of a lower
 	// priority: those of its own queue, and those of the cohort that borrow what this queue has lent. As few as needed
@@ -139,6 +150,17 @@ type FluxSetupSpec struct {
 	// +optional
 	// +kubebuilder:default=None
 	StopPolicy StopPolicy `json:"stopPolicy,omitempty"`
+}
+
+// FluxPriorityLimit is the most that jobs of some namespaces may have as their priority.
+type FluxPriorityLimit struct {
+	// NamespaceSelector says by their labels for which namespaces this is. Default: all namespaces.
+	// +optional
+	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+
+	// Max is the highest priority. It may be below that of the FluxSetup; then jobs that set none have this one, too.
+	// +required
+	Max int32 `json:"max"`
 }
 
 // FluxSetupMiniCluster says what sizes of MiniClusters jobs may have.

@@ -75,6 +75,8 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonJobTemplateNotFound: a flow waits for a JobTemplate that doesn't exist.
 	ReasonJobTemplateNotFound = "JobTemplateNotFound"
+	// ReasonPodsRefused: the API server refuses the pods of a Job, also of a DaemonJob or a MiniCluster; the message has its words.
+	ReasonPodsRefused = "PodsRefused"
 	// ReasonPodsTerminating: a Job isn't created or resumed before pods of its predecessor, or its own of before, have ended.
 	ReasonPodsTerminating = "PodsTerminating"
 	// ReasonChangeIgnored: the spec was changed after the flow had ended.

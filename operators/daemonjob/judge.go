@@ -55,6 +55,10 @@ func judge(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, nodes *survey,
 	case len(nodes.pending)+nodes.active() > 0:
 		v.starts = true
 		v.reason, v.message = v1alpha1.ReasonRunning, progress
+		if nodes.refused != nil {
+			v.reason = v1alpha1.ReasonPodsRefused
+			v.message = fmt.Sprintf("%s; node %s has no pod, since it is refused: %s", progress, nodes.refused.node, nodes.refused.why)
+		}
 	case len(nodes.waiting) > 0:
 		v.starts = true
 		v.reason, v.message = v1alpha1.ReasonNodesUnavailable, progress

@@ -11,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/internal/refusal"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
@@ -37,6 +38,8 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 	rules, problems := rulesOf(job, &template.Spec.Template.Spec)
 	pods := outcome.GroupByJob(builder.Owned[*corev1.Pod](seen), func(*metav1.OwnerReference) bool { return true })
 	nodes := look(job, was, rules, builder.All[*corev1.Node](seen), jobs, podsOfJobs{pods, leftover(seen, jobs)})
+
+	nodes.findRefused(refusal.Of(seen))
 
 	// What follows from it?
 	verdict := judge(job, was, nodes, problems, now)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/refusal"
 )
 
 // Name is the operator's name: the field owner of its Jobs, and the reporter of its events.
@@ -31,5 +32,6 @@ func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.DaemonJob] {
 		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
 		NamedIn(&corev1.Pod{}, jobsOf).
 		Reads(&corev1.Node{}, nodeChanged).
+		Senses(refusal.Sense[*v1alpha1.DaemonJob](mgr)).
 		Plan(Plan)
 }

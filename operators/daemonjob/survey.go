@@ -32,6 +32,7 @@ type survey struct {
 	news        bool            // whether an end isn't recorded yet, or a record no longer holds
 	lastEnd     *metav1.Time    // of the Jobs that are still there
 	dismissed   []client.Object // former Jobs to be deleted
+	refused     *obstacle       // the first of running that has no pods because they are refused, and why
 	again       time.Duration   // when to look again, 0: when something changes
 }
 

@@ -46,7 +46,7 @@ func tell(job *v1alpha1.DaemonJob, after v1alpha1.DaemonJobStatus, nodes *survey
 		if isNew || was.Message != is.Message {
 			say(events.Warning(is.Reason, is.Message))
 		}
-	case v1alpha1.ReasonPaused:
+	case v1alpha1.ReasonPaused, v1alpha1.ReasonPodsRefused:
 		if isNew {
 			say(events.Warning(is.Reason, is.Message))
 		}

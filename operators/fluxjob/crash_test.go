@@ -120,7 +120,9 @@ func TestCrashAfterEachWriteOfAPreemption(t *testing.T) {
 		}
 		return nil
 	}}.play))
-	setup := makeSetup("q", clusters(1), func(s *v1alpha1.FluxSetupSpec) { s.Preemption = v1alpha1.PreemptionLowerPriority })
+	setup := makeSetup("q", clusters(1), func(s *v1alpha1.FluxSetupSpec) {
+		s.Preemption, s.PriorityLimits = v1alpha1.PreemptionLowerPriority, []v1alpha1.FluxPriorityLimit{{Max: 5}}
+	})
 	low := makeJob("low", 1)
 	for _, lag := range []int{0, 2} {
 		t.Run("lag "+strconv.Itoa(lag), func(t *testing.T) {

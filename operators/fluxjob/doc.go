@@ -11,6 +11,7 @@
 //	cluster.go    the MiniCluster: made, stopped, resumed
 //	evict.go      the share must be given back: stop, wait for the pods to be gone, line up again
 //	finish.go     the end: outcome, cleanup, time to live
+//	priority.go   which priority counts in the queue
 //	wait.go       why the job waits, and where in the line
 //	status.go     conditions and state
 //	tell.go       events: what is in the new status and wasn't in the last

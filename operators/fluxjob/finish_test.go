@@ -197,6 +197,11 @@ func TestAMiniClusterThatIsNotMade(t *testing.T) {
 	assert.Equal(t, "False MiniClusterBlocked", s.is(builder.ConditionReady), "the builder takes its own reasons back")
 	assert.Contains(t, s.message(builder.ConditionReady), "someone else's")
 
+	ready.Reason, ready.Message = v1alpha1.ReasonPodsRefused, "violates PodSecurity"
+	cluster.Status.Conditions = []metav1.Condition{ready}
+	assert.Equal(t, []string{v1alpha1.ReasonMiniClusterBlocked}, s.step(6))
+	assert.Contains(t, s.message(builder.ConditionReady), "PodsRefused: violates PodSecurity")
+
 	stalled := metav1.Condition{
 		Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: events.ReasonApplyFailed, Message: "no such thing", ObservedGeneration: 1}
 	cluster.Status.Conditions = []metav1.Condition{stalled}

@@ -38,6 +38,9 @@ func newStep(m admission.Manager, job *v1alpha1.FluxJob, seen builder.View) *ste
 
 // next is the step itself.
 func (p *step) next() builder.Plan[*v1alpha1.FluxJob] {
+	if p.job.DeletionTimestamp == nil && p.job.Status.CompletionTime == nil {
+		p.rank()
+	}
 	switch problems := needs.Problems(p.job); {
 	case p.job.DeletionTimestamp != nil:
 		p.terminate()
@@ -109,7 +112,7 @@ func (p *step) finish() builder.Plan[*v1alpha1.FluxJob] {
 	after := *p.job
 	after.Status = *p.status
 	p.plan.Status = &after
-	p.plan.Events = append(p.plan.Events, p.told()...)
+	p.plan.Events = append(append(p.plan.Events, p.told()...), p.limited()...)
 	if len(p.plan.Events) == 0 && p.onlyPlaceChanged() {
 		p.plan.StatusCanWait = placeDelay
 	}

@@ -88,7 +88,7 @@ func TestAChangeOfTheSpecOfAJobThatRuns(t *testing.T) {
 	s.job.Spec.Command, s.job.Generation = "false", 2
 	assert.Equal(t, []string{v1alpha1.ReasonChangeIgnored}, s.step(10))
 	assert.Empty(t, s.step(11))
-	s.job.Spec.Priority, s.job.Generation = ptr.To[int32](3), 3
+	s.job.Spec.Priority, s.job.Generation = ptr.To[int32](-3), 3
 	s.job.Spec.Command = "true"
 	assert.Empty(t, s.step(12))
 	assert.Empty(t, s.plan.Edits)

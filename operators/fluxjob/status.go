@@ -151,11 +151,11 @@ func howItStarts(c *v1alpha1.MiniCluster) string {
 	return "the pods are starting"
 }
 
-// isHindered reports whether something keeps a MiniCluster from being made that someone can mend, such as an object of
-// someone else's in its way.
+// isHindered reports whether something keeps a MiniCluster from being made that someone can fix, such as an object of
+// someone else's in its way, or pods that are refused.
 func isHindered(c *v1alpha1.MiniCluster) bool {
 	reason := conditionOf(c, builder.ConditionReady).Reason
-	return reason == events.ReasonNotOwned || reason == events.ReasonApplyFailed
+	return reason == events.ReasonNotOwned || reason == events.ReasonApplyFailed || reason == v1alpha1.ReasonPodsRefused
 }
 
 // wasReady notes that all pods were ready: from then on the queue's readiness timeout is met.

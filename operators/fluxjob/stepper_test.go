@@ -113,7 +113,7 @@ func stopped(terminating int32) *batchv1.Job {
 func admitted(t *testing.T, change ...func(*v1alpha1.FluxJobSpec)) *stepper {
 	job := makeJob("a", 1, change...)
 	s := &stepper{t: t, job: job, setups: []client.Object{offer(job)}}
-	require.Equal(t, []string{v1alpha1.ReasonAdmitted}, s.step(5))
+	require.Contains(t, s.step(5), v1alpha1.ReasonAdmitted)
 	return s
 }
 

@@ -6,8 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -34,7 +32,7 @@ func (p *step) wait() {
 		p.waiting(reason, message)
 		return
 	}
-	p.status.Position = needs.Position(p.job, p.queue)
+	p.status.Position = needs.Position(p.job, *p.status.Priority, p.queue)
 	reason, message = p.placeReason()
 	p.waiting(reason, message)
 	switch position := p.status.Position; {
@@ -61,12 +59,9 @@ func (p *step) obstacle() (reason, message string) {
 		invalid.Reason == v1alpha1.ReasonInvalidSpec {
 		return v1alpha1.ReasonQueueInvalid, fmt.Sprintf("FluxSetup %q admits no one, because its spec is invalid", name)
 	}
-	if spec.NamespaceSelector != nil && p.namespace != nil {
-		selector, err := metav1.LabelSelectorAsSelector(spec.NamespaceSelector)
-		if err != nil || !selector.Matches(labels.Set(p.namespace.Labels)) {
-			return v1alpha1.ReasonNamespaceNotAllowed, fmt.Sprintf(
-				"FluxSetup %q isn't for namespace %q: its namespaceSelector doesn't match the namespace's labels", name, p.job.Namespace)
-		}
+	if p.namespace != nil && !needs.Selects(spec.NamespaceSelector)(p.namespace.Labels) {
+		return v1alpha1.ReasonNamespaceNotAllowed, fmt.Sprintf(
+			"FluxSetup %q isn't for namespace %q: its namespaceSelector doesn't match the namespace's labels", name, p.job.Namespace)
 	}
 	if message := p.tooLarge(); message != "" {
 		return v1alpha1.ReasonTooLarge, message

@@ -189,3 +189,44 @@ func TestWhenAnotherManagersQueueIsAnObstacle(t *testing.T) {
 		})
 	}
 }
+
+// What counts in the queue is told: in the status at any time, and in a condition and an event while it is less than was asked for.
+func TestAPriorityOverTheLimitIsTold(t *testing.T) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"tier": "gold"}}}
+	gold := func(most int32) func(*v1alpha1.FluxSetupSpec) {
+		return func(s *v1alpha1.FluxSetupSpec) {
+			s.Priority, s.PriorityLimits = 3, []v1alpha1.FluxPriorityLimit{{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "gold"}}, Max: most}}
+		}
+	}
+	seeing := func(setup *v1alpha1.FluxSetup) []client.Object { return []client.Object{setup, namespace} }
+	s := &stepper{t: t, job: makeJob("a", 1), setups: seeing(makeSetup("q", gold(20)))}
+	assert.Empty(t, s.step(10))
+	assert.Equal(t, ptr.To[int32](3), s.job.Status.Priority, "the queue's")
+
+	s.job.Spec.Priority = ptr.To[int32](20)
+	assert.Empty(t, s.step(11))
+	assert.Equal(t, ptr.To[int32](20), s.job.Status.Priority)
+
+	s.job.Spec.Priority = ptr.To[int32](21)
+	assert.Equal(t, []string{v1alpha1.ReasonPriorityLimited}, s.step(12))
+	assert.Equal(t, ptr.To[int32](20), s.job.Status.Priority)
+	assert.Equal(t, "True PriorityLimited", s.is(v1alpha1.ConditionPriorityLimited))
+	assert.Equal(t, `spec.priority is 21, and FluxSetup "q" lets jobs of namespace "default" have at most 20, which counts instead`,
+		s.message(v1alpha1.ConditionPriorityLimited))
+	assert.Empty(t, s.step(13), "told once")
+
+	s.setups = seeing(makeSetup("q", gold(1)))
+	assert.Equal(t, []string{v1alpha1.ReasonPriorityLimited}, s.step(14), "another limit")
+	s.setups = seeing(makeSetup("q", gold(21)))
+	assert.Empty(t, s.step(15))
+	assert.Empty(t, s.is(v1alpha1.ConditionPriorityLimited))
+	s.job.Spec.Priority = nil
+	s.setups = seeing(makeSetup("q", gold(1)))
+	assert.Empty(t, s.step(16), "it has asked for nothing")
+	assert.Equal(t, ptr.To[int32](1), s.job.Status.Priority)
+
+	runs := running(t, priority(9))
+	assert.Equal(t, ptr.To[int32](0), runs.job.Status.Priority, "of a job that runs, too: it can be pushed out")
+	assert.Equal(t, "True PriorityLimited", runs.is(v1alpha1.ConditionPriorityLimited))
+}

@@ -24,6 +24,7 @@ func (p *pass) observe() {
 	}
 	p.observeItems()
 	p.observeDeparted()
+	p.findRefused()
 	p.readLateOutputs()
 }
 

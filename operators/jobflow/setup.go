@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/refusal"
 )
 
 // Name is the operator's name: the field owner of its Jobs, and the reporter of its events.
@@ -31,5 +32,6 @@ func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.JobFlow] {
 		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
 		NamedIn(&corev1.Pod{}, flowsOf).
 		Refers(&v1alpha1.JobTemplate{}, TemplateNames).
+		Senses(refusal.Sense[*v1alpha1.JobFlow](mgr)).
 		Plan(Plan)
 }

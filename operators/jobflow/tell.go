@@ -58,7 +58,7 @@ func (p *pass) obstaclesMet(before, after *v1alpha1.JobFlowStatus) []events.Even
 		return []events.Event{events.Warning(is.Reason, is.Message)}
 	}
 	var told []events.Event
-	for _, reason := range []string{v1alpha1.ReasonJobTemplateNotFound, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonEditRefused} {
+	for _, reason := range []string{v1alpha1.ReasonJobTemplateNotFound, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonEditRefused, v1alpha1.ReasonPodsRefused} {
 		var met []obstacle
 		for _, o := range p.obstacles {
 			if o.reason == reason {

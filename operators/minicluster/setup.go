@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/refusal"
 )
 
 // Name is the operator's name: the field owner of what clusters have, and the reporter of their events.
@@ -30,5 +31,6 @@ func Operator(mgr manager.Manager, planner Planner) *builder.Operator[*v1alpha1.
 	return builder.NewOperator[*v1alpha1.MiniCluster](mgr, Name).
 		Owns(&batchv1.Job{}, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &appsv1.Deployment{}).
 		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
+		Senses(refusal.Sense[*v1alpha1.MiniCluster](mgr)).
 		Plan(planner.Plan)
 }

@@ -119,7 +119,11 @@ func (w *planning) describe() {
 		w.both(false, v1alpha1.ReasonRestarting, "the leader failed or was lost; all pods are being stopped")
 	default:
 		w.status.State = v1alpha1.MiniClusterStateStarting
-		w.both(false, v1alpha1.ReasonStarting, w.besides(readyPods(w.status.ReadyPods, n)))
+		reason, message := v1alpha1.ReasonStarting, w.besides(readyPods(w.status.ReadyPods, n))
+		if why := w.refused(); why != "" {
+			reason, message = v1alpha1.ReasonPodsRefused, message+"; pods are refused: "+why
+		}
+		w.both(false, reason, message)
 	}
 }
 

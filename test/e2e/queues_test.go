@@ -26,7 +26,7 @@ func TestQueueKeepsItsQuotaAndPriorities(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: s.name},
 		Spec: v1alpha1.FluxSetupSpec{
 			Quota:      v1alpha1.FluxQuota{Pods: ptr.To[int32](4)},
-			Preemption: v1alpha1.PreemptionLowerPriority,
+			Preemption: v1alpha1.PreemptionLowerPriority, PriorityLimits: []v1alpha1.FluxPriorityLimit{{Max: 100}},
 		},
 	}
 	require.NoError(t, cluster.Create(t.Context(), setup))

@@ -93,9 +93,12 @@ func (c *Cluster) StopControllers() error {
 	return errors.New("devcluster status names no controller manager")
 }
 
+// Kubeconfig is the file that says how to reach the cluster.
+func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
+
 // Config is a connection without client-side limits.
 func (c *Cluster) Config() (*rest.Config, error) {
-	cfg, err := clientcmd.BuildConfigFromFlags("", filepath.Join(c.dir, "kubeconfig"))
+	cfg, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
 	if err != nil {
 		return nil, err
 	}

@@ -24,13 +24,14 @@ type cohort struct {
 	gives   bool                       // it is on record in all setups, so that it may admit and evict
 
 	setups []*v1alpha1.FluxSetup // by name
+	ranks  []*needs.Priorities   // of each setup
 	self   int                   // the one whose plan this is
 	known  *known
 	books  [][]v1alpha1.FluxReservation // of each setup
 	names  []string                     // of what is counted: what an amount's index means
 
 	jobs    []*v1alpha1.FluxJob // those that queue.State's jobs are
-	pending int                 // how many wait for self, also those that can't be admitted as they are
+	pending int                 // how many wait for self, also those that can't be admitted as they are; not those it isn't for
 	aside   *metav1.Time        // when the first of those was created that wait for self and are not among jobs
 }
 
@@ -51,7 +52,7 @@ func (m Manager) gather(self *v1alpha1.FluxSetup, seen builder.View) (*cohort, q
 	state := queue.State{Now: seen.Now}
 	for i, setup := range c.setups {
 		book := c.known.settle(setup, jobs)
-		c.books = append(c.books, book)
+		c.books, c.ranks = append(c.books, book), append(c.ranks, needs.PrioritiesOf(setup))
 		state.Setups = append(state.Setups, c.rules(setup, len(book)))
 		for r := range book {
 			state.Holders = append(state.Holders, c.holder(i, &book[r]))
@@ -134,7 +135,7 @@ func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 		h.Priority = math.MaxInt32 // what isn't known is pushed out by no one
 	}
 	if job := c.known.jobs[r.UID]; job != nil {
-		h.Priority = needs.Priority(job, c.setups[setup])
+		h.Priority = c.priority(setup, job)
 		if limit := c.setups[setup].Spec.Readiness; limit != nil && (job.Status.Admission == nil || job.Status.Admission.ReadyTime == nil) {
 			h.ReadyBy = runpolicy.End(r.Time, int64(limit.TimeoutSeconds))
 		}
@@ -148,7 +149,7 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 	allowed := make([]func(map[string]string) bool, len(c.setups))
 	reserved := map[types.UID]*v1alpha1.FluxReservation{}
 	for i, s := range c.setups {
-		index[s.Name], allowed[i] = i, selects(&s.Spec)
+		index[s.Name], allowed[i] = i, needs.Selects(s.Spec.NamespaceSelector)
 		for r := range c.books[i] {
 			reserved[c.books[i][r].UID] = &c.books[i][r]
 		}
@@ -159,7 +160,7 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 	for _, job := range jobs {
 		i, ok := index[needs.Queue(job)]
 		r := reserved[job.UID]
-		if !ok || !(r == nil && needs.Wants(job) || r != nil && keepsPlace(job, r)) {
+		if !ok || !(r == nil && needs.Wants(job) || r != nil && keepsPlace(job, r)) || !allowed[i](namespaces[job.Namespace]) {
 			continue
 		}
 		setup := c.setups[i]
@@ -168,14 +169,14 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 		}
 		size := needs.Size(job, setup)
 		limit := setup.Spec.MiniCluster.MaxSize
-		if limit != nil && needs.Most(job, size) > *limit || !allowed[i](namespaces[job.Namespace]) || len(needs.Problems(job)) > 0 ||
+		if limit != nil && needs.Most(job, size) > *limit || len(needs.Problems(job)) > 0 ||
 			needs.Refused(job) {
 			if i == c.self {
 				c.aside = earlier(c.aside, &job.CreationTimestamp)
 			}
 			continue
 		}
-		place := needs.Place(job, setup)
+		place := needs.Place(job, c.priority(i, job))
 		place.Setup, place.Leaving = i, r != nil
 		place.Needs, amounts = amounts[:len(c.names):len(c.names)], amounts[len(c.names):]
 		for r, name := range c.names {
@@ -187,6 +188,11 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 		state.Jobs = append(state.Jobs, place)
 		c.jobs = append(c.jobs, job)
 	}
+}
+
+// priority returns a job's priority in one of the setups.
+func (c *cohort) priority(setup int, job *v1alpha1.FluxJob) int32 {
+	return c.ranks[setup].Of(job, c.known.spaces[job.Namespace])
 }
 
 // namespaces returns the labels of the namespaces.

@@ -43,7 +43,7 @@ func (c *cohort) marks(d *queue.Decisions) []v1alpha1.FluxLineMark {
 	for position := range needs.Positions(len(waiting)) {
 		job := c.jobs[waiting[position-1]]
 		marks = append(marks, v1alpha1.FluxLineMark{
-			Position: int32(position), Priority: needs.Priority(job, c.setups[c.self]), Since: metav1.NewTime(needs.Since(job)),
+			Position: int32(position), Priority: c.priority(c.self, job), Since: metav1.NewTime(needs.Since(job)),
 			Namespace: job.Namespace, Name: job.Name,
 		})
 	}

@@ -172,7 +172,7 @@ func TestReservationsOfJobsThatTheManagerOfTheQueueDoesNotSee(t *testing.T) {
 		})
 	}
 
-	setup := makeSetup("q", clusters(1), preempting, managedBy(ofA), withBook(b))
+	setup := makeSetup("q", clusters(1), preempting, upTo(1000), managedBy(ofA), withBook(b))
 	got, _ := ofA.pass(setup, 10, makeJob("urgent", 3, in("a"), ofPriority(1000)))
 	assert.Equal(t, []string{"b-job"}, held(got), "no one pushes out what isn't known")
 	assert.Equal(t, []string{"urgent: QuotaExceeded miniClusters"}, waiting(got))

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -84,7 +85,7 @@ func TestWhoIsAdmitted(t *testing.T) {
 			held:   []string{"a"}, waiting: []string{"b: QuotaExceeded pods", "c: BehindOthers"}, pending: 2,
 		},
 		"a higher priority first, the setup's own for those that say none": {
-			setup:  makeSetup("q", clusters(2), func(s *v1alpha1.FluxSetup) { s.Spec.Priority = 5 }),
+			setup:  makeSetup("q", clusters(2), upTo(6), func(s *v1alpha1.FluxSetup) { s.Spec.Priority = 5 }),
 			others: []client.Object{makeJob("a", 1, ofPriority(4)), makeJob("b", 2), makeJob("c", 3, ofPriority(6))},
 			held:   []string{"c", "b"}, waiting: []string{"a: QuotaExceeded miniClusters"}, pending: 1,
 		},
@@ -131,7 +132,63 @@ func TestNamespaces(t *testing.T) {
 	got := settle(t, setup, 10, makeJob("a", 1), elsewhere, namespace("default", "hpc"), namespace("other", "web"))
 	assert.Equal(t, []string{"a"}, held(got))
 	assert.Empty(t, waiting(got))
-	assert.Equal(t, int32(1), got.Status.Pending)
+	assert.Zero(t, got.Status.Pending, "what the queue isn't for doesn't wait in it")
+	assert.Nil(t, got.Status.LongestWaitSince)
+}
+
+// What a tenant writes into its own job moves no job of another namespace, unless the queue lets it.
+func TestNoNamespaceGivesItselfAPriority(t *testing.T) {
+	space := func(name, tier string) *corev1.Namespace {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"tier": tier}}}
+	}
+	limits := func(limits ...v1alpha1.FluxPriorityLimit) func(*v1alpha1.FluxSetup) {
+		return func(s *v1alpha1.FluxSetup) { s.Spec.PriorityLimits = limits }
+	}
+	tier := func(name string, most int32) v1alpha1.FluxPriorityLimit {
+		return v1alpha1.FluxPriorityLimit{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": name}}, Max: most}
+	}
+	important := func(s *v1alpha1.FluxSetup) { s.Spec.Priority = 10 }
+	tests := map[string]struct {
+		change         func(*v1alpha1.FluxSetup)
+		victim, urgent *int32
+		held, waiting  []string
+		preemptedBy    int32
+	}{
+		"without limits": {urgent: ptr.To[int32](math.MaxInt32),
+			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+		"without limits, of a queue that has a priority": {change: important, urgent: ptr.To[int32](math.MaxInt32),
+			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+		"those who step back can be pushed out": {victim: ptr.To[int32](-1),
+			held: []string{"(victim: Preempted)"}, waiting: []string{"before: MakingRoom", "urgent: QuotaExceeded miniClusters", "victim: QuotaExceeded miniClusters"}},
+		"the limit of another": {change: limits(tier("gold", 100)), urgent: ptr.To[int32](100),
+			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+		"its own limit": {change: limits(tier("gold", 200), tier("bronze", 100)), urgent: ptr.To[int32](math.MaxInt32), preemptedBy: 100,
+			held: []string{"(victim: Preempted)"}, waiting: []string{"urgent: MakingRoom", "victim: QuotaExceeded miniClusters", "before: QuotaExceeded miniClusters"}},
+		"the first that selects": {change: limits(tier("bronze", 0), v1alpha1.FluxPriorityLimit{Max: 100}), urgent: ptr.To[int32](100),
+			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+		"a limit below the queue's own": {change: limits(tier("bronze", -1)),
+			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+		"a job that runs is no safer than its limit": {change: limits(tier("gold", 5)), victim: ptr.To[int32](math.MaxInt32), urgent: ptr.To[int32](5),
+			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			victim, before := makeJob("victim", 1, holding), makeJob("before", 2)
+			urgent := makeJob("urgent", 3)
+			victim.Spec.Priority, urgent.Spec.Priority = tt.victim, tt.urgent
+			urgent.Namespace = "attacker"
+			setup := makeSetup("q", clusters(1), preempting, withBook(victim))
+			if tt.change != nil {
+				tt.change(setup)
+			}
+			got := settle(t, setup, 10, victim, before, urgent, space("default", "silver"), space("attacker", "bronze"))
+			assert.Equal(t, tt.held, held(got))
+			assert.Equal(t, tt.waiting, waiting(got))
+			if tt.preemptedBy != 0 {
+				assert.Equal(t, fmt.Sprintf(`a job of priority %d of queue "q" needs the room`, tt.preemptedBy), got.Status.Reservations[0].Evicted.Message)
+			}
+		})
+	}
 }
 
 func TestAReservationSaysWhatWasGiven(t *testing.T) {
@@ -191,7 +248,7 @@ func TestWhichReservationsStillHold(t *testing.T) {
 func TestEvictions(t *testing.T) {
 	a, b := makeJob("a", 1, holding), makeJob("b", 2, holding)
 	urgent := makeJob("urgent", 3, ofPriority(5))
-	got := settle(t, makeSetup("q", clusters(2), preempting, withBook(a, b)), 10, a, b, urgent)
+	got := settle(t, makeSetup("q", clusters(2), preempting, upTo(5), withBook(a, b)), 10, a, b, urgent)
 	assert.Equal(t, []string{"a", "(b: Preempted)"}, held(got))
 	assert.Equal(t, []string{"urgent: MakingRoom", "b: QuotaExceeded miniClusters"}, waiting(got), "b has its place at once")
 	assert.Equal(t, int32(1), got.Status.Pending, "b counts as admitted until it has left")
@@ -210,7 +267,7 @@ func TestEvictions(t *testing.T) {
 	assert.Equal(t, "not all pods were ready 30 seconds after the admission", got.Status.Reservations[0].Evicted.Message)
 
 	drained := func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy = v1alpha1.StopHoldAndDrain }
-	got = settle(t, makeSetup("q", drained, withBook(a)), 10, a, urgent)
+	got = settle(t, makeSetup("q", drained, upTo(5), withBook(a)), 10, a, urgent)
 	assert.Equal(t, []string{"(a: QueueStopped)"}, held(got))
 	assert.Equal(t, []string{"urgent: QueueStopped", "a: QueueStopped"}, waiting(got))
 	assert.Equal(t, `queue "q" has stopPolicy HoldAndDrain`, got.Status.Reservations[0].Evicted.Message)
@@ -229,7 +286,7 @@ func TestNoEqualGoesBeforeWhoWasEvicted(t *testing.T) {
 	}
 	urgent := makeJob("urgent", 3, ofPriority(5), inQueue("yours"))
 	equal := makeJob("equal", 2, func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](1) })
-	yours := makeSetup("yours", podLimit(2), inCohort("lab"), preempting)
+	yours := makeSetup("yours", podLimit(2), inCohort("lab"), preempting, upTo(5))
 	tests := map[string]struct {
 		change  []func(*v1alpha1.FluxJob)
 		admits  bool
@@ -261,7 +318,7 @@ func TestNoEqualGoesBeforeWhoWasEvicted(t *testing.T) {
 }
 
 func TestACohort(t *testing.T) {
-	mine := makeSetup("mine", clusters(1), inCohort("lab"), preempting)
+	mine := makeSetup("mine", clusters(1), inCohort("lab"), preempting, upTo(1))
 	borrower := makeJob("borrower", 2, holding, inQueue("yours"), func(j *v1alpha1.FluxJob) { j.Status.Admission.Queue = "yours" })
 	own := makeJob("own", 1, holding, inQueue("yours"), func(j *v1alpha1.FluxJob) { j.Status.Admission.Queue = "yours" })
 	yours := makeSetup("yours", clusters(1), inCohort("lab"), withBook(own, borrower))
@@ -307,6 +364,10 @@ func TestAnInvalidSetupAdmitsNoOneAndKeepsItsBook(t *testing.T) {
 		"selector": {func(s *v1alpha1.FluxSetup) {
 			s.Spec.NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
 		}, `spec.namespaceSelector.matchExpressions[0].operator: Invalid value: "Near"`},
+		"selector of a limit": {func(s *v1alpha1.FluxSetup) {
+			near := metav1.LabelSelectorRequirement{Key: "a", Operator: "Near"}
+			s.Spec.PriorityLimits = []v1alpha1.FluxPriorityLimit{{}, {NamespaceSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{near}}}}
+		}, `spec.priorityLimits[1].namespaceSelector.matchExpressions[0].operator: Invalid value: "Near"`},
 	}
 	running := makeJob("a", 1, holding)
 	for name, tt := range tests {

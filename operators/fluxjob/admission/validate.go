@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -24,8 +23,15 @@ func validate(spec *v1alpha1.FluxSetupSpec) field.ErrorList {
 	if spec.LendingLimit != nil {
 		errs = append(errs, validateQuota(spec.LendingLimit, path.Child("lendingLimit"))...)
 	}
-	return append(errs, metavalidation.ValidateLabelSelector(spec.NamespaceSelector,
-		metavalidation.LabelSelectorValidationOptions{}, path.Child("namespaceSelector"))...)
+	errs = append(errs, validateSelector(spec.NamespaceSelector, path)...)
+	for i := range spec.PriorityLimits {
+		errs = append(errs, validateSelector(spec.PriorityLimits[i].NamespaceSelector, path.Child("priorityLimits").Index(i))...)
+	}
+	return errs
+}
+
+func validateSelector(selector *metav1.LabelSelector, of *field.Path) field.ErrorList {
+	return metavalidation.ValidateLabelSelector(selector, metavalidation.LabelSelectorValidationOptions{}, of.Child("namespaceSelector"))
 }
 
 func validateQuota(quota *v1alpha1.FluxQuota, path *field.Path) field.ErrorList {
@@ -60,16 +66,4 @@ func validateName(name corev1.ResourceName) string {
 		return "pods can request cpu, memory, ephemeral-storage, hugepages-<size>, and other resources by their full names, such as nvidia.com/gpu"
 	}
 	return strings.Join(validation.IsQualifiedName(string(name)), "; ")
-}
-
-// selects returns what tells by its labels whether a setup is for a namespace.
-func selects(spec *v1alpha1.FluxSetupSpec) func(set map[string]string) bool {
-	if spec.NamespaceSelector == nil {
-		return func(map[string]string) bool { return true }
-	}
-	selector, err := metav1.LabelSelectorAsSelector(spec.NamespaceSelector)
-	if err != nil { // the spec is invalid
-		return func(map[string]string) bool { return false }
-	}
-	return func(set map[string]string) bool { return selector.Matches(labels.Set(set)) }
 }

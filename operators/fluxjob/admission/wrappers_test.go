@@ -54,6 +54,11 @@ func inCohort(name string) func(*v1alpha1.FluxSetup) {
 
 func preempting(s *v1alpha1.FluxSetup) { s.Spec.Preemption = v1alpha1.PreemptionLowerPriority }
 
+// upTo lets jobs of all namespaces have a priority of as much.
+func upTo(most int32) func(*v1alpha1.FluxSetup) {
+	return func(s *v1alpha1.FluxSetup) { s.Spec.PriorityLimits = []v1alpha1.FluxPriorityLimit{{Max: most}} }
+}
+
 // makeJob returns a job of queue q that needs 2 pods of 1 cpu each, and was created so many seconds after the epoch.
 func makeJob(name string, second int, change ...func(*v1alpha1.FluxJob)) *v1alpha1.FluxJob {
 	job := &v1alpha1.FluxJob{

@@ -108,14 +108,13 @@ func TestPlaceInLine(t *testing.T) {
 	created, later := metav1.NewTime(time.Unix(100, 0)), metav1.NewTime(time.Unix(200, 0))
 	j.CreationTimestamp = created
 	assert.Equal(t, v1alpha1.DefaultFluxQueue, Queue(j))
-	assert.Equal(t, int32(7), Priority(j, setup))
-	assert.Zero(t, Priority(j, nil))
+	assert.Equal(t, int32(7), PrioritiesOf(setup).Of(j, nil))
 	assert.Equal(t, created.Time, Since(j))
 	assert.True(t, Wants(j))
 
 	j.Spec.Queue, j.Spec.Priority, j.Status.RequeueTime = "q", ptr.To[int32](-1), &later
 	assert.Equal(t, "q", Queue(j))
-	assert.Equal(t, int32(-1), Priority(j, setup))
+	assert.Equal(t, int32(-1), PrioritiesOf(setup).Of(j, nil))
 	assert.Equal(t, later.Time, Since(j))
 
 	j.Labels = map[string]string{v1alpha1.LabelKueueQueue: "k"}

@@ -27,18 +27,6 @@ func Wants(job *v1alpha1.FluxJob) bool {
 	return job.DeletionTimestamp == nil && job.Status.CompletionTime == nil && job.Status.Admission == nil && !job.Spec.Suspend
 }
 
-// Priority returns a job's priority in a setup, which is nil if there is none.
-func Priority(job *v1alpha1.FluxJob, setup *v1alpha1.FluxSetup) int32 {
-	switch {
-	case job.Spec.Priority != nil:
-		return *job.Spec.Priority
-	case setup != nil:
-		return setup.Spec.Priority
-	default:
-		return 0
-	}
-}
-
 // Since returns when a job lined up: when it was created, or its backoff ended.
 func Since(job *v1alpha1.FluxJob) time.Time {
 	if t := job.Status.RequeueTime; t != nil {
@@ -47,9 +35,7 @@ func Since(job *v1alpha1.FluxJob) time.Time {
 	return job.CreationTimestamp.Time
 }
 
-// Place returns where in the line of a setup a job stands. Two of them can be compared.
-func Place(job *v1alpha1.FluxJob, setup *v1alpha1.FluxSetup) queue.Job {
-	return queue.Job{
-		ID: queue.ID{Namespace: job.Namespace, Name: job.Name}, Priority: Priority(job, setup), Since: Since(job),
-	}
+// Place returns where in a line a job of a priority stands. Two of them can be compared.
+func Place(job *v1alpha1.FluxJob, priority int32) queue.Job {
+	return queue.Job{ID: queue.ID{Namespace: job.Namespace, Name: job.Name}, Priority: priority, Since: Since(job)}
 }

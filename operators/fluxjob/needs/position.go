@@ -23,8 +23,8 @@ func Positions(length int) iter.Seq[int] {
 }
 
 // Position returns where a job stands in the line of a setup, as far as the setup's status tells: exactly, or rounded up
-// to the next mark or to the line's length. Nil: it isn't in the line yet.
-func Position(job *v1alpha1.FluxJob, setup *v1alpha1.FluxSetup) *int32 {
+// to the next mark or to the line's length, if it has a priority there. Nil: it isn't in the line yet.
+func Position(job *v1alpha1.FluxJob, priority int32, setup *v1alpha1.FluxSetup) *int32 {
 	line := setup.Status.Line
 	for i := range line {
 		if line[i].Name == job.Name && line[i].Namespace == job.Namespace {
@@ -34,7 +34,7 @@ func Position(job *v1alpha1.FluxJob, setup *v1alpha1.FluxSetup) *int32 {
 	if len(line) < v1alpha1.MaxFluxLine {
 		return nil
 	}
-	place := Place(job, setup)
+	place := Place(job, priority)
 	for i := range setup.Status.Marks {
 		m := &setup.Status.Marks[i]
 		mark := queue.Job{ID: queue.ID{Namespace: m.Namespace, Name: m.Name}, Priority: m.Priority, Since: m.Since.Time}

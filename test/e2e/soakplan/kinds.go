@@ -20,7 +20,7 @@ const (
 func setup() *Object {
 	queue := &v1alpha1.FluxSetup{Spec: v1alpha1.FluxSetupSpec{
 		Quota:      v1alpha1.FluxQuota{MiniClusters: ptr.To[int32](QuotaMiniClusters), Pods: ptr.To[int32](QuotaPods)},
-		Preemption: v1alpha1.PreemptionLowerPriority,
+		Preemption: v1alpha1.PreemptionLowerPriority, PriorityLimits: []v1alpha1.FluxPriorityLimit{{Max: 1}},
 	}}
 	queue.Name = "queue"
 	return &Object{Story: "queue", Made: queue, Final: queue}

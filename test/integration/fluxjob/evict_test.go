@@ -1,11 +1,13 @@
 package fluxjob
 
 import (
+	"math"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -14,7 +16,7 @@ import (
 func TestAPreemptedJobStopsLinesUpAndRunsAgain(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.setup(clusters(1), func(s *v1alpha1.FluxSetupSpec) { s.Preemption = v1alpha1.PreemptionLowerPriority })
+	p.setup(clusters(1), preempting(10))
 	p.watchPods(1)
 	p.submit("low", forever)
 	p.waitState("low", v1alpha1.FluxJobRunning)
@@ -36,12 +38,32 @@ func TestAPreemptedJobStopsLinesUpAndRunsAgain(t *testing.T) {
 	p.waitState("next", v1alpha1.FluxJobSucceeded)
 }
 
+// A tenant who writes the highest priority there is into its job pushes out no one: the queue lets no namespace do that here.
+func TestAPriorityThatNoOneGaveCountsForNothing(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.setup(clusters(1), func(s *v1alpha1.FluxSetupSpec) { s.Preemption = v1alpha1.PreemptionLowerPriority })
+	p.submit("runs", forever)
+	p.waitState("runs", v1alpha1.FluxJobRunning)
+	p.submit("attacker", "true", priority(math.MaxInt32))
+	attacker := p.waitReason("attacker", v1alpha1.ReasonQuotaExceeded)
+	assert.Equal(t, ptr.To[int32](0), attacker.Status.Priority)
+	assert.True(t, meta.IsStatusConditionTrue(attacker.Status.Conditions, v1alpha1.ConditionPriorityLimited))
+	p.OneEvent("attacker", v1alpha1.ReasonPriorityLimited)
+	assert.Equal(t, v1alpha1.FluxJobRunning, p.job("runs").Status.State)
+
+	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.PriorityLimits = []v1alpha1.FluxPriorityLimit{{Max: 1}} })
+	p.waitState("attacker", v1alpha1.FluxJobSucceeded)
+	assert.Equal(t, v1alpha1.ReasonPreempted, p.job("runs").Status.LastEviction.Reason, "once the queue lets it")
+}
+
 func TestACohortTakesBackWhatItLent(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	mine, yours := p.Namespace+"-mine", p.Namespace+"-yours"
 	cohort := func(s *v1alpha1.FluxSetupSpec) {
-		s.Cohort, s.Preemption = p.Namespace, v1alpha1.PreemptionLowerPriority
+		preempting(1)(s)
+		s.Cohort = p.Namespace
 	}
 	in := func(queue string) func(*v1alpha1.FluxJob) {
 		return func(j *v1alpha1.FluxJob) { j.Spec.Queue = queue }

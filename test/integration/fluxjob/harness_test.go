@@ -78,6 +78,13 @@ func clusters(n int32) func(*v1alpha1.FluxSetupSpec) {
 	return func(s *v1alpha1.FluxSetupSpec) { s.Quota.MiniClusters = &n }
 }
 
+// preempting lets jobs of a higher priority push others out, and all namespaces have priorities up to a limit.
+func preempting(most int32) func(*v1alpha1.FluxSetupSpec) {
+	return func(s *v1alpha1.FluxSetupSpec) {
+		s.Preemption, s.PriorityLimits = v1alpha1.PreemptionLowerPriority, []v1alpha1.FluxPriorityLimit{{Max: most}}
+	}
+}
+
 // submit creates a job in the queue of the namespace's name, which runs a script on one pod.
 func (p *place) submit(name, script string, change ...func(*v1alpha1.FluxJob)) {
 	p.T.Helper()

@@ -96,6 +96,9 @@ var cases = map[string][]kase{
 		{"a quota below nothing", `{quota: {resources: {cpu: "-1"}}}`, byWebhook},
 		{"a limit of what nothing requests", `{cohort: c, lendingLimit: {resources: {pods: 1}}}`, byWebhook},
 		{"a selector that can't be", `{namespaceSelector: {matchLabels: {"a b": c}}}`, byWebhook},
+		{"limits of priorities", `{preemption: LowerPriority, priorityLimits: [{namespaceSelector: {matchLabels: {a: b}}, max: 9}, {max: -1}]}`, nobody},
+		{"a limit that limits nothing", `{priorityLimits: [{namespaceSelector: {matchLabels: {a: b}}}]}`, bySchema},
+		{"a limit with a selector that can't be", `{priorityLimits: [{namespaceSelector: {matchLabels: {"a b": c}}, max: 9}]}`, byWebhook},
 	},
 }
 

@@ -45,6 +45,9 @@ func unqueued(s scene) *Finding {
 		message += fmt.Sprintf(" at position %d of the queue", place)
 	}
 	message += ": " + waits.Message
+	if limited := s.isTrue(v1alpha1.ConditionPriorityLimited); limited != nil {
+		message += "; " + limited.Message
+	}
 	if waits.Reason == v1alpha1.ReasonQuotaExceeded && s.Queue != nil && len(s.Queue.Status.Reservations) > 0 {
 		r := s.Queue.Status.Reservations[0]
 		message += fmt.Sprintf("; %s/%s holds its share", r.Namespace, r.Name)

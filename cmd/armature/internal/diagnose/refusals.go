@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -47,6 +48,15 @@ func unmade(s scene) *Finding {
 		return nil
 	}
 	return s.refusal(e.Message)
+}
+
+// podsRefused: the owner's condition says why its Job has no pods, where the Job's events can't be read, or are gone.
+func podsRefused(s scene) *Finding {
+	ready := s.isFalse("Ready")
+	if ready == nil || ready.Reason != v1alpha1.ReasonPodsRefused {
+		return nil
+	}
+	return s.refusal(ready.Message)
 }
 
 // newest returns when the last of the pods was made.

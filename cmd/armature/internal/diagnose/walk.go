@@ -27,7 +27,7 @@ func before() []rule {
 	}
 }
 
-func after() []rule { return []rule{jobFailed, rolloutFailed, stalled, waits, hasFailed} }
+func after() []rule { return []rule{podsRefused, jobFailed, rolloutFailed, stalled, waits, hasFailed} }
 
 // Diagnose says what is wrong first, or that nothing is.
 func Diagnose(f Facts) Finding {

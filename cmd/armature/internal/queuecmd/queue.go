@@ -50,8 +50,9 @@ type waiter struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// Since is when the job was created; zero if it could not be read.
-	Since    time.Time `json:"since,omitzero"`
-	Priority *int32    `json:"priority,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+	// Priority is the one that counts, at most what the queue lets the namespace have.
+	Priority *int32 `json:"priority,omitempty"`
 	// Reason is why it waits, in one word; Message is the job's own sentence.
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
@@ -139,7 +140,7 @@ func newWaiting(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob
 }
 
 func newWaiter(job *v1alpha1.FluxJob) waiter {
-	w := waiter{Namespace: job.Namespace, Name: job.Name, Since: job.CreationTimestamp.Time, Priority: job.Spec.Priority}
+	w := waiter{Namespace: job.Namespace, Name: job.Name, Since: job.CreationTimestamp.Time, Priority: cmp.Or(job.Status.Priority, job.Spec.Priority)}
 	if job.Status.Position != nil {
 		w.Position = *job.Status.Position
 	}

@@ -1,0 +1,245 @@
+package tenants
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// sizes are how much of each attack is made.
+type sizes struct {
+	fluxJobs, flows, sharing int           // objects
+	bombs, nodes             int           // flows of expressions or lists, and nodes of each
+	last                     time.Duration // how long those attacks go on that have no other end
+}
+
+// attack is what an attacker does. run returns once all is sent; what a server refuses is no error.
+type attack struct {
+	name  string // in the table, with its size
+	short string // for -only
+	probe probe
+	run   func(ctx context.Context, on *target) error
+}
+
+// target is what an attacker reaches.
+type target struct {
+	client  client.Client // with the rights of the attacker's namespace
+	manager *process
+}
+
+// bomb is an expression of 10,000 steps within the limits of one expression.
+const bomb = "![0,1,2,3,4,5,6,7,8,9].all(a,[0,1,2,3,4,5,6,7,8,9].all(b,[0,1,2,3,4,5,6,7,8,9].all(c,[0,1,2,3,4,5,6,7,8,9].all(d,true))))"
+
+func attacks(n sizes) []attack {
+	return []attack{
+		{fmt.Sprintf("%d JobFlows of %d expressions that take long", n.bombs, n.nodes), "cel", oneFlow, func(ctx context.Context, on *target) error {
+			return on.create(ctx, n.bombs, func(i int) client.Object { return bombFlow(i, n.nodes) })
+		}},
+		{fmt.Sprintf("%d JobFlows of %d lists of 999 items", n.bombs, n.nodes/50), "foreach", oneFlow, func(ctx context.Context, on *target) error {
+			return on.create(ctx, n.bombs, func(i int) client.Object { return listFlow(i, n.nodes/50) })
+		}},
+		{fmt.Sprintf("%d FluxJobs", n.fluxJobs), "fluxjobs", oneFluxJob, func(ctx context.Context, on *target) error {
+			return on.create(ctx, n.fluxJobs, func(i int) client.Object { return makeFluxJob(attacker, "j"+strconv.Itoa(i)) })
+		}},
+		{fmt.Sprintf("%d JobFlows", n.flows), "jobflows", oneFlow, func(ctx context.Context, on *target) error {
+			return on.create(ctx, n.flows, func(i int) client.Object {
+				return makeFlow(attacker, "f"+strconv.Itoa(i), v1alpha1.Flow{Name: "a", JobTemplate: jobSpec()})
+			})
+		}},
+		{fmt.Sprintf("%d JobFlows share a JobTemplate that the API server refuses, changed 5 times a second", n.sharing), "template", oneFlow,
+			func(ctx context.Context, on *target) error { return on.shareTemplate(ctx, n.sharing, n.last) }},
+		{"requests for metrics with bad tokens, 8 at a time", "metrics", oneFlow, func(ctx context.Context, on *target) error {
+			return repeat(ctx, 8, n.last, func(ctx context.Context, i int) { on.askForMetrics(ctx, i) })
+		}},
+		{"reviews of 3.9 MB at the webhook, 3 at a time", "webhook", oneFlow, func(ctx context.Context, on *target) error {
+			body := review()
+			return repeat(ctx, 3, n.last, func(ctx context.Context, _ int) { on.review(ctx, body) })
+		}},
+	}
+}
+
+// bombFlow is a flow whose nodes have expressions that take long, each a little different, so that none is compiled for another.
+func bombFlow(i, nodes int) *v1alpha1.JobFlow {
+	flow := makeFlow(attacker, "bomb"+strconv.Itoa(i))
+	flow.Spec.JobRetention = v1alpha1.RetainAll
+	for node := range nodes {
+		flow.Spec.Flows = append(flow.Spec.Flows, v1alpha1.Flow{
+			Name: "n" + strconv.Itoa(node), JobTemplateRef: "none", When: bomb + strings.Repeat(" ", node%50),
+		})
+	}
+	return flow
+}
+
+// listFlow is a flow of many lists of short items, of which hardly any may run at a time.
+func listFlow(i, nodes int) *v1alpha1.JobFlow {
+	flow := makeFlow(attacker, "lists"+strconv.Itoa(i))
+	flow.Spec.Parallelism = ptr.To[int32](16)
+	items := make([]string, 999)
+	for item := range items {
+		items[item] = strconv.Itoa(item % 10)
+	}
+	for node := range max(nodes, 1) {
+		flow.Spec.Flows = append(flow.Spec.Flows, v1alpha1.Flow{
+			Name: "n" + strconv.Itoa(node), JobTemplate: jobSpec(), ForEach: &v1alpha1.ForEach{Items: items},
+		})
+	}
+	return flow
+}
+
+// create creates n objects, 32 at a time.
+func (on *target) create(ctx context.Context, n int, object func(i int) client.Object) error {
+	var all sync.WaitGroup
+	var once sync.Once
+	var first error
+	next := make(chan int)
+	for range 32 {
+		all.Go(func() {
+			for i := range next {
+				if err := on.client.Create(ctx, object(i)); err != nil && !isRefusal(err) {
+					once.Do(func() { first = err })
+				}
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	return first
+}
+
+// isRefusal reports whether the API server answered that it won't have an object, or is too busy for an attacker.
+func isRefusal(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsTooManyRequests(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// shareTemplate creates n flows that name one JobTemplate, whose Jobs the API server refuses, and changes that again and again.
+func (on *target) shareTemplate(ctx context.Context, n int, last time.Duration) error {
+	spec := jobSpec()
+	spec.Template.Labels = map[string]string{"controller-uid": "someone"} // a Job's own label can't be set
+	template := &v1alpha1.JobTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: attacker, Name: "shared"}, Spec: v1alpha1.JobTemplateSpec{JobTemplate: *spec}}
+	template.Spec.JobTemplate.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"none": "such"}}
+	template.Spec.JobTemplate.ManualSelector = ptr.To(true)
+	if err := on.client.Create(ctx, template); err != nil {
+		return err
+	}
+	if err := on.create(ctx, n, func(i int) client.Object {
+		return makeFlow(attacker, "f"+strconv.Itoa(i), v1alpha1.Flow{Name: "a", JobTemplateRef: "shared"})
+	}); err != nil {
+		return err
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(last)
+	for i := 0; ; i++ {
+		select {
+		case <-tick.C:
+			patch := fmt.Appendf(nil, `{"spec":{"jobTemplate":{"activeDeadlineSeconds":%d}}}`, 1000+i)
+			if err := on.client.Patch(ctx, template.DeepCopy(), client.RawPatch("application/merge-patch+json", patch)); err != nil && !isRefusal(err) {
+				return err
+			}
+		case <-end:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// repeat does something again and again for a time, so many at once.
+func repeat(ctx context.Context, atOnce int, last time.Duration, do func(ctx context.Context, i int)) error {
+	ctx, cancel := context.WithTimeout(ctx, last)
+	defer cancel()
+	var all sync.WaitGroup
+	for worker := range atOnce {
+		all.Go(func() {
+			for i := worker; ctx.Err() == nil; i += atOnce {
+				do(ctx, i)
+			}
+		})
+	}
+	all.Wait()
+	return nil
+}
+
+// askForMetrics asks with a token that no one has issued, another one each time. What is answered doesn't matter.
+func (on *target) askForMetrics(ctx context.Context, i int) {
+	on.send(ctx, http.MethodGet, on.manager.metrics, nil, fmt.Sprintf("Bearer no-such-token-%d", i))
+}
+
+func (on *target) review(ctx context.Context, body []byte) {
+	on.send(ctx, http.MethodPost, on.manager.webhook, body, "")
+}
+
+func (on *target) send(ctx context.Context, method, url string, body []byte, authorization string) {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if authorization != "" {
+		req.Header.Set("Authorization", authorization)
+	}
+	response, err := insecure.Do(req)
+	if err != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	_ = response.Body.Close()
+}
+
+// review is an AdmissionReview of 3.9 MB: a JobFlow of as many expressions, each a different one, as there is room for.
+func review() []byte {
+	const size = 3_900_000
+	var b bytes.Buffer
+	b.WriteString(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u","operation":"CREATE",` +
+		`"kind":{"group":"api.practice.com","version":"v1alpha1","kind":"JobFlow"},"namespace":"attacker","name":"f","object":` +
+		`{"apiVersion":"api.practice.com/v1alpha1","kind":"JobFlow","metadata":{"name":"f","namespace":"attacker"},"spec":{"flows":[`)
+	for i := 0; b.Len() < size; i++ {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"name":"n%d","jobTemplateRef":"none","when":"%d<%d&&%s"}`, i, i, i+1, bomb)
+	}
+	b.WriteString(`]}}}}`)
+	return b.Bytes()
+}
+
+// makeQueues creates the queues of both tenants: the victim's admits all, the attacker's one at a time.
+func makeQueues(ctx context.Context, c client.Client) error {
+	for _, name := range []string{victim, attacker} {
+		setup := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if name == attacker {
+			setup.Spec.Quota.MiniClusters = ptr.To[int32](1)
+		}
+		if err := c.Create(ctx, setup); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeNamespaces creates the namespaces of both tenants.
+func makeNamespaces(ctx context.Context, c client.Client) error {
+	for _, name := range []string{victim, attacker} {
+		if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

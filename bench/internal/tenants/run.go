@@ -1,0 +1,176 @@
+package tenants
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/bench/internal/lab"
+)
+
+// page is the name of the part of the page that is written.
+const page = "tenants"
+
+// version is a manager to attack, and the CRDs that belong to it.
+type version struct{ name, binary, crds string }
+
+// options are the flags.
+type options struct {
+	devcluster string
+	sizes      sizes
+	probes     int
+	only       *regexp.Regexp
+}
+
+// Main runs the benchmark and writes its part of docs/benchmarks.md.
+func Main(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("tenants", flag.ContinueOnError)
+	o := options{}
+	now, before := version{name: "now"}, version{name: "before"}
+	f.StringVar(&o.devcluster, "devcluster", "../bin/devcluster", "the devcluster `binary`")
+	f.StringVar(&now.binary, "manager", "../bin/armature", "the `binary` of the manager")
+	f.StringVar(&now.crds, "crds", "../config/crd", "the `directory` of its CRDs")
+	f.StringVar(&before.binary, "before", "", "the `binary` of an earlier manager, to compare with; empty: none")
+	f.StringVar(&before.crds, "before-crds", "", "the `directory` of the CRDs of that")
+	docs := f.String("docs", "../docs", "the `directory` of benchmarks.md; empty prints the results")
+	f.IntVar(&o.sizes.fluxJobs, "fluxjobs", 10000, "FluxJobs of the attacker")
+	f.IntVar(&o.sizes.flows, "flows", 6000, "JobFlows of the attacker")
+	f.IntVar(&o.sizes.sharing, "sharing", 4000, "JobFlows of the attacker that share a JobTemplate")
+	f.IntVar(&o.sizes.bombs, "bombs", 10, "JobFlows of the attacker whose expressions take long, or that have long lists")
+	f.IntVar(&o.sizes.nodes, "nodes", 5000, "nodes of each of these; lists: a fiftieth")
+	f.DurationVar(&o.sizes.last, "last", 20*time.Second, "how long the attacks go on that have no other end")
+	f.IntVar(&o.probes, "probes", 50, "objects of the other tenant, alone; and the fewest under attack")
+	only := f.String("only", "", "a `regular expression` of the attacks: cel, foreach, fluxjobs, jobflows, template, metrics, webhook. The page stays as it is then")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	var err error
+	if o.only, err = regexp.Compile(*only); err != nil {
+		return fmt.Errorf("-only: %w", err)
+	}
+	versions := []version{now}
+	if before.binary != "" {
+		versions = []version{before, now}
+	}
+	r := results{compares: before.binary != ""}
+	for _, a := range attacks(o.sizes) {
+		if !o.only.MatchString(a.short) {
+			continue
+		}
+		row := row{attack: a.name, probe: a.probe.what}
+		for _, v := range versions {
+			m, err := o.measure(ctx, a, v, &r)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", a.short, v.name, err)
+			}
+			fmt.Printf("%-9s %-7s %s\n", a.short, v.name, m)
+			row.of = append(row.of, m)
+		}
+		r.rows = append(r.rows, row)
+	}
+	switch {
+	case *only != "" || *docs == "":
+		fmt.Print(r.page())
+		return nil
+	}
+	return lab.WritePage(filepath.Join(*docs, "benchmarks.md"), page, r.page())
+}
+
+// measure attacks one manager, on a cluster of its own.
+func (o *options) measure(ctx context.Context, a attack, v version, r *results) (measured, error) {
+	cluster, err := lab.StartCluster(o.devcluster, "--nodes", "0", "--fake-nodes", "1")
+	if err != nil {
+		return measured{}, err
+	}
+	r.cluster = cluster.Version
+	m, err := o.attack(ctx, cluster, a, v)
+	return m, errors.Join(err, cluster.Stop())
+}
+
+func (o *options) attack(ctx context.Context, cluster *lab.Cluster, a attack, v version) (m measured, err error) {
+	c, err := o.prepare(ctx, cluster, v)
+	if err != nil {
+		return m, err
+	}
+	dir, err := os.MkdirTemp("", "armature-bench-manager-")
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	manager, err := startManager(ctx, v.binary, cluster.Kubeconfig(), dir)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, manager.stop()) }()
+	p, err := newProber(ctx, c, a.probe)
+	if err != nil {
+		return m, err
+	}
+	defer p.stream.Stop()
+
+	alone := make(chan struct{})
+	close(alone)
+	if _, err := p.until(ctx, alone, manager.ended, 5); err != nil { // warms everybody's caches
+		return m, err
+	}
+	if m.alone, err = p.until(ctx, alone, manager.ended, o.probes); err != nil {
+		return m, err
+	}
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	sent, failed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer close(sent)
+		failed <- a.run(ctx, &target{client: c, manager: manager})
+	}()
+	if m.attacked, err = p.until(ctx, sent, manager.ended, o.probes); err != nil {
+		return m, err
+	}
+	m.died, m.memory = manager.hasEnded(), manager.memory()
+	if m.died {
+		return m, nil
+	}
+	return m, <-failed
+}
+
+// prepare makes what both tenants have before the manager starts.
+func (o *options) prepare(ctx context.Context, cluster *lab.Cluster, v version) (client.WithWatch, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		return nil, err
+	}
+	cfg, err := cluster.Config()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(cfg, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
+	if err := lab.InstallCRDs(ctx, c, v.crds); err != nil {
+		return nil, err
+	}
+	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		return c.List(ctx, &v1alpha1.JobFlowList{}) == nil && c.List(ctx, &v1alpha1.FluxJobList{}) == nil &&
+			c.List(ctx, &v1alpha1.FluxSetupList{}) == nil && c.List(ctx, &v1alpha1.JobTemplateList{}) == nil, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(makeNamespaces(ctx, c), makeQueues(ctx, c)); err != nil {
+		return nil, err
+	}
+	return c, cluster.StopControllers()
+}

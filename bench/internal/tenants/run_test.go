@@ -1,0 +1,68 @@
+package tenants
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/armature-dev/armature/bench/internal/lab"
+)
+
+// TestRun runs each attack in a small size.
+func TestRun(t *testing.T) {
+	binary := os.Getenv("DEVCLUSTER_BIN")
+	if binary == "" {
+		binary = "../../../bin/devcluster"
+	}
+	require.FileExists(t, binary, "make bin/devcluster")
+	manager := filepath.Join(t.TempDir(), "armature")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", manager, "./cmd/armature")
+	build.Dir = "../../.."
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+
+	ctrl.SetLogger(logr.Discard())
+	docs := t.TempDir()
+	file := filepath.Join(docs, "benchmarks.md")
+	require.NoError(t, os.WriteFile(file, []byte(lab.Begin(page)+"\nold\n"+lab.End(page)), 0o600))
+	require.NoError(t, Main(t.Context(), []string{
+		"-devcluster", binary, "-manager", manager, "-crds", "../../../config/crd", "-docs", docs,
+		"-fluxjobs", "20", "-flows", "20", "-sharing", "5", "-bombs", "1", "-nodes", "50", "-last", "300ms", "-probes", "3",
+	}))
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "old")
+	for _, a := range attacks(sizes{fluxJobs: 20, flows: 20, sharing: 5, bombs: 1, nodes: 50}) {
+		assert.Contains(t, string(text), "| "+a.name+" | "+a.probe.what+" | now |")
+	}
+}
+
+func TestThePageSaysWhoWasDelayed(t *testing.T) {
+	took := func(ms ...int) (all times) {
+		for _, n := range ms {
+			all.served, all.bare = append(all.served, time.Duration(n)*time.Millisecond), append(all.bare, time.Millisecond)
+		}
+		return all
+	}
+	r := results{compares: true, rows: []row{
+		{"a", "JobFlow", []measured{{alone: took(10), attacked: took(4000), died: true}, {alone: took(10, 20, 30), attacked: took(20, 40, 50), memory: 64 << 20}}},
+		{"b", "FluxJob", []measured{{alone: took(10), attacked: times{served: []time.Duration{patience}, bare: []time.Duration{time.Second}}}, {alone: took(10), attacked: took(21)}}},
+		{"c", "FluxJob", []measured{{}, {alone: took(10), attacked: took(10), died: true}}},
+	}}
+	page := r.page()
+	for _, line := range []string{
+		"| a | JobFlow | before | 10 ms / 10 ms | 4.0 s / 4.0 s | 1 ms / 1 ms | 1 ms / 1 ms | ended |",
+		"| a | JobFlow | now | 20 ms / 30 ms | 40 ms / 50 ms | 1 ms / 1 ms | 1 ms / 1 ms | 64 MiB |",
+		"| b | FluxJob | before | 10 ms / 10 ms | never / never | 1 ms / 1 ms | 1.0 s / 1.0 s | 0 MiB |",
+		"- met: a: 2.0 times; a bare create: 1.0 times", "- **missed**: b: 2.1 times; ", "- **missed**: c: 1.0 times; ",
+	} {
+		assert.Contains(t, page, line)
+	}
+}

@@ -1,0 +1,138 @@
+package refusal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+var epoch = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func after(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.Second) }
+
+// makeJob returns a Job that started at the epoch and has no pod.
+func makeJob(change ...func(*batchv1.Job)) *batchv1.Job {
+	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "j", UID: "j-uid"}}
+	j.Status.StartTime = ptr.To(metav1.NewTime(epoch))
+	for _, f := range change {
+		f(j)
+	}
+	return j
+}
+
+// events answers lists of events, and counts them.
+type events struct {
+	client.Reader
+	asked int
+	items []eventsv1.Event
+	err   error
+}
+
+func (e *events) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	e.asked++
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	if o.Namespace != "team" || o.Limit != maxEvents || o.FieldSelector.String() != "reason=FailedCreate,regarding.kind=Job" {
+		return fmt.Errorf("unexpected list: %+v", o)
+	}
+	list.(*eventsv1.EventList).Items = e.items
+	return e.err
+}
+
+func failedCreate(uid, note string, second int) eventsv1.Event {
+	return eventsv1.Event{
+		Regarding: corev1.ObjectReference{Kind: "Job", UID: types.UID(uid)}, Reason: "FailedCreate", Note: note,
+		DeprecatedLastTimestamp: metav1.NewTime(after(second)),
+	}
+}
+
+const refused = `Error creating: pods "j-x7x2k" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true`
+
+// why runs a look, and says what a plan would know of a Job then.
+func why(t *testing.T, s *spaces, job *batchv1.Job, now time.Time) (string, time.Duration) {
+	t.Helper()
+	view := builder.NewView(now, job)
+	found, err := s.sense(t.Context(), "team", view)
+	require.NoError(t, err)
+	r := Of(view.WithSensed(found))
+	return r.Why(job), r.Again()
+}
+
+func TestWhyAJobHasNoPods(t *testing.T) {
+	e := &events{items: []eventsv1.Event{
+		failedCreate("other-uid", "Error creating: other", 9),
+		failedCreate("j-uid", refused, 3), failedCreate("j-uid", "Error creating: an older one", 1),
+	}}
+	s := &spaces{reader: e, all: lru.New(maxSpaces)}
+	said, again := why(t, s, makeJob(), after(4))
+	assert.Empty(t, said, "it may be about to have one")
+	assert.Equal(t, time.Second, again)
+	assert.Zero(t, e.asked)
+
+	said, again = why(t, s, makeJob(), after(5))
+	assert.Equal(t, `violates PodSecurity "restricted:latest": runAsNonRoot != true`, said, "without the name of the pod, another one each time")
+	assert.Equal(t, 5*time.Second, again)
+	said, again = why(t, s, makeJob(), after(14))
+	assert.NotEmpty(t, said)
+	assert.Equal(t, 6*time.Second, again)
+	assert.Equal(t, 1, e.asked, "once in a while for all Jobs of a namespace")
+
+	e.items = nil
+	said, _ = why(t, s, makeJob(), after(20))
+	assert.Empty(t, said)
+	_, again = why(t, s, makeJob(), after(10000))
+	assert.Equal(t, 3, e.asked)
+	assert.LessOrEqual(t, again, longest)
+
+	e.items, e.err = []eventsv1.Event{failedCreate("j-uid", "no", 1)}, errors.New("forbidden")
+	said, _ = why(t, s, makeJob(), after(20000))
+	assert.Empty(t, said, "an error is no reason not to go on")
+	_, _ = why(t, s, makeJob(), after(20001))
+	assert.Equal(t, 4, e.asked, "nor one to ask all the time")
+}
+
+func TestOnlyJobsWithoutPodsAreAskedAbout(t *testing.T) {
+	for name, change := range map[string]func(*batchv1.Job){
+		"active":      func(j *batchv1.Job) { j.Status.Active = 1 },
+		"succeeded":   func(j *batchv1.Job) { j.Status.Succeeded = 1 },
+		"failed":      func(j *batchv1.Job) { j.Status.Failed = 1 },
+		"terminating": func(j *batchv1.Job) { j.Status.Terminating = ptr.To[int32](1) },
+		"suspended":   func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) },
+		"no pods":     func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) },
+		"unseen":      func(j *batchv1.Job) { j.Status.StartTime = nil },
+		"ended":       func(j *batchv1.Job) { j.Status.CompletionTime = j.Status.StartTime },
+		"ending":      func(j *batchv1.Job) { j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget}} },
+		"deleted":     func(j *batchv1.Job) { j.DeletionTimestamp = j.Status.StartTime },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &events{items: []eventsv1.Event{failedCreate("j-uid", refused, 3)}}
+			said, again := why(t, &spaces{reader: e, all: lru.New(maxSpaces)}, makeJob(change), after(60))
+			assert.Empty(t, said)
+			assert.Zero(t, again)
+			assert.Zero(t, e.asked)
+		})
+	}
+}
+
+func TestWordsAreBounded(t *testing.T) {
+	e := &events{items: []eventsv1.Event{failedCreate("j-uid", strings.Repeat("x", 10000), 3)}}
+	said, _ := why(t, &spaces{reader: e, all: lru.New(maxSpaces)}, makeJob(), after(60))
+	assert.NotEmpty(t, said)
+	assert.LessOrEqual(t, len(said), maxWords)
+}
