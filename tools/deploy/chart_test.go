@@ -61,7 +61,7 @@ func TestHelm3RendersTheSame(t *testing.T) {
 		nil,
 		{`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`, `pprof.enabled=true`, `kubeAPI={"qps":50,"burst":80}`},
 		{`watchNamespaces=["team-a","team-b"]`, `selector="api.practice.com/shard in (a, b)"`, `crds.install=false`},
-		{`webhook={"enabled":true,"certificate":{"source":"cert-manager"}}`, `rbac.aggregate=false`, `image.tag="1.0"`},
+		{`webhook={"enabled":true,"clientCA":"clients","certificate":{"source":"cert-manager"}}`, `rbac.aggregate=false`, `image.tag="1.0"`},
 	} {
 		four, err := templateBy(t, "helm", values...)
 		require.NoError(t, err, four)
