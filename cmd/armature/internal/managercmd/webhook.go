@@ -30,7 +30,9 @@ func webhookServer(o options, certificate *admission.SelfManaged) webhook.Server
 }
 
 // webhookClients says who may send reviews.
-func (o options) webhookClients() admission.Clients { return admission.Clients{CAFile: o.webhookClientCA} }
+func (o options) webhookClients() admission.Clients {
+	return admission.Clients{CAFile: o.webhookClientCA}
+}
 
 // addWebhook lets the manager serve the webhook. It is ready when it can be asked.
 func addWebhook(mgr ctrl.Manager, certificate *admission.SelfManaged, from admission.Clients) error {
