@@ -33,12 +33,12 @@ func JSON(value any, indent string) ([]byte, error) {
 	return clean, nil
 }
 
-// YAML returns a value as YAML that a [Cleaner] leaves as it is. If something in it controls a terminal, it is the value's JSON, which
-// is YAML as well, and can escape it.
+// YAML returns a value as YAML that a [Cleaner] leaves as it is. If something in it controls a terminal, or is a character that YAML
+// doesn't have, it is the value's JSON, which is YAML as well, and can escape it.
 func YAML(value any) ([]byte, error) {
-	text, err := yaml.Marshal(value)
-	if err != nil || Text(string(text), false) == string(text) {
-		return text, err
+	asJSON, err := JSON(value, "  ")
+	if err != nil || bytes.Contains(asJSON, []byte(`\u`)) {
+		return asJSON, err
 	}
-	return JSON(value, "  ")
+	return yaml.Marshal(value)
 }
