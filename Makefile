@@ -140,11 +140,8 @@ test-nodes: ## Run devcluster's tests of nodes with containers; needs Linux and 
 test-long: build released-tools bin/suites ## Run what takes minutes by its nature in its full size: properties, fuzz, and tests that ask for it
 	@hack/test-long.sh
 
-fuzz: ## Look for cases that the API server would judge otherwise than builder does, and for text that controls a terminal, 30 s each
-	go test ./builder/internal/subset -run '^$$' -fuzz FuzzTyped -fuzztime 30s
-	go test ./builder/internal/payload -run '^$$' -fuzz FuzzDigest -fuzztime 30s
-	go test ./cmd/armature/internal/output -run '^$$' -fuzz FuzzText -fuzztime 30s
-	cd devcluster && go test ./internal/localnode/pathmap -run '^$$' -fuzz FuzzRewrite -fuzztime 30s
+fuzz: ## Look for what a tenant could write that is read wrongly, what controls a terminal, and where builder judges otherwise than the API server; 30 s each
+	@hack/fuzz.sh $(or $(FUZZTIME),30s)
 
 check: ## Look over what has changed since main: vet, lint and unit tests of these packages
 	@hack/check.sh

@@ -22,6 +22,9 @@ func parseProperties(text string) ([]property, error) {
 			i++
 			line += "\n" + strings.TrimRight(lines[i], " \t\r")
 		}
+		if isContinued(line) { // by nothing: it must not go on with the first line of what is put behind it
+			line = strings.TrimSuffix(line, `\`)
+		}
 		key, _, ok := strings.Cut(line, "=")
 		if !ok {
 			key, _, ok = strings.Cut(line, ":")

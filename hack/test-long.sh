@@ -37,10 +37,9 @@ suite sized . "$(xargs <<<"$sized")" -timeout 30m
 if [ $# = 0 ]; then
   bench=$(using bench 'internal/testsize"|ARMATURE_LONG')
   suite bench-sized bench "$(xargs <<<"$bench")" -timeout 30m
-  for fuzz in FuzzTyped:.:./builder/internal/subset FuzzDigest:.:./builder/internal/payload FuzzText:.:./cmd/armature/internal/output \
-    FuzzRewrite:devcluster:./internal/localnode/pathmap; do
+  for fuzz in $(hack/fuzz.sh list); do
     IFS=: read -r name dir package <<<"$fuzz"
-    suite "$name" "$dir" "$package" -run='^$' -fuzz="^$name\$" -fuzztime=30s
+    suite "$name" "$dir" "$package" -run='^$' -fuzz="^$name\$" -fuzztime="${FUZZTIME:-4m}" # an hour for all of them
   done
 fi
 [ ${#suites[@]} -gt 0 ] || { echo "test-long.sh: nothing there has a full size" >&2; exit 2; }

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -15,6 +16,8 @@ const (
 	maxReaders = 16
 	// readFor bounds how long a request may take to come.
 	readFor = 10 * time.Second
+	// usualWait and longestWait are how long an API server waits for an answer if nothing else is said, and at most.
+	usualWait, longestWait = 10 * time.Second, 30 * time.Second
 )
 
 // turns lets requests be judged one at a time. The port is open to whoever reaches it, and judging takes memory and time; of
@@ -27,10 +30,15 @@ func newTurns() *turns {
 	return &turns{readers: make(chan struct{}, maxReaders), judge: make(chan struct{}, 1)}
 }
 
-// around returns a handler that waits for its turn. Who has given up isn't answered.
+// around returns a handler that waits for its turn, as long as the API server waits for the answer. What comes to its turn later
+// isn't judged, since nobody would read the answer; what is judged then goes on for a bounded time: specs have bounds.
 func (t *turns) around(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !take(r, t.readers) {
+		ctx, cancel := context.WithTimeout(r.Context(), waitOf(r))
+		defer cancel()
+		r = r.WithContext(ctx)
+		if !take(ctx, t.readers) {
+			late(w)
 			return
 		}
 		defer func() { <-t.readers }()
@@ -46,7 +54,8 @@ func (t *turns) around(next http.Handler) http.Handler {
 			return
 		}
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-		if !take(r, t.judge) {
+		if !take(ctx, t.judge) {
+			late(w)
 			return
 		}
 		defer func() { <-t.judge }()
@@ -55,12 +64,29 @@ func (t *turns) around(next http.Handler) http.Handler {
 	})
 }
 
-// take waits for a place, and reports false if the request is given up before.
-func take(r *http.Request, places chan struct{}) bool {
+// waitOf returns how long the client waits: the API server says so in the query.
+func waitOf(r *http.Request) time.Duration {
+	wait, err := time.ParseDuration(r.URL.Query().Get("timeout"))
+	if err != nil || wait <= 0 {
+		return usualWait
+	}
+	return min(wait, longestWait)
+}
+
+func late(w http.ResponseWriter) {
+	http.Error(w, "the review didn't come to its turn in time", http.StatusServiceUnavailable)
+}
+
+// take waits for a place, and reports false if the context ends before.
+func take(ctx context.Context, places chan struct{}) bool {
 	select {
 	case places <- struct{}{}:
-		return true
-	case <-r.Context().Done():
+	case <-ctx.Done():
 		return false
 	}
+	if ctx.Err() != nil { // both were ready
+		<-places
+		return false
+	}
+	return true
 }

@@ -11,9 +11,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/armature-dev/armature/operators/jobflow"
 )
 
 func TestReviewsAreJudgedOneAtATime(t *testing.T) {
@@ -65,9 +69,31 @@ func TestASlowReviewHoldsUpNoOther(t *testing.T) {
 	require.NoError(t, slow.Close())
 
 	turns.judge <- struct{}{} // as if one were being judged
+	late := httptest.NewRecorder()
+	turns.around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is judged") })).
+		ServeHTTP(late, httptest.NewRequest(http.MethodPost, "/?timeout=1ms", strings.NewReader("{}")))
+	assert.Equal(t, http.StatusServiceUnavailable, late.Code, "the API server waits no longer")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	turns.around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is judged") })).
 		ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{}")).WithContext(ctx))
 	<-turns.judge
+}
+
+// What is decoded when nobody waits any more isn't judged.
+func TestNothingIsJudgedTooLate(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := New("JobFlow", jobflow.Plan).ValidateCreate(ctx, flowOf("a"))
+	assert.True(t, apierrors.IsTimeout(err), "%v", err)
+	_, err = New("JobFlow", jobflow.Plan).ValidateUpdate(ctx, flowOf(), flowOf("a"))
+	assert.True(t, apierrors.IsTimeout(err), "%v", err)
+}
+
+func TestHowLongTheAPIServerWaits(t *testing.T) {
+	for query, want := range map[string]time.Duration{
+		"": usualWait, "?timeout=5s": 5 * time.Second, "?timeout=1h": longestWait, "?timeout=-1s": usualWait, "?timeout=soon": usualWait,
+	} {
+		assert.Equal(t, want, waitOf(httptest.NewRequest(http.MethodPost, "/"+query, nil)), query)
+	}
 }

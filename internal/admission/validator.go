@@ -25,17 +25,25 @@ type Validator[T builder.Conditioned] struct {
 }
 
 // ValidateCreate refuses an object that the plan would call invalid, and warns of fields that have no effect.
-func (v Validator[T]) ValidateCreate(_ context.Context, obj T) (admission.Warnings, error) {
-	return v.judge(obj)
+func (v Validator[T]) ValidateCreate(ctx context.Context, obj T) (admission.Warnings, error) {
+	return v.judgeBy(ctx, obj)
 }
 
 // ValidateUpdate refuses a spec that the plan would call invalid. An object that is invalid already may change in all but
 // its spec, or it couldn't even be deleted.
-func (v Validator[T]) ValidateUpdate(_ context.Context, before, after T) (admission.Warnings, error) {
+func (v Validator[T]) ValidateUpdate(ctx context.Context, before, after T) (admission.Warnings, error) {
 	if after.GetDeletionTimestamp() != nil || equality.Semantic.DeepEqual(specOf(before), specOf(after)) {
 		return nil, nil
 	}
-	return v.judge(after)
+	return v.judgeBy(ctx, after)
+}
+
+// judgeBy refuses what reading the review has left no time for.
+func (v Validator[T]) judgeBy(ctx context.Context, obj T) (admission.Warnings, error) {
+	if ctx.Err() != nil {
+		return nil, apierrors.NewTimeoutError("the review took longer than the API server waits", 1)
+	}
+	return v.judge(obj)
 }
 
 // ValidateDelete lets everything go.

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"crypto/tls"
+	"net/http"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 
 // kind is a kind that has a plan, whatever its type.
 type kind struct {
-	register func(webhook.Server, *runtime.Scheme, *turns)
+	register func(webhook.Server, *runtime.Scheme, func(http.Handler) http.Handler)
 	judge    func(obj *unstructured.Unstructured) error
 }
 
@@ -36,11 +37,11 @@ var kinds = map[string]kind{
 }
 
 // Register adds the webhooks of all kinds to a server: those of kinds that its manager doesn't run, too. That of JobFlows is at
-// the path /validate/jobflow. Reviews are judged one at a time. The scheme must know the kinds of [v1alpha1].
-func Register(server webhook.Server, scheme *runtime.Scheme) {
+// the path /validate/jobflow. Reviews of these clients are judged, one at a time. The scheme must know the kinds of [v1alpha1].
+func Register(server webhook.Server, scheme *runtime.Scheme, from Clients) {
 	t := newTurns()
 	for _, k := range kinds {
-		k.register(server, scheme, t)
+		k.register(server, scheme, func(next http.Handler) http.Handler { return from.only(t.around(next)) })
 	}
 }
 
@@ -65,8 +66,10 @@ func kindOf[S any, T interface {
 	builder.Conditioned
 }](name string, plan builder.PlanFunc[T]) kind {
 	return kind{
-		register: func(server webhook.Server, scheme *runtime.Scheme, t *turns) {
-			server.Register("/validate/"+strings.ToLower(name), t.around(admission.WithValidator(scheme, New(name, plan))))
+		register: func(server webhook.Server, scheme *runtime.Scheme, around func(http.Handler) http.Handler) {
+			hook := admission.WithValidator(scheme, New(name, plan))
+			hook.Handler = bounded{hook.Handler}
+			server.Register("/validate/"+strings.ToLower(name), around(hook))
 		},
 		judge: func(u *unstructured.Unstructured) error {
 			obj := T(new(S))

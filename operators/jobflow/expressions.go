@@ -2,6 +2,7 @@ package jobflow
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -53,6 +54,9 @@ func (c *compiled) compileWhen(spec *v1alpha1.JobFlowSpec, i int) field.ErrorLis
 		return nil // it has been told
 	}
 	text, path := nodeOf(spec, i).When, c.pathOf(i).Child("when")
+	if utf8.RuneCountInString(text) > maxText {
+		return field.ErrorList{field.TooLong(path, "", maxText)}
+	}
 	if c.whenText += len(text); c.whenText > maxWhenText {
 		return field.ErrorList{field.Forbidden(path, fmt.Sprintf(
 			"the expressions up to this one have %d bytes together, more than %d", c.whenText, maxWhenText))}

@@ -150,6 +150,11 @@ func (p *pass) read(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return itemsIn(name, output)
+}
+
+// itemsIn returns the items of a flow's output, which is a JSON list.
+func itemsIn(name, output string) ([]string, error) {
 	var values []json.RawMessage
 	if err := json.Unmarshal([]byte(output), &values); err != nil {
 		return nil, fmt.Errorf("the output of flow %q is no JSON list: %w; it begins with %q", name, err, shorten(output, 40))

@@ -1,6 +1,8 @@
 package jobflow
 
 import (
+	"unicode/utf8"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -70,6 +72,9 @@ func (p *pass) failureCounts(i int) bool {
 func (c *compiled) compileSuccess(spec *v1alpha1.JobFlowSpec) field.ErrorList {
 	if spec.SuccessWhen == "" {
 		return nil
+	}
+	if utf8.RuneCountInString(spec.SuccessWhen) > maxText {
+		return field.ErrorList{field.TooLong(field.NewPath("spec", "successWhen"), "", maxText)}
 	}
 	x, err := when.Compile(spec.SuccessWhen, when.Scope{
 		Has:     func(name string) bool { _, ok := c.before(c.flows, name); return ok },

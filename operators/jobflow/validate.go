@@ -16,6 +16,13 @@ import (
 // maxProblems bounds the problems that are looked for: the first of them say enough.
 const maxProblems = 100
 
+// The schema has these bounds as well. What comes to the webhook from elsewhere than the API server hasn't been held against it.
+const (
+	maxNodes   = 10_000
+	maxFinally = 100
+	maxText    = 4096 // characters of an expression
+)
+
 // problem is what is wrong with one field of a spec.
 type problem struct {
 	node string // the node's name; empty for what concerns them all
@@ -45,6 +52,15 @@ func (c *compiled) validate(flow *v1alpha1.JobFlow) []problem {
 		for _, err := range errs {
 			problems = append(problems, problem{node, err})
 		}
+	}
+	if n := len(flow.Spec.Flows); n > maxNodes {
+		report("", field.TooMany(field.NewPath("spec", "flows"), n, maxNodes))
+	}
+	if n := len(flow.Spec.Finally); n > maxFinally {
+		report("", field.TooMany(field.NewPath("spec", "finally"), n, maxFinally))
+	}
+	if len(problems) > 0 {
+		return problems // nothing is compiled of what no one has bounded
 	}
 	report("", validateGlobals(&flow.Spec.GlobalParams, field.NewPath("spec", "globalParams"))...)
 	if len(flow.Spec.Flows) == 0 {

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func TestHelm3RendersTheSame(t *testing.T) {
 		nil,
 		{`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`, `pprof.enabled=true`, `kubeAPI={"qps":50,"burst":80}`},
 		{`watchNamespaces=["team-a","team-b"]`, `selector="api.practice.com/shard in (a, b)"`, `crds.install=false`},
-		{`webhook={"enabled":true,"certificate":{"source":"cert-manager"}}`, `rbac.aggregate=false`, `image.tag="1.0"`},
+		{`webhook={"enabled":true,"clientCA":"clients","certificate":{"source":"cert-manager"}}`, `rbac.aggregate=false`, `image.tag="1.0"`},
 	} {
 		four, err := templateBy(t, "helm", values...)
 		require.NoError(t, err, four)
@@ -167,6 +168,42 @@ func TestOptions(t *testing.T) {
 		"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms"} {
 		assert.Contains(t, container(t, set)["args"], arg)
 	}
+}
+
+// With a ConfigMap of authorities the webhook asks for client certificates.
+func TestClientsOfTheWebhook(t *testing.T) {
+	open := chartWith(t, `webhook.enabled=true`)
+	assert.NotContains(t, fmt.Sprint(container(t, open)["args"]), "--webhook-client-ca")
+	for _, source := range []string{"self-managed", "cert-manager"} {
+		all := chartWith(t, `webhook={"enabled":true,"clientCA":"clients","certificate":{"source":"`+source+`"}}`)
+		assert.Contains(t, container(t, all)["args"], "--webhook-client-ca=/etc/armature/webhook-clients/ca.crt")
+		assert.Contains(t, container(t, all)["volumeMounts"], object{"name": "webhook-clients", "mountPath": "/etc/armature/webhook-clients", "readOnly": true})
+		assert.Contains(t, at(all["Deployment armature-system/armature"], "spec", "template", "spec", "volumes"),
+			object{"name": "webhook-clients", "configMap": object{"name": "clients"}})
+	}
+}
+
+// The notes say which ports are open to all pods.
+func TestNotes(t *testing.T) {
+	notes := func(values ...string) string {
+		args := []string{"install", "armature", chart, "--namespace", "armature-system", "--dry-run=client"}
+		for _, value := range values {
+			args = append(args, "--set-json", value)
+		}
+		out, err := tool(t, "helm", args...)
+		require.NoError(t, err, out)
+		_, text, found := strings.Cut(out, "NOTES:")
+		require.True(t, found)
+		return text
+	}
+	const ports, reviews = "Every pod of the cluster reaches the manager's ports", "The webhook answers whoever reaches its port"
+	plain := notes()
+	assert.Contains(t, plain, ports)
+	assert.NotContains(t, plain, reviews)
+	assert.NotContains(t, notes(`networkPolicy.enabled=true`), ports)
+	assert.NotContains(t, notes(`metrics.enabled=false`), ports, "there are none")
+	assert.Contains(t, notes(`webhook.enabled=true`), reviews)
+	assert.NotContains(t, notes(`webhook={"enabled":true,"clientCA":"clients"}`), reviews)
 }
 
 func TestValuesThatCannotWorkAreRefused(t *testing.T) {

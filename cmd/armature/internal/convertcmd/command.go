@@ -2,7 +2,6 @@
 package convertcmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,12 +10,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/convert"
 	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
 	"github.com/armature-dev/armature/cmd/armature/internal/lint"
 	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
 // incomplete is the exit code if something could not be carried over.
@@ -26,7 +25,7 @@ var incomplete = &exitcode.Error{Code: 2}
 func New() *cobra.Command {
 	var files []string
 	var recursive bool
-	var from, output string
+	var from, format string
 	systems := slices.Sorted(maps.Keys(convert.Systems))
 	cmd := &cobra.Command{
 		Use:   "convert -f FILENAME",
@@ -56,8 +55,8 @@ printed all the same, and 1 if there is no result.`,
 				return errors.New("want files: -f FILENAME")
 			case from != "" && !slices.Contains(systems, from):
 				return fmt.Errorf("--from: %q; want %s", from, strings.Join(systems, ", "))
-			case output != "yaml" && output != "json":
-				return fmt.Errorf("--output: %q; want yaml or json", output)
+			case format != "yaml" && format != "json":
+				return fmt.Errorf("--output: %q; want yaml or json", format)
 			}
 			docs, err := manifest.Read(files, recursive, cmd.InOrStdin())
 			if err != nil {
@@ -67,13 +66,13 @@ printed all the same, and 1 if there is no result.`,
 			if err != nil {
 				return err
 			}
-			return write(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, output, systems)
+			return write(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, format, systems)
 		},
 	}
 	cmd.Flags().StringSliceVarP(&files, "filename", "f", nil, "files or directories with manifests; - is standard input")
 	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "look below the directories, too")
 	cmd.Flags().StringVar(&from, "from", "", "`system` to convert from, and skip others: "+strings.Join(systems, ", "))
-	cmd.Flags().StringVarP(&output, "output", "o", "yaml", "`format`: yaml or json, which is a List")
+	cmd.Flags().StringVarP(&format, "output", "o", "yaml", "`format`: yaml or json, which is a List")
 	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(systems, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"yaml", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -106,9 +105,10 @@ func write(out, errOut io.Writer, result convert.Result, format string, systems 
 		fmt.Fprintln(errOut, finding)
 	}
 	if format == "json" {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "    ")
-		err = encoder.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": result.Objects})
+		var list []byte
+		if list, err = output.JSON(map[string]any{"apiVersion": "v1", "kind": "List", "items": result.Objects}, "    "); err == nil {
+			_, err = out.Write(list)
+		}
 	} else {
 		_, err = io.WriteString(out, text)
 	}
@@ -123,7 +123,7 @@ func write(out, errOut io.Writer, result convert.Result, format string, systems 
 func render(objects []map[string]any) (string, error) {
 	var b strings.Builder
 	for i, object := range objects {
-		text, err := yaml.Marshal(object)
+		text, err := output.YAML(object)
 		if err != nil {
 			return "", err
 		}

@@ -1,12 +1,14 @@
 package graphcmd
 
 import (
+	"encoding/xml"
 	"fmt"
-	"html"
 	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
 // Sizes in pixels.
@@ -28,7 +30,7 @@ func writeSVG(w io.Writer, g graph) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="ui-monospace, monospace" font-size="12">`+"\n",
 		width, height, width, height)
-	fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(g.name))
+	fmt.Fprintf(&b, "<title>%s</title>\n", escaped(g.name))
 	b.WriteString(`<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#757575"/></marker></defs>` + "\n")
 	for i, n := range g.nodes {
 		for _, d := range n.after {
@@ -47,15 +49,22 @@ func writeSVG(w io.Writer, g graph) error {
 			dashed = ` stroke-dasharray="4 3"`
 		}
 		fmt.Fprintf(&b, `<g><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="6" fill="%s" stroke="%s"%s/>`,
-			html.EscapeString(n.name+": "+string(n.state)), at.x, at.y, at.width, at.height, fill, stroke, dashed)
+			escaped(n.name+": "+string(n.state)), at.x, at.y, at.width, at.height, fill, stroke, dashed)
 		for l, line := range n.label() {
-			fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" fill="#212121">%s</text>`, at.x+padding, at.y+padding+float64(l)*lineHeight+11, html.EscapeString(line))
+			fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" fill="#212121">%s</text>`, at.x+padding, at.y+padding+float64(l)*lineHeight+11, escaped(line))
 		}
 		b.WriteString("</g>\n")
 	}
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// escaped returns a text as XML has it, without the characters that no XML may have.
+func escaped(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(output.Text(text, false))) // a Builder never fails
+	return b.String()
 }
 
 // place gives each node its box, and says how large the picture is. Layers stand side by side, with their middles on one

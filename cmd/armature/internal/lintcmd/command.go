@@ -2,24 +2,23 @@
 package lintcmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
 	"github.com/armature-dev/armature/cmd/armature/internal/lint"
 	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
 // New returns the command.
 func New() *cobra.Command {
 	var files []string
 	var recursive bool
-	var output string
+	var format string
 	cmd := &cobra.Command{
 		Use:   "lint -f FILENAME",
 		Short: "Find what is wrong with manifests, without a cluster",
@@ -38,13 +37,13 @@ The exit code is 0 if nothing was found and 1 if something was, or if a file can
 			if len(files) == 0 {
 				return errors.New("want files: -f FILENAME")
 			}
-			if output != "" && output != "json" && output != "yaml" {
-				return fmt.Errorf("--output: %q; want json or yaml", output)
+			if format != "" && format != "json" && format != "yaml" {
+				return fmt.Errorf("--output: %q; want json or yaml", format)
 			}
 			docs, unread := manifest.Read(files, recursive, cmd.InOrStdin())
 			report, err := lint.Documents(docs)
 			if err == nil {
-				err = write(cmd.OutOrStdout(), cmd.ErrOrStderr(), report, output)
+				err = write(cmd.OutOrStdout(), cmd.ErrOrStderr(), report, format)
 			}
 			if err := errors.Join(unread, err); err != nil {
 				return err
@@ -57,7 +56,7 @@ The exit code is 0 if nothing was found and 1 if something was, or if a file can
 	}
 	cmd.Flags().StringSliceVarP(&files, "filename", "f", nil, "files or directories with manifests; - is standard input")
 	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "look below the directories, too")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`format`: json or yaml; default: a line for each finding")
+	cmd.Flags().StringVarP(&format, "output", "o", "", "`format`: json or yaml; default: a line for each finding")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -65,12 +64,14 @@ The exit code is 0 if nothing was found and 1 if something was, or if a file can
 func write(out, errOut io.Writer, report lint.Report, format string) error {
 	switch format {
 	case "json":
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "    ")
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(report)
+		text, err := output.JSON(report, "    ")
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(text)
+		return err
 	case "yaml":
-		text, err := yaml.Marshal(report)
+		text, err := output.YAML(report)
 		if err != nil {
 			return err
 		}

@@ -41,6 +41,7 @@ type options struct {
 	webhookCertDir      string
 	webhookCertificates string
 	webhookName         string
+	webhookClientCA     string
 
 	leaderElect          bool
 	leaderElectNamespace string
@@ -97,6 +98,7 @@ The CRDs must be there, and not older than this program needs: armature install`
 	f.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "`directory` of tls.crt and tls.key for the webhook, read again when they change; needed with --webhook")
 	f.StringVar(&o.webhookCertificates, "webhook-certificates", certificatesGiven, "who puts the certificate there: given (somebody else) or self-managed (the manager: it makes one and renews it, in a Secret, tells the API server whom to trust, and notes there, where it must be able to write, what it serves with)")
 	f.StringVar(&o.webhookName, "webhook-name", "armature", "`name` of the ValidatingWebhookConfiguration that a self-managed certificate is for; its Secret and its Service, in the manager's namespace, have this name with -webhook appended")
+	f.StringVar(&o.webhookClientCA, "webhook-client-ca", "", "`file` of the authorities, as PEM, one of which must have signed the client certificate of whoever sends a review, read again at each connection (default: none is asked for)")
 	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only while holding the lease, so that several managers can run")
 	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
 	f.StringVar(&o.leaderElectName, "leader-elect-name", leaseName, "`name` of the lease; managers that have different work, in one namespace, need different ones")
@@ -144,6 +146,9 @@ func (o options) validate() error {
 	}
 	if o.webhook && o.webhookCertificates != certificatesGiven && o.webhookCertificates != certificatesSelfManaged {
 		return fmt.Errorf("--webhook-certificates must be %s or %s, got %q", certificatesGiven, certificatesSelfManaged, o.webhookCertificates)
+	}
+	if o.webhookClientCA != "" && !o.webhook {
+		return errors.New("--webhook-client-ca means nothing without --webhook")
 	}
 	for _, name := range o.watchNamespaces {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -14,13 +14,24 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 )
 
 const (
 	// rememberFor is how long an answer of the API server holds. Prometheus comes more often.
 	rememberFor = time.Minute
-	// rememberAtMost bounds the answers that are remembered: readers of metrics are few.
+	// rememberAtMost bounds the answers on users that are remembered: readers of metrics are few.
 	rememberAtMost = 100
+	// refusedFor is how long it holds that a token is nobody's, as in the API server itself.
+	refusedFor = 10 * time.Second
+	// refusedAtMost bounds the tokens of nobody that are remembered: anyone can make up more.
+	refusedAtMost = 1000
+
+	// askPerSecond bounds how many tokens that weren't anyone's before are asked about, and askAtOnce how many at a time;
+	// from one address it is a tenth of that. No token that was someone's waits for those that are made up.
+	askPerSecond, askAtOnce = 20, 50
 )
 
 // gate lets requests through whose bearer token the API server knows, and whose user it lets get the path. It asks with
@@ -28,10 +39,12 @@ const (
 // whole API server.
 type gate struct {
 	clients kubernetes.Interface
-	now     func() time.Time
+	clock   clock.PassiveClock
 
-	mu    sync.Mutex
-	known map[[sha256.Size]byte]verdict
+	known   *lru.Cache // verdicts on users, by token; an old one is asked for again, and was someone's all the same
+	refused *lru.Cache // when a token was found to be nobody's, by token
+	asking  flowcontrol.PassiveRateLimiter
+	askers  *lru.Cache // limits, by address
 }
 
 // verdict is the API server's answer, until a time.
@@ -40,12 +53,16 @@ type verdict struct {
 	until  time.Time
 }
 
-func newGate(clients kubernetes.Interface) *gate {
-	return &gate{clients: clients, now: time.Now, known: map[[sha256.Size]byte]verdict{}}
+func newGate(clients kubernetes.Interface, now clock.PassiveClock) *gate {
+	return &gate{
+		clients: clients, clock: now,
+		known: lru.New(rememberAtMost), refused: lru.New(refusedAtMost),
+		asking: flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(askPerSecond, askAtOnce, now), askers: lru.New(refusedAtMost),
+	}
 }
 
 // guard returns a handler that passes on what is let through: 401 is for those who aren't known, 403 for those who may
-// not, 503 for all while the API server can't be asked.
+// not, 429 for unknown ones beyond what may be asked about, 503 for all while the API server can't be asked.
 func (g *gate) guard(logger logr.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -53,11 +70,14 @@ func (g *gate) guard(logger logr.Logger, next http.Handler) http.Handler {
 			http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
 			return
 		}
-		status, err := g.ask(r.Context(), token, r.URL.Path)
+		status, err := g.ask(r.Context(), addressOf(r), token, r.URL.Path)
 		if err != nil {
 			logger.Error(err, "cannot tell who may read this")
 			http.Error(w, "the API server can't be asked", http.StatusServiceUnavailable)
 			return
+		}
+		if status == http.StatusTooManyRequests {
+			w.Header().Set("Retry-After", "1")
 		}
 		if status != http.StatusOK {
 			http.Error(w, http.StatusText(status), status)
@@ -67,11 +87,17 @@ func (g *gate) guard(logger logr.Logger, next http.Handler) http.Handler {
 	})
 }
 
-// ask returns the status for a token and a path: 200, 401 or 403.
-func (g *gate) ask(ctx context.Context, token, path string) (int, error) {
+// ask returns the status for a token and a path: 200, 401, 403 or 429.
+func (g *gate) ask(ctx context.Context, address, token, path string) (int, error) {
 	key := sha256.Sum256([]byte(path + "\n" + token)) // tokens are not kept
-	if v, ok := g.recall(key); ok {
-		return v, nil
+	switch before, ok := g.known.Get(key); {
+	case ok && g.clock.Now().Before(before.(verdict).until):
+		return before.(verdict).status, nil
+	case ok: // it was someone's
+	case g.isRefused(key):
+		return http.StatusUnauthorized, nil
+	case !g.mayAsk(address):
+		return http.StatusTooManyRequests, nil
 	}
 	review, err := g.clients.AuthenticationV1().TokenReviews().Create(ctx,
 		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
@@ -79,7 +105,9 @@ func (g *gate) ask(ctx context.Context, token, path string) (int, error) {
 		return 0, fmt.Errorf("review a token: %w", err)
 	}
 	if !review.Status.Authenticated {
-		return http.StatusUnauthorized, nil // not remembered: anyone can make up tokens
+		g.known.Remove(key)
+		g.refused.Add(key, g.clock.Now())
+		return http.StatusUnauthorized, nil
 	}
 	user := review.Status.User
 	access, err := g.clients.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
@@ -97,21 +125,33 @@ func (g *gate) ask(ctx context.Context, token, path string) (int, error) {
 	return g.remember(key, http.StatusOK), nil
 }
 
-func (g *gate) recall(key [sha256.Size]byte) (int, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	v, ok := g.known[key]
-	return v.status, ok && g.now().Before(v.until)
+func (g *gate) isRefused(key [sha256.Size]byte) bool {
+	at, ok := g.refused.Get(key)
+	return ok && g.clock.Now().Before(at.(time.Time).Add(refusedFor))
+}
+
+// mayAsk reports whether a token that is unknown may be asked about. Who sends many from one address uses up their own share.
+func (g *gate) mayAsk(address string) bool {
+	share, ok := g.askers.Get(address)
+	if !ok {
+		share = flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(askPerSecond/10, askAtOnce/10, g.clock)
+		g.askers.Add(address, share)
+	}
+	return share.(flowcontrol.PassiveRateLimiter).TryAccept() && g.asking.TryAccept()
 }
 
 func (g *gate) remember(key [sha256.Size]byte, status int) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.known) >= rememberAtMost {
-		clear(g.known)
-	}
-	g.known[key] = verdict{status, g.now().Add(rememberFor)}
+	g.known.Add(key, verdict{status, g.clock.Now().Add(rememberFor)})
 	return status
+}
+
+// addressOf returns where a request comes from, without the port.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 func extraOf(extra map[string]authenticationv1.ExtraValue) map[string]authorizationv1.ExtraValue {

@@ -7,6 +7,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
@@ -23,7 +24,7 @@ func metricsOptions(o options) server.Options {
 		if err != nil {
 			return nil, fmt.Errorf("ask the API server who may read metrics: %w", err)
 		}
-		asked := newGate(clientset)
+		asked := newGate(clientset, clock.RealClock{})
 		return func(logger logr.Logger, next http.Handler) (http.Handler, error) {
 			return asked.guard(logger, next), nil
 		}, nil

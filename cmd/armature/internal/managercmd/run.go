@@ -76,7 +76,7 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 		return err
 	}
 	if o.webhook {
-		if err := addWebhook(mgr, certificate); err != nil {
+		if err := addWebhook(mgr, certificate, o.webhookClients()); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // Cleaner is a writer that lets no text control a terminal: what commands print comes from objects, which anyone may have written. A
-// control character, but a newline or a tab, is shown as Go writes it, such as \x1b. Colours pass once [PaintFor] has allowed them.
+// control character, but a newline or a tab, is shown as Go writes it, such as \x1b, and so is what changes the direction of a text or
+// breaks its line in Unicode's way. Colours pass once [PaintFor] has allowed them.
 //
 // Everything that a command prints goes through one, so that no command has to think of it.
 type Cleaner struct {
@@ -58,6 +59,11 @@ func Terminal(w io.Writer) *os.File {
 	return nil
 }
 
+// controls reports whether a character isn't one to be seen: it could move the cursor, or show a text in another order.
+func controls(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp))
+}
+
 func cleaned(text []byte, colours bool) (clean, rest []byte) {
 	for len(text) > 0 {
 		if colours && text[0] == '\x1b' {
@@ -76,7 +82,7 @@ func cleaned(text []byte, colours bool) (clean, rest []byte) {
 				return clean, bytes.Clone(text)
 			}
 			clean = fmt.Appendf(clean, `\x%02x`, text[0])
-		case r == '\n', r == '\t', !unicode.IsControl(r):
+		case !controls(r):
 			clean = append(clean, text[:n]...)
 		case r < utf8.RuneSelf:
 			clean = fmt.Appendf(clean, `\x%02x`, r)

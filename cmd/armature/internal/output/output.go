@@ -2,7 +2,6 @@
 package output
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"sigs.k8s.io/yaml"
 )
 
 // Flag is the flag -o.
@@ -39,21 +37,15 @@ func (f *Flag) Check() error {
 
 // Encode prints a value as JSON or YAML if that was asked for, and reports whether it was.
 func (f *Flag) Encode(w io.Writer, value any) (bool, error) {
-	switch f.Format {
-	case "json":
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return true, encoder.Encode(value)
-	case "yaml":
-		text, err := yaml.Marshal(value)
-		if err != nil {
-			return true, err
-		}
-		_, err = w.Write(text)
-		return true, err
-	default:
+	encode := map[string]func(any) ([]byte, error){"json": func(v any) ([]byte, error) { return JSON(v, "  ") }, "yaml": YAML}[f.Format]
+	if encode == nil {
 		return false, nil
 	}
+	text, err := encode(value)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return true, err
 }
 
 // Paint colours words, if anyone can see it.

@@ -87,7 +87,7 @@ func serve(t *testing.T) {
 
 	c := testcluster.Client(t, v1alpha1.AddToScheme)
 	server := admission.Server(port, dir)
-	admission.Register(server, c.Scheme())
+	admission.Register(server, c.Scheme(), admission.Clients{})
 	go func() {
 		if err := server.Start(context.Background()); err != nil { // until the test binary ends
 			panic(err)
