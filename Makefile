@@ -12,7 +12,7 @@ DEVCLUSTER_SRC := $(shell find devcluster -path devcluster/nodes -prune -o -name
 NODES_SRC      := $(shell find devcluster/nodes -name '*.go') devcluster/nodes/go.mod devcluster/nodes/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store -name '*.go' -not -name '*_test.go') $(wildcard config/crd/*.yaml) go.mod go.sum
 
-.PHONY: help build image nodes demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench test-long released-tools e2e test-nodes fuzz check lint generate check-generated tidy check-tidy clean
+.PHONY: help build image nodes demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench test-long released-tools e2e test-nodes fuzz check lint generate check-generated tidy check-tidy api-changes clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -180,6 +180,7 @@ tidy: ## Run go mod tidy in each module
 	cd tools/certmanager && go mod tidy
 	cd tools/monitoring && go mod tidy
 	cd tools/suites && go mod tidy
+	cd tools/apidiff && go mod tidy
 	cd bench && go mod tidy
 
 check-tidy: ## Fail if a go.mod is not tidy
@@ -193,7 +194,11 @@ check-tidy: ## Fail if a go.mod is not tidy
 	cd tools/certmanager && go mod tidy -diff
 	cd tools/monitoring && go mod tidy -diff
 	cd tools/suites && go mod tidy -diff
+	cd tools/apidiff && go mod tidy -diff
 	cd bench && go mod tidy -diff
+
+api-changes: ## Print what has changed in the exported names since the last release, or since main
+	@hack/api-changes.sh
 
 clean: ## Remove what was built
 	rm -rf bin dist

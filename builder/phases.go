@@ -62,9 +62,10 @@ func (p FailurePolicy) patience() time.Duration {
 // over what is unchanged makes no request, and without phases there are no revisions.
 //
 // A revision holds the children as they were applied, but for Secrets, of which it holds a digest (as their annotation
-// does). Its name has a hash of all that would be applied, and a revision with other data is never applied: the roll-out
-// is halted. Only the first values of fields that are ignored aren't in the hash. Who can create ControllerRevisions could make up one with a name that fits; against that keep the name of the
-// completed revision on record, see [Builder.CompletedRevision].
+// does). Its name has a hash of all that would be applied, and a revision with other data is never applied: the roll-out is
+// halted. Only the first values of fields that are ignored aren't in the hash. Who can create ControllerRevisions could make
+// up one with a name that fits; against that keep the name of the completed revision on record, see
+// [Builder.CompletedRevision].
 //
 // Phases are for Reconcile; ReconcileStore, Create, Update and CreateOrUpdate refuse them with ErrMisuse.
 func (b *Builder) Phases(names ...string) *Builder {

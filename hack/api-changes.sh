@@ -22,8 +22,10 @@ trap 'rm -rf "$dir"' EXIT
 git archive --prefix=before/ "$base" | tar -x -C "$dir"
 
 apidiff=$(go tool -C tools/apidiff -n apidiff)
-(cd "$dir/before" && "$apidiff" -m -w "$dir/before.api" "$module") >&2
-"$apidiff" -m -w "$dir/now.api" "$module" >&2
+# What it says of internal packages and of commands is no news.
+record() { (cd "$1" && "$apidiff" -m -w "$2" "$module") 2>"$dir/log" || { cat "$dir/log" >&2; exit 1; }; }
+record "$dir/before" "$dir/before.api"
+record . "$dir/now.api"
 echo "Exported names of $module since $(git show --no-patch --format='%h (%s)' "$base"):"
-"$apidiff" -m "$dir/before.api" "$dir/now.api" >"$dir/changes"
+"$apidiff" -m "$dir/before.api" "$dir/now.api" 2>/dev/null | awk '!seen[$0]++' >"$dir/changes" # generic types come once for each use
 if [ -s "$dir/changes" ]; then cat "$dir/changes"; else echo "nothing has changed"; fi
