@@ -27,10 +27,10 @@ func symbolsIn(text string) int {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
+		case quote != 0 && c == '\\':
+			i++
 		case quote != 0:
-			if c == '\\' {
-				i++
-			} else if c == quote {
+			if c == quote {
 				quote = 0
 			}
 		case c == '"' || c == '\'':

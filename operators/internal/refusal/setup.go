@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -38,7 +38,8 @@ func Sense[T client.Object](mgr manager.Manager) func(context.Context, T, builde
 	if mgr == nil {
 		return func(context.Context, T, builder.View) (any, error) { return known(nil), nil }
 	}
-	s := &spaces{reader: mgr.GetAPIReader(), all: lru.New(maxSpaces)}
+	all, _ := lru.New[string, space](maxSpaces) // fails only for a size below 1
+	s := &spaces{reader: mgr.GetAPIReader(), all: all}
 	return func(ctx context.Context, owner T, seen builder.View) (any, error) {
 		return s.sense(ctx, owner.GetNamespace(), seen)
 	}
@@ -48,7 +49,7 @@ func Sense[T client.Object](mgr manager.Manager) func(context.Context, T, builde
 type spaces struct {
 	reader client.Reader
 	mu     sync.Mutex
-	all    *lru.Cache // namespace -> space
+	all    *lru.Cache[string, space] // by namespace
 }
 
 // space is what was found in a namespace. It isn't changed any more.
@@ -69,8 +70,7 @@ func (s *spaces) sense(ctx context.Context, namespace string, seen builder.View)
 // of returns why Jobs of a namespace have no pods. While one worker asks the API server, the others have what was known before.
 func (s *spaces) of(ctx context.Context, namespace string, now time.Time) known {
 	s.mu.Lock()
-	last, _ := s.all.Get(namespace)
-	before, ok := last.(space)
+	before, ok := s.all.Get(namespace)
 	if ok && now.Sub(before.asked) < freshness {
 		s.mu.Unlock()
 		return before.found
