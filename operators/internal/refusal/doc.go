@@ -7,6 +7,6 @@
 //
 // An operator declares [Sense], its plan asks [Of]:
 //
-//	sense.go   which events there are, by Job
+//	setup.go   which events there are, by Job
 //	refusal.go what they say of a Job, and when to look again
 package refusal

@@ -15,7 +15,6 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -79,7 +78,7 @@ func TestWhyAJobHasNoPods(t *testing.T) {
 		failedCreate("other-uid", "Error creating: other", 9),
 		failedCreate("j-uid", refused, 3), failedCreate("j-uid", "Error creating: an older one", 1),
 	}}
-	s := &spaces{reader: e, all: lru.New(maxSpaces)}
+	s := newSpaces(e)
 	said, again := why(t, s, makeJob(), after(4))
 	assert.Empty(t, said, "it may be about to have one")
 	assert.Equal(t, time.Second, again)
@@ -122,7 +121,7 @@ func TestOnlyJobsWithoutPodsAreAskedAbout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &events{items: []eventsv1.Event{failedCreate("j-uid", refused, 3)}}
-			said, again := why(t, &spaces{reader: e, all: lru.New(maxSpaces)}, makeJob(change), after(60))
+			said, again := why(t, newSpaces(e), makeJob(change), after(60))
 			assert.Empty(t, said)
 			assert.Zero(t, again)
 			assert.Zero(t, e.asked)
@@ -132,7 +131,7 @@ func TestOnlyJobsWithoutPodsAreAskedAbout(t *testing.T) {
 
 func TestWordsAreBounded(t *testing.T) {
 	e := &events{items: []eventsv1.Event{failedCreate("j-uid", strings.Repeat("x", 10000), 3)}}
-	said, _ := why(t, &spaces{reader: e, all: lru.New(maxSpaces)}, makeJob(), after(60))
+	said, _ := why(t, newSpaces(e), makeJob(), after(60))
 	assert.NotEmpty(t, said)
 	assert.LessOrEqual(t, len(said), maxWords)
 }

@@ -38,8 +38,7 @@ func Sense[T client.Object](mgr manager.Manager) func(context.Context, T, builde
 	if mgr == nil {
 		return func(context.Context, T, builder.View) (any, error) { return known(nil), nil }
 	}
-	all, _ := lru.New[string, space](maxSpaces) // fails only for a size below 1
-	s := &spaces{reader: mgr.GetAPIReader(), all: all}
+	s := newSpaces(mgr.GetAPIReader())
 	return func(ctx context.Context, owner T, seen builder.View) (any, error) {
 		return s.sense(ctx, owner.GetNamespace(), seen)
 	}
@@ -50,6 +49,11 @@ type spaces struct {
 	reader client.Reader
 	mu     sync.Mutex
 	all    *lru.Cache[string, space] // by namespace
+}
+
+func newSpaces(reader client.Reader) *spaces {
+	all, _ := lru.New[string, space](maxSpaces) // fails only for a size below 1
+	return &spaces{reader: reader, all: all}
 }
 
 // space is what was found in a namespace. It isn't changed any more.
