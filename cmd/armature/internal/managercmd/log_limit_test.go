@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,16 +17,33 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// lockedText is written to by timers, too.
+type lockedText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lockedText) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+// take returns what was written since it was called last.
+func (l *lockedText) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.text.Reset()
+	return l.text.String()
+}
+
 // limitedLog returns a logger as the manager's, what it has written so far, and what ends its windows.
 func limitedLog(t *testing.T) (logger logr.Logger, lines func() []string, flush func()) {
-	var out strings.Builder
+	var out lockedText
 	handler, err := logHandler(&out, "text", "info")
 	require.NoError(t, err)
 	limit := limitLines(handler)
-	lines = func() []string {
-		defer out.Reset()
-		return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	}
+	lines = func() []string { return strings.Split(strings.TrimSuffix(out.take(), "\n"), "\n") }
 	return logr.FromSlogHandler(limit), lines, limit.flush
 }
 
