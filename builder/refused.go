@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/armature-dev/armature/builder/internal/payload"
 )
@@ -77,7 +78,7 @@ func (r *refused) answer(d *desired, now time.Time) error {
 // note remembers the API server's answer about an object, if it holds for equal ones.
 func (r *refused) note(d *desired, err error, now time.Time) {
 	status := (*apierrors.StatusError)(nil)
-	if !isRefusedAsInvalid(err) || !errors.As(err, &status) || !isAboutPayload(status.ErrStatus.Details) {
+	if !isRefusedAsInvalid(err) || !errors.As(err, &status) || !isAboutPayload(status.ErrStatus.Details) || dependsOnOthers(d.key.GroupKind()) {
 		return
 	}
 	digest, err := equalDigest(d)
@@ -136,6 +137,10 @@ func isAboutPayload(details *metav1.StatusDetails) bool {
 	}
 	return true
 }
+
+// dependsOnOthers reports whether an object of a kind may be invalid for what other objects have: a Service's address or port is
+// invalid while another one has it, and valid as soon as that is deleted.
+func dependsOnOthers(kind schema.GroupKind) bool { return kind == schema.GroupKind{Kind: "Service"} }
 
 // refusedUntil returns when to look again after errors among which are answers about equal objects; zero if there are none.
 func refusedUntil(err error) time.Time {

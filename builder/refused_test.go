@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -167,6 +169,29 @@ func TestRefusedForOneself(t *testing.T) {
 			assert.Equal(t, 5, created)
 		})
 	}
+}
+
+// A Service is invalid while another one has its address, and must be tried when that has gone.
+func TestRefusedServiceIsTriedAgain(t *testing.T) {
+	c := newCrowd(t, 1, nil)
+	c.ours.Fail(buildertest.Fault{Verb: buildertest.VerbCreate, Error: func(call buildertest.Call) error {
+		taken := field.Invalid(field.NewPath("spec", "clusterIPs"), []string{"10.0.0.7"}, "provided IP is already allocated")
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, call.Name, field.ErrorList{taken})
+	}})
+	engine := builder.NewEngine(c.ours, builder.Options{Clock: c.ours.Now})
+	owner := &appsv1.Deployment{}
+	require.NoError(t, c.ours.Get(t.Context(), c.requests[0].NamespacedName, owner))
+	service := func() *corev1.Service {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: corev1.ServiceSpec{
+			ClusterIP: "10.0.0.7", Ports: []corev1.ServicePort{{Port: 80}},
+		}}
+	}
+	_, err := engine.For(owner).Service(service()).Reconcile(t.Context())
+	require.ErrorContains(t, err, "already allocated")
+	c.ours.Heal()
+	res, err := engine.For(owner).Service(service()).Reconcile(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, res.Changes, 1)
 }
 
 // A preview asks for itself.

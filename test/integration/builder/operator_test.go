@@ -212,12 +212,12 @@ func TestOperatorReportsAnInvalidChildOnce(t *testing.T) {
 	}
 	assert.True(t, o.exists(configMap("a")))
 	o.poke() // the created child caused a pass
-	n, posts := o.count(), o.sent.count("POST", "/deployments")
-	assert.Equal(t, n, posts, "one attempt a pass, no retries by themselves")
+	assert.Greater(t, o.count(), 1)
+	assert.Equal(t, 1, o.sent.count("POST", "/deployments"), "what was called invalid isn't tried in each pass")
 	o.eventually(func() bool {
 		o.sent.reset()
 		o.poke()
-		return o.sent.count("PATCH", "/status") == 0 && o.sent.count("POST", "/deployments") == 1
+		return o.sent.count("PATCH", "/status") == 0 && o.sent.count("POST", "/deployments") == 0
 	}, "the status to be written no more")
 	o.eventually(func() bool { return o.heard(events.ReasonApplyFailed) == 1 }, "one event")
 
