@@ -123,7 +123,7 @@ type phasing struct {
 	completed *string // the revision on record; nil if there is no record
 }
 
-// trusts reports whether a revision that says it was completed can be one: it is on record, or of what is wanted now, which
+// trusts reports whether a revision that says it was completed can be one: it is on record, or of the desired phases, which
 // its name identifies, so that a crash between the end of a roll-out and the record of it loses nothing.
 func (ph phasing) trusts(revision, wanted string) bool {
 	return ph.completed == nil || revision == *ph.completed || revision == wanted

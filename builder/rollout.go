@@ -69,7 +69,7 @@ type rollout struct {
 	free    []Child
 	kept    []*revision // that exist, oldest first
 	last    *revision   // that was completed; nil at the first install
-	target  *revision   // that of what is wanted now; nil if there is none yet
+	target  *revision   // that of the desired phases; nil if there is none yet
 	name    string      // of target
 	before  *snapshot   // the data of last, read when needed
 	useless string      // why last can't be returned to, once before is read

@@ -66,7 +66,7 @@ const (
 	maxUnpacked = 64 << 20
 )
 
-// revisionHash identifies what is wanted of the phased children, whatever their order and phases, by a line of each. Whose
+// revisionHash identifies the desired children of phases, whatever their order and phases, by a line of each. Whose
 // it is goes in, so that owners of one name, and controllers of one owner, have different revisions. It is long enough
 // that no one finds other data for it.
 func revisionHash(whose string, lines []string) string {
