@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -37,8 +38,9 @@ type loop[T client.Object] struct {
 	guard guard
 
 	statusWrites statusWrites
-	pace         *pace       // nil: every event has its pass, for tests
-	quarantine   *Quarantine // nil: none
+	pace         *pace            // nil: every event has its pass, for tests
+	share        *fairshare.Share // nil: every plan runs at once, for tests
+	quarantine   *Quarantine      // nil: none
 }
 
 // Reconcile runs one pass: look, plan, apply, edit, delete, prune, write the status, tell, delete the owner.
@@ -64,15 +66,20 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
+	if wait := l.share.Begin(req.Namespace, l.now()); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
 	ctx, end := l.engine.tracePass(ctx, owner)
 	view, err := l.look(ctx, p, owner)
 	if err != nil {
+		l.share.End(req.Namespace, 0, l.now())
 		end(err)
 		return reconcile.Result{}, err
 	}
 	begun := l.now()
 	plan, planErr := l.makePlan(ctx, owner, view)
 	took := l.now().Sub(begun)
+	l.share.End(req.Namespace, took, l.now())
 	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure, plan.InstallInOrder, plan.CompletedRevision}, plan.Prune
 	p.pruneAll = plan.PruneAll
 	doErr := planErr

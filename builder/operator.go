@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -14,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/fairshare"
 )
 
 // Operator is the loop around a plan: it fetches the owner and what exists, asks the plan, carries it out, and writes
@@ -188,11 +191,14 @@ func (o *Operator[T]) add() error {
 		}
 		b = b.Watches(n.like, handler.EnqueueRequestsFromMapFunc(n.owners()))
 	}
-	l.indexed, l.pace = true, newPace()
+	l.indexed, l.pace, l.share = true, newPace(), share
 	c, err := b.Build(l)
 	o.completed = &completed[T]{controller: c, loop: l}
 	return err
 }
+
+// share is one for the process, whose CPUs all operators use.
+var share = fairshare.New(runtime.GOMAXPROCS(0))
 
 // index lets children, those elsewhere and grandchildren be found by who controls them.
 func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, l *loop[T]) error {

@@ -1,0 +1,58 @@
+package builder
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/fairshare"
+)
+
+// While the plan of an expensive namespace runs, another owner of that namespace is put off before anything is read for it, and
+// one of another namespace isn't.
+func TestExpensivePlansOfANamespaceRunOneAtATime(t *testing.T) {
+	owner := func(namespace, name string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: "uid"}}
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var planned []string
+	during := func() {}
+	o := NewOperator[*corev1.ConfigMap](nil, "test").Plan(func(owner *corev1.ConfigMap, _ View) Plan[*corev1.ConfigMap] {
+		planned = append(planned, owner.Namespace+"/"+owner.Name)
+		if owner.Name == "large" {
+			now = now.Add(time.Second)
+			run := during
+			during = func() {}
+			run()
+		}
+		return Plan[*corev1.ConfigMap]{}
+	})
+	api := fake.NewClientBuilder().WithReturnManagedFields().
+		WithObjects(owner("busy", "large"), owner("busy", "small"), owner("other", "small")).Build()
+	o.engine = NewEngine(api, Options{})
+	l, err := o.loop()
+	require.NoError(t, err)
+	l.now = func() time.Time { return now }
+	l.share = fairshare.New(2)
+	pass := func(namespace, name string) time.Duration {
+		res, err := l.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}})
+		require.NoError(t, err)
+		return res.RequeueAfter
+	}
+
+	assert.Zero(t, pass("busy", "large"))
+	during = func() {
+		assert.Positive(t, pass("busy", "small"))
+		assert.Zero(t, pass("other", "small"))
+	}
+	assert.Zero(t, pass("busy", "large"))
+	assert.Zero(t, pass("busy", "small"), "the plan that was in the way has ended")
+	assert.Equal(t, []string{"busy/large", "busy/large", "other/small", "busy/small"}, planned)
+}
