@@ -86,18 +86,8 @@ func (b *Builder) reconcile(ctx context.Context, rehearsed map[store.Key]*write)
 		run = b.runAnyPass
 	}
 	res, err := run("", func(p *pass) error {
-		p.rehearsed, p.pruneAll = rehearsed, b.all
-		if b.owner.GetDeletionTimestamp() != nil {
-			return p.cleanUp(ctx, b.wants)
-		}
-		if err := p.recordKinds(ctx, b.wants); err != nil {
-			return err
-		}
-		done, err := p.applyAll(ctx, b.wants)
-		if err != nil || !done {
-			return err
-		}
-		return p.prune(ctx, b.prunes)
+		p.rehearsed = rehearsed
+		return p.carryOut(ctx)
 	})
 	end(err)
 	return res, err
@@ -114,7 +104,6 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 		if err := b.phasing.refuse(b.wants); err != nil {
 			return err
 		}
-		p.pruneAll = b.all
 		p.noteKinds(b.wants)
 		for _, want := range b.wants {
 			_, key, err := p.keyOf(want)
@@ -144,7 +133,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	p.await, p.phasing, p.prunes = b.await, b.phasing, b.prunes
+	p.instructions = instructions{children: b.wants, prunes: b.prunes, pruneAll: b.all, await: b.await, phasing: b.phasing}
 	err = do(p)
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {

@@ -84,9 +84,10 @@ type room struct {
 }
 
 // expect makes room for n children at once: to make it for each by itself is a good part of what a pass costs.
-func (p *pass) expect(n int) {
+func (p *pass) expect(n int) []room {
 	p.spare = make([]room, n)
 	p.wanted.Grow(n)
+	return p.spare
 }
 
 // stamp makes of what was given what will be compared and sent. The given object stays as it is.

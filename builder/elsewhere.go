@@ -55,14 +55,10 @@ func (p *pass) owns(obj client.Object) bool {
 	return metav1.IsControlledBy(obj, p.owner) || p.isElsewhere(obj)
 }
 
-// ownershipOf says what an object is to the owner, if d is wanted in its place.
-func (p *pass) ownershipOf(d *desired, found client.Object) ownership {
+// ownershipElsewhere says what an object is to the owner, if a child elsewhere is wanted in its place.
+func (p *pass) ownershipElsewhere(found client.Object, former []string) ownership {
 	switch {
-	case d.child.outlives():
-		return p.ownershipOfOutliving(found, d.child.former())
-	case !d.child.elsewhere:
-		return ownershipOf(found, p.owner, p.ownerKind)
-	case !p.isMarkedElsewhere(found, d.child.former()):
+	case !p.isMarkedElsewhere(found, former):
 		return foreign
 	case found.GetDeletionTimestamp() != nil:
 		return leaving
@@ -117,9 +113,6 @@ func (e *Engine) amongElsewhere(owner client.Object, k kind) client.ListOption {
 // The API server is asked: a cache may not show what was created just before. Besides what is on record, all kinds are
 // looked at of which this program knows that it has children elsewhere, should someone have edited the record.
 func (p *pass) cleanUp(ctx context.Context, wants []Child) error {
-	if !p.inventory.isGuarded() {
-		return nil
-	}
 	p.noteKinds(wants)
 	known := p.inventory.elsewhere.Union(p.wantedElsewhere).Union(p.engine.kindsElsewhere())
 	anyLeft := false

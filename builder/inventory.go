@@ -88,6 +88,11 @@ func (p *pass) noteKinds(wants []Child) {
 	}
 }
 
+// usesInventory reports whether the kinds of the owner's children have to be on record.
+func (p *pass) usesInventory() bool {
+	return p.pruneAll || slices.ContainsFunc(p.children, func(c Child) bool { return c.elsewhere })
+}
+
 // recordKinds keeps with the owner of what kinds it is about to have children, before the first of a kind is created.
 // A crash in between leaves a kind on record of which there are none.
 func (p *pass) recordKinds(ctx context.Context, wants []Child) error {

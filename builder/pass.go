@@ -2,7 +2,6 @@ package builder
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -23,20 +22,17 @@ type pass struct {
 	listed map[kind]bool
 	wanted store.Store
 	spare  []room // for those to come
-	await  bool   // look at the readiness of every child
 
 	confirmed bool // the owner is known to be there
 	gone      bool // it is known to be gone
 	gained    int  // children that came in this pass, less those that went
 
-	phasing phasing
-	prunes  []client.Object       // kinds
-	runs    map[string]*runRecord // by child, of those with RunOnce; nil until they are read
+	instructions
+	runs map[string]*runRecord // by child, of those with RunOnce; nil until they are read
 
 	result Result
 
-	inventory       inventory // on the owner
-	pruneAll        bool
+	inventory       inventory  // on the owner
 	wantedKinds     groupKinds // as far as they are to be recorded
 	wantedElsewhere groupKinds
 	kindOf          map[schema.GroupKind]kind // of those
@@ -44,6 +40,18 @@ type pass struct {
 
 	misuse    misuse               // of the view by the plan
 	rehearsed map[store.Key]*write // what a rehearsal would write; nil in earnest
+}
+
+// instructions are what a plan, or a Builder, asks of the cluster.
+type instructions struct {
+	children []Child
+	edits    []Edit
+	scales   []Scale
+	deletes  []client.Object
+	prunes   []client.Object // kinds
+	pruneAll bool
+	await    bool // look at the readiness of every child
+	phasing  phasing
 }
 
 func (e *Engine) newPass(owner client.Object) (*pass, error) {
@@ -89,123 +97,13 @@ func (p *pass) look(ctx context.Context, kinds ...kind) error {
 	return nil
 }
 
-// apply brings the children to what is wanted. Every child is tried; the errors are joined.
-func (p *pass) apply(ctx context.Context, wants []Child) error {
-	var errs []error
-	var writes []*write
-	p.expect(len(wants))
-	for _, want := range wants {
-		w, err := p.decide(ctx, want)
-		switch {
-		case err != nil:
-			errs = append(errs, err)
-		case w.verdict == verdictCreate || w.verdict == verdictApply:
-			writes = append(writes, w)
-		default:
+// recordAll notes what became of each child.
+func (p *pass) recordAll(outcomes []room) {
+	for i := range outcomes {
+		if w := &outcomes[i].write; w.desired != nil {
 			p.record(w)
 		}
 	}
-	return errors.Join(append(errs, p.writeAll(ctx, writes))...)
-}
-
-// writeAll does what was decided, in parallel.
-func (p *pass) writeAll(ctx context.Context, writes []*write) error {
-	if len(writes) == 0 {
-		return nil
-	}
-	if err := p.confirmOwner(ctx, writes); err != nil {
-		return err
-	}
-	var failing failingKinds
-	var errs []error
-	try := func(w *write) error {
-		return failing.try(w.desired.key, func() error { return w.explain(p, w.run(ctx, p)) })
-	}
-	tries, others := p.engine.kinds.tries(writes)
-	for _, w := range tries {
-		err := try(w)
-		if err == nil {
-			p.engine.kinds.missing.Delete(w.desired.kind.gvk)
-		}
-		errs = append(errs, err)
-	}
-	errs = append(errs, inBatches(len(others), p.engine.parallelism, func(i int) error { return try(others[i]) }))
-	for _, w := range writes {
-		p.record(w)
-	}
-	return errors.Join(errs...)
-}
-
-// decide compares a wanted object with what exists.
-func (p *pass) decide(ctx context.Context, want Child) (*write, error) {
-	d, err := p.desire(want)
-	if err != nil {
-		return nil, err
-	}
-	found, err := p.find(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	return p.compare(d, found)
-}
-
-// find returns the object of d's name, whoever's it is, or nil.
-func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
-	if p.engine.isIndexed(d.kind) {
-		if err := p.look(ctx, d.kind); err != nil {
-			return nil, err
-		}
-	}
-	if found := p.seen[d.key]; found != nil && isUntyped(found) == d.kind.untyped {
-		return found, nil
-	}
-	found, err := p.engine.readKnown(ctx, p.engine.client, d.kind, d.key)
-	if found != nil {
-		p.meet(d.key)
-	}
-	return found, p.engine.kinds.noteMissing(d.kind.gvk, err)
-}
-
-// compare says what has to be done about an object, given what was found under its name.
-func (p *pass) compare(d *desired, found client.Object) (*write, error) {
-	w := d.newWrite(found)
-	if found == nil {
-		err := d.stamp(p)
-		if err == nil {
-			p.holdCreation(w)
-		}
-		return w, err
-	}
-	switch p.ownershipOf(d, found) {
-	case foreign:
-		if d.child.elsewhere {
-			return nil, d.refuse(found)
-		}
-		return p.meetForeign(w)
-	case leaving:
-		w.verdict = verdictWait
-		return w, nil
-	case ours:
-		if d.child.once {
-			w.verdict = verdictNothing
-			if d.lacksMark(found) {
-				w.verdict = verdictApply
-				p.holdContested(w)
-			}
-			return w, nil
-		}
-	}
-	asWanted, err := p.keeps(d, found)
-	if err == nil && !asWanted {
-		asWanted, err = p.isAsWanted(d, found)
-	}
-	w.verdict = verdictApply
-	if asWanted {
-		w.verdict = verdictNothing
-	} else if err == nil {
-		p.holdContested(w)
-	}
-	return w, err
 }
 
 // record notes what became of a wanted object.

@@ -41,13 +41,15 @@ type loop[T client.Object] struct {
 	quarantine   *Quarantine // nil: none
 }
 
-// Reconcile runs one pass: look, plan, apply, edit, delete, prune, write the status, tell, delete the owner.
+// Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
 func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	if l.pace != nil {
 		if left := l.pace.left(req.NamespacedName, l.now()); left > 0 {
 			return reconcile.Result{RequeueAfter: left}, nil
 		}
 	}
+
+	// Observe: the owner, then its children and whatever else the plan sees, all from the cache.
 	owner := newOwner[T]()
 	if err := l.engine.client.Get(ctx, req.NamespacedName, owner, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -70,14 +72,17 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		end(err)
 		return reconcile.Result{}, err
 	}
+
+	// Plan: the operator's pure function, checked.
 	begun := l.now()
 	plan, planErr := l.makePlan(ctx, owner, view)
 	took := l.now().Sub(begun)
-	p.await, p.phasing, p.prunes = plan.Report, phasing{plan.Phases, plan.OnFailure, plan.InstallInOrder, plan.CompletedRevision}, plan.Prune
-	p.pruneAll = plan.PruneAll
+
+	// Apply and prune. An owner that is being deleted needs no plan for that.
 	doErr := planErr
-	if planErr == nil || owner.GetDeletionTimestamp() != nil { // an owner that goes needs no plan
-		doErr = errors.Join(planErr, p.carryOut(ctx, plan.Children, plan.Edits, plan.Scales, plan.Delete))
+	if planErr == nil || owner.GetDeletionTimestamp() != nil {
+		p.instructions = plan.instructions()
+		doErr = errors.Join(planErr, p.carryOut(ctx))
 	}
 	res := p.finish(doErr)
 	res.WaitingFor = plan.WaitingFor
@@ -89,6 +94,8 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if l.pace != nil {
 		l.pace.note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())
 	}
+
+	// Status, and the events: of what was done at once, of what the plan says once the status is written.
 	l.engine.tell(owner, "", res, doErr)
 	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
 	if statusErr == nil && putOff == 0 {
@@ -97,6 +104,8 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 			l.engine.emit(owner, ev)
 		}
 	}
+
+	// At last the owner, if the plan deletes it, and when to look again.
 	err = errors.Join(doErr, statusErr)
 	if plan.DeleteOwner && err == nil {
 		err = l.engine.deleteOwner(ctx, owner, written)
@@ -110,29 +119,56 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	return next(ctx, after, err)
 }
 
-// carryOut does what a plan says about children. An owner that is being deleted gets no new ones, and loses those that
-// garbage collection doesn't reach.
-func (p *pass) carryOut(ctx context.Context, wants []Child, edits []Edit, scales []Scale, deletes []client.Object) error {
+// instructions returns what the plan asks of the cluster but for the owner and its status.
+func (plan *Plan[T]) instructions() instructions {
+	return instructions{
+		children: plan.Children, edits: plan.Edits, scales: plan.Scales, deletes: plan.Delete,
+		prunes: plan.Prune, pruneAll: plan.PruneAll, await: plan.Report,
+		phasing: phasing{plan.Phases, plan.OnFailure, plan.InstallInOrder, plan.CompletedRevision},
+	}
+}
+
+// carryOut follows the instructions: record the kinds, apply, edit, scale, delete, prune. After an error nothing more is done.
+// A feature that isn't used (the inventory, phases, cross-namespace children) isn't entered.
+func (p *pass) carryOut(ctx context.Context) error {
 	if p.owner.GetDeletionTimestamp() != nil {
-		return p.cleanUp(ctx, wants)
+		if !p.inventory.isGuarded() {
+			return nil // garbage collection deletes the children
+		}
+		return p.cleanUp(ctx, p.children)
 	}
-	if err := p.recordKinds(ctx, wants); err != nil {
-		return err
+	if p.usesInventory() {
+		if err := p.recordKinds(ctx, p.children); err != nil {
+			return err
+		}
 	}
-	done, err := p.applyAll(ctx, wants)
+	apply := p.applyTogether
+	if p.phasing.used(p.children) {
+		apply = p.rollOut
+	}
+	done, err := apply(ctx, p.children)
 	if err != nil {
 		return err
 	}
-	if err := p.editGiven(ctx, edits); err != nil {
-		return err
-	}
-	if err := p.scaleGiven(ctx, scales); err != nil {
-		return err
-	}
-	if err := p.deleteGiven(ctx, deletes); err != nil || !done {
+	if err := p.change(ctx); err != nil || !done {
 		return err
 	}
 	return p.prune(ctx, p.prunes)
+}
+
+// change does what a plan says of objects that exist.
+func (p *pass) change(ctx context.Context) error {
+	if len(p.edits) > 0 {
+		if err := p.editGiven(ctx, p.edits); err != nil {
+			return err
+		}
+	}
+	if len(p.scales) > 0 {
+		if err := p.scaleGiven(ctx, p.scales); err != nil {
+			return err
+		}
+	}
+	return p.deleteGiven(ctx, p.deletes)
 }
 
 // look gathers what the plan is shown.

@@ -3,6 +3,7 @@ package builder
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,6 +44,128 @@ type write struct {
 	refitted  bool         // it was changed already before it was applied
 	corrected []correction // what others had set and was removed
 	untried   error        // why it isn't known what a new object would be
+}
+
+// applyTogether applies children that are in no phase. It reports whether that is done, so that pruning may begin.
+func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
+	outcomes, err := p.apply(ctx, children)
+	p.recordAll(outcomes)
+	return err == nil, err
+}
+
+// apply brings children to their desired state, and returns what became of each: one that couldn't be compared is empty.
+// Every child is tried; the errors are joined.
+func (p *pass) apply(ctx context.Context, children []Child) (outcomes []room, err error) {
+	var errs []error
+	var writes []*write
+	outcomes = p.expect(len(children))
+	for _, child := range children {
+		w, err := p.decide(ctx, child)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case w.verdict == verdictCreate || w.verdict == verdictApply:
+			writes = append(writes, w)
+		}
+	}
+	return outcomes, errors.Join(append(errs, p.writeAll(ctx, writes))...)
+}
+
+// writeAll does what was decided, in parallel.
+func (p *pass) writeAll(ctx context.Context, writes []*write) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	if err := p.confirmOwner(ctx, writes); err != nil {
+		return err
+	}
+	var failing failingKinds
+	var errs []error
+	try := func(w *write) error {
+		return failing.try(w.desired.key, func() error { return w.explain(p, w.run(ctx, p)) })
+	}
+	tries, others := p.engine.kinds.tries(writes)
+	for _, w := range tries {
+		err := try(w)
+		if err == nil {
+			p.engine.kinds.missing.Delete(w.desired.kind.gvk)
+		}
+		errs = append(errs, err)
+	}
+	errs = append(errs, inBatches(len(others), p.engine.parallelism, func(i int) error { return try(others[i]) }))
+	return errors.Join(errs...)
+}
+
+// decide compares a wanted object with what exists.
+func (p *pass) decide(ctx context.Context, want Child) (*write, error) {
+	d, err := p.desire(want)
+	if err != nil {
+		return nil, err
+	}
+	found, err := p.find(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return p.compare(d, found)
+}
+
+// find returns the object of d's name, whoever's it is, or nil.
+func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
+	if p.engine.isIndexed(d.kind) {
+		if err := p.look(ctx, d.kind); err != nil {
+			return nil, err
+		}
+	}
+	if found := p.seen[d.key]; found != nil && isUntyped(found) == d.kind.untyped {
+		return found, nil
+	}
+	found, err := p.engine.readKnown(ctx, p.engine.client, d.kind, d.key)
+	if found != nil {
+		p.meet(d.key)
+	}
+	return found, p.engine.kinds.noteMissing(d.kind.gvk, err)
+}
+
+// compare says what has to be done about an object, given what was found under its name.
+func (p *pass) compare(d *desired, found client.Object) (*write, error) {
+	w := d.newWrite(found)
+	if found == nil {
+		err := d.stamp(p)
+		if err == nil {
+			p.holdCreation(w)
+		}
+		return w, err
+	}
+	switch p.ownershipOf(d, found) {
+	case foreign:
+		if d.child.elsewhere {
+			return nil, d.refuse(found)
+		}
+		return p.meetForeign(w)
+	case leaving:
+		w.verdict = verdictWait
+		return w, nil
+	case ours:
+		if d.child.once {
+			w.verdict = verdictNothing
+			if d.lacksMark(found) {
+				w.verdict = verdictApply
+				p.holdContested(w)
+			}
+			return w, nil
+		}
+	}
+	asWanted, err := p.keeps(d, found)
+	if err == nil && !asWanted {
+		asWanted, err = p.isAsWanted(d, found)
+	}
+	w.verdict = verdictApply
+	if asWanted {
+		w.verdict = verdictNothing
+	} else if err == nil {
+		p.holdContested(w)
+	}
+	return w, err
 }
 
 // run does what the verdict says, and revises it if the server knows better. It is called in parallel with others.
@@ -218,6 +341,18 @@ func (p *pass) isAsWanted(d *desired, found client.Object) (bool, error) {
 	}
 	p.engine.remember(found, d)
 	return true, nil
+}
+
+// ownershipOf says what an object is to the owner, if d is wanted in its place.
+func (p *pass) ownershipOf(d *desired, found client.Object) ownership {
+	switch {
+	case d.child.outlives():
+		return p.ownershipOfOutliving(found, d.child.former())
+	case d.child.elsewhere:
+		return p.ownershipElsewhere(found, d.child.former())
+	default:
+		return ownershipOf(found, p.owner, p.ownerKind)
+	}
 }
 
 // contains reports whether all that is desired is in an object that was found.
