@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -149,4 +150,14 @@ func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) 
 		return false, &Error{Key: key, Operation: "delete", Err: err, object: seen}
 	}
 	return true, nil
+}
+
+// propagation is how an object is deleted together with what it owns: in the background, so that it is gone at once; or
+// in the foreground, if it has that finalizer already. Such an object was made to stay until what it owns is gone, and
+// the API server can't delete it otherwise by its resource version: it compares the version with none (seen in 1.37).
+func propagation(obj client.Object) client.PropagationPolicy {
+	if slices.Contains(obj.GetFinalizers(), metav1.FinalizerDeleteDependents) {
+		return client.PropagationPolicy(metav1.DeletePropagationForeground)
+	}
+	return client.PropagationPolicy(metav1.DeletePropagationBackground)
 }

@@ -40,6 +40,18 @@ type elsewhere struct{}
 
 func (elsewhere) applyToChild(c *Child) { c.elsewhere = true }
 
+// keyElsewhere completes the key of a child that says itself where it lives.
+func keyElsewhere(key store.Key, namespaced bool) (store.Key, error) {
+	if !namespaced {
+		key.Namespace = "" // of no meaning
+		return key, nil
+	}
+	if key.Namespace == "" {
+		return key, fmt.Errorf("%w: metadata.namespace of %s is empty; a child elsewhere must say where", ErrMisuse, key)
+	}
+	return key, nil
+}
+
 // markElsewhere makes an object a child without an owner reference. The annotations wake the owner as well.
 func (p *pass) markElsewhere(obj client.Object) {
 	obj.SetLabels(with(obj.GetLabels(), LabelOwnerUID, string(p.owner.GetUID())))
