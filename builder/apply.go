@@ -14,28 +14,28 @@ import (
 	"github.com/armature-dev/armature/builder/internal/subset"
 )
 
-// verdict is what has to be done about a wanted object.
+// verdict is the action that a child needs.
 type verdict int
 
 const (
-	verdictNothing verdict = iota // it is as wanted
+	verdictNothing verdict = iota // it is up to date
 	verdictWait                   // something is in the way that will go by itself
 	verdictCreate
 	verdictApply
 	verdictContested // another writer keeps changing it, and it is left as it is for a while
 )
 
-// write is a wanted object, what was found under its name, and what is done about it.
+// write is one child on its way: the desired object, the observed one of its name, the action, and its outcome.
 type write struct {
 	desired *desired
 	found   client.Object // as it is now, after the writes that went before
-	seen    client.Object // as it was found by the pass, before anything was written: what others did to it
+	seen    client.Object // as it was observed by the pass, before anything was written: what others did to it
 	verdict verdict
-	adopts  bool // found is no one's, and is to be the owner's
+	adopts  bool // observed is no one's, and is to be the owner's
 
 	corrects bool // what was written before is put back
 
-	kept   bool          // found can't be changed into what is wanted, and is left as it is
+	kept   bool          // observed can't be changed into what is wanted, and is left as it is
 	left   []fieldsLeft  // what stays in it of others
 	did    Operation     // empty if nothing changed
 	stored client.Object // as the server returned it
@@ -44,6 +44,29 @@ type write struct {
 	refitted  bool         // it was changed already before it was applied
 	corrected []correction // what others had set and was removed
 	untried   error        // why it isn't known what a new object would be
+}
+
+// newWrite returns the write of d, for which nothing is decided yet.
+func (d *desired) newWrite(observed client.Object) *write {
+	w := d.write
+	if d.write = nil; w == nil {
+		w = &write{}
+	}
+	*w = write{desired: d, found: observed, seen: observed, verdict: verdictCreate}
+	return w
+}
+
+// room is a preallocated pair of a desired object and its write, so that an unchanged child allocates nothing.
+type room struct {
+	desired desired
+	write   write
+}
+
+// expect allocates what n children need, at once: one by one this is a good part of what a pass costs.
+func (p *pass) expect(n int) []room {
+	p.spare = make([]room, n)
+	p.wanted.Grow(n)
+	return p.spare
 }
 
 // applyTogether applies children that are in no phase. It reports whether that is done, so that pruning may begin.
@@ -82,7 +105,13 @@ func (p *pass) writeAll(ctx context.Context, writes []*write) error {
 	var failing failingKinds
 	var errs []error
 	try := func(w *write) error {
-		return failing.try(w.desired.key, func() error { return w.explain(p, w.run(ctx, p)) })
+		return failing.try(w.desired.key, func() error {
+			err := w.run(ctx, p)
+			if err != nil {
+				err = w.explain(p, err)
+			}
+			return err
+		})
 	}
 	tries, others := p.engine.kinds.tries(writes)
 	for _, w := range tries {
@@ -96,50 +125,51 @@ func (p *pass) writeAll(ctx context.Context, writes []*write) error {
 	return errors.Join(errs...)
 }
 
-// decide compares a wanted object with what exists.
-func (p *pass) decide(ctx context.Context, want Child) (*write, error) {
-	d, err := p.desire(want)
+// decide says which action a child needs: its desired object, the observed one of that name, and what differs.
+func (p *pass) decide(ctx context.Context, child Child) (*write, error) {
+	d, err := p.desire(child)
 	if err != nil {
 		return nil, err
 	}
-	found, err := p.find(ctx, d)
+	observed, err := p.find(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	return p.compare(d, found)
+	return p.compare(d, observed)
 }
 
 // find returns the object of d's name, whoever's it is, or nil.
 func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
 	if p.engine.isIndexed(d.kind) {
-		if err := p.look(ctx, d.kind); err != nil {
+		if err := p.observe(ctx, d.kind); err != nil {
 			return nil, err
 		}
 	}
-	if found := p.seen[d.key]; found != nil && isUntyped(found) == d.kind.untyped {
-		return found, nil
+	if observed := p.seen[d.key]; observed != nil && isUntyped(observed) == d.kind.untyped {
+		return observed, nil
 	}
-	found, err := p.engine.readKnown(ctx, p.engine.client, d.kind, d.key)
-	if found != nil {
+	observed, err := p.engine.readKnown(ctx, p.engine.client, d.kind, d.key)
+	if observed != nil {
 		p.meet(d.key)
 	}
-	return found, p.engine.kinds.noteMissing(d.kind.gvk, err)
+	return observed, p.engine.kinds.noteMissing(d.kind.gvk, err)
 }
 
-// compare says what has to be done about an object, given what was found under its name.
-func (p *pass) compare(d *desired, found client.Object) (*write, error) {
-	w := d.newWrite(found)
-	if found == nil {
+// compare says which action an object needs, given the observed one of its name. All decisions about a child are made here;
+// only the API server's answer to a write may revise them.
+func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
+	w := d.newWrite(observed)
+	if observed == nil {
 		err := d.stamp(p)
 		if err == nil {
 			p.holdCreation(w)
 		}
 		return w, err
 	}
-	switch p.ownershipOf(d, found) {
+	switch p.ownershipOf(d, observed) {
 	case foreign:
 		if d.child.elsewhere {
-			return nil, d.refuse(found)
+			return nil, d.refuse(observed)
 		}
 		return p.meetForeign(w)
 	case leaving:
@@ -147,25 +177,69 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 		return w, nil
 	case ours:
 		if d.child.once {
-			w.verdict = verdictNothing
-			if d.lacksMark(found) {
-				w.verdict = verdictApply
-				p.holdContested(w)
-			}
-			return w, nil
+			return p.compareOnce(w), nil
 		}
 	}
-	asWanted, err := p.keeps(d, found)
-	if err == nil && !asWanted {
-		asWanted, err = p.isAsWanted(d, found)
-	}
-	w.verdict = verdictApply
-	if asWanted {
+	upToDate, err := p.isUpToDate(d, observed)
+	switch {
+	case err != nil:
+		return w, err
+	case upToDate:
 		w.verdict = verdictNothing
-	} else if err == nil {
+	default:
+		w.verdict = verdictApply
 		p.holdContested(w)
 	}
-	return w, err
+	return w, nil
+}
+
+// ownershipOf says what an object is to the owner, if d is wanted in its place.
+func (p *pass) ownershipOf(d *desired, observed client.Object) ownership {
+	switch {
+	case d.child.outlives():
+		return p.ownershipOfOutliving(observed, d.child.former())
+	case d.child.elsewhere:
+		return p.ownershipElsewhere(observed, d.child.former())
+	default:
+		return ownershipOf(observed, p.owner, p.ownerKind)
+	}
+}
+
+// isUpToDate reports whether an object needs no write: the server has said so of this very version, or the desired object
+// has the digest of the last one and all of it is still there.
+func (p *pass) isUpToDate(d *desired, observed client.Object) (bool, error) {
+	if d.immutablePolicy() == Keep {
+		if left, err := p.isLeftImmutable(d, observed); left || err != nil {
+			return left, err
+		}
+	}
+	if p.engine.remembers(observed, d) {
+		return true, nil
+	}
+	if err := d.stamp(p); err != nil {
+		return false, err
+	}
+	if !d.isDigestOf(observed) || p.engine.hasFormer(observed, d) {
+		return false, nil
+	}
+	if !p.engine.contains(d, observed) && !p.engine.isSettled(observed, d) {
+		return false, nil
+	}
+	p.engine.remember(observed, d)
+	return true, nil
+}
+
+// contains reports whether all that is desired is in an object that was observed.
+func (e *Engine) contains(d *desired, observed client.Object) bool {
+	u, ok := observed.(runtime.Unstructured)
+	if !ok {
+		return subset.Typed(d.compared, observed)
+	}
+	content := d.withoutIgnored(u.UnstructuredContent())
+	if like := e.kinds.builtin(d.kind.gvk); like != nil {
+		return subset.Guided(d.fields, content, like)
+	}
+	return subset.Untyped(d.fields, content)
 }
 
 // run does what the verdict says, and revises it if the server knows better. It is called in parallel with others.
@@ -188,10 +262,11 @@ func (w *write) run(ctx context.Context, p *pass) error {
 func (w *write) create(ctx context.Context, p *pass) error {
 	d := w.desired
 	obj := d.object // the reply is decoded into it; after that there is nothing to compare it with
-	if err := d.showFields(p); err != nil {
-		return err
-	}
-	if !p.engine.dry {
+	if p.engine.dry {
+		if err := d.showFields(); err != nil {
+			return err
+		}
+	} else {
 		if err := p.engine.memory.refused.answer(d, p.engine.now()); err != nil {
 			return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
 		}
@@ -221,19 +296,19 @@ func (w *write) create(ctx context.Context, p *pass) error {
 // meet deals with an object that the cache didn't show: one made in an earlier life of this controller and not seen
 // yet, one that the cache filters out, or a stranger's. The API server is asked, so that it is known which.
 func (w *write) meet(ctx context.Context, p *pass) error {
-	found, err := p.engine.read(ctx, p.engine.live, w.desired.kind, w.desired.key)
+	observed, err := p.engine.read(ctx, p.engine.live, w.desired.kind, w.desired.key)
 	if err != nil {
 		return err
 	}
 	w.verdict = verdictWait // should it be gone again, the next pass makes it
-	if found == nil {
+	if observed == nil {
 		return nil
 	}
-	seen, err := p.compare(w.desired, found)
+	next, err := p.compare(w.desired, observed)
 	if err != nil {
 		return err
 	}
-	*w = *seen
+	*w = *next
 	return w.run(ctx, p)
 }
 
@@ -265,7 +340,7 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 	p.engine.remember(obj, w.desired)
 	p.engine.settle(obj, w.desired)
 	if obj.GetResourceVersion() == w.found.GetResourceVersion() && !w.refitted {
-		w.verdict = verdictNothing // the server found nothing to change
+		w.verdict = verdictNothing // the server observed nothing to change
 		return nil
 	}
 	w.did, w.stored = OperationUpdated, obj
@@ -324,56 +399,9 @@ func (w *write) claims(e *Engine) bool {
 	return w.wantsOther() || w.adopts || e.hasFormer(w.found, w.desired)
 }
 
-// isAsWanted reports whether an object needs no write: the server has said so of this very version, or nothing else
-// is wanted than last time and all of it is still there.
-func (p *pass) isAsWanted(d *desired, found client.Object) (bool, error) {
-	if p.engine.remembers(found, d) {
-		return true, nil
-	}
-	if err := d.stamp(p); err != nil {
-		return false, err
-	}
-	if found.GetAnnotations()[AnnotationDigest] != d.digest || p.engine.hasFormer(found, d) {
-		return false, nil
-	}
-	if !p.engine.contains(d, found) && !p.engine.isSettled(found, d) {
-		return false, nil
-	}
-	p.engine.remember(found, d)
-	return true, nil
-}
-
-// ownershipOf says what an object is to the owner, if d is wanted in its place.
-func (p *pass) ownershipOf(d *desired, found client.Object) ownership {
-	switch {
-	case d.child.outlives():
-		return p.ownershipOfOutliving(found, d.child.former())
-	case d.child.elsewhere:
-		return p.ownershipElsewhere(found, d.child.former())
-	default:
-		return ownershipOf(found, p.owner, p.ownerKind)
-	}
-}
-
-// contains reports whether all that is desired is in an object that was found.
-func (e *Engine) contains(d *desired, found client.Object) bool {
-	u, ok := found.(runtime.Unstructured)
-	if !ok {
-		return subset.Typed(d.compared, found)
-	}
-	content := d.withoutIgnored(u.UnstructuredContent())
-	if like := e.kinds.builtin(d.kind.gvk); like != nil {
-		return subset.Guided(d.fields, content, like)
-	}
-	return subset.Untyped(d.fields, content)
-}
-
 // explain says more about a write that failed than the API server does: which field is too large, or that the cluster
 // doesn't know the kind.
 func (w *write) explain(p *pass, err error) error {
-	if err == nil {
-		return nil
-	}
 	d := w.desired
 	if isKindGone(err) {
 		return p.engine.kinds.noteMissing(d.kind.gvk, err)

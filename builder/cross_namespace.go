@@ -89,8 +89,8 @@ func (d *desired) refuse(found client.Object) *Error {
 	return &Error{Key: d.key, Operation: "apply", Err: err, object: found}
 }
 
-// lookElsewhere reads the owner's children elsewhere of one kind, once a pass, as the cache has them.
-func (p *pass) lookElsewhere(ctx context.Context, k kind) error {
+// observeCrossNamespace reads the owner's children elsewhere of one kind, once a pass, as the cache has them.
+func (p *pass) observeCrossNamespace(ctx context.Context, k kind) error {
 	if p.listedElsewhere[k] {
 		return nil
 	}
@@ -121,10 +121,10 @@ func (e *Engine) amongElsewhere(owner client.Object, k kind) client.ListOption {
 	return client.MatchingLabels{LabelOwnerUID: string(owner.GetUID())}
 }
 
-// cleanUp deletes the children elsewhere of an owner that is being deleted, and lets the owner go once there are none.
+// finalize deletes the children elsewhere of an owner that is being deleted, and lets the owner go once there are none.
 // The API server is asked: a cache may not show what was created just before. Besides what is on record, all kinds are
 // looked at of which this program knows that it has children elsewhere, should someone have edited the record.
-func (p *pass) cleanUp(ctx context.Context, wants []Child) error {
+func (p *pass) finalize(ctx context.Context, wants []Child) error {
 	p.noteKinds(wants)
 	known := p.inventory.elsewhere.Union(p.wantedElsewhere).Union(p.engine.kindsElsewhere())
 	anyLeft := false

@@ -41,16 +41,6 @@ type desired struct {
 	write *write // room for one; nil once it is used
 }
 
-// newWrite returns what comes of a look at d.
-func (d *desired) newWrite(found client.Object) *write {
-	w := d.write
-	if d.write = nil; w == nil {
-		w = &write{}
-	}
-	*w = write{desired: d, found: found, seen: found, verdict: verdictCreate}
-	return w
-}
-
 // keyOf names a child, which must have a name. It must live where its owner lives, since garbage collection and the
 // owner reference know no other place, unless it is [Elsewhere]. All keys of children come from here.
 func (p *pass) keyOf(want Child) (kind, store.Key, error) {
@@ -116,25 +106,12 @@ func (p *pass) desire(want Child) (*desired, error) {
 	return d, nil
 }
 
-// room is for a child, and for what comes of the first look at it.
-type room struct {
-	desired desired
-	write   write
-}
-
-// expect makes room for n children at once: to make it for each by itself is a good part of what a pass costs.
-func (p *pass) expect(n int) []room {
-	p.spare = make([]room, n)
-	p.wanted.Grow(n)
-	return p.spare
-}
-
 // stamp makes of what was given what will be compared and sent. The given object stays as it is.
 func (d *desired) stamp(p *pass) error {
 	if d.object != nil {
 		return nil
 	}
-	obj, err := d.marked(p)
+	obj, err := d.withOwner(p)
 	if err != nil {
 		return err
 	}
@@ -176,9 +153,9 @@ func (d *desired) stamp(p *pass) error {
 	return err
 }
 
-// marked returns a copy of what was given, in its namespace, with the owner and the builder's label on it, and without
+// withOwner returns a copy of what was given, in its namespace, with the owner and the builder's label on it, and without
 // what only the server sets.
-func (d *desired) marked(p *pass) (client.Object, error) {
+func (d *desired) withOwner(p *pass) (client.Object, error) {
 	obj := d.child.object.DeepCopyObject().(client.Object)
 	clearServerFields(obj)
 	mergeStringData(obj)

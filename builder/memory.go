@@ -163,11 +163,8 @@ func (e *Engine) rememberImmutable(found client.Object, d *desired) {
 	e.memory.immutable.Add(found.GetUID(), keptAs{d.hash, d.digest})
 }
 
-// keeps reports whether an object is known to be left as it is, since just this is wanted.
-func (p *pass) keeps(d *desired, found client.Object) (bool, error) {
-	if d.immutablePolicy() != Keep {
-		return false, nil
-	}
+// isLeftImmutable reports whether an object is known to be left as it is, since just this is desired.
+func (p *pass) isLeftImmutable(d *desired, found client.Object) (bool, error) {
 	as, ok := p.engine.memory.immutable.Get(found.GetUID())
 	if !ok {
 		return false, nil

@@ -2,11 +2,14 @@ package builder_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -122,4 +125,111 @@ func TestBuilderMakesNothingForAnOwnerThatIsGone(t *testing.T) {
 	assert.Len(t, apply().Changes, 1, "the owner is there")
 	require.NoError(t, others.Delete(t.Context(), newOwner())) // and with it the Job
 	assert.Empty(t, apply().Changes)
+}
+
+// passing is a plan that notes in the status how many replicas there were, and lets the owner go.
+func passing(number int32) ownerFunc {
+	return func(owner *appsv1.Deployment, _ builder.View) ownerPlan {
+		after := *owner
+		after.Status.Replicas = number
+		return ownerPlan{
+			Children: []builder.Child{builder.Want(newJob("job"), builder.CreateOnce())},
+			Status:   &after, StatusCanWait: time.Hour, DeleteOwner: true,
+		}
+	}
+}
+
+func TestDeleteOwner(t *testing.T) {
+	s := perform(t, passing(3), nil)
+	assert.Equal(t, []string{
+		"create Job.batch default/job", "patch Deployment.apps/status default/owner", "delete Deployment.apps default/owner",
+	}, s.passes(), "last, in the version that the status made")
+	assert.Empty(t, s.server.Objects(), "with what it owned")
+	assert.Empty(t, s.passes(), "it is gone")
+}
+
+func TestDeleteOwnerAfterTheInventoryWasWritten(t *testing.T) {
+	s := perform(t, func(*appsv1.Deployment, builder.View) ownerPlan {
+		return ownerPlan{Children: []builder.Child{builder.Want(newJob("job"))}, PruneAll: true, DeleteOwner: true}
+	}, nil)
+	assert.Len(t, s.passes(), 3)
+	assert.Empty(t, s.server.Objects())
+}
+
+func TestDeleteOwnerOnlyAsItWasSeen(t *testing.T) {
+	s := perform(t, passing(0), nil)
+	s.ours.Freeze()
+	owner := get(s, newOwner())
+	owner.Labels = map[string]string{"keep": "me"}
+	require.NoError(t, s.others.Update(t.Context(), owner))
+	_, after, err := s.pass()
+	require.NoError(t, err)
+	assert.Positive(t, after, "a conflict, tried again")
+	get(s, newOwner())
+
+	require.NoError(t, s.others.Delete(t.Context(), newOwner()))
+	_, after, err = s.pass()
+	require.NoError(t, err)
+	assert.Zero(t, after, "gone already")
+}
+
+func TestDeleteOwnerNotAfterAFailure(t *testing.T) {
+	jobs, owners := schema.GroupKind{Group: "batch", Kind: "Job"}, schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	for name, fault := range map[string]buildertest.Fault{
+		"of a child":    {Verb: buildertest.VerbCreate, Kind: jobs, Times: 1, Error: buildertest.Conflict},
+		"of the status": {Verb: buildertest.VerbPatch, Kind: owners, Times: 1, Error: buildertest.Conflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := perform(t, passing(3), nil)
+			s.ours.Fail(fault)
+			writes, _, err := s.pass()
+			require.NoError(t, err)
+			assert.NotContains(t, writes, "delete Deployment.apps default/owner")
+			get(s, newOwner())
+			s.passes()
+			assert.Empty(t, s.server.Objects())
+		})
+	}
+}
+
+func TestDeleteOwnerThatIsBeingDeleted(t *testing.T) {
+	s := perform(t, passing(0), nil)
+	owner := get(s, newOwner())
+	owner.Finalizers = []string{"example.com/stay"}
+	require.NoError(t, s.others.Update(t.Context(), owner))
+	require.NoError(t, s.others.Delete(t.Context(), newOwner()))
+	assert.Empty(t, s.passes())
+}
+
+func TestCrashEverywhereWithDeleteOwner(t *testing.T) {
+	bystander := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "bystander"}}
+	plan := func(owner *appsv1.Deployment, seen builder.View) ownerPlan {
+		p := passing(3)(owner, seen)
+		p.DeleteOwner = owner.Status.Replicas == 3 && seen.Now.Sub(owner.CreationTimestamp.Time) >= time.Minute
+		p.RequeueAfter = time.Minute
+		return p
+	}
+	for _, lag := range []int{0, 2} {
+		s := scenario(plan, nil, bystander)
+		s.World, s.Lag = buildertest.CompleteJobs, lag
+		buildertest.CrashEverywhere(t, s)
+		assert.Len(t, buildertest.Settle(t, s).Objects(), 1, "the bystander")
+	}
+}
+
+func TestCrashEverywhereWithStatusCanWait(t *testing.T) {
+	s := scenario(func(owner *appsv1.Deployment, seen builder.View) ownerPlan {
+		after := *owner
+		after.Status.Replicas = int32(len(builder.Owned[*corev1.ConfigMap](seen)))
+		p := ownerPlan{Status: &after, StatusCanWait: 10 * time.Second}
+		for _, name := range []string{"a", "b", "c"}[:min(3, after.Status.Replicas+1)] {
+			p.Children = append(p.Children, builder.Want(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, builder.CreateOnce()))
+		}
+		return p
+	}, func(o *operator) { o.Owns(&corev1.ConfigMap{}) })
+	buildertest.CrashEverywhere(t, s)
+	server := buildertest.Settle(t, s)
+	owner := newOwner()
+	require.NoError(t, server.Client().Get(t.Context(), ownerRequest().NamespacedName, owner))
+	assert.EqualValues(t, 3, owner.Status.Replicas, "written in the end")
 }
