@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/store"
@@ -86,18 +91,8 @@ func (b *Builder) reconcile(ctx context.Context, rehearsed map[store.Key]*write)
 		run = b.runAnyPass
 	}
 	res, err := run("", func(p *pass) error {
-		p.rehearsed, p.pruneAll = rehearsed, b.all
-		if b.owner.GetDeletionTimestamp() != nil {
-			return p.cleanUp(ctx, b.wants)
-		}
-		if err := p.recordKinds(ctx, b.wants); err != nil {
-			return err
-		}
-		done, err := p.applyAll(ctx, b.wants)
-		if err != nil || !done {
-			return err
-		}
-		return p.prune(ctx, b.prunes)
+		p.rehearsed = rehearsed
+		return p.carryOut(ctx)
 	})
 	end(err)
 	return res, err
@@ -114,7 +109,6 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 		if err := b.phasing.refuse(b.wants); err != nil {
 			return err
 		}
-		p.pruneAll = b.all
 		p.noteKinds(b.wants)
 		for _, want := range b.wants {
 			_, key, err := p.keyOf(want)
@@ -144,7 +138,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	p.await, p.phasing, p.prunes = b.await, b.phasing, b.prunes
+	p.instructions = instructions{children: b.wants, prunes: b.prunes, pruneAll: b.all, await: b.await, phasing: b.phasing}
 	err = do(p)
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {
@@ -155,4 +149,61 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	b.engine.tell(b.owner, scope, res, err)
 	b.failed = errors.Join(b.failed, err)
 	return res, err
+}
+
+// ConfigMap wants a ConfigMap.
+func (b *Builder) ConfigMap(o *corev1.ConfigMap, opts ...ChildOption) *Builder {
+	return b.Object(o, opts...)
+}
+
+// Secret wants a Secret. stringData is merged into data, as the API server does.
+func (b *Builder) Secret(o *corev1.Secret, opts ...ChildOption) *Builder { return b.Object(o, opts...) }
+
+// Service wants a Service.
+func (b *Builder) Service(o *corev1.Service, opts ...ChildOption) *Builder {
+	return b.Object(o, opts...)
+}
+
+// ServiceAccount wants a ServiceAccount.
+func (b *Builder) ServiceAccount(o *corev1.ServiceAccount, opts ...ChildOption) *Builder {
+	return b.Object(o, opts...)
+}
+
+// PersistentVolumeClaim wants a PersistentVolumeClaim. As a child it goes with its owner, and so does its data.
+func (b *Builder) PersistentVolumeClaim(o *corev1.PersistentVolumeClaim, opts ...ChildOption) *Builder {
+	return b.Object(o, opts...)
+}
+
+// Deployment wants a Deployment.
+func (b *Builder) Deployment(o *appsv1.Deployment, opts ...ChildOption) *Builder {
+	return b.Object(o, opts...)
+}
+
+// StatefulSet wants a StatefulSet.
+func (b *Builder) StatefulSet(o *appsv1.StatefulSet, opts ...ChildOption) *Builder {
+	return b.Object(o, opts...)
+}
+
+// DaemonSet wants a DaemonSet.
+func (b *Builder) DaemonSet(o *appsv1.DaemonSet, opts ...ChildOption) *Builder {
+	return b.Object(o, opts...)
+}
+
+// Job wants a Job. A Job that has ended still exists: wanting it again doesn't run it again. One with
+// spec.ttlSecondsAfterFinished doesn't for long; it would be made, and run, anew.
+func (b *Builder) Job(o *batchv1.Job, opts ...ChildOption) *Builder { return b.Object(o, opts...) }
+
+// CronJob wants a CronJob.
+func (b *Builder) CronJob(o *batchv1.CronJob, opts ...ChildOption) *Builder {
+	return b.Object(o, opts...)
+}
+
+// PodDisruptionBudget wants a PodDisruptionBudget.
+func (b *Builder) PodDisruptionBudget(o *policyv1.PodDisruptionBudget, opts ...ChildOption) *Builder {
+	return b.Object(o, opts...)
+}
+
+// NetworkPolicy wants a NetworkPolicy.
+func (b *Builder) NetworkPolicy(o *networkingv1.NetworkPolicy, opts ...ChildOption) *Builder {
+	return b.Object(o, opts...)
 }

@@ -149,7 +149,6 @@ func (b *Builder) one(ctx context.Context, operation string, want Child, allow f
 		if err := allow(d, found); err != nil {
 			return &Error{Key: d.key, Operation: operation, Err: err}
 		}
-		p.pruneAll = b.all
 		if err := p.recordKinds(ctx, []Child{want}); err != nil {
 			return err
 		}

@@ -41,14 +41,43 @@ type desired struct {
 	write *write // room for one; nil once it is used
 }
 
-// newWrite returns what comes of a look at d.
-func (d *desired) newWrite(found client.Object) *write {
-	w := d.write
-	if d.write = nil; w == nil {
-		w = &write{}
+// keyOf names a child, which must have a name. It must live where its owner lives, since garbage collection and the
+// owner reference know no other place, unless it is [Elsewhere]. All keys of children come from here.
+func (p *pass) keyOf(want Child) (kind, store.Key, error) {
+	obj := want.object
+	k, err := p.engine.kinds.of(obj)
+	if err != nil {
+		return k, store.Key{}, err
 	}
-	*w = write{desired: d, found: found, seen: found, verdict: verdictCreate}
-	return w
+	key := k.key(obj)
+	if key.Name == "" {
+		return k, key, fmt.Errorf("%w: metadata.name of a %s is empty; a child needs a fixed name (generateName would make a twin in each pass)",
+			ErrMisuse, k.gvk.Kind)
+	}
+	namespaced, err := p.engine.kinds.isNamespaced(k, obj)
+	if err != nil {
+		return k, key, &Error{Key: key, Operation: "read", Err: err}
+	}
+	if want.elsewhere {
+		key, err = keyElsewhere(key, namespaced)
+		return k, key, err
+	}
+	home := p.owner.GetNamespace()
+	switch {
+	case !namespaced && home != "":
+		return k, key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it; see Elsewhere",
+			ErrMisuse, key, p.ownerKey)
+	case !namespaced:
+		key.Namespace = "" // of no meaning
+	case key.Namespace == "" && home == "":
+		return k, key, fmt.Errorf("%w: metadata.namespace of %s is empty and its owner has none", ErrMisuse, key)
+	case key.Namespace == "":
+		key.Namespace = home
+	case home != "" && key.Namespace != home:
+		return k, key, fmt.Errorf("%w: metadata.namespace of %s must be that of its owner, %s: an owner elsewhere counts as absent and the child would be collected; see Elsewhere",
+			ErrMisuse, key, home)
+	}
+	return k, key, nil
 }
 
 // desire makes an object one of those that the owner should have. It must not be there yet.
@@ -77,24 +106,12 @@ func (p *pass) desire(want Child) (*desired, error) {
 	return d, nil
 }
 
-// room is for a child, and for what comes of the first look at it.
-type room struct {
-	desired desired
-	write   write
-}
-
-// expect makes room for n children at once: to make it for each by itself is a good part of what a pass costs.
-func (p *pass) expect(n int) {
-	p.spare = make([]room, n)
-	p.wanted.Grow(n)
-}
-
 // stamp makes of what was given what will be compared and sent. The given object stays as it is.
 func (d *desired) stamp(p *pass) error {
 	if d.object != nil {
 		return nil
 	}
-	obj, err := d.marked(p)
+	obj, err := d.withOwner(p)
 	if err != nil {
 		return err
 	}
@@ -136,9 +153,9 @@ func (d *desired) stamp(p *pass) error {
 	return err
 }
 
-// marked returns a copy of what was given, in its namespace, with the owner and the builder's label on it, and without
+// withOwner returns a copy of what was given, in its namespace, with the owner and the builder's label on it, and without
 // what only the server sets.
-func (d *desired) marked(p *pass) (client.Object, error) {
+func (d *desired) withOwner(p *pass) (client.Object, error) {
 	obj := d.child.object.DeepCopyObject().(client.Object)
 	clearServerFields(obj)
 	mergeStringData(obj)

@@ -12,10 +12,16 @@ import (
 // configuration when they start: if it came later, or not at all, they would have the old one for good.
 func (r *rollout) writeInOrder(ctx context.Context, writes []*write) error {
 	configuration, others := configurationFirst(writes)
-	if err := r.writeAll(ctx, configuration); err != nil {
-		return err
+	for _, some := range [][]*write{configuration, others} {
+		err := r.writeAll(ctx, some)
+		for _, w := range some {
+			r.record(w)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return r.writeAll(ctx, others)
+	return nil
 }
 
 func configurationFirst(writes []*write) (configuration, others []*write) {

@@ -1,73 +1,142 @@
 package builder
 
 import (
-	"fmt"
+	"context"
+	"errors"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/store"
 )
 
-// ownership is what an existing object is to an owner.
-type ownership int
+// An owner may be gone although the cache shows it. Each kind is watched for itself, and after the API server was away the
+// watches come back one by one, up to half a minute apart. A pass that sees the children go, which garbage collection
+// deletes, but not their owner, would make them again, and again: what a user has deleted would run once more.
+//
+// So before a pass creates children it asks the API server for the owner, if some of them have gone since its last pass, or
+// if there is no telling. Other passes, and the first one over a new owner, cost no request.
 
-const (
-	ours    ownership = iota // controlled by the owner
-	foreign                  // someone else's, or no one's
-	leaving                  // ours or a predecessor's, and about to go: wait for it
-)
+// errOwnerGone ends a pass over an owner that is gone, or about to go: its last pass begins when the cache shows that.
+var errOwnerGone = errors.New("the owner is gone")
 
-// ownershipOf says what obj is to the owner.
-// An object of a predecessor (same kind and name, another UID) is about to be garbage collected.
-func ownershipOf(obj, owner client.Object, ownerKind schema.GroupVersionKind) ownership {
-	ref := metav1.GetControllerOfNoCopy(obj)
-	switch {
-	case ref == nil:
-		return foreign
-	case ref.UID == owner.GetUID():
-		if obj.GetDeletionTimestamp() != nil {
-			return leaving
-		}
-		return ours
-	case ref.Kind == ownerKind.Kind && ref.Name == owner.GetName() && groupOf(ref.APIVersion) == ownerKind.Group:
-		return leaving
-	default:
-		return foreign
+// confirmOwner returns errOwnerGone if children are to be created for an owner that is gone.
+func (p *pass) confirmOwner(ctx context.Context, writes []*write) error {
+	if p.gone {
+		return errOwnerGone
 	}
-}
-
-func groupOf(apiVersion string) string {
-	gv, err := schema.ParseGroupVersion(apiVersion)
+	if p.confirmed || p.engine.dry || !p.engine.readsLive || !p.mayBeGone(writes) {
+		return nil
+	}
+	k, err := p.engine.kinds.of(p.owner)
 	if err != nil {
-		return ""
+		return err
 	}
-	return gv.Group
+	found, err := p.engine.read(ctx, p.engine.live, k, p.ownerKey)
+	if err != nil {
+		return err
+	}
+	if found == nil || found.GetUID() != p.owner.GetUID() || found.GetDeletionTimestamp() != nil {
+		p.gone = true
+		return errOwnerGone
+	}
+	p.confirmed = true
+	return nil
 }
 
-// notOwned is the error of an object that is someone else's.
-func notOwned(operation string, key store.Key, found client.Object) *Error {
-	whose, help := "it has no controller", "delete or rename that object, or give the owner another name"
-	if ref := metav1.GetControllerOfNoCopy(found); ref != nil {
-		whose, help = "it is controlled by "+ref.Kind+" "+ref.Name, "delete or rename that object, or give the owner another name"
+// mayBeGone reports whether children are to be created of which there may have been some.
+func (p *pass) mayBeGone(writes []*write) bool {
+	creates, again := false, false
+	for _, w := range writes {
+		if w.verdict == verdictCreate {
+			_, met := p.engine.memory.observed.Get(ownedChild{p.owner.GetUID(), w.desired.key})
+			creates, again = true, again || met
+		}
 	}
-	err := fmt.Errorf("%w: %s", ErrNotOwned, whose)
-	if operation == "apply" {
-		err = fmt.Errorf("%w; %s", err, help)
+	if !creates {
+		return false
 	}
-	return &Error{Key: key, Operation: operation, Err: err, object: found}
+	had, known := p.engine.memory.counts.Get(p.owner.GetUID())
+	if !known {
+		return p.wasSeenBefore()
+	}
+	return again || p.present() < had
 }
 
-// controllerRef is the owner's reference on its children. It blocks the owner's foreground deletion until they are gone.
-func controllerRef(owner client.Object, kind schema.GroupVersionKind) metav1.OwnerReference {
-	return metav1.OwnerReference{
-		APIVersion:         kind.GroupVersion().String(),
-		Kind:               kind.Kind,
-		Name:               owner.GetName(),
-		UID:                owner.GetUID(),
-		Controller:         ptr.To(true),
-		BlockOwnerDeletion: ptr.To(true),
+// wasSeenBefore reports whether an earlier process, or a colleague who led, has written to the owner.
+func (p *pass) wasSeenBefore() bool {
+	for _, entry := range p.owner.GetManagedFields() {
+		if entry.Manager == p.engine.name {
+			return true
+		}
 	}
+	return false
+}
+
+// present counts the children that the pass has seen and that stay.
+func (p *pass) present() (n int) {
+	for _, child := range p.seen {
+		if child.GetDeletionTimestamp() == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// rememberPresent notes for the next pass how many children there are after this one.
+func (p *pass) rememberPresent() {
+	if !p.engine.dry {
+		p.engine.memory.counts.Add(p.owner.GetUID(), p.present()+p.gained)
+	}
+}
+
+func (p *pass) meet(key store.Key) {
+	if !p.engine.dry {
+		p.engine.memory.observed.Add(ownedChild{p.owner.GetUID(), key}, struct{}{})
+	}
+}
+
+// countGained counts a child that came or went in this pass.
+func (p *pass) countGained(op Operation, k kind, key store.Key) {
+	switch {
+	case !p.listed[k] && !p.listedElsewhere[k]:
+		p.meet(key)
+	case op == OperationCreated, op == OperationAdopted:
+		p.gained++
+	case op == OperationDeleted, op == OperationRecreating:
+		p.gained--
+	}
+}
+
+// deleteOwner deletes an owner, if it is still as it was seen, but for what we wrote onto it ourselves: written is what
+// the server made of the last of these writes, nil if its status wasn't written.
+func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) error {
+	if owner.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	version := e.inventoryOf(owner).resourceVersion
+	if written != nil {
+		version = written.GetResourceVersion()
+	}
+	k, err := e.kinds.of(owner)
+	if err != nil {
+		return err
+	}
+	obj, err := e.kinds.empty(k)
+	if err != nil {
+		return err
+	}
+	obj.SetNamespace(owner.GetNamespace())
+	obj.SetName(owner.GetName())
+	err = e.client.Delete(ctx, obj,
+		client.Preconditions{UID: ptr.To(owner.GetUID()), ResourceVersion: &version},
+		propagation(owner))
+	if err != nil && !apierrors.IsNotFound(err) {
+		err = &Error{Key: k.key(owner), Operation: "delete", Err: err, object: owner}
+	} else {
+		err = nil
+	}
+	e.tell(owner, "delete the owner", Result{}, err)
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,20 +19,23 @@ import (
 // prune deletes what the owner has of these kinds and does not want. It must not be called after an error in the
 // pass: what is wanted would not be known in full.
 func (p *pass) prune(ctx context.Context, objs []client.Object) error {
+	if len(objs) == 0 && !p.pruneAll {
+		return nil
+	}
 	prunable := map[schema.GroupKind]bool{}
 	kinds, err := p.kindsToPrune(objs)
 	if err != nil {
 		return err
 	}
 	for _, k := range kinds {
-		if err := p.engine.kinds.noteMissing(k.gvk, p.lookAtHome(ctx, k)); err != nil {
+		if err := p.engine.kinds.noteMissing(k.gvk, p.observeOwned(ctx, k)); err != nil {
 			if isKindGone(err) {
 				continue // of a kind that isn't installed there is nothing to prune
 			}
 			return err
 		}
 		if p.inventory.elsewhere.Has(k.gvk.GroupKind()) {
-			if err := p.lookElsewhere(ctx, k); err != nil {
+			if err := p.observeCrossNamespace(ctx, k); err != nil {
 				return err
 			}
 		}
@@ -54,8 +58,8 @@ func (p *pass) existing(kinds map[schema.GroupKind]bool) iter.Seq[store.Key] {
 	}
 }
 
-// lookAtHome reads the owner's children of a kind that it controls, if it can control any.
-func (p *pass) lookAtHome(ctx context.Context, k kind) error {
+// observeOwned reads the owner's children of a kind that it controls, if it can control any.
+func (p *pass) observeOwned(ctx context.Context, k kind) error {
 	like, err := p.engine.kinds.empty(k)
 	if err != nil {
 		return err
@@ -63,7 +67,7 @@ func (p *pass) lookAtHome(ctx context.Context, k kind) error {
 	if namespaced, err := p.engine.kinds.isNamespaced(k, like); err != nil || (!namespaced && p.owner.GetNamespace() != "") {
 		return err
 	}
-	return p.look(ctx, k)
+	return p.observe(ctx, k)
 }
 
 // kindsToPrune returns the kinds that are named, and those of what is wanted if all are to be pruned.
@@ -149,4 +153,14 @@ func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) 
 		return false, &Error{Key: key, Operation: "delete", Err: err, object: seen}
 	}
 	return true, nil
+}
+
+// propagation is how an object is deleted together with what it owns: in the background, so that it is gone at once; or
+// in the foreground, if it has that finalizer already. Such an object was made to stay until what it owns is gone, and
+// the API server can't delete it otherwise by its resource version: it compares the version with none (seen in 1.37).
+func propagation(obj client.Object) client.PropagationPolicy {
+	if slices.Contains(obj.GetFinalizers(), metav1.FinalizerDeleteDependents) {
+		return client.PropagationPolicy(metav1.DeletePropagationForeground)
+	}
+	return client.PropagationPolicy(metav1.DeletePropagationBackground)
 }

@@ -63,7 +63,7 @@ func (p *pass) revisions(ctx context.Context) ([]*revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.look(ctx, k); err != nil {
+	if err := p.observe(ctx, k); err != nil {
 		return nil, err
 	}
 	var all []*revision

@@ -75,13 +75,9 @@ type rollout struct {
 	useless string      // why last can't be returned to, once before is read
 }
 
-// applyAll brings the children to what is wanted, phase by phase if there are phases. It reports whether that is done,
-// so that pruning may begin.
-func (p *pass) applyAll(ctx context.Context, wants []Child) (done bool, err error) {
-	if !p.phasing.used(wants) {
-		err := p.apply(ctx, wants)
-		return err == nil, err
-	}
+// rollOut applies children of which some are in phases, phase by phase. It reports whether that is done, so that pruning
+// may begin.
+func (p *pass) rollOut(ctx context.Context, wants []Child) (done bool, err error) {
 	if err := p.phasing.check(wants); err != nil {
 		return false, err
 	}
@@ -97,7 +93,7 @@ func (p *pass) applyAll(ctx context.Context, wants []Child) (done bool, err erro
 			phased = append(phased, c)
 		}
 	}
-	freeErr := p.apply(ctx, r.free)
+	_, freeErr := p.applyTogether(ctx, r.free)
 	if err := r.load(ctx, phased); err != nil {
 		return false, errors.Join(freeErr, err)
 	}

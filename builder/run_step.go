@@ -96,7 +96,7 @@ func (r *rollout) keepRuns(ctx context.Context) error {
 
 // jobsOf returns the owner's Jobs of a RunOnce child, of all values, by name. Those that run are not pruned.
 func (r *rollout) jobsOf(ctx context.Context, d *desired) ([]*batchv1.Job, error) {
-	if err := r.look(ctx, d.kind); err != nil {
+	if err := r.observe(ctx, d.kind); err != nil {
 		return nil, err
 	}
 	var jobs []*batchv1.Job

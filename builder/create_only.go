@@ -54,15 +54,25 @@ func (d *desired) checkOnce() error {
 	return fmt.Errorf("%w: %s has %s, which is about changes, beside CreateOnce, which makes none", ErrMisuse, d.key, option)
 }
 
-// showFields lets a rehearsal show what would be created.
-func (d *desired) showFields(p *pass) (err error) {
-	if !p.engine.dry || d.fields != nil {
+// showFields lets a dry run show what would be created.
+func (d *desired) showFields() (err error) {
+	if d.fields != nil {
 		return nil
 	}
 	if d.fields, err = payload.Of(d.object, d.kind.gvk); err != nil {
 		return fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
 	return nil
+}
+
+// compareOnce says which action an existing object needs: none, unless it has lost its label.
+func (p *pass) compareOnce(w *write) *write {
+	w.verdict = verdictNothing
+	if w.desired.lacksMark(w.found) {
+		w.verdict = verdictApply
+		p.holdContested(w)
+	}
+	return w
 }
 
 // lacksMark reports whether an object has lost the label by which caches may be filtered.

@@ -40,6 +40,18 @@ type elsewhere struct{}
 
 func (elsewhere) applyToChild(c *Child) { c.elsewhere = true }
 
+// keyElsewhere completes the key of a child that says itself where it lives.
+func keyElsewhere(key store.Key, namespaced bool) (store.Key, error) {
+	if !namespaced {
+		key.Namespace = "" // of no meaning
+		return key, nil
+	}
+	if key.Namespace == "" {
+		return key, fmt.Errorf("%w: metadata.namespace of %s is empty; a child elsewhere must say where", ErrMisuse, key)
+	}
+	return key, nil
+}
+
 // markElsewhere makes an object a child without an owner reference. The annotations wake the owner as well.
 func (p *pass) markElsewhere(obj client.Object) {
 	obj.SetLabels(with(obj.GetLabels(), LabelOwnerUID, string(p.owner.GetUID())))
@@ -55,14 +67,10 @@ func (p *pass) owns(obj client.Object) bool {
 	return metav1.IsControlledBy(obj, p.owner) || p.isElsewhere(obj)
 }
 
-// ownershipOf says what an object is to the owner, if d is wanted in its place.
-func (p *pass) ownershipOf(d *desired, found client.Object) ownership {
+// ownershipElsewhere says what an object is to the owner, if a child elsewhere is wanted in its place.
+func (p *pass) ownershipElsewhere(found client.Object, former []string) ownership {
 	switch {
-	case d.child.outlives():
-		return p.ownershipOfOutliving(found, d.child.former())
-	case !d.child.elsewhere:
-		return ownershipOf(found, p.owner, p.ownerKind)
-	case !p.isMarkedElsewhere(found, d.child.former()):
+	case !p.isMarkedElsewhere(found, former):
 		return foreign
 	case found.GetDeletionTimestamp() != nil:
 		return leaving
@@ -81,8 +89,8 @@ func (d *desired) refuse(found client.Object) *Error {
 	return &Error{Key: d.key, Operation: "apply", Err: err, object: found}
 }
 
-// lookElsewhere reads the owner's children elsewhere of one kind, once a pass, as the cache has them.
-func (p *pass) lookElsewhere(ctx context.Context, k kind) error {
+// observeCrossNamespace reads the owner's children elsewhere of one kind, once a pass, as the cache has them.
+func (p *pass) observeCrossNamespace(ctx context.Context, k kind) error {
 	if p.listedElsewhere[k] {
 		return nil
 	}
@@ -113,13 +121,10 @@ func (e *Engine) amongElsewhere(owner client.Object, k kind) client.ListOption {
 	return client.MatchingLabels{LabelOwnerUID: string(owner.GetUID())}
 }
 
-// cleanUp deletes the children elsewhere of an owner that is being deleted, and lets the owner go once there are none.
+// finalize deletes the children elsewhere of an owner that is being deleted, and lets the owner go once there are none.
 // The API server is asked: a cache may not show what was created just before. Besides what is on record, all kinds are
 // looked at of which this program knows that it has children elsewhere, should someone have edited the record.
-func (p *pass) cleanUp(ctx context.Context, wants []Child) error {
-	if !p.inventory.isGuarded() {
-		return nil
-	}
+func (p *pass) finalize(ctx context.Context, wants []Child) error {
 	p.noteKinds(wants)
 	known := p.inventory.elsewhere.Union(p.wantedElsewhere).Union(p.engine.kindsElsewhere())
 	anyLeft := false

@@ -1,0 +1,425 @@
+package builder
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/subset"
+)
+
+// verdict is the action that a child needs.
+type verdict int
+
+const (
+	verdictNothing verdict = iota // it is up to date
+	verdictWait                   // something is in the way that will go by itself
+	verdictCreate
+	verdictApply
+	verdictContested // another writer keeps changing it, and it is left as it is for a while
+)
+
+// write is one child on its way: the desired object, the observed one of its name, the action, and its outcome.
+type write struct {
+	desired *desired
+	found   client.Object // as it is now, after the writes that went before
+	seen    client.Object // as it was observed by the pass, before anything was written: what others did to it
+	verdict verdict
+	adopts  bool // observed is no one's, and is to be the owner's
+
+	corrects bool // what was written before is put back
+
+	kept   bool          // observed can't be changed into what is wanted, and is left as it is
+	left   []fieldsLeft  // what stays in it of others
+	did    Operation     // empty if nothing changed
+	stored client.Object // as the server returned it
+
+	drifted   bool         // nothing else is desired than what was applied last, and no former manager is named
+	refitted  bool         // it was changed already before it was applied
+	corrected []correction // what others had set and was removed
+	untried   error        // why it isn't known what a new object would be
+}
+
+// newWrite returns the write of d, for which nothing is decided yet.
+func (d *desired) newWrite(observed client.Object) *write {
+	w := d.write
+	if d.write = nil; w == nil {
+		w = &write{}
+	}
+	*w = write{desired: d, found: observed, seen: observed, verdict: verdictCreate}
+	return w
+}
+
+// room is a preallocated pair of a desired object and its write, so that an unchanged child allocates nothing.
+type room struct {
+	desired desired
+	write   write
+}
+
+// expect allocates what n children need, at once: one by one this is a good part of what a pass costs.
+func (p *pass) expect(n int) []room {
+	p.spare = make([]room, n)
+	p.wanted.Grow(n)
+	return p.spare
+}
+
+// applyTogether applies children that are in no phase. It reports whether that is done, so that pruning may begin.
+func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
+	outcomes, err := p.apply(ctx, children)
+	p.recordAll(outcomes)
+	return err == nil, err
+}
+
+// apply brings children to their desired state, and returns what became of each: one that couldn't be compared is empty.
+// Every child is tried; the errors are joined.
+func (p *pass) apply(ctx context.Context, children []Child) (outcomes []room, err error) {
+	var errs []error
+	var writes []*write
+	outcomes = p.expect(len(children))
+	for _, child := range children {
+		w, err := p.decide(ctx, child)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case w.verdict == verdictCreate || w.verdict == verdictApply:
+			writes = append(writes, w)
+		}
+	}
+	return outcomes, errors.Join(append(errs, p.writeAll(ctx, writes))...)
+}
+
+// writeAll does what was decided, in parallel.
+func (p *pass) writeAll(ctx context.Context, writes []*write) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	if err := p.confirmOwner(ctx, writes); err != nil {
+		return err
+	}
+	var failing failingKinds
+	var errs []error
+	try := func(w *write) error {
+		return failing.try(w.desired.key, func() error {
+			err := w.run(ctx, p)
+			if err != nil {
+				err = w.explain(p, err)
+			}
+			return err
+		})
+	}
+	tries, others := p.engine.kinds.tries(writes)
+	for _, w := range tries {
+		err := try(w)
+		if err == nil {
+			p.engine.kinds.missing.Delete(w.desired.kind.gvk)
+		}
+		errs = append(errs, err)
+	}
+	errs = append(errs, inBatches(len(others), p.engine.parallelism, func(i int) error { return try(others[i]) }))
+	return errors.Join(errs...)
+}
+
+// decide says which action a child needs: its desired object, the observed one of that name, and what differs.
+func (p *pass) decide(ctx context.Context, child Child) (*write, error) {
+	d, err := p.desire(child)
+	if err != nil {
+		return nil, err
+	}
+	observed, err := p.find(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return p.compare(d, observed)
+}
+
+// find returns the object of d's name, whoever's it is, or nil.
+func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
+	if p.engine.isIndexed(d.kind) {
+		if err := p.observe(ctx, d.kind); err != nil {
+			return nil, err
+		}
+	}
+	if observed := p.seen[d.key]; observed != nil && isUntyped(observed) == d.kind.untyped {
+		return observed, nil
+	}
+	observed, err := p.engine.readKnown(ctx, p.engine.client, d.kind, d.key)
+	if observed != nil {
+		p.meet(d.key)
+	}
+	return observed, p.engine.kinds.noteMissing(d.kind.gvk, err)
+}
+
+// compare says which action an object needs, given the observed one of its name. All decisions about a child are made here;
+// only the API server's answer to a write may revise them.
+func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
+	w := d.newWrite(observed)
+	if observed == nil {
+		err := d.stamp(p)
+		if err == nil {
+			p.holdCreation(w)
+		}
+		return w, err
+	}
+	switch p.ownershipOf(d, observed) {
+	case foreign:
+		if d.child.elsewhere {
+			return nil, d.refuse(observed)
+		}
+		return p.meetForeign(w)
+	case leaving:
+		w.verdict = verdictWait
+		return w, nil
+	case ours:
+		if d.child.once {
+			return p.compareOnce(w), nil
+		}
+	}
+	upToDate, err := p.isUpToDate(d, observed)
+	switch {
+	case err != nil:
+		return w, err
+	case upToDate:
+		w.verdict = verdictNothing
+	default:
+		w.verdict = verdictApply
+		p.holdContested(w)
+	}
+	return w, nil
+}
+
+// ownershipOf says what an object is to the owner, if d is wanted in its place.
+func (p *pass) ownershipOf(d *desired, observed client.Object) ownership {
+	switch {
+	case d.child.outlives():
+		return p.ownershipOfOutliving(observed, d.child.former())
+	case d.child.elsewhere:
+		return p.ownershipElsewhere(observed, d.child.former())
+	default:
+		return ownershipOf(observed, p.owner, p.ownerKind)
+	}
+}
+
+// isUpToDate reports whether an object needs no write: the server has said so of this very version, or the desired object
+// has the digest of the last one and all of it is still there.
+func (p *pass) isUpToDate(d *desired, observed client.Object) (bool, error) {
+	if d.immutablePolicy() == Keep {
+		if left, err := p.isLeftImmutable(d, observed); left || err != nil {
+			return left, err
+		}
+	}
+	if p.engine.remembers(observed, d) {
+		return true, nil
+	}
+	if err := d.stamp(p); err != nil {
+		return false, err
+	}
+	if !d.isDigestOf(observed) || p.engine.hasFormer(observed, d) {
+		return false, nil
+	}
+	if !p.engine.contains(d, observed) && !p.engine.isSettled(observed, d) {
+		return false, nil
+	}
+	p.engine.remember(observed, d)
+	return true, nil
+}
+
+// contains reports whether all that is desired is in an object that was observed.
+func (e *Engine) contains(d *desired, observed client.Object) bool {
+	u, ok := observed.(runtime.Unstructured)
+	if !ok {
+		return subset.Typed(d.compared, observed)
+	}
+	content := d.withoutIgnored(u.UnstructuredContent())
+	if like := e.kinds.builtin(d.kind.gvk); like != nil {
+		return subset.Guided(d.fields, content, like)
+	}
+	return subset.Untyped(d.fields, content)
+}
+
+// run does what the verdict says, and revises it if the server knows better. It is called in parallel with others.
+func (w *write) run(ctx context.Context, p *pass) error {
+	switch w.verdict {
+	case verdictCreate:
+		return w.create(ctx, p)
+	case verdictApply:
+		if w.desired.child.once {
+			return w.takeAsItIs(ctx, p)
+		}
+		return w.apply(ctx, p)
+	default:
+		return nil
+	}
+}
+
+// create posts the object. Unlike an apply, a create can't take over an object that the cache hasn't shown yet:
+// it answers AlreadyExists. It is also the cheaper of the two. Names are deterministic, so there is never a twin.
+func (w *write) create(ctx context.Context, p *pass) error {
+	d := w.desired
+	obj := d.object // the reply is decoded into it; after that there is nothing to compare it with
+	if p.engine.dry {
+		if err := d.showFields(); err != nil {
+			return err
+		}
+	} else {
+		if err := p.engine.memory.refused.answer(d, p.engine.now()); err != nil {
+			return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
+		}
+	}
+	err := p.engine.client.Create(ctx, obj, client.FieldOwner(p.engine.name))
+	switch {
+	case err == nil:
+		p.engine.remember(obj, d)
+		if d.kind.untyped { // of others nothing is left to compare the answer with
+			p.engine.settle(obj, d)
+		}
+		w.did, w.stored = OperationCreated, obj
+		return nil
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		w.verdict = verdictWait // the owner goes with its namespace
+		return nil
+	case apierrors.IsAlreadyExists(err):
+		return w.meet(ctx, p)
+	default:
+		if !p.engine.dry {
+			p.engine.memory.refused.note(d, err, p.engine.now())
+		}
+		return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
+	}
+}
+
+// meet deals with an object that the cache didn't show: one made in an earlier life of this controller and not seen
+// yet, one that the cache filters out, or a stranger's. The API server is asked, so that it is known which.
+func (w *write) meet(ctx context.Context, p *pass) error {
+	observed, err := p.engine.read(ctx, p.engine.live, w.desired.kind, w.desired.key)
+	if err != nil {
+		return err
+	}
+	w.verdict = verdictWait // should it be gone again, the next pass makes it
+	if observed == nil {
+		return nil
+	}
+	next, err := p.compare(w.desired, observed)
+	if err != nil {
+		return err
+	}
+	*w = *next
+	return w.run(ctx, p)
+}
+
+// apply sends what is wanted by server-side apply. With the UID in it, the server refuses if the object has been
+// replaced by another of its name.
+func (w *write) apply(ctx context.Context, p *pass) error {
+	w.drifted = !w.wantsOther() && !p.engine.hasFormer(w.found, w.desired)
+	obj, err := w.refresh(ctx, p)
+	var refit *refit
+	if err == nil && obj == nil {
+		obj, refit, err = w.send(ctx, p)
+	}
+	if err == nil && w.wantsOther() && !p.engine.dry && !w.desired.kind.untyped && !p.engine.contains(w.desired, obj) {
+		// An apply that removes fields loses structs without a field, such as securityContext: {}. A second one has them.
+		w.refitted = w.refitted || obj.GetResourceVersion() != w.found.GetResourceVersion()
+		w.found = obj
+		obj, refit, err = w.send(ctx, p)
+	}
+	if isRefusedAsInvalid(err) {
+		return w.meetInvalid(ctx, p, err, refit)
+	}
+	if err != nil {
+		return &Error{Key: w.desired.key, Operation: "apply", Err: err, object: w.desired.object}
+	}
+	w.noteLeft(ctx, p, obj)
+	if p.engine.dry {
+		return w.rehearsed(ctx, p, obj)
+	}
+	p.engine.remember(obj, w.desired)
+	p.engine.settle(obj, w.desired)
+	if obj.GetResourceVersion() == w.found.GetResourceVersion() && !w.refitted {
+		w.verdict = verdictNothing // the server observed nothing to change
+		return nil
+	}
+	w.did, w.stored = OperationUpdated, obj
+	if w.adopts {
+		w.did = OperationAdopted
+	}
+	return nil
+}
+
+// send applies what is desired, without what is in the way.
+func (w *write) send(ctx context.Context, p *pass) (client.Object, *refit, error) {
+	obj, err := w.patch(ctx, p)
+	if !isRefusedAsInvalid(err) || isReplaced(err) {
+		return obj, nil, err
+	}
+	return w.fit(ctx, p, err)
+}
+
+func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
+	d, e := w.desired, p.engine
+	if w.claims(e) && !e.dry {
+		if err := w.claim(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	d.fields["metadata"].(map[string]any)["uid"] = string(w.found.GetUID())
+	if w.adopts {
+		onlyAsSeen(d.fields, w.found)
+	}
+	body, err := json.Marshal(d.fields)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := e.kinds.empty(d.kind)
+	if err != nil {
+		return nil, err
+	}
+	obj.SetNamespace(d.key.Namespace)
+	obj.SetName(d.key.Name)
+	// Patch and not Apply: the reply is decoded into the type that the cache holds, for which reads then wait.
+	return obj, e.client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(e.name), client.ForceOwnership)
+}
+
+// wantsOther reports whether something else is wanted than was written last. If not, there is drift.
+func (w *write) wantsOther() bool { return !w.desired.isDigestOf(w.found) }
+
+// isDigestOf reports whether an object says that it is the desired one.
+func (d *desired) isDigestOf(obj client.Object) bool {
+	return obj.GetAnnotations()[AnnotationDigest] == d.digest
+}
+
+// claims reports whether the record of the object's fields has to be put right first.
+func (w *write) claims(e *Engine) bool {
+	// An orphan with this program's default field manager may be another program's.
+	w.desired.neverWritten = !w.adopts && !e.hasWritten(w.found)
+	return w.wantsOther() || w.adopts || e.hasFormer(w.found, w.desired)
+}
+
+// explain says more about a write that failed than the API server does: which field is too large, or that the cluster
+// doesn't know the kind.
+func (w *write) explain(p *pass, err error) error {
+	d := w.desired
+	if isKindGone(err) {
+		return p.engine.kinds.noteMissing(d.kind.gvk, err)
+	}
+	about := (*Error)(nil)
+	if !isTooLarge(err) || !errors.As(err, &about) {
+		return err
+	}
+	fields := d.fields
+	if fields == nil {
+		if fields, _ = storedFields(d.object); fields == nil { // what can't be rendered can't be looked at
+			return err
+		}
+	}
+	field, explained := explainSize(about.Err, d.key.Kind, fields)
+	about.Err = explained
+	if field != "" {
+		about.fields = []string{field}
+	}
+	return err
+}

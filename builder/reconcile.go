@@ -1,0 +1,417 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/store"
+)
+
+// conflictDelay lets the cache catch up with the write that came first.
+const conflictDelay = 50 * time.Millisecond
+
+// loop is the reconciler of an Operator.
+type loop[T client.Object] struct {
+	engine  *Engine
+	plan    PlanFunc[T]
+	owner   kind
+	owned   atomic.Pointer[ownedKinds]
+	away    []kind // children elsewhere
+	refs    []referredKind[T]
+	reads   []readKind
+	through []throughKind
+	naming  []namingKind
+	indexed bool // what names owners is
+	sense   func(context.Context, T, View) (any, error)
+	now     func() time.Time // the clock; tests give another
+
+	guard guard
+
+	statusWrites statusWrites
+	pace         *pace            // nil: every event has its pass, for tests
+	share        *fairshare.Share // nil: every plan runs at once, for tests
+	quarantine   *Quarantine      // nil: none
+}
+
+// Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
+func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	if l.pace != nil {
+		if left := l.pace.left(req.NamespacedName, l.now()); left > 0 {
+			return reconcile.Result{RequeueAfter: left}, nil
+		}
+	}
+
+	// Observe: the owner, then its children and whatever else the plan sees, all from the cache.
+	owner := newOwner[T]()
+	if err := l.engine.client.Get(ctx, req.NamespacedName, owner, client.UnsafeDisableDeepCopy); err != nil {
+		if apierrors.IsNotFound(err) {
+			l.engine.Forget(owner, req.NamespacedName)
+		}
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	running, hold := l.quarantine.begin(l.engine.name, owner)
+	if hold != nil {
+		return l.putOff(ctx, owner, hold)
+	}
+	defer running.End()
+	p, err := l.engine.newPass(owner)
+	if err != nil {
+		return reconcile.Result{}, reconcile.TerminalError(err)
+	}
+	if wait := l.share.Begin(req.Namespace, l.now()); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	ctx, end := l.engine.tracePass(ctx, owner)
+	view, err := l.observe(ctx, p, owner)
+	if err != nil {
+		l.share.End(req.Namespace, 0, l.now())
+		end(err)
+		return reconcile.Result{}, err
+	}
+
+	// Plan: the operator's pure function, checked.
+	begun := l.now()
+	plan, planErr := l.makePlan(ctx, owner, view)
+	took := l.now().Sub(begun)
+	l.share.End(req.Namespace, took, l.now())
+
+	// Apply and prune. An owner that is being deleted needs no plan for that.
+	doErr := planErr
+	if planErr == nil || owner.GetDeletionTimestamp() != nil {
+		p.instructions = plan.instructions()
+		doErr = errors.Join(planErr, p.carryOut(ctx))
+	}
+	res := p.finish(doErr)
+	res.WaitingFor = plan.WaitingFor
+	if errors.Is(doErr, errOwnerGone) {
+		end(nil)
+		return reconcile.Result{}, nil
+	}
+	p.countWaiting("", res)
+	if l.pace != nil {
+		l.pace.note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())
+	}
+
+	// Status, and the events: of what was done at once, of what the plan says once the status is written.
+	l.engine.tell(owner, "", res, doErr)
+	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
+	if statusErr == nil && putOff == 0 {
+		l.tellWaiting(owner, res, doErr)
+		for _, ev := range plan.Events {
+			l.engine.emit(owner, ev)
+		}
+	}
+
+	// At last the owner, if the plan deletes it, and when to look again.
+	err = errors.Join(doErr, statusErr)
+	if plan.DeleteOwner && err == nil {
+		err = l.engine.deleteOwner(ctx, owner, written)
+	}
+	end(err)
+	after := sooner(putOff, sooner(plan.RequeueAfter, res.RequeueAfter))
+	if until := missingUntil(err); !until.IsZero() {
+		log.FromContext(ctx).Error(err, "looked for again once a minute")
+		return reconcile.Result{RequeueAfter: sooner(after, max(until.Sub(l.now()), conflictDelay))}, nil
+	}
+	return next(ctx, after, err)
+}
+
+// instructions returns what the plan asks of the cluster but for the owner and its status.
+func (plan *Plan[T]) instructions() instructions {
+	return instructions{
+		children: plan.Children, edits: plan.Edits, scales: plan.Scales, deletes: plan.Delete,
+		prunes: plan.Prune, pruneAll: plan.PruneAll, await: plan.Report,
+		phasing: phasing{plan.Phases, plan.OnFailure, plan.InstallInOrder, plan.CompletedRevision},
+	}
+}
+
+// instructions are what a plan, or a Builder, asks of the cluster.
+type instructions struct {
+	children []Child
+	edits    []Edit
+	scales   []Scale
+	deletes  []client.Object
+	prunes   []client.Object // kinds
+	pruneAll bool
+	await    bool // look at the readiness of every child
+	phasing  phasing
+}
+
+// carryOut follows the instructions: record the kinds, apply, edit, scale, delete, prune. After an error nothing more is done.
+// A feature that isn't used (the inventory, phases, cross-namespace children) isn't entered.
+func (p *pass) carryOut(ctx context.Context) error {
+	if p.owner.GetDeletionTimestamp() != nil {
+		if !p.inventory.isGuarded() {
+			return nil // garbage collection deletes the children
+		}
+		return p.finalize(ctx, p.children)
+	}
+	if p.usesInventory() {
+		if err := p.recordKinds(ctx, p.children); err != nil {
+			return err
+		}
+	}
+	apply := p.applyTogether
+	if p.phasing.used(p.children) {
+		apply = p.rollOut
+	}
+	done, err := apply(ctx, p.children)
+	if err != nil {
+		return err
+	}
+	if err := p.change(ctx); err != nil || !done {
+		return err
+	}
+	return p.prune(ctx, p.prunes)
+}
+
+// change does what a plan says of objects that exist.
+func (p *pass) change(ctx context.Context) error {
+	if len(p.edits) > 0 {
+		if err := p.editGiven(ctx, p.edits); err != nil {
+			return err
+		}
+	}
+	if len(p.scales) > 0 {
+		if err := p.scaleGiven(ctx, p.scales); err != nil {
+			return err
+		}
+	}
+	return p.deleteGiven(ctx, p.deletes)
+}
+
+// observe returns the view of the plan.
+func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
+	if err := p.observe(ctx, l.owned.Load().kinds...); err != nil {
+		return View{}, err
+	}
+	for _, k := range l.away {
+		if err := p.observeCrossNamespace(ctx, k); err != nil {
+			return View{}, err
+		}
+	}
+	grandchildren, err := l.lookThrough(ctx, p)
+	if err != nil {
+		return View{}, err
+	}
+	view := newView(l.now(), slices.Values(append(slices.Collect(maps.Values(p.seen)), grandchildren...)))
+	p.misuse.declared, view.misuse = l.owned.Load().declared, &p.misuse
+	if err := l.lookAround(ctx, &view); err != nil {
+		return View{}, err
+	}
+	for _, ref := range l.refs {
+		for _, name := range ref.names(owner) {
+			if name == "" {
+				continue
+			}
+			at, err := p.engine.nameIn(ref.kind, owner.GetNamespace(), name)
+			if err != nil {
+				return View{}, err
+			}
+			obj, err := p.engine.read(ctx, p.engine.client, ref.kind, store.KeyOf(ref.kind.gvk, at.Namespace, at.Name))
+			if err != nil {
+				return View{}, err
+			}
+			if obj != nil {
+				view.refer(obj)
+			}
+		}
+	}
+	if err := l.lookForNames(ctx, owner, &view); err != nil {
+		return View{}, err
+	}
+	err = l.lookOutside(ctx, owner, &view)
+	p.misuse.declared = l.owned.Load().declared // what is sensed may have added a kind
+	return view, err
+}
+
+// pass is one pass over one owner: what was observed, what is desired, what was done.
+type pass struct {
+	engine    *Engine
+	owner     client.Object
+	ownerKind schema.GroupVersionKind
+	ownerKey  store.Key
+
+	seen   children // the children of the kinds in listed
+	listed map[kind]bool
+	wanted store.Store
+	spare  []room // for those to come
+
+	confirmed bool // the owner is known to be there
+	gone      bool // it is known to be gone
+	gained    int  // children that came in this pass, less those that went
+
+	instructions
+	runs map[string]*runRecord // by child, of those with RunOnce; nil until they are read
+
+	result Result
+
+	inventory       inventory  // on the owner
+	wantedKinds     groupKinds // as far as they are to be recorded
+	wantedElsewhere groupKinds
+	kindOf          map[schema.GroupKind]kind // of those
+	listedElsewhere map[kind]bool
+
+	misuse    misuse               // of the view by the plan
+	rehearsed map[store.Key]*write // what a rehearsal would write; nil in earnest
+}
+
+// newPass starts a pass over an owner as it was read.
+func (e *Engine) newPass(owner client.Object) (*pass, error) {
+	if isNil(owner) {
+		return nil, fmt.Errorf("%w: the owner is nil", ErrMisuse)
+	}
+	k, err := e.kinds.of(owner)
+	if err != nil {
+		return nil, err
+	}
+	if owner.GetUID() == "" {
+		return nil, fmt.Errorf("%w: owner %s has no UID; read it from the API server first", ErrMisuse, k.key(owner))
+	}
+	return &pass{
+		engine: e, owner: owner, ownerKind: k.gvk, ownerKey: k.key(owner),
+		seen: children{}, listed: map[kind]bool{},
+		inventory: e.inventoryOf(owner),
+	}, nil
+}
+
+// observe reads the owner's children of some kinds, each once a pass.
+func (p *pass) observe(ctx context.Context, kinds ...kind) error {
+	lists, n := make([][]client.Object, len(kinds)), 0
+	for i, k := range kinds {
+		if p.listed[k] {
+			continue
+		}
+		list, err := p.engine.listOwned(ctx, p.owner, k)
+		if err != nil && !isKindGone(err) { // a kind that the cluster doesn't know has no objects; a write of one says so
+			return err
+		}
+		p.listed[k] = true
+		lists[i], n = list, n+len(list)
+	}
+	if len(p.seen) == 0 {
+		p.seen = make(children, n) // at once: to let it grow is a good part of what a pass costs
+	}
+	for i, k := range kinds {
+		for _, obj := range lists[i] {
+			p.seen[k.key(obj)] = obj
+		}
+	}
+	return nil
+}
+
+// recordAll adds what became of each child to the result.
+func (p *pass) recordAll(outcomes []room) {
+	for i := range outcomes {
+		if w := &outcomes[i].write; w.desired != nil {
+			p.record(w)
+		}
+	}
+}
+
+// record adds what became of a child to the result.
+func (p *pass) record(w *write) {
+	p.judge(w)
+	if len(w.corrected) > 0 || w.untried != nil {
+		w.tellCorrections(p)
+	}
+	switch {
+	case w.did != "":
+		p.changed(w.did, w.desired.kind, w.desired.key, w.stored)
+		p.result.Changes[len(p.result.Changes)-1].left = w.left
+		w.countDrift(p.engine)
+		p.noteCorrection(w)
+		p.noteCreation(w)
+		if p.rehearsed != nil {
+			p.rehearsed[w.desired.key] = w
+		}
+		if w.did == OperationRecreating {
+			p.result.Waiting = append(p.result.Waiting, w.desired.key)
+		}
+	case w.kept:
+		p.result.Unchanged++
+		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, UID: w.found.GetUID(), Operation: operationKept, object: w.found})
+	case w.verdict == verdictNothing:
+		p.result.Unchanged++
+	case w.verdict == verdictWait:
+		p.result.Waiting = append(p.result.Waiting, w.desired.key)
+	case w.verdict == verdictContested:
+		why := "another writer keeps changing it"
+		if w.found == nil {
+			why = "another writer keeps deleting it"
+		}
+		p.result.NotReady = append(p.result.NotReady, NotReady{Key: w.desired.key, Phase: w.desired.child.phase, Why: why})
+	}
+}
+
+func (p *pass) changed(op Operation, k kind, key store.Key, obj client.Object) {
+	p.wrote(k, key)
+	p.countGained(op, k, key)
+	if !p.engine.dry && op == OperationDeleted {
+		p.engine.memory.contests.forget(p.owner.GetUID(), key)
+	}
+	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
+}
+
+// finish orders the result of a pass that returned an error or none, so that the same pass always reads the same.
+func (p *pass) finish(err error) Result {
+	p.rememberPresent()
+	p.noteContests(err)
+	slices.SortStableFunc(p.result.Changes, func(a, b Change) int {
+		if a.Operation != b.Operation {
+			return slices.Index(operations, a.Operation) - slices.Index(operations, b.Operation)
+		}
+		return store.Compare(a.Key, b.Key)
+	})
+	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
+	slices.SortFunc(p.result.Waiting, store.Compare)
+	slices.SortFunc(p.result.Held, store.Compare)
+	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
+	if until := refusedUntil(err); !until.IsZero() {
+		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
+	}
+	if len(p.result.Waiting) > 0 {
+		p.result.RequeueAfter = sooner(p.result.RequeueAfter, waitForDeletion)
+	}
+	return p.result
+}
+
+var operations = []Operation{OperationCreated, OperationAdopted, OperationUpdated, OperationRecreating, OperationDeleted}
+
+// next says when the next pass comes. Errors that a retry can't fix are not retried; conflicts are, without noise.
+func next(ctx context.Context, after time.Duration, err error) (reconcile.Result, error) {
+	switch {
+	case err == nil:
+		return reconcile.Result{RequeueAfter: after}, nil
+	case isConflict(err):
+		log.FromContext(ctx).V(1).Info("conflict, trying again", "err", err.Error())
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	case !IsTerminal(err):
+		return reconcile.Result{}, err
+	case after > 0: // controller-runtime forgets the time beside an error
+		log.FromContext(ctx).Error(err, "not retried until something changes or the plan's time comes", "requeueAfter", after)
+		return reconcile.Result{RequeueAfter: after}, nil
+	default:
+		return reconcile.Result{}, reconcile.TerminalError(err)
+	}
+}
+
+// sooner returns the smaller of two times of which 0 is never.
+func sooner(a, b time.Duration) time.Duration {
+	if a <= 0 || (b > 0 && b < a) {
+		return max(b, 0)
+	}
+	return a
+}
