@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/armature-dev/armature/store"
 	"pgregory.net/rapid"
+
+	"github.com/armature-dev/armature/internal/errorlist"
+	"github.com/armature-dev/armature/store"
 )
 
 func TestEachIsDoneOnceWithinTheLimit(t *testing.T) {
@@ -50,7 +51,7 @@ func TestFailuresOfAllStopTheRest(t *testing.T) {
 			err := inBatches(500, 32, func(int) error {
 				return failing.try(store.Key{Kind: "Pod"}, func() error { calls.Add(1); return c.err })
 			})
-			assert.Len(t, leaves(err), int(calls.Load()))
+			assert.Len(t, errorlist.Of(err), int(calls.Load()))
 			assert.LessOrEqual(t, int(calls.Load()), c.most)
 			if c.most > firstBatch {
 				assert.Equal(t, c.most, int(calls.Load()))

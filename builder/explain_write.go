@@ -2,6 +2,8 @@ package builder
 
 import (
 	"errors"
+
+	"github.com/armature-dev/armature/builder/internal/toolarge"
 )
 
 // explain says more about a write that failed than the API server does: which field is too large, or that the cluster
@@ -15,7 +17,7 @@ func (w *write) explain(p *pass, err error) error {
 		return p.engine.kinds.noteMissing(d.kind.gvk, err)
 	}
 	about := (*Error)(nil)
-	if !isTooLarge(err) || !errors.As(err, &about) {
+	if !toolarge.Is(err) || !errors.As(err, &about) {
 		return err
 	}
 	fields := d.fields
@@ -24,7 +26,7 @@ func (w *write) explain(p *pass, err error) error {
 			return err
 		}
 	}
-	field, explained := explainSize(about.Err, d.key.Kind, fields)
+	field, explained := toolarge.Explain(about.Err, d.key.Kind, fields)
 	about.Err = explained
 	if field != "" {
 		about.fields = []string{field}

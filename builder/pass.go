@@ -211,7 +211,7 @@ func (p *pass) compare(d *desired, found client.Object) (*write, error) {
 // record notes what became of a wanted object.
 func (p *pass) record(w *write) {
 	p.judge(w)
-	w.tellCorrections(p)
+	w.emitCorrections(p)
 	switch {
 	case w.did != "":
 		p.changed(w.did, w.desired.kind, w.desired.key, w.stored)
@@ -245,7 +245,7 @@ func (p *pass) changed(op Operation, k kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
 	p.countGained(op, k, key)
 	if !p.engine.dry && op == OperationDeleted {
-		p.engine.memory.contests.forget(p.owner.GetUID(), key)
+		p.engine.memory.contests.Forget(p.contestKey(key))
 	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
 }

@@ -27,6 +27,7 @@ func TestReach(t *testing.T) {
 		"no kind":        {of(&meta.NoKindMatchError{}), reachesKind},
 		"broken webhook": {of(apierrors.NewInternalError(errors.New(`failed calling webhook "x": timeout`))), reachesKind},
 		"internal":       {of(apierrors.NewInternalError(errors.New("x"))), reachesAll},
+		"etcd's limit":   {apierrors.NewInternalError(errors.New("etcdserver: request is too large")), reachesOne}, // others can be written
 		"timeout":        {of(apierrors.NewTimeoutError("x", 1)), reachesAll},
 		"too many":       {of(apierrors.NewTooManyRequests("x", 1)), reachesAll},
 		"network":        {errors.New("connection refused"), reachesAll},

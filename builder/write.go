@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/subset"
 )
 
@@ -39,10 +41,10 @@ type write struct {
 	did    Operation     // empty if nothing changed
 	stored client.Object // as the server returned it
 
-	drifted   bool         // nothing else is desired than what was applied last, and no former manager is named
-	refitted  bool         // it was changed already before it was applied
-	corrected []correction // what others had set and was removed
-	untried   error        // why it isn't known what a new object would be
+	drifted   bool                   // nothing else is desired than what was applied last, and no former manager is named
+	refitted  bool                   // it was changed already before it was applied
+	corrected []fieldmanager.Removal // what others had set and was removed
+	untried   error                  // why it isn't known what a new object would be
 }
 
 // run does what the verdict says, and revises it if the server knows better. It is called in parallel with others.
@@ -129,7 +131,7 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 		w.found = obj
 		obj, refit, err = w.send(ctx, p)
 	}
-	if isRefusedAsInvalid(err) {
+	if apistatus.IsRefused(err) {
 		return w.meetInvalid(ctx, p, err, refit)
 	}
 	if err != nil {
@@ -155,7 +157,7 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 // send applies what is desired, without what is in the way.
 func (w *write) send(ctx context.Context, p *pass) (client.Object, *refit, error) {
 	obj, err := w.patch(ctx, p)
-	if !isRefusedAsInvalid(err) || isReplaced(err) {
+	if !apistatus.IsRefused(err) || apistatus.IsReplaced(err) {
 		return obj, nil, err
 	}
 	return w.fit(ctx, p, err)
@@ -163,8 +165,8 @@ func (w *write) send(ctx context.Context, p *pass) (client.Object, *refit, error
 
 func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	d, e := w.desired, p.engine
-	if w.claims(e) && !e.dry {
-		if err := w.claim(ctx, p); err != nil {
+	if w.takesOver(e) && !e.dry {
+		if err := w.takeOverFields(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -194,8 +196,8 @@ func (d *desired) isDigestOf(obj client.Object) bool {
 	return obj.GetAnnotations()[AnnotationDigest] == d.digest
 }
 
-// claims reports whether the record of the object's fields has to be put right first.
-func (w *write) claims(e *Engine) bool {
+// takesOver reports whether managed fields of the object may have to become the engine's first.
+func (w *write) takesOver(e *Engine) bool {
 	// An orphan with this program's default field manager may be another program's.
 	w.desired.neverWritten = !w.adopts && !e.hasWritten(w.found)
 	return w.wantsOther() || w.adopts || e.hasFormer(w.found, w.desired)
