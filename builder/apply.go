@@ -11,7 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/subset"
+	"github.com/armature-dev/armature/builder/internal/toolarge"
 )
 
 // verdict is the action that a child needs.
@@ -40,10 +43,10 @@ type write struct {
 	did    Operation     // empty if nothing changed
 	stored client.Object // as the server returned it
 
-	drifted   bool         // nothing else is desired than what was applied last, and no former manager is named
-	refitted  bool         // it was changed already before it was applied
-	corrected []correction // what others had set and was removed
-	untried   error        // why it isn't known what a new object would be
+	drifted   bool                   // nothing else is desired than what was applied last, and no former manager is named
+	refitted  bool                   // it was changed already before it was applied
+	corrected []fieldmanager.Removal // what others had set and was removed
+	untried   error                  // why it isn't known what a new object would be
 }
 
 // newWrite returns the write of d, for which nothing is decided yet.
@@ -327,7 +330,7 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 		w.found = obj
 		obj, refit, err = w.send(ctx, p)
 	}
-	if isRefusedAsInvalid(err) {
+	if apistatus.IsRefused(err) {
 		return w.meetInvalid(ctx, p, err, refit)
 	}
 	if err != nil {
@@ -353,7 +356,7 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 // send applies what is desired, without what is in the way.
 func (w *write) send(ctx context.Context, p *pass) (client.Object, *refit, error) {
 	obj, err := w.patch(ctx, p)
-	if !isRefusedAsInvalid(err) || isReplaced(err) {
+	if !apistatus.IsRefused(err) || apistatus.IsReplaced(err) {
 		return obj, nil, err
 	}
 	return w.fit(ctx, p, err)
@@ -361,8 +364,8 @@ func (w *write) send(ctx context.Context, p *pass) (client.Object, *refit, error
 
 func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	d, e := w.desired, p.engine
-	if w.claims(e) && !e.dry {
-		if err := w.claim(ctx, p); err != nil {
+	if w.takesOver(e) && !e.dry {
+		if err := w.takeOverFields(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -392,8 +395,8 @@ func (d *desired) isDigestOf(obj client.Object) bool {
 	return obj.GetAnnotations()[AnnotationDigest] == d.digest
 }
 
-// claims reports whether the record of the object's fields has to be put right first.
-func (w *write) claims(e *Engine) bool {
+// takesOver reports whether managed fields of the object may have to become the engine's first.
+func (w *write) takesOver(e *Engine) bool {
 	// An orphan with this program's default field manager may be another program's.
 	w.desired.neverWritten = !w.adopts && !e.hasWritten(w.found)
 	return w.wantsOther() || w.adopts || e.hasFormer(w.found, w.desired)
@@ -407,7 +410,7 @@ func (w *write) explain(p *pass, err error) error {
 		return p.engine.kinds.noteMissing(d.kind.gvk, err)
 	}
 	about := (*Error)(nil)
-	if !isTooLarge(err) || !errors.As(err, &about) {
+	if !toolarge.Is(err) || !errors.As(err, &about) {
 		return err
 	}
 	fields := d.fields
@@ -416,7 +419,7 @@ func (w *write) explain(p *pass, err error) error {
 			return err
 		}
 	}
-	field, explained := explainSize(about.Err, d.key.Kind, fields)
+	field, explained := toolarge.Explain(about.Err, d.key.Kind, fields)
 	about.Err = explained
 	if field != "" {
 		about.fields = []string{field}

@@ -2,7 +2,6 @@ package builder
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -34,44 +34,28 @@ type Contest struct {
 	self bool // another process of this controller's name is among By
 }
 
-// contest returns what is told of a contest.
-func (c *contest) contest(key contestKey) Contest {
-	told := Contest{Key: key.child, By: slices.Sorted(maps.Keys(c.by)), self: c.self}
-	most := 0
-	for path, times := range c.fields {
-		most = max(most, times)
-		if times >= contestedAfter && path != deletedField {
-			told.Fields = append(told.Fields, path)
-		}
+// contestsOf returns contests as a Result has them.
+func contestsOf(all []contest.Contest) []Contest {
+	var contests []Contest
+	for _, c := range all {
+		contests = append(contests, Contest{Key: c.Child, Fields: c.Fields, By: c.By, Times: c.Times, self: c.Self})
 	}
-	slices.Sort(told.Fields)
-	told.Times = rounded(most)
-	return told
-}
-
-// rounded makes a number that grows one that seldom changes, so that a condition with it isn't written each time.
-func rounded(n int) int {
-	steps := []int{contestedAfter, 10, 30, 100, 300, 1000}
-	for i, step := range steps {
-		if n < step {
-			return steps[max(i-1, 0)]
-		}
-	}
-	return steps[len(steps)-1]
+	return contests
 }
 
 // String names the child, its fields and who changes them, and says what to do about it.
 func (c Contest) String() string {
 	if len(c.Fields) == 0 {
 		return fmt.Sprintf("%s: it keeps being deleted by another writer; it was created again at least %d times, and is created ever more "+
-			"rarely, up to %s apart. Stop the other writer, such as another version of this program that prunes it", c.Key, c.Times, maxContestBackoff)
+			"rarely, up to %s apart. Stop the other writer, such as another version of this program that prunes it",
+			c.Key, c.Times, contest.MaxBackoff)
 	}
 	by := "an unknown writer, as no field manager claims the change"
 	if len(c.By) > 0 {
 		by = strings.Join(shownFew(c.By), ", ")
 	}
 	text := fmt.Sprintf("%s: %s keeps being changed by %s; it was put back at least %d times, and is put back ever more rarely, up to %s apart",
-		c.Key, strings.Join(shownFew(c.Fields), ", "), by, c.Times, maxContestBackoff)
+		c.Key, strings.Join(shownFew(c.Fields), ", "), by, c.Times, contest.MaxBackoff)
 	if c.self {
 		return text + ". That is this controller's own name: stop the other instance or version of this program"
 	}
@@ -111,18 +95,18 @@ func (r Result) setContested(conditions *[]Condition, generation int64, now time
 	})
 }
 
-// tellContests emits one event when contests begin, and one when some are over.
-func (e *Engine) tellContests(owner client.Object, news contestNews) {
-	if len(news.begun) > 0 {
+// emitContests emits one event when contests begin, and one when some are over.
+func (e *Engine) emitContests(owner client.Object, begun, ended []Contest) {
+	if len(begun) > 0 {
 		e.emit(owner, events.Event{
 			Type: corev1.EventTypeWarning, Reason: events.ReasonContested, Action: events.ActionApply,
-			Note: listed("", news.begun, Contest.String),
+			Note: listed("", begun, Contest.String),
 		})
 	}
-	if len(news.ended) > 0 {
+	if len(ended) > 0 {
 		e.emit(owner, events.Event{
 			Type: corev1.EventTypeNormal, Reason: events.ReasonSettled, Action: events.ActionApply,
-			Note: listed("no longer changed by others: ", news.ended, func(c Contest) string { return c.Key.String() }),
+			Note: listed("no longer changed by others: ", ended, func(c Contest) string { return c.Key.String() }),
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/store"
 )
 
 var contestedResult = Result{Contested: []Contest{{Key: keyOf("web"), Fields: []string{"spec.replicas"}, By: []string{"hpa (Update of scale)"}, Times: 3}}}
@@ -74,29 +74,10 @@ func TestContestsBesideAPlansOwnConditions(t *testing.T) {
 	assert.Same(t, plain, withContests(plain, plain, contestedResult, nil, time.Unix(1000, 0)), "no conditions to tell it in")
 }
 
-func TestContestNumbersSeldomChange(t *testing.T) {
-	for n, want := range map[int]int{3: 3, 9: 3, 10: 10, 29: 10, 30: 30, 299: 100, 999: 300, 1000: 1000, 1 << 20: 1000} {
-		assert.Equal(t, want, rounded(n), n)
-	}
-}
-
-func TestContestsAreBounded(t *testing.T) {
-	c := newContests()
-	now := time.Unix(1000, 0)
-	all := func(store.Key) bool { return true }
+func TestContestsAreShort(t *testing.T) {
+	long := Contest{Key: keyOf("web"), Times: 3}
 	for i := range 100 {
-		field := contendedField{path: string(rune('a'+i/26)) + string(rune('a'+i%26)), by: string(rune('a' + i))}
-		for range contestedAfter {
-			c.corrected(contestKey{owner: "o", child: keyOf("web")}, "d", []contendedField{field}, now)
-		}
+		long.Fields, long.By = append(long.Fields, fmt.Sprintf("f%d", i)), append(long.By, fmt.Sprintf("m%d", i))
 	}
-	news := c.of("o", now, all)
-	assert.Len(t, news.active, 1)
-	assert.Len(t, news.active[0].Fields, maxContestedFields)
-	assert.Len(t, news.active[0].By, maxContestedFields)
-	assert.Less(t, len(news.active[0].String()), maxSummary/4)
-	assert.Equal(t, maxContestBackoff, news.lookAgain)
-	c.children.Purge()
-	assert.Empty(t, c.of("o", now, all).active, "what was dropped is forgotten")
-	assert.Zero(t, c.owners.Len())
+	assert.Less(t, len(long.String()), maxSummary/4)
 }

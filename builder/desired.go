@@ -122,7 +122,7 @@ func (d *desired) stamp(p *pass) error {
 	if err := d.checkPolicy(); err != nil {
 		return err
 	}
-	if err := d.putHashes(p, obj); err != nil {
+	if err := d.setHashes(p, obj); err != nil {
 		return err
 	}
 	fields, err := payload.Of(obj, d.kind.gvk)

@@ -1,22 +1,18 @@
 package builder
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/builder/internal/mergepatch"
 )
 
 // rehearse returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores
@@ -50,7 +46,7 @@ func (c unawaited) Delete(ctx context.Context, obj client.Object, opts ...client
 
 // rehearsed notes what an apply would have made of an object. The resource version doesn't say: a dry run makes none.
 func (w *write) rehearsed(ctx context.Context, p *pass, applied client.Object) error {
-	if w.claims(p.engine) && p.engine.hasToClaim(w) && !w.refitted {
+	if w.takesOver(p.engine) && p.engine.fieldManager(w.desired).TakesOverAny(w.found.GetManagedFields()) && !w.refitted {
 		var err error
 		if applied, err = p.engine.withoutLeftovers(ctx, w, applied); err != nil {
 			return &Error{Key: w.desired.key, Operation: "apply", Err: err, object: w.desired.object}
@@ -73,29 +69,13 @@ func (w *write) rehearsed(ctx context.Context, p *pass, applied client.Object) e
 }
 
 // withoutLeftovers removes from a rehearsed apply the fields that the object was created with and that aren't wanted
-// any more. In earnest claim sees to that beforehand; a dry run of it leaves no trace. So the fields are taken
+// any more. In earnest takeOverFields sees to that beforehand; a dry run of it leaves no trace. So the fields are taken
 // out of the result, and the API server is asked what it makes of that: it may have defaults for them.
 func (e *Engine) withoutLeftovers(ctx context.Context, w *write, applied client.Object) (client.Object, error) {
-	created, kept := &fieldpath.Set{}, &fieldpath.Set{}
-	for _, entry := range applied.GetManagedFields() {
-		if entry.FieldsV1 == nil {
-			continue
-		}
-		fields := &fieldpath.Set{}
-		if err := fields.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
-			return nil, fmt.Errorf("managed fields: %w", err)
-		}
-		if e.takesOver(entry, w.desired) {
-			taken, left, err := e.split(entry, applied, w.desired)
-			if err != nil {
-				return nil, err
-			}
-			created, kept = created.Union(taken), kept.Union(left)
-		} else {
-			kept = kept.Union(fields)
-		}
+	leftovers, kept, err := e.fieldManager(w.desired).Leftovers(applied.GetManagedFields(), controllerOf(applied))
+	if err != nil {
+		return nil, err
 	}
-	leftovers := created.Difference(kept)
 	if leftovers.Empty() {
 		return applied, nil
 	}
@@ -108,7 +88,7 @@ func (e *Engine) withoutLeftovers(ctx context.Context, w *write, applied client.
 		return nil, err
 	}
 	delta.Remove(after, leftovers, kept)
-	patch, err := mergePatch(before, after)
+	patch, err := json.Marshal(mergepatch.Between(before, after))
 	if err != nil {
 		return nil, err
 	}
@@ -119,18 +99,6 @@ func (e *Engine) withoutLeftovers(ctx context.Context, w *write, applied client.
 	obj.SetNamespace(applied.GetNamespace())
 	obj.SetName(applied.GetName())
 	return obj, e.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(e.name))
-}
-
-func mergePatch(before, after map[string]any) ([]byte, error) {
-	from, err := json.Marshal(before)
-	if err != nil {
-		return nil, err
-	}
-	to, err := json.Marshal(after)
-	if err != nil {
-		return nil, err
-	}
-	return jsonpatch.CreateMergePatch(from, to)
 }
 
 // storedFields returns what is in an object, as JSON has it, but for its status and what only the server writes.
@@ -153,11 +121,4 @@ func storedFields(obj client.Object) (map[string]any, error) {
 		}
 	}
 	return fields, nil
-}
-
-// hasToClaim reports whether some of an object's fields are on record as those of a create, or of a former manager.
-func (e *Engine) hasToClaim(w *write) bool {
-	return slices.ContainsFunc(w.found.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
-		return e.takesOver(entry, w.desired)
-	})
 }

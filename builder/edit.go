@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/mergepatch"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -119,7 +120,7 @@ func editPatch(g Edit) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	patch := changesOf(before, after)
+	patch := mergepatch.Between(before, after)
 	if len(patch) == 0 {
 		return nil, nil
 	}
@@ -130,36 +131,6 @@ func editPatch(g Edit) ([]byte, error) {
 	}
 	meta["uid"], meta["resourceVersion"] = g.Before.GetUID(), g.Before.GetResourceVersion()
 	return json.Marshal(patch)
-}
-
-// changesOf returns the merge patch (RFC 7396) between two objects. Numbers stay what they are.
-func changesOf(before, after map[string]any) map[string]any {
-	patch := map[string]any{}
-	for name, was := range before {
-		is, ok := after[name]
-		if !ok {
-			patch[name] = nil
-			continue
-		}
-		wasMap, _ := was.(map[string]any)
-		isMap, _ := is.(map[string]any)
-		switch {
-		case wasMap == nil || isMap == nil:
-			if !reflect.DeepEqual(was, is) {
-				patch[name] = is
-			}
-		default:
-			if in := changesOf(wasMap, isMap); len(in) > 0 {
-				patch[name] = in
-			}
-		}
-	}
-	for name, is := range after {
-		if _, ok := before[name]; !ok {
-			patch[name] = is
-		}
-	}
-	return patch
 }
 
 // edit sends an edit. It returns the object as the server stored it, nil if it was gone.

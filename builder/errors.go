@@ -3,14 +3,15 @@ package builder
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/toolarge"
+	"github.com/armature-dev/armature/internal/errorlist"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -35,27 +36,12 @@ func (e *Error) Fields() []string {
 		return e.fields
 	}
 	var fields []string
-	for _, cause := range causesOf(e.Err) {
+	for _, cause := range apistatus.Causes(e.Err) {
 		if !slices.Contains(fields, cause.Field) {
 			fields = append(fields, cause.Field)
 		}
 	}
 	return fields
-}
-
-// causesOf returns what the API server says of single fields.
-func causesOf(err error) []metav1.StatusCause {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Details == nil {
-		return nil
-	}
-	var causes []metav1.StatusCause
-	for _, cause := range status.Status().Details.Causes {
-		if cause.Field != "" {
-			causes = append(causes, cause)
-		}
-	}
-	return causes
 }
 
 func (e *Error) Error() string {
@@ -78,7 +64,7 @@ var ErrMisuse = errors.New("builder misused")
 // granted later, a kind or namespace that is made later, an object in the way, an admission webhook or policy that denies
 // today. Of several errors joined, all have to be terminal.
 func IsTerminal(err error) bool {
-	all := leaves(err)
+	all := errorlist.Of(err)
 	for _, leaf := range all {
 		if !isTerminalLeaf(leaf) {
 			return false
@@ -91,77 +77,24 @@ func isTerminalLeaf(err error) bool {
 	switch {
 	case errors.Is(err, ErrMisuse), errors.Is(err, errDamagedRecord):
 		return true
-	case isDenied(err), isReplaced(err):
+	case apistatus.IsDenied(err), apistatus.IsReplaced(err):
 		return false
-	case isTooLarge(err): // etcd's refusal is an internal error
+	case toolarge.Is(err): // etcd's refusal is an internal error
 		return true
 	default:
 		return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 	}
 }
 
-// isDenied reports whether an admission webhook or policy refused a request. They choose the status code themselves,
-// so that their texts are all there is to know them by.
-func isDenied(err error) bool {
-	message := messageOf(err)
-	return strings.Contains(message, "denied the request") || strings.Contains(message, "denied request:")
-}
-
-// isWebhookBroken reports whether an admission webhook could not be asked: it is down, or too slow.
-func isWebhookBroken(err error) bool {
-	return strings.Contains(messageOf(err), "failed calling webhook")
-}
-
-// messageOf returns what the API server says in an error, empty if it is none of its.
-func messageOf(err error) string {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return ""
-	}
-	return status.Status().Message
-}
-
 // isConflict reports whether err is nothing but conflicts: someone else wrote first, and the next pass sees it.
 func isConflict(err error) bool {
-	all := leaves(err)
+	all := errorlist.Of(err)
 	for _, leaf := range all {
-		if !apierrors.IsConflict(leaf) && !isReplaced(leaf) {
+		if !apierrors.IsConflict(leaf) && !apistatus.IsReplaced(leaf) {
 			return false
 		}
 	}
 	return len(all) > 0
-}
-
-// isReplaced reports whether an apply met another object of its name than the one it was meant for: one that was
-// deleted and made again. The API server calls the UID in such an apply invalid.
-func isReplaced(err error) bool {
-	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
-		return false
-	}
-	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
-}
-
-// joinedType is the type that errors.Join returns. Others that unwrap to several errors, such as those of fmt.Errorf,
-// are one error with several causes.
-var joinedType = reflect.TypeOf(errors.Join(errors.New("")))
-
-// leaves returns the errors joined in err, however deep, or err alone.
-func leaves(err error) []error {
-	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
-		if reflect.TypeOf(inner) != joinedType {
-			continue
-		}
-		var all []error
-		for _, e := range inner.(interface{ Unwrap() []error }).Unwrap() {
-			all = append(all, leaves(e)...)
-		}
-		return all
-	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
 }
 
 // maxSummary bounds a summary, in bytes: it goes into conditions.
@@ -170,7 +103,7 @@ const maxSummary = 2048
 // summarize renders the errors of a pass in one bounded sentence.
 func summarize(err error) string {
 	const shown = 3
-	all := onePerKind(leaves(err))
+	all := onePerKind(errorlist.Of(err))
 	var parts []string
 	for _, e := range all[:min(shown, len(all))] {
 		parts = append(parts, shorten(e.Error(), maxSummary/(shown+1)))

@@ -1,20 +1,13 @@
 package builder
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 
-	"github.com/mitchellh/hashstructure/v2"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/confighash"
+	"github.com/armature-dev/armature/builder/internal/podtemplate"
 )
 
 // Where HashFrom puts its digest.
@@ -82,122 +75,29 @@ func behindPointer(value any) any {
 	return p.Interface()
 }
 
-// putHashes puts the digests of what the child is configured with into its pod template. obj is the child's copy.
-func (d *desired) putHashes(p *pass, obj client.Object) error {
+// setHashes sets the digests of what the child is configured with in its pod template. obj is the child's copy.
+func (d *desired) setHashes(p *pass, obj client.Object) error {
 	if d.child.how == nil {
 		return nil
 	}
 	for _, place := range []struct {
-		of  []any
-		put func(obj client.Object, digest string) bool
+		of   []any
+		name string
+		set  func(obj client.Object, name, value string) bool
 	}{
-		{d.child.how.EnvOf, putEnv}, {d.child.how.AnnotationOf, putTemplateAnnotation},
+		{d.child.how.EnvOf, EnvConfigHash, podtemplate.SetEnv}, {d.child.how.AnnotationOf, AnnotationConfigHash, podtemplate.SetAnnotation},
 	} {
 		if len(place.of) == 0 {
 			continue
 		}
-		digest, err := p.configDigest(place.of)
+		digest, err := confighash.Of(place.of, p.engine.kinds.gvk)
 		if err != nil {
 			return fmt.Errorf("%w: HashFrom of %s: %w", ErrMisuse, d.key, err)
 		}
-		if !place.put(obj, digest) {
-			return fmt.Errorf("%w: HashFrom of %s: it has no pod template; want one at spec.template, spec.jobTemplate.spec.template or template", ErrMisuse, d.key)
+		if !place.set(obj, place.name, digest) {
+			return fmt.Errorf("%w: HashFrom of %s: it has no pod template; want one at spec.template, "+
+				"spec.jobTemplate.spec.template or template", ErrMisuse, d.key)
 		}
 	}
 	return nil
-}
-
-// configDigest is one digest of all that is given, in no order.
-func (p *pass) configDigest(of []any) (string, error) {
-	entries := map[string]bool{}
-	for i, value := range of {
-		entry, err := p.configEntry(value)
-		if err != nil {
-			return "", fmt.Errorf("argument %d, a %T: %w", i+1, value, err)
-		}
-		entries[entry] = true
-	}
-	all, err := json.Marshal(slices.Sorted(maps.Keys(entries)))
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(all)
-	return hex.EncodeToString(sum[:16]), nil
-}
-
-// configContent is what counts of an object. Its JSON has neither nil nor empty maps.
-type configContent struct {
-	Kind, Name string
-	Data       map[string]string `json:",omitempty"`
-	BinaryData map[string][]byte `json:",omitempty"`
-	Hash       uint64            `json:",omitempty"`
-}
-
-// configEntry says in one text all that counts of a value.
-func (p *pass) configEntry(value any) (string, error) {
-	content, err := p.contentOf(value)
-	if err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(content)
-	return string(text), err
-}
-
-func (p *pass) contentOf(value any) (configContent, error) {
-	v := reflect.ValueOf(value)
-	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		return configContent{}, fmt.Errorf("is nil")
-	}
-	obj, ok := value.(client.Object)
-	if !ok {
-		hash, err := hashValue(value)
-		return configContent{Hash: hash}, err
-	}
-	k, err := p.engine.kinds.of(obj)
-	if err != nil {
-		return configContent{}, err
-	}
-	content := configContent{Kind: k.gvk.GroupKind().String(), Name: obj.GetName()}
-	if u, ok := obj.(runtime.Unstructured); ok && k.gvk.Group == "" && (k.gvk.Kind == "ConfigMap" || k.gvk.Kind == "Secret") {
-		if obj, err = p.engine.kinds.typed(k, u); err != nil {
-			return content, err
-		}
-	}
-	switch o := obj.(type) {
-	case *corev1.ConfigMap:
-		content.Data, content.BinaryData = o.Data, o.BinaryData
-	case *corev1.Secret:
-		content.BinaryData = o.Data
-		if len(o.StringData) > 0 {
-			merged := make(map[string][]byte, len(o.Data)+len(o.StringData))
-			maps.Copy(merged, o.Data)
-			for key, text := range o.StringData {
-				merged[key] = []byte(text)
-			}
-			content.BinaryData = merged
-		}
-	default:
-		fields, err := payload.Of(obj, k.gvk)
-		if err != nil {
-			return content, err
-		}
-		delete(fields, "metadata")
-		delete(fields, "apiVersion") // the same in another version
-		content.Hash, err = hashValue(fields)
-		if err != nil {
-			return content, err
-		}
-	}
-	for key, value := range content.BinaryData {
-		if value == nil { // null in JSON, and to the API server the same as empty
-			content.BinaryData = maps.Clone(content.BinaryData)
-			content.BinaryData[key] = []byte{}
-		}
-	}
-	return content, nil
-}
-
-// hashValue hashes a Go value. A field of a struct that is zero doesn't count: a new one shall not roll everything.
-func hashValue(value any) (uint64, error) {
-	return hashstructure.Hash(value, hashstructure.FormatV2, &hashstructure.HashOptions{IgnoreZeroValue: true})
 }

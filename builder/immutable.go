@@ -8,8 +8,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/immutable"
 )
 
 // ImmutablePolicy says what to do about an object that is wanted in a way that it can't be changed to: another template
@@ -82,9 +87,6 @@ func (d *desired) checkPolicy() error {
 	}
 }
 
-// isRefusedAsInvalid reports whether the API server itself, and no admission webhook or policy, called a change invalid.
-func isRefusedAsInvalid(err error) bool { return apierrors.IsInvalid(err) && !isDenied(err) }
-
 // meetInvalid deals with a change that was refused as invalid, whatever was tried. It is one of an immutable field only if
 // the builder itself changes what the API server refuses to change, and if a new object would be accepted.
 func (w *write) meetInvalid(ctx context.Context, p *pass, refused error, r *refit) error {
@@ -128,8 +130,8 @@ type trial struct {
 // try creates what is desired under a name of its own, in a dry run.
 func (w *write) try(ctx context.Context, p *pass) trial {
 	obj := w.desired.object.DeepCopyObject().(client.Object)
-	obj.SetName(trialName(w.desired.key.Name, w.desired.digest))
-	obj, err := p.engine.kinds.withoutHeld(obj, w.found)
+	obj.SetName(immutable.TrialName(w.desired.key.Name, w.desired.digest))
+	obj, err := immutable.WithoutHeld(obj, w.found)
 	if err == nil {
 		err = p.engine.client.Create(ctx, obj, &client.CreateOptions{
 			DryRun: []string{metav1.DryRunAll}, FieldManager: p.engine.name,
@@ -137,13 +139,6 @@ func (w *write) try(ctx context.Context, p *pass) trial {
 		})
 	}
 	return trial{made: true, object: obj, err: err}
-}
-
-// trialName is the name of a trial: always the same, and fit for all kinds whose names are labels.
-func trialName(name, digest string) string {
-	const most = 63
-	suffix := "-probe-" + digest[:8]
-	return strings.TrimRight(name[:min(len(name), most-len(suffix))], "-.") + suffix
 }
 
 // deleteToRecreate deletes the object in the state that it was seen in. Once it is gone, a pass makes the new one.
@@ -168,9 +163,44 @@ func (w *write) immutableError(refused error) *Error {
 	diffs := w.refusedDifferences(refused)
 	var texts, fields []string
 	for _, diff := range diffs {
-		texts, fields = append(texts, diff.String()), append(fields, diff.path)
+		texts, fields = append(texts, diff.String()), append(fields, diff.Path)
 	}
 	about := &Error{Key: w.desired.key, Operation: "apply", object: w.desired.object, fields: fields}
 	about.Err = fmt.Errorf("%w: %s; want it as it is, or say what to do by builder.OnImmutable: %w", ErrImmutable, strings.Join(texts, ", "), refused)
 	return about
+}
+
+// refusedDifferences returns the fields that the API server refuses to change.
+func (w *write) refusedDifferences(refused error) []immutable.Difference {
+	found, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.found)
+	if err != nil {
+		found = nil
+	}
+	return immutable.Differences(apistatus.Causes(refused), w.desired.fields, found, isSecret(w.desired.key))
+}
+
+// driftBehind returns the error about a refused change if others have made it necessary, and nil if only the builder itself changes what
+// the API server refuses to change. What others have changed, and lets no one change back, such as a claim that was enlarged, is no reason
+// to delete anything, whatever [OnImmutable] says.
+func (w *write) driftBehind(refused error, r *refit) error {
+	if r == nil || len(r.objects.Live) == 0 {
+		return nil
+	}
+	theirs, isOurs := immutable.ByOthers(apistatus.Causes(refused), r.objects, r.merged.Differences, w.wantsOther())
+	if isOurs {
+		return nil
+	}
+	var texts []string
+	for _, path := range theirs {
+		text := strings.TrimPrefix(path.String(), ".")
+		if entry := fieldmanager.Setter(w.found.GetManagedFields(), path, ""); entry != nil {
+			text += fmt.Sprintf(" (by the field manager %q)", entry.Manager)
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) == 0 {
+		texts = append(texts, "the object")
+	}
+	return fmt.Errorf("%s changed since the last apply, and the API server refuses to change it back; nothing is deleted for it: %w",
+		strings.Join(texts, ", "), refused)
 }

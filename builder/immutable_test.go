@@ -1,7 +1,6 @@
 package builder
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
@@ -24,46 +22,6 @@ func TestPoliciesAreChecked(t *testing.T) {
 		assert.ErrorIs(t, err, ErrMisuse, policy)
 		assert.ErrorContains(t, err, string(policy))
 	}
-}
-
-func TestTrialNames(t *testing.T) {
-	for _, name := range []string{"web", strings.Repeat("x", 63), strings.Repeat("x", 253), "a.b-" + strings.Repeat(".", 50)} {
-		got := trialName(name, "0123456789abcdef")
-		assert.Empty(t, validation.IsDNS1123Subdomain(got), got)
-		assert.LessOrEqual(t, len(got), 63)
-		assert.True(t, strings.HasSuffix(got, "-probe-01234567"))
-		assert.Equal(t, got, trialName(name, "0123456789abcdef"))
-	}
-}
-
-func TestTrialOfAServiceHasNothingThatIsHeld(t *testing.T) {
-	held := &corev1.Service{Spec: corev1.ServiceSpec{
-		ClusterIP: "10.0.0.1", ClusterIPs: []string{"10.0.0.1"}, HealthCheckNodePort: 30009,
-		Ports: []corev1.ServicePort{{Port: 80, NodePort: 30001, Protocol: corev1.ProtocolTCP}, {Port: 53, NodePort: 30002, Protocol: corev1.ProtocolUDP}},
-	}}
-	same, other := held.DeepCopy(), held.DeepCopy()
-	same.Spec.Ports[0].Protocol = ""
-	dropHeld(same, held)
-	assert.Equal(t, corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}, {Port: 53, Protocol: corev1.ProtocolUDP}}}, same.Spec)
-
-	other.Spec.ClusterIP, other.Spec.ClusterIPs, other.Spec.HealthCheckNodePort = "10.0.0.2", nil, 30008
-	other.Spec.Ports[0].NodePort, other.Spec.Ports[1].Protocol = 30003, corev1.ProtocolTCP
-	want := other.DeepCopy()
-	dropHeld(other, held)
-	assert.Equal(t, want, other, "what others may hold is tried")
-
-	headless := &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}}
-	dropHeld(headless, headless.DeepCopy())
-	assert.Equal(t, corev1.ClusterIPNone, headless.Spec.ClusterIP)
-
-	found := untyped(t, held, "v1", "Service")
-	loose, err := (&kinds{}).withoutHeld(found.DeepCopy(), found)
-	require.NoError(t, err)
-	assert.NotContains(t, untyped(t, loose, "v1", "Service").Object["spec"], "clusterIP")
-	unrelated := untyped(t, config("c"), "v1", "ConfigMap")
-	got, err := (&kinds{}).withoutHeld(unrelated, unrelated)
-	require.NoError(t, err)
-	assert.Same(t, unrelated, got)
 }
 
 func refusal(causes ...*field.Error) error {
@@ -86,11 +44,11 @@ func TestRefusedDifferences(t *testing.T) {
 		return all
 	}
 	spec := field.NewPath("spec")
-	assert.Equal(t, []string{`spec.selector.matchLabels.app (is unset, wanted "x")`}, texts(refusal(field.Invalid(spec.Child("selector"), nil, "field is immutable"))))
-	assert.Equal(t, []string{`spec.minReadySeconds (is "3", wanted "5")`},
+	assert.Equal(t, []string{`spec.selector.matchLabels.app (is unset, desired "x")`}, texts(refusal(field.Invalid(spec.Child("selector"), nil, "field is immutable"))))
+	assert.Equal(t, []string{`spec.minReadySeconds (is "3", desired "5")`},
 		texts(refusal(field.Forbidden(spec, "updates to fields other than 'template', 'selector' are forbidden"))))
 	assert.Equal(t, []string{"spec.none"}, texts(refusal(field.Forbidden(spec.Child("none"), "no"))))
-	assert.Equal(t, []string{`spec.minReadySeconds (is "3", wanted "5")`},
+	assert.Equal(t, []string{`spec.minReadySeconds (is "3", desired "5")`},
 		texts(refusal(field.Forbidden(spec.Child("minReadySeconds"), "no"), field.Forbidden(spec.Child("minReadySeconds"), "no"))))
 	assert.Nil(t, texts(conflict))
 

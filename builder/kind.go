@@ -72,6 +72,12 @@ func (s *kinds) of(obj client.Object) (kind, error) {
 	return k, nil
 }
 
+// gvk returns the kind of an object as Kubernetes has it.
+func (s *kinds) gvk(obj client.Object) (schema.GroupVersionKind, error) {
+	k, err := s.of(obj)
+	return k.gvk, err
+}
+
 func (s *kinds) isNamespaced(k kind, obj client.Object) (bool, error) {
 	if known, ok := s.namespaced.Load(k.gvk); ok {
 		return known.(bool), nil
@@ -131,15 +137,6 @@ func (s *kinds) builtin(gvk schema.GroupVersionKind) reflect.Type {
 	}
 	s.builtins.Store(gvk, t)
 	return t
-}
-
-// typed returns an unstructured object as one of the Go type that the client's scheme has for its kind.
-func (s *kinds) typed(k kind, u runtime.Unstructured) (client.Object, error) {
-	obj, err := s.empty(kind{gvk: k.gvk})
-	if err != nil {
-		return nil, err
-	}
-	return obj, runtime.DefaultUnstructuredConverter.FromUnstructured(u.UnstructuredContent(), obj)
 }
 
 // emptyList returns a new list of a kind.

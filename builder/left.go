@@ -3,14 +3,11 @@ package builder
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -27,7 +24,7 @@ func (w *write) noteLeft(ctx context.Context, p *pass, applied client.Object) {
 	if w.seen.GetAnnotations()[AnnotationDigest] != "" {
 		return
 	}
-	left := p.engine.setByOthers(applied, w.desired)
+	left := p.engine.fieldManager(w.desired).SetByOthers(applied.GetManagedFields())
 	if len(left) == 0 {
 		return
 	}
@@ -42,96 +39,12 @@ func (w *write) noteLeft(ctx context.Context, p *pass, applied client.Object) {
 		}
 	}
 	for _, entry := range left {
-		if fields := leftPaths(entry.fields, live, fresh); len(fields) > 0 {
-			w.left = append(w.left, fieldsLeft{entry.manager, fields})
+		if fields := entry.Paths(live, fresh); len(fields) > 0 {
+			w.left = append(w.left, fieldsLeft{entry.Manager, fields})
 			log.FromContext(ctx).Info("fields of another manager stay, though they aren't desired", "child", w.desired.key.String(),
-				"manager", entry.manager, "fields", fields)
+				"manager", entry.Manager, "fields", fields)
 		}
 	}
-}
-
-// setBy is a set of fields, and who has set them.
-type setBy struct {
-	manager string
-	fields  *fieldpath.Set
-}
-
-// setByOthers returns what managers that could be a former version of the program have set alone. What can't be read is
-// left out: this is for people.
-func (e *Engine) setByOthers(applied client.Object, d *desired) []setBy {
-	var candidates []setBy
-	known := &fieldpath.Set{}
-	for _, entry := range applied.GetManagedFields() {
-		fields, err := fieldsOf(entry)
-		switch {
-		case err != nil, entry.Subresource != "":
-		case entry.Manager == e.name || isSomeoneElse(entry.Manager) || e.takesOver(entry, d):
-			known = known.Union(fields)
-		default:
-			candidates = append(candidates, setBy{entry.Manager, fields})
-		}
-	}
-	for i := range candidates {
-		alone := &fieldpath.Set{}
-		for path := range candidates[i].fields.All() {
-			if !known.Has(path) && !delta.HasBelow(known, path) {
-				alone.Insert(path.Copy())
-			}
-		}
-		candidates[i].fields = alone
-	}
-	return slices.DeleteFunc(candidates, func(c setBy) bool { return c.fields.Empty() })
-}
-
-// isSomeoneElse reports whether a field manager is known to write to objects of others.
-func isSomeoneElse(manager string) bool {
-	for _, prefix := range []string{"kubectl", "kube-", "kubelet", "cloud-controller-manager", "cluster-autoscaler", "vpa-", "argocd"} {
-		if strings.HasPrefix(manager, prefix) {
-			return true
-		}
-	}
-	return strings.Contains(manager, "injector") || strings.Contains(manager, "autoscaler")
-}
-
-// leftPaths renders the fields of a set, an element of a list as one. What the API server sets in a new object as well
-// isn't left by anyone: it would come back.
-func leftPaths(fields *fieldpath.Set, live, fresh map[string]any) []string {
-	var paths []string
-	for path := range fields.All() {
-		if i := slices.IndexFunc(path, func(e fieldpath.PathElement) bool { return e.FieldName == nil }); i >= 0 && fields.Has(path[:i+1]) {
-			path = path[:i+1]
-		} else if delta.HasBelow(fields, path) {
-			continue
-		}
-		text := textOf(path)
-		if delta.Same(live, fresh, path) || slices.Contains(paths, text) {
-			continue
-		}
-		paths = append(paths, text)
-	}
-	return paths
-}
-
-// textOf writes a path as people read it: spec.containers[name=web], data["tls.crt"].
-func textOf(path fieldpath.Path) string {
-	var text string
-	for _, element := range path {
-		switch {
-		case element.FieldName != nil:
-			text = delta.Join(text, *element.FieldName)
-		case element.Key != nil:
-			var keys []string
-			for _, k := range *element.Key {
-				keys = append(keys, fmt.Sprintf("%s=%v", k.Name, k.Value.Unstructured()))
-			}
-			text += "[" + strings.Join(keys, ",") + "]"
-		case element.Value != nil:
-			text += fmt.Sprintf("[%v]", (*element.Value).Unstructured())
-		default:
-			text += element.String()
-		}
-	}
-	return text
 }
 
 // event tells of fields that stay, and how they would go.

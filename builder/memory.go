@@ -9,6 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/contest"
+	"github.com/armature-dev/armature/builder/internal/stuck"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -34,9 +36,9 @@ type memory struct {
 	// revisions has the hashes of owners' desired phases. Forgotten: all their children are rendered.
 	revisions *recent[types.UID, revisionMemo]
 	// contests has the children that other writers keep changing. Forgotten: some corrections without a backoff.
-	contests *contests
+	contests *contest.Record
 	// stuck has since when the status of StatefulSets has been the same. Forgotten: their pods are listed later.
-	stuck *recent[types.UID, stillness]
+	stuck *stuck.Watch
 	// refused has what the API server called invalid. Forgotten: one more refused create.
 	refused *refused
 	// failures has the last failure reported of each call. Forgotten: it is reported again.
@@ -63,8 +65,8 @@ func newMemory() memory {
 		observed:    newRecent[ownedChild, struct{}](),
 		inventories: newRecent[types.UID, renewal](),
 		revisions:   newRecent[types.UID, revisionMemo](),
-		contests:    newContests(),
-		stuck:       newRecent[types.UID, stillness](),
+		contests:    contest.NewRecord(maxRemembered),
+		stuck:       stuck.NewWatch(maxRemembered),
 		refused:     newRefused(),
 		failures:    newFailures(),
 	}

@@ -10,6 +10,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/internal/errorlist"
 )
 
 // missingKindRetry is how long no request is made about a kind that the cluster doesn't know, for any owner.
@@ -34,7 +37,7 @@ func (m *kindMissing) Unwrap() error { return m.cause }
 // isKindGone reports whether an error says that the cluster doesn't know a kind. A missing object is another matter.
 func isKindGone(err error) bool {
 	return meta.IsNoMatchError(err) ||
-		apierrors.IsNotFound(err) && strings.Contains(messageOf(err), "could not find the requested resource")
+		apierrors.IsNotFound(err) && strings.Contains(apistatus.Message(err), "could not find the requested resource")
 }
 
 // isMissing returns an error if a kind is known to be missing, so that no request about it is made.
@@ -80,7 +83,7 @@ func (s *kinds) tries(writes []*write) (tries, others []*write) {
 // others.
 func missingUntil(err error) time.Time {
 	var first time.Time
-	for _, leaf := range leaves(err) {
+	for _, leaf := range errorlist.Of(err) {
 		missing := (*kindMissing)(nil)
 		if !errors.As(leaf, &missing) {
 			return time.Time{}

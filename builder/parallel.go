@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -61,9 +62,9 @@ const (
 
 func reachOf(err error) reach {
 	switch {
-	case IsTerminal(err), errors.Is(err, ErrNotOwned), apierrors.IsConflict(err), isDenied(err):
+	case IsTerminal(err), errors.Is(err, ErrNotOwned), apierrors.IsConflict(err), apistatus.IsDenied(err):
 		return reachesOne
-	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), meta.IsNoMatchError(err), isWebhookBroken(err):
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), meta.IsNoMatchError(err), apistatus.IsWebhookBroken(err):
 		return reachesKind
 	default:
 		return reachesAll

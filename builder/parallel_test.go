@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"pgregory.net/rapid"
 
+	"github.com/armature-dev/armature/internal/errorlist"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -52,7 +53,7 @@ func TestFailuresOfAllStopTheRest(t *testing.T) {
 			err := inBatches(500, 32, func(int) error {
 				return failing.try(store.Key{Kind: "Pod"}, func() error { calls.Add(1); return c.err })
 			})
-			assert.Len(t, leaves(err), int(calls.Load()))
+			assert.Len(t, errorlist.Of(err), int(calls.Load()))
 			assert.LessOrEqual(t, int(calls.Load()), c.most)
 			if c.most > firstBatch {
 				assert.Equal(t, c.most, int(calls.Load()))
@@ -87,6 +88,7 @@ func TestReach(t *testing.T) {
 		"no kind":        {of(&meta.NoKindMatchError{}), reachesKind},
 		"broken webhook": {of(apierrors.NewInternalError(errors.New(`failed calling webhook "x": timeout`))), reachesKind},
 		"internal":       {of(apierrors.NewInternalError(errors.New("x"))), reachesAll},
+		"etcd's limit":   {apierrors.NewInternalError(errors.New("etcdserver: request is too large")), reachesOne}, // others can be written
 		"timeout":        {of(apierrors.NewTimeoutError("x", 1)), reachesAll},
 		"too many":       {of(apierrors.NewTooManyRequests("x", 1)), reachesAll},
 		"network":        {errors.New("connection refused"), reachesAll},

@@ -4,6 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 )
 
 // A label or an annotation by itself proves nothing: templates, GitOps and other controllers copy onto objects whatever
@@ -13,35 +15,10 @@ import (
 // Who may patch an object can write under any manager's name. Such a person can have the object deleted without the
 // builder as well: garbage collection deletes what names an owner that isn't there.
 
-// hasMarked reports whether the engine has set all of these fields of an object's metadata, or else one of the field
-// managers has that the child's options name as former ones. kubectl apply is no proof, since anyone uses it.
+// hasMarked reports whether the engine has set all of these fields of an object's metadata, or else one of the field managers has that the
+// child's options name as former ones.
 func (e *Engine) hasMarked(obj client.Object, former []string, fields *fieldpath.Set) bool {
-	for _, entry := range obj.GetManagedFields() {
-		if !e.isMarker(entry, former) {
-			continue
-		}
-		set, err := fieldsOf(entry)
-		if err != nil {
-			return false
-		}
-		fields = fields.Difference(set)
-	}
-	return fields.Empty()
-}
-
-func (e *Engine) isMarker(entry metav1.ManagedFieldsEntry, former []string) bool {
-	if entry.Subresource != "" {
-		return false
-	}
-	if entry.Manager == e.name {
-		return true
-	}
-	for _, name := range former {
-		if entry.Manager == name && name != kubectlApply {
-			return true
-		}
-	}
-	return false
+	return fieldmanager.Manager{Name: e.name, Former: former}.HasSet(obj.GetManagedFields(), fields)
 }
 
 // labelFields are the fields of labels.
@@ -106,21 +83,10 @@ func (e *Engine) isProved(obj client.Object, former []string, by marks) bool {
 	return true
 }
 
-// former returns the field managers that a child's options name as former ones.
-func (c Child) former() []string {
-	if c.how == nil {
-		return nil
-	}
-	return c.how.Former
-}
-
 // labelSetter names the field manager that has set a label, for people.
 func labelSetter(obj client.Object, label string) string {
-	path := fieldpath.MakePathOrDie("metadata", "labels", label)
-	for _, entry := range obj.GetManagedFields() {
-		if set, err := fieldsOf(entry); err == nil && set.Has(path) {
-			return "field manager " + entry.Manager
-		}
+	if entry := fieldmanager.Setter(obj.GetManagedFields(), fieldpath.MakePathOrDie("metadata", "labels", label), ""); entry != nil {
+		return "field manager " + entry.Manager
 	}
 	return "no one on record"
 }

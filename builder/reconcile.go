@@ -325,7 +325,7 @@ func (p *pass) recordAll(outcomes []room) {
 func (p *pass) record(w *write) {
 	p.judge(w)
 	if len(w.corrected) > 0 || w.untried != nil {
-		w.tellCorrections(p)
+		w.emitCorrections(p)
 	}
 	switch {
 	case w.did != "":
@@ -360,7 +360,7 @@ func (p *pass) changed(op Operation, k kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
 	p.countGained(op, k, key)
 	if !p.engine.dry && op == OperationDeleted {
-		p.engine.memory.contests.forget(p.owner.GetUID(), key)
+		p.engine.memory.contests.Forget(p.contestKey(key))
 	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
 }

@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/immutable"
 	"github.com/armature-dev/armature/builder/internal/merge"
 )
 
@@ -40,32 +42,22 @@ func (w *write) newRefit(p *pass, fresh client.Object, release bool) (*refit, er
 	if err != nil {
 		return nil, err
 	}
-	o := merge.Objects{
-		Live: live, Desired: w.withoutDigest(), Ignored: w.desired.ignored,
-		Ours: fieldpath.NewSet(), Others: fieldpath.NewSet(), Drift: !w.wantsOther() && !w.adopts, Release: release,
-		// How many replicas there are is an autoscaler's or a person's affair, even if no one owns it.
-		Fixed: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")),
-		Plain: isPlain,
+	shares, err := p.engine.fieldManager(w.desired).Shares(w.found.GetManagedFields())
+	if err != nil {
+		return nil, err
 	}
-	for _, entry := range w.found.GetManagedFields() {
-		set, err := fieldsOf(entry)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case entry.Subresource != "":
-			o.Others, o.Fixed = o.Others.Union(set), o.Fixed.Union(set)
-		case entry.Manager == p.engine.name || p.engine.takesOver(entry, w.desired):
-			o.Ours = o.Ours.Union(set)
-		default:
-			o.Others = o.Others.Union(set)
-		}
+	o := merge.Objects{
+		Live: live, Desired: w.withoutDigest(), Ignored: w.desired.ignored, Ours: shares.Ours, Others: shares.Others,
+		Drift: !w.wantsOther() && !w.adopts, Release: release,
+		// How many replicas there are is an autoscaler's or a person's affair, even if no one owns it.
+		Fixed: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")).Union(shares.Subresources),
+		Plain: isPlain,
 	}
 	if fresh != nil {
 		if o.Fresh, err = storedFields(fresh); err != nil {
 			return nil, err
 		}
-		o.Unique = uniqueOf(w.desired.key, fresh)
+		o.Unique = immutable.Unique(w.desired.key, fresh)
 	}
 	r := &refit{objects: o, merged: merge.Run(o)}
 	r.amended = merge.Amend(o, r.merged)
@@ -99,7 +91,7 @@ func (w *write) withoutDigest() map[string]any {
 //
 // In a dry run it returns what the API server made of it: that leaves no trace that an apply could build on.
 func (w *write) refresh(ctx context.Context, p *pass) (client.Object, error) {
-	if !w.wantsOther() || w.adopts || !p.engine.hasApplied(w.found) {
+	if !w.wantsOther() || w.adopts || !p.engine.fieldManager(w.desired).HasApplied(w.found.GetManagedFields()) {
 		return nil, nil // nothing has changed, or whatever the API server chose is ours still, and goes with the apply
 	}
 	r, err := w.newRefit(p, nil, false)
@@ -118,7 +110,7 @@ func (w *write) refresh(ctx context.Context, p *pass) (client.Object, error) {
 		return nil, err
 	}
 	obj, err := w.sendRefit(ctx, p, r)
-	if isRefusedAsInvalid(err) {
+	if apistatus.IsRefused(err) {
 		return nil, nil
 	}
 	if err == nil {
@@ -133,7 +125,7 @@ func (w *write) refresh(ctx context.Context, p *pass) (client.Object, error) {
 // isLasting reports whether a trial failed for a reason that doesn't pass by itself: a missing permission, a full quota, a
 // policy or webhook that denies it or doesn't support dry runs, or an object that is invalid.
 func isLasting(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsAlreadyExists(err) || isDenied(err)
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsAlreadyExists(err) || apistatus.IsDenied(err)
 }
 
 // fit makes an apply acceptable that was refused as invalid. What is in the way, and isn't desired, goes. It returns the
@@ -160,10 +152,10 @@ func (w *write) fit(ctx context.Context, p *pass, refused error) (client.Object,
 			obj, err = w.patch(ctx, p)
 			return obj, r, err
 		}
-		if !isRefusedAsInvalid(err) || isReplaced(err) {
+		if !apistatus.IsRefused(err) || apistatus.IsReplaced(err) {
 			return nil, r, err
 		}
-		if !r.amend(causesOf(err)) {
+		if !r.amend(apistatus.Causes(err)) {
 			break
 		}
 	}
@@ -220,28 +212,10 @@ func withoutApply(object map[string]any) (map[string]any, error) {
 
 // fitted notes what a refit did: what was found is another version now.
 func (w *write) fitted(p *pass, r *refit, obj client.Object) {
-	w.corrected = append(w.corrected, correctionsOf(w.found, r.amended.Removed, p.engine.name)...)
+	w.corrected = append(w.corrected, p.engine.fieldManager(w.desired).Removals(w.found.GetManagedFields(), r.amended.Removed)...)
 	w.desired.released = r.amended.Released
 	w.refitted = w.refitted || obj != w.found
 	if !p.engine.dry {
 		w.found = obj
 	}
-}
-
-// hasApplied reports whether the engine has applied an object, and the record of its creation is no longer beside: it is
-// known then which fields are its own. The record of a creation, which an apply that only puts back drift leaves there,
-// names the API server's defaults too; the next claim makes all of it one apply's, and what isn't desired goes with that.
-func (e *Engine) hasApplied(found client.Object) bool {
-	applied := false
-	for _, entry := range found.GetManagedFields() {
-		if entry.Manager != e.name || entry.Subresource != "" {
-			continue
-		}
-		if entry.Operation == metav1.ManagedFieldsOperationApply {
-			applied = true
-		} else if set, err := fieldsOf(entry); err == nil && set.Has(digestPath) { // a refit's patch leaves one without
-			return false
-		}
-	}
-	return applied
 }

@@ -12,7 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/internal/errorlist"
 )
 
 const (
@@ -78,7 +80,7 @@ func (r *refused) answer(d *desired, now time.Time) error {
 // note remembers the API server's answer about an object, if it holds for equal ones.
 func (r *refused) note(d *desired, err error, now time.Time) {
 	status := (*apierrors.StatusError)(nil)
-	if !isRefusedAsInvalid(err) || !errors.As(err, &status) || !isAboutPayload(status.ErrStatus.Details) || dependsOnOthers(d.key.GroupKind()) {
+	if !apistatus.IsRefused(err) || !errors.As(err, &status) || !isAboutPayload(status.ErrStatus.Details) || dependsOnOthers(d.key.GroupKind()) {
 		return
 	}
 	digest, err := equalDigest(d)
@@ -145,7 +147,7 @@ func dependsOnOthers(kind schema.GroupKind) bool { return kind == schema.GroupKi
 // refusedUntil returns when to look again after errors among which are answers about equal objects; zero if there are none.
 func refusedUntil(err error) time.Time {
 	var first time.Time
-	for _, leaf := range leaves(err) {
+	for _, leaf := range errorlist.Of(err) {
 		known := (*invalidAnswer)(nil)
 		if errors.As(leaf, &known) && (first.IsZero() || known.until.Before(first)) {
 			first = known.until

@@ -67,8 +67,8 @@ type Result struct {
 	// Return it in a reconcile.Result.
 	RequeueAfter time.Duration
 
-	kept []Change // found in this pass not to be changeable
-	news contestNews
+	kept         []Change  // found in this pass not to be changeable
+	begun, ended []Contest // that weren't reported before, and that are over
 }
 
 // Changed reports whether the pass wrote anything.

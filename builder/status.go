@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"reflect"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/mergepatch"
 )
 
 // PatchStatus writes the status of after, a changed copy of before, and makes no request if they are the same. Only
@@ -73,28 +75,27 @@ func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (
 
 // statusPatch returns the merge patch between two statuses, nil if they are the same in JSON.
 func statusPatch(resourceVersion string, old, wanted any) ([]byte, error) {
-	before, err := json.Marshal(map[string]any{"status": old})
-	if err != nil {
+	before, errBefore := statusFields(old)
+	after, errAfter := statusFields(wanted)
+	if err := errors.Join(errBefore, errAfter); err != nil {
 		return nil, err
 	}
-	after, err := json.Marshal(map[string]any{"status": wanted})
-	if err != nil {
-		return nil, err
+	patch := mergepatch.Between(before, after)
+	if len(patch) == 0 {
+		return nil, nil
 	}
-	diff, err := jsonpatch.CreateMergePatch(before, after)
-	if err != nil || string(diff) == "{}" {
-		return nil, err
-	}
-	var patch map[string]json.RawMessage
-	if err := json.Unmarshal(diff, &patch); err != nil {
-		return nil, err
-	}
-	meta, err := json.Marshal(map[string]string{"resourceVersion": resourceVersion})
-	if err != nil {
-		return nil, err
-	}
-	patch["metadata"] = meta
+	patch["metadata"] = map[string]any{"resourceVersion": resourceVersion}
 	return json.Marshal(patch)
+}
+
+// statusFields returns an object with nothing but a status, as decoded from JSON.
+func statusFields(status any) (map[string]any, error) {
+	text, err := json.Marshal(map[string]any{"status": status})
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	return fields, utiljson.Unmarshal(text, &fields)
 }
 
 // statusOf returns an object's status.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,21 +12,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/readiness"
+	"github.com/armature-dev/armature/builder/internal/stuck"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
-// unblock deletes the pods for which StatefulSets of the phases wait for ever. With podManagementPolicy OrderedReady, the
-// default, the StatefulSet controller replaces no pod while one isn't ready, also if that one is of a revision that nobody
-// desires any more (kubernetes.io: "Forced rollback"). Such a pod is deleted if it is not ready and of neither the update
-// nor the current revision. One of the current revision, which a StatefulSet completes also with pods that were ready for a
-// moment only, is deleted if it keeps crashing, and while rolling back if it isn't ready. Pods are listed only if the
-// StatefulSet's status tells of abandoned ones, if it has stayed the same for a while, or while rolling back. Without
-// the permissions to list and delete pods, the conditions say what to do.
+// unblock deletes the pods for which StatefulSets of the phases wait without end; see package stuck. Pods are listed only if the
+// StatefulSet's status counts abandoned ones, if it has stayed the same for a while, or while rolling back. Without the permissions to
+// list and delete pods, the conditions say what to do.
 func (r *rollout) unblock(ctx context.Context, back bool) error {
 	for i := range r.result.NotReady {
 		n := &r.result.NotReady[i]
@@ -35,32 +29,46 @@ func (r *rollout) unblock(ctx context.Context, back bool) error {
 		if err != nil {
 			return err
 		}
-		if set == nil || set.Status.UpdatedReplicas >= set.Status.Replicas || set.Status.ReadyReplicas >= set.Status.Replicas {
+		if set == nil {
 			continue
 		}
-		abandoned := abandonedPods(set, back) > 0
-		if !back && !abandoned && !r.isLookDue(set) {
+		abandoned := stuck.Abandoned(set, back) > 0
+		if !back && !abandoned && !r.isListDue(set) {
 			continue
 		}
-		pods, err := r.blockingPods(ctx, set, back)
+		pods, listed, err := r.podsOf(ctx, set)
 		if err != nil {
 			return err
 		}
-		switch {
-		case len(pods) > 0:
-			r.lookAgain(set)
-		case pods != nil, !abandoned: // what is under way may well be as it should
-			continue
-		default:
-			n.advise("pods of an abandoned revision are in its way, and may not be listed: if it stays so, "+
-				"delete those that aren't ready of kubectl -n %s get pods -l '%s'", set.Namespace, selectAbandoned(set, back))
+		if !listed {
+			if abandoned {
+				n.advise("pods of an abandoned revision are in its way, and may not be listed: if it stays so, "+
+					"delete those that aren't ready of kubectl -n %s get pods -l '%s'", set.Namespace, stuck.Selector(set, back))
+			}
 			continue
 		}
-		if err := r.deletePods(ctx, set, n, pods); err != nil {
+		blocking := stuck.Blocking(set, pods, back)
+		if len(blocking) == 0 {
+			continue // what is under way may well be as it should
+		}
+		if !r.engine.dry {
+			r.engine.memory.stuck.Again(set, r.engine.now())
+		}
+		if err := r.deletePods(ctx, set, n, blocking); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isListDue reports whether the pods of a StatefulSet whose status counts no abandoned ones are to be listed.
+func (r *rollout) isListDue(set *appsv1.StatefulSet) bool {
+	if !r.engine.readsLive || r.engine.dry {
+		return r.engine.dry
+	}
+	due, wait := r.engine.memory.stuck.IsDue(set, r.engine.now())
+	r.result.RequeueAfter = sooner(r.result.RequeueAfter, wait)
+	return due
 }
 
 // advise adds to why a child isn't ready what someone has to do about it.
@@ -69,18 +77,7 @@ func (n *NotReady) advise(format string, args ...any) {
 	n.Why += "; " + n.advice
 }
 
-// selectAbandoned selects the pods of revisions that a StatefulSet is not to have. Those without a revision are no one's.
-func selectAbandoned(set *appsv1.StatefulSet, back bool) string {
-	kept := set.Status.UpdateRevision
-	if current := set.Status.CurrentRevision; !back && current != "" && current != kept {
-		kept += "," + current
-	}
-	const label = appsv1.ControllerRevisionHashLabelKey
-	return fmt.Sprintf("%s,%s,%s notin (%s)", metav1.FormatLabelSelector(set.Spec.Selector), label, label, kept)
-}
-
-// waitingSet returns the StatefulSet that isn't ready, as far as its controller has observed what is desired and goes
-// by the order of its pods; else nil.
+// waitingSet returns the StatefulSet that isn't ready if its controller waits for pods in their order, else nil.
 func (r *rollout) waitingSet(ctx context.Context, n *NotReady) (*appsv1.StatefulSet, error) {
 	if n.Phase == "" || n.Key.GroupKind() != appsv1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind() {
 		return nil, nil
@@ -100,84 +97,28 @@ func (r *rollout) waitingSet(ctx context.Context, n *NotReady) (*appsv1.Stateful
 		set = &appsv1.StatefulSet{}
 		ok = runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, set) == nil
 	}
-	if !ok || !waitsInOrder(set) {
+	if !ok || !stuck.WaitsInOrder(set) {
 		return nil, nil
 	}
 	return set, nil
 }
 
-// waitsInOrder reports whether a StatefulSet's controller waits for each pod before it replaces the next.
-func waitsInOrder(set *appsv1.StatefulSet) bool {
-	switch {
-	case set.DeletionTimestamp != nil, set.Status.ObservedGeneration != set.Generation, set.Status.UpdateRevision == "":
-		return false
-	case set.Spec.PodManagementPolicy != "" && set.Spec.PodManagementPolicy != appsv1.OrderedReadyPodManagement:
-		return false
-	case set.Spec.UpdateStrategy.Type != "" && set.Spec.UpdateStrategy.Type != appsv1.RollingUpdateStatefulSetStrategyType:
-		return false
-	default:
-		return true
-	}
-}
-
-// abandonedPods counts a StatefulSet's pods that are of none of the revisions that it is to have.
-func abandonedPods(set *appsv1.StatefulSet, back bool) int32 {
-	s := &set.Status
-	kept := s.UpdatedReplicas
-	if s.CurrentRevision != s.UpdateRevision && !back {
-		kept += s.CurrentReplicas
-	}
-	return s.Replicas - kept
-}
-
-// blockingPods returns the pods for which a StatefulSet waits without end; nil if pods can't be listed. They are read past the
-// cache: an operator that has no other use for pods needs no cache of them.
-func (r *rollout) blockingPods(ctx context.Context, set *appsv1.StatefulSet, back bool) ([]*corev1.Pod, error) {
+// podsOf lists the pods that a StatefulSet selects; listed is false if that isn't possible. They are read past the cache: an operator
+// that has no other use for pods needs no cache of them.
+func (r *rollout) podsOf(ctx context.Context, set *appsv1.StatefulSet) (pods []corev1.Pod, listed bool, err error) {
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 	if err != nil || !r.engine.readsLive {
-		return nil, nil
+		return nil, false, nil
 	}
 	var list corev1.PodList
 	err = r.engine.live.List(ctx, &list, client.InNamespace(set.Namespace), client.MatchingLabelsSelector{Selector: selector})
 	if apierrors.IsForbidden(err) || runtime.IsNotRegisteredError(err) {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list the pods of %s: %w", set.Name, err)
+		return nil, false, fmt.Errorf("list the pods of %s: %w", set.Name, err)
 	}
-	blocking := []*corev1.Pod{}
-	for i := range list.Items {
-		pod := &list.Items[i]
-		hash := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
-		switch {
-		case !metav1.IsControlledBy(pod, set), pod.DeletionTimestamp != nil, isPodReady(pod):
-		case hash == "", hash == set.Status.UpdateRevision:
-		case !back && hash == set.Status.CurrentRevision && readiness.Of(pod).State != readiness.Failed:
-		case isBelowPartition(set, pod):
-		default:
-			blocking = append(blocking, pod)
-		}
-	}
-	return blocking, nil
-}
-
-// isBelowPartition reports whether a pod is one of those that keep their revision.
-func isBelowPartition(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
-	if set.Spec.UpdateStrategy.RollingUpdate == nil {
-		return false
-	}
-	first := int32(0)
-	if set.Spec.Ordinals != nil {
-		first = set.Spec.Ordinals.Start
-	}
-	ordinal, err := strconv.Atoi(pod.Name[strings.LastIndexByte(pod.Name, '-')+1:])
-	return err != nil || int32(ordinal) < first+ptr.Deref(set.Spec.UpdateStrategy.RollingUpdate.Partition, 0)
-}
-
-func isPodReady(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
+	return list.Items, true, nil
 }
 
 // deletePods deletes pods, if they are still those that were observed. A pod that someone else changed is for the next

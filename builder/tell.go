@@ -19,7 +19,7 @@ func (e *Engine) tell(owner client.Object, scope string, res Result, err error) 
 	}
 	e.tellChanges(owner, res.Changes)
 	e.tellChanges(owner, res.kept)
-	e.tellContests(owner, res.news)
+	e.emitContests(owner, res.begun, res.ended)
 	key := failureKey{owner.GetUID(), scope}
 	switch {
 	case err == nil:

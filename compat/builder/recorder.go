@@ -2,7 +2,6 @@ package builder
 
 import (
 	"errors"
-	"reflect"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/errorlist"
 )
 
 // BuilderRecorder writes events about the owner. The zero value writes none.
@@ -49,7 +49,7 @@ func (b *BuilderRecorder) emit(owner client.Object, scope string, res builder.Re
 	key := failureKey{owner.GetUID(), scope}
 	before, _ := reported.Get(key)
 	now := map[string]bool{}
-	for _, e := range leaves(err) {
+	for _, e := range errorlist.Of(err) {
 		if apierrors.IsConflict(e) {
 			continue
 		}
@@ -103,21 +103,3 @@ type failureKey struct {
 // reported holds the messages of the last reported failures, by failureKey. A failure that it has forgotten, as at a
 // restart, is reported again.
 var reported, _ = lru.New[failureKey, map[string]bool](1 << 12) // fails only for a size below 1
-
-// joined is the type that errors.Join returns. Others that unwrap to several errors are one error with several causes.
-var joined = reflect.TypeOf(errors.Join(errors.New("")))
-
-// leaves returns the errors that were joined in err, or err alone.
-func leaves(err error) []error {
-	if err == nil {
-		return nil
-	}
-	if reflect.TypeOf(err) != joined {
-		return []error{err}
-	}
-	var all []error
-	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
-		all = append(all, leaves(e)...)
-	}
-	return all
-}

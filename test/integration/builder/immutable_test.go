@@ -82,14 +82,14 @@ var immutableCases = map[string]immutableCase{
 		func(s *appsv1.StatefulSet) { negativeReplicas(&s.Spec.Replicas) }),
 	"StatefulSet serviceName": immutable(statefulSet(),
 		func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "other" },
-		[]string{"spec.serviceName"}, `spec.serviceName (is "web", wanted "other")`,
+		[]string{"spec.serviceName"}, `spec.serviceName (is "web", desired "other")`,
 		func(s *appsv1.StatefulSet) { negativeReplicas(&s.Spec.Replicas) }),
 	"StatefulSet selector": immutable(statefulSet(),
 		func(s *appsv1.StatefulSet) {
 			s.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "other"}}
 			s.Spec.Template.Labels = s.Spec.Selector.MatchLabels
 		},
-		[]string{"spec.selector.matchLabels.app"}, `spec.selector.matchLabels.app (is "web", wanted "other")`,
+		[]string{"spec.selector.matchLabels.app"}, `spec.selector.matchLabels.app (is "web", desired "other")`,
 		func(s *appsv1.StatefulSet) { negativeReplicas(&s.Spec.Replicas) }),
 	"Deployment selector": immutable(
 		&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Selector: webLabels(), Template: idlePod(), Replicas: ptr.To[int32](0)}},
@@ -97,7 +97,7 @@ var immutableCases = map[string]immutableCase{
 			d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "other"}}
 			d.Spec.Template.Labels = d.Spec.Selector.MatchLabels
 		},
-		[]string{"spec.selector.matchLabels.app"}, `spec.selector.matchLabels.app (is "web", wanted "other")`,
+		[]string{"spec.selector.matchLabels.app"}, `spec.selector.matchLabels.app (is "web", desired "other")`,
 		func(d *appsv1.Deployment) { negativeReplicas(&d.Spec.Replicas) }),
 	"Service clusterIP": immutable(service(),
 		func(s *corev1.Service) { s.Spec.ClusterIP = corev1.ClusterIPNone },
@@ -116,7 +116,7 @@ var immutableCases = map[string]immutableCase{
 	"immutable ConfigMap": immutable(
 		&corev1.ConfigMap{Data: map[string]string{"a": "1"}, Immutable: ptr.To(true)},
 		func(c *corev1.ConfigMap) { c.Data["a"] = "2" },
-		[]string{"data.a"}, `data.a (is "1", wanted "2")`,
+		[]string{"data.a"}, `data.a (is "1", desired "2")`,
 		func(c *corev1.ConfigMap) { c.Data["not/a/key"] = "" }),
 	"PersistentVolumeClaim": immutable(ptr.To(claimOf("", "1Gi")),
 		func(c *corev1.PersistentVolumeClaim) {

@@ -1,4 +1,4 @@
-package builder
+package immutable
 
 import (
 	"slices"
@@ -13,9 +13,16 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// withoutHeld returns a trial without what only one object can have, and found has: a Service's addresses and node
-// ports. One that some other Service has stays in it, so that the trial fails as the creation would.
-func (s *kinds) withoutHeld(trial, found client.Object) (client.Object, error) {
+// TrialName returns the name of a trial: always the same for an object and a digest, and fit for all kinds whose names are labels.
+func TrialName(name, digest string) string {
+	const limit = 63
+	suffix := "-probe-" + digest[:8]
+	return strings.TrimRight(name[:min(len(name), limit-len(suffix))], "-.") + suffix
+}
+
+// WithoutHeld returns a trial without what only one object can have, and found has: a Service's addresses and node ports. One that some
+// other Service has stays in it, so that the trial fails as the creation would.
+func WithoutHeld(trial, found client.Object) (client.Object, error) {
 	if u, ok := trial.(*unstructured.Unstructured); ok {
 		if u.GetAPIVersion() != "v1" || u.GetKind() != "Service" {
 			return trial, nil
@@ -49,7 +56,9 @@ func dropHeld(trial, held *corev1.Service) {
 	}
 	for i := range trial.Spec.Ports {
 		port := &trial.Spec.Ports[i]
-		if slices.ContainsFunc(held.Spec.Ports, func(h corev1.ServicePort) bool { return h.NodePort == port.NodePort && h.Protocol == protocolOf(port) }) {
+		if slices.ContainsFunc(held.Spec.Ports, func(h corev1.ServicePort) bool {
+			return h.NodePort == port.NodePort && h.Protocol == protocolOf(port)
+		}) {
 			port.NodePort = 0
 		}
 	}
@@ -62,9 +71,9 @@ func protocolOf(port *corev1.ServicePort) corev1.Protocol {
 	return port.Protocol
 }
 
-// uniqueOf returns what tells the fields that each object has alone, given a trial: a Service's addresses and node ports,
-// and what is named after the object or its UID.
-func uniqueOf(key store.Key, fresh client.Object) func(at fieldpath.Path, value any) bool {
+// Unique returns what tells the fields that each object has alone, given a trial as the API server would create it: a Service's addresses
+// and node ports, and what is named after the object or its UID.
+func Unique(key store.Key, fresh client.Object) func(at fieldpath.Path, value any) bool {
 	names := []string{fresh.GetName()}
 	if uid := string(fresh.GetUID()); uid != "" {
 		names = append(names, uid)

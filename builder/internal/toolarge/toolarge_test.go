@@ -1,4 +1,4 @@
-package builder
+package toolarge
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ func tooLongAt(path *field.Path, most int) error {
 	return apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "c", field.ErrorList{field.TooLong(path, "", most)})
 }
 
-func TestSizeLimit(t *testing.T) {
+func TestLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		err   error
 		limit int
@@ -28,23 +28,22 @@ func TestSizeLimit(t *testing.T) {
 		"a message":       {apierrors.NewInternalError(errors.New("trying to send message larger than max (2560842 vs. 2097152)")), 2097152, ""},
 		"a request":       {apierrors.NewRequestEntityTooLargeError("limit is 3145728"), 3145728, ""},
 		"a long name":     {tooLongAt(field.NewPath("metadata", "name"), 253), 0, ""},
-		"another Invalid": {invalid, 0, ""},
+		"another Invalid": {apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", nil), 0, ""},
 		"another error":   {errors.New("etcdserver: request is too large"), 0, ""},
 		"none":            {nil, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			limit, at := sizeLimit(c.err)
+			limit, at := Limit(c.err)
 			assert.Equal(t, c.limit, limit)
 			assert.Equal(t, c.field, at)
-			assert.Equal(t, c.limit > 0, isTooLarge(c.err))
+			assert.Equal(t, c.limit > 0, Is(c.err))
 		})
 	}
 	unnumbered := &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonRequestEntityTooLarge, Message: "too much"}}
-	assert.True(t, isTooLarge(unnumbered))
-	at, explained := explainSize(unnumbered, "ConfigMap", nil)
+	assert.True(t, Is(unnumbered))
+	at, explained := Explain(unnumbered, "ConfigMap", nil)
 	assert.Same(t, unnumbered, explained, "what isn't known isn't said")
 	assert.Empty(t, at)
-	assert.Equal(t, reachesOne, reachOf(apierrors.NewInternalError(errors.New("etcdserver: request is too large"))), "others can be written")
 }
 
 func TestLargestField(t *testing.T) {

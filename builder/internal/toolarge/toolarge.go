@@ -1,4 +1,4 @@
-package builder
+package toolarge
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
@@ -28,9 +29,9 @@ var (
 	messageTooLong = regexp.MustCompile(`larger than max \(\d+ vs\. (\d+)\)`)       // between API server and etcd
 )
 
-// sizeLimit returns the limit that an object exceeded, in bytes, and the field that has it, empty for the whole object. It
-// returns 0 if an error isn't about the size of an object.
-func sizeLimit(err error) (limit int, field string) {
+// Limit returns the limit that an object exceeded, in bytes, and the field that has it, empty for the whole object. It returns 0
+// if an error isn't about the size of an object.
+func Limit(err error) (limit int, field string) {
 	number := func(match []string) int {
 		if len(match) < 2 {
 			return 0
@@ -39,7 +40,7 @@ func sizeLimit(err error) (limit int, field string) {
 		return n
 	}
 	if apierrors.IsInvalid(err) {
-		for _, cause := range causesOf(err) {
+		for _, cause := range apistatus.Causes(err) {
 			n := number(tooLong.FindStringSubmatch(cause.Message))
 			if cause.Type == metav1.CauseTypeTooLong && n >= leastSizeLimit {
 				return n, strings.Trim(cause.Field, "[]<>")
@@ -47,7 +48,7 @@ func sizeLimit(err error) (limit int, field string) {
 		}
 		return 0, ""
 	}
-	message := messageOf(err)
+	message := apistatus.Message(err)
 	switch {
 	case strings.Contains(message, "etcdserver: request is too large"):
 		return etcdLimit, ""
@@ -58,16 +59,16 @@ func sizeLimit(err error) (limit int, field string) {
 	}
 }
 
-// isTooLarge reports whether an object was refused for its size.
-func isTooLarge(err error) bool {
-	limit, _ := sizeLimit(err)
+// Is reports whether an object was refused for its size.
+func Is(err error) bool {
+	limit, _ := Limit(err)
 	return limit > 0 || apierrors.IsRequestEntityTooLargeError(err)
 }
 
-// explainSize adds to an error about an object that is too large which of its fields is, and how large. The object is as
-// decoded from JSON.
-func explainSize(err error, kind string, object map[string]any) (field string, explained error) {
-	limit, under := sizeLimit(err)
+// Explain adds to an error about the size of an object which of its fields is the largest, and how large it is. The object is as
+// decoded from JSON. The values of a Secret count as bytes, not as base64.
+func Explain(err error, kind string, object map[string]any) (field string, explained error) {
+	limit, under := Limit(err)
 	if limit == 0 {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package builder
+package fieldmanager
 
 import (
 	"strings"
@@ -8,19 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The API server takes the user agent up to its first slash, which client-go begins with the program's name.
-func TestManagerOf(t *testing.T) {
-	for program, want := range map[string]string{
-		"/manager": "manager", "manager": "manager", "/usr/local/bin/my-operator": "my-operator", strings.Repeat("x", 200): strings.Repeat("x", 128),
-	} {
-		assert.Equal(t, want, defaultManager(program))
-	}
-}
-
 func TestWhoseFieldsAreLeft(t *testing.T) {
 	const update = metav1.ManagedFieldsOperationUpdate
-	e := NewEngine(nil, Options{Name: "me"})
-	d := &desired{child: Want(config("c"), Adopt(Never, "former"))}
+	m := Manager{Name: "me", Former: []string{KubectlApply, "former"}}
 	both := `{"f:data":{".":{},"f:a":{},"f:b":{}}}`
 	status := entry("old", update, both)
 	status.Subresource = "status"
@@ -39,13 +29,12 @@ func TestWhoseFieldsAreLeft(t *testing.T) {
 		"nonsense":             {[]metav1.ManagedFieldsEntry{entry("old", update, `nonsense`)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found := config("c")
-			found.ManagedFields = append(c.others, entry("me", metav1.ManagedFieldsOperationApply, `{"f:data":{"f:a":{}}}`))
+			entries := append(c.others, entry("me", metav1.ManagedFieldsOperationApply, `{"f:data":{"f:a":{}}}`))
 			var got []string
-			for _, left := range e.setByOthers(found, d) {
+			for _, left := range m.SetByOthers(entries) {
 				live := map[string]any{"data": map[string]any{"a": "1", "b": "2"}}
-				got = append(got, left.manager+": "+strings.Join(leftPaths(left.fields, live, nil), ", "))
-				assert.Empty(t, leftPaths(left.fields, live, live), "what a new object would have")
+				got = append(got, left.Manager+": "+strings.Join(left.Paths(live, nil), ", "))
+				assert.Empty(t, left.Paths(live, live), "what a new object would have")
 			}
 			assert.Equal(t, c.want, strings.Join(got, "; "))
 		})
@@ -53,10 +42,12 @@ func TestWhoseFieldsAreLeft(t *testing.T) {
 }
 
 func TestPathsOfFieldsLeft(t *testing.T) {
-	set, err := fieldsOf(entry("x", "", `{"f:data":{"f:a":{},"f:tls.crt":{}},"f:spec":{"f:list":{"k:{\"name\":\"x\"}":{".":{},"f:name":{},"f:v":{}},"k:{\"name\":\"z\"}":{"f:v":{}}},"f:set":{"v:\"a\"":{}}}}`))
+	set, err := Fields(entry("x", "", `{"f:data":{"f:a":{},"f:tls.crt":{}},"f:spec":{"f:list":{`+
+		`"k:{\"name\":\"x\"}":{".":{},"f:name":{},"f:v":{}},"k:{\"name\":\"z\"}":{"f:v":{}}},"f:set":{"v:\"a\"":{}}}}`))
 	assert.NoError(t, err)
 	live := map[string]any{"data": map[string]any{"a": "1", "tls.crt": "2"}, "spec": map[string]any{
 		"list": []any{map[string]any{"name": "x", "v": "1"}, map[string]any{"name": "z", "v": "1"}}, "set": []any{"a"},
 	}}
-	assert.ElementsMatch(t, []string{"data.a", `data["tls.crt"]`, "spec.list[name=x]", "spec.list[name=z].v", "spec.set[a]"}, leftPaths(set, live, nil))
+	assert.ElementsMatch(t, []string{"data.a", `data["tls.crt"]`, "spec.list[name=x]", "spec.list[name=z].v", "spec.set[a]"},
+		SetBy{Fields: set}.Paths(live, nil))
 }

@@ -1,7 +1,6 @@
-package builder
+package immutable
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -11,40 +10,27 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/merge"
+	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
-// driftBehind returns the error about a refused change if others have made it necessary, and nil if only the builder itself
-// changes what the API server refuses to change. What others have changed, and lets no one change back, such as a claim
-// that was enlarged, is no reason to delete anything, whatever [OnImmutable] says.
-func (w *write) driftBehind(refused error, r *refit) error {
-	if r == nil || len(r.objects.Live) == 0 {
-		return nil
-	}
-	theirs := sealedByOthers(refused, r.objects)
-	for _, d := range faultsIn(refused, r.merged.Differences) {
-		if d.Theirs || !w.wantsOther() {
+// ByOthers returns the fields that others have changed so that the API server refuses the change, and isOurs if only the builder itself
+// changes what it refuses. causes are those of the refusal. withDesired is true if the desired state is new: then only changes that package
+// merge found to be others' are theirs; else all are, since the builder puts back what it had applied.
+func ByOthers(causes []metav1.StatusCause, o merge.Objects, all []merge.Difference, withDesired bool) (theirs []fieldpath.Path, isOurs bool) {
+	theirs = sealedByOthers(causes, o)
+	for _, d := range faultsIn(causes, all) {
+		if d.Theirs || !withDesired {
 			theirs = append(theirs, d.Path)
 		}
 	}
-	if w.wantsOther() && len(theirs) == 0 {
-		return nil
-	}
-	var texts []string
-	for _, path := range theirs {
-		texts = append(texts, strings.TrimPrefix(path.String(), ".")+byManager(managerOf(w.found, path, "")))
-	}
-	if len(texts) == 0 {
-		texts = append(texts, "the object")
-	}
-	return fmt.Errorf("%s changed since the last apply, and the API server refuses to change it back; nothing is deleted for it: %w",
-		strings.Join(texts, ", "), refused)
+	return theirs, withDesired && len(theirs) == 0
 }
 
 // faultsIn returns the differences that the API server found fault with. Those that its message says can be changed are among
 // them only if there are no others: then there is a condition to it, such as that tolerations may only be added.
-func faultsIn(refused error, all []merge.Difference) []merge.Difference {
-	all = slices.DeleteFunc(slices.Clone(all), func(d merge.Difference) bool { return !isFaultIn(refused, d.Path) })
-	fixed := slices.DeleteFunc(slices.Clone(all), func(d merge.Difference) bool { return isChangeable(refused, d.Path) })
+func faultsIn(causes []metav1.StatusCause, all []merge.Difference) []merge.Difference {
+	all = slices.DeleteFunc(slices.Clone(all), func(d merge.Difference) bool { return !isFaultIn(causes, d.Path) })
+	fixed := slices.DeleteFunc(slices.Clone(all), func(d merge.Difference) bool { return isChangeable(causes, d.Path) })
 	if len(fixed) == 0 {
 		return all
 	}
@@ -54,19 +40,19 @@ func faultsIn(refused error, all []merge.Difference) []merge.Difference {
 // sealedByOthers returns the fields by which others have made an object immutable: those beside a field at fault that aren't
 // desired, and that the API server gives as the reason, such as `immutable` of a Secret. One that the builder itself has set
 // is none of them.
-func sealedByOthers(refused error, o merge.Objects) []fieldpath.Path {
+func sealedByOthers(causes []metav1.StatusCause, o merge.Objects) []fieldpath.Path {
 	var all []fieldpath.Path
-	for _, cause := range causesOf(refused) {
+	for _, cause := range causes {
 		names := merge.NamesOf(cause.Field)
 		var around fieldpath.Path
 		for _, name := range names[:max(0, len(names)-1)] {
 			around = append(around, fieldpath.PathElement{FieldName: &name})
 		}
-		live, _ := valueAt(o.Live, around)
+		live, _ := paths.At(o.Live, around)
 		fields, _ := live.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			path := append(slices.Clone(around), fieldpath.PathElement{FieldName: &name})
-			_, isDesired := valueAt(o.Desired, path)
+			_, isDesired := paths.At(o.Desired, path)
 			if !isDesired && o.Others.Has(path) && slices.Contains(quotedIn(cause.Message), name) && !slices.ContainsFunc(all, path.Equals) {
 				all = append(all, path)
 			}
@@ -75,17 +61,10 @@ func sealedByOthers(refused error, o merge.Objects) []fieldpath.Path {
 	return all
 }
 
-func byManager(name string) string {
-	if name == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (by the field manager %q)", name)
-}
-
 // isFaultIn reports whether a field is among those that the API server found fault with, in one of them, or around one.
-func isFaultIn(refused error, path fieldpath.Path) bool {
+func isFaultIn(causes []metav1.StatusCause, path fieldpath.Path) bool {
 	names := merge.Names(path)
-	return slices.ContainsFunc(causesOf(refused), func(c metav1.StatusCause) bool {
+	return slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
 		fault := merge.NamesOf(c.Field)
 		n := min(len(fault), len(names))
 		return slices.Equal(fault[:n], names[:n])
@@ -105,10 +84,10 @@ func quotedIn(message string) []string {
 }
 
 // isChangeable reports whether all that the API server says of the fields around one is that others can't be changed.
-func isChangeable(refused error, path fieldpath.Path) bool {
+func isChangeable(causes []metav1.StatusCause, path fieldpath.Path) bool {
 	names := merge.Names(path)
 	found := false
-	for _, cause := range causesOf(refused) {
+	for _, cause := range causes {
 		fault := merge.NamesOf(cause.Field)
 		if !startsWith(names, fault) {
 			continue

@@ -1,0 +1,56 @@
+package apistatus
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Causes returns what the API server says about single fields.
+func Causes(err error) []metav1.StatusCause {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var causes []metav1.StatusCause
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Field != "" {
+			causes = append(causes, cause)
+		}
+	}
+	return causes
+}
+
+// Message returns the API server's message, empty if it has sent none.
+func Message(err error) string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return ""
+	}
+	return status.Status().Message
+}
+
+// IsDenied reports whether an admission webhook or policy refused a request. They choose the status code themselves, so that
+// only their texts identify them.
+func IsDenied(err error) bool {
+	message := Message(err)
+	return strings.Contains(message, "denied the request") || strings.Contains(message, "denied request:")
+}
+
+// IsWebhookBroken reports whether the API server could not call an admission webhook: it is down, or too slow.
+func IsWebhookBroken(err error) bool {
+	return strings.Contains(Message(err), "failed calling webhook")
+}
+
+// IsRefused reports whether the API server itself, and no admission webhook or policy, called an object or a change invalid.
+func IsRefused(err error) bool { return apierrors.IsInvalid(err) && !IsDenied(err) }
+
+// IsReplaced reports whether an apply met another object of its name than the one it was meant for: one that was deleted and
+// created again. The API server calls the UID in such an apply invalid.
+func IsReplaced(err error) bool {
+	return apierrors.IsInvalid(err) &&
+		slices.ContainsFunc(Causes(err), func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
+}

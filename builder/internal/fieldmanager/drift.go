@@ -1,0 +1,125 @@
+package fieldmanager
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/builder/internal/subset"
+)
+
+// Drift is a field that another writer has changed.
+type Drift struct {
+	Path string // as Ignore takes it
+	By   string // a manager as Describe names it; empty: no manager owns the field
+	Self bool   // By is another process of the builder's own name
+}
+
+// Drifts returns the fields in which an observed object differs from the desired one, and which managers own them. An apply takes its
+// fields from all others, so that a manager that owns one with another value has written it since; what someone has removed is owned by no
+// one. isLast reports whether the builder's entries are those of its last write of just what is desired.
+//
+// It is for people, and to tell the same difference from another one: no write depends on it.
+func (m Manager) Drifts(entries []metav1.ManagedFieldsEntry, desired, observed map[string]any, isLast bool) []Drift {
+	var all []Drift
+	for _, entry := range entries {
+		set, err := Fields(entry)
+		if err != nil || entry.Subresource == "status" {
+			continue
+		}
+		self := entry.Manager == m.Name
+		if self && (isLast || !set.Has(m.digestPath())) {
+			continue // our own record of what we wrote
+		}
+		set.Leaves().Iterate(func(path fieldpath.Path) {
+			want, isDesired := paths.At(desired, path)
+			found, exists := paths.At(observed, path)
+			// What the builder has created has the API server's defaults among its fields; what it has applied is its own.
+			isExtra := self && !isDesired && exists && entry.Operation == metav1.ManagedFieldsOperationApply
+			differs := isDesired && !subset.Untyped(want, found) || isExtra
+			if name := paths.Text(path); differs && !m.isBookkeeping(name) {
+				all = append(all, Drift{Path: name, By: Describe(entry), Self: self})
+			}
+		})
+	}
+	return all
+}
+
+// Unowned returns the fields in which an observed object differs from the desired one, whoever owns them; the digest alone if only that
+// differs.
+func (m Manager) Unowned(desired, observed map[string]any) []Drift {
+	var all []Drift
+	differences(nil, desired, observed, func(path fieldpath.Path) {
+		if name := paths.Text(path); !m.isBookkeeping(name) {
+			all = append(all, Drift{Path: name})
+		}
+	})
+	if len(all) == 0 {
+		all = append(all, Drift{Path: paths.Text(m.digestPath())})
+	}
+	return all
+}
+
+// DriftOf returns the drift of one field, with the last manager but the builder that has set it. Of an element of a list it is the list
+// that drifts: the next element may have another key.
+func (m Manager) DriftOf(entries []metav1.ManagedFieldsEntry, path fieldpath.Path) Drift {
+	for len(path) > 1 && path[len(path)-1].FieldName == nil {
+		path = path[:len(path)-1]
+	}
+	drift := Drift{Path: paths.Text(path)}
+	if entry := Setter(entries, path, m.Name); entry != nil {
+		drift.By = Describe(*entry)
+	}
+	return drift
+}
+
+// Removal is a field that was removed because the API server refuses it beside the desired ones, and the manager that had set it.
+type Removal struct {
+	Path, Manager string
+	Drift         Drift
+}
+
+// Removals returns which of the removed fields other managers had set.
+func (m Manager) Removals(entries []metav1.ManagedFieldsEntry, removed []fieldpath.Path) []Removal {
+	var all []Removal
+	for _, path := range removed {
+		entry := Setter(entries, path, m.Name)
+		if entry == nil {
+			continue
+		}
+		drift := m.DriftOf(nil, path)
+		drift.By = Describe(*entry)
+		all = append(all, Removal{strings.TrimPrefix(path.String(), "."), entry.Manager, drift})
+	}
+	return all
+}
+
+// isBookkeeping reports whether a field is the builder's own record, or only the API server's.
+func (m Manager) isBookkeeping(path string) bool {
+	switch path {
+	case "metadata.uid", "metadata.name", "metadata.namespace", "metadata.resourceVersion", "apiVersion", "kind",
+		"metadata.annotations[" + m.Digest + "]":
+		return true
+	}
+	return false
+}
+
+// differences calls yield for each field in which an observed value differs from the desired one.
+func differences(path fieldpath.Path, desired, observed any, yield func(fieldpath.Path)) {
+	if subset.Untyped(desired, observed) {
+		return
+	}
+	wants, isMap := desired.(map[string]any)
+	has, both := observed.(map[string]any)
+	if !isMap || !both && observed != nil {
+		yield(path)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(wants)) {
+		differences(append(path[:len(path):len(path)], fieldpath.PathElement{FieldName: &name}), wants[name], has[name], yield)
+	}
+}

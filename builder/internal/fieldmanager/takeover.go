@@ -1,0 +1,177 @@
+package fieldmanager
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/merge"
+	"github.com/armature-dev/armature/builder/internal/paths"
+)
+
+// Released are fields of the builder's that keep their values and belong to no one, or to another manager that has set them.
+type Released struct {
+	Paths  []paths.Path
+	Fields *fieldpath.Set // nil: none
+}
+
+// TakeOver returns the managed fields with which an apply of the builder removes what isn't desired, and whether they differ from the
+// given ones. controller is the UID of the object's controller, empty if it has none.
+//
+// The API server records an object that was created, not applied, as written by an update; an apply would own its fields a second time,
+// and so could never remove one of them. TakeOver turns that entry into one of an apply, once in an object's life, as client-go's
+// csaupgrade does. csaupgrade itself knows only managers of updates: it has no former appliers, no fields to leave or to release. The
+// fields of former managers become the builder's as well. Released fields are struck off: an apply without them would remove them.
+func (m Manager) TakeOver(
+	entries []metav1.ManagedFieldsEntry, controller types.UID, released Released,
+) (after []metav1.ManagedFieldsEntry, changed bool, err error) {
+	ours := m.ownEntry(entries)
+	if ours < 0 {
+		return entries, false, nil
+	}
+	owned := entries[ours]
+	owned.Manager, owned.Operation = m.Name, metav1.ManagedFieldsOperationApply
+	changed = owned.Operation != entries[ours].Operation || owned.Manager != entries[ours].Manager
+	fields := &fieldpath.Set{}
+	own := -1
+	for i, entry := range entries {
+		if i != ours && !m.TakesOver(entry) {
+			after = append(after, entry)
+			continue
+		}
+		taken, left, err := m.split(entry, controller)
+		if err != nil {
+			return nil, false, err
+		}
+		switch {
+		case i == ours:
+			own, fields = len(after), fields.Union(taken)
+			after = append(after, owned)
+		case taken.Empty() && !left.Empty():
+			after = append(after, entry)
+			continue
+		default:
+			changed = true
+			if entry.APIVersion == owned.APIVersion { // the paths of another version may mean nothing in this one
+				fields = fields.Union(taken)
+			}
+		}
+		if !left.Empty() {
+			if entry.FieldsV1, err = fieldsV1(left); err != nil {
+				return nil, false, err
+			}
+			after = append(after, entry)
+		}
+	}
+	kept := paths.Without(fields, released.Paths)
+	if released.Fields != nil && !released.Fields.Empty() {
+		kept = kept.Difference(released.Fields)
+	}
+	if !changed && kept == fields {
+		return entries, false, nil
+	}
+	if after[own].FieldsV1, err = fieldsV1(kept); err != nil {
+		return nil, false, err
+	}
+	return after, true, nil
+}
+
+// ownEntry returns the index of the entry that is, or becomes, the one of what the builder applies; -1 if there is none.
+func (m Manager) ownEntry(entries []metav1.ManagedFieldsEntry) int {
+	first := -1
+	for i, entry := range entries {
+		if entry.Manager == m.Name && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
+			return i
+		}
+		if first < 0 && m.TakesOver(entry) {
+			first = i
+		}
+	}
+	return first
+}
+
+// split returns which fields of an entry that is taken over become the builder's, and which stay. Of the program's default manager,
+// which may be another program's too, such as "manager", finalizers and references to owners other than the controller stay, because an
+// object without them may be deleted too early.
+func (m Manager) split(entry metav1.ManagedFieldsEntry, controller types.UID) (taken, left *fieldpath.Set, err error) {
+	left = &fieldpath.Set{}
+	taken, err = Fields(entry)
+	if err != nil || entry.Manager == m.Name || m.isFormer(entry) {
+		return taken, left, err
+	}
+	for path := range taken.All() {
+		if holdsObject(path, controller) {
+			left.Insert(path.Copy())
+		}
+	}
+	return taken.Difference(left), left, nil
+}
+
+// holdsObject reports whether a field is a finalizer, or a reference to an owner other than the controller.
+func holdsObject(path fieldpath.Path, controller types.UID) bool {
+	names := merge.Names(path)
+	if len(path) < 2 || names[0] != "metadata" || names[1] != "ownerReferences" {
+		return len(path) > 1 && names[0] == "metadata" && names[1] == "finalizers"
+	}
+	return len(path) > 2 &&
+		(controller == "" || !path[2].Equals(fieldpath.PathElement{Key: fieldpath.KeyByFields("uid", string(controller))}))
+}
+
+func fieldsV1(fields *fieldpath.Set) (*metav1.FieldsV1, error) {
+	raw, err := fields.ToJSON()
+	if err != nil {
+		return nil, fmt.Errorf("write metadata.managedFields: %w", err)
+	}
+	return metav1.NewFieldsV1(string(raw)), nil
+}
+
+// Leftovers returns the fields that TakeOver would make the builder's and that no apply of anyone has, and the fields that stay. A dry run
+// of an apply can't show that leftovers go, because a dry run of TakeOver leaves no trace to build on.
+func (m Manager) Leftovers(entries []metav1.ManagedFieldsEntry, controller types.UID) (leftovers, kept *fieldpath.Set, err error) {
+	created, kept := &fieldpath.Set{}, &fieldpath.Set{}
+	for _, entry := range entries {
+		if !m.TakesOver(entry) {
+			fields, err := Fields(entry)
+			if err != nil {
+				return nil, nil, err
+			}
+			kept = kept.Union(fields)
+			continue
+		}
+		taken, left, err := m.split(entry, controller)
+		if err != nil {
+			return nil, nil, err
+		}
+		created, kept = created.Union(taken), kept.Union(left)
+	}
+	return created.Difference(kept), kept, nil
+}
+
+// Shares are the fields of an object by whose they are.
+type Shares struct {
+	Ours         *fieldpath.Set // the builder's, and those that it takes over
+	Others       *fieldpath.Set // with those of subresources
+	Subresources *fieldpath.Set
+}
+
+// Shares returns the fields of an object by whose they are.
+func (m Manager) Shares(entries []metav1.ManagedFieldsEntry) (Shares, error) {
+	s := Shares{fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet()}
+	for _, entry := range entries {
+		set, err := Fields(entry)
+		if err != nil {
+			return s, err
+		}
+		switch {
+		case entry.Subresource != "":
+			s.Others, s.Subresources = s.Others.Union(set), s.Subresources.Union(set)
+		case entry.Manager == m.Name || m.TakesOver(entry):
+			s.Ours = s.Ours.Union(set)
+		default:
+			s.Others = s.Others.Union(set)
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,114 @@
+package immutable
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/builder/internal/subset"
+)
+
+// Difference is a field in which an object isn't as desired.
+type Difference struct {
+	Path           string
+	desired, found any
+	known          bool // whether the values are known, and not secret
+}
+
+// String formats the field as "path (is found, desired value)", or as the path alone if its values are unknown or secret.
+func (d Difference) String() string {
+	if !d.known {
+		return d.Path
+	}
+	return fmt.Sprintf("%s (is %s, desired %s)", d.Path, shown(d.found), shown(d.desired))
+}
+
+// shown renders a value, if it is a short one.
+func shown(value any) string {
+	const limit = 64
+	const mark = "…"
+	switch value.(type) {
+	case nil:
+		return "unset"
+	case map[string]any, []any:
+		return "another"
+	}
+	text := fmt.Sprintf("%q", fmt.Sprint(value))
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
+}
+
+// Differences returns the fields that the API server refuses to change, each once. It names some of them itself, others only by what they
+// are in ("spec": all but some); these are found by a comparison. Values are left out if the object is secret. found may be nil. This is
+// for people to read: no decision depends on it.
+func Differences(causes []metav1.StatusCause, desired, found map[string]any, secret bool) []Difference {
+	const limit = 4
+	var all []Difference
+	for _, cause := range causes {
+		var diffs []Difference
+		if field, desiredIn, ok := at(desired, cause.Field); ok && found != nil {
+			_, foundIn, _ := at(found, cause.Field)
+			diffs = differences(field, desiredIn, foundIn)
+			diffs = slices.DeleteFunc(diffs, func(d Difference) bool { // "fields other than 'replicas', 'template' ..."
+				name, _, _ := strings.Cut(strings.TrimPrefix(d.Path, field+"."), ".")
+				return d.Path != field && strings.Contains(cause.Message, "'"+name+"'")
+			})
+		}
+		if len(diffs) == 0 || len(diffs) > limit {
+			diffs = []Difference{{Path: cause.Field}}
+		}
+		for _, d := range diffs {
+			d.known = d.known && !secret
+			if !slices.ContainsFunc(all, func(o Difference) bool { return o.Path == d.Path }) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
+
+// at returns the value at a field path of the API server, as far as it leads through maps, and the path to there.
+func at(fields map[string]any, path string) (reached string, value any, ok bool) {
+	value = fields
+	for name := range strings.SplitSeq(path, ".") {
+		in, isMap := value.(map[string]any)
+		if !isMap {
+			return reached, value, true
+		}
+		name, _, inList := strings.Cut(name, "[")
+		value, ok = in[name]
+		reached = strings.TrimPrefix(reached+"."+name, ".")
+		if !ok {
+			return reached, nil, false
+		}
+		if inList {
+			break
+		}
+	}
+	return reached, value, true
+}
+
+// differences lists the fields in which found isn't as desired.
+func differences(path string, desired, found any) []Difference {
+	if subset.Untyped(desired, found) {
+		return nil
+	}
+	d, isMap := desired.(map[string]any)
+	f, both := found.(map[string]any)
+	if !isMap || !both {
+		return []Difference{{Path: path, desired: desired, found: found, known: true}}
+	}
+	var all []Difference
+	for _, name := range slices.Sorted(maps.Keys(d)) {
+		all = append(all, differences(path+"."+name, d[name], f[name])...)
+	}
+	if len(all) == 0 { // a selector with more terms
+		return []Difference{{Path: path, desired: desired, found: found, known: true}}
+	}
+	return all
+}

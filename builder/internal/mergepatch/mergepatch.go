@@ -1,0 +1,33 @@
+package mergepatch
+
+import (
+	"reflect"
+)
+
+// Between returns the patch that makes after of before, empty if nothing differs. Lists are replaced as a whole. The patch shares
+// values with after.
+func Between(before, after map[string]any) map[string]any {
+	patch := map[string]any{}
+	for name, old := range before {
+		value, ok := after[name]
+		if !ok {
+			patch[name] = nil
+			continue
+		}
+		oldMap, _ := old.(map[string]any)
+		newMap, _ := value.(map[string]any)
+		if oldMap == nil || newMap == nil {
+			if !reflect.DeepEqual(old, value) {
+				patch[name] = value
+			}
+		} else if inner := Between(oldMap, newMap); len(inner) > 0 {
+			patch[name] = inner
+		}
+	}
+	for name, value := range after {
+		if _, ok := before[name]; !ok {
+			patch[name] = value
+		}
+	}
+	return patch
+}
