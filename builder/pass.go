@@ -30,8 +30,7 @@ type pass struct {
 	gained    int  // children that came in this pass, less those that went
 
 	phasing phasing
-	prunes  []client.Object       // kinds
-	runs    map[string]*runRecord // by child, of those with RunOnce; nil until they are read
+	prunes  []client.Object // kinds
 
 	result Result
 
@@ -237,7 +236,7 @@ func (p *pass) record(w *write) {
 		if w.found == nil {
 			why = "another writer keeps deleting it"
 		}
-		p.result.NotReady = append(p.result.NotReady, NotReady{Key: w.desired.key, Phase: w.desired.child.phase, Why: why})
+		p.result.NotReady = append(p.result.NotReady, NotReady{Key: w.desired.key, Phase: w.desired.child.phase, Message: why})
 	}
 }
 
@@ -262,7 +261,7 @@ func (p *pass) finish(err error) Result {
 	})
 	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
 	slices.SortFunc(p.result.Waiting, store.Compare)
-	slices.SortFunc(p.result.Held, store.Compare)
+	slices.SortFunc(p.result.Paused, store.Compare)
 	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
 	if until := refusedUntil(err); !until.IsZero() {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))

@@ -66,7 +66,7 @@ func (r *rollout) unblock(ctx context.Context, back bool) error {
 // advise adds to why a child isn't ready what someone has to do about it.
 func (n *NotReady) advise(format string, args ...any) {
 	n.advice = shorten(fmt.Sprintf(format, args...), 2*maxWhy)
-	n.Why += "; " + n.advice
+	n.Message += "; " + n.advice
 }
 
 // selectAbandoned selects the pods of revisions that a StatefulSet is not to have. Those without a revision are no one's.
