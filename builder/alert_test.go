@@ -12,19 +12,19 @@ import (
 // A StatefulSet never fails by itself. With Alert one that doesn't become ready is told of, and the roll-out stays.
 func TestAlert(t *testing.T) {
 	w := stuckAtBroker(t)
-	w.policy = Alert(patience)
+	w.policy = FailurePolicy{AlertAfter: patience}
 	res := w.pass()
-	assert.Nil(t, res.Halted)
+	assert.Nil(t, res.RolloutFailure)
 	assert.Zero(t, res.Rollout.RollsBackAt)
 	assert.Equal(t, patience, res.RequeueAfter, "counted for each phase anew")
 
 	w.restart(w.e.client) // the time is not in memory
 	w.now = w.now.Add(patience)
 	res = w.pass()
-	require.NotNil(t, res.Halted)
-	assert.Equal(t, "broker", res.Halted.Phase)
-	assert.Equal(t, "broker", res.Halted.Key.Name)
-	assert.Contains(t, res.Halted.Why, "not ready after 5m0s: ")
+	require.NotNil(t, res.RolloutFailure)
+	assert.Equal(t, "broker", res.RolloutFailure.Phase)
+	assert.Equal(t, "broker", res.RolloutFailure.Key.Name)
+	assert.Contains(t, res.RolloutFailure.Message, "not ready after 5m0s: ")
 	assert.Equal(t, "RolloutHalted", w.told[len(w.told)-1])
 	assert.Zero(t, res.RequeueAfter)
 	var conditions []Condition
@@ -38,17 +38,17 @@ func TestAlert(t *testing.T) {
 	assert.Equal(t, "v2 v2 v1", w.running(), "and nothing else is done")
 
 	w.settle("broker")
-	assert.Nil(t, w.pass().Halted)
+	assert.Nil(t, w.pass().RolloutFailure)
 	assert.Equal(t, "v2 v2 v2", w.running())
 }
 
 func TestAlertNamesWhatHasFailedAtOnce(t *testing.T) {
 	w := stuckAtBroker(t)
-	w.policy = Alert(patience)
+	w.policy = FailurePolicy{AlertAfter: patience}
 	w.fail("broker")
 	res := w.pass()
-	require.NotNil(t, res.Halted)
-	assert.Contains(t, res.Halted.Why, "ProgressDeadlineExceeded")
+	require.NotNil(t, res.RolloutFailure)
+	assert.Contains(t, res.RolloutFailure.Message, "ProgressDeadlineExceeded")
 	w.now = w.now.Add(patience)
-	assert.Equal(t, res.Halted, w.pass().Halted, "which says more than the time does")
+	assert.Equal(t, res.RolloutFailure, w.pass().RolloutFailure, "which says more than the time does")
 }

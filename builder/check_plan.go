@@ -28,7 +28,7 @@ func checkPhases[T client.Object](d *declarations, plan Plan[T]) error {
 	case len(plan.Phases) > 0 && !d.types[sourceOwned][reflect.TypeFor[*appsv1.ControllerRevision]()]:
 		return fmt.Errorf("%w: Plan.Phases keeps ControllerRevisions, a kind that the operator doesn't own; "+
 			"add Owns(&appsv1.ControllerRevision{}) to the operator", ErrMisuse)
-	case len(plan.Phases) == 0 && plan.OnFailure != Wait:
+	case len(plan.Phases) == 0 && plan.OnFailure != (FailurePolicy{}):
 		return fmt.Errorf("%w: Plan.OnFailure is set and Plan.Phases is empty; it is about phases", ErrMisuse)
 	default:
 		return nil

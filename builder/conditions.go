@@ -30,7 +30,7 @@ const (
 	ReasonChildFailed = "ChildFailed"
 	// ReasonRollingOut: a phase isn't ready, and later ones wait for it.
 	ReasonRollingOut = "RollingOut"
-	// ReasonRolloutHalted: a child of a phase has failed, or takes too long (see Alert); later phases are left as they are.
+	// ReasonRolloutHalted: a child of a phase has failed, or takes too long (see FailurePolicy); later phases are paused.
 	ReasonRolloutHalted = events.ReasonRolloutHalted
 	// ReasonRolledBack: what is wanted did not become ready in time; the children are what they were before.
 	ReasonRolledBack = events.ReasonRolledBack
@@ -86,9 +86,9 @@ func (r Result) outcome(err error) outcome {
 		return outcome{false, !terminal, terminal, failureReason(err), summarize(err)}
 	case r.Rollout != nil && r.Rollout.State == RolloutRolledBack:
 		return outcome{false, len(r.NotReady)+len(r.Waiting) > 0, true, ReasonRolledBack,
-			fmt.Sprintf("revision %s was rolled back to %s: %s%s", r.Rollout.To, r.Rollout.From, r.Rollout.Why, r.advice())}
-	case r.Halted != nil:
-		o := outcome{false, false, true, ReasonRolloutHalted, fmt.Sprintf("revision %s: %s", r.Rollout.To, r.Halted)}
+			fmt.Sprintf("revision %s was rolled back to %s: %s%s", r.Rollout.To, r.Rollout.From, r.Rollout.Message, r.advice())}
+	case r.RolloutFailure != nil:
+		o := outcome{false, false, true, ReasonRolloutHalted, fmt.Sprintf("revision %s: %s", r.Rollout.To, r.RolloutFailure)}
 		if at := r.Rollout.RollsBackAt; !at.IsZero() {
 			o.progressing, o.stalled = true, false
 			o.message += fmt.Sprintf("; to be rolled back to %s at %s", r.Rollout.From, at.UTC().Format(time.RFC3339))
@@ -137,7 +137,7 @@ func (r Result) failedFirst() []NotReady {
 }
 
 // String names the child and says why it isn't ready: "Deployment.apps default/web: 1 of 3 replicas updated".
-func (n NotReady) String() string { return n.Key.String() + ": " + n.Why }
+func (n NotReady) String() string { return n.Key.String() + ": " + n.Message }
 
 // listed names the first few of some things, and says how many more there are.
 func listed[T any](prefix string, things []T, name func(T) string) string {

@@ -30,8 +30,8 @@ func keyOf(name string) store.Key {
 }
 
 func TestSetConditions(t *testing.T) {
-	slow := NotReady{Key: keyOf("slow"), Why: "1 of 3 replicas updated"}
-	broken := NotReady{Key: keyOf("broken"), Failed: true, Why: "ProgressDeadlineExceeded"}
+	slow := NotReady{Key: keyOf("slow"), Message: "1 of 3 replicas updated"}
+	broken := NotReady{Key: keyOf("broken"), Failed: true, Message: "ProgressDeadlineExceeded"}
 	cases := map[string]struct {
 		res     Result
 		err     error
@@ -81,7 +81,7 @@ func TestSetConditions(t *testing.T) {
 func TestMessagesOfConditionsAreBounded(t *testing.T) {
 	res := Result{}
 	for i := range 1000 {
-		res.NotReady = append(res.NotReady, NotReady{Key: keyOf(fmt.Sprint(strings.Repeat("n", 253), i)), Why: strings.Repeat("é", 500)})
+		res.NotReady = append(res.NotReady, NotReady{Key: keyOf(fmt.Sprint(strings.Repeat("n", 253), i)), Message: strings.Repeat("é", 500)})
 	}
 	var conditions []Condition
 	res.SetConditions(&conditions, 1, nil, time.Unix(0, 0))

@@ -93,7 +93,7 @@
 //		StatefulSet(coordinator, builder.InPhase("coordinator")).
 //		StatefulSet(storage, builder.InPhase("storage")).
 //		Phases("coordinator", "storage").
-//		OnFailure(builder.Rollback(10 * time.Minute)).
+//		OnFailure(builder.FailurePolicy{RollbackAfter: 10 * time.Minute}).
 //		Reconcile(ctx)
 //
 // The first install is in parallel. A later change is made phase by phase, the next when the last is ready, and goes no

@@ -167,7 +167,7 @@ func ExampleBuilder_Phases() {
 			Phases("broker", "server").
 			Reconcile(ctx)
 		say(res, err)
-		fmt.Println("-", res.Rollout.State, "held:", res.Held)
+		fmt.Println("-", res.Rollout.State, "paused:", res.Paused)
 	}
 	pass("app:1") // the first install is at once
 	_ = buildertest.RollOut(ctx, c)
@@ -177,13 +177,13 @@ func ExampleBuilder_Phases() {
 	pass("app:2")
 	// Output:
 	// Created Deployment.apps default/broker, Created Deployment.apps default/web
-	// - Installing held: []
+	// - Installing paused: []
 	// 2 unchanged
-	// - Completed held: []
+	// - Completed paused: []
 	// Updated Deployment.apps default/broker, 1 unchanged
-	// - Progressing held: [Deployment.apps default/web]
+	// - Progressing paused: [Deployment.apps default/web]
 	// Updated Deployment.apps default/web, 1 unchanged
-	// - Progressing held: []
+	// - Progressing paused: []
 }
 
 // A change that isn't ready after ten minutes is taken back. The owner isn't edited.
@@ -193,7 +193,7 @@ func ExampleBuilder_OnFailure() {
 		res, err := c.engine.For(c.owner).
 			Deployment(web(image), builder.InPhase("server")).
 			Phases("server").
-			OnFailure(builder.Rollback(10 * time.Minute)).
+			OnFailure(builder.FailurePolicy{RollbackAfter: 10 * time.Minute}).
 			Reconcile(ctx)
 		say(res, err)
 		fmt.Println("-", res.Rollout.State)
@@ -222,20 +222,20 @@ func ExampleBuilder_OnFailure() {
 	// app:1
 }
 
-// A change that doesn't get ready is told of after a while, and left as it is for someone to look at.
-func ExampleAlert() {
+// A change that doesn't become ready in time is reported, and left as it is for someone to look at.
+func ExampleFailurePolicy() {
 	c, ctx := newCluster(), context.Background()
 	pass := func(image string) {
 		res, _ := c.engine.For(c.owner).
 			Deployment(web(image), builder.InPhase("server")).
 			Phases("server").
-			OnFailure(builder.Alert(10 * time.Minute)).
+			OnFailure(builder.FailurePolicy{AlertAfter: 10 * time.Minute}).
 			Reconcile(ctx)
-		halted := "nothing"
-		if res.Halted != nil {
-			halted = res.Halted.Key.Name
+		failed := "nothing"
+		if res.RolloutFailure != nil {
+			failed = res.RolloutFailure.Key.Name
 		}
-		fmt.Println(res.Rollout.State, "- halted by", halted)
+		fmt.Println(res.Rollout.State, "- failed child:", failed)
 	}
 	pass("app:1")
 	_ = buildertest.RollOut(ctx, c)
@@ -244,8 +244,8 @@ func ExampleAlert() {
 	c.server.Clock().Step(11 * time.Minute)
 	pass("app:slow")
 	// Output:
-	// Installing - halted by nothing
-	// Completed - halted by nothing
-	// Progressing - halted by nothing
-	// Progressing - halted by web
+	// Installing - failed child: nothing
+	// Completed - failed child: nothing
+	// Progressing - failed child: nothing
+	// Progressing - failed child: web
 }

@@ -19,7 +19,7 @@ import (
 func ExampleResult_SetConditions() {
 	var conditions []builder.Condition
 	res := builder.Result{NotReady: []builder.NotReady{{
-		Key: store.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "web"}, Why: "1 of 3 replicas updated",
+		Key: store.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "web"}, Message: "1 of 3 replicas updated",
 	}}}
 	res.SetConditions(&conditions, 7, nil, time.Now())
 	for _, c := range conditions {

@@ -14,58 +14,61 @@ type inPhase string
 
 func (name inPhase) applyToChild(c *Child) { c.phase = string(name) }
 
-// FailurePolicy says what becomes of a roll-out that doesn't get on: [Wait], [Alert] or [Rollback].
-type FailurePolicy time.Duration
-
-// Wait leaves a roll-out where it is until its phase becomes ready or something else is wanted. It is the default.
-const Wait FailurePolicy = 0
-
-// Alert leaves a roll-out where it is, as [Wait] does, and says so once a phase has not become ready for a time, which is
-// counted as for [Rollback]: [Result.Halted] names a child that isn't ready, the conditions say Stalled, and there is an
-// event. It is for what never fails by itself, as a StatefulSet, whose pods may be pulling an image for ever.
-func Alert(after time.Duration) FailurePolicy {
-	return -FailurePolicy(max(after, time.Second)) // less than zero, to be told from Rollback
+// FailurePolicy says what happens when a phase of a roll-out doesn't become ready in time. The time counts for each phase, to the
+// second; less than a second counts as one. It should be longer than a healthy phase takes. Default, the zero value: the roll-out
+// waits until its phase becomes ready or the desired children change. At most one field can be set; see [Builder.OnFailure].
+type FailurePolicy struct {
+	// AlertAfter stops the roll-out and reports it: [Result].RolloutFailure names a child that isn't ready, the conditions say
+	// Stalled, and there is an event. Use it for children that never fail by themselves, such as a StatefulSet whose pods can't
+	// pull their image. Default: 0, no alert.
+	AlertAfter time.Duration
+	// RollbackAfter returns the children to the last completed revision. Default: 0, no rollback.
+	RollbackAfter time.Duration
 }
 
-// Rollback returns the children to the last completed revision once a phase has not become ready for a time, which is
-// counted to the second and for each phase anew; less than a second counts as a second. It should be longer than a
-// phase takes in good health. See [Builder.OnFailure].
-func Rollback(after time.Duration) FailurePolicy {
-	return FailurePolicy(max(after, time.Second))
-}
-
-// patience is how long a phase may take; 0 for as long as it likes.
-func (p FailurePolicy) patience() time.Duration {
-	if p < 0 {
-		p = -p
+// timeout returns how long a phase may take; 0 for no limit.
+func (p FailurePolicy) timeout() time.Duration {
+	if p == (FailurePolicy{}) {
+		return 0
 	}
-	return time.Duration(p)
+	return max(p.AlertAfter, p.RollbackAfter, time.Second)
+}
+
+// check reports a policy that contradicts itself.
+func (p FailurePolicy) check() error {
+	if p.AlertAfter < 0 || p.RollbackAfter < 0 {
+		return fmt.Errorf("%w: FailurePolicy has AlertAfter %s and RollbackAfter %s; a time must be positive, or 0 for none",
+			ErrMisuse, p.AlertAfter, p.RollbackAfter)
+	}
+	if p.AlertAfter > 0 && p.RollbackAfter > 0 {
+		return fmt.Errorf("%w: FailurePolicy has AlertAfter %s and RollbackAfter %s; set one of them", ErrMisuse, p.AlertAfter, p.RollbackAfter)
+	}
+	return nil
 }
 
 // Phases orders the children that are [InPhase]: names are the phases from first to last, each once. A child in a phase
 // that isn't named is [ErrMisuse].
 //
-// At the first install all phases are applied at once, unless [Builder.InstallInOrder] or [RunOnce] asks for an order. From then on, a change of the phased children is rolled out
-// phase by phase: what changes in a phase is written when all earlier phases are as wanted and ready, by the rules of
-// [Builder.AwaitReady]. While a phase isn't ready, or has failed, later ones stay as they are ([Result.Held]). Drift is
-// no change: a child of any phase that someone edited or deleted is put back at once, to what it was before if its
-// change is still held. Children without a phase are applied first and never held; a claim that is bound by its first
-// consumer would else be waited for in vain. Pruning comes when all phases are done.
+// At the first install all phases are applied at once, unless [Builder.InstallInOrder] or [RunOnce] asks for an order. From then
+// on, a change of the phased children is rolled out phase by phase: the changes of a phase are written when all earlier phases
+// are up to date and ready, by the rules of [Builder.AwaitReady]. While a phase isn't ready, or has failed, later ones are paused
+// ([Result].Paused). Drift is no change: a child of any phase that someone edited or deleted is restored at once, to its state
+// before the roll-out if its phase is paused. Children without a phase are applied first and never paused, because a
+// PersistentVolumeClaim that is bound by its first consumer would never become ready. Pruning comes when all phases are done.
 //
-// A change during a roll-out starts a new one at the first phase; what the old one has changed in later phases stays as
-// it is until its turn. Phases may be renamed and reordered freely; that alone rolls nothing out.
+// A change during a roll-out starts a new one at the first phase; changes that the old one has made in later phases stay until
+// the new one reaches them. Phases may be renamed and reordered freely; that alone rolls nothing out.
 //
-// What was rolled out is kept as ControllerRevisions (apps/v1) that the owner controls: the last two that were
-// completed, and the one under way. So the first install is as long as there is no completed one; also an owner whose
-// children existed before they had phases begins so. They are called <owner>-<hash>, and are read from the cache: an
-// [Operator] should have them in Owns, for others there is [Engine.IndexOwned]. The owner must be namespaced. A pass
-// over what is unchanged makes no request, and without phases there are no revisions.
+// The revision history is kept as ControllerRevisions (apps/v1) that the owner controls: the last two that were completed, and the
+// one under way. Until one is completed it is the first install; so an owner whose children existed before they had phases starts
+// with that, too. They are called <owner>-<hash>, and are read from the cache: an [Operator] should have them in Owns, a
+// reconciler of your own in [Engine.IndexOwned]. The owner must be namespaced. A pass over unchanged children makes no request,
+// and without phases there are no revisions.
 //
-// A revision holds the children as they were applied, but for Secrets, of which it holds a digest (as their annotation
-// does). Its name has a hash of all that would be applied, and a revision with other data is never applied: the roll-out is
-// halted. Only the first values of fields that are ignored aren't in the hash. Who can create ControllerRevisions could make
-// up one with a name that fits; against that keep the name of the completed revision on record, see
-// [Builder.CompletedRevision].
+// A revision holds the children as they were applied, but of Secrets only the digest (as their annotation does). The hash in its
+// name covers all that would be applied, except the first values of ignored fields. A revision with other data is never applied:
+// the roll-out stops. Someone who can create ControllerRevisions could fabricate one whose name fits; to prevent that, record the
+// name of the completed revision, see [Builder.CompletedRevision].
 //
 // Phases are for Reconcile; ReconcileStore, Create, Update and CreateOrUpdate refuse them with ErrMisuse.
 func (b *Builder) Phases(names ...string) *Builder {
@@ -73,24 +76,24 @@ func (b *Builder) Phases(names ...string) *Builder {
 	return b
 }
 
-// OnFailure says what to do about a roll-out of which a phase doesn't become ready. Default: [Wait], for ever if need
-// be; a child that says itself that it has failed is told of with each policy. [Alert] tells of one that is late as well.
+// OnFailure says what happens when a phase of a roll-out doesn't become ready. Default: the roll-out waits without limit. A child
+// that has failed by its own status is reported with each policy.
 //
-// With [Rollback] the phased children return to the last completed revision, the last phase first, without waiting for
-// one another; with it goes what the failed revision had added, once all is ready, of kinds that are pruned. The owner
-// is never edited: its conditions say RolledBack, and the failed revision isn't tried again until something else has
-// been wanted, or its ControllerRevision is deleted. Secrets and children without a phase stay as they are. At the
-// first install there is nothing to return to. A revision of more than about a megabyte, compressed, is kept without
-// its children: it can't be returned to, which [Result.Halted] then says.
+// With RollbackAfter the phased children return to the last completed revision, the last phase first, without waiting for one
+// another. Children that the failed revision had added are pruned once all are ready, if their kinds are pruned. The owner is
+// never edited: its conditions say RolledBack, and the failed revision isn't tried again until the desired children have changed,
+// or its ControllerRevision is deleted. Secrets and children without a phase stay as they are. At the first install there is
+// nothing to return to. A revision of more than about a megabyte, compressed, is kept without its children and can't be restored,
+// which [Result].RolloutFailure then says.
 //
-// A Job of [RunOnce] is not part of what is returned to: one that runs is waited for, one that ran is neither undone nor
-// repeated, and the condition and the event name it. The children that are returned to must work with what it did. Where
-// they can't, choose [Alert] for that roll-out: the policy may differ with the owner's spec.
+// A Job of [RunOnce] is not restored: a rollback waits for one that runs, neither undoes nor repeats one that ran, and names it in
+// the condition and the event. The restored children must work with its effects. If they can't, choose AlertAfter for that
+// roll-out: the policy may depend on the owner's spec.
 //
 // A StatefulSet with podManagementPolicy OrderedReady, the default, never replaces a pod that isn't ready, not even once
-// its template is fixed or returned to what it was. For StatefulSets in phases the builder deletes such a pod, with each
-// policy, if it is of a revision that nobody desires any more. That takes the permissions to list and delete pods; without
-// them the conditions give the command that someone has to run.
+// its template is fixed or restored. For StatefulSets in phases the builder deletes such a pod, with each policy, if it is of a
+// revision that nobody desires any more. That takes the permissions to list and delete pods; without them the conditions give
+// the command that someone has to run.
 //
 // The time is kept in the ControllerRevision, so that it also runs while the controller is down.
 func (b *Builder) OnFailure(policy FailurePolicy) *Builder {
@@ -98,10 +101,10 @@ func (b *Builder) OnFailure(policy FailurePolicy) *Builder {
 	return b
 }
 
-// CompletedRevision says which revision was completed last, as the status of the owner has it on record from
-// [Rollout].From, or the empty string before there was one. Only that one is taken for completed and rolled back to. A
-// status is written by the operator alone, while ControllerRevisions may be written by others, too. Default: the newest
-// ControllerRevision that says so itself.
+// CompletedRevision sets the name of the last completed revision, as the owner's status has it on record from
+// [Rollout].From, or the empty string before there was one. Only that revision counts as completed and can be restored. Use it
+// where others than the operator can write ControllerRevisions. Default: the newest ControllerRevision whose annotation says
+// that it is completed.
 func (b *Builder) CompletedRevision(name string) *Builder {
 	b.phasing.completed = &name
 	return b
@@ -123,12 +126,6 @@ type phasing struct {
 	completed *string // the revision on record; nil if there is no record
 }
 
-// trusts reports whether a revision that says it was completed can be one: it is on record, or of the desired phases, which
-// its name identifies, so that a crash between the end of a roll-out and the record of it loses nothing.
-func (ph phasing) trusts(revision, wanted string) bool {
-	return ph.completed == nil || revision == *ph.completed || revision == wanted
-}
-
 // used reports whether there is an order. If not, nothing is paid for it.
 func (ph phasing) used(wants []Child) bool {
 	return len(ph.names) > 0 || slices.ContainsFunc(wants, func(c Child) bool { return c.phase != "" || c.run != nil })
@@ -136,6 +133,9 @@ func (ph phasing) used(wants []Child) bool {
 
 // check reports what is wrong with the order.
 func (ph phasing) check(wants []Child) error {
+	if err := ph.onFailure.check(); err != nil {
+		return err
+	}
 	for i, name := range ph.names {
 		if name == "" || slices.Contains(ph.names[:i], name) {
 			return fmt.Errorf("%w: phase %q is empty or named twice in %q", ErrMisuse, name, ph.names)
@@ -153,8 +153,8 @@ func (ph phasing) check(wants []Child) error {
 				ErrMisuse, nameOf(c.object), c.phase)
 		}
 		if c.phase != "" && c.outlives() {
-			return fmt.Errorf("%w: %s is in phase %q and Outlives its owner; a revision keeps only what its owner controls, so it can't be in a phase",
-				ErrMisuse, nameOf(c.object), c.phase)
+			return fmt.Errorf("%w: %s is in phase %q and Outlives its owner; a revision keeps only what its owner controls, "+
+				"so it can't be in a phase", ErrMisuse, nameOf(c.object), c.phase)
 		}
 		if c.phase != "" && !slices.Contains(ph.names, c.phase) {
 			return fmt.Errorf("%w: %s is in phase %q, which is none of %q: name it in Phases", ErrMisuse, nameOf(c.object), c.phase, ph.names)

@@ -45,8 +45,7 @@ type Plan[T client.Object] struct {
 	// The operator should have &appsv1.ControllerRevision{} among what it Owns. How far a roll-out is gets into the
 	// conditions with Report; a plan that tells of it itself asks [View.Rollout].
 	Phases []string
-	// OnFailure says what to do about a roll-out of which a phase doesn't become ready; see [Builder.OnFailure].
-	// Default: Wait.
+	// OnFailure says what happens when a phase doesn't become ready; see [Builder.OnFailure]. Default: the roll-out waits.
 	OnFailure FailurePolicy
 	// InstallInOrder applies the phases one after the other at the first install too; see [Builder.InstallInOrder].
 	// Default: false, all phases at once, unless a child has [RunOnce].

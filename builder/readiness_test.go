@@ -87,12 +87,12 @@ func TestReadyWhenHaltsARollOut(t *testing.T) {
 	w.images["controller"], w.images["broker"] = "v2", "v2"
 	sick = "controller"
 	res := w.pass()
-	require.NotNil(t, res.Halted)
-	assert.Equal(t, "phase controller: Deployment.apps default/controller: pod controller-0: CrashLoopBackOff", res.Halted.String())
-	assert.Equal(t, []store.Key{keyOf("broker")}, res.Held)
+	require.NotNil(t, res.RolloutFailure)
+	assert.Equal(t, "phase controller: Deployment.apps default/controller: pod controller-0: CrashLoopBackOff", res.RolloutFailure.String())
+	assert.Equal(t, []store.Key{keyOf("broker")}, res.Paused)
 	assert.Equal(t, []string{"RolloutCompleted", "RolloutStarted", "RolloutHalted"}, w.told)
 	pod = "-1"
-	assert.Contains(t, w.pass().Halted.String(), "controller-1")
+	assert.Contains(t, w.pass().RolloutFailure.String(), "controller-1")
 	assert.Len(t, w.told, 3, "that it has halted is told once, whatever else is wrong with the child")
 
 	w.settle("controller")

@@ -14,10 +14,10 @@ type NotReady struct {
 	Phase string
 	// Failed is true if the child won't become ready before someone changes something.
 	Failed bool
-	// Why is one line of a few hundred bytes at most, such as "1 of 3 replicas updated".
-	Why string
+	// Message is one line of a few hundred bytes at most, such as "1 of 3 replicas updated".
+	Message string
 
-	advice string // what someone has to do about it, which is in Why, too
+	advice string // what someone has to do about it, which is in Message, too
 }
 
 // AwaitReady looks at each child's readiness in this pass: those that aren't ready are in [Result.NotReady]. It costs
@@ -80,7 +80,7 @@ func (p *pass) judge(w *write) {
 	}
 	if status.State != readiness.Ready {
 		p.result.NotReady = append(p.result.NotReady, NotReady{
-			Key: w.desired.key, Phase: child.phase, Failed: status.State == readiness.Failed, Why: status.Why,
+			Key: w.desired.key, Phase: child.phase, Failed: status.State == readiness.Failed, Message: status.Why,
 		})
 	}
 }

@@ -254,7 +254,6 @@ type pass struct {
 	gained    int  // children that came in this pass, less those that went
 
 	instructions
-	runs map[string]*runRecord // by child, of those with RunOnce; nil until they are read
 
 	result Result
 
@@ -352,7 +351,7 @@ func (p *pass) record(w *write) {
 		if w.found == nil {
 			why = "another writer keeps deleting it"
 		}
-		p.result.NotReady = append(p.result.NotReady, NotReady{Key: w.desired.key, Phase: w.desired.child.phase, Why: why})
+		p.result.NotReady = append(p.result.NotReady, NotReady{Key: w.desired.key, Phase: w.desired.child.phase, Message: why})
 	}
 }
 
@@ -377,7 +376,7 @@ func (p *pass) finish(err error) Result {
 	})
 	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
 	slices.SortFunc(p.result.Waiting, store.Compare)
-	slices.SortFunc(p.result.Held, store.Compare)
+	slices.SortFunc(p.result.Paused, store.Compare)
 	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
 	if until := refusedUntil(err); !until.IsZero() {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))

@@ -53,11 +53,10 @@ type Result struct {
 	// NotReady lists the children that are applied and not what they should become, ordered by key. Only children that
 	// are looked at for it are in it: see [Builder.AwaitReady], [ReadyWhen] and Plan.Report.
 	NotReady []NotReady
-	// Held lists children whose change is held back until earlier phases are ready, ordered by key.
-	Held []store.Key
-	// Halted is what keeps a roll-out from going on; nil if nothing has failed. At the first install there is no order,
-	// and so nothing to halt.
-	Halted *Halt
+	// Paused lists children whose change waits until earlier phases are ready, ordered by key.
+	Paused []store.Key
+	// RolloutFailure is what stops a roll-out; nil if nothing has failed. A first install without an order isn't stopped.
+	RolloutFailure *RolloutFailure
 	// Rollout is how far the phases are; nil if there are none, or an error kept the pass from them.
 	Rollout *Rollout
 	// Contested lists the owner's children that another writer changes again and again, ordered by key.

@@ -1,184 +1,364 @@
 package builder
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
+	"errors"
+	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	apijson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
-// AnnotationRollout on a ControllerRevision holds, as JSON, how far its roll-out is.
-const AnnotationRollout = "armature.dev/rollout"
+// AnnotationRollout on a ControllerRevision holds, as JSON, the state of its roll-out.
+const AnnotationRollout = revision.AnnotationRecord
 
-// keptRevisions is how many completed revisions are kept.
-const keptRevisions = 2
-
-// rolloutRecord is the value of AnnotationRollout: what must survive a restart.
-type rolloutRecord struct {
-	Controller string       `json:"controller"` // the engine's name: two can work for one owner
-	State      RolloutState `json:"state"`
-	StartedAt  *metav1.Time `json:"startedAt,omitempty"`
-	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
-	// Phase is the furthest that was reached and not ready, PhaseSince when that was first seen. They are kept for
-	// Alert and Rollback only.
-	Phase      string       `json:"phase,omitempty"`
-	PhaseSince *metav1.Time `json:"phaseSince,omitempty"`
-	Why        string       `json:"why,omitempty"` // it was rolled back
-}
-
-// revision is a ControllerRevision of ours. Its object is shared with the cache: read only.
-type revision struct {
-	object *appsv1.ControllerRevision
-	record rolloutRecord
-}
-
-func (r *revision) name() string {
-	if r == nil {
-		return ""
-	}
-	return r.object.Name
-}
-
-func (r *revision) state() RolloutState {
-	if r == nil {
-		return ""
-	}
-	return r.record.State
-}
-
-// revisions returns the owner's revisions, oldest first.
-func (p *pass) revisions(ctx context.Context) ([]*revision, error) {
-	k, err := p.engine.kinds.of(&appsv1.ControllerRevision{})
+// revisions returns the owner's revision history. It excepts the revisions, and the records of RunOnce children, from pruning.
+func (r *rollout) revisions(ctx context.Context) (revision.History, error) {
+	k, err := r.engine.kinds.of(&appsv1.ControllerRevision{})
 	if err != nil {
 		return nil, err
 	}
-	if err := p.observe(ctx, k); err != nil {
+	if err := r.observe(ctx, k); err != nil {
 		return nil, err
 	}
-	var all []*revision
-	for key, obj := range p.seen {
+	var all []*revision.Revision
+	for key, obj := range r.seen {
 		object, ok := obj.(*appsv1.ControllerRevision)
 		if !ok || object.DeletionTimestamp != nil {
 			continue
 		}
-		record, ok := p.recordOf(object)
-		if !ok {
-			if p.noteRecord(object) {
-				delete(p.seen, key) // not to be pruned
-			}
+		if record, ok := revision.ReadRecord(object, r.engine.name); ok {
+			all = append(all, &revision.Revision{Object: object, Record: record})
+		} else if !r.noteRecord(object) {
 			continue // someone else's
 		}
-		all = append(all, &revision{object: object, record: record})
-		delete(p.seen, key) // not to be pruned
+		delete(r.seen, key) // not to be pruned
 	}
-	slices.SortFunc(all, func(a, b *revision) int {
-		return cmp.Or(cmp.Compare(a.object.Revision, b.object.Revision), strings.Compare(a.name(), b.name()))
-	})
-	return all, nil
+	return revision.HistoryOf(all), nil
 }
 
-// revisionName is the name of a revision of an owner: <owner>-<hash>.
-func revisionName(owner, hash string) string {
-	const longest = 253
-	if cut := longest - 1 - len(hash); len(owner) > cut {
-		owner = strings.TrimRight(owner[:cut], "-.")
+func (r *rollout) revisionKey(name string) store.Key {
+	return store.KeyOf(appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), r.owner.GetNamespace(), name)
+}
+
+// revisionOwner identifies owner and controller in the hash of a revision: two controllers can work for one owner.
+func (e *Engine) revisionOwner(owner client.Object) string {
+	return e.name + " " + string(owner.GetUID())
+}
+
+// revisionMemo is the hash of the desired phases of an owner, and the hash of what it was computed from.
+type revisionMemo struct {
+	look uint64
+	hash string
+}
+
+// hashOf returns the hash of the desired phases. The engine remembers it, because every child has to be stamped and rendered
+// to compute it.
+func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
+	look, known := uint64(len(ds)), true
+	for _, d := range ds {
+		look = (look ^ d.hash) * 0x9E3779B97F4A7C15
+		known = known && d.hashed
 	}
-	return owner + "-" + hash
+	uid := p.owner.GetUID()
+	if last, ok := e.memory.revisions.Get(uid); ok && known && last.look == look {
+		return last.hash, nil
+	}
+	lines := make([]string, len(ds))
+	for i, d := range ds {
+		if err := d.stamp(p); err != nil {
+			return "", err
+		}
+		lines[i] = d.line()
+	}
+	hash := revision.Hash(e.revisionOwner(p.owner), lines)
+	if known {
+		e.memory.revisions.Add(uid, revisionMemo{look, hash})
+	}
+	return hash, nil
 }
 
-func (p *pass) revisionKey(name string) store.Key {
-	return store.KeyOf(appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), p.owner.GetNamespace(), name)
+// line returns what stands for a child, which must be stamped, in the hash of a revision.
+func (d *desired) line() string {
+	if d.child.run != nil {
+		return revision.RunLine(d.key, d.digest)
+	}
+	c := d.snapshot()
+	return c.Line()
 }
 
-// createRevision keeps a snapshot.
-func (p *pass) createRevision(ctx context.Context, name string, data []byte, number int64, record rolloutRecord) (*revision, error) {
-	note, err := json.Marshal(record)
+// snapshot returns a child, which must be stamped, as a revision has it, but without its payload.
+func (d *desired) snapshot() revision.Child {
+	c := revision.Child{
+		Group: d.kind.gvk.Group, Version: d.kind.gvk.Version, Kind: d.kind.gvk.Kind, Untyped: d.kind.untyped,
+		Namespace: d.key.Namespace, Name: d.key.Name, Phase: d.child.phase, Digest: d.digest,
+	}
+	if d.first != nil {
+		c.Ignored = d.child.how.Ignored
+	}
+	return c
+}
+
+// sent returns what is sent when the child is created.
+func (d *desired) sent() map[string]any {
+	if d.first != nil {
+		return d.first
+	}
+	return d.fields
+}
+
+// renderTarget returns the data of the desired revision. Jobs that run once are in its hash only: they are neither run again nor
+// undone.
+func (r *rollout) renderTarget() ([]byte, error) {
+	var children []revision.Child
+	var runs []string
+	for _, d := range r.ds {
+		if err := d.stamp(r.pass); err != nil {
+			return nil, err
+		}
+		if d.child.run != nil {
+			runs = append(runs, d.line())
+			continue
+		}
+		c := d.snapshot()
+		if !c.IsSecret() {
+			var err error
+			if c.Payload, err = revision.Payload(d.sent()); err != nil {
+				return nil, fmt.Errorf("%w: revision of %s: %w", ErrMisuse, d.key, err)
+			}
+		}
+		children = append(children, c)
+	}
+	data, err := revision.NewSnapshot(r.phasing.names, children, runs).Render()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
-	object := &appsv1.ControllerRevision{
+	return data, nil
+}
+
+// recordStart records that a roll-out is under way, unless that is known or there is none, and deletes stale revisions. It
+// precedes the first write, so that a crash can't hide that a roll-out has begun.
+func (r *rollout) recordStart(ctx context.Context, known bool) error {
+	if !known && r.target.State() != revision.Progressing {
+		record := revision.Record{Controller: r.engine.name, State: revision.Progressing, StartedAt: r.nowToTheSecond()}
+		if err := r.writeState(ctx, record, true); err != nil {
+			return err
+		}
+		note := fmt.Sprintf("installing revision %s, phase by phase", r.name)
+		if r.last != nil {
+			note = fmt.Sprintf("rolling out revision %s after %s", r.name, r.last.Name())
+		}
+		r.engine.emit(r.owner, events.Normal(events.ReasonRolloutStarted, note))
+	}
+	return r.deleteStale(ctx)
+}
+
+// recordCompletion records that a roll-out is completed. From here on a later one is rolled back to this revision.
+func (r *rollout) recordCompletion(ctx context.Context) error {
+	if r.last == nil && len(r.ds) == 0 {
+		return nil // nothing was installed yet
+	}
+	record := revision.Record{Controller: r.engine.name, State: revision.Completed, FinishedAt: r.nowToTheSecond()}
+	if r.target != nil {
+		record.StartedAt = r.target.Record.StartedAt
+	}
+	if err := r.writeState(ctx, record, r.target == nil || r.last == nil); err != nil {
+		return err
+	}
+	r.last = r.target
+	r.result.Rollout = r.state(RolloutCompleted)
+	r.engine.memory.failures.over(r.failureKey())
+	r.engine.emit(r.owner, events.Normal(events.ReasonRolloutCompleted, fmt.Sprintf("all phases of revision %s are ready", r.name)))
+	return r.deleteStale(ctx)
+}
+
+// writeState writes the state of the roll-out to the desired revision, which it creates if there is none. A new roll-out makes
+// its revision the newest.
+func (r *rollout) writeState(ctx context.Context, record revision.Record, newest bool) error {
+	number := int64(0)
+	if newest {
+		number = r.history.Next()
+	}
+	text, err := record.Text()
+	if err != nil {
+		return err
+	}
+	if r.target != nil {
+		object, err := r.patchRevision(ctx, r.target.Object, AnnotationRollout, text, number)
+		if err != nil {
+			return &Error{Key: r.revisionKey(r.target.Name()), Operation: "apply", Err: err}
+		}
+		r.target.Object, r.target.Record = object, record
+		return nil
+	}
+	data, err := r.renderTarget()
+	if err != nil {
+		return err
+	}
+	object := r.newRevision(r.name, data, AnnotationRollout, text, number)
+	err = r.createRevision(ctx, object, func(obj client.Object) bool { _, ok := revision.ReadRecord(obj, r.engine.name); return ok })
+	if err != nil {
+		return err
+	}
+	r.target = &revision.Revision{Object: object, Record: record}
+	r.history = append(r.history, r.target)
+	return nil
+}
+
+// deleteStale deletes the revisions that the history doesn't retain.
+func (r *rollout) deleteStale(ctx context.Context) error {
+	retained, stale := r.history.Truncate(r.last, r.target)
+	var errs []error
+	for _, rev := range stale {
+		_, err := r.engine.delete(ctx, r.revisionKey(rev.Name()), rev.Object)
+		errs = append(errs, err)
+	}
+	r.history = retained
+	return errors.Join(errs...)
+}
+
+func (r *rollout) nowToTheSecond() *metav1.Time {
+	now := metav1.NewTime(r.engine.now().Truncate(time.Second))
+	return &now
+}
+
+// newRevision returns a ControllerRevision of the owner.
+func (r *rollout) newRevision(name string, data []byte, annotation, text string, number int64) *appsv1.ControllerRevision {
+	return &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: p.owner.GetNamespace(), Name: name,
+			Namespace: r.owner.GetNamespace(), Name: name,
 			Labels:          map[string]string{LabelManagedBy: ManagedBy},
-			Annotations:     map[string]string{AnnotationRollout: string(note)},
-			OwnerReferences: []metav1.OwnerReference{controllerRef(p.owner, p.ownerKind)},
+			Annotations:     map[string]string{annotation: text},
+			OwnerReferences: []metav1.OwnerReference{controllerRef(r.owner, r.ownerKind)},
 		},
 		Data:     runtime.RawExtension{Raw: data},
 		Revision: number,
 	}
-	key := p.revisionKey(name)
-	err = p.engine.client.Create(ctx, object, client.FieldOwner(p.engine.name))
-	if apierrors.IsAlreadyExists(err) {
-		return nil, p.whoseRevision(ctx, object, key, err, func(obj client.Object) bool { _, ok := p.recordOf(obj); return ok })
-	}
-	if err != nil {
-		return nil, &Error{Key: key, Operation: "create", Err: err}
-	}
-	return &revision{object: object, record: record}, nil
 }
 
-// whoseRevision turns the error of a create that met an object: a conflict if it is ours, that is, if the cache is
-// late. One of ours that has lost its mark is of no use, and in the way: it is deleted first.
-func (p *pass) whoseRevision(ctx context.Context, like client.Object, key store.Key, exists error, isMarked func(client.Object) bool) error {
-	k, err := p.engine.kinds.of(like)
+// createRevision creates a ControllerRevision. If it exists and is the owner's, that is a conflict: the cache lags behind. One
+// without its annotation, which isIntact finds out, is useless and in the way: it is deleted first.
+func (r *rollout) createRevision(ctx context.Context, object *appsv1.ControllerRevision, isIntact func(client.Object) bool) error {
+	key := r.revisionKey(object.Name)
+	exists := r.engine.client.Create(ctx, object, client.FieldOwner(r.engine.name))
+	if exists == nil {
+		return nil
+	}
+	if !apierrors.IsAlreadyExists(exists) {
+		return &Error{Key: key, Operation: "create", Err: exists}
+	}
+	k, err := r.engine.kinds.of(object)
 	if err != nil {
 		return err
 	}
-	found, err := p.engine.read(ctx, p.engine.live, k, key)
+	found, err := r.engine.read(ctx, r.engine.live, k, key)
 	if err != nil {
 		return err
 	}
 	if found != nil {
 		switch {
-		case ownershipOf(found, p.owner, p.ownerKind) == foreign:
+		case ownershipOf(found, r.owner, r.ownerKind) == foreign:
 			return notOwned("apply", key, found)
-		case !isMarked(found):
-			if _, err := p.engine.delete(ctx, key, found); err != nil {
+		case !isIntact(found):
+			if _, err := r.engine.delete(ctx, key, found); err != nil {
 				return err
 			}
 		}
 	}
-	return &Error{Key: key, Operation: "create", Err: apierrors.NewConflict(schema.GroupResource{Group: appsv1.GroupName, Resource: "controllerrevisions"}, key.Name, exists)}
+	resource := schema.GroupResource{Group: appsv1.GroupName, Resource: "controllerrevisions"}
+	return &Error{Key: key, Operation: "create", Err: apierrors.NewConflict(resource, key.Name, exists)}
 }
 
-// recordOf reads the mark of a revision; false if it isn't one of this controller.
-func (p *pass) recordOf(obj client.Object) (record rolloutRecord, ok bool) {
-	err := json.Unmarshal([]byte(obj.GetAnnotations()[AnnotationRollout]), &record)
-	return record, err == nil && record.Controller == p.engine.name
-}
-
-// updateRevision notes how far a roll-out is, unless someone changed the revision since it was read. A number other
-// than 0 makes it the newest.
-func (p *pass) updateRevision(ctx context.Context, r *revision, number int64, record rolloutRecord) error {
-	note, err := json.Marshal(record)
-	if err != nil {
-		return err
-	}
+// patchRevision writes an annotation of a ControllerRevision, unless someone has changed the object since it was read. A number
+// other than 0 makes it the newest. It returns the object as it is stored.
+func (r *rollout) patchRevision(
+	ctx context.Context, before client.Object, annotation, text string, number int64,
+) (*appsv1.ControllerRevision, error) {
 	fields := map[string]any{"metadata": map[string]any{
-		"resourceVersion": r.object.ResourceVersion, "annotations": map[string]any{AnnotationRollout: string(note)},
+		"resourceVersion": before.GetResourceVersion(), "annotations": map[string]any{annotation: text},
 	}}
 	if number != 0 {
 		fields["revision"] = number
 	}
 	patch, err := json.Marshal(fields)
 	if err != nil {
+		return nil, err
+	}
+	object := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: before.GetNamespace(), Name: before.GetName()}}
+	return object, r.engine.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(r.engine.name))
+}
+
+// restore returns a child of a revision as a desired object, with the options of the child that is desired now.
+func (r *rollout) restore(c *revision.Child, like Child) (*desired, error) {
+	if len(c.Ignored) > 0 {
+		like = like.With(Ignore(c.Ignored...))
+	}
+	d := &desired{kind: kind{gvk: c.GVK(), untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
+	d.child.phase = c.Phase
+	if err := apijson.Unmarshal(c.Payload, &d.fields); err != nil {
+		return nil, fmt.Errorf("revision of %s: %w", d.key, err)
+	}
+	var err error
+	if d.object, err = r.engine.kinds.empty(d.kind); err != nil {
+		return nil, err
+	}
+	if u, ok := d.object.(*unstructured.Unstructured); ok {
+		u.Object = runtime.DeepCopyJSON(d.fields)
+	} else if err := runtime.DefaultUnstructuredConverter.FromUnstructured(d.fields, d.object); err != nil {
+		return nil, fmt.Errorf("revision of %s: %w", d.key, err)
+	} else {
+		d.object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // objects from a cache have none either
+	}
+	d.child.object = d.object
+	if err := d.leaveOut(d.fields); err != nil {
+		return nil, err
+	}
+	if d.compared, err = d.toCompare(); err != nil {
+		return nil, err
+	}
+	return d, r.checkRestored(d)
+}
+
+// checkRestored reports a child that isn't of this owner: people can edit revisions.
+func (r *rollout) checkRestored(d *desired) error {
+	gvk, err := gvkOfFields(d.fields)
+	if err != nil || gvk != d.kind.gvk {
+		return fmt.Errorf("revision of %s: it is of the kind %s", d.key, gvk)
+	}
+	_, key, err := r.keyOf(d.child)
+	if err != nil {
 		return err
 	}
-	object := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: r.object.Namespace, Name: r.object.Name}}
-	if err := p.engine.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(p.engine.name)); err != nil {
-		return &Error{Key: p.revisionKey(r.name()), Operation: "apply", Err: err}
+	if key != d.key || ownershipOf(d.object, r.owner, r.ownerKind) != ours || d.fields["metadata"] == nil {
+		return fmt.Errorf("revision of %s: it is of %s, or of another owner", d.key, key)
 	}
-	r.object, r.record = object, record
 	return nil
+}
+
+func gvkOfFields(fields map[string]any) (schema.GroupVersionKind, error) {
+	apiVersion, _ := fields["apiVersion"].(string)
+	name, _ := fields["kind"].(string)
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	return gv.WithKind(name), err
+}
+
+// digestOf returns the digest of the last apply of an object, empty if it has none.
+func digestOf(obj client.Object) string {
+	if obj == nil || obj.GetAnnotations()[AnnotationDigest] == notApplied {
+		return ""
+	}
+	return obj.GetAnnotations()[AnnotationDigest]
 }

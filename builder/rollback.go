@@ -8,88 +8,113 @@ import (
 	"slices"
 	"time"
 
+	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
-// atOnce is when the pass comes that begins a rollback.
+// atOnce is the delay before the pass that begins a rollback.
 const atOnce = time.Millisecond
 
-// giveUp looks at the clock, if something is to be done once a phase has not become ready in time. That the roll-out is
-// to be rolled back is noted first; the next pass goes back. So a crash anywhere leads to the same end.
-func (r *rollout) giveUp(ctx context.Context, cause error) error {
-	after := r.phasing.onFailure.patience()
+// checkDeadline alerts or rolls back if a phase has not become ready within the time of the failure policy. It records the
+// decision to roll back before anything is written; the next pass carries it out. So a crash anywhere leads to the same end.
+func (r *rollout) checkDeadline(ctx context.Context, cause error) error {
+	policy := r.phasing.onFailure
+	after := policy.timeout()
 	if after == 0 {
 		return nil
 	}
-	record := r.target.record
-	told := r.result.Rollout
-	index := func(phase string) int { return slices.Index(r.phasing.names, phase) }
-	if record.PhaseSince == nil || index(record.Phase) < index(told.Phase) { // it never starts anew by going back
-		record.Phase, record.PhaseSince = told.Phase, r.nowToTheSecond()
-		if err := r.note(ctx, record, false); err != nil {
+	state := r.result.Rollout
+	record, changed := r.target.Record.Reach(state.Phase, r.phasing.names, r.nowToTheSecond())
+	if changed {
+		if err := r.writeState(ctx, record, false); err != nil {
 			return err
 		}
 	}
 	due := record.PhaseSince.Add(after)
-	alerts := r.phasing.onFailure < 0
+	rollsBack := policy.RollbackAfter > 0
 	if left := due.Sub(r.engine.now()); left > 0 {
-		if !alerts && r.last != nil {
-			told.RollsBackAt = due
+		if rollsBack && r.last != nil {
+			state.RollsBackAt = due
 		}
 		r.result.RequeueAfter = sooner(r.result.RequeueAfter, left)
 		return nil
 	}
 	late := fmt.Sprintf("not ready after %s: ", after)
-	if alerts {
-		r.haltAt(late, cause)
+	if !rollsBack {
+		r.failAt(late, cause)
 		return nil
 	}
 	if r.last == nil {
-		r.haltAt(late, cause)
-		r.result.Halted.Why += "; nothing was completed before, to which it could be rolled back"
+		r.failAt(late, cause)
+		r.result.RolloutFailure.Message += "; nothing was completed before, to which it could be rolled back"
 		return nil
 	}
 	if n, err := r.runningJob(ctx); err != nil || n != nil {
-		r.tellWait(n)
+		r.explainWait(n)
 		return err
 	}
-	if why := r.whyUseless(); why != "" {
-		r.haltAt(late, cause)
-		r.result.Halted.Why += "; it can't be rolled back: " + why
+	if why := r.whyUnrestorable(); why != "" {
+		r.failAt(late, cause)
+		r.result.RolloutFailure.Message += "; it can't be rolled back: " + why
 		return nil
 	}
-	record.State, record.FinishedAt = RolloutRolledBack, r.nowToTheSecond()
-	record.Why = shorten(late+r.whyNot(cause), 2*maxWhy) + r.ranIn(record)
-	if err := r.note(ctx, record, false); err != nil {
+	record.State, record.FinishedAt = revision.RolledBack, r.nowToTheSecond()
+	record.Message = shorten(late+r.cause(cause), 2*maxWhy) + r.ranIn(record)
+	if err := r.writeState(ctx, record, false); err != nil {
 		return err
 	}
-	r.result.Rollout = r.tellOf(RolloutRolledBack)
+	r.result.Rollout = r.state(RolloutRolledBack)
 	r.result.RequeueAfter = atOnce
 	r.engine.emit(r.owner, events.Warning(events.ReasonRolledBack,
-		fmt.Sprintf("revision %s is rolled back to %s: %s", r.name, r.last.name(), record.Why)))
+		fmt.Sprintf("revision %s is rolled back to %s: %s", r.name, r.last.Name(), record.Message)))
 	return nil
 }
 
-// tellWait says that a rollback waits for a Job; nil is none.
-func (r *rollout) tellWait(n *NotReady) {
+// explainWait says in the messages that a rollback waits for a Job; nil is none.
+func (r *rollout) explainWait(n *NotReady) {
 	if n == nil {
 		return
 	}
 	const due = "; a rollback is due, and waits for %s to end (spec.activeDeadlineSeconds bounds it)"
-	n.Why = shorten(n.Why, maxWhy) + fmt.Sprintf(due, "this Job")
-	if r.result.Halted != nil {
-		r.result.Halted.Why = shorten(r.result.Halted.Why, 2*maxWhy) + fmt.Sprintf(due, "Job "+n.Key.Name)
+	n.Message = shorten(n.Message, maxWhy) + fmt.Sprintf(due, "this Job")
+	if f := r.result.RolloutFailure; f != nil {
+		f.Message = shorten(f.Message, 2*maxWhy) + fmt.Sprintf(due, "Job "+n.Key.Name)
 	}
 }
 
-// whyNot says in a few words what keeps the roll-out from going on.
-func (r *rollout) whyNot(cause error) string {
+// findFailure finds the child that has failed, in the first phase that has one.
+func (r *rollout) findFailure() {
+	for _, name := range r.phasing.names {
+		for _, n := range r.result.NotReady {
+			if n.Phase == name && n.Failed && r.result.RolloutFailure == nil {
+				r.result.RolloutFailure = &RolloutFailure{Phase: name, Key: n.Key, Message: n.Message}
+			}
+		}
+	}
+}
+
+// emitFailure emits an event about what stops the roll-out: once for each child, because its message may change all the time.
+func (r *rollout) emitFailure() {
+	f := r.result.RolloutFailure
+	if f == nil {
+		r.engine.memory.failures.over(r.failureKey())
+		return
+	}
+	if r.engine.memory.failures.news(r.failureKey(), events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())) {
+		r.engine.emit(r.owner, events.Warning(events.ReasonRolloutHalted, f.String()))
+	}
+}
+
+func (r *rollout) failureKey() failureKey { return failureKey{r.owner.GetUID(), "rollout"} }
+
+// cause says in a few words what stops the roll-out.
+func (r *rollout) cause(err error) string {
 	switch {
-	case r.result.Halted != nil:
-		return r.result.Halted.String()
-	case cause != nil:
-		return summarize(cause)
+	case r.result.RolloutFailure != nil:
+		return r.result.RolloutFailure.String()
+	case err != nil:
+		return summarize(err)
 	case len(r.result.NotReady) > 0:
 		n := r.firstNotReady()
 		return "phase " + n.Phase + ": " + n.String()
@@ -104,55 +129,55 @@ func (r *rollout) firstNotReady() NotReady {
 	})
 }
 
-// haltAt names what keeps the roll-out from going on, if nothing has said of itself that it has failed.
-func (r *rollout) haltAt(late string, cause error) {
-	if r.result.Halted != nil {
+// failAt names a child that is late as the failure, if no child says itself that it has failed.
+func (r *rollout) failAt(late string, cause error) {
+	if r.result.RolloutFailure != nil {
 		return
 	}
-	h := &Halt{Phase: r.result.Rollout.Phase}
+	f := &RolloutFailure{Phase: r.result.Rollout.Phase}
 	about := (*Error)(nil)
 	switch {
 	case errors.As(cause, &about):
-		h.Key, h.Why = about.Key, summarize(cause)
+		f.Key, f.Message = about.Key, summarize(cause)
 	case len(r.result.NotReady) > 0:
 		n := r.firstNotReady()
-		h.Phase, h.Key, h.Why = n.Phase, n.Key, n.Why
+		f.Phase, f.Key, f.Message = n.Phase, n.Key, n.Message
 	case len(r.result.Waiting) > 0:
-		h.Key, h.Why = r.result.Waiting[0], "an earlier object of its name is still being deleted"
+		f.Key, f.Message = r.result.Waiting[0], "an earlier object of its name is still being deleted"
 	}
-	h.Why = shorten(late+h.Why, 2*maxWhy)
-	r.result.Halted = h
+	f.Message = shorten(late+f.Message, 2*maxWhy)
+	r.result.RolloutFailure = f
 }
 
-// goBack brings the phased children to the last completed revision, the last phase first. It waits for none: to be back
-// is worth more than the order. It reports whether all of them are as they were, and ready.
-func (r *rollout) goBack(ctx context.Context) (done bool, err error) {
-	r.result.Rollout = r.tellOf(RolloutRolledBack)
-	if err := r.forget(ctx); err != nil {
+// rollBack restores the phased children of the last completed revision, the last phase first. Phases are not awaited: to
+// restore quickly matters more than the order. It reports whether all children are restored and ready.
+func (r *rollout) rollBack(ctx context.Context) (done bool, err error) {
+	r.result.Rollout = r.state(RolloutRolledBack)
+	if err := r.deleteStale(ctx); err != nil {
 		return false, err
 	}
-	if why := r.whyUseless(); why != "" { // without it there is no telling what may be pruned
-		r.result.Halted = &Halt{Phase: r.target.record.Phase, Key: r.revisionKey(r.last.name()), Why: why}
-		r.result.Rollout.Why += "; the rollback has stopped: " + why
-		r.tellHalt()
+	if why := r.whyUnrestorable(); why != "" { // without its data it isn't known what may be pruned
+		r.result.RolloutFailure = &RolloutFailure{Phase: r.target.Record.Phase, Key: r.revisionKey(r.last.Name()), Message: why}
+		r.result.Rollout.Message += "; the rollback has stopped: " + why
+		r.emitFailure()
 		return false, nil
 	}
-	if err := r.wantBefore(); err != nil {
+	if err := r.desireBefore(); err != nil {
 		return false, err
 	}
 	s := r.snapshotBefore()
 	done = true
 	errs := []error{r.keepRuns(ctx)}
 	for _, phase := range slices.Backward(s.Phases) {
-		ready, err := r.goBackIn(ctx, phase)
+		ready, err := r.restorePhase(ctx, phase)
 		done = done && ready
 		errs = append(errs, err)
 	}
 	return done, errors.Join(append(errs, r.unblock(ctx, true))...)
 }
 
-// wantBefore makes the children of the last completed revision those that are wanted, instead of those of the plan.
-func (r *rollout) wantBefore() error {
+// desireBefore makes the children of the last completed revision the desired ones, instead of those of the plan.
+func (r *rollout) desireBefore() error {
 	r.wanted = store.Store{}
 	for _, c := range r.free {
 		_, key, err := r.keyOf(c)
@@ -163,47 +188,34 @@ func (r *rollout) wantBefore() error {
 	}
 	s := r.snapshotBefore()
 	for i := range s.Children {
-		r.wanted.Put(s.Children[i].key())
+		r.wanted.Put(s.Children[i].Key())
 	}
 	return nil
 }
 
-func (r *rollout) goBackIn(ctx context.Context, phase string) (ready bool, err error) {
-	var errs []error
-	var writes []*write
+func (r *rollout) restorePhase(ctx context.Context, phase string) (ready bool, err error) {
 	before := len(r.result.NotReady) + len(r.result.Waiting)
 	s := r.snapshotBefore()
-	for i := range s.Children {
+	err = r.writeEach(ctx, len(s.Children), func(i int) (*write, error) {
 		if s.Children[i].Phase != phase {
-			continue
+			return nil, nil
 		}
-		w, err := r.weighReturn(ctx, &s.Children[i])
-		switch {
-		case err != nil:
-			errs = append(errs, err)
-		case w == nil:
-		case w.verdict == verdictCreate || w.verdict == verdictApply:
-			writes = append(writes, w)
-		default:
-			r.record(w)
-		}
-	}
-	errs = append(errs, r.writeInOrder(ctx, writes))
-	err = errors.Join(errs...)
+		return r.evaluateReturn(ctx, &s.Children[i])
+	})
 	return err == nil && len(r.result.NotReady)+len(r.result.Waiting) == before, err
 }
 
-// weighReturn says what has to be done to return a child to what it was. What was not kept of it (a Secret) stays as it
-// is, or comes as it is wanted now if it isn't there. Nothing but what the owner's children can be is written.
-func (r *rollout) weighReturn(ctx context.Context, old *snapshotChild) (*write, error) {
-	now := r.wantedAs(old.key())
+// evaluateReturn decides about a child that is to be restored. A child whose payload isn't stored (a Secret) stays as it is, or
+// is created as it is desired now if it doesn't exist. Kinds that the owner can't have children of are left alone.
+func (r *rollout) evaluateReturn(ctx context.Context, old *revision.Child) (*write, error) {
+	now := r.desiredOf(old.Key())
 	switch {
-	case !r.manages(old.key().GroupKind()):
+	case !r.manages(old.Key().GroupKind()):
 		return nil, nil
 	case old.Payload != nil && now != nil:
-		return r.weighBefore(ctx, old, now.child)
+		return r.evaluateBefore(ctx, old, now.child)
 	case old.Payload != nil:
-		return r.weighBefore(ctx, old, Child{})
+		return r.evaluateBefore(ctx, old, Child{})
 	case now == nil:
 		return nil, nil
 	}

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/revision"
 )
 
 // tamper changes the data of the last completed revision as someone who may write ControllerRevisions can.
@@ -30,9 +32,9 @@ func (w *town) lastCompleted(t *testing.T) *appsv1.ControllerRevision {
 	require.NoError(t, w.e.client.List(t.Context(), &all))
 	var last *appsv1.ControllerRevision
 	for i := range all.Items {
-		var record rolloutRecord
+		var record revision.Record
 		require.NoError(t, json.Unmarshal([]byte(all.Items[i].Annotations[AnnotationRollout]), &record))
-		if record.State == RolloutCompleted && (last == nil || last.Revision < all.Items[i].Revision) {
+		if record.State == revision.Completed && (last == nil || last.Revision < all.Items[i].Revision) {
 			last = &all.Items[i]
 		}
 	}
@@ -60,8 +62,8 @@ func TestNothingOfAnEditedRevisionIsWritten(t *testing.T) {
 			w.now = w.now.Add(patience)
 			w.pass()
 			res := w.pass()
-			require.NotNil(t, res.Halted)
-			assert.Contains(t, res.Halted.Why, "it can't be rolled back: ControllerRevision "+last)
+			require.NotNil(t, res.RolloutFailure)
+			assert.Contains(t, res.RolloutFailure.Message, "it can't be rolled back: ControllerRevision "+last)
 			assert.Equal(t, "v2 v2 v1", w.running(), "all stays")
 			w.now = w.now.Add(time.Hour)
 			w.pass()
@@ -81,8 +83,8 @@ func TestARevisionIsEditedDuringTheRollback(t *testing.T) {
 			before := w.running()
 			res := w.pass()
 			assert.Equal(t, before, w.running(), "nothing is changed, and nothing pruned")
-			require.NotNil(t, res.Halted)
-			assert.Contains(t, res.Halted.Why, "ControllerRevision")
+			require.NotNil(t, res.RolloutFailure)
+			assert.Contains(t, res.RolloutFailure.Message, "ControllerRevision")
 			var conditions []Condition
 			res.SetConditions(&conditions, 1, nil, w.now)
 			assert.Contains(t, conditions[0].Message, "ControllerRevision")
@@ -93,7 +95,7 @@ func TestARevisionIsEditedDuringTheRollback(t *testing.T) {
 // With the completed revision on record in the owner's status, one that someone else has made is worth nothing.
 func TestAForgedRevisionIsNotRolledBackTo(t *testing.T) {
 	w := newTown(t)
-	w.policy = Rollback(patience)
+	w.policy = FailurePolicy{RollbackAfter: patience}
 	w.record = ptr.To("")
 	w.install()
 	good := w.lastCompleted(t)

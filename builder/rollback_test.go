@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/store"
+	"github.com/armature-dev/armature/builder/internal/revision"
 )
 
 const patience = 5 * time.Minute
@@ -22,7 +22,7 @@ const patience = 5 * time.Minute
 // stuckAtBroker is a town of which the upgrade to v2 gets as far as the broker.
 func stuckAtBroker(t *testing.T) *town {
 	w := newTown(t)
-	w.policy = Rollback(patience)
+	w.policy = FailurePolicy{RollbackAfter: patience}
 	w.install()
 	w.want("v2")
 	w.pass()
@@ -44,7 +44,7 @@ func TestRollback(t *testing.T) {
 	w.restart(w.e.client) // the time is not in memory
 	w.fail("broker")
 	res = w.pass()
-	require.NotNil(t, res.Halted)
+	require.NotNil(t, res.RolloutFailure)
 	var conditions []Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Contains(t, conditions[0].Message, "to be rolled back to "+from+" at 1970-")
@@ -59,7 +59,7 @@ func TestRollback(t *testing.T) {
 	assert.Equal(t, []string{"patch Deployment broker", "patch Deployment controller"}, w.writes, "the last phase first")
 	assert.Zero(t, res.RequeueAfter)
 	assert.Equal(t, from, res.Rollout.From)
-	assert.Contains(t, res.Rollout.Why, "not ready after 5m0s: phase broker: Deployment.apps default/broker: ProgressDeadlineExceeded")
+	assert.Contains(t, res.Rollout.Message, "not ready after 5m0s: phase broker: Deployment.apps default/broker: ProgressDeadlineExceeded")
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Equal(t, ReasonRolledBack, conditions[0].Reason)
 	assert.Contains(t, conditions[0].Message, res.Rollout.From)
@@ -97,13 +97,13 @@ func TestRolledBackMayBeTriedAgainByHand(t *testing.T) {
 
 func TestNoRollbackOfAFirstInstallOrWithoutThePolicy(t *testing.T) {
 	w := newTown(t)
-	w.policy = Rollback(time.Minute)
+	w.policy = FailurePolicy{RollbackAfter: time.Minute}
 	w.pass()
 	w.now = w.now.Add(time.Hour)
 	assert.Equal(t, RolloutInstalling, w.pass().Rollout.State)
 
 	w = stuckAtBroker(t)
-	w.policy = Wait
+	w.policy = FailurePolicy{}
 	w.now = w.now.Add(time.Hour)
 	res := w.pass()
 	assert.Equal(t, RolloutProgressing, res.Rollout.State)
@@ -115,7 +115,7 @@ func TestNoRollbackOfAFirstInstallOrWithoutThePolicy(t *testing.T) {
 
 func TestRollbackTakesBackWhatWasAdded(t *testing.T) {
 	w := newTown(t)
-	w.policy = Rollback(patience)
+	w.policy = FailurePolicy{RollbackAfter: patience}
 	server := w.images["server"]
 	delete(w.images, "server")
 	w.install()
@@ -138,7 +138,7 @@ func TestRollbackTakesBackWhatWasAdded(t *testing.T) {
 
 func TestRollbackOfUnstructuredChildren(t *testing.T) {
 	w := newTown(t)
-	w.policy = Rollback(patience)
+	w.policy = FailurePolicy{RollbackAfter: patience}
 	value := "v1"
 	w.change = func(b *Builder) {
 		b.Object(&unstructured.Unstructured{Object: map[string]any{
@@ -172,7 +172,7 @@ func TestRollbackOfUnstructuredChildren(t *testing.T) {
 
 func TestSecretsAreNotKept(t *testing.T) {
 	w := newTown(t)
-	w.policy = Rollback(patience)
+	w.policy = FailurePolicy{RollbackAfter: patience}
 	password := "hunter2"
 	w.change = func(b *Builder) {
 		b.Secret(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"password": password}}, InPhase("controller"))
@@ -203,11 +203,11 @@ func TestSecretsAreNotKept(t *testing.T) {
 
 func TestTooLargeForARollback(t *testing.T) {
 	w := newTown(t)
-	w.policy = Rollback(patience)
+	w.policy = FailurePolicy{RollbackAfter: patience}
 	var noise strings.Builder // which doesn't compress
 	for i := range 20000 {
-		sum := revisionHash("", []string{fmt.Sprint(i)})
-		noise.WriteString(sum + revisionHash("", []string{sum}) + sum[:3] + fmt.Sprint(i))
+		sum := revision.Hash("", []string{fmt.Sprint(i)})
+		noise.WriteString(sum + revision.Hash("", []string{sum}) + sum[:3] + fmt.Sprint(i))
 	}
 	w.change = func(b *Builder) {
 		for i := range 3 {
@@ -221,8 +221,8 @@ func TestTooLargeForARollback(t *testing.T) {
 	w.pass()
 	w.now = w.now.Add(patience)
 	res := w.pass()
-	require.NotNil(t, res.Halted)
-	assert.Contains(t, res.Halted.Why, "can't be rolled back")
+	require.NotNil(t, res.RolloutFailure)
+	assert.Contains(t, res.RolloutFailure.Message, "can't be rolled back")
 	assert.Equal(t, "v2 v1 v1", w.running())
 	assert.Zero(t, res.RequeueAfter)
 }
@@ -255,7 +255,7 @@ func TestRollbackSurvivesCrashes(t *testing.T) {
 func TestRolloutSurvivesCrashes(t *testing.T) {
 	for budget := range 40 {
 		w := newTown(t)
-		w.policy = Rollback(time.Hour)
+		w.policy = FailurePolicy{RollbackAfter: time.Hour}
 		w.budget = budget
 		crashed := false
 		step := func() {
@@ -291,68 +291,32 @@ func TestEditedRevisionsAreOfNoOtherObjects(t *testing.T) {
 	w := stuckAtBroker(t)
 	p, err := w.e.newPass(owner())
 	require.NoError(t, err)
-	all, err := p.revisions(t.Context())
+	r := &rollout{pass: p}
+	all, err := r.revisions(t.Context())
 	require.NoError(t, err)
-	s, err := readSnapshot(all[0].object.Data.Raw)
+	s, err := revision.ReadSnapshot(all[0].Object.Data.Raw)
 	require.NoError(t, err)
 	good := s.Children[0]
-	_, err = p.restore(&good, Child{})
+	_, err = r.restore(&good, Child{})
 	require.NoError(t, err)
-	for name, change := range map[string]func(*snapshotChild){
-		"not JSON":      func(c *snapshotChild) { c.Payload = []byte("{") },
-		"another kind":  func(c *snapshotChild) { c.Kind = "StatefulSet" },
-		"another name":  func(c *snapshotChild) { c.Name = "other" },
-		"another place": func(c *snapshotChild) { c.Namespace = "other" },
-		"elsewhere": func(c *snapshotChild) {
+	for name, change := range map[string]func(*revision.Child){
+		"not JSON":      func(c *revision.Child) { c.Payload = []byte("{") },
+		"another kind":  func(c *revision.Child) { c.Kind = "StatefulSet" },
+		"another name":  func(c *revision.Child) { c.Name = "other" },
+		"another place": func(c *revision.Child) { c.Namespace = "other" },
+		"elsewhere": func(c *revision.Child) {
 			c.Namespace = "kube-system"
 			c.Payload = []byte(strings.ReplaceAll(string(c.Payload), `"namespace":"default"`, `"namespace":"kube-system"`))
 		},
-		"another owner": func(c *snapshotChild) {
+		"another owner": func(c *revision.Child) {
 			c.Payload = []byte(strings.ReplaceAll(string(c.Payload), "owner-uid", "other-uid"))
 		},
-		"no metadata": func(c *snapshotChild) { c.Payload = []byte(`{"apiVersion":"apps/v1","kind":"Deployment"}`) },
-		"unknown":     func(c *snapshotChild) { c.Kind, c.Payload = "X", []byte(`{"apiVersion":"apps/v1","kind":"X"}`) },
+		"no metadata": func(c *revision.Child) { c.Payload = []byte(`{"apiVersion":"apps/v1","kind":"Deployment"}`) },
+		"unknown":     func(c *revision.Child) { c.Kind, c.Payload = "X", []byte(`{"apiVersion":"apps/v1","kind":"X"}`) },
 	} {
 		bad := good
 		change(&bad)
-		_, err := p.restore(&bad, Child{})
+		_, err := r.restore(&bad, Child{})
 		assert.Error(t, err, name)
 	}
-}
-
-func TestSnapshots(t *testing.T) {
-	s := snapshot{Phases: []string{"a"}, Children: []snapshotChild{{Kind: "ConfigMap", Version: "v1", Name: "c", Payload: []byte(`{"a":"b"}`)}}}
-	again := func(s snapshot) snapshot {
-		data, err := s.render()
-		require.NoError(t, err)
-		assert.LessOrEqual(t, len(data), maxSnapshot)
-		got, err := readSnapshot(data)
-		require.NoError(t, err)
-		return got
-	}
-	assert.Equal(t, s, again(s))
-	s.Children[0].Payload = []byte(`{"a":"` + strings.Repeat("x", 1<<20) + `"}`)
-	got := again(s)
-	assert.NotEmpty(t, got.Compressed)
-	assert.Equal(t, s.Children, got.Children)
-	for _, bad := range []string{"", "{", `{"compressed":"AAAA"}`, `{"compressed":"H4sIAAAAAAAA"}`} {
-		_, err := readSnapshot([]byte(bad))
-		assert.Error(t, err, bad)
-	}
-	many := snapshot{}
-	for i := range 80_000 {
-		many.Children = append(many.Children, snapshotChild{Name: fmt.Sprint(revisionHash("", nil), i*7919), Digest: revisionHash("", []string{fmt.Sprint(i)})})
-	}
-	_, err := many.render()
-	assert.ErrorIs(t, err, ErrMisuse)
-}
-
-func TestRevisionNames(t *testing.T) {
-	assert.Equal(t, "web-abc", revisionName("web", "abc"))
-	long := revisionName(strings.Repeat("a", 248)+".bcde", "abc")
-	assert.Equal(t, strings.Repeat("a", 248)+"-abc", long)
-	a, b := &desired{key: store.Key{Name: "a"}, digest: "1"}, &desired{key: store.Key{Name: "b"}, digest: "2"}
-	assert.Equal(t, revisionHash("", []string{a.line(), b.line()}), revisionHash("", []string{b.line(), a.line()}), "in any order")
-	assert.NotEqual(t, revisionHash("", []string{a.line()}), revisionHash("", []string{b.line()}))
-	assert.NotEqual(t, revisionHash("x", nil), revisionHash("y", nil))
 }

@@ -1,23 +1,20 @@
 package builder
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/revision"
 )
 
 // AnnotationRunOnce says on a Job of [RunOnce] which child it is of and which value it runs for, and on a
 // ControllerRevision which values have run. Both are JSON.
-const AnnotationRunOnce = "armature.dev/run-once"
+const AnnotationRunOnce = revision.AnnotationRunOnce
 
 // RunOnce runs a Job to success once for each value, and never again for that value. It is for migrations and other
 // steps that must come before what follows them. The child must be a *batchv1.Job, and [InPhase]: what is in later
@@ -65,13 +62,6 @@ type run struct {
 	ttl   *int32 // what the Job gets once its success is on record
 }
 
-// runMark is the value of AnnotationRunOnce on a Job.
-type runMark struct {
-	Child string `json:"child"`
-	Value string `json:"value"`
-	ID    string `json:"id"`
-}
-
 // checkRun reports what is wrong with a RunOnce child.
 func (c Child) checkRun() error {
 	wrong := func(format string, args ...any) error {
@@ -111,19 +101,13 @@ func (c Child) asRun() (Child, error) {
 			return c, fmt.Errorf("%w: %w", ErrMisuse, err)
 		}
 	}
-	sum := sha256.Sum256([]byte(given.name + "\n" + given.value))
-	given.id = hex.EncodeToString(sum[:5])
-	mark, err := json.Marshal(runMark{Child: given.name, Value: given.shown(), ID: given.id})
+	given.id = revision.RunID(given.name, given.value)
+	mark, err := revision.Mark{Child: given.name, Value: given.shown(), ID: given.id}.Text()
 	if err != nil {
 		return c, fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
-	const longest = 63 // of a Job, whose name becomes a label of its pods
-	base := job.Name
-	if cut := longest - 1 - len(given.id); len(base) > cut {
-		base = strings.TrimRight(base[:cut], "-.")
-	}
-	job.Name = base + "-" + given.id
-	job.SetAnnotations(with(job.GetAnnotations(), AnnotationRunOnce, string(mark)))
+	job.Name = revision.JobName(job.Name, given.id)
+	job.SetAnnotations(with(job.GetAnnotations(), AnnotationRunOnce, mark))
 	job.Spec.TTLSecondsAfterFinished = nil
 	c.object, c.run, c.once, c.readyWhen = job, &given, true, given.readiness
 	return c, nil

@@ -37,7 +37,7 @@ func migrating(owner *appsv1.Deployment, _ builder.View) ownerPlan {
 		},
 	}
 	if owner.Annotations["rollback"] != "" {
-		p.OnFailure = builder.Rollback(time.Minute)
+		p.OnFailure = builder.FailurePolicy{RollbackAfter: time.Minute}
 	}
 	return p
 }

@@ -71,7 +71,7 @@ func TestAFailedRunHaltsTheFirstInstall(t *testing.T) {
 
 	w.end(batchv1.JobFailed)
 	res = w.pass()
-	require.NotNil(t, res.Halted)
+	require.NotNil(t, res.RolloutFailure)
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Equal(t, ReasonRolloutHalted, conditions[0].Reason)
 	assert.Contains(t, conditions[0].Message,
@@ -81,13 +81,13 @@ func TestAFailedRunHaltsTheFirstInstall(t *testing.T) {
 	assert.Equal(t, "v1 - -", w.running())
 	require.NoError(t, w.e.client.Delete(t.Context(), &w.jobs()[0]))
 	res = w.pass()
-	assert.Nil(t, res.Halted)
+	assert.Nil(t, res.RolloutFailure)
 	assert.Len(t, w.jobs(), 1)
 }
 
 func TestRollbackPastARun(t *testing.T) {
 	w := newMigratingTown(t)
-	w.policy = Rollback(patience)
+	w.policy = FailurePolicy{RollbackAfter: patience}
 	w.installed()
 	first := w.jobs()[0].Name
 
@@ -102,8 +102,8 @@ func TestRollbackPastARun(t *testing.T) {
 	w.now = w.now.Add(patience)
 	res := w.pass()
 	assert.Equal(t, RolloutRolledBack, res.Rollout.State)
-	assert.Regexp(t, `; not undone: Job migrate-[0-9a-f]{10} has run$`, res.Rollout.Why)
-	assert.NotContains(t, res.Rollout.Why, first)
+	assert.Regexp(t, `; not undone: Job migrate-[0-9a-f]{10} has run$`, res.Rollout.Message)
+	assert.NotContains(t, res.Rollout.Message, first)
 	res = w.pass()
 	assert.Equal(t, "v1 v1 v1", w.running())
 	jobs := w.jobs()
@@ -121,7 +121,7 @@ func TestRollbackPastARun(t *testing.T) {
 
 func TestRollbackWaitsForARun(t *testing.T) {
 	w := newMigratingTown(t)
-	w.policy = Rollback(patience)
+	w.policy = FailurePolicy{RollbackAfter: patience}
 	w.installed()
 	w.schema = "s2"
 	w.want("v2")
@@ -138,7 +138,7 @@ func TestRollbackWaitsForARun(t *testing.T) {
 	assert.Equal(t, RolloutRolledBack, w.pass().Rollout.State)
 	res = w.pass()
 	assert.Equal(t, "v1 v1 v1", w.running())
-	assert.Contains(t, res.Rollout.Why, `the run for the value "s2" failed`)
+	assert.Contains(t, res.Rollout.Message, `the run for the value "s2" failed`)
 }
 
 // pruned makes the town prune Jobs, too.
@@ -163,7 +163,7 @@ func (w *migratingTown) job(schema string) string {
 
 func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 	w := newMigratingTown(t)
-	w.policy = Rollback(patience)
+	w.policy = FailurePolicy{RollbackAfter: patience}
 	w.pruned()
 	w.installed()
 	w.schema = "s2"
@@ -181,8 +181,8 @@ func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 	assert.Regexp(t, `Job.batch default/migrate-[0-9a-f]{10}: .*; a rollback is due, and waits for this Job to end`, conditions[0].Message)
 	w.fail("controller")
 	res = w.pass()
-	require.NotNil(t, res.Halted)
-	assert.Regexp(t, `; a rollback is due, and waits for Job migrate-[0-9a-f]{10} to end`, res.Halted.Why)
+	require.NotNil(t, res.RolloutFailure)
+	assert.Regexp(t, `; a rollback is due, and waits for Job migrate-[0-9a-f]{10} to end`, res.RolloutFailure.Message)
 	assert.Equal(t, "runs", w.job("s2"))
 
 	w.end(batchv1.JobComplete)
@@ -199,7 +199,7 @@ func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 
 func TestRollbackKeepsAFailedRun(t *testing.T) {
 	w := newMigratingTown(t)
-	w.policy = Rollback(patience)
+	w.policy = FailurePolicy{RollbackAfter: patience}
 	w.pruned()
 	w.installed()
 	w.schema = "s2"
@@ -218,14 +218,14 @@ func TestRollbackKeepsAFailedRun(t *testing.T) {
 	w.want("v3")
 	res := w.pass()
 	assert.Equal(t, "Failed", w.job("s2"), "it isn't tried again by itself")
-	require.NotNil(t, res.Halted)
-	assert.Contains(t, res.Halted.Why, `the run for the value "s2" failed`)
+	require.NotNil(t, res.RolloutFailure)
+	assert.Contains(t, res.RolloutFailure.Message, `the run for the value "s2" failed`)
 }
 
 // A Job that is in none of the expected states while it is rolled back, since someone works on it, stays and is recorded.
 func TestRunsDuringARollback(t *testing.T) {
 	w := newMigratingTown(t)
-	w.policy = Rollback(patience)
+	w.policy = FailurePolicy{RollbackAfter: patience}
 	w.pruned()
 	w.installed()
 	w.schema = "s2"
@@ -259,9 +259,9 @@ func TestInstallInOrder(t *testing.T) {
 		policy FailurePolicy
 		why    string
 	}{
-		"wait":     {Wait, ""},
-		"alert":    {Alert(patience), "not ready after 5m0s: "},
-		"rollback": {Rollback(patience), "nothing was completed before, to which it could be rolled back"},
+		"wait":     {FailurePolicy{}, ""},
+		"alert":    {FailurePolicy{AlertAfter: patience}, "not ready after 5m0s: "},
+		"rollback": {FailurePolicy{RollbackAfter: patience}, "nothing was completed before, to which it could be rolled back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)
@@ -272,10 +272,10 @@ func TestInstallInOrder(t *testing.T) {
 			w.now = w.now.Add(patience)
 			res := w.pass()
 			if c.why == "" {
-				assert.Nil(t, res.Halted)
+				assert.Nil(t, res.RolloutFailure)
 			} else {
-				require.NotNil(t, res.Halted)
-				assert.Contains(t, res.Halted.Why, c.why)
+				require.NotNil(t, res.RolloutFailure)
+				assert.Contains(t, res.RolloutFailure.Message, c.why)
 			}
 			w.want("v2")
 			w.pass()

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/readiness"
+	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -29,7 +30,7 @@ func (r *rollout) hasRuns() bool {
 // decideRun says what has to be done about a Job that runs once: nothing if its success is on record. The order is what
 // makes it run once. A success is recorded before anything that follows is written, and a Job is created only when the
 // API server, not just the cache, has no record of the value.
-func (r *rollout) decideRun(ctx context.Context, d *desired, hold bool) (*write, error) {
+func (r *rollout) decideRun(ctx context.Context, d *desired, paused bool) (*write, error) {
 	job := d.child.run
 	jobs, err := r.jobsOf(ctx, d)
 	if err != nil {
@@ -38,7 +39,7 @@ func (r *rollout) decideRun(ctx context.Context, d *desired, hold bool) (*write,
 	if err := r.recordSuccesses(ctx, d, jobs); err != nil {
 		return nil, err
 	}
-	if r.runs[job.name].find(job.id) != nil {
+	if r.runs[job.name].Find(job.id) != nil {
 		r.result.Unchanged++
 		return nil, r.expireJobs(ctx, d, jobs)
 	}
@@ -51,20 +52,20 @@ func (r *rollout) decideRun(ctx context.Context, d *desired, hold bool) (*write,
 		return w, err
 	}
 	for _, other := range jobs {
-		if isRunning(other) {
+		if revision.IsRunning(other) {
 			r.result.NotReady = append(r.result.NotReady, NotReady{Key: d.key, Phase: d.child.phase,
-				Why: fmt.Sprintf("waits for Job %s, which runs for an earlier value, to end", other.Name)})
+				Message: fmt.Sprintf("waits for Job %s, which runs for an earlier value, to end", other.Name)})
 			return nil, nil
 		}
 	}
-	if hold {
-		r.result.Held = append(r.result.Held, d.key)
+	if paused {
+		r.result.Paused = append(r.result.Paused, d.key)
 		return nil, nil
 	}
 	if err := r.readRecord(ctx, job.name); err != nil {
 		return nil, err
 	}
-	if r.runs[job.name].find(job.id) != nil {
+	if r.runs[job.name].Find(job.id) != nil {
 		r.result.Unchanged++
 		return nil, nil
 	}
@@ -86,7 +87,7 @@ func (r *rollout) keepRuns(ctx context.Context) error {
 		}
 		errs = append(errs, err)
 		for _, job := range jobs {
-			if mark, ok := markOf(d, job); ok && r.runs[d.child.run.name].find(mark.ID) == nil {
+			if mark, ok := markOf(d, job); ok && r.runs[d.child.run.name].Find(mark.ID) == nil {
 				r.wanted.Put(d.kind.key(job))
 			}
 		}
@@ -105,13 +106,12 @@ func (r *rollout) jobsOf(ctx context.Context, d *desired) ([]*batchv1.Job, error
 		if !ok || !metav1.IsControlledBy(job, r.owner) {
 			continue
 		}
-		var mark runMark
-		ours := json.Unmarshal([]byte(job.Annotations[AnnotationRunOnce]), &mark) == nil && mark.Child == d.child.run.name
-		if !ours && key != d.key {
+		mark, marked := revision.ReadMark(job)
+		if !(marked && mark.Child == d.child.run.name) && key != d.key {
 			continue
 		}
 		jobs = append(jobs, job)
-		if isRunning(job) {
+		if revision.IsRunning(job) {
 			r.wanted.Put(key)
 		}
 	}
@@ -119,22 +119,13 @@ func (r *rollout) jobsOf(ctx context.Context, d *desired) ([]*batchv1.Job, error
 	return jobs, nil
 }
 
-// isRunning reports whether a Job may have pods: until it is Complete or Failed. The conditions FailureTarget and
-// SuccessCriteriaMet come while the pods still terminate.
-func isRunning(job *batchv1.Job) bool {
-	return !slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
-	})
-}
-
 // markOf says which run of a child a Job is; false if the Job doesn't say.
-func markOf(d *desired, job *batchv1.Job) (runMark, bool) {
+func markOf(d *desired, job *batchv1.Job) (revision.Mark, bool) {
 	if job.Name == d.key.Name {
-		return runMark{ID: d.child.run.id, Value: d.child.run.shown()}, true
+		return revision.Mark{ID: d.child.run.id, Value: d.child.run.shown()}, true
 	}
-	var mark runMark
-	err := json.Unmarshal([]byte(job.Annotations[AnnotationRunOnce]), &mark)
-	return mark, err == nil && mark.ID != ""
+	mark, ok := revision.ReadMark(job)
+	return mark, ok && mark.ID != ""
 }
 
 // withoutDeletion returns a Job as if no one were deleting it: how it ended counts all the same.
@@ -152,22 +143,22 @@ func (r *rollout) recordSuccesses(ctx context.Context, d *desired, jobs []*batch
 	if err := r.checkRecord(d.child.run.name); err != nil {
 		return err
 	}
-	var succeeded []runResult
+	var succeeded []revision.Run
 	for _, job := range jobs {
 		mark, ok := markOf(d, job)
 		if !ok {
 			continue
 		}
-		if readiness.Of(withoutDeletion(job)).State != readiness.Ready || r.runs[d.child.run.name].find(mark.ID) != nil {
+		if readiness.Of(withoutDeletion(job)).State != readiness.Ready || r.runs[d.child.run.name].Find(mark.ID) != nil {
 			continue
 		}
 		finished := ptr.Deref(job.Status.CompletionTime, *r.nowToTheSecond())
-		succeeded = append(succeeded, runResult{ID: mark.ID, Value: mark.Value, Job: job.Name, FinishedAt: finished})
+		succeeded = append(succeeded, revision.Run{ID: mark.ID, Value: mark.Value, Job: job.Name, FinishedAt: finished})
 	}
 	if len(succeeded) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(succeeded, func(a, b runResult) int { return a.FinishedAt.Compare(b.FinishedAt.Time) })
+	slices.SortStableFunc(succeeded, func(a, b revision.Run) int { return a.FinishedAt.Compare(b.FinishedAt.Time) })
 	if err := r.writeRecord(ctx, d.child.run.name, succeeded); err != nil {
 		return err
 	}
@@ -185,7 +176,7 @@ func (r *rollout) expireJobs(ctx context.Context, d *desired, jobs []*batchv1.Jo
 		return nil
 	}
 	for _, job := range jobs {
-		if job.Spec.TTLSecondsAfterFinished != nil || job.DeletionTimestamp != nil || isRunning(job) {
+		if job.Spec.TTLSecondsAfterFinished != nil || job.DeletionTimestamp != nil || revision.IsRunning(job) {
 			continue
 		}
 		body, err := json.Marshal(map[string]any{
@@ -208,7 +199,7 @@ func (r *rollout) expireJobs(ctx context.Context, d *desired, jobs []*batchv1.Jo
 func (r *rollout) runningJob(ctx context.Context) (*NotReady, error) {
 	for i := range r.result.NotReady {
 		n := &r.result.NotReady[i]
-		if d := r.wantedAs(n.Key); d != nil && d.child.run != nil && !n.Failed {
+		if d := r.desiredOf(n.Key); d != nil && d.child.run != nil && !n.Failed {
 			return n, nil
 		}
 	}
@@ -220,7 +211,7 @@ func (r *rollout) runningJob(ctx context.Context) (*NotReady, error) {
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(jobs, isRunning)
+		i := slices.IndexFunc(jobs, revision.IsRunning)
 		if i < 0 {
 			continue
 		}
@@ -228,7 +219,7 @@ func (r *rollout) runningJob(ctx context.Context) (*NotReady, error) {
 		at := slices.IndexFunc(r.result.NotReady, func(n NotReady) bool { return n.Key == key })
 		if at < 0 {
 			at = len(r.result.NotReady)
-			r.result.NotReady = append(r.result.NotReady, NotReady{Key: key, Phase: r.result.Rollout.Phase, Why: "runs for an earlier value"})
+			r.result.NotReady = append(r.result.NotReady, NotReady{Key: key, Phase: r.result.Rollout.Phase, Message: "runs for an earlier value"})
 		}
 		return &r.result.NotReady[at], nil
 	}
@@ -236,13 +227,13 @@ func (r *rollout) runningJob(ctx context.Context) (*NotReady, error) {
 }
 
 // ranIn says in a sentence which Jobs have run since the roll-out began, empty if none has.
-func (r *rollout) ranIn(record rolloutRecord) string {
+func (r *rollout) ranIn(record revision.Record) string {
 	var ran []store.Key
 	for _, d := range r.ds {
 		if d.child.run == nil || record.StartedAt == nil {
 			continue
 		}
-		if s := r.runs[d.child.run.name].find(d.child.run.id); s != nil && !s.FinishedAt.Before(record.StartedAt) {
+		if s := r.runs[d.child.run.name].Find(d.child.run.id); s != nil && !s.FinishedAt.Before(record.StartedAt) {
 			ran = append(ran, d.key)
 		}
 	}
@@ -250,4 +241,90 @@ func (r *rollout) ranIn(record rolloutRecord) string {
 		return ""
 	}
 	return shorten(listed("; not undone: ", ran, func(k store.Key) string { return "Job " + k.Name + " has run" }), maxWhy)
+}
+
+// errDamagedRecord is the cause of errors about records that can't be read. Nothing runs until someone repairs them: to take
+// them for empty would run again what has run.
+var errDamagedRecord = errors.New("the record of what has run can't be read")
+
+// checkRecord reports a child's record that was observed and can't be read.
+func (r *rollout) checkRecord(child string) error {
+	record := r.runs[child]
+	if record == nil || record.Damage == nil {
+		return nil
+	}
+	return &Error{Key: r.revisionKey(record.Object.GetName()), Operation: "read", object: record.Object, Err: fmt.Errorf(
+		"annotation %s: %w: %w; repair its JSON, or delete the object to run all values of %q again",
+		AnnotationRunOnce, errDamagedRecord, record.Damage, child)}
+}
+
+// noteRecord keeps a record that was observed for the pass, and from being pruned.
+func (r *rollout) noteRecord(obj client.Object) (noted bool) {
+	record := revision.ReadRuns(obj)
+	if record == nil {
+		return false
+	}
+	if r.runs == nil {
+		r.runs = map[string]*revision.Runs{}
+	}
+	r.runs[record.Child] = record
+	return true
+}
+
+// readRecord reads a child's record past the cache, which may lag behind: a run that is on record must not be repeated.
+func (r *rollout) readRecord(ctx context.Context, child string) error {
+	k, err := r.engine.kinds.of(&appsv1.ControllerRevision{})
+	if err != nil {
+		return err
+	}
+	found, err := r.engine.read(ctx, r.engine.live, k, r.revisionKey(revision.RunsName(r.owner, child)))
+	if found != nil && metav1.IsControlledBy(found, r.owner) {
+		r.noteRecord(found)
+	}
+	if err != nil {
+		return err
+	}
+	return r.checkRecord(child)
+}
+
+// writeRecord puts runs on record. The record must be the one that was read, so that no run that another process has recorded
+// is lost.
+func (r *rollout) writeRecord(ctx context.Context, child string, succeeded []revision.Run) error {
+	before := r.runs[child]
+	next := before.Add(child, succeeded)
+	text, err := next.Text()
+	if err != nil {
+		return err
+	}
+	if before == nil {
+		next.Object, err = r.createRecord(ctx, child, text)
+	} else {
+		next.Object, err = r.patchRevision(ctx, before.Object, AnnotationRunOnce, text, 0)
+		if err != nil {
+			err = &Error{Key: r.revisionKey(before.Object.GetName()), Operation: "apply", Err: fmt.Errorf("record of what has run: %w", err)}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if r.runs == nil {
+		r.runs = map[string]*revision.Runs{}
+	}
+	r.runs[child] = next
+	return nil
+}
+
+func (r *rollout) createRecord(ctx context.Context, child, text string) (client.Object, error) {
+	data, err := revision.RunsData(child)
+	if err != nil {
+		return nil, err
+	}
+	object := r.newRevision(revision.RunsName(r.owner, child), data, AnnotationRunOnce, text, 0)
+	err = r.createRevision(ctx, object, func(obj client.Object) bool { return revision.ReadRuns(obj) != nil })
+	if apierrors.IsConflict(err) {
+		if damaged := r.readRecord(ctx, child); damaged != nil {
+			return nil, damaged
+		}
+	}
+	return object, err
 }

@@ -74,7 +74,7 @@ func (r *rollout) isListDue(set *appsv1.StatefulSet) bool {
 // advise adds to why a child isn't ready what someone has to do about it.
 func (n *NotReady) advise(format string, args ...any) {
 	n.advice = shorten(fmt.Sprintf(format, args...), 2*maxWhy)
-	n.Why += "; " + n.advice
+	n.Message += "; " + n.advice
 }
 
 // waitingSet returns the StatefulSet that isn't ready if its controller waits for pods in their order, else nil.

@@ -179,7 +179,7 @@ func TestPodsThatMayNotBeDeletedAreNamed(t *testing.T) {
 			res, err := s.reconcile()
 			require.NoError(t, err)
 			require.Len(t, res.NotReady, 1)
-			assert.Contains(t, res.NotReady[0].Why, says)
+			assert.Contains(t, res.NotReady[0].Message, says)
 			assert.True(t, s.brokenIsThere())
 		})
 	}
@@ -199,7 +199,7 @@ func TestTheAdviceStays(t *testing.T) {
 		res, err := s.reconcile()
 		require.NoError(t, err)
 		require.Len(t, res.NotReady, 1)
-		why := res.NotReady[0].Why
+		why := res.NotReady[0].Message
 		assert.Equal(t, i > 0, strings.Contains(why, "run kubectl -n default delete pod db-2"), "pass %d: %s", i, why)
 		if i == 0 {
 			s.server.Clock().Step(30 * time.Second)
@@ -218,7 +218,7 @@ func TestTheAdviceSparesPodsThatServe(t *testing.T) {
 	res, err := s.reconcile()
 	require.NoError(t, err)
 	require.Len(t, res.NotReady, 1)
-	_, text, _ := strings.Cut(res.NotReady[0].Why, "-l '")
+	_, text, _ := strings.Cut(res.NotReady[0].Message, "-l '")
 	text, _, _ = strings.Cut(text, "'")
 	selector, err := labels.Parse(text)
 	require.NoError(t, err)

@@ -99,8 +99,8 @@ func TestPlanWaits(t *testing.T) {
 
 // What has failed is more urgent than what is waited for, which is more urgent than what is on its way.
 func TestWaitingForAmongConditions(t *testing.T) {
-	slow := NotReady{Key: keyOf("slow"), Why: "0 of 1"}
-	broken := NotReady{Key: keyOf("broken"), Failed: true, Why: "crashed"}
+	slow := NotReady{Key: keyOf("slow"), Message: "0 of 1"}
+	broken := NotReady{Key: keyOf("broken"), Failed: true, Message: "crashed"}
 	waits := []string{"Secret shop/tls"}
 	assert.Equal(t, ReasonWaiting, Result{WaitingFor: waits, NotReady: []NotReady{slow}}.outcome(nil).reason)
 	assert.Equal(t, ReasonChildFailed, Result{WaitingFor: waits, NotReady: []NotReady{broken}}.outcome(nil).reason)

@@ -95,7 +95,7 @@ func wrongPlans() map[string]wrongPlan {
 		"an event without a reason":   returns(ownerPlan{Events: []events.Event{{Note: "hello"}}}, "Events", "hello"),
 		"an event of an unknown type": returns(ownerPlan{Events: []events.Event{{Type: "Error", Reason: "A"}}}, "Events", "Error"),
 		"an event about a nil object": returns(ownerPlan{Events: []events.Event{events.Normal("A", "").About((*corev1.Pod)(nil))}}, "Events", "*v1.Pod"),
-		"an OnFailure without Phases": returns(ownerPlan{OnFailure: builder.Rollback(time.Minute)}, "OnFailure", "Phases"),
+		"an OnFailure without Phases": returns(ownerPlan{OnFailure: builder.FailurePolicy{RollbackAfter: time.Minute}}, "OnFailure", "Phases"),
 		"the owner itself as Status":  {func(o *appsv1.Deployment, _ builder.View) ownerPlan { o.Status.Replicas++; return ownerPlan{Status: o} }, []string{"owner", "status.replicas"}},
 		"a changed owner's status":    {func(o *appsv1.Deployment, _ builder.View) ownerPlan { o.Status.Replicas++; return ownerPlan{} }, []string{"owner", "status.replicas"}},
 		"a changed owner's labels": {func(o *appsv1.Deployment, _ builder.View) ownerPlan {

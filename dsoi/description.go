@@ -117,12 +117,12 @@ func (d *description) readFailurePolicy(spec v1beta1.ClusterSpec) {
 	}
 	switch spec.OnFailure {
 	case "", v1beta1.FailureWait:
-		d.onFailure = builder.Wait
+		d.onFailure = builder.FailurePolicy{}
 		if spec.UpgradeTimeout != "" {
-			d.onFailure = builder.Alert(after)
+			d.onFailure = builder.FailurePolicy{AlertAfter: after}
 		}
 	case v1beta1.FailureRollback:
-		d.onFailure = builder.Rollback(after)
+		d.onFailure = builder.FailurePolicy{RollbackAfter: after}
 	default:
 		d.wrong("onFailure is %q; want %s or %s", spec.OnFailure, v1beta1.FailureWait, v1beta1.FailureRollback)
 	}

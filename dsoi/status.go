@@ -137,7 +137,7 @@ func finish[C Cluster](seen builder.View) func(C, builder.Result) {
 		}
 		status := after.ClusterStatus()
 		if res.Rollout != nil || status.Phase == "" || status.Phase == v1beta1.ClusterInvalid {
-			status.Phase = phaseOf(is.State, res.Halted != nil)
+			status.Phase = phaseOf(is.State, res.RolloutFailure != nil)
 		}
 		if res.Rollout != nil { // what ControllerRevisions say by themselves is no record
 			status.Revision = is.From

@@ -23,7 +23,7 @@ var phaseNames = []string{"controller", "broker", "server"}
 func phasedPlan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
 	p := builder.Plan[*Widget]{Phases: phaseNames, Report: true, Prune: []client.Object{&appsv1.Deployment{}}}
 	if owner.Spec.Data["impatient"] != "" {
-		p.OnFailure = builder.Rollback(3 * time.Second)
+		p.OnFailure = builder.FailurePolicy{RollbackAfter: 3 * time.Second}
 	}
 	for _, name := range slices.Backward(phaseNames) {
 		if image := owner.Spec.Data[name]; image != "" {

@@ -37,7 +37,7 @@ func databasePlan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
 		Children: []builder.Child{builder.Want(set, builder.InPhase("data"))},
 	}
 	if owner.Spec.Data["impatient"] != "" {
-		p.OnFailure = builder.Rollback(time.Second)
+		p.OnFailure = builder.FailurePolicy{RollbackAfter: time.Second}
 	}
 	return p
 }

@@ -1,0 +1,15 @@
+// Package revision has the state of a roll-out as values, and the functions on it. The walk through the phases, which reads and
+// writes the cluster, is in package builder.
+//
+// It takes ControllerRevisions as they were read, desired children as they are sent (Child), and the time. It returns
+//
+//   - the revision history (History): which revision was completed last, which is the target, which are stale
+//   - the record of one roll-out (Record), the value of an annotation of its ControllerRevision
+//   - the data of a revision (Snapshot), and its hash
+//   - the record of the values for which a RunOnce child has run (Runs)
+//
+// No function makes a request, reads a clock or changes an object that it is given. Invariants:
+//
+//   - The hash in the name of a revision identifies its data, so that nothing but what the builder wrote is ever restored.
+//   - All that a later pass needs is in the annotation or the data of a ControllerRevision: a restart loses nothing.
+package revision

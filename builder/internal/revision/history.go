@@ -1,0 +1,216 @@
+package revision
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// AnnotationRecord on a ControllerRevision holds its Record as JSON.
+const AnnotationRecord = "armature.dev/rollout"
+
+// States of a roll-out.
+const (
+	Installing  = "Installing"
+	Progressing = "Progressing"
+	Completed   = "Completed"
+	RolledBack  = "RolledBack"
+)
+
+// historyLimit is the number of completed revisions that are retained.
+const historyLimit = 2
+
+// Record is the state of a roll-out that must survive a restart.
+type Record struct {
+	Controller string       `json:"controller"` // the engine's name: two can work for one owner
+	State      string       `json:"state"`
+	StartedAt  *metav1.Time `json:"startedAt,omitempty"`
+	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	// Phase is the furthest phase that was reached and not ready, PhaseSince when that was first observed. They are
+	// recorded only if the failure policy has a limit.
+	Phase      string       `json:"phase,omitempty"`
+	PhaseSince *metav1.Time `json:"phaseSince,omitempty"`
+	Message    string       `json:"why,omitempty"` // why it was rolled back
+}
+
+// ReadRecord returns the record of a ControllerRevision; false if it isn't one of this controller.
+func ReadRecord(obj client.Object, controller string) (record Record, ok bool) {
+	err := json.Unmarshal([]byte(obj.GetAnnotations()[AnnotationRecord]), &record)
+	return record, err == nil && record.Controller == controller
+}
+
+// Text returns the value of AnnotationRecord.
+func (r Record) Text() (string, error) {
+	text, err := json.Marshal(r)
+	return string(text), err
+}
+
+// Reach returns the record of a roll-out that has reached a phase, and whether that is another record. The time of a phase
+// starts once: it doesn't start again when an earlier phase is no longer ready.
+func (r Record) Reach(phase string, phases []string, now *metav1.Time) (Record, bool) {
+	if r.PhaseSince != nil && slices.Index(phases, r.Phase) >= slices.Index(phases, phase) {
+		return r, false
+	}
+	r.Phase, r.PhaseSince = phase, now
+	return r, true
+}
+
+// Started returns when the roll-out began; zero if it has no record of that.
+func (r Record) Started() time.Time { return timeOf(r.StartedAt) }
+
+// Finished returns when the roll-out was completed or rolled back; zero while it is under way.
+func (r Record) Finished() time.Time { return timeOf(r.FinishedAt) }
+
+func timeOf(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}
+
+// Revision is a ControllerRevision with its record. The object is shared with the cache: read only.
+type Revision struct {
+	Object *appsv1.ControllerRevision
+	Record Record
+}
+
+// Name returns the object's name, empty for nil.
+func (r *Revision) Name() string {
+	if r == nil {
+		return ""
+	}
+	return r.Object.Name
+}
+
+// State returns the state of the roll-out, empty for nil.
+func (r *Revision) State() string {
+	if r == nil {
+		return ""
+	}
+	return r.Record.State
+}
+
+// History has the revisions of an owner, oldest first.
+type History []*Revision
+
+// HistoryOf returns the history that revisions make up.
+func HistoryOf(revisions []*Revision) History {
+	h := slices.Clone(revisions)
+	slices.SortFunc(h, func(a, b *Revision) int {
+		return cmp.Or(cmp.Compare(a.Object.Revision, b.Object.Revision), strings.Compare(a.Name(), b.Name()))
+	})
+	return h
+}
+
+// Select returns the last completed revision and the target, the revision of that name; nil is none. A revision counts as
+// completed if its record says so and it is the one that the owner's status has on record (completed; nil: there is no such
+// record). The target is exempt from that, because the status is written after the revision.
+func (h History) Select(name string, completed *string) (last, target *Revision) {
+	for _, rev := range h {
+		if rev.State() == Completed && (completed == nil || rev.Name() == *completed || rev.Name() == name) {
+			last = rev
+		}
+		if rev.Name() == name {
+			target = rev
+		}
+	}
+	return last, target
+}
+
+// Next returns the number of a revision that is newer than all others.
+func (h History) Next() int64 {
+	if len(h) == 0 {
+		return 1
+	}
+	return h[len(h)-1].Object.Revision + 1
+}
+
+// Truncate splits a history into what is retained, and the stale revisions, newest first. Retained are the target, the last
+// completed revision and the newest completed ones. A revision that was rolled back is stale once it isn't the target, so that
+// it can be rolled out again.
+func (h History) Truncate(last, target *Revision) (retained History, stale []*Revision) {
+	completed := 0
+	for _, rev := range slices.Backward(h) {
+		retain := rev == target
+		if rev.State() == Completed {
+			completed++
+			retain = retain || completed <= historyLimit || rev == last
+		}
+		if retain {
+			retained = append(retained, rev)
+		} else {
+			stale = append(stale, rev)
+		}
+	}
+	slices.Reverse(retained)
+	return retained, stale
+}
+
+// RevisionName returns the name of a revision of an owner: <owner>-<hash>.
+func RevisionName(owner, hash string) string {
+	const longest = 253
+	return trim(owner, longest-1-len(hash)) + "-" + hash
+}
+
+// trim cuts a name to a length, so that it can be followed by a hyphen.
+func trim(name string, length int) string {
+	if len(name) <= length {
+		return name
+	}
+	return strings.TrimRight(name[:length], "-.")
+}
+
+// hashIn returns the hash in the name of a revision.
+func hashIn(name string) string { return name[strings.LastIndexByte(name, '-')+1:] }
+
+// Status is the state of an owner's roll-out, as its ControllerRevisions tell it.
+type Status struct {
+	Record
+	From   string // the last completed revision
+	Before string // the revision that was completed before From; empty if there is none
+	To     string // the newest revision
+}
+
+// StatusOf returns the state of the roll-out that ControllerRevisions tell, and false if none was ever completed.
+func StatusOf(revisions []*appsv1.ControllerRevision) (Status, bool) {
+	var before, last, newest *appsv1.ControllerRevision
+	var s Status
+	for _, rev := range revisions {
+		var record Record
+		if json.Unmarshal([]byte(rev.Annotations[AnnotationRecord]), &record) != nil {
+			continue // not of a roll-out
+		}
+		if record.State == Completed {
+			before, last = newestTwo(before, last, rev)
+		}
+		if newest == nil || newest.Revision < rev.Revision {
+			newest, s.Record = rev, record
+		}
+	}
+	if last == nil {
+		return Status{}, false
+	}
+	s.From, s.To = last.Name, newest.Name
+	if before != nil {
+		s.Before = before.Name
+	}
+	return s, true
+}
+
+// newestTwo returns the two newest of three revisions, of which last is newer than before; nil is none.
+func newestTwo(before, last, rev *appsv1.ControllerRevision) (*appsv1.ControllerRevision, *appsv1.ControllerRevision) {
+	switch {
+	case last == nil || last.Revision < rev.Revision:
+		return last, rev
+	case before == nil || before.Revision < rev.Revision:
+		return rev, last
+	default:
+		return before, last
+	}
+}

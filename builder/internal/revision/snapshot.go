@@ -1,0 +1,230 @@
+package revision
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apijson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/store"
+)
+
+// Snapshot is the data of a revision: the phased children as they are sent.
+type Snapshot struct {
+	// Phases are in the order of the roll-out.
+	Phases   []string `json:"phases"`
+	Children []Child  `json:"children,omitempty"`
+	// Compressed is the gzipped JSON of Children, if they are large.
+	Compressed []byte `json:"compressed,omitempty"`
+	// Omitted is true if the children were too large and are there without payload.
+	Omitted bool `json:"omitted,omitempty"`
+	// Runs are the lines of RunOnce children, which are in the hash of a revision and are not restored.
+	Runs []string `json:"runs,omitempty"`
+}
+
+// Child is a child of a revision.
+type Child struct {
+	Group     string `json:"group,omitempty"`
+	Version   string `json:"version"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Phase     string `json:"phase"`
+	Digest    string `json:"digest"`
+	Untyped   bool   `json:"untyped,omitempty"`
+	// Payload is what is sent when the child is created. Secrets have none.
+	Payload json.RawMessage `json:"payload,omitempty"`
+	// Ignored are the paths of the fields that are left to others after the creation.
+	Ignored []string `json:"ignored,omitempty"`
+}
+
+const (
+	// plainSize is the size up to which a snapshot is legible JSON, in bytes.
+	plainSize = 16 << 10
+	// maxSize bounds the data of a revision, in bytes: an object has at most 1.5 MiB, and a ControllerRevision has other fields.
+	maxSize = 960 << 10
+	// maxUnpacked bounds the size of decompressed data, in bytes.
+	maxUnpacked = 64 << 20
+)
+
+// GVK returns the kind of the child.
+func (c *Child) GVK() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: c.Group, Version: c.Version, Kind: c.Kind}
+}
+
+// Key returns the key of the child.
+func (c *Child) Key() store.Key { return store.KeyOf(c.GVK(), c.Namespace, c.Name) }
+
+// IsSecret reports whether the child is stored without its payload.
+func (c *Child) IsSecret() bool { return c.Key().GroupKind() == schema.GroupKind{Kind: "Secret"} }
+
+// Line returns what stands for the child in the hash of its revision.
+func (c *Child) Line() string {
+	return fmt.Sprintf("%s %s %q %t %q", c.Key(), c.Version, c.Digest, c.Untyped, c.Ignored)
+}
+
+// RunLine returns what stands for a RunOnce child in the hash of its revision.
+func RunLine(key store.Key, digest string) string { return "run " + key.String() + " " + digest }
+
+// Hash identifies desired children, whatever their order and phases, by their lines. The identity of controller and owner is
+// part of it, so that owners of one name, and two controllers of one owner, have different revisions. It is long enough to
+// make it infeasible to find other data with the same hash.
+func Hash(identity string, lines []string) string {
+	lines = slices.Sorted(slices.Values(lines))
+	sum := sha256.Sum256([]byte(identity + "\n" + strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Payload renders the fields of a child without the UID that an apply adds to them.
+func Payload(fields map[string]any) (json.RawMessage, error) {
+	if meta, ok := fields["metadata"].(map[string]any); ok && meta["uid"] != nil {
+		meta = maps.Clone(meta)
+		delete(meta, "uid")
+		fields = maps.Clone(fields)
+		fields["metadata"] = meta
+	}
+	return json.Marshal(fields)
+}
+
+// NewSnapshot returns the snapshot of children, and of the lines of those that run once.
+func NewSnapshot(phases []string, children []Child, runs []string) Snapshot {
+	s := Snapshot{Phases: phases, Children: slices.Clone(children), Runs: slices.Sorted(slices.Values(runs))}
+	slices.SortFunc(s.Children, func(a, b Child) int { return store.Compare(a.Key(), b.Key()) })
+	return s
+}
+
+// Find returns the child of a key, nil if there is none.
+func (s *Snapshot) Find(key store.Key) *Child {
+	for i := range s.Children {
+		if s.Children[i].Key() == key {
+			return &s.Children[i]
+		}
+	}
+	return nil
+}
+
+// Render returns the data of a revision: legible JSON if it is small, compressed if not, without payloads if it is large even
+// so. It is an error if that is too large as well.
+func (s Snapshot) Render() ([]byte, error) {
+	plain, err := json.Marshal(s)
+	if err != nil || len(plain) <= plainSize {
+		return plain, err
+	}
+	packed, err := s.pack()
+	if err != nil || len(packed) <= maxSize {
+		return packed, err
+	}
+	s.Omitted, s.Children = true, slices.Clone(s.Children)
+	for i := range s.Children {
+		s.Children[i].Payload = nil
+	}
+	if packed, err = s.pack(); err == nil && len(packed) > maxSize {
+		err = fmt.Errorf("the %d children in phases are too many to be kept as a revision", len(s.Children))
+	}
+	return packed, err
+}
+
+func (s Snapshot) pack() ([]byte, error) {
+	children, err := json.Marshal(s.Children)
+	if err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	w := gzip.NewWriter(&buf)
+	_, err = w.Write(children)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return nil, err
+	}
+	s.Children, s.Compressed = nil, buf.Bytes()
+	return json.Marshal(s)
+}
+
+// ReadSnapshot reads the data of a revision.
+func ReadSnapshot(data []byte) (Snapshot, error) {
+	var s Snapshot
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, err
+	}
+	if s.Compressed == nil {
+		return s, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(s.Compressed))
+	if err != nil {
+		return s, err
+	}
+	children, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
+	if err == nil && len(children) > maxUnpacked {
+		err = fmt.Errorf("more than %d bytes unpacked", maxUnpacked)
+	}
+	if err != nil {
+		return s, err
+	}
+	return s, json.Unmarshal(children, &s.Children)
+}
+
+// Restorable returns the snapshot of a revision, or an empty one and the reason why nothing can be restored from it.
+// digestAnnotation is the annotation that has a child's digest.
+func (r *Revision) Restorable(identity, digestAnnotation string) (s Snapshot, reason string) {
+	s, err := ReadSnapshot(r.Object.Data.Raw)
+	switch {
+	case err == nil && s.Omitted:
+		return Snapshot{}, "the last completed revision was too large to be kept"
+	case err != nil || !s.matches(identity, hashIn(r.Name()), digestAnnotation):
+		return Snapshot{}, "ControllerRevision " + r.Name() + " was changed: its data doesn't fit the hash in its name"
+	}
+	return s, ""
+}
+
+// matches reports whether a snapshot is the one of a hash. The first values of ignored fields are not part of the hash.
+func (s *Snapshot) matches(identity, hash, digestAnnotation string) bool {
+	lines := slices.Clone(s.Runs)
+	for i := range s.Children {
+		c := &s.Children[i]
+		if !c.isIntact(digestAnnotation) || !slices.Contains(s.Phases, c.Phase) {
+			return false
+		}
+		lines = append(lines, c.Line())
+	}
+	return Hash(identity, lines) == hash
+}
+
+// isIntact reports whether the payload of a child is the one of its digest.
+func (c *Child) isIntact(digestAnnotation string) bool {
+	if c.Payload == nil {
+		return c.IsSecret()
+	}
+	var fields map[string]any
+	if apijson.Unmarshal(c.Payload, &fields) != nil {
+		return false
+	}
+	for _, text := range c.Ignored {
+		path, err := paths.Parse(text)
+		if err != nil {
+			return false
+		}
+		path.Remove(fields)
+	}
+	unstructured.RemoveNestedField(fields, "metadata", "annotations", digestAnnotation)
+	if digest, err := payload.Digest(fields); err == nil && digest == c.Digest {
+		return true
+	}
+	if annotations, _, err := unstructured.NestedMap(fields, "metadata", "annotations"); err != nil || len(annotations) > 0 {
+		return false
+	}
+	unstructured.RemoveNestedField(fields, "metadata", "annotations") // they came with the digest
+	digest, err := payload.Digest(fields)
+	return err == nil && digest == c.Digest
+}
