@@ -30,6 +30,7 @@ type loop[T client.Object] struct {
 	reads   []readKind
 	through []throughKind
 	naming  []namingKind
+	byName  childrenByName[T]
 	indexed bool // what names owners is
 	sense   func(context.Context, T, View) (any, error)
 	now     func() time.Time // the clock; tests give another
@@ -79,7 +80,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if planErr == nil || owner.GetDeletionTimestamp() != nil { // an owner that goes needs no plan
 		doErr = errors.Join(planErr, p.carryOut(ctx, plan.Children, plan.Edits, plan.Scales, plan.Delete))
 	}
-	res := p.finish(doErr)
+	res := l.byName.learn(owner, p.finish(doErr), doErr)
 	res.WaitingFor = plan.WaitingFor
 	if errors.Is(doErr, errOwnerGone) {
 		end(nil)
@@ -138,6 +139,9 @@ func (p *pass) carryOut(ctx context.Context, wants []Child, edits []Edit, scales
 // look gathers what the plan is shown.
 func (l *loop[T]) look(ctx context.Context, p *pass, owner T) (View, error) {
 	if err := p.look(ctx, l.owned.Load().kinds...); err != nil {
+		return View{}, err
+	}
+	if err := l.byName.look(ctx, p, owner); err != nil {
 		return View{}, err
 	}
 	for _, k := range l.away {
