@@ -90,6 +90,10 @@ func (o *Operator[T]) declarations() *declarations {
 		d.types[sourceOwned][reflect.TypeOf(obj)] = true
 		d.home.add(obj)
 	}
+	for _, n := range o.byName {
+		d.types[sourceOwned][reflect.TypeOf(n.like)] = true
+		d.home.add(n.like)
+	}
 	for _, obj := range o.away {
 		d.types[sourceOwned][reflect.TypeOf(obj)] = true
 		d.away.add(obj)

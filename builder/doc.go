@@ -147,7 +147,7 @@
 //
 // What a plan looks at beside its children is said once, to the [Operator]: Refers (what the spec names), OwnsThrough
 // (the Pods of the Jobs), Reads (the nodes, all of them). It is all in the [View], from the cache, and a change of it
-// runs the plan. Where thousands look at one object, Wakes says whom a change of it concerns.
+// runs the plan. OwnsByName has children that are read by name and not watched: Secrets, which no role should list. Where thousands look at one object, Wakes says whom a change of it concerns.
 //
 // # Status and events
 //

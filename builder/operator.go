@@ -33,6 +33,7 @@ type Operator[T client.Object] struct {
 	wakes   []wake
 	through []throughKind
 	naming  []namingKind
+	byName  []kindByName[T]
 	sense   func(context.Context, T, View) (any, error)
 	options controller.Options
 
@@ -263,8 +264,10 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	reads, readsErr := o.checkReads()
 	through, throughErr := o.checkThrough(owned.kinds)
 	naming, namingErr := o.checkNaming()
+	byName, byNameErr := o.checkByName()
+	l.byName = byName
 	l.reads, l.through, l.naming, l.sense = reads, through, naming, o.sense
-	return l, errors.Join(append(errs, readsErr, throughErr, namingErr, o.checkWakes())...)
+	return l, errors.Join(append(errs, readsErr, throughErr, namingErr, byNameErr, o.checkWakes())...)
 }
 
 // newOwner returns an empty owner.

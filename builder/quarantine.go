@@ -36,8 +36,15 @@ func OpenQuarantine(dir string) (*Quarantine, error) {
 // Close says that the process ends of its own accord, so that nothing that still runs is put off by the next one.
 func (q *Quarantine) Close() error { return q.record.Close() }
 
-// Around returns the manager for operators that are to have this quarantine: those that [NewOperator] is given it for.
-func (q *Quarantine) Around(mgr manager.Manager) manager.Manager { return quarantining{mgr, q} }
+// Around returns the manager for operators that are to have this quarantine: those that [NewOperator] is given it for. The manager's
+// logger gets the first error in writing the record, which holds up no pass.
+func (q *Quarantine) Around(mgr manager.Manager) manager.Manager {
+	logger := mgr.GetLogger()
+	q.record.ReportTo(func(err error) {
+		logger.Error(err, "the passes that run can't be kept on record: after an unexpected end no object is put off")
+	})
+	return quarantining{mgr, q}
+}
 
 // quarantining is a manager whose operators have a quarantine.
 type quarantining struct {

@@ -33,6 +33,7 @@ type loop[T client.Object] struct {
 	reads   []readKind
 	through []throughKind
 	naming  []namingKind
+	byName  childrenByName[T]
 	indexed bool // what names owners is
 	sense   func(context.Context, T, View) (any, error)
 	now     func() time.Time // the clock; tests give another
@@ -93,7 +94,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		p.instructions = plan.instructions()
 		doErr = errors.Join(planErr, p.carryOut(ctx))
 	}
-	res := p.finish(doErr)
+	res := l.byName.learn(owner, p.finish(doErr), doErr)
 	res.WaitingFor = plan.WaitingFor
 	if errors.Is(doErr, errOwnerGone) {
 		end(nil)
@@ -195,6 +196,9 @@ func (p *pass) change(ctx context.Context) error {
 // observe returns the view of the plan.
 func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
 	if err := p.observe(ctx, l.owned.Load().kinds...); err != nil {
+		return View{}, err
+	}
+	if err := l.byName.observe(ctx, p, owner); err != nil {
 		return View{}, err
 	}
 	for _, k := range l.away {

@@ -29,7 +29,8 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 // with certificates that are the same each time.
 func Operator(mgr manager.Manager, planner Planner) *builder.Operator[*v1alpha1.MiniCluster] {
 	return builder.NewOperator[*v1alpha1.MiniCluster](mgr, Name).
-		Owns(&batchv1.Job{}, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &appsv1.Deployment{}).
+		Owns(&batchv1.Job{}, &corev1.ConfigMap{}, &corev1.Service{}, &appsv1.Deployment{}).
+		OwnsByName(&corev1.Secret{}, secretsOf). // watching them takes the right to read all Secrets
 		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
 		Senses(refusal.Sense[*v1alpha1.MiniCluster](mgr)).
 		Plan(planner.Plan)

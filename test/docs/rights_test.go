@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,6 +70,32 @@ func namesIn(cell string) (all []string) {
 		all = append(all, found[1])
 	}
 	return all
+}
+
+// No role lists or watches Secrets of other names than its own: RBAC can't tell their metadata from their content, so that whoever
+// has the token could read them all.
+func TestNoRoleReadsSecretsInBulk(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"../../config/rbac/*.yaml", "../../config/rbac/*/*.yaml", "../../charts/armature/files/rbac/*.yaml"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		files = append(files, found...)
+	}
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for part := range bytes.SplitSeq(text, []byte("\n---\n")) {
+			var role rbacv1.ClusterRole
+			require.NoError(t, yaml.Unmarshal(part, &role), file)
+			for _, rule := range role.Rules {
+				secrets := slices.ContainsFunc(rule.Resources, func(r string) bool { return r == "secrets" || r == "*" }) &&
+					slices.ContainsFunc(rule.APIGroups, func(g string) bool { return g == "" || g == "*" })
+				bulk := slices.ContainsFunc(rule.Verbs, func(v string) bool { return v == "list" || v == "watch" || v == "*" })
+				assert.False(t, secrets && bulk && len(rule.ResourceNames) == 0, "%s: %s reads all Secrets: %v", file, role.Name, rule.Verbs)
+			}
+		}
+	}
 }
 
 // docs/security.md says of each right of the installed roles what it is worth, and of no right twice, and of none that they don't have.

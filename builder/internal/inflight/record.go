@@ -42,6 +42,7 @@ type Record struct {
 	suspects map[Pass]*suspect
 	beside   bool // a suspect's pass runs
 	failed   error
+	report   func(error) // nil: nothing is reported
 }
 
 // Open reads what the process before has left in a directory, which is made if it isn't there. No other process may use it.
@@ -77,6 +78,7 @@ func Open(dir string, now func() time.Time) (*Record, error) {
 func (r *Record) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.report = nil // what can't be written from now on isn't needed
 	err := r.running.Truncate(0)
 	if closing := r.running.Close(); err == nil {
 		err = closing
@@ -152,14 +154,26 @@ func (r *Record) note(err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.failed == nil {
-		r.failed = err
+	r.fail(err)
+}
+
+// fail keeps and reports the first error. The caller has the lock.
+func (r *Record) fail(err error) {
+	if r.failed != nil {
+		return
+	}
+	r.failed = err
+	if r.report != nil {
+		r.report(err)
 	}
 }
 
-// Err returns the first error in writing the record, nil if there was none.
-func (r *Record) Err() error {
+// ReportTo sets what is called with the first error in writing the record: once, and now if there was one already.
+func (r *Record) ReportTo(report func(error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.failed
+	r.report = report
+	if r.failed != nil {
+		report(r.failed)
+	}
 }

@@ -121,6 +121,7 @@ func TestSuspectsAreCleared(t *testing.T) {
 func TestCloseSuspectsNobody(t *testing.T) {
 	m := newMachine(t)
 	r := m.start()
+	r.ReportTo(func(err error) { assert.NoError(t, err) })
 	late := m.begin(r, "late")
 	require.NoError(t, r.Close())
 	late.End()
@@ -137,15 +138,21 @@ func TestDamagedFiles(t *testing.T) {
 				require.NoError(t, os.WriteFile(filepath.Join(m.dir, file), []byte(text), 0o600))
 			}
 			r := m.start()
+			r.ReportTo(func(err error) { assert.NoError(t, err) })
 			m.begin(r, "a").End()
-			assert.NoError(t, r.Err())
 		})
 	}
 	m := newMachine(t)
 	r := m.start()
+	var reported []error
+	r.ReportTo(func(err error) { reported = append(reported, err) })
 	require.NoError(t, r.running.Close())
 	m.begin(r, "a").End()
-	assert.Error(t, r.Err(), "it is kept, and no pass fails")
+	m.begin(r, "b").End()
+	require.Len(t, reported, 1, "it is reported once, and no pass fails")
+	assert.ErrorIs(t, reported[0], os.ErrClosed)
+	r.ReportTo(func(err error) { reported = append(reported, err) })
+	assert.Len(t, reported, 2, "whoever asks later has it, too")
 	_, err := Open(filepath.Join(m.dir, runningFile, "below"), time.Now)
 	assert.ErrorContains(t, err, "make the directory")
 }

@@ -56,8 +56,8 @@ func (r *Record) clear(s *suspect) {
 		return
 	}
 	s.Cleared = true
-	if err := r.writeSuspects(); err != nil && r.failed == nil {
-		r.failed = err
+	if err := r.writeSuspects(); err != nil {
+		r.fail(err)
 	}
 }
 

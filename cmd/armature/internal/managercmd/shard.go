@@ -37,13 +37,12 @@ func (o options) shard() (labels.Selector, error) {
 	return selector, nil
 }
 
-// cached says of which kinds not all objects are kept in memory: of the cluster's Secrets and pods the operators' own, and
+// cached says of which kinds not all objects are kept in memory: of the cluster's pods the operators' own, and
 // of what they run what is selected.
 func cached(shard labels.Selector) map[client.Object]cache.ByObject {
 	ours := labels.SelectorFromSet(labels.Set{builder.LabelManagedBy: builder.ManagedBy})
 	some := map[client.Object]cache.ByObject{
-		&corev1.Secret{}: {Label: ours},
-		&corev1.Pod{}:    {Label: ours},
+		&corev1.Pod{}: {Label: ours},
 	}
 	if shard == nil {
 		return some

@@ -13,6 +13,9 @@ type Job struct {
 }
 
 // Eval evaluates an expression over these flows, and the state of finally.
+//
+// It takes no context. The cost limit ends an evaluation after some 13 ms, and all expressions of a flow together after 0.65 s. A
+// deadline would be no tighter, and a plan that depends on how fast the machine is would not be a pure function.
 func (x *Expression) Eval(jobs map[string]Job, state string) (bool, error) {
 	program, err := x.source.program()
 	if err != nil {

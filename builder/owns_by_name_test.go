@@ -1,0 +1,136 @@
+package builder_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+)
+
+var secretKind = schema.GroupKind{Kind: "Secret"}
+
+func newSecret(value string) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner-key"}, Data: map[string][]byte{"key": []byte(value)},
+	}
+}
+
+func ownsASecret(o *operator) {
+	o.OwnsByName(&corev1.Secret{}, func(d *appsv1.Deployment) []string { return []string{d.Name + "-key", ""} })
+}
+
+// aSecret is a plan with one Secret, until the owner has the annotation done.
+func aSecret(d *appsv1.Deployment, _ builder.View) ownerPlan {
+	plan := ownerPlan{Prune: []client.Object{&corev1.Secret{}}}
+	if d.Annotations["done"] == "" {
+		plan.Children = []builder.Child{builder.Want(newSecret("1"))}
+	}
+	return plan
+}
+
+// reads are the requests for Secrets since the last pass began.
+func (s *stage) reads(verb buildertest.Verb) int { return s.ours.Ledger().Count(verb, secretKind) }
+
+func TestOwnsByName(t *testing.T) {
+	var seen []string
+	plan := func(d *appsv1.Deployment, v builder.View) ownerPlan {
+		seen = nil
+		for _, secret := range builder.Owned[*corev1.Secret](v) {
+			seen = append(seen, secret.Name)
+		}
+		return aSecret(d, v)
+	}
+	other := newSecret("2")
+	other.Name = "other"
+	s := perform(t, plan, ownsASecret, controlled(other, ownerUID))
+	writes, after, err := s.pass()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"create Secret default/owner-key"}, writes)
+	assert.Positive(t, after, "no watch causes the pass that sees it")
+	assert.Empty(t, seen)
+
+	writes, after, err = s.pass()
+	require.NoError(t, err)
+	assert.Empty(t, writes)
+	assert.Zero(t, after)
+	assert.Equal(t, []string{"owner-key"}, seen, "what names doesn't return isn't seen")
+	assert.Equal(t, 1, s.reads(buildertest.VerbGet))
+
+	writes, after, err = s.pass()
+	require.NoError(t, err)
+	assert.Empty(t, writes)
+	assert.Zero(t, s.reads(buildertest.VerbGet), "an unchanged pass costs no request")
+	assert.Equal(t, []string{"owner-key"}, seen)
+	assert.Equal(t, time.Minute, after, "the next pass reads it")
+
+	s.server.Clock().Step(time.Minute)
+	require.NoError(t, s.others.Delete(t.Context(), newSecret("")))
+	assert.Equal(t, []string{"create Secret default/owner-key"}, s.passes(), "what someone deletes is made again")
+
+	s.passes()
+	changed := get(s, newSecret(""))
+	changed.Data["key"] = []byte("2")
+	require.NoError(t, s.others.Update(t.Context(), changed))
+	assert.Empty(t, s.passes(), "it isn't watched")
+	owner := get(s, newOwner())
+	owner.Spec.Paused = true
+	require.NoError(t, s.others.Update(t.Context(), owner))
+	assert.Equal(t, []string{"apply Secret default/owner-key"}, s.passes(), "a change of the owner's spec is a reason to read it")
+	assert.Equal(t, "1", string(get(s, newSecret("")).Data["key"]))
+
+	s.passes()
+	owner = get(s, newOwner())
+	owner.Annotations = map[string]string{"done": "yes"}
+	require.NoError(t, s.others.Update(t.Context(), owner))
+	assert.Equal(t, []string{"delete Secret default/owner-key"}, s.passes())
+	assert.Empty(t, s.passes())
+	assert.Zero(t, s.reads(buildertest.VerbList)+s.reads(buildertest.VerbWatch), "nothing lists or watches Secrets")
+	get(s, other)
+}
+
+// A Secret of that name that is someone else's is neither seen nor changed, and is looked at again after the failure.
+func TestOwnsByNameOfSomeoneElse(t *testing.T) {
+	s := perform(t, aSecret, ownsASecret, controlled(newSecret("2"), "another"))
+	for range 2 {
+		writes, _, err := s.pass()
+		require.ErrorIs(t, err, builder.ErrNotOwned)
+		assert.Empty(t, writes)
+		assert.Positive(t, s.reads(buildertest.VerbGet))
+	}
+	require.NoError(t, s.others.Delete(t.Context(), newSecret("")))
+	assert.Equal(t, []string{"create Secret default/owner-key"}, s.passes())
+}
+
+func TestOwnsByNameIsChecked(t *testing.T) {
+	names := func(*appsv1.Deployment) []string { return nil }
+	for name, describe := range map[string]func(*operator){
+		"no names":  func(o *operator) { o.OwnsByName(&corev1.Secret{}, nil) },
+		"no object": func(o *operator) { o.OwnsByName(nil, names) },
+		"no type":   func(o *operator) { o.OwnsByName(untyped(), names) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := buildertest.NewServer(clientgoscheme.Scheme)
+			_, err := describedBy(nothing, describe).Reconciler(server.Client("operator"), nil)
+			require.ErrorIs(t, err, builder.ErrMisuse)
+			assert.ErrorContains(t, err, "OwnsByName")
+		})
+	}
+}
+
+func TestCrashEverywhereWithOwnsByName(t *testing.T) {
+	for _, lag := range []int{0, 2} {
+		s := scenario(aSecret, ownsASecret)
+		s.Lag, s.LagOwnWrites = lag, lag > 0
+		buildertest.CrashEverywhere(t, s)
+	}
+}
