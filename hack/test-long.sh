@@ -14,7 +14,7 @@ suite() {
   shift 3
   [ -n "$packages" ] || return 0
   suites+=("$name")
-  bin/suites run -out "$out" -name "$name" -C "$dir" -packages "$packages" -- -vet=off "$@" || status=1
+  bin/suites run -out "$out" -name "$name" -C "$dir" -packages "$packages" -- -vet=off -ldflags=-s "$@" || status=1
 }
 
 # using DIR PATTERN prints the packages below DIR, of its module, with a test that matches. A package that can't be loaded is an error.

@@ -37,8 +37,9 @@ type attack struct {
 
 // target is what an attacker reaches.
 type target struct {
-	client  client.Client // with the rights of the attacker's namespace
-	manager *process
+	client    client.Client // with the rights of the attacker's namespace
+	manager   *process
+	namespace string
 }
 
 // bomb is an expression of 10,000 steps within the limits of one expression.
@@ -47,17 +48,17 @@ const bomb = "![0,1,2,3,4,5,6,7,8,9].all(a,[0,1,2,3,4,5,6,7,8,9].all(b,[0,1,2,3,
 func attacks(n sizes) []attack {
 	return []attack{
 		{fmt.Sprintf("%d JobFlows of %d expressions that take long", n.bombs, n.nodes), "cel", oneFlow, func(ctx context.Context, on *target) error {
-			return on.create(ctx, n.bombs, func(i int) client.Object { return bombFlow(i, n.nodes) })
+			return on.create(ctx, n.bombs, func(i int) client.Object { return bombFlow(on.namespace, i, n.nodes) })
 		}},
 		{fmt.Sprintf("%d JobFlows of %d lists of 999 items", n.bombs, n.nodes/50), "foreach", oneFlow, func(ctx context.Context, on *target) error {
-			return on.create(ctx, n.bombs, func(i int) client.Object { return listFlow(i, n.nodes/50) })
+			return on.create(ctx, n.bombs, func(i int) client.Object { return listFlow(on.namespace, i, n.nodes/50) })
 		}},
 		{fmt.Sprintf("%d FluxJobs", n.fluxJobs), "fluxjobs", oneFluxJob, func(ctx context.Context, on *target) error {
-			return on.create(ctx, n.fluxJobs, func(i int) client.Object { return makeFluxJob(attacker, "j"+strconv.Itoa(i)) })
+			return on.create(ctx, n.fluxJobs, func(i int) client.Object { return makeFluxJob(on.namespace, "j"+strconv.Itoa(i)) })
 		}},
 		{fmt.Sprintf("%d JobFlows", n.flows), "jobflows", oneFlow, func(ctx context.Context, on *target) error {
 			return on.create(ctx, n.flows, func(i int) client.Object {
-				return makeFlow(attacker, "f"+strconv.Itoa(i), v1alpha1.Flow{Name: "a", JobTemplate: jobSpec()})
+				return makeFlow(on.namespace, "f"+strconv.Itoa(i), v1alpha1.Flow{Name: "a", JobTemplate: jobSpec()})
 			})
 		}},
 		{fmt.Sprintf("%d JobFlows share a JobTemplate that the API server refuses, changed 5 times a second", n.sharing), "template", oneFlow,
@@ -73,8 +74,8 @@ func attacks(n sizes) []attack {
 }
 
 // bombFlow is a flow whose nodes have expressions that take long, each a little different, so that none is compiled for another.
-func bombFlow(i, nodes int) *v1alpha1.JobFlow {
-	flow := makeFlow(attacker, "bomb"+strconv.Itoa(i))
+func bombFlow(namespace string, i, nodes int) *v1alpha1.JobFlow {
+	flow := makeFlow(namespace, "bomb"+strconv.Itoa(i))
 	flow.Spec.JobRetention = v1alpha1.RetainAll
 	for node := range nodes {
 		flow.Spec.Flows = append(flow.Spec.Flows, v1alpha1.Flow{
@@ -85,8 +86,8 @@ func bombFlow(i, nodes int) *v1alpha1.JobFlow {
 }
 
 // listFlow is a flow of many lists of short items, of which hardly any may run at a time.
-func listFlow(i, nodes int) *v1alpha1.JobFlow {
-	flow := makeFlow(attacker, "lists"+strconv.Itoa(i))
+func listFlow(namespace string, i, nodes int) *v1alpha1.JobFlow {
+	flow := makeFlow(namespace, "lists"+strconv.Itoa(i))
 	flow.Spec.Parallelism = ptr.To[int32](16)
 	items := make([]string, 999)
 	for item := range items {
@@ -132,14 +133,14 @@ func isRefusal(err error) bool {
 func (on *target) shareTemplate(ctx context.Context, n int, last time.Duration) error {
 	spec := jobSpec()
 	spec.Template.Labels = map[string]string{"controller-uid": "someone"} // a Job's own label can't be set
-	template := &v1alpha1.JobTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: attacker, Name: "shared"}, Spec: v1alpha1.JobTemplateSpec{JobTemplate: *spec}}
+	template := &v1alpha1.JobTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: on.namespace, Name: "shared"}, Spec: v1alpha1.JobTemplateSpec{JobTemplate: *spec}}
 	template.Spec.JobTemplate.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"none": "such"}}
 	template.Spec.JobTemplate.ManualSelector = ptr.To(true)
 	if err := on.client.Create(ctx, template); err != nil {
 		return err
 	}
 	if err := on.create(ctx, n, func(i int) client.Object {
-		return makeFlow(attacker, "f"+strconv.Itoa(i), v1alpha1.Flow{Name: "a", JobTemplateRef: "shared"})
+		return makeFlow(on.namespace, "f"+strconv.Itoa(i), v1alpha1.Flow{Name: "a", JobTemplateRef: "shared"})
 	}); err != nil {
 		return err
 	}
@@ -221,10 +222,10 @@ func review() []byte {
 }
 
 // makeQueues creates the queues of both tenants: the victim's admits all, the attacker's one at a time.
-func makeQueues(ctx context.Context, c client.Client) error {
-	for _, name := range []string{victim, attacker} {
+func makeQueues(ctx context.Context, c client.Client, of tenants) error {
+	for _, name := range []string{of.victim, of.attacker} {
 		setup := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if name == attacker {
+		if name == of.attacker {
 			setup.Spec.Quota.MiniClusters = ptr.To[int32](1)
 		}
 		if err := c.Create(ctx, setup); err != nil {
@@ -235,8 +236,8 @@ func makeQueues(ctx context.Context, c client.Client) error {
 }
 
 // makeNamespaces creates the namespaces of both tenants.
-func makeNamespaces(ctx context.Context, c client.Client) error {
-	for _, name := range []string{victim, attacker} {
+func makeNamespaces(ctx context.Context, c client.Client, of tenants) error {
+	for _, name := range []string{of.victim, of.attacker} {
 		if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 			return err
 		}

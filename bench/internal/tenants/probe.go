@@ -15,8 +15,12 @@ import (
 	"github.com/armature-dev/armature/bench/internal/lab"
 )
 
-// victim and attacker are the namespaces, and the names of the queues, of the two tenants.
-const victim, attacker = "victim", "attacker"
+// tenants are the namespaces, and the names of the queues, of the two tenants. Each attack has its own.
+type tenants struct{ victim, attacker string }
+
+func tenantsOf(attack string) tenants {
+	return tenants{victim: "victim-" + attack, attacker: "attacker-" + attack}
+}
 
 // patience bounds each probe: a longer one counts as so long.
 const patience = time.Minute
@@ -25,7 +29,7 @@ const patience = time.Minute
 type probe struct {
 	what   string
 	list   func() client.ObjectList
-	create func(name string) client.Object
+	create func(namespace, name string) client.Object
 	served func(obj client.Object) (name string, ok bool)
 }
 
@@ -39,8 +43,8 @@ func jobSpec() *batchv1.JobSpec {
 var oneFlow = probe{
 	what: "JobFlow",
 	list: func() client.ObjectList { return &batchv1.JobList{} },
-	create: func(name string) client.Object {
-		return makeFlow(victim, name, v1alpha1.Flow{Name: "a", JobTemplate: jobSpec()})
+	create: func(namespace, name string) client.Object {
+		return makeFlow(namespace, name, v1alpha1.Flow{Name: "a", JobTemplate: jobSpec()})
 	},
 	served: func(obj client.Object) (string, bool) {
 		owner := metav1.GetControllerOfNoCopy(obj)
@@ -54,7 +58,7 @@ var oneFlow = probe{
 var oneFluxJob = probe{
 	what:   "FluxJob",
 	list:   func() client.ObjectList { return &v1alpha1.FluxJobList{} },
-	create: func(name string) client.Object { return makeFluxJob(victim, name) },
+	create: func(namespace, name string) client.Object { return makeFluxJob(namespace, name) },
 	served: func(obj client.Object) (string, bool) {
 		job, ok := obj.(*v1alpha1.FluxJob)
 		return obj.GetName(), ok && job.Status.Admission != nil
@@ -75,17 +79,18 @@ func makeFluxJob(namespace, name string) *v1alpha1.FluxJob {
 // prober creates probes one after another.
 type prober struct {
 	probe
-	client client.WithWatch
-	stream watch.Interface
-	n      int
+	client    client.WithWatch
+	namespace string
+	stream    watch.Interface
+	n         int
 }
 
-func newProber(ctx context.Context, c client.WithWatch, p probe) (*prober, error) {
-	stream, err := lab.Watch(ctx, c, p.list(), victim)
+func newProber(ctx context.Context, c client.WithWatch, p probe, namespace string) (*prober, error) {
+	stream, err := lab.Watch(ctx, c, p.list(), namespace)
 	if err != nil {
 		return nil, err
 	}
-	return &prober{probe: p, client: c, stream: stream}, nil
+	return &prober{probe: p, client: c, namespace: namespace, stream: stream}, nil
 }
 
 // one creates an object, and returns how long it took from then until it was served: [patience] if it wasn't, or if ended says earlier that
@@ -93,7 +98,7 @@ func newProber(ctx context.Context, c client.WithWatch, p probe) (*prober, error
 func (p *prober) one(ctx context.Context, ended <-chan struct{}) (time.Duration, error) {
 	p.n++
 	name := fmt.Sprintf("probe-%d", p.n)
-	obj := p.create(name)
+	obj := p.create(p.namespace, name)
 	if err := p.client.Create(ctx, obj); err != nil {
 		return 0, fmt.Errorf("create probe %s: %w", name, err)
 	}
@@ -125,7 +130,7 @@ func (p *prober) one(ctx context.Context, ended <-chan struct{}) (time.Duration,
 
 // bare creates an object that no manager looks at, and returns how long that took: what the API server makes everyone wait.
 func (p *prober) bare(ctx context.Context) (time.Duration, error) {
-	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: victim, Name: fmt.Sprintf("bare-%d", p.n)}}
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: fmt.Sprintf("bare-%d", p.n)}}
 	start := time.Now()
 	err := p.client.Create(ctx, object)
 	return time.Since(start), err

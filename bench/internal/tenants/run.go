@@ -31,6 +31,8 @@ type options struct {
 	sizes      sizes
 	probes     int
 	only       *regexp.Regexp
+	share      bool
+	shared     map[string]*lab.Cluster // by version, if all attacks on one share a cluster
 }
 
 // Main runs the benchmark and writes its part of docs/benchmarks.md.
@@ -50,6 +52,7 @@ func Main(ctx context.Context, args []string) error {
 	f.IntVar(&o.sizes.bombs, "bombs", 10, "JobFlows of the attacker whose expressions take long, or that have long lists")
 	f.IntVar(&o.sizes.nodes, "nodes", 5000, "nodes of each of these; lists: a fiftieth")
 	f.DurationVar(&o.sizes.last, "last", 20*time.Second, "how long the attacks go on that have no other end")
+	f.BoolVar(&o.share, "share", false, "let all attacks on a manager have one cluster: quicker, but each finds there what the others have left")
 	f.IntVar(&o.probes, "probes", 50, "objects of the other tenant, alone; and the fewest under attack")
 	only := f.String("only", "", "a `regular expression` of the attacks: cel, foreach, fluxjobs, jobflows, template, metrics, webhook. The page stays as it is then")
 	if err := f.Parse(args); err != nil {
@@ -64,20 +67,9 @@ func Main(ctx context.Context, args []string) error {
 		versions = []version{before, now}
 	}
 	r := results{compares: before.binary != ""}
-	for _, a := range attacks(o.sizes) {
-		if !o.only.MatchString(a.short) {
-			continue
-		}
-		row := row{attack: a.name, probe: a.probe.what}
-		for _, v := range versions {
-			m, err := o.measure(ctx, a, v, &r)
-			if err != nil {
-				return fmt.Errorf("%s, %s: %w", a.short, v.name, err)
-			}
-			fmt.Printf("%-9s %-7s %s\n", a.short, v.name, m)
-			row.of = append(row.of, m)
-		}
-		r.rows = append(r.rows, row)
+	o.shared = map[string]*lab.Cluster{}
+	if err := errors.Join(o.all(ctx, versions, &r), o.stopShared()); err != nil {
+		return err
 	}
 	switch {
 	case *only != "" || *docs == "":
@@ -87,19 +79,55 @@ func Main(ctx context.Context, args []string) error {
 	return lab.WritePage(filepath.Join(*docs, "benchmarks.md"), page, r.page())
 }
 
-// measure attacks one manager, on a cluster of its own.
-func (o *options) measure(ctx context.Context, a attack, v version, r *results) (measured, error) {
-	cluster, err := lab.StartCluster(o.devcluster, "--nodes", "0", "--fake-nodes", "1")
-	if err != nil {
-		return measured{}, err
+// all runs each attack on each version.
+func (o *options) all(ctx context.Context, versions []version, r *results) error {
+	for _, a := range attacks(o.sizes) {
+		if !o.only.MatchString(a.short) {
+			continue
+		}
+		row := row{attack: a.name, probe: a.probe.what}
+		for _, v := range versions {
+			m, err := o.measure(ctx, a, v, r)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", a.short, v.name, err)
+			}
+			fmt.Printf("%-9s %-7s %s\n", a.short, v.name, m)
+			row.of = append(row.of, m)
+		}
+		r.rows = append(r.rows, row)
 	}
-	r.cluster = cluster.Version
+	return nil
+}
+
+// measure attacks one manager, on a cluster of its own or on the one that is shared.
+func (o *options) measure(ctx context.Context, a attack, v version, r *results) (measured, error) {
+	cluster := o.shared[v.name]
+	if cluster == nil {
+		var err error
+		if cluster, err = lab.StartCluster(o.devcluster, "--nodes", "0", "--fake-nodes", "1"); err != nil {
+			return measured{}, err
+		}
+		r.cluster = cluster.Version
+	}
+	if o.share {
+		o.shared[v.name] = cluster
+		return o.attack(ctx, cluster, a, v)
+	}
 	m, err := o.attack(ctx, cluster, a, v)
 	return m, errors.Join(err, cluster.Stop())
 }
 
+// stopShared stops the clusters that attacks have shared.
+func (o *options) stopShared() (err error) {
+	for _, cluster := range o.shared {
+		err = errors.Join(err, cluster.Stop())
+	}
+	return err
+}
+
 func (o *options) attack(ctx context.Context, cluster *lab.Cluster, a attack, v version) (m measured, err error) {
-	c, err := o.prepare(ctx, cluster, v)
+	of := tenantsOf(a.short)
+	c, err := o.prepare(ctx, cluster, v, of)
 	if err != nil {
 		return m, err
 	}
@@ -113,7 +141,7 @@ func (o *options) attack(ctx context.Context, cluster *lab.Cluster, a attack, v 
 		return m, err
 	}
 	defer func() { err = errors.Join(err, manager.stop()) }()
-	p, err := newProber(ctx, c, a.probe)
+	p, err := newProber(ctx, c, a.probe, of.victim)
 	if err != nil {
 		return m, err
 	}
@@ -133,7 +161,7 @@ func (o *options) attack(ctx context.Context, cluster *lab.Cluster, a attack, v 
 	sent, failed := make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(sent)
-		failed <- a.run(ctx, &target{client: c, manager: manager})
+		failed <- a.run(ctx, &target{client: c, manager: manager, namespace: of.attacker})
 	}()
 	if m.attacked, err = p.until(ctx, sent, manager.ended, o.probes); err != nil {
 		return m, err
@@ -146,7 +174,7 @@ func (o *options) attack(ctx context.Context, cluster *lab.Cluster, a attack, v 
 }
 
 // prepare makes what both tenants have before the manager starts.
-func (o *options) prepare(ctx context.Context, cluster *lab.Cluster, v version) (client.WithWatch, error) {
+func (o *options) prepare(ctx context.Context, cluster *lab.Cluster, v version, of tenants) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		return nil, err
@@ -169,7 +197,7 @@ func (o *options) prepare(ctx context.Context, cluster *lab.Cluster, v version) 
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(makeNamespaces(ctx, c), makeQueues(ctx, c)); err != nil {
+	if err := errors.Join(makeNamespaces(ctx, c, of), makeQueues(ctx, c, of)); err != nil {
 		return nil, err
 	}
 	return c, cluster.StopControllers()

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/armature-dev/armature/bench/internal/lab"
+	"github.com/armature-dev/armature/internal/testsize"
 )
 
 // TestRun runs each attack in a small size.
@@ -22,11 +24,14 @@ func TestRun(t *testing.T) {
 		binary = "../../../bin/devcluster"
 	}
 	require.FileExists(t, binary, "make bin/devcluster")
-	manager := filepath.Join(t.TempDir(), "armature")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", manager, "./cmd/armature")
-	build.Dir = "../../.."
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
+	manager := os.Getenv("ARMATURE_BIN") // built by make
+	if manager == "" {
+		manager = filepath.Join(t.TempDir(), "armature")
+		build := exec.CommandContext(t.Context(), "go", "build", "-o", manager, "./cmd/armature")
+		build.Dir = "../../.."
+		out, err := build.CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
 
 	ctrl.SetLogger(logr.Discard())
 	docs := t.TempDir()
@@ -35,6 +40,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, Main(t.Context(), []string{
 		"-devcluster", binary, "-manager", manager, "-crds", "../../../config/crd", "-docs", docs,
 		"-fluxjobs", "20", "-flows", "20", "-sharing", "5", "-bombs", "1", "-nodes", "50", "-last", "300ms", "-probes", "3",
+		"-share=" + strconv.FormatBool(!testsize.Long()), // to start a cluster takes longer than an attack of this size
 	}))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)

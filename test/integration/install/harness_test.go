@@ -21,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -33,7 +34,8 @@ import (
 )
 
 const (
-	patience = 120 * time.Second
+	patience  = 120 * time.Second
+	pollEvery = 20 * time.Millisecond
 
 	release   = "armature"        // of tests that have the cluster to themselves
 	installed = "armature-system" // its namespace
@@ -126,12 +128,11 @@ func (c *cluster) awaitKinds() {
 		&v1alpha1.DaemonJobList{}: {}, &v1alpha1.FluxJobList{}: {}, &v1alpha1.FluxSetupList{}: {}, &v1alpha1.JobFlowList{}: {},
 		&v1alpha1.JobTemplateList{}: {}, &v1alpha1.MiniClusterList{}: {}, &v1alpha1.ReplicaJobList{}: {},
 	}
-	deadline := time.Now().Add(patience)
 	for list, is := range served {
 		waiting.Go(func() {
-			for !is.Load() && time.Now().Before(deadline) {
-				is.Store(c.client.List(context.Background(), list) == nil)
-			}
+			is.Store(wait.PollUntilContextTimeout(context.Background(), pollEvery, patience, true, func(ctx context.Context) (bool, error) {
+				return c.client.List(ctx, list) == nil, nil
+			}) == nil)
 		})
 	}
 	waiting.Wait()

@@ -1,8 +1,11 @@
-// Package binary runs bin/armature as a process, for tests.
+// Package binary runs bin/armature as a process, for tests. ARMATURE_BIN names a binary that has been built from this source
+// already, which make does once for all suites; without it each test binary asks go build, which takes seconds also when nothing
+// has changed.
 package binary
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -12,6 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+// binaryEnv names the binary.
+const binaryEnv = "ARMATURE_BIN"
 
 // stopTimeout is more than a manager takes to stop by its own rules.
 const stopTimeout = 60 * time.Second
@@ -30,6 +36,12 @@ var findRoot = sync.OnceValues(func() (string, error) {
 })
 
 var buildOnce = sync.OnceValues(func() (string, error) {
+	if binary := os.Getenv(binaryEnv); binary != "" {
+		if _, err := os.Stat(binary); err != nil {
+			return binaryEnv, err
+		}
+		return binary, nil
+	}
 	root, err := findRoot()
 	if err != nil {
 		return "", err

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# integration-packages.sh race|other: prints the packages below test/ that have tests: those that run a manager in the process of the
+# test, where the race detector looks for races of the operators, or the others, which run programs or none. In these it would find
+# nothing, and take twice the time to link and more than that to run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}} {{.ImportPath}}{{end}}' ./test/... | while read -r dir package; do
+  if grep -qE '\bNewManager\(' "$dir"/*.go; then kind=race; else kind=other; fi
+  if [ "$kind" = "$1" ]; then echo "$package"; fi
+done
