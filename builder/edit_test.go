@@ -168,12 +168,12 @@ func TestCrashEverywhereWithEdits(t *testing.T) {
 func TestEditOfAForeignObject(t *testing.T) {
 	foreign := false
 	plan := func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
-		before := builder.Naming[*corev1.ConfigMap](seen)[0]
+		before := builder.Watched[*corev1.ConfigMap](seen)[0]
 		after := before.DeepCopy()
 		after.Data = map[string]string{"a": "b"}
 		return ownerPlan{Edits: []builder.Edit{{Before: before, After: after, Foreign: foreign}}}
 	}
-	s := perform(t, plan, func(o *operator) { o.NamedIn(&corev1.ConfigMap{}, namedByAnnotation) }, newConfigMap("default", "x", "owner"))
+	s := perform(t, plan, func(o *operator) { o.Watches(&corev1.ConfigMap{}, builder.Referencing(namedByAnnotation)) }, newConfigMap("default", "x", "owner"))
 	_, _, err := s.pass()
 	require.ErrorIs(t, err, builder.ErrNotOwned)
 	foreign = true

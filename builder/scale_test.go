@@ -23,7 +23,7 @@ func newWorkload(name string) *appsv1.Deployment {
 func scaling(replicas int32) ownerFunc {
 	return func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
 		var p ownerPlan
-		for _, d := range builder.Naming[*appsv1.Deployment](seen) {
+		for _, d := range builder.Watched[*appsv1.Deployment](seen) {
 			if *d.Spec.Replicas != replicas {
 				p.Scales = append(p.Scales, builder.Scale{Target: d, Replicas: replicas})
 			}
@@ -33,7 +33,7 @@ func scaling(replicas int32) ownerFunc {
 }
 
 func scalesDeployments(o *operator) {
-	o.NamedIn(&appsv1.Deployment{}, func(obj client.Object) []string { return []string{obj.GetLabels()["scaled-by"]} })
+	o.Watches(&appsv1.Deployment{}, builder.Referencing(func(obj client.Object) []string { return []string{obj.GetLabels()["scaled-by"]} }))
 }
 
 func scaled(name string) *appsv1.Deployment {
@@ -73,9 +73,9 @@ func TestScaleMisused(t *testing.T) {
 	assert.ErrorIs(t, err, builder.ErrMisuse)
 
 	plan = func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
-		return ownerPlan{Scales: []builder.Scale{{Target: builder.Naming[*corev1.ConfigMap](seen)[0], Replicas: 1}}}
+		return ownerPlan{Scales: []builder.Scale{{Target: builder.Watched[*corev1.ConfigMap](seen)[0], Replicas: 1}}}
 	}
-	describe := func(o *operator) { o.NamedIn(&corev1.ConfigMap{}, namedByAnnotation) }
+	describe := func(o *operator) { o.Watches(&corev1.ConfigMap{}, builder.Referencing(namedByAnnotation)) }
 	s := perform(t, plan, describe, newConfigMap("default", "a", "owner"))
 	assert.Empty(t, s.passes(), "a kind that has no scale is answered as if the object were gone")
 }

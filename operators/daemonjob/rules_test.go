@@ -175,5 +175,6 @@ func TestNodeChanged(t *testing.T) {
 			assert.Equal(t, tt.want, nodeChanged(after, before))
 		})
 	}
-	assert.True(t, nodeChanged(&v1alpha1.DaemonJob{}, &v1alpha1.DaemonJob{}), "no nodes: look")
+	assert.True(t, jobsOfNode(nil, &corev1.Node{}).All, "created")
+	assert.True(t, jobsOfNode(&corev1.Node{}, nil).All, "deleted")
 }

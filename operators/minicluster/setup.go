@@ -29,8 +29,8 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 // with certificates that are the same each time.
 func Operator(mgr manager.Manager, planner Planner) *builder.Operator[*v1alpha1.MiniCluster] {
 	return builder.NewOperator[*v1alpha1.MiniCluster](mgr, Name).
-		Owns(&batchv1.Job{}, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &appsv1.Deployment{}).
-		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
-		Senses(refusal.Sense[*v1alpha1.MiniCluster](mgr)).
+		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
+		Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Owns(&corev1.Service{}).Owns(&appsv1.Deployment{}).
+		External(refusal.Sense[*v1alpha1.MiniCluster](mgr)).
 		Plan(planner.Plan)
 }
