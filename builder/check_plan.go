@@ -25,7 +25,7 @@ func checkPlan[T client.Object](d *declarations, owner T, plan Plan[T]) error {
 // checkPhases reports phases whose revisions would not be seen, and what is meant for phases without any.
 func checkPhases[T client.Object](d *declarations, plan Plan[T]) error {
 	switch {
-	case len(plan.Phases) > 0 && !d.types[sourceOwned][reflect.TypeFor[*appsv1.ControllerRevision]()]:
+	case len(plan.Phases) > 0 && !d.types[fromOwned][reflect.TypeFor[*appsv1.ControllerRevision]()]:
 		return fmt.Errorf("%w: Plan.Phases keeps ControllerRevisions, a kind that the operator doesn't own; "+
 			"add Owns(&appsv1.ControllerRevision{}) to the operator", ErrMisuse)
 	case len(plan.Phases) == 0 && plan.OnFailure != (FailurePolicy{}):

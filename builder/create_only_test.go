@@ -158,7 +158,7 @@ func TestCreateOnceMisused(t *testing.T) {
 					p.Phases = []string{"a"}
 				}
 				return p
-			}, func(o *operator) { o.Owns(&batchv1.Job{}, &appsv1.ControllerRevision{}) })
+			}, func(o *operator) { o.Owns(&batchv1.Job{}).Owns(&appsv1.ControllerRevision{}) })
 			writes, _, err := s.pass()
 			require.ErrorIs(t, err, builder.ErrMisuse)
 			require.ErrorContains(t, err, "Job.batch default/job has "+name)

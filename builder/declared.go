@@ -11,33 +11,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// source is how a kind gets into a View.
-type source int
+// origin says why a View has objects: the owner or one of its children controls them, or the operator watches them.
+type origin int
 
 const (
-	sourceOwned source = iota
-	sourceReferred
-	sourceRead
-	sourceNaming
-	sources // how many there are
+	fromOwned origin = iota
+	fromWatched
+	origins // how many there are
 )
 
-// function is the function that returns the objects of a source, as a plan calls it.
-func (s source) function() string { return [sources]string{"Owned", "Referred", "All", "Naming"}[s] }
+// function is the function that returns the objects of an origin, as a plan calls it.
+func (s origin) function() string { return [origins]string{"Owned", "Watched"}[s] }
 
 // line is the line of an operator's description that declares a kind.
-func (s source) line(kind string) string {
-	return fmt.Sprintf([sources]string{"Owns(%s)", "Refers(%s, names)", "Reads(%s, nil)", "NamedIn(%s, names)"}[s], kind)
+func (s origin) line(kind string) string {
+	return fmt.Sprintf([origins]string{"Owns(%s)", "Watches(%s, how), how being ReferencedBy, Referencing or SeenByAll,"}[s], kind)
 }
 
 // declarations are the kinds that an operator declares: what its plan may ask for and make. They don't change once the
 // operator runs.
 type declarations struct {
-	types   [sources]map[reflect.Type]bool // what the view finds
+	types   [origins]map[reflect.Type]bool // what the view finds
 	home    kindSet                        // Owns: kinds of children that are watched by their controller
 	away    kindSet                        // OwnsElsewhere: those that are watched by their label
 	watched kindSet                        // kinds that are watched for another reason
-	senses  bool
+	outside bool                           // External: state of something outside the cluster
 }
 
 // kindSet is a set of kinds. A kind that was declared with another Go form of its objects (unstructured, their metadata)
@@ -82,47 +80,39 @@ func kindName(obj client.Object) string {
 
 // declarations returns the kinds that the operator declares.
 func (o *Operator[T]) declarations() *declarations {
-	d := &declarations{senses: o.sense != nil}
+	d := &declarations{outside: o.external != nil}
 	for s := range d.types {
 		d.types[s] = map[reflect.Type]bool{}
 	}
 	for _, obj := range o.owned {
-		d.types[sourceOwned][reflect.TypeOf(obj)] = true
+		d.types[fromOwned][reflect.TypeOf(obj)] = true
 		d.home.add(obj)
 	}
 	for _, n := range o.byName {
-		d.types[sourceOwned][reflect.TypeOf(n.like)] = true
+		d.types[fromOwned][reflect.TypeOf(n.like)] = true
 		d.home.add(n.like)
 	}
 	for _, obj := range o.away {
-		d.types[sourceOwned][reflect.TypeOf(obj)] = true
+		d.types[fromOwned][reflect.TypeOf(obj)] = true
 		d.away.add(obj)
 	}
-	for _, t := range o.through {
-		d.types[sourceOwned][reflect.TypeOf(t.like)] = true
+	for _, dep := range o.dependents {
+		d.types[fromOwned][reflect.TypeOf(dep.like)] = true
 	}
-	for _, r := range o.refs {
-		d.types[sourceReferred][reflect.TypeOf(r.like)] = true
-		d.watched.add(r.like)
-	}
-	for _, r := range o.reads {
-		d.types[sourceRead][reflect.TypeOf(r.like)] = true
-		d.watched.add(r.like)
-	}
-	for _, n := range o.naming {
-		d.types[sourceNaming][reflect.TypeOf(n.like)] = true
-		d.watched.add(n.like)
+	for _, w := range o.watches {
+		d.types[fromWatched][reflect.TypeOf(w.like)] = true
+		d.watched.add(w.like)
 	}
 	return d
 }
 
 // undeclared returns the error of a plan that asks for a kind that the operator doesn't declare as it should.
-func (d *declarations) undeclared(s source, t reflect.Type) error {
-	asks := fmt.Sprintf("%s[%s]", s.function(), t)
+func (d *declarations) undeclared(function string, s origin, t reflect.Type) error {
+	asks := fmt.Sprintf("%s[%s]", function, t)
 	if t.Kind() != reflect.Pointer {
 		return fmt.Errorf("%w: the plan asks for %s, which is no kind; ask for a pointer to a Go type, such as *v1.Pod", ErrMisuse, asks)
 	}
-	for other := range sources {
+	for other := range origins {
 		if d.types[other][t] {
 			return fmt.Errorf("%w: the plan asks for %s; as the operator declares the kind it is found by %s; else add %s to the operator",
 				ErrMisuse, asks, other.function(), s.line(literal(t)))

@@ -168,12 +168,12 @@ func TestCrashEverywhereWithEdits(t *testing.T) {
 func TestEditOfAForeignObject(t *testing.T) {
 	foreign := false
 	plan := func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
-		before := builder.Naming[*corev1.ConfigMap](seen)[0]
+		before := builder.Watched[*corev1.ConfigMap](seen)[0]
 		after := before.DeepCopy()
 		after.Data = map[string]string{"a": "b"}
 		return ownerPlan{Edits: []builder.Edit{{Before: before, After: after, Foreign: foreign}}}
 	}
-	s := perform(t, plan, func(o *operator) { o.NamedIn(&corev1.ConfigMap{}, namedByAnnotation) }, newConfigMap("default", "x", "owner"))
+	s := perform(t, plan, func(o *operator) { o.Watches(&corev1.ConfigMap{}, builder.Referencing(namedByAnnotation)) }, newConfigMap("default", "x", "owner"))
 	_, _, err := s.pass()
 	require.ErrorIs(t, err, builder.ErrNotOwned)
 	foreign = true
@@ -191,7 +191,7 @@ func newWorkload(name string) *appsv1.Deployment {
 func scaling(replicas int32) ownerFunc {
 	return func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
 		var p ownerPlan
-		for _, d := range builder.Naming[*appsv1.Deployment](seen) {
+		for _, d := range builder.Watched[*appsv1.Deployment](seen) {
 			if *d.Spec.Replicas != replicas {
 				p.Scales = append(p.Scales, builder.Scale{Target: d, Replicas: replicas})
 			}
@@ -201,7 +201,7 @@ func scaling(replicas int32) ownerFunc {
 }
 
 func scalesDeployments(o *operator) {
-	o.NamedIn(&appsv1.Deployment{}, func(obj client.Object) []string { return []string{obj.GetLabels()["scaled-by"]} })
+	o.Watches(&appsv1.Deployment{}, builder.Referencing(func(obj client.Object) []string { return []string{obj.GetLabels()["scaled-by"]} }))
 }
 
 func scaled(name string) *appsv1.Deployment {
@@ -241,9 +241,9 @@ func TestScaleMisused(t *testing.T) {
 	assert.ErrorIs(t, err, builder.ErrMisuse)
 
 	plan = func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
-		return ownerPlan{Scales: []builder.Scale{{Target: builder.Naming[*corev1.ConfigMap](seen)[0], Replicas: 1}}}
+		return ownerPlan{Scales: []builder.Scale{{Target: builder.Watched[*corev1.ConfigMap](seen)[0], Replicas: 1}}}
 	}
-	describe := func(o *operator) { o.NamedIn(&corev1.ConfigMap{}, namedByAnnotation) }
+	describe := func(o *operator) { o.Watches(&corev1.ConfigMap{}, builder.Referencing(namedByAnnotation)) }
 	s := perform(t, plan, describe, newConfigMap("default", "a", "owner"))
 	assert.Empty(t, s.passes(), "a kind that has no scale is answered as if the object were gone")
 }

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // everywhere is a plan that runs a Job once on each node, holds them back while the owner says so, and lets the owner go
@@ -20,7 +20,7 @@ func everywhere(owner *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1
 	left := owner.CreationTimestamp.Add(time.Hour).Sub(seen.Now)
 	p := builder.Plan[*corev1.ConfigMap]{DeleteOwner: left <= 0, RequeueAfter: left}
 	hold := owner.Data["hold"] == "yes"
-	for _, node := range builder.All[*corev1.Node](seen) {
+	for _, node := range builder.Watched[*corev1.Node](seen) {
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: owner.Name + "-" + node.Name}}
 		job.Spec.Suspend = &hold
 		job.Spec.Template.Spec.NodeName = node.Name
@@ -34,14 +34,13 @@ func everywhere(owner *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1
 	return p
 }
 
-// An operator that looks at nodes, and at the pods of its Jobs.
-func ExampleOperator_Reads() {
+// An operator that reads the nodes, and the pods of its Jobs.
+func ExampleOperator_Watches() {
 	operator := builder.NewOperator[*corev1.ConfigMap](nil, "everywhere").
-		Owns(&batchv1.Job{}).
-		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
-		Reads(&corev1.Node{}, func(before, after client.Object) bool {
-			return !maps.Equal(before.GetLabels(), after.GetLabels())
-		}).
+		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
+		Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(func(before, after *corev1.Node) builder.Owners {
+			return builder.Owners{All: before == nil || after == nil || !maps.Equal(before.Labels, after.Labels)}
+		})).
 		Plan(everywhere)
 	_ = operator // give NewOperator a manager, and call Complete
 }
@@ -50,7 +49,7 @@ func ExampleCreateOnce() {
 	made := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x", CreationTimestamp: metav1.NewTime(made)}}
 	there := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "x-a"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true)}}
-	seen := builder.NewView(made.Add(10*time.Minute), there).WithRead(
+	seen := buildertest.WithWatched(builder.NewView(made.Add(10*time.Minute), there),
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 	)

@@ -16,14 +16,14 @@ import (
 func ExamplePlan_waitingFor() {
 	decide := func(owner *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alpha1.JobFlow] {
 		plan := builder.Plan[*v1alpha1.JobFlow]{Report: true}
-		if _, ok := builder.Referred[*corev1.Secret](seen, "tls"); !ok {
+		if _, ok := builder.Lookup[*corev1.Secret](seen, "tls"); !ok {
 			plan.WaitingFor = append(plan.WaitingFor, "Secret "+owner.Namespace+"/tls")
 		}
 		return plan
 	}
 	owner := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "flow"}}
 	operator := builder.NewOperator[*v1alpha1.JobFlow](nil, "example").
-		Refers(&corev1.Secret{}, func(*v1alpha1.JobFlow) []string { return []string{"tls"} }).
+		Watches(&corev1.Secret{}, builder.ReferencedBy(func(*v1alpha1.JobFlow) []string { return []string{"tls"} })).
 		Plan(decide)
 	plan, err := operator.PlanFor(owner, builder.NewView(time.Now()))
 	fmt.Println(plan.WaitingFor, err)

@@ -94,12 +94,12 @@ func ExampleOperator_Reconciler() {
 }
 
 // What an operator watches: its children, those elsewhere, and what its owners name in their specs.
-func ExampleOperator_Refers() {
+func ExampleReferencedBy() {
 	setUp := func(mgr manager.Manager) error {
 		return builder.NewOperator[*corev1.ConfigMap](mgr, "website").
 			Owns(&appsv1.Deployment{}).
 			OwnsElsewhere(&rbacv1.ClusterRole{}).
-			Refers(&corev1.Secret{}, func(site *corev1.ConfigMap) []string { return []string{site.Data["certificate"]} }).
+			Watches(&corev1.Secret{}, builder.ReferencedBy(func(site *corev1.ConfigMap) []string { return []string{site.Data["certificate"]} })).
 			Plan(plan).
 			Complete()
 	}
@@ -130,11 +130,11 @@ func ExampleOwned() {
 	// b
 }
 
-// So is what the owner's spec refers to, if it exists.
-func ExampleReferred() {
-	seen := builder.NewView(time.Now()).WithReferred(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "tls"}})
+// So is an object that the owner's spec names, if it exists.
+func ExampleLookup_watched() {
+	seen := buildertest.WithWatched(builder.NewView(time.Now()), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "tls"}})
 	for _, name := range []string{"tls", "other"} {
-		_, ok := builder.Referred[*corev1.Secret](seen, name)
+		_, ok := builder.Lookup[*corev1.Secret](seen, name)
 		fmt.Println(name, ok)
 	}
 	// Output:

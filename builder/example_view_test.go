@@ -10,18 +10,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
-// All nodes of the cluster, for an operator that Reads them.
-func ExampleAll() {
-	seen := builder.NewView(time.Now()).WithRead(
+// All nodes of the cluster, for an operator that watches them with SeenByAll.
+func ExampleWatched() {
+	seen := buildertest.WithWatched(builder.NewView(time.Now()),
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 	)
-	for _, node := range builder.All[*corev1.Node](seen) {
+	for _, node := range builder.Watched[*corev1.Node](seen) {
 		fmt.Println(node.Name)
 	}
 	// Output:
@@ -45,51 +45,42 @@ func ExampleLookup() {
 }
 
 // Pods that say by a label which site they serve. They need not be the operator's own.
-func ExampleOperator_NamedIn() {
+func ExampleReferencing() {
 	operator := builder.NewOperator[*corev1.ConfigMap](nil, "website").
-		NamedIn(&corev1.Pod{}, func(pod client.Object) []string {
-			return []string{pod.GetLabels()["example.com/site"]}
-		}).
+		Watches(&corev1.Pod{}, builder.Referencing(func(pod *corev1.Pod) []string {
+			return []string{pod.Labels["example.com/site"]}
+		})).
 		Plan(func(site *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
 			status := site.DeepCopy()
-			status.Data["pods"] = fmt.Sprint(len(builder.Naming[*corev1.Pod](seen)))
+			status.Data["pods"] = fmt.Sprint(len(builder.Watched[*corev1.Pod](seen)))
 			return builder.Plan[*corev1.ConfigMap]{Status: status}
 		})
 	_ = operator // give NewOperator a manager, and call Complete
-}
-
-// What names the owner is found in the view, by its Go type.
-func ExampleNaming() {
-	seen := builder.NewView(time.Now()).WithNaming(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0"}})
-	for _, pod := range builder.Naming[*corev1.Pod](seen) {
-		fmt.Println(pod.Name)
-	}
-	// Output: web-0
 }
 
 // visitors is what an operator learns from outside of the cluster.
 type visitors struct{ perSecond int }
 
 // A plan that depends on what was measured is as pure as any other.
-func ExampleSensed() {
+func ExampleExternal() {
 	plan := func(site *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
 		d := server(site)
-		if v, ok := builder.Sensed[visitors](seen); ok {
+		if v, ok := builder.External[visitors](seen); ok {
 			replicas := int32(1 + v.perSecond/100)
 			d.Spec.Replicas = &replicas
 		}
 		return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{builder.Want(d)}, RequeueAfter: time.Minute}
 	}
-	seen := builder.NewView(time.Now()).WithSensed(visitors{perSecond: 250})
+	seen := buildertest.WithExternal(builder.NewView(time.Now()), visitors{perSecond: 250})
 	fmt.Println(*plan(&corev1.ConfigMap{}, seen).Children[0].Object().(*appsv1.Deployment).Spec.Replicas)
 	// Output: 3
 }
 
 // An operator that asks a server how many visitors a site has, before each plan.
-func ExampleOperator_Senses() {
+func ExampleOperator_External() {
 	operator := builder.NewOperator[*corev1.ConfigMap](nil, "website").
 		Owns(&appsv1.Deployment{}).
-		Senses(func(ctx context.Context, site *corev1.ConfigMap, _ builder.View) (any, error) {
+		External(func(ctx context.Context, site *corev1.ConfigMap, _ builder.View) (any, error) {
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
 			return ask(ctx, site.Data["statistics"]), nil
@@ -100,26 +91,25 @@ func ExampleOperator_Senses() {
 
 func ask(context.Context, string) visitors { return visitors{} }
 
-// A thousand sites wait for a turn that one ConfigMap gives: a change of it wakes those whose turn it has become.
-func ExampleOperator_Wakes() {
-	turns := func(obj client.Object) []string {
-		if turns, ok := obj.(*corev1.ConfigMap); ok {
-			return []string{turns.Data["first"], turns.Data["second"]}
+// A thousand sites wait for a turn that one ConfigMap gives: a change of it enqueues those whose turn it has become.
+func ExampleEnqueueFor() {
+	turns := func(obj *corev1.ConfigMap) []string {
+		if obj == nil {
+			return nil
 		}
-		return nil
+		return []string{obj.Data["first"], obj.Data["second"]}
 	}
-	which := func(before, after client.Object) builder.Owners {
-		var woken builder.Owners
+	which := func(before, after *corev1.ConfigMap) builder.Owners {
+		var enqueued builder.Owners
 		for _, site := range turns(after) {
 			if !slices.Contains(turns(before), site) {
-				woken.Names = append(woken.Names, types.NamespacedName{Namespace: after.GetNamespace(), Name: site})
+				enqueued.Names = append(enqueued.Names, types.NamespacedName{Namespace: after.GetNamespace(), Name: site})
 			}
 		}
-		return woken
+		return enqueued
 	}
 	operator := builder.NewOperator[*corev1.Service](nil, "website").
-		Refers(&corev1.ConfigMap{}, func(*corev1.Service) []string { return []string{"turns"} }).
-		Wakes(&corev1.ConfigMap{}, which)
+		Watches(&corev1.ConfigMap{}, builder.ReferencedBy(func(*corev1.Service) []string { return []string{"turns"} }), builder.EnqueueFor(which))
 	_ = operator // give it a plan, give NewOperator a manager, and call Complete
 
 	before := &corev1.ConfigMap{Data: map[string]string{"first": "blog", "second": "shop"}}

@@ -75,18 +75,13 @@ func copyOf(obj client.Object) client.Object { return obj.DeepCopyObject().(clie
 // objects are the observed objects, in no order.
 func (v View) objects() iter.Seq[client.Object] {
 	return func(yield func(client.Object) bool) {
-		for _, kinds := range []map[reflect.Type][]client.Object{v.owned, v.read, v.naming} {
+		for _, kinds := range []map[reflect.Type][]client.Object{v.owned, v.watched} {
 			for _, objs := range kinds {
 				for _, obj := range objs {
 					if !yield(obj) {
 						return
 					}
 				}
-			}
-		}
-		for _, obj := range v.referred {
-			if !yield(obj) {
-				return
 			}
 		}
 	}

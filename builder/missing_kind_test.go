@@ -24,7 +24,7 @@ func TestOperatorOfAMissingKind(t *testing.T) {
 	}
 	s := perform(t, func(owner *appsv1.Deployment, _ builder.View) ownerPlan {
 		return ownerPlan{Children: []builder.Child{builder.Want(gadget("a")), builder.Want(gadget("b")), builder.Want(newJob("beside"))}}
-	}, func(o *operator) { o.Owns(gadget(""), &batchv1.Job{}) })
+	}, func(o *operator) { o.Owns(gadget("")).Owns(&batchv1.Job{}) })
 	writes, after, err := s.pass()
 	require.NoError(t, err, "an error would be retried at once")
 	assert.Equal(t, []string{"create Job.batch default/beside"}, writes)

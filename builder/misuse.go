@@ -41,20 +41,35 @@ func (m *misuse) err() error {
 }
 
 // check notes that a kind is asked for that has not been declared. It is called for kinds of which nothing was found.
-func (v View) check(s source, t reflect.Type) {
-	switch {
-	case v.misuse == nil:
-	case t == nil:
-		v.misuse.note(fmt.Errorf("%w: the plan asks for %s of a nil object", ErrMisuse, s.function()))
-	case !v.misuse.declared.types[s][t]:
-		v.misuse.note(v.misuse.declared.undeclared(s, t))
+func (v View) check(function string, from origin, t reflect.Type) {
+	if v.misuse != nil && !v.misuse.declared.types[from][t] {
+		v.misuse.note(v.misuse.declared.undeclared(function, from, t))
 	}
 }
 
-// checkSensed notes that something is asked for that the operator doesn't sense.
-func (v View) checkSensed(t reflect.Type) {
-	if v.misuse != nil && !v.misuse.declared.senses {
-		v.misuse.note(fmt.Errorf("%w: the plan asks for Sensed[%s] and the operator senses nothing; add Senses(look) to the operator",
+// declares reports whether the operator declares a kind; false if the view was made for a test.
+func (v View) declares(from origin, t reflect.Type) bool {
+	return v.misuse != nil && v.misuse.declared.types[from][t]
+}
+
+// checkInterface notes that a Go interface is asked for that no watched kind implements.
+func (v View) checkInterface(t reflect.Type) {
+	if v.misuse == nil {
+		return
+	}
+	for of := range v.misuse.declared.types[fromWatched] {
+		if of != nil && of.Implements(t) {
+			return
+		}
+	}
+	v.misuse.note(fmt.Errorf("%w: the plan asks for Watched[%s], an interface that no kind implements that the operator watches; "+
+		"add Watches(kind, how) to the operator", ErrMisuse, t))
+}
+
+// checkExternal notes that external state is asked for and the operator observes none.
+func (v View) checkExternal(t reflect.Type) {
+	if v.misuse != nil && !v.misuse.declared.outside {
+		v.misuse.note(fmt.Errorf("%w: the plan asks for External[%s] and the operator observes nothing external; add External(observe) to the operator",
 			ErrMisuse, t))
 	}
 }

@@ -28,14 +28,12 @@ type Operator[T client.Object] struct {
 	plan    PlanFunc[T]
 	owned   []client.Object
 	away    []client.Object
-	refs    []referredKind[T]
-	reads   []readKind
-	wakes   []wake
-	through []throughKind
-	naming  []namingKind
 	byName  []kindByName[T]
-	sense   func(context.Context, T, View) (any, error)
 	options controller.Options
+
+	dependents []declaredDependents
+	watches    []declaredWatch
+	external   func(context.Context, T, View) (any, error) // nil: none
 
 	quarantine *Quarantine // nil: none
 
@@ -62,29 +60,33 @@ func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T]
 	return o
 }
 
-// Owns names kinds of which owners have children: a change of a child runs its owner's plan, and the view has it.
-// A plan whose Children or Prune have another kind is [ErrMisuse]: changes of such children would never be seen.
-func (o *Operator[T]) Owns(kinds ...client.Object) *Operator[T] {
-	o.owned = append(o.owned, kinds...)
+// Owns declares a kind of which owners have children: an event of a child runs its owner's plan, and [Owned] returns it. With
+// [Dependents] the operator also watches the objects that children of the kind control in turn. A plan whose Children or Prune
+// have another kind is [ErrMisuse], because their changes would never be seen.
+func (o *Operator[T]) Owns(kind client.Object, options ...OwnsOption) *Operator[T] {
+	o.owned = append(o.owned, kind)
+	for _, option := range options {
+		option.applyToOwns(func(dependents client.Object) {
+			o.dependents = append(o.dependents, declaredDependents{kind, dependents})
+		})
+	}
 	return o
 }
+
+// OwnsOption configures a kind of [Operator.Owns]: [Dependents].
+type OwnsOption interface {
+	applyToOwns(addDependents func(kind client.Object))
+}
+
+type ownsOption struct{ dependents client.Object }
+
+func (d ownsOption) applyToOwns(add func(client.Object)) { add(d.dependents) }
 
 // OwnsElsewhere names kinds of which owners have children [Elsewhere]: a change of such a child runs its owner's plan,
 // and the view has it. They are watched in the whole cluster, or as far as the manager's cache reaches, which must be
 // where these children are. A plan with children elsewhere of another kind is [ErrMisuse].
 func (o *Operator[T]) OwnsElsewhere(kinds ...client.Object) *Operator[T] {
 	o.away = append(o.away, kinds...)
-	return o
-}
-
-// Refers names a kind that an owner's spec refers to by name, in the owner's own namespace: names returns the names,
-// of which empty ones are none. When such an object appears, changes or goes, the plans of the owners that name it run;
-// the view has it. Where one object is named by more than a thousand owners of a namespace, those beyond wait for each other: a
-// hundred a second. What exists when the program starts wakes no one. The kind must have a Go type.
-func (o *Operator[T]) Refers(kind client.Object, names func(T) []string) *Operator[T] {
-	o.refs = append(o.refs, referredKind[T]{
-		like: kind, names: names, index: fmt.Sprintf("armature.refers/%s/%d", o.name, len(o.refs)),
-	})
 	return o
 }
 
@@ -125,7 +127,7 @@ func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (recon
 		cache.Informers
 	}); ok {
 		l.guard.copies = false // as a manager's, its objects are shared, and there may be many
-		err = alone.index(context.Background(), indexed, l)
+		err = alone.index(context.Background(), indexed)
 	}
 	return l, err
 }
@@ -155,7 +157,7 @@ func (o *Operator[T]) add() error {
 		options.NewQueue = newFairQueue
 	}
 	ctx := context.Background() // index registration reads nothing
-	if err := o.index(ctx, o.mgr.GetFieldIndexer(), l); err != nil {
+	if err := o.index(ctx, o.mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
 	b := builder.ControllerManagedBy(o.mgr).
@@ -168,31 +170,13 @@ func (o *Operator[T]) add() error {
 	for _, obj := range o.away {
 		b = b.Watches(obj, handler.EnqueueRequestsFromMapFunc(ownersElsewhere(l.owner.gvk.GroupKind())))
 	}
-	shared := newSharedWakes(time.Now)
-	for _, ref := range l.refs {
-		if err := o.mgr.GetFieldIndexer().IndexField(ctx, newOwner[T](), ref.index, ref.indexValues); err != nil {
-			return fmt.Errorf("index by references: %w", err)
+	for _, w := range l.watches {
+		if err := w.index(ctx, o.mgr.GetFieldIndexer()); err != nil {
+			return err
 		}
-		b = b.Watches(ref.like, shared.throttled(o.wakerOfReferred(ref.like), ref.owners(o.engine)))
+		b = b.Watches(w.like, w.handler())
 	}
-	for _, read := range l.reads {
-		owners := allOwners(o.engine, l.owner)
-		if w, ok := o.wakerOf(read.like); ok {
-			b = b.Watches(read.like, w.handler(owners))
-			continue
-		}
-		b = b.Watches(read.like, handler.EnqueueRequestsFromMapFunc(owners), builder.WithPredicates(read.matters()))
-	}
-	for _, t := range l.through {
-		b = b.Watches(t.like, handler.EnqueueRequestsFromMapFunc(t.owners(o.engine, l.owner)))
-	}
-	for _, n := range l.naming {
-		if err := o.mgr.GetFieldIndexer().IndexField(ctx, n.like, n.index, n.names); err != nil {
-			return fmt.Errorf("index by the names of owners: %w", err)
-		}
-		b = b.Watches(n.like, handler.EnqueueRequestsFromMapFunc(n.owners()))
-	}
-	l.indexed, l.pace, l.share = true, newPace(), share
+	l.pace, l.share = newPace(), share
 	c, err := b.Build(l)
 	o.completed = &completed[T]{controller: c, loop: l}
 	return err
@@ -201,19 +185,20 @@ func (o *Operator[T]) add() error {
 // share is one for the process, whose CPUs all operators use.
 var share = fairshare.New(runtime.GOMAXPROCS(0))
 
-// index lets children, those elsewhere and grandchildren be found by who controls them.
-func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, l *loop[T]) error {
+// index indexes children, those elsewhere and dependents by their controller.
+func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer) error {
 	if err := o.engine.IndexOwned(ctx, indexer, o.owned...); err != nil {
 		return err
 	}
 	if err := o.engine.IndexElsewhere(ctx, indexer, o.away...); err != nil {
 		return err
 	}
-	for _, t := range l.through {
-		if o.engine.isIndexed(t.kind) {
-			continue
+	for _, d := range o.dependents {
+		k, err := o.engine.kinds.of(d.like)
+		if err == nil && !o.engine.isIndexed(k) {
+			err = o.engine.IndexOwned(ctx, indexer, d.like)
 		}
-		if err := o.engine.IndexOwned(ctx, indexer, t.like); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -250,24 +235,10 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 		}
 		l.away = append(l.away, k)
 	}
-	for _, ref := range o.refs {
-		k, err := o.engine.kinds.of(ref.like)
-		if err == nil && (k.untyped || ref.names == nil) {
-			err = fmt.Errorf("%w: %s needs a Go type and a function that returns names", ErrMisuse, k.gvk.Kind)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("Refers: %w", err))
-		}
-		ref.kind = k
-		l.refs = append(l.refs, ref)
-	}
-	reads, readsErr := o.checkReads()
-	through, throughErr := o.checkThrough(owned.kinds)
-	naming, namingErr := o.checkNaming()
+	watches, watchesErr := o.checkWatches(l.owner)
 	byName, byNameErr := o.checkByName()
-	l.byName = byName
-	l.reads, l.through, l.naming, l.sense = reads, through, naming, o.sense
-	return l, errors.Join(append(errs, readsErr, throughErr, namingErr, byNameErr, o.checkWakes())...)
+	l.watches, l.byName, l.external = watches, byName, o.external
+	return l, errors.Join(append(errs, watchesErr, byNameErr)...)
 }
 
 // newOwner returns an empty owner.

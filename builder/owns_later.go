@@ -28,7 +28,7 @@ type completed[T client.Object] struct {
 // OwnsLater is [Operator.Owns] for an operator that is completed already: for a kind whose API was installed after the
 // program had been started. From now on a change of such a child runs its owner's plan, and plans may have children of the
 // kind; the view has it from the next pass on. Of a kind that the operator owns it does nothing. It is safe for concurrent
-// use, also in what the operator [Operator.Senses]. A kind that isn't installed is an error of its RESTMapper's.
+// use, also from the function of [Operator.External]. A kind that isn't installed is an error of its RESTMapper's.
 func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	running := o.completed
 	if running == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -29,14 +30,11 @@ type loop[T client.Object] struct {
 	owner   kind
 	owned   atomic.Pointer[ownedKinds]
 	away    []kind // children elsewhere
-	refs    []referredKind[T]
-	reads   []readKind
-	through []throughKind
-	naming  []namingKind
+	watches []watch
 	byName  childrenByName[T]
-	indexed bool // what names owners is
-	sense   func(context.Context, T, View) (any, error)
 	now     func() time.Time // the clock; tests give another
+
+	external func(context.Context, T, View) (any, error) // nil: none
 
 	guard guard
 
@@ -206,38 +204,17 @@ func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
 			return View{}, err
 		}
 	}
-	grandchildren, err := l.lookThrough(ctx, p)
-	if err != nil {
-		return View{}, err
-	}
-	view := newView(l.now(), slices.Values(append(slices.Collect(maps.Values(p.seen)), grandchildren...)))
+	view := newView(l.now(), maps.Values(p.seen))
 	p.misuse.declared, view.misuse = l.owned.Load().declared, &p.misuse
-	if err := l.lookAround(ctx, &view); err != nil {
-		return View{}, err
-	}
-	for _, ref := range l.refs {
-		for _, name := range ref.names(owner) {
-			if name == "" {
-				continue
-			}
-			at, err := p.engine.nameIn(ref.kind, owner.GetNamespace(), name)
-			if err != nil {
-				return View{}, err
-			}
-			obj, err := p.engine.read(ctx, p.engine.client, ref.kind, store.KeyOf(ref.kind.gvk, at.Namespace, at.Name))
-			if err != nil {
-				return View{}, err
-			}
-			if obj != nil {
-				view.refer(obj)
-			}
+	for _, w := range l.watches {
+		objs, err := w.observe(ctx, p)
+		if err != nil {
+			return View{}, err
 		}
+		view.add(w.from, reflect.TypeOf(w.like), objs)
 	}
-	if err := l.lookForNames(ctx, owner, &view); err != nil {
-		return View{}, err
-	}
-	err = l.lookOutside(ctx, owner, &view)
-	p.misuse.declared = l.owned.Load().declared // what is sensed may have added a kind
+	err := l.observeExternal(ctx, owner, &view)
+	p.misuse.declared = l.owned.Load().declared // External may have called OwnsLater
 	return view, err
 }
 

@@ -43,7 +43,7 @@ func migrating(owner *appsv1.Deployment, _ builder.View) ownerPlan {
 }
 
 func ownsMigration(o *operator) {
-	o.Owns(&batchv1.Job{}, &appsv1.Deployment{}, &corev1.ConfigMap{}, &appsv1.ControllerRevision{})
+	o.Owns(&batchv1.Job{}).Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.ControllerRevision{})
 }
 
 // migration is a stage whose owner says which schema and image it wants.

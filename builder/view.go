@@ -11,43 +11,77 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// View is what exists when a plan is made: the owner's children, what these control in turn, the objects that its spec
-// refers to, those that name it, those that all owners look at, and what was sensed outside of the cluster. Everything in it is shared with the cache and must not be changed.
+// View is the observed state for which a plan is made: the owner's children and what these control in turn (see [Owned]),
+// the objects that the operator Watches (see [Watched] and [Lookup]), and the state of something outside the cluster (see the
+// function [External]). Everything in it is shared with the cache and must not be changed.
 type View struct {
 	// Now is the time of this pass.
 	Now time.Time
 
-	owned    map[reflect.Type][]client.Object
-	referred map[reference]client.Object
-	read     map[reflect.Type][]client.Object
-	naming   map[reflect.Type][]client.Object
-	sensed   any
+	owned    map[reflect.Type][]client.Object // in order, as are watched
+	watched  map[reflect.Type][]client.Object
+	external any
 
 	misuse *misuse // of this view; nil: nothing is declared, and any kind may be asked for
 }
 
-// reference is how an owner's spec names an object of its own namespace.
-type reference struct {
-	kind reflect.Type
-	name string
-}
-
-// NewView returns a view of these children at a time, for tests of plans. By itself it knows nothing of what an operator
-// declares, and a plan may ask it for any kind: see [Operator.PlanFor].
+// NewView returns a view of children at a time, for tests of plans. By itself it knows nothing of what an operator
+// declares, and a plan may ask it for any kind: see [Operator.PlanFor]. Package buildertest adds watched objects and
+// external state.
 func NewView(now time.Time, children ...client.Object) View {
 	return newView(now, slices.Values(children))
 }
 
 func newView(now time.Time, children iter.Seq[client.Object]) View {
-	v := View{Now: now, owned: map[reflect.Type][]client.Object{}, referred: map[reference]client.Object{}}
-	for c := range children {
-		t := reflect.TypeOf(c)
-		v.owned[t] = append(v.owned[t], c)
-	}
+	v := View{Now: now, owned: byType(children)}
 	for _, objs := range v.owned {
 		sortByName(objs)
 	}
 	return v
+}
+
+// With returns the view with further watched objects, and with external state if that isn't nil. It is for package
+// buildertest, which has a function for each.
+func (v View) With(watched []client.Object, external any) View {
+	v.watched = maps.Clone(v.watched)
+	for t, objs := range byType(slices.Values(watched)) {
+		v.add(fromWatched, t, objs)
+	}
+	if external != nil {
+		v.external = external
+	}
+	return v
+}
+
+func byType(objs iter.Seq[client.Object]) map[reflect.Type][]client.Object {
+	all := map[reflect.Type][]client.Object{}
+	for o := range objs {
+		t := reflect.TypeOf(o)
+		all[t] = append(all[t], o)
+	}
+	return all
+}
+
+// add adds objects of one Go type and takes over their slice. A watched object that two sources list is there once.
+func (v *View) add(from origin, t reflect.Type, objs []client.Object) {
+	at := &v.owned
+	if from == fromWatched {
+		at = &v.watched
+	}
+	if *at == nil {
+		*at = map[reflect.Type][]client.Object{}
+	}
+	there := (*at)[t]
+	if len(there) > 0 {
+		objs = append(slices.Clone(there), objs...)
+	}
+	sortByName(objs)
+	if len(there) > 0 && from == fromWatched {
+		objs = slices.CompactFunc(objs, func(a, b client.Object) bool {
+			return a.GetName() == b.GetName() && a.GetNamespace() == b.GetNamespace()
+		})
+	}
+	(*at)[t] = objs
 }
 
 // sortByName gives objects an order, so that the same view always makes the same plan. Of one kind each has a name of
@@ -78,52 +112,59 @@ func sortByName(objs []client.Object) {
 	}
 }
 
-// WithReferred returns the view with objects that the owner refers to, for tests of plans.
-func (v View) WithReferred(objs ...client.Object) View {
-	referred := make(map[reference]client.Object, len(v.referred)+len(objs))
-	maps.Copy(referred, v.referred)
-	v.referred = referred
-	for _, o := range objs {
-		v.refer(o)
-	}
-	return v
-}
-
-func (v View) refer(o client.Object) {
-	v.referred[reference{reflect.TypeOf(o), o.GetName()}] = o
-}
-
-// Owned returns the children of one kind that the owner controls, also those that are being deleted, ordered by
-// namespace and name. The kind must be one that the operator Owns; else the pass fails with ErrMisuse, which has the line
-// to add. Of a kind that it OwnsThrough another they are what
-// the owner's children control; of one that it both Owns and OwnsThrough, all of them together. The slice is the
-// caller's, its objects are not.
+// Owned returns the children of one kind that the owner controls, also those that are being deleted, ordered by namespace
+// and name. The kind must be one that the operator Owns; otherwise the pass fails with ErrMisuse, which has the line to add.
+// Of a kind that is among the [Dependents] of another it returns the objects that the owner's children control, of a kind
+// that is both, all of them together. The slice is the caller's, its objects are not.
 //
-//	for _, job := range builder.Owned[*batchv1.Job](seen) { ... }
-func Owned[C client.Object](v View) []C { return find[C](v, sourceOwned, v.owned) }
+//	for _, job := range builder.Owned[*batchv1.Job](observed) { ... }
+func Owned[C client.Object](v View) []C { return find[C](v, fromOwned, v.owned) }
 
-// find returns the objects of a kind that a source has.
-func find[C client.Object](v View, s source, among map[reflect.Type][]client.Object) []C {
+// Watched returns the objects of one kind that the operator Watches and that concern the owner, also those that are being
+// deleted, ordered by namespace and name: those that its spec names ([ReferencedBy]), those that name it ([Referencing]), or
+// all ([SeenByAll]). Without such a watch the pass fails with ErrMisuse, which has the line to add. W may also be an
+// interface: then the objects of all watched kinds that implement it. The slice is the caller's, its objects are not.
+//
+//	for _, node := range builder.Watched[*corev1.Node](observed) { ... }
+func Watched[W client.Object](v View) []W {
+	t := reflect.TypeFor[W]()
+	if t.Kind() != reflect.Interface {
+		return find[W](v, fromWatched, v.watched)
+	}
+	v.checkInterface(t)
+	var objs []W
+	for _, of := range slices.SortedFunc(maps.Keys(v.watched), func(a, b reflect.Type) int { return strings.Compare(a.String(), b.String()) }) {
+		if of.Implements(t) {
+			objs = append(objs, as[W](v.watched[of])...)
+		}
+	}
+	return objs
+}
+
+// find returns the objects of a kind that have an origin.
+func find[C client.Object](v View, from origin, among map[reflect.Type][]client.Object) []C {
 	t := reflect.TypeFor[C]()
 	objs, ok := among[t]
 	if !ok {
-		v.check(s, t)
+		v.check(from.function(), from, t)
 	}
 	return as[C](objs)
 }
 
-// Lookup returns the child of one kind and name that the owner controls, also one that is being deleted, and whether there
-// is one. It is [Owned] for a plan whose children have fixed names. Of a kind with children in several namespaces it is the
-// one in the first of them, by name. The object is shared with the cache.
+// Lookup returns the object of one kind and name, also one that is being deleted, and whether there is one. Of a kind that
+// the operator Owns it is the child: it is [Owned] for a plan whose children have fixed names. Of a kind that the operator
+// only Watches it is the watched object, such as the Secret that the spec names. With objects in several namespaces it is the
+// one in the first of them, by name. A kind that is neither owned nor watched fails the pass with ErrMisuse. The object is
+// shared with the cache.
 //
-//	if job, ok := builder.Lookup[*batchv1.Job](seen, owner.Name+"-migrate"); ok { ... }
-//
-// The kind must be one that the operator Owns, as for [Owned]. What the spec names and the owner doesn't control is [Referred].
+//	if job, ok := builder.Lookup[*batchv1.Job](observed, owner.Name+"-migrate"); ok { ... }
 func Lookup[C client.Object](v View, name string) (C, bool) {
 	t := reflect.TypeFor[C]()
 	all, ok := v.owned[t]
-	if !ok {
-		v.check(sourceOwned, t)
+	if !ok && !v.declares(fromOwned, t) { // a watched object never stands for a child: others can write it
+		if all, ok = v.watched[t]; !ok && !v.declares(fromWatched, t) {
+			v.check("Lookup", fromOwned, t)
+		}
 	}
 	for len(all) > 0 { // ordered by namespace and name; mostly of one namespace
 		namespace := all[0].GetNamespace()
@@ -152,15 +193,4 @@ func as[C client.Object](objs []client.Object) []C {
 		typed[i] = o.(C)
 	}
 	return typed
-}
-
-// Referred returns an object of one kind that the owner's spec names, in the owner's namespace, and whether it exists.
-// The kind must be one that the operator Refers to; else the pass fails with ErrMisuse, which has the line to add.
-func Referred[R client.Object](v View, name string) (R, bool) {
-	t := reflect.TypeFor[R]()
-	o, ok := v.referred[reference{t, name}].(R)
-	if !ok {
-		v.check(sourceReferred, t)
-	}
-	return o, ok
 }

@@ -14,14 +14,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-func TestWhichChangesOfWhatIsReadMatter(t *testing.T) {
+func TestEventsOfObjectsSeenByAll(t *testing.T) {
 	node := func(version, label string) *corev1.Node {
 		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: version, Labels: map[string]string{"l": label}}}
 	}
@@ -29,20 +32,6 @@ func TestWhichChangesOfWhatIsReadMatter(t *testing.T) {
 	relabelled := event.UpdateEvent{ObjectOld: node("1", "a"), ObjectNew: node("2", "b")}
 	resync := event.UpdateEvent{ObjectOld: node("1", "a"), ObjectNew: node("1", "a")}
 
-	any := readKind{}.matters()
-	assert.True(t, any.Update(update))
-	assert.False(t, any.Update(resync))
-	byLabel := readKind{changed: func(before, after client.Object) bool {
-		return before.GetLabels()["l"] != after.GetLabels()["l"]
-	}}.matters()
-	assert.False(t, byLabel.Update(update), "a heartbeat")
-	assert.True(t, byLabel.Update(relabelled))
-	assert.True(t, byLabel.Create(event.CreateEvent{Object: node("1", "a")}))
-	assert.False(t, byLabel.Create(event.CreateEvent{Object: node("1", "a"), IsInInitialList: true}))
-	assert.True(t, byLabel.Delete(event.DeleteEvent{Object: node("1", "a")}))
-}
-
-func TestAllOwnersLookAgain(t *testing.T) {
 	fails := false
 	c := fake.NewClientBuilder().WithObjects(deployment("a"), deployment("b")).WithInterceptorFuncs(interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
@@ -53,12 +42,43 @@ func TestAllOwnersLookAgain(t *testing.T) {
 		},
 	}).Build()
 	owner := kind{gvk: appsv1.SchemeGroupVersion.WithKind("Deployment")}
-	find := allOwners(NewEngine(c, Options{}), owner)
-	requests := find(t.Context(), &corev1.Node{})
-	require.Len(t, requests, 2)
-	assert.Equal(t, types.NamespacedName{Namespace: "default", Name: "a"}, requests[0].NamespacedName)
+	all := []reconcile.Request{
+		{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}},
+		{NamespacedName: types.NamespacedName{Namespace: "default", Name: "b"}},
+	}
+	enqueued := func(which concerns, happens func(h handler.EventHandler, q queue)) (got []reconcile.Request) {
+		t.Helper()
+		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		defer q.ShutDown()
+		happens((&seenByAll{engine: NewEngine(c, Options{}), owner: owner, concerns: which}).handler(), q)
+		for q.Len() > 0 {
+			r, _ := q.Get()
+			got = append(got, r)
+			q.Done(r)
+		}
+		return got
+	}
+	updated := func(e event.UpdateEvent) func(handler.EventHandler, queue) {
+		return func(h handler.EventHandler, q queue) { h.Update(t.Context(), e, q) }
+	}
+	created := func(e event.CreateEvent) func(handler.EventHandler, queue) {
+		return func(h handler.EventHandler, q queue) { h.Create(t.Context(), e, q) }
+	}
+	deleted := func(h handler.EventHandler, q queue) {
+		h.Delete(t.Context(), event.DeleteEvent{Object: node("1", "a")}, q)
+	}
+	assert.Equal(t, all, enqueued(nil, updated(update)))
+	assert.Empty(t, enqueued(nil, updated(resync)))
+	byLabel := func(before, after client.Object) Owners {
+		return Owners{All: before == nil || after == nil || before.GetLabels()["l"] != after.GetLabels()["l"]}
+	}
+	assert.Empty(t, enqueued(byLabel, updated(update)), "a heartbeat")
+	assert.Equal(t, all, enqueued(byLabel, updated(relabelled)))
+	assert.Equal(t, all, enqueued(byLabel, created(event.CreateEvent{Object: node("1", "a")})))
+	assert.Empty(t, enqueued(byLabel, created(event.CreateEvent{Object: node("1", "a"), IsInInitialList: true})))
+	assert.Equal(t, all, enqueued(byLabel, deleted))
 	fails = true
-	assert.Empty(t, find(t.Context(), &corev1.Node{}))
+	assert.Empty(t, enqueued(nil, deleted))
 }
 
 func TestOwnerOfAGrandchild(t *testing.T) {
@@ -74,7 +94,9 @@ func TestOwnerOfAGrandchild(t *testing.T) {
 	alone.OwnerReferences = nil
 	objs := []client.Object{job("ours", "apps/v1", "Deployment"), job("other-group", "example.com/v1", "Deployment"), job("set", "apps/v1", "StatefulSet"), alone}
 	e := NewEngine(fake.NewClientBuilder().WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)).WithObjects(objs...).Build(), Options{})
-	through := throughKind{
+	pods := &dependents{
+		engine: e,
+		owner:  kind{gvk: appsv1.SchemeGroupVersion.WithKind("Deployment")},
 		parent: kind{gvk: batchv1.SchemeGroupVersion.WithKind("Job")},
 		kind:   kind{gvk: corev1.SchemeGroupVersion.WithKind("Pod")},
 	}
@@ -99,7 +121,8 @@ func TestOwnerOfAGrandchild(t *testing.T) {
 			if c.kind != "" {
 				controlledBy(&pod.ObjectMeta, c.apiVersion, c.kind, c.parent, c.uid)
 			}
-			requests := through.owners(e, kind{gvk: appsv1.SchemeGroupVersion.WithKind("Deployment")})(t.Context(), pod)
+			requests, err := pods.owners(t.Context(), pod)
+			require.NoError(t, err)
 			if !c.found {
 				assert.Empty(t, requests)
 				return

@@ -118,18 +118,15 @@ func wrongPlans() map[string]wrongPlan {
 		}, []string{"panic", "nil pointer"}},
 
 		// What it asks its view.
-		"Owned of an undeclared kind":    looks(func(v builder.View) { builder.Owned[*appsv1.StatefulSet](v) }, "Owned[*v1.StatefulSet]", "Owns(&appsv1.StatefulSet{})"),
-		"Lookup of an undeclared kind":   looks(func(v builder.View) { builder.Lookup[*appsv1.StatefulSet](v, "a") }, "Owned[*v1.StatefulSet]", "Owns(&appsv1.StatefulSet{})"),
-		"Owned of unstructured objects":  looks(func(v builder.View) { builder.Owned[*unstructured.Unstructured](v) }, "Owned[*unstructured.Unstructured]", "Owns"),
-		"Owned of any kind":              looks(func(v builder.View) { builder.Owned[client.Object](v) }, "Owned[", "pointer"),
-		"Referred of an undeclared kind": looks(func(v builder.View) { builder.Referred[*corev1.Secret](v, "a") }, "Referred[*v1.Secret]", "Refers(&corev1.Secret{}, names)"),
-		"All of an undeclared kind":      looks(func(v builder.View) { builder.All[*corev1.Node](v) }, "All[*v1.Node]", "Reads(&corev1.Node{}, nil)"),
-		"All of a kind that is Owned":    looks(func(v builder.View) { builder.All[*batchv1.Job](v) }, "All[*v1.Job]", "Owned"),
-		"Naming of an undeclared kind":   looks(func(v builder.View) { builder.Naming[*corev1.Pod](v) }, "Naming[*v1.Pod]", "NamedIn(&corev1.Pod{}, names)"),
-		"NamingLike of an undeclared":    looks(func(v builder.View) { v.NamingLike(&corev1.Pod{}) }, "NamedIn(&corev1.Pod{}, names)"),
-		"NamingLike of nil":              looks(func(v builder.View) { v.NamingLike(nil) }, "nil"),
-		"Sensed without Senses":          looks(func(v builder.View) { builder.Sensed[int](v) }, "Sensed[int]", "Senses("),
-		"Rollout without revisions":      looks(func(v builder.View) { v.Rollout() }, "Owns(&appsv1.ControllerRevision{})"),
+		"Owned of an undeclared kind":     looks(func(v builder.View) { builder.Owned[*appsv1.StatefulSet](v) }, "Owned[*v1.StatefulSet]", "Owns(&appsv1.StatefulSet{})"),
+		"Lookup of an undeclared kind":    looks(func(v builder.View) { builder.Lookup[*appsv1.StatefulSet](v, "a") }, "Lookup[*v1.StatefulSet]", "Owns(&appsv1.StatefulSet{})"),
+		"Owned of unstructured objects":   looks(func(v builder.View) { builder.Owned[*unstructured.Unstructured](v) }, "Owned[*unstructured.Unstructured]", "Owns"),
+		"Owned of any kind":               looks(func(v builder.View) { builder.Owned[client.Object](v) }, "Owned[", "pointer"),
+		"Watched of an undeclared kind":   looks(func(v builder.View) { builder.Watched[*corev1.Node](v) }, "Watched[*v1.Node]", "Watches(&corev1.Node{}, how)"),
+		"Watched of a kind that is owned": looks(func(v builder.View) { builder.Watched[*batchv1.Job](v) }, "Watched[*v1.Job]", "Owned"),
+		"Watched of an interface":         looks(func(v builder.View) { builder.Watched[client.Object](v) }, "an interface", "Watches("),
+		"External without a function":     looks(func(v builder.View) { builder.External[int](v) }, "External[int]", "External("),
+		"Rollout without revisions":       looks(func(v builder.View) { v.Rollout() }, "Owns(&appsv1.ControllerRevision{})"),
 	}
 }
 
@@ -199,7 +196,7 @@ func TestDeclaredOtherwise(t *testing.T) {
 	o := describedBy(func(*appsv1.Deployment, builder.View) ownerPlan {
 		return wants(builder.Want(claim, builder.Outlives()), builder.Want(role, builder.Elsewhere()))
 	}, func(o *operator) {
-		o.NamedIn(&corev1.PersistentVolumeClaim{}, func(client.Object) []string { return nil }).OwnsElsewhere(&rbacv1.ClusterRole{})
+		o.Watches(&corev1.PersistentVolumeClaim{}, builder.Referencing(func(client.Object) []string { return nil })).OwnsElsewhere(&rbacv1.ClusterRole{})
 	})
 	_, err := o.PlanFor(newOwner(), builder.NewView(time.Now()))
 	require.NoError(t, err)

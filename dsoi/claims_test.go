@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 func claimOf(name, size string) *corev1.PersistentVolumeClaim {
@@ -29,7 +30,7 @@ func claimOf(name, size string) *corev1.PersistentVolumeClaim {
 func TestAStatefulSetsClaimsGrow(t *testing.T) {
 	app := theApp()
 	set := find(t, planned[*appsv1.StatefulSet](app.Plan(town(t, theSpec), builder.NewView(theTime))), "t-az1").DeepCopy()
-	seen := builder.NewView(theTime, set).WithNaming(
+	seen := buildertest.WithWatched(builder.NewView(theTime, set),
 		claimOf("data-t-az1-0", "1Gi"), claimOf("data-t-az1-1", "5Gi"), claimOf("data-t-az1-x", "1Gi"), claimOf("mine", "1Gi"),
 	)
 	plan := theApp().Plan(town(t, theSpec), seen)
@@ -51,7 +52,7 @@ func TestSharedClaims(t *testing.T) {
 	size := func(spec string, claims ...*corev1.PersistentVolumeClaim) string {
 		seen := builder.NewView(theTime)
 		for _, c := range claims {
-			seen = seen.WithNaming(c)
+			seen = buildertest.WithWatched(seen, c)
 		}
 		claim := planned[*corev1.PersistentVolumeClaim](theApp().Plan(town(t, spec), seen))[0]
 		return claim.Spec.Resources.Requests.Storage().String()

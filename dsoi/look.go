@@ -27,8 +27,8 @@ func look(seen builder.View, scaling Scaling) *observed {
 		statefulSets: byName(builder.Owned[*appsv1.StatefulSet](seen)),
 		deployments:  byName(builder.Owned[*appsv1.Deployment](seen)),
 		daemonSets:   byName(builder.Owned[*appsv1.DaemonSet](seen)),
-		pods:         byNode(builder.Naming[*corev1.Pod](seen)),
-		claims:       byNode(builder.Naming[*corev1.PersistentVolumeClaim](seen)),
+		pods:         byNode(builder.Watched[*corev1.Pod](seen)),
+		claims:       byNode(builder.Watched[*corev1.PersistentVolumeClaim](seen)),
 		scaled:       scaledBy(seen, scaling),
 	}
 }

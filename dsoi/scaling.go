@@ -37,8 +37,7 @@ func scaledBy(seen builder.View, like Scaling) map[string]bool {
 		return nil
 	}
 	var scaled map[string]bool
-	for _, obj := range seen.NamingLike(like) {
-		s := obj.(Scaling)
+	for _, s := range builder.Watched[Scaling](seen) {
 		if s.GetDeletionTimestamp() != nil {
 			continue
 		}

@@ -21,13 +21,14 @@ func (a *App[C]) Setup(mgr manager.Manager) error { return a.Operator(mgr).Compl
 // those that [Selector] selects.
 func (a *App[C]) Operator(mgr manager.Manager) *builder.Operator[C] {
 	o := builder.NewOperator[C](mgr, a.Name).
-		Owns(&appsv1.StatefulSet{}, &appsv1.Deployment{}, &appsv1.DaemonSet{}).
-		Owns(&corev1.ConfigMap{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{}).
+		Owns(&appsv1.StatefulSet{}).Owns(&appsv1.Deployment{}).Owns(&appsv1.DaemonSet{}).
+		Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&corev1.PersistentVolumeClaim{}).
+		Owns(&policyv1.PodDisruptionBudget{}).
 		Owns(&appsv1.ControllerRevision{}).
-		NamedIn(&corev1.Pod{}, namesCluster).
-		NamedIn(&corev1.PersistentVolumeClaim{}, namesCluster)
+		Watches(&corev1.Pod{}, builder.Referencing(namesCluster)).
+		Watches(&corev1.PersistentVolumeClaim{}, builder.Referencing(namesCluster))
 	if a.Scaling != nil {
-		o = o.NamedIn(a.Scaling, namesScaledCluster)
+		o = o.Watches(a.Scaling, builder.Referencing(namesScaledCluster))
 	}
 	return o.Plan(a.Plan)
 }

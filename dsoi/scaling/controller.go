@@ -50,9 +50,9 @@ func (c *Controller[S]) Operator(mgr manager.Manager, cached client.Client, live
 	}
 	return builder.NewOperator[S](mgr, c.Name).
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
-		Refers(&appsv1.StatefulSet{}, targetNames[S]).
-		Refers(&appsv1.Deployment{}, targetNames[S]).
-		Senses(func(ctx context.Context, scaling S, seen builder.View) (any, error) {
+		Watches(&appsv1.StatefulSet{}, builder.ReferencedBy(targetNames[S])).
+		Watches(&appsv1.Deployment{}, builder.ReferencedBy(targetNames[S])).
+		External(func(ctx context.Context, scaling S, seen builder.View) (any, error) {
 			return c.sense(ctx, scaling, seen)
 		}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).

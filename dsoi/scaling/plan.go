@@ -39,7 +39,7 @@ type planner struct {
 
 // Plan says what to scale, given what was sensed. It is a builder.PlanFunc.
 func (c *Controller[S]) Plan(scaling S, seen builder.View) builder.Plan[S] {
-	sensed, ok := builder.Sensed[*sensed](seen)
+	sensed, ok := builder.External[*sensed](seen)
 	if !ok || scaling.GetDeletionTimestamp() != nil {
 		return builder.Plan[S]{}
 	}
@@ -183,10 +183,10 @@ func (p *planner) follow(entry string, target client.Object, value float64, rule
 func (p *planner) target(entry string) (client.Object, error) {
 	cluster := dsoi.ScaledCluster(p.scaling)
 	for _, name := range []string{dsoi.WorkloadName(cluster, entry), entry} {
-		if set, ok := builder.Referred[*appsv1.StatefulSet](p.seen, name); ok && p.isOfCluster(set) {
+		if set, ok := builder.Lookup[*appsv1.StatefulSet](p.seen, name); ok && p.isOfCluster(set) {
 			return set, nil
 		}
-		if d, ok := builder.Referred[*appsv1.Deployment](p.seen, name); ok && p.isOfCluster(d) {
+		if d, ok := builder.Lookup[*appsv1.Deployment](p.seen, name); ok && p.isOfCluster(d) {
 			return d, nil
 		}
 	}

@@ -19,7 +19,9 @@ import (
 // the image needs, and the settings.
 func Operator(mgr manager.Manager) *builder.Operator[*corev1.ConfigMap] {
 	return builder.NewOperator[*corev1.ConfigMap](mgr, "migration").
-		Owns(&corev1.Secret{}, &batchv1.Job{}, &appsv1.Deployment{}).
+		Owns(&corev1.Secret{}).
+		Owns(&batchv1.Job{}).
+		Owns(&appsv1.Deployment{}).
 		Owns(&appsv1.ControllerRevision{}). // where phases, and what has run, are on record
 		Plan(Plan)
 }

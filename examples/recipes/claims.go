@@ -6,7 +6,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder"
@@ -19,9 +18,9 @@ import (
 func Claims(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 	return builder.NewOperator[*v1.WebApp](mgr, "claims").
 		Owns(&appsv1.StatefulSet{}).
-		NamedIn(&corev1.PersistentVolumeClaim{}, func(claim client.Object) []string {
-			return []string{claim.GetLabels()["app.kubernetes.io/instance"]} // the set's selector, which its claims get as labels
-		}).
+		Watches(&corev1.PersistentVolumeClaim{}, builder.Referencing(func(claim *corev1.PersistentVolumeClaim) []string {
+			return []string{claim.Labels["app.kubernetes.io/instance"]} // the set's selector, which its claims get as labels
+		})).
 		Plan(planClaims)
 }
 
@@ -31,7 +30,7 @@ func planClaims(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 		Children: []builder.Child{builder.Want(storage(app, size), builder.OnImmutable(builder.Recreate(builder.Orphan)))},
 		Report:   true,
 	}
-	for _, claim := range builder.Naming[*corev1.PersistentVolumeClaim](seen) {
+	for _, claim := range builder.Watched[*corev1.PersistentVolumeClaim](seen) {
 		isOurs := strings.HasPrefix(claim.Name, "data-"+app.Name+"-") // anyone can write the label
 		if isOurs && claim.Spec.Resources.Requests.Storage().Cmp(size) < 0 {
 			after := claim.DeepCopy() // the view is shared with the cache

@@ -23,7 +23,7 @@ type Backlog struct {
 func External(mgr manager.Manager, ask func(ctx context.Context, queue string) (int32, error)) *builder.Operator[*v1.WebApp] {
 	return builder.NewOperator[*v1.WebApp](mgr, "external").
 		Owns(&appsv1.Deployment{}).
-		Senses(func(ctx context.Context, app *v1.WebApp, _ builder.View) (any, error) {
+		External(func(ctx context.Context, app *v1.WebApp, _ builder.View) (any, error) {
 			ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // the worker waits for the answer
 			defer cancel()
 			tasks, err := ask(ctx, app.Name)
@@ -37,7 +37,7 @@ func External(mgr manager.Manager, ask func(ctx context.Context, queue string) (
 
 func planExternal(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 	plan := builder.Plan[*v1.WebApp]{Report: true, RequeueAfter: time.Minute} // nothing in the cluster tells of a change
-	backlog, _ := builder.Sensed[Backlog](seen)
+	backlog, _ := builder.External[Backlog](seen)
 	deployment := servers(app)
 	switch {
 	case backlog.Down == "":

@@ -14,7 +14,7 @@ import (
 func Waiting(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 	return builder.NewOperator[*v1.WebApp](mgr, "waiting").
 		Owns(&appsv1.Deployment{}).
-		Refers(&corev1.Secret{}, func(app *v1.WebApp) []string { return []string{certificate(app)} }).
+		Watches(&corev1.Secret{}, builder.ReferencedBy(func(app *v1.WebApp) []string { return []string{certificate(app)} })).
 		Plan(planWaiting)
 }
 
@@ -22,7 +22,7 @@ func certificate(app *v1.WebApp) string { return app.Name + "-tls" }
 
 func planWaiting(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 	plan := builder.Plan[*v1.WebApp]{Report: true}
-	if _, ok := builder.Referred[*corev1.Secret](seen, certificate(app)); !ok {
+	if _, ok := builder.Lookup[*corev1.Secret](seen, certificate(app)); !ok {
 		plan.WaitingFor = []string{"Secret " + app.Namespace + "/" + certificate(app)}
 		return plan // servers that run already go on: nothing is pruned
 	}

@@ -3,7 +3,6 @@ package daemonjob
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/names"
@@ -19,7 +18,7 @@ type podsOfJobs struct {
 // leftover returns the pods that haven't ended and whose Job is gone.
 func leftover(seen builder.View, jobs []*batchv1.Job) map[string][]*corev1.Pod {
 	var left map[string][]*corev1.Pod
-	for _, pod := range outcome.Leftover(builder.Naming[*corev1.Pod](seen), jobs) {
+	for _, pod := range outcome.Leftover(builder.Watched[*corev1.Pod](seen), jobs) {
 		if left == nil {
 			left = map[string][]*corev1.Pod{}
 		}
@@ -41,7 +40,7 @@ func (p podsOfJobs) leftOn(node *corev1.Node) *corev1.Pod {
 }
 
 // jobsOf returns the name of the DaemonJob that a pod was made for.
-func jobsOf(pod client.Object) []string {
+func jobsOf(pod *corev1.Pod) []string {
 	if name := pod.GetAnnotations()[AnnotationDaemonJob]; name != "" {
 		return []string{name}
 	}

@@ -37,7 +37,7 @@ func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.Dae
 	template := render(job)
 	rules, problems := rulesOf(job, &template.Spec.Template.Spec)
 	pods := outcome.GroupByJob(builder.Owned[*corev1.Pod](seen), func(*metav1.OwnerReference) bool { return true })
-	nodes := look(job, was, rules, builder.All[*corev1.Node](seen), jobs, podsOfJobs{pods, leftover(seen, jobs)})
+	nodes := look(job, was, rules, builder.Watched[*corev1.Node](seen), jobs, podsOfJobs{pods, leftover(seen, jobs)})
 
 	nodes.findRefused(refusal.Of(seen))
 

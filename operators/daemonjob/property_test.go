@@ -18,6 +18,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/operators/internal/hostlist"
 )
 
@@ -149,13 +150,13 @@ func (c *cluster) plan(seen snapshot) builder.Plan[*v1alpha1.DaemonJob] {
 	for _, n := range seen.nodes {
 		nodes = append(nodes, n)
 	}
-	view := builder.NewView(at(c.seconds).Time, jobs...).WithRead(nodes...)
+	view := buildertest.WithWatched(builder.NewView(at(c.seconds).Time, jobs...), nodes...)
 	before := c.job.DeepCopy()
 	plan := Plan(c.job, view)
 	require.Equal(c.t, before, c.job, "the DaemonJob was changed")
 	slices.Reverse(jobs)
 	slices.Reverse(nodes)
-	require.Equal(c.t, plan, Plan(c.job, builder.NewView(at(c.seconds).Time, jobs...).WithRead(nodes...)), "the order of the view matters")
+	require.Equal(c.t, plan, Plan(c.job, buildertest.WithWatched(builder.NewView(at(c.seconds).Time, jobs...), nodes...)), "the order of the view matters")
 	return plan
 }
 

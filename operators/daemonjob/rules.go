@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	scheduling "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -140,14 +140,14 @@ func isRole(taint *corev1.Taint) bool {
 }
 
 // nodeChanged reports whether a node's change can matter to a job. A heartbeat doesn't.
-func nodeChanged(before, after client.Object) bool {
-	b, ok1 := before.(*corev1.Node)
-	a, ok2 := after.(*corev1.Node)
-	if !ok1 || !ok2 {
-		return true
-	}
-	return b.UID != a.UID || (b.DeletionTimestamp == nil) != (a.DeletionTimestamp == nil) ||
+func nodeChanged(b, a *corev1.Node) bool {
+	return b == nil || a == nil || b.UID != a.UID || (b.DeletionTimestamp == nil) != (a.DeletionTimestamp == nil) ||
 		b.Spec.Unschedulable != a.Spec.Unschedulable ||
 		!maps.Equal(b.Labels, a.Labels) ||
 		!equality.Semantic.DeepEqual(b.Spec.Taints, a.Spec.Taints)
+}
+
+// jobsOfNode returns all jobs if an event of a node can change a plan.
+func jobsOfNode(before, after *corev1.Node) builder.Owners {
+	return builder.Owners{All: nodeChanged(before, after)}
 }

@@ -9,8 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
-
-	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
 func requireNode(terms ...corev1.NodeSelectorTerm) *corev1.Affinity {
@@ -175,5 +173,6 @@ func TestNodeChanged(t *testing.T) {
 			assert.Equal(t, tt.want, nodeChanged(after, before))
 		})
 	}
-	assert.True(t, nodeChanged(&v1alpha1.DaemonJob{}, &v1alpha1.DaemonJob{}), "no nodes: look")
+	assert.True(t, jobsOfNode(nil, &corev1.Node{}).All, "created")
+	assert.True(t, jobsOfNode(&corev1.Node{}, nil).All, "deleted")
 }

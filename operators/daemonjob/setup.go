@@ -28,10 +28,9 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 // (nil).
 func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.DaemonJob] {
 	return builder.NewOperator[*v1alpha1.DaemonJob](mgr, Name).
-		Owns(&batchv1.Job{}).
-		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
-		NamedIn(&corev1.Pod{}, jobsOf).
-		Reads(&corev1.Node{}, nodeChanged).
-		Senses(refusal.Sense[*v1alpha1.DaemonJob](mgr)).
+		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
+		Watches(&corev1.Pod{}, builder.Referencing(jobsOf)).
+		Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(jobsOfNode)).
+		External(refusal.Sense[*v1alpha1.DaemonJob](mgr)).
 		Plan(Plan)
 }

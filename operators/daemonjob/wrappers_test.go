@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -104,9 +105,9 @@ func (w *world) view() builder.View {
 	for _, n := range w.nodes {
 		nodes = append(nodes, n)
 	}
-	view := builder.NewView(at(w.seconds).Time, jobs...).WithRead(nodes...)
+	view := buildertest.WithWatched(builder.NewView(at(w.seconds).Time, jobs...), nodes...)
 	for _, p := range w.named {
-		view = view.WithNaming(p)
+		view = buildertest.WithWatched(view, p)
 	}
 	return view
 }

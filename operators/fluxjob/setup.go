@@ -35,9 +35,8 @@ func Setup(mgr manager.Manager, m admission.Manager, change ...func(*controller.
 // manager (nil).
 func Operator(mgr manager.Manager, m admission.Manager) *builder.Operator[*v1alpha1.FluxJob] {
 	return builder.NewOperator[*v1alpha1.FluxJob](mgr, Name).
-		Owns(&v1alpha1.MiniCluster{}).
-		OwnsThrough(&v1alpha1.MiniCluster{}, &batchv1.Job{}).
-		Refers(&v1alpha1.FluxSetup{}, queues).Wakes(&v1alpha1.FluxSetup{}, wokenBySetup(m)).
-		Refers(&corev1.Namespace{}, namespaceOf).Wakes(&corev1.Namespace{}, wokenByNamespace).
+		Owns(&v1alpha1.MiniCluster{}, builder.Dependents(&batchv1.Job{})).
+		Watches(&v1alpha1.FluxSetup{}, builder.ReferencedBy(queues), builder.EnqueueFor(jobsOfSetup(m))).
+		Watches(&corev1.Namespace{}, builder.ReferencedBy(namespaceOf), builder.EnqueueFor(jobsOfNamespace)).
 		Plan(planFor(m))
 }

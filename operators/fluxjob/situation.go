@@ -26,11 +26,11 @@ type situation struct {
 
 func look(job *v1alpha1.FluxJob, seen builder.View) *situation {
 	s := &situation{job: job, now: metav1.NewTime(seen.Now).Rfc3339Copy()} // as precise as the API server keeps it
-	s.queue, _ = builder.Referred[*v1alpha1.FluxSetup](seen, needs.Queue(job))
+	s.queue, _ = builder.Lookup[*v1alpha1.FluxSetup](seen, needs.Queue(job))
 	if a := job.Status.Admission; a != nil {
-		s.lender, _ = builder.Referred[*v1alpha1.FluxSetup](seen, a.Queue)
+		s.lender, _ = builder.Lookup[*v1alpha1.FluxSetup](seen, a.Queue)
 	}
-	s.namespace, _ = builder.Referred[*corev1.Namespace](seen, job.Namespace)
+	s.namespace, _ = builder.Lookup[*corev1.Namespace](seen, job.Namespace)
 	s.cluster, _ = builder.Lookup[*v1alpha1.MiniCluster](seen, job.Name)
 	s.jobs = builder.Owned[*batchv1.Job](seen)
 	return s

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -27,12 +26,10 @@ func queues(job *v1alpha1.FluxJob) []string {
 // namespaceOf is the name of the namespace that a job's plan looks at.
 func namespaceOf(job *v1alpha1.FluxJob) []string { return []string{job.Namespace} }
 
-// wokenBySetup are the jobs that a change of their FluxSetup concerns: all if the rules have changed; else those whose
+// jobsOfSetup returns the jobs that a change of their FluxSetup concerns: all if the rules have changed; else those whose
 // reservation or place has, and that this manager sees. Those far behind look by themselves from time to time.
-func wokenBySetup(m admission.Manager) func(before, after client.Object) builder.Owners {
-	return func(before, after client.Object) builder.Owners {
-		old, _ := before.(*v1alpha1.FluxSetup)
-		setup, _ := after.(*v1alpha1.FluxSetup)
+func jobsOfSetup(m admission.Manager) func(old, setup *v1alpha1.FluxSetup) builder.Owners {
+	return func(old, setup *v1alpha1.FluxSetup) builder.Owners {
 		if old == nil || setup == nil || old.UID != setup.UID || old.Generation != setup.Generation ||
 			old.Status.ObservedGeneration != setup.Status.ObservedGeneration || !sameManager(m, old.Status.Manager, setup.Status.Manager) {
 			return builder.Owners{All: true}
@@ -106,9 +103,7 @@ func changedPlaces(woken map[types.NamespacedName]bool, before, after []v1alpha1
 	}
 }
 
-// wokenByNamespace are all jobs of a namespace if selectors may see it otherwise.
-func wokenByNamespace(before, after client.Object) builder.Owners {
-	old, _ := before.(*corev1.Namespace)
-	ns, _ := after.(*corev1.Namespace)
+// jobsOfNamespace returns all jobs of a namespace if selectors may see it otherwise.
+func jobsOfNamespace(old, ns *corev1.Namespace) builder.Owners {
 	return builder.Owners{All: ns != nil && (old == nil || !maps.Equal(old.Labels, ns.Labels))}
 }

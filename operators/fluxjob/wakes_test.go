@@ -62,28 +62,28 @@ func TestWhichJobsAChangeConcerns(t *testing.T) {
 		before, after client.Object
 		want          builder.Owners
 	}{
-		"a new setup":          {wokenBySetup(admission.Manager{}), nil, makeSetup("q"), all},
-		"a setup gone":         {wokenBySetup(admission.Manager{}), makeSetup("q"), nil, all},
-		"other rules":          {wokenBySetup(admission.Manager{}), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Generation = 2 }), all},
-		"rules taken note of":  {wokenBySetup(admission.Manager{}), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.ObservedGeneration = 2 }), all},
-		"a count":              {wokenBySetup(admission.Manager{}), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.Pending = 2 }), names()},
-		"admitted":             {wokenBySetup(admission.Manager{}), book("a"), book("a", "b"), names("b")},
-		"given back":           {wokenBySetup(admission.Manager{}), book("a", "b", "c"), book("a", "c"), names("b")},
-		"evicted":              {wokenBySetup(admission.Manager{}), book("a", "b"), book("a!", "b"), names("a")},
-		"in another order":     {wokenBySetup(admission.Manager{}), book("a", "b"), book("b", "a"), names()},
-		"lined up":             {wokenBySetup(admission.Manager{}), line("a"), line("a", "b"), names("b")},
-		"left the line":        {wokenBySetup(admission.Manager{}), line("a", "b", "c"), line("a", "b"), names("c")},
-		"all move up":          {wokenBySetup(admission.Manager{}), line("a", "b", "c"), line("b", "c"), names("a", "b", "c")},
-		"waits for else":       {wokenBySetup(admission.Manager{}), line("a x", "b x"), line("a y", "b x"), names("a")},
-		"of another manager":   {wokenBySetup(admission.Manager{Namespaces: []string{"other"}}), book("a"), book("b"), names()},
-		"of a new manager":     {wokenBySetup(admission.Manager{}), book("a"), managedBy("other"), all},
-		"its own request":      {wokenBySetup(admission.Manager{}), managedBy("other"), requestBy("armature", false), all},
-		"a request declined":   {wokenBySetup(admission.Manager{}), requestBy("armature", false), requestBy("armature", true), names()},
-		"another's request":    {wokenBySetup(admission.Manager{}), managedBy("other"), requestBy("third", false), names()},
-		"a namespace":          {wokenByNamespace, nil, labelled(nil), all},
-		"relabelled":           {wokenByNamespace, labelled(nil), labelled(map[string]string{"a": "b"}), all},
-		"the same labels":      {wokenByNamespace, labelled(nil), labelled(nil), builder.Owners{}},
-		"a namespace is going": {wokenByNamespace, labelled(nil), nil, builder.Owners{}},
+		"a new setup":          {of(jobsOfSetup(admission.Manager{})), nil, makeSetup("q"), all},
+		"a setup gone":         {of(jobsOfSetup(admission.Manager{})), makeSetup("q"), nil, all},
+		"other rules":          {of(jobsOfSetup(admission.Manager{})), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Generation = 2 }), all},
+		"rules taken note of":  {of(jobsOfSetup(admission.Manager{})), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.ObservedGeneration = 2 }), all},
+		"a count":              {of(jobsOfSetup(admission.Manager{})), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.Pending = 2 }), names()},
+		"admitted":             {of(jobsOfSetup(admission.Manager{})), book("a"), book("a", "b"), names("b")},
+		"given back":           {of(jobsOfSetup(admission.Manager{})), book("a", "b", "c"), book("a", "c"), names("b")},
+		"evicted":              {of(jobsOfSetup(admission.Manager{})), book("a", "b"), book("a!", "b"), names("a")},
+		"in another order":     {of(jobsOfSetup(admission.Manager{})), book("a", "b"), book("b", "a"), names()},
+		"lined up":             {of(jobsOfSetup(admission.Manager{})), line("a"), line("a", "b"), names("b")},
+		"left the line":        {of(jobsOfSetup(admission.Manager{})), line("a", "b", "c"), line("a", "b"), names("c")},
+		"all move up":          {of(jobsOfSetup(admission.Manager{})), line("a", "b", "c"), line("b", "c"), names("a", "b", "c")},
+		"waits for else":       {of(jobsOfSetup(admission.Manager{})), line("a x", "b x"), line("a y", "b x"), names("a")},
+		"of another manager":   {of(jobsOfSetup(admission.Manager{Namespaces: []string{"other"}})), book("a"), book("b"), names()},
+		"of a new manager":     {of(jobsOfSetup(admission.Manager{})), book("a"), managedBy("other"), all},
+		"its own request":      {of(jobsOfSetup(admission.Manager{})), managedBy("other"), requestBy("armature", false), all},
+		"a request declined":   {of(jobsOfSetup(admission.Manager{})), requestBy("armature", false), requestBy("armature", true), names()},
+		"another's request":    {of(jobsOfSetup(admission.Manager{})), managedBy("other"), requestBy("third", false), names()},
+		"a namespace":          {of(jobsOfNamespace), nil, labelled(nil), all},
+		"relabelled":           {of(jobsOfNamespace), labelled(nil), labelled(map[string]string{"a": "b"}), all},
+		"the same labels":      {of(jobsOfNamespace), labelled(nil), labelled(nil), builder.Owners{}},
+		"a namespace is going": {of(jobsOfNamespace), labelled(nil), nil, builder.Owners{}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,5 +91,14 @@ func TestWhichJobsAChangeConcerns(t *testing.T) {
 			slices.SortFunc(got.Names, func(a, b types.NamespacedName) int { return strings.Compare(a.Name, b.Name) })
 			assert.Equal(t, tt.want, got)
 		})
+	}
+}
+
+// of returns a function of two objects as the builder calls it: one that doesn't exist is nil.
+func of[K client.Object](which func(before, after K) builder.Owners) func(before, after client.Object) builder.Owners {
+	return func(before, after client.Object) builder.Owners {
+		b, _ := before.(K)
+		a, _ := after.(K)
+		return which(b, a)
 	}
 }

@@ -217,7 +217,7 @@ func (p *pass) template(i int) (*batchv1.JobSpec, bool) {
 	if node.JobTemplateRef == "" {
 		return node.JobTemplate, true
 	}
-	found, ok := builder.Referred[*v1alpha1.JobTemplate](p.seen, node.JobTemplateRef)
+	found, ok := builder.Lookup[*v1alpha1.JobTemplate](p.seen, node.JobTemplateRef)
 	if !ok {
 		p.obstruct(i, v1alpha1.ReasonJobTemplateNotFound, fmt.Sprintf("waits for JobTemplate %q: %s", node.JobTemplateRef,
 			field.NotFound(p.pathOf(i).Child("jobTemplateRef"), node.JobTemplateRef)))

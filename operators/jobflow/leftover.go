@@ -5,7 +5,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -20,7 +19,7 @@ type slot struct {
 
 // findLeftover finds the pods of Jobs that are gone.
 func (p *pass) findLeftover() {
-	for _, pod := range outcome.Leftover(builder.Naming[*corev1.Pod](p.seen), builder.Owned[*batchv1.Job](p.seen)) {
+	for _, pod := range outcome.Leftover(builder.Watched[*corev1.Pod](p.seen), builder.Owned[*batchv1.Job](p.seen)) {
 		if p.leftover == nil {
 			p.leftover = map[slot]*corev1.Pod{}
 		}
@@ -63,7 +62,7 @@ func (p *pass) waitFor(i int, pod *corev1.Pod) {
 }
 
 // flowsOf returns the name of the JobFlow that a pod was made for.
-func flowsOf(pod client.Object) []string {
+func flowsOf(pod *corev1.Pod) []string {
 	if name := pod.GetAnnotations()[AnnotationJobFlow]; name != "" {
 		return []string{name}
 	}

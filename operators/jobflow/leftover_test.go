@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // podOf returns a pod that a Job of a plan has, running.
@@ -28,9 +29,9 @@ func podOf(job *batchv1.Job) *corev1.Pod {
 // stepWith is step with pods that name the flow, those of its Jobs among them.
 func (s *stepper) stepWith(pods []*corev1.Pod, jobs ...client.Object) builder.Plan[*v1alpha1.JobFlow] {
 	s.seconds += 10
-	view := builder.NewView(at(s.seconds).Time, jobs...).WithReferred(s.referred...)
+	view := buildertest.WithWatched(builder.NewView(at(s.seconds).Time, jobs...), s.referred...)
 	for _, pod := range pods {
-		view = view.WithNaming(pod)
+		view = buildertest.WithWatched(view, pod)
 	}
 	plan := Plan(s.flow, view)
 	if plan.Status != nil {

@@ -28,10 +28,9 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 // manager (nil).
 func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.JobFlow] {
 	return builder.NewOperator[*v1alpha1.JobFlow](mgr, Name).
-		Owns(&batchv1.Job{}).
-		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
-		NamedIn(&corev1.Pod{}, flowsOf).
-		Refers(&v1alpha1.JobTemplate{}, TemplateNames).
-		Senses(refusal.Sense[*v1alpha1.JobFlow](mgr)).
+		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
+		Watches(&corev1.Pod{}, builder.Referencing(flowsOf)).
+		Watches(&v1alpha1.JobTemplate{}, builder.ReferencedBy(TemplateNames)).
+		External(refusal.Sense[*v1alpha1.JobFlow](mgr)).
 		Plan(Plan)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -87,7 +88,7 @@ type stepper struct {
 
 func (s *stepper) step(jobs ...client.Object) builder.Plan[*v1alpha1.JobFlow] {
 	s.seconds += 10
-	plan := Plan(s.flow, builder.NewView(at(s.seconds).Time, jobs...).WithReferred(s.referred...))
+	plan := Plan(s.flow, buildertest.WithWatched(builder.NewView(at(s.seconds).Time, jobs...), s.referred...))
 	if plan.Status != nil {
 		s.flow = plan.Status
 	}

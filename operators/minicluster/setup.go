@@ -29,9 +29,9 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 // with certificates that are the same each time.
 func Operator(mgr manager.Manager, planner Planner) *builder.Operator[*v1alpha1.MiniCluster] {
 	return builder.NewOperator[*v1alpha1.MiniCluster](mgr, Name).
-		Owns(&batchv1.Job{}, &corev1.ConfigMap{}, &corev1.Service{}, &appsv1.Deployment{}).
+		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
+		Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&appsv1.Deployment{}).
 		OwnsByName(&corev1.Secret{}, secretsOf). // watching them takes the right to read all Secrets
-		OwnsThrough(&batchv1.Job{}, &corev1.Pod{}).
-		Senses(refusal.Sense[*v1alpha1.MiniCluster](mgr)).
+		External(refusal.Sense[*v1alpha1.MiniCluster](mgr)).
 		Plan(planner.Plan)
 }

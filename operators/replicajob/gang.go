@@ -141,7 +141,7 @@ func (j *job) podGroupSpec(r *roster, seen builder.View) map[string]any {
 	policy := j.spec.RunPolicy.SchedulingPolicy
 	resources := policy.MinResources
 	if resources == nil {
-		resources = r.minResources(j.minAvailable(), builder.All[*schedulingv1.PriorityClass](seen))
+		resources = r.minResources(j.minAvailable(), builder.Watched[*schedulingv1.PriorityClass](seen))
 	}
 	spec := map[string]any{"minMember": int64(j.minAvailable())}
 	if amounts := amountsOf(resources); len(amounts) > 0 {

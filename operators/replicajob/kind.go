@@ -96,7 +96,7 @@ func (k Kind[T]) jobOf(obj T, seen builder.View) *job {
 		now:     metav1.NewTime(seen.Now).Rfc3339Copy(), // as precise as the API server keeps it
 		leaders: k.Leaders, container: k.Container, schedulers: k.Schedulers,
 	}
-	if has, ok := builder.Sensed[[]v1alpha1.GangProvider](seen); ok {
+	if has, ok := builder.External[[]v1alpha1.GangProvider](seen); ok {
 		j.schedulers = has
 	}
 	if j.leaders == nil {

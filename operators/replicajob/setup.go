@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -51,7 +50,7 @@ func (k Kind[T]) Setup(mgr manager.Manager, change ...func(*controller.Options))
 	}
 	operator := k.Operator(mgr).WithOptions(options)
 	apis.own = operator.OwnsLater
-	return operator.Senses(func(ctx context.Context, job T, _ builder.View) (any, error) {
+	return operator.External(func(ctx context.Context, job T, _ builder.View) (any, error) {
 		return apis.forJob(ctx, k.Spec(job).RunPolicy.SchedulingPolicy)
 	}).Complete()
 }
@@ -60,12 +59,18 @@ func (k Kind[T]) Setup(mgr manager.Manager, change ...func(*controller.Options))
 // manager (nil).
 func (k Kind[T]) Operator(mgr manager.Manager) *builder.Operator[T] {
 	o := builder.NewOperator[T](mgr, k.Name).
-		Owns(&corev1.Pod{}, &corev1.Service{}).
-		Reads(&schedulingv1.PriorityClass{}, func(_, _ client.Object) bool { return false }). // their values never change
-		Senses(func(context.Context, T, builder.View) (any, error) { return k.Schedulers, nil }).
+		Owns(&corev1.Pod{}).
+		Owns(&corev1.Service{}).
+		Watches(&schedulingv1.PriorityClass{}, builder.SeenByAll(), builder.EnqueueFor(jobsOfPriorityClass)).
+		External(func(context.Context, T, builder.View) (any, error) { return k.Schedulers, nil }).
 		Plan(k.Plan)
 	for _, provider := range k.Schedulers {
 		o.Owns(gangKind(provider))
 	}
 	return o
+}
+
+// jobsOfPriorityClass returns all jobs if a class comes or goes. Its value never changes.
+func jobsOfPriorityClass(before, after *schedulingv1.PriorityClass) builder.Owners {
+	return builder.Owners{All: before == nil || after == nil}
 }

@@ -32,7 +32,8 @@ func Plan(backup *v1.Backup, seen builder.View) builder.Plan[*v1.Backup] {
 // Setup lets a manager run Backups.
 func Setup(mgr manager.Manager) error {
 	return builder.NewOperator[*v1.Backup](mgr, "backup").
-		Owns(&batchv1.CronJob{}, &corev1.ConfigMap{}).
+		Owns(&batchv1.CronJob{}).
+		Owns(&corev1.ConfigMap{}).
 		Plan(Plan).
 		Complete()
 }

@@ -41,6 +41,9 @@ func Setup(mgr manager.Manager) error { return Operator(mgr).Complete() }
 // Operator describes the operator; tests run it without a manager.
 func Operator(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 	return builder.NewOperator[*v1.WebApp](mgr, "webapp").
-		Owns(&corev1.ConfigMap{}, &appsv1.Deployment{}, &corev1.Service{}, &policyv1.PodDisruptionBudget{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&appsv1.Deployment{}).
+		Owns(&corev1.Service{}).
+		Owns(&policyv1.PodDisruptionBudget{}).
 		Plan(Plan)
 }

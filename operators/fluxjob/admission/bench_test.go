@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // BenchmarkPlan is one pass of a full queue over all that wait, from the objects of the API to the status.
@@ -17,7 +18,7 @@ func BenchmarkPlan(b *testing.B) {
 		for i := range n {
 			objs = append(objs, makeJob(fmt.Sprintf("job-%d", i*7919%n), i))
 		}
-		seen := builder.NewView(at(10).Time).WithRead(objs...)
+		seen := buildertest.WithWatched(builder.NewView(at(10).Time), objs...)
 		b.Run(fmt.Sprintf("waiting=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -85,7 +85,7 @@ func (k *known) isWiped(r *v1alpha1.FluxReservation) bool {
 func (k *known) leavesACluster(uid types.UID) bool {
 	if k.left == nil {
 		k.left = map[types.UID]bool{}
-		for _, cluster := range builder.All[*v1alpha1.MiniCluster](k.seen) {
+		for _, cluster := range builder.Watched[*v1alpha1.MiniCluster](k.seen) {
 			if ref := metav1.GetControllerOfNoCopy(cluster); ref != nil && ref.Kind == "FluxJob" {
 				k.left[ref.UID] = true
 			}

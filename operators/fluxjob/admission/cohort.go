@@ -38,7 +38,7 @@ type cohort struct {
 // gather returns the cohort of a setup, and what is to be decided about.
 func (m Manager) gather(self *v1alpha1.FluxSetup, seen builder.View) (*cohort, queue.State) {
 	c := &cohort{manager: m, setups: []*v1alpha1.FluxSetup{self}}
-	for _, other := range builder.All[*v1alpha1.FluxSetup](seen) {
+	for _, other := range builder.Watched[*v1alpha1.FluxSetup](seen) {
 		if other.Name != self.Name && self.Spec.Cohort != "" && other.Spec.Cohort == self.Spec.Cohort && other.DeletionTimestamp == nil {
 			c.setups = append(c.setups, other)
 		}
@@ -47,7 +47,7 @@ func (m Manager) gather(self *v1alpha1.FluxSetup, seen builder.View) (*cohort, q
 	c.self = slices.Index(c.setups, self)
 	c.findManager()
 	c.names = counted(c.setups)
-	jobs, spaces := builder.All[*v1alpha1.FluxJob](seen), namespaces(seen)
+	jobs, spaces := builder.Watched[*v1alpha1.FluxJob](seen), namespaces(seen)
 	c.known = c.newKnown(jobs, spaces, seen)
 	state := queue.State{Now: seen.Now}
 	for i, setup := range c.setups {
@@ -198,7 +198,7 @@ func (c *cohort) priority(setup int, job *v1alpha1.FluxJob) int32 {
 // namespaces returns the labels of the namespaces.
 func namespaces(seen builder.View) map[string]map[string]string {
 	all := map[string]map[string]string{}
-	for _, ns := range builder.All[*corev1.Namespace](seen) {
+	for _, ns := range builder.Watched[*corev1.Namespace](seen) {
 		all[ns.Name] = ns.Labels
 	}
 	return all

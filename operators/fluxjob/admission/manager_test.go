@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // Managers of one namespace each.
@@ -51,7 +52,7 @@ func (m Manager) pass(setup *v1alpha1.FluxSetup, second int, others ...client.Ob
 	for _, name := range []string{"a", "b"} {
 		others = append(others, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
-	p := m.Plan(setup, builder.NewView(at(second).Time).WithRead(append(others, setup)...))
+	p := m.Plan(setup, buildertest.WithWatched(builder.NewView(at(second).Time), append(others, setup)...))
 	if p.Status == nil {
 		return setup, p
 	}
@@ -244,7 +245,7 @@ func TestWhatWakesAManagerOfAQueue(t *testing.T) {
 		"idle but for its own":    {ofB, setup(managedBy(ofA), withBook(a, b)), setup(managedBy(ofA), withBook(b)), owners("q")},
 	}
 	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, tt.by.wokenBySetup(tt.before, tt.after)) })
+		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, tt.by.queuesOfSetup(tt.before, tt.after)) })
 	}
 }
 
@@ -279,7 +280,7 @@ func TestACohortIsRequestedInTheQueueThatHasTheJobs(t *testing.T) {
 			got, p := ofB.pass(q2, 10, first, waits)
 			assert.Equal(t, requested(10), got.Status.Manager)
 			assert.Equal(t, 5*time.Minute, p.RequeueAfter)
-			assert.True(t, ofB.wokenBySetup(q2, got).All)
+			assert.True(t, ofB.queuesOfSetup(q2, got).All)
 			first, _ = ofB.pass(of(ofA, inLine("x")), 11, got, waits)
 			assert.Equal(t, requested(11), first.Status.Manager)
 			first, _ = ofB.pass(first, 311, got, waits)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // fakeServer is an API server with the setups and jobs of two managers, each of which sees one namespace. A write is refused if
@@ -76,7 +77,7 @@ func (m *fakeManager) pass(i int) {
 	for _, name := range []string{"a", "b"} {
 		seen = append(seen, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
-	p := m.Plan(m.setups[i], builder.NewView(at(m.server.second+m.skew).Time).WithRead(seen...))
+	p := m.Plan(m.setups[i], buildertest.WithWatched(builder.NewView(at(m.server.second+m.skew).Time), seen...))
 	if p.Status == nil || !m.write(m.setups[i]) {
 		return
 	}

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -17,10 +16,8 @@ import (
 // LabelQueue is the label of a FluxJob's MiniCluster with the name of the FluxSetup that gave it its share.
 const LabelQueue = "api.practice.com/flux-queue"
 
-// wokenByJob are the queues that a job was and is in, if something changed that they care for.
-func wokenByJob(before, after client.Object) builder.Owners {
-	old, _ := before.(*v1alpha1.FluxJob)
-	job, _ := after.(*v1alpha1.FluxJob)
+// queuesOfJob returns the queues that a job was and is in, if something changed that concerns them.
+func queuesOfJob(old, job *v1alpha1.FluxJob) builder.Owners {
 	if old != nil && job != nil && old.UID == job.UID && sameForQueue(old, job) {
 		return builder.Owners{}
 	}
@@ -53,19 +50,17 @@ func queuesOf(job *v1alpha1.FluxJob) []string {
 	return queues
 }
 
-// wokenByCluster is the queue of a MiniCluster that is gone.
-func wokenByCluster(before, after client.Object) builder.Owners {
+// queueOfCluster returns the queue of a MiniCluster that is gone.
+func queueOfCluster(before, after *v1alpha1.MiniCluster) builder.Owners {
 	if after != nil {
 		return builder.Owners{}
 	}
 	return owners(before.GetLabels()[LabelQueue])
 }
 
-// wokenBySetup are all others if the setup is in a cohort: what it gives, and who waits for it, concerns them. The setup itself
-// is woken by what another manager has written.
-func (m Manager) wokenBySetup(before, after client.Object) builder.Owners {
-	old, _ := before.(*v1alpha1.FluxSetup)
-	setup, _ := after.(*v1alpha1.FluxSetup)
+// queuesOfSetup returns all others if the setup is in a cohort: what it gives, and who waits for it, concerns them. The setup itself
+// is enqueued by what another manager has written.
+func (m Manager) queuesOfSetup(old, setup *v1alpha1.FluxSetup) builder.Owners {
 	switch {
 	case (old != nil && old.Spec.Cohort != "") || (setup != nil && setup.Spec.Cohort != ""):
 		return builder.Owners{All: true}
@@ -104,10 +99,8 @@ func (m Manager) unseen(setup *v1alpha1.FluxSetup) []*v1alpha1.FluxReservation {
 	return all
 }
 
-// wokenByNamespace are all if selectors may see the namespace otherwise, or if it is gone, and all jobs in it.
-func wokenByNamespace(before, after client.Object) builder.Owners {
-	old, _ := before.(*corev1.Namespace)
-	ns, _ := after.(*corev1.Namespace)
+// queuesOfNamespace returns all if selectors may see the namespace otherwise, or if it is gone, and all jobs in it.
+func queuesOfNamespace(old, ns *corev1.Namespace) builder.Owners {
 	return builder.Owners{All: ns == nil || old == nil || !maps.Equal(old.Labels, ns.Labels)}
 }
 

@@ -25,36 +25,45 @@ func TestWhichSetupsAChangeConcerns(t *testing.T) {
 		before, after client.Object
 		want          builder.Owners
 	}{
-		"a new job":        {wokenByJob, nil, makeJob("a", 1), q},
-		"a job that left":  {wokenByJob, makeJob("a", 1), nil, q},
-		"nothing of note":  {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Status.Position = ptr.To[int32](3) }), none},
-		"another spec":     {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Generation = 2 }), q},
-		"another queue":    {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Generation, j.Spec.Queue = 2, "p" }), owners("p", "q")},
-		"now Kueue's":      {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Labels = map[string]string{v1alpha1.LabelKueueQueue: "k"} }), q},
-		"accepted":         {wokenByJob, makeJob("a", 1), makeJob("a", 1, holding), q},
-		"given back":       {wokenByJob, makeJob("a", 1, holding), makeJob("a", 1), q},
-		"ready":            {wokenByJob, makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.Admission.ReadyTime = ptr.To(at(1)) }), q},
-		"evicted":          {wokenByJob, makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.Admission.Evicted = &v1alpha1.FluxEviction{} }), q},
-		"ended":            {wokenByJob, makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = ptr.To(at(1)) }), q},
-		"backing off":      {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Status.RequeueTime = ptr.To(at(1)) }), q},
-		"running":          {wokenByJob, makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.State = v1alpha1.FluxJobRunning }), none},
-		"being deleted":    {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.DeletionTimestamp = ptr.To(at(1)) }), q},
-		"replaced":         {wokenByJob, makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.UID = "other" }), q},
-		"a new cluster":    {wokenByCluster, nil, cluster, none},
-		"a cluster":        {wokenByCluster, cluster, cluster, none},
-		"a cluster gone":   {wokenByCluster, cluster, nil, q},
-		"someone's":        {wokenByCluster, &v1alpha1.MiniCluster{}, nil, none},
-		"a setup alone":    {Manager{}.wokenBySetup, makeSetup("p"), makeSetup("p", clusters(2)), none},
-		"a new setup":      {Manager{}.wokenBySetup, nil, makeSetup("p", inCohort("lab")), all},
-		"of a cohort":      {Manager{}.wokenBySetup, makeSetup("p", inCohort("lab")), makeSetup("p", inCohort("lab"), withBook(makeJob("a", 1))), all},
-		"left its cohort":  {Manager{}.wokenBySetup, makeSetup("p", inCohort("lab")), makeSetup("p"), all},
-		"a setup gone":     {Manager{}.wokenBySetup, makeSetup("p", inCohort("lab")), nil, all},
-		"a namespace":      {wokenByNamespace, nil, labelled(nil), all},
-		"relabelled":       {wokenByNamespace, labelled(nil), labelled(map[string]string{"a": "b"}), all},
-		"same labels":      {wokenByNamespace, labelled(nil), labelled(nil), none},
-		"a namespace gone": {wokenByNamespace, labelled(nil), nil, all},
+		"a new job":        {of(queuesOfJob), nil, makeJob("a", 1), q},
+		"a job that left":  {of(queuesOfJob), makeJob("a", 1), nil, q},
+		"nothing of note":  {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Status.Position = ptr.To[int32](3) }), none},
+		"another spec":     {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Generation = 2 }), q},
+		"another queue":    {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Generation, j.Spec.Queue = 2, "p" }), owners("p", "q")},
+		"now Kueue's":      {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Labels = map[string]string{v1alpha1.LabelKueueQueue: "k"} }), q},
+		"accepted":         {of(queuesOfJob), makeJob("a", 1), makeJob("a", 1, holding), q},
+		"given back":       {of(queuesOfJob), makeJob("a", 1, holding), makeJob("a", 1), q},
+		"ready":            {of(queuesOfJob), makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.Admission.ReadyTime = ptr.To(at(1)) }), q},
+		"evicted":          {of(queuesOfJob), makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.Admission.Evicted = &v1alpha1.FluxEviction{} }), q},
+		"ended":            {of(queuesOfJob), makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = ptr.To(at(1)) }), q},
+		"backing off":      {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Status.RequeueTime = ptr.To(at(1)) }), q},
+		"running":          {of(queuesOfJob), makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.State = v1alpha1.FluxJobRunning }), none},
+		"being deleted":    {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.DeletionTimestamp = ptr.To(at(1)) }), q},
+		"replaced":         {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.UID = "other" }), q},
+		"a new cluster":    {of(queueOfCluster), nil, cluster, none},
+		"a cluster":        {of(queueOfCluster), cluster, cluster, none},
+		"a cluster gone":   {of(queueOfCluster), cluster, nil, q},
+		"someone's":        {of(queueOfCluster), &v1alpha1.MiniCluster{}, nil, none},
+		"a setup alone":    {of(Manager{}.queuesOfSetup), makeSetup("p"), makeSetup("p", clusters(2)), none},
+		"a new setup":      {of(Manager{}.queuesOfSetup), nil, makeSetup("p", inCohort("lab")), all},
+		"of a cohort":      {of(Manager{}.queuesOfSetup), makeSetup("p", inCohort("lab")), makeSetup("p", inCohort("lab"), withBook(makeJob("a", 1))), all},
+		"left its cohort":  {of(Manager{}.queuesOfSetup), makeSetup("p", inCohort("lab")), makeSetup("p"), all},
+		"a setup gone":     {of(Manager{}.queuesOfSetup), makeSetup("p", inCohort("lab")), nil, all},
+		"a namespace":      {of(queuesOfNamespace), nil, labelled(nil), all},
+		"relabelled":       {of(queuesOfNamespace), labelled(nil), labelled(map[string]string{"a": "b"}), all},
+		"same labels":      {of(queuesOfNamespace), labelled(nil), labelled(nil), none},
+		"a namespace gone": {of(queuesOfNamespace), labelled(nil), nil, all},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, tt.which(tt.before, tt.after)) })
+	}
+}
+
+// of returns a function of two objects as the builder calls it: one that doesn't exist is nil.
+func of[K client.Object](which func(before, after K) builder.Owners) func(before, after client.Object) builder.Owners {
+	return func(before, after client.Object) builder.Owners {
+		b, _ := before.(K)
+		a, _ := after.(K)
+		return which(b, a)
 	}
 }

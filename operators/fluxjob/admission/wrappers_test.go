@@ -16,6 +16,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 var epoch = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -118,7 +119,7 @@ func plan(t *testing.T, setup *v1alpha1.FluxSetup, second int, others ...client.
 	for _, o := range append(others, setup) {
 		before = append(before, o.DeepCopyObject().(client.Object))
 	}
-	p := Plan(setup, builder.NewView(at(second).Time).WithRead(append(others, setup)...))
+	p := Plan(setup, buildertest.WithWatched(builder.NewView(at(second).Time), append(others, setup)...))
 	for i, o := range append(others, setup) {
 		require.Equal(t, before[i], o, "something was changed that is shared")
 	}

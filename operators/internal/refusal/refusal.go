@@ -31,7 +31,7 @@ type Refusals struct {
 
 // Of returns what was sensed for a plan.
 func Of(seen builder.View) *Refusals {
-	found, _ := builder.Sensed[known](seen)
+	found, _ := builder.External[known](seen)
 	return &Refusals{known: found, now: seen.Now}
 }
 

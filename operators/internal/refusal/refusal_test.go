@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 var epoch = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -69,7 +70,7 @@ func why(t *testing.T, s *spaces, job *batchv1.Job, now time.Time) (string, time
 	view := builder.NewView(now, job)
 	found, err := s.sense(t.Context(), "team", view)
 	require.NoError(t, err)
-	r := Of(view.WithSensed(found))
+	r := Of(buildertest.WithExternal(view, found))
 	return r.Why(job), r.Again()
 }
 

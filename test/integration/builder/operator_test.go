@@ -38,7 +38,7 @@ func plan(owner *Widget, seen builder.View) builder.Plan[*Widget] {
 		d.Spec.Replicas = owner.Spec.Replicas
 		p.Children = append(p.Children, builder.Want(d))
 	}
-	if secret, ok := builder.Referred[*corev1.Secret](seen, owner.Spec.Source); ok {
+	if secret, ok := builder.Lookup[*corev1.Secret](seen, owner.Spec.Source); ok {
 		after.Status.Source = string(secret.Data["word"])
 		if owner.Status.Source != after.Status.Source {
 			p.Events = append(p.Events, events.Normal("SourceRead", "the word is "+after.Status.Source).About(secret))
@@ -82,8 +82,10 @@ func (o *operated) start(plan builder.PlanFunc[*Widget]) {
 	mgr := newManager(o.t, o.sent.watch(testcluster.Config(o.t)))
 	o.cached = mgr.GetClient()
 	operator := builder.NewOperator[*Widget](mgr, "widget-tester").
-		Owns(&corev1.ConfigMap{}, &appsv1.Deployment{}, &appsv1.ControllerRevision{}).
-		Refers(&corev1.Secret{}, func(w *Widget) []string { return []string{w.Spec.Source} }).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&appsv1.Deployment{}).
+		Owns(&appsv1.ControllerRevision{}).
+		Watches(&corev1.Secret{}, builder.ReferencedBy(func(w *Widget) []string { return []string{w.Spec.Source} })).
 		Plan(func(owner *Widget, seen builder.View) builder.Plan[*Widget] {
 			if owner.Namespace != o.ns {
 				return builder.Plan[*Widget]{}
@@ -338,7 +340,7 @@ func TestMisdescribedOperators(t *testing.T) {
 	mgr := newManager(t, testcluster.Config(t))
 	assert.ErrorIs(t, builder.NewOperator[*Widget](mgr, "x").Complete(), builder.ErrMisuse)
 	assert.ErrorIs(t, builder.NewOperator[*Widget](mgr, "x").Owns(nil).Plan(plan).Complete(), builder.ErrMisuse)
-	assert.ErrorIs(t, builder.NewOperator[*Widget](mgr, "x").Refers(&corev1.Secret{}, nil).Plan(plan).Complete(), builder.ErrMisuse)
+	assert.ErrorIs(t, builder.NewOperator[*Widget](mgr, "x").Watches(&corev1.Secret{}, builder.ReferencedBy[*Widget](nil)).Plan(plan).Complete(), builder.ErrMisuse)
 	assert.ErrorIs(t, builder.NewOperator[client.Object](mgr, "x").
 		Plan(func(client.Object, builder.View) builder.Plan[client.Object] { return builder.Plan[client.Object]{} }).Complete(), builder.ErrMisuse)
 }

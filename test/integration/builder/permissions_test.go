@@ -86,9 +86,11 @@ func TestDocumentedPermissionsSuffice(t *testing.T) {
 	mgr := newManager(t, w.sent.watch(cfg))
 	w.cached = mgr.GetClient()
 	require.NoError(t, builder.NewOperator[*Widget](mgr, "limited").
-		Owns(&corev1.ConfigMap{}, &appsv1.Deployment{}, &appsv1.ControllerRevision{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&appsv1.Deployment{}).
+		Owns(&appsv1.ControllerRevision{}).
 		OwnsElsewhere(&rbacv1.ClusterRole{}).
-		Refers(&corev1.Secret{}, func(w *Widget) []string { return []string{w.Spec.Source} }).
+		Watches(&corev1.Secret{}, builder.ReferencedBy(func(w *Widget) []string { return []string{w.Spec.Source} })).
 		Plan(plan).Complete())
 	start(t, mgr)
 

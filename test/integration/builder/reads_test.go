@@ -20,12 +20,14 @@ func TestChangesOfNodesRunAllPlans(t *testing.T) {
 	const label = "test.armature.dev/zone"
 	ours := func(node client.Object, ns string) bool { return strings.HasPrefix(node.GetName(), ns) }
 	readsNodes := func(o *builder.Operator[*Widget]) {
-		o.Reads(&corev1.Node{}, func(before, after client.Object) bool { return before.GetLabels()[label] != after.GetLabels()[label] })
+		o.Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(func(before, after *corev1.Node) builder.Owners {
+			return builder.Owners{All: before == nil || after == nil || before.Labels[label] != after.Labels[label]}
+		}))
 	}
 	o := operateAs(t, readsNodes, func(owner *Widget, seen builder.View) builder.Plan[*Widget] {
 		after := *owner
 		after.Status.Seen = nil
-		for _, node := range builder.All[*corev1.Node](seen) {
+		for _, node := range builder.Watched[*corev1.Node](seen) {
 			if ours(node, owner.Namespace) {
 				after.Status.Seen = append(after.Status.Seen, strings.TrimSpace(strings.TrimPrefix(node.Name, owner.Namespace)+" "+node.Labels[label]))
 			}
@@ -85,7 +87,7 @@ func podsOfJobs(owner *Widget, seen builder.View) builder.Plan[*Widget] {
 
 func TestGrandchildrenRunTheirOwnersPlan(t *testing.T) {
 	o := operateAs(t, func(o *builder.Operator[*Widget]) {
-		o.Owns(&batchv1.Job{}).OwnsThrough(&batchv1.Job{}, &corev1.Pod{})
+		o.Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{}))
 	}, podsOfJobs, &Widget{Spec: WidgetSpec{Children: []string{"a", "b"}, Source: "go"}})
 	stranger := suspendedJob("stranger")
 	stranger.Namespace, stranger.Spec.Suspend = o.ns, ptr.To(false)

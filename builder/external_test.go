@@ -11,23 +11,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
-func TestSenses(t *testing.T) {
+func TestExternal(t *testing.T) {
 	var load int
 	var fails error
 	looks, plans := 0, []int{}
 	plan := func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
-		n, ok := builder.Sensed[int](seen)
+		n, ok := builder.External[int](seen)
 		if ok {
 			plans = append(plans, n)
 		}
-		_, wrong := builder.Sensed[string](seen)
+		_, wrong := builder.External[string](seen)
 		assert.False(t, wrong)
 		return ownerPlan{}
 	}
 	s := perform(t, plan, func(o *operator) {
-		o.Senses(func(_ context.Context, owner *appsv1.Deployment, _ builder.View) (any, error) {
+		o.External(func(_ context.Context, owner *appsv1.Deployment, _ builder.View) (any, error) {
 			assert.Equal(t, "owner", owner.Name)
 			looks++
 			return load, fails
@@ -51,11 +52,11 @@ func TestSenses(t *testing.T) {
 	assert.Equal(t, 2, looks, "no one asks for an owner that is being deleted")
 }
 
-func TestWithSensed(t *testing.T) {
+func TestWithExternal(t *testing.T) {
 	v := builder.NewView(metav1.Now().Time)
-	_, ok := builder.Sensed[int](v)
+	_, ok := builder.External[int](v)
 	assert.False(t, ok)
-	n, ok := builder.Sensed[int](v.WithSensed(7))
+	n, ok := builder.External[int](buildertest.WithExternal(v, 7))
 	assert.True(t, ok)
 	assert.Equal(t, 7, n)
 }

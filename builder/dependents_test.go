@@ -17,7 +17,7 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
-func ownsPodsOfJobs(o *operator) { o.Owns(&batchv1.Job{}).OwnsThrough(&batchv1.Job{}, &corev1.Pod{}) }
+func ownsPodsOfJobs(o *operator) { o.Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})) }
 
 // podOf is a pod that a Job controls.
 func podOf(job *batchv1.Job, name string) *corev1.Pod {
@@ -35,7 +35,7 @@ func jobWithUID(name string, owner types.UID) *batchv1.Job {
 	return job
 }
 
-func TestOwnsThrough(t *testing.T) {
+func TestDependents(t *testing.T) {
 	a, b, other := jobWithUID("a", ownerUID), jobWithUID("b", ownerUID), jobWithUID("other", "other")
 	objs := []client.Object{a, b, other, podOf(b, "b-0"), podOf(a, "a-0"), podOf(a, "a-1"), podOf(other, "other-0")}
 	names := func(v builder.View) (names []string) {
@@ -68,7 +68,7 @@ func TestOwnsThrough(t *testing.T) {
 	assert.Empty(t, pods)
 }
 
-func TestGrandchildrenAreOnlyLookedAt(t *testing.T) {
+func TestDependentsAreOnlyRead(t *testing.T) {
 	a := jobWithUID("a", ownerUID)
 	for name, act := range map[string]func(p *ownerPlan, pod *corev1.Pod){
 		"delete": func(p *ownerPlan, pod *corev1.Pod) { p.Delete = []client.Object{pod} },
@@ -97,22 +97,21 @@ func TestGrandchildrenAreOnlyLookedAt(t *testing.T) {
 	}
 }
 
-func TestOwnsThroughMisused(t *testing.T) {
+func TestDependentsMisused(t *testing.T) {
 	for name, describe := range map[string]func(*operator){
-		"not owned":  func(o *operator) { o.Owns(&corev1.Pod{}).OwnsThrough(&batchv1.Job{}, &corev1.Pod{}) },
-		"nil":        func(o *operator) { o.Owns(&batchv1.Job{}).OwnsThrough(&batchv1.Job{}, nil) },
-		"nil parent": func(o *operator) { o.Owns(&batchv1.Job{}).OwnsThrough(nil, &corev1.Pod{}) },
+		"nil":        func(o *operator) { o.Owns(&batchv1.Job{}, builder.Dependents(nil)) },
+		"nil parent": func(o *operator) { o.Owns(nil, builder.Dependents(&corev1.Pod{})) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := perform(t, once(newJob("job")), nil).ours
 			_, err := describedBy(once(newJob("job")), describe).Reconciler(c, c.Now)
 			require.ErrorIs(t, err, builder.ErrMisuse)
-			assert.ErrorContains(t, err, "OwnsThrough")
+			assert.ErrorContains(t, err, "Dependents")
 		})
 	}
 }
 
-func TestCrashEverywhereWithOwnsThrough(t *testing.T) {
+func TestCrashEverywhereWithDependents(t *testing.T) {
 	a := jobWithUID("a", ownerUID)
 	s := scenario(func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
 		p := ownerPlan{Children: []builder.Child{builder.Want(newJob("a"), builder.CreateOnce())}}

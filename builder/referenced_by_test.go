@@ -25,7 +25,7 @@ type sharedTemplate struct {
 	version int
 }
 
-func newSharedTemplate(namespace string, owners int, throttle *sharedWakes) (*sharedTemplate, func()) {
+func newSharedTemplate(namespace string, owners int, throttle *throttle) (*sharedTemplate, func()) {
 	s := &sharedTemplate{
 		fairQueue: newFairQueue("", patientRetries()).(*fairQueue), passes: map[reconcile.Request]int{}, latest: map[reconcile.Request]string{},
 		object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shared", ResourceVersion: "0"}},
@@ -34,8 +34,8 @@ func newSharedTemplate(namespace string, owners int, throttle *sharedWakes) (*sh
 	for i := range requests {
 		requests[i] = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: fmt.Sprint("owner", i)}}
 	}
-	o := NewOperator[*corev1.Pod](nil, "test")
-	h := throttle.throttled(o.wakerOfReferred(s.object), func(context.Context, client.Object) []reconcile.Request { return requests })
+	source := &referencedBy{throttle: throttle}
+	h := source.handlerOf(func(context.Context, client.Object) []reconcile.Request { return requests })
 	return s, func() {
 		before := s.object.DeepCopy()
 		s.version++
@@ -64,10 +64,10 @@ func (s *sharedTemplate) total() (n int) {
 
 // Whoever changes a template of thousands of owners again and again causes no more passes than a hundred a second, and each
 // owner sees the last change.
-func TestSharedWakesAreThrottled(t *testing.T) {
+func TestReferencedByIsThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const owners = 4000
-		s, change := newSharedTemplate("default", owners, newSharedWakes(time.Now))
+		s, change := newSharedTemplate("default", owners, newThrottle(time.Now))
 		defer s.ShutDown()
 		for range 5 * 60 { // five times a second, for a minute
 			change()
@@ -81,7 +81,7 @@ func TestSharedWakesAreThrottled(t *testing.T) {
 			assert.LessOrEqual(t, n, 3, r.Name)
 		}
 		for range owners {
-			time.Sleep(sharedWakeEvery)
+			time.Sleep(throttleInterval)
 			s.work()
 		}
 		for r, seen := range s.latest {
@@ -92,9 +92,9 @@ func TestSharedWakesAreThrottled(t *testing.T) {
 }
 
 // One change of what a thousand owners refer to reaches all of them at once, and so does that of a quiet namespace beside a busy one.
-func TestSharedWakesOfFewAreAtOnce(t *testing.T) {
+func TestReferencedByFewIsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := newSharedWakes(time.Now)
+		throttle := newThrottle(time.Now)
 		busy, changeBusy := newSharedTemplate("busy", 3000, throttle)
 		quiet, changeQuiet := newSharedTemplate("quiet", 1000, throttle)
 		defer busy.ShutDown()

@@ -21,29 +21,29 @@ func newNode(name string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-func readsNodes(o *operator) { o.Owns(&batchv1.Job{}).Reads(&corev1.Node{}, nil) }
+func watchesNodes(o *operator) { o.Owns(&batchv1.Job{}).Watches(&corev1.Node{}, builder.SeenByAll()) }
 
-// aJobForEachNode is a plan that looks at all nodes.
+// aJobForEachNode is a plan that reads all nodes.
 func aJobForEachNode(_ *appsv1.Deployment, seen builder.View) ownerPlan {
 	p := ownerPlan{Prune: []client.Object{&batchv1.Job{}}}
-	for _, node := range builder.All[*corev1.Node](seen) {
+	for _, node := range builder.Watched[*corev1.Node](seen) {
 		p.Children = append(p.Children, builder.Want(newJob(node.Name), builder.CreateOnce()))
 	}
 	return p
 }
 
-func TestReads(t *testing.T) {
-	s := perform(t, aJobForEachNode, readsNodes, newNode("b"), newNode("a"))
+func TestSeenByAll(t *testing.T) {
+	s := perform(t, aJobForEachNode, watchesNodes, newNode("b"), newNode("a"))
 	assert.ElementsMatch(t, []string{"create Job.batch default/a", "create Job.batch default/b"}, s.passes())
 	require.NoError(t, s.others.Delete(t.Context(), newNode("a")))
 	assert.Equal(t, []string{"delete Job.batch default/a"}, s.passes())
 }
 
-func TestViewOfWhatIsRead(t *testing.T) {
-	seen := builder.NewView(time.Time{}).WithRead(newNode("b"), newNode("a"))
-	more := seen.WithRead(newNode("c"), &corev1.Namespace{})
+func TestViewOfWatchedObjects(t *testing.T) {
+	seen := buildertest.WithWatched(builder.NewView(time.Time{}), newNode("b"), newNode("a"))
+	more := buildertest.WithWatched[client.Object](seen, newNode("c"), &corev1.Namespace{})
 	names := func(v builder.View) (names []string) {
-		for _, node := range builder.All[*corev1.Node](v) {
+		for _, node := range builder.Watched[*corev1.Node](v) {
 			names = append(names, node.Name)
 		}
 		return names
@@ -51,11 +51,11 @@ func TestViewOfWhatIsRead(t *testing.T) {
 	assert.Equal(t, []string{"a", "b", "c"}, names(more))
 	assert.Equal(t, []string{"a", "b"}, names(seen), "the first view stays as it was")
 	assert.Empty(t, names(builder.View{}))
-	assert.Len(t, builder.All[*corev1.Namespace](more), 1)
+	assert.Len(t, builder.Watched[*corev1.Namespace](more), 1)
 	assert.Empty(t, builder.Owned[*corev1.Node](more), "they are no one's")
 }
 
-func TestReadsMisused(t *testing.T) {
+func TestSeenByAllMisused(t *testing.T) {
 	partial := &metav1.PartialObjectMetadata{}
 	untyped := &unstructured.Unstructured{}
 	for _, obj := range []client.Object{partial, untyped} {
@@ -64,15 +64,15 @@ func TestReadsMisused(t *testing.T) {
 	for name, kind := range map[string]client.Object{"nil": nil, "metadata": partial, "untyped": untyped} {
 		t.Run(name, func(t *testing.T) {
 			c := buildertest.NewServer(perform(t, aJobForEachNode, nil).ours.Scheme()).Client()
-			_, err := describedBy(aJobForEachNode, func(o *operator) { o.Reads(kind, nil) }).Reconciler(c, c.Now)
+			_, err := describedBy(aJobForEachNode, func(o *operator) { o.Watches(kind, builder.SeenByAll()) }).Reconciler(c, c.Now)
 			require.ErrorIs(t, err, builder.ErrMisuse)
-			assert.ErrorContains(t, err, "Reads")
+			assert.ErrorContains(t, err, "Watches")
 		})
 	}
 }
 
-func TestCrashEverywhereWithReads(t *testing.T) {
-	s := scenario(aJobForEachNode, readsNodes, newNode("a"), newNode("b"), controlled(newJob("c"), ownerUID))
+func TestCrashEverywhereWithSeenByAll(t *testing.T) {
+	s := scenario(aJobForEachNode, watchesNodes, newNode("a"), newNode("b"), controlled(newJob("c"), ownerUID))
 	s.World = buildertest.CompleteJobs
 	buildertest.CrashEverywhere(t, s)
 }

@@ -30,43 +30,46 @@ func newConfigMap(namespace, name, owner string) *corev1.ConfigMap {
 	return cm
 }
 
-func TestNaming(t *testing.T) {
+func TestReferencing(t *testing.T) {
 	var seen []string
 	plan := func(_ *appsv1.Deployment, v builder.View) ownerPlan {
 		seen = nil
-		for _, cm := range builder.Naming[*corev1.ConfigMap](v) {
+		for _, cm := range builder.Watched[*corev1.ConfigMap](v) {
 			seen = append(seen, cm.Name)
 		}
 		return ownerPlan{}
 	}
-	s := perform(t, plan, func(o *operator) { o.NamedIn(&corev1.ConfigMap{}, namedByAnnotation) },
+	s := perform(t, plan, func(o *operator) { o.Watches(&corev1.ConfigMap{}, builder.Referencing(namedByAnnotation)) },
 		newConfigMap("default", "b", "owner"), newConfigMap("default", "a", "owner"), newConfigMap("default", "c", "another"),
 		newConfigMap("default", "d", ""), newConfigMap("elsewhere", "e", "owner"))
 	assert.Empty(t, s.passes())
 	assert.Equal(t, []string{"a", "b"}, seen, "of the owner's namespace, by name")
 }
 
-func TestWithNaming(t *testing.T) {
+func TestWithWatched(t *testing.T) {
 	empty := builder.View{}
-	full := empty.WithNaming(newConfigMap("default", "b", ""), newConfigMap("default", "a", ""))
-	assert.Len(t, builder.Naming[*corev1.ConfigMap](full), 2)
-	assert.Equal(t, "a", builder.Naming[*corev1.ConfigMap](full)[0].Name)
-	assert.Len(t, builder.Naming[*corev1.ConfigMap](full.WithNaming(newConfigMap("default", "c", ""))), 3)
-	assert.Len(t, builder.Naming[*corev1.ConfigMap](full), 2, "a view stays as it is")
-	assert.Empty(t, builder.Naming[*corev1.ConfigMap](empty))
-	assert.Len(t, full.NamingLike(&corev1.ConfigMap{}), 2)
-	assert.Empty(t, full.NamingLike(&corev1.Secret{}))
+	full := buildertest.WithWatched(empty, newConfigMap("default", "b", ""), newConfigMap("default", "a", ""))
+	assert.Len(t, builder.Watched[*corev1.ConfigMap](full), 2)
+	assert.Equal(t, "a", builder.Watched[*corev1.ConfigMap](full)[0].Name)
+	assert.Len(t, builder.Watched[*corev1.ConfigMap](buildertest.WithWatched(full, newConfigMap("default", "c", ""))), 3)
+	assert.Len(t, builder.Watched[*corev1.ConfigMap](full), 2, "a view stays as it is")
+	assert.Empty(t, builder.Watched[*corev1.ConfigMap](empty))
+	assert.Len(t, builder.Watched[client.Object](full), 2, "an interface is for all kinds that implement it")
+	assert.Empty(t, builder.Watched[interface {
+		client.Object
+		Undone()
+	}](full))
 }
 
-func TestNamedInIsChecked(t *testing.T) {
+func TestReferencingIsChecked(t *testing.T) {
 	for _, describe := range []func(*operator){
-		func(o *operator) { o.NamedIn(&corev1.ConfigMap{}, nil) },
-		func(o *operator) { o.NamedIn(untyped(), namedByAnnotation) },
+		func(o *operator) { o.Watches(&corev1.ConfigMap{}, builder.Referencing[*corev1.ConfigMap](nil)) },
+		func(o *operator) { o.Watches(untyped(), builder.Referencing(namedByAnnotation)) },
 	} {
 		server := buildertest.NewServer(clientgoscheme.Scheme)
 		_, err := describedBy(nothing, describe).Reconciler(server.Client("operator"), nil)
 		require.ErrorIs(t, err, builder.ErrMisuse)
-		assert.ErrorContains(t, err, "NamedIn")
+		assert.ErrorContains(t, err, "Watches")
 	}
 }
 
