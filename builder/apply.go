@@ -4,14 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/subset"
+	"github.com/armature-dev/armature/store"
 )
 
 // verdict is the action that a child needs.
@@ -167,15 +171,15 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 		return w, err
 	}
 	switch p.ownershipOf(d, observed) {
-	case foreign:
+	case inventory.NotOwned:
 		if d.child.elsewhere {
 			return nil, d.refuse(observed)
 		}
 		return p.meetForeign(w)
-	case leaving:
+	case inventory.Terminating:
 		w.verdict = verdictWait
 		return w, nil
-	case ours:
+	case inventory.Owned:
 		if d.child.once {
 			return p.compareOnce(w), nil
 		}
@@ -194,14 +198,14 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 }
 
 // ownershipOf says what an object is to the owner, if d is wanted in its place.
-func (p *pass) ownershipOf(d *desired, observed client.Object) ownership {
+func (p *pass) ownershipOf(d *desired, observed client.Object) inventory.Ownership {
 	switch {
 	case d.child.outlives():
 		return p.ownershipOfOutliving(observed, d.child.former())
 	case d.child.elsewhere:
 		return p.ownershipElsewhere(observed, d.child.former())
 	default:
-		return ownershipOf(observed, p.owner, p.ownerKind)
+		return inventory.OwnershipOf(observed, p.owner, p.ownerKind)
 	}
 }
 
@@ -422,4 +426,17 @@ func (w *write) explain(p *pass, err error) error {
 		about.fields = []string{field}
 	}
 	return err
+}
+
+// notOwned is the error of an object that is someone else's.
+func notOwned(operation string, key store.Key, found client.Object) *Error {
+	whose, help := "it has no controller", "delete or rename that object, or give the owner another name"
+	if ref := metav1.GetControllerOfNoCopy(found); ref != nil {
+		whose, help = "it is controlled by "+ref.Kind+" "+ref.Name, "delete or rename that object, or give the owner another name"
+	}
+	err := fmt.Errorf("%w: %s", ErrNotOwned, whose)
+	if operation == "apply" {
+		err = fmt.Errorf("%w; %s", err, help)
+	}
+	return &Error{Key: key, Operation: operation, Err: err, object: found}
 }

@@ -87,7 +87,7 @@ func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
 func (b *Builder) reconcile(ctx context.Context, rehearsed map[store.Key]*write) (Result, error) {
 	ctx, end := b.engine.tracePass(ctx, b.owner)
 	run := b.runPass
-	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).isGuarded() {
+	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).IsGuarded() {
 		run = b.runAnyPass
 	}
 	res, err := run("", func(p *pass) error {
@@ -109,7 +109,7 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 		if err := b.phasing.refuse(b.wants); err != nil {
 			return err
 		}
-		p.noteKinds(b.wants)
+		p.kinds = p.engine.kinds.desired(b.wants, b.all)
 		for _, want := range b.wants {
 			_, key, err := p.keyOf(want)
 			if err != nil {

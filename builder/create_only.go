@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
@@ -98,7 +99,7 @@ func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 		refs := slices.DeleteFunc(slices.Clone(w.found.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
 			return r.UID == p.owner.GetUID()
 		})
-		changed["ownerReferences"] = append(refs, controllerRef(p.owner, p.ownerKind))
+		changed["ownerReferences"] = append(refs, inventory.ControllerReference(p.owner, p.ownerKind))
 	}
 	body, err := json.Marshal(map[string]any{"metadata": changed})
 	if err != nil {

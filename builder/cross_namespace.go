@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -68,15 +69,11 @@ func (p *pass) owns(obj client.Object) bool {
 }
 
 // ownershipElsewhere says what an object is to the owner, if a child elsewhere is wanted in its place.
-func (p *pass) ownershipElsewhere(found client.Object, former []string) ownership {
-	switch {
-	case !p.isMarkedElsewhere(found, former):
-		return foreign
-	case found.GetDeletionTimestamp() != nil:
-		return leaving
-	default:
-		return ours
+func (p *pass) ownershipElsewhere(observed client.Object, former []string) inventory.Ownership {
+	if !p.isMarkedElsewhere(observed, former) {
+		return inventory.NotOwned
 	}
+	return inventory.Present(observed)
 }
 
 // refuse is the error of an object in d's place that is someone else's.
@@ -124,11 +121,11 @@ func (e *Engine) amongElsewhere(owner client.Object, k kind) client.ListOption {
 // finalize deletes the children elsewhere of an owner that is being deleted, and lets the owner go once there are none.
 // The API server is asked: a cache may not show what was created just before. Besides what is on record, all kinds are
 // looked at of which this program knows that it has children elsewhere, should someone have edited the record.
-func (p *pass) finalize(ctx context.Context, wants []Child) error {
-	p.noteKinds(wants)
-	known := p.inventory.elsewhere.Union(p.wantedElsewhere).Union(p.engine.kindsElsewhere())
+func (p *pass) finalize(ctx context.Context, children []Child) error {
+	p.kinds = p.engine.kinds.desired(children, p.pruneAll)
+	known := p.inventory.CrossNamespace.Union(p.kinds.crossNamespace).Union(p.engine.kindsElsewhere())
 	anyLeft := false
-	for _, gk := range sorted(known) {
+	for _, gk := range inventory.SortedKinds(known) {
 		left, err := p.deleteElsewhere(ctx, gk)
 		if err != nil {
 			return err
@@ -138,7 +135,7 @@ func (p *pass) finalize(ctx context.Context, wants []Child) error {
 	if anyLeft {
 		return nil
 	}
-	return client.IgnoreNotFound(p.writeInventory(ctx, p.inventory.kinds, groupKinds{}))
+	return client.IgnoreNotFound(p.writeInventory(ctx, p.inventory.Kinds, nil))
 }
 
 // deleteElsewhere deletes the owner's children elsewhere of one kind, and reports whether any are left: they are
@@ -208,10 +205,10 @@ func (e *Engine) isIndexedElsewhere(k kind) bool {
 }
 
 // kindsElsewhere returns the kinds that are indexed.
-func (e *Engine) kindsElsewhere() groupKinds {
+func (e *Engine) kindsElsewhere() inventory.Kinds {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	known := groupKinds{}
+	known := inventory.Kinds{}
 	for k := range e.indexedElsewhere {
 		known.Insert(k.gvk.GroupKind())
 	}

@@ -11,6 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/armature-dev/armature/builder/internal/inventory"
 )
 
 func TestWhereElsewhereIs(t *testing.T) {
@@ -56,24 +58,24 @@ func TestWhoseIsElsewhere(t *testing.T) {
 	d := &desired{child: Want(config("c"), Elsewhere())}
 	for name, c := range map[string]struct {
 		found *corev1.ConfigMap
-		want  ownership
+		want  inventory.Ownership
 	}{
-		"ours":            {marked(func(*corev1.ConfigMap) {}), ours},
-		"leaving":         {marked(func(c *corev1.ConfigMap) { c.DeletionTimestamp = &now }), leaving},
-		"no label":        {marked(func(c *corev1.ConfigMap) { c.Labels = nil }), foreign},
-		"other UID":       {marked(func(c *corev1.ConfigMap) { c.Labels[LabelOwnerUID] = "x" }), foreign},
-		"label of others": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Manager = "kubectl-label" }), foreign},
+		"ours":            {marked(func(*corev1.ConfigMap) {}), inventory.Owned},
+		"leaving":         {marked(func(c *corev1.ConfigMap) { c.DeletionTimestamp = &now }), inventory.Terminating},
+		"no label":        {marked(func(c *corev1.ConfigMap) { c.Labels = nil }), inventory.NotOwned},
+		"other UID":       {marked(func(c *corev1.ConfigMap) { c.Labels[LabelOwnerUID] = "x" }), inventory.NotOwned},
+		"label of others": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Manager = "kubectl-label" }), inventory.NotOwned},
 		"label of others, the rest ours": {marked(func(c *corev1.ConfigMap) {
 			c.ManagedFields = entries(entry("kubectl-label", metav1.ManagedFieldsOperationUpdate, `{"f:metadata":{"f:labels":{"f:armature.dev/owner-uid":{}}}}`),
 				entry(e.name, metav1.ManagedFieldsOperationApply, `{"f:metadata":{"f:annotations":{"f:armature.dev/owner":{},"f:armature.dev/owner-kind":{}}}}`))
-		}), foreign},
-		"label alone":   {marked(func(c *corev1.ConfigMap) { c.Annotations = nil }), foreign},
-		"by the status": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Subresource = "status" }), foreign},
-		"controlled":    {marked(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{Controller: ptr.To(true)}} }), foreign},
+		}), inventory.NotOwned},
+		"label alone":   {marked(func(c *corev1.ConfigMap) { c.Annotations = nil }), inventory.NotOwned},
+		"by the status": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Subresource = "status" }), inventory.NotOwned},
+		"controlled":    {marked(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{Controller: ptr.To(true)}} }), inventory.NotOwned},
 	} {
 		assert.Equal(t, c.want, p.ownershipOf(d, c.found), name)
 	}
-	assert.Equal(t, foreign, p.ownershipOf(&desired{child: Want(config("c"))}, marked(func(*corev1.ConfigMap) {})), "the label makes no child at home")
+	assert.Equal(t, inventory.NotOwned, p.ownershipOf(&desired{child: Want(config("c"))}, marked(func(*corev1.ConfigMap) {})), "the label makes no child at home")
 }
 
 func TestChildElsewhereWakesItsOwner(t *testing.T) {

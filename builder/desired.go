@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/store"
@@ -177,7 +178,7 @@ func (d *desired) withOwner(p *pass) (client.Object, error) {
 	case d.child.outlives():
 		p.markOutliving(obj)
 	default:
-		refs = append(refs, controllerRef(p.owner, p.ownerKind))
+		refs = append(refs, inventory.ControllerReference(p.owner, p.ownerKind))
 	}
 	obj.SetOwnerReferences(refs)
 	return obj, nil

@@ -9,25 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
-
-func TestGroupKindsAreWrittenAndRead(t *testing.T) {
-	config, deploy := schema.GroupKind{Kind: "ConfigMap"}, schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	assert.Equal(t, "ConfigMap,Deployment.apps", formatGroupKinds(groupKinds{}.Insert(deploy, config)))
-	assert.Empty(t, formatGroupKinds(nil))
-	for text, want := range map[string]groupKinds{
-		"":                           nil,
-		"ConfigMap":                  groupKinds{}.Insert(config),
-		" Deployment.apps, ,,":       groupKinds{}.Insert(deploy),
-		"Deployment.apps,ConfigMap,": groupKinds{}.Insert(deploy, config),
-	} {
-		assert.Equal(t, want, parseGroupKinds(text), text)
-	}
-	assert.Equal(t, []schema.GroupKind{config, deploy}, sorted(groupKinds{}.Insert(deploy, config)))
-}
 
 // patches are the merge patches that an engine sent to its owner.
 func patches(t *testing.T, sent *[]string, answer error) interceptor.Funcs {
@@ -72,12 +56,12 @@ func TestInventoryIsOnePatchAndOnlyOnChange(t *testing.T) {
 	}, patch.Metadata)
 	record(Want(config("a")), Want(deployment("d"), Elsewhere()))
 	assert.Len(t, sent, 1, "the owner as it was read before will do")
-	assert.Equal(t, "8", e.inventoryOf(o).resourceVersion)
+	assert.Equal(t, "8", e.inventoryOf(o).ResourceVersion)
 
 	o = readOwner()
 	o.ResourceVersion = "9" // read anew: someone else may have written
-	assert.Equal(t, "9", e.inventoryOf(o).resourceVersion)
-	assert.False(t, e.inventoryOf(o).isGuarded())
+	assert.Equal(t, "9", e.inventoryOf(o).ResourceVersion)
+	assert.False(t, e.inventoryOf(o).IsGuarded())
 }
 
 func TestNothingIsRecordedUnasked(t *testing.T) {

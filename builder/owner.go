@@ -115,7 +115,7 @@ func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) 
 	if owner.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	version := e.inventoryOf(owner).resourceVersion
+	version := e.inventoryOf(owner).ResourceVersion
 	if written != nil {
 		version = written.GetResourceVersion()
 	}

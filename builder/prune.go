@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -34,7 +35,7 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 			}
 			return err
 		}
-		if p.inventory.elsewhere.Has(k.gvk.GroupKind()) {
+		if p.inventory.CrossNamespace.Has(k.gvk.GroupKind()) {
 			if err := p.observeCrossNamespace(ctx, k); err != nil {
 				return err
 			}
@@ -81,8 +82,8 @@ func (p *pass) kindsToPrune(objs []client.Object) ([]kind, error) {
 		kinds = append(kinds, k)
 	}
 	if p.pruneAll {
-		for _, gk := range sorted(p.wantedKinds.Union(p.wantedElsewhere)) {
-			kinds = append(kinds, p.kindOf[gk])
+		for _, gk := range inventory.SortedKinds(p.kinds.owned.Union(p.kinds.crossNamespace)) {
+			kinds = append(kinds, p.kinds.of[gk])
 		}
 	}
 	return kinds, nil

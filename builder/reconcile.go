@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -146,7 +147,7 @@ type instructions struct {
 // A feature that isn't used (the inventory, phases, cross-namespace children) isn't entered.
 func (p *pass) carryOut(ctx context.Context) error {
 	if p.owner.GetDeletionTimestamp() != nil {
-		if !p.inventory.isGuarded() {
+		if !p.inventory.IsGuarded() {
 			return nil // garbage collection deletes the children
 		}
 		return p.finalize(ctx, p.children)
@@ -251,10 +252,8 @@ type pass struct {
 
 	result Result
 
-	inventory       inventory  // on the owner
-	wantedKinds     groupKinds // as far as they are to be recorded
-	wantedElsewhere groupKinds
-	kindOf          map[schema.GroupKind]kind // of those
+	inventory       inventory.Inventory // on the owner
+	kinds           desiredKinds
 	listedElsewhere map[kind]bool
 
 	misuse    misuse               // of the view by the plan

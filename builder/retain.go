@@ -5,6 +5,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/inventory"
 )
 
 // Outlives says that a child stays when it is no longer wanted, and when its owner goes: a claim with data. It has no
@@ -32,16 +34,14 @@ func (p *pass) markOutliving(obj client.Object) {
 }
 
 // ownershipOfOutliving says what an object is to the owner, if a child that outlives it is wanted in its place.
-func (p *pass) ownershipOfOutliving(found client.Object, former []string) ownership {
+func (p *pass) ownershipOfOutliving(observed client.Object, former []string) inventory.Ownership {
 	switch {
-	case metav1.GetControllerOfNoCopy(found) != nil:
-		return ownershipOf(found, p.owner, p.ownerKind)
-	case !p.isMarkedOutliving(found, former):
-		return foreign
-	case found.GetDeletionTimestamp() != nil:
-		return leaving
+	case metav1.GetControllerOfNoCopy(observed) != nil:
+		return inventory.OwnershipOf(observed, p.owner, p.ownerKind)
+	case !p.isMarkedOutliving(observed, former):
+		return inventory.NotOwned
 	default:
-		return ours
+		return inventory.Present(observed)
 	}
 }
 
