@@ -172,7 +172,7 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 	}
 	switch p.ownershipOf(d, observed) {
 	case inventory.NotOwned:
-		if d.child.elsewhere {
+		if d.child.crossNamespace {
 			return nil, d.refuse(observed)
 		}
 		return p.meetForeign(w)
@@ -200,10 +200,10 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 // ownershipOf says what an object is to the owner, if d is wanted in its place.
 func (p *pass) ownershipOf(d *desired, observed client.Object) inventory.Ownership {
 	switch {
-	case d.child.outlives():
-		return p.ownershipOfOutliving(observed, d.child.former())
-	case d.child.elsewhere:
-		return p.ownershipElsewhere(observed, d.child.former())
+	case d.child.retained():
+		return p.ownershipOfRetained(observed, d.child.former())
+	case d.child.crossNamespace:
+		return p.ownershipCrossNamespace(observed, d.child.former())
 	default:
 		return inventory.OwnershipOf(observed, p.owner, p.ownerKind)
 	}

@@ -76,7 +76,7 @@ func (b *Builder) PruneAll() *Builder {
 // request. Each object is tried even if another fails, unless the failure is one that would hit all of its kind (a full
 // quota, no permission) or all there are (a server in trouble); the errors come joined, each about an object an
 // [*Error]. Nothing is pruned after an error. If the owner is being deleted nothing is done: its children are garbage
-// collected. Only those [Elsewhere] are deleted, and the owner let go when they are gone.
+// collected. Only those [CrossNamespace] are deleted, and the owner let go when they are gone.
 //
 // The result is valid also beside an error: it tells what was done until then.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {

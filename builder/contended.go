@@ -78,7 +78,7 @@ func (w *write) contendedFields(us string) []contendedField {
 	return all
 }
 
-// contendedMarks returns which of what the builder puts back of a child with CreateOnce others have changed.
+// contendedMarks returns which of what the builder puts back of a child with CreateOnly others have changed.
 func (w *write) contendedMarks(us string) []contendedField {
 	var all []contendedField
 	mark := func(path fieldpath.Path) {

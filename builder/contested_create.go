@@ -63,7 +63,7 @@ func (p *pass) creationKey(w *write) contestKey {
 	return contestKey{owner: p.owner.GetUID(), child: w.desired.key, creation: true}
 }
 
-// holdCreation leaves a child out for a while if another writer keeps deleting it. What runs once (see CreateOnce) is
+// holdCreation leaves a child out for a while if another writer keeps deleting it. What runs once (see CreateOnly) is
 // created at once, always.
 func (p *pass) holdCreation(w *write) {
 	if !p.engine.dry && !w.desired.child.once && p.engine.memory.contests.holds(p.creationKey(w), w.desired.digest, p.engine.now()) {

@@ -15,7 +15,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
-// CreateOnce says that a child is created when it isn't there, and otherwise left as it is, whatever is wanted of it and
+// CreateOnly says that a child is created when it isn't there, and otherwise left as it is, whatever is wanted of it and
 // whoever changed it. It is for what runs once (Jobs, Pods), by the thousand: what the owner has already costs a look
 // at its name, and what is new one POST and one copy of the object. It gets the owner as its controller and the
 // builder's label, and no digest. To change one that exists there is Plan.Edits.
@@ -26,18 +26,18 @@ import (
 //
 // Options that are about changes are [ErrMisuse] beside it: [Ignore], [HashFrom], [OnImmutable], [InPhase], and former
 // managers of [Adopt].
-func CreateOnce() ChildOption { return createOnce{} }
+func CreateOnly() ChildOption { return createOnly{} }
 
-type createOnce struct{}
+type createOnly struct{}
 
-func (createOnce) applyToChild(c *Child) { c.once = true }
+func (createOnly) applyToChild(c *Child) { c.once = true }
 
 // checkOnce refuses options that mean nothing for a child that is never changed.
 func (d *desired) checkOnce() error {
 	option, how := "", d.child.how
 	switch {
 	case d.child.phase != "" && d.child.run == nil:
-		return fmt.Errorf("%w: %s has InPhase beside CreateOnce: what follows would not know whether it has run; "+
+		return fmt.Errorf("%w: %s has InPhase beside CreateOnly: what follows would not know whether it has run; "+
 			"for a Job there is RunOnce(value)", ErrMisuse, d.key)
 	case how == nil:
 		return nil
@@ -52,7 +52,7 @@ func (d *desired) checkOnce() error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("%w: %s has %s, which is about changes, beside CreateOnce, which makes none", ErrMisuse, d.key, option)
+	return fmt.Errorf("%w: %s has %s, which is about changes, beside CreateOnly, which makes none", ErrMisuse, d.key, option)
 }
 
 // showFields lets a dry run show what would be created.

@@ -28,7 +28,7 @@ func BenchmarkCreateOnce(b *testing.B) {
 		return func() Result {
 			build := e.For(owner).Prune(&appsv1.Deployment{})
 			for _, d := range wanted {
-				build.Deployment(d, CreateOnce())
+				build.Deployment(d, CreateOnly())
 			}
 			res, err := build.Reconcile(b.Context())
 			require.NoError(b, err)

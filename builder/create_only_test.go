@@ -22,7 +22,7 @@ import (
 func once(job *batchv1.Job, opts ...builder.ChildOption) ownerFunc {
 	return func(*appsv1.Deployment, builder.View) ownerPlan {
 		return ownerPlan{
-			Children: []builder.Child{builder.Want(job, append(opts, builder.CreateOnce())...)},
+			Children: []builder.Child{builder.Want(job, append(opts, builder.CreateOnly())...)},
 			Prune:    []client.Object{&batchv1.Job{}},
 		}
 	}
@@ -170,7 +170,7 @@ func TestCreateOnceMisused(t *testing.T) {
 func TestCreateOnceInADiff(t *testing.T) {
 	s := perform(t, once(newJob("unused")), nil, labelled(newJob("orphan")), labelled(controlled(newJob("there"), ownerUID)))
 	want := func(name string, opts ...builder.ChildOption) *builder.Builder {
-		return builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).Job(newJob(name), append(opts, builder.CreateOnce())...)
+		return builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).Job(newJob(name), append(opts, builder.CreateOnly())...)
 	}
 	diff, err := want("new").Diff(t.Context())
 	require.NoError(t, err)
@@ -197,7 +197,7 @@ func TestCreateOnceIsReady(t *testing.T) {
 	reconcile := func() builder.Result {
 		s.ours.Refresh()
 		res, err := builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).
-			Job(newJob("job"), builder.CreateOnce()).AwaitReady().Reconcile(t.Context())
+			Job(newJob("job"), builder.CreateOnly()).AwaitReady().Reconcile(t.Context())
 		require.NoError(t, err)
 		return res
 	}
@@ -206,11 +206,11 @@ func TestCreateOnceIsReady(t *testing.T) {
 	assert.Empty(t, reconcile().NotReady)
 }
 
-func TestCreateOnceElsewhere(t *testing.T) {
+func TestCreateOnceCrossNamespace(t *testing.T) {
 	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "settings"}}
 	s := perform(t, func(*appsv1.Deployment, builder.View) ownerPlan {
-		return ownerPlan{Children: []builder.Child{builder.Want(settings, builder.Elsewhere(), builder.CreateOnce())}}
-	}, func(o *operator) { o.OwnsElsewhere(&corev1.ConfigMap{}) }, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
+		return ownerPlan{Children: []builder.Child{builder.Want(settings, builder.CrossNamespace(), builder.CreateOnly())}}
+	}, func(o *operator) { o.OwnsCrossNamespace(&corev1.ConfigMap{}) }, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
 	assert.Equal(t, []string{"patch Deployment.apps default/owner", "create ConfigMap other/settings"}, s.passes())
 	assert.Empty(t, s.passes())
 	assert.Equal(t, string(ownerUID), get(s, settings.DeepCopy()).Labels[builder.LabelOwnerUID])
@@ -221,7 +221,7 @@ func TestCrashEverywhereWithCreateOnce(t *testing.T) {
 		s := scenario(func(*appsv1.Deployment, builder.View) ownerPlan {
 			p := ownerPlan{Prune: []client.Object{&batchv1.Job{}}, RequeueAfter: time.Minute}
 			for _, name := range []string{"a", "b", "c", "d"} {
-				p.Children = append(p.Children, builder.Want(newJob(name), builder.CreateOnce(), builder.Adopt(builder.IfOrphan)))
+				p.Children = append(p.Children, builder.Want(newJob(name), builder.CreateOnly(), builder.Adopt(builder.IfOrphan)))
 			}
 			return p
 		}, nil, newJob("c"), controlled(newJob("d"), ownerUID), controlled(newJob("stale"), ownerUID))

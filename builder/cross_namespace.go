@@ -18,7 +18,7 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Elsewhere says that a child lives where garbage collection doesn't serve its owner: it is cluster-scoped and the
+// CrossNamespace says that a child lives where garbage collection doesn't serve its owner: it is cluster-scoped and the
 // owner is not, or it is in another namespace, which its metadata.namespace names. Without it such a child is refused
 // as [ErrMisuse].
 //
@@ -35,42 +35,42 @@ import (
 // let an owner's author choose names and namespaces freely: what they can't write themselves, the operator would write
 // for them. Managed fields prove as much as the right to patch an object does: who has it can write under the engine's
 // name, and make the object look like a child, as they can have it deleted by a reference to an owner that isn't there.
-func Elsewhere() ChildOption { return elsewhere{} }
+func CrossNamespace() ChildOption { return crossNamespace{} }
 
-type elsewhere struct{}
+type crossNamespace struct{}
 
-func (elsewhere) applyToChild(c *Child) { c.elsewhere = true }
+func (crossNamespace) applyToChild(c *Child) { c.crossNamespace = true }
 
-// keyElsewhere completes the key of a child that says itself where it lives.
-func keyElsewhere(key store.Key, namespaced bool) (store.Key, error) {
+// keyCrossNamespace completes the key of a child that says itself where it lives.
+func keyCrossNamespace(key store.Key, namespaced bool) (store.Key, error) {
 	if !namespaced {
 		key.Namespace = "" // of no meaning
 		return key, nil
 	}
 	if key.Namespace == "" {
-		return key, fmt.Errorf("%w: metadata.namespace of %s is empty; a child elsewhere must say where", ErrMisuse, key)
+		return key, fmt.Errorf("%w: metadata.namespace of %s is empty; a cross-namespace child must say where", ErrMisuse, key)
 	}
 	return key, nil
 }
 
-// markElsewhere makes an object a child without an owner reference. The annotations wake the owner as well.
-func (p *pass) markElsewhere(obj client.Object) {
+// markCrossNamespace makes an object a child without an owner reference. The annotations wake the owner as well.
+func (p *pass) markCrossNamespace(obj client.Object) {
 	obj.SetLabels(with(obj.GetLabels(), LabelOwnerUID, string(p.owner.GetUID())))
 	annotations := with(obj.GetAnnotations(), AnnotationOwnerKind, p.ownerKey.GroupKind().String())
 	obj.SetAnnotations(with(annotations, AnnotationOwner, p.ownerKey.NamespacedName().String()))
 }
 
-// isElsewhere reports whether an object is the owner's child elsewhere.
-func (p *pass) isElsewhere(obj client.Object) bool { return p.isMarkedElsewhere(obj, nil) }
+// isCrossNamespace reports whether an object is the owner's cross-namespace child.
+func (p *pass) isCrossNamespace(obj client.Object) bool { return p.isMarkedCrossNamespace(obj, nil) }
 
 // owns reports whether an object is the owner's, wherever it is.
 func (p *pass) owns(obj client.Object) bool {
-	return metav1.IsControlledBy(obj, p.owner) || p.isElsewhere(obj)
+	return metav1.IsControlledBy(obj, p.owner) || p.isCrossNamespace(obj)
 }
 
-// ownershipElsewhere says what an object is to the owner, if a child elsewhere is wanted in its place.
-func (p *pass) ownershipElsewhere(observed client.Object, former []string) inventory.Ownership {
-	if !p.isMarkedElsewhere(observed, former) {
+// ownershipCrossNamespace says what an object is to the owner, if a cross-namespace child is wanted in its place.
+func (p *pass) ownershipCrossNamespace(observed client.Object, former []string) inventory.Ownership {
+	if !p.isMarkedCrossNamespace(observed, former) {
 		return inventory.NotOwned
 	}
 	return inventory.Present(observed)
@@ -78,7 +78,7 @@ func (p *pass) ownershipElsewhere(observed client.Object, former []string) inven
 
 // refuse is the error of an object in d's place that is someone else's.
 func (d *desired) refuse(found client.Object) *Error {
-	if !d.child.elsewhere || metav1.GetControllerOfNoCopy(found) != nil {
+	if !d.child.crossNamespace || metav1.GetControllerOfNoCopy(found) != nil {
 		return notOwned("apply", d.key, found)
 	}
 	err := fmt.Errorf("%w: its label %s is %q, and set by %s; delete or rename that object, or give the owner another name",
@@ -86,47 +86,47 @@ func (d *desired) refuse(found client.Object) *Error {
 	return &Error{Key: d.key, Operation: "apply", Err: err, object: found}
 }
 
-// observeCrossNamespace reads the owner's children elsewhere of one kind, once a pass, as the cache has them.
+// observeCrossNamespace reads the owner's cross-namespace children of one kind, once a pass, as the cache has them.
 func (p *pass) observeCrossNamespace(ctx context.Context, k kind) error {
-	if p.listedElsewhere[k] {
+	if p.listedCrossNamespace[k] {
 		return nil
 	}
 	list, err := p.engine.kinds.emptyList(k)
 	if err != nil {
 		return err
 	}
-	if err := p.engine.client.List(ctx, list, p.engine.amongElsewhere(p.owner, k), client.UnsafeDisableDeepCopy); err != nil {
+	if err := p.engine.client.List(ctx, list, p.engine.amongCrossNamespace(p.owner, k), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list %s elsewhere of %s: %w", k.gvk.GroupKind(), p.ownerKey, err)
 	}
-	if p.listedElsewhere == nil {
-		p.listedElsewhere = map[kind]bool{}
+	if p.listedCrossNamespace == nil {
+		p.listedCrossNamespace = map[kind]bool{}
 	}
-	p.listedElsewhere[k] = true
+	p.listedCrossNamespace[k] = true
 	return meta.EachListItem(list, func(o runtime.Object) error {
-		if obj, ok := o.(client.Object); ok && p.isElsewhere(obj) {
+		if obj, ok := o.(client.Object); ok && p.isCrossNamespace(obj) {
 			p.seen[k.key(obj)] = obj
 		}
 		return nil
 	})
 }
 
-// amongElsewhere narrows a list to an owner's children elsewhere.
-func (e *Engine) amongElsewhere(owner client.Object, k kind) client.ListOption {
-	if e.isIndexedElsewhere(k) {
-		return client.MatchingFields{e.elsewhereIndex(): string(owner.GetUID())}
+// amongCrossNamespace narrows a list to an owner's cross-namespace children.
+func (e *Engine) amongCrossNamespace(owner client.Object, k kind) client.ListOption {
+	if e.isIndexedCrossNamespace(k) {
+		return client.MatchingFields{e.crossNamespaceIndex(): string(owner.GetUID())}
 	}
 	return client.MatchingLabels{LabelOwnerUID: string(owner.GetUID())}
 }
 
-// finalize deletes the children elsewhere of an owner that is being deleted, and lets the owner go once there are none.
+// finalize deletes the cross-namespace children of an owner that is being deleted, and lets the owner go once there are none.
 // The API server is asked: a cache may not show what was created just before. Besides what is on record, all kinds are
-// looked at of which this program knows that it has children elsewhere, should someone have edited the record.
+// looked at of which this program knows that it has cross-namespace children, should someone have edited the record.
 func (p *pass) finalize(ctx context.Context, children []Child) error {
 	p.kinds = p.engine.kinds.desired(children, p.pruneAll)
-	known := p.inventory.CrossNamespace.Union(p.kinds.crossNamespace).Union(p.engine.kindsElsewhere())
+	known := p.inventory.CrossNamespace.Union(p.kinds.crossNamespace).Union(p.engine.kindsCrossNamespace())
 	anyLeft := false
 	for _, gk := range inventory.SortedKinds(known) {
-		left, err := p.deleteElsewhere(ctx, gk)
+		left, err := p.deleteCrossNamespace(ctx, gk)
 		if err != nil {
 			return err
 		}
@@ -138,9 +138,9 @@ func (p *pass) finalize(ctx context.Context, children []Child) error {
 	return client.IgnoreNotFound(p.writeInventory(ctx, p.inventory.Kinds, nil))
 }
 
-// deleteElsewhere deletes the owner's children elsewhere of one kind, and reports whether any are left: they are
+// deleteCrossNamespace deletes the owner's cross-namespace children of one kind, and reports whether any are left: they are
 // waited for.
-func (p *pass) deleteElsewhere(ctx context.Context, gk schema.GroupKind) (left bool, err error) {
+func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (left bool, err error) {
 	for deleted := false; ; deleted = true {
 		found, err := p.engine.listMetadata(ctx, gk, client.MatchingLabels{LabelOwnerUID: string(p.owner.GetUID())})
 		if err != nil {
@@ -149,7 +149,7 @@ func (p *pass) deleteElsewhere(ctx context.Context, gk schema.GroupKind) (left b
 		var present, stale []store.Key
 		for i := range found {
 			obj := &found[i]
-			if !p.isElsewhere(obj) {
+			if !p.isCrossNamespace(obj) {
 				continue
 			}
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
@@ -169,26 +169,26 @@ func (p *pass) deleteElsewhere(ctx context.Context, gk schema.GroupKind) (left b
 	}
 }
 
-// IndexElsewhere indexes kinds by the owner of children [Elsewhere], so that they are found without looking at others'.
+// IndexCrossNamespace indexes kinds by the owner of [CrossNamespace] children, so that they are found without looking at others'.
 // Call it once for each kind, before the manager starts, with manager.GetFieldIndexer(); an Operator does so for what
-// it OwnsElsewhere.
-func (e *Engine) IndexElsewhere(ctx context.Context, indexer client.FieldIndexer, objs ...client.Object) error {
+// it OwnsCrossNamespace.
+func (e *Engine) IndexCrossNamespace(ctx context.Context, indexer client.FieldIndexer, objs ...client.Object) error {
 	for _, obj := range objs {
 		k, err := e.kinds.of(obj)
 		if err != nil {
 			return err
 		}
-		if err := indexer.IndexField(ctx, obj, e.elsewhereIndex(), ownerUIDLabels); err != nil {
+		if err := indexer.IndexField(ctx, obj, e.crossNamespaceIndex(), ownerUIDLabels); err != nil {
 			return fmt.Errorf("index %s by owner: %w", k.gvk.GroupKind(), err)
 		}
 		e.mu.Lock()
-		e.indexedElsewhere[k] = true
+		e.indexedCrossNamespace[k] = true
 		e.mu.Unlock()
 	}
 	return nil
 }
 
-func (e *Engine) elsewhereIndex() string { return "armature.ownerUID/" + e.name }
+func (e *Engine) crossNamespaceIndex() string { return "armature.ownerUID/" + e.name }
 
 // ownerUIDLabels is the index's value.
 func ownerUIDLabels(o client.Object) []string {
@@ -198,26 +198,26 @@ func ownerUIDLabels(o client.Object) []string {
 	return nil
 }
 
-func (e *Engine) isIndexedElsewhere(k kind) bool {
+func (e *Engine) isIndexedCrossNamespace(k kind) bool {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	return e.indexedElsewhere[k]
+	return e.indexedCrossNamespace[k]
 }
 
-// kindsElsewhere returns the kinds that are indexed.
-func (e *Engine) kindsElsewhere() inventory.Kinds {
+// kindsCrossNamespace returns the kinds that are indexed.
+func (e *Engine) kindsCrossNamespace() inventory.Kinds {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	known := inventory.Kinds{}
-	for k := range e.indexedElsewhere {
+	for k := range e.indexedCrossNamespace {
 		known.Insert(k.gvk.GroupKind())
 	}
 	return known
 }
 
-// ownersElsewhere returns what finds the owner to look at when a child elsewhere changes. An owner named in vain costs
+// ownersCrossNamespace returns what finds the owner to look at when a cross-namespace child changes. An owner named in vain costs
 // it a pass that finds nothing to do.
-func ownersElsewhere(owner schema.GroupKind) handler.MapFunc {
+func ownersCrossNamespace(owner schema.GroupKind) handler.MapFunc {
 	return func(_ context.Context, child client.Object) []reconcile.Request {
 		annotations := child.GetAnnotations()
 		namespace, name, ok := strings.Cut(annotations[AnnotationOwner], string(types.Separator))

@@ -43,7 +43,7 @@ type desired struct {
 }
 
 // keyOf names a child, which must have a name. It must live where its owner lives, since garbage collection and the
-// owner reference know no other place, unless it is [Elsewhere]. All keys of children come from here.
+// owner reference know no other place, unless it is [CrossNamespace]. All keys of children come from here.
 func (p *pass) keyOf(want Child) (kind, store.Key, error) {
 	obj := want.object
 	k, err := p.engine.kinds.of(obj)
@@ -59,14 +59,14 @@ func (p *pass) keyOf(want Child) (kind, store.Key, error) {
 	if err != nil {
 		return k, key, &Error{Key: key, Operation: "read", Err: err}
 	}
-	if want.elsewhere {
-		key, err = keyElsewhere(key, namespaced)
+	if want.crossNamespace {
+		key, err = keyCrossNamespace(key, namespaced)
 		return k, key, err
 	}
 	home := p.owner.GetNamespace()
 	switch {
 	case !namespaced && home != "":
-		return k, key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it; see Elsewhere",
+		return k, key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it; see CrossNamespace",
 			ErrMisuse, key, p.ownerKey)
 	case !namespaced:
 		key.Namespace = "" // of no meaning
@@ -75,7 +75,7 @@ func (p *pass) keyOf(want Child) (kind, store.Key, error) {
 	case key.Namespace == "":
 		key.Namespace = home
 	case home != "" && key.Namespace != home:
-		return k, key, fmt.Errorf("%w: metadata.namespace of %s must be that of its owner, %s: an owner elsewhere counts as absent and the child would be collected; see Elsewhere",
+		return k, key, fmt.Errorf("%w: metadata.namespace of %s must be that of its owner, %s: an owner elsewhere counts as absent and the child would be collected; see CrossNamespace",
 			ErrMisuse, key, home)
 	}
 	return k, key, nil
@@ -97,7 +97,7 @@ func (p *pass) desire(want Child) (*desired, error) {
 	d.write = &p.spare[0].write
 	p.spare = p.spare[1:]
 	d.kind, d.key, d.child = k, key, want
-	if err := d.checkOutlives(); err != nil {
+	if err := d.checkRetain(); err != nil {
 		return nil, err
 	}
 	if want.once {
@@ -173,10 +173,10 @@ func (d *desired) withOwner(p *pass) (client.Object, error) {
 		}
 	}
 	switch {
-	case d.child.elsewhere:
-		p.markElsewhere(obj)
-	case d.child.outlives():
-		p.markOutliving(obj)
+	case d.child.crossNamespace:
+		p.markCrossNamespace(obj)
+	case d.child.retained():
+		p.markRetained(obj)
 	default:
 		refs = append(refs, inventory.ControllerReference(p.owner, p.ownerKind))
 	}

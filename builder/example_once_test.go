@@ -24,7 +24,7 @@ func everywhere(owner *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: owner.Name + "-" + node.Name}}
 		job.Spec.Suspend = &hold
 		job.Spec.Template.Spec.NodeName = node.Name
-		p.Children = append(p.Children, builder.Want(job, builder.CreateOnce()))
+		p.Children = append(p.Children, builder.Want(job, builder.CreateOnly()))
 	}
 	for _, job := range builder.Owned[*batchv1.Job](seen) {
 		after := job.DeepCopy()

@@ -20,9 +20,9 @@ import (
 const (
 	// AnnotationGroupKinds lists the kinds of which an owner has children, for PruneAll: "ConfigMap,Deployment.apps".
 	AnnotationGroupKinds = inventory.AnnotationKinds
-	// AnnotationGroupKindsElsewhere lists the kinds of which an owner has children Elsewhere.
-	AnnotationGroupKindsElsewhere = inventory.AnnotationCrossNamespaceKinds
-	// Finalizer keeps an owner until its children Elsewhere are gone.
+	// AnnotationGroupKindsCrossNamespace lists the kinds of which an owner has cross-namespace children.
+	AnnotationGroupKindsCrossNamespace = inventory.AnnotationCrossNamespaceKinds
+	// Finalizer keeps an owner until its cross-namespace children are gone.
 	Finalizer = inventory.Finalizer
 )
 
@@ -38,17 +38,17 @@ type desiredKinds struct {
 func (s *kinds) desired(children []Child, all bool) (desired desiredKinds) {
 	var last kind
 	for _, child := range children {
-		if !all && !child.elsewhere {
+		if !all && !child.crossNamespace {
 			continue
 		}
 		k, err := s.of(child.object)
-		if err != nil || (k == last && !child.elsewhere) {
+		if err != nil || (k == last && !child.crossNamespace) {
 			continue
 		}
 		if desired.of == nil {
 			desired = desiredKinds{inventory.Kinds{}, inventory.Kinds{}, map[schema.GroupKind]kind{}}
 		}
-		if child.elsewhere {
+		if child.crossNamespace {
 			desired.crossNamespace.Insert(k.gvk.GroupKind())
 		} else {
 			desired.owned.Insert(k.gvk.GroupKind())
@@ -61,7 +61,7 @@ func (s *kinds) desired(children []Child, all bool) (desired desiredKinds) {
 
 // usesInventory reports whether the kinds of the owner's children have to be on record.
 func (p *pass) usesInventory() bool {
-	return p.pruneAll || slices.ContainsFunc(p.children, func(c Child) bool { return c.elsewhere })
+	return p.pruneAll || slices.ContainsFunc(p.children, func(c Child) bool { return c.crossNamespace })
 }
 
 // recordKinds records on the owner the kinds of children that it is about to have, before the first of a kind is created.
@@ -131,7 +131,7 @@ func (p *pass) pruneLeftovers(ctx context.Context) error {
 		kinds.Delete(gk)
 	}
 	for _, gk := range inventory.SortedKinds(crossNamespace.Difference(p.kinds.crossNamespace)) {
-		left, err := p.deleteElsewhere(ctx, gk)
+		left, err := p.deleteCrossNamespace(ctx, gk)
 		if err != nil {
 			return err
 		}

@@ -45,16 +45,16 @@ func TestInventoryIsOnePatchAndOnlyOnChange(t *testing.T) {
 	record()
 	record(Want(&corev1.Secret{}))
 	assert.Empty(t, sent, "nothing new")
-	record(Want(config("a")), Want(config("b")), Want(nil), Want(deployment("d"), Elsewhere()))
+	record(Want(config("a")), Want(config("b")), Want(nil), Want(deployment("d"), CrossNamespace()))
 	require.Len(t, sent, 1)
 	var patch struct{ Metadata map[string]any }
 	require.NoError(t, json.Unmarshal([]byte(sent[0]), &patch))
 	assert.Equal(t, map[string]any{
 		"resourceVersion": "7",
 		"finalizers":      []any{"example.com/theirs", Finalizer},
-		"annotations":     map[string]any{AnnotationGroupKinds: "ConfigMap,Secret", AnnotationGroupKindsElsewhere: "Deployment.apps"},
+		"annotations":     map[string]any{AnnotationGroupKinds: "ConfigMap,Secret", AnnotationGroupKindsCrossNamespace: "Deployment.apps"},
 	}, patch.Metadata)
-	record(Want(config("a")), Want(deployment("d"), Elsewhere()))
+	record(Want(config("a")), Want(deployment("d"), CrossNamespace()))
 	assert.Len(t, sent, 1, "the owner as it was read before will do")
 	assert.Equal(t, "8", e.inventoryOf(o).ResourceVersion)
 
@@ -81,7 +81,7 @@ func TestNothingIsCreatedUnrecorded(t *testing.T) {
 	e := engineWith(patches(t, &sent, conflict))
 	for name, b := range map[string]*Builder{
 		"at home":   e.For(readOwner()).ConfigMap(config("a")).PruneAll(),
-		"elsewhere": e.For(readOwner()).Deployment(deployment("d"), Elsewhere()),
+		"elsewhere": e.For(readOwner()).Deployment(deployment("d"), CrossNamespace()),
 	} {
 		res, err := b.Reconcile(t.Context())
 		assert.True(t, isConflict(err), name)

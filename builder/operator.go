@@ -65,10 +65,10 @@ func (o *Operator[T]) Owns(kinds ...client.Object) *Operator[T] {
 	return o
 }
 
-// OwnsElsewhere names kinds of which owners have children [Elsewhere]: a change of such a child runs its owner's plan,
+// OwnsCrossNamespace names kinds of which owners have [CrossNamespace] children: a change of such a child runs its owner's plan,
 // and the view has it. They are watched in the whole cluster, or as far as the manager's cache reaches, which must be
-// where these children are. A plan with children elsewhere of another kind is [ErrMisuse].
-func (o *Operator[T]) OwnsElsewhere(kinds ...client.Object) *Operator[T] {
+// where these children are. A plan with cross-namespace children of another kind is [ErrMisuse].
+func (o *Operator[T]) OwnsCrossNamespace(kinds ...client.Object) *Operator[T] {
 	o.away = append(o.away, kinds...)
 	return o
 }
@@ -162,7 +162,7 @@ func (o *Operator[T]) add() error {
 		b = b.Owns(obj)
 	}
 	for _, obj := range o.away {
-		b = b.Watches(obj, handler.EnqueueRequestsFromMapFunc(ownersElsewhere(l.owner.gvk.GroupKind())))
+		b = b.Watches(obj, handler.EnqueueRequestsFromMapFunc(ownersCrossNamespace(l.owner.gvk.GroupKind())))
 	}
 	shared := newSharedWakes(time.Now)
 	for _, ref := range l.refs {
@@ -199,7 +199,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, l 
 	if err := o.engine.IndexOwned(ctx, indexer, o.owned...); err != nil {
 		return err
 	}
-	if err := o.engine.IndexElsewhere(ctx, indexer, o.away...); err != nil {
+	if err := o.engine.IndexCrossNamespace(ctx, indexer, o.away...); err != nil {
 		return err
 	}
 	for _, t := range l.through {
@@ -239,7 +239,7 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	for _, obj := range o.away {
 		k, err := o.engine.kinds.of(obj)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("OwnsElsewhere: %w", err))
+			errs = append(errs, fmt.Errorf("OwnsCrossNamespace: %w", err))
 		}
 		l.away = append(l.away, k)
 	}

@@ -100,7 +100,7 @@ func (p *pass) meet(key store.Key) {
 // countGained counts a child that came or went in this pass.
 func (p *pass) countGained(op Operation, k kind, key store.Key) {
 	switch {
-	case !p.listed[k] && !p.listedElsewhere[k]:
+	case !p.listed[k] && !p.listedCrossNamespace[k]:
 		p.meet(key)
 	case op == OperationCreated, op == OperationAdopted:
 		p.gained++

@@ -23,7 +23,7 @@ import (
 // OwnsThrough names a kind of which owners' children of another kind, parent, have children: the Pods of the Jobs that
 // the operator Owns. A change of such a grandchild runs its owner's plan, and the view has it: see [Owned]. They are
 // only looked at: they are the parent's, and can't be wanted, edited, deleted or pruned by a plan. The parent's kind must
-// be one that the operator Owns; children [Elsewhere] have no grandchildren here.
+// be one that the operator Owns; [CrossNamespace] children have no grandchildren here.
 func (o *Operator[T]) OwnsThrough(parent, kind client.Object) *Operator[T] {
 	o.through = append(o.through, throughKind{likeParent: parent, like: kind})
 	return o

@@ -28,7 +28,7 @@ type loop[T client.Object] struct {
 	plan    PlanFunc[T]
 	owner   kind
 	owned   atomic.Pointer[ownedKinds]
-	away    []kind // children elsewhere
+	away    []kind // cross-namespace children
 	refs    []referredKind[T]
 	reads   []readKind
 	through []throughKind
@@ -252,9 +252,9 @@ type pass struct {
 
 	result Result
 
-	inventory       inventory.Inventory // on the owner
-	kinds           desiredKinds
-	listedElsewhere map[kind]bool
+	inventory            inventory.Inventory // on the owner
+	kinds                desiredKinds
+	listedCrossNamespace map[kind]bool
 
 	misuse    misuse               // of the view by the plan
 	rehearsed map[store.Key]*write // what a rehearsal would write; nil in earnest

@@ -9,7 +9,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inventory"
 )
 
-// Outlives says that a child stays when it is no longer wanted, and when its owner goes: a claim with data. It has no
+// Retain says that a child stays when it is no longer wanted, and when its owner goes: a claim with data. It has no
 // owner reference, and is never pruned. The annotations [AnnotationOwnerKind] and [AnnotationOwner] say whose it is, by
 // name: an owner of the same kind and name that comes later takes it up again. They count only as far as the builder has
 // set them, by the object's managed fields. An object without them is refused with [ErrNotOwned], unless [Adopt] says to
@@ -19,41 +19,41 @@ import (
 // stays otherwise as it is. Without it, one that was let go of has no controller, so [Adopt](IfOrphan) takes it back.
 //
 // Passes that its changes cause come from [Operator.NamedIn]: it isn't found by its controller. It can't be in a phase.
-func Outlives() ChildOption { return outlives{} }
+func Retain() ChildOption { return retain{} }
 
-type outlives struct{}
+type retain struct{}
 
-func (outlives) applyToChild(c *Child) { c.change().Outlives = true }
+func (retain) applyToChild(c *Child) { c.change().Retain = true }
 
-func (c Child) outlives() bool { return c.how != nil && c.how.Outlives }
+func (c Child) retained() bool { return c.how != nil && c.how.Retain }
 
-// markOutliving makes an object a child that outlives its owner.
-func (p *pass) markOutliving(obj client.Object) {
+// markRetained makes an object a child that outlives its owner.
+func (p *pass) markRetained(obj client.Object) {
 	annotations := with(obj.GetAnnotations(), AnnotationOwnerKind, p.ownerKey.GroupKind().String())
 	obj.SetAnnotations(with(annotations, AnnotationOwner, p.ownerKey.NamespacedName().String()))
 }
 
-// ownershipOfOutliving says what an object is to the owner, if a child that outlives it is wanted in its place.
-func (p *pass) ownershipOfOutliving(observed client.Object, former []string) inventory.Ownership {
+// ownershipOfRetained says what an object is to the owner, if a child that outlives it is wanted in its place.
+func (p *pass) ownershipOfRetained(observed client.Object, former []string) inventory.Ownership {
 	switch {
 	case metav1.GetControllerOfNoCopy(observed) != nil:
 		return inventory.OwnershipOf(observed, p.owner, p.ownerKind)
-	case !p.isMarkedOutliving(observed, former):
+	case !p.isMarkedRetained(observed, former):
 		return inventory.NotOwned
 	default:
 		return inventory.Present(observed)
 	}
 }
 
-// checkOutlives refuses what a child that outlives its owner can't be.
-func (d *desired) checkOutlives() error {
+// checkRetain refuses what a child that outlives its owner can't be.
+func (d *desired) checkRetain() error {
 	switch {
-	case !d.child.outlives():
+	case !d.child.retained():
 		return nil
-	case d.child.elsewhere:
-		return fmt.Errorf("%w: %s Outlives its owner and is Elsewhere, where it would be deleted with it", ErrMisuse, d.key)
+	case d.child.crossNamespace:
+		return fmt.Errorf("%w: %s has Retain and is CrossNamespace, where it would be deleted with it", ErrMisuse, d.key)
 	case d.child.once:
-		return fmt.Errorf("%w: %s Outlives its owner, which marks it, beside CreateOnce, which leaves it as it is", ErrMisuse, d.key)
+		return fmt.Errorf("%w: %s has Retain, which marks it, beside CreateOnly, which leaves it as it is", ErrMisuse, d.key)
 	default:
 		return nil
 	}
