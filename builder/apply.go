@@ -35,11 +35,11 @@ type write struct {
 	found   client.Object // as it is now, after the writes that went before
 	seen    client.Object // as it was observed by the pass, before anything was written: what others did to it
 	verdict verdict
-	adopts  bool // observed is no one's, and is to be the owner's
+	adopts  bool // observed has no controller, and becomes the owner's
 
 	corrects bool // what was written before is put back
 
-	kept   bool          // observed can't be changed into what is wanted, and is left as it is
+	kept   bool          // observed can't be changed into the desired object, and is left as it is
 	left   []fieldsLeft  // what stays in it of others
 	did    Operation     // empty if nothing changed
 	stored client.Object // as the server returned it
@@ -142,7 +142,7 @@ func (p *pass) decide(ctx context.Context, child Child) (*write, error) {
 	return p.compare(d, observed)
 }
 
-// find returns the object of d's name, whoever's it is, or nil.
+// find returns the object of d's name, whether the owner's or not; nil if there is none.
 func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
 	if p.engine.isIndexed(d.kind) {
 		if err := p.observe(ctx, d.kind); err != nil {
@@ -197,7 +197,7 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 	return w, nil
 }
 
-// ownershipOf says what an object is to the owner, if d is wanted in its place.
+// ownershipOf says what an object is to the owner, if it has the name of d.
 func (p *pass) ownershipOf(d *desired, observed client.Object) inventory.Ownership {
 	switch {
 	case d.child.retained():
@@ -297,14 +297,14 @@ func (w *write) create(ctx context.Context, p *pass) error {
 	}
 }
 
-// meet deals with an object that the cache didn't show: one made in an earlier life of this controller and not seen
-// yet, one that the cache filters out, or a stranger's. The API server is asked, so that it is known which.
+// meet handles an object that the cache didn't show: one that an earlier process created, one that the cache filters out, or one
+// that isn't owned. It reads the object from the API server to tell which.
 func (w *write) meet(ctx context.Context, p *pass) error {
 	observed, err := p.engine.read(ctx, p.engine.live, w.desired.kind, w.desired.key)
 	if err != nil {
 		return err
 	}
-	w.verdict = verdictWait // should it be gone again, the next pass makes it
+	w.verdict = verdictWait // if it is deleted meanwhile, the next pass creates it
 	if observed == nil {
 		return nil
 	}
@@ -316,7 +316,7 @@ func (w *write) meet(ctx context.Context, p *pass) error {
 	return w.run(ctx, p)
 }
 
-// apply sends what is wanted by server-side apply. With the UID in it, the server refuses if the object has been
+// apply sends the desired object by server-side apply. With the UID in it, the server refuses if the object has been
 // replaced by another of its name.
 func (w *write) apply(ctx context.Context, p *pass) error {
 	w.drifted = !w.wantsOther() && !p.engine.hasFormer(w.found, w.desired)
@@ -339,7 +339,7 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 	}
 	w.noteLeft(ctx, p, obj)
 	if p.engine.dry {
-		return w.rehearsed(ctx, p, obj)
+		return w.recordDryRun(ctx, p, obj)
 	}
 	p.engine.remember(obj, w.desired)
 	p.engine.settle(obj, w.desired)
@@ -388,7 +388,7 @@ func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	return obj, e.client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(e.name), client.ForceOwnership)
 }
 
-// wantsOther reports whether something else is wanted than was written last. If not, there is drift.
+// wantsOther reports whether the desired object isn't the one that was written last. If it is, there is drift.
 func (w *write) wantsOther() bool { return !w.desired.isDigestOf(w.found) }
 
 // isDigestOf reports whether an object says that it is the desired one.

@@ -10,7 +10,7 @@ import (
 
 // What the builder writes on children.
 const (
-	// AnnotationDigest holds the digest of what was last applied, to see that something else is wanted now.
+	// AnnotationDigest holds the digest of what was last applied, to see that the desired object has changed.
 	AnnotationDigest = "armature.dev/digest"
 	// LabelManagedBy is the recommended label; its value is ManagedBy unless the child sets one.
 	LabelManagedBy = "app.kubernetes.io/managed-by"
@@ -37,7 +37,7 @@ type Child struct {
 }
 
 // keeping is what options say about a child. What it exports goes into the hash by which a child is recognized as the
-// one that was wanted before.
+// one of an earlier pass.
 type keeping struct {
 	Ignored      []string
 	EnvOf        []any // what HashFrom was given
@@ -57,8 +57,7 @@ func (c *Child) change() *keeping {
 	return c.how
 }
 
-// ChildOption says how one child is to be kept. Without options a child is applied as it is wanted, as soon as the pass
-// begins.
+// ChildOption says how one child is to be kept. Without options a child is applied as soon as the pass begins.
 type ChildOption interface {
 	applyToChild(*Child)
 }
@@ -79,7 +78,7 @@ func Want(obj client.Object, opts ...ChildOption) Child {
 	return c
 }
 
-// hash tells, within this process, a child from one that is wanted otherwise. It returns false if it can't.
+// hash identifies, within this process, a child and its options. It returns false if it can't.
 func (c Child) hash() (uint64, bool) {
 	if c.immutable == nil {
 		return c.computeHash()
@@ -102,8 +101,8 @@ func (c Child) computeHash() (uint64, bool) {
 func (c Child) Object() client.Object { return c.object }
 
 // Immutable returns the child with the promise that its object, and what its options were given, will never be changed
-// again. Whoever wants the very same child in each pass, such as a plan that renders a spec once and keeps the result,
-// saves most of what an unchanged child costs: its hash is computed once.
+// again. A plan that renders a child once and returns it in each pass saves most of what an unchanged child costs: its hash is
+// computed once.
 func (c Child) Immutable() Child {
 	c.immutable = &immutableHash{}
 	return c

@@ -18,9 +18,8 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// CrossNamespace says that a child lives where garbage collection doesn't serve its owner: it is cluster-scoped and the
-// owner is not, or it is in another namespace, which its metadata.namespace names. Without it such a child is refused
-// as [ErrMisuse].
+// CrossNamespace allows a child where garbage collection doesn't serve its owner: a cluster-scoped child of a namespaced owner, or
+// one in another namespace, which its metadata.namespace names. Default: such a child is refused with [ErrMisuse].
 //
 // Such a child has no owner reference. The label [LabelOwnerUID] and the annotations [AnnotationOwnerKind] and
 // [AnnotationOwner] say whose it is, as long as they are the builder's own: the object's managed fields must say that the
@@ -28,8 +27,8 @@ import (
 // with [ErrNotOwned], and never pruned, whatever its labels say. The owner gets the finalizer
 // [Finalizer] before the first such child is created, and loses it once they are all gone: when an owner is deleted,
 // [Builder.Reconcile] and an [Operator] delete them, wait for them (see [Result.Waiting]), and only then let it go. If
-// they no longer run, someone must remove the finalizer by hand. They go also if the owner's deletion was to orphan
-// its children. They are pruned as others are.
+// they no longer run, someone must remove the finalizer by hand. They are deleted also if the owner's deletion orphans its
+// children. They are pruned as others are.
 //
 // Needed are the permissions to patch owners, and to list and delete the kind in the whole cluster. A plan should not
 // let an owner's author choose names and namespaces freely: what they can't write themselves, the operator would write
@@ -68,7 +67,7 @@ func (p *pass) owns(obj client.Object) bool {
 	return metav1.IsControlledBy(obj, p.owner) || p.isCrossNamespace(obj)
 }
 
-// ownershipCrossNamespace says what an object is to the owner, if a cross-namespace child is wanted in its place.
+// ownershipCrossNamespace says what an object is to the owner, if a cross-namespace child has its name.
 func (p *pass) ownershipCrossNamespace(observed client.Object, former []string) inventory.Ownership {
 	if !p.isMarkedCrossNamespace(observed, former) {
 		return inventory.NotOwned
@@ -96,7 +95,7 @@ func (p *pass) observeCrossNamespace(ctx context.Context, k kind) error {
 		return err
 	}
 	if err := p.engine.client.List(ctx, list, p.engine.amongCrossNamespace(p.owner, k), client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list %s elsewhere of %s: %w", k.gvk.GroupKind(), p.ownerKey, err)
+		return fmt.Errorf("list %s in other namespaces of %s: %w", k.gvk.GroupKind(), p.ownerKey, err)
 	}
 	if p.listedCrossNamespace == nil {
 		p.listedCrossNamespace = map[kind]bool{}
@@ -120,7 +119,7 @@ func (e *Engine) amongCrossNamespace(owner client.Object, k kind) client.ListOpt
 
 // finalize deletes the cross-namespace children of an owner that is being deleted, and lets the owner go once there are none.
 // The API server is asked: a cache may not show what was created just before. Besides what is on record, all kinds are
-// looked at of which this program knows that it has cross-namespace children, should someone have edited the record.
+// read of which this program knows that it has cross-namespace children, should someone have edited the record.
 func (p *pass) finalize(ctx context.Context, children []Child) error {
 	p.kinds = p.engine.kinds.desired(children, p.pruneAll)
 	known := p.inventory.CrossNamespace.Union(p.kinds.crossNamespace).Union(p.engine.kindsCrossNamespace())
@@ -144,7 +143,7 @@ func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (l
 	for deleted := false; ; deleted = true {
 		found, err := p.engine.listMetadata(ctx, gk, client.MatchingLabels{LabelOwnerUID: string(p.owner.GetUID())})
 		if err != nil {
-			return true, fmt.Errorf("delete %s elsewhere, which is in the inventory of %s: %w", gk, p.ownerKey, err)
+			return true, fmt.Errorf("delete %s in other namespaces, which is in the inventory of %s: %w", gk, p.ownerKey, err)
 		}
 		var present, stale []store.Key
 		for i := range found {
@@ -215,8 +214,8 @@ func (e *Engine) kindsCrossNamespace() inventory.Kinds {
 	return known
 }
 
-// ownersCrossNamespace returns what finds the owner to look at when a cross-namespace child changes. An owner named in vain costs
-// it a pass that finds nothing to do.
+// ownersCrossNamespace returns a function that finds the owner of a cross-namespace child. An owner that has nothing to do costs
+// one pass.
 func ownersCrossNamespace(owner schema.GroupKind) handler.MapFunc {
 	return func(_ context.Context, child client.Object) []reconcile.Request {
 		annotations := child.GetAnnotations()

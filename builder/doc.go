@@ -112,7 +112,7 @@
 //   - An object of that name that isn't the owner's is left alone, with [ErrNotOwned], unless [Adopt] says to take it
 //     and no one controls it. An object of a predecessor of the same name, about to be collected, is waited for:
 //     [Result.Waiting].
-//   - A wrong call or a wrong plan is [ErrMisuse]: no name, wanted twice, another namespace than the owner's, a
+//   - A wrong call or a wrong plan is [ErrMisuse]: no name, desired twice, another namespace than the owner's, a
 //     cluster-scoped child of a namespaced owner, if it isn't said to be [CrossNamespace]. Of a plan also: a kind that the
 //     operator doesn't declare, in what it asks its view or among its children; a panic; a changed owner or observed object,
 //     which fails a test, and is reported once by a running manager.

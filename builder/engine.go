@@ -64,7 +64,7 @@ type Engine struct {
 	indexed               map[kind]index
 	indexedCrossNamespace map[kind]bool
 
-	dry bool // writes are tried, not made: see rehearse
+	dry bool // writes are tried, not made: see dryRun
 }
 
 // NewEngine returns an Engine on a client. Reads should be served from a cache that sees the engine's own writes:

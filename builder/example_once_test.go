@@ -46,7 +46,7 @@ func ExampleOperator_Reads() {
 	_ = operator // give NewOperator a manager, and call Complete
 }
 
-func ExampleCreateOnce() {
+func ExampleCreateOnly() {
 	made := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x", CreationTimestamp: metav1.NewTime(made)}}
 	there := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "x-a"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true)}}

@@ -119,8 +119,8 @@ func (e *Engine) inventoryOf(owner client.Object) inventory.Inventory {
 	return inventory.Of(owner)
 }
 
-// pruneLeftovers deletes children of kinds that are on record and of which nothing is wanted any more, also kinds that
-// this program doesn't know, and takes the kinds off the record. Each is looked at once, past the cache, which may not
+// pruneLeftovers deletes children of kinds that are on record and of which nothing is desired any more, also kinds that
+// this program doesn't know, and takes the kinds off the record. Each is listed once, past the cache, which may not
 // show what an earlier process made. A crash in between leaves the kind on record, to be looked at again.
 func (p *pass) pruneLeftovers(ctx context.Context) error {
 	kinds, crossNamespace := p.inventory.Kinds.Clone(), p.inventory.CrossNamespace.Clone()

@@ -72,7 +72,7 @@ func TestNothingIsRecordedUnasked(t *testing.T) {
 	assert.Empty(t, sent)
 	d, err := e.For(readOwner()).ConfigMap(config("b")).PruneAll().Diff(t.Context())
 	require.NoError(t, err)
-	assert.Empty(t, sent, "nor in a rehearsal")
+	assert.Empty(t, sent, "nor in a dry run")
 	assert.Len(t, d.Objects, 2)
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 // kind is a kind of objects in one of its Go forms. A cache keeps each form by itself, and so do we: what was indexed
-// or listed as typed can't be compared with what is wanted as unstructured.
+// or listed as typed can't be compared with what is desired as unstructured.
 type kind struct {
 	gvk     schema.GroupVersionKind
 	untyped bool

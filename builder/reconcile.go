@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -139,7 +140,7 @@ type instructions struct {
 	deletes  []client.Object
 	prunes   []client.Object // kinds
 	pruneAll bool
-	await    bool // look at the readiness of every child
+	await    bool // evaluate the readiness of every child
 	phasing  phasing
 }
 
@@ -231,6 +232,41 @@ func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
 	return view, err
 }
 
+// makePlan calls the plan and checks what it returns. A plan that is wrong by itself comes with an error, and is empty. As a plan
+// is a pure function, a retry can't fix its panic.
+func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T], err error) {
+	witnesses := l.guard.before(owner, view)
+	plan, err = callPlan(ctx, l.plan, owner, view)
+	if err == nil {
+		err = errors.Join(view.misuse.err(), checkPlan(l.owned.Load().declared, owner, plan))
+	}
+	err = errors.Join(err, l.checkWitnesses(ctx, owner, witnesses))
+	if err != nil {
+		_, conditioned := any(owner).(Conditioned)
+		return Plan[T]{Report: plan.Report && conditioned}, planError{err}
+	}
+	return plan, nil
+}
+
+// callPlan returns what the plan says, or the error of a panic.
+func callPlan[T client.Object](ctx context.Context, f PlanFunc[T], owner T, view View) (plan Plan[T], err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			plan, err = Plan[T]{}, fmt.Errorf("%w: the plan panicked: %v; the log has the stack", ErrMisuse, cause)
+			log.FromContext(ctx).Error(err, "a plan must not panic", "stack", string(debug.Stack()))
+		}
+	}()
+	return f(owner, view), nil
+}
+
+// planError says that a plan is wrong, so that nothing of it was carried out.
+type planError struct{ error }
+
+func (e planError) Unwrap() error { return e.error }
+
+// WrongPlan lets buildertest know the error, which is the program's fault and not to be tolerated by a test.
+func (e planError) WrongPlan() {}
+
 // pass is one pass over one owner: what was observed, what is desired, what was done.
 type pass struct {
 	engine    *Engine
@@ -244,7 +280,7 @@ type pass struct {
 	spare  []room // for those to come
 
 	confirmed bool // the owner is known to be there
-	gone      bool // it is known to be gone
+	gone      bool // it is known to be deleted
 	gained    int  // children that came in this pass, less those that went
 
 	instructions
@@ -257,7 +293,7 @@ type pass struct {
 	listedCrossNamespace map[kind]bool
 
 	misuse    misuse               // of the view by the plan
-	rehearsed map[store.Key]*write // what a rehearsal would write; nil in earnest
+	dryWrites map[store.Key]*write // what a dry run would write; nil if it is none
 }
 
 // newPass starts a pass over an owner as it was read.
@@ -326,8 +362,8 @@ func (p *pass) record(w *write) {
 		w.countDrift(p.engine)
 		p.noteCorrection(w)
 		p.noteCreation(w)
-		if p.rehearsed != nil {
-			p.rehearsed[w.desired.key] = w
+		if p.dryWrites != nil {
+			p.dryWrites[w.desired.key] = w
 		}
 		if w.did == OperationRecreating {
 			p.result.Waiting = append(p.result.Waiting, w.desired.key)
