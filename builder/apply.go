@@ -4,17 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/subset"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
+	"github.com/armature-dev/armature/store"
 )
 
 // verdict is the action that a child needs.
@@ -34,11 +38,11 @@ type write struct {
 	found   client.Object // as it is now, after the writes that went before
 	seen    client.Object // as it was observed by the pass, before anything was written: what others did to it
 	verdict verdict
-	adopts  bool // observed is no one's, and is to be the owner's
+	adopts  bool // observed has no controller, and becomes the owner's
 
 	corrects bool // what was written before is put back
 
-	kept   bool          // observed can't be changed into what is wanted, and is left as it is
+	kept   bool          // observed can't be changed into the desired object, and is left as it is
 	left   []fieldsLeft  // what stays in it of others
 	did    Operation     // empty if nothing changed
 	stored client.Object // as the server returned it
@@ -141,7 +145,7 @@ func (p *pass) decide(ctx context.Context, child Child) (*write, error) {
 	return p.compare(d, observed)
 }
 
-// find returns the object of d's name, whoever's it is, or nil.
+// find returns the object of d's name, whether the owner's or not; nil if there is none.
 func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
 	if p.engine.isIndexed(d.kind) {
 		if err := p.observe(ctx, d.kind); err != nil {
@@ -170,15 +174,15 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 		return w, err
 	}
 	switch p.ownershipOf(d, observed) {
-	case foreign:
-		if d.child.elsewhere {
+	case inventory.NotOwned:
+		if d.child.crossNamespace {
 			return nil, d.refuse(observed)
 		}
 		return p.meetForeign(w)
-	case leaving:
+	case inventory.Terminating:
 		w.verdict = verdictWait
 		return w, nil
-	case ours:
+	case inventory.Owned:
 		if d.child.once {
 			return p.compareOnce(w), nil
 		}
@@ -196,15 +200,15 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 	return w, nil
 }
 
-// ownershipOf says what an object is to the owner, if d is wanted in its place.
-func (p *pass) ownershipOf(d *desired, observed client.Object) ownership {
+// ownershipOf says what an object is to the owner, if it has the name of d.
+func (p *pass) ownershipOf(d *desired, observed client.Object) inventory.Ownership {
 	switch {
-	case d.child.outlives():
-		return p.ownershipOfOutliving(observed, d.child.former())
-	case d.child.elsewhere:
-		return p.ownershipElsewhere(observed, d.child.former())
+	case d.child.retained():
+		return p.ownershipOfRetained(observed, d.child.former())
+	case d.child.crossNamespace:
+		return p.ownershipCrossNamespace(observed, d.child.former())
 	default:
-		return ownershipOf(observed, p.owner, p.ownerKind)
+		return inventory.OwnershipOf(observed, p.owner, p.ownerKind)
 	}
 }
 
@@ -296,14 +300,14 @@ func (w *write) create(ctx context.Context, p *pass) error {
 	}
 }
 
-// meet deals with an object that the cache didn't show: one made in an earlier life of this controller and not seen
-// yet, one that the cache filters out, or a stranger's. The API server is asked, so that it is known which.
+// meet handles an object that the cache didn't show: one that an earlier process created, one that the cache filters out, or one
+// that isn't owned. It reads the object from the API server to tell which.
 func (w *write) meet(ctx context.Context, p *pass) error {
 	observed, err := p.engine.read(ctx, p.engine.live, w.desired.kind, w.desired.key)
 	if err != nil {
 		return err
 	}
-	w.verdict = verdictWait // should it be gone again, the next pass makes it
+	w.verdict = verdictWait // if it is deleted meanwhile, the next pass creates it
 	if observed == nil {
 		return nil
 	}
@@ -315,7 +319,7 @@ func (w *write) meet(ctx context.Context, p *pass) error {
 	return w.run(ctx, p)
 }
 
-// apply sends what is wanted by server-side apply. With the UID in it, the server refuses if the object has been
+// apply sends the desired object by server-side apply. With the UID in it, the server refuses if the object has been
 // replaced by another of its name.
 func (w *write) apply(ctx context.Context, p *pass) error {
 	w.drifted = !w.wantsOther() && !p.engine.hasFormer(w.found, w.desired)
@@ -338,7 +342,7 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 	}
 	w.noteLeft(ctx, p, obj)
 	if p.engine.dry {
-		return w.rehearsed(ctx, p, obj)
+		return w.recordDryRun(ctx, p, obj)
 	}
 	p.engine.remember(obj, w.desired)
 	p.engine.settle(obj, w.desired)
@@ -387,7 +391,7 @@ func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	return obj, e.client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(e.name), client.ForceOwnership)
 }
 
-// wantsOther reports whether something else is wanted than was written last. If not, there is drift.
+// wantsOther reports whether the desired object isn't the one that was written last. If it is, there is drift.
 func (w *write) wantsOther() bool { return !w.desired.isDigestOf(w.found) }
 
 // isDigestOf reports whether an object says that it is the desired one.
@@ -425,4 +429,17 @@ func (w *write) explain(p *pass, err error) error {
 		about.fields = []string{field}
 	}
 	return err
+}
+
+// notOwned is the error of an object that is someone else's.
+func notOwned(operation string, key store.Key, found client.Object) *Error {
+	whose, help := "it has no controller", "delete or rename that object, or give the owner another name"
+	if ref := metav1.GetControllerOfNoCopy(found); ref != nil {
+		whose, help = "it is controlled by "+ref.Kind+" "+ref.Name, "delete or rename that object, or give the owner another name"
+	}
+	err := fmt.Errorf("%w: %s", ErrNotOwned, whose)
+	if operation == "apply" {
+		err = fmt.Errorf("%w; %s", err, help)
+	}
+	return &Error{Key: key, Operation: operation, Err: err, object: found}
 }

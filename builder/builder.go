@@ -22,7 +22,7 @@ const waitForDeletion = 2 * time.Second
 // scopePrune is the scope of a pass that only prunes.
 const scopePrune = "prune"
 
-// Builder collects what one owner wants and makes it so, in one pass. Make one for each reconcile with [Engine.For],
+// Builder collects the desired children of one owner and applies them, in one pass. Make one for each reconcile with [Engine.For],
 // use it in one goroutine, and throw it away. Wrong calls are kept and reported by Reconcile.
 type Builder struct {
 	engine *Engine
@@ -50,7 +50,7 @@ func (b *Builder) Object(obj client.Object, opts ...ChildOption) *Builder {
 }
 
 // Prune names kinds (empty objects, such as &corev1.ConfigMap{}) of which the owner shall have nothing but what is
-// wanted in this pass: other objects of the kind that it controls are deleted, once all that is wanted was applied.
+// desired in this pass: other objects of the kind that it controls are deleted, once all children are applied.
 // Of a kind that the cluster does not know there is nothing to prune.
 func (b *Builder) Prune(kinds ...client.Object) *Builder {
 	b.prunes = append(b.prunes, kinds...)
@@ -58,47 +58,47 @@ func (b *Builder) Prune(kinds ...client.Object) *Builder {
 }
 
 // PruneAll prunes all kinds that the owner ever had children of, so that nothing stays behind when the last object of a
-// kind is no longer wanted, when a kind is renamed, or when a new version of the program no longer knows it. Prune needs
+// kind is no longer desired, when a kind is renamed, or when a new version of the program no longer knows it. Prune needs
 // not be called.
 //
 // For that the kinds are kept on the owner, in the annotation [AnnotationGroupKinds], by a patch before the first child
-// of a kind is created. A kind of which nothing is wanted any more is looked at once more, by one request, and taken
+// of a kind is created. A kind of which nothing is desired any more is listed once more, by one request, and taken
 // off. Nothing of this costs a request while the kinds stay the same. The program must be allowed to patch owners, and
 // to list and delete also the kinds that it no longer knows, until they are pruned: until then the pass fails. An owner
-// that is read anew in each pass should be read through a cache that sees the engine's own writes. Children from before
-// PruneAll was first called are known by the kinds that are wanted then.
+// that is read in each pass should be read through a cache that sees the engine's own writes. Children from before
+// PruneAll was first called are known by the kinds that are desired then.
 func (b *Builder) PruneAll() *Builder {
 	b.all = true
 	return b
 }
 
-// Reconcile makes everything that is wanted exist as wanted, then prunes. Objects that are already as wanted cost no
+// Reconcile applies all desired children, then prunes. Objects that are up to date cost no
 // request. Each object is tried even if another fails, unless the failure is one that would hit all of its kind (a full
 // quota, no permission) or all there are (a server in trouble); the errors come joined, each about an object an
 // [*Error]. Nothing is pruned after an error. If the owner is being deleted nothing is done: its children are garbage
-// collected. Only those [Elsewhere] are deleted, and the owner let go when they are gone.
+// collected. Only [CrossNamespace] children are deleted, and then the finalizer.
 //
-// The result is valid also beside an error: it tells what was done until then.
+// The result is valid also beside an error: it has what was done until then.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
 	return b.reconcile(ctx, nil)
 }
 
-// reconcile is Reconcile. A rehearsal gets to know what it would write.
-func (b *Builder) reconcile(ctx context.Context, rehearsed map[store.Key]*write) (Result, error) {
+// reconcile is Reconcile. A dry run gets what it would write.
+func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*write) (Result, error) {
 	ctx, end := b.engine.tracePass(ctx, b.owner)
 	run := b.runPass
-	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).isGuarded() {
+	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).IsGuarded() {
 		run = b.runAnyPass
 	}
 	res, err := run("", func(p *pass) error {
-		p.rehearsed = rehearsed
+		p.dryWrites = dryWrites
 		return p.carryOut(ctx)
 	})
 	end(err)
 	return res, err
 }
 
-// ReconcileStore only prunes: of the kinds given to Prune, it deletes what the owner controls and does not want. It
+// ReconcileStore only prunes: of the kinds given to Prune, it deletes what the owner controls and is not desired. It
 // refuses to after an error of this Builder.
 func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 	ctx, end := b.engine.tracePass(ctx, b.owner)
@@ -109,7 +109,7 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 		if err := b.phasing.refuse(b.wants); err != nil {
 			return err
 		}
-		p.noteKinds(b.wants)
+		p.kinds = p.engine.kinds.desired(b.wants, b.all)
 		for _, want := range b.wants {
 			_, key, err := p.keyOf(want)
 			if err != nil {
@@ -132,7 +132,7 @@ func (b *Builder) runPass(scope string, do func(*pass) error) (Result, error) {
 	return b.runAnyPass(scope, do)
 }
 
-// runAnyPass runs one pass, tells of it, and remembers whether it failed.
+// runAnyPass runs one pass, emits its events, and remembers whether it failed.
 func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error) {
 	p, err := b.engine.newPass(b.owner)
 	if err != nil {
@@ -189,8 +189,8 @@ func (b *Builder) DaemonSet(o *appsv1.DaemonSet, opts ...ChildOption) *Builder {
 	return b.Object(o, opts...)
 }
 
-// Job wants a Job. A Job that has ended still exists: wanting it again doesn't run it again. One with
-// spec.ttlSecondsAfterFinished doesn't for long; it would be made, and run, anew.
+// Job wants a Job. A Job that has ended still exists: desiring it again doesn't run it again. One with
+// spec.ttlSecondsAfterFinished doesn't for long; it would be created, and run, again.
 func (b *Builder) Job(o *batchv1.Job, opts ...ChildOption) *Builder { return b.Object(o, opts...) }
 
 // CronJob wants a CronJob.

@@ -53,7 +53,7 @@ func TestMisuseIsReported(t *testing.T) {
 		"unknown kind":    {func(e *Engine) *Builder { return e.For(owner()).Object(&thing{}) }, "no kind"},
 		"no kind":         {func(e *Engine) *Builder { return e.For(owner()).Object(&unstructured.Unstructured{}) }, "no kind"},
 		"no name":         {func(e *Engine) *Builder { return e.For(owner()).ConfigMap(config("")) }, "metadata.name of a ConfigMap is empty"},
-		"twice":           {func(e *Engine) *Builder { return e.For(owner()).ConfigMap(config("c")).ConfigMap(config("c")) }, "wanted twice"},
+		"twice":           {func(e *Engine) *Builder { return e.For(owner()).ConfigMap(config("c")).ConfigMap(config("c")) }, "desired twice"},
 		"elsewhere": {func(e *Engine) *Builder {
 			return e.For(owner()).ConfigMap(named(func(c *corev1.ConfigMap) { c.Namespace = "other" }))
 		}, "must be that of its owner"},

@@ -125,7 +125,7 @@ func (d *declarations) checkChildren(children []Child) error {
 		if isNil(c.object) {
 			continue // reported when it is applied
 		}
-		as := placed{reflect.TypeOf(c.object), c.elsewhere, c.outlives()}
+		as := placed{reflect.TypeOf(c.object), c.crossNamespace, c.retained()}
 		if as == last && !isUntyped(c.object) {
 			continue
 		}
@@ -146,9 +146,9 @@ type placed struct {
 func (d *declarations) checkChild(c *Child) error {
 	ok, line := d.home.has(c.object), "Owns"
 	switch {
-	case c.elsewhere:
-		ok, line = d.away.has(c.object) || d.watched.has(c.object), "OwnsElsewhere"
-	case c.outlives():
+	case c.crossNamespace:
+		ok, line = d.away.has(c.object) || d.watched.has(c.object), "OwnsCrossNamespace"
+	case c.retained():
 		ok = ok || d.watched.has(c.object)
 	}
 	if ok {

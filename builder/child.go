@@ -10,34 +10,34 @@ import (
 
 // What the builder writes on children.
 const (
-	// AnnotationDigest holds the digest of what was last applied, to see that something else is wanted now.
+	// AnnotationDigest holds the digest of what was last applied, to see that the desired object has changed.
 	AnnotationDigest = "armature.dev/digest"
 	// LabelManagedBy is the recommended label; its value is ManagedBy unless the child sets one.
 	LabelManagedBy = "app.kubernetes.io/managed-by"
 	// ManagedBy is the value of LabelManagedBy.
 	ManagedBy = "armature"
-	// LabelOwnerUID is the UID of the owner of a child [Elsewhere], which has no owner reference.
+	// LabelOwnerUID is the UID of the owner of a [CrossNamespace] child, which has no owner reference.
 	LabelOwnerUID = "armature.dev/owner-uid"
-	// AnnotationOwnerKind is the kind and group of the owner of a child Elsewhere: "Widget.example.com".
+	// AnnotationOwnerKind is the kind and group of the owner of a cross-namespace child: "Widget.example.com".
 	AnnotationOwnerKind = "armature.dev/owner-kind"
-	// AnnotationOwner is the namespace and name of the owner of a child Elsewhere: "default/web".
+	// AnnotationOwner is the namespace and name of the owner of a cross-namespace child: "default/web".
 	AnnotationOwner = "armature.dev/owner"
 )
 
 // Child is an object that should exist, and how it is to be kept.
 type Child struct {
-	object    client.Object
-	how       *keeping // nil: by the defaults
-	phase     string
-	readyWhen func(client.Object) Readiness
-	frozen    *frozen
-	elsewhere bool
-	once      bool
-	run       *run // by RunOnce
+	object         client.Object
+	how            *keeping // nil: by the defaults
+	phase          string
+	readyWhen      func(client.Object) Readiness
+	immutable      *immutableHash
+	crossNamespace bool
+	once           bool
+	run            *run // by RunOnce
 }
 
 // keeping is what options say about a child. What it exports goes into the hash by which a child is recognized as the
-// one that was wanted before.
+// one of an earlier pass.
 type keeping struct {
 	Ignored      []string
 	EnvOf        []any // what HashFrom was given
@@ -46,7 +46,7 @@ type keeping struct {
 	Former       []string // field managers
 	AdoptLabels  map[string]string
 	OnImmutable  ImmutablePolicy
-	Outlives     bool
+	Retain       bool
 }
 
 // change returns what options have said so far, to say more.
@@ -57,8 +57,7 @@ func (c *Child) change() *keeping {
 	return c.how
 }
 
-// ChildOption says how one child is to be kept. Without options a child is applied as it is wanted, as soon as the pass
-// begins.
+// ChildOption says how one child is to be kept. Without options a child is applied as soon as the pass begins.
 type ChildOption interface {
 	applyToChild(*Child)
 }
@@ -79,13 +78,13 @@ func Want(obj client.Object, opts ...ChildOption) Child {
 	return c
 }
 
-// hash tells, within this process, a child from one that is wanted otherwise. It returns false if it can't.
+// hash identifies, within this process, a child and its options. It returns false if it can't.
 func (c Child) hash() (uint64, bool) {
-	if c.frozen == nil {
+	if c.immutable == nil {
 		return c.computeHash()
 	}
-	c.frozen.once.Do(func() { c.frozen.hash, c.frozen.ok = c.computeHash() })
-	return c.frozen.hash, c.frozen.ok
+	c.immutable.once.Do(func() { c.immutable.hash, c.immutable.ok = c.computeHash() })
+	return c.immutable.hash, c.immutable.ok
 }
 
 func (c Child) computeHash() (uint64, bool) {
@@ -101,16 +100,16 @@ func (c Child) computeHash() (uint64, bool) {
 // Object returns the object as it was given to [Want].
 func (c Child) Object() client.Object { return c.object }
 
-// Frozen returns the child with the promise that its object, and what its options were given, will never be changed
-// again. Whoever wants the very same child in each pass, such as a plan that renders a spec once and keeps the result,
-// saves most of what an unchanged child costs: its hash is computed once.
-func (c Child) Frozen() Child {
-	c.frozen = &frozen{}
+// Immutable returns the child with the promise that its object, and what its options were given, will never be changed
+// again. A plan that renders a child once and returns it in each pass saves most of what an unchanged child costs: its hash is
+// computed once.
+func (c Child) Immutable() Child {
+	c.immutable = &immutableHash{}
 	return c
 }
 
-// frozen is the hash of a child that doesn't change. All copies of the child share it.
-type frozen struct {
+// immutableHash is the hash of a child that doesn't change. All copies of the child share it.
+type immutableHash struct {
 	once sync.Once
 	hash uint64
 	ok   bool
@@ -118,7 +117,7 @@ type frozen struct {
 
 // With returns the child with more options. The child itself stays as it is.
 func (c Child) With(opts ...ChildOption) Child {
-	c.frozen = nil
+	c.immutable = nil
 	if how := c.how; how != nil {
 		more := *how
 		more.Ignored, more.EnvOf, more.AnnotationOf = clipped(how.Ignored), clipped(how.EnvOf), clipped(how.AnnotationOf)
@@ -132,7 +131,7 @@ func (c Child) With(opts ...ChildOption) Child {
 
 // Of returns the child with another object in place of its own, kept by the same options.
 func (c Child) Of(obj client.Object) Child {
-	c.object, c.frozen = obj, nil
+	c.object, c.immutable = obj, nil
 	return c
 }
 

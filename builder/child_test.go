@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestAFrozenChildIsHashedOnce(t *testing.T) {
+func TestAnImmutableChildIsHashedOnce(t *testing.T) {
 	d := deployment("web")
-	c := Want(d, InPhase("a")).Frozen()
+	c := Want(d, InPhase("a")).Immutable()
 	first, ok := c.hash()
 	assert.True(t, ok)
 	d.Spec.Paused = true
@@ -22,7 +22,7 @@ func TestAFrozenChildIsHashedOnce(t *testing.T) {
 }
 
 func TestChildWithMore(t *testing.T) {
-	c := Want(deployment("web"), Ignore("spec.replicas"), InPhase("a")).Frozen()
+	c := Want(deployment("web"), Ignore("spec.replicas"), InPhase("a")).Immutable()
 	hash, _ := c.hash()
 	more := c.With(Ignore("spec.paused"), ReadyWhen(func(client.Object) Readiness { return Readiness{Failed: true} }))
 	other := c.With(Ignore("spec.revisionHistoryLimit"))
@@ -40,11 +40,11 @@ func TestChildWithMore(t *testing.T) {
 }
 
 func TestChildOfAnotherObject(t *testing.T) {
-	c := Want(deployment("web"), InPhase("a")).Frozen()
+	c := Want(deployment("web"), InPhase("a")).Immutable()
 	config := &corev1.ConfigMap{}
 	of := c.Of(config)
 	assert.Same(t, config, of.Object())
 	assert.IsType(t, &appsv1.Deployment{}, c.Object())
 	assert.Equal(t, "a", of.phase)
-	assert.Nil(t, of.frozen)
+	assert.Nil(t, of.immutable)
 }

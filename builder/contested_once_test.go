@@ -12,7 +12,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// Of a child with CreateOnce only the builder's label and the owner are put back. Another writer of them is a rival as of
+// Of a child with CreateOnly only the builder's label and the owner are put back. Another writer of them is a rival as of
 // any field.
 func TestContestOfAChildThatIsCreatedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -27,7 +27,7 @@ func TestContestOfAChildThatIsCreatedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRivalry(t)
 			pass := func() builder.Result {
-				return r.reconciles(r.engine.For(r.owner).Object(newJob("once"), builder.CreateOnce(), builder.Adopt(builder.IfOrphan)))
+				return r.reconciles(r.engine.For(r.owner).Object(newJob("once"), builder.CreateOnly(), builder.Adopt(builder.IfOrphan)))
 			}
 			require.Len(t, pass().Changes, 1)
 			begun, writes := r.ours.Now(), 0

@@ -11,32 +11,32 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
-// CreateOnce says that a child is created when it isn't there, and otherwise left as it is, whatever is wanted of it and
-// whoever changed it. It is for what runs once (Jobs, Pods), by the thousand: what the owner has already costs a look
-// at its name, and what is new one POST and one copy of the object. It gets the owner as its controller and the
-// builder's label, and no digest. To change one that exists there is Plan.Edits.
+// CreateOnly creates a child that doesn't exist, and leaves an existing one as it is. Use it for run-to-completion objects such as
+// Jobs and Pods. An existing object costs one cache lookup, a new one costs one POST and one copy. It gets the owner as its
+// controller and the builder's label, and no digest. Plan.Edits changes one that exists.
 //
 // All else is as for other children. An object of that name that isn't the owner's is [ErrNotOwned]; with
 // Adopt(IfOrphan) one without a controller becomes the owner's by a patch of that and the label, and of nothing else. One that is being
-// deleted is waited for, and then created anew. It is pruned when it is no longer wanted.
+// deleted is waited for, and then created again. It is pruned when it is no longer desired.
 //
 // Options that are about changes are [ErrMisuse] beside it: [Ignore], [HashFrom], [OnImmutable], [InPhase], and former
 // managers of [Adopt].
-func CreateOnce() ChildOption { return createOnce{} }
+func CreateOnly() ChildOption { return createOnly{} }
 
-type createOnce struct{}
+type createOnly struct{}
 
-func (createOnce) applyToChild(c *Child) { c.once = true }
+func (createOnly) applyToChild(c *Child) { c.once = true }
 
 // checkOnce refuses options that mean nothing for a child that is never changed.
 func (d *desired) checkOnce() error {
 	option, how := "", d.child.how
 	switch {
 	case d.child.phase != "" && d.child.run == nil:
-		return fmt.Errorf("%w: %s has InPhase beside CreateOnce: what follows would not know whether it has run; "+
+		return fmt.Errorf("%w: %s has InPhase beside CreateOnly: what follows would not know whether it has run; "+
 			"for a Job there is RunOnce(value)", ErrMisuse, d.key)
 	case how == nil:
 		return nil
@@ -51,7 +51,7 @@ func (d *desired) checkOnce() error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("%w: %s has %s, which is about changes, beside CreateOnce, which makes none", ErrMisuse, d.key, option)
+	return fmt.Errorf("%w: %s has %s, which is about changes, beside CreateOnly, which makes none", ErrMisuse, d.key, option)
 }
 
 // showFields lets a dry run show what would be created.
@@ -85,7 +85,7 @@ func (d *desired) lacksMark(found client.Object) bool {
 }
 
 // takeAsItIs gives an object the builder's label, and the owner as its controller if no one controls it: then only if
-// it is still the one that was seen.
+// it is still the observed one.
 func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 	d, e := w.desired, p.engine
 	changed, operation, did := map[string]any{"uid": w.found.GetUID()}, "apply", OperationUpdated
@@ -98,7 +98,7 @@ func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 		refs := slices.DeleteFunc(slices.Clone(w.found.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
 			return r.UID == p.owner.GetUID()
 		})
-		changed["ownerReferences"] = append(refs, controllerRef(p.owner, p.ownerKind))
+		changed["ownerReferences"] = append(refs, inventory.ControllerReference(p.owner, p.ownerKind))
 	}
 	body, err := json.Marshal(map[string]any{"metadata": changed})
 	if err != nil {
@@ -118,7 +118,7 @@ func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 	case err != nil:
 		return &Error{Key: d.key, Operation: operation, Err: err, object: w.found}
 	case e.dry:
-		return w.rehearsed(ctx, p, obj)
+		return w.recordDryRun(ctx, p, obj)
 	}
 	w.did, w.stored = did, obj
 	return nil

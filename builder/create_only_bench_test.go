@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// BenchmarkCreateOnce is a pass over 1000 children that are created once, over a cache.
+// BenchmarkCreateOnly is a pass over 1000 children that are created once, over a cache.
 //
 //	there  they exist
 //	new    none does: what the builder adds to the time of the POSTs
-func BenchmarkCreateOnce(b *testing.B) {
+func BenchmarkCreateOnly(b *testing.B) {
 	const n = 1000
 	wanted := make([]*appsv1.Deployment, n)
 	for i := range wanted {
@@ -28,7 +28,7 @@ func BenchmarkCreateOnce(b *testing.B) {
 		return func() Result {
 			build := e.For(owner).Prune(&appsv1.Deployment{})
 			for _, d := range wanted {
-				build.Deployment(d, CreateOnce())
+				build.Deployment(d, CreateOnly())
 			}
 			res, err := build.Reconcile(b.Context())
 			require.NoError(b, err)

@@ -22,13 +22,13 @@ import (
 func once(job *batchv1.Job, opts ...builder.ChildOption) ownerFunc {
 	return func(*appsv1.Deployment, builder.View) ownerPlan {
 		return ownerPlan{
-			Children: []builder.Child{builder.Want(job, append(opts, builder.CreateOnce())...)},
+			Children: []builder.Child{builder.Want(job, append(opts, builder.CreateOnly())...)},
 			Prune:    []client.Object{&batchv1.Job{}},
 		}
 	}
 }
 
-func TestCreateOnce(t *testing.T) {
+func TestCreateOnly(t *testing.T) {
 	job := newJob("job")
 	job.Labels = map[string]string{"mine": "yes"}
 	before := job.DeepCopy()
@@ -49,7 +49,7 @@ func TestCreateOnce(t *testing.T) {
 	assert.Empty(t, s.passes(), "whatever is wanted of it, whoever changed it, and it isn't pruned")
 }
 
-func TestCreateOnceIsWaitedForWhileItGoes(t *testing.T) {
+func TestCreateOnlyIsWaitedForWhileItGoes(t *testing.T) {
 	job := controlled(newJob("job"), ownerUID)
 	job.Finalizers = []string{"example.com/stay"}
 	s := perform(t, once(newJob("job")), nil, job)
@@ -70,7 +70,7 @@ func labelled(job *batchv1.Job) *batchv1.Job {
 	return job
 }
 
-func TestCreateOnceMeetsAnother(t *testing.T) {
+func TestCreateOnlyMeetsAnother(t *testing.T) {
 	mentioned := newJob("job")
 	mentioned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "c", UID: "c"}}
 	mentioned.Labels = map[string]string{"theirs": "yes"}
@@ -133,7 +133,7 @@ func writesThatChanged(writes []string) (changed []string) {
 	return changed
 }
 
-func TestCreateOnceDoesNotAdoptWhatHasChanged(t *testing.T) {
+func TestCreateOnlyDoesNotAdoptWhatHasChanged(t *testing.T) {
 	s := perform(t, once(newJob("job"), builder.Adopt(builder.IfOrphan)), nil, newJob("job"))
 	s.ours.Freeze()
 	job := get(s, newJob("job"))
@@ -146,7 +146,7 @@ func TestCreateOnceDoesNotAdoptWhatHasChanged(t *testing.T) {
 	assert.Nil(t, metav1.GetControllerOf(get(s, newJob("job"))))
 }
 
-func TestCreateOnceMisused(t *testing.T) {
+func TestCreateOnlyMisused(t *testing.T) {
 	for name, opt := range map[string]builder.ChildOption{
 		"Ignore": builder.Ignore("spec.suspend"), "HashFrom": builder.HashFrom("x"), "OnImmutable": builder.OnImmutable(builder.Keep),
 		"InPhase": builder.InPhase("a"), "a former manager": builder.Adopt(builder.IfOrphan, "old"),
@@ -167,10 +167,10 @@ func TestCreateOnceMisused(t *testing.T) {
 	}
 }
 
-func TestCreateOnceInADiff(t *testing.T) {
+func TestCreateOnlyInADiff(t *testing.T) {
 	s := perform(t, once(newJob("unused")), nil, labelled(newJob("orphan")), labelled(controlled(newJob("there"), ownerUID)))
 	want := func(name string, opts ...builder.ChildOption) *builder.Builder {
-		return builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).Job(newJob(name), append(opts, builder.CreateOnce())...)
+		return builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).Job(newJob(name), append(opts, builder.CreateOnly())...)
 	}
 	diff, err := want("new").Diff(t.Context())
 	require.NoError(t, err)
@@ -192,12 +192,12 @@ func TestCreateOnceInADiff(t *testing.T) {
 	assert.Len(t, s.server.Objects(), 3, "nothing was done")
 }
 
-func TestCreateOnceIsReady(t *testing.T) {
+func TestCreateOnlyIsReady(t *testing.T) {
 	s := perform(t, once(newJob("unused")), nil)
 	reconcile := func() builder.Result {
 		s.ours.Refresh()
 		res, err := builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).
-			Job(newJob("job"), builder.CreateOnce()).AwaitReady().Reconcile(t.Context())
+			Job(newJob("job"), builder.CreateOnly()).AwaitReady().Reconcile(t.Context())
 		require.NoError(t, err)
 		return res
 	}
@@ -206,22 +206,22 @@ func TestCreateOnceIsReady(t *testing.T) {
 	assert.Empty(t, reconcile().NotReady)
 }
 
-func TestCreateOnceElsewhere(t *testing.T) {
+func TestCreateOnlyCrossNamespace(t *testing.T) {
 	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "settings"}}
 	s := perform(t, func(*appsv1.Deployment, builder.View) ownerPlan {
-		return ownerPlan{Children: []builder.Child{builder.Want(settings, builder.Elsewhere(), builder.CreateOnce())}}
-	}, func(o *operator) { o.OwnsElsewhere(&corev1.ConfigMap{}) }, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
+		return ownerPlan{Children: []builder.Child{builder.Want(settings, builder.CrossNamespace(), builder.CreateOnly())}}
+	}, func(o *operator) { o.OwnsCrossNamespace(&corev1.ConfigMap{}) }, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
 	assert.Equal(t, []string{"patch Deployment.apps default/owner", "create ConfigMap other/settings"}, s.passes())
 	assert.Empty(t, s.passes())
 	assert.Equal(t, string(ownerUID), get(s, settings.DeepCopy()).Labels[builder.LabelOwnerUID])
 }
 
-func TestCrashEverywhereWithCreateOnce(t *testing.T) {
+func TestCrashEverywhereWithCreateOnly(t *testing.T) {
 	for _, lag := range []int{0, 2} {
 		s := scenario(func(*appsv1.Deployment, builder.View) ownerPlan {
 			p := ownerPlan{Prune: []client.Object{&batchv1.Job{}}, RequeueAfter: time.Minute}
 			for _, name := range []string{"a", "b", "c", "d"} {
-				p.Children = append(p.Children, builder.Want(newJob(name), builder.CreateOnce(), builder.Adopt(builder.IfOrphan)))
+				p.Children = append(p.Children, builder.Want(newJob(name), builder.CreateOnly(), builder.Adopt(builder.IfOrphan)))
 			}
 			return p
 		}, nil, newJob("c"), controlled(newJob("d"), ownerUID), controlled(newJob("stale"), ownerUID))

@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/store"
 )
 
-// Elsewhere says that a child lives where garbage collection doesn't serve its owner: it is cluster-scoped and the
-// owner is not, or it is in another namespace, which its metadata.namespace names. Without it such a child is refused
-// as [ErrMisuse].
+// CrossNamespace allows a child where garbage collection doesn't serve its owner: a cluster-scoped child of a namespaced owner, or
+// one in another namespace, which its metadata.namespace names. Default: such a child is refused with [ErrMisuse].
 //
 // Such a child has no owner reference. The label [LabelOwnerUID] and the annotations [AnnotationOwnerKind] and
 // [AnnotationOwner] say whose it is, as long as they are the builder's own: the object's managed fields must say that the
@@ -27,61 +27,57 @@ import (
 // with [ErrNotOwned], and never pruned, whatever its labels say. The owner gets the finalizer
 // [Finalizer] before the first such child is created, and loses it once they are all gone: when an owner is deleted,
 // [Builder.Reconcile] and an [Operator] delete them, wait for them (see [Result.Waiting]), and only then let it go. If
-// they no longer run, someone must remove the finalizer by hand. They go also if the owner's deletion was to orphan
-// its children. They are pruned as others are.
+// they no longer run, someone must remove the finalizer by hand. They are deleted also if the owner's deletion orphans its
+// children. They are pruned as others are.
 //
 // Needed are the permissions to patch owners, and to list and delete the kind in the whole cluster. A plan should not
 // let an owner's author choose names and namespaces freely: what they can't write themselves, the operator would write
 // for them. Managed fields prove as much as the right to patch an object does: who has it can write under the engine's
 // name, and make the object look like a child, as they can have it deleted by a reference to an owner that isn't there.
-func Elsewhere() ChildOption { return elsewhere{} }
+func CrossNamespace() ChildOption { return crossNamespace{} }
 
-type elsewhere struct{}
+type crossNamespace struct{}
 
-func (elsewhere) applyToChild(c *Child) { c.elsewhere = true }
+func (crossNamespace) applyToChild(c *Child) { c.crossNamespace = true }
 
-// keyElsewhere completes the key of a child that says itself where it lives.
-func keyElsewhere(key store.Key, namespaced bool) (store.Key, error) {
+// keyCrossNamespace completes the key of a child that says itself where it lives.
+func keyCrossNamespace(key store.Key, namespaced bool) (store.Key, error) {
 	if !namespaced {
 		key.Namespace = "" // of no meaning
 		return key, nil
 	}
 	if key.Namespace == "" {
-		return key, fmt.Errorf("%w: metadata.namespace of %s is empty; a child elsewhere must say where", ErrMisuse, key)
+		return key, fmt.Errorf("%w: metadata.namespace of %s is empty; a cross-namespace child must say where", ErrMisuse, key)
 	}
 	return key, nil
 }
 
-// markElsewhere makes an object a child without an owner reference. The annotations wake the owner as well.
-func (p *pass) markElsewhere(obj client.Object) {
+// markCrossNamespace makes an object a child without an owner reference. The annotations wake the owner as well.
+func (p *pass) markCrossNamespace(obj client.Object) {
 	obj.SetLabels(with(obj.GetLabels(), LabelOwnerUID, string(p.owner.GetUID())))
 	annotations := with(obj.GetAnnotations(), AnnotationOwnerKind, p.ownerKey.GroupKind().String())
 	obj.SetAnnotations(with(annotations, AnnotationOwner, p.ownerKey.NamespacedName().String()))
 }
 
-// isElsewhere reports whether an object is the owner's child elsewhere.
-func (p *pass) isElsewhere(obj client.Object) bool { return p.isMarkedElsewhere(obj, nil) }
+// isCrossNamespace reports whether an object is the owner's cross-namespace child.
+func (p *pass) isCrossNamespace(obj client.Object) bool { return p.isMarkedCrossNamespace(obj, nil) }
 
 // owns reports whether an object is the owner's, wherever it is.
 func (p *pass) owns(obj client.Object) bool {
-	return metav1.IsControlledBy(obj, p.owner) || p.isElsewhere(obj)
+	return metav1.IsControlledBy(obj, p.owner) || p.isCrossNamespace(obj)
 }
 
-// ownershipElsewhere says what an object is to the owner, if a child elsewhere is wanted in its place.
-func (p *pass) ownershipElsewhere(found client.Object, former []string) ownership {
-	switch {
-	case !p.isMarkedElsewhere(found, former):
-		return foreign
-	case found.GetDeletionTimestamp() != nil:
-		return leaving
-	default:
-		return ours
+// ownershipCrossNamespace says what an object is to the owner, if a cross-namespace child has its name.
+func (p *pass) ownershipCrossNamespace(observed client.Object, former []string) inventory.Ownership {
+	if !p.isMarkedCrossNamespace(observed, former) {
+		return inventory.NotOwned
 	}
+	return inventory.Present(observed)
 }
 
 // refuse is the error of an object in d's place that is someone else's.
 func (d *desired) refuse(found client.Object) *Error {
-	if !d.child.elsewhere || metav1.GetControllerOfNoCopy(found) != nil {
+	if !d.child.crossNamespace || metav1.GetControllerOfNoCopy(found) != nil {
 		return notOwned("apply", d.key, found)
 	}
 	err := fmt.Errorf("%w: its label %s is %q, and set by %s; delete or rename that object, or give the owner another name",
@@ -89,47 +85,47 @@ func (d *desired) refuse(found client.Object) *Error {
 	return &Error{Key: d.key, Operation: "apply", Err: err, object: found}
 }
 
-// observeCrossNamespace reads the owner's children elsewhere of one kind, once a pass, as the cache has them.
+// observeCrossNamespace reads the owner's cross-namespace children of one kind, once a pass, as the cache has them.
 func (p *pass) observeCrossNamespace(ctx context.Context, k kind) error {
-	if p.listedElsewhere[k] {
+	if p.listedCrossNamespace[k] {
 		return nil
 	}
 	list, err := p.engine.kinds.emptyList(k)
 	if err != nil {
 		return err
 	}
-	if err := p.engine.client.List(ctx, list, p.engine.amongElsewhere(p.owner, k), client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list %s elsewhere of %s: %w", k.gvk.GroupKind(), p.ownerKey, err)
+	if err := p.engine.client.List(ctx, list, p.engine.amongCrossNamespace(p.owner, k), client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list %s in other namespaces of %s: %w", k.gvk.GroupKind(), p.ownerKey, err)
 	}
-	if p.listedElsewhere == nil {
-		p.listedElsewhere = map[kind]bool{}
+	if p.listedCrossNamespace == nil {
+		p.listedCrossNamespace = map[kind]bool{}
 	}
-	p.listedElsewhere[k] = true
+	p.listedCrossNamespace[k] = true
 	return meta.EachListItem(list, func(o runtime.Object) error {
-		if obj, ok := o.(client.Object); ok && p.isElsewhere(obj) {
+		if obj, ok := o.(client.Object); ok && p.isCrossNamespace(obj) {
 			p.seen[k.key(obj)] = obj
 		}
 		return nil
 	})
 }
 
-// amongElsewhere narrows a list to an owner's children elsewhere.
-func (e *Engine) amongElsewhere(owner client.Object, k kind) client.ListOption {
-	if e.isIndexedElsewhere(k) {
-		return client.MatchingFields{e.elsewhereIndex(): string(owner.GetUID())}
+// amongCrossNamespace narrows a list to an owner's cross-namespace children.
+func (e *Engine) amongCrossNamespace(owner client.Object, k kind) client.ListOption {
+	if e.isIndexedCrossNamespace(k) {
+		return client.MatchingFields{e.crossNamespaceIndex(): string(owner.GetUID())}
 	}
 	return client.MatchingLabels{LabelOwnerUID: string(owner.GetUID())}
 }
 
-// finalize deletes the children elsewhere of an owner that is being deleted, and lets the owner go once there are none.
+// finalize deletes the cross-namespace children of an owner that is being deleted, and lets the owner go once there are none.
 // The API server is asked: a cache may not show what was created just before. Besides what is on record, all kinds are
-// looked at of which this program knows that it has children elsewhere, should someone have edited the record.
-func (p *pass) finalize(ctx context.Context, wants []Child) error {
-	p.noteKinds(wants)
-	known := p.inventory.elsewhere.Union(p.wantedElsewhere).Union(p.engine.kindsElsewhere())
+// read of which this program knows that it has cross-namespace children, should someone have edited the record.
+func (p *pass) finalize(ctx context.Context, children []Child) error {
+	p.kinds = p.engine.kinds.desired(children, p.pruneAll)
+	known := p.inventory.CrossNamespace.Union(p.kinds.crossNamespace).Union(p.engine.kindsCrossNamespace())
 	anyLeft := false
-	for _, gk := range sorted(known) {
-		left, err := p.deleteElsewhere(ctx, gk)
+	for _, gk := range inventory.SortedKinds(known) {
+		left, err := p.deleteCrossNamespace(ctx, gk)
 		if err != nil {
 			return err
 		}
@@ -138,21 +134,21 @@ func (p *pass) finalize(ctx context.Context, wants []Child) error {
 	if anyLeft {
 		return nil
 	}
-	return client.IgnoreNotFound(p.writeInventory(ctx, p.inventory.kinds, groupKinds{}))
+	return client.IgnoreNotFound(p.writeInventory(ctx, p.inventory.Kinds, nil))
 }
 
-// deleteElsewhere deletes the owner's children elsewhere of one kind, and reports whether any are left: they are
+// deleteCrossNamespace deletes the owner's cross-namespace children of one kind, and reports whether any are left: they are
 // waited for.
-func (p *pass) deleteElsewhere(ctx context.Context, gk schema.GroupKind) (left bool, err error) {
+func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (left bool, err error) {
 	for deleted := false; ; deleted = true {
 		found, err := p.engine.listMetadata(ctx, gk, client.MatchingLabels{LabelOwnerUID: string(p.owner.GetUID())})
 		if err != nil {
-			return true, fmt.Errorf("delete %s elsewhere, which is in the inventory of %s: %w", gk, p.ownerKey, err)
+			return true, fmt.Errorf("delete %s in other namespaces, which is in the inventory of %s: %w", gk, p.ownerKey, err)
 		}
 		var present, stale []store.Key
 		for i := range found {
 			obj := &found[i]
-			if !p.isElsewhere(obj) {
+			if !p.isCrossNamespace(obj) {
 				continue
 			}
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
@@ -172,26 +168,26 @@ func (p *pass) deleteElsewhere(ctx context.Context, gk schema.GroupKind) (left b
 	}
 }
 
-// IndexElsewhere indexes kinds by the owner of children [Elsewhere], so that they are found without looking at others'.
+// IndexCrossNamespace indexes kinds by the owner of [CrossNamespace] children, so that they are found without looking at others'.
 // Call it once for each kind, before the manager starts, with manager.GetFieldIndexer(); an Operator does so for what
-// it OwnsElsewhere.
-func (e *Engine) IndexElsewhere(ctx context.Context, indexer client.FieldIndexer, objs ...client.Object) error {
+// it OwnsCrossNamespace.
+func (e *Engine) IndexCrossNamespace(ctx context.Context, indexer client.FieldIndexer, objs ...client.Object) error {
 	for _, obj := range objs {
 		k, err := e.kinds.of(obj)
 		if err != nil {
 			return err
 		}
-		if err := indexer.IndexField(ctx, obj, e.elsewhereIndex(), ownerUIDLabels); err != nil {
+		if err := indexer.IndexField(ctx, obj, e.crossNamespaceIndex(), ownerUIDLabels); err != nil {
 			return fmt.Errorf("index %s by owner: %w", k.gvk.GroupKind(), err)
 		}
 		e.mu.Lock()
-		e.indexedElsewhere[k] = true
+		e.indexedCrossNamespace[k] = true
 		e.mu.Unlock()
 	}
 	return nil
 }
 
-func (e *Engine) elsewhereIndex() string { return "armature.ownerUID/" + e.name }
+func (e *Engine) crossNamespaceIndex() string { return "armature.ownerUID/" + e.name }
 
 // ownerUIDLabels is the index's value.
 func ownerUIDLabels(o client.Object) []string {
@@ -201,26 +197,26 @@ func ownerUIDLabels(o client.Object) []string {
 	return nil
 }
 
-func (e *Engine) isIndexedElsewhere(k kind) bool {
+func (e *Engine) isIndexedCrossNamespace(k kind) bool {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	return e.indexedElsewhere[k]
+	return e.indexedCrossNamespace[k]
 }
 
-// kindsElsewhere returns the kinds that are indexed.
-func (e *Engine) kindsElsewhere() groupKinds {
+// kindsCrossNamespace returns the kinds that are indexed.
+func (e *Engine) kindsCrossNamespace() inventory.Kinds {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	known := groupKinds{}
-	for k := range e.indexedElsewhere {
+	known := inventory.Kinds{}
+	for k := range e.indexedCrossNamespace {
 		known.Insert(k.gvk.GroupKind())
 	}
 	return known
 }
 
-// ownersElsewhere returns what finds the owner to look at when a child elsewhere changes. An owner named in vain costs
-// it a pass that finds nothing to do.
-func ownersElsewhere(owner schema.GroupKind) handler.MapFunc {
+// ownersCrossNamespace returns a function that finds the owner of a cross-namespace child. An owner that has nothing to do costs
+// one pass.
+func ownersCrossNamespace(owner schema.GroupKind) handler.MapFunc {
 	return func(_ context.Context, child client.Object) []reconcile.Request {
 		annotations := child.GetAnnotations()
 		namespace, name, ok := strings.Cut(annotations[AnnotationOwner], string(types.Separator))

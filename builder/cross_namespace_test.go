@@ -11,9 +11,11 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/armature-dev/armature/builder/internal/inventory"
 )
 
-func TestWhereElsewhereIs(t *testing.T) {
+func TestWhereCrossNamespaceIs(t *testing.T) {
 	e := engineWith(interceptor.Funcs{})
 	p, err := e.newPass(owner())
 	require.NoError(t, err)
@@ -28,7 +30,7 @@ func TestWhereElsewhereIs(t *testing.T) {
 		"no name":           {&corev1.Namespace{}, ""},
 		"nil":               {nil, ""},
 	} {
-		_, key, err := p.keyOf(Want(c.obj, Elsewhere()))
+		_, key, err := p.keyOf(Want(c.obj, CrossNamespace()))
 		if c.want == "" {
 			assert.ErrorIs(t, err, ErrMisuse, name)
 			continue
@@ -38,56 +40,56 @@ func TestWhereElsewhereIs(t *testing.T) {
 	}
 }
 
-// allMarks are the fields that the builder sets in a child Elsewhere to say whose it is.
+// allMarks are the fields that the builder sets in a cross-namespace child to say whose it is.
 const allMarks = `{"f:metadata":{"f:labels":{"f:armature.dev/owner-uid":{}},"f:annotations":{"f:armature.dev/owner":{},"f:armature.dev/owner-kind":{}}}}`
 
-func TestWhoseIsElsewhere(t *testing.T) {
+func TestWhoseIsCrossNamespace(t *testing.T) {
 	e := engineWith(interceptor.Funcs{})
 	p, err := e.newPass(owner())
 	require.NoError(t, err)
 	marked := func(change func(*corev1.ConfigMap)) *corev1.ConfigMap {
 		c := config("c")
-		p.markElsewhere(c)
+		p.markCrossNamespace(c)
 		c.ManagedFields = entries(entry(e.name, metav1.ManagedFieldsOperationApply, allMarks))
 		change(c)
 		return c
 	}
 	now := metav1.Now()
-	d := &desired{child: Want(config("c"), Elsewhere())}
+	d := &desired{child: Want(config("c"), CrossNamespace())}
 	for name, c := range map[string]struct {
 		found *corev1.ConfigMap
-		want  ownership
+		want  inventory.Ownership
 	}{
-		"ours":            {marked(func(*corev1.ConfigMap) {}), ours},
-		"leaving":         {marked(func(c *corev1.ConfigMap) { c.DeletionTimestamp = &now }), leaving},
-		"no label":        {marked(func(c *corev1.ConfigMap) { c.Labels = nil }), foreign},
-		"other UID":       {marked(func(c *corev1.ConfigMap) { c.Labels[LabelOwnerUID] = "x" }), foreign},
-		"label of others": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Manager = "kubectl-label" }), foreign},
+		"ours":            {marked(func(*corev1.ConfigMap) {}), inventory.Owned},
+		"leaving":         {marked(func(c *corev1.ConfigMap) { c.DeletionTimestamp = &now }), inventory.Terminating},
+		"no label":        {marked(func(c *corev1.ConfigMap) { c.Labels = nil }), inventory.NotOwned},
+		"other UID":       {marked(func(c *corev1.ConfigMap) { c.Labels[LabelOwnerUID] = "x" }), inventory.NotOwned},
+		"label of others": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Manager = "kubectl-label" }), inventory.NotOwned},
 		"label of others, the rest ours": {marked(func(c *corev1.ConfigMap) {
 			c.ManagedFields = entries(entry("kubectl-label", metav1.ManagedFieldsOperationUpdate, `{"f:metadata":{"f:labels":{"f:armature.dev/owner-uid":{}}}}`),
 				entry(e.name, metav1.ManagedFieldsOperationApply, `{"f:metadata":{"f:annotations":{"f:armature.dev/owner":{},"f:armature.dev/owner-kind":{}}}}`))
-		}), foreign},
-		"label alone":   {marked(func(c *corev1.ConfigMap) { c.Annotations = nil }), foreign},
-		"by the status": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Subresource = "status" }), foreign},
-		"controlled":    {marked(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{Controller: ptr.To(true)}} }), foreign},
+		}), inventory.NotOwned},
+		"label alone":   {marked(func(c *corev1.ConfigMap) { c.Annotations = nil }), inventory.NotOwned},
+		"by the status": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Subresource = "status" }), inventory.NotOwned},
+		"controlled":    {marked(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{Controller: ptr.To(true)}} }), inventory.NotOwned},
 	} {
 		assert.Equal(t, c.want, p.ownershipOf(d, c.found), name)
 	}
-	assert.Equal(t, foreign, p.ownershipOf(&desired{child: Want(config("c"))}, marked(func(*corev1.ConfigMap) {})), "the label makes no child at home")
+	assert.Equal(t, inventory.NotOwned, p.ownershipOf(&desired{child: Want(config("c"))}, marked(func(*corev1.ConfigMap) {})), "the label makes no child at home")
 }
 
-func TestChildElsewhereWakesItsOwner(t *testing.T) {
+func TestChildCrossNamespaceWakesItsOwner(t *testing.T) {
 	e := engineWith(interceptor.Funcs{})
 	p, err := e.newPass(owner())
 	require.NoError(t, err)
 	c := config("c")
-	find := ownersElsewhere(schema.GroupKind{Kind: "ConfigMap"})
+	find := ownersCrossNamespace(schema.GroupKind{Kind: "ConfigMap"})
 	assert.Empty(t, find(t.Context(), c))
-	p.markElsewhere(c)
+	p.markCrossNamespace(c)
 	got := find(t.Context(), c)
 	require.Len(t, got, 1)
 	assert.Equal(t, "default/owner", got[0].String())
-	assert.Empty(t, ownersElsewhere(schema.GroupKind{Kind: "Other"})(t.Context(), c))
+	assert.Empty(t, ownersCrossNamespace(schema.GroupKind{Kind: "Other"})(t.Context(), c))
 	c.Annotations[AnnotationOwner] = "nonsense"
 	assert.Empty(t, find(t.Context(), c))
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Get reads the child called name of obj's kind into obj, a copy. An object that isn't the owner's is ErrNotOwned; one
-// that doesn't exist satisfies apierrors.IsNotFound. Of the options only [Elsewhere] matters: the child is then in the
+// that doesn't exist satisfies apierrors.IsNotFound. Of the options only [CrossNamespace] matters: the child is then in the
 // namespace that obj says.
 func (b *Builder) Get(ctx context.Context, name string, obj client.Object, opts ...ChildOption) error {
 	p, err := b.engine.newPass(b.owner)
@@ -46,13 +46,13 @@ func (p *pass) get(ctx context.Context, like Child) error {
 
 // isChild reports whether an object is the owner's, in the place that is asked for.
 func (p *pass) isChild(like Child, obj client.Object) bool {
-	if like.elsewhere {
-		return p.isMarkedElsewhere(obj, like.former())
+	if like.crossNamespace {
+		return p.isMarkedCrossNamespace(obj, like.former())
 	}
 	return metav1.IsControlledBy(obj, p.owner)
 }
 
-// List reads into list copies of all the owner's children of its kind: those at home, or with [Elsewhere] the others.
+// List reads into list copies of all the owner's children of its kind: those at home, or with [CrossNamespace] the others.
 func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...ChildOption) error {
 	p, err := b.engine.newPass(b.owner)
 	if err != nil {
@@ -66,8 +66,8 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...Chil
 	_, untyped := list.(runtime.Unstructured)
 	k, like := kind{gvk, untyped}, Want(nil, opts...)
 	among := client.ListOption(client.InNamespace(p.owner.GetNamespace()))
-	if like.elsewhere {
-		among = b.engine.amongElsewhere(p.owner, k)
+	if like.crossNamespace {
+		among = b.engine.amongCrossNamespace(p.owner, k)
 	}
 	if err := b.engine.client.List(ctx, list, among, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list %s owned by %s: %w", gvk.GroupKind(), p.ownerKey, err)
@@ -113,7 +113,7 @@ func (b *Builder) CreateOrUpdate(ctx context.Context, obj client.Object, opts ..
 }
 
 // Delete deletes a child and what it owns, also for an owner that is being deleted. A child that doesn't exist is no
-// error; an object that isn't the owner's is ErrNotOwned. Of the options only [Elsewhere] matters.
+// error; an object that isn't the owner's is ErrNotOwned. Of the options only [CrossNamespace] matters.
 func (b *Builder) Delete(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.runAnyPass("delete "+nameOf(obj), func(p *pass) error {
 		if isNil(obj) {

@@ -13,7 +13,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-func TestCRUDElsewhere(t *testing.T) {
+func TestCRUDCrossNamespace(t *testing.T) {
 	at := func(name string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: name}}
 	}
@@ -24,28 +24,28 @@ func TestCRUDElsewhere(t *testing.T) {
 	}
 	_, err := b().CreateOrUpdate(ctx, at("c"))
 	assert.ErrorIs(t, err, builder.ErrMisuse)
-	res, err := b().CreateOrUpdate(ctx, at("c"), builder.Elsewhere())
+	res, err := b().CreateOrUpdate(ctx, at("c"), builder.CrossNamespace())
 	require.NoError(t, err)
 	assert.Equal(t, builder.OperationCreated, res.Changes[0].Operation)
 	c.get(c.owner)
 	assert.Contains(t, c.owner.Finalizers, builder.Finalizer)
 
 	got := at("")
-	require.NoError(t, b().Get(ctx, "c", got, builder.Elsewhere()))
+	require.NoError(t, b().Get(ctx, "c", got, builder.CrossNamespace()))
 	assert.Equal(t, string(c.owner.UID), got.Labels[builder.LabelOwnerUID])
-	assert.ErrorIs(t, b().Get(ctx, "theirs", at(""), builder.Elsewhere()), builder.ErrNotOwned)
+	assert.ErrorIs(t, b().Get(ctx, "theirs", at(""), builder.CrossNamespace()), builder.ErrNotOwned)
 	list := &corev1.ConfigMapList{}
-	require.NoError(t, b().List(ctx, list, builder.Elsewhere()))
+	require.NoError(t, b().List(ctx, list, builder.CrossNamespace()))
 	assert.Len(t, list.Items, 1)
 	require.NoError(t, b().List(ctx, list))
 	assert.Empty(t, list.Items, "none at home")
 
-	_, err = b().Delete(ctx, at("theirs"), builder.Elsewhere())
+	_, err = b().Delete(ctx, at("theirs"), builder.CrossNamespace())
 	assert.ErrorIs(t, err, builder.ErrNotOwned)
-	res, err = b().Delete(ctx, at("c"), builder.Elsewhere())
+	res, err = b().Delete(ctx, at("c"), builder.CrossNamespace())
 	require.NoError(t, err)
 	assert.Len(t, res.Changes, 1)
-	assert.True(t, apierrors.IsNotFound(b().Get(ctx, "c", at(""), builder.Elsewhere())))
+	assert.True(t, apierrors.IsNotFound(b().Get(ctx, "c", at(""), builder.CrossNamespace())))
 }
 
 func TestCRUDTakesOptions(t *testing.T) {

@@ -33,7 +33,7 @@ func (s origin) line(kind string) string {
 type declarations struct {
 	types   [origins]map[reflect.Type]bool // what the view finds
 	home    kindSet                        // Owns: kinds of children that are watched by their controller
-	away    kindSet                        // OwnsElsewhere: those that are watched by their label
+	away    kindSet                        // OwnsCrossNamespace: those that are watched by their label
 	watched kindSet                        // kinds that are watched for another reason
 	outside bool                           // External: state of something outside the cluster
 }

@@ -76,7 +76,7 @@ func TestDependentsAreOnlyRead(t *testing.T) {
 			p.Edits = []builder.Edit{{Before: pod, After: pod.DeepCopy()}}
 		},
 		"want": func(p *ownerPlan, pod *corev1.Pod) {
-			p.Children = []builder.Child{builder.Want(podOf(&batchv1.Job{}, pod.Name), builder.CreateOnce())}
+			p.Children = []builder.Child{builder.Want(podOf(&batchv1.Job{}, pod.Name), builder.CreateOnly())}
 			p.Children[0].Object().SetOwnerReferences(nil)
 		},
 	} {
@@ -114,9 +114,9 @@ func TestDependentsMisused(t *testing.T) {
 func TestCrashEverywhereWithDependents(t *testing.T) {
 	a := jobWithUID("a", ownerUID)
 	s := scenario(func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
-		p := ownerPlan{Children: []builder.Child{builder.Want(newJob("a"), builder.CreateOnce())}}
+		p := ownerPlan{Children: []builder.Child{builder.Want(newJob("a"), builder.CreateOnly())}}
 		for _, pod := range builder.Owned[*corev1.Pod](seen) {
-			p.Children = append(p.Children, builder.Want(newJob("after-"+pod.Name), builder.CreateOnce()))
+			p.Children = append(p.Children, builder.Want(newJob("after-"+pod.Name), builder.CreateOnly()))
 		}
 		return p
 	}, ownsPodsOfJobs, a, podOf(a, "x"), podOf(a, "y"))

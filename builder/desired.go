@@ -14,13 +14,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/store"
 )
 
 // desired is one object that should exist. What is needed to compare it with a cluster (a copy, with the owner on it,
-// and its digest) is made by stamp, and only if a look at its hash doesn't say already that nothing has changed.
+// and its digest) is made by stamp, unless the hash says already that nothing has changed.
 type desired struct {
 	key    store.Key
 	kind   kind
@@ -36,36 +37,36 @@ type desired struct {
 	ignored  []paths.Path
 	released *fieldpath.Set // fields of ours that stay and are to be no one's
 
-	neverWritten bool // the engine has never written the object that was found
+	neverWritten bool // the engine has never written the observed object
 
-	write *write // room for one; nil once it is used
+	write *write // preallocated; nil once it is used
 }
 
-// keyOf names a child, which must have a name. It must live where its owner lives, since garbage collection and the
-// owner reference know no other place, unless it is [Elsewhere]. All keys of children come from here.
-func (p *pass) keyOf(want Child) (kind, store.Key, error) {
-	obj := want.object
+// keyOf returns the kind and key of a child. It must have a name, and must be where its owner is, since garbage collection and the
+// owner reference reach no other namespace, unless it has [CrossNamespace]. All keys of children come from here.
+func (p *pass) keyOf(child Child) (kind, store.Key, error) {
+	obj := child.object
 	k, err := p.engine.kinds.of(obj)
 	if err != nil {
 		return k, store.Key{}, err
 	}
 	key := k.key(obj)
 	if key.Name == "" {
-		return k, key, fmt.Errorf("%w: metadata.name of a %s is empty; a child needs a fixed name (generateName would make a twin in each pass)",
-			ErrMisuse, k.gvk.Kind)
+		return k, key, fmt.Errorf("%w: metadata.name of a %s is empty; a child needs a fixed name "+
+			"(generateName would make a twin in each pass)", ErrMisuse, k.gvk.Kind)
 	}
 	namespaced, err := p.engine.kinds.isNamespaced(k, obj)
 	if err != nil {
 		return k, key, &Error{Key: key, Operation: "read", Err: err}
 	}
-	if want.elsewhere {
-		key, err = keyElsewhere(key, namespaced)
+	if child.crossNamespace {
+		key, err = keyCrossNamespace(key, namespaced)
 		return k, key, err
 	}
 	home := p.owner.GetNamespace()
 	switch {
 	case !namespaced && home != "":
-		return k, key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it; see Elsewhere",
+		return k, key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it; see CrossNamespace",
 			ErrMisuse, key, p.ownerKey)
 	case !namespaced:
 		key.Namespace = "" // of no meaning
@@ -74,20 +75,20 @@ func (p *pass) keyOf(want Child) (kind, store.Key, error) {
 	case key.Namespace == "":
 		key.Namespace = home
 	case home != "" && key.Namespace != home:
-		return k, key, fmt.Errorf("%w: metadata.namespace of %s must be that of its owner, %s: an owner elsewhere counts as absent and the child would be collected; see Elsewhere",
-			ErrMisuse, key, home)
+		return k, key, fmt.Errorf("%w: metadata.namespace of %s must be that of its owner, %s: garbage collection takes an owner in another "+
+			"namespace for absent and would delete the child; see CrossNamespace", ErrMisuse, key, home)
 	}
 	return k, key, nil
 }
 
-// desire makes an object one of those that the owner should have. It must not be there yet.
-func (p *pass) desire(want Child) (*desired, error) {
-	k, key, err := p.keyOf(want)
+// desire adds a child to the desired objects of the pass. It must not be one of them yet.
+func (p *pass) desire(child Child) (*desired, error) {
+	k, key, err := p.keyOf(child)
 	if err != nil {
 		return nil, p.engine.kinds.noteMissing(k.gvk, err)
 	}
 	if !p.wanted.Put(key) {
-		return nil, fmt.Errorf("%w: %s is wanted twice", ErrMisuse, key)
+		return nil, fmt.Errorf("%w: %s is desired twice", ErrMisuse, key)
 	}
 	if len(p.spare) == 0 {
 		p.expect(1)
@@ -95,14 +96,14 @@ func (p *pass) desire(want Child) (*desired, error) {
 	d := &p.spare[0].desired
 	d.write = &p.spare[0].write
 	p.spare = p.spare[1:]
-	d.kind, d.key, d.child = k, key, want
-	if err := d.checkOutlives(); err != nil {
+	d.kind, d.key, d.child = k, key, child
+	if err := d.checkRetain(); err != nil {
 		return nil, err
 	}
-	if want.once {
+	if child.once {
 		return d, d.checkOnce()
 	}
-	d.hash, d.hashed = want.hash()
+	d.hash, d.hashed = child.hash()
 	return d, nil
 }
 
@@ -172,12 +173,12 @@ func (d *desired) withOwner(p *pass) (client.Object, error) {
 		}
 	}
 	switch {
-	case d.child.elsewhere:
-		p.markElsewhere(obj)
-	case d.child.outlives():
-		p.markOutliving(obj)
+	case d.child.crossNamespace:
+		p.markCrossNamespace(obj)
+	case d.child.retained():
+		p.markRetained(obj)
 	default:
-		refs = append(refs, controllerRef(p.owner, p.ownerKind))
+		refs = append(refs, inventory.ControllerReference(p.owner, p.ownerKind))
 	}
 	obj.SetOwnerReferences(refs)
 	return obj, nil
@@ -192,7 +193,7 @@ func with(m map[string]string, key, value string) map[string]string {
 }
 
 // clearServerFields removes what only the server or the builder sets, so that an object read from a cluster can be
-// wanted as it is.
+// a desired one.
 func clearServerFields(obj client.Object) {
 	obj.SetResourceVersion("")
 	obj.SetUID("")

@@ -17,7 +17,7 @@ import (
 type Diff struct {
 	// Objects are those that would be written, ordered as the Changes of a [Result] are.
 	Objects []ObjectDiff
-	// Unchanged counts the objects that are as wanted.
+	// Unchanged counts the objects that are up to date.
 	Unchanged int
 	// Waiting lists objects that could not be written yet, as in a [Result].
 	Waiting []store.Key
@@ -27,7 +27,7 @@ type Diff struct {
 type ObjectDiff struct {
 	Key       store.Key
 	Operation Operation
-	// Fields are those that would differ. Of a new object, or one to be recreated, they are what is wanted of it, without
+	// Fields are those that would differ. Of a new object, or one to be recreated, they are the desired fields, without
 	// the API server's defaults; of an object to be deleted there are none. Left out are the status, what only the server writes, and the
 	// builder's own digest: an object to be updated that shows no fields differs in nothing but its record of them.
 	Fields []FieldDiff
@@ -49,14 +49,14 @@ func (d Diff) Empty() bool { return len(d.Objects) == 0 }
 
 // Diff says what Reconcile would do now, and does nothing. The API server is asked to try each write (a dry run), so
 // that its defaults, its admission and its refusals are in the answer: the errors are those that Reconcile would
-// return, and the diff beside them tells of the rest. Objects that are as wanted cost no request, others one each; one
-// that was created and never changed since may cost two. Nothing is told as an event or counted.
+// return, and the diff beside them tells of the rest. Objects that are up to date cost no request, others one each; one
+// that was created and never changed since may cost two. No events are emitted, and nothing is counted.
 //
 // A dry run needs the permissions of the write. What depends on an object that doesn't exist yet (an object in a
 // namespace that would be created) is refused as it would be without it.
 func (b *Builder) Diff(ctx context.Context) (Diff, error) {
 	dry := *b
-	dry.engine = b.engine.rehearse()
+	dry.engine = b.engine.dryRun()
 	writes := map[store.Key]*write{}
 	res, err := dry.reconcile(ctx, writes)
 	d := Diff{Unchanged: res.Unchanged, Waiting: res.Waiting}
@@ -77,7 +77,7 @@ func (b *Builder) Diff(ctx context.Context) (Diff, error) {
 	return d, err
 }
 
-// diff returns the fields that a rehearsed write changes.
+// diff returns the fields that a dry-run write changes.
 func (w *write) diff() ([]FieldDiff, error) {
 	before := map[string]any{}
 	after := w.desired.fields

@@ -32,14 +32,14 @@
 // are not yours: the API server's defaults and other writers (an autoscaler's replicas, an injected sidecar) are left
 // alone. Fields that you set are put back whoever changed them. A field that you no longer set is removed. There is no
 // way to want a field empty, other than through a pointer. Children live in their owner's namespace, have fixed names,
-// and are garbage collected with their owner; those that can't be are wanted with [Elsewhere]. Nothing is ever created or
+// and are garbage collected with their owner; those that can't be are wanted with [CrossNamespace]. Nothing is ever created or
 // changed for an owner that is being deleted.
 //
 // # What goes
 //
 // What is no longer wanted is deleted of the kinds that [Builder.Prune] names, or of all kinds that the owner ever had
 // children of: [Builder.PruneAll] keeps them with the owner, so that nothing stays behind when the last object of a kind
-// goes, or when the next version of your program no longer knows the kind. Children elsewhere go with their owner by a
+// goes, or when the next version of your program no longer knows the kind. Cross-namespace children go with their owner by a
 // finalizer. [Builder.Diff] says beforehand what would be created, changed and deleted.
 //
 // What is other than usual about one child is said by options, which [Want] and every method for a kind take:
@@ -49,9 +49,9 @@
 //	Adopt(IfOrphan)              take over an object of that name that no one controls
 //	Adopt(Never, "old-operator") remove what an operator of another name has set and isn't desired any more
 //	OnImmutable(Recreate(...))   delete and create anew what can't be changed into what is wanted; or Keep
-//	CreateOnce()                 create it if it isn't there, and leave it as it is
+//	CreateOnly()                 create it if it isn't there, and leave it as it is
 //	RunOnce("schema-7")          run a Job to success once for the value, before what is in later phases
-//	Outlives()                   keep it when it is no longer wanted, and when the owner goes: a claim with data
+//	Retain()                     keep it when it is no longer wanted, and when the owner goes: a claim with data
 //	ReadyWhen(ready)             a rule of one's own for when it is ready, and when it has failed
 //
 // # What a pass costs
@@ -112,8 +112,8 @@
 //   - An object of that name that isn't the owner's is left alone, with [ErrNotOwned], unless [Adopt] says to take it
 //     and no one controls it. An object of a predecessor of the same name, about to be collected, is waited for:
 //     [Result.Waiting].
-//   - A wrong call or a wrong plan is [ErrMisuse]: no name, wanted twice, another namespace than the owner's, a
-//     cluster-scoped child of a namespaced owner, if it isn't said to be [Elsewhere]. Of a plan also: a kind that the
+//   - A wrong call or a wrong plan is [ErrMisuse]: no name, desired twice, another namespace than the owner's, a
+//     cluster-scoped child of a namespaced owner, if it isn't said to be [CrossNamespace]. Of a plan also: a kind that the
 //     operator doesn't declare, in what it asks its view or among its children; a panic; a changed owner or observed object,
 //     which fails a test, and is reported once by a running manager.
 //   - Nothing is pruned in a pass that had an error. Only what the owner controls is (elsewhere: what has its UID as a
@@ -137,7 +137,7 @@
 //
 // # Work that runs once
 //
-// An operator that starts Jobs or Pods, by the thousand perhaps, wants them with [CreateOnce]: one POST each, and from
+// An operator that starts Jobs or Pods, by the thousand perhaps, wants them with [CreateOnly]: one POST each, and from
 // then on no more than a look at their names. Around that, a [Plan] has what such work needs:
 //
 //	Edits                 change single fields of what runs: suspend it, resume it
@@ -176,13 +176,13 @@
 // # Permissions
 //
 //	the owner's kind        get, list, watch
-//	                        patch                             (for PruneAll and Elsewhere)
+//	                        patch                             (for PruneAll and CrossNamespace)
 //	                        delete                            (for Plan.DeleteOwner)
 //	its status              patch                             (subresource status)
 //	its finalizers          update                            (where OwnerReferencesPermissionEnforcement is on)
 //	each kind of children   get, list, watch, create, patch; delete if it is pruned, recreated or deleted
-//	                        (with CreateOnce: patch only for Adopt and Plan.Edits)
-//	kinds Elsewhere         the same and delete, in the whole cluster
+//	                        (with CreateOnly: patch only for Adopt and Plan.Edits)
+//	kinds CrossNamespace         the same and delete, in the whole cluster
 //	kinds once recorded     list, delete                      (for PruneAll: until they are pruned)
 //	kinds referred to, owned through others, read             get, list, watch
 //	events.events.k8s.io    create, patch

@@ -15,9 +15,9 @@ import (
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
 )
 
-// rehearse returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores
-// nothing. It tells no one, counts nothing and learns nothing.
-func (e *Engine) rehearse() *Engine {
+// dryRun returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores
+// nothing. It emits no events, counts nothing and remembers nothing.
+func (e *Engine) dryRun() *Engine {
 	dry := *e
 	dry.dry = true
 	dry.recorder = nil
@@ -44,8 +44,8 @@ func (c unawaited) Delete(ctx context.Context, obj client.Object, opts ...client
 	return c.Client.Delete(ctx, obj, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
-// rehearsed notes what an apply would have made of an object. The resource version doesn't say: a dry run makes none.
-func (w *write) rehearsed(ctx context.Context, p *pass, applied client.Object) error {
+// recordDryRun records what an apply would have made of an object. The resource version doesn't say: a dry run makes none.
+func (w *write) recordDryRun(ctx context.Context, p *pass, applied client.Object) error {
 	if w.takesOver(p.engine) && p.engine.fieldManager(w.desired).TakesOverAny(w.found.GetManagedFields()) && !w.refitted {
 		var err error
 		if applied, err = p.engine.withoutLeftovers(ctx, w, applied); err != nil {
@@ -68,7 +68,7 @@ func (w *write) rehearsed(ctx context.Context, p *pass, applied client.Object) e
 	return nil
 }
 
-// withoutLeftovers removes from a rehearsed apply the fields that the object was created with and that aren't wanted
+// withoutLeftovers removes from a dry-run apply the fields that the object was created with and that aren't desired
 // any more. In earnest takeOverFields sees to that beforehand; a dry run of it leaves no trace. So the fields are taken
 // out of the result, and the API server is asked what it makes of that: it may have defaults for them.
 func (e *Engine) withoutLeftovers(ctx context.Context, w *write, applied client.Object) (client.Object, error) {

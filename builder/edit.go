@@ -21,8 +21,8 @@ import (
 //	after.Spec.Suspend = ptr.To(true)
 //	plan.Edits = append(plan.Edits, builder.Edit{Before: job, After: after})
 //
-// What differs is sent as one merge patch (lists as a whole), to this very object in the state it was seen in: if it has
-// changed since, that is a conflict, and the next pass sees it. If it is gone there is nothing to do, and if nothing
+// What differs is sent as one merge patch (lists as a whole), to this very object in its observed version: if it has
+// changed since, that is a conflict, and the next pass sees it. If it is deleted there is nothing to do, and if nothing
 // differs no request is made. An edit of what Children apply would be undone by the next pass.
 type Edit struct {
 	// Before is a child, taken from the view. One that the owner doesn't control is ErrNotOwned, unless Foreign is set.
@@ -110,7 +110,7 @@ func (p *pass) check(g Edit) (edit, error) {
 }
 
 // editPatch returns the merge patch of an edit, nil if nothing differs in JSON. It is refused by the server if the
-// object isn't the one that was seen any more.
+// object isn't the observed one any more.
 func editPatch(g Edit) ([]byte, error) {
 	before, err := storedFields(g.Before)
 	if err != nil {
@@ -161,8 +161,8 @@ type Scale struct {
 	Replicas int32
 }
 
-// scaleGiven scales what a plan says. If an object has changed since it was seen, that is a conflict, and the next pass
-// sees it; if it is gone there is nothing to do.
+// scaleGiven scales what a plan says. If an object has changed since it was observed, that is a conflict, and the next pass
+// sees it; if it is deleted there is nothing to do.
 func (p *pass) scaleGiven(ctx context.Context, scales []Scale) error {
 	return inBatches(len(scales), p.engine.parallelism, func(i int) error { return p.scale(ctx, scales[i]) })
 }

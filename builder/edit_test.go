@@ -156,7 +156,7 @@ func TestCrashEverywhereWithEdits(t *testing.T) {
 			for _, name := range []string{"a", "b", "c"} {
 				job := newJob(name)
 				job.Spec.Suspend = ptr.To(true)
-				p.Children = append(p.Children, builder.Want(job, builder.CreateOnce()))
+				p.Children = append(p.Children, builder.Want(job, builder.CreateOnly()))
 			}
 			return p
 		}, nil)

@@ -31,7 +31,7 @@ type Options struct {
 	Recorder events.Recorder
 	// Reader reads past the cache: what manager.GetAPIReader returns. It is used when an object turns out to exist that
 	// the cache doesn't show, to look once for children of a kind of which nothing is wanted any more (see
-	// Builder.PruneAll and Elsewhere), and to ask for an owner before children of its that have gone are made again: it may
+	// Builder.PruneAll and CrossNamespace), and to ask for an owner before children of its that have gone are made again: it may
 	// be gone, too, and the cache not know it yet. That takes the permission to get owners. Nil: the Engine's client, and
 	// owners are not asked for.
 	Reader client.Reader
@@ -60,11 +60,11 @@ type Engine struct {
 	waiting   *waits       // children that wait, for the gauge
 	contested *waits       // contested children, for the gauge
 
-	mu               *sync.RWMutex
-	indexed          map[kind]index
-	indexedElsewhere map[kind]bool
+	mu                    *sync.RWMutex
+	indexed               map[kind]index
+	indexedCrossNamespace map[kind]bool
 
-	dry bool // writes are tried, not made: see rehearse
+	dry bool // writes are tried, not made: see dryRun
 }
 
 // NewEngine returns an Engine on a client. Reads should be served from a cache that sees the engine's own writes:
@@ -83,21 +83,21 @@ func NewEngine(c client.Client, o Options) *Engine {
 		o.Clock = time.Now
 	}
 	e := &Engine{
-		client:           c,
-		live:             o.Reader,
-		readsLive:        readsLive,
-		name:             o.Name,
-		recorder:         o.Recorder,
-		parallelism:      o.Parallelism,
-		kinds:            &kinds{client: c, now: o.Clock},
-		now:              o.Clock,
-		memory:           newMemory(),
-		waiting:          newWaits(objectsWaiting.WithLabelValues(o.Name)),
-		tracer:           tracerOf(o.TracerProvider),
-		mu:               &sync.RWMutex{},
-		indexed:          map[kind]index{},
-		indexedElsewhere: map[kind]bool{},
-		contested:        newWaits(objectsContested.WithLabelValues(o.Name)),
+		client:                c,
+		live:                  o.Reader,
+		readsLive:             readsLive,
+		name:                  o.Name,
+		recorder:              o.Recorder,
+		parallelism:           o.Parallelism,
+		kinds:                 &kinds{client: c, now: o.Clock},
+		now:                   o.Clock,
+		memory:                newMemory(),
+		waiting:               newWaits(objectsWaiting.WithLabelValues(o.Name)),
+		tracer:                tracerOf(o.TracerProvider),
+		mu:                    &sync.RWMutex{},
+		indexed:               map[kind]index{},
+		indexedCrossNamespace: map[kind]bool{},
+		contested:             newWaits(objectsContested.WithLabelValues(o.Name)),
 	}
 	e.client = observed{c, e}
 	return e

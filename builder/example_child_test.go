@@ -139,10 +139,10 @@ func ExampleOnImmutable() {
 }
 
 // A ClusterRole of a namespaced owner: no garbage collection reaches it, so the owner waits for its deletion.
-func ExampleElsewhere() {
+func ExampleCrossNamespace() {
 	c, ctx := newCluster(), context.Background()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "blog-default"}}
-	pass := func() { say(c.engine.For(c.owner).Object(role, builder.Elsewhere()).Reconcile(ctx)) }
+	pass := func() { say(c.engine.For(c.owner).Object(role, builder.CrossNamespace()).Reconcile(ctx)) }
 	pass()
 	c.get(c.owner)
 	fmt.Println(c.owner.Finalizers)
@@ -223,12 +223,12 @@ func ExampleAdoptLabelled() {
 }
 
 // The data stays when the owner goes, and an owner of the same name takes it up again.
-func ExampleOutlives() {
+func ExampleRetain() {
 	c, ctx := newCluster(), context.Background()
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
 	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
-	say(c.engine.For(c.owner).PersistentVolumeClaim(claim, builder.Outlives()).Reconcile(ctx))
+	say(c.engine.For(c.owner).PersistentVolumeClaim(claim, builder.Retain()).Reconcile(ctx))
 	say(c.engine.For(c.owner).PruneAll().Reconcile(ctx)) // it is no longer wanted
 
 	found := claim.DeepCopy()
@@ -253,11 +253,11 @@ func ExampleReadinessOf() {
 }
 
 // A child that is rendered once and wanted in each pass costs next to nothing while it is unchanged.
-func ExampleChild_Frozen() {
+func ExampleChild_Immutable() {
 	rendered := map[string]builder.Child{}
 	render := func(colour string) builder.Child {
 		if _, ok := rendered[colour]; !ok {
-			rendered[colour] = builder.Want(settings(map[string]string{"colour": colour})).Frozen()
+			rendered[colour] = builder.Want(settings(map[string]string{"colour": colour})).Immutable()
 		}
 		return rendered[colour]
 	}

@@ -60,7 +60,7 @@ func ExampleEngineFor() {
 	_ = setUp
 }
 
-// Children are found by an index on their controller; those Elsewhere by another.
+// Children are found by an index on their controller; those CrossNamespace by another.
 func ExampleEngine_IndexOwned() {
 	c, ctx := newCluster(), context.Background()
 	fmt.Println(c.engine.IndexOwned(ctx, c, &corev1.ConfigMap{}))

@@ -24,7 +24,7 @@ func everywhere(owner *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: owner.Name + "-" + node.Name}}
 		job.Spec.Suspend = &hold
 		job.Spec.Template.Spec.NodeName = node.Name
-		p.Children = append(p.Children, builder.Want(job, builder.CreateOnce()))
+		p.Children = append(p.Children, builder.Want(job, builder.CreateOnly()))
 	}
 	for _, job := range builder.Owned[*batchv1.Job](seen) {
 		after := job.DeepCopy()
@@ -45,7 +45,7 @@ func ExampleOperator_Watches() {
 	_ = operator // give NewOperator a manager, and call Complete
 }
 
-func ExampleCreateOnce() {
+func ExampleCreateOnly() {
 	made := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x", CreationTimestamp: metav1.NewTime(made)}}
 	there := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "x-a"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true)}}

@@ -98,7 +98,7 @@ func ExampleReferencedBy() {
 	setUp := func(mgr manager.Manager) error {
 		return builder.NewOperator[*corev1.ConfigMap](mgr, "website").
 			Owns(&appsv1.Deployment{}).
-			OwnsElsewhere(&rbacv1.ClusterRole{}).
+			OwnsCrossNamespace(&rbacv1.ClusterRole{}).
 			Watches(&corev1.Secret{}, builder.ReferencedBy(func(site *corev1.ConfigMap) []string { return []string{site.Data["certificate"]} })).
 			Plan(plan).
 			Complete()

@@ -2,148 +2,87 @@ package builder
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/store"
 )
 
 // What the builder writes on owners.
 const (
 	// AnnotationGroupKinds lists the kinds of which an owner has children, for PruneAll: "ConfigMap,Deployment.apps".
-	AnnotationGroupKinds = "armature.dev/contains-group-kinds"
-	// AnnotationGroupKindsElsewhere lists the kinds of which an owner has children Elsewhere.
-	AnnotationGroupKindsElsewhere = "armature.dev/contains-group-kinds-elsewhere"
-	// Finalizer keeps an owner until its children Elsewhere are gone.
-	Finalizer = "armature.dev/cleanup"
+	AnnotationGroupKinds = inventory.AnnotationKinds
+	// AnnotationGroupKindsCrossNamespace lists the kinds of which an owner has cross-namespace children.
+	AnnotationGroupKindsCrossNamespace = inventory.AnnotationCrossNamespaceKinds
+	// Finalizer keeps an owner until its cross-namespace children are gone.
+	Finalizer = inventory.Finalizer
 )
 
-// groupKinds is a set of kinds.
-type groupKinds = sets.Set[schema.GroupKind]
-
-// inventory is what is kept with an owner of the kinds that it has children of. It is what lets a later version of the
-// program find children of kinds that it knows nothing of.
-type inventory struct {
-	kinds     groupKinds // of children that the owner controls
-	elsewhere groupKinds // of children elsewhere
-
-	resourceVersion string   // of the owner
-	finalizers      []string // on the owner
+// desiredKinds are the kinds of desired children, as far as the inventory records them.
+type desiredKinds struct {
+	owned          inventory.Kinds // of children that the owner controls
+	crossNamespace inventory.Kinds
+	of             map[schema.GroupKind]kind // of both
 }
 
-// isGuarded reports whether the owner can't go before its children elsewhere.
-func (i inventory) isGuarded() bool { return slices.Contains(i.finalizers, Finalizer) }
-
-// parseGroupKinds reads what format wrote, and leaves out what no one should have written.
-func parseGroupKinds(text string) groupKinds {
-	if text == "" {
-		return nil
-	}
-	known := groupKinds{}
-	for name := range strings.SplitSeq(text, ",") {
-		if gk := schema.ParseGroupKind(strings.TrimSpace(name)); gk.Kind != "" {
-			known.Insert(gk)
-		}
-	}
-	return known
-}
-
-// formatGroupKinds writes kinds as ApplySets do: "ConfigMap,Deployment.apps".
-func formatGroupKinds(kinds groupKinds) string {
-	var names []string
-	for gk := range kinds {
-		names = append(names, gk.String())
-	}
-	slices.Sort(names)
-	return strings.Join(names, ",")
-}
-
-// sorted returns kinds in an order that is always the same.
-func sorted(kinds groupKinds) []schema.GroupKind {
-	return slices.SortedFunc(func(yield func(schema.GroupKind) bool) {
-		for gk := range kinds {
-			if !yield(gk) {
-				return
-			}
-		}
-	}, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
-}
-
-// noteKinds notes of what kinds the wanted children are. What is of no kind is reported when it is applied.
-func (p *pass) noteKinds(wants []Child) {
+// desired returns the kinds of children: of all of them, or of cross-namespace ones only. What is of no kind is reported when it
+// is applied.
+func (s *kinds) desired(children []Child, all bool) (desired desiredKinds) {
 	var last kind
-	for _, want := range wants {
-		if !p.pruneAll && !want.elsewhere {
+	for _, child := range children {
+		if !all && !child.crossNamespace {
 			continue
 		}
-		k, err := p.engine.kinds.of(want.object)
-		if err != nil || (k == last && !want.elsewhere) {
+		k, err := s.of(child.object)
+		if err != nil || (k == last && !child.crossNamespace) {
 			continue
 		}
-		if p.kindOf == nil {
-			p.kindOf, p.wantedKinds, p.wantedElsewhere = map[schema.GroupKind]kind{}, groupKinds{}, groupKinds{}
+		if desired.of == nil {
+			desired = desiredKinds{inventory.Kinds{}, inventory.Kinds{}, map[schema.GroupKind]kind{}}
 		}
-		if want.elsewhere {
-			p.wantedElsewhere.Insert(k.gvk.GroupKind())
+		if child.crossNamespace {
+			desired.crossNamespace.Insert(k.gvk.GroupKind())
 		} else {
-			p.wantedKinds.Insert(k.gvk.GroupKind())
+			desired.owned.Insert(k.gvk.GroupKind())
 			last = k
 		}
-		p.kindOf[k.gvk.GroupKind()] = k
+		desired.of[k.gvk.GroupKind()] = k
 	}
+	return desired
 }
 
 // usesInventory reports whether the kinds of the owner's children have to be on record.
 func (p *pass) usesInventory() bool {
-	return p.pruneAll || slices.ContainsFunc(p.children, func(c Child) bool { return c.elsewhere })
+	return p.pruneAll || slices.ContainsFunc(p.children, func(c Child) bool { return c.crossNamespace })
 }
 
-// recordKinds keeps with the owner of what kinds it is about to have children, before the first of a kind is created.
+// recordKinds records on the owner the kinds of children that it is about to have, before the first of a kind is created.
 // A crash in between leaves a kind on record of which there are none.
-func (p *pass) recordKinds(ctx context.Context, wants []Child) error {
-	p.noteKinds(wants)
-	if p.inventory.kinds.IsSuperset(p.wantedKinds) && p.inventory.elsewhere.IsSuperset(p.wantedElsewhere) &&
-		(len(p.wantedElsewhere) == 0 || p.inventory.isGuarded()) {
+func (p *pass) recordKinds(ctx context.Context, children []Child) error {
+	p.kinds = p.engine.kinds.desired(children, p.pruneAll)
+	if p.inventory.Covers(p.kinds.owned, p.kinds.crossNamespace) {
 		return nil
 	}
-	return p.writeInventory(ctx, p.inventory.kinds.Union(p.wantedKinds), p.inventory.elsewhere.Union(p.wantedElsewhere))
+	return p.writeInventory(ctx, p.inventory.Kinds.Union(p.kinds.owned), p.inventory.CrossNamespace.Union(p.kinds.crossNamespace))
 }
 
-// writeInventory writes onto the owner what it contains, in one patch. The finalizer is there as long as there is
-// something elsewhere. With the resource version in it the patch can't undo what another one wrote.
-func (p *pass) writeInventory(ctx context.Context, kinds, elsewhere groupKinds) error {
-	finalizers := slices.DeleteFunc(slices.Clone(p.inventory.finalizers), func(f string) bool { return f == Finalizer })
-	if len(elsewhere) > 0 {
-		finalizers = append(finalizers, Finalizer)
+// writeInventory changes the inventory on the owner, in one patch.
+func (p *pass) writeInventory(ctx context.Context, kinds, crossNamespace inventory.Kinds) error {
+	next, patch, err := p.inventory.Change(kinds, crossNamespace)
+	if err != nil {
+		return fmt.Errorf("inventory of %s: %w", p.ownerKey, err)
 	}
-	meta := map[string]any{
-		"resourceVersion": p.inventory.resourceVersion,
-		"annotations": map[string]any{
-			AnnotationGroupKinds:          annotationOrNull(kinds),
-			AnnotationGroupKindsElsewhere: annotationOrNull(elsewhere),
-		},
-	}
-	if len(elsewhere) > 0 != p.inventory.isGuarded() {
-		meta["finalizers"] = finalizers
-	}
-	next := inventory{kinds: kinds, elsewhere: elsewhere, resourceVersion: p.inventory.resourceVersion, finalizers: finalizers}
 	if p.engine.dry {
 		p.inventory = next
 		return nil
-	}
-	body, err := json.Marshal(map[string]any{"metadata": meta})
-	if err != nil {
-		return fmt.Errorf("inventory of %s: %w", p.ownerKey, err)
 	}
 	k, err := p.engine.kinds.of(p.owner)
 	if err != nil {
@@ -155,68 +94,55 @@ func (p *pass) writeInventory(ctx context.Context, kinds, elsewhere groupKinds) 
 	}
 	obj.SetNamespace(p.ownerKey.Namespace)
 	obj.SetName(p.ownerKey.Name)
-	err = p.engine.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, body), client.FieldOwner(p.engine.name))
+	err = p.engine.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(p.engine.name))
 	if err != nil {
 		return &Error{Key: p.ownerKey, Operation: "write the inventory of", Err: err, object: p.owner}
 	}
-	next.resourceVersion = obj.GetResourceVersion()
+	next.ResourceVersion = obj.GetResourceVersion()
 	p.inventory = next
 	p.engine.memory.inventories.Add(p.owner.GetUID(), renewal{p.owner.GetResourceVersion(), next})
 	return nil
 }
 
-func annotationOrNull(kinds groupKinds) any {
-	if len(kinds) == 0 {
-		return nil
-	}
-	return formatGroupKinds(kinds)
-}
-
 // renewal is what our own writes alone made of an owner's inventory, since the owner was read at a resource version.
 type renewal struct {
 	from string
-	inventory
+	inventory.Inventory
 }
 
 // inventoryOf returns the inventory of an owner after what we wrote onto it since it was read: what is written next, and
 // refused if someone else changed the owner, shall not be refused for that.
-func (e *Engine) inventoryOf(owner client.Object) inventory {
+func (e *Engine) inventoryOf(owner client.Object) inventory.Inventory {
 	if known, ok := e.memory.inventories.Get(owner.GetUID()); ok && known.from == owner.GetResourceVersion() {
-		return known.inventory
+		return known.Inventory
 	}
-	annotations := owner.GetAnnotations()
-	return inventory{
-		kinds:           parseGroupKinds(annotations[AnnotationGroupKinds]),
-		elsewhere:       parseGroupKinds(annotations[AnnotationGroupKindsElsewhere]),
-		resourceVersion: owner.GetResourceVersion(),
-		finalizers:      owner.GetFinalizers(),
-	}
+	return inventory.Of(owner)
 }
 
-// pruneLeftovers deletes children of kinds that are on record and of which nothing is wanted any more, also kinds that
-// this program doesn't know, and takes the kinds off the record. Each is looked at once, past the cache, which may not
+// pruneLeftovers deletes children of kinds that are on record and of which nothing is desired any more, also kinds that
+// this program doesn't know, and takes the kinds off the record. Each is listed once, past the cache, which may not
 // show what an earlier process made. A crash in between leaves the kind on record, to be looked at again.
 func (p *pass) pruneLeftovers(ctx context.Context) error {
-	kinds, elsewhere := p.inventory.kinds.Clone(), p.inventory.elsewhere.Clone()
-	for _, gk := range sorted(kinds.Difference(p.wantedKinds)) {
+	kinds, crossNamespace := p.inventory.Kinds.Clone(), p.inventory.CrossNamespace.Clone()
+	for _, gk := range inventory.SortedKinds(kinds.Difference(p.kinds.owned)) {
 		if err := p.pruneLeftover(ctx, gk); err != nil {
 			return err
 		}
 		kinds.Delete(gk)
 	}
-	for _, gk := range sorted(elsewhere.Difference(p.wantedElsewhere)) {
-		left, err := p.deleteElsewhere(ctx, gk)
+	for _, gk := range inventory.SortedKinds(crossNamespace.Difference(p.kinds.crossNamespace)) {
+		left, err := p.deleteCrossNamespace(ctx, gk)
 		if err != nil {
 			return err
 		}
 		if !left {
-			elsewhere.Delete(gk)
+			crossNamespace.Delete(gk)
 		}
 	}
-	if kinds.Equal(p.inventory.kinds) && elsewhere.Equal(p.inventory.elsewhere) {
+	if kinds.Equal(p.inventory.Kinds) && crossNamespace.Equal(p.inventory.CrossNamespace) {
 		return nil
 	}
-	return p.writeInventory(ctx, kinds, elsewhere)
+	return p.writeInventory(ctx, kinds, crossNamespace)
 }
 
 // pruneLeftover deletes what the owner controls of a kind.

@@ -9,25 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
-
-func TestGroupKindsAreWrittenAndRead(t *testing.T) {
-	config, deploy := schema.GroupKind{Kind: "ConfigMap"}, schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	assert.Equal(t, "ConfigMap,Deployment.apps", formatGroupKinds(groupKinds{}.Insert(deploy, config)))
-	assert.Empty(t, formatGroupKinds(nil))
-	for text, want := range map[string]groupKinds{
-		"":                           nil,
-		"ConfigMap":                  groupKinds{}.Insert(config),
-		" Deployment.apps, ,,":       groupKinds{}.Insert(deploy),
-		"Deployment.apps,ConfigMap,": groupKinds{}.Insert(deploy, config),
-	} {
-		assert.Equal(t, want, parseGroupKinds(text), text)
-	}
-	assert.Equal(t, []schema.GroupKind{config, deploy}, sorted(groupKinds{}.Insert(deploy, config)))
-}
 
 // patches are the merge patches that an engine sent to its owner.
 func patches(t *testing.T, sent *[]string, answer error) interceptor.Funcs {
@@ -61,23 +45,23 @@ func TestInventoryIsOnePatchAndOnlyOnChange(t *testing.T) {
 	record()
 	record(Want(&corev1.Secret{}))
 	assert.Empty(t, sent, "nothing new")
-	record(Want(config("a")), Want(config("b")), Want(nil), Want(deployment("d"), Elsewhere()))
+	record(Want(config("a")), Want(config("b")), Want(nil), Want(deployment("d"), CrossNamespace()))
 	require.Len(t, sent, 1)
 	var patch struct{ Metadata map[string]any }
 	require.NoError(t, json.Unmarshal([]byte(sent[0]), &patch))
 	assert.Equal(t, map[string]any{
 		"resourceVersion": "7",
 		"finalizers":      []any{"example.com/theirs", Finalizer},
-		"annotations":     map[string]any{AnnotationGroupKinds: "ConfigMap,Secret", AnnotationGroupKindsElsewhere: "Deployment.apps"},
+		"annotations":     map[string]any{AnnotationGroupKinds: "ConfigMap,Secret", AnnotationGroupKindsCrossNamespace: "Deployment.apps"},
 	}, patch.Metadata)
-	record(Want(config("a")), Want(deployment("d"), Elsewhere()))
+	record(Want(config("a")), Want(deployment("d"), CrossNamespace()))
 	assert.Len(t, sent, 1, "the owner as it was read before will do")
-	assert.Equal(t, "8", e.inventoryOf(o).resourceVersion)
+	assert.Equal(t, "8", e.inventoryOf(o).ResourceVersion)
 
 	o = readOwner()
 	o.ResourceVersion = "9" // read anew: someone else may have written
-	assert.Equal(t, "9", e.inventoryOf(o).resourceVersion)
-	assert.False(t, e.inventoryOf(o).isGuarded())
+	assert.Equal(t, "9", e.inventoryOf(o).ResourceVersion)
+	assert.False(t, e.inventoryOf(o).IsGuarded())
 }
 
 func TestNothingIsRecordedUnasked(t *testing.T) {
@@ -88,7 +72,7 @@ func TestNothingIsRecordedUnasked(t *testing.T) {
 	assert.Empty(t, sent)
 	d, err := e.For(readOwner()).ConfigMap(config("b")).PruneAll().Diff(t.Context())
 	require.NoError(t, err)
-	assert.Empty(t, sent, "nor in a rehearsal")
+	assert.Empty(t, sent, "nor in a dry run")
 	assert.Len(t, d.Objects, 2)
 }
 
@@ -97,7 +81,7 @@ func TestNothingIsCreatedUnrecorded(t *testing.T) {
 	e := engineWith(patches(t, &sent, conflict))
 	for name, b := range map[string]*Builder{
 		"at home":   e.For(readOwner()).ConfigMap(config("a")).PruneAll(),
-		"elsewhere": e.For(readOwner()).Deployment(deployment("d"), Elsewhere()),
+		"elsewhere": e.For(readOwner()).Deployment(deployment("d"), CrossNamespace()),
 	} {
 		res, err := b.Reconcile(t.Context())
 		assert.True(t, isConflict(err), name)

@@ -14,12 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/store"
 )
 
 // kind is a kind of objects in one of its Go forms. A cache keeps each form by itself, and so do we: what was indexed
-// or listed as typed can't be compared with what is wanted as unstructured.
+// or listed as typed can't be compared with what is desired as unstructured.
 type kind struct {
 	gvk     schema.GroupVersionKind
 	untyped bool
@@ -157,3 +158,6 @@ func (s *kinds) emptyList(k kind) (client.ObjectList, error) {
 	}
 	return list, nil
 }
+
+// groupOf returns the group of an apiVersion.
+func groupOf(apiVersion string) string { return inventory.GroupOf(apiVersion) }

@@ -68,7 +68,7 @@ func TestOwnerChanges(t *testing.T) {
 		"label":      {func(m *metav1.ObjectMeta) { m.Labels = nil }, true},
 		"annotation": {func(m *metav1.ObjectMeta) { m.Annotations = map[string]string{"a": "b"} }, true},
 		"record": {func(m *metav1.ObjectMeta) {
-			m.Annotations = map[string]string{AnnotationGroupKinds: "ConfigMap", AnnotationGroupKindsElsewhere: "Node"}
+			m.Annotations = map[string]string{AnnotationGroupKinds: "ConfigMap", AnnotationGroupKindsCrossNamespace: "Node"}
 		}, false},
 		"deletion": {func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &now }, true},
 		"another":  {func(m *metav1.ObjectMeta) { m.UID = "2" }, true},

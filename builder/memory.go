@@ -83,7 +83,7 @@ func newRecent[K comparable, V any]() *recent[K, V] {
 	return c
 }
 
-// memo remembers, for a bounded number of children, what they were found to be as wanted. A child that it has
+// memo remembers, for a bounded number of children, to what desired object they are up to date. A child that it has
 // forgotten is compared field by field once more; nothing is written for that.
 //
 // There are two generations: when the young one is full it becomes the old one, and what is asked for in the old one
@@ -95,7 +95,7 @@ type memo struct {
 	young, old map[types.UID]memoEntry
 }
 
-// memoEntry says that a child at a resource version is as an object of that hash wants it.
+// memoEntry says that a child at a resource version is up to date with the desired object of that hash.
 type memoEntry struct {
 	resourceVersion string
 	hash            uint64
@@ -131,19 +131,19 @@ func (m *memo) has(uid types.UID, entry memoEntry) bool {
 	return true
 }
 
-// remember notes that a child is as wanted. The server has said so: by its answer to a write, or by a comparison.
+// remember records that a child is up to date. The server has said so: by its answer to a write, or by a comparison.
 func (e *Engine) remember(child client.Object, d *desired) {
 	if d.hashed && !e.dry {
 		e.memory.upToDate.add(child.GetUID(), memoEntry{child.GetResourceVersion(), d.hash})
 	}
 }
 
-// remembers reports whether this very version of a child is known to be as this very object wants it.
+// remembers reports whether this very version of a child is known to be up to date with this very object.
 func (e *Engine) remembers(child client.Object, d *desired) bool {
 	return d.hashed && e.memory.upToDate.has(child.GetUID(), memoEntry{child.GetResourceVersion(), d.hash})
 }
 
-// knows reports whether a child was last found to be as an object of that hash wants it, at whatever version.
+// knows reports whether a child was last up to date with the desired object of that hash, at whatever version.
 func (m *memo) knows(uid types.UID, hash uint64) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

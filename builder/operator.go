@@ -82,10 +82,10 @@ type ownsOption struct{ dependents client.Object }
 
 func (d ownsOption) applyToOwns(add func(client.Object)) { add(d.dependents) }
 
-// OwnsElsewhere names kinds of which owners have children [Elsewhere]: a change of such a child runs its owner's plan,
+// OwnsCrossNamespace names kinds of which owners have children [CrossNamespace]: a change of such a child runs its owner's plan,
 // and the view has it. They are watched in the whole cluster, or as far as the manager's cache reaches, which must be
-// where these children are. A plan with children elsewhere of another kind is [ErrMisuse].
-func (o *Operator[T]) OwnsElsewhere(kinds ...client.Object) *Operator[T] {
+// where these children are. A plan with cross-namespace children of another kind is [ErrMisuse].
+func (o *Operator[T]) OwnsCrossNamespace(kinds ...client.Object) *Operator[T] {
 	o.away = append(o.away, kinds...)
 	return o
 }
@@ -168,7 +168,7 @@ func (o *Operator[T]) add() error {
 		b = b.Owns(obj)
 	}
 	for _, obj := range o.away {
-		b = b.Watches(obj, handler.EnqueueRequestsFromMapFunc(ownersElsewhere(l.owner.gvk.GroupKind())))
+		b = b.Watches(obj, handler.EnqueueRequestsFromMapFunc(ownersCrossNamespace(l.owner.gvk.GroupKind())))
 	}
 	for _, w := range l.watches {
 		if err := w.index(ctx, o.mgr.GetFieldIndexer()); err != nil {
@@ -190,7 +190,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer) er
 	if err := o.engine.IndexOwned(ctx, indexer, o.owned...); err != nil {
 		return err
 	}
-	if err := o.engine.IndexElsewhere(ctx, indexer, o.away...); err != nil {
+	if err := o.engine.IndexCrossNamespace(ctx, indexer, o.away...); err != nil {
 		return err
 	}
 	for _, d := range o.dependents {
@@ -231,7 +231,7 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	for _, obj := range o.away {
 		k, err := o.engine.kinds.of(obj)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("OwnsElsewhere: %w", err))
+			errs = append(errs, fmt.Errorf("OwnsCrossNamespace: %w", err))
 		}
 		l.away = append(l.away, k)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// An owner may be gone although the cache shows it. Each kind is watched for itself, and after the API server was away the
+// An owner may be deleted although the cache shows it. Each kind is watched for itself, and after the API server was away the
 // watches come back one by one, up to half a minute apart. A pass that sees the children go, which garbage collection
 // deletes, but not their owner, would make them again, and again: what a user has deleted would run once more.
 //
@@ -74,7 +74,7 @@ func (p *pass) wasSeenBefore() bool {
 	return false
 }
 
-// present counts the children that the pass has seen and that stay.
+// present counts the observed children that aren't terminating.
 func (p *pass) present() (n int) {
 	for _, child := range p.seen {
 		if child.GetDeletionTimestamp() == nil {
@@ -100,7 +100,7 @@ func (p *pass) meet(key store.Key) {
 // countGained counts a child that came or went in this pass.
 func (p *pass) countGained(op Operation, k kind, key store.Key) {
 	switch {
-	case !p.listed[k] && !p.listedElsewhere[k]:
+	case !p.listed[k] && !p.listedCrossNamespace[k]:
 		p.meet(key)
 	case op == OperationCreated, op == OperationAdopted:
 		p.gained++
@@ -109,13 +109,13 @@ func (p *pass) countGained(op Operation, k kind, key store.Key) {
 	}
 }
 
-// deleteOwner deletes an owner, if it is still as it was seen, but for what we wrote onto it ourselves: written is what
+// deleteOwner deletes an owner, if it is still as it was observed, but for the pass's own writes to it: written is what
 // the server made of the last of these writes, nil if its status wasn't written.
 func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) error {
 	if owner.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	version := e.inventoryOf(owner).resourceVersion
+	version := e.inventoryOf(owner).ResourceVersion
 	if written != nil {
 		version = written.GetResourceVersion()
 	}

@@ -133,7 +133,7 @@ func passing(number int32) ownerFunc {
 		after := *owner
 		after.Status.Replicas = number
 		return ownerPlan{
-			Children: []builder.Child{builder.Want(newJob("job"), builder.CreateOnce())},
+			Children: []builder.Child{builder.Want(newJob("job"), builder.CreateOnly())},
 			Status:   &after, StatusCanWait: time.Hour, DeleteOwner: true,
 		}
 	}
@@ -223,7 +223,7 @@ func TestCrashEverywhereWithStatusCanWait(t *testing.T) {
 		after.Status.Replicas = int32(len(builder.Owned[*corev1.ConfigMap](seen)))
 		p := ownerPlan{Status: &after, StatusCanWait: 10 * time.Second}
 		for _, name := range []string{"a", "b", "c"}[:min(3, after.Status.Replicas+1)] {
-			p.Children = append(p.Children, builder.Want(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, builder.CreateOnce()))
+			p.Children = append(p.Children, builder.Want(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, builder.CreateOnly()))
 		}
 		return p
 	}, func(o *operator) { o.Owns(&corev1.ConfigMap{}) })

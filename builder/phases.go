@@ -148,12 +148,12 @@ func (ph phasing) check(wants []Child) error {
 		if err := c.checkRepeated(); err != nil {
 			return err
 		}
-		if c.phase != "" && c.elsewhere {
+		if c.phase != "" && c.crossNamespace {
 			return fmt.Errorf("%w: %s is in phase %q and elsewhere; a revision keeps only what its owner controls, so it can't be in a phase",
 				ErrMisuse, nameOf(c.object), c.phase)
 		}
-		if c.phase != "" && c.outlives() {
-			return fmt.Errorf("%w: %s is in phase %q and Outlives its owner; a revision keeps only what its owner controls, "+
+		if c.phase != "" && c.retained() {
+			return fmt.Errorf("%w: %s is in phase %q and has Retain; a revision keeps only what its owner controls, "+
 				"so it can't be in a phase", ErrMisuse, nameOf(c.object), c.phase)
 		}
 		if c.phase != "" && !slices.Contains(ph.names, c.phase) {

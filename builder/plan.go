@@ -34,7 +34,7 @@ type Plan[T client.Object] struct {
 	// PruneAll prunes all kinds that the owner ever had children of; Prune needs not be set. See [Builder.PruneAll].
 	PruneAll bool
 	// Edits are changes of single fields of children that exist, once all Children are applied: for those that are left
-	// as they are otherwise (see [CreateOnce] and [Ignore]). If one is refused as it is, none is made.
+	// as they are otherwise (see [CreateOnly] and [Ignore]). If one is refused as it is, none is made.
 	Edits []Edit
 	// Scales set the replicas of objects that exist, through their subresource scale.
 	Scales []Scale

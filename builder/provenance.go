@@ -37,13 +37,13 @@ type marks struct {
 }
 
 var (
-	// outlivingMarks are the annotations that name the owner.
-	outlivingMarks = marks{1, fieldpath.NewSet(
+	// retainedMarks are the annotations that name the owner.
+	retainedMarks = marks{1, fieldpath.NewSet(
 		fieldpath.MakePathOrDie("metadata", "annotations", AnnotationOwnerKind),
 		fieldpath.MakePathOrDie("metadata", "annotations", AnnotationOwner),
 	)}
-	// elsewhereMarks are these and the label with the owner's UID.
-	elsewhereMarks = marks{2, outlivingMarks.fields.Union(labelFields(map[string]string{LabelOwnerUID: ""}))}
+	// crossNamespaceMarks are these and the label with the owner's UID.
+	crossNamespaceMarks = marks{2, retainedMarks.fields.Union(labelFields(map[string]string{LabelOwnerUID: ""}))}
 )
 
 // namesOwner reports whether the annotations of a child without an owner reference name the owner.
@@ -53,18 +53,18 @@ func (p *pass) namesOwner(obj client.Object) bool {
 		annotations[AnnotationOwner] == p.ownerKey.NamespacedName().String()
 }
 
-// isMarkedElsewhere reports whether an object is the owner's child elsewhere: it says so, has no controller, and the
+// isMarkedCrossNamespace reports whether an object is the owner's cross-namespace child: it says so, has no controller, and the
 // builder has written that.
-func (p *pass) isMarkedElsewhere(obj client.Object, former []string) bool {
+func (p *pass) isMarkedCrossNamespace(obj client.Object, former []string) bool {
 	if obj.GetLabels()[LabelOwnerUID] != string(p.owner.GetUID()) || !p.namesOwner(obj) || metav1.GetControllerOfNoCopy(obj) != nil {
 		return false
 	}
-	return p.engine.isProved(obj, former, elsewhereMarks)
+	return p.engine.isProved(obj, former, crossNamespaceMarks)
 }
 
-// isMarkedOutliving reports whether an object says that it is the owner's and outlives it, and the builder has written that.
-func (p *pass) isMarkedOutliving(obj client.Object, former []string) bool {
-	return p.namesOwner(obj) && p.engine.isProved(obj, former, outlivingMarks)
+// isMarkedRetained reports whether an object says that it is the owner's and outlives it, and the builder has written that.
+func (p *pass) isMarkedRetained(obj client.Object, former []string) bool {
+	return p.namesOwner(obj) && p.engine.isProved(obj, former, retainedMarks)
 }
 
 // isProved is hasMarked for the marks of children without an owner reference, which each pass asks for: what is proved of

@@ -13,11 +13,12 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/store"
 )
 
-// prune deletes what the owner has of these kinds and does not want. It must not be called after an error in the
-// pass: what is wanted would not be known in full.
+// prune deletes the owner's children of these kinds that aren't desired. It must not be called after an error in the
+// pass: not all desired children would be known.
 func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 	if len(objs) == 0 && !p.pruneAll {
 		return nil
@@ -34,7 +35,7 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 			}
 			return err
 		}
-		if p.inventory.elsewhere.Has(k.gvk.GroupKind()) {
+		if p.inventory.CrossNamespace.Has(k.gvk.GroupKind()) {
 			if err := p.observeCrossNamespace(ctx, k); err != nil {
 				return err
 			}
@@ -70,7 +71,7 @@ func (p *pass) observeOwned(ctx context.Context, k kind) error {
 	return p.observe(ctx, k)
 }
 
-// kindsToPrune returns the kinds that are named, and those of what is wanted if all are to be pruned.
+// kindsToPrune returns the kinds that are named, and those of the desired children if all are to be pruned.
 func (p *pass) kindsToPrune(objs []client.Object) ([]kind, error) {
 	var kinds []kind
 	for _, obj := range objs {
@@ -81,8 +82,8 @@ func (p *pass) kindsToPrune(objs []client.Object) ([]kind, error) {
 		kinds = append(kinds, k)
 	}
 	if p.pruneAll {
-		for _, gk := range sorted(p.wantedKinds.Union(p.wantedElsewhere)) {
-			kinds = append(kinds, p.kindOf[gk])
+		for _, gk := range inventory.SortedKinds(p.kinds.owned.Union(p.kinds.crossNamespace)) {
+			kinds = append(kinds, p.kinds.of[gk])
 		}
 	}
 	return kinds, nil
@@ -111,7 +112,7 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 	return p.deleteAll(ctx, keys)
 }
 
-// deleteAll deletes children that were seen.
+// deleteAll deletes observed children.
 func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 	if len(keys) == 0 {
 		return nil
@@ -135,7 +136,7 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 	return err
 }
 
-// delete removes an object, but only this very one in the state it was seen in. It reports false if it was gone.
+// delete removes an object, but only this very one in its observed version. It reports false if there was none.
 func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) (bool, error) {
 	obj := seen.DeepCopyObject().(client.Object) // the client may write to it
 	opts := []client.DeleteOption{
@@ -155,7 +156,7 @@ func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) 
 	return true, nil
 }
 
-// propagation is how an object is deleted together with what it owns: in the background, so that it is gone at once; or
+// propagation is how an object is deleted together with what it owns: in the background, so that it is deleted at once; or
 // in the foreground, if it has that finalizer already. Such an object was made to stay until what it owns is gone, and
 // the API server can't delete it otherwise by its resource version: it compares the version with none (seen in 1.37).
 func propagation(obj client.Object) client.PropagationPolicy {

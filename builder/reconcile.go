@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -29,7 +31,7 @@ type loop[T client.Object] struct {
 	plan    PlanFunc[T]
 	owner   kind
 	owned   atomic.Pointer[ownedKinds]
-	away    []kind // children elsewhere
+	away    []kind // cross-namespace children
 	watches []watch
 	byName  childrenByName[T]
 	now     func() time.Time // the clock; tests give another
@@ -144,7 +146,7 @@ type instructions struct {
 	deletes  []client.Object
 	prunes   []client.Object // kinds
 	pruneAll bool
-	await    bool // look at the readiness of every child
+	await    bool // evaluate the readiness of every child
 	phasing  phasing
 }
 
@@ -152,7 +154,7 @@ type instructions struct {
 // A feature that isn't used (the inventory, phases, cross-namespace children) isn't entered.
 func (p *pass) carryOut(ctx context.Context) error {
 	if p.owner.GetDeletionTimestamp() != nil {
-		if !p.inventory.isGuarded() {
+		if !p.inventory.IsGuarded() {
 			return nil // garbage collection deletes the children
 		}
 		return p.finalize(ctx, p.children)
@@ -218,6 +220,41 @@ func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
 	return view, err
 }
 
+// makePlan calls the plan and checks what it returns. A plan that is wrong by itself comes with an error, and is empty. As a plan
+// is a pure function, a retry can't fix its panic.
+func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T], err error) {
+	witnesses := l.guard.before(owner, view)
+	plan, err = callPlan(ctx, l.plan, owner, view)
+	if err == nil {
+		err = errors.Join(view.misuse.err(), checkPlan(l.owned.Load().declared, owner, plan))
+	}
+	err = errors.Join(err, l.checkWitnesses(ctx, owner, witnesses))
+	if err != nil {
+		_, conditioned := any(owner).(Conditioned)
+		return Plan[T]{Report: plan.Report && conditioned}, planError{err}
+	}
+	return plan, nil
+}
+
+// callPlan returns what the plan says, or the error of a panic.
+func callPlan[T client.Object](ctx context.Context, f PlanFunc[T], owner T, view View) (plan Plan[T], err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			plan, err = Plan[T]{}, fmt.Errorf("%w: the plan panicked: %v; the log has the stack", ErrMisuse, cause)
+			log.FromContext(ctx).Error(err, "a plan must not panic", "stack", string(debug.Stack()))
+		}
+	}()
+	return f(owner, view), nil
+}
+
+// planError says that a plan is wrong, so that nothing of it was carried out.
+type planError struct{ error }
+
+func (e planError) Unwrap() error { return e.error }
+
+// WrongPlan lets buildertest know the error, which is the program's fault and not to be tolerated by a test.
+func (e planError) WrongPlan() {}
+
 // pass is one pass over one owner: what was observed, what is desired, what was done.
 type pass struct {
 	engine    *Engine
@@ -231,21 +268,19 @@ type pass struct {
 	spare  []room // for those to come
 
 	confirmed bool // the owner is known to be there
-	gone      bool // it is known to be gone
+	gone      bool // it is known to be deleted
 	gained    int  // children that came in this pass, less those that went
 
 	instructions
 
 	result Result
 
-	inventory       inventory  // on the owner
-	wantedKinds     groupKinds // as far as they are to be recorded
-	wantedElsewhere groupKinds
-	kindOf          map[schema.GroupKind]kind // of those
-	listedElsewhere map[kind]bool
+	inventory            inventory.Inventory // on the owner
+	kinds                desiredKinds
+	listedCrossNamespace map[kind]bool
 
 	misuse    misuse               // of the view by the plan
-	rehearsed map[store.Key]*write // what a rehearsal would write; nil in earnest
+	dryWrites map[store.Key]*write // what a dry run would write; nil if it is none
 }
 
 // newPass starts a pass over an owner as it was read.
@@ -314,8 +349,8 @@ func (p *pass) record(w *write) {
 		w.countDrift(p.engine)
 		p.noteCorrection(w)
 		p.noteCreation(w)
-		if p.rehearsed != nil {
-			p.rehearsed[w.desired.key] = w
+		if p.dryWrites != nil {
+			p.dryWrites[w.desired.key] = w
 		}
 		if w.did == OperationRecreating {
 			p.result.Waiting = append(p.result.Waiting, w.desired.key)

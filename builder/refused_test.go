@@ -53,7 +53,7 @@ func newCrowd(t *testing.T, n int, change func(*batchv1.Job, string)) *crowd {
 		if change != nil {
 			change(job, owner.Name)
 		}
-		return ownerPlan{Children: []builder.Child{builder.Want(job, builder.CreateOnce())}, Report: false}
+		return ownerPlan{Children: []builder.Child{builder.Want(job, builder.CreateOnly())}, Report: false}
 	}, nil).Reconciler(c.ours, c.ours.Now)
 	require.NoError(t, err)
 	return c

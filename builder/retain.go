@@ -5,55 +5,55 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/inventory"
 )
 
-// Outlives says that a child stays when it is no longer wanted, and when its owner goes: a claim with data. It has no
-// owner reference, and is never pruned. The annotations [AnnotationOwnerKind] and [AnnotationOwner] say whose it is, by
-// name: an owner of the same kind and name that comes later takes it up again. They count only as far as the builder has
-// set them, by the object's managed fields. An object without them is refused with [ErrNotOwned], unless [Adopt] says to
-// take it.
+// Retain keeps a child that is no longer desired, and keeps it when its owner is deleted, as a PersistentVolume's reclaim policy
+// Retain keeps the volume. Use it for data, such as a PersistentVolumeClaim. The child has no owner reference and is never
+// pruned. The annotations [AnnotationOwnerKind] and [AnnotationOwner] name its owner: a later owner of the same kind and name
+// takes it over. They count only as far as the object's managed fields say that the builder has set them. An object without them
+// is refused with [ErrNotOwned], unless [Adopt] allows it.
 //
-// The option may come and go. With it, a child that the owner controls is let go of: it loses its owner reference and
-// stays otherwise as it is. Without it, one that was let go of has no controller, so [Adopt](IfOrphan) takes it back.
+// The option can be added and removed. Added, a controlled child loses its owner reference and is otherwise unchanged. Removed,
+// the child has no controller, so [Adopt](IfOrphan) takes it back.
 //
 // Its changes cause passes by [Operator.Watches] with [Referencing]: it isn't found by its controller. It can't be in a phase.
-func Outlives() ChildOption { return outlives{} }
+func Retain() ChildOption { return retain{} }
 
-type outlives struct{}
+type retain struct{}
 
-func (outlives) applyToChild(c *Child) { c.change().Outlives = true }
+func (retain) applyToChild(c *Child) { c.change().Retain = true }
 
-func (c Child) outlives() bool { return c.how != nil && c.how.Outlives }
+func (c Child) retained() bool { return c.how != nil && c.how.Retain }
 
-// markOutliving makes an object a child that outlives its owner.
-func (p *pass) markOutliving(obj client.Object) {
+// markRetained makes an object a retained child: annotations in place of an owner reference.
+func (p *pass) markRetained(obj client.Object) {
 	annotations := with(obj.GetAnnotations(), AnnotationOwnerKind, p.ownerKey.GroupKind().String())
 	obj.SetAnnotations(with(annotations, AnnotationOwner, p.ownerKey.NamespacedName().String()))
 }
 
-// ownershipOfOutliving says what an object is to the owner, if a child that outlives it is wanted in its place.
-func (p *pass) ownershipOfOutliving(found client.Object, former []string) ownership {
+// ownershipOfRetained says what an object is to the owner, if d, with Retain, has its name.
+func (p *pass) ownershipOfRetained(observed client.Object, former []string) inventory.Ownership {
 	switch {
-	case metav1.GetControllerOfNoCopy(found) != nil:
-		return ownershipOf(found, p.owner, p.ownerKind)
-	case !p.isMarkedOutliving(found, former):
-		return foreign
-	case found.GetDeletionTimestamp() != nil:
-		return leaving
+	case metav1.GetControllerOfNoCopy(observed) != nil:
+		return inventory.OwnershipOf(observed, p.owner, p.ownerKind)
+	case !p.isMarkedRetained(observed, former):
+		return inventory.NotOwned
 	default:
-		return ours
+		return inventory.Present(observed)
 	}
 }
 
-// checkOutlives refuses what a child that outlives its owner can't be.
-func (d *desired) checkOutlives() error {
+// checkRetain refuses options that contradict Retain.
+func (d *desired) checkRetain() error {
 	switch {
-	case !d.child.outlives():
+	case !d.child.retained():
 		return nil
-	case d.child.elsewhere:
-		return fmt.Errorf("%w: %s Outlives its owner and is Elsewhere, where it would be deleted with it", ErrMisuse, d.key)
+	case d.child.crossNamespace:
+		return fmt.Errorf("%w: %s has Retain and CrossNamespace, which deletes it with its owner", ErrMisuse, d.key)
 	case d.child.once:
-		return fmt.Errorf("%w: %s Outlives its owner, which marks it, beside CreateOnce, which leaves it as it is", ErrMisuse, d.key)
+		return fmt.Errorf("%w: %s has Retain, which marks it, beside CreateOnly, which leaves it as it is", ErrMisuse, d.key)
 	default:
 		return nil
 	}

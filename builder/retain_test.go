@@ -39,7 +39,7 @@ func claiming(opts *[]builder.ChildOption) ownerFunc {
 }
 
 func TestAChildOutlivesItsOwner(t *testing.T) {
-	opts := []builder.ChildOption{builder.Outlives()}
+	opts := []builder.ChildOption{builder.Retain()}
 	s := perform(t, claiming(&opts), ownsClaims)
 	assert.Equal(t, []string{"create PersistentVolumeClaim default/data"}, s.passes())
 	claim := get(s, newClaim("data"))
@@ -57,7 +57,7 @@ func TestAChildOutlivesItsOwner(t *testing.T) {
 	again := newOwner()
 	again.UID = ""
 	require.NoError(t, s.others.Create(t.Context(), again))
-	opts = []builder.ChildOption{builder.Outlives()}
+	opts = []builder.ChildOption{builder.Retain()}
 	assert.Empty(t, s.passes(), "another owner of that name takes it up")
 }
 
@@ -68,7 +68,7 @@ func TestToOutliveComesAndGoes(t *testing.T) {
 	uid := get(s, newClaim("data")).UID
 	require.Len(t, get(s, newClaim("data")).OwnerReferences, 1)
 
-	opts = []builder.ChildOption{builder.Outlives()}
+	opts = []builder.ChildOption{builder.Retain()}
 	assert.NotEmpty(t, s.passes())
 	assert.Empty(t, get(s, newClaim("data")).OwnerReferences, "it is let go of")
 	assert.Empty(t, s.passes())
@@ -96,14 +96,14 @@ func TestWhatOutlivesIsNotTakenFromOthers(t *testing.T) {
 		"another name":     marked,
 	} {
 		t.Run(name, func(t *testing.T) {
-			opts := []builder.ChildOption{builder.Outlives()}
+			opts := []builder.ChildOption{builder.Retain()}
 			s := perform(t, claiming(&opts), ownsClaims, there)
 			writes, _, err := s.pass()
 			require.ErrorIs(t, err, builder.ErrNotOwned)
 			assert.Empty(t, writes)
 		})
 	}
-	opts := []builder.ChildOption{builder.Outlives(), builder.Adopt(builder.IfOrphan)}
+	opts := []builder.ChildOption{builder.Retain(), builder.Adopt(builder.IfOrphan)}
 	s := perform(t, claiming(&opts), ownsClaims, newClaim("data"))
 	assert.NotEmpty(t, s.passes())
 	assert.Equal(t, "default/owner", get(s, newClaim("data")).Annotations[builder.AnnotationOwner])
@@ -111,26 +111,26 @@ func TestWhatOutlivesIsNotTakenFromOthers(t *testing.T) {
 
 func TestOutlivesMisused(t *testing.T) {
 	for name, opts := range map[string][]builder.ChildOption{
-		"elsewhere":  {builder.Outlives(), builder.Elsewhere()},
-		"once":       {builder.Outlives(), builder.CreateOnce()},
-		"in a phase": {builder.Outlives(), builder.InPhase("a")},
+		"elsewhere":  {builder.Retain(), builder.CrossNamespace()},
+		"once":       {builder.Retain(), builder.CreateOnly()},
+		"in a phase": {builder.Retain(), builder.InPhase("a")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := func(*appsv1.Deployment, builder.View) ownerPlan {
 				return ownerPlan{Children: []builder.Child{builder.Want(newClaim("data"), opts...)}, Phases: []string{"a"}}
 			}
 			_, _, err := perform(t, plan, func(o *operator) {
-				o.Owns(&corev1.PersistentVolumeClaim{}).Owns(&appsv1.ControllerRevision{}).OwnsElsewhere(&corev1.PersistentVolumeClaim{})
+				o.Owns(&corev1.PersistentVolumeClaim{}).Owns(&appsv1.ControllerRevision{}).OwnsCrossNamespace(&corev1.PersistentVolumeClaim{})
 			}).pass()
 			require.ErrorIs(t, err, builder.ErrMisuse)
-			assert.ErrorContains(t, err, "Outlives")
+			assert.ErrorContains(t, err, "Retain")
 		})
 	}
 }
 
-func TestCrashEverywhereWithWhatOutlives(t *testing.T) {
+func TestCrashEverywhereWithRetainedChildren(t *testing.T) {
 	plan := func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
-		opts := []builder.ChildOption{builder.Outlives()} // lets go of the one that there is
+		opts := []builder.ChildOption{builder.Retain()} // lets go of the one that there is
 		return ownerPlan{Children: []builder.Child{builder.Want(newClaim("data"), opts...), builder.Want(newClaim("more"), opts...)}}
 	}
 	buildertest.CrashEverywhere(t, scenario(plan, ownsClaims, controlled(newClaim("data"), ownerUID)))

@@ -17,6 +17,7 @@ import (
 	apijson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -242,7 +243,7 @@ func (r *rollout) newRevision(name string, data []byte, annotation, text string,
 			Namespace: r.owner.GetNamespace(), Name: name,
 			Labels:          map[string]string{LabelManagedBy: ManagedBy},
 			Annotations:     map[string]string{annotation: text},
-			OwnerReferences: []metav1.OwnerReference{controllerRef(r.owner, r.ownerKind)},
+			OwnerReferences: []metav1.OwnerReference{inventory.ControllerReference(r.owner, r.ownerKind)},
 		},
 		Data:     runtime.RawExtension{Raw: data},
 		Revision: number,
@@ -270,7 +271,7 @@ func (r *rollout) createRevision(ctx context.Context, object *appsv1.ControllerR
 	}
 	if found != nil {
 		switch {
-		case ownershipOf(found, r.owner, r.ownerKind) == foreign:
+		case inventory.OwnershipOf(found, r.owner, r.ownerKind) == inventory.NotOwned:
 			return notOwned("apply", key, found)
 		case !isIntact(found):
 			if _, err := r.engine.delete(ctx, key, found); err != nil {
@@ -342,7 +343,7 @@ func (r *rollout) checkRestored(d *desired) error {
 	if err != nil {
 		return err
 	}
-	if key != d.key || ownershipOf(d.object, r.owner, r.ownerKind) != ours || d.fields["metadata"] == nil {
+	if key != d.key || inventory.OwnershipOf(d.object, r.owner, r.ownerKind) != inventory.Owned || d.fields["metadata"] == nil {
 		return fmt.Errorf("revision of %s: it is of %s, or of another owner", d.key, key)
 	}
 	return nil

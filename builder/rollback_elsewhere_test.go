@@ -9,12 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestRollbackBesideAChildElsewhere(t *testing.T) {
+func TestRollbackBesideAChildCrossNamespace(t *testing.T) {
 	w := newTown(t)
 	w.policy = FailurePolicy{RollbackAfter: patience}
 	require.NoError(t, w.e.client.Create(t.Context(), owner()))
 	w.change = func(b *Builder) {
-		b.Object(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reads-nodes"}}, Elsewhere())
+		b.Object(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reads-nodes"}}, CrossNamespace())
 	}
 	w.install()
 	w.want("v2")

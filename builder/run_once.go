@@ -76,7 +76,7 @@ func (c Child) checkRun() error {
 		return wrong("metadata.name is empty; give a fixed name")
 	case c.phase == "":
 		return wrong("is in no phase; add InPhase: what is in later phases waits for it")
-	case c.how != nil, c.once, c.readyWhen != nil, c.elsewhere:
+	case c.how != nil, c.once, c.readyWhen != nil, c.crossNamespace:
 		return wrong("has another option; of the options of a child only InPhase can be beside RunOnce")
 	default:
 		return nil

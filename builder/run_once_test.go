@@ -337,10 +337,10 @@ func TestRunOnceIsRefused(t *testing.T) {
 	}{
 		"without a phase":   {builder.Want(newJob("j"), builder.RunOnce("1")), "is in no phase"},
 		"of another kind":   {builder.Want(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, builder.RunOnce("1"), builder.InPhase("a")), "give a *batchv1.Job"},
-		"beside CreateOnce": {builder.Want(newJob("j"), builder.RunOnce("1"), builder.InPhase("a"), builder.CreateOnce()), "another option"},
+		"beside CreateOnly": {builder.Want(newJob("j"), builder.RunOnce("1"), builder.InPhase("a"), builder.CreateOnly()), "another option"},
 		"beside Ignore":     {builder.Want(newJob("j"), builder.RunOnce("1"), builder.InPhase("a"), builder.Ignore("spec.suspend")), "another option"},
 		"a Job with a TTL":  {builder.Want(withTTL(newJob("j")), builder.InPhase("a")), "add RunOnce(value)"},
-		"CreateOnce":        {builder.Want(newJob("j"), builder.InPhase("a"), builder.CreateOnce()), "RunOnce(value)"},
+		"CreateOnly":        {builder.Want(newJob("j"), builder.InPhase("a"), builder.CreateOnly()), "RunOnce(value)"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func watchesNodes(o *operator) { o.Owns(&batchv1.Job{}).Watches(&corev1.Node{}, 
 func aJobForEachNode(_ *appsv1.Deployment, seen builder.View) ownerPlan {
 	p := ownerPlan{Prune: []client.Object{&batchv1.Job{}}}
 	for _, node := range builder.Watched[*corev1.Node](seen) {
-		p.Children = append(p.Children, builder.Want(newJob(node.Name), builder.CreateOnce()))
+		p.Children = append(p.Children, builder.Want(newJob(node.Name), builder.CreateOnly()))
 	}
 	return p
 }

@@ -54,7 +54,7 @@ func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (
 	if err := errors.Join(errOld, errWanted); err != nil {
 		return nil, err
 	}
-	patch, err := statusPatch(e.inventoryOf(before).resourceVersion, old, wanted)
+	patch, err := statusPatch(e.inventoryOf(before).ResourceVersion, old, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("%w: status of %s: %w", ErrMisuse, key, err)
 	}

@@ -29,7 +29,7 @@ func sameAnnotations(a, b map[string]string) bool {
 // isWithin reports whether b has all that a has.
 func isWithin(a, b map[string]string) bool {
 	for name, value := range a {
-		if name == AnnotationGroupKinds || name == AnnotationGroupKindsElsewhere {
+		if name == AnnotationGroupKinds || name == AnnotationGroupKindsCrossNamespace {
 			continue
 		}
 		if other, ok := b[name]; !ok || other != value {

@@ -60,21 +60,21 @@ func wrongPlans() map[string]wrongPlan {
 		"a child without a name":     says(child(&batchv1.Job{}), "metadata.name"),
 		"a child with generateName":  says(child(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}), "generateName"),
 		"a child twice":              returns(wants(builder.Want(newJob("a")), builder.Want(newJob("a"))), "Job.batch default/a", "twice"),
-		"another namespace":          says(child(elsewhere), "metadata.namespace", "Elsewhere"),
+		"another namespace":          says(child(elsewhere), "metadata.namespace", "CrossNamespace"),
 		"a cluster-scoped child":     says(child(&rbacv1.ClusterRole{ObjectMeta: named("a")}), "ClusterRole"),
 		"an undeclared child":        says(child(&corev1.ConfigMap{ObjectMeta: named("a")}), "ConfigMap", "Owns(&corev1.ConfigMap{})"),
 		"an undeclared unstructured": says(child(thing), "Owns(obj)", "apiVersion apps/v1", "kind StatefulSet"),
-		"an undeclared cluster-scoped child": says(child(&rbacv1.ClusterRole{ObjectMeta: named("a")}, builder.Elsewhere()),
-			"ClusterRole", "OwnsElsewhere(&rbacv1.ClusterRole{})"),
-		"an undeclared child that is retained": says(child(&corev1.Secret{ObjectMeta: named("a")}, builder.Outlives()),
+		"an undeclared cluster-scoped child": says(child(&rbacv1.ClusterRole{ObjectMeta: named("a")}, builder.CrossNamespace()),
+			"ClusterRole", "OwnsCrossNamespace(&rbacv1.ClusterRole{})"),
+		"an undeclared child that is retained": says(child(&corev1.Secret{ObjectMeta: named("a")}, builder.Retain()),
 			"Secret", "Owns(&corev1.Secret{})"),
-		"a declared child elsewhere":  says(child(elsewhere, builder.Elsewhere()), "Job", "OwnsElsewhere(&batchv1.Job{})"),
-		"an unknown phase":            says(child(newJob("a"), builder.InPhase("first")), "first", "Phases"),
-		"phases without revisions":    returns(ownerPlan{Phases: []string{"one"}, Children: []builder.Child{builder.Want(newJob("a"), builder.InPhase("one"))}}, "Owns(&appsv1.ControllerRevision{})"),
-		"HashFrom of nil":             says(child(newJob("a"), builder.HashFrom(nil)), "HashFrom"),
-		"Ignore of a path that isn't": says(child(newJob("a"), builder.Ignore("spec..[")), "ignore", "spec..["),
-		"Ignore of an unknown field":  says(child(newJob("a"), builder.Ignore("spec.parallelisms")), "spec.parallelisms"),
-		"another controller's child":  says(child(controlled(newJob("a"), "another")), "ownerReferences"),
+		"a declared cross-namespace child": says(child(elsewhere, builder.CrossNamespace()), "Job", "OwnsCrossNamespace(&batchv1.Job{})"),
+		"an unknown phase":                 says(child(newJob("a"), builder.InPhase("first")), "first", "Phases"),
+		"phases without revisions":         returns(ownerPlan{Phases: []string{"one"}, Children: []builder.Child{builder.Want(newJob("a"), builder.InPhase("one"))}}, "Owns(&appsv1.ControllerRevision{})"),
+		"HashFrom of nil":                  says(child(newJob("a"), builder.HashFrom(nil)), "HashFrom"),
+		"Ignore of a path that isn't":      says(child(newJob("a"), builder.Ignore("spec..[")), "ignore", "spec..["),
+		"Ignore of an unknown field":       says(child(newJob("a"), builder.Ignore("spec.parallelisms")), "spec.parallelisms"),
+		"another controller's child":       says(child(controlled(newJob("a"), "another")), "ownerReferences"),
 
 		// What is done besides.
 		"Prune of nil":                returns(ownerPlan{Prune: []client.Object{nil}}, "nil"),
@@ -194,23 +194,23 @@ func TestDeclaredOtherwise(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	o := describedBy(func(*appsv1.Deployment, builder.View) ownerPlan {
-		return wants(builder.Want(claim, builder.Outlives()), builder.Want(role, builder.Elsewhere()))
+		return wants(builder.Want(claim, builder.Retain()), builder.Want(role, builder.CrossNamespace()))
 	}, func(o *operator) {
-		o.Watches(&corev1.PersistentVolumeClaim{}, builder.Referencing(func(client.Object) []string { return nil })).OwnsElsewhere(&rbacv1.ClusterRole{})
+		o.Watches(&corev1.PersistentVolumeClaim{}, builder.Referencing(func(client.Object) []string { return nil })).OwnsCrossNamespace(&rbacv1.ClusterRole{})
 	})
 	_, err := o.PlanFor(newOwner(), builder.NewView(time.Now()))
 	require.NoError(t, err)
 }
 
-// An owner that is being deleted loses its children elsewhere also when the plan panics.
+// An owner that is being deleted loses its cross-namespace children also when the plan panics.
 func TestAPanicDoesNotKeepAnOwner(t *testing.T) {
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	s := perform(t, func(owner *appsv1.Deployment, _ builder.View) ownerPlan {
 		if owner.DeletionTimestamp != nil {
 			panic("it goes")
 		}
-		return wants(builder.Want(role, builder.Elsewhere()))
-	}, func(o *operator) { o.OwnsElsewhere(&rbacv1.ClusterRole{}) })
+		return wants(builder.Want(role, builder.CrossNamespace()))
+	}, func(o *operator) { o.OwnsCrossNamespace(&rbacv1.ClusterRole{}) })
 	s.passes()
 	require.NoError(t, s.others.Delete(t.Context(), newOwner()))
 	for range 2 {

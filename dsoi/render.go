@@ -62,7 +62,7 @@ func (a *App[C]) renderNode(cluster C, n Node) (*renderedNode, []string) {
 	options := []builder.ChildOption{inPhase}
 	if len(files) > 0 {
 		config := r.configMap(files)
-		out.fixed = append(out.fixed, builder.Want(config, inPhase).Frozen())
+		out.fixed = append(out.fixed, builder.Want(config, inPhase).Immutable())
 		options = append(options, builder.HashFrom(config))
 	}
 	pod := r.pod(len(files) > 0)
@@ -75,12 +75,12 @@ func (a *App[C]) renderNode(cluster C, n Node) (*renderedNode, []string) {
 	out.revision = revisionOf(pod, files)
 	pod.Annotations = with(pod.Annotations, AnnotationRevision, out.revision)
 	for _, obj := range r.around() {
-		out.fixed = append(out.fixed, builder.Want(obj, inPhase).Frozen())
+		out.fixed = append(out.fixed, builder.Want(obj, inPhase).Immutable())
 	}
 	if n.Kind != daemonSet {
 		options = append(options, builder.Ignore("spec.replicas")) // see replicas.go
 	}
-	out.workload = builder.Want(r.workload(pod), options...).Frozen()
+	out.workload = builder.Want(r.workload(pod), options...).Immutable()
 	if n.Kind != statefulSet {
 		out.claims = r.claims()
 	}

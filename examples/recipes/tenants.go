@@ -14,10 +14,10 @@ import (
 )
 
 // Tenants is an operator that gives each owner a namespace with a quota. Garbage collection doesn't reach across
-// namespaces, so the children are Elsewhere: the owner has a finalizer until they are gone.
+// namespaces, so the children are cross-namespace: the owner has a finalizer until they are gone.
 func Tenants(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 	return builder.NewOperator[*v1.WebApp](mgr, "tenants").
-		OwnsElsewhere(&corev1.Namespace{}, &corev1.ResourceQuota{}).
+		OwnsCrossNamespace(&corev1.Namespace{}, &corev1.ResourceQuota{}).
 		Plan(planTenants)
 }
 
@@ -25,7 +25,7 @@ func planTenants(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 	home := namespaceOf(app)
 	plan := builder.Plan[*v1.WebApp]{
 		Children: []builder.Child{
-			builder.Want(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: home}}, builder.Elsewhere()),
+			builder.Want(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: home}}, builder.CrossNamespace()),
 		},
 		Report: true,
 	}
@@ -36,7 +36,7 @@ func planTenants(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 	plan.Children = append(plan.Children, builder.Want(&corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "tenant"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("20")}},
-	}, builder.Elsewhere()))
+	}, builder.CrossNamespace()))
 	return plan
 }
 

@@ -68,7 +68,7 @@ func start(job *v1alpha1.DaemonJob, template *batchv1.Job, nodes *survey) []buil
 	}
 	var children []builder.Child
 	for _, node := range nodes.pending[:max(0, min(free, len(nodes.pending)))] {
-		children = append(children, builder.Want(onNode(template, job, node), builder.CreateOnce()))
+		children = append(children, builder.Want(onNode(template, job, node), builder.CreateOnly()))
 	}
 	return children
 }

@@ -21,7 +21,7 @@ const AnnotationSpec = "api.practice.com/flux-spec"
 func (p *step) work() {
 	switch c := p.cluster; {
 	case c == nil || c.DeletionTimestamp != nil: // it is made anew once it is gone
-		p.plan.Children = []builder.Child{builder.Want(p.render(), builder.CreateOnce())}
+		p.plan.Children = []builder.Child{builder.Want(p.render(), builder.CreateOnly())}
 	case !c.Spec.Suspend:
 		p.tellOfChange()
 	case c.Annotations[AnnotationSpec] == p.render().Annotations[AnnotationSpec]:

@@ -160,7 +160,7 @@ func (p *pass) run(i int) {
 			p.end(i, failed, news{message: err.Error()})
 			return
 		}
-		p.start = append(p.start, builder.Want(job, builder.CreateOnce()))
+		p.start = append(p.start, builder.Want(job, builder.CreateOnly()))
 		p.active++
 	}
 }

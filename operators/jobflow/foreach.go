@@ -248,7 +248,7 @@ func (p *pass) startItems(i int, r *itemRun, items []string) {
 			p.end(i, failed, news{message: err.Error()})
 			return
 		}
-		p.start = append(p.start, builder.Want(job, builder.CreateOnce()))
+		p.start = append(p.start, builder.Want(job, builder.CreateOnly()))
 		p.active++
 		free--
 	}

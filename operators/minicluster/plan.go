@@ -115,9 +115,9 @@ func (w *planning) certificate() builder.Child {
 		return builder.Want(curveSecret(w.c, []byte(own)))
 	}
 	if secret := named[*corev1.Secret](w.seen, curveName(w.c)); secret != nil {
-		return builder.Want(curveSecret(w.c, secret.Data[curveKey]), builder.CreateOnce())
+		return builder.Want(curveSecret(w.c, secret.Data[curveKey]), builder.CreateOnly())
 	}
-	return builder.Want(curveSecret(w.c, w.NewCertificate(w.c.Name)), builder.CreateOnce())
+	return builder.Want(curveSecret(w.c, w.NewCertificate(w.c.Name)), builder.CreateOnly())
 }
 
 // isPrepared reports whether all that the pods need is there.

@@ -47,7 +47,7 @@ func (w *planning) start() {
 		w.describe()
 	}
 	if w.isPrepared() {
-		w.want(builder.Want(render(w.c, w.seen.Now), builder.CreateOnce()))
+		w.want(builder.Want(render(w.c, w.seen.Now), builder.CreateOnly()))
 	}
 }
 

@@ -74,7 +74,7 @@
 //	UpdateJobStatus                      Kind.Status says where; success by SuccessPolicy and Kind.Leaders
 //	UpdateJobStatusInApiServer           builder writes it, once a pass and only when it changed
 //	UpdateJobConditions, commonutil      the conditions are set from what is seen, never both Running and Restarting
-//	CreatePod, DeletePod, PodControl     builder.CreateOnce, Plan.Delete
+//	CreatePod, DeletePod, PodControl     builder.CreateOnly, Plan.Delete
 //	CreateService, DeleteService, ServiceControl  wanted and pruned as any child
 //	GetPodsForJob, GetServicesForJob     builder.Owned; adoption by builder.AdoptLabelled, orphaning by Plan.Edits
 //	RecheckDeletionTimestamp             builder makes and adopts nothing for a job that is being deleted

@@ -65,7 +65,7 @@ func BenchmarkCreateJobs(b *testing.B) {
 	for _, way := range []struct {
 		name   string
 		create func(b *testing.B, owner *corev1.ConfigMap)
-	}{{"bare", bare}, {"once", builders(builder.CreateOnce())}, {"applied", builders()}} {
+	}{{"bare", bare}, {"once", builders(builder.CreateOnly())}, {"applied", builders()}} {
 		b.Run(way.name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()

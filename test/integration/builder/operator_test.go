@@ -61,7 +61,7 @@ type operated struct {
 }
 
 func operate(t *testing.T, plan builder.PlanFunc[*Widget], widget *Widget, elsewhere ...client.Object) *operated {
-	return operateAs(t, func(o *builder.Operator[*Widget]) { o.OwnsElsewhere(elsewhere...) }, plan, widget)
+	return operateAs(t, func(o *builder.Operator[*Widget]) { o.OwnsCrossNamespace(elsewhere...) }, plan, widget)
 }
 
 func operateAs(t *testing.T, also func(*builder.Operator[*Widget]), plan builder.PlanFunc[*Widget], widget *Widget) *operated {

@@ -74,7 +74,7 @@ func TestDocumentedPermissionsSuffice(t *testing.T) {
 		}
 		web := webDeployment()
 		web.Spec.Template.Labels["version"] = owner.Spec.Data["version"]
-		children := []builder.Child{builder.Want(web, builder.InPhase("web")), builder.Want(far, builder.Elsewhere())}
+		children := []builder.Child{builder.Want(web, builder.InPhase("web")), builder.Want(far, builder.CrossNamespace())}
 		for _, name := range owner.Spec.Children {
 			children = append(children, builder.Want(configMap(name, "a", owner.Spec.Data["version"])))
 		}
@@ -89,7 +89,7 @@ func TestDocumentedPermissionsSuffice(t *testing.T) {
 		Owns(&corev1.ConfigMap{}).
 		Owns(&appsv1.Deployment{}).
 		Owns(&appsv1.ControllerRevision{}).
-		OwnsElsewhere(&rbacv1.ClusterRole{}).
+		OwnsCrossNamespace(&rbacv1.ClusterRole{}).
 		Watches(&corev1.Secret{}, builder.ReferencedBy(func(w *Widget) []string { return []string{w.Spec.Source} })).
 		Plan(plan).Complete())
 	start(t, mgr)

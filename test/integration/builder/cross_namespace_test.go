@@ -69,7 +69,7 @@ func (a *away) want(b func(*builder.Builder) *builder.Builder, objs ...client.Ob
 	require.True(a.t, a.read())
 	build := b(a.engine.For(a.owner))
 	for _, o := range objs {
-		build.Object(o, builder.Elsewhere())
+		build.Object(o, builder.CrossNamespace())
 	}
 	return a.passFor(build)
 }
@@ -85,7 +85,7 @@ func TestChildrenElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	owner := a.at(a.owner)
 	assert.Equal(t, []string{builder.Finalizer}, owner.GetFinalizers())
-	assert.Equal(t, "ClusterRole.rbac.authorization.k8s.io,ConfigMap", owner.GetAnnotations()[builder.AnnotationGroupKindsElsewhere])
+	assert.Equal(t, "ClusterRole.rbac.authorization.k8s.io,ConfigMap", owner.GetAnnotations()[builder.AnnotationGroupKindsCrossNamespace])
 	assert.Empty(t, owner.GetAnnotations()[builder.AnnotationGroupKinds])
 	for _, obj := range []client.Object{c, role} {
 		found := a.at(obj)
@@ -128,7 +128,7 @@ func TestChildrenElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, a.at(c))
 	assert.Empty(t, a.at(a.owner).GetFinalizers(), "nothing is elsewhere any more")
-	assert.NotContains(t, a.at(a.owner).GetAnnotations(), builder.AnnotationGroupKindsElsewhere)
+	assert.NotContains(t, a.at(a.owner).GetAnnotations(), builder.AnnotationGroupKindsCrossNamespace)
 }
 
 func TestWhatIsElsewhereAndNotOurs(t *testing.T) {
@@ -160,7 +160,7 @@ func TestWhatIsElsewhereAndNotOurs(t *testing.T) {
 	// Two owners want the same.
 	_, _, err = a.want(prunesNothing, a.configMap("one"))
 	require.NoError(t, err)
-	_, err = a.engine.For(a.get(other)).Object(a.configMap("one"), builder.Elsewhere()).Reconcile(a.ctx)
+	_, err = a.engine.For(a.get(other)).Object(a.configMap("one"), builder.CrossNamespace()).Reconcile(a.ctx)
 	require.ErrorIs(t, err, builder.ErrNotOwned)
 
 	for _, misuse := range []client.Object{configMap("nowhere"), a.configMap("")} {
@@ -237,7 +237,7 @@ func TestElsewhereCrashes(t *testing.T) {
 		if a.at(a.configMap("c")) != nil {
 			assert.Contains(t, a.at(a.owner).GetFinalizers(), builder.Finalizer, "it is there before the first child")
 		}
-		_, err := e.For(a.owner).Object(a.configMap("c"), builder.Elsewhere()).Object(a.role(), builder.Elsewhere()).Reconcile(a.ctx)
+		_, err := e.For(a.owner).Object(a.configMap("c"), builder.CrossNamespace()).Object(a.role(), builder.CrossNamespace()).Reconcile(a.ctx)
 		return err
 	})
 	require.NoError(t, a.live.Delete(a.ctx, a.owner))
@@ -273,7 +273,7 @@ func TestOperatorWithChildrenElsewhere(t *testing.T) {
 		for _, name := range owner.Spec.Children {
 			c := configMap(name, "k", "1")
 			c.Namespace = there
-			p.Children = append(p.Children, builder.Want(c, builder.Elsewhere()))
+			p.Children = append(p.Children, builder.Want(c, builder.CrossNamespace()))
 		}
 		return p
 	}
