@@ -120,7 +120,8 @@ func TestAKilledManagerPutsOffWhatItWorkedOn(t *testing.T) {
 	var ofGood, ofBad batchv1.Job
 	p.Get("good-a", &ofGood)
 	p.Get("bad-a", &ofBad)
-	assert.WithinDuration(t, event.CreationTimestamp.Add(10*time.Second), ofBad.CreationTimestamp.Time, 5*time.Second, "it is put off for 10 s")
+	assert.WithinDuration(t, event.CreationTimestamp.Add(10*time.Second), ofBad.CreationTimestamp.Time, 8*time.Second,
+		"it is put off for 10 s")
 	assert.True(t, ofGood.CreationTimestamp.Before(&ofBad.CreationTimestamp), "no other flow waits for it")
 	c := meta.FindStatusCondition(bad.Status.Conditions, builder.ConditionReady)
 	require.NotNil(t, c)

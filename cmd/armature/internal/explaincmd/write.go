@@ -20,7 +20,7 @@ func write(w io.Writer, format *output.Flag, f diagnose.Finding) error {
 	}
 	paint := output.PaintFor(w)
 	var b strings.Builder
-	b.WriteString(paint.In(colour(f.Verdict), sentence(f)) + "\n")
+	b.WriteString(paint.In(colour(f.Verdict), output.Line(sentence(f))) + "\n")
 	if len(f.Path) > 1 || f.Wrong() {
 		b.WriteString("\n")
 		for i, step := range f.Path {
@@ -28,14 +28,14 @@ func write(w io.Writer, format *output.Flag, f diagnose.Finding) error {
 			if i > 0 {
 				branch = strings.Repeat("   ", i-1) + "└─ "
 			}
-			b.WriteString(strings.TrimRight("  "+branch+step.String()+"  "+paint.In(output.Faint, step.State), " ") + "\n")
+			b.WriteString(strings.TrimRight("  "+branch+output.Line(step.String())+"  "+paint.In(output.Faint, output.Line(step.State)), " ") + "\n")
 		}
 	}
 	if f.Others > 0 {
 		fmt.Fprintf(&b, "\nBeside it, something is wrong with %s.\n", others(f.Others))
 	}
 	if f.Next != "" {
-		b.WriteString("\nNext: " + f.Next + "\n")
+		b.WriteString("\nNext: " + output.Line(f.Next) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -46,6 +47,15 @@ func Text(text string, colours bool) string {
 		clean = fmt.Appendf(clean, `\x%02x`, b)
 	}
 	return string(clean)
+}
+
+// Line returns a text of an object as one line: a run of newlines, tabs and other white space becomes a space. A command whose lines
+// mean something writes such texts through it, so that none can make up a line or a column. What else a text may hold is the Cleaner's.
+func Line(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }) {
+		return text
+	}
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // Terminal returns the terminal that is written to, nil if it is none. What is written to it directly isn't cleaned.

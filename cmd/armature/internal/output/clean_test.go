@@ -32,6 +32,17 @@ func TestTextControlsNoTerminal(t *testing.T) {
 	}
 }
 
+func TestLineIsOne(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                             "",
+		"  as it  is ":                 "  as it  is ",
+		"a\nPod/forged\tSucceeded\r\n": "a Pod/forged Succeeded",
+		"\v\f\u0085\u2028\u2029":       "",
+	} {
+		assert.Equal(t, want, Line(text))
+	}
+}
+
 func TestCleanerWritesWhatComesInPieces(t *testing.T) {
 	text := "日本 \x1b[31mred\x1b[0m \x1b[2J \xff end\n"
 	for _, colours := range []bool{false, true} {

@@ -53,9 +53,9 @@ func describe(b *strings.Builder, q queue, wide bool, now time.Time, paint outpu
 	case q.Ready != "Open":
 		colour = output.Bad
 	}
-	fmt.Fprintf(b, "%s  %s  %d admitted, %d waiting\n", paint.In(output.Bold, "FluxSetup/"+q.Name), paint.In(colour, state), len(q.Holding), len(q.Waiting))
+	fmt.Fprintf(b, "%s  %s  %d admitted, %d waiting\n", paint.In(output.Bold, "FluxSetup/"+q.Name), paint.In(colour, output.Line(state)), len(q.Holding), len(q.Waiting))
 	if wide && q.Manager != nil {
-		fmt.Fprintf(b, "  managed by %s, which watches %s\n", q.Manager.Name, admission.Namespaces(q.Manager.Namespaces))
+		fmt.Fprintf(b, "  managed by %s, which watches %s\n", output.Line(q.Manager.Name), admission.Namespaces(q.Manager.Namespaces))
 	}
 	table := func(head string, rows [][]string) {
 		if len(rows) == 0 {
@@ -64,6 +64,9 @@ func describe(b *strings.Builder, q queue, wide bool, now time.Time, paint outpu
 		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "\n  "+head)
 		for _, row := range rows {
+			for i := range row {
+				row[i] = output.Line(row[i])
+			}
 			fmt.Fprintln(t, "  "+strings.Join(row, "\t"))
 		}
 		_ = t.Flush() // a builder takes everything

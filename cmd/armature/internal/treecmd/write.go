@@ -76,7 +76,10 @@ func below(o branch, indent string, all bool, now time.Time) []line {
 }
 
 func lineOf(o branch, branches string, now time.Time) line {
-	return line{branches: branches, name: o.String(), state: o.State, fares: o.fares, age: duration.HumanDuration(now.Sub(o.Created)), node: o.Node}
+	return line{
+		branches: branches, name: output.Line(o.String()), state: output.Line(o.State), fares: o.fares,
+		age: duration.HumanDuration(now.Sub(o.Created)), node: output.Line(o.Node),
+	}
 }
 
 // table writes lines in columns.

@@ -2,6 +2,7 @@ package watchcmd
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
 // picture is an object as it is shown at one moment, whatever its kind.
@@ -22,6 +24,18 @@ type picture struct {
 	tally      tally
 	over       bool // nothing more will happen
 	failed     bool // that is not its good end
+}
+
+// inLines returns the picture with texts that are a line each, whatever the object says.
+func (p picture) inLines() picture {
+	p.state, p.problem = output.Line(p.state), output.Line(p.problem)
+	p.rows = slices.Clone(p.rows)
+	for i := range p.rows {
+		r := &p.rows[i]
+		r.name, r.after, r.message = output.Line(r.name), output.Line(r.after), output.Line(r.message)
+		r.state = v1alpha1.FlowState(output.Line(string(r.state)))
+	}
+	return p
 }
 
 // row is one part of an object: a node of a flow, a node of the cluster that failed, the replicas of a type, a step of a job.

@@ -90,7 +90,7 @@ func follow(ctx context.Context, c client.WithWatch, pods typedcorev1.PodInterfa
 		if trouble != nil {
 			p.problem = "trying again: " + trouble.Error()
 		}
-		v.show(p, failures.tails)
+		v.show(p.inLines(), failures.tails)
 		switch {
 		case p.over && p.failed:
 			return ErrFailed
