@@ -16,7 +16,7 @@ import (
 // The option may come and go. With it, a child that the owner controls is let go of: it loses its owner reference and
 // stays otherwise as it is. Without it, one that was let go of has no controller, so [Adopt](IfOrphan) takes it back.
 //
-// Passes that its changes cause come from [Operator.NamedIn]: it isn't found by its controller. It can't be in a phase.
+// Watch it with [Referencing]: its changes aren't found by its controller. It can't be in a phase.
 func Outlives() ChildOption { return outlives{} }
 
 type outlives struct{}

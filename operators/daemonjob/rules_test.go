@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
 func requireNode(terms ...corev1.NodeSelectorTerm) *corev1.Affinity {
