@@ -3,12 +3,9 @@ package builder
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,16 +58,21 @@ func (s *dependents) observe(ctx context.Context, p *pass) ([]client.Object, err
 	if len(parents) == 0 {
 		return nil, nil
 	}
-	inNamespace := client.InNamespace(p.owner.GetNamespace())
 	i, indexed := s.engine.indexOf(s.kind) // but in tests
 	if i.informer == nil && (!indexed || len(parents) >= manyParents) {
-		var options []client.ListOption
+		options := []client.ListOption{client.DisableReadYourWritesConsistency} // the parents' controllers write them
 		limit := math.MaxInt
 		if indexed {
 			limit = fewOthers * len(parents)
 			options = append(options, client.Limit(limit))
 		}
-		all, n, err := s.engine.listControlled(ctx, s.kind, parents, append(options, inNamespace)...)
+		options = append(options, client.InNamespace(p.owner.GetNamespace()))
+		n := 0
+		all, err := s.engine.listObjects(ctx, s.kind, func(obj client.Object) bool {
+			n++
+			ref := metav1.GetControllerOfNoCopy(obj)
+			return ref != nil && parents[ref.UID] != nil
+		}, options...)
 		if err != nil || n < limit {
 			return all, err
 		}
@@ -93,33 +95,6 @@ const (
 	// fewOthers is how many objects a parent the namespace may have; with more, each parent's are listed after all.
 	fewOthers = 32
 )
-
-// listControlled returns the objects of a kind, among those listed, that one of the parents controls, and how many were
-// listed.
-func (e *Engine) listControlled(
-	ctx context.Context, k kind, parents map[types.UID]client.Object, among ...client.ListOption,
-) (controlled []client.Object, listed int, err error) {
-	list, err := e.kinds.emptyList(k)
-	if err != nil {
-		return nil, 0, err
-	}
-	among = append(among, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency) // the parent's controller writes them
-	if err := e.client.List(ctx, list, among...); err != nil {
-		return nil, 0, fmt.Errorf("list %s: %w", k.gvk.GroupKind(), err)
-	}
-	err = meta.EachListItem(list, func(o runtime.Object) error {
-		listed++
-		obj, ok := o.(client.Object)
-		if !ok {
-			return nil
-		}
-		if ref := metav1.GetControllerOfNoCopy(obj); ref != nil && parents[ref.UID] != nil {
-			controlled = append(controlled, obj)
-		}
-		return nil
-	})
-	return controlled, listed, err
-}
 
 // owners returns the owner of a grandchild: its controller's controller. If the cache doesn't have the controller there is
 // none: the controller's own event enqueues the owner.

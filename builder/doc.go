@@ -145,9 +145,20 @@
 //	RequeueAfter          look again then
 //	StatusCanWait         write a status that only counts at most so often
 //
-// What a plan looks at beside its children is said once, to the [Operator]: Refers (what the spec names), OwnsThrough
-// (the Pods of the Jobs), Reads (the nodes, all of them). It is all in the [View], from the cache, and a change of it
-// runs the plan. OwnsByName has children that are read by name and not watched: Secrets, which no role should list. Where thousands look at one object, Wakes says whom a change of it concerns.
+// # Watch sources
+//
+// What a plan reads, and which events run it, is declared once, by a line of the [Operator] each:
+//
+//	Owns(kind)                              children; the plan reads them with Owned, one by its name with Lookup
+//	Owns(kind, Dependents(other))           and what these control, such as the Pods of Jobs: Owned
+//	OwnsByName(kind, namesOf)               children that are read by name and not watched, such as Secrets: Owned
+//	Watches(kind, ReferencedBy(namesOf))    objects that the owner's spec names: Lookup, Watched
+//	Watches(kind, Referencing(ownersOf))    objects that name the owner: Watched
+//	Watches(kind, SeenByAll())              objects that all owners read, such as the nodes: Watched
+//	External(observe)                       the state of something outside the cluster: External
+//
+// All of it is in the [View], from the cache. Where thousands of owners read one object, [EnqueueFor] says which of them an
+// event concerns.
 //
 // # Status and events
 //
@@ -184,7 +195,7 @@
 //	                        (with CreateOnly: patch only for Adopt and Plan.Edits)
 //	kinds CrossNamespace         the same and delete, in the whole cluster
 //	kinds once recorded     list, delete                      (for PruneAll: until they are pruned)
-//	kinds referred to, owned through others, read             get, list, watch
+//	watched kinds and dependents                              get, list, watch
 //	events.events.k8s.io    create, patch
 //	controllerrevisions     get, list, watch, create, patch, delete   (of apps, if there are phases)
 //	pods                    list, delete                      (for StatefulSets in phases that go by OrderedReady; see OnFailure)

@@ -69,7 +69,7 @@ func (v View) checkInterface(t reflect.Type) {
 // checkExternal notes that external state is asked for and the operator observes none.
 func (v View) checkExternal(t reflect.Type) {
 	if v.misuse != nil && !v.misuse.declared.outside {
-		v.misuse.note(fmt.Errorf("%w: the plan asks for External[%s] and the operator observes nothing external; add External(observe) to the operator",
-			ErrMisuse, t))
+		v.misuse.note(fmt.Errorf("%w: the plan asks for External[%s] and the operator observes nothing external; "+
+			"add External(observe) to the operator", ErrMisuse, t))
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 )
 
-// Operator is the loop around a plan: it fetches the owner and what exists, asks the plan, carries it out, and writes
-// the status. T is a pointer to the owner's type, such as *v1alpha1.JobFlow.
+// Operator is the loop around a plan: it reads the owner and observes its [View], asks the plan, applies it, and writes the
+// status. T is a pointer to the owner's type, such as *v1alpha1.JobFlow.
 type Operator[T client.Object] struct {
 	mgr     manager.Manager
 	name    string
@@ -97,9 +97,9 @@ func (o *Operator[T]) Plan(plan PlanFunc[T]) *Operator[T] {
 }
 
 // WithOptions sets the controller's options. Default: controller-runtime's, that is, one pass at a time, but for
-// the backoff and the queue. The backoff is from 5 ms to 1 minute: what holds a pass up may be mended by someone who waits, such
+// the backoff and the queue. The backoff is from 5 ms to 1 minute: what holds a pass up may be fixed by someone who waits, such
 // as a quota. In the queue namespaces take turns, so that thousands of owners in one don't delay those of another by more than
-// a pass each; NewQueue brings another queue.
+// a pass each; NewQueue sets another queue.
 func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 	o.options = options
 	return o

@@ -8,7 +8,7 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// PlanFunc is the whole of an operator: it looks at an owner and at what exists, and says what should exist.
+// PlanFunc is the whole of an operator: it takes an owner and the observed state, and returns the desired objects and status.
 //
 // It must be pure: no client, no clock (use [View.Now]), no goroutine, no log, and it must change neither the owner nor
 // anything it gets from the view, which are shared with the cache. To change an observed object, deep-copy it first.
@@ -17,14 +17,14 @@ import (
 // A plan that is wrong by itself is [ErrMisuse], with the reason [events.ReasonInvalidPlan], and nothing of it is carried
 // out: it panics, asks its view for a kind that the operator doesn't declare, has a child of a kind that isn't among what
 // the operator Owns, a status that isn't a copy of the owner's, a time below zero, or an event that no API server takes.
-type PlanFunc[T client.Object] func(owner T, seen View) Plan[T]
+type PlanFunc[T client.Object] func(owner T, observed View) Plan[T]
 
 // Plan is what a PlanFunc decided. The zero value changes nothing.
 //
 // It is carried out in this order: children are applied, explicit edits and then deletions are made, stale objects are
 // pruned, the status is written, events are emitted, the owner is deleted. After a failure nothing more is edited,
-// deleted or pruned, but the status is written all the same, so it must tell what was seen, not what is about to be. A plan may be cut short anywhere by a crash;
-// the next call sees what was done until then, so each plan must be right by itself.
+// deleted or pruned, but the status is written all the same, so it must report what was observed, not what is about to be. A
+// plan may be cut short anywhere by a crash; the next call sees what was done until then, so each plan must be right by itself.
 type Plan[T client.Object] struct {
 	// Children should exist. Objects that are already as wanted cost nothing.
 	Children []Child
@@ -78,7 +78,7 @@ type Plan[T client.Object] struct {
 	// WaitingFor says what the plan waits for before it goes on, each in a few words: "Secret shop/tls". The conditions are
 	// then Ready=False and Progressing=True with the reason Waiting and the message "waiting for Secret shop/tls", unless
 	// something has failed, and an event tells of it when that begins or changes. What is waited for must cause a pass by
-	// itself: the operator Refers to it, Reads it, or the plan sets RequeueAfter. It needs Report. Nil: it waits for nothing.
+	// itself: the operator Watches it, or the plan sets RequeueAfter. It needs Report. Nil: it waits for nothing.
 	WaitingFor []string
 	// Finish completes the status by what the pass came to, which is only known then: how far a roll-out is. It is given a
 	// shallow copy of Status (of the owner, if that is nil) of which the conditions are set and its own, and may set fields

@@ -52,12 +52,6 @@ type quarantining struct {
 	quarantine *Quarantine
 }
 
-// Quarantine sets the operator's quarantine. Nil, the default: it has none.
-func (o *Operator[T]) Quarantine(q *Quarantine) *Operator[T] {
-	o.quarantine = q
-	return o
-}
-
 // quarantined is why an owner has no pass now.
 type quarantined struct{ *inflight.Hold }
 

@@ -43,7 +43,7 @@ func TestQuarantine(t *testing.T) {
 			quarantine, err := builder.OpenQuarantine(dir)
 			require.NoError(t, err)
 			t.Cleanup(func() { assert.NoError(t, quarantine.Close()) })
-			r, err := builder.NewOperator[*v1alpha1.JobFlow](nil, "jobflow").Owns(&batchv1.Job{}).Quarantine(quarantine).
+			r, err := builder.Quarantined(builder.NewOperator[*v1alpha1.JobFlow](nil, "jobflow"), quarantine).Owns(&batchv1.Job{}).
 				Plan(func(flow *v1alpha1.JobFlow, _ builder.View) builder.Plan[*v1alpha1.JobFlow] {
 					passes[flow.Name]++
 					during(flow.Name)

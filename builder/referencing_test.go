@@ -46,6 +46,26 @@ func TestReferencing(t *testing.T) {
 	assert.Equal(t, []string{"a", "b"}, seen, "of the owner's namespace, by name")
 }
 
+// A plan reads the objects of all watches of a kind, each once.
+func TestAKindWatchedTwice(t *testing.T) {
+	var names []string
+	plan := func(_ *appsv1.Deployment, v builder.View) ownerPlan {
+		names = nil
+		for _, cm := range builder.Watched[*corev1.ConfigMap](v) {
+			names = append(names, cm.Name)
+		}
+		_, ok := builder.Lookup[*corev1.ConfigMap](v, "a")
+		assert.True(t, ok)
+		return ownerPlan{}
+	}
+	s := perform(t, plan, func(o *operator) {
+		o.Watches(&corev1.ConfigMap{}, builder.Referencing(namedByAnnotation)).
+			Watches(&corev1.ConfigMap{}, builder.ReferencedBy(func(*appsv1.Deployment) []string { return []string{"c", "a", "", "c", "none"} }))
+	}, newConfigMap("default", "b", "owner"), newConfigMap("default", "a", "owner"), newConfigMap("default", "c", "another"))
+	assert.Empty(t, s.passes())
+	assert.Equal(t, []string{"a", "b", "c"}, names)
+}
+
 func TestWithWatched(t *testing.T) {
 	empty := builder.View{}
 	full := buildertest.WithWatched(empty, newConfigMap("default", "b", ""), newConfigMap("default", "a", ""))

@@ -217,7 +217,9 @@ func (c concerns) handler(all func(ctx context.Context, q queue, obj client.Obje
 }
 
 // listObjects returns the objects of a kind that keep accepts, as the cache has them. A nil keep accepts all.
-func (e *Engine) listObjects(ctx context.Context, k kind, keep func(client.Object) bool, among ...client.ListOption) ([]client.Object, error) {
+func (e *Engine) listObjects(
+	ctx context.Context, k kind, keep func(client.Object) bool, among ...client.ListOption,
+) ([]client.Object, error) {
 	list, err := e.kinds.emptyList(k)
 	if err != nil {
 		return nil, err
@@ -235,28 +237,17 @@ func (e *Engine) listObjects(ctx context.Context, k kind, keep func(client.Objec
 	return objs, err
 }
 
-// requestsFor returns a request for each object of a list.
-func requestsFor(list client.ObjectList) ([]reconcile.Request, error) {
-	requests := make([]reconcile.Request, 0, meta.LenList(list))
-	err := meta.EachListItem(list, func(o runtime.Object) error {
-		if owner, ok := o.(client.Object); ok {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(owner)})
-		}
-		return nil
-	})
-	return requests, err
-}
-
-// listOwners returns a request for each owner in a list.
+// listOwners returns a request for each owner that a list has.
 func (e *Engine) listOwners(ctx context.Context, owner kind, among ...client.ListOption) ([]reconcile.Request, error) {
-	list, err := e.kinds.emptyList(owner)
+	owners, err := e.listObjects(ctx, owner, nil, among...)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.client.List(ctx, list, append(among, client.UnsafeDisableDeepCopy)...); err != nil {
-		return nil, err
+	requests := make([]reconcile.Request, len(owners))
+	for i, o := range owners {
+		requests[i].NamespacedName = client.ObjectKeyFromObject(o)
 	}
-	return requestsFor(list)
+	return requests, nil
 }
 
 // mapped returns a MapFunc of a function that can fail. An error is logged: there is no one to return it to.

@@ -133,7 +133,8 @@ func Watched[W client.Object](v View) []W {
 	}
 	v.checkInterface(t)
 	var objs []W
-	for _, of := range slices.SortedFunc(maps.Keys(v.watched), func(a, b reflect.Type) int { return strings.Compare(a.String(), b.String()) }) {
+	byName := func(a, b reflect.Type) int { return strings.Compare(a.String(), b.String()) }
+	for _, of := range slices.SortedFunc(maps.Keys(v.watched), byName) {
 		if of.Implements(t) {
 			objs = append(objs, as[W](v.watched[of])...)
 		}
