@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -36,15 +37,15 @@ type loop[T client.Object] struct {
 
 	guard guard
 
-	statusWrites statusWrites
-	pace         *pace       // nil: every event has its pass, for tests
-	quarantine   *Quarantine // nil: none
+	statusWrites throttle.Statuses
+	pace         *throttle.Passes // nil: every event has its pass, for tests
+	quarantine   *Quarantine      // nil: none
 }
 
 // Reconcile runs one pass: look, plan, apply, edit, delete, prune, write the status, tell, delete the owner.
 func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	if l.pace != nil {
-		if left := l.pace.left(req.NamespacedName, l.now()); left > 0 {
+		if left := l.pace.Left(req.NamespacedName, l.now()); left > 0 {
 			return reconcile.Result{RequeueAfter: left}, nil
 		}
 	}
@@ -87,7 +88,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	}
 	p.countWaiting("", res)
 	if l.pace != nil {
-		l.pace.note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())
+		l.pace.Note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())
 	}
 	l.engine.tell(owner, "", res, doErr)
 	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)

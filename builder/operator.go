@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/throttle"
 )
 
 // Operator is the loop around a plan: it fetches the owner and what exists, asks the plan, carries it out, and writes
@@ -145,10 +147,10 @@ func (o *Operator[T]) add() error {
 	}
 	options := o.options
 	if options.RateLimiter == nil {
-		options.RateLimiter = patientRetries()
+		options.RateLimiter = throttle.NewBackoff()
 	}
 	if options.NewQueue == nil {
-		options.NewQueue = newFairQueue
+		options.NewQueue = throttle.NewQueue
 	}
 	ctx := context.Background() // index registration reads nothing
 	if err := o.index(ctx, o.mgr.GetFieldIndexer(), l); err != nil {
@@ -188,7 +190,7 @@ func (o *Operator[T]) add() error {
 		}
 		b = b.Watches(n.like, handler.EnqueueRequestsFromMapFunc(n.owners()))
 	}
-	l.indexed, l.pace = true, newPace()
+	l.indexed, l.pace = true, throttle.NewPasses()
 	c, err := b.Build(l)
 	o.completed = &completed[T]{controller: c, loop: l}
 	return err
@@ -215,7 +217,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, l 
 
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
-	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites(), quarantine: o.quarantine}
+	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: throttle.NewStatuses(), quarantine: o.quarantine}
 	owned := &ownedKinds{declared: o.declarations()}
 	l.owned.Store(owned)
 	var errs []error

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/builder/internal/telemetry"
 )
 
 // rehearse returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores
@@ -26,7 +27,7 @@ func (e *Engine) rehearse() *Engine {
 	dry.dry = true
 	dry.recorder = nil
 	inner := e.client
-	if counting, ok := inner.(observed); ok {
+	if counting, ok := inner.(telemetry.Client); ok {
 		inner = counting.Client
 	}
 	dry.client = client.NewDryRunClient(unawaited{inner})

@@ -14,20 +14,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/throttle"
 )
 
 // sharedTemplate is an object that many owners of its namespace refer to, and a queue of an operator of theirs.
 type sharedTemplate struct {
-	*fairQueue
+	*throttle.Queue
 	object  *corev1.ConfigMap
 	passes  map[reconcile.Request]int
 	latest  map[reconcile.Request]string // the version that each owner's last pass has seen
 	version int
 }
 
-func newSharedTemplate(namespace string, owners int, throttle *sharedWakes) (*sharedTemplate, func()) {
+func newSharedTemplate(namespace string, owners int, wakes *sharedWakes) (*sharedTemplate, func()) {
 	s := &sharedTemplate{
-		fairQueue: newFairQueue("", patientRetries()).(*fairQueue), passes: map[reconcile.Request]int{}, latest: map[reconcile.Request]string{},
+		Queue:  throttle.NewQueue("", throttle.NewBackoff()).(*throttle.Queue),
+		passes: map[reconcile.Request]int{}, latest: map[reconcile.Request]string{},
 		object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shared", ResourceVersion: "0"}},
 	}
 	requests := make([]reconcile.Request, owners)
@@ -35,7 +38,7 @@ func newSharedTemplate(namespace string, owners int, throttle *sharedWakes) (*sh
 		requests[i] = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: fmt.Sprint("owner", i)}}
 	}
 	o := NewOperator[*corev1.Pod](nil, "test")
-	h := throttle.throttled(o.wakerOfReferred(s.object), func(context.Context, client.Object) []reconcile.Request { return requests })
+	h := wakes.throttled(o.wakerOfReferred(s.object), func(context.Context, client.Object) []reconcile.Request { return requests })
 	return s, func() {
 		before := s.object.DeepCopy()
 		s.version++
@@ -94,9 +97,9 @@ func TestSharedWakesAreThrottled(t *testing.T) {
 // One change of what a thousand owners refer to reaches all of them at once, and so does that of a quiet namespace beside a busy one.
 func TestSharedWakesOfFewAreAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := newSharedWakes(time.Now)
-		busy, changeBusy := newSharedTemplate("busy", 3000, throttle)
-		quiet, changeQuiet := newSharedTemplate("quiet", 1000, throttle)
+		wakes := newSharedWakes(time.Now)
+		busy, changeBusy := newSharedTemplate("busy", 3000, wakes)
+		quiet, changeQuiet := newSharedTemplate("quiet", 1000, wakes)
 		defer busy.ShutDown()
 		defer quiet.ShutDown()
 		changeBusy()
