@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
+	"github.com/armature-dev/armature/builder/internal/telemetry"
 )
 
 // dryRun returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores
@@ -22,7 +23,7 @@ func (e *Engine) dryRun() *Engine {
 	dry.dry = true
 	dry.recorder = nil
 	inner := e.client
-	if counting, ok := inner.(observed); ok {
+	if counting, ok := inner.(telemetry.Client); ok {
 		inner = counting.Client
 	}
 	dry.client = client.NewDryRunClient(unawaited{inner})

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -56,9 +57,9 @@ type Engine struct {
 
 	kinds     *kinds
 	memory    memory
-	tracer    trace.Tracer // nil: nothing is traced
-	waiting   *waits       // children that wait, for the gauge
-	contested *waits       // contested children, for the gauge
+	tracer    *telemetry.Tracer
+	waiting   *telemetry.Sum // objects that owners wait for
+	contested *telemetry.Sum // contested children
 
 	mu                    *sync.RWMutex
 	indexed               map[kind]index
@@ -92,14 +93,15 @@ func NewEngine(c client.Client, o Options) *Engine {
 		kinds:                 &kinds{client: c, now: o.Clock},
 		now:                   o.Clock,
 		memory:                newMemory(),
-		waiting:               newWaits(objectsWaiting.WithLabelValues(o.Name)),
-		tracer:                tracerOf(o.TracerProvider),
+		waiting:               telemetry.NewWaiting(o.Name),
+		tracer:                &telemetry.Tracer{Controller: o.Name, Summary: summarize},
 		mu:                    &sync.RWMutex{},
 		indexed:               map[kind]index{},
 		indexedCrossNamespace: map[kind]bool{},
-		contested:             newWaits(objectsContested.WithLabelValues(o.Name)),
+		contested:             telemetry.NewContested(o.Name),
 	}
-	e.client = observed{c, e}
+	e.tracer.Use(o.TracerProvider)
+	e.client = telemetry.Client{Client: c, Controller: o.Name, Tracer: e.tracer}
 	return e
 }
 

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/throttle"
 )
 
 // Operator is the loop around a plan: it reads the owner and observes its [View], asks the plan, applies it, and writes the
@@ -151,10 +152,10 @@ func (o *Operator[T]) add() error {
 	}
 	options := o.options
 	if options.RateLimiter == nil {
-		options.RateLimiter = patientRetries()
+		options.RateLimiter = throttle.NewBackoff()
 	}
 	if options.NewQueue == nil {
-		options.NewQueue = newFairQueue
+		options.NewQueue = throttle.NewQueue
 	}
 	ctx := context.Background() // index registration reads nothing
 	if err := o.index(ctx, o.mgr.GetFieldIndexer()); err != nil {
@@ -176,7 +177,7 @@ func (o *Operator[T]) add() error {
 		}
 		b = b.Watches(w.like, w.handler())
 	}
-	l.pace, l.share = newPace(), share
+	l.pace, l.share = throttle.NewPasses(), share
 	c, err := b.Build(l)
 	o.completed = &completed[T]{controller: c, loop: l}
 	return err
@@ -207,7 +208,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer) er
 
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
-	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: newStatusWrites(), quarantine: o.quarantine}
+	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: throttle.NewStatuses(), quarantine: o.quarantine}
 	owned := &ownedKinds{declared: o.declarations()}
 	l.owned.Store(owned)
 	var errs []error

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -72,7 +73,7 @@ func (o *Operator[T]) checkByName() (childrenByName[T], error) {
 		uncached[k] = true
 		all.kinds = append(all.kinds, n)
 	}
-	if with, ok := o.engine.client.(observed); ok && len(uncached) > 0 {
+	if with, ok := o.engine.client.(telemetry.Client); ok && len(uncached) > 0 {
 		with.Client = uncachedKinds{with.Client, o.engine.live, o.engine.kinds, uncached}
 		o.engine.client = with
 	}

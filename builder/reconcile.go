@@ -19,6 +19,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -40,8 +41,8 @@ type loop[T client.Object] struct {
 
 	guard guard
 
-	statusWrites statusWrites
-	pace         *pace            // nil: every event has its pass, for tests
+	statusWrites throttle.Statuses
+	pace         *throttle.Passes // nil: every event has its pass, for tests
 	share        *fairshare.Share // nil: every plan runs at once, for tests
 	quarantine   *Quarantine      // nil: none
 }
@@ -49,7 +50,7 @@ type loop[T client.Object] struct {
 // Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
 func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	if l.pace != nil {
-		if left := l.pace.left(req.NamespacedName, l.now()); left > 0 {
+		if left := l.pace.Left(req.NamespacedName, l.now()); left > 0 {
 			return reconcile.Result{RequeueAfter: left}, nil
 		}
 	}
@@ -102,7 +103,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	}
 	p.countWaiting("", res)
 	if l.pace != nil {
-		l.pace.note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())
+		l.pace.Note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())
 	}
 
 	// Status, and the events: of what was done at once, of what the plan says once the status is written.

@@ -14,27 +14,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/throttle"
 )
 
 // sharedTemplate is an object that many owners of its namespace refer to, and a queue of an operator of theirs.
 type sharedTemplate struct {
-	*fairQueue
+	*throttle.Queue
 	object  *corev1.ConfigMap
 	passes  map[reconcile.Request]int
 	latest  map[reconcile.Request]string // the version that each owner's last pass has seen
 	version int
 }
 
-func newSharedTemplate(namespace string, owners int, throttle *throttle) (*sharedTemplate, func()) {
+func newSharedTemplate(namespace string, owners int, events *eventThrottle) (*sharedTemplate, func()) {
 	s := &sharedTemplate{
-		fairQueue: newFairQueue("", patientRetries()).(*fairQueue), passes: map[reconcile.Request]int{}, latest: map[reconcile.Request]string{},
+		Queue:  throttle.NewQueue("", throttle.NewBackoff()).(*throttle.Queue),
+		passes: map[reconcile.Request]int{}, latest: map[reconcile.Request]string{},
 		object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shared", ResourceVersion: "0"}},
 	}
 	requests := make([]reconcile.Request, owners)
 	for i := range requests {
 		requests[i] = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: fmt.Sprint("owner", i)}}
 	}
-	source := &referencedBy{throttle: throttle}
+	source := &referencedBy{throttle: events}
 	h := source.handlerOf(func(context.Context, client.Object) []reconcile.Request { return requests })
 	return s, func() {
 		before := s.object.DeepCopy()
@@ -67,7 +70,7 @@ func (s *sharedTemplate) total() (n int) {
 func TestReferencedByIsThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const owners = 4000
-		s, change := newSharedTemplate("default", owners, newThrottle(time.Now))
+		s, change := newSharedTemplate("default", owners, newEventThrottle(time.Now))
 		defer s.ShutDown()
 		for range 5 * 60 { // five times a second, for a minute
 			change()
@@ -94,9 +97,9 @@ func TestReferencedByIsThrottled(t *testing.T) {
 // One change of what a thousand owners refer to reaches all of them at once, and so does that of a quiet namespace beside a busy one.
 func TestReferencedByFewIsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle(time.Now)
-		busy, changeBusy := newSharedTemplate("busy", 3000, throttle)
-		quiet, changeQuiet := newSharedTemplate("quiet", 1000, throttle)
+		events := newEventThrottle(time.Now)
+		busy, changeBusy := newSharedTemplate("busy", 3000, events)
+		quiet, changeQuiet := newSharedTemplate("quiet", 1000, events)
 		defer busy.ShutDown()
 		defer quiet.ShutDown()
 		changeBusy()

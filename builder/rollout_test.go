@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -369,7 +370,7 @@ func TestErrorsHoldLaterPhases(t *testing.T) {
 		}
 		return patch(ctx, c, obj, p, opts...)
 	}
-	w.restart(interceptor.NewClient(w.e.client.(observed).Client.(client.WithWatch), funcs))
+	w.restart(interceptor.NewClient(w.e.client.(telemetry.Client).Client.(client.WithWatch), funcs))
 	res, err := w.passErr()
 	assert.True(t, IsTerminal(err))
 	assert.Equal(t, "v1 v1 v1", w.running())

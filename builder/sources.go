@@ -64,7 +64,7 @@ type watchConfig struct {
 	kind     kind
 	like     client.Object
 	index    string // a name for the watch's cache index
-	throttle *throttle
+	throttle *eventThrottle
 
 	sources  []func() source // made once all options are known
 	concerns concerns
@@ -136,7 +136,7 @@ func (o *Operator[T]) checkWatches(owner kind) ([]watch, error) {
 		}
 		watches = append(watches, watch{s, d.like, fromOwned})
 	}
-	shared := newThrottle(time.Now)
+	shared := newEventThrottle(time.Now)
 	for i, d := range o.watches {
 		s, err := d.check(&watchConfig{
 			engine: o.engine, owner: owner, anOwner: newOwner[T](), like: d.like, throttle: shared,

@@ -1,4 +1,4 @@
-package builder
+package throttle
 
 import (
 	"fmt"
@@ -20,14 +20,14 @@ func request(namespace, name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-func newQueueFor(t testing.TB) *fairQueue {
-	q := newFairQueue("", patientRetries()).(*fairQueue)
+func newQueueFor(t testing.TB) *Queue {
+	q := NewQueue("", NewBackoff()).(*Queue)
 	t.Cleanup(q.ShutDown)
 	return q
 }
 
 // taken takes what is ready, in its order.
-func taken(q *fairQueue) []string {
+func taken(q *Queue) []string {
 	var all []string
 	for q.Len() > 0 {
 		r, _ := q.Get()

@@ -1,4 +1,4 @@
-package builder
+package throttle
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestPace(t *testing.T) {
+func TestPasses(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	owner, other := types.NamespacedName{Name: "large"}, types.NamespacedName{Name: "other"}
@@ -25,24 +25,24 @@ func TestPace(t *testing.T) {
 		"the last changed a child":         {[]time.Duration{plan, plan, plan}, true, 0},
 		"a cheap one between":              {[]time.Duration{plan, plan, 0, plan}, false, took},
 		"many in a row":                    {make([]time.Duration, 100), false, 0},
-		"long ones":                        {[]time.Duration{time.Second}, false, maxRest},
-		"long ones in a row are not worse": {[]time.Duration{time.Second, time.Minute, time.Hour}, false, maxRest},
+		"long ones":                        {[]time.Duration{time.Second}, false, maxDelay},
+		"long ones in a row are not worse": {[]time.Duration{time.Second, time.Minute, time.Hour}, false, maxDelay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPace()
+			p := NewPasses()
 			for i, d := range c.passes {
-				p.note(owner, d, c.change && i == len(c.passes)-1, now)
+				p.Note(owner, d, c.change && i == len(c.passes)-1, now)
 			}
-			assert.Equal(t, c.want, max(0, p.left(owner, now)))
-			assert.Zero(t, p.left(other, now))
-			assert.LessOrEqual(t, p.left(owner, now.Add(c.want)), time.Duration(0), "it is over in time")
-			assert.LessOrEqual(t, p.left(owner, now.Add(-time.Hour)), maxRest, "a clock that was put back")
+			assert.Equal(t, c.want, max(0, p.Left(owner, now)))
+			assert.Zero(t, p.Left(other, now))
+			assert.LessOrEqual(t, p.Left(owner, now.Add(c.want)), time.Duration(0), "it is over in time")
+			assert.LessOrEqual(t, p.Left(owner, now.Add(-time.Hour)), maxDelay, "a clock that was set back")
 		})
 	}
-	p := newPace()
-	for range 3 * maxRestPasses {
-		p.note(owner, plan, false, now)
+	p := NewPasses()
+	for range 3 * maxDelayInPasses {
+		p.Note(owner, plan, false, now)
 	}
-	assert.Equal(t, maxRestPasses*took, p.left(owner, now), "bounded in passes")
+	assert.Equal(t, maxDelayInPasses*took, p.Left(owner, now), "bounded in passes")
 }

@@ -1,4 +1,4 @@
-package builder
+package telemetry
 
 import (
 	"context"
@@ -11,14 +11,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/armature-dev/armature/store"
 )
 
-// The metrics are in controller-runtime's registry, which a manager serves at /metrics; docs/metrics.md explains them.
-// All of them are of writes and of what is waited for: a child that is as wanted costs none of them anything.
 var (
 	operationsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "armature_builder_operations_total",
-		Help: "Writes of children, by operation (create, apply, delete, claim, patch) and result (success, conflict, already_exists, invalid, forbidden, not_found, error).",
+		Help: "Writes of children, by operation (create, apply, delete, claim, patch) and result " +
+			"(success, conflict, already_exists, invalid, forbidden, not_found, error).",
 	}, []string{"controller", "kind", "operation", "result"})
 
 	applyDuration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -47,17 +48,20 @@ func init() {
 	metrics.Registry.MustRegister(operationsTotal, applyDuration, driftCorrectedTotal, objectsWaiting, objectsContested)
 }
 
-// observed is a client that counts, times and traces what is written.
-type observed struct {
+// Client is a client that counts, times and traces what is written.
+type Client struct {
 	client.Client
-	engine *Engine
+	Controller string
+	Tracer     *Tracer
 }
 
-func (c observed) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
-	return c.observe(ctx, "create", obj, func(ctx context.Context) error { return c.Client.Create(ctx, obj, opts...) })
+// Create creates an object.
+func (c Client) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
+	return c.report(ctx, "create", obj, func(ctx context.Context) error { return c.Client.Create(ctx, obj, opts...) })
 }
 
-func (c observed) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+// Patch changes an object.
+func (c Client) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
 	operation := "patch"
 	switch patch.Type() {
 	case types.ApplyPatchType:
@@ -65,31 +69,31 @@ func (c observed) Patch(ctx context.Context, obj client.Object, patch client.Pat
 	case types.JSONPatchType:
 		operation = "claim"
 	}
-	return c.observe(ctx, operation, obj, func(ctx context.Context) error { return c.Client.Patch(ctx, obj, patch, opts...) })
+	return c.report(ctx, operation, obj, func(ctx context.Context) error { return c.Client.Patch(ctx, obj, patch, opts...) })
 }
 
-func (c observed) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
-	return c.observe(ctx, "delete", obj, func(ctx context.Context) error { return c.Client.Delete(ctx, obj, opts...) })
+// Delete deletes an object.
+func (c Client) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
+	return c.report(ctx, "delete", obj, func(ctx context.Context) error { return c.Client.Delete(ctx, obj, opts...) })
 }
 
-func (c observed) observe(ctx context.Context, operation string, obj client.Object, do func(context.Context) error) error {
-	e := c.engine
+func (c Client) report(ctx context.Context, operation string, obj client.Object, do func(context.Context) error) error {
 	kind := ""
 	if gvk, err := apiutil.GVKForObject(obj, c.Scheme()); err == nil {
 		kind = gvk.GroupKind().String()
 	}
-	ctx, end := e.traceWrite(ctx, operation, kind, obj)
+	ctx, end := c.Tracer.Write(ctx, operation, store.Key{Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName()})
 	start := time.Now()
 	err := do(ctx)
 	if operation == "create" || operation == "apply" {
-		applyDuration.WithLabelValues(e.name, kind).Observe(time.Since(start).Seconds())
+		applyDuration.WithLabelValues(c.Controller, kind).Observe(time.Since(start).Seconds())
 	}
-	operationsTotal.WithLabelValues(e.name, kind, operation, resultOf(err)).Inc()
+	operationsTotal.WithLabelValues(c.Controller, kind, operation, resultOf(err)).Inc()
 	end(err)
 	return err
 }
 
-// resultOf sorts errors into few classes: a label's values are a fixed list.
+// resultOf returns the class of an error: the values of a label are a fixed list.
 func resultOf(err error) string {
 	if err == nil {
 		return "success"
@@ -110,9 +114,13 @@ func resultOf(err error) string {
 	}
 }
 
-// countDrift counts a child that was put back: it was changed though nothing else is wanted than before.
-func (w *write) countDrift(e *Engine) {
-	if w.did == OperationUpdated && !e.dry && w.drifted {
-		driftCorrectedTotal.WithLabelValues(e.name, w.desired.key.GroupKind().String()).Inc()
-	}
+// CountDrift counts a child of a kind that someone else had changed and that was restored.
+func CountDrift(controller, kind string) { driftCorrectedTotal.WithLabelValues(controller, kind).Inc() }
+
+// NewWaiting returns the sum of the objects that a controller's owners wait for.
+func NewWaiting(controller string) *Sum { return newSum(objectsWaiting.WithLabelValues(controller)) }
+
+// NewContested returns the sum of a controller's contested children.
+func NewContested(controller string) *Sum {
+	return newSum(objectsContested.WithLabelValues(controller))
 }

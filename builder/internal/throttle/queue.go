@@ -1,4 +1,4 @@
-package builder
+package throttle
 
 import (
 	"sync"
@@ -10,19 +10,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// fairQueue is a work queue in which namespaces take turns: owners of a namespace with thousands of others wait for each other, and
-// one of another namespace waits for no more than a pass of each. As in controller-runtime's own queue what is asked for with a
-// negative priority, which is what a start finds unchanged, comes after all else.
-type fairQueue struct {
+// Queue is a work queue in which namespaces take turns: an owner waits for the other owners of its own namespace, and for at most one
+// pass of each other namespace. As in controller-runtime's own queue, requests with a negative priority, which are the unchanged
+// owners at a start, come after all others.
+type Queue struct {
 	workqueue.TypedRateLimitingInterface[reconcile.Request]
 	turns *turns
 }
 
-var _ priorityqueue.PriorityQueue[reconcile.Request] = (*fairQueue)(nil)
+var _ priorityqueue.PriorityQueue[reconcile.Request] = (*Queue)(nil)
 
-func newFairQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	t := &turns{asked: map[reconcile.Request]int{}, popped: map[reconcile.Request]int{}, queued: map[reconcile.Request]*waitingLine{}}
-	return &fairQueue{turns: t, TypedRateLimitingInterface: workqueue.NewTypedRateLimitingQueueWithConfig(limiter,
+// NewQueue returns a Queue, in the type that controller-runtime's option NewQueue takes.
+func NewQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	t := &turns{asked: map[reconcile.Request]int{}, popped: map[reconcile.Request]int{}, queued: map[reconcile.Request]*line{}}
+	return &Queue{turns: t, TypedRateLimitingInterface: workqueue.NewTypedRateLimitingQueueWithConfig(limiter,
 		workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{
 			Name: name,
 			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[reconcile.Request]{
@@ -32,7 +33,8 @@ func newFairQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Requ
 		})}
 }
 
-func (q *fairQueue) AddWithOpts(o priorityqueue.AddOpts, requests ...reconcile.Request) {
+// AddWithOpts adds requests with a priority, after a time or with the backoff.
+func (q *Queue) AddWithOpts(o priorityqueue.AddOpts, requests ...reconcile.Request) {
 	for _, r := range requests {
 		q.turns.ask(r, ptr.Deref(o.Priority, 0))
 		switch within := q.TypedRateLimitingInterface; {
@@ -46,22 +48,27 @@ func (q *fairQueue) AddWithOpts(o priorityqueue.AddOpts, requests ...reconcile.R
 	}
 }
 
-func (q *fairQueue) Add(r reconcile.Request) { q.AddWithOpts(priorityqueue.AddOpts{}, r) }
+// Add adds a request.
+func (q *Queue) Add(r reconcile.Request) { q.AddWithOpts(priorityqueue.AddOpts{}, r) }
 
-func (q *fairQueue) AddAfter(r reconcile.Request, after time.Duration) {
+// AddAfter adds a request after a time.
+func (q *Queue) AddAfter(r reconcile.Request, after time.Duration) {
 	q.AddWithOpts(priorityqueue.AddOpts{After: after}, r)
 }
 
-func (q *fairQueue) AddRateLimited(r reconcile.Request) {
+// AddRateLimited adds a request after its backoff.
+func (q *Queue) AddRateLimited(r reconcile.Request) {
 	q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, r)
 }
 
-func (q *fairQueue) GetWithPriority() (reconcile.Request, int, bool) {
+// GetWithPriority returns the next request and its priority; true if the queue was shut down.
+func (q *Queue) GetWithPriority() (reconcile.Request, int, bool) {
 	r, shutdown := q.TypedRateLimitingInterface.Get()
 	return r, q.turns.taken(r), shutdown
 }
 
-func (q *fairQueue) Get() (reconcile.Request, bool) {
+// Get returns the next request; true if the queue was shut down.
+func (q *Queue) Get() (reconcile.Request, bool) {
 	r, _, shutdown := q.GetWithPriority()
 	return r, shutdown
 }
@@ -72,12 +79,12 @@ type turns struct {
 	mu         sync.Mutex
 	asked      map[reconcile.Request]int // with which priorities requests were added that weren't popped since; 0 has no entry
 	popped     map[reconcile.Request]int // those of requests that are being taken
-	queued     map[reconcile.Request]*waitingLine
-	soon, late waitingLine
+	queued     map[reconcile.Request]*line
+	soon, late line
 }
 
-// waitingLine has the requests of one urgency.
-type waitingLine struct {
+// line has the queued requests of one urgency.
+type line struct {
 	next []string // namespaces with requests, in their turn
 	of   map[string][]reconcile.Request
 }
@@ -104,7 +111,7 @@ func (t *turns) taken(r reconcile.Request) int {
 	return priority
 }
 
-func (t *turns) lineOf(r reconcile.Request) *waitingLine {
+func (t *turns) lineOf(r reconcile.Request) *line {
 	if t.asked[r] < 0 {
 		return &t.late
 	}
@@ -141,7 +148,7 @@ func (t *turns) Len() int {
 func (t *turns) Pop() reconcile.Request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, l := range []*waitingLine{&t.soon, &t.late} {
+	for _, l := range []*line{&t.soon, &t.late} {
 		for len(l.next) > 0 {
 			r := l.pop()
 			if t.queued[r] != l {
@@ -153,15 +160,15 @@ func (t *turns) Pop() reconcile.Request {
 				delete(t.asked, r)
 			}
 			if len(t.queued) == 0 {
-				t.soon, t.late = waitingLine{}, waitingLine{} // with what has become more urgent
+				t.soon, t.late = line{}, line{} // with what has become more urgent
 			}
 			return r
 		}
 	}
-	panic("builder: a request was taken from an empty queue")
+	panic("throttle: a request was taken from an empty queue")
 }
 
-func (l *waitingLine) push(r reconcile.Request) {
+func (l *line) push(r reconcile.Request) {
 	if l.of == nil {
 		l.of = map[string][]reconcile.Request{}
 	}
@@ -171,7 +178,7 @@ func (l *waitingLine) push(r reconcile.Request) {
 	l.of[r.Namespace] = append(l.of[r.Namespace], r)
 }
 
-func (l *waitingLine) pop() reconcile.Request {
+func (l *line) pop() reconcile.Request {
 	namespace := l.next[0]
 	l.next = l.next[1:]
 	waiting := l.of[namespace]

@@ -1,4 +1,4 @@
-package builder
+package throttle
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 )
 
 func TestRetriesBackOffToAMinute(t *testing.T) {
-	retries := patientRetries()
+	retries := NewBackoff()
 	var waits time.Duration
 	for range 13 {
 		waits += retries.When(reconcile.Request{})

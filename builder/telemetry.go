@@ -1,0 +1,60 @@
+package builder
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/trace"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/telemetry"
+	"github.com/armature-dev/armature/store"
+)
+
+// Trace sets the provider of OpenTelemetry spans: one for each pass, and in it one for each write. Default: nil, no spans.
+func (o *Operator[T]) Trace(provider trace.TracerProvider) *Operator[T] {
+	if o.engine != nil {
+		o.engine.tracer.Use(provider)
+	}
+	return o
+}
+
+// tracePass starts a span of a pass over an owner. The returned function ends it.
+func (e *Engine) tracePass(ctx context.Context, owner client.Object) (context.Context, func(error)) {
+	if !e.tracer.IsOn() || isNil(owner) {
+		return ctx, func(error) {}
+	}
+	key := store.Key{}
+	if k, err := e.kinds.of(owner); err == nil {
+		key = k.key(owner)
+	}
+	return e.tracer.Pass(ctx, key)
+}
+
+// countDrift counts a child that was restored: it was changed though the desired state is the same as before.
+func (w *write) countDrift(e *Engine) {
+	if w.did == OperationUpdated && !e.dry && w.drifted {
+		telemetry.CountDrift(e.name, w.desired.key.GroupKind().String())
+	}
+}
+
+// countWaiting sets the numbers of objects that a pass waits for, and of contested children.
+func (p *pass) countWaiting(scope string, res Result) {
+	if p.engine.dry {
+		return
+	}
+	p.engine.waiting.Set(p.ownerKey, scope, len(res.Waiting))
+	if scope != scopePrune { // its children are another scope's, too
+		p.engine.contested.Set(p.ownerKey, scope, len(res.Contested))
+	}
+}
+
+// Forget drops what the engine remembers of an owner that is gone; like is any object of its kind. An [Operator] calls it by
+// itself; a reconciler of your own calls it when the owner isn't found, so that the metric armature_builder_objects_waiting
+// no longer counts the objects that the owner waited for.
+func (e *Engine) Forget(like client.Object, owner types.NamespacedName) {
+	if k, err := e.kinds.of(like); err == nil {
+		e.waiting.Forget(store.KeyOf(k.gvk, owner.Namespace, owner.Name))
+		e.contested.Forget(store.KeyOf(k.gvk, owner.Namespace, owner.Name))
+	}
+}
