@@ -35,13 +35,18 @@ func Main(ctx context.Context, args []string) error {
 	root := f.String("root", "..", "the `directory` of the root module")
 	docs := f.String("docs", "../docs", "the `directory` of benchmarks.md; empty prints the results")
 	benchtime := f.String("benchtime", "1s", "as of go test")
+	skip := f.String("skip", "", "as of go test: benchmarks to leave out")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\n", lab.Machine())
 	for _, s := range suites {
-		cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", s.dir, "-run", "^$", "-bench", s.bench, "-benchmem", "-benchtime", *benchtime)
+		args := []string{"test", "-vet=off", "-ldflags=-s", s.dir, "-run", "^$", "-bench", s.bench, "-benchmem", "-benchtime", *benchtime}
+		if *skip != "" {
+			args = append(args, "-skip", *skip)
+		}
+		cmd := exec.CommandContext(ctx, "go", args...)
 		cmd.Dir, cmd.Stderr = *root, os.Stderr
 		out, err := cmd.Output()
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -24,16 +23,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/testsize"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
 // rounds is how often a property is tried for each kind.
-func rounds() int {
-	if os.Getenv("ARMATURE_LONG") != "" {
-		return 10
-	}
-	return 2
-}
+func rounds() int { return testsize.Pick(1, 10) }
 
 // newProperty returns a world without a cache, and a source of variants that says how to have the same again.
 func newProperty(t *testing.T, seed uint64) (*world, variants) {
