@@ -109,13 +109,7 @@ func (p *pass) writeAll(ctx context.Context, writes []*write) error {
 	var failing failingKinds
 	var errs []error
 	try := func(w *write) error {
-		return failing.try(w.desired.key, func() error {
-			err := w.run(ctx, p)
-			if err != nil {
-				err = w.explain(p, err)
-			}
-			return err
-		})
+		return failing.try(w.desired.key, func() error { return w.explain(p, w.run(ctx, p)) })
 	}
 	tries, others := p.engine.kinds.tries(writes)
 	for _, w := range tries {
@@ -401,31 +395,6 @@ func (w *write) claims(e *Engine) bool {
 	// An orphan with this program's default field manager may be another program's.
 	w.desired.neverWritten = !w.adopts && !e.hasWritten(w.found)
 	return w.wantsOther() || w.adopts || e.hasFormer(w.found, w.desired)
-}
-
-// explain says more about a write that failed than the API server does: which field is too large, or that the cluster
-// doesn't know the kind.
-func (w *write) explain(p *pass, err error) error {
-	d := w.desired
-	if isKindGone(err) {
-		return p.engine.kinds.noteMissing(d.kind.gvk, err)
-	}
-	about := (*Error)(nil)
-	if !isTooLarge(err) || !errors.As(err, &about) {
-		return err
-	}
-	fields := d.fields
-	if fields == nil {
-		if fields, _ = storedFields(d.object); fields == nil { // what can't be rendered can't be looked at
-			return err
-		}
-	}
-	field, explained := explainSize(about.Err, d.key.Kind, fields)
-	about.Err = explained
-	if field != "" {
-		about.fields = []string{field}
-	}
-	return err
 }
 
 // notOwned is the error of an object that is someone else's.

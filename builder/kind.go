@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/store"
 )
@@ -161,6 +160,3 @@ func (s *kinds) emptyList(k kind) (client.ObjectList, error) {
 	}
 	return list, nil
 }
-
-// groupOf returns the group of an apiVersion.
-func groupOf(apiVersion string) string { return inventory.GroupOf(apiVersion) }

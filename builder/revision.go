@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -113,7 +112,7 @@ func (p *pass) createRevision(ctx context.Context, name string, data []byte, num
 			Namespace: p.owner.GetNamespace(), Name: name,
 			Labels:          map[string]string{LabelManagedBy: ManagedBy},
 			Annotations:     map[string]string{AnnotationRollout: string(note)},
-			OwnerReferences: []metav1.OwnerReference{inventory.ControllerReference(p.owner, p.ownerKind)},
+			OwnerReferences: []metav1.OwnerReference{controllerRef(p.owner, p.ownerKind)},
 		},
 		Data:     runtime.RawExtension{Raw: data},
 		Revision: number,
@@ -142,7 +141,7 @@ func (p *pass) whoseRevision(ctx context.Context, like client.Object, key store.
 	}
 	if found != nil {
 		switch {
-		case inventory.OwnershipOf(found, p.owner, p.ownerKind) == inventory.NotOwned:
+		case ownershipOf(found, p.owner, p.ownerKind) == foreign:
 			return notOwned("apply", key, found)
 		case !isMarked(found):
 			if _, err := p.engine.delete(ctx, key, found); err != nil {

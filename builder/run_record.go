@@ -15,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/armature-dev/armature/builder/internal/inventory"
 )
 
 // keptRuns is how many values a record keeps: each some 200 bytes, of the 256 KiB that annotations may have.
@@ -164,7 +162,7 @@ func (p *pass) createRecord(ctx context.Context, next *runRecord, text string) e
 			Namespace: key.Namespace, Name: key.Name,
 			Labels:          map[string]string{LabelManagedBy: ManagedBy},
 			Annotations:     map[string]string{AnnotationRunOnce: text},
-			OwnerReferences: []metav1.OwnerReference{inventory.ControllerReference(p.owner, p.ownerKind)},
+			OwnerReferences: []metav1.OwnerReference{controllerRef(p.owner, p.ownerKind)},
 		},
 		Data: runtime.RawExtension{Raw: data},
 	}

@@ -18,7 +18,6 @@ import (
 	apijson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/store"
@@ -285,7 +284,7 @@ func (p *pass) checkRestored(d *desired) error {
 	if err != nil {
 		return err
 	}
-	if key != d.key || inventory.OwnershipOf(d.object, p.owner, p.ownerKind) != inventory.Owned || d.fields["metadata"] == nil {
+	if key != d.key || ownershipOf(d.object, p.owner, p.ownerKind) != ours || d.fields["metadata"] == nil {
 		return fmt.Errorf("revision of %s: it is of %s, or of another owner", d.key, key)
 	}
 	return nil
