@@ -426,7 +426,7 @@ func TestMisusedPhases(t *testing.T) {
 		"named twice":      e.For(owner()).Phases("a", "a"),
 		"is empty":         e.For(owner()).Phases(""),
 		"need an owner in": e.For(cluster).Phases("a"),
-		"wanted twice":     e.For(owner()).Phases("a").ConfigMap(config("c"), InPhase("a")).ConfigMap(config("c"), InPhase("a")),
+		"desired twice":    e.For(owner()).Phases("a").ConfigMap(config("c"), InPhase("a")).ConfigMap(config("c"), InPhase("a")),
 	} {
 		_, err := b.Reconcile(t.Context())
 		assert.ErrorIs(t, err, ErrMisuse)
