@@ -1,6 +1,8 @@
 package builder
 
-import "sigs.k8s.io/controller-runtime/pkg/client"
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
 
 // keptAs is what an object was desired to be when the API server refused to change it.
 type keptAs struct {
@@ -13,9 +15,9 @@ func (e *Engine) rememberImmutable(found client.Object, d *desired) {
 	e.memory.immutable.Add(found.GetUID(), keptAs{d.hash, d.digest})
 }
 
-// keeps reports whether an object is known to be left as it is, since just this is wanted.
+// keeps reports whether an object is known to be left as it is, since just this is desired.
 func (p *pass) keeps(d *desired, found client.Object) (bool, error) {
-	if d.immutablePolicy() != Keep {
+	if !d.keepsImmutable() {
 		return false, nil
 	}
 	as, ok := p.engine.memory.immutable.Get(found.GetUID())

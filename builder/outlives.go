@@ -14,7 +14,7 @@ import (
 // take it.
 //
 // The option may come and go. With it, a child that the owner controls is let go of: it loses its owner reference and
-// stays otherwise as it is. Without it, one that was let go of has no controller, so [Adopt](IfOrphan) takes it back.
+// stays otherwise as it is. Without it, one that was let go of has no controller, so [Adopt] takes it back.
 //
 // Passes that its changes cause come from [Operator.NamedIn]: it isn't found by its controller. It can't be in a phase.
 func Outlives() ChildOption { return outlives{} }
