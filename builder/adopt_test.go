@@ -15,7 +15,7 @@ import (
 func TestWhoIsAdopted(t *testing.T) {
 	controlled := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x", Controller: ptr.To(true)}}
 	mentioned := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x"}}
-	mine := []ChildOption{AdoptLabelled(map[string]string{"job": "a"}, "old")}
+	mine := []ChildOption{Adopt(AdoptOptions{Labels: map[string]string{"job": "a"}, FormerManagers: []string{"old"}})}
 	const update = metav1.ManagedFieldsOperationUpdate
 	label := `{"f:metadata":{"f:labels":{"f:job":{}}}}`
 	self := engineWith(interceptor.Funcs{}).name
@@ -29,11 +29,11 @@ func TestWhoIsAdopted(t *testing.T) {
 		refused bool
 	}{
 		"by default":          {refused: true},
-		"never":               {opts: []ChildOption{Adopt(Never)}, refused: true},
-		"orphan":              {opts: []ChildOption{Adopt(IfOrphan)}, want: verdictApply},
-		"owned, no one's":     {opts: []ChildOption{Adopt(IfOrphan)}, refs: mentioned, want: verdictApply},
-		"someone else's":      {opts: []ChildOption{Adopt(IfOrphan)}, refs: controlled, refused: true},
-		"being deleted":       {opts: []ChildOption{Adopt(IfOrphan)}, deleted: true, want: verdictWait},
+		"never":               {opts: []ChildOption{Adopt(AdoptOptions{OwnedOnly: true})}, refused: true},
+		"orphan":              {opts: []ChildOption{Adopt(AdoptOptions{})}, want: verdictApply},
+		"owned, no one's":     {opts: []ChildOption{Adopt(AdoptOptions{})}, refs: mentioned, want: verdictApply},
+		"someone else's":      {opts: []ChildOption{Adopt(AdoptOptions{})}, refs: controlled, refused: true},
+		"being deleted":       {opts: []ChildOption{Adopt(AdoptOptions{})}, deleted: true, want: verdictWait},
 		"labelled":            {opts: mine, labels: map[string]string{"job": "a", "x": "y"}, by: entries(entry(self, update, label)), want: verdictApply},
 		"labelled, formerly":  {opts: mine, labels: map[string]string{"job": "a"}, by: entries(entry("old", update, label)), want: verdictApply},
 		"labelled otherwise":  {opts: mine, labels: map[string]string{"job": "b"}, by: entries(entry(self, update, label)), refused: true},
@@ -46,7 +46,7 @@ func TestWhoIsAdopted(t *testing.T) {
 			opts: mine, labels: map[string]string{"job": "a"}, refused: true,
 			by: entries(entry("x", update, label), entry(self, update, `{"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{"f:job":{}}}`)),
 		},
-		"the last one counts": {opts: []ChildOption{Adopt(IfOrphan), Adopt(Never)}, refused: true},
+		"the last one counts": {opts: []ChildOption{Adopt(AdoptOptions{}), Adopt(AdoptOptions{OwnedOnly: true})}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := engineWith(interceptor.Funcs{}).newPass(owner())
@@ -83,7 +83,7 @@ func TestAdoptionTakesNothingByTheProgramsName(t *testing.T) {
 		e := NewEngine(nil, Options{Name: "me"})
 		found := config("c")
 		found.ManagedFields = []metav1.ManagedFieldsEntry{entry(fieldmanager.Program(), metav1.ManagedFieldsOperationUpdate, `{"f:data":{"f:a":{}}}`)}
-		w := &write{desired: &desired{child: Want(config("c"), Adopt(IfOrphan))}, found: found, adopts: adopts}
+		w := &write{desired: &desired{child: Want(config("c"), Adopt(AdoptOptions{}))}, found: found, adopts: adopts}
 		require.True(t, w.takesOver(e))
 		_, changed, err := e.fieldsTakenOver(found, w.desired)
 		require.NoError(t, err)

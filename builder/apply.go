@@ -215,7 +215,7 @@ func (p *pass) ownershipOf(d *desired, observed client.Object) inventory.Ownersh
 // isUpToDate reports whether an object needs no write: the server has said so of this very version, or the desired object
 // has the digest of the last one and all of it is still there.
 func (p *pass) isUpToDate(d *desired, observed client.Object) (bool, error) {
-	if d.immutablePolicy() == Keep {
+	if d.keepsImmutable() {
 		if left, err := p.isLeftImmutable(d, observed); left || err != nil {
 			return left, err
 		}

@@ -39,14 +39,15 @@ type Child struct {
 // keeping is what options say about a child. What it exports goes into the hash by which a child is recognized as the
 // one of an earlier pass.
 type keeping struct {
-	Ignored      []string
-	EnvOf        []any // what HashFrom was given
-	AnnotationOf []any
-	Adopt        AdoptPolicy
-	Former       []string // field managers
-	AdoptLabels  map[string]string
-	OnImmutable  ImmutablePolicy
-	Retain       bool
+	Ignored       []string
+	EnvOf         []any // what HashFrom was given
+	AnnotationOf  []any
+	AdoptOrphan   bool
+	AdoptLabels   map[string]string
+	Former        []string // field managers
+	KeepImmutable bool
+	Recreate      *Recreate
+	Retain        bool
 }
 
 // change returns what options have said so far, to say more.

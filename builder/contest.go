@@ -26,7 +26,7 @@ type Contest struct {
 	// again and again.
 	Fields []string
 	// By are the field managers that changed them, as metadata.managedFields has it, with their operation and subresource,
-	// sorted: "kube-controller-manager (Update of scale)". Empty if no field manager claims the fields.
+	// sorted: "kube-controller-manager (Update of scale)". Empty if no field manager owns the fields.
 	By []string
 	// Times is how often one of the fields was put back in a row: 3, 10, 30, 100, ... or more.
 	Times int
@@ -54,7 +54,8 @@ func (c Contest) String() string {
 	if len(c.By) > 0 {
 		by = strings.Join(shownFew(c.By), ", ")
 	}
-	text := fmt.Sprintf("%s: %s keeps being changed by %s; it was put back at least %d times, and is put back ever more rarely, up to %s apart",
+	text := fmt.Sprintf("%s: %s keeps being changed by %s; it was put back at least %d times, and is put back ever more rarely, "+
+		"up to %s apart",
 		c.Key, strings.Join(shownFew(c.Fields), ", "), by, c.Times, contest.MaxBackoff)
 	if c.self {
 		return text + ". That is this controller's own name: stop the other instance or version of this program"
@@ -68,7 +69,8 @@ func (c Contest) String() string {
 	if len(ignorable) == 0 {
 		return text + ". Stop one of the two writers"
 	}
-	return text + ". Stop one of the two writers, or leave the fields to the other by builder.Ignore(" + strings.Join(shownFew(ignorable), ", ") + ")"
+	return text + ". Stop one of the two writers, or leave the fields to the other by builder.Ignore(" +
+		strings.Join(shownFew(ignorable), ", ") + ")"
 }
 
 // shownFew returns the first few of some names, and how many more there are.
@@ -124,7 +126,9 @@ func withContests[T client.Object](owner, after T, res Result, err error, now ti
 		return after
 	}
 	before := *any(owner).(Conditioned).Conditions()
-	for _, c := range []Condition{{Type: ConditionReady, Status: metav1.ConditionFalse}, {Type: ConditionStalled, Status: metav1.ConditionTrue}} {
+	for _, c := range []Condition{
+		{Type: ConditionReady, Status: metav1.ConditionFalse}, {Type: ConditionStalled, Status: metav1.ConditionTrue},
+	} {
 		c.Reason, c.Message, c.ObservedGeneration = events.ReasonContested, res.contestMessage(), owner.GetGeneration()
 		c.LastTransitionTime = metav1.NewTime(now)
 		overwrite(conditions, before, c)

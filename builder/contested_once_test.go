@@ -27,7 +27,7 @@ func TestContestOfAChildThatIsCreatedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRivalry(t)
 			pass := func() builder.Result {
-				return r.reconciles(r.engine.For(r.owner).Object(newJob("once"), builder.CreateOnly(), builder.Adopt(builder.IfOrphan)))
+				return r.reconciles(r.engine.For(r.owner).Object(newJob("once"), builder.CreateOnly(), builder.Adopt(builder.AdoptOptions{})))
 			}
 			require.Len(t, pass().Changes, 1)
 			begun, writes := r.ours.Now(), 0

@@ -64,7 +64,7 @@ func TestFieldsLeftByAnAdoptionThatNeedsTwoWrites(t *testing.T) {
 	engine := builder.NewEngine(c, builder.Options{Name: "example", Clock: c.Now, Recorder: heard})
 	d := web("a")
 	d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
-	_, err := engine.For(c.owner).Deployment(d, builder.Adopt(builder.IfOrphan)).Reconcile(t.Context())
+	_, err := engine.For(c.owner).Deployment(d, builder.Adopt(builder.AdoptOptions{})).Reconcile(t.Context())
 	require.NoError(t, err)
 	writes := c.server.Ledger().Writes()
 	require.Contains(t, fmt.Sprint(writes), "patch Deployment.apps default/web apply Deployment.apps default/web")

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/payload"
 )
@@ -20,7 +21,7 @@ import (
 // controller and the builder's label, and no digest. Plan.Edits changes one that exists.
 //
 // All else is as for other children. An object of that name that isn't the owner's is [ErrNotOwned]; with
-// Adopt(IfOrphan) one without a controller becomes the owner's by a patch of that and the label, and of nothing else. One that is being
+// [Adopt] one without a controller becomes the owner's by a patch of that and the label, and of nothing else. One that is being
 // deleted is waited for, and then created again. It is pruned when it is no longer desired.
 //
 // Options that are about changes are [ErrMisuse] beside it: [Ignore], [HashFrom], [OnImmutable], [InPhase], and former
@@ -44,9 +45,9 @@ func (d *desired) checkOnce() error {
 		option = "Ignore"
 	case len(how.EnvOf)+len(how.AnnotationOf) > 0:
 		option = "HashFrom"
-	case how.OnImmutable != "":
+	case how.KeepImmutable || how.Recreate != nil:
 		option = "OnImmutable"
-	case slices.ContainsFunc(how.Former, func(manager string) bool { return manager != kubectlApply }):
+	case slices.ContainsFunc(how.Former, func(manager string) bool { return manager != fieldmanager.KubectlApply }):
 		option = "a former manager of Adopt"
 	default:
 		return nil

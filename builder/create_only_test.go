@@ -75,7 +75,7 @@ func TestCreateOnlyMeetsAnother(t *testing.T) {
 	mentioned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "c", UID: "c"}}
 	mentioned.Labels = map[string]string{"theirs": "yes"}
 	mentioned.Spec.Parallelism = ptr.To[int32](3)
-	adopt := builder.Adopt(builder.IfOrphan)
+	adopt := builder.Adopt(builder.AdoptOptions{})
 	for name, c := range map[string]struct {
 		found   *batchv1.Job
 		opts    []builder.ChildOption
@@ -134,7 +134,7 @@ func writesThatChanged(writes []string) (changed []string) {
 }
 
 func TestCreateOnlyDoesNotAdoptWhatHasChanged(t *testing.T) {
-	s := perform(t, once(newJob("job"), builder.Adopt(builder.IfOrphan)), nil, newJob("job"))
+	s := perform(t, once(newJob("job"), builder.Adopt(builder.AdoptOptions{})), nil, newJob("job"))
 	s.ours.Freeze()
 	job := get(s, newJob("job"))
 	job.Labels = map[string]string{"a": "b"}
@@ -148,8 +148,8 @@ func TestCreateOnlyDoesNotAdoptWhatHasChanged(t *testing.T) {
 
 func TestCreateOnlyMisused(t *testing.T) {
 	for name, opt := range map[string]builder.ChildOption{
-		"Ignore": builder.Ignore("spec.suspend"), "HashFrom": builder.HashFrom("x"), "OnImmutable": builder.OnImmutable(builder.Keep),
-		"InPhase": builder.InPhase("a"), "a former manager": builder.Adopt(builder.IfOrphan, "old"),
+		"Ignore": builder.Ignore("spec.suspend"), "HashFrom": builder.HashFrom("x"), "OnImmutable": builder.OnImmutable(builder.Keep{}),
+		"InPhase": builder.InPhase("a"), "a former manager": builder.Adopt(builder.AdoptOptions{FormerManagers: []string{"old"}}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := perform(t, func(owner *appsv1.Deployment, seen builder.View) ownerPlan {
@@ -178,7 +178,7 @@ func TestCreateOnlyInADiff(t *testing.T) {
 	assert.Equal(t, builder.OperationCreated, diff.Objects[0].Operation)
 	assert.NotEmpty(t, diff.Objects[0].Fields)
 
-	diff, err = want("orphan", builder.Adopt(builder.IfOrphan)).Diff(t.Context())
+	diff, err = want("orphan", builder.Adopt(builder.AdoptOptions{})).Diff(t.Context())
 	require.NoError(t, err)
 	require.Len(t, diff.Objects, 1)
 	for _, f := range diff.Objects[0].Fields {
@@ -221,7 +221,7 @@ func TestCrashEverywhereWithCreateOnly(t *testing.T) {
 		s := scenario(func(*appsv1.Deployment, builder.View) ownerPlan {
 			p := ownerPlan{Prune: []client.Object{&batchv1.Job{}}, RequeueAfter: time.Minute}
 			for _, name := range []string{"a", "b", "c", "d"} {
-				p.Children = append(p.Children, builder.Want(newJob(name), builder.CreateOnly(), builder.Adopt(builder.IfOrphan)))
+				p.Children = append(p.Children, builder.Want(newJob(name), builder.CreateOnly(), builder.Adopt(builder.AdoptOptions{})))
 			}
 			return p
 		}, nil, newJob("c"), controlled(newJob("d"), ownerUID), controlled(newJob("stale"), ownerUID))

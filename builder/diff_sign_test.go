@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder"
 )
@@ -20,8 +21,8 @@ func TestDiffOfWhatIsAdoptedAndRecreated(t *testing.T) {
 	changed.Spec.Selector.MatchLabels = map[string]string{"app": "other"}
 	changed.Spec.Template.Labels = changed.Spec.Selector.MatchLabels
 	diff, err := c.engine.For(c.owner).
-		ConfigMap(settings(map[string]string{"colour": "blue"}), builder.Adopt(builder.IfOrphan)).
-		Deployment(changed, builder.OnImmutable(builder.Recreate(builder.Orphan))).
+		ConfigMap(settings(map[string]string{"colour": "blue"}), builder.Adopt(builder.AdoptOptions{})).
+		Deployment(changed, builder.OnImmutable(builder.Recreate{Dependents: metav1.DeletePropagationOrphan})).
 		Diff(ctx)
 	require.NoError(t, err)
 	text := diff.String()

@@ -46,9 +46,8 @@
 //
 //	Ignore("spec.replicas")      a first value, and then left to others: an autoscaler's replicas
 //	HashFrom(configMap, secret)  roll the pods when what they are configured with changes
-//	Adopt(IfOrphan)              take over an object of that name that no one controls
-//	Adopt(Never, "old-operator") remove what an operator of another name has set and isn't desired any more
-//	OnImmutable(Recreate(...))   delete and create anew what can't be changed into what is wanted; or Keep
+//	Adopt(AdoptOptions{})        take over an object of that name that no one controls, or what a former operator has set
+//	OnImmutable(Recreate{})      recreate what can't be changed into what is desired; or leave it: Keep{}
 //	CreateOnly()                 create it if it isn't there, and leave it as it is
 //	RunOnce("schema-7")          run a Job to success once for the value, before what is in later phases
 //	Retain()                     keep it when it is no longer wanted, and when the owner goes: a claim with data
@@ -82,7 +81,7 @@
 // Objects that an operator made with controllerutil.CreateOrUpdate become the builder's in its first pass, if the owner is
 // their controller. A field that isn't desired any more goes if this program has set it, under the name that a client
 // without a field owner has. If another field manager has set it, it stays, with the event [events.ReasonFieldsLeft] and a line in
-// [Builder.Diff], until the child has the option Adopt(Never, "that-name"); see docs/recipes.md.
+// [Builder.Diff], until [AdoptOptions] of the child name that manager; see docs/recipes.md.
 //
 // # Phases
 //

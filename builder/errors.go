@@ -60,8 +60,8 @@ var ErrMisuse = errors.New("builder misused")
 
 // IsTerminal reports whether retrying err can't help until the owner's spec (or the program) changes:
 // the API server called an object invalid or too large, a change isn't possible (ErrImmutable), the Builder was misused,
-// or the record of a RunOnce child is damaged. Everything else may pass: a conflict, a timeout, a full quota (which is Forbidden), a permission that is
-// granted later, a kind or namespace that is made later, an object in the way, an admission webhook or policy that denies
+// or the record of a RunOnce child is damaged. Everything else may pass: a conflict, a timeout, a full quota (which is
+// Forbidden), a permission that is granted later, a kind or namespace that is made later, an object in the way, an admission webhook or policy that denies
 // today. Of several errors joined, all have to be terminal.
 func IsTerminal(err error) bool {
 	all := errorlist.Of(err)

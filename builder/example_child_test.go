@@ -103,7 +103,7 @@ func ExampleAdopt() {
 
 	_, err := c.engine.For(c.owner).ConfigMap(want).Reconcile(ctx)
 	fmt.Println(errors.Is(err, builder.ErrNotOwned))
-	say(c.engine.For(c.owner).ConfigMap(want, builder.Adopt(builder.IfOrphan)).Reconcile(ctx))
+	say(c.engine.For(c.owner).ConfigMap(want, builder.Adopt(builder.AdoptOptions{})).Reconcile(ctx))
 	// Output:
 	// true
 	// Adopted ConfigMap default/settings
@@ -112,7 +112,7 @@ func ExampleAdopt() {
 // A Deployment's selector can't be changed. By default that is an error, which names the field; with Recreate the
 // Deployment makes way for a new one, and its pods go with it; with Keep it stays.
 func ExampleOnImmutable() {
-	for _, policy := range []builder.ImmutablePolicy{builder.Fail, builder.Keep, builder.Recreate(builder.Background)} {
+	for _, policy := range []builder.ImmutablePolicy{nil, builder.Keep{}, builder.Recreate{}} {
 		c, ctx := newCluster(), context.Background()
 		say(c.engine.For(c.owner).Deployment(web("nginx:1.29")).Reconcile(ctx))
 		changed := web("nginx:1.29")
@@ -121,7 +121,7 @@ func ExampleOnImmutable() {
 
 		res, err := c.engine.For(c.owner).Deployment(changed, builder.OnImmutable(policy)).Reconcile(ctx)
 		if about := (*builder.Error)(nil); errors.As(err, &about) {
-			fmt.Println(policy, about.Key, about.Fields(), errors.Is(err, builder.ErrImmutable))
+			fmt.Println(about.Key, about.Fields(), errors.Is(err, builder.ErrImmutable))
 			continue
 		}
 		say(res, err)
@@ -129,7 +129,7 @@ func ExampleOnImmutable() {
 	}
 	// Output:
 	// Created Deployment.apps default/web
-	// Fail Deployment.apps default/web [spec.selector.matchLabels.app] true
+	// Deployment.apps default/web [spec.selector.matchLabels.app] true
 	// Created Deployment.apps default/web
 	// 1 unchanged
 	// 1 unchanged
@@ -201,8 +201,9 @@ func ExampleInPhase() {
 	// Output: broker [broker server]
 }
 
-// Only what a predecessor has left behind is taken over, and nothing that others have labelled alike. Named beside the labels, its field managers lose what isn't wanted.
-func ExampleAdoptLabelled() {
+// Only what a predecessor has left behind is taken over, and nothing that others have labelled alike. Its field managers lose what isn't
+// desired.
+func ExampleAdopt_labels() {
 	left, other := settings(nil), settings(nil)
 	left.Namespace, left.Labels = "default", map[string]string{"app.kubernetes.io/managed-by": "predecessor"}
 	other.Namespace, other.Name, other.Labels = "default", "others", left.Labels
@@ -211,7 +212,7 @@ func ExampleAdoptLabelled() {
 		panic(err)
 	}
 
-	adopt := builder.AdoptLabelled(left.Labels, "predecessor")
+	adopt := builder.Adopt(builder.AdoptOptions{Labels: left.Labels, FormerManagers: []string{"predecessor"}})
 	say(c.engine.For(c.owner).ConfigMap(settings(nil), adopt).Reconcile(ctx))
 	wanted := settings(nil)
 	wanted.Name = "others"

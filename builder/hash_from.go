@@ -20,13 +20,13 @@ const (
 
 // HashFrom rolls the pods of a child when what they are configured with changes: one digest of all that is given goes
 // into its pod template, as the environment variable EnvConfigHash of every container (not of init containers; one that
-// is wanted under that name is replaced). Without the option, pods see a changed ConfigMap late or never.
+// is desired under that name is replaced). Without the option, pods see a changed ConfigMap late or never.
 //
 // Of a ConfigMap the data and binaryData count, of a Secret the data and stringData, and each one's kind and name; not
 // their other metadata, owner or place. Of another Kubernetes object all but metadata and status counts, of any other
 // value what github.com/mitchellh/hashstructure/v2 sees of it: exported fields that aren't zero, but for those tagged
 // `hash:"ignore"`. Neither the order of the arguments nor that of maps matters, nor whether a ConfigMap's or Secret's
-// data is nil or empty. What counts is the objects as they are given: give those that are wanted in the same pass, or
+// data is nil or empty. What counts is the objects as they are given: give those that are desired in the same pass, or
 // those of a [View]. Nothing is read and nothing is changed.
 //
 // The child may be of any kind with a pod template, also unstructured, at spec.template (Deployment, StatefulSet,

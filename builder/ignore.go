@@ -11,11 +11,10 @@ import (
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
-// Ignore leaves fields of a child to others: an autoscaler's replicas, an annotation that a tool writes. What the wanted
-// object has there is sent when the object is created; afterwards it is neither compared, nor written, nor claimed, so
-// that another value in what is wanted changes nothing. A field that was applied before is released with the value that
-// it has. Default: what is wanted is put back whoever changed it, and what is left empty is others' anyway: Ignore is
-// for fields that need a first value.
+// Ignore leaves fields of a child to others: an autoscaler's replicas, an annotation that a tool writes. The builder sends the desired
+// value when it creates the object; afterwards it neither compares, nor writes, nor owns the field, so that another desired value changes
+// nothing. A field that was applied before is released with the value that it has. Default: the builder puts desired values back whoever
+// changed them, and leaves to others what is left empty: Ignore is for fields that need a first value.
 //
 // A path names fields as they are called in YAML, with dots between them; the key of a map, and what tells an element
 // of a list from the others, go in brackets:
@@ -73,7 +72,8 @@ func mayIgnore(path paths.Path) error {
 		if len(path) == 3 && (path[1].Name == "labels" || path[1].Name == "annotations") && path[2].Name != AnnotationDigest {
 			return nil
 		}
-		return fmt.Errorf("names what the builder needs in metadata; only single labels and annotations can be ignored, as metadata.annotations[example.com/x]")
+		return fmt.Errorf("names what the builder needs in metadata; only single labels and annotations can be ignored, " +
+			"as metadata.annotations[example.com/x]")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,82 +18,87 @@ import (
 	"github.com/armature-dev/armature/builder/internal/immutable"
 )
 
-// ImmutablePolicy says what to do about an object that is wanted in a way that it can't be changed to: another template
-// of a Job, another selector of a Deployment, other volumeClaimTemplates of a StatefulSet. Make one of Fail, Keep and
-// Recreate.
-type ImmutablePolicy string
+// ImmutablePolicy says what to do about an object that can't be changed into the desired one: another template of a Job, another selector
+// of a Deployment, other volumeClaimTemplates of a StatefulSet. It is [Keep] or [Recreate]; nil is the default: the object stays as it is,
+// with the error [ErrImmutable], which is terminal.
+type ImmutablePolicy interface{ applyTo(*keeping) }
 
-const (
-	// Fail leaves the object as it is and reports ErrImmutable, which is terminal. It is the default.
-	Fail ImmutablePolicy = "Fail"
-	// Keep leaves the object as it is, all of it, until something else is wanted. It is told by one event, and
-	// remembered: no further request is made. After a restart of the process it costs two requests more, and one event.
-	Keep ImmutablePolicy = "Keep"
-)
+// Keep leaves the object as it is, all of it, until something else is desired. The builder emits one event and makes no further request.
+// After a restart of the process it makes two more requests, and emits the event again.
+type Keep struct{}
 
-// recreate is the start of a policy that Recreate makes.
-const recreate = "Recreate"
+func (Keep) applyTo(how *keeping) { how.KeepImmutable = true }
 
-// Recreate deletes the object, in the very state that it was seen in, and makes a new one as soon as it is gone; until
-// then it is among [Result.Waiting]. What it contains (a volume's data) is lost. This needs the permission to delete,
-// and a quota with room for a trial, which is never stored.
-func Recreate(dependents metav1.DeletionPropagation) ImmutablePolicy {
-	return ImmutablePolicy(recreate + " " + string(dependents))
+// Recreate deletes the object, in the very state that was observed, and creates a new one as soon as it is gone; until then it is among
+// [Result.Waiting]. What it contains (a volume's data) is lost. This needs the permission to delete, and a quota with room for a trial,
+// which is never stored.
+type Recreate struct {
+	// Dependents says what becomes of the object's dependents: the pods of a StatefulSet, the ReplicaSets of a Deployment.
+	// DeletePropagationOrphan leaves them running, and a new object of the same selector adopts them. DeletePropagationForeground
+	// deletes them first: the new object is created once all of them are gone. Default: DeletePropagationBackground, which deletes
+	// them afterwards: the old and the new ones exist side by side for a while. Any other value is ErrMisuse.
+	Dependents metav1.DeletionPropagation
 }
 
-// What Recreate does with an object's dependents: the pods of a StatefulSet, the ReplicaSets of a Deployment.
-const (
-	// Orphan leaves them running. A new object of the same selector adopts them.
-	Orphan = metav1.DeletePropagationOrphan
-	// Foreground deletes them first: the new object is made once all of them are gone.
-	Foreground = metav1.DeletePropagationForeground
-	// Background deletes them afterwards: the old and the new ones exist side by side for a while.
-	Background = metav1.DeletePropagationBackground
-)
+func (r Recreate) applyTo(how *keeping) { how.Recreate = &r }
 
-// OnImmutable says what to do when the API server won't change an existing child into what is wanted. Default: Fail.
+// OnImmutable says what to do when the API server won't change an existing child into the desired one.
 //
-// That the API server calls a change invalid is no proof: what is wanted may be invalid altogether. So a dry run creates
-// the object that is wanted under another name (of a Service, without the addresses and node ports that the existing
-// one holds). Only if that is accepted is the change one of an immutable field, and is the policy followed; else the
-// error is reported as it is, and nothing is ever deleted. An unknown policy is [ErrMisuse]. What a dry run can't see is
-// whether another Service has a fixed cluster IP: one that is recreated with it isn't made until it is free.
+// That the API server calls a change invalid is no proof: the desired object may be invalid altogether. So a dry run creates the desired
+// object under another name (of a Service, without the addresses and node ports that the existing one holds). Only if that is accepted is
+// the change one of an immutable field, and is the policy followed; else the error is reported as it is, and nothing is ever deleted. A
+// dry run can't see whether another Service has a fixed cluster IP: one that is recreated with it isn't created until it is free.
 //
 // Which fields are immutable is up to the API server: see "kubectl explain" and, for custom resources, rules such as
 // self == oldSelf.
-func OnImmutable(policy ImmutablePolicy) ChildOption { return onImmutable(policy) }
+func OnImmutable(policy ImmutablePolicy) ChildOption { return onImmutable{policy} }
 
-type onImmutable ImmutablePolicy
+type onImmutable struct{ policy ImmutablePolicy }
 
-func (policy onImmutable) applyToChild(c *Child) { c.change().OnImmutable = ImmutablePolicy(policy) }
+func (o onImmutable) applyToChild(c *Child) {
+	how := c.change()
+	how.KeepImmutable, how.Recreate = false, nil
+	if o.policy != nil {
+		o.policy.applyTo(how)
+	}
+}
 
-// ErrImmutable is the cause of an Error about a child that exists and can't be changed into what is wanted, proved by
-// the API server's accepting it as a new object. See OnImmutable.
+// ErrImmutable is the cause of an Error about a child that exists and can't be changed into the desired one, which the API server would
+// accept as a new object. See OnImmutable.
 var ErrImmutable = errors.New("can't be changed once it exists")
 
-func (d *desired) immutablePolicy() ImmutablePolicy {
-	if d.child.how == nil || d.child.how.OnImmutable == "" {
-		return Fail
+// keepsImmutable reports whether a child that can't be changed stays as it is.
+func (d *desired) keepsImmutable() bool { return d.child.how != nil && d.child.how.KeepImmutable }
+
+// recreates returns how a child that can't be changed is recreated, nil if it isn't.
+func (d *desired) recreates() *Recreate {
+	if d.child.how == nil {
+		return nil
 	}
-	return d.child.how.OnImmutable
+	return d.child.how.Recreate
 }
 
 // checkPolicy refuses a policy that isn't one.
 func (d *desired) checkPolicy() error {
-	switch policy := d.immutablePolicy(); policy {
-	case Fail, Keep, Recreate(Orphan), Recreate(Foreground), Recreate(Background):
+	recreate := d.recreates()
+	if recreate == nil {
+		return nil
+	}
+	switch recreate.Dependents {
+	case "", metav1.DeletePropagationOrphan, metav1.DeletePropagationForeground, metav1.DeletePropagationBackground:
 		return nil
 	default:
-		return fmt.Errorf("%w: OnImmutable(%q) of %s; want Fail, Keep, or Recreate of Orphan, Foreground or Background", ErrMisuse, policy, d.key)
+		return fmt.Errorf("%w: OnImmutable(Recreate{Dependents: %q}) of %s; want Orphan, Foreground or Background",
+			ErrMisuse, recreate.Dependents, d.key)
 	}
 }
 
 // meetInvalid deals with a change that was refused as invalid, whatever was tried. It is one of an immutable field only if
 // the builder itself changes what the API server refuses to change, and if a new object would be accepted.
 func (w *write) meetInvalid(ctx context.Context, p *pass, refused error, r *refit) error {
-	d, policy := w.desired, w.desired.immutablePolicy()
+	d, recreate := w.desired, w.desired.recreates()
 	// Keep leaves all of it as it is, whoever has changed it.
-	if drift := w.driftBehind(refused, r); drift != nil && policy != Keep {
+	if drift := w.driftBehind(refused, r); drift != nil && !d.keepsImmutable() {
 		return &Error{Key: d.key, Operation: "apply", Err: drift, object: d.object}
 	}
 	var tried trial
@@ -104,18 +110,19 @@ func (w *write) meetInvalid(ctx context.Context, p *pass, refused error, r *refi
 	}
 	err := tried.err
 	switch {
-	case err == nil && policy == Keep:
+	case err == nil && d.keepsImmutable():
 		w.verdict, w.kept = verdictNothing, true
 		p.engine.rememberImmutable(w.found, d)
 		return nil
-	case err == nil && policy != Fail:
-		return w.deleteToRecreate(ctx, p, metav1.DeletionPropagation(strings.TrimPrefix(string(policy), recreate+" ")))
+	case err == nil && recreate != nil:
+		return w.deleteToRecreate(ctx, p, cmp.Or(recreate.Dependents, metav1.DeletePropagationBackground))
 	case err == nil:
 		return w.immutableError(refused)
-	case policy == Fail && isLasting(err) || isTerminalLeaf(err):
+	case recreate == nil && !d.keepsImmutable() && isLasting(err), isTerminalLeaf(err):
 		return &Error{Key: d.key, Operation: "apply", Err: refused, object: d.object}
 	default: // it may be known another time
-		err = fmt.Errorf("whether it could be created anew isn't known, as a trial failed: %w (the change was refused: %s)", err, shorten(refused.Error(), maxSummary/8))
+		err = fmt.Errorf("whether it could be recreated isn't known, as a trial failed: %w (the change was refused: %s)",
+			err, shorten(refused.Error(), maxSummary/8))
 		return &Error{Key: d.key, Operation: "apply", Err: err, object: d.object}
 	}
 }
@@ -166,7 +173,8 @@ func (w *write) immutableError(refused error) *Error {
 		texts, fields = append(texts, diff.String()), append(fields, diff.Path)
 	}
 	about := &Error{Key: w.desired.key, Operation: "apply", object: w.desired.object, fields: fields}
-	about.Err = fmt.Errorf("%w: %s; want it as it is, or say what to do by builder.OnImmutable: %w", ErrImmutable, strings.Join(texts, ", "), refused)
+	about.Err = fmt.Errorf("%w: %s; desire it as it is, or say what to do by builder.OnImmutable: %w",
+		ErrImmutable, strings.Join(texts, ", "), refused)
 	return about
 }
 

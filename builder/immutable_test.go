@@ -14,14 +14,29 @@ import (
 )
 
 func TestPoliciesAreChecked(t *testing.T) {
-	for _, policy := range []ImmutablePolicy{"", Fail, Keep, Recreate(Orphan), Recreate(Foreground), Recreate(Background)} {
+	orphan := Recreate{Dependents: metav1.DeletePropagationOrphan}
+	foreground, background := Recreate{Dependents: metav1.DeletePropagationForeground}, Recreate{Dependents: metav1.DeletePropagationBackground}
+	for _, policy := range []ImmutablePolicy{nil, Keep{}, Recreate{}, orphan, foreground, background} {
 		assert.NoError(t, (&desired{child: Want(config("c"), OnImmutable(policy))}).checkPolicy(), policy)
 	}
-	for _, policy := range []ImmutablePolicy{"Delete", "Recreate", Recreate(""), Recreate("Now")} {
-		_, err := engineWith(interceptor.Funcs{}).For(owner()).ConfigMap(config("c"), OnImmutable(policy)).Reconcile(t.Context())
-		assert.ErrorIs(t, err, ErrMisuse, policy)
-		assert.ErrorContains(t, err, string(policy))
+	_, err := engineWith(interceptor.Funcs{}).For(owner()).
+		ConfigMap(config("c"), OnImmutable(Recreate{Dependents: "Now"})).Reconcile(t.Context())
+	assert.ErrorIs(t, err, ErrMisuse)
+	assert.ErrorContains(t, err, `"Now"`)
+}
+
+func TestTheLastPolicyCounts(t *testing.T) {
+	hash := func(opts ...ChildOption) uint64 {
+		h, ok := Want(deployment("web"), opts...).hash()
+		require.True(t, ok)
+		return h
 	}
+	keep, recreate := OnImmutable(Keep{}), OnImmutable(Recreate{})
+	assert.Equal(t, hash(keep), hash(recreate, keep))
+	assert.Equal(t, hash(recreate), hash(keep, recreate))
+	assert.NotEqual(t, hash(keep), hash(recreate))
+	assert.NotEqual(t, hash(OnImmutable(Recreate{Dependents: metav1.DeletePropagationOrphan})), hash(recreate))
+	assert.Equal(t, hash(OnImmutable(nil)), hash(recreate, OnImmutable(nil)))
 }
 
 func refusal(causes ...*field.Error) error {

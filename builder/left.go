@@ -55,13 +55,14 @@ func (l fieldsLeft) event(c Change) events.Event {
 	if more := len(l.fields) - most; more > 0 {
 		fields += fmt.Sprintf(" and %d more", more)
 	}
-	policy := "Never"
+	owned := "OwnedOnly: true, "
 	if c.Operation == OperationAdopted {
-		policy = "IfOrphan"
+		owned = ""
 	}
 	ev := events.Warning(events.ReasonFieldsLeft, fmt.Sprintf(
 		"%s %s keeps %s, which aren't desired: field manager %s has set them. If that is a former version of this program, give the child "+
-			"builder.Adopt(builder.%s, %q), and they go", c.Key.Kind, c.Key.Name, fields, l.manager, policy, l.manager))
+			"builder.Adopt(builder.AdoptOptions{%sFormerManagers: []string{%q}}), and they go",
+		c.Key.Kind, c.Key.Name, fields, l.manager, owned, l.manager))
 	ev.Action = events.ActionApply
 	return ev.About(c.object)
 }

@@ -23,7 +23,7 @@ type memory struct {
 	marked *memo
 	// settled has what the API server made of children that it stores otherwise than desired. Forgotten: one apply.
 	settled *recent[types.UID, settledAs]
-	// immutable has the children that OnImmutable(Keep) leaves as they are. Forgotten: one refused apply.
+	// immutable has the children that the policy Keep leaves as they are. Forgotten: one refused apply.
 	immutable *recent[types.UID, keptAs]
 	// written has the writes of an owner's last passes that no list has waited for. Forgotten: one conflict.
 	written *ownWrites

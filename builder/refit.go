@@ -125,7 +125,8 @@ func (w *write) refresh(ctx context.Context, p *pass) (client.Object, error) {
 // isLasting reports whether a trial failed for a reason that doesn't pass by itself: a missing permission, a full quota, a
 // policy or webhook that denies it or doesn't support dry runs, or an object that is invalid.
 func isLasting(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsAlreadyExists(err) || apistatus.IsDenied(err)
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsAlreadyExists(err) ||
+		apistatus.IsDenied(err)
 }
 
 // fit makes an apply acceptable that was refused as invalid. What is in the way, and isn't desired, goes. It returns the

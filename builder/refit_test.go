@@ -60,7 +60,7 @@ func TestRefusedDriftIsPutBack(t *testing.T) {
 		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}, Spec: corev1.ServiceSpec{
 			Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Name: "p", Port: 80}},
 		}}
-		_, err := c.engine.For(c.owner).Object(service, builder.OnImmutable(builder.Recreate(builder.Background))).Reconcile(ctx)
+		_, err := c.engine.For(c.owner).Object(service, builder.OnImmutable(builder.Recreate{})).Reconcile(ctx)
 		return err
 	}
 	require.NoError(t, want())
@@ -177,7 +177,7 @@ func TestRefusedChangeWaitsForATrialThatFailsForAMoment(t *testing.T) {
 	want := func() error {
 		d := web("a")
 		d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
-		_, err := c.engine.For(c.owner).Object(d, builder.Adopt(builder.IfOrphan)).Reconcile(ctx)
+		_, err := c.engine.For(c.owner).Object(d, builder.Adopt(builder.AdoptOptions{})).Reconcile(ctx)
 		return err
 	}
 	c.Fail(buildertest.Fault{Verb: buildertest.VerbCreate, Error: func(buildertest.Call) error { return apierrors.NewTooManyRequests("slow down", 1) }})

@@ -43,7 +43,7 @@ type Change struct {
 type Result struct {
 	// Changes are the objects written, ordered by operation (created, adopted, updated, recreating, deleted) and key.
 	Changes []Change
-	// Unchanged counts the objects that were already as wanted, and those that are left as they are by OnImmutable(Keep).
+	// Unchanged counts the objects that were already as wanted, and those that are left as they are by [Keep].
 	Unchanged int
 	// Waiting lists objects that could not be written because an earlier object of that name is still being deleted,
 	// be it to create it anew, ordered by key.

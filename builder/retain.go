@@ -16,7 +16,7 @@ import (
 // is refused with [ErrNotOwned], unless [Adopt] allows it.
 //
 // The option can be added and removed. Added, a controlled child loses its owner reference and is otherwise unchanged. Removed,
-// the child has no controller, so [Adopt](IfOrphan) takes it back.
+// the child has no controller, so [Adopt] takes it back.
 //
 // Its changes cause passes by [Operator.Watches] with [Referencing]: it isn't found by its controller. It can't be in a phase.
 func Retain() ChildOption { return retain{} }

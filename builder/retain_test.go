@@ -76,7 +76,7 @@ func TestToOutliveComesAndGoes(t *testing.T) {
 	opts = []builder.ChildOption{}
 	_, _, err := s.pass()
 	require.ErrorIs(t, err, builder.ErrNotOwned)
-	opts = []builder.ChildOption{builder.Adopt(builder.IfOrphan)}
+	opts = []builder.ChildOption{builder.Adopt(builder.AdoptOptions{})}
 	assert.NotEmpty(t, s.passes())
 	claim := get(s, newClaim("data"))
 	assert.Len(t, claim.OwnerReferences, 1, "it is taken back")
@@ -103,7 +103,7 @@ func TestWhatOutlivesIsNotTakenFromOthers(t *testing.T) {
 			assert.Empty(t, writes)
 		})
 	}
-	opts := []builder.ChildOption{builder.Retain(), builder.Adopt(builder.IfOrphan)}
+	opts := []builder.ChildOption{builder.Retain(), builder.Adopt(builder.AdoptOptions{})}
 	s := perform(t, claiming(&opts), ownsClaims, newClaim("data"))
 	assert.NotEmpty(t, s.passes())
 	assert.Equal(t, "default/owner", get(s, newClaim("data")).Annotations[builder.AnnotationOwner])

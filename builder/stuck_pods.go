@@ -143,7 +143,8 @@ func (r *rollout) deletePods(ctx context.Context, set *appsv1.StatefulSet, n *No
 		}
 	}
 	if len(left) > 0 {
-		n.advise("pods of an abandoned revision that aren't ready are in its way: run kubectl -n %s delete pod %s", set.Namespace, strings.Join(left, " "))
+		n.advise("pods of an abandoned revision that aren't ready are in its way: run kubectl -n %s delete pod %s",
+			set.Namespace, strings.Join(left, " "))
 	}
 	return nil
 }

@@ -88,9 +88,9 @@ func sharedClaim(n *renderedNode, wanted, found *corev1.PersistentVolumeClaim) b
 	case n.node.Reclaim != v1beta1.ReclaimDelete:
 		return builder.Want(wanted, builder.Retain())
 	case found != nil: // it was let go of when its data was to be retained; one that others have labelled is not the node's
-		return builder.Want(wanted, builder.AdoptLabelled(map[string]string{
+		return builder.Want(wanted, builder.Adopt(builder.AdoptOptions{Labels: map[string]string{
 			LabelCluster: wanted.Labels[LabelCluster], LabelNode: wanted.Labels[LabelNode],
-		}))
+		}}))
 	default:
 		return builder.Want(wanted)
 	}

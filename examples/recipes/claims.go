@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder"
@@ -27,8 +28,10 @@ func Claims(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 func planClaims(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 	size := volumeSize(app)
 	plan := builder.Plan[*v1.WebApp]{
-		Children: []builder.Child{builder.Want(storage(app, size), builder.OnImmutable(builder.Recreate(builder.Orphan)))},
-		Report:   true,
+		Children: []builder.Child{
+			builder.Want(storage(app, size), builder.OnImmutable(builder.Recreate{Dependents: metav1.DeletePropagationOrphan})),
+		},
+		Report: true,
 	}
 	for _, claim := range builder.Watched[*corev1.PersistentVolumeClaim](seen) {
 		isOurs := strings.HasPrefix(claim.Name, "data-"+app.Name+"-") // anyone can write the label

@@ -76,7 +76,7 @@
 //	UpdateJobConditions, commonutil      the conditions are set from what is seen, never both Running and Restarting
 //	CreatePod, DeletePod, PodControl     builder.CreateOnly, Plan.Delete
 //	CreateService, DeleteService, ServiceControl  wanted and pruned as any child
-//	GetPodsForJob, GetServicesForJob     builder.Owned; adoption by builder.AdoptLabelled, orphaning by Plan.Edits
+//	GetPodsForJob, GetServicesForJob     builder.Owned; adoption by builder.Adopt with labels, orphaning by Plan.Edits
 //	RecheckDeletionTimestamp             builder makes and adopts nothing for a job that is being deleted
 //	FilterPodsForReplicaType, GetPodSlices  the roster: a slot an index, by name
 //	GenGeneralName                       PodName

@@ -35,7 +35,7 @@ func (j *job) services(r *roster) []builder.Child {
 // take wants an object that all pods of the job share. One of its name that no one controls is taken if it has the job's
 // labels: a job of the same name had it, and was deleted without it.
 func (j *job) take(obj client.Object) builder.Child {
-	return builder.Want(obj, builder.AdoptLabelled(j.selector()))
+	return builder.Want(obj, builder.Adopt(builder.AdoptOptions{Labels: j.selector()}))
 }
 
 // headless returns a Service that has addresses in DNS, also of pods that aren't ready: replicas must find each other

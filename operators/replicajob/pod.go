@@ -76,5 +76,5 @@ func wantPod(pod *corev1.Pod) builder.Child {
 	for _, label := range []string{LabelOperator, LabelJob, LabelType, LabelIndex} {
 		same[label] = pod.Labels[label]
 	}
-	return builder.Want(pod, builder.CreateOnly(), builder.AdoptLabelled(same))
+	return builder.Want(pod, builder.CreateOnly(), builder.Adopt(builder.AdoptOptions{Labels: same}))
 }

@@ -13,10 +13,12 @@ import (
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
-// ByOthers returns the fields that others have changed so that the API server refuses the change, and isOurs if only the builder itself
-// changes what it refuses. causes are those of the refusal. withDesired is true if the desired state is new: then only changes that package
-// merge found to be others' are theirs; else all are, since the builder puts back what it had applied.
-func ByOthers(causes []metav1.StatusCause, o merge.Objects, all []merge.Difference, withDesired bool) (theirs []fieldpath.Path, isOurs bool) {
+// ByOthers returns the fields that others have changed and that the API server refuses to change back; isOurs is true if only the builder
+// itself changes what is refused. withDesired is true if the desired state is new: then a difference is theirs if package merge says so;
+// else all are, since the builder puts back what it had applied.
+func ByOthers(
+	causes []metav1.StatusCause, o merge.Objects, all []merge.Difference, withDesired bool,
+) (theirs []fieldpath.Path, isOurs bool) {
 	theirs = sealedByOthers(causes, o)
 	for _, d := range faultsIn(causes, all) {
 		if d.Theirs || !withDesired {

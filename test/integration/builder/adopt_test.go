@@ -54,14 +54,14 @@ func TestOrphanIsAdopted(t *testing.T) {
 				assert.Empty(t, sent)
 				w.told.take()
 
-				option := builder.Adopt(builder.IfOrphan, c.former...)
+				option := builder.Adopt(builder.AdoptOptions{FormerManagers: c.former})
 				w.mustWant(true, "adopt", wanted, option)
 				told := w.told.take()
 				assert.Equal(t, "Normal Adopted Apply: Adopted Deployment web", told[0])
 				assert.Len(t, told[1:], map[bool]int{true: 0, false: 1}[c.goes])
 				for _, left := range told[1:] {
 					assert.Contains(t, left, "Warning FieldsLeft Apply: Deployment web keeps ")
-					assert.Contains(t, left, `builder.Adopt(builder.IfOrphan, "someone")`)
+					assert.Contains(t, left, `builder.Adopt(builder.AdoptOptions{FormerManagers: []string{"someone"}})`)
 				}
 				got := w.get(wanted).(*appsv1.Deployment)
 				assert.Equal(t, before.GetUID(), got.UID, "the same object")
@@ -93,7 +93,7 @@ func TestAppliedByAFormerOperator(t *testing.T) {
 		require.NoError(t, err)
 		w.settle(configMap("c"))
 	}
-	w.mustWant(true, "of the same owner, under another name", configMap("c", "a", "1"), builder.Adopt(builder.IfOrphan, "former"))
+	w.mustWant(true, "of the same owner, under another name", configMap("c", "a", "1"), builder.Adopt(builder.AdoptOptions{FormerManagers: []string{"former"}}))
 	assert.Equal(t, map[string]string{"a": "1"}, w.get(configMap("c")).(*corev1.ConfigMap).Data)
 }
 
@@ -103,7 +103,7 @@ func TestAdoptedWithIgnoredFields(t *testing.T) {
 	*theirs.Spec.Replicas = 3
 	theirs.Spec.Template.Spec.NodeSelector = map[string]string{"none": "such"}
 	w.made(theirs, "kubectl-client-side-apply")
-	w.mustWant(true, "adopt", webDeployment(), builder.Adopt(builder.IfOrphan), builder.Ignore("spec.replicas"))
+	w.mustWant(true, "adopt", webDeployment(), builder.Adopt(builder.AdoptOptions{}), builder.Ignore("spec.replicas"))
 	assert.EqualValues(t, 3, w.replicas(theirs))
 }
 
@@ -113,7 +113,7 @@ func TestControlledObjectsAreNotAdopted(t *testing.T) {
 	_, err := builder.NewEngine(w.cached, builder.Options{Name: "rival"}).For(other).ConfigMap(configMap("c", "a", "1")).Reconcile(w.ctx)
 	require.NoError(t, err)
 	for range 3 {
-		_, sent, err := w.want(configMap("c", "a", "2"), builder.Adopt(builder.IfOrphan))
+		_, sent, err := w.want(configMap("c", "a", "2"), builder.Adopt(builder.AdoptOptions{}))
 		require.ErrorIs(t, err, builder.ErrNotOwned)
 		assert.ErrorContains(t, err, "controlled by ConfigMap other")
 		assert.Empty(t, sent, "no fight")
@@ -122,7 +122,7 @@ func TestControlledObjectsAreNotAdopted(t *testing.T) {
 	assert.Equal(t, "1", w.get(configMap("c")).(*corev1.ConfigMap).Data["a"])
 
 	w.edit(configMap("c"), func(o client.Object) { o.SetOwnerReferences(nil) }) // let go
-	w.mustWant(true, "free", configMap("c", "a", "2"), builder.Adopt(builder.IfOrphan))
+	w.mustWant(true, "free", configMap("c", "a", "2"), builder.Adopt(builder.AdoptOptions{}))
 }
 
 func TestOrphanBeingDeletedIsWaitedFor(t *testing.T) {
@@ -132,7 +132,7 @@ func TestOrphanBeingDeletedIsWaitedFor(t *testing.T) {
 	before := w.made(theirs, "someone")
 	require.NoError(t, w.live.Delete(w.ctx, before))
 	w.settle(theirs)
-	res, sent, err := w.want(configMap("c", "a", "2"), builder.Adopt(builder.IfOrphan))
+	res, sent, err := w.want(configMap("c", "a", "2"), builder.Adopt(builder.AdoptOptions{}))
 	require.NoError(t, err)
 	assert.Empty(t, sent)
 	assert.Len(t, res.Waiting, 1)
@@ -140,7 +140,7 @@ func TestOrphanBeingDeletedIsWaitedFor(t *testing.T) {
 	release.SetFinalizers(nil)
 	require.NoError(t, w.live.Update(w.ctx, release))
 	w.eventually(func() bool {
-		res, _, err := w.want(configMap("c", "a", "2"), builder.Adopt(builder.IfOrphan))
+		res, _, err := w.want(configMap("c", "a", "2"), builder.Adopt(builder.AdoptOptions{}))
 		return err == nil && res.Changed()
 	}, "the name to be free")
 	assert.NotEqual(t, before.GetUID(), w.get(theirs).GetUID())
@@ -158,7 +158,7 @@ func TestTwoAdoptersDoNotFight(t *testing.T) {
 			// Both see it as it was before either of them.
 			e := builder.NewEngine(staleReads{w.cached, before}, builder.Options{Name: name, Reader: w.live})
 			both.Go(func() {
-				_, errs[i] = e.For(owners[i]).Object(configMap("c", "a", name), builder.Adopt(builder.IfOrphan)).Reconcile(w.ctx)
+				_, errs[i] = e.For(owners[i]).Object(configMap("c", "a", name), builder.Adopt(builder.AdoptOptions{})).Reconcile(w.ctx)
 			})
 		}
 		both.Wait()
@@ -199,13 +199,13 @@ func TestCrashWhileAdopting(t *testing.T) {
 		before := w.made(theirs, "kubectl-client-side-apply")
 		dying := &mortal{Client: w.cached, left: after, err: died}
 		_, err := builder.NewEngine(dying, builder.Options{Name: "tester"}).For(w.owner).
-			Object(configMap("c", "a", "1"), builder.Adopt(builder.IfOrphan)).Reconcile(w.ctx)
+			Object(configMap("c", "a", "1"), builder.Adopt(builder.AdoptOptions{})).Reconcile(w.ctx)
 		require.ErrorIs(t, err, died)
 		got := w.get(theirs).(*corev1.ConfigMap)
 		assert.Equal(t, "1", got.Data["gone"], "nothing is lost on the way")
 		assert.Empty(t, got.OwnerReferences)
 
-		w.mustWant(true, "the next life", configMap("c", "a", "1"), builder.Adopt(builder.IfOrphan))
+		w.mustWant(true, "the next life", configMap("c", "a", "1"), builder.Adopt(builder.AdoptOptions{}))
 		got = w.get(theirs).(*corev1.ConfigMap)
 		assert.Equal(t, before.GetUID(), got.UID)
 		assert.Equal(t, map[string]string{"a": "1"}, got.Data)

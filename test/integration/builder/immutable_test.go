@@ -162,7 +162,7 @@ func TestImmutableFields(t *testing.T) {
 			})
 			t.Run("Keep", func(t *testing.T) {
 				w := newWorld(t, c.wanted)
-				keep := builder.OnImmutable(builder.Keep)
+				keep := builder.OnImmutable(builder.Keep{})
 				w.mustWant(true, "create", child(), keep)
 				before := w.get(child())
 				w.told.take()
@@ -182,7 +182,7 @@ func TestImmutableFields(t *testing.T) {
 			})
 			t.Run("Recreate", func(t *testing.T) {
 				w := newWorld(t, c.wanted)
-				recreate := builder.OnImmutable(builder.Recreate(builder.Background))
+				recreate := builder.OnImmutable(builder.Recreate{})
 				w.mustWant(true, "create", child(), recreate)
 				before := w.get(child()).GetUID()
 
@@ -243,7 +243,7 @@ func (w *world) probes() []string {
 }
 
 func TestRecreateByPropagation(t *testing.T) {
-	for _, propagation := range []metav1.DeletionPropagation{builder.Orphan, builder.Foreground} {
+	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationOrphan, metav1.DeletePropagationForeground} {
 		t.Run(string(propagation), func(t *testing.T) {
 			w := newWorld(t, &appsv1.Deployment{})
 			wanted := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: appsv1.DeploymentSpec{Selector: webLabels(), Template: idlePod()}}
@@ -258,11 +258,11 @@ func TestRecreateByPropagation(t *testing.T) {
 			wanted.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "other"}}
 			wanted.Spec.Template.Labels = map[string]string{"app": "other"}
 			w.eventually(func() bool {
-				_, _, err := w.want(wanted, builder.OnImmutable(builder.Recreate(propagation)))
+				_, _, err := w.want(wanted, builder.OnImmutable(builder.Recreate{Dependents: propagation}))
 				got := w.peek(wanted)
 				return err == nil && got != nil && got.(*appsv1.Deployment).Spec.Selector.MatchLabels["app"] == "other"
 			}, "recreated")
-			if propagation == builder.Foreground {
+			if propagation == metav1.DeletePropagationForeground {
 				assert.Empty(t, sets(), "gone before the new one was made")
 				return
 			}
@@ -273,7 +273,7 @@ func TestRecreateByPropagation(t *testing.T) {
 }
 
 func TestRecreateHeldServices(t *testing.T) {
-	recreate := builder.OnImmutable(builder.Recreate(builder.Background))
+	recreate := builder.OnImmutable(builder.Recreate{})
 	for name, form := range map[string]func(*corev1.Service) client.Object{
 		"typed":        func(s *corev1.Service) client.Object { return s },
 		"unstructured": func(s *corev1.Service) client.Object { return asUntyped(t, s, "v1", "Service") },
@@ -326,7 +326,7 @@ func TestRecreateYieldsToAWriterInBetween(t *testing.T) {
 	w.edit(wanted, func(o client.Object) { o.SetLabels(map[string]string{"theirs": "1"}) })
 	stale := builder.NewEngine(staleReads{w.cached, before}, builder.Options{Name: "tester", Reader: w.live})
 	wanted.Data["a"] = "2"
-	_, err := stale.For(w.owner).Object(wanted, builder.OnImmutable(builder.Recreate(builder.Background))).Reconcile(w.ctx)
+	_, err := stale.For(w.owner).Object(wanted, builder.OnImmutable(builder.Recreate{})).Reconcile(w.ctx)
 	require.True(t, apierrors.IsConflict(leaf(err)), "%v", err)
 	assert.Equal(t, before.GetUID(), w.get(wanted).GetUID())
 }
@@ -347,7 +347,7 @@ func TestTrialThatCannotBeMade(t *testing.T) {
 		return used.Value() == 1
 	}, "the quota controller")
 	wanted.StringData["a"] = "2"
-	_, _, err := w.want(wanted, builder.OnImmutable(builder.Recreate(builder.Background)))
+	_, _, err := w.want(wanted, builder.OnImmutable(builder.Recreate{}))
 	require.ErrorContains(t, err, "exceeded quota")
 	require.ErrorContains(t, err, "field is immutable")
 	assert.False(t, builder.IsTerminal(err), "there may be room another time")
@@ -357,7 +357,7 @@ func TestTrialThatCannotBeMade(t *testing.T) {
 	assert.True(t, builder.IsTerminal(err))
 	require.NoError(t, w.live.Delete(w.ctx, quota))
 	w.eventually(func() bool {
-		_, _, err := w.want(wanted, builder.OnImmutable(builder.Recreate(builder.Background)))
+		_, _, err := w.want(wanted, builder.OnImmutable(builder.Recreate{}))
 		got := w.peek(wanted)
 		return err == nil && got != nil && got.GetUID() != before
 	}, "recreated")

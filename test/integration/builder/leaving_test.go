@@ -93,10 +93,10 @@ func TestLeavingAnOperatorOfAnotherName(t *testing.T) {
 	require.Len(t, told, 2)
 	assert.Equal(t, "Normal Updated Apply: Updated ConfigMap c", told[0])
 	assert.Equal(t, `Warning FieldsLeft Apply: ConfigMap c keeps data.gone, data["nginx.conf"], which aren't desired: field manager old-operator has set them. `+
-		`If that is a former version of this program, give the child builder.Adopt(builder.Never, "old-operator"), and they go`, told[1])
+		`If that is a former version of this program, give the child builder.Adopt(builder.AdoptOptions{OwnedOnly: true, FormerManagers: []string{"old-operator"}}), and they go`, told[1])
 	w.mustWant(false, "told once", wanted)
 
-	adopt := builder.Adopt(builder.Never, "old-operator")
+	adopt := builder.Adopt(builder.AdoptOptions{OwnedOnly: true, FormerManagers: []string{"old-operator"}})
 	diff, err = w.engine.For(w.owner).ConfigMap(wanted, adopt).Diff(w.ctx)
 	require.NoError(t, err)
 	assert.Contains(t, diff.String(), `-     data.gone: "1"`)
@@ -123,7 +123,7 @@ func TestOnlyWhatIsLeftIsTold(t *testing.T) {
 	assert.Contains(t, told, "spec.template.spec.hostNetwork, ")
 	assert.Contains(t, told, "env[name=OLD]")
 	assert.NotContains(t, told, "dnsPolicy")
-	w.mustWant(true, "adopted", webDeployment(), builder.Adopt(builder.Never, "old-operator"))
+	w.mustWant(true, "adopted", webDeployment(), builder.Adopt(builder.AdoptOptions{OwnedOnly: true, FormerManagers: []string{"old-operator"}}))
 	got := w.get(webDeployment()).(*appsv1.Deployment).Spec.Template.Spec
 	assert.False(t, got.HostNetwork)
 	assert.Len(t, got.Containers[0].Env, len(webDeployment().Spec.Template.Spec.Containers[0].Env))
@@ -138,10 +138,12 @@ func TestLabelledOrphanLosesFormerKeys(t *testing.T) {
 		theirs.Annotations = map[string]string{"old": "x"}
 		w.made(theirs, map[string]string{"c": "old-operator", "d": filepath.Base(os.Args[0])}[name])
 		labelled := map[string]string{"cluster": "a"}
-		_, sent, err := w.want(configMap(name, "a", "1"), builder.AdoptLabelled(labelled))
+		_, sent, err := w.want(configMap(name, "a", "1"), builder.Adopt(builder.AdoptOptions{Labels: labelled}))
 		require.ErrorIs(t, err, builder.ErrNotOwned, "anyone can label")
 		assert.Empty(t, sent)
-		w.mustWant(true, "adopt", configMap(name, "a", "1"), builder.AdoptLabelled(labelled, "old-operator", filepath.Base(os.Args[0])))
+		w.mustWant(true, "adopt", configMap(name, "a", "1"), builder.Adopt(builder.AdoptOptions{
+			Labels: labelled, FormerManagers: []string{"old-operator", filepath.Base(os.Args[0])},
+		}))
 		got := w.get(configMap(name)).(*corev1.ConfigMap)
 		assert.Equal(t, map[string]string{"a": "1"}, got.Data)
 		assert.NotContains(t, got.Labels, "old")

@@ -36,7 +36,7 @@ func batch(owner *Widget, seen builder.View) builder.Plan[*Widget] {
 	after.Status.Seen = nil
 	p := builder.Plan[*Widget]{Status: &after, Prune: []client.Object{&batchv1.Job{}}}
 	for _, name := range owner.Spec.Children {
-		p.Children = append(p.Children, builder.Want(suspendedJob(name), builder.CreateOnly(), builder.Adopt(builder.IfOrphan)))
+		p.Children = append(p.Children, builder.Want(suspendedJob(name), builder.CreateOnly(), builder.Adopt(builder.AdoptOptions{})))
 	}
 	for _, job := range builder.Owned[*batchv1.Job](seen) {
 		after.Status.Seen = append(after.Status.Seen, job.Name)
