@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/events"
 )
 
 // A StatefulSet never fails by itself. With Alert one that doesn't become ready is told of, and the roll-out stays.
@@ -29,7 +31,7 @@ func TestAlert(t *testing.T) {
 	assert.Zero(t, res.RequeueAfter)
 	var conditions []Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
-	assert.Equal(t, ReasonRolloutHalted, conditions[0].Reason)
+	assert.Equal(t, events.ReasonRolloutHalted, conditions[0].Reason)
 	assert.Equal(t, metav1.ConditionTrue, conditions[2].Status)
 	told := len(w.told)
 	w.now = w.now.Add(time.Hour)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -143,7 +144,7 @@ func withContests[T client.Object](owner, after T, res Result, err error, now ti
 	for _, c := range []Condition{{Type: ConditionReady, Status: metav1.ConditionFalse}, {Type: ConditionStalled, Status: metav1.ConditionTrue}} {
 		c.Reason, c.Message, c.ObservedGeneration = events.ReasonContested, res.contestMessage(), owner.GetGeneration()
 		c.LastTransitionTime = metav1.NewTime(now)
-		overwrite(conditions, before, c)
+		status.Override(conditions, before, c)
 	}
 	return after
 }
