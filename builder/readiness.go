@@ -22,7 +22,7 @@ type Readiness struct {
 }
 
 // ReadinessOf says whether an object, as read from a cluster, is ready, and if not whether it has failed and why, by the
-// rules of [Builder.AwaitReady]. It is for plans that decide by it or tell of it in their status, and for a [ReadyWhen] that
+// rules of [Builder.AwaitReady]. It is for plans that decide by it or report it in their status, and for a [ReadyWhen] that
 // adds to the rules. The object is not changed.
 func ReadinessOf(obj client.Object) Readiness {
 	s := readiness.Of(obj)
@@ -45,7 +45,7 @@ func (r Readiness) status() readiness.Status {
 // it at once.
 const claimShows = 10 * time.Second
 
-// undecided returns how long it can't be told yet whether a claim that shows nothing waits for its first consumer, which
+// undecided returns how long it isn't known yet whether a claim without any sign waits for its first consumer, which
 // isn't waited for, or is about to be provisioned, which is.
 func undecided(obj client.Object, now time.Time) time.Duration {
 	claim, ok := obj.(*corev1.PersistentVolumeClaim)
@@ -97,7 +97,7 @@ func (b *Builder) AwaitReady() *Builder {
 }
 
 // ReadyWhen says by a function whether the child is ready, instead of the rules of [Builder.AwaitReady]. It is given
-// the child as read from the cluster, of the Go type that was wanted, and must not change it. It is only asked about a
+// the child as read from the cluster, of the Go type of the desired object, and must not change it. It is only asked about a
 // child that is up to date and isn't being deleted. Failed halts a roll-out. A function that is nil is the default.
 //
 // To add to the rules, ask [ReadinessOf] for what they say: a StatefulSet never says that it has failed, but a plan that
