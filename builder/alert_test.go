@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/events"
 )
 
 // A StatefulSet never fails by itself. With Alert one that doesn't become ready is told of, and the roll-out stays.
@@ -29,7 +31,7 @@ func TestAlert(t *testing.T) {
 	assert.Zero(t, res.RequeueAfter)
 	var conditions []Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
-	assert.Equal(t, ReasonRolloutHalted, conditions[0].Reason)
+	assert.Equal(t, events.ReasonRolloutHalted, conditions[0].Reason)
 	assert.Equal(t, metav1.ConditionTrue, conditions[2].Status)
 	told := len(w.told)
 	w.now = w.now.Add(time.Hour)
@@ -51,4 +53,29 @@ func TestAlertNamesWhatHasFailedAtOnce(t *testing.T) {
 	assert.Contains(t, res.RolloutFailure.Message, "ProgressDeadlineExceeded")
 	w.now = w.now.Add(patience)
 	assert.Equal(t, res.RolloutFailure, w.pass().RolloutFailure, "which says more than the time does")
+}
+
+func TestFailurePolicies(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		policy  FailurePolicy
+		timeout time.Duration
+		wrong   string
+	}{
+		"none":        {FailurePolicy{}, 0, ""},
+		"an alert":    {FailurePolicy{AlertAfter: time.Minute}, time.Minute, ""},
+		"a rollback":  {FailurePolicy{RollbackAfter: time.Minute}, time.Minute, ""},
+		"too short":   {FailurePolicy{RollbackAfter: time.Millisecond}, time.Second, ""},
+		"both":        {FailurePolicy{AlertAfter: time.Minute, RollbackAfter: time.Hour}, time.Hour, "set one of them"},
+		"before zero": {FailurePolicy{AlertAfter: -time.Minute}, time.Second, "must be positive"},
+	} {
+		assert.Equal(t, c.timeout, c.policy.timeout(), name)
+		err := phasing{onFailure: c.policy}.check(nil)
+		if c.wrong == "" {
+			assert.NoError(t, err, name)
+			continue
+		}
+		assert.ErrorIs(t, err, ErrMisuse, name)
+		assert.ErrorContains(t, err, c.wrong, name)
+	}
 }

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -39,16 +40,16 @@ func TestSetConditions(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"done":      {Result{}, nil, "TFF", ReasonReady, "all children are as wanted"},
+		"done":      {Result{}, nil, "TFF", events.ReasonReady, "all children are as wanted"},
 		"invalid":   {Result{NotReady: []NotReady{slow}}, of(invalid), "FFT", "ApplyFailed", ""},
 		"quota":     {Result{}, of(full), "FTF", "ApplyFailed", ""},
 		"not owned": {Result{}, of(ErrNotOwned), "FTF", "NotOwned", ""},
-		"leaving":   {Result{Waiting: []store.Key{keyOf("old")}, NotReady: []NotReady{slow}}, nil, "FTF", ReasonWaiting, "waiting for the deletion of Deployment.apps default/old"},
-		"slow":      {Result{NotReady: []NotReady{slow}}, nil, "FTF", ReasonNotReady, "waiting for Deployment.apps default/slow: 1 of 3 replicas updated"},
-		"broken":    {Result{NotReady: []NotReady{broken}}, nil, "FFT", ReasonChildFailed, "Deployment.apps default/broken: ProgressDeadlineExceeded"},
-		"both": {Result{NotReady: []NotReady{slow, broken}}, nil, "FTT", ReasonChildFailed,
+		"leaving":   {Result{Waiting: []store.Key{keyOf("old")}, NotReady: []NotReady{slow}}, nil, "FTF", events.ReasonWaiting, "waiting for the deletion of Deployment.apps default/old"},
+		"slow":      {Result{NotReady: []NotReady{slow}}, nil, "FTF", events.ReasonChildrenNotReady, "waiting for Deployment.apps default/slow: 1 of 3 replicas updated"},
+		"broken":    {Result{NotReady: []NotReady{broken}}, nil, "FFT", events.ReasonChildFailed, "Deployment.apps default/broken: ProgressDeadlineExceeded"},
+		"both": {Result{NotReady: []NotReady{slow, broken}}, nil, "FTT", events.ReasonChildFailed,
 			"Deployment.apps default/broken: ProgressDeadlineExceeded; Deployment.apps default/slow: 1 of 3 replicas updated"},
-		"many": {Result{NotReady: []NotReady{slow, slow, slow, slow, slow}}, nil, "FTF", ReasonNotReady, "and 2 more"},
+		"many": {Result{NotReady: []NotReady{slow, slow, slow, slow, slow}}, nil, "FTF", events.ReasonChildrenNotReady, "and 2 more"},
 	}
 	then, now := time.Unix(1000, 0), time.Unix(2000, 0)
 	for name, c := range cases {
@@ -161,7 +162,7 @@ func TestPlanReports(t *testing.T) {
 	assert.Len(t, *patches, 1, "one patch a pass")
 	assert.Equal(t, v1alpha1.StateRunning, flow.Status.State, "beside the plan's own status")
 	ready := meta.FindStatusCondition(flow.Status.Conditions, ConditionReady)
-	assert.Equal(t, ReasonNotReady, ready.Reason)
+	assert.Equal(t, events.ReasonChildrenNotReady, ready.Reason)
 	assert.Contains(t, ready.Message, "default/web")
 	now = now.Add(time.Hour)
 	pass()
@@ -206,7 +207,7 @@ func TestAPlanFinishesItsStatus(t *testing.T) {
 func TestAPlanFinishesItsOwnConditions(t *testing.T) {
 	owner := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f"}}
 	plan := Plan[*v1alpha1.JobFlow]{Finish: func(after *v1alpha1.JobFlow, res Result) {
-		meta.SetStatusCondition(after.Conditions(), Condition{Type: ConditionReady, Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: res.Waiting[0].String()})
+		meta.SetStatusCondition(after.Conditions(), Condition{Type: ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonWaiting, Message: res.Waiting[0].String()})
 	}}
 	res := Result{Waiting: []store.Key{{Kind: "Pod", Namespace: "n", Name: "p"}}}
 	after, err := statusAfter(owner, plan, res, nil, time.Now())
@@ -216,5 +217,5 @@ func TestAPlanFinishesItsOwnConditions(t *testing.T) {
 	assert.Empty(t, owner.Status)
 	after, err = statusAfter(owner, plan, res, ErrNotOwned, time.Now())
 	require.NoError(t, err)
-	assert.NotEqual(t, ReasonWaiting, after.Status.Conditions[0].Reason)
+	assert.NotEqual(t, events.ReasonWaiting, after.Status.Conditions[0].Reason)
 }

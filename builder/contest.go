@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -131,7 +132,7 @@ func withContests[T client.Object](owner, after T, res Result, err error, now ti
 	} {
 		c.Reason, c.Message, c.ObservedGeneration = events.ReasonContested, res.contestMessage(), owner.GetGeneration()
 		c.LastTransitionTime = metav1.NewTime(now)
-		overwrite(conditions, before, c)
+		status.Override(conditions, before, c)
 	}
 	return after
 }

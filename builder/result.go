@@ -6,27 +6,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
-// Operation is what a pass did to one object.
+// Operation is what a pass did to one object. It is the reason of the event about it.
 type Operation string
 
 const (
 	// OperationCreated: the object did not exist.
-	OperationCreated Operation = "Created"
+	OperationCreated Operation = events.ReasonCreated
 	// OperationAdopted: the object existed without a controller, and is the owner's now; see Adopt.
-	OperationAdopted Operation = "Adopted"
+	OperationAdopted Operation = events.ReasonAdopted
 	// OperationUpdated: the object differed from what is wanted, and was applied.
-	OperationUpdated Operation = "Updated"
+	OperationUpdated Operation = events.ReasonUpdated
 	// OperationRecreating: the object can't be changed into what is wanted, and was deleted so that it can be created
 	// anew in another pass; see OnImmutable. Until then it is among those waited for.
-	OperationRecreating Operation = "Recreating"
+	OperationRecreating Operation = events.ReasonRecreating
 	// OperationDeleted: the object was no longer wanted.
-	OperationDeleted Operation = "Deleted"
+	OperationDeleted Operation = events.ReasonDeleted
 
 	// operationKept: the object can't be changed into what is wanted and was left as it is. It is only told.
-	operationKept Operation = "Kept"
+	operationKept Operation = events.ReasonKept
 )
 
 // Change is one object that was written.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/events"
 )
 
 const patience = 5 * time.Minute
@@ -61,7 +62,7 @@ func TestRollback(t *testing.T) {
 	assert.Equal(t, from, res.Rollout.From)
 	assert.Contains(t, res.Rollout.Message, "not ready after 5m0s: phase broker: Deployment.apps default/broker: ProgressDeadlineExceeded")
 	res.SetConditions(&conditions, 1, nil, w.now)
-	assert.Equal(t, ReasonRolledBack, conditions[0].Reason)
+	assert.Equal(t, events.ReasonRolledBack, conditions[0].Reason)
 	assert.Contains(t, conditions[0].Message, res.Rollout.From)
 	assert.Contains(t, conditions[0].Message, res.Rollout.To)
 	assert.Equal(t, metav1.ConditionTrue, conditions[2].Status)

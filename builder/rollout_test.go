@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/armature-dev/armature/builder/internal/telemetry"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -303,7 +304,7 @@ func TestHalt(t *testing.T) {
 	assert.Equal(t, []string{"RolloutCompleted", "RolloutStarted", "RolloutHalted"}, w.told, "told once")
 	var conditions []Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
-	assert.Equal(t, ReasonRolloutHalted, conditions[0].Reason)
+	assert.Equal(t, events.ReasonRolloutHalted, conditions[0].Reason)
 	assert.Equal(t, metav1.ConditionTrue, conditions[2].Status)
 
 	// Drift is repaired in any phase: to what is wanted, or to what was before.

@@ -28,7 +28,7 @@ const AnnotationRunOnce = revision.AnnotationRunOnce
 // The Job is called <name>-<hash>, of the child's name and the value. It is created once and never changed. Its success
 // is put on record, in a ControllerRevision <owner>-<name>-<hash> of the owner, before anything that follows is written.
 // From then on the Job may go: its ttlSecondsAfterFinished is withheld until the success is on record, so that a Job that
-// ended while the operator was down is still there to tell. The record keeps the last 100 values.
+// ended while the operator was down is still there. The record keeps the last 100 values.
 //
 //   - A failed Job halts what follows: the conditions say RolloutHalted, Stalled and why. It is not tried again by itself,
 //     beyond its backoffLimit. Delete the failed Job to run it again, with its present template, or give another value.
@@ -39,7 +39,7 @@ const AnnotationRunOnce = revision.AnnotationRunOnce
 //     or Failed is True. The exception is a Job that someone deletes in the background, the default of kubectl delete job: the
 //     Job is gone while its pods still terminate. Delete with --cascade=foreground to rule that out.
 //   - A rollback (see [Rollback]) neither interrupts a running Job nor undoes or repeats one that ran or failed; the condition
-//     and the event name those that ran in the roll-out that is given up.
+//     and the event name those that ran in the roll-out that is rolled back.
 //   - A plan that leaves the child out lets its Jobs be pruned, also one that has succeeded and is not on record yet: keep the
 //     child in the plan until what follows it is written.
 //   - Leader election bounds who creates the Job: a former leader that stalls between its reading of the record and its

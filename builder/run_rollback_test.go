@@ -10,6 +10,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/events"
 )
 
 // migratingTown is a town with a Job that runs once for a schema, in the first phase.
@@ -66,14 +68,14 @@ func TestAFailedRunHaltsTheFirstInstall(t *testing.T) {
 	w.settle("controller")
 	var conditions []Condition
 	w.pass().SetConditions(&conditions, 1, nil, w.now)
-	assert.Equal(t, ReasonRollingOut, conditions[0].Reason)
+	assert.Equal(t, events.ReasonRollingOut, conditions[0].Reason)
 	assert.Contains(t, conditions[0].Message, "phase controller: waiting for Job.batch default/migrate-")
 
 	w.end(batchv1.JobFailed)
 	res = w.pass()
 	require.NotNil(t, res.RolloutFailure)
 	res.SetConditions(&conditions, 1, nil, w.now)
-	assert.Equal(t, ReasonRolloutHalted, conditions[0].Reason)
+	assert.Equal(t, events.ReasonRolloutHalted, conditions[0].Reason)
 	assert.Contains(t, conditions[0].Message,
 		`the run for the value "s1" failed: BackoffLimitExceeded: no luck; delete this Job to run it again`)
 	assert.Equal(t, metav1.ConditionTrue, conditions[2].Status, "Stalled")

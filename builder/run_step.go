@@ -72,7 +72,7 @@ func (r *rollout) decideRun(ctx context.Context, d *desired, paused bool) (*writ
 	return w, nil
 }
 
-// keepRuns keeps the Jobs of RunOnce children during a rollback, for which nothing of the plan is wanted: those that run, and
+// keepRuns keeps the Jobs of RunOnce children during a rollback, when nothing of the plan is desired: those that run, and
 // those that are not on record, as the failed ones, which must not run again by themselves. It records those that succeeded.
 func (r *rollout) keepRuns(ctx context.Context) error {
 	var errs []error

@@ -6,14 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
+	"github.com/armature-dev/armature/builder/internal/status"
 )
 
 // PatchStatus writes the status of after, a changed copy of before, and makes no request if they are the same. Only
@@ -103,11 +107,11 @@ func statusOf(obj client.Object) (any, error) {
 	if u, ok := obj.(runtime.Unstructured); ok {
 		return u.UnstructuredContent()["status"], nil
 	}
-	status := reflect.ValueOf(obj).Elem().FieldByName("Status")
-	if !status.IsValid() {
+	field := reflect.ValueOf(obj).Elem().FieldByName("Status")
+	if !field.IsValid() {
 		return nil, fmt.Errorf("%w: %T has no field Status", ErrMisuse, obj)
 	}
-	return status.Interface(), nil
+	return field.Interface(), nil
 }
 
 // explainNotFound says why a status could not be written: nil if the owner is gone, so that no one needs its status,
@@ -122,4 +126,124 @@ func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error
 		return err
 	}
 	return fmt.Errorf("%w: %s has no status subresource; the CRD must enable it", ErrMisuse, k.gvk.GroupKind())
+}
+
+// ReportStatus writes an owner's standard conditions, as [Result.SetConditions] sets them, from what a Builder's
+// Reconcile returned: in one patch, or without a request if they are so already. The owner, as the pass was given it,
+// stays as it is. To write more of the status in the same patch, set all of it on a copy and use [Engine.PatchStatus]:
+//
+//	after := owner.DeepCopy()
+//	after.Status.Replicas = n
+//	res.SetConditions(after.Conditions(), owner.Generation, err, time.Now())
+//	err = engine.PatchStatus(ctx, owner, after)
+//
+// An owner that is gone or being deleted is not written to. A conflict is returned, as from PatchStatus.
+func (e *Engine) ReportStatus(ctx context.Context, owner Conditioned, res Result, err error) error {
+	if isNil(owner) {
+		return fmt.Errorf("%w: the owner is nil", ErrMisuse)
+	}
+	if owner.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	after, ok := owner.DeepCopyObject().(Conditioned)
+	if !ok {
+		return fmt.Errorf("%w: a copy of %T has no conditions", ErrMisuse, owner)
+	}
+	res.SetConditions(after.Conditions(), owner.GetGeneration(), err, e.now())
+	patchErr := e.PatchStatus(ctx, owner, after)
+	if apierrors.IsNotFound(patchErr) {
+		return e.explainNotFound(ctx, owner)
+	}
+	return patchErr
+}
+
+// writeStatus writes what the plan says of the owner, or what went wrong. An owner that is gone needs no status. If the
+// write is put off it returns for how long, and if it was made the owner as it was stored.
+func (l *loop[T]) writeStatus(
+	ctx context.Context, owner T, plan Plan[T], res Result, doErr error, now time.Time,
+) (putOff time.Duration, written client.Object, err error) {
+	after, err := statusAfter(owner, plan, res, doErr, now)
+	if err != nil || client.Object(after) == client.Object(owner) {
+		return 0, nil, err
+	}
+	same, err := sameStatus(owner, after)
+	if same {
+		l.statusWrites.UpToDate(owner.GetUID())
+	}
+	if err != nil || same {
+		return 0, nil, err
+	}
+	if plan.StatusCanWait > 0 && !plan.DeleteOwner && (doErr == nil || isConflict(doErr)) {
+		if left := l.statusWrites.Left(owner.GetUID(), plan.StatusCanWait, l.now()); left > 0 {
+			return left, nil, nil
+		}
+	}
+	written, err = l.engine.patchStatus(ctx, owner, after)
+	if apierrors.IsNotFound(err) {
+		return 0, nil, l.engine.explainNotFound(ctx, owner)
+	}
+	if written != nil {
+		l.statusWrites.Wrote(owner.GetUID(), l.now())
+	}
+	return 0, written, err
+}
+
+// statusAfter returns an owner with the status that it should have after a pass.
+func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, now time.Time) (T, error) {
+	if !plan.Report || owner.GetDeletionTimestamp() != nil {
+		after := withContests(owner, reported(owner, plan.Status, err, now), res, err, now)
+		if plan.Finish != nil && err == nil && len(res.Contested) == 0 {
+			after = withOwnConditions(after)
+			plan.Finish(after, res)
+		}
+		return after, nil
+	}
+	after := plan.Status
+	if isNil(after) {
+		after = owner
+	}
+	if _, ok := any(after).(Conditioned); !ok {
+		return owner, fmt.Errorf("%w: Plan.Report needs an owner with conditions; %T is no builder.Conditioned", ErrMisuse, owner)
+	}
+	after = withOwnConditions(after)
+	res.SetConditions(any(after).(Conditioned).Conditions(), owner.GetGeneration(), err, now)
+	if plan.Finish != nil {
+		plan.Finish(after, res)
+	}
+	return after, nil
+}
+
+// reported returns an owner with the status that it should have: the plan's, overridden by a failure of the pass. It changes neither
+// argument. A conflict isn't reported, because the pass is tried again.
+func reported[T client.Object](owner, planned T, err error, now time.Time) T {
+	after := planned
+	if isNil(after) {
+		after = owner
+	}
+	conditioned, ok := any(after).(Conditioned)
+	if !ok || isConflict(err) || (err == nil && !status.HasReport(*conditioned.Conditions())) {
+		return after
+	}
+	after = withOwnConditions(after)
+	conditions := any(after).(Conditioned).Conditions()
+	if err == nil {
+		status.RemoveReport(conditions)
+		return after
+	}
+	failure := status.Failure{Reason: failureReason(err), Message: summarize(err), Terminal: IsTerminal(err)}
+	failure.Report(conditions, *any(owner).(Conditioned).Conditions(), owner.GetGeneration(), now)
+	return after
+}
+
+// withOwnConditions returns a copy of an owner, which must be Conditioned, whose conditions can be changed. The rest is
+// shared with the one given, so that an owner with a large spec costs no more than a small one.
+func withOwnConditions[T client.Object](owner T) T {
+	after := newOwner[T]()
+	reflect.ValueOf(after).Elem().Set(reflect.ValueOf(owner).Elem())
+	theirs, ours := any(owner).(Conditioned).Conditions(), any(after).(Conditioned).Conditions()
+	if ours == theirs { // they are behind a pointer
+		return owner.DeepCopyObject().(T)
+	}
+	*ours = slices.Clone(*theirs)
+	return after
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/events"
 )
 
 // notes are the events that were emitted, each as "Reason: note".
@@ -76,7 +77,7 @@ func TestPlanWaits(t *testing.T) {
 		require.NoError(t, err)
 		how, reason, message := f.conditions()
 		assert.Equal(t, "FTF", how)
-		assert.Equal(t, ReasonWaiting, reason)
+		assert.Equal(t, events.ReasonWaiting, reason)
 		assert.Equal(t, "waiting for Secret shop/tls; the migration", message)
 		if i == 0 {
 			assert.Equal(t, []string{"Waiting: " + message}, told)
@@ -102,9 +103,9 @@ func TestWaitingForAmongConditions(t *testing.T) {
 	slow := NotReady{Key: keyOf("slow"), Message: "0 of 1"}
 	broken := NotReady{Key: keyOf("broken"), Failed: true, Message: "crashed"}
 	waits := []string{"Secret shop/tls"}
-	assert.Equal(t, ReasonWaiting, Result{WaitingFor: waits, NotReady: []NotReady{slow}}.outcome(nil).reason)
-	assert.Equal(t, ReasonChildFailed, Result{WaitingFor: waits, NotReady: []NotReady{broken}}.outcome(nil).reason)
-	assert.Equal(t, "ApplyFailed", Result{WaitingFor: waits}.outcome(of(full)).reason)
+	assert.Equal(t, events.ReasonWaiting, Result{WaitingFor: waits, NotReady: []NotReady{slow}}.outcome(nil).Reason)
+	assert.Equal(t, events.ReasonChildFailed, Result{WaitingFor: waits, NotReady: []NotReady{broken}}.outcome(nil).Reason)
+	assert.Equal(t, "ApplyFailed", Result{WaitingFor: waits}.outcome(of(full)).Reason)
 }
 
 // A panic is in the conditions, told once, and taken back when the plan is right again.

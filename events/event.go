@@ -5,7 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Reasons that the builder itself emits. Operators add their own, in UpperCamelCase.
+// Reasons of the events that the builder itself emits. Those of failures and of roll-outs are reasons of its conditions, too.
+// Operators add their own, in UpperCamelCase.
 const (
 	// ReasonCreated: children were created.
 	ReasonCreated = "Created"
@@ -49,6 +50,21 @@ const (
 	ReasonRanOnce = "RanOnce"
 	// ReasonRolledBack: a roll-out did not become ready in time; the children return to the last completed revision.
 	ReasonRolledBack = "RolledBack"
+)
+
+// Reasons of conditions that the builder sets, beside those above.
+const (
+	// ReasonReady: all children are up to date, and ready if that is checked.
+	ReasonReady = "Ready"
+	// ReasonWaiting: the plan waits for what the message names, or an earlier object of a child's name is still being deleted. An
+	// event says when a plan begins to wait.
+	ReasonWaiting = "Waiting"
+	// ReasonChildrenNotReady: all children are applied, and some aren't ready yet.
+	ReasonChildrenNotReady = "ChildrenNotReady"
+	// ReasonChildFailed: a child won't become ready before someone changes something.
+	ReasonChildFailed = "ChildFailed"
+	// ReasonRollingOut: a phase isn't ready, and later ones wait for it.
+	ReasonRollingOut = "RollingOut"
 )
 
 // Actions, the machine-readable counterpart of a reason that events.k8s.io asks for: what the controller was doing.

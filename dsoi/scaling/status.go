@@ -17,7 +17,7 @@ import (
 // Reasons of events, conditions and entries.
 const (
 	// ReasonReady: all entries are in force.
-	ReasonReady = builder.ReasonReady
+	ReasonReady = events.ReasonReady
 	// ReasonScaled: a node is scaled.
 	ReasonScaled = "Scaled"
 	// ReasonInvalidSpec: an entry has a mistake.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/intervals"
 	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/store"
@@ -111,7 +112,7 @@ func (j *job) tellWaiting(conditions *[]metav1.Condition, gone []store.Key) {
 		return
 	}
 	meta.SetStatusCondition(conditions, metav1.Condition{
-		Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: builder.ReasonWaiting,
+		Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonWaiting,
 		Message:            message.Shorten("waiting for the deletion of " + list(gone, store.Key.String)),
 		ObservedGeneration: j.generation, LastTransitionTime: j.now,
 	})

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 var phaseNames = []string{"controller", "broker", "server"}
@@ -139,17 +140,17 @@ func (o *phased) revisions() (names []string) {
 func TestPhasesAreInstalledTogetherAndUpgradedInOrder(t *testing.T) {
 	o := operatePhases(t, images("v1"))
 	o.eventually(func() bool { return o.running() == "v1 v1 v1" }, "all phases, though no pod runs")
-	o.until(builder.ReasonReady, phaseNames...)
+	o.until(events.ReasonReady, phaseNames...)
 	assert.Len(t, o.revisions(), 1)
 	o.settled()
 
 	o.want(images("v2"))
-	o.until(builder.ReasonRollingOut)
+	o.until(events.ReasonRollingOut)
 	assert.Equal(t, "v2 v1 v1", o.running())
 	assert.Contains(t, o.condition(builder.ConditionReady).Message, "phase controller: waiting for Deployment.apps "+o.ns+"/controller")
 	o.eventually(func() bool { o.run("controller"); return o.running() == "v2 v2 v1" }, "the broker's turn")
 	o.eventually(func() bool { o.run("broker"); return o.running() == "v2 v2 v2" }, "the server's turn")
-	o.until(builder.ReasonReady, phaseNames...)
+	o.until(events.ReasonReady, phaseNames...)
 	assert.Len(t, o.revisions(), 2)
 	o.settled()
 	o.eventually(func() bool { return o.heard("RolloutCompleted") == 2 && o.heard("RolloutStarted") == 1 }, "the events")
@@ -157,11 +158,11 @@ func TestPhasesAreInstalledTogetherAndUpgradedInOrder(t *testing.T) {
 
 func TestAFailedPhaseHaltsTheRollout(t *testing.T) {
 	o := operatePhases(t, images("v1"))
-	o.until(builder.ReasonReady, phaseNames...)
+	o.until(events.ReasonReady, phaseNames...)
 
 	o.want(map[string]string{"broker": "bad", "server": "v2"})
 	o.eventually(func() bool { o.run(phaseNames...); return o.updated("broker") == 1 }, "the pod with the bad image to be counted")
-	o.until(builder.ReasonRolloutHalted, phaseNames...) // for good: nothing of the Deployment will change any more
+	o.until(events.ReasonRolloutHalted, phaseNames...) // for good: nothing of the Deployment will change any more
 	assert.Equal(t, "v1 bad v1", o.running())
 	assert.Equal(t, metav1.ConditionTrue, o.condition(builder.ConditionStalled).Status)
 	assert.Contains(t, o.condition(builder.ConditionStalled).Message, "broker: ProgressDeadlineExceeded")
@@ -169,20 +170,20 @@ func TestAFailedPhaseHaltsTheRollout(t *testing.T) {
 	server := o.get(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "server"}})
 	require.NoError(t, o.live.Delete(o.ctx, server))
 	o.eventually(func() bool { return o.running() == "v1 bad v1" }, "what was deleted, as it was before")
-	o.eventually(func() bool { o.run(phaseNames...); return o.reason() == builder.ReasonRolloutHalted }, "the halt")
+	o.eventually(func() bool { o.run(phaseNames...); return o.reason() == events.ReasonRolloutHalted }, "the halt")
 	o.settled()
 
 	o.want(map[string]string{"broker": "v2"})
-	o.until(builder.ReasonReady, phaseNames...)
+	o.until(events.ReasonReady, phaseNames...)
 	assert.Equal(t, "v1 v2 v2", o.running())
 }
 
 func TestAFailedRolloutIsRolledBack(t *testing.T) {
 	o := operatePhases(t, images("v1"))
-	o.until(builder.ReasonReady, phaseNames...)
+	o.until(events.ReasonReady, phaseNames...)
 
 	o.want(map[string]string{"impatient": "yes", "broker": "bad", "server": "v2"})
-	o.until(builder.ReasonRolledBack, phaseNames...)
+	o.until(events.ReasonRolledBack, phaseNames...)
 	o.eventually(func() bool { return o.running() == "v1 v1 v1" }, "what was before")
 	assert.Equal(t, "bad", o.get(o.widget).(*Widget).Spec.Data["broker"], "the owner is never edited")
 	o.eventually(func() bool { return o.heard("RolledBack") == 1 }, "the event")
@@ -200,7 +201,7 @@ func TestAFailedRolloutIsRolledBack(t *testing.T) {
 	assert.Equal(t, "v1 v1 v1", o.running())
 
 	o.want(map[string]string{"impatient": "", "broker": "v2"})
-	o.until(builder.ReasonReady, phaseNames...)
+	o.until(events.ReasonReady, phaseNames...)
 	assert.Equal(t, "v1 v2 v2", o.running())
 	assert.Len(t, o.revisions(), 2)
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // migrationPlan wants a Job that runs once for a schema, and the Deployment "server" once it has.
@@ -77,9 +78,9 @@ func (m *migrated) deployed() string { return strings.Fields(m.running())[2] }
 func TestAMigrationRunsOnceWhateverBecomesOfItsJob(t *testing.T) {
 	m := operateMigration(t)
 	m.eventually(func() bool { return len(m.jobs()) == 1 }, "the Job")
-	m.eventually(func() bool { return m.reason() == builder.ReasonRollingOut }, "the condition")
+	m.eventually(func() bool { return m.reason() == events.ReasonRollingOut }, "the condition")
 	assert.Equal(t, "-", m.deployed(), "at the first install, too")
-	m.until(builder.ReasonReady, corev1.PodSucceeded)
+	m.until(events.ReasonReady, corev1.PodSucceeded)
 	assert.Equal(t, "v1", m.deployed())
 	m.eventually(func() bool { return len(m.jobs()) == 0 }, "the TTL, 1 s after the success is on record")
 	m.eventually(func() bool { return m.heard("RanOnce") == 1 }, "the event")
@@ -93,7 +94,7 @@ func TestAMigrationRunsOnceWhateverBecomesOfItsJob(t *testing.T) {
 	first := m.jobs()[0]
 	require.NoError(t, m.live.Delete(m.ctx, &first, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	m.eventually(func() bool { jobs := m.jobs(); return len(jobs) == 1 && jobs[0].UID != first.UID }, "another, since it had not ended")
-	m.until(builder.ReasonReady, corev1.PodSucceeded)
+	m.until(events.ReasonReady, corev1.PodSucceeded)
 	assert.Equal(t, "v2", m.deployed())
 	for _, job := range m.jobs() {
 		require.NoError(t, client.IgnoreNotFound(m.live.Delete(m.ctx, &job, client.PropagationPolicy(metav1.DeletePropagationBackground))))
@@ -104,7 +105,7 @@ func TestAMigrationRunsOnceWhateverBecomesOfItsJob(t *testing.T) {
 	m.start(migrationPlan)
 	m.poke()
 	m.want(map[string]string{"schema": "s1", "server": "v3"})
-	m.until(builder.ReasonReady, corev1.PodSucceeded)
+	m.until(events.ReasonReady, corev1.PodSucceeded)
 	assert.Equal(t, "v3", m.deployed())
 	m.settled()
 	assert.Zero(t, m.sent.count("POST", "/jobs"), "both have run")
@@ -113,7 +114,7 @@ func TestAMigrationRunsOnceWhateverBecomesOfItsJob(t *testing.T) {
 
 func TestAMigrationThatFailsHaltsTheInstall(t *testing.T) {
 	m := operateMigration(t)
-	m.until(builder.ReasonRolloutHalted, corev1.PodFailed)
+	m.until(events.ReasonRolloutHalted, corev1.PodFailed)
 	assert.Equal(t, "-", m.deployed())
 	assert.Equal(t, metav1.ConditionTrue, m.condition(builder.ConditionStalled).Status)
 	assert.Contains(t, m.condition(builder.ConditionStalled).Message, "delete this Job to run it again")
@@ -123,7 +124,7 @@ func TestAMigrationThatFailsHaltsTheInstall(t *testing.T) {
 	assert.Nil(t, failed.Spec.TTLSecondsAfterFinished, "it stays to be looked at")
 	require.NoError(t, m.live.Delete(m.ctx, &failed, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	m.eventually(func() bool { jobs := m.jobs(); return len(jobs) == 1 && jobs[0].UID != failed.UID }, "another run")
-	m.until(builder.ReasonReady, corev1.PodSucceeded)
+	m.until(events.ReasonReady, corev1.PodSucceeded)
 	assert.Equal(t, "v1", m.deployed())
 	assert.NotNil(t, m.get(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "server"}}))
 }

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // databasePlan wants a StatefulSet of two replicas whose pods come one after the other, in a phase, of the image that
@@ -48,7 +49,7 @@ type database struct{ *phased }
 func operateDatabase(t *testing.T) *database {
 	d := &database{&phased{operateAs(t, func(o *builder.Operator[*Widget]) { o.Owns(&appsv1.StatefulSet{}) }, databasePlan,
 		&Widget{Spec: WidgetSpec{Data: map[string]string{"image": "v1"}}})}}
-	d.until(builder.ReasonReady, "controller")
+	d.until(events.ReasonReady, "controller")
 	return d
 }
 
@@ -75,7 +76,7 @@ func (d *database) pods() string {
 func TestARollbackGetsPastAStatefulSetsBrokenPod(t *testing.T) {
 	d := operateDatabase(t)
 	d.want(map[string]string{"impatient": "yes", "image": "bad"})
-	d.until(builder.ReasonRolledBack, "controller")
+	d.until(events.ReasonRolledBack, "controller")
 	d.eventually(func() bool { d.run("controller"); return d.pods() == "v1 v1" }, "both pods as before, are %s", d.pods())
 	d.eventually(func() bool {
 		d.run("controller")
@@ -91,12 +92,12 @@ func TestAnUpgradeGetsPastAStatefulSetsBrokenPod(t *testing.T) {
 	d.want(map[string]string{"image": "bad"})
 	d.eventually(func() bool { d.run("controller"); return strings.HasSuffix(d.pods(), "bad*") }, "the broken pod")
 	d.want(map[string]string{"image": "v2"})
-	d.until(builder.ReasonReady, "controller")
+	d.until(events.ReasonReady, "controller")
 	d.eventually(func() bool { return d.pods() == "v2 v2" }, "both pods")
 
 	d.want(map[string]string{"image": "bad"})
 	d.eventually(func() bool { d.run("controller"); return strings.HasSuffix(d.pods(), "bad*") }, "the broken pod")
 	d.want(map[string]string{"image": "v2"})
-	d.until(builder.ReasonReady, "controller")
+	d.until(events.ReasonReady, "controller")
 	d.eventually(func() bool { return d.pods() == "v2 v2" }, "what was before")
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // jobFailed: a Job has failed, and has no pod left that says why.
@@ -51,7 +51,7 @@ func waits(s scene) *Finding {
 	if c != nil && c.Reason == v1alpha1.ReasonPodsTerminating {
 		return blocked(c.Reason, "%s", c.Message).do("it goes on by itself once that pod has ended")
 	}
-	if c == nil || c.Reason != builder.ReasonWaiting || !strings.HasPrefix(c.Message, "waiting for ") {
+	if c == nil || c.Reason != events.ReasonWaiting || !strings.HasPrefix(c.Message, "waiting for ") {
 		return nil
 	}
 	return blocked(c.Reason, "it is %s", c.Message).do("it goes on by itself once that is so")

@@ -1,0 +1,151 @@
+package builder
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/events"
+)
+
+// emit writes an event about an owner.
+func (e *Engine) emit(owner client.Object, ev events.Event) {
+	events.Emit(e.recorder, owner, ev)
+}
+
+// tell emits the events of a scope of a pass: one for each operation and kind, however many objects there are, and one for a failure.
+// A conflict isn't reported, because the pass is tried again.
+func (e *Engine) tell(owner client.Object, scope string, res Result, err error) {
+	if e.dry {
+		return
+	}
+	e.emitChanges(owner, res.Changes)
+	e.emitChanges(owner, res.kept)
+	e.emitContests(owner, res.begun, res.ended)
+	key := failureKey{owner.GetUID(), scope}
+	switch {
+	case err == nil:
+		e.memory.failures.over(key)
+	case isConflict(err):
+	default:
+		if ev := failureEvent(err); e.memory.failures.news(key, ev) {
+			e.emit(owner, ev)
+		}
+	}
+}
+
+func (e *Engine) emitChanges(owner client.Object, changes []Change) {
+	for start := 0; start < len(changes); {
+		end := start + 1
+		for end < len(changes) && sameChange(changes[start], changes[end]) {
+			end++
+		}
+		e.emit(owner, changeEvent(changes[start:end]))
+		for _, change := range changes[start:end] {
+			for _, left := range change.left {
+				e.emit(owner, left.event(change))
+			}
+		}
+		start = end
+	}
+}
+
+func sameChange(a, b Change) bool {
+	return a.Operation == b.Operation && a.Key.GroupKind() == b.Key.GroupKind()
+}
+
+// changeEvent returns the event about changes of one kind and operation.
+func changeEvent(changes []Change) events.Event {
+	const shown = 3
+	first := changes[0]
+	ev := events.Event{Type: corev1.EventTypeNormal, Reason: string(first.Operation), Action: events.ActionApply, Related: first.object}
+	if first.Operation == OperationDeleted {
+		ev.Action = events.ActionPrune
+	}
+	if len(changes) == 1 {
+		ev.Note = fmt.Sprintf("%s %s %s", first.Operation, first.Key.Kind, first.Key.Name)
+		return ev
+	}
+	var names []string
+	for _, c := range changes[:min(shown, len(changes))] {
+		names = append(names, c.Key.Name)
+	}
+	ev.Note = fmt.Sprintf("%s %d objects of kind %s: %s", first.Operation, len(changes), first.Key.Kind, strings.Join(names, ", "))
+	if more := len(changes) - shown; more > 0 {
+		ev.Note += fmt.Sprintf(" and %d more", more)
+	}
+	return ev
+}
+
+// failureEvent returns the event about an error.
+func failureEvent(err error) events.Event {
+	ev := events.Warning(failureReason(err), summarize(err))
+	ev.Action = events.ActionApply
+	if cause := (*Error)(nil); errors.As(err, &cause) && cause.object != nil {
+		ev.Related = cause.object
+	}
+	return ev
+}
+
+// failureReason returns the reason of an error in events and conditions.
+func failureReason(err error) string {
+	switch wrong := (planError{}); {
+	case errors.As(err, &wrong):
+		return events.ReasonInvalidPlan
+	case errors.Is(err, ErrNotOwned):
+		return events.ReasonNotOwned
+	case errors.As(err, new(quarantined)):
+		return events.ReasonQuarantined
+	default:
+		return events.ReasonApplyFailed
+	}
+}
+
+// tellWaiting emits an event when a plan begins to wait, or waits for something else. It compares with the owner's condition Ready, so
+// that no event is repeated after a restart of the process.
+func (l *loop[T]) tellWaiting(owner T, res Result, err error) {
+	conditioned, ok := any(owner).(Conditioned)
+	if !ok || err != nil || len(res.WaitingFor) == 0 || client.Object(owner).GetDeletionTimestamp() != nil {
+		return
+	}
+	message := res.waitingFor()
+	if res.outcome(nil).Message != message {
+		return // something else is more urgent
+	}
+	before := meta.FindStatusCondition(*conditioned.Conditions(), ConditionReady)
+	if before == nil || before.Reason != events.ReasonWaiting || before.Message != message {
+		l.engine.emit(owner, events.Normal(events.ReasonWaiting, message))
+	}
+}
+
+// failures remembers which failure of a call was reported last, so that each is reported once until something else happens.
+type failures struct {
+	reported *recent[failureKey, string] // reason and note
+}
+
+// failureKey separates what is done for one owner in several calls, so that a success of one (its ConfigMaps) doesn't
+// end the failure of another (its Deployments).
+type failureKey struct {
+	owner types.UID
+	scope string
+}
+
+func newFailures() failures { return failures{reported: newRecent[failureKey, string]()} }
+
+// news reports whether a failure isn't the one that was reported last.
+func (f failures) news(key failureKey, ev events.Event) bool {
+	text := ev.Reason + ": " + ev.Note
+	if last, ok := f.reported.Get(key); ok && last == text {
+		return false
+	}
+	f.reported.Add(key, text)
+	return true
+}
+
+// over lets the same failure be reported again.
+func (f failures) over(key failureKey) { f.reported.Remove(key) }

@@ -1,0 +1,96 @@
+package status
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/events"
+)
+
+// Types of the standard conditions.
+const (
+	Ready       = "Ready"
+	Progressing = "Progressing"
+	Stalled     = "Stalled"
+	Contested   = "Contested"
+)
+
+// Outcome is the end of a pass, as the standard conditions report it.
+type Outcome struct {
+	Ready, Progressing, Stalled bool
+	Reason, Message             string
+}
+
+// Set sets the standard conditions: all with the same reason and message, of a generation.
+func (o Outcome) Set(conditions *[]metav1.Condition, generation int64, now time.Time) {
+	for _, c := range []struct {
+		kind string
+		is   bool
+	}{{Ready, o.Ready}, {Progressing, o.Progressing}, {Stalled, o.Stalled}} {
+		meta.SetStatusCondition(conditions, condition(c.kind, c.is, o.Reason, o.Message, generation, now))
+	}
+}
+
+// Override sets a condition in place of the one that the plan sets. It has its status since it was first set, whatever the plan says
+// in each pass: before are the conditions of the owner as it was observed.
+func Override(conditions *[]metav1.Condition, before []metav1.Condition, c metav1.Condition) {
+	meta.SetStatusCondition(conditions, c)
+	set := meta.FindStatusCondition(*conditions, c.Type)
+	set.LastTransitionTime = c.LastTransitionTime
+	if was := meta.FindStatusCondition(before, c.Type); was != nil && was.Status == c.Status {
+		set.LastTransitionTime = was.LastTransitionTime
+	}
+}
+
+// Failure is what a pass reports in place of the plan's conditions.
+type Failure struct {
+	Reason, Message string
+	Terminal        bool // no retry can help
+}
+
+// failures are the reasons that only the builder sets, to recognize what it has reported.
+var failures = []string{
+	events.ReasonApplyFailed, events.ReasonNotOwned, events.ReasonContested, events.ReasonInvalidPlan, events.ReasonQuarantined,
+}
+
+// Report overrides Ready, and Stalled if the failure is terminal. An earlier report of Stalled is removed.
+func (f Failure) Report(conditions *[]metav1.Condition, before []metav1.Condition, generation int64, now time.Time) {
+	remove(conditions, Stalled)
+	Override(conditions, before, condition(Ready, false, f.Reason, f.Message, generation, now))
+	if f.Terminal {
+		Override(conditions, before, condition(Stalled, true, f.Reason, f.Message, generation, now))
+	}
+}
+
+// HasReport reports whether conditions have a failure that an earlier pass has reported.
+func HasReport(conditions []metav1.Condition) bool {
+	return isReport(meta.FindStatusCondition(conditions, Ready)) || isReport(meta.FindStatusCondition(conditions, Stalled))
+}
+
+// RemoveReport removes the conditions that an earlier pass has reported and the plan has left as they are.
+func RemoveReport(conditions *[]metav1.Condition) {
+	remove(conditions, Stalled)
+	remove(conditions, Ready)
+}
+
+func remove(conditions *[]metav1.Condition, kind string) {
+	if isReport(meta.FindStatusCondition(*conditions, kind)) {
+		meta.RemoveStatusCondition(conditions, kind)
+	}
+}
+
+func isReport(c *metav1.Condition) bool { return c != nil && slices.Contains(failures, c.Reason) }
+
+func condition(kind string, is bool, reason, message string, generation int64, now time.Time) metav1.Condition {
+	c := metav1.Condition{
+		Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: message,
+		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
+	}
+	if is {
+		c.Status = metav1.ConditionTrue
+	}
+	return c
+}
