@@ -1,6 +1,16 @@
-// Package payload turns an object that is wanted into what is sent to the API server, and into a digest of it.
+// Package payload turns a desired object into what is sent to the API server, and into a digest of it.
 //
 // A Go struct says more than its author meant: marshalled, it has status: {}, strategy: {}, resources: {} and
-// creationTimestamp: null in it, and server-side apply would take each of them as a claim on that field. The payload
+// creationTimestamp: null in it, and server-side apply would take each of them as a field that is owned. The payload
 // has only what was set.
+//
+// It is kept beside runtime.DefaultUnstructuredConverter because that loses which empty struct its author has set: after it, an
+// emptyDir: {} behind a pointer and resources: {} that were left empty are the same, so that no later step can remove one and keep the
+// other (TestWhatTheConverterCannotTell). It is also the cheaper one. BenchmarkPayload, a Deployment of one container, the best of 150
+// runs on a busy machine, the converter without such a step:
+//
+//	Of                            9.2 µs   5.7 kB  62 allocations
+//	DefaultUnstructuredConverter 16.2 µs  11.6 kB  99 allocations
+//
+// Digest takes 3.6 µs and 1 allocation; json.Marshal of the same payload, without a hash, 9.1 µs and 74.
 package payload
