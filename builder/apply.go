@@ -109,7 +109,13 @@ func (p *pass) writeAll(ctx context.Context, writes []*write) error {
 	var failing failingKinds
 	var errs []error
 	try := func(w *write) error {
-		return failing.try(w.desired.key, func() error { return w.explain(p, w.run(ctx, p)) })
+		return failing.try(w.desired.key, func() error {
+			err := w.run(ctx, p)
+			if err != nil {
+				err = w.explain(p, err)
+			}
+			return err
+		})
 	}
 	tries, others := p.engine.kinds.tries(writes)
 	for _, w := range tries {
