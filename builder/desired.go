@@ -107,7 +107,7 @@ func (p *pass) desire(child Child) (*desired, error) {
 	return d, nil
 }
 
-// stamp makes of what was given what will be compared and sent. The given object stays as it is.
+// stamp renders a child into what is compared and sent. The child's object stays as it is.
 func (d *desired) stamp(p *pass) error {
 	if d.object != nil {
 		return nil
@@ -120,21 +120,24 @@ func (d *desired) stamp(p *pass) error {
 		d.object = obj
 		return nil
 	}
-	if err := d.checkPolicy(); err != nil {
-		return err
-	}
-	if err := d.setHashes(p, obj); err != nil {
-		return err
+	how := d.child.how
+	if how != nil {
+		if err := d.checkPolicy(); err != nil {
+			return err
+		}
+		if err := d.setHashes(p, obj); err != nil {
+			return err
+		}
 	}
 	fields, err := payload.Of(obj, d.kind.gvk)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
-	if how := d.child.how; how != nil && len(how.Ignored) > 0 {
+	if how != nil && len(how.Ignored) > 0 {
 		d.first = runtime.DeepCopyJSON(fields)
-	}
-	if err := d.leaveOut(fields); err != nil {
-		return err
+		if err := d.leaveOut(fields); err != nil {
+			return err
+		}
 	}
 	if d.digest, err = payload.Digest(fields); err != nil {
 		return fmt.Errorf("%w: digest of %s: %w", ErrMisuse, d.key, err)
@@ -149,8 +152,10 @@ func (d *desired) stamp(p *pass) error {
 			return fmt.Errorf("%w: annotations of %s: %w", ErrMisuse, d.key, err)
 		}
 	}
-	d.object, d.fields = obj, fields
-	d.compared, err = d.toCompare()
+	d.object, d.fields, d.compared = obj, fields, obj
+	if len(d.ignored) > 0 {
+		d.compared, err = d.toCompare()
+	}
 	return err
 }
 
