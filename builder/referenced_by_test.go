@@ -25,7 +25,7 @@ type sharedTemplate struct {
 	version int
 }
 
-func newSharedTemplate(namespace string, owners int, throttle *throttle) (*sharedTemplate, func()) {
+func newSharedTemplate(namespace string, owners int, throttle *referenceThrottle) (*sharedTemplate, func()) {
 	s := &sharedTemplate{
 		fairQueue: newFairQueue("", patientRetries()).(*fairQueue), passes: map[reconcile.Request]int{}, latest: map[reconcile.Request]string{},
 		object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shared", ResourceVersion: "0"}},
@@ -67,7 +67,7 @@ func (s *sharedTemplate) total() (n int) {
 func TestReferencedByIsThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const owners = 4000
-		s, change := newSharedTemplate("default", owners, newThrottle(time.Now))
+		s, change := newSharedTemplate("default", owners, newReferenceThrottle(time.Now))
 		defer s.ShutDown()
 		for range 5 * 60 { // five times a second, for a minute
 			change()
@@ -94,7 +94,7 @@ func TestReferencedByIsThrottled(t *testing.T) {
 // One change of what a thousand owners refer to reaches all of them at once, and so does that of a quiet namespace beside a busy one.
 func TestReferencedByFewIsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle(time.Now)
+		throttle := newReferenceThrottle(time.Now)
 		busy, changeBusy := newSharedTemplate("busy", 3000, throttle)
 		quiet, changeQuiet := newSharedTemplate("quiet", 1000, throttle)
 		defer busy.ShutDown()
