@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -99,7 +101,7 @@ func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kind) ([]
 	}
 	owned, err := e.controlledBy(ctx, owner.GetUID(), owner.GetNamespace(), k)
 	if err != nil {
-		return nil, fmt.Errorf("children of %s: %w", owner.GetName(), err)
+		return nil, fmt.Errorf("list %s owned by %s: %w", k.gvk.GroupKind(), owner.GetName(), err)
 	}
 	return owned, nil
 }
@@ -132,12 +134,27 @@ func (e *Engine) controlledBy(ctx context.Context, controller types.UID, namespa
 func (e *Engine) listControlledBy(
 	ctx context.Context, controller types.UID, namespace string, k kind, indexed bool,
 ) ([]client.Object, error) {
-	among := []client.ListOption{client.InNamespace(namespace)}
-	if indexed {
-		among = append(among, client.DisableReadYourWritesConsistency, client.MatchingFields{e.ownerIndex(): string(controller)})
+	list, err := e.kinds.emptyList(k)
+	if err != nil {
+		return nil, err
 	}
-	return e.listObjects(ctx, k, func(obj client.Object) bool {
-		ref := metav1.GetControllerOfNoCopy(obj)
-		return ref != nil && ref.UID == controller
-	}, among...)
+	options := []client.ListOption{client.UnsafeDisableDeepCopy, client.InNamespace(namespace)}
+	if indexed {
+		options = append(options, client.DisableReadYourWritesConsistency, client.MatchingFields{e.ownerIndex(): string(controller)})
+	}
+	if err := e.client.List(ctx, list, options...); err != nil {
+		return nil, err
+	}
+	owned := make([]client.Object, 0, meta.LenList(list))
+	err = meta.EachListItem(list, func(o runtime.Object) error {
+		obj, ok := o.(client.Object)
+		if !ok {
+			return nil
+		}
+		if ref := metav1.GetControllerOfNoCopy(obj); ref != nil && ref.UID == controller {
+			owned = append(owned, obj)
+		}
+		return nil
+	})
+	return owned, err
 }

@@ -41,7 +41,7 @@ type referencedBy struct {
 	names       func(owner client.Object) []string
 	field       string // the cache index of owners by the names in them
 	concerns    concerns
-	throttle    *eventThrottle
+	throttle    *referenceThrottle
 }
 
 func (s *referencedBy) index(ctx context.Context, indexer client.FieldIndexer) error {
@@ -95,10 +95,10 @@ const (
 	throttleInterval = 10 * time.Millisecond
 )
 
-// eventThrottle delays the requests that an event of a shared object enqueues. Without it, anyone who may change a template that
-// thousands of owners name causes thousands of passes with each request. An owner that already waits isn't enqueued again:
-// its pass sees all changes until then.
-type eventThrottle struct {
+// referenceThrottle delays the requests that an event of a shared object enqueues. Without it, anyone who may change a
+// template that thousands of owners name causes thousands of passes with each request. An owner that already waits isn't
+// enqueued again: its pass sees all changes until then.
+type referenceThrottle struct {
 	now func() time.Time
 
 	mu    sync.Mutex
@@ -107,12 +107,12 @@ type eventThrottle struct {
 	swept time.Time
 }
 
-func newEventThrottle(now func() time.Time) *eventThrottle {
-	return &eventThrottle{now: now, taken: map[string]time.Time{}, due: map[reconcile.Request]time.Time{}}
+func newReferenceThrottle(now func() time.Time) *referenceThrottle {
+	return &referenceThrottle{now: now, taken: map[string]time.Time{}, due: map[reconcile.Request]time.Time{}}
 }
 
 // add enqueues owners, those beyond the burst one after the other.
-func (s *eventThrottle) add(q queue, owners []reconcile.Request) {
+func (s *referenceThrottle) add(q queue, owners []reconcile.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -138,7 +138,7 @@ func (s *eventThrottle) add(q queue, owners []reconcile.Request) {
 }
 
 // sweep removes entries whose time has passed.
-func (s *eventThrottle) sweep(now time.Time) {
+func (s *referenceThrottle) sweep(now time.Time) {
 	if now.Sub(s.swept) < time.Second && !now.Before(s.swept) {
 		return
 	}

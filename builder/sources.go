@@ -36,10 +36,10 @@ type watch struct {
 	from origin        // under which the View has the objects
 }
 
-// Watches watches a kind of which owners have no children. One option says which owners an event concerns and which
-// objects their plans read with [Watched] and [Lookup]: [ReferencedBy], [Referencing] or [SeenByAll]. [EnqueueFor] narrows
-// the owners of an event. The kind must have a Go type. A kind may be watched more than once: a plan then reads the objects
-// of all its watches. Errors are ErrMisuse, from Complete and Reconciler.
+// Watches watches objects other than the owner's children. One option says which owners an event concerns and which objects
+// their plans read with [Watched] and [Lookup]: [ReferencedBy], [Referencing] or [SeenByAll]. [EnqueueFor] narrows the owners
+// of an event. The kind must have a Go type. A kind may be watched more than once, and be owned as well: [Watched] returns the
+// objects of all its watches. Errors are ErrMisuse, from Complete and Reconciler.
 func (o *Operator[T]) Watches(kind client.Object, options ...WatchOption) *Operator[T] {
 	o.watches = append(o.watches, declaredWatch{kind, options})
 	return o
@@ -64,7 +64,7 @@ type watchConfig struct {
 	kind     kind
 	like     client.Object
 	index    string // a name for the watch's cache index
-	throttle *eventThrottle
+	throttle *referenceThrottle
 
 	sources  []func() source // made once all options are known
 	concerns concerns
@@ -136,7 +136,7 @@ func (o *Operator[T]) checkWatches(owner kind) ([]watch, error) {
 		}
 		watches = append(watches, watch{s, d.like, fromOwned})
 	}
-	shared := newEventThrottle(time.Now)
+	shared := newReferenceThrottle(time.Now)
 	for i, d := range o.watches {
 		s, err := d.check(&watchConfig{
 			engine: o.engine, owner: owner, anOwner: newOwner[T](), like: d.like, throttle: shared,
