@@ -10,7 +10,8 @@ RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 
 DEVCLUSTER_SRC := $(shell find devcluster -path devcluster/nodes -prune -o -name '*.go' -not -name '*_test.go' -print -o -name '*.yaml' -print) devcluster/go.mod devcluster/go.sum
 NODES_SRC      := $(shell find devcluster/nodes -name '*.go') devcluster/nodes/go.mod devcluster/nodes/go.sum
-ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store -path '*/testdata' -prune -o -type f -not -name '*_test.go' -print) go.mod go.sum
+ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store \
+	-path '*/testdata' -prune -o -type f -not -name '*_test.go' -print) go.mod go.sum
 
 .PHONY: help build image nodes demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench test-long released-tools e2e test-nodes fuzz check lint generate check-generated tidy check-tidy api-changes clean
 
@@ -103,7 +104,8 @@ bin/suites: $(wildcard tools/suites/*.go) tools/suites/go.mod
 # clusters wait for much that isn't the processor's, and meanwhile the others use it. What they run is built before, by nobody twice.
 test: build bin/suites released-tools ## Run all tests, each suite also if another fails, and print one table of them
 	@rm -rf dist/test
-	@status=0; $(MAKE) --jobs=2 --keep-going --no-print-directory --assume-old=released-tools test-integration test-unit test-devcluster test-tools test-bench || status=1; \
+	@status=0; $(MAKE) --jobs=2 --keep-going --no-print-directory --assume-old=released-tools \
+			test-integration test-unit test-devcluster test-tools test-bench || status=1; \
 		$(REPORT) $(SUITES) || status=1; exit $$status
 
 # make lint has gone over all of them with vet. Nobody debugs these binaries: to link them without symbols takes two thirds of the time.

@@ -27,7 +27,8 @@ func TestRun(t *testing.T) {
 	file := filepath.Join(docs, "benchmarks.md")
 	require.NoError(t, os.WriteFile(file, []byte(lab.Begin(page)+"\nold\n"+lab.End(page)), 0o600))
 	require.NoError(t, Main(t.Context(), []string{
-		"-devcluster", binary, "-crds", "../../../config/crd", "-docs", docs, "-runs", "1", "-jobs", "8", "-nodes", "5", "-chain", testsize.Pick("2", "3"), "-big", "24", "-idle", "100ms",
+		"-devcluster", binary, "-crds", "../../../config/crd", "-docs", docs,
+		"-runs", "1", "-jobs", "8", "-nodes", "5", "-chain", testsize.Pick("2", "3"), "-big", "24", "-idle", "100ms",
 		"-clear=" + strconv.FormatBool(testsize.Long()), // it takes longer than what is measured
 	}))
 

@@ -133,7 +133,9 @@ func isRefusal(err error) bool {
 func (on *target) shareTemplate(ctx context.Context, n int, last time.Duration) error {
 	spec := jobSpec()
 	spec.Template.Labels = map[string]string{"controller-uid": "someone"} // a Job's own label can't be set
-	template := &v1alpha1.JobTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: on.namespace, Name: "shared"}, Spec: v1alpha1.JobTemplateSpec{JobTemplate: *spec}}
+	template := &v1alpha1.JobTemplate{
+		ObjectMeta: metav1.ObjectMeta{Namespace: on.namespace, Name: "shared"}, Spec: v1alpha1.JobTemplateSpec{JobTemplate: *spec},
+	}
 	template.Spec.JobTemplate.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"none": "such"}}
 	template.Spec.JobTemplate.ManualSelector = ptr.To(true)
 	if err := on.client.Create(ctx, template); err != nil {
