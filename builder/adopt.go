@@ -43,18 +43,18 @@ func (o AdoptOptions) applyToChild(c *Child) {
 	how.Former = append([]string{fieldmanager.KubectlApply}, o.FormerManagers...)
 }
 
-// meetForeign decides what to do about an object of a desired name that isn't the owner's.
-func (p *pass) meetForeign(w *write) (*write, error) {
+// decideNotOwned decides what to do about an object of a desired name that isn't the owner's.
+func (p *pass) decideNotOwned(w *write) (*write, error) {
 	d := w.desired
 	how := d.child.how
-	if how == nil || !how.AdoptOrphan || metav1.GetControllerOfNoCopy(w.found) != nil || !p.isOfPredecessor(w.found, how) {
-		return nil, notOwned("apply", d.key, w.found)
+	if how == nil || !how.AdoptOrphan || metav1.GetControllerOfNoCopy(w.observed) != nil || !p.isOfPredecessor(w.observed, how) {
+		return nil, notOwned("apply", d.key, w.observed)
 	}
-	if w.found.GetDeletionTimestamp() != nil {
-		w.verdict = verdictWait
+	if w.observed.GetDeletionTimestamp() != nil {
+		w.action = actionWait
 		return w, nil
 	}
-	w.verdict, w.adopts = verdictApply, true
+	w.action, w.adopts = actionApply, true
 	if !d.child.once {
 		if err := d.stamp(p); err != nil {
 			return w, err

@@ -25,17 +25,17 @@ func TestWhoIsAdopted(t *testing.T) {
 		by      []metav1.ManagedFieldsEntry
 		deleted bool
 		opts    []ChildOption
-		want    verdict
+		want    action
 		refused bool
 	}{
 		"by default":          {refused: true},
 		"never":               {opts: []ChildOption{Adopt(AdoptOptions{OwnedOnly: true})}, refused: true},
-		"orphan":              {opts: []ChildOption{Adopt(AdoptOptions{})}, want: verdictApply},
-		"owned, no one's":     {opts: []ChildOption{Adopt(AdoptOptions{})}, refs: mentioned, want: verdictApply},
+		"orphan":              {opts: []ChildOption{Adopt(AdoptOptions{})}, want: actionApply},
+		"owned, no one's":     {opts: []ChildOption{Adopt(AdoptOptions{})}, refs: mentioned, want: actionApply},
 		"someone else's":      {opts: []ChildOption{Adopt(AdoptOptions{})}, refs: controlled, refused: true},
-		"being deleted":       {opts: []ChildOption{Adopt(AdoptOptions{})}, deleted: true, want: verdictWait},
-		"labelled":            {opts: mine, labels: map[string]string{"job": "a", "x": "y"}, by: entries(entry(self, update, label)), want: verdictApply},
-		"labelled, formerly":  {opts: mine, labels: map[string]string{"job": "a"}, by: entries(entry("old", update, label)), want: verdictApply},
+		"being deleted":       {opts: []ChildOption{Adopt(AdoptOptions{})}, deleted: true, want: actionWait},
+		"labelled":            {opts: mine, labels: map[string]string{"job": "a", "x": "y"}, by: entries(entry(self, update, label)), want: actionApply},
+		"labelled, formerly":  {opts: mine, labels: map[string]string{"job": "a"}, by: entries(entry("old", update, label)), want: actionApply},
 		"labelled otherwise":  {opts: mine, labels: map[string]string{"job": "b"}, by: entries(entry(self, update, label)), refused: true},
 		"not labelled":        {opts: mine, by: entries(entry(self, update, label)), refused: true},
 		"labelled, another's": {opts: mine, labels: map[string]string{"job": "a"}, by: entries(entry(self, update, label)), refs: controlled, refused: true},
@@ -64,8 +64,8 @@ func TestWhoIsAdopted(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, c.want, w.verdict)
-			assert.Equal(t, c.want == verdictApply, w.adopts)
+			assert.Equal(t, c.want, w.action)
+			assert.Equal(t, c.want == actionApply, w.adopts)
 		})
 	}
 }
@@ -83,7 +83,7 @@ func TestAdoptionTakesNothingByTheProgramsName(t *testing.T) {
 		e := NewEngine(nil, Options{Name: "me"})
 		found := config("c")
 		found.ManagedFields = []metav1.ManagedFieldsEntry{entry(fieldmanager.Program(), metav1.ManagedFieldsOperationUpdate, `{"f:data":{"f:a":{}}}`)}
-		w := &write{desired: &desired{child: Want(config("c"), Adopt(AdoptOptions{}))}, found: found, adopts: adopts}
+		w := &write{desired: &desired{child: Want(config("c"), Adopt(AdoptOptions{}))}, observed: found, adopts: adopts}
 		require.True(t, w.takesOver(e))
 		_, changed, err := e.fieldsTakenOver(found, w.desired)
 		require.NoError(t, err)

@@ -21,31 +21,31 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// verdict is the action that a child needs.
-type verdict int
+// action is what that a child needs.
+type action int
 
 const (
-	verdictNothing verdict = iota // it is up to date
-	verdictWait                   // something is in the way that will go by itself
-	verdictCreate
-	verdictApply
-	verdictContested // another writer keeps changing it, and it is left as it is for a while
+	actionNone action = iota // it is up to date
+	actionWait               // something is in the way that will go by itself
+	actionCreate
+	actionApply
+	actionBackOff // another writer keeps changing it, and it is left as it is for a while
 )
 
 // write is one child on its way: the desired object, the observed one of its name, the action, and its outcome.
 type write struct {
-	desired *desired
-	found   client.Object // as it is now, after the writes that went before
-	seen    client.Object // as it was observed by the pass, before anything was written: what others did to it
-	verdict verdict
-	adopts  bool // observed has no controller, and becomes the owner's
+	desired  *desired
+	observed client.Object // as it is now, after the writes that went before
+	initial  client.Object // as it was observed by the pass, before anything was written: what others did to it
+	action   action
+	adopts   bool // observed has no controller, and becomes the owner's
 
 	corrects bool // what was written before is put back
 
-	kept   bool          // observed can't be changed into the desired object, and is left as it is
-	left   []fieldsLeft  // what stays in it of others
-	did    Operation     // empty if nothing changed
-	stored client.Object // as the server returned it
+	kept      bool          // observed can't be changed into the desired object, and is left as it is
+	left      []fieldsLeft  // what stays in it of others
+	operation Operation     // empty if nothing changed
+	stored    client.Object // as the server returned it
 
 	drifted   bool                   // nothing else is desired than what was applied last, and no former manager is named
 	refitted  bool                   // it was changed already before it was applied
@@ -59,21 +59,21 @@ func (d *desired) newWrite(observed client.Object) *write {
 	if d.write = nil; w == nil {
 		w = &write{}
 	}
-	*w = write{desired: d, found: observed, seen: observed, verdict: verdictCreate}
+	*w = write{desired: d, observed: observed, initial: observed, action: actionCreate}
 	return w
 }
 
-// room is a preallocated pair of a desired object and its write, so that an unchanged child allocates nothing.
-type room struct {
+// slot is a preallocated pair of a desired object and its write, so that an unchanged child allocates nothing.
+type slot struct {
 	desired desired
 	write   write
 }
 
-// expect allocates what n children need, at once: one by one this is a good part of what a pass costs.
-func (p *pass) expect(n int) []room {
-	p.spare = make([]room, n)
-	p.wanted.Grow(n)
-	return p.spare
+// allocate makes what n children need, at once: one by one this is a good part of what a pass costs.
+func (p *pass) allocate(n int) []slot {
+	p.slots = make([]slot, n)
+	p.desired.Grow(n)
+	return p.slots
 }
 
 // applyTogether applies children that are in no phase. It reports whether that is done, so that pruning may begin.
@@ -85,16 +85,16 @@ func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, 
 
 // apply brings children to their desired state, and returns what became of each: one that couldn't be compared is empty.
 // Every child is tried; the errors are joined.
-func (p *pass) apply(ctx context.Context, children []Child) (outcomes []room, err error) {
+func (p *pass) apply(ctx context.Context, children []Child) (outcomes []slot, err error) {
 	var errs []error
 	var writes []*write
-	outcomes = p.expect(len(children))
+	outcomes = p.allocate(len(children))
 	for _, child := range children {
 		w, err := p.decide(ctx, child)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
-		case w.verdict == verdictCreate || w.verdict == verdictApply:
+		case w.action == actionCreate || w.action == actionApply:
 			writes = append(writes, w)
 		}
 	}
@@ -152,12 +152,12 @@ func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
 			return nil, err
 		}
 	}
-	if observed := p.seen[d.key]; observed != nil && isUntyped(observed) == d.kind.untyped {
+	if observed := p.observed[d.key]; observed != nil && isUntyped(observed) == d.kind.untyped {
 		return observed, nil
 	}
 	observed, err := p.engine.readKnown(ctx, p.engine.client, d.kind, d.key)
 	if observed != nil {
-		p.meet(d.key)
+		p.rememberObserved(d.key)
 	}
 	return observed, p.engine.kinds.noteMissing(d.kind.gvk, err)
 }
@@ -178,9 +178,9 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 		if d.child.crossNamespace {
 			return nil, d.refuse(observed)
 		}
-		return p.meetForeign(w)
+		return p.decideNotOwned(w)
 	case inventory.Terminating:
-		w.verdict = verdictWait
+		w.action = actionWait
 		return w, nil
 	case inventory.Owned:
 		if d.child.once {
@@ -192,9 +192,9 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 	case err != nil:
 		return w, err
 	case upToDate:
-		w.verdict = verdictNothing
+		w.action = actionNone
 	default:
-		w.verdict = verdictApply
+		w.action = actionApply
 		p.holdContested(w)
 	}
 	return w, nil
@@ -249,12 +249,12 @@ func (e *Engine) contains(d *desired, observed client.Object) bool {
 	return subset.Untyped(d.fields, content)
 }
 
-// run does what the verdict says, and revises it if the server knows better. It is called in parallel with others.
+// run does what the action says, and revises it if the server knows better. It is called in parallel with others.
 func (w *write) run(ctx context.Context, p *pass) error {
-	switch w.verdict {
-	case verdictCreate:
+	switch w.action {
+	case actionCreate:
 		return w.create(ctx, p)
-	case verdictApply:
+	case actionApply:
 		if w.desired.child.once {
 			return w.takeAsItIs(ctx, p)
 		}
@@ -285,13 +285,13 @@ func (w *write) create(ctx context.Context, p *pass) error {
 		if d.kind.untyped { // of others nothing is left to compare the answer with
 			p.engine.settle(obj, d)
 		}
-		w.did, w.stored = OperationCreated, obj
+		w.operation, w.stored = OperationCreated, obj
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		w.verdict = verdictWait // the owner goes with its namespace
+		w.action = actionWait // the owner goes with its namespace
 		return nil
 	case apierrors.IsAlreadyExists(err):
-		return w.meet(ctx, p)
+		return w.resolve(ctx, p)
 	default:
 		if !p.engine.dry {
 			p.engine.memory.refused.note(d, err, p.engine.now())
@@ -300,14 +300,14 @@ func (w *write) create(ctx context.Context, p *pass) error {
 	}
 }
 
-// meet handles an object that the cache didn't show: one that an earlier process created, one that the cache filters out, or one
+// resolve handles an object that the cache didn't show: one that an earlier process created, one that the cache filters out, or one
 // that isn't owned. It reads the object from the API server to tell which.
-func (w *write) meet(ctx context.Context, p *pass) error {
+func (w *write) resolve(ctx context.Context, p *pass) error {
 	observed, err := p.engine.read(ctx, p.engine.live, w.desired.kind, w.desired.key)
 	if err != nil {
 		return err
 	}
-	w.verdict = verdictWait // if it is deleted meanwhile, the next pass creates it
+	w.action = actionWait // if it is deleted meanwhile, the next pass creates it
 	if observed == nil {
 		return nil
 	}
@@ -322,16 +322,16 @@ func (w *write) meet(ctx context.Context, p *pass) error {
 // apply sends the desired object by server-side apply. With the UID in it, the server refuses if the object has been
 // replaced by another of its name.
 func (w *write) apply(ctx context.Context, p *pass) error {
-	w.drifted = !w.wantsOther() && !p.engine.hasFormer(w.found, w.desired)
+	w.drifted = !w.isDesiredChanged() && !p.engine.hasFormer(w.observed, w.desired)
 	obj, err := w.refresh(ctx, p)
 	var refit *refit
 	if err == nil && obj == nil {
 		obj, refit, err = w.send(ctx, p)
 	}
-	if err == nil && w.wantsOther() && !p.engine.dry && !w.desired.kind.untyped && !p.engine.contains(w.desired, obj) {
+	if err == nil && w.isDesiredChanged() && !p.engine.dry && !w.desired.kind.untyped && !p.engine.contains(w.desired, obj) {
 		// An apply that removes fields loses structs without a field, such as securityContext: {}. A second one has them.
-		w.refitted = w.refitted || obj.GetResourceVersion() != w.found.GetResourceVersion()
-		w.found = obj
+		w.refitted = w.refitted || obj.GetResourceVersion() != w.observed.GetResourceVersion()
+		w.observed = obj
 		obj, refit, err = w.send(ctx, p)
 	}
 	if apistatus.IsRefused(err) {
@@ -346,13 +346,13 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 	}
 	p.engine.remember(obj, w.desired)
 	p.engine.settle(obj, w.desired)
-	if obj.GetResourceVersion() == w.found.GetResourceVersion() && !w.refitted {
-		w.verdict = verdictNothing // the server observed nothing to change
+	if obj.GetResourceVersion() == w.observed.GetResourceVersion() && !w.refitted {
+		w.action = actionNone // the server observed nothing to change
 		return nil
 	}
-	w.did, w.stored = OperationUpdated, obj
+	w.operation, w.stored = OperationUpdated, obj
 	if w.adopts {
-		w.did = OperationAdopted
+		w.operation = OperationAdopted
 	}
 	return nil
 }
@@ -373,9 +373,9 @@ func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 			return nil, err
 		}
 	}
-	d.fields["metadata"].(map[string]any)["uid"] = string(w.found.GetUID())
+	d.fields["metadata"].(map[string]any)["uid"] = string(w.observed.GetUID())
 	if w.adopts {
-		onlyAsSeen(d.fields, w.found)
+		onlyAsSeen(d.fields, w.observed)
 	}
 	body, err := json.Marshal(d.fields)
 	if err != nil {
@@ -391,8 +391,8 @@ func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	return obj, e.client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(e.name), client.ForceOwnership)
 }
 
-// wantsOther reports whether the desired object isn't the one that was written last. If it is, there is drift.
-func (w *write) wantsOther() bool { return !w.desired.isDigestOf(w.found) }
+// isDesiredChanged reports whether the desired object isn't the one that was written last. If it is, there is drift.
+func (w *write) isDesiredChanged() bool { return !w.desired.isDigestOf(w.observed) }
 
 // isDigestOf reports whether an object says that it is the desired one.
 func (d *desired) isDigestOf(obj client.Object) bool {
@@ -402,8 +402,8 @@ func (d *desired) isDigestOf(obj client.Object) bool {
 // takesOver reports whether managed fields of the object may have to become the engine's first.
 func (w *write) takesOver(e *Engine) bool {
 	// An orphan with this program's default field manager may be another program's.
-	w.desired.neverWritten = !w.adopts && !e.hasWritten(w.found)
-	return w.wantsOther() || w.adopts || e.hasFormer(w.found, w.desired)
+	w.desired.neverWritten = !w.adopts && !e.hasWritten(w.observed)
+	return w.isDesiredChanged() || w.adopts || e.hasFormer(w.observed, w.desired)
 }
 
 // explain says more about a write that failed than the API server does: which field is too large, or that the cluster

@@ -115,7 +115,7 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 			if err != nil {
 				return err
 			}
-			p.wanted.Put(key)
+			p.desired.Put(key)
 		}
 		return p.prune(ctx, b.prunes)
 	})

@@ -139,8 +139,8 @@ func (d *declarations) checkChildren(children []Child) error {
 
 // placed is what tells whether a child has been declared.
 type placed struct {
-	kind                reflect.Type
-	elsewhere, outlives bool
+	kind                     reflect.Type
+	crossNamespace, retained bool
 }
 
 func (d *declarations) checkChild(c *Child) error {

@@ -15,7 +15,7 @@ func (p *pass) contestKey(child store.Key) contest.Key {
 // isCorrection reports whether a write would put back what this process has confirmed or written before, so that someone else has changed
 // it since: either the digest is still the same, or it is another writer's.
 func (p *pass) isCorrection(w *write) bool {
-	return !w.wantsOther() || w.desired.hashed && p.engine.memory.upToDate.knows(w.found.GetUID(), w.desired.hash)
+	return !w.isDesiredChanged() || w.desired.hashed && p.engine.memory.upToDate.knows(w.observed.GetUID(), w.desired.hash)
 }
 
 // holdContested leaves a child as it is for a while if another writer keeps changing or recreating it.
@@ -28,22 +28,22 @@ func (p *pass) holdContested(w *write) {
 		return
 	}
 	if contests.Holds(key, digest, p.engine.now()) {
-		w.verdict = verdictContested
+		w.action = actionBackOff
 	}
 }
 
-// holdCreation leaves a child out for a while if another writer keeps deleting it. What runs once (see CreateOnce) is created at once,
+// holdCreation leaves a child out for a while if another writer keeps deleting it. What runs once (see CreateOnly) is created at once,
 // always.
 func (p *pass) holdCreation(w *write) {
 	if !p.engine.dry && !w.desired.child.once &&
 		p.engine.memory.contests.HoldsCreation(p.contestKey(w.desired.key), w.desired.digest, p.engine.now()) {
-		w.verdict = verdictContested
+		w.action = actionBackOff
 	}
 }
 
 // noteCorrection records that a child was put back, and which fields.
 func (p *pass) noteCorrection(w *write) {
-	if !w.corrects || w.did != OperationUpdated && w.did != OperationAdopted {
+	if !w.corrects || w.operation != OperationUpdated && w.operation != OperationAdopted {
 		return
 	}
 	fields := w.contendedFields
@@ -59,7 +59,7 @@ func (p *pass) noteCreation(w *write) {
 		return
 	}
 	contests, key, digest, now := p.engine.memory.contests, p.contestKey(w.desired.key), w.desired.digest, p.engine.now()
-	switch w.did {
+	switch w.operation {
 	case OperationCreated:
 		contests.Created(key, digest, now)
 	case OperationRecreating:
@@ -74,7 +74,7 @@ func (p *pass) noteContests(err error) {
 	if p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
 		return
 	}
-	isDesired := func(key store.Key) bool { return err != nil || p.wanted.Has(key) }
+	isDesired := func(key store.Key) bool { return err != nil || p.desired.Has(key) }
 	report := p.engine.memory.contests.Report(p.owner.GetUID(), p.engine.now(), isDesired)
 	p.result.Contested = contestsOf(report.Active)
 	p.result.begun, p.result.ended = contestsOf(report.Begun), contestsOf(report.Ended)
@@ -84,12 +84,12 @@ func (p *pass) noteContests(err error) {
 // contendedFields returns the fields in which the object differed from the desired one before the pass wrote anything, and which field
 // managers own them.
 func (w *write) contendedFields(e *Engine) []fieldmanager.Drift {
-	found, err := storedFields(w.seen)
+	found, err := storedFields(w.initial)
 	if err != nil {
 		return nil
 	}
 	m := e.fieldManager(w.desired)
-	all := m.Drifts(w.seen.GetManagedFields(), w.desired.fields, found, w.desired.isDigestOf(w.seen))
+	all := m.Drifts(w.initial.GetManagedFields(), w.desired.fields, found, w.desired.isDigestOf(w.initial))
 	for _, c := range w.corrected {
 		all = append(all, c.Drift)
 	}
@@ -99,11 +99,11 @@ func (w *write) contendedFields(e *Engine) []fieldmanager.Drift {
 	return all
 }
 
-// contendedMarks returns which of what the builder puts back of a child with CreateOnce others have changed.
+// contendedMarks returns which of what the builder puts back of a child with CreateOnly others have changed.
 func (w *write) contendedMarks(e *Engine) []fieldmanager.Drift {
 	var all []fieldmanager.Drift
-	m, entries := e.fieldManager(w.desired), w.seen.GetManagedFields()
-	if w.desired.lacksMark(w.seen) {
+	m, entries := e.fieldManager(w.desired), w.initial.GetManagedFields()
+	if w.desired.lacksMark(w.initial) {
 		all = append(all, m.DriftOf(entries, fieldpath.MakePathOrDie("metadata", "labels", LabelManagedBy)))
 	}
 	if w.adopts {

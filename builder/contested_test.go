@@ -22,19 +22,19 @@ import (
 
 // rivalry is an engine on an API server in memory, and others who write there.
 type rivalry struct {
-	t      *testing.T
-	server *buildertest.Server
-	ours   *buildertest.Client
-	others client.Client
-	engine *builder.Engine
-	owner  *appsv1.Deployment
-	wanted *appsv1.Deployment
-	heard  []string
-	mu     sync.Mutex
+	t       *testing.T
+	server  *buildertest.Server
+	ours    *buildertest.Client
+	others  client.Client
+	engine  *builder.Engine
+	owner   *appsv1.Deployment
+	desired *appsv1.Deployment
+	heard   []string
+	mu      sync.Mutex
 }
 
 func newRivalry(t *testing.T) *rivalry {
-	r := &rivalry{t: t, owner: newOwner(), wanted: newWorkload("web")}
+	r := &rivalry{t: t, owner: newOwner(), desired: newWorkload("web")}
 	r.server = buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(newOwner()))
 	r.ours, r.others = r.server.Client("ours"), client.WithFieldOwner(r.server.Client("others"), "rival")
 	r.restart()
@@ -57,7 +57,7 @@ func (r *rivalry) Eventf(_, _ runtime.Object, eventtype, reason, _, _ string, ar
 
 func (r *rivalry) pass(beside ...client.Object) builder.Result {
 	r.t.Helper()
-	b := r.engine.For(r.owner).Deployment(r.wanted)
+	b := r.engine.For(r.owner).Deployment(r.desired)
 	for _, obj := range beside {
 		b.Object(obj)
 	}
@@ -130,7 +130,7 @@ func TestContestedChildIsPutBackEverMoreRarely(t *testing.T) {
 	require.Len(t, res.Changes, 1)
 	assert.Equal(t, "beside", res.Changes[0].Key.Name)
 	require.Len(t, res.NotReady, 1, "the child isn't as desired")
-	r.wanted.Spec.Replicas = ptr.To[int32](2)
+	r.desired.Spec.Replicas = ptr.To[int32](2)
 	assert.Len(t, r.pass(config).Changes, 1)
 	assert.EqualValues(t, 2, *r.child().Spec.Replicas)
 	r.rival(time.Second) // and is contested again

@@ -72,7 +72,7 @@ func TestContestOfAPrunedChildIsForgotten(t *testing.T) {
 func TestContestOutlivesAPassThatKnowsNothing(t *testing.T) {
 	r := newRivalry(t)
 	require.Len(t, contestFields(r).Contested, 1)
-	res, err := r.engine.For(r.owner).Deployment(r.wanted).Deployment(r.wanted).Reconcile(t.Context())
+	res, err := r.engine.For(r.owner).Deployment(r.desired).Deployment(r.desired).Reconcile(t.Context())
 	require.ErrorIs(t, err, builder.ErrMisuse)
 	assert.Len(t, res.Contested, 1)
 }

@@ -68,9 +68,9 @@ func (d *desired) showFields() (err error) {
 
 // compareOnce says which action an existing object needs: none, unless it has lost its label.
 func (p *pass) compareOnce(w *write) *write {
-	w.verdict = verdictNothing
-	if w.desired.lacksMark(w.found) {
-		w.verdict = verdictApply
+	w.action = actionNone
+	if w.desired.lacksMark(w.observed) {
+		w.action = actionApply
 		p.holdContested(w)
 	}
 	return w
@@ -89,14 +89,14 @@ func (d *desired) lacksMark(found client.Object) bool {
 // it is still the observed one.
 func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 	d, e := w.desired, p.engine
-	changed, operation, did := map[string]any{"uid": w.found.GetUID()}, "apply", OperationUpdated
-	if d.lacksMark(w.found) {
+	changed, operation, did := map[string]any{"uid": w.observed.GetUID()}, "apply", OperationUpdated
+	if d.lacksMark(w.observed) {
 		changed["labels"] = map[string]string{LabelManagedBy: ManagedBy}
 	}
 	if w.adopts {
 		operation, did = "adopt", OperationAdopted
-		changed["resourceVersion"] = w.found.GetResourceVersion()
-		refs := slices.DeleteFunc(slices.Clone(w.found.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
+		changed["resourceVersion"] = w.observed.GetResourceVersion()
+		refs := slices.DeleteFunc(slices.Clone(w.observed.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
 			return r.UID == p.owner.GetUID()
 		})
 		changed["ownerReferences"] = append(refs, inventory.ControllerReference(p.owner, p.ownerKind))
@@ -114,13 +114,13 @@ func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 	err = e.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, body), client.FieldOwner(e.name))
 	switch {
 	case apierrors.IsNotFound(err):
-		w.verdict = verdictWait // the next pass makes it
+		w.action = actionWait // the next pass makes it
 		return nil
 	case err != nil:
-		return &Error{Key: d.key, Operation: operation, Err: err, object: w.found}
+		return &Error{Key: d.key, Operation: operation, Err: err, object: w.observed}
 	case e.dry:
 		return w.recordDryRun(ctx, p, obj)
 	}
-	w.did, w.stored = did, obj
+	w.operation, w.stored = did, obj
 	return nil
 }

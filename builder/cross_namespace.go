@@ -103,7 +103,7 @@ func (p *pass) observeCrossNamespace(ctx context.Context, k kind) error {
 	p.listedCrossNamespace[k] = true
 	return meta.EachListItem(list, func(o runtime.Object) error {
 		if obj, ok := o.(client.Object); ok && p.isCrossNamespace(obj) {
-			p.seen[k.key(obj)] = obj
+			p.observed[k.key(obj)] = obj
 		}
 		return nil
 	})
@@ -154,7 +154,7 @@ func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (l
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
 			present = append(present, key)
 			if obj.GetDeletionTimestamp() == nil {
-				p.seen[key] = obj
+				p.observed[key] = obj
 				stale = append(stale, key)
 			}
 		}

@@ -50,7 +50,7 @@ func (s *dependents) handler() handler.EventHandler {
 
 func (s *dependents) observe(ctx context.Context, p *pass) ([]client.Object, error) {
 	parents := map[types.UID]client.Object{}
-	for key, obj := range p.seen {
+	for key, obj := range p.observed {
 		if key.GroupKind() == s.parent.gvk.GroupKind() && isUntyped(obj) == s.parent.untyped && metav1.IsControlledBy(obj, p.owner) {
 			parents[obj.GetUID()] = obj
 		}

@@ -87,15 +87,15 @@ func (p *pass) desire(child Child) (*desired, error) {
 	if err != nil {
 		return nil, p.engine.kinds.noteMissing(k.gvk, err)
 	}
-	if !p.wanted.Put(key) {
+	if !p.desired.Put(key) {
 		return nil, fmt.Errorf("%w: %s is desired twice", ErrMisuse, key)
 	}
-	if len(p.spare) == 0 {
-		p.expect(1)
+	if len(p.slots) == 0 {
+		p.allocate(1)
 	}
-	d := &p.spare[0].desired
-	d.write = &p.spare[0].write
-	p.spare = p.spare[1:]
+	d := &p.slots[0].desired
+	d.write = &p.slots[0].write
+	p.slots = p.slots[1:]
 	d.kind, d.key, d.child = k, key, child
 	if err := d.checkRetain(); err != nil {
 		return nil, err

@@ -81,9 +81,9 @@ func (b *Builder) Diff(ctx context.Context) (Diff, error) {
 func (w *write) diff() ([]FieldDiff, error) {
 	before := map[string]any{}
 	after := w.desired.fields
-	if w.did == OperationUpdated {
+	if w.operation == OperationUpdated {
 		var err error
-		if before, err = storedFields(w.found); err != nil {
+		if before, err = storedFields(w.observed); err != nil {
 			return nil, err
 		}
 		if after, err = storedFields(w.stored); err != nil {

@@ -47,13 +47,13 @@ func (c unawaited) Delete(ctx context.Context, obj client.Object, opts ...client
 
 // recordDryRun records what an apply would have made of an object. The resource version doesn't say: a dry run makes none.
 func (w *write) recordDryRun(ctx context.Context, p *pass, applied client.Object) error {
-	if w.takesOver(p.engine) && p.engine.fieldManager(w.desired).TakesOverAny(w.found.GetManagedFields()) && !w.refitted {
+	if w.takesOver(p.engine) && p.engine.fieldManager(w.desired).TakesOverAny(w.observed.GetManagedFields()) && !w.refitted {
 		var err error
 		if applied, err = p.engine.withoutLeftovers(ctx, w, applied); err != nil {
 			return &Error{Key: w.desired.key, Operation: "apply", Err: err, object: w.desired.object}
 		}
 	}
-	before, err := storedFields(w.found)
+	before, err := storedFields(w.observed)
 	if err != nil {
 		return err
 	}
@@ -62,10 +62,10 @@ func (w *write) recordDryRun(ctx context.Context, p *pass, applied client.Object
 		return err
 	}
 	if reflect.DeepEqual(before, after) {
-		w.verdict = verdictNothing
+		w.action = actionNone
 		return nil
 	}
-	w.did, w.stored = OperationUpdated, applied
+	w.operation, w.stored = OperationUpdated, applied
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (e *Engine) withoutLeftovers(ctx context.Context, w *write, applied client.
 	if leftovers.Empty() {
 		return applied, nil
 	}
-	before, err := storedFields(w.found)
+	before, err := storedFields(w.observed)
 	if err != nil {
 		return nil, err
 	}

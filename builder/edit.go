@@ -67,8 +67,8 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 			continue
 		}
 		p.changed(OperationUpdated, e.kind, e.key, stored[i])
-		if p.seen[e.key] != nil {
-			p.seen[e.key] = stored[i] // should it be pruned
+		if p.observed[e.key] != nil {
+			p.observed[e.key] = stored[i] // should it be pruned
 		}
 	}
 	return err
@@ -87,7 +87,7 @@ func (p *pass) check(g Edit) (edit, error) {
 	if !g.Foreign && !p.owns(g.Before) {
 		return edit{}, notOwned("edit", key, g.Before)
 	}
-	if !g.Foreign && p.seen[key] == nil {
+	if !g.Foreign && p.observed[key] == nil {
 		return edit{}, fmt.Errorf("%w: %s to be edited isn't in the view; take it from there", ErrMisuse, key)
 	}
 	if g.Before.GetUID() == "" || g.Before.GetResourceVersion() == "" {

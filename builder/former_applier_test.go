@@ -24,7 +24,7 @@ func TestFormerManagerThatStillApplies(t *testing.T) {
 			client.FieldOwner("former"), client.ForceOwnership))
 		before := r.child().ResourceVersion
 		var err error
-		res, err = r.engine.For(r.owner).Object(r.wanted, builder.Adopt(builder.AdoptOptions{OwnedOnly: true, FormerManagers: []string{"former"}})).Reconcile(t.Context())
+		res, err = r.engine.For(r.owner).Object(r.desired, builder.Adopt(builder.AdoptOptions{OwnedOnly: true, FormerManagers: []string{"former"}})).Reconcile(t.Context())
 		require.NoError(t, err)
 		if r.child().ResourceVersion != before {
 			writes++

@@ -111,8 +111,8 @@ func (w *write) meetInvalid(ctx context.Context, p *pass, refused error, r *refi
 	err := tried.err
 	switch {
 	case err == nil && d.keepsImmutable():
-		w.verdict, w.kept = verdictNothing, true
-		p.engine.rememberImmutable(w.found, d)
+		w.action, w.kept = actionNone, true
+		p.engine.rememberImmutable(w.observed, d)
 		return nil
 	case err == nil && recreate != nil:
 		return w.deleteToRecreate(ctx, p, cmp.Or(recreate.Dependents, metav1.DeletePropagationBackground))
@@ -138,7 +138,7 @@ type trial struct {
 func (w *write) try(ctx context.Context, p *pass) trial {
 	obj := w.desired.object.DeepCopyObject().(client.Object)
 	obj.SetName(immutable.TrialName(w.desired.key.Name, w.desired.digest))
-	obj, err := immutable.WithoutHeld(obj, w.found)
+	obj, err := immutable.WithoutHeld(obj, w.observed)
 	if err == nil {
 		err = p.engine.client.Create(ctx, obj, &client.CreateOptions{
 			DryRun: []string{metav1.DryRunAll}, FieldManager: p.engine.name,
@@ -150,18 +150,18 @@ func (w *write) try(ctx context.Context, p *pass) trial {
 
 // deleteToRecreate deletes the object in the state that it was seen in. Once it is gone, a pass makes the new one.
 func (w *write) deleteToRecreate(ctx context.Context, p *pass, dependents metav1.DeletionPropagation) error {
-	seen := w.found.DeepCopyObject().(client.Object) // the client may write to it
-	w.verdict = verdictWait
+	seen := w.observed.DeepCopyObject().(client.Object) // the client may write to it
+	w.action = actionWait
 	err := p.engine.client.Delete(ctx, seen,
-		client.Preconditions{UID: ptr.To(w.found.GetUID()), ResourceVersion: ptr.To(w.found.GetResourceVersion())},
+		client.Preconditions{UID: ptr.To(w.observed.GetUID()), ResourceVersion: ptr.To(w.observed.GetResourceVersion())},
 		client.PropagationPolicy(dependents))
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		return &Error{Key: w.desired.key, Operation: "delete", Err: err, object: w.found}
+		return &Error{Key: w.desired.key, Operation: "delete", Err: err, object: w.observed}
 	}
-	w.did, w.stored = OperationRecreating, w.found
+	w.operation, w.stored = OperationRecreating, w.observed
 	return nil
 }
 
@@ -180,7 +180,7 @@ func (w *write) immutableError(refused error) *Error {
 
 // refusedDifferences returns the fields that the API server refuses to change.
 func (w *write) refusedDifferences(refused error) []immutable.Difference {
-	found, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.found)
+	found, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.observed)
 	if err != nil {
 		found = nil
 	}
@@ -194,14 +194,14 @@ func (w *write) driftBehind(refused error, r *refit) error {
 	if r == nil || len(r.objects.Live) == 0 {
 		return nil
 	}
-	theirs, isOurs := immutable.ByOthers(apistatus.Causes(refused), r.objects, r.merged.Differences, w.wantsOther())
+	theirs, isOurs := immutable.ByOthers(apistatus.Causes(refused), r.objects, r.merged.Differences, w.isDesiredChanged())
 	if isOurs {
 		return nil
 	}
 	var texts []string
 	for _, path := range theirs {
 		text := strings.TrimPrefix(path.String(), ".")
-		if entry := fieldmanager.Setter(w.found.GetManagedFields(), path, ""); entry != nil {
+		if entry := fieldmanager.Setter(w.observed.GetManagedFields(), path, ""); entry != nil {
 			text += fmt.Sprintf(" (by the field manager %q)", entry.Manager)
 		}
 		texts = append(texts, text)

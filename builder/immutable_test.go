@@ -50,7 +50,7 @@ func TestRefusedDifferences(t *testing.T) {
 	wanted.Spec.Template.Spec.Containers[0].Image = "other"
 	wanted.Spec.MinReadySeconds = 5
 	wanted.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}
-	w := &write{desired: stampedWith(t, wanted), found: found}
+	w := &write{desired: stampedWith(t, wanted), observed: found}
 	texts := func(err error) []string {
 		var all []string
 		for _, d := range w.refusedDifferences(err) {
@@ -68,8 +68,8 @@ func TestRefusedDifferences(t *testing.T) {
 	assert.Nil(t, texts(conflict))
 
 	secret := &write{
-		desired: stampedWith(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"p": "new"}}),
-		found:   &corev1.Secret{Data: map[string][]byte{"p": []byte("old")}},
+		desired:  stampedWith(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"p": "new"}}),
+		observed: &corev1.Secret{Data: map[string][]byte{"p": []byte("old")}},
 	}
 	diffs := secret.refusedDifferences(refusal(field.Forbidden(field.NewPath("data"), "no")))
 	require.Len(t, diffs, 1)

@@ -156,7 +156,7 @@ func (p *pass) pruneLeftover(ctx context.Context, gk schema.GroupKind) error {
 		obj := &found[i]
 		if metav1.IsControlledBy(obj, p.owner) && obj.GetDeletionTimestamp() == nil {
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
-			p.seen[key] = obj
+			p.observed[key] = obj
 			stale = append(stale, key)
 		}
 	}

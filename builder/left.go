@@ -21,7 +21,7 @@ type fieldsLeft struct {
 // desired. One of them may be what wrote the object before there was a builder, under a name that this program doesn't
 // know; then its fields would stay for ever, and no one would notice.
 func (w *write) noteLeft(ctx context.Context, p *pass, applied client.Object) {
-	if w.seen.GetAnnotations()[AnnotationDigest] != "" {
+	if w.initial.GetAnnotations()[AnnotationDigest] != "" {
 		return
 	}
 	left := p.engine.fieldManager(w.desired).SetByOthers(applied.GetManagedFields())

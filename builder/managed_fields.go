@@ -59,7 +59,7 @@ func (e *Engine) fieldsTakenOver(found client.Object, d *desired) ([]metav1.Mana
 // takeOverFields writes the managed fields of an object before another desired state is applied, and nothing else of it. Drift is
 // repaired without it: then nothing is to be removed.
 func (w *write) takeOverFields(ctx context.Context, p *pass) error {
-	e, found := p.engine, w.found
+	e, found := p.engine, w.observed
 	after, changed, err := e.fieldsTakenOver(found, w.desired)
 	if err != nil || !changed {
 		return err
@@ -76,7 +76,7 @@ func (w *write) takeOverFields(ctx context.Context, p *pass) error {
 	if err := e.client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(e.name)); err != nil {
 		return err
 	}
-	w.found = obj
+	w.observed = obj
 	w.refitted = true
 	w.desired.neverWritten = false // what stays under the program's default name is another's from now on
 	return nil
@@ -88,7 +88,7 @@ func (w *write) emitCorrections(p *pass) {
 	if p.engine.dry {
 		return
 	}
-	if w.untried != nil && w.did != "" {
+	if w.untried != nil && w.operation != "" {
 		ev := events.Warning(events.ReasonDryRunRefused, fmt.Sprintf(
 			"Applied %s %s without resetting the values that the API server derived from changed fields: the trial of a new object was refused: %s",
 			w.desired.key.Kind, w.desired.key.Name, shorten(w.untried.Error(), maxSummary/8)))
@@ -107,7 +107,7 @@ func (w *write) emitCorrections(p *pass) {
 		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	p.engine.emit(p.owner, events.Event{
-		Type: corev1.EventTypeNormal, Reason: events.ReasonDriftCorrected, Action: events.ActionApply, Related: w.found,
+		Type: corev1.EventTypeNormal, Reason: events.ReasonDriftCorrected, Action: events.ActionApply, Related: w.observed,
 		Note: fmt.Sprintf("Put %s %s back: removed %s, which the API server refuses beside the desired fields",
 			w.desired.key.Kind, w.desired.key.Name, strings.Join(texts, "; ")),
 	})

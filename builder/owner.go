@@ -26,7 +26,7 @@ func (p *pass) confirmOwner(ctx context.Context, writes []*write) error {
 	if p.gone {
 		return errOwnerGone
 	}
-	if p.confirmed || p.engine.dry || !p.engine.readsLive || !p.mayBeGone(writes) {
+	if p.confirmed || p.engine.dry || !p.engine.readsLive || !p.ownerMayBeGone(writes) {
 		return nil
 	}
 	k, err := p.engine.kinds.of(p.owner)
@@ -45,11 +45,11 @@ func (p *pass) confirmOwner(ctx context.Context, writes []*write) error {
 	return nil
 }
 
-// mayBeGone reports whether children are to be created of which there may have been some.
-func (p *pass) mayBeGone(writes []*write) bool {
+// ownerMayBeGone reports whether children are to be created of which there may have been some.
+func (p *pass) ownerMayBeGone(writes []*write) bool {
 	creates, again := false, false
 	for _, w := range writes {
-		if w.verdict == verdictCreate {
+		if w.action == actionCreate {
 			_, met := p.engine.memory.observed.Get(ownedChild{p.owner.GetUID(), w.desired.key})
 			creates, again = true, again || met
 		}
@@ -59,13 +59,13 @@ func (p *pass) mayBeGone(writes []*write) bool {
 	}
 	had, known := p.engine.memory.counts.Get(p.owner.GetUID())
 	if !known {
-		return p.wasSeenBefore()
+		return p.hasWrittenToOwner()
 	}
 	return again || p.present() < had
 }
 
-// wasSeenBefore reports whether an earlier process, or a colleague who led, has written to the owner.
-func (p *pass) wasSeenBefore() bool {
+// hasWrittenToOwner reports whether an earlier process, or a colleague who led, has written to the owner.
+func (p *pass) hasWrittenToOwner() bool {
 	for _, entry := range p.owner.GetManagedFields() {
 		if entry.Manager == p.engine.name {
 			return true
@@ -76,7 +76,7 @@ func (p *pass) wasSeenBefore() bool {
 
 // present counts the observed children that aren't terminating.
 func (p *pass) present() (n int) {
-	for _, child := range p.seen {
+	for _, child := range p.observed {
 		if child.GetDeletionTimestamp() == nil {
 			n++
 		}
@@ -87,25 +87,25 @@ func (p *pass) present() (n int) {
 // rememberPresent notes for the next pass how many children there are after this one.
 func (p *pass) rememberPresent() {
 	if !p.engine.dry {
-		p.engine.memory.counts.Add(p.owner.GetUID(), p.present()+p.gained)
+		p.engine.memory.counts.Add(p.owner.GetUID(), p.present()+p.added)
 	}
 }
 
-func (p *pass) meet(key store.Key) {
+func (p *pass) rememberObserved(key store.Key) {
 	if !p.engine.dry {
 		p.engine.memory.observed.Add(ownedChild{p.owner.GetUID(), key}, struct{}{})
 	}
 }
 
-// countGained counts a child that came or went in this pass.
-func (p *pass) countGained(op Operation, k kind, key store.Key) {
+// countAdded counts a child that came or went in this pass.
+func (p *pass) countAdded(op Operation, k kind, key store.Key) {
 	switch {
 	case !p.listed[k] && !p.listedCrossNamespace[k]:
-		p.meet(key)
+		p.rememberObserved(key)
 	case op == OperationCreated, op == OperationAdopted:
-		p.gained++
+		p.added++
 	case op == OperationDeleted, op == OperationRecreating:
-		p.gained--
+		p.added--
 	}
 }
 

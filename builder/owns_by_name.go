@@ -118,7 +118,7 @@ func (c childrenByName[T]) observeOne(ctx context.Context, p *pass, k kind, key 
 		}
 	}
 	if known.object != nil {
-		p.seen[key] = known.object
+		p.observed[key] = known.object
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 		}
 		prunable[k.gvk.GroupKind()] = true
 	}
-	if err := p.deleteAll(ctx, p.wanted.Stale(p.existing(prunable))); err != nil || !p.pruneAll {
+	if err := p.deleteAll(ctx, p.desired.Stale(p.existing(prunable))); err != nil || !p.pruneAll {
 		return err
 	}
 	return p.pruneLeftovers(ctx)
@@ -51,7 +51,7 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 // existing are the keys of the owner's children of some kinds, as far as they aren't being deleted.
 func (p *pass) existing(kinds map[schema.GroupKind]bool) iter.Seq[store.Key] {
 	return func(yield func(store.Key) bool) {
-		for key, obj := range p.seen {
+		for key, obj := range p.observed {
 			if kinds[key.GroupKind()] && obj.GetDeletionTimestamp() == nil && !yield(key) {
 				return
 			}
@@ -105,7 +105,7 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 			return fmt.Errorf("%w: %s to be deleted has no UID or resource version; take it from the view", ErrMisuse, key)
 		}
 		if obj.GetDeletionTimestamp() == nil {
-			p.seen[key] = obj
+			p.observed[key] = obj
 			keys = append(keys, key)
 		}
 	}
@@ -121,16 +121,16 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 	var failing failingKinds
 	err := inBatches(len(keys), p.engine.parallelism, func(i int) error {
 		return failing.try(keys[i], func() (err error) {
-			done[i], err = p.engine.delete(ctx, keys[i], p.seen[keys[i]])
+			done[i], err = p.engine.delete(ctx, keys[i], p.observed[keys[i]])
 			return err
 		})
 	})
 	for i, key := range keys {
 		if done[i] {
-			k, kindErr := p.engine.kinds.of(p.seen[key])
+			k, kindErr := p.engine.kinds.of(p.observed[key])
 			err = errors.Join(err, kindErr)
-			p.changed(OperationDeleted, k, key, p.seen[key])
-			delete(p.seen, key)
+			p.changed(OperationDeleted, k, key, p.observed[key])
+			delete(p.observed, key)
 		}
 	}
 	return err

@@ -121,7 +121,7 @@ func (p *pass) judge(w *write) {
 		return
 	}
 	if state.State == readiness.Ready && child.readyWhen == nil {
-		if left := undecided(w.observed(), p.engine.now()); left > 0 {
+		if left := undecided(w.upToDateObject(), p.engine.now()); left > 0 {
 			state = readiness.Status{State: readiness.InProgress, Why: "is not bound"}
 			p.result.RequeueAfter = sooner(p.result.RequeueAfter, left)
 		}
@@ -135,7 +135,7 @@ func (p *pass) judge(w *write) {
 
 // readiness returns the readiness of a child that is up to date; false if it isn't up to date.
 func (w *write) readiness() (readiness.Status, bool) {
-	obj := w.observed()
+	obj := w.upToDateObject()
 	if obj == nil {
 		return readiness.Status{}, false
 	}
@@ -145,10 +145,10 @@ func (w *write) readiness() (readiness.Status, bool) {
 	return w.desired.child.readyWhen(obj).status(), true
 }
 
-// observed returns a child that is up to date, nil if it isn't.
-func (w *write) observed() client.Object {
-	if w.stored == nil && w.verdict == verdictNothing {
-		return w.found
+// upToDateObject returns a child that is up to date, nil if it isn't.
+func (w *write) upToDateObject() client.Object {
+	if w.stored == nil && w.action == actionNone {
+		return w.observed
 	}
 	return w.stored
 }

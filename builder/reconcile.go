@@ -207,7 +207,7 @@ func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
 			return View{}, err
 		}
 	}
-	view := newView(l.now(), maps.Values(p.seen))
+	view := newView(l.now(), maps.Values(p.observed))
 	p.misuse.declared, view.misuse = l.owned.Load().declared, &p.misuse
 	for _, w := range l.watches {
 		objs, err := w.observe(ctx, p)
@@ -263,14 +263,14 @@ type pass struct {
 	ownerKind schema.GroupVersionKind
 	ownerKey  store.Key
 
-	seen   children // the children of the kinds in listed
-	listed map[kind]bool
-	wanted store.Store
-	spare  []room // for those to come
+	observed children // the children of the kinds in listed
+	listed   map[kind]bool
+	desired  store.Store
+	slots    []slot // for those to come
 
 	confirmed bool // the owner is known to be there
 	gone      bool // it is known to be deleted
-	gained    int  // children that came in this pass, less those that went
+	added     int  // children that came in this pass, less those that went
 
 	instructions
 
@@ -298,7 +298,7 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	}
 	return &pass{
 		engine: e, owner: owner, ownerKind: k.gvk, ownerKey: k.key(owner),
-		seen: children{}, listed: map[kind]bool{},
+		observed: children{}, listed: map[kind]bool{},
 		inventory: e.inventoryOf(owner),
 	}, nil
 }
@@ -317,19 +317,19 @@ func (p *pass) observe(ctx context.Context, kinds ...kind) error {
 		p.listed[k] = true
 		lists[i], n = list, n+len(list)
 	}
-	if len(p.seen) == 0 {
-		p.seen = make(children, n) // at once: to let it grow is a good part of what a pass costs
+	if len(p.observed) == 0 {
+		p.observed = make(children, n) // at once: to let it grow is a good part of what a pass costs
 	}
 	for i, k := range kinds {
 		for _, obj := range lists[i] {
-			p.seen[k.key(obj)] = obj
+			p.observed[k.key(obj)] = obj
 		}
 	}
 	return nil
 }
 
 // recordAll adds what became of each child to the result.
-func (p *pass) recordAll(outcomes []room) {
+func (p *pass) recordAll(outcomes []slot) {
 	for i := range outcomes {
 		if w := &outcomes[i].write; w.desired != nil {
 			p.record(w)
@@ -344,8 +344,8 @@ func (p *pass) record(w *write) {
 		w.emitCorrections(p)
 	}
 	switch {
-	case w.did != "":
-		p.changed(w.did, w.desired.kind, w.desired.key, w.stored)
+	case w.operation != "":
+		p.changed(w.operation, w.desired.kind, w.desired.key, w.stored)
 		p.result.Changes[len(p.result.Changes)-1].left = w.left
 		w.countDrift(p.engine)
 		p.noteCorrection(w)
@@ -353,19 +353,19 @@ func (p *pass) record(w *write) {
 		if p.dryWrites != nil {
 			p.dryWrites[w.desired.key] = w
 		}
-		if w.did == OperationRecreating {
+		if w.operation == OperationRecreating {
 			p.result.Waiting = append(p.result.Waiting, w.desired.key)
 		}
 	case w.kept:
 		p.result.Unchanged++
-		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, UID: w.found.GetUID(), Operation: operationKept, object: w.found})
-	case w.verdict == verdictNothing:
+		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, UID: w.observed.GetUID(), Operation: operationKept, object: w.observed})
+	case w.action == actionNone:
 		p.result.Unchanged++
-	case w.verdict == verdictWait:
+	case w.action == actionWait:
 		p.result.Waiting = append(p.result.Waiting, w.desired.key)
-	case w.verdict == verdictContested:
+	case w.action == actionBackOff:
 		why := "another writer keeps changing it"
-		if w.found == nil {
+		if w.observed == nil {
 			why = "another writer keeps deleting it"
 		}
 		p.result.NotReady = append(p.result.NotReady, NotReady{Key: w.desired.key, Phase: w.desired.child.phase, Message: why})
@@ -374,7 +374,7 @@ func (p *pass) record(w *write) {
 
 func (p *pass) changed(op Operation, k kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
-	p.countGained(op, k, key)
+	p.countAdded(op, k, key)
 	if !p.engine.dry && op == OperationDeleted {
 		p.engine.memory.contests.Forget(p.contestKey(key))
 	}

@@ -38,17 +38,17 @@ type refit struct {
 // newRefit compares what is desired with what was found, and with a new object if one is given. With release, what the API
 // server chose at the creation stays, since it could not be removed.
 func (w *write) newRefit(p *pass, fresh client.Object, release bool) (*refit, error) {
-	live, err := storedFields(w.found)
+	live, err := storedFields(w.observed)
 	if err != nil {
 		return nil, err
 	}
-	shares, err := p.engine.fieldManager(w.desired).Shares(w.found.GetManagedFields())
+	shares, err := p.engine.fieldManager(w.desired).Shares(w.observed.GetManagedFields())
 	if err != nil {
 		return nil, err
 	}
 	o := merge.Objects{
 		Live: live, Desired: w.withoutDigest(), Ignored: w.desired.ignored, Ours: shares.Ours, Others: shares.Others,
-		Drift: !w.wantsOther() && !w.adopts, Release: release,
+		Drift: !w.isDesiredChanged() && !w.adopts, Release: release,
 		// How many replicas there are is an autoscaler's or a person's affair, even if no one owns it.
 		Fixed: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")).Union(shares.Subresources),
 		Plain: isPlain,
@@ -73,7 +73,7 @@ func (w *write) withoutDigest() map[string]any {
 	delete(meta, "uid")
 	delete(meta, "resourceVersion")
 	if annotations, ok := meta["annotations"].(map[string]any); ok {
-		if old, ok := w.found.GetAnnotations()[AnnotationDigest]; ok {
+		if old, ok := w.observed.GetAnnotations()[AnnotationDigest]; ok {
 			annotations[AnnotationDigest] = old
 		} else {
 			delete(annotations, AnnotationDigest)
@@ -91,7 +91,7 @@ func (w *write) withoutDigest() map[string]any {
 //
 // In a dry run it returns what the API server made of it: that leaves no trace that an apply could build on.
 func (w *write) refresh(ctx context.Context, p *pass) (client.Object, error) {
-	if !w.wantsOther() || w.adopts || !p.engine.fieldManager(w.desired).HasApplied(w.found.GetManagedFields()) {
+	if !w.isDesiredChanged() || w.adopts || !p.engine.fieldManager(w.desired).HasApplied(w.observed.GetManagedFields()) {
 		return nil, nil // nothing has changed, or whatever the API server chose is ours still, and goes with the apply
 	}
 	r, err := w.newRefit(p, nil, false)
@@ -133,7 +133,7 @@ func isLasting(err error) bool {
 // error of the last try if there is no way, or the given one; what was found out about a new object is kept.
 func (w *write) fit(ctx context.Context, p *pass, refused error) (client.Object, *refit, error) {
 	var tried trial
-	if w.wantsOther() {
+	if w.isDesiredChanged() {
 		if tried = w.try(ctx, p); tried.err != nil {
 			return nil, &refit{trial: tried}, refused
 		}
@@ -184,21 +184,21 @@ func (r *refit) amend(causes []metav1.StatusCause) bool {
 func (w *write) sendRefit(ctx context.Context, p *pass, r *refit) (client.Object, error) {
 	ops := merge.Patch(r.objects.Live, r.amended.Object)
 	if len(ops) == 0 {
-		return w.found, nil
+		return w.observed, nil
 	}
-	if w.wantsOther() && !p.engine.dry {
+	if w.isDesiredChanged() && !p.engine.dry {
 		object, err := withoutApply(r.amended.Object)
 		if err != nil {
 			return nil, err
 		}
 		ops = merge.Patch(r.objects.Live, object)
 	}
-	version := merge.Operation{Op: "replace", Path: "/metadata/resourceVersion", Value: w.found.GetResourceVersion()}
+	version := merge.Operation{Op: "replace", Path: "/metadata/resourceVersion", Value: w.observed.GetResourceVersion()}
 	body, err := json.Marshal(append(ops, version))
 	if err != nil {
 		return nil, err
 	}
-	obj := w.found.DeepCopyObject().(client.Object) // the reply is decoded into it
+	obj := w.observed.DeepCopyObject().(client.Object) // the reply is decoded into it
 	return obj, p.engine.client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, body), client.FieldOwner(p.engine.name))
 }
 
@@ -213,10 +213,10 @@ func withoutApply(object map[string]any) (map[string]any, error) {
 
 // fitted notes what a refit did: what was found is another version now.
 func (w *write) fitted(p *pass, r *refit, obj client.Object) {
-	w.corrected = append(w.corrected, p.engine.fieldManager(w.desired).Removals(w.found.GetManagedFields(), r.amended.Removed)...)
+	w.corrected = append(w.corrected, p.engine.fieldManager(w.desired).Removals(w.observed.GetManagedFields(), r.amended.Removed)...)
 	w.desired.released = r.amended.Released
-	w.refitted = w.refitted || obj != w.found
+	w.refitted = w.refitted || obj != w.observed
 	if !p.engine.dry {
-		w.found = obj
+		w.observed = obj
 	}
 }

@@ -36,7 +36,7 @@ func (r *rollout) revisions(ctx context.Context) (revision.History, error) {
 		return nil, err
 	}
 	var all []*revision.Revision
-	for key, obj := range r.seen {
+	for key, obj := range r.observed {
 		object, ok := obj.(*appsv1.ControllerRevision)
 		if !ok || object.DeletionTimestamp != nil {
 			continue
@@ -46,7 +46,7 @@ func (r *rollout) revisions(ctx context.Context) (revision.History, error) {
 		} else if !r.noteRecord(object) {
 			continue // someone else's
 		}
-		delete(r.seen, key) // not to be pruned
+		delete(r.observed, key) // not to be pruned
 	}
 	return revision.HistoryOf(all), nil
 }

@@ -178,17 +178,17 @@ func (r *rollout) rollBack(ctx context.Context) (done bool, err error) {
 
 // desireBefore makes the children of the last completed revision the desired ones, instead of those of the plan.
 func (r *rollout) desireBefore() error {
-	r.wanted = store.Store{}
+	r.desired = store.Store{}
 	for _, c := range r.free {
 		_, key, err := r.keyOf(c)
 		if err != nil {
 			return err
 		}
-		r.wanted.Put(key)
+		r.desired.Put(key)
 	}
 	s := r.snapshotBefore()
 	for i := range s.Children {
-		r.wanted.Put(s.Children[i].Key())
+		r.desired.Put(s.Children[i].Key())
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 // load computes the desired revision, and reads the revision history.
 func (r *rollout) load(ctx context.Context, phased []Child) error {
 	var errs []error
-	r.expect(len(phased))
+	r.allocate(len(phased))
 	r.ds = make([]*desired, 0, len(phased))
 	for _, c := range phased {
 		d, err := r.desirePhased(c)
@@ -267,7 +267,7 @@ func (r *rollout) writeEach(ctx context.Context, n int, decide func(i int) (*wri
 		case err != nil:
 			errs = append(errs, err)
 		case w == nil:
-		case w.verdict == verdictCreate || w.verdict == verdictApply:
+		case w.action == actionCreate || w.action == actionApply:
 			writes = append(writes, w)
 		default:
 			r.record(w)
@@ -286,7 +286,7 @@ func (r *rollout) evaluate(ctx context.Context, d *desired, paused bool) (*write
 		return nil, err
 	}
 	w, err := r.compare(d, found)
-	if err != nil || !paused || (w.verdict != verdictCreate && w.verdict != verdictApply) {
+	if err != nil || !paused || (w.action != actionCreate && w.action != actionApply) {
 		return w, err
 	}
 	old := r.childBefore(d.key)

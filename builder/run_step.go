@@ -48,7 +48,7 @@ func (r *rollout) decideRun(ctx context.Context, d *desired, paused bool) (*writ
 		return nil, err
 	}
 	w, err := r.compare(d, found)
-	if err != nil || w.verdict != verdictCreate {
+	if err != nil || w.action != actionCreate {
 		return w, err
 	}
 	for _, other := range jobs {
@@ -80,7 +80,7 @@ func (r *rollout) keepRuns(ctx context.Context) error {
 		if d.child.run == nil {
 			continue
 		}
-		r.wanted.Put(d.key)
+		r.desired.Put(d.key)
 		jobs, err := r.jobsOf(ctx, d)
 		if err == nil {
 			err = r.recordSuccesses(ctx, d, jobs)
@@ -88,7 +88,7 @@ func (r *rollout) keepRuns(ctx context.Context) error {
 		errs = append(errs, err)
 		for _, job := range jobs {
 			if mark, ok := markOf(d, job); ok && r.runs[d.child.run.name].Find(mark.ID) == nil {
-				r.wanted.Put(d.kind.key(job))
+				r.desired.Put(d.kind.key(job))
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func (r *rollout) jobsOf(ctx context.Context, d *desired) ([]*batchv1.Job, error
 		return nil, err
 	}
 	var jobs []*batchv1.Job
-	for key, obj := range r.seen {
+	for key, obj := range r.observed {
 		job, ok := obj.(*batchv1.Job)
 		if !ok || !metav1.IsControlledBy(job, r.owner) {
 			continue
@@ -112,7 +112,7 @@ func (r *rollout) jobsOf(ctx context.Context, d *desired) ([]*batchv1.Job, error
 		}
 		jobs = append(jobs, job)
 		if revision.IsRunning(job) {
-			r.wanted.Put(key)
+			r.desired.Put(key)
 		}
 	}
 	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Name, b.Name) })

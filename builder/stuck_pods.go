@@ -85,7 +85,7 @@ func (r *rollout) waitingSet(ctx context.Context, n *NotReady) (*appsv1.Stateful
 	if slices.ContainsFunc(r.result.Changes, func(c Change) bool { return c.Key == n.Key }) {
 		return nil, nil // it was written in this pass: its status is of before
 	}
-	obj := r.seen[n.Key]
+	obj := r.observed[n.Key]
 	if obj == nil { // the kind isn't indexed
 		var err error
 		if obj, err = r.engine.read(ctx, r.engine.client, kind{gvk: n.Key.GroupKind().WithVersion("v1")}, n.Key); err != nil {

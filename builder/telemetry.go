@@ -33,7 +33,7 @@ func (e *Engine) tracePass(ctx context.Context, owner client.Object) (context.Co
 
 // countDrift counts a child that was restored: it was changed though the desired state is the same as before.
 func (w *write) countDrift(e *Engine) {
-	if w.did == OperationUpdated && !e.dry && w.drifted {
+	if w.operation == OperationUpdated && !e.dry && w.drifted {
 		telemetry.CountDrift(e.name, w.desired.key.GroupKind().String())
 	}
 }
