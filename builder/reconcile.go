@@ -72,13 +72,14 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
-	if wait := l.share.Begin(req.Namespace, l.now()); wait > 0 {
+	turn, wait := l.share.Begin(req.Namespace, l.now())
+	if wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
+	defer func() { turn.End(0, l.now()) }() // unless the plan has run
 	ctx, end := l.engine.tracePass(ctx, owner)
 	view, err := l.observe(ctx, p, owner)
 	if err != nil {
-		l.share.End(req.Namespace, 0, l.now())
 		end(err)
 		return reconcile.Result{}, err
 	}
@@ -87,7 +88,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	begun := l.now()
 	plan, planErr := l.makePlan(ctx, owner, view)
 	took := l.now().Sub(begun)
-	l.share.End(req.Namespace, took, l.now())
+	turn.End(took, l.now())
 
 	// Apply and prune. An owner that is being deleted needs no plan for that.
 	doErr := planErr

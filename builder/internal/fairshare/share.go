@@ -42,10 +42,16 @@ func New(cpus int) *Share {
 	return &Share{atOnce: max(1, cpus/2), namespaces: map[string]*usage{}}
 }
 
-// Begin returns 0 if a plan of a namespace may run now: End must follow. Else it returns after how long to ask again.
-func (s *Share) Begin(namespace string, now time.Time) time.Duration {
+// Turn is a plan that may run. It must be ended.
+type Turn struct {
+	share     *Share // nil: it has ended, or isn't limited
+	namespace string
+}
+
+// Begin returns the turn of a plan of a namespace if it may run now. Else it returns after how long to ask again.
+func (s *Share) Begin(namespace string, now time.Time) (Turn, time.Duration) {
 	if s == nil {
-		return 0
+		return Turn{}, 0
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +59,7 @@ func (s *Share) Begin(namespace string, now time.Time) time.Duration {
 	limited := !u.expensive.IsZero() && now.Sub(u.expensive) < remembered
 	if (limited || !u.known) && u.running > 0 || limited && s.running >= s.atOnce {
 		u.putOff++
-		return min(time.Duration(u.putOff)*retryAfter, maxWait)
+		return Turn{}, min(time.Duration(u.putOff)*retryAfter, maxWait)
 	}
 	u.putOff = 0
 	u.running++
@@ -61,17 +67,19 @@ func (s *Share) Begin(namespace string, now time.Time) time.Duration {
 		u.limited = true
 		s.running++
 	}
-	return 0
+	return Turn{s, namespace}, 0
 }
 
-// End takes how long a plan took that Begin let run.
-func (s *Share) End(namespace string, took time.Duration, now time.Time) {
+// End takes how long the plan took. A turn ends once; what follows does nothing.
+func (t *Turn) End(took time.Duration, now time.Time) {
+	s := t.share
 	if s == nil {
 		return
 	}
+	t.share = nil
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.of(namespace)
+	u := s.of(t.namespace)
 	u.known = true
 	u.running--
 	if u.limited {

@@ -11,19 +11,32 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// begin begins a plan and returns its turn, or how long it is put off.
+func begin(s *Share, namespace string, now time.Time) (*Turn, time.Duration) {
+	turn, wait := s.Begin(namespace, now)
+	return &turn, wait
+}
+
+func wait(s *Share, namespace string, now time.Time) time.Duration {
+	_, wait := s.Begin(namespace, now)
+	return wait
+}
+
 // plan runs a plan that takes so long.
 func plan(t *testing.T, s *Share, namespace string, took time.Duration, now time.Time) {
-	require.Zero(t, s.Begin(namespace, now))
-	s.End(namespace, took, now)
+	turn, wait := begin(s, namespace, now)
+	require.Zero(t, wait)
+	turn.End(took, now)
+	turn.End(time.Hour, now) // of no effect
 }
 
 func TestCheapPlansNeverWait(t *testing.T) {
 	s := New(2)
 	plan(t, s, "busy", time.Second, start)
 	plan(t, s, "other", time.Millisecond, start)
-	require.Zero(t, s.Begin("busy", start))
+	require.Zero(t, wait(s, "busy", start))
 	for range 100 {
-		assert.Zero(t, s.Begin("other", start), "beside an expensive plan, and beside each other")
+		assert.Zero(t, wait(s, "other", start), "beside an expensive plan, and beside each other")
 	}
 }
 
@@ -32,22 +45,21 @@ func TestExpensivePlansRunOneAtATime(t *testing.T) {
 	for _, namespace := range []string{"a", "b"} {
 		plan(t, s, namespace, time.Second, start)
 	}
-	require.Zero(t, s.Begin("a", start))
-	assert.NotZero(t, s.Begin("a", start), "its own plan runs")
-	assert.NotZero(t, s.Begin("b", start), "one of two CPUs is for cheap plans")
-	s.End("a", time.Second, start)
-	assert.Zero(t, s.Begin("b", start))
+	turn, _ := begin(s, "a", start)
+	assert.NotZero(t, wait(s, "a", start), "its own plan runs")
+	assert.NotZero(t, wait(s, "b", start), "one of two CPUs is for cheap plans")
+	turn.End(time.Second, start)
+	assert.Zero(t, wait(s, "b", start))
 }
 
 func TestHalfOfTheCPUsAreForExpensivePlans(t *testing.T) {
 	s := New(8)
 	ran := 0
 	for i := range 8 {
-		namespace := fmt.Sprint(i)
-		plan(t, s, namespace, time.Second, start)
+		plan(t, s, fmt.Sprint(i), time.Second, start)
 	}
 	for i := range 8 {
-		if s.Begin(fmt.Sprint(i), start) == 0 {
+		if wait(s, fmt.Sprint(i), start) == 0 {
 			ran++
 		}
 	}
@@ -56,60 +68,68 @@ func TestHalfOfTheCPUsAreForExpensivePlans(t *testing.T) {
 
 func TestTheFirstPlanOfANamespaceRunsAlone(t *testing.T) {
 	s := New(2)
-	require.Zero(t, s.Begin("new", start))
-	assert.NotZero(t, s.Begin("new", start), "it isn't known yet how long its plans take")
-	s.End("new", time.Millisecond, start)
-	assert.Zero(t, s.Begin("new", start))
-	assert.Zero(t, s.Begin("new", start))
+	turn, _ := begin(s, "new", start)
+	assert.NotZero(t, wait(s, "new", start), "it isn't known yet how long its plans take")
+	turn.End(time.Millisecond, start)
+	assert.Zero(t, wait(s, "new", start))
+	assert.Zero(t, wait(s, "new", start))
 }
 
 func TestAnExpensiveNamespaceIsForgiven(t *testing.T) {
 	s := New(2)
 	plan(t, s, "a", time.Second, start)
 	later := start.Add(remembered)
-	require.Zero(t, s.Begin("a", later))
-	assert.Zero(t, s.Begin("a", later))
+	require.Zero(t, wait(s, "a", later))
+	assert.Zero(t, wait(s, "a", later))
 }
 
 func TestWhoIsPutOffComesBackOneAfterAnother(t *testing.T) {
 	s := New(2)
 	plan(t, s, "a", time.Second, start)
-	require.Zero(t, s.Begin("a", start))
+	turn, _ := begin(s, "a", start)
 	var before time.Duration
 	for range 100 {
-		wait := s.Begin("a", start)
-		assert.Greater(t, wait, before)
-		before = wait
+		putOff := wait(s, "a", start)
+		assert.Greater(t, putOff, before)
+		before = putOff
 	}
 	for range 10_000 {
-		assert.LessOrEqual(t, s.Begin("a", start), maxWait)
+		assert.LessOrEqual(t, wait(s, "a", start), maxWait)
 	}
-	s.End("a", time.Second, start)
-	require.Zero(t, s.Begin("a", start))
-	assert.Equal(t, retryAfter, s.Begin("a", start), "counted again from each plan")
+	turn.End(time.Second, start)
+	require.Zero(t, wait(s, "a", start))
+	assert.Equal(t, retryAfter, wait(s, "a", start), "counted again from each plan")
 }
 
 // A plan that began when its namespace was cheap ends after another one has made it expensive.
 func TestPlansThatBeganBeforeTheLimitAreNotCounted(t *testing.T) {
 	s := New(2)
 	plan(t, s, "a", 0, start)
-	require.Zero(t, s.Begin("a", start))
-	require.Zero(t, s.Begin("a", start))
-	s.End("a", time.Second, start)
-	s.End("a", time.Second, start)
+	first, _ := begin(s, "a", start)
+	second, _ := begin(s, "a", start)
+	first.End(time.Second, start)
+	second.End(time.Second, start)
 	require.Zero(t, s.running)
-	require.Zero(t, s.Begin("a", start))
+	third, putOff := begin(s, "a", start)
+	require.Zero(t, putOff)
 	require.Equal(t, 1, s.running)
-	s.End("a", time.Second, start)
+	third.End(time.Second, start)
 	require.Zero(t, s.running)
 }
 
 func TestNamespacesAreForgotten(t *testing.T) {
 	s := New(2)
-	require.Zero(t, s.Begin("running", start))
+	require.Zero(t, wait(s, "running", start))
 	for i := range 3 * maxNamespaces {
 		plan(t, s, fmt.Sprint(i), time.Second, start)
 	}
 	assert.LessOrEqual(t, len(s.namespaces), maxNamespaces)
-	assert.NotZero(t, s.Begin("running", start))
+	assert.NotZero(t, wait(s, "running", start))
+}
+
+func TestWithoutAShareAllRun(t *testing.T) {
+	var s *Share
+	turn, putOff := begin(s, "a", start)
+	assert.Zero(t, putOff)
+	turn.End(time.Second, start)
 }
