@@ -24,7 +24,7 @@ const maxPassFiles = 4
 var (
 	walkStep    = regexp.MustCompile("(?m)^\\| [^|]+ \\| `(\\w+)` \\| (?:`([\\w/]+\\.go)` )?\\|$")
 	walkFeature = regexp.MustCompile("(?m)^\\| [^|]+ \\| ((?:`\\w+`(?:, )?)+) \\| ((?:`\\w+`(?:, )?)+) \\|$")
-	word        = regexp.MustCompile("\\w+")
+	word        = regexp.MustCompile(`\w+`)
 )
 
 // sectionOf returns a page's text under a heading.
