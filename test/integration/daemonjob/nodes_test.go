@@ -140,7 +140,10 @@ func TestAPassOverAnUnchangedJobMakesNoRequest(t *testing.T) {
 	p.changeNode(b, cordon)
 	p.manage(made.Record)
 	p.create(p.onPool("0s"))
-	p.waitReason(v1alpha1.ReasonNodesUnavailable)
+	p.wait("demo", "a has run, and b is unavailable", func(j *v1alpha1.DaemonJob) bool {
+		ready := meta.FindStatusCondition(j.Status.Conditions, "Ready")
+		return ready != nil && ready.Reason == v1alpha1.ReasonNodesUnavailable && j.Status.Succeeded == 1
+	})
 	p.OneEvent("demo", v1alpha1.ReasonNodesUnavailable) // events are written a moment later
 	made.Take()
 	for _, label := range []string{"x", "y"} {
