@@ -160,7 +160,7 @@ func (r *rollout) desirePhased(c Child) (*desired, error) {
 	}
 	for _, d := range r.ds {
 		if d.child.run != nil && d.child.run.name == c.run.name {
-			return nil, fmt.Errorf("%w: RunOnce %s is wanted twice", ErrMisuse, c.run.name)
+			return nil, fmt.Errorf("%w: RunOnce %s is desired twice", ErrMisuse, c.run.name)
 		}
 	}
 	d, err := r.desire(c)

@@ -359,7 +359,7 @@ func TestRunOnceIsRefused(t *testing.T) {
 		}}
 	}
 	_, _, err := perform(t, twice, ownsMigration).pass()
-	assert.ErrorContains(t, err, "RunOnce j is wanted twice")
+	assert.ErrorContains(t, err, "RunOnce j is desired twice")
 }
 
 func withTTL(job *batchv1.Job) *batchv1.Job {
