@@ -61,13 +61,17 @@ func TestThePageSaysWhoWasDelayed(t *testing.T) {
 		{"a", "JobFlow", []measured{{alone: took(10), attacked: took(4000), died: true}, {alone: took(10, 20, 30), attacked: took(20, 40, 50), memory: 64 << 20}}},
 		{"b", "FluxJob", []measured{{alone: took(10), attacked: times{served: []time.Duration{patience}, bare: []time.Duration{time.Second}}}, {alone: took(10), attacked: took(21)}}},
 		{"c", "FluxJob", []measured{{}, {alone: took(10), attacked: took(10), died: true}}},
+		{"d", "JobFlow", []measured{{}, {alone: took(10), attacked: times{
+			served: []time.Duration{60 * time.Millisecond}, bare: []time.Duration{4 * time.Millisecond},
+		}}}},
 	}}
 	page := r.page()
 	for _, line := range []string{
 		"| a | JobFlow | before | 10 ms / 10 ms | 4.0 s / 4.0 s | 1 ms / 1 ms | 1 ms / 1 ms | ended |",
 		"| a | JobFlow | now | 20 ms / 30 ms | 40 ms / 50 ms | 1 ms / 1 ms | 1 ms / 1 ms | 64 MiB |",
 		"| b | FluxJob | before | 10 ms / 10 ms | never / never | 1 ms / 1 ms | 1.0 s / 1.0 s | 0 MiB |",
-		"- met: a: 2.0 times; a bare create: 1.0 times", "- **missed**: b: 2.1 times; ", "- **missed**: c: 1.0 times; ",
+		"- met: a: 2.0 times; in all 2.0 times, a bare create 1.0 times", "- **missed**: b: 2.1 times; ", "- **missed**: c: 1.0 times; ",
+		"- met: d: 1.5 times; in all 6.0 times, a bare create 4.0 times",
 	} {
 		assert.Contains(t, page, line)
 	}
