@@ -3,6 +3,7 @@ package builder
 import (
 	"context"
 	"encoding/json"
+	"math"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,7 +25,8 @@ import (
 // way, in one step that the API server accepts or refuses as a whole. It says which version of the object it is for. For another
 // desired state it takes the digest away: after a crash the apply is still to be made, whatever is desired then.
 
-// maxRefits bounds the patches that are tried in one pass. Each one is refused by the API server without a trace.
+// maxRefits bounds the patches in one pass that are tried and lessen no faults: twenty ports that were renumbered are twenty faults, of
+// which each patch removes one. Each one is refused by the API server without a trace.
 const maxRefits = 12
 
 // refit is a change of an object beyond what an apply can say.
@@ -143,7 +145,8 @@ func (w *write) fit(ctx context.Context, p *pass, refused error) (client.Object,
 		return nil, nil, err
 	}
 	r.trial = tried
-	for range maxRefits {
+	fewest := math.MaxInt
+	for left := maxRefits; left > 0; left-- {
 		obj, err := w.sendRefit(ctx, p, r)
 		if err == nil {
 			w.fitted(p, r, obj)
@@ -156,7 +159,11 @@ func (w *write) fit(ctx context.Context, p *pass, refused error) (client.Object,
 		if !apistatus.IsRefused(err) || apistatus.IsReplaced(err) {
 			return nil, r, err
 		}
-		if !r.amend(apistatus.Causes(err)) {
+		causes := apistatus.Causes(err)
+		if len(causes) < fewest {
+			fewest, left = len(causes), left+1
+		}
+		if !r.amend(causes) {
 			break
 		}
 	}
