@@ -135,12 +135,16 @@ func isLasting(err error) bool {
 // error of the last try if there is no way, or the given one; what was found out about a new object is kept.
 func (w *write) fit(ctx context.Context, p *pass, refused error) (client.Object, *refit, error) {
 	var tried trial
+	var fresh client.Object
 	if w.isDesiredChanged() {
-		if tried = w.try(ctx, p); tried.err != nil {
+		if tried = w.try(ctx, p); tried.err != nil && !tried.isBarred() {
 			return nil, &refit{trial: tried}, refused
 		}
+		if tried.err == nil {
+			fresh = tried.object
+		}
 	}
-	r, err := w.newRefit(p, tried.object, true)
+	r, err := w.newRefit(p, fresh, true)
 	if err != nil {
 		return nil, nil, err
 	}
