@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/subset"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/store"
@@ -238,6 +239,52 @@ func (p *pass) isUpToDate(d *desired, observed client.Object) (bool, error) {
 	return true, nil
 }
 
+// remember records that a child is up to date. The server has said so: by its answer to a write, or by a comparison.
+func (e *Engine) remember(child client.Object, d *desired) {
+	if d.hashed && !e.dry {
+		e.memory.UpToDate.Add(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.hash})
+	}
+}
+
+// remembers reports whether this very version of a child is known to be up to date with this very object.
+func (e *Engine) remembers(child client.Object, d *desired) bool {
+	return d.hashed && e.memory.UpToDate.Has(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.hash})
+}
+
+// rememberImmutable notes that an object can't be changed into the desired one and stays as it is, so that no further request is made.
+func (e *Engine) rememberImmutable(found client.Object, d *desired) {
+	e.memory.Immutable.Add(found.GetUID(), memory.Immutable{Hash: d.hash, Digest: d.digest})
+}
+
+// isLeftImmutable reports whether an object is known to be left as it is, since just this is desired.
+func (p *pass) isLeftImmutable(d *desired, found client.Object) (bool, error) {
+	as, ok := p.engine.memory.Immutable.Get(found.GetUID())
+	if !ok {
+		return false, nil
+	}
+	if d.hashed && as.Hash == d.hash {
+		return true, nil
+	}
+	err := d.stamp(p)
+	return err == nil && as.Digest == d.digest, err
+}
+
+// settle notes what the API server made of a child, if it isn't what is desired.
+func (e *Engine) settle(stored client.Object, d *desired) {
+	switch {
+	case e.dry || stored.GetUID() == "":
+	case e.contains(d, stored):
+		e.memory.Settled.Forget(stored.GetUID())
+	default:
+		e.memory.Settled.Note(stored, d.kind.GVK, d.digest, e.now())
+	}
+}
+
+// isSettled reports whether a child is what the API server made of just what is desired.
+func (e *Engine) isSettled(found client.Object, d *desired) bool {
+	return e.memory.Settled.Has(found, d.kind.GVK, d.digest, e.now())
+}
+
 // contains reports whether all that is desired is in an object that was observed.
 func (e *Engine) contains(d *desired, observed client.Object) bool {
 	u, ok := observed.(runtime.Unstructured)
@@ -276,7 +323,7 @@ func (w *write) create(ctx context.Context, p *pass) error {
 			return err
 		}
 	} else {
-		if err := p.engine.memory.refused.answer(d, p.engine.now()); err != nil {
+		if err := p.engine.memory.Refused.Answer(d.key, d.object, d.kind.GVK.Version, p.engine.now()); err != nil {
 			return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
 		}
 	}
@@ -296,7 +343,7 @@ func (w *write) create(ctx context.Context, p *pass) error {
 		return w.resolve(ctx, p)
 	default:
 		if !p.engine.dry {
-			p.engine.memory.refused.note(d, err, p.engine.now())
+			p.engine.memory.Refused.Note(d.key, d.object, d.kind.GVK.Version, err, p.engine.now())
 		}
 		return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/store"
 )
@@ -47,7 +48,7 @@ type kindByName[T client.Object] struct {
 type childrenByName[T client.Object] struct {
 	kinds []kindByName[T]
 	// known has the children as they were read last. Forgotten: one read.
-	known *recent[ownedChild, knownChild]
+	known *memory.Recent[memory.Child, knownChild]
 }
 
 // knownChild is a child as it was read.
@@ -59,7 +60,7 @@ type knownChild struct {
 
 // checkByName checks the description, and lets the engine's client ask the API server for these kinds.
 func (o *Operator[T]) checkByName() (childrenByName[T], error) {
-	all := childrenByName[T]{known: newRecent[ownedChild, knownChild]()}
+	all := childrenByName[T]{known: memory.NewRecent[memory.Child, knownChild]()}
 	var errs []error
 	uncached := map[kinds.Kind]bool{}
 	for _, n := range o.byName {
@@ -98,7 +99,7 @@ func (c childrenByName[T]) observe(ctx context.Context, p *pass, owner T) error 
 }
 
 func (c childrenByName[T]) observeOne(ctx context.Context, p *pass, k kinds.Kind, key store.Key) error {
-	at := ownedChild{p.owner.GetUID(), key}
+	at := memory.Child{Owner: p.owner.GetUID(), Key: key}
 	known, ok := c.known.Get(at)
 	now := p.engine.now()
 	left := byNameFor - now.Sub(known.at)
@@ -137,7 +138,7 @@ func (c childrenByName[T]) learn(owner T, res Result, err error) Result {
 	}
 	for _, n := range c.kinds {
 		for _, name := range n.names(owner) {
-			c.known.Remove(ownedChild{owner.GetUID(), store.KeyOf(n.kind.GVK, owner.GetNamespace(), name)})
+			c.known.Remove(memory.Child{Owner: owner.GetUID(), Key: store.KeyOf(n.kind.GVK, owner.GetNamespace(), name)})
 		}
 	}
 	if wrote {

@@ -20,6 +20,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/store"
 )
@@ -378,7 +379,7 @@ func (p *pass) changed(op Operation, k kinds.Kind, key store.Key, obj client.Obj
 	p.wrote(k, key)
 	p.countAdded(op, k, key)
 	if !p.engine.dry && op == OperationDeleted {
-		p.engine.memory.contests.Forget(p.contestKey(key))
+		p.engine.memory.Contests.Forget(p.contestKey(key))
 	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
 }
@@ -397,7 +398,7 @@ func (p *pass) finish(err error) Result {
 	slices.SortFunc(p.result.Waiting, store.Compare)
 	slices.SortFunc(p.result.Paused, store.Compare)
 	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
-	if until := refusedUntil(err); !until.IsZero() {
+	if until := memory.RefusedUntil(err); !until.IsZero() {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
 	}
 	if len(p.result.Waiting) > 0 {
