@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/subset"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -396,7 +397,7 @@ func (w *write) isDesiredChanged() bool { return !w.desired.isDigestOf(w.observe
 
 // isDigestOf reports whether an object says that it is the desired one.
 func (d *desired) isDigestOf(obj client.Object) bool {
-	return obj.GetAnnotations()[AnnotationDigest] == d.digest
+	return obj.GetAnnotations()[wellknown.AnnotationDigest] == d.digest
 }
 
 // takesOver reports whether managed fields of the object may have to become the engine's first.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -104,7 +105,7 @@ func (w *write) contendedMarks(e *Engine) []fieldmanager.Drift {
 	var all []fieldmanager.Drift
 	m, entries := e.fieldManager(w.desired), w.initial.GetManagedFields()
 	if w.desired.lacksMark(w.initial) {
-		all = append(all, m.DriftOf(entries, fieldpath.MakePathOrDie("metadata", "labels", LabelManagedBy)))
+		all = append(all, m.DriftOf(entries, fieldpath.MakePathOrDie("metadata", "labels", wellknown.LabelManagedBy)))
 	}
 	if w.adopts {
 		all = append(all, m.DriftOf(entries, fieldpath.MakePathOrDie("metadata", "ownerReferences")))

@@ -14,6 +14,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // CreateOnly creates a child that doesn't exist, and leaves an existing one as it is. Use it for run-to-completion objects such as
@@ -78,11 +79,11 @@ func (p *pass) compareOnce(w *write) *write {
 
 // lacksMark reports whether an object has lost the label by which caches may be filtered.
 func (d *desired) lacksMark(found client.Object) bool {
-	if found.GetLabels()[LabelManagedBy] == ManagedBy {
+	if found.GetLabels()[wellknown.LabelManagedBy] == wellknown.ManagedBy {
 		return false
 	}
-	own, set := d.child.object.GetLabels()[LabelManagedBy]
-	return !set || own == ManagedBy
+	own, set := d.child.object.GetLabels()[wellknown.LabelManagedBy]
+	return !set || own == wellknown.ManagedBy
 }
 
 // takeAsItIs gives an object the builder's label, and the owner as its controller if no one controls it: then only if
@@ -91,7 +92,7 @@ func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 	d, e := w.desired, p.engine
 	changed, operation, did := map[string]any{"uid": w.observed.GetUID()}, "apply", OperationUpdated
 	if d.lacksMark(w.observed) {
-		changed["labels"] = map[string]string{LabelManagedBy: ManagedBy}
+		changed["labels"] = map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy}
 	}
 	if w.adopts {
 		operation, did = "adopt", OperationAdopted

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func TestCRUDCrossNamespace(t *testing.T) {
@@ -28,11 +29,11 @@ func TestCRUDCrossNamespace(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, builder.OperationCreated, res.Changes[0].Operation)
 	c.get(c.owner)
-	assert.Contains(t, c.owner.Finalizers, builder.Finalizer)
+	assert.Contains(t, c.owner.Finalizers, wellknown.Finalizer)
 
 	got := at("")
 	require.NoError(t, b().Get(ctx, "c", got, builder.CrossNamespace()))
-	assert.Equal(t, string(c.owner.UID), got.Labels[builder.LabelOwnerUID])
+	assert.Equal(t, string(c.owner.UID), got.Labels[wellknown.LabelOwnerUID])
 	assert.ErrorIs(t, b().Get(ctx, "theirs", at(""), builder.CrossNamespace()), builder.ErrNotOwned)
 	list := &corev1.ConfigMapList{}
 	require.NoError(t, b().List(ctx, list, builder.CrossNamespace()))
@@ -73,5 +74,5 @@ func TestCRUDIsOnRecord(t *testing.T) {
 	_, err := c.engine.For(c.owner).PruneAll().Create(ctx, settings(nil))
 	require.NoError(t, err)
 	c.get(c.owner)
-	assert.Equal(t, "ConfigMap", c.owner.Annotations[builder.AnnotationGroupKinds])
+	assert.Equal(t, "ConfigMap", c.owner.Annotations[wellknown.AnnotationGroupKinds])
 }

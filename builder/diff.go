@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -108,7 +109,7 @@ func shown(fields map[string]any) map[string]any {
 	fields = (&unstructured.Unstructured{Object: fields}).DeepCopy().Object
 	for _, path := range [][]string{
 		{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}, {"metadata", "resourceVersion"},
-		{"metadata", "annotations", AnnotationDigest},
+		{"metadata", "annotations", wellknown.AnnotationDigest},
 	} {
 		unstructured.RemoveNestedField(fields, path...)
 	}

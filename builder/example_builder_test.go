@@ -48,7 +48,7 @@ func ExampleBuilder_PruneAll() {
 	c, ctx := newCluster(), context.Background()
 	say(c.engine.For(c.owner).ConfigMap(settings(nil)).Deployment(web("nginx:1.29")).PruneAll().Reconcile(ctx))
 	c.get(c.owner)
-	fmt.Println(c.owner.Annotations[builder.AnnotationGroupKinds])
+	fmt.Println(c.owner.Annotations["armature.dev/contains-group-kinds"])
 
 	say(c.engine.For(c.owner).Deployment(web("nginx:1.29")).PruneAll().Reconcile(ctx))
 	// Output:

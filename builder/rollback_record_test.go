@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // tamper changes the data of the last completed revision as someone who may write ControllerRevisions can.
@@ -33,7 +34,7 @@ func (w *town) lastCompleted(t *testing.T) *appsv1.ControllerRevision {
 	var last *appsv1.ControllerRevision
 	for i := range all.Items {
 		var record revision.Record
-		require.NoError(t, json.Unmarshal([]byte(all.Items[i].Annotations[AnnotationRollout]), &record))
+		require.NoError(t, json.Unmarshal([]byte(all.Items[i].Annotations[wellknown.AnnotationRollout]), &record))
 		if record.State == revision.Completed && (last == nil || last.Revision < all.Items[i].Revision) {
 			last = &all.Items[i]
 		}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -194,7 +195,7 @@ func (w *town) revisions() []string {
 	slices.SortFunc(list.Items, func(a, b appsv1.ControllerRevision) int { return int(a.Revision - b.Revision) })
 	var states []string
 	for _, r := range list.Items {
-		_, state, _ := strings.Cut(r.Annotations[AnnotationRollout], `"state":"`)
+		_, state, _ := strings.Cut(r.Annotations[wellknown.AnnotationRollout], `"state":"`)
 		state, _, _ = strings.Cut(state, `"`)
 		states = append(states, fmt.Sprint(r.Revision, state))
 	}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // migratingTown is a town with a Job that runs once for a schema, in the first phase.
@@ -152,7 +153,7 @@ func (w *migratingTown) pruned() {
 // job returns how the Job of the schema ended, "-" if it is not there.
 func (w *migratingTown) job(schema string) string {
 	for _, job := range w.jobs() {
-		if !strings.Contains(job.Annotations[AnnotationRunOnce], `"value":"`+schema+`"`) {
+		if !strings.Contains(job.Annotations[wellknown.AnnotationRunOnce], `"value":"`+schema+`"`) {
 			continue
 		}
 		if len(job.Status.Conditions) == 0 {

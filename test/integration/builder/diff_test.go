@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // diff asks what a pass would do, and makes sure that asking changes nothing.
@@ -68,7 +69,7 @@ func TestDiffOfALife(t *testing.T) {
 	assert.Contains(t, got, "+     data.token: ***\n")
 	assert.NotContains(t, got, "hunter2")
 	assert.NotContains(t, got, "aHVudGVyMg")
-	assert.NotContains(t, got, builder.AnnotationDigest)
+	assert.NotContains(t, got, wellknown.AnnotationDigest)
 
 	res, _, err := w.pass(configMap("a", "k", "1"), configMap("b", "k.x", "2"), secret)
 	require.NoError(t, err)

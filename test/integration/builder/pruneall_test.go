@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -28,7 +29,7 @@ func (w *world) all(objs ...client.Object) (builder.Result, []string, error) {
 }
 
 func (w *world) recorded() string {
-	return w.get(w.owner).GetAnnotations()[builder.AnnotationGroupKinds]
+	return w.get(w.owner).GetAnnotations()[wellknown.AnnotationGroupKinds]
 }
 
 func secret(name string) *corev1.Secret {
@@ -125,7 +126,7 @@ func TestARecordThatSomeoneElseWrote(t *testing.T) {
 	theirs.Namespace = w.ns
 	require.NoError(t, w.live.Create(w.ctx, theirs))
 	w.edit(w.owner, func(o client.Object) {
-		o.SetAnnotations(map[string]string{builder.AnnotationGroupKinds: " Secret,, Nonsense.example.com,x"})
+		o.SetAnnotations(map[string]string{wellknown.AnnotationGroupKinds: " Secret,, Nonsense.example.com,x"})
 	})
 	_, _, err := w.all(configMap("a"))
 	require.NoError(t, err)
@@ -137,7 +138,7 @@ func TestAStaleOwnerDoesNotUndoTheRecord(t *testing.T) {
 	w := newWorld(t)
 	stale := w.get(w.owner).(*corev1.ConfigMap)
 	w.edit(w.owner, func(o client.Object) {
-		o.SetAnnotations(map[string]string{builder.AnnotationGroupKinds: "Secret"})
+		o.SetAnnotations(map[string]string{wellknown.AnnotationGroupKinds: "Secret"})
 	})
 	w.owner = stale
 	_, _, err := w.passFor(w.engine.For(stale).PruneAll(), configMap("a"))
@@ -290,11 +291,11 @@ func TestOperatorThatPrunesAll(t *testing.T) {
 	n := o.count()
 	o.edit(o.widget, func(w client.Object) { // our annotations are no reason to look again
 		annotations := w.GetAnnotations()
-		annotations[builder.AnnotationGroupKinds] += ",Secret"
+		annotations[wellknown.AnnotationGroupKinds] += ",Secret"
 		w.SetAnnotations(annotations)
 	})
 	assert.Equal(t, n, o.count())
-	record := func() string { return o.get(o.widget).GetAnnotations()[builder.AnnotationGroupKinds] }
+	record := func() string { return o.get(o.widget).GetAnnotations()[wellknown.AnnotationGroupKinds] }
 	o.poke()
 	o.eventually(func() bool { return record() == "ConfigMap,ServiceAccount" }, "the next pass to mend them")
 	o.settled()

@@ -21,6 +21,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	kv "github.com/armature-dev/armature/examples/kvstore/api/v1"
 	"github.com/armature-dev/armature/examples/kvstore/operator"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func setupKV(mgr manager.Manager) error { return operator.App("").Setup(mgr) }
@@ -124,7 +125,7 @@ func TestInstallAndUpgrade(t *testing.T) {
 		for name, obj := range map[string]client.Object{"x-c": &appsv1.Deployment{}, "x-c-config": &corev1.ConfigMap{}, "x-g-config": &corev1.ConfigMap{}} {
 			versions = append(versions, read(w, obj, name).GetResourceVersion())
 		}
-		versions = append(versions, read(w, &appsv1.DaemonSet{}, "x-g").Annotations[builder.AnnotationDigest])
+		versions = append(versions, read(w, &appsv1.DaemonSet{}, "x-g").Annotations[wellknown.AnnotationDigest])
 		return versions
 	}
 	was := others()
