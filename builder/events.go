@@ -117,7 +117,7 @@ func (l *loop[T]) tellWaiting(owner T, res Result, err error) {
 	if res.outcome(nil).Message != message {
 		return // something else is more urgent
 	}
-	before := meta.FindStatusCondition(*conditioned.Conditions(), ConditionReady)
+	before := meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionReady)
 	if before == nil || before.Reason != events.ReasonWaiting || before.Message != message {
 		l.engine.emit(owner, events.Normal(events.ReasonWaiting, message))
 	}

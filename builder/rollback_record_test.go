@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -86,7 +87,7 @@ func TestARevisionIsEditedDuringTheRollback(t *testing.T) {
 			assert.Equal(t, before, w.running(), "nothing is changed, and nothing pruned")
 			require.NotNil(t, res.RolloutFailure)
 			assert.Contains(t, res.RolloutFailure.Message, "ControllerRevision")
-			var conditions []Condition
+			var conditions []metav1.Condition
 			res.SetConditions(&conditions, 1, nil, w.now)
 			assert.Contains(t, conditions[0].Message, "ControllerRevision")
 		})

@@ -303,7 +303,7 @@ func TestHalt(t *testing.T) {
 	w.pass()
 	assert.Equal(t, "v2 v2 v1", w.running(), "nothing later is touched")
 	assert.Equal(t, []string{"RolloutCompleted", "RolloutStarted", "RolloutHalted"}, w.told, "told once")
-	var conditions []Condition
+	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Equal(t, events.ReasonRolloutHalted, conditions[0].Reason)
 	assert.Equal(t, metav1.ConditionTrue, conditions[2].Status)

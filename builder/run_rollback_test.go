@@ -67,7 +67,7 @@ func TestAFailedRunHaltsTheFirstInstall(t *testing.T) {
 	assert.Equal(t, "controller", res.Rollout.Phase)
 	assert.Equal(t, "v1 - -", w.running())
 	w.settle("controller")
-	var conditions []Condition
+	var conditions []metav1.Condition
 	w.pass().SetConditions(&conditions, 1, nil, w.now)
 	assert.Equal(t, events.ReasonRollingOut, conditions[0].Reason)
 	assert.Contains(t, conditions[0].Message, "phase controller: waiting for Job.batch default/migrate-")
@@ -133,7 +133,7 @@ func TestRollbackWaitsForARun(t *testing.T) {
 	w.now = w.now.Add(patience)
 	res := w.pass()
 	assert.Equal(t, RolloutProgressing, res.Rollout.State)
-	var conditions []Condition
+	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Contains(t, conditions[0].Message, "a rollback is due, and waits for this Job to end")
 	assert.Zero(t, res.RequeueAfter)
@@ -179,7 +179,7 @@ func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 	w.now = w.now.Add(patience)
 	res := w.pass()
 	assert.Equal(t, RolloutProgressing, res.Rollout.State)
-	var conditions []Condition
+	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Regexp(t, `Job.batch default/migrate-[0-9a-f]{10}: .*; a rollback is due, and waits for this Job to end`, conditions[0].Message)
 	w.fail("controller")

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/test/testcluster"
 )
@@ -285,7 +286,7 @@ func TestOperatorThatPrunesAll(t *testing.T) {
 	owns := func(o *builder.Operator[*Widget]) { o.Owns(&corev1.ServiceAccount{}) }
 	o := operateAs(t, owns, all, &Widget{Spec: WidgetSpec{Children: []string{"a"}, Source: "sa"}})
 	o.eventually(func() bool { return o.exists(serviceAccount("sa")) && o.exists(configMap("a")) }, "the children")
-	o.eventually(func() bool { return o.condition(builder.ConditionReady) != nil }, "the status")
+	o.eventually(func() bool { return o.condition(events.ConditionReady) != nil }, "the status")
 	assert.LessOrEqual(t, o.sent.count("PATCH", "/status"), 2, "the record is no conflict to the status: %v", o.writes())
 	o.settled()
 	n := o.count()
