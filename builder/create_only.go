@@ -14,6 +14,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -90,12 +91,12 @@ func (d *desired) lacksMark(found client.Object) bool {
 // it is still the observed one.
 func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 	d, e := w.desired, p.engine
-	changed, operation, did := map[string]any{"uid": w.observed.GetUID()}, "apply", OperationUpdated
+	changed, operation, did := map[string]any{"uid": w.observed.GetUID()}, "apply", events.ReasonUpdated
 	if d.lacksMark(w.observed) {
 		changed["labels"] = map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy}
 	}
 	if w.adopts {
-		operation, did = "adopt", OperationAdopted
+		operation, did = "adopt", events.ReasonAdopted
 		changed["resourceVersion"] = w.observed.GetResourceVersion()
 		refs := slices.DeleteFunc(slices.Clone(w.observed.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
 			return r.UID == p.owner.GetUID()

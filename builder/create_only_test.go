@@ -16,6 +16,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -176,7 +177,7 @@ func TestCreateOnlyInADiff(t *testing.T) {
 	diff, err := want("new").Diff(t.Context())
 	require.NoError(t, err)
 	require.Len(t, diff.Objects, 1)
-	assert.Equal(t, builder.OperationCreated, diff.Objects[0].Operation)
+	assert.Equal(t, events.ReasonCreated, diff.Objects[0].Reason)
 	assert.NotEmpty(t, diff.Objects[0].Fields)
 
 	diff, err = want("orphan", builder.Adopt(builder.AdoptOptions{})).Diff(t.Context())

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -27,7 +28,7 @@ func TestCRUDCrossNamespace(t *testing.T) {
 	assert.ErrorIs(t, err, builder.ErrMisuse)
 	res, err := b().CreateOrUpdate(ctx, at("c"), builder.CrossNamespace())
 	require.NoError(t, err)
-	assert.Equal(t, builder.OperationCreated, res.Changes[0].Operation)
+	assert.Equal(t, events.ReasonCreated, res.Changes[0].Reason)
 	c.get(c.owner)
 	assert.Contains(t, c.owner.Finalizers, wellknown.Finalizer)
 

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -66,7 +67,7 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 		if stored[i] == nil {
 			continue
 		}
-		p.changed(OperationUpdated, e.kind, e.key, stored[i])
+		p.changed(events.ReasonUpdated, e.kind, e.key, stored[i])
 		if p.observed[e.key] != nil {
 			p.observed[e.key] = stored[i] // should it be pruned
 		}

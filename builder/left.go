@@ -57,7 +57,7 @@ func (l fieldsLeft) event(c Change) events.Event {
 		fields += fmt.Sprintf(" and %d more", more)
 	}
 	owned := "OwnedOnly: true, "
-	if c.Operation == OperationAdopted {
+	if c.Reason == events.ReasonAdopted {
 		owned = ""
 	}
 	ev := events.Warning(events.ReasonFieldsLeft, fmt.Sprintf(

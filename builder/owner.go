@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -98,13 +99,13 @@ func (p *pass) rememberObserved(key store.Key) {
 }
 
 // countAdded counts a child that came or went in this pass.
-func (p *pass) countAdded(op Operation, k kind, key store.Key) {
+func (p *pass) countAdded(op string, k kind, key store.Key) {
 	switch {
 	case !p.listed[k] && !p.listedCrossNamespace[k]:
 		p.rememberObserved(key)
-	case op == OperationCreated, op == OperationAdopted:
+	case op == events.ReasonCreated, op == events.ReasonAdopted:
 		p.added++
-	case op == OperationDeleted, op == OperationRecreating:
+	case op == events.ReasonDeleted, op == events.ReasonRecreating:
 		p.added--
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -129,7 +130,7 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 		if done[i] {
 			k, kindErr := p.engine.kinds.of(p.observed[key])
 			err = errors.Join(err, kindErr)
-			p.changed(OperationDeleted, k, key, p.observed[key])
+			p.changed(events.ReasonDeleted, k, key, p.observed[key])
 			delete(p.observed, key)
 		}
 	}

@@ -76,7 +76,7 @@ func TestDiffOfALife(t *testing.T) {
 	require.Len(t, res.Changes, len(d.Objects))
 	for i, c := range res.Changes {
 		assert.Equal(t, c.Key, d.Objects[i].Key)
-		assert.Equal(t, c.Operation, d.Objects[i].Operation)
+		assert.Equal(t, c.Reason, d.Objects[i].Reason)
 	}
 	w.told.take()
 

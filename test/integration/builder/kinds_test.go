@@ -18,7 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -161,7 +161,7 @@ func TestLifeOfEachKind(t *testing.T) {
 			res, sent, err := w.pass(wanted)
 			require.NoError(t, err)
 			require.Len(t, res.Changes, 1)
-			assert.Equal(t, builder.OperationCreated, res.Changes[0].Operation)
+			assert.Equal(t, events.ReasonCreated, res.Changes[0].Reason)
 			assert.Len(t, sent, 1, "%v", sent)
 			assert.True(t, metav1.IsControlledBy(w.get(wanted), w.owner))
 
