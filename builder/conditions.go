@@ -59,17 +59,17 @@ func (r Result) outcome(err error) status.Outcome {
 		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting,
 			Message: listed("waiting for the deletion of ", r.Waiting, store.Key.String)}
 	case r.Rollout != nil && (r.Rollout.State == RolloutProgressing || (r.Rollout.State == RolloutInstalling && r.Rollout.Phase != "")):
-		slow := slices.DeleteFunc(slices.Clone(r.NotReady), func(n NotReady) bool { return n.Phase != r.Rollout.Phase })
+		slow := slices.DeleteFunc(slices.Clone(r.NotReady), func(n ChildStatus) bool { return n.Phase != r.Rollout.Phase })
 		return status.Outcome{Progressing: true, Reason: events.ReasonRollingOut,
-			Message: listed(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, NotReady.String)}
+			Message: listed(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, ChildStatus.String)}
 	case failed > 0:
 		return status.Outcome{Progressing: failed < len(r.NotReady), Stalled: true, Reason: events.ReasonChildFailed,
-			Message: listed("", r.failedFirst(), NotReady.String)}
+			Message: listed("", r.failedFirst(), ChildStatus.String)}
 	case len(r.WaitingFor) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting, Message: r.waitingFor()}
 	case len(r.NotReady) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonChildrenNotReady,
-			Message: listed("waiting for ", r.NotReady, NotReady.String)}
+			Message: listed("waiting for ", r.NotReady, ChildStatus.String)}
 	default:
 		return status.Outcome{Ready: true, Reason: events.ReasonReady, Message: "all children are as wanted"}
 	}
@@ -86,8 +86,8 @@ func (r Result) advice() string {
 }
 
 // failedFirst returns what isn't ready, what has failed first.
-func (r Result) failedFirst() []NotReady {
-	var all, rest []NotReady
+func (r Result) failedFirst() []ChildStatus {
+	var all, rest []ChildStatus
 	for _, n := range r.NotReady {
 		if n.Failed {
 			all = append(all, n)
@@ -97,9 +97,6 @@ func (r Result) failedFirst() []NotReady {
 	}
 	return append(all, rest...)
 }
-
-// String names the child and says why it isn't ready: "Deployment.apps default/web: 1 of 3 replicas updated".
-func (n NotReady) String() string { return n.Key.String() + ": " + n.Message }
 
 // listed names the first few of some things, and says how many more there are.
 func listed[T any](prefix string, things []T, name func(T) string) string {

@@ -31,8 +31,8 @@ func keyOf(name string) store.Key {
 }
 
 func TestSetConditions(t *testing.T) {
-	slow := NotReady{Key: keyOf("slow"), Message: "1 of 3 replicas updated"}
-	broken := NotReady{Key: keyOf("broken"), Failed: true, Message: "ProgressDeadlineExceeded"}
+	slow := ChildStatus{Key: keyOf("slow"), Message: "1 of 3 replicas updated"}
+	broken := ChildStatus{Key: keyOf("broken"), Failed: true, Message: "ProgressDeadlineExceeded"}
 	cases := map[string]struct {
 		res     Result
 		err     error
@@ -41,15 +41,15 @@ func TestSetConditions(t *testing.T) {
 		message string
 	}{
 		"done":      {Result{}, nil, "TFF", events.ReasonReady, "all children are as wanted"},
-		"invalid":   {Result{NotReady: []NotReady{slow}}, of(invalid), "FFT", "ApplyFailed", ""},
+		"invalid":   {Result{NotReady: []ChildStatus{slow}}, of(invalid), "FFT", "ApplyFailed", ""},
 		"quota":     {Result{}, of(full), "FTF", "ApplyFailed", ""},
 		"not owned": {Result{}, of(ErrNotOwned), "FTF", "NotOwned", ""},
-		"leaving":   {Result{Waiting: []store.Key{keyOf("old")}, NotReady: []NotReady{slow}}, nil, "FTF", events.ReasonWaiting, "waiting for the deletion of Deployment.apps default/old"},
-		"slow":      {Result{NotReady: []NotReady{slow}}, nil, "FTF", events.ReasonChildrenNotReady, "waiting for Deployment.apps default/slow: 1 of 3 replicas updated"},
-		"broken":    {Result{NotReady: []NotReady{broken}}, nil, "FFT", events.ReasonChildFailed, "Deployment.apps default/broken: ProgressDeadlineExceeded"},
-		"both": {Result{NotReady: []NotReady{slow, broken}}, nil, "FTT", events.ReasonChildFailed,
+		"leaving":   {Result{Waiting: []store.Key{keyOf("old")}, NotReady: []ChildStatus{slow}}, nil, "FTF", events.ReasonWaiting, "waiting for the deletion of Deployment.apps default/old"},
+		"slow":      {Result{NotReady: []ChildStatus{slow}}, nil, "FTF", events.ReasonChildrenNotReady, "waiting for Deployment.apps default/slow: 1 of 3 replicas updated"},
+		"broken":    {Result{NotReady: []ChildStatus{broken}}, nil, "FFT", events.ReasonChildFailed, "Deployment.apps default/broken: ProgressDeadlineExceeded"},
+		"both": {Result{NotReady: []ChildStatus{slow, broken}}, nil, "FTT", events.ReasonChildFailed,
 			"Deployment.apps default/broken: ProgressDeadlineExceeded; Deployment.apps default/slow: 1 of 3 replicas updated"},
-		"many": {Result{NotReady: []NotReady{slow, slow, slow, slow, slow}}, nil, "FTF", events.ReasonChildrenNotReady, "and 2 more"},
+		"many": {Result{NotReady: []ChildStatus{slow, slow, slow, slow, slow}}, nil, "FTF", events.ReasonChildrenNotReady, "and 2 more"},
 	}
 	then, now := time.Unix(1000, 0), time.Unix(2000, 0)
 	for name, c := range cases {
@@ -82,7 +82,7 @@ func TestSetConditions(t *testing.T) {
 func TestMessagesOfConditionsAreBounded(t *testing.T) {
 	res := Result{}
 	for i := range 1000 {
-		res.NotReady = append(res.NotReady, NotReady{Key: keyOf(fmt.Sprint(strings.Repeat("n", 253), i)), Message: strings.Repeat("é", 500)})
+		res.NotReady = append(res.NotReady, ChildStatus{Key: keyOf(fmt.Sprint(strings.Repeat("n", 253), i)), Message: strings.Repeat("é", 500)})
 	}
 	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, time.Unix(0, 0))

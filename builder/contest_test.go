@@ -9,10 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/events"
 )
 
-var contestedResult = Result{Contested: []Contest{{Key: keyOf("web"), Fields: []string{"spec.replicas"}, By: []string{"hpa (Update of scale)"}, Times: 3}}}
+var contestedResult = Result{Contested: statusOfContests([]contest.Contest{
+	{Child: keyOf("web"), Fields: []string{"spec.replicas"}, By: []string{"hpa (Update of scale)"}, Times: 3},
+})}
 
 // statuses renders conditions: type, status, reason.
 func statuses(conditions []metav1.Condition) map[string]string {
@@ -75,9 +78,9 @@ func TestContestsBesideAPlansOwnConditions(t *testing.T) {
 }
 
 func TestContestsAreShort(t *testing.T) {
-	long := Contest{Key: keyOf("web"), Times: 3}
+	long := contest.Contest{Child: keyOf("web"), Times: 3}
 	for i := range 100 {
 		long.Fields, long.By = append(long.Fields, fmt.Sprintf("f%d", i)), append(long.By, fmt.Sprintf("m%d", i))
 	}
-	assert.Less(t, len(long.String()), maxSummary/4)
+	assert.Less(t, len(statusOfContests([]contest.Contest{long})[0].String()), maxSummary/4)
 }

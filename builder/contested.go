@@ -78,8 +78,8 @@ func (p *pass) noteContests(err error) {
 	}
 	isDesired := func(key store.Key) bool { return err != nil || p.desired.Has(key) }
 	report := p.engine.memory.contests.Report(p.owner.GetUID(), p.engine.now(), isDesired)
-	p.result.Contested = contestsOf(report.Active)
-	p.result.begun, p.result.ended = contestsOf(report.Begun), contestsOf(report.Ended)
+	p.result.Contested = statusOfContests(report.Active)
+	p.result.begun, p.result.ended = statusOfContests(report.Begun), statusOfContests(report.Ended)
 	p.result.RequeueAfter = sooner(p.result.RequeueAfter, report.Wait)
 }
 

@@ -176,20 +176,20 @@ func TestCreateOnlyInADiff(t *testing.T) {
 	}
 	diff, err := want("new").Diff(t.Context())
 	require.NoError(t, err)
-	require.Len(t, diff.Objects, 1)
-	assert.Equal(t, events.ReasonCreated, diff.Objects[0].Reason)
-	assert.NotEmpty(t, diff.Objects[0].Fields)
+	require.Len(t, diff.Changes, 1)
+	assert.Equal(t, events.ReasonCreated, diff.Changes[0].Reason)
+	assert.NotEmpty(t, diff.Changes[0].Fields)
 
 	diff, err = want("orphan", builder.Adopt(builder.AdoptOptions{})).Diff(t.Context())
 	require.NoError(t, err)
-	require.Len(t, diff.Objects, 1)
-	for _, f := range diff.Objects[0].Fields {
+	require.Len(t, diff.Changes, 1)
+	for _, f := range diff.Changes[0].Fields {
 		assert.Contains(t, f.Path, "metadata.ownerReferences")
 	}
 
 	diff, err = want("there").Diff(t.Context())
 	require.NoError(t, err)
-	assert.True(t, diff.Empty())
+	assert.False(t, diff.Changed())
 	assert.Equal(t, 1, diff.Unchanged)
 	assert.Len(t, s.server.Objects(), 3, "nothing was done")
 }

@@ -13,8 +13,8 @@ import (
 
 func TestDiffReadsAsOne(t *testing.T) {
 	key := func(kind, name string) store.Key { return store.Key{Kind: kind, Namespace: "default", Name: name} }
-	d := Diff{
-		Objects: []ObjectDiff{
+	d := Result{
+		Changes: []Change{
 			{Key: key("ConfigMap", "web"), Reason: events.ReasonCreated, Fields: []FieldDiff{{Path: "data.mode", New: "<a & b>"}}},
 			{Key: key("Thing", "web"), Reason: events.ReasonUpdated, Fields: []FieldDiff{
 				{Path: "spec.replicas", Old: int64(2), New: int64(3)},
@@ -36,9 +36,9 @@ func TestDiffReadsAsOne(t *testing.T) {
 - Secret default/s
 ? Job default/j waits
 `, d.String())
-	assert.False(t, d.Empty())
-	assert.True(t, Diff{}.Empty())
-	assert.Empty(t, Diff{}.String())
+	assert.True(t, d.Changed())
+	assert.False(t, Result{}.Changed())
+	assert.Empty(t, Result{}.String())
 }
 
 func TestSecretsAreHidden(t *testing.T) {

@@ -126,13 +126,13 @@ func ExampleBuilder_Diff() {
 	// <nil>
 }
 
-// A diff is data. Printed it reads as one.
-func ExampleDiff() {
-	diff := builder.Diff{Objects: []builder.ObjectDiff{{
+// A result is data. Printed it reads as a diff.
+func ExampleResult_String() {
+	diff := builder.Result{Changes: []builder.Change{{
 		Reason: events.ReasonUpdated,
-		Fields:    []builder.FieldDiff{{Path: "spec.replicas", Old: 2, New: 3}},
+		Fields: []builder.FieldDiff{{Path: "spec.replicas", Old: 2, New: 3}},
 	}}}
-	diff.Objects[0].Key.Kind, diff.Objects[0].Key.Namespace, diff.Objects[0].Key.Name = "Deployment", "default", "web"
+	diff.Changes[0].Key.Kind, diff.Changes[0].Key.Namespace, diff.Changes[0].Key.Name = "Deployment", "default", "web"
 	fmt.Print(diff)
 	// Output:
 	// ~ Deployment default/web

@@ -77,7 +77,7 @@ func TestNothingIsRecordedUnasked(t *testing.T) {
 	d, err := e.For(readOwner()).ConfigMap(config("b")).PruneAll().Diff(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, sent, "nor in a dry run")
-	assert.Len(t, d.Objects, 2)
+	assert.Len(t, d.Changes, 2)
 }
 
 func TestNothingIsCreatedUnrecorded(t *testing.T) {

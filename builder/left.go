@@ -68,7 +68,7 @@ func (l fieldsLeft) event(c Change) events.Event {
 	return ev.About(c.object)
 }
 
-// String is the line of a Diff.
+// String is the line in [Result.String].
 func (l fieldsLeft) String() string {
 	return fmt.Sprintf("kept by field manager %s: %s", l.manager, strings.Join(l.fields, ", "))
 }

@@ -370,7 +370,7 @@ func (p *pass) record(w *write) {
 		if w.observed == nil {
 			why = "another writer keeps deleting it"
 		}
-		p.result.NotReady = append(p.result.NotReady, NotReady{Key: w.desired.key, Phase: w.desired.child.phase, Message: why})
+		p.result.NotReady = append(p.result.NotReady, ChildStatus{Key: w.desired.key, Phase: w.desired.child.phase, Message: why})
 	}
 }
 
@@ -396,7 +396,7 @@ func (p *pass) finish(err error) Result {
 	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
 	slices.SortFunc(p.result.Waiting, store.Compare)
 	slices.SortFunc(p.result.Paused, store.Compare)
-	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
+	slices.SortFunc(p.result.NotReady, func(a, b ChildStatus) int { return store.Compare(a.Key, b.Key) })
 	if until := refusedUntil(err); !until.IsZero() {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
 	}

@@ -54,7 +54,7 @@ func (r *rollout) decideRun(ctx context.Context, d *desired, paused bool) (*writ
 	}
 	for _, other := range jobs {
 		if revision.IsRunning(other) {
-			r.result.NotReady = append(r.result.NotReady, NotReady{Key: d.key, Phase: d.child.phase,
+			r.result.NotReady = append(r.result.NotReady, ChildStatus{Key: d.key, Phase: d.child.phase,
 				Message: fmt.Sprintf("waits for Job %s, which runs for an earlier value, to end", other.Name)})
 			return nil, nil
 		}
@@ -197,7 +197,7 @@ func (r *rollout) expireJobs(ctx context.Context, d *desired, jobs []*batchv1.Jo
 
 // runningJob returns a Job of a RunOnce child, of whatever value, that runs or is about to; nil if there is none. A Job for
 // which no child waits becomes one of what the phase waits for.
-func (r *rollout) runningJob(ctx context.Context) (*NotReady, error) {
+func (r *rollout) runningJob(ctx context.Context) (*ChildStatus, error) {
 	for i := range r.result.NotReady {
 		n := &r.result.NotReady[i]
 		if d := r.desiredOf(n.Key); d != nil && d.child.run != nil && !n.Failed {
@@ -217,10 +217,12 @@ func (r *rollout) runningJob(ctx context.Context) (*NotReady, error) {
 			continue
 		}
 		key := d.kind.key(jobs[i])
-		at := slices.IndexFunc(r.result.NotReady, func(n NotReady) bool { return n.Key == key })
+		at := slices.IndexFunc(r.result.NotReady, func(n ChildStatus) bool { return n.Key == key })
 		if at < 0 {
 			at = len(r.result.NotReady)
-			r.result.NotReady = append(r.result.NotReady, NotReady{Key: key, Phase: r.result.Rollout.Phase, Message: "runs for an earlier value"})
+			r.result.NotReady = append(r.result.NotReady, ChildStatus{
+				Key: key, Phase: r.result.Rollout.Phase, Message: "runs for an earlier value",
+			})
 		}
 		return &r.result.NotReady[at], nil
 	}

@@ -85,8 +85,7 @@ func TestContestWithAnAutoscaler(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, sent, "held")
 	require.Len(t, res.Contested, 1)
-	assert.Equal(t, []string{"spec.replicas"}, res.Contested[0].Fields)
-	assert.Equal(t, []string{"autoscaler (Update of scale)"}, res.Contested[0].By)
+	assert.Contains(t, res.Contested[0].String(), ": spec.replicas keeps being changed by autoscaler (Update of scale); ")
 	assert.Contains(t, res.Contested[0].String(), `builder.Ignore("spec.replicas")`)
 	assert.Equal(t, time.Second, res.RequeueAfter)
 

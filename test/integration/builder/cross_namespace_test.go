@@ -181,7 +181,7 @@ func TestOwnerWaitsForItsChildrenElsewhere(t *testing.T) {
 
 	d, err := a.engine.For(a.owner).Diff(a.ctx)
 	require.NoError(t, err)
-	assert.Len(t, d.Objects, 2)
+	assert.Len(t, d.Changes, 2)
 	assert.NotNil(t, a.at(role))
 
 	res, _, err := a.want(prunesNothing, a.configMap("new"))
