@@ -164,7 +164,7 @@ func TestReadErrorsAreReported(t *testing.T) {
 	_, err := e.For(owner()).ConfigMap(config("c")).Reconcile(t.Context())
 	assert.ErrorIs(t, err, broken)
 	assert.ErrorContains(t, err, "read ConfigMap default/c")
-	_, err = e.For(owner()).Prune(&corev1.ConfigMap{}).ReconcileStore(t.Context())
+	_, err = e.For(owner()).Prune(&corev1.ConfigMap{}).Reconcile(t.Context())
 	assert.ErrorIs(t, err, broken)
 	assert.False(t, IsTerminal(err))
 }

@@ -172,7 +172,7 @@ func TestCreateOnlyMisused(t *testing.T) {
 func TestCreateOnlyInADiff(t *testing.T) {
 	s := perform(t, once(newJob("unused")), nil, labelled(newJob("orphan")), labelled(controlled(newJob("there"), ownerUID)))
 	want := func(name string, opts ...builder.ChildOption) *builder.Builder {
-		return builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).Job(newJob(name), append(opts, builder.CreateOnly())...)
+		return builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).Object(newJob(name), append(opts, builder.CreateOnly())...)
 	}
 	diff, err := want("new").Diff(t.Context())
 	require.NoError(t, err)
@@ -199,7 +199,7 @@ func TestCreateOnlyIsReady(t *testing.T) {
 	reconcile := func() builder.Result {
 		s.ours.Refresh()
 		res, err := builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).
-			Job(newJob("job"), builder.CreateOnly()).AwaitReady().Reconcile(t.Context())
+			Object(newJob("job"), builder.CreateOnly()).AwaitReady().Reconcile(t.Context())
 		require.NoError(t, err)
 		return res
 	}

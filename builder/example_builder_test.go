@@ -58,16 +58,6 @@ func ExampleBuilder_PruneAll() {
 	// Deleted ConfigMap default/settings, 1 unchanged
 }
 
-// ReconcileStore only prunes: it keeps the desired objects, whether or not they exist.
-func ExampleBuilder_ReconcileStore() {
-	c, ctx := newCluster(), context.Background()
-	say(c.engine.For(c.owner).ConfigMap(settings(nil)).Deployment(web("nginx:1.29")).Reconcile(ctx))
-	say(c.engine.For(c.owner).ConfigMap(settings(nil)).Prune(&corev1.ConfigMap{}, &appsv1.Deployment{}).ReconcileStore(ctx))
-	// Output:
-	// Created ConfigMap default/settings, Created Deployment.apps default/web
-	// Deleted Deployment.apps default/web
-}
-
 // Single children, now: what Reconcile would do about them. Objects that aren't the owner's are left alone.
 func ExampleBuilder_CreateOrUpdate() {
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "theirs"}}

@@ -176,7 +176,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 	w.policy = FailurePolicy{RollbackAfter: patience}
 	password := "hunter2"
 	w.change = func(b *Builder) {
-		b.Secret(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"password": password}}, InPhase("controller"))
+		b.Object(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"password": password}}, InPhase("controller"))
 	}
 	w.install()
 	password = "hunter3"

@@ -434,7 +434,7 @@ func TestMisusedPhases(t *testing.T) {
 		assert.ErrorIs(t, err, ErrMisuse)
 		assert.ErrorContains(t, err, says)
 	}
-	_, err := e.For(owner()).Phases("a").ConfigMap(config("c"), InPhase("a")).ReconcileStore(t.Context())
+	_, err := e.For(owner()).Phases("a").CreateOrUpdate(t.Context(), config("c"), InPhase("a"))
 	assert.ErrorIs(t, err, ErrMisuse)
 }
 

@@ -45,9 +45,7 @@ func (p *pass) countWaiting(scope string, res Result) {
 		return
 	}
 	p.engine.waiting.Set(p.ownerKey, scope, len(res.Waiting))
-	if scope != scopePrune { // its children are another scope's, too
-		p.engine.contested.Set(p.ownerKey, scope, len(res.Contested))
-	}
+	p.engine.contested.Set(p.ownerKey, scope, len(res.Contested))
 }
 
 // Forget drops what the engine remembers of an owner that is gone; like is any object of its kind. An [Operator] calls it by

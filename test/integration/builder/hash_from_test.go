@@ -34,11 +34,11 @@ func TestChangedConfigRollsWhatUsesIt(t *testing.T) {
 		}
 		res, err := w.engine.For(w.owner).
 			ConfigMap(cm).
-			Secret(secret).
+			Object(secret).
 			Deployment(both, builder.HashFrom(secret, cm)).
 			StatefulSet(ofSecret, builder.HashFrom(secret)).
-			DaemonSet(annotated, builder.HashFrom(cm).AsAnnotation()).
-			CronJob(cron, builder.HashFrom(cm)).
+			Object(annotated, builder.HashFrom(cm)).
+			Object(cron, builder.HashFrom(cm)).
 			Object(loose, builder.HashFrom(cm)).
 			Deployment(neither).
 			Reconcile(w.ctx)

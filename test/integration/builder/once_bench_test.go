@@ -35,7 +35,7 @@ func BenchmarkCreateJobs(b *testing.B) {
 		return func(b *testing.B, owner *corev1.ConfigMap) {
 			want := engine.For(owner)
 			for i := range n {
-				want.Job(suspendedJob(fmt.Sprintf("job-%d", i)), opts...)
+				want.Object(suspendedJob(fmt.Sprintf("job-%d", i)), opts...)
 			}
 			_, err := want.Reconcile(b.Context())
 			require.NoError(b, err)

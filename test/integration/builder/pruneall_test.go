@@ -102,7 +102,7 @@ func TestPruneAllInSeveralCallsOnOneOwner(t *testing.T) {
 	assert.Equal(t, "ConfigMap,Secret", w.recorded())
 
 	b = w.engine.For(w.owner).ConfigMap(configMap("a")).PruneAll()
-	_, err = b.ReconcileStore(w.ctx)
+	_, err = b.Reconcile(w.ctx)
 	require.NoError(t, err)
 	assert.True(t, w.exists(configMap("a")))
 	assert.False(t, w.exists(secret("s")))
@@ -195,7 +195,7 @@ func (w *world) crashEverywhere(pass func(*builder.Engine) error) (crashes int) 
 func TestPruneAllCrashes(t *testing.T) {
 	w := newWorld(t)
 	crashes := w.crashEverywhere(func(e *builder.Engine) error {
-		_, err := e.For(w.owner).PruneAll().ConfigMap(configMap("a")).Secret(secret("s")).Reconcile(w.ctx)
+		_, err := e.For(w.owner).PruneAll().ConfigMap(configMap("a")).Object(secret("s")).Reconcile(w.ctx)
 		return err
 	})
 	assert.Positive(t, crashes)
@@ -203,7 +203,7 @@ func TestPruneAllCrashes(t *testing.T) {
 
 	// Between the deletion and the record, and elsewhere.
 	w.crashEverywhere(func(e *builder.Engine) error {
-		_, err := e.For(w.owner).PruneAll().ServiceAccount(serviceAccount("sa")).Reconcile(w.ctx)
+		_, err := e.For(w.owner).PruneAll().Object(serviceAccount("sa")).Reconcile(w.ctx)
 		return err
 	})
 	assert.False(t, w.exists(configMap("a")))
