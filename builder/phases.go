@@ -70,7 +70,7 @@ func (p FailurePolicy) check() error {
 // the roll-out stops. Someone who can create ControllerRevisions could fabricate one whose name fits; so the one that counts is that
 // of the owner's condition RolledOut ([Result.SetConditions]). For an owner without conditions see [Builder.CompletedRevision].
 //
-// Phases are for Reconcile; ReconcileStore, Create, Update and CreateOrUpdate refuse them with ErrMisuse.
+// Phases are for Reconcile; Create, Update and CreateOrUpdate refuse them with ErrMisuse.
 func (b *Builder) Phases(names ...string) *Builder {
 	b.phasing.names = append(b.phasing.names, names...)
 	return b

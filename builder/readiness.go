@@ -7,7 +7,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/readiness"
-	"github.com/armature-dev/armature/store"
 )
 
 // Readiness says whether an object has become what its spec asks for. The zero value says: not yet.
@@ -53,19 +52,6 @@ func undecided(obj client.Object, now time.Time) time.Duration {
 		return 0
 	}
 	return max(0, claimShows-now.Sub(claim.CreationTimestamp.Time))
-}
-
-// NotReady is a child that is applied and isn't ready yet.
-type NotReady struct {
-	Key store.Key
-	// Phase is the child's, empty if it has none.
-	Phase string
-	// Failed is true if the child won't become ready before someone changes something.
-	Failed bool
-	// Message is one line of a few hundred bytes at most, such as "1 of 3 replicas updated".
-	Message string
-
-	advice string // what someone has to do about it, which is in Message, too
 }
 
 // AwaitReady looks at each child's readiness in this pass: those that aren't ready are in [Result.NotReady]. It costs
@@ -127,7 +113,7 @@ func (p *pass) judge(w *write) {
 		}
 	}
 	if state.State != readiness.Ready {
-		p.result.NotReady = append(p.result.NotReady, NotReady{
+		p.result.NotReady = append(p.result.NotReady, ChildStatus{
 			Key: w.desired.key, Phase: child.phase, Failed: state.State == readiness.Failed, Message: state.Why,
 		})
 	}

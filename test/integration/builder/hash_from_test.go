@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func TestChangedConfigRollsWhatUsesIt(t *testing.T) {
@@ -33,11 +34,11 @@ func TestChangedConfigRollsWhatUsesIt(t *testing.T) {
 		}
 		res, err := w.engine.For(w.owner).
 			ConfigMap(cm).
-			Secret(secret).
+			Object(secret).
 			Deployment(both, builder.HashFrom(secret, cm)).
 			StatefulSet(ofSecret, builder.HashFrom(secret)).
-			DaemonSet(annotated, builder.HashFrom(cm).AsAnnotation()).
-			CronJob(cron, builder.HashFrom(cm)).
+			Object(annotated, builder.HashFrom(cm)).
+			Object(cron, builder.HashFrom(cm)).
 			Object(loose, builder.HashFrom(cm)).
 			Deployment(neither).
 			Reconcile(w.ctx)
@@ -67,6 +68,6 @@ func TestChangedConfigRollsWhatUsesIt(t *testing.T) {
 	assert.Equal(t, before, generation(neither))
 
 	env := w.get(both).(*appsv1.Deployment).Spec.Template.Spec.Containers[0].Env
-	assert.Equal(t, builder.EnvConfigHash, env[len(env)-1].Name)
-	assert.NotEmpty(t, w.get(annotated).(*appsv1.DaemonSet).Spec.Template.Annotations[builder.AnnotationConfigHash])
+	assert.Equal(t, wellknown.EnvConfigHash, env[len(env)-1].Name)
+	assert.NotEmpty(t, w.get(annotated).(*appsv1.DaemonSet).Spec.Template.Annotations[wellknown.AnnotationConfigHash])
 }
