@@ -24,8 +24,7 @@ type Child struct {
 // one of an earlier pass.
 type keeping struct {
 	Ignored       []string
-	EnvOf         []any // what HashFrom was given
-	AnnotationOf  []any
+	ConfigOf      []any // what HashFrom was given
 	AdoptOrphan   bool
 	AdoptLabels   map[string]string
 	Former        []string // field managers
@@ -100,23 +99,17 @@ type immutableHash struct {
 	ok   bool
 }
 
-// With returns the child with more options. The child itself stays as it is.
-func (c Child) With(opts ...ChildOption) Child {
+// with returns the child with more options. The child itself stays as it is.
+func (c Child) with(opts ...ChildOption) Child {
 	c.immutable = nil
 	if how := c.how; how != nil {
 		more := *how
-		more.Ignored, more.EnvOf, more.AnnotationOf = clipped(how.Ignored), clipped(how.EnvOf), clipped(how.AnnotationOf)
+		more.Ignored, more.ConfigOf = clipped(how.Ignored), clipped(how.ConfigOf)
 		c.how = &more
 	}
 	for _, o := range opts {
 		o.applyToChild(&c)
 	}
-	return c
-}
-
-// Of returns the child with another object in place of its own, kept by the same options.
-func (c Child) Of(obj client.Object) Child {
-	c.object, c.immutable = obj, nil
 	return c
 }
 

@@ -71,7 +71,7 @@
 // Without it everything still ends the same way, with more requests. (In controller-runtime v0.25 reads of unstructured
 // objects don't wait: that costs a request now and then.) Index what you own, so that a pass looks at the
 // owner's children only, without copies, and waits for its own writes only and not for those of other owners: an
-// [Operator] does it by itself, for others there is [Engine.IndexOwned]. Two things a cache
+// [Operator] does it by itself, for others there is [Engine.Index]. Two things a cache
 // must not do. It must not strip metadata.managedFields: fields that are no longer wanted could not be removed. And one
 // that is filtered by labels must let the children through: the API server is asked about each child that the cache
 // hides, in each pass.

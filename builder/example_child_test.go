@@ -78,22 +78,6 @@ func ExampleHashFrom() {
 	// ARMATURE_CONFIG_HASH
 }
 
-// The digest as an annotation leaves the containers as they are.
-func ExampleConfigHash_AsAnnotation() {
-	c := newCluster()
-	config := settings(map[string]string{"colour": "blue"})
-	say(c.engine.For(c.owner).
-		Deployment(web("nginx:1.29"), builder.HashFrom(config).AsAnnotation()).
-		Reconcile(context.Background()))
-	found := web("")
-	c.get(found)
-	template := found.Spec.Template
-	fmt.Println(len(template.Spec.Containers[0].Env), len(template.Annotations["armature.dev/config-hash"]))
-	// Output:
-	// Created Deployment.apps default/web
-	// 0 32
-}
-
 // An object that exists, and that no one controls, becomes a child.
 func ExampleAdopt() {
 	orphan := settings(map[string]string{"colour": "red"})
@@ -265,12 +249,4 @@ func ExampleChild_Immutable() {
 	first, again, other := render("blue"), render("blue"), render("red")
 	fmt.Println(first.Object() == again.Object(), first.Object() == other.Object())
 	// Output: true false
-}
-
-// One render serves several owners, each with an option of its own; the child itself stays as it is.
-func ExampleChild_With() {
-	child := builder.Want(settings(nil))
-	first, second := child.With(builder.InPhase("first")), child.With(builder.InPhase("second"))
-	fmt.Println(first.Object() == second.Object())
-	// Output: true
 }

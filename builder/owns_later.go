@@ -46,7 +46,7 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	if _, err := o.mgr.GetRESTMapper().RESTMapping(k.gvk.GroupKind(), k.gvk.Version); err != nil {
 		return fmt.Errorf("operator %s: OwnsLater: %w", o.name, err)
 	}
-	if err := o.engine.IndexOwned(ctx, o.mgr.GetFieldIndexer(), obj); err != nil {
+	if err := o.engine.Index(ctx, o.mgr.GetFieldIndexer(), obj); err != nil {
 		return fmt.Errorf("operator %s: OwnsLater: %w", o.name, err)
 	}
 	owners := handler.EnqueueRequestForOwner(o.mgr.GetScheme(), o.mgr.GetRESTMapper(), newOwner[T](), handler.OnlyControllerOwner())

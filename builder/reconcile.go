@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/events"
@@ -45,7 +46,7 @@ type loop[T client.Object] struct {
 	statusWrites throttle.Statuses
 	pace         *throttle.Passes // nil: every event has its pass, for tests
 	share        *fairshare.Share // nil: every plan runs at once, for tests
-	quarantine   *Quarantine      // nil: none
+	inFlight     *inflight.Record // of the quarantine; nil: none
 }
 
 // Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
@@ -64,7 +65,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	running, hold := l.quarantine.begin(l.engine.name, owner)
+	running, hold := l.beginPass(owner)
 	if hold != nil {
 		return l.putOff(ctx, owner, hold)
 	}
