@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -82,7 +83,7 @@ func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
 func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*write) (Result, error) {
 	ctx, end := b.engine.tracePass(ctx, b.owner)
 	run := b.runPass
-	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).IsGuarded() {
+	if !kinds.IsNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).IsGuarded() {
 		run = b.runAnyPass
 	}
 	res, err := run("", func(p *pass) error {
@@ -95,7 +96,7 @@ func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*write)
 
 // runPass runs one pass, unless the owner is being deleted.
 func (b *Builder) runPass(scope string, do func(*pass) error) (Result, error) {
-	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil {
+	if !kinds.IsNil(b.owner) && b.owner.GetDeletionTimestamp() != nil {
 		b.engine.Forget(b.owner, client.ObjectKeyFromObject(b.owner))
 		return Result{}, nil
 	}

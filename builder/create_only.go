@@ -62,7 +62,7 @@ func (d *desired) showFields() (err error) {
 	if d.fields != nil {
 		return nil
 	}
-	if d.fields, err = payload.Of(d.object, d.kind.gvk); err != nil {
+	if d.fields, err = payload.Of(d.object, d.kind.GVK); err != nil {
 		return fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
 	return nil
@@ -107,7 +107,7 @@ func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
-	obj, err := e.kinds.empty(d.kind)
+	obj, err := e.kinds.Empty(d.kind)
 	if err != nil {
 		return err
 	}

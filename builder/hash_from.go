@@ -56,7 +56,7 @@ func (d *desired) setHash(p *pass, obj client.Object) error {
 	if d.child.how == nil || len(d.child.how.ConfigOf) == 0 {
 		return nil
 	}
-	digest, err := confighash.Of(d.child.how.ConfigOf, p.engine.kinds.gvk)
+	digest, err := confighash.Of(d.child.how.ConfigOf, p.engine.kinds.GVK)
 	if err != nil {
 		return fmt.Errorf("%w: HashFrom of %s: %w", ErrMisuse, d.key, err)
 	}

@@ -62,13 +62,13 @@ func (p FailurePolicy) check() error {
 // The revision history is kept as ControllerRevisions (apps/v1) that the owner controls: the last two that were completed, and the
 // one under way. Until one is completed it is the first install; so an owner whose children existed before they had phases starts
 // with that, too. They are called <owner>-<hash>, and are read from the cache: an [Operator] should have them in Owns, a
-// reconciler of your own in [Engine.IndexOwned]. The owner must be namespaced. A pass over unchanged children makes no request,
+// reconciler of your own in [Engine.Index]. The owner must be namespaced. A pass over unchanged children makes no request,
 // and without phases there are no revisions.
 //
 // A revision holds the children as they were applied, but of Secrets only the digest (as their annotation does). The hash in its
 // name covers all that would be applied, except the first values of ignored fields. A revision with other data is never applied:
-// the roll-out stops. Someone who can create ControllerRevisions could fabricate one whose name fits; to prevent that, record the
-// name of the completed revision, see [Builder.CompletedRevision].
+// the roll-out stops. Someone who can create ControllerRevisions could fabricate one whose name fits; so the one that counts is that
+// of the owner's condition RolledOut ([Result.SetConditions]). For an owner without conditions see [Builder.CompletedRevision].
 //
 // Phases are for Reconcile; Create, Update and CreateOrUpdate refuse them with ErrMisuse.
 func (b *Builder) Phases(names ...string) *Builder {
@@ -103,8 +103,8 @@ func (b *Builder) OnFailure(policy FailurePolicy) *Builder {
 
 // CompletedRevision sets the name of the last completed revision, as the owner's status has it on record from
 // [Rollout].From, or the empty string before there was one. Only that revision counts as completed and can be restored. Use it
-// where others than the operator can write ControllerRevisions. Default: the newest ControllerRevision whose annotation says
-// that it is completed.
+// where others than the operator can write ControllerRevisions. Default: the message of the owner's condition RolledOut. Of an owner
+// that isn't [Conditioned] it is the newest ControllerRevision whose annotation says that it is completed.
 func (b *Builder) CompletedRevision(name string) *Builder {
 	b.phasing.completed = &name
 	return b
