@@ -105,7 +105,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		doErr = errors.Join(planErr, p.carryOut(ctx))
 	}
 	res := l.byName.learn(owner, p.finish(doErr), doErr)
-	res.WaitingFor = plan.WaitingFor
+	res.planWaitsFor = plan.WaitingFor
 	if errors.Is(doErr, errOwnerGone) {
 		end(nil)
 		return reconcile.Result{}, nil
@@ -367,7 +367,7 @@ func (p *pass) record(w *write) {
 		}
 	case w.kept:
 		p.result.Unchanged++
-		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, UID: w.observed.GetUID(), Reason: events.ReasonKept, object: w.observed})
+		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, Reason: events.ReasonKept, object: w.observed})
 	case w.action == actionNone:
 		p.result.Unchanged++
 	case w.action == actionWait:
@@ -387,7 +387,7 @@ func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object
 	if !p.engine.dry && op == events.ReasonDeleted {
 		p.engine.memory.Contests.Forget(p.contestKey(key))
 	}
-	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Reason: op, object: obj})
+	p.result.Changes = append(p.result.Changes, Change{Key: key, Reason: op, object: obj})
 }
 
 // finish orders the result of a pass that returned an error or none, so that the same pass always reads the same.
