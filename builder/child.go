@@ -8,7 +8,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fasthash"
 )
 
-// Child is an object that should exist, and how it is to be kept.
+// Child is a desired object with its options.
 type Child struct {
 	object         client.Object
 	how            *keeping // nil: by the defaults
@@ -41,16 +41,16 @@ func (c *Child) change() *keeping {
 	return c.how
 }
 
-// ChildOption says how one child is to be kept. Without options a child is applied as soon as the pass begins.
+// ChildOption configures one child. Without options a child is applied as soon as the pass begins.
 type ChildOption interface {
 	applyToChild(*Child)
 }
 
-// Want says that obj should exist. It needs a name; its namespace is the owner's when empty. Fields left empty are left
-// to the API server's defaults and to others: they can't be wanted empty. A field that was set in an earlier pass and
-// isn't any more is removed from the cluster, if no one else has set it. The object is not changed: the controller
-// reference and Armature's marks are set on a copy. Its status and what only the server sets are ignored, so that an
-// object read from a cluster can be wanted.
+// Want returns a child: obj is desired. It needs a name; its namespace is the owner's when empty. Fields left empty belong
+// to the API server's defaults and to other writers: only a pointer says that a field is to be empty. A field that was set in an earlier
+// pass and isn't any more is removed from the cluster, if no other field manager has set it. The object is not changed: the controller
+// reference, labels and annotations are set on a copy. Its status and what only the server sets are ignored, so that an
+// object read from a cluster can be desired.
 func Want(obj client.Object, opts ...ChildOption) Child {
 	if len(opts) == 0 {
 		return Child{object: obj} // what options change would be allocated

@@ -10,6 +10,7 @@ import (
 
 // Change is what a pass did to one object.
 type Change struct {
+	// Key is the object.
 	Key store.Key
 	// Reason says what was done. It is the reason of the event about it:
 	//
@@ -31,6 +32,7 @@ type Change struct {
 
 // ChildStatus says about one child why it isn't as it should be.
 type ChildStatus struct {
+	// Key is the child.
 	Key store.Key
 	// Phase is the child's, empty if it has none.
 	Phase string
