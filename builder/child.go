@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/fasthash"
+	"github.com/armature-dev/armature/builder/readiness"
 )
 
 // Child is a desired object with its options.
@@ -13,7 +14,7 @@ type Child struct {
 	object         client.Object
 	how            *keeping // nil: by the defaults
 	phase          string
-	readyWhen      func(client.Object) Readiness
+	readyWhen      func(client.Object) readiness.Status
 	immutable      *immutableHash
 	crossNamespace bool
 	once           bool

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/readiness"
 )
 
 func TestAnImmutableChildIsHashedOnce(t *testing.T) {
@@ -22,7 +24,7 @@ func TestAnImmutableChildIsHashedOnce(t *testing.T) {
 func TestChildWithMore(t *testing.T) {
 	c := Want(deployment("web"), Ignore("spec.replicas"), InPhase("a")).Immutable()
 	hash, _ := c.hash()
-	more := c.with(Ignore("spec.paused"), ReadyWhen(func(client.Object) Readiness { return Readiness{Failed: true} }))
+	more := c.with(Ignore("spec.paused"), ReadyWhen(func(client.Object) readiness.Status { return readiness.Status{Failed: true} }))
 	other := c.with(Ignore("spec.revisionHistoryLimit"))
 	assert.Equal(t, []string{"spec.replicas"}, c.how.Ignored, "it stays as it is")
 	assert.Equal(t, []string{"spec.replicas", "spec.paused"}, more.how.Ignored)
