@@ -67,8 +67,8 @@ func (r Result) outcome(err error) status.Outcome {
 	case failed > 0:
 		return status.Outcome{Progressing: failed < len(r.NotReady), Stalled: true, Reason: events.ReasonChildFailed,
 			Message: listed("", r.failedFirst(), ChildStatus.String)}
-	case len(r.WaitingFor) > 0:
-		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting, Message: r.waitingFor()}
+	case len(r.planWaitsFor) > 0:
+		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting, Message: r.waitingMessage()}
 	case len(r.NotReady) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonChildrenNotReady,
 			Message: listed("waiting for ", r.NotReady, ChildStatus.String)}
@@ -113,7 +113,7 @@ func listed[T any](prefix string, things []T, name func(T) string) string {
 	return prefix + strings.Join(parts, "; ")
 }
 
-// waitingFor returns the message of a plan that waits.
-func (r Result) waitingFor() string {
-	return listed("waiting for ", r.WaitingFor, func(what string) string { return what })
+// waitingMessage returns the message of a plan that waits.
+func (r Result) waitingMessage() string {
+	return listed("waiting for ", r.planWaitsFor, func(what string) string { return what })
 }

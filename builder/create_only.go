@@ -45,7 +45,7 @@ func (d *desired) checkOnce() error {
 		return nil
 	case len(how.Ignored) > 0:
 		option = "Ignore"
-	case len(how.EnvOf)+len(how.AnnotationOf) > 0:
+	case len(how.ConfigOf) > 0:
 		option = "HashFrom"
 	case how.KeepImmutable || how.Recreate != nil:
 		option = "OnImmutable"

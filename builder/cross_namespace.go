@@ -170,22 +170,14 @@ func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (l
 	}
 }
 
-// IndexCrossNamespace indexes kinds by the owner of [CrossNamespace] children, so that they are found without looking at others'.
-// Call it once for each kind, before the manager starts, with manager.GetFieldIndexer(); an Operator does so for what
-// it OwnsCrossNamespace.
-func (e *Engine) IndexCrossNamespace(ctx context.Context, indexer client.FieldIndexer, objs ...client.Object) error {
-	for _, obj := range objs {
-		k, err := e.kinds.Of(obj)
-		if err != nil {
-			return err
-		}
-		if err := indexer.IndexField(ctx, obj, e.crossNamespaceIndex(), ownerUIDLabels); err != nil {
-			return fmt.Errorf("index %s by owner: %w", k.GVK.GroupKind(), err)
-		}
-		e.mu.Lock()
-		e.indexedCrossNamespace[k] = true
-		e.mu.Unlock()
+// indexCrossNamespace indexes a kind by the owner of cross-namespace children.
+func (e *Engine) indexCrossNamespace(ctx context.Context, indexer client.FieldIndexer, k kinds.Kind, like client.Object) error {
+	if err := indexer.IndexField(ctx, like, e.crossNamespaceIndex(), ownerUIDLabels); err != nil {
+		return fmt.Errorf("index %s by owner: %w", k.GVK.GroupKind(), err)
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.indexedCrossNamespace[k] = true
 	return nil
 }
 

@@ -127,7 +127,7 @@ func (d *desired) stamp(p *pass) error {
 		if err := d.checkPolicy(); err != nil {
 			return err
 		}
-		if err := d.setHashes(p, obj); err != nil {
+		if err := d.setHash(p, obj); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ type Options struct {
 	Clock func() time.Time
 }
 
-// Engine applies what owners want. There is one a process and controller; it is safe for concurrent use.
+// Engine applies the desired children of owners. A process has one for each controller. It is safe for concurrent use.
 type Engine struct {
 	client      client.Client
 	live        client.Reader
@@ -104,7 +104,15 @@ func NewEngine(c client.Client, o Options) *Engine {
 	return e
 }
 
-// EngineFor returns an Engine on a manager's client, with an event recorder of the same name.
+// EngineFor returns an Engine on a manager's client, with an event recorder of the same name. Without read-your-writes consistency
+// everything ends the same way, with more requests; Unstructured is for unstructured children, which are read past the cache otherwise:
+//
+//	ctrl.Options{Client: client.Options{Cache: &client.CacheOptions{
+//		EnableReadYourWritesConsistency: ptr.To(true),
+//		Unstructured:                    true,
+//	}}}
+//
+// A cache that is filtered by labels must let the children through: the API server is asked about each child that the cache hides.
 func EngineFor(mgr manager.Manager, name string) *Engine {
 	name = cmp.Or(name, wellknown.FieldOwner)
 	return NewEngine(mgr.GetClient(), Options{Name: name, Recorder: mgr.GetEventRecorder(name), Reader: mgr.GetAPIReader()})

@@ -110,10 +110,10 @@ func failureReason(err error) string {
 // that no event is repeated after a restart of the process.
 func (l *loop[T]) tellWaiting(owner T, res Result, err error) {
 	conditioned, ok := any(owner).(Conditioned)
-	if !ok || err != nil || len(res.WaitingFor) == 0 || client.Object(owner).GetDeletionTimestamp() != nil {
+	if !ok || err != nil || len(res.planWaitsFor) == 0 || client.Object(owner).GetDeletionTimestamp() != nil {
 		return
 	}
-	message := res.waitingFor()
+	message := res.waitingMessage()
 	if res.outcome(nil).Message != message {
 		return // something else is more urgent
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -40,7 +41,7 @@ func TestQuarantine(t *testing.T) {
 		passes := map[string]int{}
 		during := func(string) {}
 		process := func() reconcile.Reconciler {
-			quarantine, err := builder.OpenQuarantine(dir)
+			quarantine, err := inflight.Open(dir, time.Now)
 			require.NoError(t, err)
 			t.Cleanup(func() { assert.NoError(t, quarantine.Close()) })
 			r, err := builder.Quarantined(builder.NewOperator[*v1alpha1.JobFlow](nil, "jobflow"), quarantine).Owns(&batchv1.Job{}).

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
@@ -47,7 +48,7 @@ type loop[T client.Object] struct {
 	statusWrites throttle.Statuses
 	pace         *throttle.Passes // nil: every event has its pass, for tests
 	share        *fairshare.Share // nil: every plan runs at once, for tests
-	quarantine   *Quarantine      // nil: none
+	inFlight     *inflight.Record // of the quarantine; nil: none
 }
 
 // Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
@@ -66,7 +67,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	running, hold := l.quarantine.begin(l.engine.name, owner)
+	running, hold := l.beginPass(owner)
 	if hold != nil {
 		return l.putOff(ctx, owner, hold)
 	}
@@ -104,7 +105,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		doErr = errors.Join(planErr, p.carryOut(ctx))
 	}
 	res := l.byName.learn(owner, p.finish(doErr), doErr)
-	res.WaitingFor = plan.WaitingFor
+	res.planWaitsFor = plan.WaitingFor
 	if errors.Is(doErr, errOwnerGone) {
 		end(nil)
 		return reconcile.Result{}, nil
@@ -366,7 +367,7 @@ func (p *pass) record(w *write) {
 		}
 	case w.kept:
 		p.result.Unchanged++
-		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, UID: w.observed.GetUID(), Reason: events.ReasonKept, object: w.observed})
+		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, Reason: events.ReasonKept, object: w.observed})
 	case w.action == actionNone:
 		p.result.Unchanged++
 	case w.action == actionWait:
@@ -386,7 +387,7 @@ func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object
 	if !p.engine.dry && op == events.ReasonDeleted {
 		p.engine.memory.Contests.Forget(p.contestKey(key))
 	}
-	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Reason: op, object: obj})
+	p.result.Changes = append(p.result.Changes, Change{Key: key, Reason: op, object: obj})
 }
 
 // finish orders the result of a pass that returned an error or none, so that the same pass always reads the same.

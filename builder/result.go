@@ -3,7 +3,6 @@ package builder
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/store"
@@ -11,8 +10,8 @@ import (
 
 // Change is what a pass did to one object.
 type Change struct {
+	// Key is the object.
 	Key store.Key
-	UID types.UID
 	// Reason says what was done. It is the reason of the event about it:
 	//
 	//	events.ReasonCreated     the object did not exist
@@ -33,6 +32,7 @@ type Change struct {
 
 // ChildStatus says about one child why it isn't as it should be.
 type ChildStatus struct {
+	// Key is the child.
 	Key store.Key
 	// Phase is the child's, empty if it has none.
 	Phase string
@@ -56,8 +56,6 @@ type Result struct {
 	// Waiting lists objects that could not be written because an earlier object of that name is still being deleted,
 	// be it to create it anew, ordered by key.
 	Waiting []store.Key
-	// WaitingFor is what the plan says that it waits for: Plan.WaitingFor.
-	WaitingFor []string
 	// NotReady lists the children that are applied and not what they should become, ordered by key. Only children that
 	// are looked at for it are in it: see [Builder.AwaitReady], [ReadyWhen] and Plan.Report.
 	NotReady []ChildStatus
@@ -77,6 +75,7 @@ type Result struct {
 	// Return it in a reconcile.Result.
 	RequeueAfter time.Duration
 
+	planWaitsFor []string      // Plan.WaitingFor
 	kept         []Change      // found in this pass not to be changeable
 	begun, ended []ChildStatus // that weren't reported before, and that are over
 }

@@ -299,7 +299,7 @@ func (r *rollout) patchRevision(
 // restore returns a child of a revision as a desired object, with the options of the child that is desired now.
 func (r *rollout) restore(c *revision.Child, like Child) (*desired, error) {
 	if len(c.Ignored) > 0 {
-		like = like.With(Ignore(c.Ignored...))
+		like = like.with(Ignore(c.Ignored...))
 	}
 	d := &desired{kind: kinds.Kind{GVK: c.GVK(), Untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
 	d.child.phase = c.Phase

@@ -12,6 +12,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -124,13 +125,13 @@ func (d *desired) digestRun() {
 }
 
 // readiness says of a Job what its own status doesn't: it is ready only once its success is on record.
-func (r *run) readiness(obj client.Object) Readiness {
-	own := ReadinessOf(obj)
+func (r *run) readiness(obj client.Object) readiness.Status {
+	own := readiness.Of(obj)
 	switch {
 	case own.Ready:
-		return Readiness{Message: fmt.Sprintf("has run for the value %q, which is not on record yet", r.shown())}
+		return readiness.Status{Message: fmt.Sprintf("has run for the value %q, which is not on record yet", r.shown())}
 	case own.Failed:
-		return Readiness{Failed: true, Message: fmt.Sprintf("the run for the value %q failed: %s; delete this Job to run it again",
+		return readiness.Status{Failed: true, Message: fmt.Sprintf("the run for the value %q failed: %s; delete this Job to run it again",
 			r.shown(), shorten(own.Message, maxWhy/2))}
 	}
 	return own

@@ -16,8 +16,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/readiness"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
@@ -150,7 +150,7 @@ func (r *rollout) recordSuccesses(ctx context.Context, d *desired, jobs []*batch
 		if !ok {
 			continue
 		}
-		if readiness.Of(withoutDeletion(job)).State != readiness.Ready || r.runs[d.child.run.name].Find(mark.ID) != nil {
+		if !readiness.Of(withoutDeletion(job)).Ready || r.runs[d.child.run.name].Find(mark.ID) != nil {
 			continue
 		}
 		finished := ptr.Deref(job.Status.CompletionTime, *r.nowToTheSecond())

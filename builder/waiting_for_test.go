@@ -103,9 +103,9 @@ func TestWaitingForAmongConditions(t *testing.T) {
 	slow := ChildStatus{Key: keyOf("slow"), Message: "0 of 1"}
 	broken := ChildStatus{Key: keyOf("broken"), Failed: true, Message: "crashed"}
 	waits := []string{"Secret shop/tls"}
-	assert.Equal(t, events.ReasonWaiting, Result{WaitingFor: waits, NotReady: []ChildStatus{slow}}.outcome(nil).Reason)
-	assert.Equal(t, events.ReasonChildFailed, Result{WaitingFor: waits, NotReady: []ChildStatus{broken}}.outcome(nil).Reason)
-	assert.Equal(t, "ApplyFailed", Result{WaitingFor: waits}.outcome(of(full)).Reason)
+	assert.Equal(t, events.ReasonWaiting, Result{planWaitsFor: waits, NotReady: []ChildStatus{slow}}.outcome(nil).Reason)
+	assert.Equal(t, events.ReasonChildFailed, Result{planWaitsFor: waits, NotReady: []ChildStatus{broken}}.outcome(nil).Reason)
+	assert.Equal(t, "ApplyFailed", Result{planWaitsFor: waits}.outcome(of(full)).Reason)
 }
 
 // A panic is in the conditions, told once, and taken back when the plan is right again.

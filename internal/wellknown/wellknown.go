@@ -38,13 +38,8 @@ const (
 	Finalizer = "armature.dev/cleanup"
 )
 
-// What HashFrom writes into a pod template.
-const (
-	// EnvConfigHash is an environment variable of every container with the digest of the configuration.
-	EnvConfigHash = "ARMATURE_CONFIG_HASH"
-	// AnnotationConfigHash is an annotation of the pod template with the digest of the configuration.
-	AnnotationConfigHash = "armature.dev/config-hash"
-)
+// EnvConfigHash is the environment variable that HashFrom sets in every container of a pod template: the digest of the configuration.
+const EnvConfigHash = "ARMATURE_CONFIG_HASH"
 
 // What a roll-out writes. The values are JSON.
 const (

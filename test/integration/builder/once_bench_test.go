@@ -29,7 +29,7 @@ func BenchmarkCreateJobs(b *testing.B) {
 	mgr := newManager(b, cfg)
 	c := mgr.GetClient()
 	engine := builder.EngineFor(mgr, "bench")
-	require.NoError(b, engine.IndexOwned(b.Context(), mgr.GetFieldIndexer(), &batchv1.Job{}))
+	require.NoError(b, engine.Index(b.Context(), mgr.GetFieldIndexer(), &batchv1.Job{}))
 	start(b, mgr)
 	builders := func(opts ...builder.ChildOption) func(b *testing.B, owner *corev1.ConfigMap) {
 		return func(b *testing.B, owner *corev1.ConfigMap) {
