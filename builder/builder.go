@@ -62,7 +62,7 @@ func (b *Builder) Prune(kinds ...client.Object) *Builder {
 // kind is no longer desired, when a kind is renamed, or when a new version of the program no longer knows it. Prune needs
 // not be called.
 //
-// For that the kinds are kept on the owner, in the annotation [AnnotationGroupKinds], by a patch before the first child
+// For that the kinds are kept on the owner, in the annotation armature.dev/contains-group-kinds, by a patch before the first child
 // of a kind is created. A kind of which nothing is desired any more is listed once more, by one request, and taken
 // off. Nothing of this costs a request while the kinds stay the same. The program must be allowed to patch owners, and
 // to list and delete also the kinds that it no longer knows, until they are pruned: until then the pass fails. An owner

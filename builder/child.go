@@ -8,22 +8,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fasthash"
 )
 
-// What the builder writes on children.
-const (
-	// AnnotationDigest holds the digest of what was last applied, to see that the desired object has changed.
-	AnnotationDigest = "armature.dev/digest"
-	// LabelManagedBy is the recommended label; its value is ManagedBy unless the child sets one.
-	LabelManagedBy = "app.kubernetes.io/managed-by"
-	// ManagedBy is the value of LabelManagedBy.
-	ManagedBy = "armature"
-	// LabelOwnerUID is the UID of the owner of a [CrossNamespace] child, which has no owner reference.
-	LabelOwnerUID = "armature.dev/owner-uid"
-	// AnnotationOwnerKind is the kind and group of the owner of a cross-namespace child: "Widget.example.com".
-	AnnotationOwnerKind = "armature.dev/owner-kind"
-	// AnnotationOwner is the namespace and name of the owner of a cross-namespace child: "default/web".
-	AnnotationOwner = "armature.dev/owner"
-)
-
 // Child is an object that should exist, and how it is to be kept.
 type Child struct {
 	object         client.Object

@@ -13,22 +13,6 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Condition is the standard Kubernetes condition.
-type Condition = metav1.Condition
-
-// Types of conditions that every owner can have. kubectl wait and kstatus understand them.
-const (
-	// ConditionReady is True when all that the spec asks for is there. False says in its reason why not yet.
-	ConditionReady = status.Ready
-	// ConditionProgressing is True while something is being changed or waited for.
-	ConditionProgressing = status.Progressing
-	// ConditionStalled is True when nothing more will happen until someone changes the spec or the cluster.
-	ConditionStalled = status.Stalled
-	// ConditionContested is True while another writer changes children again and again, and the builder puts them back
-	// ever more rarely. Its message says which fields, by whom, and what to do. An owner without such children hasn't got it.
-	ConditionContested = status.Contested
-)
-
 // SetConditions sets the conditions Ready, Progressing and Stalled from the result of a pass and its error. They have the generation,
 // and the same reason (one of package events) and message, which names what is waited for and has at most some 2 KiB. The time of a
 // condition changes with its status only, so that the same result changes nothing. A conflict, after which the pass is tried again,
@@ -38,7 +22,7 @@ const (
 //	Progressing  something is being changed or waited for
 //	Stalled      nothing will happen until someone changes the spec or the cluster
 //	Contested    another writer changes children again and again; set only then
-func (r Result) SetConditions(conditions *[]Condition, generation int64, err error, now time.Time) {
+func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
 	if isConflict(err) {
 		return
 	}

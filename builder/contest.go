@@ -87,13 +87,13 @@ func shownFew(names []string) []string {
 func (r Result) contestMessage() string { return listed("", r.Contested, Contest.String) }
 
 // setContested sets or removes the condition Contested.
-func (r Result) setContested(conditions *[]Condition, generation int64, now time.Time) {
+func (r Result) setContested(conditions *[]metav1.Condition, generation int64, now time.Time) {
 	if len(r.Contested) == 0 {
-		meta.RemoveStatusCondition(conditions, ConditionContested)
+		meta.RemoveStatusCondition(conditions, events.ConditionContested)
 		return
 	}
-	meta.SetStatusCondition(conditions, Condition{
-		Type: ConditionContested, Status: metav1.ConditionTrue, Reason: events.ReasonContested, Message: r.contestMessage(),
+	meta.SetStatusCondition(conditions, metav1.Condition{
+		Type: events.ConditionContested, Status: metav1.ConditionTrue, Reason: events.ReasonContested, Message: r.contestMessage(),
 		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 	})
 }
@@ -117,7 +117,7 @@ func (e *Engine) emitContests(owner client.Object, begun, ended []Contest) {
 // withContests returns an owner whose conditions, which its plan sets, also tell of contests. It changes neither argument.
 func withContests[T client.Object](owner, after T, res Result, err error, now time.Time) T {
 	conditioned, ok := any(after).(Conditioned)
-	if !ok || len(res.Contested) == 0 && meta.FindStatusCondition(*conditioned.Conditions(), ConditionContested) == nil {
+	if !ok || len(res.Contested) == 0 && meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionContested) == nil {
 		return after
 	}
 	after = withOwnConditions(after)
@@ -127,8 +127,8 @@ func withContests[T client.Object](owner, after T, res Result, err error, now ti
 		return after
 	}
 	before := *any(owner).(Conditioned).Conditions()
-	for _, c := range []Condition{
-		{Type: ConditionReady, Status: metav1.ConditionFalse}, {Type: ConditionStalled, Status: metav1.ConditionTrue},
+	for _, c := range []metav1.Condition{
+		{Type: events.ConditionReady, Status: metav1.ConditionFalse}, {Type: events.ConditionStalled, Status: metav1.ConditionTrue},
 	} {
 		c.Reason, c.Message, c.ObservedGeneration = events.ReasonContested, res.contestMessage(), owner.GetGeneration()
 		c.LastTransitionTime = metav1.NewTime(now)

@@ -15,7 +15,7 @@ import (
 var contestedResult = Result{Contested: []Contest{{Key: keyOf("web"), Fields: []string{"spec.replicas"}, By: []string{"hpa (Update of scale)"}, Times: 3}}}
 
 // statuses renders conditions: type, status, reason.
-func statuses(conditions []Condition) map[string]string {
+func statuses(conditions []metav1.Condition) map[string]string {
 	told := map[string]string{}
 	for _, c := range conditions {
 		told[c.Type] = string(c.Status) + " " + c.Reason
@@ -24,19 +24,19 @@ func statuses(conditions []Condition) map[string]string {
 }
 
 func TestContestedCondition(t *testing.T) {
-	var conditions []Condition
+	var conditions []metav1.Condition
 	contestedResult.SetConditions(&conditions, 2, nil, time.Unix(1000, 0))
 	assert.Equal(t, map[string]string{
 		"Ready": "False Contested", "Progressing": "False Contested", "Stalled": "True Contested", "Contested": "True Contested",
 	}, statuses(conditions))
-	c := meta.FindStatusCondition(conditions, ConditionContested)
+	c := meta.FindStatusCondition(conditions, events.ConditionContested)
 	assert.Equal(t, contestedResult.Contested[0].String(), c.Message)
 	assert.EqualValues(t, 2, c.ObservedGeneration)
 
 	contestedResult.SetConditions(&conditions, 2, of(full), time.Unix(2000, 0))
 	assert.Equal(t, "False ApplyFailed", statuses(conditions)["Ready"], "a failure is told first")
 	assert.Equal(t, "True Contested", statuses(conditions)["Contested"])
-	assert.Equal(t, time.Unix(1000, 0), meta.FindStatusCondition(conditions, ConditionContested).LastTransitionTime.Time)
+	assert.Equal(t, time.Unix(1000, 0), meta.FindStatusCondition(conditions, events.ConditionContested).LastTransitionTime.Time)
 
 	Result{}.SetConditions(&conditions, 2, nil, time.Unix(3000, 0))
 	assert.Equal(t, map[string]string{"Ready": "True Ready", "Progressing": "False Ready", "Stalled": "False Ready"}, statuses(conditions))
@@ -46,7 +46,7 @@ func TestContestedCondition(t *testing.T) {
 func TestContestsBesideAPlansOwnConditions(t *testing.T) {
 	planned := func(owner *thing) *thing {
 		after := withOwnConditions(owner)
-		meta.SetStatusCondition(&after.conditions, Condition{Type: ConditionReady, Status: metav1.ConditionTrue, Reason: "Fine"})
+		meta.SetStatusCondition(&after.conditions, metav1.Condition{Type: events.ConditionReady, Status: metav1.ConditionTrue, Reason: "Fine"})
 		return after
 	}
 	pass := func(owner *thing, res Result, err error, at int64) *thing {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // Of a child with CreateOnly only the builder's label and the owner are put back. Another writer of them is a rival as of
@@ -20,9 +21,11 @@ func TestContestOfAChildThatIsCreatedOnce(t *testing.T) {
 		field  string
 		by     []string
 	}{
-		"another label": {func(j *batchv1.Job) { j.Labels[builder.LabelManagedBy] = "rival" }, "metadata.labels[app.kubernetes.io/managed-by]", []string{"rival (Update)"}},
-		"no label":      {func(j *batchv1.Job) { delete(j.Labels, builder.LabelManagedBy) }, "metadata.labels[app.kubernetes.io/managed-by]", nil},
-		"no owner":      {func(j *batchv1.Job) { j.OwnerReferences = nil }, "metadata.ownerReferences", nil},
+		"another label": {func(j *batchv1.Job) { j.Labels[wellknown.LabelManagedBy] = "rival" },
+			"metadata.labels[app.kubernetes.io/managed-by]", []string{"rival (Update)"}},
+		"no label": {func(j *batchv1.Job) { delete(j.Labels, wellknown.LabelManagedBy) },
+			"metadata.labels[app.kubernetes.io/managed-by]", nil},
+		"no owner": {func(j *batchv1.Job) { j.OwnerReferences = nil }, "metadata.ownerReferences", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRivalry(t)

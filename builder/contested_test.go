@@ -18,6 +18,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // rivalry is an engine on an API server in memory, and others who write there.
@@ -165,9 +166,9 @@ func TestDriftIsNoContest(t *testing.T) {
 				case 1:
 					d.Spec.Template.Spec.Containers[0].Image = "other"
 				case 2:
-					delete(d.Labels, builder.LabelManagedBy)
+					delete(d.Labels, wellknown.LabelManagedBy)
 				case 3:
-					d.Annotations[builder.AnnotationDigest] = "x"
+					d.Annotations[wellknown.AnnotationDigest] = "x"
 				}
 			})
 		},
@@ -206,15 +207,15 @@ func TestContestNamesFieldsAndWriters(t *testing.T) {
 			"spec.template.spec.containers[name=c].image", "rival (Update)",
 		},
 		"a label": {
-			func(d *appsv1.Deployment) { d.Labels[builder.LabelManagedBy] = "rival" },
+			func(d *appsv1.Deployment) { d.Labels[wellknown.LabelManagedBy] = "rival" },
 			"metadata.labels[app.kubernetes.io/managed-by]", "rival (Update)",
 		},
 		"a label that is removed": {
-			func(d *appsv1.Deployment) { delete(d.Labels, builder.LabelManagedBy) },
+			func(d *appsv1.Deployment) { delete(d.Labels, wellknown.LabelManagedBy) },
 			"metadata.labels[app.kubernetes.io/managed-by]", "",
 		},
 		"the digest": {
-			func(d *appsv1.Deployment) { delete(d.Annotations, builder.AnnotationDigest) },
+			func(d *appsv1.Deployment) { delete(d.Annotations, wellknown.AnnotationDigest) },
 			"metadata.annotations[armature.dev/digest]", "",
 		},
 	} {

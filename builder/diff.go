@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -26,7 +28,8 @@ type Diff struct {
 // ObjectDiff is what would become of one object.
 type ObjectDiff struct {
 	Key       store.Key
-	Operation Operation
+	// Reason is that of the Change.
+	Reason string
 	// Fields are those that would differ. Of a new object, or one to be recreated, they are the desired fields, without
 	// the API server's defaults; of an object to be deleted there are none. Left out are the status, what only the server writes, and the
 	// builder's own digest: an object to be updated that shows no fields differs in nothing but its record of them.
@@ -61,8 +64,8 @@ func (b *Builder) Diff(ctx context.Context) (Diff, error) {
 	res, err := dry.reconcile(ctx, writes)
 	d := Diff{Unchanged: res.Unchanged, Waiting: res.Waiting}
 	for _, c := range res.Changes {
-		o := ObjectDiff{Key: c.Key, Operation: c.Operation}
-		if w := writes[c.Key]; w != nil && c.Operation != OperationDeleted {
+		o := ObjectDiff{Key: c.Key, Reason: c.Reason}
+		if w := writes[c.Key]; w != nil && c.Reason != events.ReasonDeleted {
 			fields, wrong := w.diff()
 			if wrong != nil {
 				return d, wrong
@@ -81,7 +84,7 @@ func (b *Builder) Diff(ctx context.Context) (Diff, error) {
 func (w *write) diff() ([]FieldDiff, error) {
 	before := map[string]any{}
 	after := w.desired.fields
-	if w.operation == OperationUpdated {
+	if w.operation == events.ReasonUpdated {
 		var err error
 		if before, err = storedFields(w.observed); err != nil {
 			return nil, err
@@ -108,7 +111,7 @@ func shown(fields map[string]any) map[string]any {
 	fields = (&unstructured.Unstructured{Object: fields}).DeepCopy().Object
 	for _, path := range [][]string{
 		{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}, {"metadata", "resourceVersion"},
-		{"metadata", "annotations", AnnotationDigest},
+		{"metadata", "annotations", wellknown.AnnotationDigest},
 	} {
 		unstructured.RemoveNestedField(fields, path...)
 	}
@@ -155,7 +158,7 @@ func hidden(c delta.Change) delta.Change {
 func (d Diff) String() string {
 	var text strings.Builder
 	for _, o := range d.Objects {
-		fmt.Fprintf(&text, "%s %s\n", signs[o.Operation], o.Key)
+		fmt.Fprintf(&text, "%s %s\n", signs[o.Reason], o.Key)
 		for _, f := range o.Fields {
 			line(&text, "-", f.Path, f.Old)
 			line(&text, "+", f.Path, f.New)
@@ -170,8 +173,8 @@ func (d Diff) String() string {
 	return text.String()
 }
 
-var signs = map[Operation]string{
-	OperationCreated: "+", OperationAdopted: "~", OperationUpdated: "~", OperationRecreating: "-/+", OperationDeleted: "-",
+var signs = map[string]string{
+	events.ReasonCreated: "+", events.ReasonAdopted: "~", events.ReasonUpdated: "~", events.ReasonRecreating: "-/+", events.ReasonDeleted: "-",
 }
 
 func line(text *strings.Builder, sign, path string, value any) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 )
 
 // One pass over one owner. A second one finds nothing to do, and makes no request.
@@ -48,7 +49,7 @@ func ExampleBuilder_PruneAll() {
 	c, ctx := newCluster(), context.Background()
 	say(c.engine.For(c.owner).ConfigMap(settings(nil)).Deployment(web("nginx:1.29")).PruneAll().Reconcile(ctx))
 	c.get(c.owner)
-	fmt.Println(c.owner.Annotations[builder.AnnotationGroupKinds])
+	fmt.Println(c.owner.Annotations["armature.dev/contains-group-kinds"])
 
 	say(c.engine.For(c.owner).Deployment(web("nginx:1.29")).PruneAll().Reconcile(ctx))
 	// Output:
@@ -128,7 +129,7 @@ func ExampleBuilder_Diff() {
 // A diff is data. Printed it reads as one.
 func ExampleDiff() {
 	diff := builder.Diff{Objects: []builder.ObjectDiff{{
-		Operation: builder.OperationUpdated,
+		Reason: events.ReasonUpdated,
 		Fields:    []builder.FieldDiff{{Path: "spec.replicas", Old: 2, New: 3}},
 	}}}
 	diff.Objects[0].Key.Kind, diff.Objects[0].Key.Namespace, diff.Objects[0].Key.Name = "Deployment", "default", "web"

@@ -88,7 +88,7 @@ func ExampleConfigHash_AsAnnotation() {
 	found := web("")
 	c.get(found)
 	template := found.Spec.Template
-	fmt.Println(len(template.Spec.Containers[0].Env), len(template.Annotations[builder.AnnotationConfigHash]))
+	fmt.Println(len(template.Spec.Containers[0].Env), len(template.Annotations["armature.dev/config-hash"]))
 	// Output:
 	// Created Deployment.apps default/web
 	// 0 32
@@ -234,7 +234,7 @@ func ExampleRetain() {
 
 	found := claim.DeepCopy()
 	c.get(found)
-	fmt.Println(len(found.OwnerReferences), found.Annotations[builder.AnnotationOwner])
+	fmt.Println(len(found.OwnerReferences), found.Annotations["armature.dev/owner"])
 	// Output:
 	// Created PersistentVolumeClaim default/data
 	// 0 default/blog

@@ -17,7 +17,7 @@ import (
 
 // The standard conditions say what a result says.
 func ExampleResult_SetConditions() {
-	var conditions []builder.Condition
+	var conditions []metav1.Condition
 	res := builder.Result{NotReady: []builder.NotReady{{
 		Key: store.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "web"}, Message: "1 of 3 replicas updated",
 	}}}

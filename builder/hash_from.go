@@ -8,18 +8,11 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/confighash"
 	"github.com/armature-dev/armature/builder/internal/podtemplate"
-)
-
-// Where HashFrom puts its digest.
-const (
-	// EnvConfigHash is an environment variable of every container.
-	EnvConfigHash = "ARMATURE_CONFIG_HASH"
-	// AnnotationConfigHash is an annotation of the pod template.
-	AnnotationConfigHash = "armature.dev/config-hash"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // HashFrom rolls the pods of a child when what they are configured with changes: one digest of all that is given goes
-// into its pod template, as the environment variable EnvConfigHash of every container (not of init containers; one that
+// into its pod template, as the environment variable ARMATURE_CONFIG_HASH of every container (not of init containers; one that
 // is desired under that name is replaced). Without the option, pods see a changed ConfigMap late or never.
 //
 // Of a ConfigMap the data and binaryData count, of a Secret the data and stringData, and each one's kind and name; not
@@ -48,7 +41,7 @@ type ConfigHash struct {
 
 var _ ChildOption = ConfigHash{}
 
-// AsAnnotation puts the digest into the annotation AnnotationConfigHash of the pod template, and leaves the containers
+// AsAnnotation puts the digest into the annotation armature.dev/config-hash of the pod template, and leaves the containers
 // as they are.
 func (h ConfigHash) AsAnnotation() ConfigHash {
 	h.asAnnotation = true
@@ -85,7 +78,8 @@ func (d *desired) setHashes(p *pass, obj client.Object) error {
 		name string
 		set  func(obj client.Object, name, value string) bool
 	}{
-		{d.child.how.EnvOf, EnvConfigHash, podtemplate.SetEnv}, {d.child.how.AnnotationOf, AnnotationConfigHash, podtemplate.SetAnnotation},
+		{d.child.how.EnvOf, wellknown.EnvConfigHash, podtemplate.SetEnv},
+		{d.child.how.AnnotationOf, wellknown.AnnotationConfigHash, podtemplate.SetAnnotation},
 	} {
 		if len(place.of) == 0 {
 			continue

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/armature-dev/armature/builder/internal/confighash"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func configMapOf(change func(*corev1.ConfigMap)) *corev1.ConfigMap {
@@ -140,11 +141,11 @@ func TestHashGoesIntoPodTemplates(t *testing.T) {
 			}
 			u := untyped(t, inEnv.object, "x/v1", "X")
 			env := templateIn(u.Object)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)["env"].([]any)
-			assert.Equal(t, map[string]any{"name": EnvConfigHash, "value": want}, env[len(env)-1])
+			assert.Equal(t, map[string]any{"name": wellknown.EnvConfigHash, "value": want}, env[len(env)-1])
 			assert.Len(t, env, 2)
 			u = untyped(t, inAnnotation.object, "x/v1", "X")
 			meta := templateIn(u.Object)["metadata"].(map[string]any)
-			assert.Equal(t, map[string]any{AnnotationConfigHash: want}, meta["annotations"])
+			assert.Equal(t, map[string]any{wellknown.AnnotationConfigHash: want}, meta["annotations"])
 		})
 	}
 }
@@ -178,7 +179,7 @@ func TestHashFromSharesNothing(t *testing.T) {
 	stampedWith(t, b, option.AsAnnotation(), option)
 	assert.Equal(t, cmBefore, cm)
 	assert.Equal(t, secretBefore, secret)
-	assert.NotContains(t, a.Spec.Template.Labels, AnnotationConfigHash)
+	assert.NotContains(t, a.Spec.Template.Labels, wellknown.AnnotationConfigHash)
 }
 
 func TestConfigIsInTheHash(t *testing.T) {

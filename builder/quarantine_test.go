@@ -60,7 +60,7 @@ func TestQuarantine(t *testing.T) {
 		ready := func(name string) *metav1.Condition {
 			found := flow(name)
 			require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(found), found))
-			return meta.FindStatusCondition(found.Status.Conditions, builder.ConditionReady)
+			return meta.FindStatusCondition(found.Status.Conditions, events.ConditionReady)
 		}
 
 		var second reconcile.Reconciler

@@ -22,6 +22,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/throttle"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -356,12 +357,12 @@ func (p *pass) record(w *write) {
 		if p.dryWrites != nil {
 			p.dryWrites[w.desired.key] = w
 		}
-		if w.operation == OperationRecreating {
+		if w.operation == events.ReasonRecreating {
 			p.result.Waiting = append(p.result.Waiting, w.desired.key)
 		}
 	case w.kept:
 		p.result.Unchanged++
-		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, UID: w.observed.GetUID(), Operation: operationKept, object: w.observed})
+		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, UID: w.observed.GetUID(), Reason: events.ReasonKept, object: w.observed})
 	case w.action == actionNone:
 		p.result.Unchanged++
 	case w.action == actionWait:
@@ -375,13 +376,13 @@ func (p *pass) record(w *write) {
 	}
 }
 
-func (p *pass) changed(op Operation, k kinds.Kind, key store.Key, obj client.Object) {
+func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
 	p.countAdded(op, k, key)
-	if !p.engine.dry && op == OperationDeleted {
+	if !p.engine.dry && op == events.ReasonDeleted {
 		p.engine.memory.Contests.Forget(p.contestKey(key))
 	}
-	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
+	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Reason: op, object: obj})
 }
 
 // finish orders the result of a pass that returned an error or none, so that the same pass always reads the same.
@@ -389,8 +390,8 @@ func (p *pass) finish(err error) Result {
 	p.rememberPresent()
 	p.noteContests(err)
 	slices.SortStableFunc(p.result.Changes, func(a, b Change) int {
-		if a.Operation != b.Operation {
-			return slices.Index(operations, a.Operation) - slices.Index(operations, b.Operation)
+		if a.Reason != b.Reason {
+			return slices.Index(operations, a.Reason) - slices.Index(operations, b.Reason)
 		}
 		return store.Compare(a.Key, b.Key)
 	})
@@ -407,7 +408,7 @@ func (p *pass) finish(err error) Result {
 	return p.result
 }
 
-var operations = []Operation{OperationCreated, OperationAdopted, OperationUpdated, OperationRecreating, OperationDeleted}
+var operations = []string{events.ReasonCreated, events.ReasonAdopted, events.ReasonUpdated, events.ReasonRecreating, events.ReasonDeleted}
 
 // next says when the next pass comes. Errors that a retry can't fix are not retried; conflicts are, without noise.
 func next(ctx context.Context, after time.Duration, err error) (reconcile.Result, error) {

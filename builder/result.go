@@ -6,35 +6,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
-// Operation is what a pass did to one object. It is the reason of the event about it.
-type Operation string
-
-const (
-	// OperationCreated: the object did not exist.
-	OperationCreated Operation = events.ReasonCreated
-	// OperationAdopted: the object existed without a controller, and is the owner's now; see Adopt.
-	OperationAdopted Operation = events.ReasonAdopted
-	// OperationUpdated: the object differed from what is wanted, and was applied.
-	OperationUpdated Operation = events.ReasonUpdated
-	// OperationRecreating: the object can't be changed into what is wanted, and was deleted so that it can be created
-	// anew in another pass; see OnImmutable. Until then it is among those waited for.
-	OperationRecreating Operation = events.ReasonRecreating
-	// OperationDeleted: the object was no longer wanted.
-	OperationDeleted Operation = events.ReasonDeleted
-
-	// operationKept: the object can't be changed into what is wanted and was left as it is. It is only told.
-	operationKept Operation = events.ReasonKept
-)
-
-// Change is one object that was written.
+// Change is what a pass did to one object.
 type Change struct {
-	Key       store.Key
-	UID       types.UID
-	Operation Operation
+	Key store.Key
+	UID types.UID
+	// Reason says what was done. It is the reason of the event about it:
+	//
+	//	events.ReasonCreated     the object did not exist
+	//	events.ReasonAdopted     the object existed without a controller, and is the owner's now; see Adopt
+	//	events.ReasonUpdated     the object differed from the desired one, and was applied
+	//	events.ReasonRecreating  the object can't be changed into the desired one. It was deleted, and another pass creates it
+	//	                         again; until then it is among those waited for. See OnImmutable
+	//	events.ReasonDeleted     the object was no longer desired
+	Reason string
 
 	object client.Object // as the server returned it, for events
 	left   []fieldsLeft  // what stays in it that isn't desired

@@ -12,11 +12,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
-
-// AnnotationRunOnce says on a Job of [RunOnce] which child it is of and which value it runs for, and on a
-// ControllerRevision which values have run. Both are JSON.
-const AnnotationRunOnce = revision.AnnotationRunOnce
 
 // RunOnce runs a Job to success once for each value, and never again for that value. It is for migrations and other
 // steps that must come before what follows them. The child must be a *batchv1.Job, and [InPhase]: what is in later
@@ -109,7 +106,7 @@ func (c Child) asRun() (Child, error) {
 		return c, fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
 	job.Name = revision.JobName(job.Name, given.id)
-	job.SetAnnotations(with(job.GetAnnotations(), AnnotationRunOnce, mark))
+	job.SetAnnotations(with(job.GetAnnotations(), wellknown.AnnotationRunOnce, mark))
 	job.Spec.TTLSecondsAfterFinished = nil
 	c.object, c.run, c.once, c.readyWhen = job, &given, true, given.readiness
 	return c, nil

@@ -19,6 +19,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/readiness"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -255,7 +256,7 @@ func (r *rollout) checkRecord(child string) error {
 	}
 	return &Error{Key: r.revisionKey(record.Object.GetName()), Operation: "read", object: record.Object, Err: fmt.Errorf(
 		"annotation %s: %w: %w; repair its JSON, or delete the object to run all values of %q again",
-		AnnotationRunOnce, errDamagedRecord, record.Damage, child)}
+		wellknown.AnnotationRunOnce, errDamagedRecord, record.Damage, child)}
 }
 
 // noteRecord keeps a record that was observed for the pass, and from being pruned.
@@ -299,7 +300,7 @@ func (r *rollout) writeRecord(ctx context.Context, child string, succeeded []rev
 	if before == nil {
 		next.Object, err = r.createRecord(ctx, child, text)
 	} else {
-		next.Object, err = r.patchRevision(ctx, before.Object, AnnotationRunOnce, text, 0)
+		next.Object, err = r.patchRevision(ctx, before.Object, wellknown.AnnotationRunOnce, text, 0)
 		if err != nil {
 			err = &Error{Key: r.revisionKey(before.Object.GetName()), Operation: "apply", Err: fmt.Errorf("record of what has run: %w", err)}
 		}
@@ -319,7 +320,7 @@ func (r *rollout) createRecord(ctx context.Context, child, text string) (client.
 	if err != nil {
 		return nil, err
 	}
-	object := r.newRevision(revision.RunsName(r.owner, child), data, AnnotationRunOnce, text, 0)
+	object := r.newRevision(revision.RunsName(r.owner, child), data, wellknown.AnnotationRunOnce, text, 0)
 	err = r.createRevision(ctx, object, func(obj client.Object) bool { return revision.ReadRuns(obj) != nil })
 	if apierrors.IsConflict(err) {
 		if damaged := r.readRecord(ctx, child); damaged != nil {

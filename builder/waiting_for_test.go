@@ -54,14 +54,14 @@ func (f *flowLoop) pass() ([]string, error) {
 
 // conditions says how Ready, Progressing and Stalled are ("FTF"), and why it isn't ready.
 func (f *flowLoop) conditions() (how, reason, message string) {
-	for _, kind := range []string{ConditionReady, ConditionProgressing, ConditionStalled} {
+	for _, kind := range []string{events.ConditionReady, events.ConditionProgressing, events.ConditionStalled} {
 		c := meta.FindStatusCondition(f.get().Status.Conditions, kind)
 		if c == nil {
 			how += "-"
 			continue
 		}
 		how += string(c.Status[0])
-		if kind == ConditionReady {
+		if kind == events.ConditionReady {
 			reason, message = c.Reason, c.Message
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // diff asks what a pass would do, and makes sure that asking changes nothing.
@@ -68,14 +69,14 @@ func TestDiffOfALife(t *testing.T) {
 	assert.Contains(t, got, "+     data.token: ***\n")
 	assert.NotContains(t, got, "hunter2")
 	assert.NotContains(t, got, "aHVudGVyMg")
-	assert.NotContains(t, got, builder.AnnotationDigest)
+	assert.NotContains(t, got, wellknown.AnnotationDigest)
 
 	res, _, err := w.pass(configMap("a", "k", "1"), configMap("b", "k.x", "2"), secret)
 	require.NoError(t, err)
 	require.Len(t, res.Changes, len(d.Objects))
 	for i, c := range res.Changes {
 		assert.Equal(t, c.Key, d.Objects[i].Key)
-		assert.Equal(t, c.Operation, d.Objects[i].Operation)
+		assert.Equal(t, c.Reason, d.Objects[i].Reason)
 	}
 	w.told.take()
 

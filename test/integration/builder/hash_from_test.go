@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func TestChangedConfigRollsWhatUsesIt(t *testing.T) {
@@ -67,6 +68,6 @@ func TestChangedConfigRollsWhatUsesIt(t *testing.T) {
 	assert.Equal(t, before, generation(neither))
 
 	env := w.get(both).(*appsv1.Deployment).Spec.Template.Spec.Containers[0].Env
-	assert.Equal(t, builder.EnvConfigHash, env[len(env)-1].Name)
-	assert.NotEmpty(t, w.get(annotated).(*appsv1.DaemonSet).Spec.Template.Annotations[builder.AnnotationConfigHash])
+	assert.Equal(t, wellknown.EnvConfigHash, env[len(env)-1].Name)
+	assert.NotEmpty(t, w.get(annotated).(*appsv1.DaemonSet).Spec.Template.Annotations[wellknown.AnnotationConfigHash])
 }

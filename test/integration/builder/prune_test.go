@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 func (w *world) exists(like client.Object) bool {
@@ -37,7 +38,7 @@ func TestPruneTakesOnlyWhatIsOurs(t *testing.T) {
 			require.NoError(t, err)
 			assert.Len(t, sent, 2)
 			require.Len(t, res.Changes, 2)
-			assert.Equal(t, builder.OperationDeleted, res.Changes[0].Operation)
+			assert.Equal(t, events.ReasonDeleted, res.Changes[0].Reason)
 			assert.False(t, w.exists(configMap("drop")))
 			assert.False(t, w.exists(configMap("drop-too")))
 			for _, kept := range []client.Object{configMap("keep"), configMap("others"), w.owner, other, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "other-kind"}}} {

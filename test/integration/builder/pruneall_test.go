@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -28,7 +30,7 @@ func (w *world) all(objs ...client.Object) (builder.Result, []string, error) {
 }
 
 func (w *world) recorded() string {
-	return w.get(w.owner).GetAnnotations()[builder.AnnotationGroupKinds]
+	return w.get(w.owner).GetAnnotations()[wellknown.AnnotationGroupKinds]
 }
 
 func secret(name string) *corev1.Secret {
@@ -125,7 +127,7 @@ func TestARecordThatSomeoneElseWrote(t *testing.T) {
 	theirs.Namespace = w.ns
 	require.NoError(t, w.live.Create(w.ctx, theirs))
 	w.edit(w.owner, func(o client.Object) {
-		o.SetAnnotations(map[string]string{builder.AnnotationGroupKinds: " Secret,, Nonsense.example.com,x"})
+		o.SetAnnotations(map[string]string{wellknown.AnnotationGroupKinds: " Secret,, Nonsense.example.com,x"})
 	})
 	_, _, err := w.all(configMap("a"))
 	require.NoError(t, err)
@@ -137,7 +139,7 @@ func TestAStaleOwnerDoesNotUndoTheRecord(t *testing.T) {
 	w := newWorld(t)
 	stale := w.get(w.owner).(*corev1.ConfigMap)
 	w.edit(w.owner, func(o client.Object) {
-		o.SetAnnotations(map[string]string{builder.AnnotationGroupKinds: "Secret"})
+		o.SetAnnotations(map[string]string{wellknown.AnnotationGroupKinds: "Secret"})
 	})
 	w.owner = stale
 	_, _, err := w.passFor(w.engine.For(stale).PruneAll(), configMap("a"))
@@ -284,17 +286,17 @@ func TestOperatorThatPrunesAll(t *testing.T) {
 	owns := func(o *builder.Operator[*Widget]) { o.Owns(&corev1.ServiceAccount{}) }
 	o := operateAs(t, owns, all, &Widget{Spec: WidgetSpec{Children: []string{"a"}, Source: "sa"}})
 	o.eventually(func() bool { return o.exists(serviceAccount("sa")) && o.exists(configMap("a")) }, "the children")
-	o.eventually(func() bool { return o.condition(builder.ConditionReady) != nil }, "the status")
+	o.eventually(func() bool { return o.condition(events.ConditionReady) != nil }, "the status")
 	assert.LessOrEqual(t, o.sent.count("PATCH", "/status"), 2, "the record is no conflict to the status: %v", o.writes())
 	o.settled()
 	n := o.count()
 	o.edit(o.widget, func(w client.Object) { // our annotations are no reason to look again
 		annotations := w.GetAnnotations()
-		annotations[builder.AnnotationGroupKinds] += ",Secret"
+		annotations[wellknown.AnnotationGroupKinds] += ",Secret"
 		w.SetAnnotations(annotations)
 	})
 	assert.Equal(t, n, o.count())
-	record := func() string { return o.get(o.widget).GetAnnotations()[builder.AnnotationGroupKinds] }
+	record := func() string { return o.get(o.widget).GetAnnotations()[wellknown.AnnotationGroupKinds] }
 	o.poke()
 	o.eventually(func() bool { return record() == "ConfigMap,ServiceAccount" }, "the next pass to mend them")
 	o.settled()
