@@ -19,6 +19,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/subset"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/events"
@@ -208,10 +209,10 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 // ownershipOf says what an object is to the owner, if it has the name of d.
 func (p *pass) ownershipOf(d *desired, observed client.Object) inventory.Ownership {
 	switch {
-	case d.child.retained():
-		return p.ownershipOfRetained(observed, d.child.former())
+	case d.child.retained() && metav1.GetControllerOfNoCopy(observed) == nil:
+		return p.marks.OwnershipOfRetained(observed, d.child.former())
 	case d.child.crossNamespace:
-		return p.ownershipCrossNamespace(observed, d.child.former())
+		return p.marks.OwnershipCrossNamespace(observed, d.child.former())
 	default:
 		return inventory.OwnershipOf(observed, p.owner, p.ownerKind)
 	}
@@ -470,7 +471,7 @@ func (w *write) explain(p *pass, err error) error {
 	}
 	fields := d.fields
 	if fields == nil {
-		if fields, _ = storedFields(d.object); fields == nil { // what can't be rendered can't be looked at
+		if fields, _ = payload.Stored(d.object); fields == nil { // what can't be rendered can't be looked at
 			return err
 		}
 	}
