@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,12 +15,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/subset"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
@@ -292,13 +296,33 @@ func (e *Engine) isSettled(found client.Object, d *desired) bool {
 func (e *Engine) contains(d *desired, observed client.Object) bool {
 	u, ok := observed.(runtime.Unstructured)
 	if !ok {
-		return subset.Typed(d.compared, observed)
+		isCustom := !payload.IsKubernetes(reflect.TypeOf(observed).Elem())
+		return subset.Typed(d.compared, observed) && !(isCustom && e.hasMoreInOne(d, observed))
 	}
 	content := d.withoutIgnored(u.UnstructuredContent())
 	if like := e.kinds.Builtin(d.kind.GVK); like != nil {
 		return subset.Guided(d.fields, content, like)
 	}
-	return subset.Untyped(d.fields, content)
+	return subset.Untyped(d.fields, content) && !e.hasMoreInOne(d, observed)
+}
+
+// hasMoreInOne reports whether others have added to a map of a custom resource that is one value to the API server. That it is one is
+// only known from who owns it.
+func (e *Engine) hasMoreInOne(d *desired, observed client.Object) bool {
+	whole := e.fieldManager(d).SetWhole(observed.GetManagedFields(), d.fields)
+	if len(whole) == 0 {
+		return false
+	}
+	found, err := payload.Stored(observed)
+	if err != nil {
+		return false
+	}
+	found = d.withoutIgnored(found)
+	return slices.ContainsFunc(whole, func(path fieldpath.Path) bool {
+		desired, _ := paths.At(d.fields, path)
+		live, _ := paths.At(found, path)
+		return !subset.Untyped(live, desired)
+	})
 }
 
 // run does what the action says, and revises it if the server knows better. It is called in parallel with others.

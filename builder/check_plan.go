@@ -31,6 +31,8 @@ func checkPhases[T client.Object](d *declarations, plan Plan[T]) error {
 			"add Owns(&appsv1.ControllerRevision{}) to the operator", ErrMisuse)
 	case len(plan.Phases) == 0 && plan.OnFailure != (FailurePolicy{}):
 		return fmt.Errorf("%w: Plan.OnFailure is set and Plan.Phases is empty; it is about phases", ErrMisuse)
+	case len(plan.Phases) == 0 && plan.InstallInOrder:
+		return fmt.Errorf("%w: Plan.InstallInOrder is set and Plan.Phases is empty; it is about phases", ErrMisuse)
 	default:
 		return nil
 	}

@@ -22,12 +22,14 @@ import (
 //	Progressing  something is being changed or waited for
 //	Stalled      nothing will happen until someone changes the spec or the cluster
 //	Contested    another writer changes children again and again; set only then
+//	RolledOut    with phases, once a revision was completed; the message names the last one
 func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
 	if isConflict(err) {
 		return
 	}
 	r.outcome(err).Set(conditions, generation, now)
 	r.setContested(conditions, generation, now)
+	r.setRolledOut(conditions, generation, now)
 }
 
 // outcome returns the end of a pass in one sentence. The most urgent of several things is reported.

@@ -90,9 +90,13 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 
 	// Plan: the operator's pure function, checked.
 	begun := l.now()
-	plan, planErr := l.makePlan(ctx, owner, view)
+	plan, planErr := l.makePlan(ctx, owner, view.WithContext(ctx))
 	took := l.now().Sub(begun)
 	turn.End(took, l.now())
+	if err := ctx.Err(); err != nil { // the plan may have returned early
+		end(err)
+		return reconcile.Result{}, err
+	}
 
 	// Apply and prune. An owner that is being deleted needs no plan for that.
 	doErr := planErr
