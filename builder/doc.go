@@ -177,7 +177,7 @@
 //
 // # Tests
 //
-// A plan is a function: give it an owner and a [NewView] of what exists, and look at the [Plan]. [Operator.PlanFor] checks
+// A plan is a function: give it an owner and a [View] of what exists, and look at the [Plan]. [Operator.PlanFor] checks
 // it, too, against what the operator declares. Package
 // builder/buildertest has an API server in memory that behaves like one where it matters, and CrashEverywhere, which lets
 // the loop ([Operator.Reconciler]) or a reconciler of one's own die after each of its writes and holds that the end is the

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/internal/errorlist"
 	"github.com/armature-dev/armature/store"
@@ -56,7 +57,7 @@ var ErrNotOwned = errors.New("exists and is not ours")
 
 // ErrMisuse is the cause of errors in the calls of a Builder or in a Plan: an object without a name, the same object
 // twice, a child in another namespace than its owner, a kind that the operator doesn't declare. A retry can't help.
-var ErrMisuse = errors.New("builder misused")
+var ErrMisuse = plancheck.ErrMisuse
 
 // IsTerminal reports whether retrying err can't help until the owner's spec (or the program) changes:
 // the API server called an object invalid or too large, a change isn't possible (ErrImmutable), the Builder was misused,

@@ -107,9 +107,9 @@ func ExampleReferencedBy() {
 }
 
 // A plan is tested without a cluster.
-func ExampleNewView() {
+func ExampleView() {
 	site := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "blog", Labels: map[string]string{"example.com/website": ""}}}
-	seen := builder.NewView(time.Now(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "blog"}})
+	seen := buildertest.NewView(time.Now(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "blog"}})
 	for _, child := range plan(site, seen).Children {
 		fmt.Printf("%T %s\n", child.Object(), child.Object().GetName())
 	}
@@ -118,7 +118,7 @@ func ExampleNewView() {
 
 // What exists is found in the view, by its Go type.
 func ExampleOwned() {
-	seen := builder.NewView(time.Now(),
+	seen := buildertest.NewView(time.Now(),
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
@@ -132,7 +132,7 @@ func ExampleOwned() {
 
 // So is an object that the owner's spec names, if it exists.
 func ExampleLookup_watched() {
-	seen := buildertest.WithWatched(builder.NewView(time.Now()), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "tls"}})
+	seen := buildertest.WithWatched(buildertest.NewView(time.Now()), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "tls"}})
 	for _, name := range []string{"tls", "other"} {
 		_, ok := builder.Lookup[*corev1.Secret](seen, name)
 		fmt.Println(name, ok)
@@ -155,7 +155,7 @@ func ExamplePlan() {
 		}
 		return plan
 	}
-	plan := decide(&corev1.ConfigMap{}, builder.NewView(time.Now()))
+	plan := decide(&corev1.ConfigMap{}, buildertest.NewView(time.Now()))
 	fmt.Println(len(plan.Children), plan.Events[0].Reason, plan.RequeueAfter)
 	// Output: 1 Opening 1m0s
 }

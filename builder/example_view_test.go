@@ -17,7 +17,7 @@ import (
 
 // All nodes of the cluster, for an operator that watches them with SeenByAll.
 func ExampleWatched() {
-	seen := buildertest.WithWatched(builder.NewView(time.Now()),
+	seen := buildertest.WithWatched(buildertest.NewView(time.Now()),
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 	)
@@ -31,7 +31,7 @@ func ExampleWatched() {
 
 // A child with a fixed name.
 func ExampleLookup() {
-	seen := builder.NewView(time.Now(), &appsv1.Deployment{
+	seen := buildertest.NewView(time.Now(), &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Status: appsv1.DeploymentStatus{ReadyReplicas: 2},
 	})
 	if deployment, ok := builder.Lookup[*appsv1.Deployment](seen, "web"); ok {
@@ -71,7 +71,7 @@ func ExampleExternal() {
 		}
 		return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{builder.Want(d)}, RequeueAfter: time.Minute}
 	}
-	seen := buildertest.WithExternal(builder.NewView(time.Now()), visitors{perSecond: 250})
+	seen := buildertest.WithExternal(buildertest.NewView(time.Now()), visitors{perSecond: 250})
 	fmt.Println(*plan(&corev1.ConfigMap{}, seen).Children[0].Object().(*appsv1.Deployment).Spec.Replicas)
 	// Output: 3
 }

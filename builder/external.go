@@ -2,7 +2,6 @@ package builder
 
 import (
 	"context"
-	"reflect"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -18,20 +17,10 @@ func (o *Operator[T]) External(observe func(ctx context.Context, owner T, observ
 	return o
 }
 
-// External returns the result of the function given to [Operator.External], and whether it is an S. A plan that calls it
-// without such a function fails its pass with ErrMisuse.
-func External[S any](v View) (S, bool) {
-	s, ok := v.external.(S)
-	if !ok {
-		v.checkExternal(reflect.TypeFor[S]())
-	}
-	return s, ok
-}
-
 // observeExternal puts the external state into the View.
 func (l *loop[T]) observeExternal(ctx context.Context, owner T, v *View) (err error) {
 	if l.external != nil && client.Object(owner).GetDeletionTimestamp() == nil {
-		v.external, err = l.external(ctx, owner, *v)
+		v.observed.External, err = l.external(ctx, owner, *v)
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 )
 
@@ -122,15 +123,33 @@ func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (recon
 	if err != nil {
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)
 	}
-	l.now, l.guard.copies = clock, true
+	l.now, l.guard.Copies = clock, true
 	if indexed, ok := c.(interface {
 		client.FieldIndexer
 		cache.Informers
 	}); ok {
-		l.guard.copies = false // as a manager's, its objects are shared, and there may be many
+		l.guard.Copies = false // as a manager's, its objects are shared, and there may be many
 		err = alone.index(context.Background(), indexed)
 	}
 	return l, err
+}
+
+// PlanFor returns the operator's plan for an owner and a view, such as one of package buildertest, for tests: without a cluster, and
+// checked as the operator's loop checks it. A plan that is wrong by itself is ErrMisuse, and empty: one that asks for a
+// kind that the operator doesn't declare (the error has the line to add), has a child of a kind that it doesn't own,
+// changes the owner or an observed object, or panics. The operator needs no manager.
+func (o *Operator[T]) PlanFor(owner T, observed View) (Plan[T], error) {
+	if o.plan == nil {
+		return Plan[T]{}, fmt.Errorf("operator %s: %w: there is no Plan", o.name, ErrMisuse)
+	}
+	if isNil(owner) {
+		return Plan[T]{}, fmt.Errorf("operator %s: %w: the owner is nil", o.name, ErrMisuse)
+	}
+	l := &loop[T]{plan: o.plan}
+	l.owned.Store(&ownedKinds{declared: o.declared()})
+	l.guard.Copies = true
+	observed.observed.Asked = &plancheck.Asked{Declared: l.owned.Load().declared}
+	return l.makePlan(context.Background(), owner, observed)
 }
 
 // Complete adds the operator to its manager, which must not have been started. It reports all that is wrong in the
@@ -209,7 +228,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer) er
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
 	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: throttle.NewStatuses(), quarantine: o.quarantine}
-	owned := &ownedKinds{declared: o.declarations()}
+	owned := &ownedKinds{declared: o.declared()}
 	l.owned.Store(owned)
 	var errs []error
 	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
@@ -240,6 +259,30 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	byName, byNameErr := o.checkByName()
 	l.watches, l.byName, l.external = watches, byName, o.external
 	return l, errors.Join(append(errs, watchesErr, byNameErr)...)
+}
+
+// declared returns the kinds that the operator declares.
+func (o *Operator[T]) declared() *plancheck.Declared {
+	d := &plancheck.Declared{}
+	for _, obj := range o.owned {
+		d.Owns(obj, false)
+	}
+	for _, n := range o.byName {
+		d.Owns(n.like, false)
+	}
+	for _, obj := range o.away {
+		d.Owns(obj, true)
+	}
+	for _, dep := range o.dependents {
+		d.Dependents(dep.like)
+	}
+	for _, w := range o.watches {
+		d.Watches(w.like)
+	}
+	if o.external != nil {
+		d.External()
+	}
+	return d
 }
 
 // newOwner returns an empty owner.

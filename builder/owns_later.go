@@ -9,13 +9,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	watchsource "sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/armature-dev/armature/builder/internal/plancheck"
 )
 
 // ownedKinds are the kinds of which owners have children, and with them all that the operator declares. It isn't changed:
 // what comes later is another.
 type ownedKinds struct {
 	kinds    []kind
-	declared *declarations
+	declared *plancheck.Declared
 }
 
 // completed is an operator that its manager runs.
@@ -55,6 +57,6 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	}
 	o.owned = append(o.owned, obj)
 	before := running.loop.owned.Load()
-	running.loop.owned.Store(&ownedKinds{append(before.kinds[:len(before.kinds):len(before.kinds)], k), o.declarations()})
+	running.loop.owned.Store(&ownedKinds{append(before.kinds[:len(before.kinds):len(before.kinds)], k), o.declared()})
 	return nil
 }

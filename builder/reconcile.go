@@ -19,7 +19,10 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/throttle"
+	"github.com/armature-dev/armature/builder/internal/view"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -39,7 +42,7 @@ type loop[T client.Object] struct {
 
 	external func(context.Context, T, View) (any, error) // nil: none
 
-	guard guard
+	guard plancheck.Guard
 
 	statusWrites throttle.Statuses
 	pace         *throttle.Passes // nil: every event has its pass, for tests
@@ -208,27 +211,28 @@ func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
 			return View{}, err
 		}
 	}
-	view := newView(l.now(), maps.Values(p.observed))
-	p.misuse.declared, view.misuse = l.owned.Load().declared, &p.misuse
+	v := View{Now: l.now(), observed: view.Of(maps.Values(p.observed))}
+	asked := &plancheck.Asked{Declared: l.owned.Load().declared}
+	v.observed.Asked = asked
 	for _, w := range l.watches {
 		objs, err := w.observe(ctx, p)
 		if err != nil {
 			return View{}, err
 		}
-		view.add(w.from, reflect.TypeOf(w.like), objs)
+		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
 	}
-	err := l.observeExternal(ctx, owner, &view)
-	p.misuse.declared = l.owned.Load().declared // External may have called OwnsLater
-	return view, err
+	err := l.observeExternal(ctx, owner, &v)
+	asked.Declared = l.owned.Load().declared // External may have called OwnsLater
+	return v, err
 }
 
 // makePlan calls the plan and checks what it returns. A plan that is wrong by itself comes with an error, and is empty. As a plan
 // is a pure function, a retry can't fix its panic.
 func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T], err error) {
-	witnesses := l.guard.before(owner, view)
+	witnesses := l.guard.Before(owner, view.observed.Objects())
 	plan, err = callPlan(ctx, l.plan, owner, view)
 	if err == nil {
-		err = errors.Join(view.misuse.err(), checkPlan(l.owned.Load().declared, owner, plan))
+		err = errors.Join(view.observed.Asked.Err(), plan.check(l.owned.Load().declared, owner))
 	}
 	err = errors.Join(err, l.checkWitnesses(ctx, owner, witnesses))
 	if err != nil {
@@ -236,6 +240,24 @@ func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T
 		return Plan[T]{Report: plan.Report && conditioned}, planError{err}
 	}
 	return plan, nil
+}
+
+// checkWitnesses reports objects that the plan has changed: in tests as an error, else once for each Go type, in the log
+// and by an event, since the next pass would take the error back.
+func (l *loop[T]) checkWitnesses(ctx context.Context, owner T, witnesses []plancheck.Witness) error {
+	var errs []error
+	for _, w := range plancheck.Changed(witnesses) {
+		err := w.Err()
+		if l.guard.Copies {
+			errs = append(errs, err)
+			continue
+		}
+		if l.guard.IsNews(w.Object) {
+			log.FromContext(ctx).Error(err, "a plan must change neither its owner nor what it observed")
+			l.engine.emit(owner, events.Warning(events.ReasonInvalidPlan, err.Error()))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // callPlan returns what the plan says, or the error of a panic.
@@ -281,7 +303,6 @@ type pass struct {
 	kinds                desiredKinds
 	listedCrossNamespace map[kind]bool
 
-	misuse    misuse               // of the view by the plan
 	dryWrites map[store.Key]*write // what a dry run would write; nil if it is none
 }
 

@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/plancheck"
 )
 
 // source is one watch of an operator: it maps the events of a kind to owners, and lists the objects that an owner's plan
@@ -32,8 +34,8 @@ type source interface {
 // watch is a checked source and its kind.
 type watch struct {
 	source
-	like client.Object // an empty object of the kind
-	from origin        // under which the View has the objects
+	like client.Object    // an empty object of the kind
+	from plancheck.Origin // under which the View has the objects
 }
 
 // Watches watches objects other than the owner's children. One option says which owners an event concerns and which objects
@@ -134,7 +136,7 @@ func (o *Operator[T]) checkWatches(owner kind) ([]watch, error) {
 			errs = append(errs, fmt.Errorf("Owns: Dependents: %w", err))
 			continue
 		}
-		watches = append(watches, watch{s, d.like, fromOwned})
+		watches = append(watches, watch{s, d.like, plancheck.Owned})
 	}
 	shared := newReferenceThrottle(time.Now)
 	for i, d := range o.watches {
@@ -146,7 +148,7 @@ func (o *Operator[T]) checkWatches(owner kind) ([]watch, error) {
 			errs = append(errs, fmt.Errorf("Watches: %w", err))
 			continue
 		}
-		watches = append(watches, watch{s, d.like, fromWatched})
+		watches = append(watches, watch{s, d.like, plancheck.Watched})
 	}
 	return watches, errors.Join(errs...)
 }

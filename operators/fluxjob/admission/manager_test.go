@@ -52,7 +52,7 @@ func (m Manager) pass(setup *v1alpha1.FluxSetup, second int, others ...client.Ob
 	for _, name := range []string{"a", "b"} {
 		others = append(others, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
-	p := m.Plan(setup, buildertest.WithWatched(builder.NewView(at(second).Time), append(others, setup)...))
+	p := m.Plan(setup, buildertest.WithWatched(buildertest.NewView(at(second).Time), append(others, setup)...))
 	if p.Status == nil {
 		return setup, p
 	}
