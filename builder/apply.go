@@ -10,12 +10,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/subset"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/store"
@@ -120,11 +122,11 @@ func (p *pass) writeAll(ctx context.Context, writes []*write) error {
 			return err
 		})
 	}
-	tries, others := p.engine.kinds.tries(writes)
+	tries, others := kinds.Probes(p.engine.kinds, writes, func(w *write) schema.GroupVersionKind { return w.desired.kind.GVK })
 	for _, w := range tries {
 		err := try(w)
 		if err == nil {
-			p.engine.kinds.missing.Delete(w.desired.kind.gvk)
+			p.engine.kinds.NotePresent(w.desired.kind.GVK)
 		}
 		errs = append(errs, err)
 	}
@@ -152,14 +154,14 @@ func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
 			return nil, err
 		}
 	}
-	if observed := p.observed[d.key]; observed != nil && isUntyped(observed) == d.kind.untyped {
+	if observed := p.observed[d.key]; observed != nil && kinds.IsUntyped(observed) == d.kind.Untyped {
 		return observed, nil
 	}
 	observed, err := p.engine.readKnown(ctx, p.engine.client, d.kind, d.key)
 	if observed != nil {
 		p.rememberObserved(d.key)
 	}
-	return observed, p.engine.kinds.noteMissing(d.kind.gvk, err)
+	return observed, p.engine.kinds.NoteMissing(d.kind.GVK, err)
 }
 
 // compare says which action an object needs, given the observed one of its name. All decisions about a child are made here;
@@ -243,7 +245,7 @@ func (e *Engine) contains(d *desired, observed client.Object) bool {
 		return subset.Typed(d.compared, observed)
 	}
 	content := d.withoutIgnored(u.UnstructuredContent())
-	if like := e.kinds.builtin(d.kind.gvk); like != nil {
+	if like := e.kinds.Builtin(d.kind.GVK); like != nil {
 		return subset.Guided(d.fields, content, like)
 	}
 	return subset.Untyped(d.fields, content)
@@ -282,7 +284,7 @@ func (w *write) create(ctx context.Context, p *pass) error {
 	switch {
 	case err == nil:
 		p.engine.remember(obj, d)
-		if d.kind.untyped { // of others nothing is left to compare the answer with
+		if d.kind.Untyped { // of others nothing is left to compare the answer with
 			p.engine.settle(obj, d)
 		}
 		w.operation, w.stored = OperationCreated, obj
@@ -328,7 +330,7 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 	if err == nil && obj == nil {
 		obj, refit, err = w.send(ctx, p)
 	}
-	if err == nil && w.isDesiredChanged() && !p.engine.dry && !w.desired.kind.untyped && !p.engine.contains(w.desired, obj) {
+	if err == nil && w.isDesiredChanged() && !p.engine.dry && !w.desired.kind.Untyped && !p.engine.contains(w.desired, obj) {
 		// An apply that removes fields loses structs without a field, such as securityContext: {}. A second one has them.
 		w.refitted = w.refitted || obj.GetResourceVersion() != w.observed.GetResourceVersion()
 		w.observed = obj
@@ -381,7 +383,7 @@ func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	obj, err := e.kinds.empty(d.kind)
+	obj, err := e.kinds.Empty(d.kind)
 	if err != nil {
 		return nil, err
 	}
@@ -410,8 +412,8 @@ func (w *write) takesOver(e *Engine) bool {
 // doesn't know the kind.
 func (w *write) explain(p *pass, err error) error {
 	d := w.desired
-	if isKindGone(err) {
-		return p.engine.kinds.noteMissing(d.kind.gvk, err)
+	if kinds.IsGone(err) {
+		return p.engine.kinds.NoteMissing(d.kind.GVK, err)
 	}
 	about := (*Error)(nil)
 	if !toolarge.Is(err) || !errors.As(err, &about) {

@@ -222,7 +222,7 @@ func (e *Engine) isSettled(found client.Object, d *desired) bool {
 
 // contentOf returns a digest of an object without its status and what the API server alone writes.
 func contentOf(obj client.Object, d *desired) (string, bool) {
-	fields, err := payload.Of(obj, d.kind.gvk)
+	fields, err := payload.Of(obj, d.kind.GVK)
 	if err != nil {
 		return "", false
 	}

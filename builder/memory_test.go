@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
 func TestMemo(t *testing.T) {
@@ -85,7 +87,7 @@ func TestSettled(t *testing.T) {
 			now := time.Unix(1, 0)
 			e.now = func() time.Time { return now }
 			d := &desired{
-				kind:   kind{gvk: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, untyped: true},
+				kind:   kinds.Kind{GVK: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, Untyped: true},
 				fields: gadget(map[string]any{"a": "1", "pruned": "x"}).Object, digest: "d",
 			}
 			found := gadget(map[string]any{"a": "1"})
@@ -98,8 +100,8 @@ func TestSettled(t *testing.T) {
 		})
 	}
 	e := engineWith(interceptor.Funcs{})
-	d := &desired{kind: kind{untyped: true}, fields: gadget(map[string]any{"a": "1"}).Object, digest: "d"}
-	d.kind.gvk = schema.FromAPIVersionAndKind("example.com/v1", "Gadget")
+	d := &desired{kind: kinds.Kind{Untyped: true}, fields: gadget(map[string]any{"a": "1"}).Object, digest: "d"}
+	d.kind.GVK = schema.FromAPIVersionAndKind("example.com/v1", "Gadget")
 	unset := gadget(map[string]any{"a": "1"})
 	e.settle(unset, &desired{kind: d.kind, fields: gadget(map[string]any{"b": "1"}).Object, digest: "d"})
 	assert.Equal(t, 1, e.memory.settled.Len())

@@ -6,6 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -13,7 +14,7 @@ import (
 type children map[store.Key]client.Object
 
 // read returns the object of a key, whoever's it is, or nil if there is none. From a cache it is shared: read only.
-func (e *Engine) read(ctx context.Context, from client.Reader, k kind, key store.Key) (client.Object, error) {
+func (e *Engine) read(ctx context.Context, from client.Reader, k kinds.Kind, key store.Key) (client.Object, error) {
 	found, err := e.readKnown(ctx, from, k, key)
 	if apierrors.IsNotFound(err) { // not even its kind is there
 		return nil, nil
@@ -22,13 +23,13 @@ func (e *Engine) read(ctx context.Context, from client.Reader, k kind, key store
 }
 
 // readKnown is read, but returns an error if the cluster doesn't know the kind.
-func (e *Engine) readKnown(ctx context.Context, from client.Reader, k kind, key store.Key) (client.Object, error) {
-	found, err := e.kinds.empty(k)
+func (e *Engine) readKnown(ctx context.Context, from client.Reader, k kinds.Kind, key store.Key) (client.Object, error) {
+	found, err := e.kinds.Empty(k)
 	if err != nil {
 		return nil, err
 	}
 	err = from.Get(ctx, key.NamespacedName(), found, client.UnsafeDisableDeepCopy)
-	if apierrors.IsNotFound(err) && !isKindGone(err) {
+	if apierrors.IsNotFound(err) && !kinds.IsGone(err) {
 		return nil, nil
 	}
 	if err != nil {

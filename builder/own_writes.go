@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -15,26 +16,26 @@ import (
 // among them: where one owner creates thousands of Jobs, each pass of each other owner would wait for its requests.
 type ownWrites struct {
 	mu      sync.Mutex
-	byOwner *recent[types.UID, map[kind][]store.Key]
+	byOwner *recent[types.UID, map[kinds.Kind][]store.Key]
 }
 
 func newOwnWrites() *ownWrites {
-	return &ownWrites{byOwner: newRecent[types.UID, map[kind][]store.Key]()}
+	return &ownWrites{byOwner: newRecent[types.UID, map[kinds.Kind][]store.Key]()}
 }
 
-func (w *ownWrites) add(owner types.UID, k kind, keys ...store.Key) {
+func (w *ownWrites) add(owner types.UID, k kinds.Kind, keys ...store.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	of, ok := w.byOwner.Get(owner)
 	if !ok {
-		of = map[kind][]store.Key{}
+		of = map[kinds.Kind][]store.Key{}
 		w.byOwner.Add(owner, of)
 	}
 	of[k] = append(of[k], keys...)
 }
 
 // take returns what was written of a kind, and forgets it.
-func (w *ownWrites) take(owner types.UID, k kind) []store.Key {
+func (w *ownWrites) take(owner types.UID, k kinds.Kind) []store.Key {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	of, ok := w.byOwner.Get(owner)
@@ -50,7 +51,7 @@ func (w *ownWrites) take(owner types.UID, k kind) []store.Key {
 }
 
 // wrote notes a write for the owner.
-func (p *pass) wrote(k kind, key store.Key) {
+func (p *pass) wrote(k kinds.Kind, key store.Key) {
 	if !p.engine.dry && p.engine.isIndexed(k) {
 		p.engine.memory.written.add(p.owner.GetUID(), k, key)
 	}
@@ -58,12 +59,12 @@ func (p *pass) wrote(k kind, key store.Key) {
 
 // awaitOwnWrites reads what was written for an owner: a consistent client's read of an object waits for the writes of
 // that object alone.
-func (e *Engine) awaitOwnWrites(ctx context.Context, owner types.UID, k kind) error {
+func (e *Engine) awaitOwnWrites(ctx context.Context, owner types.UID, k kinds.Kind) error {
 	keys := e.memory.written.take(owner, k)
 	if len(keys) == 0 {
 		return nil
 	}
-	into, err := e.kinds.empty(k)
+	into, err := e.kinds.Empty(k)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -29,7 +30,7 @@ func (p *pass) confirmOwner(ctx context.Context, writes []*write) error {
 	if p.confirmed || p.engine.dry || !p.engine.readsLive || !p.ownerMayBeGone(writes) {
 		return nil
 	}
-	k, err := p.engine.kinds.of(p.owner)
+	k, err := p.engine.kinds.Of(p.owner)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (p *pass) rememberObserved(key store.Key) {
 }
 
 // countAdded counts a child that came or went in this pass.
-func (p *pass) countAdded(op Operation, k kind, key store.Key) {
+func (p *pass) countAdded(op Operation, k kinds.Kind, key store.Key) {
 	switch {
 	case !p.listed[k] && !p.listedCrossNamespace[k]:
 		p.rememberObserved(key)
@@ -119,11 +120,11 @@ func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) 
 	if written != nil {
 		version = written.GetResourceVersion()
 	}
-	k, err := e.kinds.of(owner)
+	k, err := e.kinds.Of(owner)
 	if err != nil {
 		return err
 	}
-	obj, err := e.kinds.empty(k)
+	obj, err := e.kinds.Empty(k)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) 
 		client.Preconditions{UID: ptr.To(owner.GetUID()), ResourceVersion: &version},
 		propagation(owner))
 	if err != nil && !apierrors.IsNotFound(err) {
-		err = &Error{Key: k.key(owner), Operation: "delete", Err: err, object: owner}
+		err = &Error{Key: k.Key(owner), Operation: "delete", Err: err, object: owner}
 	} else {
 		err = nil
 	}

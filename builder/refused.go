@@ -158,7 +158,7 @@ func refusedUntil(err error) time.Time {
 
 // equalDigest is the same for objects of which the API server thinks the same.
 func equalDigest(d *desired) (string, error) {
-	fields, err := payload.Of(d.object, d.kind.gvk)
+	fields, err := payload.Of(d.object, d.kind.GVK)
 	if err != nil {
 		return "", err
 	}

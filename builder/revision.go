@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -28,7 +29,7 @@ const AnnotationRollout = revision.AnnotationRecord
 
 // revisions returns the owner's revision history. It excepts the revisions, and the records of RunOnce children, from pruning.
 func (r *rollout) revisions(ctx context.Context) (revision.History, error) {
-	k, err := r.engine.kinds.of(&appsv1.ControllerRevision{})
+	k, err := r.engine.kinds.Of(&appsv1.ControllerRevision{})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (d *desired) line() string {
 // snapshot returns a child, which must be stamped, as a revision has it, but without its payload.
 func (d *desired) snapshot() revision.Child {
 	c := revision.Child{
-		Group: d.kind.gvk.Group, Version: d.kind.gvk.Version, Kind: d.kind.gvk.Kind, Untyped: d.kind.untyped,
+		Group: d.kind.GVK.Group, Version: d.kind.GVK.Version, Kind: d.kind.GVK.Kind, Untyped: d.kind.Untyped,
 		Namespace: d.key.Namespace, Name: d.key.Name, Phase: d.child.phase, Digest: d.digest,
 	}
 	if d.first != nil {
@@ -261,7 +262,7 @@ func (r *rollout) createRevision(ctx context.Context, object *appsv1.ControllerR
 	if !apierrors.IsAlreadyExists(exists) {
 		return &Error{Key: key, Operation: "create", Err: exists}
 	}
-	k, err := r.engine.kinds.of(object)
+	k, err := r.engine.kinds.Of(object)
 	if err != nil {
 		return err
 	}
@@ -307,13 +308,13 @@ func (r *rollout) restore(c *revision.Child, like Child) (*desired, error) {
 	if len(c.Ignored) > 0 {
 		like = like.With(Ignore(c.Ignored...))
 	}
-	d := &desired{kind: kind{gvk: c.GVK(), untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
+	d := &desired{kind: kinds.Kind{GVK: c.GVK(), Untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
 	d.child.phase = c.Phase
 	if err := apijson.Unmarshal(c.Payload, &d.fields); err != nil {
 		return nil, fmt.Errorf("revision of %s: %w", d.key, err)
 	}
 	var err error
-	if d.object, err = r.engine.kinds.empty(d.kind); err != nil {
+	if d.object, err = r.engine.kinds.Empty(d.kind); err != nil {
 		return nil, err
 	}
 	if u, ok := d.object.(*unstructured.Unstructured); ok {
@@ -336,7 +337,7 @@ func (r *rollout) restore(c *revision.Child, like Child) (*desired, error) {
 // checkRestored reports a child that isn't of this owner: people can edit revisions.
 func (r *rollout) checkRestored(d *desired) error {
 	gvk, err := gvkOfFields(d.fields)
-	if err != nil || gvk != d.kind.gvk {
+	if err != nil || gvk != d.kind.GVK {
 		return fmt.Errorf("revision of %s: it is of the kind %s", d.key, gvk)
 	}
 	_, key, err := r.keyOf(d.child)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/stuck"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -88,7 +89,7 @@ func (r *rollout) waitingSet(ctx context.Context, n *NotReady) (*appsv1.Stateful
 	obj := r.observed[n.Key]
 	if obj == nil { // the kind isn't indexed
 		var err error
-		if obj, err = r.engine.read(ctx, r.engine.client, kind{gvk: n.Key.GroupKind().WithVersion("v1")}, n.Key); err != nil {
+		if obj, err = r.engine.read(ctx, r.engine.client, kinds.Kind{GVK: n.Key.GroupKind().WithVersion("v1")}, n.Key); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+
+	"github.com/armature-dev/armature/builder/internal/failure"
 )
 
 // Asked collects what a plan asks of its view that can't be answered: what isn't declared is never found, which a plan must not
@@ -42,14 +44,14 @@ func (a *Asked) Interface(t reflect.Type) {
 		}
 	}
 	a.note(fmt.Errorf("%w: the plan asks for Watched[%s], an interface that no kind implements that the operator watches; "+
-		"add Watches(kind, how) to the operator", ErrMisuse, t))
+		"add Watches(kind, how) to the operator", failure.ErrMisuse, t))
 }
 
 // External notes that external state was asked for and not found, if the operator observes none.
 func (a *Asked) External(t reflect.Type) {
 	if a != nil && !a.Declared.external {
 		a.note(fmt.Errorf("%w: the plan asks for External[%s] and the operator observes nothing external; "+
-			"add External(observe) to the operator", ErrMisuse, t))
+			"add External(observe) to the operator", failure.ErrMisuse, t))
 	}
 }
 

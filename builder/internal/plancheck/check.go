@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -41,9 +43,9 @@ func (p *Plan) checkPhases(d *Declared) error {
 	switch {
 	case len(p.Phases) > 0 && !d.types[Owned][reflect.TypeFor[*appsv1.ControllerRevision]()]:
 		return fmt.Errorf("%w: Plan.Phases keeps ControllerRevisions, a kind that the operator doesn't own; "+
-			"add Owns(&appsv1.ControllerRevision{}) to the operator", ErrMisuse)
+			"add Owns(&appsv1.ControllerRevision{}) to the operator", failure.ErrMisuse)
 	case len(p.Phases) == 0 && p.HasOnFailure:
-		return fmt.Errorf("%w: Plan.OnFailure is set and Plan.Phases is empty; it is about phases", ErrMisuse)
+		return fmt.Errorf("%w: Plan.OnFailure is set and Plan.Phases is empty; it is about phases", failure.ErrMisuse)
 	default:
 		return nil
 	}
@@ -54,11 +56,11 @@ func (p *Plan) checkTimes() error {
 	var errs []error
 	if p.RequeueAfter < 0 && !p.DeleteOwner { // an owner whose time is up has no other pass
 		errs = append(errs, fmt.Errorf("%w: Plan.RequeueAfter is %s; it must be positive, or 0 for no pass before something changes",
-			ErrMisuse, p.RequeueAfter))
+			failure.ErrMisuse, p.RequeueAfter))
 	}
 	if p.StatusCanWait < 0 {
 		errs = append(errs, fmt.Errorf("%w: Plan.StatusCanWait is %s; it must be positive, or 0 for a status that is written at once",
-			ErrMisuse, p.StatusCanWait))
+			failure.ErrMisuse, p.StatusCanWait))
 	}
 	return errors.Join(errs...)
 }
@@ -67,16 +69,16 @@ func (p *Plan) checkTimes() error {
 func (p *Plan) checkReport(owner client.Object, conditioned bool) error {
 	var errs []error
 	if len(p.WaitingFor) > 0 && !p.Report {
-		errs = append(errs, fmt.Errorf("%w: Plan.WaitingFor needs Plan.Report, which tells of it", ErrMisuse))
+		errs = append(errs, fmt.Errorf("%w: Plan.WaitingFor needs Plan.Report, which tells of it", failure.ErrMisuse))
 	}
 	if slices.Contains(p.WaitingFor, "") {
-		errs = append(errs, fmt.Errorf("%w: Plan.WaitingFor has an empty text; it must say what the plan waits for", ErrMisuse))
+		errs = append(errs, fmt.Errorf("%w: Plan.WaitingFor has an empty text; it must say what the plan waits for", failure.ErrMisuse))
 	}
 	if p.HasFinish && !conditioned {
-		errs = append(errs, fmt.Errorf("%w: Plan.Finish needs an owner with conditions; %T is no builder.Conditioned", ErrMisuse, owner))
+		errs = append(errs, fmt.Errorf("%w: Plan.Finish needs an owner with conditions; %T is no builder.Conditioned", failure.ErrMisuse, owner))
 	}
 	if p.Report && !conditioned {
-		errs = append(errs, fmt.Errorf("%w: Plan.Report needs an owner with conditions; %T is no builder.Conditioned", ErrMisuse, owner))
+		errs = append(errs, fmt.Errorf("%w: Plan.Report needs an owner with conditions; %T is no builder.Conditioned", failure.ErrMisuse, owner))
 	}
 	return errors.Join(errs...)
 }
@@ -84,7 +86,7 @@ func (p *Plan) checkReport(owner client.Object, conditioned bool) error {
 // checkStatus reports a status that can't be the owner's.
 func (p *Plan) checkStatus(owner client.Object) error {
 	after := p.Status
-	if isNil(after) {
+	if kinds.IsNil(after) {
 		return nil
 	}
 	another := (after.GetUID() != "" && after.GetUID() != owner.GetUID()) ||
@@ -92,7 +94,7 @@ func (p *Plan) checkStatus(owner client.Object) error {
 	if !another {
 		return nil
 	}
-	return fmt.Errorf("%w: Plan.Status is of %s, UID %q; it must be a copy of the owner %s, UID %q", ErrMisuse,
+	return fmt.Errorf("%w: Plan.Status is of %s, UID %q; it must be a copy of the owner %s, UID %q", failure.ErrMisuse,
 		client.ObjectKeyFromObject(after), after.GetUID(), client.ObjectKeyFromObject(owner), owner.GetUID())
 }
 
@@ -102,12 +104,12 @@ func (p *Plan) checkEvents() error {
 	for _, ev := range p.Events {
 		switch {
 		case ev.Reason == "":
-			errs = append(errs, fmt.Errorf("%w: Plan.Events has one without a reason; its note is %q", ErrMisuse, ev.Note))
+			errs = append(errs, fmt.Errorf("%w: Plan.Events has one without a reason; its note is %q", failure.ErrMisuse, ev.Note))
 		case ev.Type != "" && ev.Type != corev1.EventTypeNormal && ev.Type != corev1.EventTypeWarning:
-			errs = append(errs, fmt.Errorf("%w: Plan.Events: %s is of type %q; it must be Normal or Warning", ErrMisuse, ev.Reason, ev.Type))
+			errs = append(errs, fmt.Errorf("%w: Plan.Events: %s is of type %q; it must be Normal or Warning", failure.ErrMisuse, ev.Reason, ev.Type))
 		case isNilPointer(ev.Related):
 			errs = append(errs, fmt.Errorf("%w: Plan.Events: %s is about a nil %T; leave Related empty or give an object",
-				ErrMisuse, ev.Reason, ev.Related))
+				failure.ErrMisuse, ev.Reason, ev.Related))
 		}
 	}
 	return errors.Join(errs...)

@@ -9,12 +9,11 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-)
 
-// ErrMisuse is builder.ErrMisuse.
-var ErrMisuse = errors.New("builder misused")
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+)
 
 // Origin says why a view has objects: the owner or one of its children controls them, or the operator watches them.
 type Origin int
@@ -86,13 +85,13 @@ func (d *Declared) CheckChildren(n int, child func(i int) Child) error {
 	var last Child // most are of the kind of the one before
 	for i := range n {
 		c := child(i)
-		if isNil(c.Object) {
+		if kinds.IsNil(c.Object) {
 			continue // reported when it is applied
 		}
 		isAsLast := last.Object != nil && reflect.TypeOf(c.Object) == reflect.TypeOf(last.Object) &&
 			c.CrossNamespace == last.CrossNamespace && c.Retained == last.Retained
 		last = c
-		if isAsLast && !isUntyped(c.Object) {
+		if isAsLast && !kinds.IsUntyped(c.Object) {
 			continue
 		}
 		if err := d.checkChild(c); err != nil && len(errs) < maxErrs {
@@ -114,19 +113,19 @@ func (d *Declared) checkChild(c Child) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s is a child of a kind that the operator doesn't own, so that its changes are never seen; add %s to the operator",
-		ErrMisuse, nameOf(c.Object), ownsLine(c.Object, c.CrossNamespace))
+		failure.ErrMisuse, nameOf(c.Object), ownsLine(c.Object, c.CrossNamespace))
 }
 
 // checkPrune reports kinds to prune that are not declared: of those children are neither seen nor looked for when they change.
-func (d *Declared) checkPrune(kinds []client.Object) error {
+func (d *Declared) checkPrune(of []client.Object) error {
 	var errs []error
-	for _, obj := range kinds {
-		if isNil(obj) {
+	for _, obj := range of {
+		if kinds.IsNil(obj) {
 			continue // reported when it is pruned
 		}
 		if !d.home.has(obj) && !d.crossNamespace.has(obj) {
 			errs = append(errs, fmt.Errorf("%w: Plan.Prune has %s, a kind that the operator doesn't own; add %s to the operator",
-				ErrMisuse, kindName(obj), ownsLine(obj, false)))
+				failure.ErrMisuse, kindName(obj), ownsLine(obj, false)))
 		}
 	}
 	return errors.Join(errs...)
@@ -136,16 +135,16 @@ func (d *Declared) checkPrune(kinds []client.Object) error {
 func (d *Declared) undeclared(function string, from Origin, t reflect.Type) error {
 	asks := fmt.Sprintf("%s[%s]", function, t)
 	if t.Kind() != reflect.Pointer {
-		return fmt.Errorf("%w: the plan asks for %s, which is no kind; ask for a pointer to a Go type, such as *v1.Pod", ErrMisuse, asks)
+		return fmt.Errorf("%w: the plan asks for %s, which is no kind; ask for a pointer to a Go type, such as *v1.Pod", failure.ErrMisuse, asks)
 	}
 	for other := range origins {
 		if d.types[other][t] {
 			return fmt.Errorf("%w: the plan asks for %s; as the operator declares the kind it is found by %s; else add %s to the operator",
-				ErrMisuse, asks, other, from.line(literal(t)))
+				failure.ErrMisuse, asks, other, from.line(literal(t)))
 		}
 	}
 	return fmt.Errorf("%w: the plan asks for %s, a kind that the operator doesn't declare, so that none is ever found; add %s to the operator",
-		ErrMisuse, asks, from.line(literal(t)))
+		failure.ErrMisuse, asks, from.line(literal(t)))
 }
 
 // ownsLine is the line that declares the kind of a child.
@@ -154,7 +153,7 @@ func ownsLine(obj client.Object, crossNamespace bool) string {
 	if crossNamespace {
 		method = "OwnsCrossNamespace"
 	}
-	if !isUntyped(obj) {
+	if !kinds.IsUntyped(obj) {
 		return method + "(" + literal(reflect.TypeOf(obj)) + ")"
 	}
 	gvk := obj.GetObjectKind().GroupVersionKind()
@@ -169,7 +168,7 @@ type kindSet struct {
 }
 
 func (s *kindSet) add(obj client.Object) {
-	if isNil(obj) {
+	if kinds.IsNil(obj) {
 		return
 	}
 	if s.types == nil {
@@ -190,20 +189,7 @@ func isOfKind(obj client.Object) bool {
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		return false
 	}
-	return !isUntyped(obj)
-}
-
-func isUntyped(obj client.Object) bool {
-	_, ok := obj.(runtime.Unstructured)
-	return ok
-}
-
-func isNil(obj client.Object) bool {
-	if obj == nil {
-		return true
-	}
-	v := reflect.ValueOf(obj)
-	return v.Kind() == reflect.Pointer && v.IsNil()
+	return !kinds.IsUntyped(obj)
 }
 
 // kindName is the kind of an object: that which it says, or else the name of its Go type.

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/fasthash"
 )
 
@@ -120,7 +121,7 @@ func (w Witness) Err() error {
 		field = ": " + path
 	}
 	return fmt.Errorf("%w: the plan changes %s%s%s; it is shared with the cache: change a DeepCopy, and return a status in Plan.Status",
-		ErrMisuse, what, nameOf(w.Object), field)
+		failure.ErrMisuse, what, nameOf(w.Object), field)
 }
 
 // IsNews reports whether no object of this Go type was reported before.

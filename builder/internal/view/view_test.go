@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 )
 
@@ -32,7 +33,7 @@ func TestLookupOfAnOwnedKind(t *testing.T) {
 	assert.NoError(t, o.Asked.Err())
 	_, ok = Lookup[*corev1.Pod](o, "c")
 	assert.False(t, ok)
-	assert.ErrorIs(t, o.Asked.Err(), plancheck.ErrMisuse)
+	assert.ErrorIs(t, o.Asked.Err(), failure.ErrMisuse)
 }
 
 // Two sources that list the same object show it once; a copy of the view stays as it was.
