@@ -146,18 +146,17 @@
 //
 // # Watch sources
 //
-// What a plan reads, and which events run it, is declared once, by a line of the [Operator] each:
+// Five things wake an operator, and each is one line of its description, which also says what the plan reads:
 //
 //	Owns(kind)                              children; the plan reads them with Owned, one by its name with Lookup
 //	Owns(kind, Dependents(other))           and what these control, such as the Pods of Jobs: Owned
-//	OwnsByName(kind, namesOf)               children that are read by name and not watched, such as Secrets: Owned
 //	Watches(kind, ReferencedBy(namesOf))    objects that the owner's spec names: Lookup, Watched
 //	Watches(kind, Referencing(ownersOf))    objects that name the owner: Watched
 //	Watches(kind, SeenByAll())              objects that all owners read, such as the nodes: Watched
-//	External(observe)                       the state of something outside the cluster: External
 //
-// All of it is in the [View], from the cache. Where thousands of owners read one object, [EnqueueFor] says which of them an
-// event concerns.
+// All of it is in the [View], from the cache. With [CrossNamespace] children are beyond the owner's namespace. With [ByName] they are read
+// by name and not watched, such as Secrets. [Operator.External] observes the state of something outside the cluster. Where thousands of
+// owners read one object, [EnqueueFor] says which of them an event concerns.
 //
 // # Status and events
 //

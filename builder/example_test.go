@@ -98,12 +98,20 @@ func ExampleReferencedBy() {
 	setUp := func(mgr manager.Manager) error {
 		return builder.NewOperator[*corev1.ConfigMap](mgr, "website").
 			Owns(&appsv1.Deployment{}).
-			OwnsCrossNamespace(&rbacv1.ClusterRole{}).
+			Owns(&rbacv1.ClusterRole{}, builder.CrossNamespace()).
 			Watches(&corev1.Secret{}, builder.ReferencedBy(func(site *corev1.ConfigMap) []string { return []string{site.Data["certificate"]} })).
 			Plan(plan).
 			Complete()
 	}
 	_ = setUp
+}
+
+// The operator's role needs the verb get of Secrets, and neither list nor watch.
+func ExampleByName() {
+	operator := builder.NewOperator[*corev1.ConfigMap](nil, "website").
+		Owns(&corev1.Secret{}, builder.ByName(func(site *corev1.ConfigMap) []string { return []string{site.Name + "-key"} })).
+		Plan(plan)
+	_ = operator // give NewOperator a manager, and call Complete
 }
 
 // A plan is tested without a cluster.

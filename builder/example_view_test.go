@@ -99,14 +99,13 @@ func ExampleEnqueueFor() {
 		}
 		return []string{obj.Data["first"], obj.Data["second"]}
 	}
-	which := func(before, after *corev1.ConfigMap) builder.Owners {
-		var enqueued builder.Owners
+	which := func(before, after *corev1.ConfigMap) (all bool, names []types.NamespacedName) {
 		for _, site := range turns(after) {
 			if !slices.Contains(turns(before), site) {
-				enqueued.Names = append(enqueued.Names, types.NamespacedName{Namespace: after.GetNamespace(), Name: site})
+				names = append(names, types.NamespacedName{Namespace: after.GetNamespace(), Name: site})
 			}
 		}
-		return enqueued
+		return false, names
 	}
 	operator := builder.NewOperator[*corev1.Service](nil, "website").
 		Watches(&corev1.ConfigMap{}, builder.ReferencedBy(func(*corev1.Service) []string { return []string{"turns"} }), builder.EnqueueFor(which))
@@ -115,6 +114,6 @@ func ExampleEnqueueFor() {
 	before := &corev1.ConfigMap{Data: map[string]string{"first": "blog", "second": "shop"}}
 	after := &corev1.ConfigMap{Data: map[string]string{"first": "shop", "second": "wiki"}}
 	after.Namespace = "default"
-	fmt.Println(which(before, after).Names)
-	// Output: [default/wiki]
+	fmt.Println(which(before, after))
+	// Output: false [default/wiki]
 }

@@ -6,9 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -45,39 +42,4 @@ func TestSooner(t *testing.T) {
 	for _, c := range [][3]time.Duration{{0, 0, 0}, {1, 0, 1}, {0, 1, 1}, {1, 2, 1}, {2, 1, 1}, {-1, 2, 2}, {2, -1, 2}, {-1, -1, 0}} {
 		assert.Equal(t, c[2], sooner(c[0], c[1]), "%v", c)
 	}
-}
-
-func TestOwnerChanges(t *testing.T) {
-	meta := func(change func(*metav1.ObjectMeta)) *appsv1.Deployment {
-		d := deployment("web")
-		d.Generation, d.ResourceVersion = 1, "2"
-		change(&d.ObjectMeta)
-		return d
-	}
-	before := meta(func(m *metav1.ObjectMeta) { m.ResourceVersion = "1" })
-	now := metav1.Now()
-	cases := map[string]struct {
-		change func(*metav1.ObjectMeta)
-		passes bool
-	}{
-		"status":     {func(*metav1.ObjectMeta) {}, false},
-		"resync":     {func(m *metav1.ObjectMeta) { m.ResourceVersion = "1" }, false},
-		"spec":       {func(m *metav1.ObjectMeta) { m.Generation = 2 }, true},
-		"label":      {func(m *metav1.ObjectMeta) { m.Labels = nil }, true},
-		"annotation": {func(m *metav1.ObjectMeta) { m.Annotations = map[string]string{"a": "b"} }, true},
-		"record": {func(m *metav1.ObjectMeta) {
-			m.Annotations = map[string]string{AnnotationGroupKinds: "ConfigMap", AnnotationGroupKindsCrossNamespace: "Node"}
-		}, false},
-		"deletion": {func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &now }, true},
-		"another":  {func(m *metav1.ObjectMeta) { m.UID = "2" }, true},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.passes, ownerChanged.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: meta(c.change)}))
-		})
-	}
-	a, b := owner(), owner()
-	b.ResourceVersion = "2"
-	assert.True(t, ownerChanged.Update(event.UpdateEvent{ObjectOld: a, ObjectNew: b}), "a kind without generations")
-	assert.True(t, ownerChanged.Create(event.CreateEvent{Object: a}))
 }

@@ -3,6 +3,7 @@ package builder
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -56,7 +57,7 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	if err := running.controller.Watch(watchsource.Kind(o.mgr.GetCache(), obj, owners)); err != nil {
 		return fmt.Errorf("operator %s: OwnsLater: watch %s: %w", o.name, k.GVK.GroupKind(), err)
 	}
-	o.owned = append(o.owned, obj)
+	o.owned = append(o.owned, owns{like: obj, owner: reflect.TypeFor[T]()})
 	before := running.loop.owned.Load()
 	running.loop.owned.Store(&ownedKinds{append(before.kinds[:len(before.kinds):len(before.kinds)], k), o.declared()})
 	return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/builder/internal/view"
 	"github.com/armature-dev/armature/events"
@@ -36,12 +37,12 @@ type loop[T client.Object] struct {
 	plan    PlanFunc[T]
 	owner   kinds.Kind
 	owned   atomic.Pointer[ownedKinds]
-	away    []kinds.Kind // cross-namespace children
 	watches []watch
-	byName  childrenByName[T]
 	now     func() time.Time // the clock; tests give another
 
-	external func(context.Context, T, View) (any, error) // nil: none
+	crossNamespace []kinds.Kind                                // of children
+	byName         *sources.ByName                             // nil: none
+	external       func(context.Context, T, View) (any, error) // nil: none
 
 	guard plancheck.Guard
 
@@ -100,7 +101,10 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		p.instructions = plan.instructions()
 		doErr = errors.Join(planErr, p.carryOut(ctx))
 	}
-	res := l.byName.learn(owner, p.finish(doErr), doErr)
+	res := p.finish(doErr)
+	if l.byName != nil && l.learnByName(owner, res, doErr) {
+		res.RequeueAfter = sooner(res.RequeueAfter, conflictDelay)
+	}
 	res.WaitingFor = plan.WaitingFor
 	if errors.Is(doErr, errOwnerGone) {
 		end(nil)
@@ -204,10 +208,12 @@ func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
 	if err := p.observe(ctx, l.owned.Load().kinds...); err != nil {
 		return View{}, err
 	}
-	if err := l.byName.observe(ctx, p, owner); err != nil {
-		return View{}, err
+	if l.byName != nil {
+		if err := l.observeByName(ctx, p); err != nil {
+			return View{}, err
+		}
 	}
-	for _, k := range l.away {
+	for _, k := range l.crossNamespace {
 		if err := p.observeCrossNamespace(ctx, k); err != nil {
 			return View{}, err
 		}
@@ -216,15 +222,40 @@ func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
 	asked := &plancheck.Asked{Declared: l.owned.Load().declared}
 	v.observed.Asked = asked
 	for _, w := range l.watches {
-		objs, err := w.observe(ctx, p)
+		objs, err := w.Observe(ctx, owner, p.observed)
 		if err != nil {
 			return View{}, err
 		}
 		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
 	}
-	err := l.observeExternal(ctx, owner, &v)
+	if l.external == nil || owner.GetDeletionTimestamp() != nil {
+		return v, nil
+	}
+	state, err := l.external(ctx, owner, v)
+	v.observed.External = state
 	asked.Declared = l.owned.Load().declared // External may have called OwnsLater
 	return v, err
+}
+
+// observeByName adds the children that are read by name to a pass.
+func (l *loop[T]) observeByName(ctx context.Context, p *pass) error {
+	again, err := l.byName.Observe(ctx, p.owner, func(key store.Key, child client.Object) { p.observed[key] = child })
+	if err != nil {
+		return err
+	}
+	p.result.RequeueAfter = sooner(p.result.RequeueAfter, again)
+	for _, k := range l.byName.Kinds() {
+		p.listed[k.Kind] = true // all that there is to see
+	}
+	return nil
+}
+
+// learnByName forgets children that are read by name and that a pass may have changed, and reports whether a pass must follow.
+func (l *loop[T]) learnByName(owner T, res Result, err error) bool {
+	wrote := func(gk schema.GroupKind) bool {
+		return slices.ContainsFunc(res.Changes, func(c Change) bool { return c.Key.GroupKind() == gk })
+	}
+	return l.byName.Learn(owner, wrote, err != nil)
 }
 
 // makePlan calls the plan and checks what it returns. A plan that is wrong by itself comes with an error, and is empty. As a plan

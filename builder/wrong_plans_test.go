@@ -66,10 +66,10 @@ func wrongPlans() map[string]wrongPlan {
 		"an undeclared child":        says(child(&corev1.ConfigMap{ObjectMeta: named("a")}), "ConfigMap", "Owns(&corev1.ConfigMap{})"),
 		"an undeclared unstructured": says(child(thing), "Owns(obj)", "apiVersion apps/v1", "kind StatefulSet"),
 		"an undeclared cluster-scoped child": says(child(&rbacv1.ClusterRole{ObjectMeta: named("a")}, builder.CrossNamespace()),
-			"ClusterRole", "OwnsCrossNamespace(&rbacv1.ClusterRole{})"),
+			"ClusterRole", "Owns(&rbacv1.ClusterRole{}, builder.CrossNamespace())"),
 		"an undeclared child that is retained": says(child(&corev1.Secret{ObjectMeta: named("a")}, builder.Retain()),
 			"Secret", "Owns(&corev1.Secret{})"),
-		"a declared cross-namespace child": says(child(elsewhere, builder.CrossNamespace()), "Job", "OwnsCrossNamespace(&batchv1.Job{})"),
+		"a declared cross-namespace child": says(child(elsewhere, builder.CrossNamespace()), "Job", "Owns(&batchv1.Job{}, builder.CrossNamespace())"),
 		"an unknown phase":                 says(child(newJob("a"), builder.InPhase("first")), "first", "Phases"),
 		"phases without revisions":         returns(ownerPlan{Phases: []string{"one"}, Children: []builder.Child{builder.Want(newJob("a"), builder.InPhase("one"))}}, "Owns(&appsv1.ControllerRevision{})"),
 		"HashFrom of nil":                  says(child(newJob("a"), builder.HashFrom(nil)), "HashFrom"),
@@ -197,7 +197,7 @@ func TestDeclaredOtherwise(t *testing.T) {
 	o := describedBy(func(*appsv1.Deployment, builder.View) ownerPlan {
 		return wants(builder.Want(claim, builder.Retain()), builder.Want(role, builder.CrossNamespace()))
 	}, func(o *operator) {
-		o.Watches(&corev1.PersistentVolumeClaim{}, builder.Referencing(func(client.Object) []string { return nil })).OwnsCrossNamespace(&rbacv1.ClusterRole{})
+		o.Watches(&corev1.PersistentVolumeClaim{}, builder.Referencing(func(client.Object) []string { return nil })).Owns(&rbacv1.ClusterRole{}, builder.CrossNamespace())
 	})
 	_, err := o.PlanFor(newOwner(), buildertest.NewView(time.Now()))
 	require.NoError(t, err)
@@ -211,7 +211,7 @@ func TestAPanicDoesNotKeepAnOwner(t *testing.T) {
 			panic("it goes")
 		}
 		return wants(builder.Want(role, builder.CrossNamespace()))
-	}, func(o *operator) { o.OwnsCrossNamespace(&rbacv1.ClusterRole{}) })
+	}, func(o *operator) { o.Owns(&rbacv1.ClusterRole{}, builder.CrossNamespace()) })
 	s.passes()
 	require.NoError(t, s.others.Delete(t.Context(), newOwner()))
 	for range 2 {

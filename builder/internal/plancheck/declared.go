@@ -149,15 +149,17 @@ func (d *Declared) undeclared(function string, from Origin, t reflect.Type) erro
 
 // ownsLine is the line that declares the kind of a child.
 func ownsLine(obj client.Object, crossNamespace bool) string {
-	method := "Owns"
+	what, note := "obj", ""
+	if kinds.IsUntyped(obj) {
+		gvk := obj.GetObjectKind().GroupVersionKind()
+		note = fmt.Sprintf(", obj being an *unstructured.Unstructured of apiVersion %s and kind %s", gvk.GroupVersion(), gvk.Kind)
+	} else {
+		what = literal(reflect.TypeOf(obj))
+	}
 	if crossNamespace {
-		method = "OwnsCrossNamespace"
+		what += ", builder.CrossNamespace()"
 	}
-	if !kinds.IsUntyped(obj) {
-		return method + "(" + literal(reflect.TypeOf(obj)) + ")"
-	}
-	gvk := obj.GetObjectKind().GroupVersionKind()
-	return fmt.Sprintf("%s(obj), obj being an *unstructured.Unstructured of apiVersion %s and kind %s", method, gvk.GroupVersion(), gvk.Kind)
+	return "Owns(" + what + ")" + note
 }
 
 // kindSet is a set of kinds. A kind that was declared with another Go form of its objects (unstructured, their metadata)

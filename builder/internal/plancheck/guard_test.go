@@ -33,7 +33,8 @@ func TestAPlanMayReadQuantities(t *testing.T) {
 			for _, copies := range []bool{false, true} {
 				owner := deployment("web")
 				limit := resource.MustParse(text)
-				owner.Spec.Template.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &limit}}}}
+				scratch := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &limit}}
+				owner.Spec.Template.Spec.Volumes = []corev1.Volume{{VolumeSource: scratch}}
 				g := Guard{Copies: copies}
 				witnesses := g.Before(owner, none)
 				require.Len(t, witnesses, 1)
