@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,11 +15,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/subset"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/store"
@@ -238,17 +244,83 @@ func (p *pass) isUpToDate(d *desired, observed client.Object) (bool, error) {
 	return true, nil
 }
 
+// remember records that a child is up to date. The server has said so: by its answer to a write, or by a comparison.
+func (e *Engine) remember(child client.Object, d *desired) {
+	if d.hashed && !e.dry {
+		e.memory.UpToDate.Add(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.hash})
+	}
+}
+
+// remembers reports whether this very version of a child is known to be up to date with this very object.
+func (e *Engine) remembers(child client.Object, d *desired) bool {
+	return d.hashed && e.memory.UpToDate.Has(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.hash})
+}
+
+// rememberImmutable notes that an object can't be changed into the desired one and stays as it is, so that no further request is made.
+func (e *Engine) rememberImmutable(found client.Object, d *desired) {
+	e.memory.Immutable.Add(found.GetUID(), memory.Immutable{Hash: d.hash, Digest: d.digest})
+}
+
+// isLeftImmutable reports whether an object is known to be left as it is, since just this is desired.
+func (p *pass) isLeftImmutable(d *desired, found client.Object) (bool, error) {
+	as, ok := p.engine.memory.Immutable.Get(found.GetUID())
+	if !ok {
+		return false, nil
+	}
+	if d.hashed && as.Hash == d.hash {
+		return true, nil
+	}
+	err := d.stamp(p)
+	return err == nil && as.Digest == d.digest, err
+}
+
+// settle notes what the API server made of a child, if it isn't what is desired.
+func (e *Engine) settle(stored client.Object, d *desired) {
+	switch {
+	case e.dry || stored.GetUID() == "":
+	case e.contains(d, stored):
+		e.memory.Settled.Forget(stored.GetUID())
+	default:
+		e.memory.Settled.Note(stored, d.kind.GVK, d.digest, e.now())
+	}
+}
+
+// isSettled reports whether a child is what the API server made of just what is desired.
+func (e *Engine) isSettled(found client.Object, d *desired) bool {
+	return e.memory.Settled.Has(found, d.kind.GVK, d.digest, e.now())
+}
+
 // contains reports whether all that is desired is in an object that was observed.
 func (e *Engine) contains(d *desired, observed client.Object) bool {
 	u, ok := observed.(runtime.Unstructured)
 	if !ok {
-		return subset.Typed(d.compared, observed)
+		isCustom := !payload.IsKubernetes(reflect.TypeOf(observed).Elem())
+		return subset.Typed(d.compared, observed) && !(isCustom && e.hasMoreInOne(d, observed))
 	}
 	content := d.withoutIgnored(u.UnstructuredContent())
 	if like := e.kinds.Builtin(d.kind.GVK); like != nil {
 		return subset.Guided(d.fields, content, like)
 	}
-	return subset.Untyped(d.fields, content)
+	return subset.Untyped(d.fields, content) && !e.hasMoreInOne(d, observed)
+}
+
+// hasMoreInOne reports whether others have added to a map of a custom resource that is one value to the API server. That it is one is
+// only known from who owns it.
+func (e *Engine) hasMoreInOne(d *desired, observed client.Object) bool {
+	whole := e.fieldManager(d).SetWhole(observed.GetManagedFields(), d.fields)
+	if len(whole) == 0 {
+		return false
+	}
+	found, err := storedFields(observed)
+	if err != nil {
+		return false
+	}
+	found = d.withoutIgnored(found)
+	return slices.ContainsFunc(whole, func(path fieldpath.Path) bool {
+		desired, _ := paths.At(d.fields, path)
+		live, _ := paths.At(found, path)
+		return !subset.Untyped(live, desired)
+	})
 }
 
 // run does what the action says, and revises it if the server knows better. It is called in parallel with others.
@@ -276,7 +348,7 @@ func (w *write) create(ctx context.Context, p *pass) error {
 			return err
 		}
 	} else {
-		if err := p.engine.memory.refused.answer(d, p.engine.now()); err != nil {
+		if err := p.engine.memory.Refused.Answer(d.key, d.object, d.kind.GVK.Version, p.engine.now()); err != nil {
 			return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
 		}
 	}
@@ -296,7 +368,7 @@ func (w *write) create(ctx context.Context, p *pass) error {
 		return w.resolve(ctx, p)
 	default:
 		if !p.engine.dry {
-			p.engine.memory.refused.note(d, err, p.engine.now())
+			p.engine.memory.Refused.Note(d.key, d.object, d.kind.GVK.Version, err, p.engine.now())
 		}
 		return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
 	}

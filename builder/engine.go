@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/events"
@@ -20,8 +21,6 @@ const (
 	DefaultName = "armature"
 	// DefaultParallelism is how many requests one pass has under way at most.
 	DefaultParallelism = 32
-	// memoSize bounds memory.upToDate: an entry of some 200 bytes a child.
-	memoSize = 1 << 17
 )
 
 // Options configure an Engine. The zero value is the default.
@@ -58,7 +57,7 @@ type Engine struct {
 	now         func() time.Time
 
 	kinds     *kinds.Registry
-	memory    memory
+	memory    *memory.Memory
 	tracer    *telemetry.Tracer
 	waiting   *telemetry.Sum // objects that owners wait for
 	contested *telemetry.Sum // contested children
@@ -94,7 +93,7 @@ func NewEngine(c client.Client, o Options) *Engine {
 		parallelism:           o.Parallelism,
 		kinds:                 kinds.New(c, o.Clock),
 		now:                   o.Clock,
-		memory:                newMemory(),
+		memory:                memory.New(),
 		waiting:               telemetry.NewWaiting(o.Name),
 		tracer:                &telemetry.Tracer{Controller: o.Name, Summary: summarize},
 		mu:                    &sync.RWMutex{},

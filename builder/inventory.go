@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -101,20 +102,14 @@ func (p *pass) writeInventory(ctx context.Context, kinds, crossNamespace invento
 	}
 	next.ResourceVersion = obj.GetResourceVersion()
 	p.inventory = next
-	p.engine.memory.inventories.Add(p.owner.GetUID(), renewal{p.owner.GetResourceVersion(), next})
+	p.engine.memory.Inventories.Add(p.owner.GetUID(), memory.Inventory{From: p.owner.GetResourceVersion(), Inventory: next})
 	return nil
-}
-
-// renewal is what our own writes alone made of an owner's inventory, since the owner was read at a resource version.
-type renewal struct {
-	from string
-	inventory.Inventory
 }
 
 // inventoryOf returns the inventory of an owner after what we wrote onto it since it was read: what is written next, and
 // refused if someone else changed the owner, shall not be refused for that.
 func (e *Engine) inventoryOf(owner client.Object) inventory.Inventory {
-	if known, ok := e.memory.inventories.Get(owner.GetUID()); ok && known.from == owner.GetResourceVersion() {
+	if known, ok := e.memory.Inventories.Get(owner.GetUID()); ok && known.From == owner.GetResourceVersion() {
 		return known.Inventory
 	}
 	return inventory.Of(owner)

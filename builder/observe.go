@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
@@ -75,4 +76,32 @@ func (e *Engine) ownByName(named []sources.NamedKind) *sources.ByName {
 		e.client = with
 	}
 	return sources.NewByName(live, e.now, named...)
+}
+
+// wrote notes a write for the owner.
+func (p *pass) wrote(k kinds.Kind, key store.Key) {
+	if !p.engine.dry && p.engine.isIndexed(k) {
+		p.engine.memory.Written.Add(p.owner.GetUID(), k, key)
+	}
+}
+
+// awaitOwnWrites reads what was written for an owner: a consistent client's read of an object waits for the writes of
+// that object alone.
+func (e *Engine) awaitOwnWrites(ctx context.Context, owner types.UID, k kinds.Kind) error {
+	keys := e.memory.Written.Take(owner, k)
+	if len(keys) == 0 {
+		return nil
+	}
+	into, err := e.kinds.Empty(k)
+	if err != nil {
+		return err
+	}
+	for i, key := range keys {
+		err := e.client.Get(ctx, key.NamespacedName(), into, client.UnsafeDisableDeepCopy)
+		if client.IgnoreNotFound(err) != nil {
+			e.memory.Written.Add(owner, k, keys[i:]...)
+			return &Error{Key: key, Operation: "read", Err: err}
+		}
+	}
+	return nil
 }

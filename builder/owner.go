@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -51,14 +52,14 @@ func (p *pass) ownerMayBeGone(writes []*write) bool {
 	creates, again := false, false
 	for _, w := range writes {
 		if w.action == actionCreate {
-			_, met := p.engine.memory.observed.Get(ownedChild{p.owner.GetUID(), w.desired.key})
+			_, met := p.engine.memory.Observed.Get(memory.Child{Owner: p.owner.GetUID(), Key: w.desired.key})
 			creates, again = true, again || met
 		}
 	}
 	if !creates {
 		return false
 	}
-	had, known := p.engine.memory.counts.Get(p.owner.GetUID())
+	had, known := p.engine.memory.Counts.Get(p.owner.GetUID())
 	if !known {
 		return p.hasWrittenToOwner()
 	}
@@ -88,13 +89,13 @@ func (p *pass) present() (n int) {
 // rememberPresent notes for the next pass how many children there are after this one.
 func (p *pass) rememberPresent() {
 	if !p.engine.dry {
-		p.engine.memory.counts.Add(p.owner.GetUID(), p.present()+p.added)
+		p.engine.memory.Counts.Add(p.owner.GetUID(), p.present()+p.added)
 	}
 }
 
 func (p *pass) rememberObserved(key store.Key) {
 	if !p.engine.dry {
-		p.engine.memory.observed.Add(ownedChild{p.owner.GetUID(), key}, struct{}{})
+		p.engine.memory.Observed.Add(memory.Child{Owner: p.owner.GetUID(), Key: key}, struct{}{})
 	}
 }
 

@@ -111,7 +111,8 @@ func (plan *Plan[T]) check(d *plancheck.Declared, owner T) error {
 	})
 	_, conditioned := any(owner).(Conditioned)
 	others := plancheck.Plan{
-		Prune: plan.Prune, Phases: plan.Phases, HasOnFailure: plan.OnFailure != (FailurePolicy{}), Status: plan.Status,
+		Prune: plan.Prune, Phases: plan.Phases, HasOnFailure: plan.OnFailure != (FailurePolicy{}),
+		InstallInOrder: plan.InstallInOrder, Status: plan.Status,
 		StatusCanWait: plan.StatusCanWait, Report: plan.Report, WaitingFor: plan.WaitingFor, HasFinish: plan.Finish != nil,
 		Events: plan.Events, DeleteOwner: plan.DeleteOwner, RequeueAfter: plan.RequeueAfter,
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/throttle"
@@ -91,9 +92,13 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 
 	// Plan: the operator's pure function, checked.
 	begun := l.now()
-	plan, planErr := l.makePlan(ctx, owner, view)
+	plan, planErr := l.makePlan(ctx, owner, view.WithContext(ctx))
 	took := l.now().Sub(begun)
 	turn.End(took, l.now())
+	if err := ctx.Err(); err != nil { // the plan may have returned early
+		end(err)
+		return reconcile.Result{}, err
+	}
 
 	// Apply and prune. An owner that is being deleted needs no plan for that.
 	doErr := planErr
@@ -430,7 +435,7 @@ func (p *pass) changed(op Operation, k kinds.Kind, key store.Key, obj client.Obj
 	p.wrote(k, key)
 	p.countAdded(op, k, key)
 	if !p.engine.dry && op == OperationDeleted {
-		p.engine.memory.contests.Forget(p.contestKey(key))
+		p.engine.memory.Contests.Forget(p.contestKey(key))
 	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
 }
@@ -449,7 +454,7 @@ func (p *pass) finish(err error) Result {
 	slices.SortFunc(p.result.Waiting, store.Compare)
 	slices.SortFunc(p.result.Paused, store.Compare)
 	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
-	if until := refusedUntil(err); !until.IsZero() {
+	if until := memory.RefusedUntil(err); !until.IsZero() {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
 	}
 	if len(p.result.Waiting) > 0 {

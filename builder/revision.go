@@ -19,6 +19,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -61,12 +62,6 @@ func (e *Engine) revisionOwner(owner client.Object) string {
 	return e.name + " " + string(owner.GetUID())
 }
 
-// revisionMemo is the hash of the desired phases of an owner, and the hash of what it was computed from.
-type revisionMemo struct {
-	look uint64
-	hash string
-}
-
 // hashOf returns the hash of the desired phases. The engine remembers it, because every child has to be stamped and rendered
 // to compute it.
 func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
@@ -76,8 +71,8 @@ func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
 		known = known && d.hashed
 	}
 	uid := p.owner.GetUID()
-	if last, ok := e.memory.revisions.Get(uid); ok && known && last.look == look {
-		return last.hash, nil
+	if last, ok := e.memory.Revisions.Get(uid); ok && known && last.From == look {
+		return last.Hash, nil
 	}
 	lines := make([]string, len(ds))
 	for i, d := range ds {
@@ -88,7 +83,7 @@ func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
 	}
 	hash := revision.Hash(e.revisionOwner(p.owner), lines)
 	if known {
-		e.memory.revisions.Add(uid, revisionMemo{look, hash})
+		e.memory.Revisions.Add(uid, memory.Revision{From: look, Hash: hash})
 	}
 	return hash, nil
 }
@@ -182,7 +177,7 @@ func (r *rollout) recordCompletion(ctx context.Context) error {
 	}
 	r.last = r.target
 	r.result.Rollout = r.state(RolloutCompleted)
-	r.engine.memory.failures.over(r.failureKey())
+	r.engine.memory.Failures.Forget(r.failureKey())
 	r.engine.emit(r.owner, events.Normal(events.ReasonRolloutCompleted, fmt.Sprintf("all phases of revision %s are ready", r.name)))
 	return r.deleteStale(ctx)
 }

@@ -145,7 +145,7 @@ func (r *rollout) load(ctx context.Context, phased []Child) error {
 	if r.history, err = r.revisions(ctx); err != nil {
 		return err
 	}
-	r.last, r.target = r.history.Select(r.name, r.phasing.completed)
+	r.last, r.target = r.history.Select(r.name, r.completed())
 	return nil
 }
 

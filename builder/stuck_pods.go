@@ -53,7 +53,7 @@ func (r *rollout) unblock(ctx context.Context, back bool) error {
 			continue // what is under way may well be as it should
 		}
 		if !r.engine.dry {
-			r.engine.memory.stuck.Again(set, r.engine.now())
+			r.engine.memory.Stuck.Again(set, r.engine.now())
 		}
 		if err := r.deletePods(ctx, set, n, blocking); err != nil {
 			return err
@@ -67,7 +67,7 @@ func (r *rollout) isListDue(set *appsv1.StatefulSet) bool {
 	if !r.engine.readsLive || r.engine.dry {
 		return r.engine.dry
 	}
-	due, wait := r.engine.memory.stuck.IsDue(set, r.engine.now())
+	due, wait := r.engine.memory.Stuck.IsDue(set, r.engine.now())
 	r.result.RequeueAfter = sooner(r.result.RequeueAfter, wait)
 	return due
 }

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"context"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,6 +18,23 @@ type View struct {
 	Now time.Time
 
 	observed view.Observed
+
+	ctx context.Context // of the pass; nil: it never ends
+}
+
+// Context returns the context of the pass. A plan that may take long returns early, with anything, once it has ended: the builder
+// discards such a plan, and so must other callers. A plan has no other use for it; what it returns doesn't depend on it.
+func (v View) Context() context.Context {
+	if v.ctx == nil {
+		return context.Background()
+	}
+	return v.ctx
+}
+
+// WithContext returns the view with a context, for those who call a plan themselves.
+func (v View) WithContext(ctx context.Context) View {
+	v.ctx = ctx
+	return v
 }
 
 func init() {

@@ -19,17 +19,18 @@ import (
 
 // Plan has the fields of a builder.Plan that can be wrong by themselves, under its names, but for the children.
 type Plan struct {
-	Prune         []client.Object
-	Phases        []string
-	HasOnFailure  bool
-	Status        client.Object
-	StatusCanWait time.Duration
-	Report        bool
-	WaitingFor    []string
-	HasFinish     bool
-	Events        []events.Event
-	DeleteOwner   bool
-	RequeueAfter  time.Duration
+	Prune          []client.Object
+	Phases         []string
+	HasOnFailure   bool
+	InstallInOrder bool
+	Status         client.Object
+	StatusCanWait  time.Duration
+	Report         bool
+	WaitingFor     []string
+	HasFinish      bool
+	Events         []events.Event
+	DeleteOwner    bool
+	RequeueAfter   time.Duration
 }
 
 // Check reports what is wrong in a plan for an owner; conditioned says that the owner is a builder.Conditioned.
@@ -46,6 +47,8 @@ func (p *Plan) checkPhases(d *Declared) error {
 			"add Owns(&appsv1.ControllerRevision{}) to the operator", failure.ErrMisuse)
 	case len(p.Phases) == 0 && p.HasOnFailure:
 		return fmt.Errorf("%w: Plan.OnFailure is set and Plan.Phases is empty; it is about phases", failure.ErrMisuse)
+	case len(p.Phases) == 0 && p.InstallInOrder:
+		return fmt.Errorf("%w: Plan.InstallInOrder is set and Plan.Phases is empty; it is about phases", failure.ErrMisuse)
 	default:
 		return nil
 	}

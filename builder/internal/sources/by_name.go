@@ -5,23 +5,18 @@ import (
 	"fmt"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/store"
 )
 
-const (
-	// byNameFor is how long a child that was read by name is taken for unchanged while the owner's spec stays the same.
-	byNameFor = time.Minute
-	// maxByName bounds the children that are remembered.
-	maxByName = 1 << 14
-)
+// byNameFor is how long a child that was read by name is taken for unchanged while the owner's spec stays the same.
+const byNameFor = time.Minute
 
 // ByName reads the children of kinds that are neither listed nor watched, under names that follow from the owner. It reads each once a
 // minute, and after what may have changed it; in between it remembers them. What it has forgotten costs one read. It is safe for
@@ -30,18 +25,13 @@ type ByName struct {
 	live  Reader
 	now   func() time.Time
 	kinds []NamedKind
-	known *lru.Cache[namedChild, knownChild]
+	known *memory.Recent[memory.Child, knownChild]
 }
 
 // NamedKind is a kind of children that are read by name. Names returns the names in the owner's namespace; empty ones are ignored.
 type NamedKind struct {
 	Kind  kinds.Kind
 	Names func(owner client.Object) []string
-}
-
-type namedChild struct {
-	owner types.UID
-	child store.Key
 }
 
 // knownChild is a child as it was read.
@@ -53,11 +43,7 @@ type knownChild struct {
 
 // NewByName returns a ByName of kinds that asks the API server.
 func NewByName(live Reader, now func() time.Time, named ...NamedKind) *ByName {
-	known, err := lru.New[namedChild, knownChild](maxByName)
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
-	return &ByName{live: live, now: now, kinds: named, known: known}
+	return &ByName{live: live, now: now, kinds: named, known: memory.NewRecent[memory.Child, knownChild]()}
 }
 
 // Kinds returns the kinds.
@@ -91,7 +77,7 @@ func (n *ByName) Observe(ctx context.Context, owner client.Object, add func(stor
 func (n *ByName) observe(
 	ctx context.Context, k kinds.Kind, owner client.Object, key store.Key,
 ) (found client.Object, left time.Duration, err error) {
-	at := namedChild{owner.GetUID(), key}
+	at := memory.Child{Owner: owner.GetUID(), Key: key}
 	known, ok := n.known.Get(at)
 	now := n.now()
 	left = byNameFor - now.Sub(known.at)
@@ -123,7 +109,7 @@ func (n *ByName) Learn(owner client.Object, wrote func(schema.GroupKind) bool, f
 	}
 	for _, k := range n.kinds {
 		for _, name := range k.Names(owner) {
-			n.known.Remove(namedChild{owner.GetUID(), store.KeyOf(k.Kind.GVK, owner.GetNamespace(), name)})
+			n.known.Remove(memory.Child{Owner: owner.GetUID(), Key: store.KeyOf(k.Kind.GVK, owner.GetNamespace(), name)})
 		}
 	}
 	return again
