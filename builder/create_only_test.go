@@ -212,7 +212,9 @@ func TestCreateOnlyCrossNamespace(t *testing.T) {
 	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "settings"}}
 	s := perform(t, func(*appsv1.Deployment, builder.View) ownerPlan {
 		return ownerPlan{Children: []builder.Child{builder.Want(settings, builder.CrossNamespace(), builder.CreateOnly())}}
-	}, func(o *operator) { o.OwnsCrossNamespace(&corev1.ConfigMap{}) }, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
+	}, func(o *operator) {
+		o.Owns(&corev1.ConfigMap{}, builder.CrossNamespace())
+	}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
 	assert.Equal(t, []string{"patch Deployment.apps default/owner", "create ConfigMap other/settings"}, s.passes())
 	assert.Empty(t, s.passes())
 	assert.Equal(t, string(ownerUID), get(s, settings.DeepCopy()).Labels[wellknown.LabelOwnerUID])

@@ -37,11 +37,22 @@ import (
 // let an owner's author choose names and namespaces freely: what they can't write themselves, the operator would write
 // for them. Managed fields prove as much as the right to patch an object does: who has it can write under the engine's
 // name, and make the object look like a child, as they can have it deleted by a reference to an owner that isn't there.
-func CrossNamespace() ChildOption { return crossNamespace{} }
+//
+// As an option of [Operator.Owns] it declares the kind of such children: an event of one runs its owner's plan, and the view has it.
+// They are watched in the whole cluster, or as far as the manager's cache reaches, which must be where these children are. A kind of
+// which owners have children in their own namespace as well has two lines. A plan with cross-namespace children of another kind is
+// [ErrMisuse].
+func CrossNamespace() interface {
+	ChildOption
+	OwnsOption
+} {
+	return crossNamespace{}
+}
 
 type crossNamespace struct{}
 
 func (crossNamespace) applyToChild(c *Child) { c.crossNamespace = true }
+func (crossNamespace) applyToOwns(o *owns)   { o.crossNamespace = true }
 
 // keyCrossNamespace completes the key of a child that says itself where it lives.
 func keyCrossNamespace(key store.Key, namespaced bool) (store.Key, error) {

@@ -54,15 +54,17 @@
 //
 // # Watch sources
 //
-// A line of the [Operator] declares what a plan reads, and which events run it. The plan reads it from its [View]:
+// Five things wake an operator, and each is one line of its description, which also says what the plan reads:
 //
-//	Owns(kind)                              children: Owned, one by its name with Lookup
-//	Owns(kind, Dependents(other))           and the objects that these control, such as the Pods of Jobs: Owned
-//	OwnsByName(kind, namesOf)               children that are read by name and not watched, such as Secrets: Owned
+//	Owns(kind)                              children; the plan reads them with Owned, one by its name with Lookup
+//	Owns(kind, Dependents(other))           and what these control, such as the Pods of Jobs: Owned
 //	Watches(kind, ReferencedBy(namesOf))    objects that the owner's spec names: Lookup, Watched
 //	Watches(kind, Referencing(ownersOf))    objects that name the owner: Watched
 //	Watches(kind, SeenByAll())              objects that all owners read, such as the nodes: Watched
-//	External(observe)                       the state of something outside the cluster: External
+//
+// All of it is in the [View], from the cache. With [CrossNamespace] children are beyond the owner's namespace. With [ByName] they are read
+// by name and not watched, such as Secrets. [Operator.External] observes the state of something outside the cluster. Where thousands of
+// owners read one object, [EnqueueFor] says which of them an event concerns.
 //
 // A reconciler of your own watches the kinds of its children by itself, and indexes them with [Engine.Index]. The manager's client
 // must cache with read-your-writes consistency (client.CacheOptions), and the cache must keep metadata.managedFields.
@@ -82,7 +84,7 @@
 //
 // # Tests
 //
-// A plan is a function: give it an owner and a [NewView], and compare the [Plan]; [Operator.PlanFor] checks it as the loop does. Package
+// A plan is a function: give it an owner and a [View] of buildertest, and compare the [Plan]; [Operator.PlanFor] checks it as the loop does. Package
 // buildertest has an API server in memory, and lets the loop ([Operator.Reconciler]) crash after each of its writes.
 //
 // docs/concepts.md explains the words and how a pass goes, with the permissions that it takes; docs/recipes.md has answers to tasks.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -61,7 +62,7 @@ type Engine struct {
 	contested *telemetry.Sum // contested children
 
 	mu                    *sync.RWMutex
-	indexed               map[kinds.Kind]index
+	byController          *sources.ByController
 	indexedCrossNamespace map[kinds.Kind]bool
 
 	dry bool // writes are tried, not made: see dryRun
@@ -95,10 +96,10 @@ func NewEngine(c client.Client, o Options) *Engine {
 		waiting:               telemetry.NewWaiting(o.Name),
 		tracer:                &telemetry.Tracer{Controller: o.Name, Summary: summarize},
 		mu:                    &sync.RWMutex{},
-		indexed:               map[kinds.Kind]index{},
 		indexedCrossNamespace: map[kinds.Kind]bool{},
 		contested:             telemetry.NewContested(o.Name),
 	}
+	e.byController = sources.NewByController(e.kinds, o.Name)
 	e.tracer.Use(o.TracerProvider)
 	e.client = telemetry.Client{Client: c, Controller: o.Name, Tracer: e.tracer}
 	return e

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
@@ -38,8 +39,8 @@ func everywhere(owner *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1
 func ExampleOperator_Watches() {
 	operator := builder.NewOperator[*corev1.ConfigMap](nil, "everywhere").
 		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
-		Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(func(before, after *corev1.Node) builder.Owners {
-			return builder.Owners{All: before == nil || after == nil || !maps.Equal(before.Labels, after.Labels)}
+		Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(func(before, after *corev1.Node) (all bool, names []types.NamespacedName) {
+			return before == nil || after == nil || !maps.Equal(before.Labels, after.Labels), nil
 		})).
 		Plan(everywhere)
 	_ = operator // give NewOperator a manager, and call Complete
@@ -49,7 +50,7 @@ func ExampleCreateOnly() {
 	made := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x", CreationTimestamp: metav1.NewTime(made)}}
 	there := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "x-a"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true)}}
-	seen := buildertest.WithWatched(builder.NewView(made.Add(10*time.Minute), there),
+	seen := buildertest.WithWatched(buildertest.NewView(made.Add(10*time.Minute), there),
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 	)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // A plan that can't go on says what it waits for: Ready=False, Progressing=True, "waiting for Secret default/tls".
@@ -25,7 +26,7 @@ func ExamplePlan_waitingFor() {
 	operator := builder.NewOperator[*v1alpha1.JobFlow](nil, "example").
 		Watches(&corev1.Secret{}, builder.ReferencedBy(func(*v1alpha1.JobFlow) []string { return []string{"tls"} })).
 		Plan(decide)
-	plan, err := operator.PlanFor(owner, builder.NewView(time.Now()))
+	plan, err := operator.PlanFor(owner, buildertest.NewView(time.Now()))
 	fmt.Println(plan.WaitingFor, err)
 	// Output: [Secret default/tls] <nil>
 }
@@ -37,7 +38,7 @@ func ExampleOperator_PlanFor() {
 			builder.Owned[*appsv1.Deployment](seen)
 			return builder.Plan[*corev1.ConfigMap]{}
 		})
-	_, err := operator.PlanFor(&corev1.ConfigMap{}, builder.NewView(time.Now()))
+	_, err := operator.PlanFor(&corev1.ConfigMap{}, buildertest.NewView(time.Now()))
 	fmt.Println(err)
 	// Output: builder misused: the plan asks for Owned[*v1.Deployment], a kind that the operator doesn't declare, so that none is ever found; add Owns(&appsv1.Deployment{}) to the operator
 }

@@ -98,7 +98,7 @@ func ExampleReferencedBy() {
 	setUp := func(mgr manager.Manager) error {
 		return builder.NewOperator[*corev1.ConfigMap](mgr, "website").
 			Owns(&appsv1.Deployment{}).
-			OwnsCrossNamespace(&rbacv1.ClusterRole{}).
+			Owns(&rbacv1.ClusterRole{}, builder.CrossNamespace()).
 			Watches(&corev1.Secret{}, builder.ReferencedBy(func(site *corev1.ConfigMap) []string { return []string{site.Data["certificate"]} })).
 			Plan(plan).
 			Complete()
@@ -106,10 +106,18 @@ func ExampleReferencedBy() {
 	_ = setUp
 }
 
+// The operator's role needs the verb get of Secrets, and neither list nor watch.
+func ExampleByName() {
+	operator := builder.NewOperator[*corev1.ConfigMap](nil, "website").
+		Owns(&corev1.Secret{}, builder.ByName(func(site *corev1.ConfigMap) []string { return []string{site.Name + "-key"} })).
+		Plan(plan)
+	_ = operator // give NewOperator a manager, and call Complete
+}
+
 // A plan is tested without a cluster.
-func ExampleNewView() {
+func ExampleView() {
 	site := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "blog", Labels: map[string]string{"example.com/website": ""}}}
-	seen := builder.NewView(time.Now(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "blog"}})
+	seen := buildertest.NewView(time.Now(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "blog"}})
 	for _, child := range plan(site, seen).Children {
 		fmt.Printf("%T %s\n", child.Object(), child.Object().GetName())
 	}
@@ -118,7 +126,7 @@ func ExampleNewView() {
 
 // What exists is found in the view, by its Go type.
 func ExampleOwned() {
-	seen := builder.NewView(time.Now(),
+	seen := buildertest.NewView(time.Now(),
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
@@ -132,7 +140,7 @@ func ExampleOwned() {
 
 // So is an object that the owner's spec names, if it exists.
 func ExampleLookup_watched() {
-	seen := buildertest.WithWatched(builder.NewView(time.Now()), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "tls"}})
+	seen := buildertest.WithWatched(buildertest.NewView(time.Now()), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "tls"}})
 	for _, name := range []string{"tls", "other"} {
 		_, ok := builder.Lookup[*corev1.Secret](seen, name)
 		fmt.Println(name, ok)
@@ -155,7 +163,7 @@ func ExamplePlan() {
 		}
 		return plan
 	}
-	plan := decide(&corev1.ConfigMap{}, builder.NewView(time.Now()))
+	plan := decide(&corev1.ConfigMap{}, buildertest.NewView(time.Now()))
 	fmt.Println(len(plan.Children), plan.Events[0].Reason, plan.RequeueAfter)
 	// Output: 1 Opening 1m0s
 }

@@ -17,7 +17,7 @@ import (
 
 // All nodes of the cluster, for an operator that watches them with SeenByAll.
 func ExampleWatched() {
-	seen := buildertest.WithWatched(builder.NewView(time.Now()),
+	seen := buildertest.WithWatched(buildertest.NewView(time.Now()),
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 	)
@@ -31,7 +31,7 @@ func ExampleWatched() {
 
 // A child with a fixed name.
 func ExampleLookup() {
-	seen := builder.NewView(time.Now(), &appsv1.Deployment{
+	seen := buildertest.NewView(time.Now(), &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Status: appsv1.DeploymentStatus{ReadyReplicas: 2},
 	})
 	if deployment, ok := builder.Lookup[*appsv1.Deployment](seen, "web"); ok {
@@ -71,7 +71,7 @@ func ExampleExternal() {
 		}
 		return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{builder.Want(d)}, RequeueAfter: time.Minute}
 	}
-	seen := buildertest.WithExternal(builder.NewView(time.Now()), visitors{perSecond: 250})
+	seen := buildertest.WithExternal(buildertest.NewView(time.Now()), visitors{perSecond: 250})
 	fmt.Println(*plan(&corev1.ConfigMap{}, seen).Children[0].Object().(*appsv1.Deployment).Spec.Replicas)
 	// Output: 3
 }
@@ -99,14 +99,13 @@ func ExampleEnqueueFor() {
 		}
 		return []string{obj.Data["first"], obj.Data["second"]}
 	}
-	which := func(before, after *corev1.ConfigMap) builder.Owners {
-		var enqueued builder.Owners
+	which := func(before, after *corev1.ConfigMap) (all bool, names []types.NamespacedName) {
 		for _, site := range turns(after) {
 			if !slices.Contains(turns(before), site) {
-				enqueued.Names = append(enqueued.Names, types.NamespacedName{Namespace: after.GetNamespace(), Name: site})
+				names = append(names, types.NamespacedName{Namespace: after.GetNamespace(), Name: site})
 			}
 		}
-		return enqueued
+		return false, names
 	}
 	operator := builder.NewOperator[*corev1.Service](nil, "website").
 		Watches(&corev1.ConfigMap{}, builder.ReferencedBy(func(*corev1.Service) []string { return []string{"turns"} }), builder.EnqueueFor(which))
@@ -115,6 +114,6 @@ func ExampleEnqueueFor() {
 	before := &corev1.ConfigMap{Data: map[string]string{"first": "blog", "second": "shop"}}
 	after := &corev1.ConfigMap{Data: map[string]string{"first": "shop", "second": "wiki"}}
 	after.Namespace = "default"
-	fmt.Println(which(before, after).Names)
-	// Output: [default/wiki]
+	fmt.Println(which(before, after))
+	// Output: false [default/wiki]
 }

@@ -53,7 +53,7 @@ func TestExternal(t *testing.T) {
 }
 
 func TestWithExternal(t *testing.T) {
-	v := builder.NewView(metav1.Now().Time)
+	v := buildertest.NewView(metav1.Now().Time)
 	_, ok := builder.External[int](v)
 	assert.False(t, ok)
 	n, ok := builder.External[int](buildertest.WithExternal(v, 7))

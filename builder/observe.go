@@ -2,17 +2,52 @@ package builder
 
 import (
 	"context"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/sources"
+	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/store"
 )
 
 // children is what an owner has, by key. Its objects are shared with the cache: read only.
 type children map[store.Key]client.Object
+
+// Index indexes a kind by its controller, so that an owner's children are found without looking at others'; with [CrossNamespace] by
+// the owner of cross-namespace children. Of the options only that one matters. Call it once for each kind, before the manager
+// starts, with manager.GetFieldIndexer(); an Operator does so for the kinds that it owns. Without an index a pass reads each child by
+// name, and pruning lists the namespace.
+func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind client.Object, opts ...ChildOption) error {
+	k, err := e.kinds.Of(kind)
+	if err != nil {
+		return err
+	}
+	if Want(kind, opts...).crossNamespace {
+		return e.indexCrossNamespace(ctx, indexer, k, kind)
+	}
+	return e.byController.Add(ctx, indexer, k, kind)
+}
+
+func (e *Engine) isIndexed(k kinds.Kind) bool { return e.byController.Has(k) }
+
+// listOwned returns the owner's children of one kind. They are shared with the cache: read only.
+func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kinds.Kind) ([]client.Object, error) {
+	if err := e.awaitOwnWrites(ctx, owner.GetUID(), k); err != nil {
+		return nil, err
+	}
+	owned, err := e.byController.List(ctx, e.client, owner.GetUID(), owner.GetNamespace(), k)
+	if err != nil {
+		return nil, fmt.Errorf("observe the children of %s: %w", owner.GetName(), err)
+	}
+	return owned, nil
+}
+
+// cached returns a reader of the cache, if the engine's client has one.
+func (e *Engine) cached() sources.Reader { return sources.Reader{From: e.client, Kinds: e.kinds} }
 
 // read returns the object of a key, whoever's it is, or nil if there is none. From a cache it is shared: read only.
 func (e *Engine) read(ctx context.Context, from client.Reader, k kinds.Kind, key store.Key) (client.Object, error) {
@@ -25,18 +60,21 @@ func (e *Engine) read(ctx context.Context, from client.Reader, k kinds.Kind, key
 
 // readKnown is read, but returns an error if the cluster doesn't know the kind.
 func (e *Engine) readKnown(ctx context.Context, from client.Reader, k kinds.Kind, key store.Key) (client.Object, error) {
-	found, err := e.kinds.Empty(k)
-	if err != nil {
-		return nil, err
-	}
-	err = from.Get(ctx, key.NamespacedName(), found, client.UnsafeDisableDeepCopy)
-	if apierrors.IsNotFound(err) && !kinds.IsGone(err) {
-		return nil, nil
-	}
+	found, err := sources.Reader{From: from, Kinds: e.kinds}.Get(ctx, k, key)
 	if err != nil {
 		return nil, &Error{Key: key, Operation: "read", Err: err}
 	}
 	return found, nil
+}
+
+// ownByName returns what reads the children of some kinds by name, and lets the engine's client ask the API server for these kinds.
+func (e *Engine) ownByName(named []sources.NamedKind) *sources.ByName {
+	live := sources.Reader{From: e.live, Kinds: e.kinds}
+	if with, ok := e.client.(telemetry.Client); ok {
+		with.Client = sources.Uncached(with.Client, live, named...)
+		e.client = with
+	}
+	return sources.NewByName(live, e.now, named...)
 }
 
 // wrote notes a write for the owner.

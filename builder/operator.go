@@ -18,6 +18,9 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/inflight"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/plancheck"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 )
 
@@ -28,14 +31,11 @@ type Operator[T client.Object] struct {
 	name    string
 	engine  *Engine
 	plan    PlanFunc[T]
-	owned   []client.Object
-	away    []client.Object
-	byName  []kindByName[T]
 	options controller.Options
 
-	dependents []declaredDependents
-	watches    []declaredWatch
-	external   func(context.Context, T, View) (any, error) // nil: none
+	owned    []owns
+	watches  []declaredWatch
+	external func(context.Context, T, View) (any, error) // nil: none
 
 	inFlight *inflight.Record // of the manager's quarantine; nil: none
 
@@ -63,32 +63,30 @@ func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T]
 }
 
 // Owns declares a kind of which owners have children: an event of a child runs its owner's plan, and [Owned] returns it. With
-// [Dependents] the operator also watches the objects that children of the kind control in turn. A plan whose Children or Prune
-// have another kind is [ErrMisuse], because their changes would never be seen.
+// [Dependents] the operator also watches the objects that children of the kind control in turn; with [ByName] the children are read by
+// name and not watched; with [CrossNamespace] they are beyond the owner's namespace. A plan whose Children or Prune have another kind is
+// [ErrMisuse], because their changes would never be seen.
 func (o *Operator[T]) Owns(kind client.Object, options ...OwnsOption) *Operator[T] {
-	o.owned = append(o.owned, kind)
+	owned := owns{like: kind, owner: reflect.TypeFor[T]()}
 	for _, option := range options {
-		option.applyToOwns(func(dependents client.Object) {
-			o.dependents = append(o.dependents, declaredDependents{kind, dependents})
-		})
+		if option == nil {
+			owned.misused("an option of %T is nil", kind)
+			continue
+		}
+		option.applyToOwns(&owned)
 	}
+	o.owned = append(o.owned, owned)
 	return o
 }
 
-// OwnsOption configures a kind of [Operator.Owns]: [Dependents].
-type OwnsOption interface {
-	applyToOwns(addDependents func(kind client.Object))
-}
-
-type ownsOption struct{ dependents client.Object }
-
-func (d ownsOption) applyToOwns(add func(client.Object)) { add(d.dependents) }
-
-// OwnsCrossNamespace names kinds of which owners have children [CrossNamespace]: a change of such a child runs its owner's plan,
-// and the view has it. They are watched in the whole cluster, or as far as the manager's cache reaches, which must be
-// where these children are. A plan with cross-namespace children of another kind is [ErrMisuse].
-func (o *Operator[T]) OwnsCrossNamespace(kinds ...client.Object) *Operator[T] {
-	o.away = append(o.away, kinds...)
+// External sets a function that observes the state of something outside the cluster, a metric or an endpoint, before each
+// plan, which reads the result with the function [External]: so the plan stays pure. The function runs in the operator's
+// worker, which does nothing else until it returns. It must end with its context, set a time limit of its own, and cache
+// results, because passes are frequent. It must change neither the owner nor the objects of the View. It isn't called for an
+// owner that is being deleted. An error fails the pass before the plan; what a plan should report, such as an endpoint that
+// is down, belongs in the result. Default: none. The last of several calls counts.
+func (o *Operator[T]) External(observe func(ctx context.Context, owner T, observed View) (any, error)) *Operator[T] {
+	o.external = observe
 	return o
 }
 
@@ -123,15 +121,33 @@ func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (recon
 	if err != nil {
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)
 	}
-	l.now, l.guard.copies = clock, true
+	l.now, l.guard.Copies = clock, true
 	if indexed, ok := c.(interface {
 		client.FieldIndexer
 		cache.Informers
 	}); ok {
-		l.guard.copies = false // as a manager's, its objects are shared, and there may be many
-		err = alone.index(context.Background(), indexed)
+		l.guard.Copies = false // as a manager's, its objects are shared, and there may be many
+		err = alone.index(context.Background(), indexed, l.watches)
 	}
 	return l, err
+}
+
+// PlanFor returns the operator's plan for an owner and a view, such as one of package buildertest, for tests: without a cluster, and
+// checked as the operator's loop checks it. A plan that is wrong by itself is ErrMisuse, and empty: one that asks for a
+// kind that the operator doesn't declare (the error has the line to add), has a child of a kind that it doesn't own,
+// changes the owner or an observed object, or panics. The operator needs no manager.
+func (o *Operator[T]) PlanFor(owner T, observed View) (Plan[T], error) {
+	if o.plan == nil {
+		return Plan[T]{}, fmt.Errorf("operator %s: %w: there is no Plan", o.name, ErrMisuse)
+	}
+	if kinds.IsNil(owner) {
+		return Plan[T]{}, fmt.Errorf("operator %s: %w: the owner is nil", o.name, ErrMisuse)
+	}
+	l := &loop[T]{plan: o.plan}
+	l.owned.Store(&ownedKinds{declared: o.declared()})
+	l.guard.Copies = true
+	observed.observed.Asked = &plancheck.Asked{Declared: l.owned.Load().declared}
+	return l.makePlan(context.Background(), owner, observed)
 }
 
 // Complete adds the operator to its manager, which must not have been started. It reports all that is wrong in the
@@ -159,24 +175,26 @@ func (o *Operator[T]) add() error {
 		options.NewQueue = throttle.NewQueue
 	}
 	ctx := context.Background() // index registration reads nothing
-	if err := o.index(ctx, o.mgr.GetFieldIndexer()); err != nil {
+	if err := o.index(ctx, o.mgr.GetFieldIndexer(), l.watches); err != nil {
 		return err
 	}
 	b := builder.ControllerManagedBy(o.mgr).
 		Named(o.name).
-		For(newOwner[T](), builder.WithPredicates(ownerChanged)).
+		For(newOwner[T](), builder.WithPredicates(sources.OwnerChanged)).
 		WithOptions(options)
-	for _, obj := range o.owned {
-		b = b.Owns(obj)
-	}
-	for _, obj := range o.away {
-		b = b.Watches(obj, handler.EnqueueRequestsFromMapFunc(ownersCrossNamespace(l.owner.GVK.GroupKind())))
+	for _, owned := range o.owned {
+		switch {
+		case owned.crossNamespace:
+			b = b.Watches(owned.like, handler.EnqueueRequestsFromMapFunc(ownersCrossNamespace(l.owner.GVK.GroupKind())))
+		case owned.names == nil:
+			b = b.Owns(owned.like)
+		}
 	}
 	for _, w := range l.watches {
-		if err := w.index(ctx, o.mgr.GetFieldIndexer()); err != nil {
+		if err := w.Index(ctx, o.mgr.GetFieldIndexer()); err != nil {
 			return err
 		}
-		b = b.Watches(w.like, w.handler())
+		b = b.Watches(w.like, w.Handler())
 	}
 	l.pace, l.share = throttle.NewPasses(), share
 	c, err := b.Build(l)
@@ -187,24 +205,25 @@ func (o *Operator[T]) add() error {
 // share is one for the process, whose CPUs all operators use.
 var share = fairshare.New(runtime.GOMAXPROCS(0))
 
-// index indexes children, those elsewhere and dependents by their controller.
-func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer) error {
-	for _, obj := range o.owned {
-		if err := o.engine.Index(ctx, indexer, obj); err != nil {
-			return err
-		}
-	}
-	for _, obj := range o.away {
-		if err := o.engine.Index(ctx, indexer, obj, CrossNamespace()); err != nil {
-			return err
-		}
-	}
-	for _, d := range o.dependents {
-		k, err := o.engine.kinds.Of(d.like)
-		if err == nil && !o.engine.isIndexed(k) {
-			err = o.engine.Index(ctx, indexer, d.like)
+// index indexes children, and what they control in turn, by their owner.
+func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, watches []watch) error {
+	for _, owned := range o.owned {
+		var err error
+		switch {
+		case owned.crossNamespace:
+			err = o.engine.Index(ctx, indexer, owned.like, CrossNamespace())
+		case owned.names == nil:
+			err = o.engine.Index(ctx, indexer, owned.like)
 		}
 		if err != nil {
+			return err
+		}
+	}
+	for _, w := range watches {
+		if w.from != plancheck.Owned {
+			continue
+		}
+		if err := w.Index(ctx, indexer); err != nil {
 			return err
 		}
 	}
@@ -214,7 +233,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer) er
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
 	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: throttle.NewStatuses(), inFlight: o.inFlight}
-	owned := &ownedKinds{declared: o.declarations()}
+	owned := &ownedKinds{declared: o.declared()}
 	l.owned.Store(owned)
 	var errs []error
 	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
@@ -227,24 +246,45 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	if o.plan == nil {
 		errs = append(errs, fmt.Errorf("%w: there is no Plan", ErrMisuse))
 	}
-	for _, obj := range o.owned {
-		k, err := o.engine.kinds.Of(obj)
+	var named []sources.NamedKind
+	for _, declared := range o.owned {
+		k, err := declared.check(o.engine.kinds)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("Owns: %w", err))
 		}
-		owned.kinds = append(owned.kinds, k)
-	}
-	for _, obj := range o.away {
-		k, err := o.engine.kinds.Of(obj)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("OwnsCrossNamespace: %w", err))
+		switch {
+		case declared.crossNamespace:
+			l.crossNamespace = append(l.crossNamespace, k)
+		case declared.names != nil:
+			named = append(named, sources.NamedKind{Kind: k, Names: declared.names[0]})
+		default:
+			owned.kinds = append(owned.kinds, k)
 		}
-		l.away = append(l.away, k)
 	}
-	watches, watchesErr := o.checkWatches(l.owner)
-	byName, byNameErr := o.checkByName()
-	l.watches, l.byName, l.external = watches, byName, o.external
-	return l, errors.Join(append(errs, watchesErr, byNameErr)...)
+	if named != nil {
+		l.byName = o.engine.ownByName(named)
+	}
+	watches, err := o.checkWatches(l.owner)
+	l.watches, l.external = watches, o.external
+	return l, errors.Join(append(errs, err)...)
+}
+
+// declared returns the kinds that the operator declares.
+func (o *Operator[T]) declared() *plancheck.Declared {
+	d := &plancheck.Declared{}
+	for _, owned := range o.owned {
+		d.Owns(owned.like, owned.crossNamespace)
+		for _, like := range owned.dependents {
+			d.Dependents(like)
+		}
+	}
+	for _, w := range o.watches {
+		d.Watches(w.like)
+	}
+	if o.external != nil {
+		d.External()
+	}
+	return d
 }
 
 // newOwner returns an empty owner.

@@ -26,7 +26,7 @@ func newSecret(value string) *corev1.Secret {
 }
 
 func ownsASecret(o *operator) {
-	o.OwnsByName(&corev1.Secret{}, func(d *appsv1.Deployment) []string { return []string{d.Name + "-key", ""} })
+	o.Owns(&corev1.Secret{}, builder.ByName(func(d *appsv1.Deployment) []string { return []string{d.Name + "-key", ""} }))
 }
 
 // aSecret is a plan with one Secret, until the owner has the annotation done.
@@ -111,18 +111,30 @@ func TestOwnsByNameOfSomeoneElse(t *testing.T) {
 	assert.Equal(t, []string{"create Secret default/owner-key"}, s.passes())
 }
 
-func TestOwnsByNameIsChecked(t *testing.T) {
+func TestOwnsOptionsAreChecked(t *testing.T) {
 	names := func(*appsv1.Deployment) []string { return nil }
-	for name, describe := range map[string]func(*operator){
-		"no names":  func(o *operator) { o.OwnsByName(&corev1.Secret{}, nil) },
-		"no object": func(o *operator) { o.OwnsByName(nil, names) },
-		"no type":   func(o *operator) { o.OwnsByName(untyped(), names) },
+	secret := &corev1.Secret{}
+	for name, c := range map[string]struct {
+		kind    client.Object
+		options []builder.OwnsOption
+		want    string
+	}{
+		"no names":         {secret, []builder.OwnsOption{builder.ByName[*appsv1.Deployment](nil)}, "a function in ByName"},
+		"no object":        {nil, []builder.OwnsOption{builder.ByName(names)}, "an object is nil"},
+		"no type":          {untyped(), []builder.OwnsOption{builder.ByName(names)}, "ByName; it must be of the own Go type of kind"},
+		"of another owner": {secret, []builder.OwnsOption{builder.ByName(func(*corev1.Pod) []string { return nil })}, "it must be of *v1.Deployment"},
+		"twice":            {secret, []builder.OwnsOption{builder.ByName(names), builder.ByName(names)}, "ByName twice"},
+		"two at once":      {secret, []builder.OwnsOption{builder.ByName(names), builder.CrossNamespace()}, "more than one of ByName, CrossNamespace"},
+		"dependents":       {secret, []builder.OwnsOption{builder.CrossNamespace(), builder.Dependents(&corev1.Pod{})}, "more than one of"},
+		"a nil option":     {secret, []builder.OwnsOption{nil}, "an option of *v1.Secret is nil"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := buildertest.NewServer(clientgoscheme.Scheme)
+			describe := func(o *operator) { o.Owns(c.kind, c.options...) }
 			_, err := describedBy(nothing, describe).Reconciler(server.Client("operator"), nil)
 			require.ErrorIs(t, err, builder.ErrMisuse)
-			assert.ErrorContains(t, err, "OwnsByName")
+			assert.ErrorContains(t, err, "Owns: ")
+			assert.ErrorContains(t, err, c.want)
 		})
 	}
 }

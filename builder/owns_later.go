@@ -3,6 +3,7 @@ package builder
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,13 +12,14 @@ import (
 	watchsource "sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/plancheck"
 )
 
 // ownedKinds are the kinds of which owners have children, and with them all that the operator declares. It isn't changed:
 // what comes later is another.
 type ownedKinds struct {
 	kinds    []kinds.Kind
-	declared *declarations
+	declared *plancheck.Declared
 }
 
 // completed is an operator that its manager runs.
@@ -55,8 +57,8 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	if err := running.controller.Watch(watchsource.Kind(o.mgr.GetCache(), obj, owners)); err != nil {
 		return fmt.Errorf("operator %s: OwnsLater: watch %s: %w", o.name, k.GVK.GroupKind(), err)
 	}
-	o.owned = append(o.owned, obj)
+	o.owned = append(o.owned, owns{like: obj, owner: reflect.TypeFor[T]()})
 	before := running.loop.owned.Load()
-	running.loop.owned.Store(&ownedKinds{append(before.kinds[:len(before.kinds):len(before.kinds)], k), o.declarations()})
+	running.loop.owned.Store(&ownedKinds{append(before.kinds[:len(before.kinds):len(before.kinds)], k), o.declared()})
 	return nil
 }

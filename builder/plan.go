@@ -1,11 +1,13 @@
 package builder
 
 import (
+	"errors"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -99,6 +101,23 @@ type Plan[T client.Object] struct {
 	// RequeueAfter asks for another pass after this time, even if nothing changes. 0 waits for a change. Less is ErrMisuse,
 	// for what was due would never be done, unless the plan deletes the owner.
 	RequeueAfter time.Duration
+}
+
+// check reports what is wrong in a plan whatever the state of the cluster. What is wrong with a single child is found when it is
+// applied.
+func (plan *Plan[T]) check(d *plancheck.Declared, owner T) error {
+	childrenErr := d.CheckChildren(len(plan.Children), func(i int) plancheck.Child {
+		c := &plan.Children[i]
+		return plancheck.Child{Object: c.object, CrossNamespace: c.crossNamespace, Retained: c.retained()}
+	})
+	_, conditioned := any(owner).(Conditioned)
+	others := plancheck.Plan{
+		Prune: plan.Prune, Phases: plan.Phases, HasOnFailure: plan.OnFailure != (FailurePolicy{}),
+		InstallInOrder: plan.InstallInOrder, Status: plan.Status,
+		StatusCanWait: plan.StatusCanWait, Report: plan.Report, WaitingFor: plan.WaitingFor, HasFinish: plan.Finish != nil,
+		Events: plan.Events, DeleteOwner: plan.DeleteOwner, RequeueAfter: plan.RequeueAfter,
+	}
+	return errors.Join(childrenErr, others.Check(d, owner, conditioned))
 }
 
 // Conditioned is an owner that has standard conditions in its status.

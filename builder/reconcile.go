@@ -23,7 +23,10 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/plancheck"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/throttle"
+	"github.com/armature-dev/armature/builder/internal/view"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -37,14 +40,14 @@ type loop[T client.Object] struct {
 	plan    PlanFunc[T]
 	owner   kinds.Kind
 	owned   atomic.Pointer[ownedKinds]
-	away    []kinds.Kind // cross-namespace children
 	watches []watch
-	byName  childrenByName[T]
 	now     func() time.Time // the clock; tests give another
 
-	external func(context.Context, T, View) (any, error) // nil: none
+	crossNamespace []kinds.Kind                                // of children
+	byName         *sources.ByName                             // nil: none
+	external       func(context.Context, T, View) (any, error) // nil: none
 
-	guard guard
+	guard plancheck.Guard
 
 	statusWrites throttle.Statuses
 	pace         *throttle.Passes // nil: every event has its pass, for tests
@@ -105,7 +108,10 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		p.instructions = plan.instructions()
 		doErr = errors.Join(planErr, p.carryOut(ctx))
 	}
-	res := l.byName.learn(owner, p.finish(doErr), doErr)
+	res := p.finish(doErr)
+	if l.byName != nil && l.learnByName(owner, res, doErr) {
+		res.RequeueAfter = sooner(res.RequeueAfter, conflictDelay)
+	}
 	res.planWaitsFor = plan.WaitingFor
 	if errors.Is(doErr, errOwnerGone) {
 		end(nil)
@@ -209,35 +215,63 @@ func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
 	if err := p.observe(ctx, l.owned.Load().kinds...); err != nil {
 		return View{}, err
 	}
-	if err := l.byName.observe(ctx, p, owner); err != nil {
-		return View{}, err
+	if l.byName != nil {
+		if err := l.observeByName(ctx, p); err != nil {
+			return View{}, err
+		}
 	}
-	for _, k := range l.away {
+	for _, k := range l.crossNamespace {
 		if err := p.observeCrossNamespace(ctx, k); err != nil {
 			return View{}, err
 		}
 	}
-	view := newView(l.now(), maps.Values(p.observed))
-	p.misuse.declared, view.misuse = l.owned.Load().declared, &p.misuse
+	v := View{Now: l.now(), observed: view.Of(maps.Values(p.observed))}
+	asked := &plancheck.Asked{Declared: l.owned.Load().declared}
+	v.observed.Asked = asked
 	for _, w := range l.watches {
-		objs, err := w.observe(ctx, p)
+		objs, err := w.Observe(ctx, owner, p.observed)
 		if err != nil {
 			return View{}, err
 		}
-		view.add(w.from, reflect.TypeOf(w.like), objs)
+		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
 	}
-	err := l.observeExternal(ctx, owner, &view)
-	p.misuse.declared = l.owned.Load().declared // External may have called OwnsLater
-	return view, err
+	if l.external == nil || owner.GetDeletionTimestamp() != nil {
+		return v, nil
+	}
+	state, err := l.external(ctx, owner, v)
+	v.observed.External = state
+	asked.Declared = l.owned.Load().declared // External may have called OwnsLater
+	return v, err
+}
+
+// observeByName adds the children that are read by name to a pass.
+func (l *loop[T]) observeByName(ctx context.Context, p *pass) error {
+	again, err := l.byName.Observe(ctx, p.owner, func(key store.Key, child client.Object) { p.observed[key] = child })
+	if err != nil {
+		return err
+	}
+	p.result.RequeueAfter = sooner(p.result.RequeueAfter, again)
+	for _, k := range l.byName.Kinds() {
+		p.listed[k.Kind] = true // all that there is to see
+	}
+	return nil
+}
+
+// learnByName forgets children that are read by name and that a pass may have changed, and reports whether a pass must follow.
+func (l *loop[T]) learnByName(owner T, res Result, err error) bool {
+	wrote := func(gk schema.GroupKind) bool {
+		return slices.ContainsFunc(res.Changes, func(c Change) bool { return c.Key.GroupKind() == gk })
+	}
+	return l.byName.Learn(owner, wrote, err != nil)
 }
 
 // makePlan calls the plan and checks what it returns. A plan that is wrong by itself comes with an error, and is empty. As a plan
 // is a pure function, a retry can't fix its panic.
 func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T], err error) {
-	witnesses := l.guard.before(owner, view)
+	witnesses := l.guard.Before(owner, view.observed.Objects())
 	plan, err = callPlan(ctx, l.plan, owner, view)
 	if err == nil {
-		err = errors.Join(view.misuse.err(), checkPlan(l.owned.Load().declared, owner, plan))
+		err = errors.Join(view.observed.Asked.Err(), plan.check(l.owned.Load().declared, owner))
 	}
 	err = errors.Join(err, l.checkWitnesses(ctx, owner, witnesses))
 	if err != nil {
@@ -245,6 +279,24 @@ func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T
 		return Plan[T]{Report: plan.Report && conditioned}, planError{err}
 	}
 	return plan, nil
+}
+
+// checkWitnesses reports objects that the plan has changed: in tests as an error, else once for each Go type, in the log
+// and by an event, since the next pass would take the error back.
+func (l *loop[T]) checkWitnesses(ctx context.Context, owner T, witnesses []plancheck.Witness) error {
+	var errs []error
+	for _, w := range plancheck.Changed(witnesses) {
+		err := w.Err()
+		if l.guard.Copies {
+			errs = append(errs, err)
+			continue
+		}
+		if l.guard.IsNews(w.Object) {
+			log.FromContext(ctx).Error(err, "a plan must change neither its owner nor what it observed")
+			l.engine.emit(owner, events.Warning(events.ReasonInvalidPlan, err.Error()))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // callPlan returns what the plan says, or the error of a panic.
@@ -291,7 +343,6 @@ type pass struct {
 	kinds                desiredKinds
 	listedCrossNamespace map[kinds.Kind]bool
 
-	misuse    misuse               // of the view by the plan
 	dryWrites map[store.Key]*write // what a dry run would write; nil if it is none
 }
 

@@ -121,7 +121,7 @@ func TestOutlivesMisused(t *testing.T) {
 				return ownerPlan{Children: []builder.Child{builder.Want(newClaim("data"), opts...)}, Phases: []string{"a"}}
 			}
 			_, _, err := perform(t, plan, func(o *operator) {
-				o.Owns(&corev1.PersistentVolumeClaim{}).Owns(&appsv1.ControllerRevision{}).OwnsCrossNamespace(&corev1.PersistentVolumeClaim{})
+				o.Owns(&corev1.PersistentVolumeClaim{}).Owns(&appsv1.ControllerRevision{}).Owns(&corev1.PersistentVolumeClaim{}, builder.CrossNamespace())
 			}).pass()
 			require.ErrorIs(t, err, builder.ErrMisuse)
 			assert.ErrorContains(t, err, "Retain")

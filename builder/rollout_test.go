@@ -24,6 +24,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
+	"github.com/armature-dev/armature/builder/internal/view"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
@@ -505,7 +506,8 @@ func TestRolloutInAView(t *testing.T) {
 		for i := range list.Items {
 			all = append(all, &list.Items[i])
 		}
-		return NewView(w.now, append(all, &appsv1.ControllerRevision{})...).Rollout()
+		all = append(all, &appsv1.ControllerRevision{})
+		return View{Now: w.now, observed: view.Of(slices.Values(all))}.Rollout()
 	}
 	_, ok := seen()
 	assert.False(t, ok)

@@ -40,7 +40,7 @@ func TestSeenByAll(t *testing.T) {
 }
 
 func TestViewOfWatchedObjects(t *testing.T) {
-	seen := buildertest.WithWatched(builder.NewView(time.Time{}), newNode("b"), newNode("a"))
+	seen := buildertest.WithWatched(buildertest.NewView(time.Time{}), newNode("b"), newNode("a"))
 	more := buildertest.WithWatched[client.Object](seen, newNode("c"), &corev1.Namespace{})
 	names := func(v builder.View) (names []string) {
 		for _, node := range builder.Watched[*corev1.Node](v) {

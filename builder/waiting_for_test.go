@@ -3,12 +3,10 @@ package builder
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -150,35 +148,4 @@ func TestChangedOwnerIsReportedOnce(t *testing.T) {
 	}
 	require.Len(t, told, 1)
 	assert.Contains(t, told[0], "InvalidPlan: builder misused: the plan changes the owner *v1alpha1.JobFlow")
-}
-
-// The first passes are looked at, and later some of them.
-func TestGuardedPasses(t *testing.T) {
-	var g guard
-	looked := 0
-	for range guardedPasses + 10*guardedEvery {
-		if g.before(deployment("web"), NewView(time.Now())) != nil {
-			looked++
-		}
-	}
-	assert.Equal(t, guardedPasses+10, looked)
-}
-
-// BenchmarkGuard is what a pass that is looked at costs more: an owner, and as many observed objects as are looked at.
-func BenchmarkGuard(b *testing.B) {
-	owner := deployment("web")
-	var children []client.Object
-	for i := range 100 {
-		children = append(children, deployment(fmt.Sprint("child-", i)))
-	}
-	view := NewView(metav1.Now().Time, children...)
-	b.ReportAllocs()
-	for b.Loop() {
-		g := guard{}
-		for _, w := range g.before(owner, view) {
-			if w.isChanged() {
-				b.Fatal("nothing was changed")
-			}
-		}
-	}
 }

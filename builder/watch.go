@@ -1,42 +1,281 @@
 package builder
 
 import (
-	"maps"
+	"errors"
+	"fmt"
+	"reflect"
 
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/internal/wellknown"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/plancheck"
+	"github.com/armature-dev/armature/builder/internal/sources"
 )
 
-// ownerChanged passes an owner's new spec, labels, annotations and deletion. Our own status writes are no reason to
-// look again. A kind without generations (a ConfigMap) may have changed anywhere.
-var ownerChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	before, after := e.ObjectOld, e.ObjectNew
-	if before.GetResourceVersion() == after.GetResourceVersion() {
-		return false // the cache's own resync
-	}
-	return after.GetGeneration() == 0 || before.GetGeneration() != after.GetGeneration() ||
-		before.GetUID() != after.GetUID() ||
-		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
-		!maps.Equal(before.GetLabels(), after.GetLabels()) ||
-		!sameAnnotations(before.GetAnnotations(), after.GetAnnotations())
-}}
-
-// sameAnnotations compares an owner's annotations, but for those that the builder writes.
-func sameAnnotations(a, b map[string]string) bool {
-	return isWithin(a, b) && isWithin(b, a)
+// OwnsOption configures a kind of [Operator.Owns]: [Dependents], [ByName] and [CrossNamespace].
+type OwnsOption interface {
+	applyToOwns(o *owns)
 }
 
-// isWithin reports whether b has all that a has.
-func isWithin(a, b map[string]string) bool {
-	for name, value := range a {
-		if name == wellknown.AnnotationGroupKinds || name == wellknown.AnnotationGroupKindsCrossNamespace {
-			continue
+// owns is a call of Owns.
+type owns struct {
+	like  client.Object
+	owner reflect.Type // the operator's
+
+	crossNamespace bool
+	names          []func(owner client.Object) []string // of ByName
+	dependents     []client.Object
+	errs           []error
+}
+
+// ownsOption is an option as a function.
+type ownsOption func(o *owns)
+
+func (f ownsOption) applyToOwns(o *owns) { f(o) }
+
+// Dependents watches a kind of which the children control objects in turn: the Pods of Jobs. [Owned] returns them together
+// with the owner's children of their kind. An event of such a grandchild enqueues its owner. Plans can only read them: they
+// are their controller's, and a plan that edits, deletes or desires one is refused with [ErrNotOwned]. Children in other
+// namespaces have no dependents here.
+//
+//	Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{}))
+func Dependents(kind client.Object) OwnsOption {
+	return ownsOption(func(o *owns) { o.dependents = append(o.dependents, kind) })
+}
+
+// ByName reads the children of a kind by name, from the API server, in the owner's namespace; names returns their names, of which
+// empty ones are ignored, and takes the owner's type. The children are neither listed nor watched, so the operator's role needs the
+// verb get and neither list nor watch. Use it for Secrets: RBAC can't tell a list of their metadata from a list of their content, and
+// whoever may list them reads them all.
+//
+// The view and the plan have these children as others. There are two differences. A child under a name that names doesn't return
+// isn't in the view, and isn't pruned. And a change of a child causes no pass: it is seen by the next pass that reads the child. A pass
+// reads it if the last read is a minute old, if the owner's generation has changed, or if the last pass has written such a child or
+// failed; a pass that didn't read it is followed by one that does. To save requests, names should return nothing for an owner that has
+// ended. [Plan].PruneAll lists each kind that the plan no longer has, so it needs the verb list. The kind must have a Go type.
+//
+//	Owns(&corev1.Secret{}, builder.ByName(func(app *v1.WebApp) []string { return []string{app.Name + "-key"} }))
+func ByName[T client.Object](names func(owner T) []string) OwnsOption {
+	return ownsOption(func(o *owns) {
+		switch owner := reflect.TypeFor[T](); {
+		case names == nil:
+			o.misused("%T needs a function in ByName, which returns names", o.like)
+		case !o.owner.AssignableTo(owner):
+			o.misused("%T: ByName has a function of %s; it must be of %s", o.like, owner, o.owner)
+		default:
+			o.names = append(o.names, func(obj client.Object) []string { return names(obj.(T)) })
 		}
-		if other, ok := b[name]; !ok || other != value {
-			return false
+	})
+}
+
+// misused records an error of an option.
+func (o *owns) misused(format string, args ...any) {
+	o.errs = append(o.errs, fmt.Errorf("%w: "+format, append([]any{ErrMisuse}, args...)...))
+}
+
+// check returns the kind, and what is wrong with the options.
+func (o *owns) check(r *kinds.Registry) (kinds.Kind, error) {
+	k, err := r.Of(o.like)
+	switch {
+	case err != nil:
+	case len(o.names) > 1:
+		o.misused("%T has ByName twice", o.like)
+	case len(o.names) > 0 && (o.crossNamespace || len(o.dependents) > 0), o.crossNamespace && len(o.dependents) > 0:
+		o.misused("%T has more than one of ByName, CrossNamespace and Dependents; give one, and a line Owns of its own for another", o.like)
+	case len(o.names) > 0 && !r.IsTyped(k, o.like):
+		o.misused("%T with ByName; it must be of the own Go type of kind %s", o.like, k.GVK.Kind)
+	}
+	return k, errors.Join(append(o.errs, err)...)
+}
+
+// Watches watches objects other than the owner's children. One option says which owners an event concerns and which objects
+// their plans read with [Watched] and [Lookup]: [ReferencedBy], [Referencing] or [SeenByAll]. [EnqueueFor] narrows the owners
+// of an event. The kind must have a Go type. A kind may be watched more than once, and be owned as well: [Watched] returns the
+// objects of all its watches. Errors are ErrMisuse, from Complete and Reconciler.
+func (o *Operator[T]) Watches(kind client.Object, options ...WatchOption) *Operator[T] {
+	o.watches = append(o.watches, declaredWatch{kind, options})
+	return o
+}
+
+// WatchOption configures a watch of [Operator.Watches]: [ReferencedBy], [Referencing], [SeenByAll] and [EnqueueFor].
+type WatchOption interface {
+	applyToWatch(w *watchConfig)
+}
+
+// declaredWatch is a call of Watches, not yet checked.
+type declaredWatch struct {
+	like    client.Object
+	options []WatchOption
+}
+
+// watchConfig collects the options of one watch.
+type watchConfig struct {
+	sources.Watch
+	throttle *sources.Throttle
+	made     []func(w sources.Watch) sources.Source // called once all options are known
+	mapped   bool                                   // the source maps an event to its owners by itself
+	errs     []error
+}
+
+// misused records an error of an option.
+func (w *watchConfig) misused(format string, args ...any) {
+	w.errs = append(w.errs, fmt.Errorf("%w: "+format, append([]any{ErrMisuse}, args...)...))
+}
+
+// watchOption is an option as a function.
+type watchOption func(w *watchConfig)
+
+func (f watchOption) applyToWatch(w *watchConfig) { f(w) }
+
+// ReferencedBy watches objects that an owner's spec names, in the owner's own namespace or cluster-scoped: a Secret, a
+// template. names returns their names; empty ones are ignored. It takes the owner's type. [Lookup] returns one of the
+// objects, [Watched] all. An event enqueues the owners that name the object, at once up to a thousand owners of a
+// namespace, and a hundred a second beyond. [EnqueueFor] narrows them. The objects that exist when the program starts enqueue
+// no one.
+func ReferencedBy[T client.Object](names func(owner T) []string) WatchOption {
+	return watchOption(func(w *watchConfig) {
+		if names == nil {
+			w.misused("ReferencedBy needs a function that returns names")
+			return
+		}
+		takes[T](w, "ReferencedBy", w.AnOwner)
+		throttle := w.throttle
+		w.made = append(w.made, func(w sources.Watch) sources.Source {
+			return sources.ReferencedBy(w, func(owner client.Object) []string { return names(owner.(T)) }, throttle)
+		})
+	})
+}
+
+// Referencing watches objects that name owners of their own namespace: Pods with the cluster's name in a label, a policy
+// that refers to its target. owners returns the names of the owners in an object, and must not change it; it takes the
+// watched kind's Go type or client.Object. [Watched] returns the objects that name the owner. An event enqueues the owners
+// that the object names and those that it named before.
+//
+// Anyone who can write such an object can name an owner in it. A plan must not do more for it than its author may do.
+func Referencing[K client.Object](owners func(obj K) []string) WatchOption {
+	return watchOption(func(w *watchConfig) {
+		if owners == nil {
+			w.misused("Referencing needs a function that returns the names of owners")
+			return
+		}
+		takes[K](w, "Referencing", w.Like)
+		w.mapped = true
+		w.made = append(w.made, func(w sources.Watch) sources.Source {
+			return sources.Referencing(w, func(obj client.Object) []string { return owners(obj.(K)) })
+		})
+	})
+}
+
+// SeenByAll watches objects that the plans of all owners read: the nodes. [Watched] returns all objects of the kind, in the
+// whole cluster or as far as the manager's cache reaches. An event enqueues all owners. Narrow that by [EnqueueFor] where
+// events are many: a node's status changes every few minutes. The objects that exist when the program starts enqueue no one.
+func SeenByAll() WatchOption {
+	return watchOption(func(w *watchConfig) { w.made = append(w.made, sources.SeenByAll) })
+}
+
+// EnqueueFor narrows the owners whose plans run when an object is created (before is nil), changes, or is deleted (after is
+// nil). Its function returns whether these are all owners that read the object: all owners with [SeenByAll], those that name it
+// with [ReferencedBy]. It also returns the names of further owners; names without an owner are ignored. Use it for a shared
+// object that thousands of owners read and of which a change concerns few: the head of a queue. The function must be pure and
+// must change neither object. An owner that isn't enqueued sees the change at its next pass. It takes the watched kind's Go
+// type or client.Object. Default: each change concerns every owner that reads the object.
+//
+//	// jobsOfNode returns all jobs if a node comes, goes, or has other labels.
+//	func jobsOfNode(before, after *corev1.Node) (all bool, names []types.NamespacedName) {
+//		return before == nil || after == nil || !maps.Equal(before.Labels, after.Labels), nil
+//	}
+//
+//	Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(jobsOfNode))
+func EnqueueFor[K client.Object](owners func(before, after K) (all bool, names []types.NamespacedName)) WatchOption {
+	return watchOption(func(w *watchConfig) {
+		if owners == nil {
+			w.misused("EnqueueFor needs a function")
+			return
+		}
+		if w.Concerns != nil {
+			w.misused("EnqueueFor is given twice")
+		}
+		takes[K](w, "EnqueueFor", w.Like)
+		w.Concerns = func(before, after client.Object) (bool, []types.NamespacedName) {
+			b, _ := before.(K) // nil stays nil
+			a, _ := after.(K)
+			return owners(b, a)
+		}
+	})
+}
+
+// takes records an error if an option's function takes another type than that of the objects it is called with.
+func takes[K client.Object](w *watchConfig, option string, obj client.Object) {
+	if _, ok := obj.(K); !ok {
+		w.misused("%s has a function of %s; it must be of %T", option, reflect.TypeFor[K](), obj)
+	}
+}
+
+// watch is a source, its kind, and whether the plan has its objects as the owner's or as watched.
+type watch struct {
+	sources.Source
+	like client.Object // an empty object of the kind
+	from plancheck.Origin
+}
+
+// checkWatches returns the sources that Dependents and Watches declare.
+func (o *Operator[T]) checkWatches(owner kinds.Kind) ([]watch, error) {
+	var watches []watch
+	var errs []error
+	of := func(like client.Object) sources.Watch {
+		return sources.Watch{Reader: o.engine.cached(), Owner: owner, AnOwner: newOwner[T](), Like: like}
+	}
+	for _, parent := range o.owned {
+		for _, like := range parent.dependents {
+			d := of(like)
+			parentKind, parentErr := d.Kinds.Of(parent.like)
+			k, err := d.Kinds.Of(like)
+			if err := errors.Join(parentErr, err); err != nil {
+				errs = append(errs, fmt.Errorf("Owns: Dependents: %w", err))
+				continue
+			}
+			d.Kind = k
+			watches = append(watches, watch{sources.Dependents(d, parentKind, o.engine.byController), like, plancheck.Owned})
 		}
 	}
-	return true
+	throttle := sources.NewThrottle()
+	for i, d := range o.watches {
+		w := of(d.like)
+		w.Field = fmt.Sprintf("armature.watch/%s/%d", o.name, i)
+		s, err := d.check(&watchConfig{Watch: w, throttle: throttle})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("Watches: %w", err))
+			continue
+		}
+		watches = append(watches, watch{s, d.like, plancheck.Watched})
+	}
+	return watches, errors.Join(errs...)
+}
+
+// check returns the source that the options make.
+func (d declaredWatch) check(w *watchConfig) (sources.Source, error) {
+	k, err := w.Kinds.Of(d.like)
+	if err != nil {
+		return nil, err
+	}
+	if !w.Kinds.IsTyped(k, d.like) {
+		return nil, fmt.Errorf("%w: %T of kind %s; it must be of the kind's own Go type", ErrMisuse, d.like, k.GVK.Kind)
+	}
+	w.Kind = k
+	for _, option := range d.options {
+		if option == nil {
+			return nil, fmt.Errorf("%w: an option of %T is nil", ErrMisuse, d.like)
+		}
+		option.applyToWatch(w)
+	}
+	switch {
+	case len(w.errs) > 0:
+		return nil, fmt.Errorf("%T: %w", d.like, errors.Join(w.errs...))
+	case len(w.made) != 1:
+		return nil, fmt.Errorf("%w: %T has %d of ReferencedBy, Referencing and SeenByAll; give one of them", ErrMisuse, d.like, len(w.made))
+	case w.Concerns != nil && w.mapped:
+		return nil, fmt.Errorf("%w: %T has EnqueueFor beside Referencing, whose function names the owners already", ErrMisuse, d.like)
+	}
+	return w.made[0](w.Watch), nil
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -65,10 +66,10 @@ func wrongPlans() map[string]wrongPlan {
 		"an undeclared child":        says(child(&corev1.ConfigMap{ObjectMeta: named("a")}), "ConfigMap", "Owns(&corev1.ConfigMap{})"),
 		"an undeclared unstructured": says(child(thing), "Owns(obj)", "apiVersion apps/v1", "kind StatefulSet"),
 		"an undeclared cluster-scoped child": says(child(&rbacv1.ClusterRole{ObjectMeta: named("a")}, builder.CrossNamespace()),
-			"ClusterRole", "OwnsCrossNamespace(&rbacv1.ClusterRole{})"),
+			"ClusterRole", "Owns(&rbacv1.ClusterRole{}, builder.CrossNamespace())"),
 		"an undeclared child that is retained": says(child(&corev1.Secret{ObjectMeta: named("a")}, builder.Retain()),
 			"Secret", "Owns(&corev1.Secret{})"),
-		"a declared cross-namespace child": says(child(elsewhere, builder.CrossNamespace()), "Job", "OwnsCrossNamespace(&batchv1.Job{})"),
+		"a declared cross-namespace child": says(child(elsewhere, builder.CrossNamespace()), "Job", "Owns(&batchv1.Job{}, builder.CrossNamespace())"),
 		"an unknown phase":                 says(child(newJob("a"), builder.InPhase("first")), "first", "Phases"),
 		"phases without revisions":         returns(ownerPlan{Phases: []string{"one"}, Children: []builder.Child{builder.Want(newJob("a"), builder.InPhase("one"))}}, "Owns(&appsv1.ControllerRevision{})"),
 		"HashFrom of nil":                  says(child(newJob("a"), builder.HashFrom(nil)), "HashFrom"),
@@ -161,7 +162,7 @@ func TestWrongPlansWithoutACluster(t *testing.T) {
 	refused := 0
 	for name, c := range wrongPlans() {
 		there := controlled(newJob("there"), ownerUID)
-		_, err := describedBy(c.plan, nil).PlanFor(newOwner(), builder.NewView(time.Now(), there))
+		_, err := describedBy(c.plan, nil).PlanFor(newOwner(), buildertest.NewView(time.Now(), there))
 		if err == nil {
 			continue // it takes a server to tell
 		}
@@ -175,18 +176,18 @@ func TestWrongPlansWithoutACluster(t *testing.T) {
 	due := func(*appsv1.Deployment, builder.View) ownerPlan {
 		return ownerPlan{RequeueAfter: -time.Second, DeleteOwner: true}
 	}
-	_, err := describedBy(due, nil).PlanFor(newOwner(), builder.NewView(time.Now()))
+	_, err := describedBy(due, nil).PlanFor(newOwner(), buildertest.NewView(time.Now()))
 	require.NoError(t, err, "its time is up")
 	good := func(_ *appsv1.Deployment, v builder.View) ownerPlan {
 		builder.Owned[*batchv1.Job](v)
 		return wants(builder.Want(newJob("a")))
 	}
-	plan, err := describedBy(good, nil).PlanFor(newOwner(), builder.NewView(time.Now()))
+	plan, err := describedBy(good, nil).PlanFor(newOwner(), buildertest.NewView(time.Now()))
 	require.NoError(t, err)
 	assert.Len(t, plan.Children, 1)
-	_, err = describedBy(good, nil).PlanFor(nil, builder.NewView(time.Now()))
+	_, err = describedBy(good, nil).PlanFor(nil, buildertest.NewView(time.Now()))
 	require.ErrorIs(t, err, builder.ErrMisuse)
-	_, err = describedBy(nil, nil).PlanFor(newOwner(), builder.NewView(time.Now()))
+	_, err = describedBy(nil, nil).PlanFor(newOwner(), buildertest.NewView(time.Now()))
 	require.ErrorIs(t, err, builder.ErrMisuse)
 }
 
@@ -197,9 +198,9 @@ func TestDeclaredOtherwise(t *testing.T) {
 	o := describedBy(func(*appsv1.Deployment, builder.View) ownerPlan {
 		return wants(builder.Want(claim, builder.Retain()), builder.Want(role, builder.CrossNamespace()))
 	}, func(o *operator) {
-		o.Watches(&corev1.PersistentVolumeClaim{}, builder.Referencing(func(client.Object) []string { return nil })).OwnsCrossNamespace(&rbacv1.ClusterRole{})
+		o.Watches(&corev1.PersistentVolumeClaim{}, builder.Referencing(func(client.Object) []string { return nil })).Owns(&rbacv1.ClusterRole{}, builder.CrossNamespace())
 	})
-	_, err := o.PlanFor(newOwner(), builder.NewView(time.Now()))
+	_, err := o.PlanFor(newOwner(), buildertest.NewView(time.Now()))
 	require.NoError(t, err)
 }
 
@@ -211,7 +212,7 @@ func TestAPanicDoesNotKeepAnOwner(t *testing.T) {
 			panic("it goes")
 		}
 		return wants(builder.Want(role, builder.CrossNamespace()))
-	}, func(o *operator) { o.OwnsCrossNamespace(&rbacv1.ClusterRole{}) })
+	}, func(o *operator) { o.Owns(&rbacv1.ClusterRole{}, builder.CrossNamespace()) })
 	s.passes()
 	require.NoError(t, s.others.Delete(t.Context(), newOwner()))
 	for range 2 {

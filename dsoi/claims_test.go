@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
@@ -29,8 +28,8 @@ func claimOf(name, size string) *corev1.PersistentVolumeClaim {
 
 func TestAStatefulSetsClaimsGrow(t *testing.T) {
 	app := theApp()
-	set := find(t, planned[*appsv1.StatefulSet](app.Plan(town(t, theSpec), builder.NewView(theTime))), "t-az1").DeepCopy()
-	seen := buildertest.WithWatched(builder.NewView(theTime, set),
+	set := find(t, planned[*appsv1.StatefulSet](app.Plan(town(t, theSpec), buildertest.NewView(theTime))), "t-az1").DeepCopy()
+	seen := buildertest.WithWatched(buildertest.NewView(theTime, set),
 		claimOf("data-t-az1-0", "1Gi"), claimOf("data-t-az1-1", "5Gi"), claimOf("data-t-az1-x", "1Gi"), claimOf("mine", "1Gi"),
 	)
 	plan := theApp().Plan(town(t, theSpec), seen)
@@ -50,7 +49,7 @@ func TestAStatefulSetsClaimsGrow(t *testing.T) {
 func TestSharedClaims(t *testing.T) {
 	spec := replaced(t, "az1, kind: Statefulset", "az1, kind: Deployment")
 	size := func(spec string, claims ...*corev1.PersistentVolumeClaim) string {
-		seen := builder.NewView(theTime)
+		seen := buildertest.NewView(theTime)
 		for _, c := range claims {
 			seen = buildertest.WithWatched(seen, c)
 		}

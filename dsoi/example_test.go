@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/yaml"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/dsoi"
 	v1 "github.com/armature-dev/armature/examples/kvstore/api/v1"
 )
@@ -47,7 +47,7 @@ func ExampleApp_Plan() {
 	if err := yaml.UnmarshalStrict([]byte(aStore), store); err != nil {
 		panic(err)
 	}
-	plan := app.Plan(store, builder.NewView(time.Now()))
+	plan := app.Plan(store, buildertest.NewView(time.Now()))
 	fmt.Println("in order:", strings.Join(plan.Phases, ", "))
 	for _, child := range plan.Children {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf("%T", child.Object()), "*v1."), "{")
@@ -75,7 +75,7 @@ func ExampleApp_Plan_mistake() {
 	if err := yaml.UnmarshalStrict([]byte(text), store); err != nil {
 		panic(err)
 	}
-	plan := app.Plan(store, builder.NewView(time.Now()))
+	plan := app.Plan(store, buildertest.NewView(time.Now()))
 	fmt.Println(len(plan.Children), "children,", plan.Status.Status.Phase)
 	fmt.Println(plan.Events[0].Reason + ": " + plan.Events[0].Note)
 	// Output:

@@ -19,6 +19,7 @@ import (
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // planned returns what is planned for a town, of one type.
@@ -35,7 +36,7 @@ func planned[T client.Object](p builder.Plan[*Town]) []T {
 func TestANodeAsObjects(t *testing.T) {
 	o := town(t, theSpec)
 	before := o.DeepCopyObject()
-	plan := theApp().Plan(o, builder.NewView(theTime))
+	plan := theApp().Plan(o, buildertest.NewView(theTime))
 	assert.Equal(t, before, o, "the owner is the cache's")
 	assert.Equal(t, []string{"coordinator", "storage", "gateway"}, plan.Phases)
 
@@ -93,7 +94,7 @@ func TestANodeAsObjects(t *testing.T) {
 
 func TestADeploymentWithStorage(t *testing.T) {
 	spec := replaced(t, "az1, kind: Statefulset", "az1, kind: DEPLOYMENT")
-	plan := theApp().Plan(town(t, spec), builder.NewView(theTime))
+	plan := theApp().Plan(town(t, spec), buildertest.NewView(theTime))
 	d := find(t, planned[*appsv1.Deployment](plan), "t-az1")
 	assert.Equal(t, appsv1.RecreateDeploymentStrategyType, d.Spec.Strategy.Type, "only one machine can mount it")
 	assert.Equal(t, "t-az1-data", d.Spec.Template.Spec.Volumes[1].PersistentVolumeClaim.ClaimName)
@@ -101,18 +102,18 @@ func TestADeploymentWithStorage(t *testing.T) {
 	assert.Equal(t, "t", claim.Annotations[AnnotationCluster])
 
 	shared := strings.ReplaceAll(spec, "ReadWriteOnce", "ReadWriteMany")
-	plan = theApp().Plan(town(t, shared), builder.NewView(theTime))
+	plan = theApp().Plan(town(t, shared), buildertest.NewView(theTime))
 	assert.Empty(t, find(t, planned[*appsv1.Deployment](plan), "t-az1").Spec.Strategy)
 
 	given := strings.Replace(strings.Replace(spec, "name: az2,", "name: az2, kind: Deployment,", 1), "podDisruptionBudget", "updateStrategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 2}}\n  podDisruptionBudget", 1)
-	plan = theApp().Plan(town(t, given), builder.NewView(theTime))
+	plan = theApp().Plan(town(t, given), buildertest.NewView(theTime))
 	assert.Equal(t, 2, find(t, planned[*appsv1.Deployment](plan), "t-az1").Spec.Strategy.RollingUpdate.MaxSurge.IntValue())
 }
 
 func TestUpdateStrategies(t *testing.T) {
 	spec := strings.Replace(theSpec, "name: data\n  image", "name: data\n  updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 1}}\n  image", 1)
 	spec = strings.Replace(spec, "name: small\n", "name: small\n  updateStrategy: {rollingUpdate: {maxUnavailable: 50%}}\n", 1)
-	plan := theApp().Plan(town(t, spec), builder.NewView(theTime))
+	plan := theApp().Plan(town(t, spec), buildertest.NewView(theTime))
 	assert.EqualValues(t, 1, *find(t, planned[*appsv1.StatefulSet](plan), "t-az1").Spec.UpdateStrategy.RollingUpdate.Partition)
 	assert.Equal(t, "50%", planned[*appsv1.DaemonSet](plan)[0].Spec.UpdateStrategy.RollingUpdate.MaxUnavailable.StrVal)
 	assert.Equal(t, "50%", planned[*appsv1.Deployment](plan)[0].Spec.Strategy.RollingUpdate.MaxUnavailable.StrVal)
@@ -133,7 +134,7 @@ func TestTheApplicationsPart(t *testing.T) {
 	}
 	spec := strings.Replace(theSpec, "{name: common,", "{name: java, java_opts: -Xmx1G}\n- {name: common,", 1)
 	spec = strings.Replace(spec, "[common, storage]", "[java, common, storage]", 1) + "mayor: Ann\n"
-	plan := app.Plan(town(t, spec), builder.NewView(theTime))
+	plan := app.Plan(town(t, spec), buildertest.NewView(theTime))
 	require.Empty(t, plan.Events)
 	container := find(t, planned[*appsv1.StatefulSet](plan), "t-az1").Spec.Template.Spec.Containers[0]
 	assert.Equal(t, []string{"storage", "-Xmx1G"}, container.Args)
@@ -163,7 +164,7 @@ func TestHowLongPodsMustBeReady(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			spec := strings.ReplaceAll(theSpec, "image: town:v1\n", "image: town:v1\n  "+tt.group+"\n")
-			plan := theApp().Plan(town(t, spec), builder.NewView(theTime))
+			plan := theApp().Plan(town(t, spec), buildertest.NewView(theTime))
 			require.Empty(t, plan.Events)
 			assert.Equal(t, tt.want, find(t, planned[*appsv1.StatefulSet](plan), "t-az1").Spec.MinReadySeconds)
 			assert.Equal(t, tt.want, planned[*appsv1.Deployment](plan)[0].Spec.MinReadySeconds)
@@ -176,7 +177,7 @@ func TestTheApplicationsImage(t *testing.T) {
 	app := theApp()
 	app.Image = "town:default"
 	spec := replaced(t, "name: small\n  image: town:v1", "name: small")
-	plan := app.Plan(town(t, spec), builder.NewView(theTime))
+	plan := app.Plan(town(t, spec), buildertest.NewView(theTime))
 	require.Empty(t, plan.Events)
 	assert.Equal(t, "town:default", planned[*appsv1.Deployment](plan)[0].Spec.Template.Spec.Containers[0].Image)
 	assert.Equal(t, "town:v1", planned[*appsv1.StatefulSet](plan)[0].Spec.Template.Spec.Containers[0].Image)
@@ -201,7 +202,7 @@ nodes:
   - {name: low, kind: Deployment, replicas: 1, nodeConfigGroup: low, nodeAppConfigGroup: [common, broker]}
   controller:
   - {name: controller, replicas: 1, nodeK8sConfigGroup: low, nodeAppConfigGroup: common}
-`), builder.NewView(theTime))
+`), buildertest.NewView(theTime))
 	require.Empty(t, plan.Events)
 	assert.Len(t, planned[*appsv1.StatefulSet](plan), 2)
 	assert.Len(t, planned[*appsv1.Deployment](plan), 1)
@@ -222,7 +223,7 @@ nodes:
   - {name: b1, k8sConfigGroup: g, appConfigGroup: own}
   - {name: b2, k8sConfigGroup: g, appConfigGroup: [own, all]}
   coordinator: [{name: c, k8sConfigGroup: g}]
-`), builder.NewView(theTime))
+`), buildertest.NewView(theTime))
 	require.Empty(t, plan.Events)
 	for node, want := range map[string]string{"b1": "all\nbrokers\nown\n", "b2": "brokers\nown\nall\n", "c": "all\n"} {
 		assert.Equal(t, want, find(t, planned[*corev1.ConfigMap](plan), "t-"+node+"-config").Data["config"], node)
@@ -234,7 +235,7 @@ func TestANodeWithoutConfiguration(t *testing.T) {
 deploymentOrder: [x]
 k8sConfigGroup: {g: {image: i}}
 nodes: {x: [{name: a, k8sConfigGroup: g, kind: Deployment}]}
-`), builder.NewView(theTime))
+`), buildertest.NewView(theTime))
 	require.Len(t, plan.Children, 1)
 	d := planned[*appsv1.Deployment](plan)[0]
 	assert.Empty(t, d.Spec.Template.Spec.Volumes)
@@ -243,7 +244,7 @@ nodes: {x: [{name: a, k8sConfigGroup: g, kind: Deployment}]}
 
 func TestRevisionsTellWhatPodsAreMadeFrom(t *testing.T) {
 	revision := func(spec string) string {
-		plan := theApp().Plan(town(t, spec), builder.NewView(theTime))
+		plan := theApp().Plan(town(t, spec), buildertest.NewView(theTime))
 		return find(t, planned[*appsv1.StatefulSet](plan), "t-az1").Spec.Template.Annotations[AnnotationRevision]
 	}
 	first := revision(theSpec)
@@ -284,7 +285,7 @@ func TestSelectorsNeverOverlap(t *testing.T) {
 
 func TestPodMetadata(t *testing.T) {
 	spec := strings.Replace(theSpec, "name: small\n", "name: small\n  podMetadata: {labels: {team: x, app.kubernetes.io/name: mine}, annotations: {a: b}}\n", 1)
-	plan := theApp().Plan(town(t, spec), builder.NewView(theTime))
+	plan := theApp().Plan(town(t, spec), buildertest.NewView(theTime))
 	meta := planned[*appsv1.Deployment](plan)[0].Spec.Template.ObjectMeta
 	assert.Equal(t, "x", meta.Labels["team"])
 	assert.Equal(t, "mine", meta.Labels["app.kubernetes.io/name"])
@@ -296,17 +297,17 @@ func TestRememberedByGeneration(t *testing.T) {
 	app, calls := theApp(), 0
 	app.Check = func(*Town, []Node) []string { calls++; return nil }
 	o := town(t, theSpec)
-	first := app.Plan(o, builder.NewView(theTime))
-	second := app.Plan(o, builder.NewView(theTime))
+	first := app.Plan(o, buildertest.NewView(theTime))
+	second := app.Plan(o, buildertest.NewView(theTime))
 	assert.Equal(t, 1, calls)
 	assert.Same(t, first.Children[0].Object(), second.Children[0].Object())
 
 	changed := town(t, replaced(t, "town:v1", "town:v2"))
 	changed.Generation = 2
-	plan := app.Plan(changed, builder.NewView(theTime))
+	plan := app.Plan(changed, buildertest.NewView(theTime))
 	assert.Equal(t, "town:v2", planned[*appsv1.Deployment](plan)[0].Spec.Template.Spec.Containers[0].Image)
 	changed.Generation = 0
-	app.Plan(changed, builder.NewView(theTime))
-	app.Plan(changed, builder.NewView(theTime))
+	app.Plan(changed, buildertest.NewView(theTime))
+	app.Plan(changed, buildertest.NewView(theTime))
 	assert.Equal(t, 4, calls, "what has no generation is rendered each time")
 }

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -77,7 +77,7 @@ func TestMistakesAreNamed(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := town(t, replaced(t, tt.old, tt.new))
-			plan := theApp().Plan(o, builder.NewView(theTime))
+			plan := theApp().Plan(o, buildertest.NewView(theTime))
 			assert.Empty(t, plan.Children)
 			assert.Empty(t, plan.Prune)
 			require.NotNil(t, plan.Status)
@@ -92,7 +92,7 @@ func TestMistakesAreNamed(t *testing.T) {
 			assert.Equal(t, v1beta1.ClusterInvalid, plan.Status.Status.Phase)
 			require.Len(t, plan.Events, 1)
 			assert.Equal(t, ReasonInvalidSpec, plan.Events[0].Reason)
-			again := theApp().Plan(plan.Status, builder.NewView(theTime.Add(1)))
+			again := theApp().Plan(plan.Status, buildertest.NewView(theTime.Add(1)))
 			assert.Nil(t, again.Status)
 			assert.Empty(t, again.Events)
 		})
@@ -103,7 +103,7 @@ func TestMistakesAreNamed(t *testing.T) {
 func TestAClusterWithADotInItsName(t *testing.T) {
 	o := town(t, theSpec)
 	o.Name = "my.town"
-	plan := theApp().Plan(o, builder.NewView(theTime))
+	plan := theApp().Plan(o, buildertest.NewView(theTime))
 	assert.Empty(t, plan.Children)
 	assert.Contains(t, plan.Events[0].Note, `nodes[1] "az1": a Service can't be called "my.town-az1"; want a cluster whose name has no dot`)
 	assert.NotContains(t, plan.Events[0].Note, "coord", "which has none")
@@ -111,11 +111,11 @@ func TestAClusterWithADotInItsName(t *testing.T) {
 
 func TestAMountOfAStatefulSetsStorage(t *testing.T) {
 	spec := replaced(t, "podDisruptionBudget", "volumeMounts: [{name: data, mountPath: /more}]\n  podDisruptionBudget")
-	assert.Empty(t, theApp().Plan(town(t, spec), builder.NewView(theTime)).Events)
+	assert.Empty(t, theApp().Plan(town(t, spec), buildertest.NewView(theTime)).Events)
 }
 
 func TestNoNodes(t *testing.T) {
-	plan := theApp().Plan(town(t, "{}"), builder.NewView(theTime))
+	plan := theApp().Plan(town(t, "{}"), buildertest.NewView(theTime))
 	assert.Contains(t, plan.Events[0].Note, "nodes is empty; want at least one")
 	assert.Empty(t, plan.Prune, "nothing is deleted")
 }
@@ -126,7 +126,7 @@ func TestMistakesOfTheApplication(t *testing.T) {
 		assert.Len(t, nodes, 4)
 		return []string{"mayor is empty"}
 	}
-	assert.Equal(t, "mayor is empty", app.Plan(town(t, theSpec), builder.NewView(theTime)).Events[0].Note)
+	assert.Equal(t, "mayor is empty", app.Plan(town(t, theSpec), buildertest.NewView(theTime)).Events[0].Note)
 }
 
 func TestSummaryIsBounded(t *testing.T) {

@@ -1,21 +1,37 @@
 package buildertest
 
 import (
+	"slices"
+	"time"
+
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	views "github.com/armature-dev/armature/builder/internal/view"
 )
 
-// WithWatched returns a view, such as one of [builder.NewView], with further objects that the operator Watches, for tests of
+// NewView returns a view of children at a time, for tests of plans. By itself it knows nothing of what an operator declares, and a
+// plan may ask it for any kind; [builder.Operator.PlanFor] checks that too.
+func NewView(now time.Time, children ...client.Object) builder.View {
+	return edit(builder.View{Now: now}, func(o *views.Observed) { *o = views.Of(slices.Values(children)) })
+}
+
+// WithWatched returns a view, such as one of [NewView], with further objects that the operator Watches, for tests of
 // plans. [builder.Watched] and [builder.Lookup] find them. The view itself stays as it is.
 func WithWatched[O client.Object](v builder.View, objs ...O) builder.View {
 	watched := make([]client.Object, len(objs))
 	for i, o := range objs {
 		watched[i] = o
 	}
-	return v.With(watched, nil)
+	return edit(v, func(o *views.Observed) { o.Watch(slices.Values(watched)) })
 }
 
 // WithExternal returns a view with the state of something outside the cluster, which the function [builder.External] finds,
 // for tests of plans. The view itself stays as it is.
-func WithExternal(v builder.View, state any) builder.View { return v.With(nil, state) }
+func WithExternal(v builder.View, state any) builder.View {
+	return edit(v, func(o *views.Observed) { o.External = state })
+}
+
+func edit(v builder.View, change func(*views.Observed)) builder.View {
+	return views.Edit(v, change).(builder.View)
+}

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/examples/parseable"
 	"github.com/armature-dev/armature/examples/parseable/api/v1beta1"
 )
@@ -26,7 +26,7 @@ func example(t *testing.T, file string) *v1beta1.ParseableTenant {
 }
 
 func TestTheManifestIsAccepted(t *testing.T) {
-	plan := parseable.App().Plan(example(t, "parseable.yaml"), builder.NewView(time.Now()))
+	plan := parseable.App().Plan(example(t, "parseable.yaml"), buildertest.NewView(time.Now()))
 	require.Empty(t, plan.Events)
 	var set *appsv1.StatefulSet
 	var deployment *appsv1.Deployment
@@ -53,9 +53,9 @@ func TestTheManifestIsAccepted(t *testing.T) {
 func TestBothNamesOfTheConfigAreAccepted(t *testing.T) {
 	p := example(t, "parseable.yaml")
 	p.Spec.ParseableConfig, p.Spec.ParseableConfigGroup = p.Spec.ParseableConfigGroup, nil
-	assert.Empty(t, parseable.App().Plan(p, builder.NewView(time.Now())).Events)
+	assert.Empty(t, parseable.App().Plan(p, buildertest.NewView(time.Now())).Events)
 	p.Spec.ParseableConfigGroup = p.Spec.ParseableConfig
-	plan := parseable.App().Plan(p, builder.NewView(time.Now()))
+	plan := parseable.App().Plan(p, buildertest.NewView(time.Now()))
 	require.Len(t, plan.Events, 1)
 	assert.Contains(t, plan.Events[0].Note, "are names of one field; want one of them")
 }
@@ -63,7 +63,7 @@ func TestBothNamesOfTheConfigAreAccepted(t *testing.T) {
 func TestWhatParseableKnowsIsChecked(t *testing.T) {
 	p := example(t, "parseable.yaml")
 	p.Spec.ParseableConfigGroup[0].Data = "nonsense"
-	plan := parseable.App().Plan(p, builder.NewView(time.Now()))
+	plan := parseable.App().Plan(p, buildertest.NewView(time.Now()))
 	require.Len(t, plan.Events, 1)
 	assert.Contains(t, plan.Events[0].Note, `node "small": appConfigGroup "local": data: "nonsense" is no line NAME=value`)
 }

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/examples/pinot"
 	"github.com/armature-dev/armature/examples/pinot/api/v1beta1"
 )
@@ -27,7 +27,7 @@ func example(t *testing.T) *v1beta1.Pinot {
 
 func TestTheManifestIsAccepted(t *testing.T) {
 	p := example(t)
-	plan := pinot.App().Plan(p, builder.NewView(time.Now()))
+	plan := pinot.App().Plan(p, buildertest.NewView(time.Now()))
 	require.Empty(t, plan.Events)
 	assert.Equal(t, []string{"controller", "broker", "server", "minion"}, plan.Phases)
 	sets, deployments, configs := map[string]*appsv1.StatefulSet{}, map[string]*appsv1.Deployment{}, map[string]*corev1.ConfigMap{}
@@ -58,7 +58,7 @@ func TestWhatPinotKnowsIsChecked(t *testing.T) {
 	p := example(t)
 	p.Spec.External = nil
 	p.Spec.Nodes[4].NodeType, p.Spec.DeploymentOrder[3] = "worker", "worker"
-	plan := pinot.App().Plan(p, builder.NewView(time.Now()))
+	plan := pinot.App().Plan(p, buildertest.NewView(time.Now()))
 	require.Len(t, plan.Events, 1)
 	assert.Contains(t, plan.Events[0].Note, "external.zookeeper: there is none; want spec.zkAddress: host:port")
 	assert.Contains(t, plan.Events[0].Note, `node "minion": nodeType is "worker"; want controller, broker, server or minion`)

@@ -93,7 +93,7 @@ func TestTenantsHaveNamespacesOfTheirOwn(t *testing.T) {
 	owners := map[string]string{}
 	for _, at := range [][2]string{{"a-b", "c"}, {"a", "b-c"}, {"a", "b.c"}, {strings.Repeat("n", 63), strings.Repeat("w", 253)}} {
 		app := &v1.WebApp{ObjectMeta: metav1.ObjectMeta{Namespace: at[0], Name: at[1]}}
-		home := planTenants(app, builder.NewView(time.Now())).Children[0].Object().GetName()
+		home := planTenants(app, buildertest.NewView(time.Now())).Children[0].Object().GetName()
 		assert.Empty(t, validation.IsDNS1123Label(home), home)
 		assert.Empty(t, owners[home], "%s of %v", home, at)
 		owners[home] = at[0] + "/" + at[1]

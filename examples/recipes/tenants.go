@@ -17,7 +17,8 @@ import (
 // namespaces, so the children are cross-namespace: the owner has a finalizer until they are gone.
 func Tenants(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 	return builder.NewOperator[*v1.WebApp](mgr, "tenants").
-		OwnsCrossNamespace(&corev1.Namespace{}, &corev1.ResourceQuota{}).
+		Owns(&corev1.Namespace{}, builder.CrossNamespace()).
+		Owns(&corev1.ResourceQuota{}, builder.CrossNamespace()).
 		Plan(planTenants)
 }
 

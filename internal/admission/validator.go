@@ -56,7 +56,7 @@ func (v Validator[T]) ValidateDelete(context.Context, T) (admission.Warnings, er
 func specOf(obj any) any { return reflect.ValueOf(obj).Elem().FieldByName("Spec").Interface() }
 
 func (v Validator[T]) judge(ctx context.Context, obj T) (admission.Warnings, error) {
-	plan := v.plan(asNew(obj), builder.NewView(v.now()).WithContext(ctx))
+	plan := v.plan(asNew(obj), builder.View{Now: v.now()}.WithContext(ctx))
 	if reflect.ValueOf(plan.Status).IsNil() {
 		return nil, nil
 	}

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/jobflow"
 )
@@ -84,7 +84,7 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestMiniClustersNeedNoCertificate(t *testing.T) {
-	plan := MiniClusterPlan(&v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}}, builder.NewView(metav1.Now().Time))
+	plan := MiniClusterPlan(&v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}}, buildertest.NewView(metav1.Now().Time))
 	assert.NotNil(t, plan.Status)
 }
 

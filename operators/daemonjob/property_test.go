@@ -150,13 +150,13 @@ func (c *cluster) plan(seen snapshot) builder.Plan[*v1alpha1.DaemonJob] {
 	for _, n := range seen.nodes {
 		nodes = append(nodes, n)
 	}
-	view := buildertest.WithWatched(builder.NewView(at(c.seconds).Time, jobs...), nodes...)
+	view := buildertest.WithWatched(buildertest.NewView(at(c.seconds).Time, jobs...), nodes...)
 	before := c.job.DeepCopy()
 	plan := Plan(c.job, view)
 	require.Equal(c.t, before, c.job, "the DaemonJob was changed")
 	slices.Reverse(jobs)
 	slices.Reverse(nodes)
-	require.Equal(c.t, plan, Plan(c.job, buildertest.WithWatched(builder.NewView(at(c.seconds).Time, jobs...), nodes...)), "the order of the view matters")
+	require.Equal(c.t, plan, Plan(c.job, buildertest.WithWatched(buildertest.NewView(at(c.seconds).Time, jobs...), nodes...)), "the order of the view matters")
 	return plan
 }
 

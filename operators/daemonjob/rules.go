@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,7 +18,6 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -148,6 +148,6 @@ func nodeChanged(b, a *corev1.Node) bool {
 }
 
 // jobsOfNode returns all jobs if an event of a node can change a plan.
-func jobsOfNode(before, after *corev1.Node) builder.Owners {
-	return builder.Owners{All: nodeChanged(before, after)}
+func jobsOfNode(before, after *corev1.Node) (all bool, _ []types.NamespacedName) {
+	return nodeChanged(before, after), nil
 }

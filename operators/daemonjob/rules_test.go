@@ -173,6 +173,8 @@ func TestNodeChanged(t *testing.T) {
 			assert.Equal(t, tt.want, nodeChanged(after, before))
 		})
 	}
-	assert.True(t, jobsOfNode(nil, &corev1.Node{}).All, "created")
-	assert.True(t, jobsOfNode(&corev1.Node{}, nil).All, "deleted")
+	created, _ := jobsOfNode(nil, &corev1.Node{})
+	assert.True(t, created)
+	deleted, _ := jobsOfNode(&corev1.Node{}, nil)
+	assert.True(t, deleted)
 }

@@ -105,7 +105,7 @@ func (w *world) view() builder.View {
 	for _, n := range w.nodes {
 		nodes = append(nodes, n)
 	}
-	view := buildertest.WithWatched(builder.NewView(at(w.seconds).Time, jobs...), nodes...)
+	view := buildertest.WithWatched(buildertest.NewView(at(w.seconds).Time, jobs...), nodes...)
 	for _, p := range w.named {
 		view = buildertest.WithWatched(view, p)
 	}

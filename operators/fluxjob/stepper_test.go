@@ -35,12 +35,12 @@ type stepper struct {
 func (s *stepper) step(second int) []string {
 	s.t.Helper()
 	before := s.job.DeepCopy()
-	s.plan = Plan(s.job, buildertest.WithWatched(builder.NewView(at(second).Time, s.children...), s.setups...))
+	s.plan = Plan(s.job, buildertest.WithWatched(buildertest.NewView(at(second).Time, s.children...), s.setups...))
 	require.Equal(s.t, before, s.job, "the job was changed")
 	if s.plan.Status != nil {
 		s.job = s.job.DeepCopy()
 		s.job.Status = *s.plan.Status.Status.DeepCopy()
-		again := Plan(s.job, buildertest.WithWatched(builder.NewView(at(second).Time, s.children...), s.setups...))
+		again := Plan(s.job, buildertest.WithWatched(buildertest.NewView(at(second).Time, s.children...), s.setups...))
 		if again.Status != nil && s.job.Status.Admission != nil && before.Status.Admission != nil {
 			require.Equal(s.t, s.job.Status, again.Status.Status, "the plan says something new each time")
 		}

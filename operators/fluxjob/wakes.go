@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
@@ -28,22 +27,21 @@ func namespaceOf(job *v1alpha1.FluxJob) []string { return []string{job.Namespace
 
 // jobsOfSetup returns the jobs that a change of their FluxSetup concerns: all if the rules have changed; else those whose
 // reservation or place has, and that this manager sees. Those far behind look by themselves from time to time.
-func jobsOfSetup(m admission.Manager) func(old, setup *v1alpha1.FluxSetup) builder.Owners {
-	return func(old, setup *v1alpha1.FluxSetup) builder.Owners {
+func jobsOfSetup(m admission.Manager) func(old, setup *v1alpha1.FluxSetup) (all bool, names []types.NamespacedName) {
+	return func(old, setup *v1alpha1.FluxSetup) (all bool, names []types.NamespacedName) {
 		if old == nil || setup == nil || old.UID != setup.UID || old.Generation != setup.Generation ||
 			old.Status.ObservedGeneration != setup.Status.ObservedGeneration || !sameManager(m, old.Status.Manager, setup.Status.Manager) {
-			return builder.Owners{All: true}
+			return true, nil
 		}
 		woken := map[types.NamespacedName]bool{}
 		changedReservations(woken, old.Status.Reservations, setup.Status.Reservations)
 		changedPlaces(woken, old.Status.Line, setup.Status.Line)
-		var o builder.Owners
 		for name := range woken {
 			if m.Sees(name.Namespace) {
-				o.Names = append(o.Names, name)
+				names = append(names, name)
 			}
 		}
-		return o
+		return false, names
 	}
 }
 
@@ -104,6 +102,6 @@ func changedPlaces(woken map[types.NamespacedName]bool, before, after []v1alpha1
 }
 
 // jobsOfNamespace returns all jobs of a namespace if selectors may see it otherwise.
-func jobsOfNamespace(old, ns *corev1.Namespace) builder.Owners {
-	return builder.Owners{All: ns != nil && (old == nil || !maps.Equal(old.Labels, ns.Labels))}
+func jobsOfNamespace(old, ns *corev1.Namespace) (all bool, _ []types.NamespacedName) {
+	return ns != nil && (old == nil || !maps.Equal(old.Labels, ns.Labels)), nil
 }

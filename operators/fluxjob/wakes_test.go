@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 )
 
@@ -46,11 +45,11 @@ func TestWhichJobsAChangeConcerns(t *testing.T) {
 		s.Status.Manager.Takeover = &v1alpha1.FluxSetupTakeover{By: name, Declined: declined}
 		return s
 	}
-	all := builder.Owners{All: true}
-	names := func(names ...string) builder.Owners {
-		var o builder.Owners
+	all := woken{all: true}
+	names := func(names ...string) woken {
+		var o woken
 		for _, name := range names {
-			o.Names = append(o.Names, types.NamespacedName{Namespace: "default", Name: name})
+			o.names = append(o.names, types.NamespacedName{Namespace: "default", Name: name})
 		}
 		return o
 	}
@@ -58,9 +57,9 @@ func TestWhichJobsAChangeConcerns(t *testing.T) {
 		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels}}
 	}
 	tests := map[string]struct {
-		which         func(before, after client.Object) builder.Owners
+		which         func(before, after client.Object) woken
 		before, after client.Object
-		want          builder.Owners
+		want          woken
 	}{
 		"a new setup":          {of(jobsOfSetup(admission.Manager{})), nil, makeSetup("q"), all},
 		"a setup gone":         {of(jobsOfSetup(admission.Manager{})), makeSetup("q"), nil, all},
@@ -82,23 +81,30 @@ func TestWhichJobsAChangeConcerns(t *testing.T) {
 		"another's request":    {of(jobsOfSetup(admission.Manager{})), managedBy("other"), requestBy("third", false), names()},
 		"a namespace":          {of(jobsOfNamespace), nil, labelled(nil), all},
 		"relabelled":           {of(jobsOfNamespace), labelled(nil), labelled(map[string]string{"a": "b"}), all},
-		"the same labels":      {of(jobsOfNamespace), labelled(nil), labelled(nil), builder.Owners{}},
-		"a namespace is going": {of(jobsOfNamespace), labelled(nil), nil, builder.Owners{}},
+		"the same labels":      {of(jobsOfNamespace), labelled(nil), labelled(nil), woken{}},
+		"a namespace is going": {of(jobsOfNamespace), labelled(nil), nil, woken{}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := tt.which(tt.before, tt.after)
-			slices.SortFunc(got.Names, func(a, b types.NamespacedName) int { return strings.Compare(a.Name, b.Name) })
+			slices.SortFunc(got.names, func(a, b types.NamespacedName) int { return strings.Compare(a.Name, b.Name) })
 			assert.Equal(t, tt.want, got)
 		})
 	}
 }
 
+// woken are the owners that a change concerns.
+type woken struct {
+	all   bool
+	names []types.NamespacedName
+}
+
 // of returns a function of two objects as the builder calls it: one that doesn't exist is nil.
-func of[K client.Object](which func(before, after K) builder.Owners) func(before, after client.Object) builder.Owners {
-	return func(before, after client.Object) builder.Owners {
+func of[K client.Object](which func(before, after K) (bool, []types.NamespacedName)) func(before, after client.Object) woken {
+	return func(before, after client.Object) woken {
 		b, _ := before.(K)
 		a, _ := after.(K)
-		return which(b, a)
+		all, names := which(b, a)
+		return woken{all, names}
 	}
 }

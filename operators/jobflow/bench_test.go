@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // shapes are graphs of n nodes.
@@ -84,7 +85,7 @@ func BenchmarkStart(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if plan := Plan(flow, builder.NewView(epoch)); len(plan.Children) != n {
+				if plan := Plan(flow, buildertest.NewView(epoch)); len(plan.Children) != n {
 					b.Fatal(len(plan.Children))
 				}
 			}
@@ -99,7 +100,7 @@ func halfway(tb testing.TB, flow *v1alpha1.JobFlow) (*v1alpha1.JobFlow, builder.
 	now := epoch
 	for ended := 0; ; {
 		now = now.Add(time.Second)
-		view := builder.NewView(now, objs...)
+		view := buildertest.NewView(now, objs...)
 		plan := Plan(flow, view)
 		if plan.Status != nil {
 			flow = plan.Status
@@ -119,7 +120,7 @@ func halfway(tb testing.TB, flow *v1alpha1.JobFlow) (*v1alpha1.JobFlow, builder.
 			objs = append(objs, job)
 		}
 		if plan.Status == nil && len(plan.Children) == 0 {
-			return flow, builder.NewView(now, objs...)
+			return flow, buildertest.NewView(now, objs...)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // nodeWhen returns a node with an expression.
@@ -341,9 +342,9 @@ func TestParallelism(t *testing.T) {
 func TestWhatOthersManageIsLeftAlone(t *testing.T) {
 	flow := makeFlow(node("a"))
 	flow.Spec.ManagedBy = ptr.To("example.com/other")
-	assert.Zero(t, Plan(flow, builder.NewView(epoch)))
+	assert.Zero(t, Plan(flow, buildertest.NewView(epoch)))
 	flow.DeletionTimestamp = &metav1.Time{Time: epoch}
-	assert.Zero(t, Plan(flow, builder.NewView(epoch)))
+	assert.Zero(t, Plan(flow, buildertest.NewView(epoch)))
 }
 
 // detailOf returns what a flow's status says of a node.

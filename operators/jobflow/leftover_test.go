@@ -29,7 +29,7 @@ func podOf(job *batchv1.Job) *corev1.Pod {
 // stepWith is step with pods that name the flow, those of its Jobs among them.
 func (s *stepper) stepWith(pods []*corev1.Pod, jobs ...client.Object) builder.Plan[*v1alpha1.JobFlow] {
 	s.seconds += 10
-	view := buildertest.WithWatched(builder.NewView(at(s.seconds).Time, jobs...), s.referred...)
+	view := buildertest.WithWatched(buildertest.NewView(at(s.seconds).Time, jobs...), s.referred...)
 	for _, pod := range pods {
 		view = buildertest.WithWatched(view, pod)
 	}

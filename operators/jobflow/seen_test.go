@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // What an expression looks at counts, not only its steps: a short text may look at the ends of all nodes.
@@ -101,7 +101,7 @@ func TestAPlanEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	flow := flowWhen(9999, func(i int) string { return fmt.Sprintf(`jobs["first"].succeeded || jobs.first.output == "%d"`, i) })
-	assert.Empty(t, newPass(flow, builder.NewView(epoch).WithContext(ctx), 0).whens, "it compiles nothing")
+	assert.Empty(t, newPass(flow, buildertest.NewView(epoch).WithContext(ctx), 0).whens, "it compiles nothing")
 	assert.Nil(t, compilations.get(memoKey{flow.UID, flow.Generation, 0, sumOf(flow)}))
-	assert.Len(t, newPass(flow, builder.NewView(epoch), 0).whens, 9999)
+	assert.Len(t, newPass(flow, buildertest.NewView(epoch), 0).whens, 9999)
 }

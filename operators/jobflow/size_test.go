@@ -80,7 +80,7 @@ func grow(t assert.TestingT, flow *v1alpha1.JobFlow, pattern func(i int) *batchv
 	}
 	referred := jobTemplate("t")
 	step := func(seconds int, jobs []client.Object) {
-		check(Plan(flow, buildertest.WithWatched(builder.NewView(at(seconds).Time, jobs...), referred)))
+		check(Plan(flow, buildertest.WithWatched(buildertest.NewView(at(seconds).Time, jobs...), referred)))
 	}
 	step(1, nil)
 	var jobs []client.Object
@@ -130,7 +130,7 @@ func TestStatusWithOutputsAndItemsIsBounded(t *testing.T) {
 			jobs = append(jobs, out...)
 		}
 		for range 3 {
-			plan := Plan(flow, buildertest.WithWatched(builder.NewView(at(5).Time, jobs...), jobTemplate("t")))
+			plan := Plan(flow, buildertest.WithWatched(buildertest.NewView(at(5).Time, jobs...), jobTemplate("t")))
 			if plan.Status == nil {
 				continue
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // world is a cluster with one flow, whose Jobs do what they are meant to, and an operator that may crash and may see old
@@ -156,7 +157,7 @@ func (w *world) plan(jobs []*batchv1.Job, pods []*corev1.Pod) builder.Plan[*v1al
 			slices.Reverse(objs)
 			flow = w.flow.DeepCopy()
 		}
-		return Plan(flow, builder.NewView(w.now(), objs...))
+		return Plan(flow, buildertest.NewView(w.now(), objs...))
 	}
 	flow, before := w.flow.DeepCopy(), make([]client.Object, 0, len(jobs))
 	for _, job := range jobs {

@@ -88,7 +88,7 @@ type stepper struct {
 
 func (s *stepper) step(jobs ...client.Object) builder.Plan[*v1alpha1.JobFlow] {
 	s.seconds += 10
-	plan := Plan(s.flow, buildertest.WithWatched(builder.NewView(at(s.seconds).Time, jobs...), s.referred...))
+	plan := Plan(s.flow, buildertest.WithWatched(buildertest.NewView(at(s.seconds).Time, jobs...), s.referred...))
 	if plan.Status != nil {
 		s.flow = plan.Status
 	}

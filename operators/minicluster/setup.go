@@ -31,7 +31,7 @@ func Operator(mgr manager.Manager, planner Planner) *builder.Operator[*v1alpha1.
 	return builder.NewOperator[*v1alpha1.MiniCluster](mgr, Name).
 		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
 		Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&appsv1.Deployment{}).
-		OwnsByName(&corev1.Secret{}, secretsOf). // watching them takes the right to read all Secrets
+		Owns(&corev1.Secret{}, builder.ByName(secretsOf)). // watching them takes the right to read all Secrets
 		External(refusal.Sense[*v1alpha1.MiniCluster](mgr)).
 		Plan(planner.Plan)
 }

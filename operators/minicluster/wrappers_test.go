@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -72,7 +73,7 @@ func (w *world) view() builder.View {
 	for _, p := range w.pods {
 		objects = append(objects, p)
 	}
-	return builder.NewView(w.now, objects...)
+	return buildertest.NewView(w.now, objects...)
 }
 
 // pass makes a plan and carries out all of it.

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // BenchmarkPlan plans a job of so many workers: when none of its pods is there, when all run and nothing has changed, and
@@ -42,7 +42,7 @@ func BenchmarkPlan(b *testing.B) {
 				for _, p := range c.pods {
 					seen = append(seen, p)
 				}
-				view := builder.NewView(epoch, seen...)
+				view := buildertest.NewView(epoch, seen...)
 				b.ReportAllocs()
 				for b.Loop() {
 					started.kind.Plan(c.job, view)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -125,7 +126,7 @@ func (c *cluster) pass() {
 		seen = append(seen, c.pods[name])
 	}
 	before := c.job.DeepCopy()
-	c.plan = c.kind.Plan(c.job, builder.NewView(c.now().Time, append(seen, c.others...)...))
+	c.plan = c.kind.Plan(c.job, buildertest.NewView(c.now().Time, append(seen, c.others...)...))
 	require.Equal(c.t, before, c.job, "the job was changed")
 	for _, child := range c.plan.Children {
 		if pod, ok := child.Object().(*corev1.Pod); ok {

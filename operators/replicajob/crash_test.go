@@ -182,7 +182,7 @@ func TestCrashInAJobThatTakesOverPods(t *testing.T) {
 
 // orphanOf is the second pod of a job, as a field manager has created it, and without a controller.
 func orphanOf(job *v1alpha1.ReplicaJob, manager string) *corev1.Pod {
-	j := ReplicaJobs.jobOf(job, builder.NewView(epoch))
+	j := ReplicaJobs.jobOf(job, buildertest.NewView(epoch))
 	pod := j.render(j.gather(nil).teams[0], 1)
 	labels := map[string]any{}
 	for name := range pod.Labels {

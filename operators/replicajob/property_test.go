@@ -17,6 +17,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -185,11 +186,11 @@ func (h *history) plan(job *v1alpha1.ReplicaJob, pods podsByName) builder.Plan[*
 		copies = append(copies, pods[name].DeepCopy())
 	}
 	before := job.DeepCopy()
-	plan := h.kind.Plan(job, builder.NewView(h.now().Time, seen...))
+	plan := h.kind.Plan(job, buildertest.NewView(h.now().Time, seen...))
 	require.Equal(h.t, before, job, "the job was changed")
 	require.Equal(h.t, copies, seen, "a pod was changed")
 	slices.Reverse(seen)
-	again := h.kind.Plan(job, builder.NewView(h.now().Time, seen...))
+	again := h.kind.Plan(job, buildertest.NewView(h.now().Time, seen...))
 	plan.Finish, again.Finish = nil, nil // functions can't be compared
 	require.Equal(h.t, plan, again, "the plan depends on the order of the view")
 	require.Empty(h.t, plan.Edits)

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -71,6 +72,6 @@ func (k Kind[T]) Operator(mgr manager.Manager) *builder.Operator[T] {
 }
 
 // jobsOfPriorityClass returns all jobs if a class comes or goes. Its value never changes.
-func jobsOfPriorityClass(before, after *schedulingv1.PriorityClass) builder.Owners {
-	return builder.Owners{All: before == nil || after == nil}
+func jobsOfPriorityClass(before, after *schedulingv1.PriorityClass) (all bool, _ []types.NamespacedName) {
+	return before == nil || after == nil, nil
 }

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	v1 "github.com/armature-dev/armature/examples/kvstore/api/v1"
 	"github.com/armature-dev/armature/examples/kvstore/operator"
 )
@@ -26,7 +26,7 @@ func sample(t *testing.T) *v1.KVStore {
 }
 
 func TestTheSample(t *testing.T) {
-	plan := operator.App("/programs").Plan(sample(t), builder.NewView(time.Now()))
+	plan := operator.App("/programs").Plan(sample(t), buildertest.NewView(time.Now()))
 	require.Empty(t, plan.Events)
 	for _, c := range plan.Children {
 		if set, ok := c.Object().(*appsv1.StatefulSet); ok {
@@ -43,7 +43,7 @@ func TestTheSample(t *testing.T) {
 func TestOtherNodeTypesAreRefused(t *testing.T) {
 	kv := sample(t)
 	kv.Spec.DeploymentOrder[2], kv.Spec.Nodes[2].NodeType = "proxy", "proxy"
-	plan := operator.App("").Plan(kv, builder.NewView(time.Now()))
+	plan := operator.App("").Plan(kv, buildertest.NewView(time.Now()))
 	assert.Empty(t, plan.Children)
 	assert.Equal(t, `node "gateway": nodeType is "proxy"; a KVStore has coordinator, storage, gateway`, plan.Events[0].Note)
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	v1 "github.com/armature-dev/armature/examples/tfjob/api/v1"
 	"github.com/armature-dev/armature/examples/tfjob/operator"
 )
@@ -27,9 +27,9 @@ func TestConfig(t *testing.T) {
 	job := &v1.TFJob{}
 	job.Namespace, job.Name = "default", "j"
 	job.Spec.TFReplicaSpecs = map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Chief": spec(1), "PS": spec(2), "Worker": spec(1), "Evaluator": spec(1)}
-	plan := operator.TFJobs.Plan(job, builder.NewView(time.Now()))
+	plan := operator.TFJobs.Plan(job, buildertest.NewView(time.Now()))
 	require.NotNil(t, plan.Status)
-	plan = operator.TFJobs.Plan(plan.Status, builder.NewView(time.Now()))
+	plan = operator.TFJobs.Plan(plan.Status, buildertest.NewView(time.Now()))
 	config := map[string]string{}
 	for _, child := range plan.Children {
 		if pod, ok := child.Object().(*corev1.Pod); ok {
@@ -52,7 +52,7 @@ func TestReplicasByDefault(t *testing.T) {
 	worker := spec(0)
 	worker.Replicas = nil
 	job.Spec.TFReplicaSpecs = map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Worker": worker, "PS": spec(0)}
-	plan := operator.TFJobs.Plan(job, builder.NewView(time.Now()))
+	plan := operator.TFJobs.Plan(job, buildertest.NewView(time.Now()))
 	assert.EqualValues(t, 1, plan.Status.Status.ReplicaStatuses["Worker"].Pending)
 	assert.Zero(t, plan.Status.Status.ReplicaStatuses["PS"].Pending)
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	v1 "github.com/armature-dev/armature/examples/torchjob/api/v1"
 	"github.com/armature-dev/armature/examples/torchjob/operator"
 )
@@ -19,9 +19,9 @@ import (
 // environments returns the variables of each pod of a new job, by the pod's name.
 func environments(t *testing.T, job *v1.TorchJob) map[string]map[string]string {
 	job.Namespace, job.Name = "default", "j"
-	plan := operator.TorchJobs.Plan(job, builder.NewView(time.Now()))
+	plan := operator.TorchJobs.Plan(job, buildertest.NewView(time.Now()))
 	require.NotNil(t, plan.Status)
-	plan = operator.TorchJobs.Plan(plan.Status, builder.NewView(time.Now()))
+	plan = operator.TorchJobs.Plan(plan.Status, buildertest.NewView(time.Now()))
 	all := map[string]map[string]string{}
 	for _, child := range plan.Children {
 		if pod, ok := child.Object().(*corev1.Pod); ok {

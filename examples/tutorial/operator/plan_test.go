@@ -10,13 +10,13 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	v1 "github.com/armature-dev/armature/examples/tutorial/api/v1"
 )
 
 func TestPlan(t *testing.T) {
 	saved := metav1.NewTime(time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC))
-	seen := builder.NewView(saved.Time, &batchv1.CronJob{
+	seen := buildertest.NewView(saved.Time, &batchv1.CronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "nightly"}, Status: batchv1.CronJobStatus{LastSuccessfulTime: &saved},
 	})
 	for script, want := range map[string]string{

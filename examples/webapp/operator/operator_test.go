@@ -48,7 +48,7 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			owner := app(c.replicas)
 			before := owner.DeepCopy()
-			seen := builder.NewView(time.Now(), &appsv1.Deployment{
+			seen := buildertest.NewView(time.Now(), &appsv1.Deployment{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "hello"}, Status: appsv1.DeploymentStatus{ReadyReplicas: 1},
 			})
 			plan := operator.Plan(owner, seen)
@@ -67,7 +67,7 @@ func TestPlan(t *testing.T) {
 func TestPlanUsesTheSpec(t *testing.T) {
 	owner := app(ptr.To[int32](2))
 	owner.Spec.Command = []string{"web", "-v"}
-	children := operator.Plan(owner, builder.NewView(time.Now())).Children
+	children := operator.Plan(owner, buildertest.NewView(time.Now())).Children
 	assert.Equal(t, "Hi", children[0].Object().(*corev1.ConfigMap).Data["greeting"])
 	servers := children[1].Object().(*appsv1.Deployment)
 	assert.Equal(t, int32(2), *servers.Spec.Replicas)

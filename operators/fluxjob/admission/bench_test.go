@@ -6,7 +6,6 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
@@ -18,7 +17,7 @@ func BenchmarkPlan(b *testing.B) {
 		for i := range n {
 			objs = append(objs, makeJob(fmt.Sprintf("job-%d", i*7919%n), i))
 		}
-		seen := buildertest.WithWatched(builder.NewView(at(10).Time), objs...)
+		seen := buildertest.WithWatched(buildertest.NewView(at(10).Time), objs...)
 		b.Run(fmt.Sprintf("waiting=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

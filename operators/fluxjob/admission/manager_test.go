@@ -52,7 +52,7 @@ func (m Manager) pass(setup *v1alpha1.FluxSetup, second int, others ...client.Ob
 	for _, name := range []string{"a", "b"} {
 		others = append(others, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
-	p := m.Plan(setup, buildertest.WithWatched(builder.NewView(at(second).Time), append(others, setup)...))
+	p := m.Plan(setup, buildertest.WithWatched(buildertest.NewView(at(second).Time), append(others, setup)...))
 	if p.Status == nil {
 		return setup, p
 	}
@@ -233,19 +233,19 @@ func TestWhatWakesAManagerOfAQueue(t *testing.T) {
 	tests := map[string]struct {
 		by            Manager
 		before, after *v1alpha1.FluxSetup
-		want          builder.Owners
+		want          woken
 	}{
-		"its own book":            {ofA, setup(managedBy(ofA)), setup(managedBy(ofA), withBook(a)), builder.Owners{}},
-		"another manager's part":  {ofA, setup(managedBy(ofA), withBook(a, b)), setup(managedBy(ofA), withBook(a)), owners("q")},
-		"all of the book":         {Manager{}, setup(withBook(a, b)), setup(withBook(a)), builder.Owners{}},
-		"its own name":            {ofA, setup(unmanaged), setup(managedBy(ofA)), owners("q")},
-		"a request":               {ofA, setup(managedBy(ofA)), setup(managedBy(ofA), requestedBy("ops/b", 1, false)), owners("q")},
-		"a queue in use":          {ofB, setup(managedBy(ofA), withBook(a)), setup(managedBy(ofA), withBook(a, b)), builder.Owners{}},
-		"a queue that falls idle": {ofB, setup(managedBy(ofA), withBook(a)), setup(managedBy(ofA)), owners("q")},
-		"idle but for its own":    {ofB, setup(managedBy(ofA), withBook(a, b)), setup(managedBy(ofA), withBook(b)), owners("q")},
+		"its own book":            {ofA, setup(managedBy(ofA)), setup(managedBy(ofA), withBook(a)), woken{}},
+		"another manager's part":  {ofA, setup(managedBy(ofA), withBook(a, b)), setup(managedBy(ofA), withBook(a)), queues("q")},
+		"all of the book":         {Manager{}, setup(withBook(a, b)), setup(withBook(a)), woken{}},
+		"its own name":            {ofA, setup(unmanaged), setup(managedBy(ofA)), queues("q")},
+		"a request":               {ofA, setup(managedBy(ofA)), setup(managedBy(ofA), requestedBy("ops/b", 1, false)), queues("q")},
+		"a queue in use":          {ofB, setup(managedBy(ofA), withBook(a)), setup(managedBy(ofA), withBook(a, b)), woken{}},
+		"a queue that falls idle": {ofB, setup(managedBy(ofA), withBook(a)), setup(managedBy(ofA)), queues("q")},
+		"idle but for its own":    {ofB, setup(managedBy(ofA), withBook(a, b)), setup(managedBy(ofA), withBook(b)), queues("q")},
 	}
 	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, tt.by.queuesOfSetup(tt.before, tt.after)) })
+		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, of(tt.by.queuesOfSetup)(tt.before, tt.after)) })
 	}
 }
 
@@ -280,7 +280,8 @@ func TestACohortIsRequestedInTheQueueThatHasTheJobs(t *testing.T) {
 			got, p := ofB.pass(q2, 10, first, waits)
 			assert.Equal(t, requested(10), got.Status.Manager)
 			assert.Equal(t, 5*time.Minute, p.RequeueAfter)
-			assert.True(t, ofB.queuesOfSetup(q2, got).All)
+			all, _ := ofB.queuesOfSetup(q2, got)
+			assert.True(t, all)
 			first, _ = ofB.pass(of(ofA, inLine("x")), 11, got, waits)
 			assert.Equal(t, requested(11), first.Status.Manager)
 			first, _ = ofB.pass(first, 311, got, waits)

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
@@ -77,7 +76,7 @@ func (m *fakeManager) pass(i int) {
 	for _, name := range []string{"a", "b"} {
 		seen = append(seen, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
-	p := m.Plan(m.setups[i], buildertest.WithWatched(builder.NewView(at(m.server.second+m.skew).Time), seen...))
+	p := m.Plan(m.setups[i], buildertest.WithWatched(buildertest.NewView(at(m.server.second+m.skew).Time), seen...))
 	if p.Status == nil || !m.write(m.setups[i]) {
 		return
 	}

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
 
@@ -17,11 +16,11 @@ import (
 const LabelQueue = "api.practice.com/flux-queue"
 
 // queuesOfJob returns the queues that a job was and is in, if something changed that concerns them.
-func queuesOfJob(old, job *v1alpha1.FluxJob) builder.Owners {
+func queuesOfJob(old, job *v1alpha1.FluxJob) (all bool, names []types.NamespacedName) {
 	if old != nil && job != nil && old.UID == job.UID && sameForQueue(old, job) {
-		return builder.Owners{}
+		return false, nil
 	}
-	return owners(append(queuesOf(old), queuesOf(job)...)...)
+	return false, owners(append(queuesOf(old), queuesOf(job)...)...)
 }
 
 // sameForQueue reports whether a change of a job means nothing to its queue: its position, its conditions.
@@ -51,23 +50,23 @@ func queuesOf(job *v1alpha1.FluxJob) []string {
 }
 
 // queueOfCluster returns the queue of a MiniCluster that is gone.
-func queueOfCluster(before, after *v1alpha1.MiniCluster) builder.Owners {
+func queueOfCluster(before, after *v1alpha1.MiniCluster) (all bool, names []types.NamespacedName) {
 	if after != nil {
-		return builder.Owners{}
+		return false, nil
 	}
-	return owners(before.GetLabels()[LabelQueue])
+	return false, owners(before.GetLabels()[LabelQueue])
 }
 
 // queuesOfSetup returns all others if the setup is in a cohort: what it gives, and who waits for it, concerns them. The setup itself
 // is enqueued by what another manager has written.
-func (m Manager) queuesOfSetup(old, setup *v1alpha1.FluxSetup) builder.Owners {
+func (m Manager) queuesOfSetup(old, setup *v1alpha1.FluxSetup) (all bool, names []types.NamespacedName) {
 	switch {
 	case (old != nil && old.Spec.Cohort != "") || (setup != nil && setup.Spec.Cohort != ""):
-		return builder.Owners{All: true}
+		return true, nil
 	case old == nil || setup == nil || m.sameForManager(old, setup):
-		return builder.Owners{}
+		return false, nil
 	default:
-		return owners(setup.Name)
+		return false, owners(setup.Name)
 	}
 }
 
@@ -100,18 +99,18 @@ func (m Manager) unseen(setup *v1alpha1.FluxSetup) []*v1alpha1.FluxReservation {
 }
 
 // queuesOfNamespace returns all if selectors may see the namespace otherwise, or if it is gone, and all jobs in it.
-func queuesOfNamespace(old, ns *corev1.Namespace) builder.Owners {
-	return builder.Owners{All: ns == nil || old == nil || !maps.Equal(old.Labels, ns.Labels)}
+func queuesOfNamespace(old, ns *corev1.Namespace) (all bool, _ []types.NamespacedName) {
+	return ns == nil || old == nil || !maps.Equal(old.Labels, ns.Labels), nil
 }
 
 // owners returns FluxSetups by their names.
-func owners(names ...string) builder.Owners {
+func owners(names ...string) []types.NamespacedName {
 	slices.Sort(names)
-	var o builder.Owners
+	var all []types.NamespacedName
 	for _, name := range slices.Compact(names) {
 		if name != "" {
-			o.Names = append(o.Names, types.NamespacedName{Name: name})
+			all = append(all, types.NamespacedName{Name: name})
 		}
 	}
-	return o
+	return all
 }

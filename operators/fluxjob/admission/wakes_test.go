@@ -6,11 +6,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 )
 
 func TestWhichSetupsAChangeConcerns(t *testing.T) {
@@ -19,17 +19,17 @@ func TestWhichSetupsAChangeConcerns(t *testing.T) {
 		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels}}
 	}
 	cluster := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{LabelQueue: "q"}}}
-	q, none, all := owners("q"), builder.Owners{}, builder.Owners{All: true}
+	q, none, all := queues("q"), woken{}, woken{all: true}
 	tests := map[string]struct {
-		which         func(before, after client.Object) builder.Owners
+		which         func(before, after client.Object) woken
 		before, after client.Object
-		want          builder.Owners
+		want          woken
 	}{
 		"a new job":        {of(queuesOfJob), nil, makeJob("a", 1), q},
 		"a job that left":  {of(queuesOfJob), makeJob("a", 1), nil, q},
 		"nothing of note":  {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Status.Position = ptr.To[int32](3) }), none},
 		"another spec":     {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Generation = 2 }), q},
-		"another queue":    {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Generation, j.Spec.Queue = 2, "p" }), owners("p", "q")},
+		"another queue":    {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Generation, j.Spec.Queue = 2, "p" }), queues("p", "q")},
 		"now Kueue's":      {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.Labels = map[string]string{v1alpha1.LabelKueueQueue: "k"} }), q},
 		"accepted":         {of(queuesOfJob), makeJob("a", 1), makeJob("a", 1, holding), q},
 		"given back":       {of(queuesOfJob), makeJob("a", 1, holding), makeJob("a", 1), q},
@@ -59,11 +59,21 @@ func TestWhichSetupsAChangeConcerns(t *testing.T) {
 	}
 }
 
+// woken are the owners that a change concerns.
+type woken struct {
+	all   bool
+	names []types.NamespacedName
+}
+
 // of returns a function of two objects as the builder calls it: one that doesn't exist is nil.
-func of[K client.Object](which func(before, after K) builder.Owners) func(before, after client.Object) builder.Owners {
-	return func(before, after client.Object) builder.Owners {
+func of[K client.Object](which func(before, after K) (bool, []types.NamespacedName)) func(before, after client.Object) woken {
+	return func(before, after client.Object) woken {
 		b, _ := before.(K)
 		a, _ := after.(K)
-		return which(b, a)
+		all, names := which(b, a)
+		return woken{all, names}
 	}
 }
+
+// queues are woken by their names.
+func queues(names ...string) woken { return woken{names: owners(names...)} }

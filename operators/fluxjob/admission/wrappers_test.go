@@ -119,7 +119,7 @@ func plan(t *testing.T, setup *v1alpha1.FluxSetup, second int, others ...client.
 	for _, o := range append(others, setup) {
 		before = append(before, o.DeepCopyObject().(client.Object))
 	}
-	p := Plan(setup, buildertest.WithWatched(builder.NewView(at(second).Time), append(others, setup)...))
+	p := Plan(setup, buildertest.WithWatched(buildertest.NewView(at(second).Time), append(others, setup)...))
 	for i, o := range append(others, setup) {
 		require.Equal(t, before[i], o, "something was changed that is shared")
 	}

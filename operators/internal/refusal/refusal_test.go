@@ -18,7 +18,6 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
@@ -67,7 +66,7 @@ const refused = `Error creating: pods "j-x7x2k" is forbidden: violates PodSecuri
 // why runs a look, and says what a plan would know of a Job then.
 func why(t *testing.T, s *spaces, job *batchv1.Job, now time.Time) (string, time.Duration) {
 	t.Helper()
-	view := builder.NewView(now, job)
+	view := buildertest.NewView(now, job)
 	found, err := s.sense(t.Context(), "team", view)
 	require.NoError(t, err)
 	r := Of(buildertest.WithExternal(view, found))

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/operators/daemonjob"
 	"github.com/armature-dev/armature/operators/jobflow"
 )
@@ -88,9 +88,9 @@ func TestEveryObjectIsValid(t *testing.T) {
 				switch made := made.(type) {
 				case *v1alpha1.JobFlow:
 					requireNoCycle(t, made)
-					conditions = jobflow.Plan(made.DeepCopy(), builder.NewView(time.Unix(0, 0))).Status.Conditions
+					conditions = jobflow.Plan(made.DeepCopy(), buildertest.NewView(time.Unix(0, 0))).Status.Conditions
 				case *v1alpha1.DaemonJob:
-					conditions = daemonjob.Plan(made.DeepCopy(), builder.NewView(time.Unix(0, 0))).Status.Conditions
+					conditions = daemonjob.Plan(made.DeepCopy(), buildertest.NewView(time.Unix(0, 0))).Status.Conditions
 				}
 				require.NotContains(t, fmt.Sprint(conditions), "InvalidSpec", "seed %d: %s", seed, o)
 			}

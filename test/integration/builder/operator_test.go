@@ -61,7 +61,11 @@ type operated struct {
 }
 
 func operate(t *testing.T, plan builder.PlanFunc[*Widget], widget *Widget, elsewhere ...client.Object) *operated {
-	return operateAs(t, func(o *builder.Operator[*Widget]) { o.OwnsCrossNamespace(elsewhere...) }, plan, widget)
+	return operateAs(t, func(o *builder.Operator[*Widget]) {
+		for _, kind := range elsewhere {
+			o.Owns(kind, builder.CrossNamespace())
+		}
+	}, plan, widget)
 }
 
 func operateAs(t *testing.T, also func(*builder.Operator[*Widget]), plan builder.PlanFunc[*Widget], widget *Widget) *operated {

@@ -89,7 +89,7 @@ func TestDocumentedPermissionsSuffice(t *testing.T) {
 		Owns(&corev1.ConfigMap{}).
 		Owns(&appsv1.Deployment{}).
 		Owns(&appsv1.ControllerRevision{}).
-		OwnsCrossNamespace(&rbacv1.ClusterRole{}).
+		Owns(&rbacv1.ClusterRole{}, builder.CrossNamespace()).
 		Watches(&corev1.Secret{}, builder.ReferencedBy(func(w *Widget) []string { return []string{w.Spec.Source} })).
 		Plan(plan).Complete())
 	start(t, mgr)

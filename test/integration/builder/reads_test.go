@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,8 +22,8 @@ func TestChangesOfNodesRunAllPlans(t *testing.T) {
 	const label = "test.armature.dev/zone"
 	ours := func(node client.Object, ns string) bool { return strings.HasPrefix(node.GetName(), ns) }
 	readsNodes := func(o *builder.Operator[*Widget]) {
-		o.Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(func(before, after *corev1.Node) builder.Owners {
-			return builder.Owners{All: before == nil || after == nil || before.Labels[label] != after.Labels[label]}
+		o.Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(func(before, after *corev1.Node) (bool, []types.NamespacedName) {
+			return before == nil || after == nil || before.Labels[label] != after.Labels[label], nil
 		}))
 	}
 	o := operateAs(t, readsNodes, func(owner *Widget, seen builder.View) builder.Plan[*Widget] {

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/operators/replicajob"
 )
 
@@ -24,7 +24,7 @@ func afterFailure(t require.TestingT, job *v1alpha1.ReplicaJob, failed string) v
 			pod.Status.Phase = corev1.PodFailed
 		}
 	}
-	plan := replicajob.ReplicaJobs.Plan(job, builder.NewView(testTime, objects(pods)...))
+	plan := replicajob.ReplicaJobs.Plan(job, buildertest.NewView(testTime, objects(pods)...))
 	require.NotNil(t, plan.Status)
 	return plan.Status.Status.State
 }

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/operators/replicajob"
 )
 
@@ -36,7 +36,7 @@ func podsOf(t require.TestingT, job *v1alpha1.ReplicaJob) (*v1alpha1.ReplicaJob,
 	job.Spec.RunPolicy.Suspend, job.Spec.RunPolicy.SchedulingPolicy = false, nil
 	pods := map[string]*corev1.Pod{}
 	for range 3 {
-		plan := replicajob.ReplicaJobs.Plan(job, builder.NewView(testTime, objects(pods)...))
+		plan := replicajob.ReplicaJobs.Plan(job, buildertest.NewView(testTime, objects(pods)...))
 		if plan.Status != nil {
 			job = plan.Status
 		}
@@ -84,7 +84,7 @@ func succeedsWith(t require.TestingT, job *v1alpha1.ReplicaJob, succeeded func(p
 			pod.Status.Phase = corev1.PodSucceeded
 		}
 	}
-	plan := replicajob.ReplicaJobs.Plan(job, builder.NewView(testTime, objects(pods)...))
+	plan := replicajob.ReplicaJobs.Plan(job, buildertest.NewView(testTime, objects(pods)...))
 	return plan.Status != nil && plan.Status.Status.State == v1alpha1.ReplicaJobSucceeded
 }
 

@@ -1,16 +1,18 @@
-package builder
+package plancheck
 
 import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/fasthash"
@@ -31,9 +33,10 @@ func TestAPlanMayReadQuantities(t *testing.T) {
 			for _, copies := range []bool{false, true} {
 				owner := deployment("web")
 				limit := resource.MustParse(text)
-				owner.Spec.Template.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &limit}}}}
-				g := guard{copies: copies}
-				witnesses := g.before(owner, View{})
+				scratch := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &limit}}
+				owner.Spec.Template.Spec.Volumes = []corev1.Volume{{VolumeSource: scratch}}
+				g := Guard{Copies: copies}
+				witnesses := g.Before(owner, none)
 				require.Len(t, witnesses, 1)
 				read(&limit)
 				assert.False(t, witnesses[0].isChanged(), "%s, %s, copies: %t", text, name, copies)
@@ -88,12 +91,12 @@ func TestWhatAPlanChangesIsNamed(t *testing.T) {
 				if c.others != nil {
 					others = c.others(o)
 				}
-				g := guard{copies: copies}
-				witnesses := g.before(o, newView(time.Unix(1000, 0), slices.Values(others)))
+				g := Guard{Copies: copies}
+				witnesses := g.Before(o, slices.Values(others))
 				c.changes(o, others)
 				var told []string
-				for _, w := range changed(witnesses) {
-					told = append(told, w.err().Error())
+				for _, w := range Changed(witnesses) {
+					told = append(told, w.Err().Error())
 				}
 				require.Len(t, told, len(c.want), "%q", told)
 				for i, want := range c.want {
@@ -101,5 +104,66 @@ func TestWhatAPlanChangesIsNamed(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// The first passes are looked at, and later some of them.
+func TestGuardedPasses(t *testing.T) {
+	var g Guard
+	looked := 0
+	for range guardedPasses + 10*guardedEvery {
+		if g.Before(deployment("web"), none) != nil {
+			looked++
+		}
+	}
+	assert.Equal(t, guardedPasses+10, looked)
+}
+
+// BenchmarkGuard is what a pass that is looked at costs more: an owner, and as many observed objects as are looked at.
+func BenchmarkGuard(b *testing.B) {
+	owner := deployment("web")
+	var children []client.Object
+	for i := range 100 {
+		children = append(children, deployment(fmt.Sprint("child-", i)))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var g Guard
+		for _, w := range g.Before(owner, slices.Values(children)) {
+			if w.isChanged() {
+				b.Fatal("nothing was changed")
+			}
+		}
+	}
+}
+
+// none is no observed object.
+func none(func(client.Object) bool) {}
+
+// thing is an object without a hash.
+type thing struct {
+	appsv1.Deployment
+	conditions []metav1.Condition
+}
+
+func (o *thing) DeepCopyObject() runtime.Object {
+	return &thing{*o.DeepCopy(), slices.Clone(o.conditions)}
+}
+
+func deployment(name string) *appsv1.Deployment {
+	labels := map[string]string{"app.kubernetes.io/name": name, "app.kubernetes.io/component": "server"}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: labels},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To[int32](2),
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{
+					Name: "web", Image: "nginx:1.29",
+					Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}},
+				}}},
+			},
+		},
 	}
 }

@@ -1,9 +1,10 @@
-package builder
+package sources
 
 import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,9 @@ func TestEventsOfObjectsSeenByAll(t *testing.T) {
 	resync := event.UpdateEvent{ObjectOld: node("1", "a"), ObjectNew: node("1", "a")}
 
 	fails := false
+	deployment := func(name string) *appsv1.Deployment {
+		return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	}
 	c := fake.NewClientBuilder().WithObjects(deployment("a"), deployment("b")).WithInterceptorFuncs(interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			if fails {
@@ -48,11 +52,11 @@ func TestEventsOfObjectsSeenByAll(t *testing.T) {
 		{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}},
 		{NamespacedName: types.NamespacedName{Namespace: "default", Name: "b"}},
 	}
-	enqueued := func(which concerns, happens func(h handler.EventHandler, q queue)) (got []reconcile.Request) {
+	enqueued := func(which Concerns, happens func(h handler.EventHandler, q queue)) (got []reconcile.Request) {
 		t.Helper()
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		defer q.ShutDown()
-		happens((&seenByAll{engine: NewEngine(c, Options{}), owner: owner, concerns: which}).handler(), q)
+		happens(SeenByAll(Watch{Reader: readerOf(c), Owner: owner, Concerns: which}).Handler(), q)
 		for q.Len() > 0 {
 			r, _ := q.Get()
 			got = append(got, r)
@@ -71,8 +75,8 @@ func TestEventsOfObjectsSeenByAll(t *testing.T) {
 	}
 	assert.Equal(t, all, enqueued(nil, updated(update)))
 	assert.Empty(t, enqueued(nil, updated(resync)))
-	byLabel := func(before, after client.Object) Owners {
-		return Owners{All: before == nil || after == nil || before.GetLabels()["l"] != after.GetLabels()["l"]}
+	byLabel := func(before, after client.Object) (bool, []types.NamespacedName) {
+		return before == nil || after == nil || before.GetLabels()["l"] != after.GetLabels()["l"], nil
 	}
 	assert.Empty(t, enqueued(byLabel, updated(update)), "a heartbeat")
 	assert.Equal(t, all, enqueued(byLabel, updated(relabelled)))
@@ -94,13 +98,17 @@ func TestOwnerOfAGrandchild(t *testing.T) {
 	}
 	alone := job("alone", "", "")
 	alone.OwnerReferences = nil
-	objs := []client.Object{job("ours", "apps/v1", "Deployment"), job("other-group", "example.com/v1", "Deployment"), job("set", "apps/v1", "StatefulSet"), alone}
-	e := NewEngine(fake.NewClientBuilder().WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)).WithObjects(objs...).Build(), Options{})
+	objs := []client.Object{
+		job("ours", "apps/v1", "Deployment"), job("other-group", "example.com/v1", "Deployment"), job("set", "apps/v1", "StatefulSet"), alone,
+	}
+	c := fake.NewClientBuilder().WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)).WithObjects(objs...).Build()
 	pods := &dependents{
-		engine: e,
-		owner:  kinds.Kind{GVK: appsv1.SchemeGroupVersion.WithKind("Deployment")},
+		Watch: Watch{
+			Reader: readerOf(c),
+			Owner:  kinds.Kind{GVK: appsv1.SchemeGroupVersion.WithKind("Deployment")},
+			Kind:   kinds.Kind{GVK: corev1.SchemeGroupVersion.WithKind("Pod")},
+		},
 		parent: kinds.Kind{GVK: batchv1.SchemeGroupVersion.WithKind("Job")},
-		kind:   kinds.Kind{GVK: corev1.SchemeGroupVersion.WithKind("Pod")},
 	}
 	for name, c := range map[string]struct {
 		apiVersion, kind, parent string
@@ -131,6 +139,63 @@ func TestOwnerOfAGrandchild(t *testing.T) {
 			}
 			require.Len(t, requests, 1)
 			assert.Equal(t, types.NamespacedName{Namespace: "default", Name: "web"}, requests[0].NamespacedName)
+		})
+	}
+}
+
+func readerOf(c client.Client) Reader { return Reader{From: c, Kinds: kinds.New(c, time.Now)} }
+
+func TestConcerns(t *testing.T) {
+	at := func(version, head string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "line", ResourceVersion: version},
+			Data:       map[string]string{"head": head},
+		}
+	}
+	request := func(name string) reconcile.Request {
+		return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: name}}
+	}
+	// The first in the queue is enqueued when it gets there, and all are when the queue is deleted.
+	concerns := Concerns(func(_, after client.Object) (bool, []types.NamespacedName) {
+		if after == nil {
+			return true, nil
+		}
+		return false, []types.NamespacedName{{Namespace: "default", Name: after.(*corev1.ConfigMap).Data["head"]}}
+	})
+	all := func(context.Context, client.Object) []reconcile.Request {
+		return []reconcile.Request{request("a"), request("b"), request("c")}
+	}
+	for name, c := range map[string]struct {
+		happens func(q workqueue.TypedRateLimitingInterface[reconcile.Request])
+		want    []reconcile.Request
+	}{
+		"created": {func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			concerns.handler(enqueueAll(all)).Create(t.Context(), event.CreateEvent{Object: at("1", "a")}, q)
+		}, []reconcile.Request{request("a")}},
+		"there at the start": {func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			concerns.handler(enqueueAll(all)).Create(t.Context(), event.CreateEvent{Object: at("1", "a"), IsInInitialList: true}, q)
+		}, nil},
+		"changed": {func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			concerns.handler(enqueueAll(all)).Update(t.Context(), event.UpdateEvent{ObjectOld: at("1", "a"), ObjectNew: at("2", "b")}, q)
+		}, []reconcile.Request{request("b")}},
+		"the cache's own resync": {func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			concerns.handler(enqueueAll(all)).Update(t.Context(), event.UpdateEvent{ObjectOld: at("1", "a"), ObjectNew: at("1", "a")}, q)
+		}, nil},
+		"deleted": {func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			concerns.handler(enqueueAll(all)).Delete(t.Context(), event.DeleteEvent{Object: at("1", "a")}, q)
+		}, []reconcile.Request{request("a"), request("b"), request("c")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+			defer q.ShutDown()
+			c.happens(q)
+			var got []reconcile.Request
+			for q.Len() > 0 {
+				r, _ := q.Get()
+				got = append(got, r)
+				q.Done(r)
+			}
+			assert.Equal(t, c.want, got)
 		})
 	}
 }

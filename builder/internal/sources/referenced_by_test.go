@@ -1,4 +1,4 @@
-package builder
+package sources
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type sharedTemplate struct {
 	version int
 }
 
-func newSharedTemplate(namespace string, owners int, events *referenceThrottle) (*sharedTemplate, func()) {
+func newSharedTemplate(namespace string, owners int, events *Throttle) (*sharedTemplate, func()) {
 	s := &sharedTemplate{
 		Queue:  throttle.NewQueue("", throttle.NewBackoff()).(*throttle.Queue),
 		passes: map[reconcile.Request]int{}, latest: map[reconcile.Request]string{},
@@ -70,7 +70,7 @@ func (s *sharedTemplate) total() (n int) {
 func TestReferencedByIsThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const owners = 4000
-		s, change := newSharedTemplate("default", owners, newReferenceThrottle(time.Now))
+		s, change := newSharedTemplate("default", owners, NewThrottle())
 		defer s.ShutDown()
 		for range 5 * 60 { // five times a second, for a minute
 			change()
@@ -97,7 +97,7 @@ func TestReferencedByIsThrottled(t *testing.T) {
 // One change of what a thousand owners refer to reaches all of them at once, and so does that of a quiet namespace beside a busy one.
 func TestReferencedByFewIsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		events := newReferenceThrottle(time.Now)
+		events := NewThrottle()
 		busy, changeBusy := newSharedTemplate("busy", 3000, events)
 		quiet, changeQuiet := newSharedTemplate("quiet", 1000, events)
 		defer busy.ShutDown()

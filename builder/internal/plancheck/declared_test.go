@@ -1,4 +1,4 @@
-package builder
+package plancheck
 
 import (
 	"reflect"
@@ -47,16 +47,15 @@ func TestKindSets(t *testing.T) {
 	assert.False(t, none.has(typed))
 }
 
-// A plan that is right costs no allocation to check, however many children it has.
-func TestCheckPlanAllocatesNothing(t *testing.T) {
-	d := NewOperator[*appsv1.Deployment](nil, "test").Owns(&appsv1.Deployment{}).declarations()
-	owner := deployment("owner")
-	var plan Plan[*appsv1.Deployment]
-	for range 100 {
-		plan.Children = append(plan.Children, Want(deployment("child")))
-	}
+// Children and kinds that are declared cost no allocation to check, however many there are.
+func TestCheckAllocatesNothing(t *testing.T) {
+	d := &Declared{}
+	d.Owns(&appsv1.Deployment{}, false)
+	owner, child := deployment("owner"), deployment("child")
+	plan := Plan{Status: deployment("owner"), Prune: []client.Object{&appsv1.Deployment{}}}
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		if err := checkPlan(d, owner, plan); err != nil {
+		err := d.CheckChildren(100, func(int) Child { return Child{Object: child} })
+		if err != nil || plan.Check(d, owner, true) != nil {
 			t.Fatal(err)
 		}
 	}))

@@ -1,0 +1,125 @@
+package plancheck
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/events"
+)
+
+// Plan has the fields of a builder.Plan that can be wrong by themselves, under its names, but for the children.
+type Plan struct {
+	Prune          []client.Object
+	Phases         []string
+	HasOnFailure   bool
+	InstallInOrder bool
+	Status         client.Object
+	StatusCanWait  time.Duration
+	Report         bool
+	WaitingFor     []string
+	HasFinish      bool
+	Events         []events.Event
+	DeleteOwner    bool
+	RequeueAfter   time.Duration
+}
+
+// Check reports what is wrong in a plan for an owner; conditioned says that the owner is a builder.Conditioned.
+func (p *Plan) Check(d *Declared, owner client.Object, conditioned bool) error {
+	return errors.Join(
+		d.checkPrune(p.Prune), p.checkPhases(d), p.checkTimes(), p.checkReport(owner, conditioned), p.checkStatus(owner), p.checkEvents())
+}
+
+// checkPhases reports phases whose revisions would not be seen, and what is meant for phases without any.
+func (p *Plan) checkPhases(d *Declared) error {
+	switch {
+	case len(p.Phases) > 0 && !d.types[Owned][reflect.TypeFor[*appsv1.ControllerRevision]()]:
+		return fmt.Errorf("%w: Plan.Phases keeps ControllerRevisions, a kind that the operator doesn't own; "+
+			"add Owns(&appsv1.ControllerRevision{}) to the operator", failure.ErrMisuse)
+	case len(p.Phases) == 0 && p.HasOnFailure:
+		return fmt.Errorf("%w: Plan.OnFailure is set and Plan.Phases is empty; it is about phases", failure.ErrMisuse)
+	case len(p.Phases) == 0 && p.InstallInOrder:
+		return fmt.Errorf("%w: Plan.InstallInOrder is set and Plan.Phases is empty; it is about phases", failure.ErrMisuse)
+	default:
+		return nil
+	}
+}
+
+// checkTimes reports times below zero: mostly the difference of two times that was meant to be positive.
+func (p *Plan) checkTimes() error {
+	var errs []error
+	if p.RequeueAfter < 0 && !p.DeleteOwner { // an owner whose time is up has no other pass
+		errs = append(errs, fmt.Errorf("%w: Plan.RequeueAfter is %s; it must be positive, or 0 for no pass before something changes",
+			failure.ErrMisuse, p.RequeueAfter))
+	}
+	if p.StatusCanWait < 0 {
+		errs = append(errs, fmt.Errorf("%w: Plan.StatusCanWait is %s; it must be positive, or 0 for a status that is written at once",
+			failure.ErrMisuse, p.StatusCanWait))
+	}
+	return errors.Join(errs...)
+}
+
+// checkReport reports what needs conditions of an owner without, and an incomplete WaitingFor.
+func (p *Plan) checkReport(owner client.Object, conditioned bool) error {
+	var errs []error
+	if len(p.WaitingFor) > 0 && !p.Report {
+		errs = append(errs, fmt.Errorf("%w: Plan.WaitingFor needs Plan.Report, which tells of it", failure.ErrMisuse))
+	}
+	if slices.Contains(p.WaitingFor, "") {
+		errs = append(errs, fmt.Errorf("%w: Plan.WaitingFor has an empty text; it must say what the plan waits for", failure.ErrMisuse))
+	}
+	if p.HasFinish && !conditioned {
+		errs = append(errs, fmt.Errorf("%w: Plan.Finish needs an owner with conditions; %T is no builder.Conditioned", failure.ErrMisuse, owner))
+	}
+	if p.Report && !conditioned {
+		errs = append(errs, fmt.Errorf("%w: Plan.Report needs an owner with conditions; %T is no builder.Conditioned", failure.ErrMisuse, owner))
+	}
+	return errors.Join(errs...)
+}
+
+// checkStatus reports a status that can't be the owner's.
+func (p *Plan) checkStatus(owner client.Object) error {
+	after := p.Status
+	if kinds.IsNil(after) {
+		return nil
+	}
+	another := (after.GetUID() != "" && after.GetUID() != owner.GetUID()) ||
+		(after.GetName() != "" && (after.GetName() != owner.GetName() || after.GetNamespace() != owner.GetNamespace()))
+	if !another {
+		return nil
+	}
+	return fmt.Errorf("%w: Plan.Status is of %s, UID %q; it must be a copy of the owner %s, UID %q", failure.ErrMisuse,
+		client.ObjectKeyFromObject(after), after.GetUID(), client.ObjectKeyFromObject(owner), owner.GetUID())
+}
+
+// checkEvents reports events that the API server would refuse, which no one would hear of.
+func (p *Plan) checkEvents() error {
+	var errs []error
+	for _, ev := range p.Events {
+		switch {
+		case ev.Reason == "":
+			errs = append(errs, fmt.Errorf("%w: Plan.Events has one without a reason; its note is %q", failure.ErrMisuse, ev.Note))
+		case ev.Type != "" && ev.Type != corev1.EventTypeNormal && ev.Type != corev1.EventTypeWarning:
+			errs = append(errs, fmt.Errorf("%w: Plan.Events: %s is of type %q; it must be Normal or Warning", failure.ErrMisuse, ev.Reason, ev.Type))
+		case isNilPointer(ev.Related):
+			errs = append(errs, fmt.Errorf("%w: Plan.Events: %s is about a nil %T; leave Related empty or give an object",
+				failure.ErrMisuse, ev.Reason, ev.Related))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// isNilPointer reports whether there is an object that is a nil pointer.
+func isNilPointer(obj runtime.Object) bool {
+	v := reflect.ValueOf(obj)
+	return v.IsValid() && v.Kind() == reflect.Pointer && v.IsNil()
+}

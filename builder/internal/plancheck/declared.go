@@ -1,0 +1,219 @@
+package plancheck
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"regexp"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+)
+
+// Origin says why a view has objects: the owner or one of its children controls them, or the operator watches them.
+type Origin int
+
+const (
+	Owned Origin = iota
+	Watched
+	origins // how many there are
+)
+
+// String is the function that returns the objects of an origin, as a plan calls it.
+func (o Origin) String() string { return [origins]string{"Owned", "Watched"}[o] }
+
+// line is the line of an operator's description that declares a kind.
+func (o Origin) line(kind string) string {
+	return fmt.Sprintf([origins]string{"Owns(%s)", "Watches(%s, how), how being ReferencedBy, Referencing or SeenByAll,"}[o], kind)
+}
+
+// Declared has the kinds that an operator declares: what its plan may ask for and make. It isn't changed once the operator runs.
+type Declared struct {
+	types          [origins]map[reflect.Type]bool // what the view finds
+	home           kindSet                        // of children in the owner's namespace
+	crossNamespace kindSet                        // of children beyond it
+	watched        kindSet
+	external       bool
+}
+
+// Owns adds a kind of children; crossNamespace says that they are beyond the owner's namespace.
+func (d *Declared) Owns(kind client.Object, crossNamespace bool) {
+	d.finds(Owned, kind)
+	if crossNamespace {
+		d.crossNamespace.add(kind)
+	} else {
+		d.home.add(kind)
+	}
+}
+
+// Dependents adds a kind that children control in turn.
+func (d *Declared) Dependents(kind client.Object) { d.finds(Owned, kind) }
+
+// Watches adds a kind that is watched for another reason.
+func (d *Declared) Watches(kind client.Object) {
+	d.finds(Watched, kind)
+	d.watched.add(kind)
+}
+
+// External adds the state of something outside the cluster.
+func (d *Declared) External() { d.external = true }
+
+func (d *Declared) finds(from Origin, kind client.Object) {
+	if d.types[from] == nil {
+		d.types[from] = map[reflect.Type]bool{}
+	}
+	d.types[from][reflect.TypeOf(kind)] = true
+}
+
+// Child is a child of a plan, as far as it tells whether its kind is declared.
+type Child struct {
+	Object                   client.Object
+	CrossNamespace, Retained bool
+}
+
+// maxErrs bounds the errors that are kept of one pass.
+const maxErrs = 8
+
+// CheckChildren reports those of n children whose kinds' changes no one would see.
+func (d *Declared) CheckChildren(n int, child func(i int) Child) error {
+	var errs []error
+	var last Child // most are of the kind of the one before
+	for i := range n {
+		c := child(i)
+		if kinds.IsNil(c.Object) {
+			continue // reported when it is applied
+		}
+		isAsLast := last.Object != nil && reflect.TypeOf(c.Object) == reflect.TypeOf(last.Object) &&
+			c.CrossNamespace == last.CrossNamespace && c.Retained == last.Retained
+		last = c
+		if isAsLast && !kinds.IsUntyped(c.Object) {
+			continue
+		}
+		if err := d.checkChild(c); err != nil && len(errs) < maxErrs {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (d *Declared) checkChild(c Child) error {
+	ok := d.home.has(c.Object)
+	switch {
+	case c.CrossNamespace:
+		ok = d.crossNamespace.has(c.Object) || d.watched.has(c.Object)
+	case c.Retained:
+		ok = ok || d.watched.has(c.Object)
+	}
+	if ok {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is a child of a kind that the operator doesn't own, so that its changes are never seen; add %s to the operator",
+		failure.ErrMisuse, nameOf(c.Object), ownsLine(c.Object, c.CrossNamespace))
+}
+
+// checkPrune reports kinds to prune that are not declared: of those children are neither seen nor looked for when they change.
+func (d *Declared) checkPrune(of []client.Object) error {
+	var errs []error
+	for _, obj := range of {
+		if kinds.IsNil(obj) {
+			continue // reported when it is pruned
+		}
+		if !d.home.has(obj) && !d.crossNamespace.has(obj) {
+			errs = append(errs, fmt.Errorf("%w: Plan.Prune has %s, a kind that the operator doesn't own; add %s to the operator",
+				failure.ErrMisuse, kindName(obj), ownsLine(obj, false)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// undeclared returns the error of a plan that asks for a kind that the operator doesn't declare as it should.
+func (d *Declared) undeclared(function string, from Origin, t reflect.Type) error {
+	asks := fmt.Sprintf("%s[%s]", function, t)
+	if t.Kind() != reflect.Pointer {
+		return fmt.Errorf("%w: the plan asks for %s, which is no kind; ask for a pointer to a Go type, such as *v1.Pod", failure.ErrMisuse, asks)
+	}
+	for other := range origins {
+		if d.types[other][t] {
+			return fmt.Errorf("%w: the plan asks for %s; as the operator declares the kind it is found by %s; else add %s to the operator",
+				failure.ErrMisuse, asks, other, from.line(literal(t)))
+		}
+	}
+	return fmt.Errorf("%w: the plan asks for %s, a kind that the operator doesn't declare, so that none is ever found; add %s to the operator",
+		failure.ErrMisuse, asks, from.line(literal(t)))
+}
+
+// ownsLine is the line that declares the kind of a child.
+func ownsLine(obj client.Object, crossNamespace bool) string {
+	what, note := "obj", ""
+	if kinds.IsUntyped(obj) {
+		gvk := obj.GetObjectKind().GroupVersionKind()
+		note = fmt.Sprintf(", obj being an *unstructured.Unstructured of apiVersion %s and kind %s", gvk.GroupVersion(), gvk.Kind)
+	} else {
+		what = literal(reflect.TypeOf(obj))
+	}
+	if crossNamespace {
+		what += ", builder.CrossNamespace()"
+	}
+	return "Owns(" + what + ")" + note
+}
+
+// kindSet is a set of kinds. A kind that was declared with another Go form of its objects (unstructured, their metadata)
+// is found by its name: it is watched all the same.
+type kindSet struct {
+	types map[reflect.Type]bool
+	names map[string]bool
+}
+
+func (s *kindSet) add(obj client.Object) {
+	if kinds.IsNil(obj) {
+		return
+	}
+	if s.types == nil {
+		s.types, s.names = map[reflect.Type]bool{}, map[string]bool{}
+	}
+	if isOfKind(obj) {
+		s.types[reflect.TypeOf(obj)] = true
+	}
+	s.names[kindName(obj)] = true
+}
+
+func (s *kindSet) has(obj client.Object) bool {
+	return (isOfKind(obj) && s.types[reflect.TypeOf(obj)]) || s.names[kindName(obj)]
+}
+
+// isOfKind reports whether an object's Go type tells its kind.
+func isOfKind(obj client.Object) bool {
+	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
+		return false
+	}
+	return !kinds.IsUntyped(obj)
+}
+
+// kindName is the kind of an object: that which it says, or else the name of its Go type.
+func kindName(obj client.Object) string {
+	if kind := obj.GetObjectKind().GroupVersionKind().Kind; kind != "" {
+		return kind
+	}
+	return reflect.TypeOf(obj).Elem().Name()
+}
+
+// nameOf tells objects apart.
+func nameOf(obj client.Object) string {
+	return fmt.Sprintf("%T %s/%s", obj, obj.GetNamespace(), obj.GetName())
+}
+
+var version = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
+
+// literal is how an empty object of a Go type is written, under the usual name of its package: "&appsv1.Deployment{}".
+func literal(t reflect.Type) string {
+	pkg := path.Base(t.Elem().PkgPath())
+	if group := path.Base(path.Dir(t.Elem().PkgPath())); version.MatchString(pkg) && group != "api" && group != "apis" {
+		pkg = strings.NewReplacer("-", "", ".", "").Replace(group) + pkg
+	}
+	return "&" + pkg + "." + t.Elem().Name() + "{}"
+}

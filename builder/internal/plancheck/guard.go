@@ -1,0 +1,131 @@
+package plancheck
+
+import (
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/fasthash"
+)
+
+const (
+	// guardedPasses is how many passes of a process are all checked.
+	guardedPasses = 64
+	// guardedEvery is which of the later passes are checked.
+	guardedEvery = 64
+	// guardedObjects bounds the observed objects that are checked in one pass, besides the owner.
+	guardedObjects = 8
+)
+
+// Guard finds plans that change their owner or an observed object. Both are shared with the cache: a changed status seems to be
+// written already and never is, and other passes see what no one wrote. With Copies, in tests, all objects are compared with copies,
+// in each pass. Without, in a manager, the owner and a few observed objects are compared by their hash, in some passes: that costs a
+// few microseconds then. The zero value is ready. It is safe for concurrent use.
+type Guard struct {
+	Copies bool
+
+	passes   atomic.Uint64
+	reported sync.Map // reflect.Type -> struct{}
+}
+
+// Witness is an object as it was before the plan was made.
+type Witness struct {
+	Object client.Object
+
+	isOwner bool // not told by the place: an owner that can't be hashed is among the witnesses only as a copy
+	hash    uint64
+	copy    client.Object // nil: compared by the hash
+}
+
+// Before returns the witnesses of a pass; nil if this pass isn't checked.
+func (g *Guard) Before(owner client.Object, observed iter.Seq[client.Object]) []Witness {
+	isOwner := func(obj client.Object) bool { // it may be observed as well, as another struct with the same contents
+		return obj == owner || obj.GetUID() != "" && obj.GetUID() == owner.GetUID()
+	}
+	if g.Copies {
+		witnesses := []Witness{{Object: owner, isOwner: true, copy: copyOf(owner)}}
+		for obj := range observed {
+			witnesses = append(witnesses, Witness{Object: obj, isOwner: isOwner(obj), copy: copyOf(obj)})
+		}
+		return witnesses
+	}
+	if n := g.passes.Add(1); n > guardedPasses && n%guardedEvery != 0 {
+		return nil
+	}
+	witnesses := make([]Witness, 0, 1+guardedObjects)
+	add := func(obj client.Object) bool {
+		if hash, ok := fasthash.Of(obj); ok {
+			witnesses = append(witnesses, Witness{Object: obj, isOwner: isOwner(obj), hash: hash})
+		}
+		return len(witnesses) < cap(witnesses)
+	}
+	add(owner)
+	observed(add)
+	return witnesses
+}
+
+func copyOf(obj client.Object) client.Object { return obj.DeepCopyObject().(client.Object) }
+
+// Changed returns the witnesses whose objects the plan has changed: the owner at most once.
+func Changed(witnesses []Witness) []Witness {
+	var all []Witness
+	for _, w := range witnesses {
+		isKnown := w.isOwner && slices.ContainsFunc(all, func(other Witness) bool { return other.isOwner })
+		if !isKnown && w.isChanged() {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// isChanged reports whether the object isn't what it was.
+func (w Witness) isChanged() bool {
+	if w.copy != nil {
+		return !reflect.DeepEqual(w.copy, w.Object) && w.changedField() != ""
+	}
+	hash, ok := fasthash.Of(w.Object)
+	return ok && hash != w.hash
+}
+
+// changedField is the path of the first field that was changed; empty if it isn't known, or if JSON has no difference.
+func (w Witness) changedField() string {
+	if w.copy == nil {
+		return ""
+	}
+	was, errWas := runtime.DefaultUnstructuredConverter.ToUnstructured(w.copy)
+	is, errIs := runtime.DefaultUnstructuredConverter.ToUnstructured(w.Object)
+	if errWas != nil || errIs != nil {
+		return "a field that can't be written as JSON"
+	}
+	for _, change := range delta.Between(was, is) {
+		return change.Path
+	}
+	return ""
+}
+
+// Err names the object and the field that was changed.
+func (w Witness) Err() error {
+	what, field := "the observed object ", ""
+	if w.isOwner {
+		what = "the owner "
+	}
+	if path := w.changedField(); path != "" {
+		field = ": " + path
+	}
+	return fmt.Errorf("%w: the plan changes %s%s%s; it is shared with the cache: change a DeepCopy, and return a status in Plan.Status",
+		failure.ErrMisuse, what, nameOf(w.Object), field)
+}
+
+// IsNews reports whether no object of this Go type was reported before.
+func (g *Guard) IsNews(obj client.Object) bool {
+	_, known := g.reported.LoadOrStore(reflect.TypeOf(obj), struct{}{})
+	return !known
+}

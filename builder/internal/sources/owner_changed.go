@@ -1,0 +1,42 @@
+package sources
+
+import (
+	"maps"
+
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+// OwnerChanged passes an owner's new spec, labels, annotations and deletion. A status that the builder writes wakes no one. A kind
+// without generations (a ConfigMap) may have changed anywhere.
+var OwnerChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	before, after := e.ObjectOld, e.ObjectNew
+	if before.GetResourceVersion() == after.GetResourceVersion() {
+		return false // the cache's own resync
+	}
+	return after.GetGeneration() == 0 || before.GetGeneration() != after.GetGeneration() ||
+		before.GetUID() != after.GetUID() ||
+		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
+		!maps.Equal(before.GetLabels(), after.GetLabels()) ||
+		!sameAnnotations(before.GetAnnotations(), after.GetAnnotations())
+}}
+
+// sameAnnotations compares an owner's annotations, but for those that the builder writes.
+func sameAnnotations(a, b map[string]string) bool {
+	return isWithin(a, b) && isWithin(b, a)
+}
+
+// isWithin reports whether b has all that a has.
+func isWithin(a, b map[string]string) bool {
+	for name, value := range a {
+		if name == wellknown.AnnotationGroupKinds || name == wellknown.AnnotationGroupKindsCrossNamespace {
+			continue
+		}
+		if other, ok := b[name]; !ok || other != value {
+			return false
+		}
+	}
+	return true
+}

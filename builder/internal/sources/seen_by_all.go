@@ -1,0 +1,28 @@
+package sources
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/store"
+)
+
+type seenByAll struct{ Watch }
+
+// SeenByAll returns the source of objects that the plans of all owners read.
+func SeenByAll(w Watch) Source { return seenByAll{w} }
+
+func (s seenByAll) Index(context.Context, client.FieldIndexer) error { return nil }
+
+func (s seenByAll) Handler() handler.EventHandler {
+	return s.Concerns.handler(enqueueAll(mapped(s.Kind, func(ctx context.Context, _ client.Object) ([]reconcile.Request, error) {
+		return s.requests(ctx, s.Owner, client.DisableReadYourWritesConsistency)
+	})))
+}
+
+func (s seenByAll) Observe(ctx context.Context, _ client.Object, _ map[store.Key]client.Object) ([]client.Object, error) {
+	return s.List(ctx, s.Kind, nil)
+}

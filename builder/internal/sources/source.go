@@ -1,0 +1,97 @@
+package sources
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/store"
+)
+
+// Source is one watch of an operator.
+type Source interface {
+	// Index registers the cache indexes that Observe and Handler look objects up in. Without, as in tests, they list and filter.
+	Index(ctx context.Context, indexer client.FieldIndexer) error
+	// Handler returns the mapping of events to requests.
+	Handler() handler.EventHandler
+	// Observe returns the objects that the plan of an owner with these children reads.
+	Observe(ctx context.Context, owner client.Object, children map[store.Key]client.Object) ([]client.Object, error)
+}
+
+// Watch says whose plans read which objects.
+type Watch struct {
+	Reader
+	Owner, Kind kinds.Kind
+	// AnOwner and Like are an empty owner and an empty object of Kind.
+	AnOwner, Like client.Object
+	// Field is a name for a cache index that no other watch has.
+	Field string
+	// Concerns narrows the owners of an event. Nil: all that read the object.
+	Concerns Concerns
+}
+
+// Concerns says which owners the change of an object concerns: all that read it, and those named. Before is nil for an object that was
+// created, after for one that was deleted.
+type Concerns func(before, after client.Object) (all bool, names []types.NamespacedName)
+
+// queue is an operator's queue of requests.
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// handler returns a handler that enqueues the owners that an event concerns; all enqueues those that read the object.
+func (c Concerns) handler(all func(ctx context.Context, q queue, obj client.Object)) handler.EventHandler {
+	enqueue := func(ctx context.Context, q queue, obj, before, after client.Object) {
+		concernsAll, names := true, []types.NamespacedName(nil)
+		if c != nil {
+			concernsAll, names = c(before, after)
+		}
+		if concernsAll {
+			all(ctx, q, obj)
+		}
+		for _, name := range names {
+			q.Add(reconcile.Request{NamespacedName: name})
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
+			if !e.IsInInitialList {
+				enqueue(ctx, q, e.Object, nil, e.Object)
+			}
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			if e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion() { // else the cache's own resync
+				enqueue(ctx, q, e.ObjectNew, e.ObjectOld, e.ObjectNew)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
+			enqueue(ctx, q, e.Object, e.Object, nil)
+		},
+	}
+}
+
+// mapped returns a MapFunc of a function that can fail. An error is logged: there is no one to return it to.
+func mapped(k kinds.Kind, owners func(context.Context, client.Object) ([]reconcile.Request, error)) handler.MapFunc {
+	return func(ctx context.Context, obj client.Object) []reconcile.Request {
+		requests, err := owners(ctx, obj)
+		if err != nil {
+			log.FromContext(ctx).Error(err, "map an event to owners",
+				"kind", k.GVK.GroupKind().String(), "namespace", obj.GetNamespace(), "name", obj.GetName())
+		}
+		return requests
+	}
+}
+
+// enqueueAll returns a function that enqueues the requests of a MapFunc.
+func enqueueAll(owners handler.MapFunc) func(context.Context, queue, client.Object) {
+	return func(ctx context.Context, q queue, obj client.Object) {
+		for _, r := range owners(ctx, obj) {
+			q.Add(r)
+		}
+	}
+}
