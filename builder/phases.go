@@ -67,8 +67,8 @@ func (p FailurePolicy) check() error {
 //
 // A revision holds the children as they were applied, but of Secrets only the digest (as their annotation does). The hash in its
 // name covers all that would be applied, except the first values of ignored fields. A revision with other data is never applied:
-// the roll-out stops. Someone who can create ControllerRevisions could fabricate one whose name fits; to prevent that, record the
-// name of the completed revision, see [Builder.CompletedRevision].
+// the roll-out stops. Someone who can create ControllerRevisions could fabricate one whose name fits; so the one that counts is that
+// of the owner's condition RolledOut ([Result.SetConditions]). For an owner without conditions see [Builder.CompletedRevision].
 //
 // Phases are for Reconcile; ReconcileStore, Create, Update and CreateOrUpdate refuse them with ErrMisuse.
 func (b *Builder) Phases(names ...string) *Builder {
@@ -103,8 +103,8 @@ func (b *Builder) OnFailure(policy FailurePolicy) *Builder {
 
 // CompletedRevision sets the name of the last completed revision, as the owner's status has it on record from
 // [Rollout].From, or the empty string before there was one. Only that revision counts as completed and can be restored. Use it
-// where others than the operator can write ControllerRevisions. Default: the newest ControllerRevision whose annotation says
-// that it is completed.
+// where others than the operator can write ControllerRevisions. Default: the message of the owner's condition RolledOut. Of an owner
+// that isn't [Conditioned] it is the newest ControllerRevision whose annotation says that it is completed.
 func (b *Builder) CompletedRevision(name string) *Builder {
 	b.phasing.completed = &name
 	return b
