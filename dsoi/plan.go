@@ -13,7 +13,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// Plan says what should exist for a cluster, and what its status is. It is a [builder.PlanFunc].
+// Plan returns the desired children of a cluster and its status. It is a [builder.PlanFunc].
 func (a *App[C]) Plan(cluster C, seen builder.View) builder.Plan[C] {
 	if cluster.GetDeletionTimestamp() != nil {
 		return terminating(cluster)

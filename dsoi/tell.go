@@ -14,7 +14,7 @@ import (
 
 // Reasons of events and conditions, beside those of the builder.
 const (
-	// ReasonInvalidSpec: the spec has mistakes, and nothing is changed until they are mended.
+	// ReasonInvalidSpec: the spec is invalid, and nothing is changed until it is fixed.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonNodeTypeUpgrading: the nodes of a type are being changed.
 	ReasonNodeTypeUpgrading = "NodeTypeUpgrading"

@@ -49,7 +49,7 @@ func main() {
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "armature",
-		Short:         "Batch operators for Kubernetes, and commands to see what they do",
+		Short:         "Run and inspect batch operators for Kubernetes",
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -8,7 +8,7 @@ import (
 )
 
 // errNotHere is about an address that is never connected to.
-var errNotHere = errors.New("loopback, link-local, multicast and unspecified addresses are refused, and those where clouds tell their machines' secrets")
+var errNotHere = errors.New("loopback, link-local, multicast and unspecified addresses are refused, and those of cloud metadata services")
 
 // metadata are addresses outside of link-local ones at which a cloud tells its machines' secrets: those of AWS and Google by IPv6,
 // Azure's, Alibaba's and Oracle's. The others are at 169.254.169.254.

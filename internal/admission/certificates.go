@@ -42,7 +42,7 @@ const certificateFile = "tls.crt"
 
 var (
 	errNoCertificate = errors.New("the webhook's certificate isn't there yet")
-	errNotTrusted    = errors.New("the API server hasn't been told yet to trust the webhook's certificate")
+	errNotTrusted    = errors.New("the API server doesn't trust the webhook's certificate yet")
 )
 
 // Keep lets a manager keep the certificate, whether it leads or stands by.

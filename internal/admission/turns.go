@@ -74,7 +74,7 @@ func waitOf(r *http.Request) time.Duration {
 }
 
 func late(w http.ResponseWriter) {
-	http.Error(w, "the review didn't come to its turn in time", http.StatusServiceUnavailable)
+	http.Error(w, "the review waited too long for its turn", http.StatusServiceUnavailable)
 }
 
 // take waits for a place, and reports false if the context ends before.

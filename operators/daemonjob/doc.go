@@ -14,15 +14,15 @@
 //	status.go  the status and conditions, from all that
 //	tell.go    events: what is in the new status and wasn't in the last
 //
-// # What is remembered
+// # The record
 //
-// That a node has succeeded or failed is recorded in the status, by its name, and from then on holds whatever happens to
-// its Job. Everything else is seen anew in each pass. A Job that is deleted before its end was recorded is made again,
-// once its pods have ended; one that is being deleted counts as active until it is gone.
+// The status records the success or failure of a node by its name, and the record is final, even if the Job is deleted.
+// Each pass observes everything else again. A Job that is deleted before its end was recorded is recreated once its pods
+// have ended; a Job that is being deleted counts as active until it is gone.
 //
-// A node is itself by name and UID. One that is gone is forgotten, with its Job. One that was made anew under its old
-// name is a new node: its predecessor's record is dropped, then its Job deleted, then it gets its own. The order
-// matters: a crash between the steps must not make the new node look as if it had run.
+// Name and UID identify a node. A deleted node is removed from the record, with its Job. A node that was recreated under
+// its old name is a new node: the plan drops its predecessor's record, then deletes its Job, then creates its own. The
+// order matters: after a crash between the steps, the new node must not count as ended.
 //
 // # Changes of the spec
 //

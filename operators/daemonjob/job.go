@@ -26,7 +26,7 @@ const (
 	AnnotationDaemonJob = "api.practice.com/daemonjob"
 	// AnnotationNode is a Job's annotation for the name of its node.
 	AnnotationNode = "api.practice.com/node"
-	// AnnotationNodeUID is a Job's annotation for the UID of its node, by which a node is told from its predecessor.
+	// AnnotationNodeUID is a Job's annotation for the UID of its node, which distinguishes a node from its predecessor of the same name.
 	AnnotationNodeUID = "api.practice.com/node-uid"
 	// AnnotationRetry is a Job's annotation for the spec's retry that it was started under, if that isn't 0.
 	AnnotationRetry = "api.practice.com/retry"

@@ -19,7 +19,7 @@ const Name = "fluxjob"
 // Setup lets a manager run FluxJobs and the FluxSetups that admit them. The manager's scheme must know the kinds of
 // [v1alpha1], batch/v1 and core/v1. MiniClusters are another operator's. Who the manager is, and what its cache sees of
 // the cluster, must be said by m: a queue has one manager. The controllers have controller-runtime's
-// default options, changed by the functions given; but FluxSetups are looked at one at a time.
+// default options, changed by the functions given; but FluxSetups have one pass at a time.
 func Setup(mgr manager.Manager, m admission.Manager, change ...func(*controller.Options)) error {
 	if err := admission.Setup(mgr, m, change...); err != nil {
 		return fmt.Errorf("set up the queues: %w", err)

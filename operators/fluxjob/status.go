@@ -87,7 +87,7 @@ func (p *step) admitted() {
 	a := p.status.Admission
 	how := fmt.Sprintf("queue %q reserved %s", p.status.Queue, much(needs.NumberOfPods, int64(a.Pods)))
 	if a.Queue == "" {
-		how = fmt.Sprintf("Kueue's queue %q holds the pods back until there is room", p.status.Queue)
+		how = fmt.Sprintf("Kueue's queue %q holds the pods back until its quota allows them", p.status.Queue)
 	}
 	p.set(v1alpha1.ConditionJobWaitingForResources, false, v1alpha1.ReasonAdmitted, how)
 }

@@ -118,7 +118,7 @@ func much(name string, amount int64) string {
 func (p *step) placeReason() (reason, message string) {
 	name := p.queue.Name
 	if t := p.job.Status.RequeueTime; t != nil && p.now.Before(t) {
-		return v1alpha1.ReasonBackoff, fmt.Sprintf("the pods weren't ready in time; it lines up again at %s", t.UTC().Format(time.RFC3339))
+		return v1alpha1.ReasonBackoff, fmt.Sprintf("the pods weren't ready in time; it returns to the queue at %s", t.UTC().Format(time.RFC3339))
 	}
 	for i := range p.queue.Status.Line {
 		place := &p.queue.Status.Line[i]
@@ -130,7 +130,7 @@ func (p *step) placeReason() (reason, message string) {
 			return place.Reason, fmt.Sprintf("it needs %s, and queue %q has less to give now",
 				much(place.Resource, p.amount(place.Resource)), name)
 		case v1alpha1.ReasonMakingRoom:
-			return place.Reason, fmt.Sprintf("queue %q has room as soon as those are gone who are leaving", name)
+			return place.Reason, fmt.Sprintf("queue %q admits it when the pods of preempted jobs have terminated", name)
 		case v1alpha1.ReasonBehindOthers:
 			return place.Reason, fmt.Sprintf("queue %q is StrictFIFO, and a job before this one has to wait", name)
 		}

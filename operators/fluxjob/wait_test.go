@@ -59,11 +59,11 @@ func TestWhyAJobWaits(t *testing.T) {
 		"short of something": {setup: place(v1alpha1.ReasonQuotaExceeded, "pods"), reason: v1alpha1.ReasonQuotaExceeded, position: ptr.To[int32](2),
 			message: `it needs 2 pods, and queue "q" has less to give now`},
 		"others are leaving": {setup: place(v1alpha1.ReasonMakingRoom, ""), reason: v1alpha1.ReasonMakingRoom, position: ptr.To[int32](2),
-			message: `queue "q" has room as soon as those are gone who are leaving`},
+			message: `queue "q" admits it when the pods of preempted jobs have terminated`},
 		"behind others": {setup: place(v1alpha1.ReasonBehindOthers, ""), reason: v1alpha1.ReasonBehindOthers, position: ptr.To[int32](2),
 			message: `queue "q" is StrictFIFO, and a job before this one has to wait`},
 		"after a timeout": {job: backingOff, setup: place(v1alpha1.ReasonBackoff, ""), reason: v1alpha1.ReasonBackoff, position: ptr.To[int32](2),
-			message: `the pods weren't ready in time; it lines up again at 2026-01-01T00:01:00Z`},
+			message: `the pods weren't ready in time; it returns to the queue at 2026-01-01T00:01:00Z`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -154,7 +154,7 @@ func (p *pass) run(i int) {
 	case p.node(i).ForEach != nil:
 		p.forEach(i)
 	case p.states[i] == running: // it has Jobs of items
-		p.obstruct(i, v1alpha1.ReasonEditRefused, "was started with forEach: the items that haven't been started wait until it is put back")
+		p.obstruct(i, v1alpha1.ReasonEditRefused, "was started with forEach: items that haven't started wait until you restore it")
 		if r := p.items[i]; r != nil {
 			p.endItems(i, r)
 		}

@@ -16,12 +16,12 @@
 //	status.go, detail.go, room.go      the status, which stays below 100 KiB; conditions.go, tell.go: conditions and events
 //	ttl.go                             Jobs that are deleted some time after their end
 //
-// # What is remembered
+// # The record
 //
-// A node's end is put on record in the status, and from then on holds whatever happens to its Job: a node that has
-// succeeded or failed never runs again, but by a retry. Everything else is seen anew in each pass. A Job that is deleted
-// before its end was on record is made again under the same name, once its pods have ended, unless what depends on it has
-// been started: then it is known to have ended.
+// The status records the end of a node, and the record is final, even if the Job is deleted: only a retry runs a
+// succeeded or failed node again. Each pass observes everything else again. A Job that is deleted before its end was
+// recorded is recreated under the same name, once its pods have ended, unless a dependent has started: then the Job must
+// have ended.
 //
 // # When a Job counts as succeeded
 //

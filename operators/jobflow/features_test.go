@@ -233,7 +233,7 @@ func TestOutputsAreBounded(t *testing.T) {
 	s.step(append(objs, runningJob("slow"))...)
 	assert.Len(t, s.flow.Status.Outputs, 4, "of 6 KB each as JSON, in 24 KB; those that no one needs aren't kept")
 	s.step(completeJob("slow"))
-	assert.Contains(t, detailOf(s.flow, "all").Message, `the output of flow "we" wasn't kept`)
+	assert.Contains(t, detailOf(s.flow, "all").Message, `the output of flow "we" is lost: its pods were deleted before it was read`)
 }
 
 func TestPodsThatDetermineTheEndAreEnough(t *testing.T) {

@@ -190,7 +190,7 @@ func (p *pass) forEach(i int) {
 	switch {
 	case r != nil && r.of == of:
 	case r != nil && r.started:
-		p.obstruct(i, v1alpha1.ReasonEditRefused, "has forEach items other than those it was started with: what hasn't been started of these waits until they are put back")
+		p.obstruct(i, v1alpha1.ReasonEditRefused, "has other forEach items than at its start: items that haven't started wait until you restore the list")
 		p.endItems(i, r)
 		return
 	case !p.hasRoomFor(len(items)):

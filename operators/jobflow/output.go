@@ -99,7 +99,7 @@ func (p *pass) output(i int) (string, error) {
 		return "", fmt.Errorf("the output of flow %q is lost: %s", p.names[i], why)
 	}
 	if !known && p.states[i] == succeeded && p.node(i).ForEach == nil {
-		return "", fmt.Errorf("the output of flow %q wasn't kept: its pods were deleted before it was read, or there was no room for it (%d bytes for all outputs that are needed)",
+		return "", fmt.Errorf("the output of flow %q is lost: its pods were deleted before it was read, or all needed outputs together exceed %d bytes",
 			p.names[i], roomFor(p.size()).outputs)
 	}
 	return value, nil

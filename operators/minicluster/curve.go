@@ -9,8 +9,8 @@ import (
 )
 
 // NewCertificate makes a CURVE certificate, as flux keygen does: a new key pair of X25519, in Z85. The brokers of one
-// cluster share it, and trust whoever has it. Each call makes another: it is the one thing in this package that isn't a
-// function of its arguments.
+// cluster share it, and trust every client that has it. Each call returns a new one: NewCertificate is the only function
+// of this package whose result doesn't depend on its arguments alone.
 func NewCertificate(name string) []byte {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails: it would end the program

@@ -24,8 +24,8 @@
 // Kubernetes' Job controller makes the pods, replaces lost workers, scales, and stops everything when the leader, index
 // 0, has ended: its success is the Job's (successPolicy), and its own failure is the Job's (podFailurePolicy by exit
 // codes). So a command isn't run twice while no operator is there. The scripts see to it that no other pod ends with such
-// an exit code. The operator decides about starting again, and helps out where exit codes can't tell: a leader that was
-// killed or taken away looks like a lost worker, so the operator lowers the Job's backoffLimit to 0, which makes it fail.
+// an exit code. The operator decides on restarts, and on ends that exit codes don't distinguish: a leader that was killed
+// or deleted looks like a lost worker, so the operator lowers the Job's backoffLimit to 0, which makes it fail.
 //
 // # What is remembered
 //

@@ -15,7 +15,7 @@ const (
 	LabelUID = "api.practice.com/minicluster-uid"
 	// LabelAttempt is the label of the Job and its pods that says how often the cluster was started again before.
 	LabelAttempt = "api.practice.com/restart-attempt"
-	// LabelRole is the label of the services' pod that tells it from those of the Job.
+	// LabelRole is the label of the services' pod that distinguishes it from those of the Job.
 	LabelRole = "api.practice.com/role"
 	// LabelQueue is Kueue's label for the queue of a Job. A MiniCluster that has it hands it on to its Job.
 	LabelQueue = "kueue.x-k8s.io/queue-name"

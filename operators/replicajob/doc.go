@@ -3,8 +3,8 @@
 //
 // # A kind of one's own
 //
-// A job kind is a Go type with a [v1alpha1.ReplicaJobStatus] for its status, a function that says what it runs, and one
-// that tells a replica of the others. The engine does the rest:
+// A job kind is a Go type with a [v1alpha1.ReplicaJobStatus] for its status, a function that returns its spec, and one
+// that describes the other replicas to a replica. The engine does the rest:
 //
 //	var TorchJobs = replicajob.Kind[*v1.TorchJob]{
 //		Name: "torchjob",
@@ -49,15 +49,15 @@
 //
 // # What survives a crash
 //
-// What is deleted has been recorded in the status before, in an earlier pass: a verdict before the pods are cleaned up,
-// a restart before the failed pod is deleted, a suspension before the pods go.
+// Invariant: an earlier pass has recorded in the status why a pod is deleted: the outcome before the clean-up, a restart
+// before the deletion of the failed pod, a suspension before the deletion of all pods.
 //
 // The number of a replica's restarts can be read from the pod alone: its label says how many there were before, the
-// kubelet how many there were in place, and its failure is one more. It is recorded as soon as it is seen, and the pod is
-// deleted once the record is as high. A pod that is made anew gets the recorded number as its label. So a crash before the
-// record changes nothing, one after it can't count twice, and a pod that vanishes takes nothing along.
+// kubelet how many there were in place, and its failure is one more. The plan records the number as soon as it observes
+// it, and deletes the pod once the record is as high. A recreated pod gets the recorded number as its label. So a crash
+// before the record changes nothing, one after it can't count twice, and no number is lost with a pod.
 //
-// A restart of the whole job is a number too: pods that are labelled with a lower one are deleted, and made anew.
+// A restart of the whole job is a number too: pods that are labelled with a lower one are deleted and recreated.
 //
 // # What became of kubeflow's names
 //

@@ -22,13 +22,13 @@ type Kind[T builder.Conditioned] struct {
 	Spec func(job T) v1alpha1.ReplicaJobSpec
 	// Status returns the place of the status in a job. The engine calls it with copies only when it changes something.
 	Status func(job T) *v1alpha1.ReplicaJobStatus
-	// ClusterSpec tells one replica of the others, mostly by environment variables ([SetEnv]). The pod is a copy of the
-	// template, which it may change in any way. It is called once for each pod that is made. Nil tells it nothing.
+	// ClusterSpec describes the other replicas to one replica, mostly by environment variables ([SetEnv]). The pod is a copy
+	// of the template, which ClusterSpec may change in any way. It is called once for each created pod. Default: nothing.
 	ClusterSpec func(job T, world *World, me Replica, pod *corev1.PodTemplateSpec)
 	// Leaders are the types that lead: the first of them that has replicas decides on success, and has the first ranks.
 	// Case doesn't matter. Default: Chief, Master, Launcher.
 	Leaders []v1alpha1.ReplicaType
-	// Container is the name of the container that counts: whose exit code is looked at, and whose ports are those of a
+	// Container is the name of the default container: its exit code decides, and its ports are those of a
 	// replica's Service. Default, also for pods that have no such container: the first.
 	Container string
 	// PortName is the name of the port of that container that [World.Port] returns, and Port what it returns if there is

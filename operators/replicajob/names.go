@@ -19,7 +19,7 @@ const (
 	LabelType = "api.practice.com/replica-type"
 	// LabelIndex is the label for the replica's index within its type.
 	LabelIndex = "api.practice.com/replica-index"
-	// LabelRole is the label that tells those that lead, RoleMaster, from the others, RoleWorker.
+	// LabelRole is the label of the role: RoleMaster for leading replicas, RoleWorker for the others.
 	LabelRole = "api.practice.com/job-role"
 	// LabelRestartAttempt is the label for how often the whole job had been restarted when the pod was made.
 	LabelRestartAttempt = "api.practice.com/restart-attempt"

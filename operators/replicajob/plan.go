@@ -26,8 +26,8 @@ const (
 // Plan says which pods, Services and pod groups a job should have now, and what its status is. It is a
 // [builder.PlanFunc]. Kubeflow called it ReconcileJobs.
 //
-// One rule runs through it: what is deleted has been recorded before, in a pass before this one. So a crash between two
-// writes loses no restart, and no verdict.
+// Invariant: the plan deletes a pod only after an earlier pass has recorded its end. So a crash between two writes loses
+// no restart, and no outcome.
 func (k Kind[T]) Plan(obj T, seen builder.View) builder.Plan[T] {
 	j := k.jobOf(obj, seen)
 	if obj.GetDeletionTimestamp() != nil || !runpolicy.IsOurs(j.spec.RunPolicy.ManagedBy) {

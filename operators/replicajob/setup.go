@@ -56,7 +56,7 @@ func (k Kind[T]) Setup(mgr manager.Manager, change ...func(*controller.Options))
 	}).Complete()
 }
 
-// Operator describes the operator: what it owns, what it looks at, and its plan. Tests run its Reconciler without a
+// Operator describes the operator: its children, its watches and its plan. Tests run its Reconciler without a
 // manager (nil).
 func (k Kind[T]) Operator(mgr manager.Manager) *builder.Operator[T] {
 	o := builder.NewOperator[T](mgr, k.Name).

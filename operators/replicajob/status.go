@@ -68,7 +68,7 @@ func (c counts) String() string {
 	return text
 }
 
-// tellGoingOn sets the conditions of a job that has been started. Restarting says why replicas are being made again;
+// tellGoingOn sets the conditions of a job that has been started. Restarting says why replicas are being recreated;
 // empty: none of them fails now. Running and Restarting are never both true: a restart is over when no replica is
 // pending any more.
 func (j *job) tellGoingOn(s *v1alpha1.ReplicaJobStatus, r *roster, restarting string) {
@@ -124,7 +124,7 @@ func (j *job) tellRestarting(s *v1alpha1.ReplicaJobStatus, reason, message strin
 		reason, message = before.Reason, before.Message
 	}
 	j.set(s, v1alpha1.ConditionRestarting, true, reason, message)
-	j.set(s, v1alpha1.ConditionRunning, false, reason, "replicas are being made again")
+	j.set(s, v1alpha1.ConditionRunning, false, reason, "replicas are being recreated")
 	j.set(s, events.ConditionReady, false, reason, countsOf(s).String())
 	s.State = v1alpha1.ReplicaJobRestarting
 }

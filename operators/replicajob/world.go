@@ -22,8 +22,8 @@ type Replica struct {
 	Rank int
 }
 
-// World is a whole job as each of its replicas is told of it: how many there are, their ranks and their addresses. It is
-// what the spec says at this time; a job whose replicas change tells those that are made later of another world.
+// World is the description of a whole job that each of its replicas receives: their number, their ranks and their
+// addresses. It follows the current spec; replicas that are created after a change of the spec receive another World.
 type World struct {
 	job       string
 	specs     map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec

@@ -37,7 +37,7 @@ func (c *cohort) usage(d *queue.Decisions) []v1alpha1.FluxResourceUsage {
 
 // setReady says whether the queue admits jobs.
 func setReady(status *v1alpha1.FluxSetupStatus, setup *v1alpha1.FluxSetup, now metav1.Time) {
-	value, reason, message := metav1.ConditionTrue, v1alpha1.ReasonOpen, "jobs are admitted as the quota has room for them"
+	value, reason, message := metav1.ConditionTrue, v1alpha1.ReasonOpen, "jobs are admitted while the quota allows it"
 	problems := validate(&setup.Spec)
 	switch {
 	case len(problems) > 0:

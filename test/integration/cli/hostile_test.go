@@ -31,8 +31,8 @@ func TestWhoMayNot(t *testing.T) {
 	}
 	out, errs, code := p.armature("explain", "jf/long", "--as=getter")
 	assert.Equal(t, 2, code, "that nothing is wrong could not be found out")
-	assert.Contains(t, out, "not all that belongs to it could be looked at")
-	assert.Contains(t, errs, "not looked at: list Job")
+	assert.Contains(t, out, "not all of its objects could be read")
+	assert.Contains(t, errs, "not read: list Job")
 	out, errs, code = p.armature("tree", "jf/long", "--as=getter")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "JobFlow/long")

@@ -34,10 +34,10 @@ func TestNoManager(t *testing.T) {
 	p := connect(t)
 	t.Parallel()
 	p.create(flowOf("long", node("a", "sleep 1000")))
-	p.explains("jf/long", 1, "no manager has looked at it: its status is empty")
+	p.explains("jf/long", 1, "no manager has reconciled it: its status is empty")
 	never := p.startWatch("jf/long")
 	p.Eventually("watch says it", func() bool {
-		return strings.Contains(never.Log.String(), "NoManager: no manager has looked at it: its status is empty\n")
+		return strings.Contains(never.Log.String(), "NoManager: no manager has reconciled it: its status is empty\n")
 	})
 	never.Stop()
 
@@ -59,5 +59,5 @@ func TestNoManager(t *testing.T) {
 	p.create(flowOf("short", node("a", "sleep 2"), node("b", "true", "a")))
 	p.waitState("short", v1alpha1.StateRunning)
 	unelected.Kill()
-	p.explains("jf/short", 1, "no manager looks at it: Job/short-a ended")
+	p.explains("jf/short", 1, "no manager works on it: Job/short-a ended")
 }

@@ -36,27 +36,27 @@ var actions = []action{
 	{
 		verb: "suspend", done: "suspended", fields: suspendFields, set: suspend,
 		short:   "Stop what runs, until it is resumed",
-		long:    "Stop what runs, until it is resumed. Nothing new is started, and the pods that run are stopped; what has ended stays as it is.",
+		long:    "Suspend objects until they are resumed. Nothing new starts, and running pods are stopped; ended pods stay unchanged.",
 		example: "  armature suspend jobflow/nightly\n  armature suspend dj,jf -l team=a",
 	},
 	{
 		verb: "resume", done: "resumed", fields: suspendFields, set: resume,
-		short:   "Let what was suspended go on",
-		long:    "Let what was suspended go on.",
+		short:   "Resume suspended objects",
+		long:    "Resume suspended objects.",
 		example: "  armature resume jobflow/nightly",
 	},
 	{
 		verb: "terminate", done: "terminated", fields: terminateFields, set: terminate,
-		short: "End flows before their time",
-		long: "End flows before their time: what runs is stopped and counts as failed, what hasn't been started is skipped, " +
-			"and finally is run. Unlike kubectl delete it leaves the flow and its Jobs' records.",
+		short: "Terminate running flows",
+		long: "Terminate running flows: running Jobs are stopped and count as failed, nodes that haven't started are skipped, " +
+			"and finally runs. Unlike kubectl delete, it keeps the flow with the record of its Jobs.",
 		example: "  armature terminate jobflow/nightly",
 	},
 	{
 		verb: "retry", done: "retried", fields: retryFields, set: retryOnce,
-		short: "Run again what failed or never ran",
-		long: "Run again what failed or never ran, of flows and DaemonJobs that have failed (a DaemonJob: or that have paused). " +
-			"What has succeeded isn't run again.",
+		short: "Run failed and unstarted nodes again",
+		long: "Run the failed and unstarted nodes of failed flows and of failed or paused DaemonJobs again. " +
+			"Succeeded nodes don't run again.",
 		example: "  armature retry jobflow/nightly",
 	},
 }

@@ -137,7 +137,7 @@ func (f *argoFlow) condition(p *place, task field, others scope) condition {
 		return condition{text: fmt.Sprintf("%s == %q", outcome(o.node, "output"), value)}, nil
 	})
 	if err != nil {
-		f.block(p, when, "it can't be told in terms of jobs.<name>: %v", err)
+		f.block(p, when, "it can't be expressed in terms of jobs.<name>: %v", err)
 		return constant(true)
 	}
 	when.take()

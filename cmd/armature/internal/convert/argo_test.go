@@ -81,7 +81,7 @@ func TestParenthesesAroundAll(t *testing.T) {
 // TestNothingRunsThatWouldNot: what can't be carried over waits for someone to see to it, and is told of.
 func TestNothingRunsThatWouldNot(t *testing.T) {
 	for name, tt := range map[string]struct{ task, templates, says string }{
-		"a when that isn't understood":  {`template: run, when: "{{=1 == 2}}"`, "", "tasks[1].when: not carried over: it can't be told in terms of jobs.<name>"},
+		"a when that isn't understood":  {`template: run, when: "{{=1 == 2}}"`, "", "tasks[1].when: not carried over: it can't be expressed in terms of jobs.<name>"},
 		"arithmetic":                    {`template: run, when: "1 + 1 == 3"`, "", "isn't understood"},
 		"a date":                        {`template: run, when: "'2020-01-01' == '2020-1-1'"`, "", "is a date"},
 		"a task that doesn't come":      {`template: run, when: "{{tasks.q.status}} == Failed"`, "", "q doesn't come before"},

@@ -133,7 +133,7 @@ func (f *argoFlow) do(p place, task field, begin start, others scope) *outcomes 
 	goes := task.get("continueOn")
 	o.goesOn = goes.get("failed").isTrue()
 	if erred := goes.get("error"); erred.isTrue() && !o.goesOn {
-		f.root.source.note(erred.path, "not carried over: a Job doesn't tell errors from failures, and what follows doesn't start after either; continueOn.failed would have it start after both")
+		f.root.source.note(erred.path, "not carried over: a Job doesn't distinguish errors from failures, and its dependents start after neither; continueOn.failed would start them after both")
 	}
 	if job := f.nodeOf(ends); job != nil && o.goesOn && !several {
 		o.allowed, job["allowFailure"], f.allowed[ends[0]] = true, true, true

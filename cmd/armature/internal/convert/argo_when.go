@@ -210,7 +210,7 @@ type reference struct{ task, what string }
 // operand returns a string, a float64, a bool or a reference.
 func (p *whenParser) operand() (any, error) {
 	if len(p.tokens) == 0 {
-		return nil, fmt.Errorf("it ends where a value is wanted")
+		return nil, fmt.Errorf("it ends where a value is expected")
 	}
 	token := p.tokens[0]
 	p.tokens = p.tokens[1:]

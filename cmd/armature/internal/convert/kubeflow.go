@@ -195,11 +195,11 @@ func kubeflowGang(from field) map[string]any {
 	from.get("queue").dropUnless(known, "the provider %s doesn't know it", provider)
 	from.get("priorityClass").dropUnless(known, "the provider %s doesn't know it", provider)
 	if provider == "" {
-		from.source.note(from.path, "the provider is who the cluster has: kubeflow's operator was told by a flag; see kubectl explain replicajob.spec.runPolicy.schedulingPolicy.provider")
+		from.source.note(from.path, "the provider is the one that the cluster has: kubeflow's operator took it from a flag; see kubectl explain replicajob.spec.runPolicy.schedulingPolicy.provider")
 		return to
 	}
 	to["provider"] = provider
-	from.source.note(from.path, "the provider is taken to be %s, since %s: kubeflow's operator was told by a flag", provider, why)
+	from.source.note(from.path, "the provider is assumed to be %s, since %s: kubeflow's operator took it from a flag", provider, why)
 	return to
 }
 

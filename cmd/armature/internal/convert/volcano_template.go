@@ -44,7 +44,7 @@ func volcanoJob(job, task field) map[string]any {
 		delete(pod, "restartPolicy")
 		if policy != "Never" {
 			task.source.note(task.get("template", "spec", "restartPolicy").path,
-				"not carried over: pods of a flow aren't restarted in place; backoffLimit in the jobTemplate has failed ones made again")
+				"not carried over: pods of a flow aren't restarted in place; backoffLimit in the jobTemplate recreates failed ones")
 		}
 	}
 	volcanoVolumes(job, pod)

@@ -29,24 +29,24 @@ func New() *cobra.Command {
 	systems := slices.Sorted(maps.Keys(convert.Systems))
 	cmd := &cobra.Command{
 		Use:   "convert -f FILENAME",
-		Short: "Make manifests of Armature's kinds of Volcano's, Argo's and kubeflow's, and of JobSets",
-		Long: `Make manifests of Armature's kinds of those of other systems, without a cluster, and print them:
+		Short: "Convert manifests of Volcano, Argo, kubeflow and JobSet to Armature's kinds",
+		Long: `Convert manifests of other systems to Armature's kinds, without a cluster, and print them:
 
   volcano   JobFlow, JobTemplate (flow.volcano.sh)         -> JobFlow, JobTemplate
   argo      Workflow (argoproj.io): DAGs, steps, containers -> JobFlow
   kubeflow  TFJob, PyTorchJob, MPIJob and so on, TrainJob   -> ReplicaJob
   jobset    JobSet (jobset.x-k8s.io)                       -> ReplicaJob
 
-Which it is is seen by apiVersion. Give the JobTemplates together with the JobFlow: what has several tasks becomes several Jobs. Give
-the runtime together with a TrainJob: it says what runs.
+The apiVersion identifies the system. Pass a JobFlow with its JobTemplates, because a template with several tasks becomes several
+Jobs. Pass a TrainJob with its runtime, because the runtime defines its pods.
 
-What could not be carried over, or not just as it was, is said on standard error, a line each with file, line, column and field.
-Nothing is left out without such a line but the status and the metadata that servers write.
+The command reports each field that it could not convert, or not exactly, on standard error with file, line, column and field. It omits
+only the status and server-written metadata without such a line.
 
-What has no counterpart becomes, in a flow, a node that can't start before someone has seen to it: nothing runs that wouldn't have.
+In a flow, a task without a counterpart becomes a node that can't start until a user corrects it, so no task runs that wouldn't have run.
 
-The exit code is 0 if all was carried over, at most under other names, 2 if there were other lines or "armature lint" finds something in the result, which is
-printed all the same, and 1 if there is no result.`,
+The exit code is 0 if every field was converted, possibly under another name; 2 if there are other lines, or if "armature lint" finds an
+error in the result, which is printed nevertheless; and 1 if there is no result.`,
 		Example: "  armature convert -f workflow.yaml > flow.yaml\n  armature convert -f volcano/ | armature lint -f -\n  armature convert -f job.yaml -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -70,8 +70,8 @@ printed all the same, and 1 if there is no result.`,
 		},
 	}
 	cmd.Flags().StringSliceVarP(&files, "filename", "f", nil, "files or directories with manifests; - is standard input")
-	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "look below the directories, too")
-	cmd.Flags().StringVar(&from, "from", "", "`system` to convert from, and skip others: "+strings.Join(systems, ", "))
+	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "read directories recursively")
+	cmd.Flags().StringVar(&from, "from", "", "convert manifests of this `system` only: "+strings.Join(systems, ", "))
 	cmd.Flags().StringVarP(&format, "output", "o", "yaml", "`format`: yaml or json, which is a List")
 	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(systems, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"yaml", "json"}, cobra.ShellCompDirectiveNoFileComp))

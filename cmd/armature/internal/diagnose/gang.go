@@ -14,7 +14,7 @@ func gangWaits(s scene) *Finding {
 	}
 	if c := s.isTrue("Unschedulable"); c != nil {
 		return blocked("GangUnschedulable", "its pods can't be scheduled together: %s", ending(c.Reason, c.Message)).
-			do("make room, or ask for less: kubectl describe podgroup.%s.%s %s%s", gvk.Version, gvk.Group, s.GetName(), s.flagN())
+			do("free capacity, or request less: kubectl describe podgroup.%s.%s %s%s", gvk.Version, gvk.Group, s.GetName(), s.flagN())
 	}
 	if phase == "Inqueue" {
 		return nil // its pods are being scheduled
@@ -24,9 +24,9 @@ func gangWaits(s scene) *Finding {
 		queue = "default"
 	}
 	if phase == "" {
-		return blocked("GangPending", "no scheduler has looked at the group of pods: its status is empty").
+		return blocked("GangPending", "no scheduler has processed the pod group: its status is empty").
 			do("see that Volcano's scheduler runs, and that its queue %s exists: kubectl describe queues.%s %[1]s", queue, volcanoGroup)
 	}
 	return blocked("GangPending", "its scheduler has not let the group of pods in: it is %s in queue %s", phase, queue).
-		do("see whether the queue is open and has room: kubectl describe queues.%s %s", volcanoGroup, queue)
+		do("check that the queue is open and has free capacity: kubectl describe queues.%s %s", volcanoGroup, queue)
 }

@@ -21,7 +21,7 @@ func managedElsewhere(s scene) *Finding {
 	if by == "" || by == own || !isBehind(s.Object) {
 		return nil
 	}
-	return blocked("ManagedElsewhere", "%s leaves it to %s, which has not looked at it", field, by).
+	return blocked("ManagedElsewhere", "%s leaves it to %s, which has not reconciled it", field, by).
 		do("see that %s runs; to have it run here, create it again without managedBy", by)
 }
 
@@ -31,14 +31,14 @@ func unobserved(s scene) *Finding {
 		return nil
 	}
 	if !s.isOurs() {
-		return blocked("NoController", "its controller has not looked at it: its status is empty").
+		return blocked("NoController", "its controller has not reconciled it: its status is empty").
 			do("see that kube-controller-manager runs, and is well: kubectl get pods -n kube-system")
 	}
 	seen := "its status is empty"
 	if n := s.number("status", "observedGeneration"); n > 0 {
 		seen = "its status is about an older spec"
 	}
-	found := blocked("NoManager", "no manager has looked at it: %s", seen).
+	found := blocked("NoManager", "no manager has reconciled it: %s", seen).
 		do("see that armature manager runs, is well, has %s among its --operators and namespace %s among its --watch-namespaces: %s",
 			strings.ToLower(s.GetKind()), s.GetNamespace(), listManagers)
 	switch gone := s.goneManagers(); {

@@ -120,7 +120,7 @@ func TestNoManager(t *testing.T) {
 			Managers: []leader.Manager{lease("m", time.Hour, nil)}}, "NoManager", "no manager runs"},
 
 		"a node's end isn't on record": {Facts{Root: makeFlow(oneNode(v1alpha1.FlowRunning), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "NoManager",
-			"no manager looks at it: Job/f-a ended 1m0s ago, and that isn't on record"},
+			"no manager works on it: Job/f-a ended 1m0s ago, and that isn't on record"},
 		"... nor its start":         {Facts{Root: makeFlow(oneNode(v1alpha1.FlowPending), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "NoManager", "Job/f-a ended 1m0s ago"},
 		"a node ended a moment ago": {Facts{Root: makeFlow(oneNode(v1alpha1.FlowRunning), makeJob("f-a", labelled("a", doneFor(time.Second, nil)), nil))}, "", ""},
 		"a node's end is on record": {Facts{Root: makeFlow(oneNode(v1alpha1.FlowSucceed), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "", ""},

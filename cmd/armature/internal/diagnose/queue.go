@@ -12,14 +12,14 @@ var queueAdvice = map[string]string{
 	v1alpha1.ReasonQueueInvalid:  "correct the FluxSetup's spec: kubectl describe fluxsetup",
 	v1alpha1.ReasonQueueStopped:  "set spec.stopPolicy of the FluxSetup to None",
 	v1alpha1.ReasonQueueManagedElsewhere: "set spec.queue to a queue of its own; if the other manager is gone, this one takes the queue over " +
-		"within minutes, and its events tell of it: kubectl describe fluxsetup",
+		"within minutes, and its events report it: kubectl describe fluxsetup",
 	v1alpha1.ReasonNamespaceNotAllowed: "use another queue, or label the namespace as the FluxSetup's namespaceSelector asks",
-	v1alpha1.ReasonTooLarge:            "ask for less, or raise the FluxSetup's quota: it would wait for ever",
+	v1alpha1.ReasonTooLarge:            "request less, or raise the FluxSetup's quota: otherwise the job waits forever",
 	v1alpha1.ReasonQuotaExceeded:       "wait until others have ended; armature queue shows who holds what",
-	v1alpha1.ReasonBehindOthers:        "wait for the job before it; armature queue shows the line",
-	v1alpha1.ReasonMakingRoom:          "wait until those that were pushed out are gone; armature queue shows them",
-	v1alpha1.ReasonBackoff:             "see why its pods weren't ready in time; it lines up again by itself",
-	v1alpha1.ReasonInLine:              "wait for its turn; armature queue shows the line",
+	v1alpha1.ReasonBehindOthers:        "wait for the job before it; armature queue shows the queue",
+	v1alpha1.ReasonMakingRoom:          "wait until the pods of the preempted jobs have terminated; armature queue shows them",
+	v1alpha1.ReasonBackoff:             "see why its pods weren't ready in time; it returns to the queue by itself",
+	v1alpha1.ReasonInLine:              "wait for its turn; armature queue shows the queue",
 }
 
 // comesByItself are the reasons for which a FluxJob is in line as all are: nothing is wrong.

@@ -15,7 +15,7 @@ func notOwned(s scene) *Finding {
 	if ready == nil || ready.Reason != events.ReasonNotOwned {
 		return nil
 	}
-	return blocked("NotOwned", "what it wants to make is there already and isn't its own: %s", foreign(ready.Message)).
+	return blocked("NotOwned", "an object that it needs exists and belongs to another owner: %s", foreign(ready.Message)).
 		do("delete that object, if no one needs it, and it is made at once; or give this one another name")
 }
 

@@ -36,7 +36,7 @@ func unscheduled(s scene) *Finding {
 			return found
 		}
 	}
-	return blocked("Unschedulable", "no node takes it: %s", c.Message).do("make room, or ask for less: kubectl describe nodes")
+	return blocked("Unschedulable", "no node takes it: %s", c.Message).do("free capacity, or request less: kubectl describe nodes")
 }
 
 // unscheduledYet: no scheduler has looked at the pod at all.
@@ -45,6 +45,6 @@ func unscheduledYet(s scene) *Finding {
 		s.condition(string(corev1.PodScheduled)) != nil {
 		return nil
 	}
-	return blocked("NoScheduler", "no scheduler has looked at it: its schedulerName is %s", s.pod.Spec.SchedulerName).
+	return blocked("NoScheduler", "no scheduler has processed it: its schedulerName is %s", s.pod.Spec.SchedulerName).
 		do("see that a scheduler of that name runs")
 }

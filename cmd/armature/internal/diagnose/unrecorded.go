@@ -16,7 +16,7 @@ import (
 // recordGrace is how long a manager may take to put an end on record.
 const recordGrace = 10 * time.Second
 
-// unrecorded: something that it owns has ended, and its status doesn't know. So no manager looks at it, whatever leases say: one
+// unrecorded: something that it owns has ended, and its status doesn't know. So no manager works on it, whatever leases say: one
 // can run without a lease.
 func unrecorded(s scene) *Finding {
 	if !s.isUnderWay() || isBehind(s.Object) {
@@ -27,7 +27,7 @@ func unrecorded(s scene) *Finding {
 		return nil
 	}
 	at, _ := endOf(ended)
-	message := "no manager looks at it: " + ended.Ref().String() + " ended " + short(s.Now.Sub(at)) + " ago, and that isn't on record"
+	message := "no manager works on it: " + ended.Ref().String() + " ended " + short(s.Now.Sub(at)) + " ago, and that isn't on record"
 	if gone := s.goneManagers(); len(gone) > 0 {
 		message += "; " + s.sinceWhen(gone)
 	}

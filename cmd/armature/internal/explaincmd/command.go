@@ -24,13 +24,14 @@ func New() *cobra.Command {
 	format := output.New("json", "yaml", "name")
 	cmd := &cobra.Command{
 		Use:   "explain (KIND/NAME | KIND NAME) [NODE]",
-		Short: "Say why something doesn't run",
-		Long: `Say why something doesn't run: go from it down to its pods, and say the first thing that is wrong in one sentence, what it is
-about, and what to do next. Kinds are those of Armature (jf, dj, rj, fj, mc), and Jobs, Pods, Deployments, StatefulSets,
-PersistentVolumeClaims and others, and custom resources whose operators make such. With NODE it is about one node of a JobFlow.
+		Short: "Explain why an object doesn't run",
+		Long: `Explain why an object doesn't run. The command searches from the object down to its pods, and prints the first problem in one
+sentence, the object with the problem, and the next step. It supports Armature's kinds (jf, dj, rj, fj, mc), Jobs, Pods, Deployments,
+StatefulSets, PersistentVolumeClaims and others, and custom resources whose operators create these kinds. NODE selects one node of a
+JobFlow.
 
-The exit code is 0 if nothing is wrong (it runs, it starts, it waits its turn in a queue, it has succeeded), 1 if something
-is, and 2 if that could not be found out.`,
+The exit code is 0 if there is no problem (the object runs, starts, waits in a queue, or has succeeded), 1 if there is one, and 2 if
+the cause is unknown.`,
 		Example: "  armature explain jobflow/nightly\n  armature explain jobflow/nightly build\n  armature explain fj train -n team-a -o json",
 		Args:    cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,7 +57,7 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *outpu
 		return err
 	}
 	for _, unread := range members.Unread {
-		fmt.Fprintln(errs, "not looked at:", unread)
+		fmt.Fprintln(errs, "not read:", unread)
 	}
 	facts, err := gather(ctx, cluster, members, time.Now())
 	if err != nil {
@@ -68,7 +69,7 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *outpu
 	}
 	unsure := len(members.Unread) > 0 && !found.Wrong() && found.Verdict != diagnose.Succeeded
 	if unsure {
-		found.Message += "; but not all that belongs to it could be looked at"
+		found.Message += "; but not all of its objects could be read"
 	}
 	if err := write(out, format, found); err != nil {
 		return err

@@ -30,10 +30,10 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph (jobflow/NAME | -f FILENAME [--local])",
 		Short: "Draw a flow, coloured by state",
-		Long: `Draw a flow as SVG, or write it in the languages of Graphviz or Mermaid. Nodes are coloured by their state: green has
-succeeded, red has failed, blue runs, grey was skipped, white waits. Those of finally have a dashed border.
+		Long: `Draw a flow as SVG, or print it for Graphviz or Mermaid. The colour of a node shows its state: green has succeeded, red has failed,
+blue runs, grey was skipped, white waits. Nodes of finally have a dashed border.
 
-With --local a file is drawn as it is, without a cluster.`,
+With --local the command draws the flow in a file, without a cluster.`,
 		Example: "  armature graph jobflow/nightly > nightly.svg\n  armature graph -f flow.yaml --local -o mermaid",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			write, ok := formats[format]
@@ -53,7 +53,7 @@ With --local a file is drawn as it is, without a cluster.`,
 	cmd.ValidArgsFunction = complete.Names(kube, "jobflow")
 	kube.AddFlags(cmd.Flags())
 	find.AddFlags(cmd.Flags())
-	cmd.Flags().Lookup("local").Usage = "draw what is in the file, without a cluster"
+	cmd.Flags().Lookup("local").Usage = "draw the flow in the file, without a cluster"
 	cmd.Flags().StringVarP(&format, "output", "o", format, "`format`: svg, dot (of Graphviz) or mermaid")
 	return cmd
 }

@@ -17,13 +17,13 @@ func New() *cobra.Command {
 	in := installer{}
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "Install the CRDs, or upgrade those that are there",
-		Long: `Install the CRDs that this program needs, or upgrade those that are there. It only returns once they are served.
+		Short: "Install or upgrade the CRDs",
+		Long: `Install or upgrade the CRDs that this program needs, and wait until the API server serves them.
 
-Refused, before anything is written:
-  - a CRD that belongs to a Helm release: upgrade that, or --force
-  - a CRD that is newer, since fields that it has would be dropped from all objects at their next write: --force
-  - a CRD with objects stored in a version that the new one doesn't have`,
+The command checks all CRDs before it writes one, and refuses:
+  - a CRD of a Helm release: upgrade the release, or use --force
+  - a newer CRD, because the API server would drop its additional fields from objects at their next write: use --force
+  - a CRD with objects stored in a version that the new CRD doesn't have`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config, err := kube.ToRESTConfig()
@@ -41,7 +41,7 @@ Refused, before anything is written:
 		},
 	}
 	kube.AddFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&in.dryRun, "dry-run", false, "ask the API server what it would say, and change nothing")
+	cmd.Flags().BoolVar(&in.dryRun, "dry-run", false, "send dry-run requests to the API server, and change nothing")
 	cmd.Flags().BoolVar(&in.force, "force", false, "also replace CRDs that are newer, or belong to a Helm release")
 	return cmd
 }

@@ -21,16 +21,16 @@ func New() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "lint -f FILENAME",
-		Short: "Find what is wrong with manifests, without a cluster",
-		Long: `Find what is wrong with manifests, without a cluster: unknown fields, wrong types, what the kinds' schemas and their
-rules refuse, and what the operators could not carry out. Each finding is a line with file, line and column, object and field:
+		Short: "Find errors in manifests, without a cluster",
+		Long: `Find errors in manifests, without a cluster: unknown fields, wrong types, values that the CRDs' schemas and rules refuse, and specs
+that the operators can't carry out. Each finding is a line with file, line and column, object and field:
 
   flow.yaml:12:20: JobFlow/nightly: spec.flows[1].dependencies[0]: flow "b": Not found: "c"
 
-It is what a cluster with the kinds and their webhook would say of a new object. Not looked at is what depends on other
-objects: a template, a queue, a Secret. Objects of other kinds are skipped, with a note.
+A cluster with the CRDs and the webhook reports the same errors for a new object. The command doesn't check references to other
+objects: a template, a queue, a Secret. It skips objects of other kinds with a note.
 
-The exit code is 0 if nothing was found and 1 if something was, or if a file can't be read.`,
+The exit code is 0 without findings, and 1 with findings or if a file can't be read.`,
 		Example: "  armature lint -f flow.yaml\n  armature lint -R -f manifests -o json\n  helm template chart | armature lint -f -",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,7 +55,7 @@ The exit code is 0 if nothing was found and 1 if something was, or if a file can
 		},
 	}
 	cmd.Flags().StringSliceVarP(&files, "filename", "f", nil, "files or directories with manifests; - is standard input")
-	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "look below the directories, too")
+	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "read directories recursively")
 	cmd.Flags().StringVarP(&format, "output", "o", "", "`format`: json or yaml; default: a line for each finding")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

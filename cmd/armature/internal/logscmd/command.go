@@ -36,11 +36,11 @@ func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "logs (KIND/NAME | KIND NAME) [NODE]",
-		Short: "Print what all pods of something print, interleaved",
-		Long: `Print what all pods below an object have printed, in the order of time, each line with the pod's name before it. With NODE those
-of one part only: a node of a JobFlow, a cluster node of a DaemonJob, a replica type of a ReplicaJob.
+		Short: "Print the logs of all pods of an object, in the order of time",
+		Long: `Print the logs of all pods below an object in the order of time, with the pod's name before each line. NODE selects one part: a node
+of a JobFlow, a cluster node of a DaemonJob, a replica type of a ReplicaJob.
 
-With --follow it goes on until what was asked for has ended, and takes up pods as they start.`,
+With --follow the command continues until the object has ended, and includes pods that start later.`,
 		Example: "  armature logs jobflow/nightly build\n  armature logs rj/train worker --follow --tail=10",
 		Args:    cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,12 +54,12 @@ With --follow it goes on until what was asked for has ended, and takes up pods a
 	cmd.ValidArgsFunction = complete.Names(kube, "jobflow", "daemonjob", "replicajob", "fluxjob", "minicluster", "job", "pod")
 	kube.AddFlags(cmd.Flags())
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.follow, "follow", "f", false, "go on until it has ended")
-	flags.Int64Var(&o.tail, "tail", -1, "the last `lines` of each container. By default all.")
-	flags.DurationVar(&o.since, "since", 0, "what is newer than this, such as 5s, 2m, 3h. By default all.")
-	flags.BoolVar(&o.timestamps, "timestamps", false, "put the time before each line")
-	flags.StringVarP(&o.container, "container", "c", "", "this `container` of each pod only. By default all, init containers too.")
-	flags.IntVar(&o.most, "max-log-requests", 50, "refuse to read the logs of more containers at a time")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "continue until the object has ended")
+	flags.Int64Var(&o.tail, "tail", -1, "print the last `lines` of each container (default: all)")
+	flags.DurationVar(&o.since, "since", 0, "print lines that are newer than this duration, such as 5s, 2m, 3h (default: all)")
+	flags.BoolVar(&o.timestamps, "timestamps", false, "print the time before each line")
+	flags.StringVarP(&o.container, "container", "c", "", "print this `container` of each pod only (default: all, including init containers)")
+	flags.IntVar(&o.most, "max-log-requests", 50, "maximum number of containers whose logs are read at a time")
 	return cmd
 }
 

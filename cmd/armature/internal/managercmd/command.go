@@ -66,8 +66,8 @@ func New() *cobra.Command {
 		Short: "Run the operators",
 		Long: `Run the operators until interrupted.
 
-Inside a cluster, the pod's service account is used; elsewhere --kubeconfig, then $KUBECONFIG, then ~/.kube/config.
-The CRDs must be there, and not older than this program needs: armature install`,
+Inside a cluster, the manager uses the pod's service account; otherwise --kubeconfig, then $KUBECONFIG, then ~/.kube/config.
+It needs the CRDs of its own version or a newer one: armature install`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			lines, err := logHandler(cmd.ErrOrStderr(), o.logFormat, o.logLevel)
@@ -87,27 +87,27 @@ The CRDs must be there, and not older than this program needs: armature install`
 	f.StringVar(o.kube.KubeConfig, "kubeconfig", "", "`file` that says how to reach the cluster")
 	f.StringVar(o.kube.Context, "context", "", "`name` of the kubeconfig's context to use")
 	f.StringSliceVar(&o.watchNamespaces, "watch-namespaces", nil, "`names` of the namespaces whose objects are worked on, separated by commas (default: all)")
-	f.StringVar(&o.selector, "selector", "", "label `selector` of the objects that are worked on, such as "+v1alpha1.LabelShard+"=a, to share the work among several managers (default: all)")
+	f.StringVar(&o.selector, "selector", "", "label `selector` of the manager's objects, such as "+v1alpha1.LabelShard+"=a, to share the work among several managers (default: all)")
 	f.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "`address` of the metrics endpoint, /metrics; 0 for none")
-	f.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics by https, to those only whom the cluster lets get the path /metrics; otherwise by http, to everyone")
-	f.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "`directory` of tls.crt and tls.key for the metrics endpoint, read again when they change (default: a certificate of its own, by no authority)")
-	f.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "`address` of the profiles of net/http/pprof, for everyone who reaches it, so best one of localhost; 0 for none")
+	f.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics by https to clients that may get the path /metrics; if false, by http to all clients")
+	f.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "`directory` of tls.crt and tls.key for the metrics endpoint, read again when they change (default: a self-signed certificate)")
+	f.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "`address` of the profiles of net/http/pprof, without authentication: use an address of localhost; 0 for none")
 	f.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "`address` of the health endpoints, /healthz and /readyz; 0 for none")
-	f.BoolVar(&o.webhook, "webhook", false, "serve the validating webhook, which refuses specs that an operator couldn't carry out as they are applied, not only by condition")
+	f.BoolVar(&o.webhook, "webhook", false, "serve the validating webhook, which refuses invalid specs when they are applied")
 	f.IntVar(&o.webhookPort, "webhook-port", 9443, "`port` of the webhook")
 	f.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "`directory` of tls.crt and tls.key for the webhook, read again when they change; needed with --webhook")
-	f.StringVar(&o.webhookCertificates, "webhook-certificates", certificatesGiven, "who puts the certificate there: given (somebody else) or self-managed (the manager: it makes one and renews it, in a Secret, tells the API server whom to trust, and notes there, where it must be able to write, what it serves with)")
+	f.StringVar(&o.webhookCertificates, "webhook-certificates", certificatesGiven, "source of the certificate in --webhook-cert-dir: given (you provide it) or self-managed (the manager creates and renews it in a Secret, writes its authority into the ValidatingWebhookConfiguration, and writes it to this directory, which must be writable)")
 	f.StringVar(&o.webhookName, "webhook-name", "armature", "`name` of the ValidatingWebhookConfiguration that a self-managed certificate is for; its Secret and its Service, in the manager's namespace, have this name with -webhook appended")
-	f.StringVar(&o.webhookClientCA, "webhook-client-ca", "", "`file` of the authorities, as PEM, one of which must have signed the client certificate of whoever sends a review, read again at each connection (default: none is asked for)")
-	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only while holding the lease, so that several managers can run")
+	f.StringVar(&o.webhookClientCA, "webhook-client-ca", "", "`file` of the PEM authorities for the client certificates of the webhook's clients, read again at each connection (default: no client certificate is required)")
+	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only as the holder of the lease, so that several managers can run")
 	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
-	f.StringVar(&o.leaderElectName, "leader-elect-name", leaseName, "`name` of the lease; managers that have different work, in one namespace, need different ones")
+	f.StringVar(&o.leaderElectName, "leader-elect-name", leaseName, "`name` of the lease; managers with different objects in one namespace need different names")
 	o.lease.addFlags(f)
 	f.StringSliceVar(&o.operators, "operators", []string{"*"}, "`names` of the operators to run, separated by commas; * is all of them")
-	f.IntVar(&o.concurrency, "max-concurrent-reconciles", 8, "how many objects of a kind are worked on at a time")
-	f.StringVar(&o.stateDir, "state-dir", "", "`directory` of this process alone that survives a restart of its container, such as an emptyDir volume: an object during whose pass the manager ended unexpectedly is then put off, and not tried at once at each start (default: none is)")
-	f.Float32Var(&o.qps, "kube-api-qps", -1, "requests a second to the API server at most; -1 leaves it to the server's own priority and fairness")
-	f.IntVar(&o.burst, "kube-api-burst", 0, "how many requests may be made at once before --kube-api-qps holds (default: half as many again)")
+	f.IntVar(&o.concurrency, "max-concurrent-reconciles", 8, "maximum number of parallel passes of a kind")
+	f.StringVar(&o.stateDir, "state-dir", "", "`directory` of this process that survives a restart of its container, such as an emptyDir volume; the manager records its current passes there, and after an unexpected end postpones their objects (default: no record)")
+	f.Float32Var(&o.qps, "kube-api-qps", -1, "maximum requests a second to the API server; -1 for no limit, which relies on the server's priority and fairness")
+	f.IntVar(&o.burst, "kube-api-burst", 0, "maximum burst of requests above --kube-api-qps (default: 1.5 times the limit)")
 	f.StringVar(&o.logLevel, "log-level", "info", "`level`: debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "`format`: text or json")
 	return cmd

@@ -72,7 +72,7 @@ func (g *gate) guard(logger logr.Logger, next http.Handler) http.Handler {
 		}
 		status, err := g.ask(r.Context(), addressOf(r), token, r.URL.Path)
 		if err != nil {
-			logger.Error(err, "cannot tell who may read this")
+			logger.Error(err, "cannot check whether the client may read this")
 			http.Error(w, "the API server can't be asked", http.StatusServiceUnavailable)
 			return
 		}

@@ -24,7 +24,7 @@ func New(formats ...string) *Flag { return &Flag{formats: formats} }
 
 // AddTo adds the flag to a command's.
 func (f *Flag) AddTo(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.Format, "output", "o", "", "`format`: "+strings.Join(f.formats, ", ")+". By default a text for people.")
+	flags.StringVarP(&f.Format, "output", "o", "", "`format`: "+strings.Join(f.formats, ", ")+" (default: text)")
 }
 
 // Check refuses formats that the command doesn't have.

@@ -26,12 +26,12 @@ func New() *cobra.Command {
 	format := output.New("json", "yaml", "name", "wide")
 	cmd := &cobra.Command{
 		Use:   "queue [FLUXSETUP]",
-		Short: "Show queues: what is used and free, and who waits for what and why",
-		Long: `Show the queues of FluxJobs (FluxSetups), or one of them: of each resource of the quota what is used and free, the jobs that
-hold a share, and those that wait, in the order of the line, with what each waits for.
+		Short: "Show the used and free quota of queues, and the jobs that wait with the reasons",
+		Long: `Show the queues of FluxJobs (FluxSetups), or one of them: the used and free quota of each resource, the admitted jobs, and the
+waiting jobs in the order of the queue, with the reason of each.
 
-FluxJobs of all namespaces are shown, if you may read them; else those of your namespace, and of the others what the
-FluxSetup itself tells.`,
+The command shows FluxJobs of all namespaces if you may read them. Otherwise it shows those of your namespace, and for the others the
+information in the FluxSetup's status.`,
 		Example: "  armature queue\n  armature queue default -o wide",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -65,8 +65,8 @@ func TestTheManagerOfAQueueIsShownIfWide(t *testing.T) {
 	setup := v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q"}, Status: v1alpha1.FluxSetupStatus{
 		Manager: &v1alpha1.FluxSetupManager{Name: "ops/a", Namespaces: []string{"a", "b"}}}}
 	for wide, want := range map[bool]string{
-		false: "FluxSetup/q  no manager has looked at it  0 admitted, 0 waiting\n",
-		true:  "FluxSetup/q  no manager has looked at it  0 admitted, 0 waiting\n  managed by ops/a, which watches namespaces a, b\n",
+		false: "FluxSetup/q  no manager has reconciled it  0 admitted, 0 waiting\n",
+		true:  "FluxSetup/q  no manager has reconciled it  0 admitted, 0 waiting\n  managed by ops/a, which watches namespaces a, b\n",
 	} {
 		var b strings.Builder
 		describe(&b, newQueues([]v1alpha1.FluxSetup{setup}, nil, false)[0], wide, now, output.PaintFor(&b))

@@ -46,7 +46,7 @@ func write(w io.Writer, format *output.Flag, all []queue, now time.Time) error {
 
 // describe tells of one queue.
 func describe(b *strings.Builder, q queue, wide bool, now time.Time, paint output.Paint) {
-	state, colour := cmp.Or(q.Ready, "no manager has looked at it"), output.Good
+	state, colour := cmp.Or(q.Ready, "no manager has reconciled it"), output.Good
 	switch {
 	case q.Missing:
 		state, colour = "there is no such FluxSetup", output.Bad

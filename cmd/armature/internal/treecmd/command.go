@@ -23,11 +23,10 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tree (KIND/NAME | KIND NAME)",
 		Short: "Show an object and everything below it",
-		Long: `Show an object and everything below it: what it owns, what that owns in turn, with the state and the age of each. Where there are
-more than 20 of a kind below one object, they are told as counts by state, and those that have failed one by one.
+		Long: `Show an object and everything below it: its children and their children, with the state and the age of each. If an object has more than
+20 children of a kind, the command prints their numbers by state, and lists the failed ones.
 
-Of what kinds things can be follows from the owner's kind; below custom resources of others all kinds of the cluster are
-looked at.`,
+The owner's kind determines the kinds of its children. Below other custom resources the command reads all kinds of the cluster.`,
 		Example: "  armature tree jobflow/nightly\n  armature tree deployment web -o wide",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,7 +39,7 @@ looked at.`,
 	cmd.ValidArgsFunction = complete.Names(kube, "jobflow", "daemonjob", "replicajob", "fluxjob", "minicluster", "job", "pod")
 	kube.AddFlags(cmd.Flags())
 	format.AddTo(cmd.Flags())
-	cmd.Flags().BoolVar(&all, "all", false, "show each object, however many there are")
+	cmd.Flags().BoolVar(&all, "all", false, "list each object instead of numbers")
 	return cmd
 }
 

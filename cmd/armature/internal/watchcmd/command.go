@@ -20,12 +20,11 @@ func New() *cobra.Command {
 	kube := connect.Flags()
 	cmd := &cobra.Command{
 		Use:   "watch (KIND/NAME | KIND NAME)",
-		Short: "Show a flow or a job as it runs, until it has ended",
-		Long: `Show a flow or a job as it runs, until it has ended: how far it is, its parts, and below those that failed what they printed
-last. The exit code is 0 if it succeeded and 1 if it failed. A spec that is invalid is a failure too: nothing will happen
-before it is changed.
+		Short: "Watch a flow or a job until it has ended",
+		Long: `Watch a flow or a job until it has ended: its progress, its parts, and the last output of the failed parts. The exit code is 0 if it
+succeeded and 1 if it failed. An invalid spec counts as a failure, because the object can't progress until the spec changes.
 
-On a terminal the table is redrawn in place. Elsewhere (in a pipe, in CI) each change is a line of its own.
+On a terminal the command redraws a table in place. In a pipe or in CI it prints a line for each change.
 
 Kinds: ` + strings.Join(completed(), ", ") + `.`,
 		Example: "  armature watch jobflow/jobflow-example\n  armature watch dj upgrade -n team-a",
