@@ -79,8 +79,9 @@ func (g *AppConfigGroups) UnmarshalJSON(data []byte) error {
 		}
 		*g = append(*g, group)
 	})
+	var field keeper
 	for i := range *g {
-		(*g)[i].Malformed.keep(data)
+		field.keep((*g)[i].Malformed, data)
 	}
 	return nil
 }
