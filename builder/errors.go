@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/internal/errorlist"
 	"github.com/armature-dev/armature/store"
@@ -56,7 +58,7 @@ var ErrNotOwned = errors.New("exists and is not ours")
 
 // ErrMisuse is the cause of errors in the calls of a Builder or in a Plan: an object without a name, the same object
 // twice, a child in another namespace than its owner, a kind that the operator doesn't declare. A retry can't help.
-var ErrMisuse = errors.New("builder misused")
+var ErrMisuse = failure.ErrMisuse
 
 // IsTerminal reports whether retrying err can't help until the owner's spec (or the program) changes:
 // the API server called an object invalid or too large, a change isn't possible (ErrImmutable), the Builder was misused,
@@ -103,7 +105,7 @@ const maxSummary = 2048
 // summarize renders the errors of a pass in one bounded sentence.
 func summarize(err error) string {
 	const shown = 3
-	all := onePerKind(errorlist.Of(err))
+	all := kinds.OnePerKind(errorlist.Of(err))
 	var parts []string
 	for _, e := range all[:min(shown, len(all))] {
 		parts = append(parts, shorten(e.Error(), maxSummary/(shown+1)))

@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -28,7 +30,7 @@ const AnnotationRollout = revision.AnnotationRecord
 
 // revisions returns the owner's revision history. It excepts the revisions, and the records of RunOnce children, from pruning.
 func (r *rollout) revisions(ctx context.Context) (revision.History, error) {
-	k, err := r.engine.kinds.of(&appsv1.ControllerRevision{})
+	k, err := r.engine.kinds.Of(&appsv1.ControllerRevision{})
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +62,6 @@ func (e *Engine) revisionOwner(owner client.Object) string {
 	return e.name + " " + string(owner.GetUID())
 }
 
-// revisionMemo is the hash of the desired phases of an owner, and the hash of what it was computed from.
-type revisionMemo struct {
-	look uint64
-	hash string
-}
-
 // hashOf returns the hash of the desired phases. The engine remembers it, because every child has to be stamped and rendered
 // to compute it.
 func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
@@ -75,8 +71,8 @@ func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
 		known = known && d.hashed
 	}
 	uid := p.owner.GetUID()
-	if last, ok := e.memory.revisions.Get(uid); ok && known && last.look == look {
-		return last.hash, nil
+	if last, ok := e.memory.Revisions.Get(uid); ok && known && last.From == look {
+		return last.Hash, nil
 	}
 	lines := make([]string, len(ds))
 	for i, d := range ds {
@@ -87,7 +83,7 @@ func (e *Engine) hashOf(p *pass, ds []*desired) (string, error) {
 	}
 	hash := revision.Hash(e.revisionOwner(p.owner), lines)
 	if known {
-		e.memory.revisions.Add(uid, revisionMemo{look, hash})
+		e.memory.Revisions.Add(uid, memory.Revision{From: look, Hash: hash})
 	}
 	return hash, nil
 }
@@ -104,7 +100,7 @@ func (d *desired) line() string {
 // snapshot returns a child, which must be stamped, as a revision has it, but without its payload.
 func (d *desired) snapshot() revision.Child {
 	c := revision.Child{
-		Group: d.kind.gvk.Group, Version: d.kind.gvk.Version, Kind: d.kind.gvk.Kind, Untyped: d.kind.untyped,
+		Group: d.kind.GVK.Group, Version: d.kind.GVK.Version, Kind: d.kind.GVK.Kind, Untyped: d.kind.Untyped,
 		Namespace: d.key.Namespace, Name: d.key.Name, Phase: d.child.phase, Digest: d.digest,
 	}
 	if d.first != nil {
@@ -181,7 +177,7 @@ func (r *rollout) recordCompletion(ctx context.Context) error {
 	}
 	r.last = r.target
 	r.result.Rollout = r.state(RolloutCompleted)
-	r.engine.memory.failures.over(r.failureKey())
+	r.engine.memory.Failures.Forget(r.failureKey())
 	r.engine.emit(r.owner, events.Normal(events.ReasonRolloutCompleted, fmt.Sprintf("all phases of revision %s are ready", r.name)))
 	return r.deleteStale(ctx)
 }
@@ -261,7 +257,7 @@ func (r *rollout) createRevision(ctx context.Context, object *appsv1.ControllerR
 	if !apierrors.IsAlreadyExists(exists) {
 		return &Error{Key: key, Operation: "create", Err: exists}
 	}
-	k, err := r.engine.kinds.of(object)
+	k, err := r.engine.kinds.Of(object)
 	if err != nil {
 		return err
 	}
@@ -307,13 +303,13 @@ func (r *rollout) restore(c *revision.Child, like Child) (*desired, error) {
 	if len(c.Ignored) > 0 {
 		like = like.With(Ignore(c.Ignored...))
 	}
-	d := &desired{kind: kind{gvk: c.GVK(), untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
+	d := &desired{kind: kinds.Kind{GVK: c.GVK(), Untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
 	d.child.phase = c.Phase
 	if err := apijson.Unmarshal(c.Payload, &d.fields); err != nil {
 		return nil, fmt.Errorf("revision of %s: %w", d.key, err)
 	}
 	var err error
-	if d.object, err = r.engine.kinds.empty(d.kind); err != nil {
+	if d.object, err = r.engine.kinds.Empty(d.kind); err != nil {
 		return nil, err
 	}
 	if u, ok := d.object.(*unstructured.Unstructured); ok {
@@ -336,7 +332,7 @@ func (r *rollout) restore(c *revision.Child, like Child) (*desired, error) {
 // checkRestored reports a child that isn't of this owner: people can edit revisions.
 func (r *rollout) checkRestored(d *desired) error {
 	gvk, err := gvkOfFields(d.fields)
-	if err != nil || gvk != d.kind.gvk {
+	if err != nil || gvk != d.kind.GVK {
 		return fmt.Errorf("revision of %s: it is of the kind %s", d.key, gvk)
 	}
 	_, key, err := r.keyOf(d.child)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -98,15 +99,17 @@ func (r *rollout) findFailure() {
 func (r *rollout) emitFailure() {
 	f := r.result.RolloutFailure
 	if f == nil {
-		r.engine.memory.failures.over(r.failureKey())
+		r.engine.memory.Failures.Forget(r.failureKey())
 		return
 	}
-	if r.engine.memory.failures.news(r.failureKey(), events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())) {
+	if r.engine.memory.Failures.IsNew(r.failureKey(), events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())) {
 		r.engine.emit(r.owner, events.Warning(events.ReasonRolloutHalted, f.String()))
 	}
 }
 
-func (r *rollout) failureKey() failureKey { return failureKey{r.owner.GetUID(), "rollout"} }
+func (r *rollout) failureKey() memory.Call {
+	return memory.Call{Owner: r.owner.GetUID(), Scope: "rollout"}
+}
 
 // cause says in a few words what stops the roll-out.
 func (r *rollout) cause(err error) string {

@@ -346,7 +346,7 @@ func (r *rollout) manages(of schema.GroupKind) bool {
 		return true
 	}
 	return slices.ContainsFunc(r.prunes, func(obj client.Object) bool {
-		k, err := r.engine.kinds.of(obj)
-		return err == nil && k.gvk.GroupKind() == of
+		k, err := r.engine.kinds.Of(obj)
+		return err == nil && k.GVK.GroupKind() == of
 	})
 }

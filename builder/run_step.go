@@ -88,7 +88,7 @@ func (r *rollout) keepRuns(ctx context.Context) error {
 		errs = append(errs, err)
 		for _, job := range jobs {
 			if mark, ok := markOf(d, job); ok && r.runs[d.child.run.name].Find(mark.ID) == nil {
-				r.desired.Put(d.kind.key(job))
+				r.desired.Put(d.kind.Key(job))
 			}
 		}
 	}
@@ -215,7 +215,7 @@ func (r *rollout) runningJob(ctx context.Context) (*NotReady, error) {
 		if i < 0 {
 			continue
 		}
-		key := d.kind.key(jobs[i])
+		key := d.kind.Key(jobs[i])
 		at := slices.IndexFunc(r.result.NotReady, func(n NotReady) bool { return n.Key == key })
 		if at < 0 {
 			at = len(r.result.NotReady)
@@ -273,7 +273,7 @@ func (r *rollout) noteRecord(obj client.Object) (noted bool) {
 
 // readRecord reads a child's record past the cache, which may lag behind: a run that is on record must not be repeated.
 func (r *rollout) readRecord(ctx context.Context, child string) error {
-	k, err := r.engine.kinds.of(&appsv1.ControllerRevision{})
+	k, err := r.engine.kinds.Of(&appsv1.ControllerRevision{})
 	if err != nil {
 		return err
 	}

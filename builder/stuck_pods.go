@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/stuck"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -52,7 +53,7 @@ func (r *rollout) unblock(ctx context.Context, back bool) error {
 			continue // what is under way may well be as it should
 		}
 		if !r.engine.dry {
-			r.engine.memory.stuck.Again(set, r.engine.now())
+			r.engine.memory.Stuck.Again(set, r.engine.now())
 		}
 		if err := r.deletePods(ctx, set, n, blocking); err != nil {
 			return err
@@ -66,7 +67,7 @@ func (r *rollout) isListDue(set *appsv1.StatefulSet) bool {
 	if !r.engine.readsLive || r.engine.dry {
 		return r.engine.dry
 	}
-	due, wait := r.engine.memory.stuck.IsDue(set, r.engine.now())
+	due, wait := r.engine.memory.Stuck.IsDue(set, r.engine.now())
 	r.result.RequeueAfter = sooner(r.result.RequeueAfter, wait)
 	return due
 }
@@ -88,7 +89,7 @@ func (r *rollout) waitingSet(ctx context.Context, n *NotReady) (*appsv1.Stateful
 	obj := r.observed[n.Key]
 	if obj == nil { // the kind isn't indexed
 		var err error
-		if obj, err = r.engine.read(ctx, r.engine.client, kind{gvk: n.Key.GroupKind().WithVersion("v1")}, n.Key); err != nil {
+		if obj, err = r.engine.read(ctx, r.engine.client, kinds.Kind{GVK: n.Key.GroupKind().WithVersion("v1")}, n.Key); err != nil {
 			return nil, err
 		}
 	}

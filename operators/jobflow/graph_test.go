@@ -12,7 +12,9 @@ import (
 )
 
 // graphOf returns the graph of some nodes.
-func graphOf(nodes ...v1alpha1.Flow) *compiled { return compile(context.Background(), makeFlow(nodes...), 0) }
+func graphOf(nodes ...v1alpha1.Flow) *compiled {
+	return compile(context.Background(), makeFlow(nodes...), 0)
+}
 
 func TestCompile(t *testing.T) {
 	flow := seedGraph()
