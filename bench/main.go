@@ -37,6 +37,7 @@ func main() {
 	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	if len(os.Args) > 1 {
 		for _, b := range benchmarks {
 			if b.name == os.Args[1] {

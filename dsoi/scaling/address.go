@@ -26,9 +26,12 @@ var translated = []struct {
 	at     int
 }{
 	{netip.MustParsePrefix("64:ff9b::/96"), 12},
-	{netip.MustParsePrefix("64:ff9b:1::/48"), 12},
-	{netip.MustParsePrefix("2002::/16"), 2}, // 6to4, RFC 3056
+	{netip.MustParsePrefix("64:ff9b:1::/48"), 12}, // as a prefix of 96 bits
+	{netip.MustParsePrefix("2002::/16"), 2},       // 6to4, RFC 3056
 }
+
+// localNAT64 is for translators whose prefix has 48 bits as well as 96 (RFC 6052, section 2.2).
+var localNAT64 = netip.MustParsePrefix("64:ff9b:1::/48")
 
 // onlyTo returns what refuses addresses that a source can't be at. It is asked with the address that a name was resolved to, just
 // before the connection is made.
@@ -59,11 +62,15 @@ func isOpen(ip netip.Addr, loopback bool) bool {
 			return false
 		}
 	}
+	all := ip.As16()
 	for _, t := range translated {
-		if t.within.Contains(ip) {
-			all := ip.As16()
-			return isOpen(netip.AddrFrom4([4]byte(all[t.at:t.at+4])), false)
+		if t.within.Contains(ip) && !isOpen(netip.AddrFrom4([4]byte(all[t.at:t.at+4])), false) {
+			return false
 		}
+	}
+	if localNAT64.Contains(ip) {
+		behind48 := netip.AddrFrom4([4]byte{all[6], all[7], all[9], all[10]}) // byte 8 is a gap
+		return behind48.IsUnspecified() || isOpen(behind48, false)
 	}
 	return true
 }

@@ -28,7 +28,8 @@ type Controller[S dsoi.Scaling] struct {
 	// Loopback lets sources be on the manager's own machine: where pods are processes beside it, as on the local nodes of
 	// devcluster, and in tests. Default: connections to loopback addresses are refused, since what listens there trusts its neighbours.
 	Loopback bool
-	// Workers is the maximum number of parallel passes; a pass that waits for a slow endpoint occupies one. Default: 8.
+	// Workers is the maximum number of parallel passes; a pass that waits for a slow endpoint occupies one. The passes of one namespace
+	// occupy at most a quarter of them, at least one. Default: 8.
 	Workers int
 
 	senses senses
@@ -43,11 +44,11 @@ func (c *Controller[S]) Setup(mgr manager.Manager) error {
 // classes and other objects of the kind are read from; live is asked for Secrets, so that no cache of all Secrets is
 // needed.
 func (c *Controller[S]) Operator(mgr manager.Manager, cached client.Client, live client.Reader) *builder.Operator[S] {
-	c.senses.prepare(cached, live, c.Allow, c.Loopback)
 	workers := c.Workers
 	if workers <= 0 {
 		workers = 8
 	}
+	c.senses.prepare(cached, live, c.Allow, c.Loopback, workers)
 	return builder.NewOperator[S](mgr, c.Name).
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
 		Watches(&appsv1.StatefulSet{}, builder.ReferencedBy(targetNames[S])).

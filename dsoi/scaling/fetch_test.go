@@ -40,7 +40,7 @@ func secret(name string, data map[string]string) *corev1.Secret {
 func sensesOn(objs ...client.Object) *senses {
 	c := buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(objs...)).Client()
 	s := &senses{}
-	s.prepare(c, c.Live(), nil, true) // the tests' endpoints are on this machine
+	s.prepare(c, c.Live(), nil, true, 8) // the tests' endpoints are on this machine
 	return s
 }
 
@@ -170,6 +170,10 @@ func TestAddresses(t *testing.T) {
 	assert.NoError(t, refuse("tcp", "10.0.0.1:80", nil))
 	assert.NoError(t, refuse("tcp", "[64:ff9b::a00:1]:80", nil))
 	assert.NoError(t, refuse("tcp", "[2001:db8::1]:80", nil))
+	assert.NoError(t, refuse("tcp", "[64:ff9b:1::a00:1]:80", nil))
+	for _, where := range []string{"[64:ff9b:1:a9fe:a9:fe00::]:80", "[64:ff9b:1:7f00:0:100::]:80", "[64:ff9b:1::7f00:1]:80", "[64:ff9b:1::]:80", "2130706433:80"} {
+		assert.Equal(t, errNotHere, refuse("tcp", where, nil), where)
+	}
 	assert.Error(t, refuse("tcp", "[fe80::1%eth0]:80", nil))
 }
 

@@ -43,6 +43,9 @@ func (c *Controller[S]) Plan(scaling S, seen builder.View) builder.Plan[S] {
 	if !ok || scaling.GetDeletionTimestamp() != nil {
 		return builder.Plan[S]{}
 	}
+	if sensed.busy {
+		return builder.Plan[S]{RequeueAfter: busyDelay}
+	}
 	p := &planner{
 		scaling: scaling, spec: scaling.ScalingSpec(), clusterKind: c.clusterKind(), seen: seen, sensed: sensed,
 		now: metav1.NewTime(seen.Now).Rfc3339Copy(), was: map[string]v1beta1.NodeScalingStatus{},

@@ -42,6 +42,8 @@ type sensed struct {
 	grows map[string]bool
 	// rivals are other objects that scaled the node first, by entry.
 	rivals map[string]string
+	// busy: others of the namespace wait for endpoints, and the sources weren't asked.
+	busy bool
 }
 
 // senses are where the controller looks.
@@ -53,6 +55,7 @@ type senses struct {
 	// loopback: endpoints may be on this machine.
 	loopback bool
 	last     *lru.Cache[types.UID, lastReadings]
+	turns    *turns
 }
 
 // lastReadings are kept for the interval: a pass may come for other reasons.
@@ -67,10 +70,15 @@ const (
 	maxRemembered = 4096
 	// parallel is how many sources of one object are asked at a time.
 	parallel = 8
+	// askFor is for how long sources of one object are asked, one after another, before the others are left out.
+	askFor = time.Minute
+	// busyDelay is when an object comes back whose sources weren't asked.
+	busyDelay = time.Second
 )
 
-func (s *senses) prepare(cached client.Client, live client.Reader, allow func(*url.URL) error, loopback bool) {
+func (s *senses) prepare(cached client.Client, live client.Reader, allow func(*url.URL) error, loopback bool, workers int) {
 	s.cached, s.live, s.scheme, s.allow, s.loopback = cached, live, cached.Scheme(), allow, loopback
+	s.turns = newTurns(workers)
 	s.last, _ = lru.New[types.UID, lastReadings](maxRemembered) // fails only for a size below 1
 }
 
@@ -87,26 +95,30 @@ func (c *Controller[S]) sense(ctx context.Context, scaling S, seen builder.View)
 	if out.grows, err = c.classesOf(ctx, out.claims); err != nil {
 		return nil, err
 	}
-	last, err := c.read(ctx, scaling, seen.Now)
-	out.readings, out.age = last.readings, seen.Now.Sub(last.at)
+	last, busy, err := c.read(ctx, scaling, seen.Now)
+	out.readings, out.age, out.busy = last.readings, seen.Now.Sub(last.at), busy
 	return out, err
 }
 
-// read returns what the sources say, as it was read less than an interval ago.
-func (c *Controller[S]) read(ctx context.Context, scaling S, now time.Time) (lastReadings, error) {
+// read returns what the sources say, as it was read less than an interval ago. If the namespace has had its turns, none is asked.
+func (c *Controller[S]) read(ctx context.Context, scaling S, now time.Time) (last lastReadings, busy bool, err error) {
 	spec := scaling.ScalingSpec()
 	every, _ := intervalOf(spec) // if it is wrong the plan says so
 	if last, ok := c.senses.last.Get(scaling.GetUID()); ok {
 		if age := now.Sub(last.at); age >= 0 && age < every && last.generation == scaling.GetGeneration() {
-			return last, nil
+			return last, false, nil
 		}
 	}
+	if !c.senses.turns.take(scaling.GetNamespace()) {
+		return lastReadings{}, true, nil
+	}
+	defer c.senses.turns.release(scaling.GetNamespace())
 	readings, err := c.senses.ask(ctx, questions(scaling))
-	last := lastReadings{now, scaling.GetGeneration(), readings}
+	last = lastReadings{now, scaling.GetGeneration(), readings}
 	if err == nil {
 		c.senses.last.Add(scaling.GetUID(), last)
 	}
-	return last, err
+	return last, false, err
 }
 
 // asked is a question and who is asked.
@@ -137,8 +149,13 @@ func questions(scaling dsoi.Scaling) map[about]asked {
 	return all
 }
 
-// ask asks several sources at a time.
+// ask asks several sources at a time, for a bounded time.
 func (s *senses) ask(ctx context.Context, all map[about]asked) (map[about]reading, error) {
+	return s.askEach(ctx, all, func(a asked) (float64, error) { return s.number(ctx, a) })
+}
+
+func (s *senses) askEach(ctx context.Context, all map[about]asked, number func(asked) (float64, error)) (map[about]reading, error) {
+	until := time.Now().Add(askFor)
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	turn := make(chan struct{}, parallel)
@@ -148,7 +165,10 @@ func (s *senses) ask(ctx context.Context, all map[about]asked) (map[about]readin
 		group.Go(func() {
 			turn <- struct{}{}
 			defer func() { <-turn }()
-			value, err := s.number(ctx, all[what])
+			value, err := 0.0, errAskedTooLong
+			if time.Now().Before(until) {
+				value, err = number(all[what])
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			if errors.Is(err, errInCluster) {
@@ -163,6 +183,8 @@ func (s *senses) ask(ctx context.Context, all map[about]asked) (map[about]readin
 	}
 	return readings, failed
 }
+
+var errAskedTooLong = fmt.Errorf("it wasn't asked: those before it took %s together", askFor)
 
 // number asks one source.
 func (s *senses) number(ctx context.Context, a asked) (float64, error) {

@@ -44,6 +44,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)                              // a second signal ends the program at once
 	flags := flag.NewFlagSet("certmanager", flag.ExitOnError) // controller-runtime has the flag kubeconfig in the common set
 	kubeconfig := flags.String("kubeconfig", "", "`file` that says how to reach the cluster")
 	namespace := flags.String("namespace", "", "`name` of the namespace to work in")

@@ -1,6 +1,9 @@
 package v1beta1
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Externals are the external dependencies of a cluster, by name.
 type Externals map[string]External
@@ -25,16 +28,19 @@ func (e *Externals) UnmarshalJSON(data []byte) error {
 		return nil
 	case jsonMap:
 	default:
-		bad := malformed("is %s; want a map from name to spec", kindOf(data))
-		bad.keep(data)
-		*e = Externals{"": {Malformed: bad}}
+		e.refuse(malformed("is %s; want a map from name to spec", kindOf(data)), data)
 		return nil
 	}
 	all := mapOf(data)
+	if bad := tooMany(len(all), "names"); bad != nil {
+		e.refuse(bad, data)
+		return nil
+	}
 	*e = make(Externals, len(all))
-	for name, raw := range all {
-		one := readExternal(raw)
-		one.Malformed.keep(data)
+	var field keeper
+	for _, name := range sortedKeys(all) {
+		one := readExternal(all[name])
+		field.keep(one.Malformed, data)
 		(*e)[name] = one
 	}
 	return nil
@@ -43,13 +49,27 @@ func (e *Externals) UnmarshalJSON(data []byte) error {
 // MarshalJSON encodes a map, or malformed JSON unchanged.
 func (e Externals) MarshalJSON() ([]byte, error) {
 	all := make(map[string]any, len(e))
+	var lost *Malformed
 	for name, one := range e {
-		if one.Malformed != nil {
-			return one.Malformed.Field, nil
+		switch bad := one.Malformed; {
+		case bad == nil:
+		case bad.Field != nil:
+			return bad.Field, nil
+		default:
+			lost = bad
 		}
 		all[name] = map[string]json.RawMessage{"spec": one.Spec}
 	}
+	if lost != nil {
+		return nil, lost.errLost()
+	}
 	return json.Marshal(all)
+}
+
+// refuse makes a field one that is malformed as a whole.
+func (e *Externals) refuse(bad *Malformed, field []byte) {
+	bad.Field = slices.Clone(field)
+	*e = Externals{"": {Malformed: bad}}
 }
 
 // readExternal reads {"spec": {...}}, or the spec itself.

@@ -146,8 +146,9 @@ func (g *K8sConfigGroups) UnmarshalJSON(data []byte) error {
 		}
 		*g = append(*g, group)
 	})
+	var field keeper
 	for i := range *g {
-		(*g)[i].Malformed.keep(data)
+		field.keep((*g)[i].Malformed, data)
 	}
 	return nil
 }

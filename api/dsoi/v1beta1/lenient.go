@@ -18,19 +18,38 @@ import (
 type Malformed struct {
 	// Why says what was found and what is accepted.
 	Why string
-	// Field is the whole field with this part, as JSON. It is encoded unchanged while a part of it is malformed.
+	// Field is the whole field with this part, as JSON. Of several malformed parts the first has it. The field is encoded
+	// unchanged while that part is there.
 	Field json.RawMessage
 }
+
+// maxParts bounds the nodes, groups or externals of a field. No schema does, and a part of two bytes takes hundreds of them in memory.
+const maxParts = 1000
 
 func malformed(format string, args ...any) *Malformed {
 	return &Malformed{Why: fmt.Sprintf(format, args...)}
 }
 
-// keep keeps a field of which this is a part.
-func (m *Malformed) keep(field []byte) {
-	if m != nil {
-		m.Field = slices.Clone(field)
+// keeper keeps a field with the first of its parts that is malformed, and not with each: they may be many.
+type keeper struct{ kept bool }
+
+func (k *keeper) keep(m *Malformed, field []byte) {
+	if m != nil && !k.kept {
+		m.Field, k.kept = slices.Clone(field), true
 	}
+}
+
+// tooMany returns what is malformed if a field has too many parts; nil if it hasn't.
+func tooMany(parts int, what string) *Malformed {
+	if parts <= maxParts {
+		return nil
+	}
+	return malformed("has %d %s; want at most %d", parts, what, maxParts)
+}
+
+// errLost is the error of a part that can't be written, since the one that had the field is gone.
+func (m *Malformed) errLost() error {
+	return fmt.Errorf("a part that %s can't be written: the part that had the field as it was is gone", m.Why)
 }
 
 // jsonKind is what a JSON value is, in words for people.
@@ -88,11 +107,20 @@ func readGroups(data []byte, read func(name string, raw json.RawMessage, bad *Ma
 	switch kindOf(data) {
 	case jsonNull:
 	case jsonList:
-		for _, raw := range listOf(data) {
+		groups := listOf(data)
+		if bad := tooMany(len(groups), "groups"); bad != nil {
+			read("", nil, bad)
+			return
+		}
+		for _, raw := range groups {
 			one("", raw)
 		}
 	case jsonMap:
 		groups := mapOf(data)
+		if bad := tooMany(len(groups), "groups"); bad != nil {
+			read("", nil, bad)
+			return
+		}
 		for _, name := range sortedKeys(groups) {
 			one(name, groups[name])
 		}
@@ -152,12 +180,20 @@ func decodeStrictly(data []byte, into any) error {
 // writeList writes a list; if a part of it couldn't be read, all of it as it was.
 func writeList[T any](list []T, plain func(T) (any, *Malformed)) ([]byte, error) {
 	written := make([]any, len(list))
+	var lost *Malformed
 	for i := range list {
 		value, bad := plain(list[i])
-		if bad != nil {
+		switch {
+		case bad == nil:
+			written[i] = value
+		case bad.Field != nil:
 			return bad.Field, nil
+		default:
+			lost = bad
 		}
-		written[i] = value
+	}
+	if lost != nil {
+		return nil, lost.errLost()
 	}
 	return json.Marshal(written)
 }

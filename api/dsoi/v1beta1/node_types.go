@@ -65,26 +65,43 @@ func (n *Nodes) UnmarshalJSON(data []byte) error {
 	switch kindOf(data) {
 	case jsonNull:
 	case jsonList:
-		for _, raw := range listOf(data) {
+		list := listOf(data)
+		if bad := tooMany(len(list), "nodes"); bad != nil {
+			*n = Nodes{{Malformed: bad}}
+			break
+		}
+		for _, raw := range list {
 			*n = append(*n, readNode(raw, ""))
 		}
 	case jsonMap:
 		fields := mapOf(data)
+		lists, count := make(map[string][]json.RawMessage, len(fields)), len(fields)
+		for nodeType, raw := range fields {
+			if kindOf(raw) == jsonList {
+				lists[nodeType] = listOf(raw)
+				count += len(lists[nodeType])
+			}
+		}
+		if bad := tooMany(count, "nodes and node types"); bad != nil {
+			*n = Nodes{{Malformed: bad}}
+			break
+		}
 		for _, nodeType := range sortedKeys(fields) {
 			if kindOf(fields[nodeType]) != jsonList {
 				*n = append(*n, Node{NodeType: nodeType, Malformed: malformed(
 					"%s is %s; want a list of nodes", nodeType, kindOf(fields[nodeType]))})
 				continue
 			}
-			for _, raw := range listOf(fields[nodeType]) {
+			for _, raw := range lists[nodeType] {
 				*n = append(*n, readNode(raw, nodeType))
 			}
 		}
 	default:
 		*n = Nodes{{Malformed: malformed("is %s; want a list of nodes, or a map from node type to lists of nodes", kindOf(data))}}
 	}
+	var field keeper
 	for i := range *n {
-		(*n)[i].Malformed.keep(data)
+		field.keep((*n)[i].Malformed, data)
 	}
 	return nil
 }

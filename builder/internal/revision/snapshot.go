@@ -58,6 +58,10 @@ const (
 	maxSize = 960 << 10
 	// maxUnpacked bounds the size of decompressed data, in bytes.
 	maxUnpacked = 64 << 20
+	// maxChildren and maxPayload bound what is decoded of it, since an element of two bytes takes hundreds in memory. They are
+	// more than fits into a revision, and more than an object may have.
+	maxChildren = 50_000
+	maxPayload  = 2 << 20
 )
 
 // GVK returns the kind of the child.
@@ -152,27 +156,58 @@ func (s Snapshot) pack() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// ReadSnapshot reads the data of a revision.
+// ReadSnapshot reads the data of a revision, which anyone may have written who can create ControllerRevisions.
 func ReadSnapshot(data []byte) (Snapshot, error) {
-	var s Snapshot
-	if err := json.Unmarshal(data, &s); err != nil {
-		return s, err
+	var read struct {
+		Snapshot
+		Children json.RawMessage `json:"children"`
 	}
-	if s.Compressed == nil {
+	err := json.Unmarshal(data, &read)
+	s := read.Snapshot
+	switch {
+	case err != nil:
+		return s, err
+	case s.Compressed == nil && read.Children == nil:
 		return s, nil
+	case s.Compressed == nil:
+		s.Children, err = readChildren(bytes.NewReader(read.Children))
+		return s, err
 	}
 	r, err := gzip.NewReader(bytes.NewReader(s.Compressed))
 	if err != nil {
 		return s, err
 	}
-	children, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
-	if err == nil && len(children) > maxUnpacked {
-		err = fmt.Errorf("more than %d bytes unpacked", maxUnpacked)
+	s.Children, err = readChildren(io.LimitReader(r, maxUnpacked))
+	return s, err
+}
+
+// readChildren reads a list of children one by one, until they are too many. One that the limit of r cuts off is an error, too.
+func readChildren(r io.Reader) (children []Child, err error) {
+	decoder := json.NewDecoder(r)
+	start, err := decoder.Token()
+	switch {
+	case err != nil:
+		return nil, err
+	case start == nil:
+		return nil, nil
+	case start != json.Delim('['):
+		return nil, fmt.Errorf("children begin with %v; want a list", start)
 	}
-	if err != nil {
-		return s, err
+	for decoder.More() {
+		if len(children) == maxChildren {
+			return nil, fmt.Errorf("more than %d children", maxChildren)
+		}
+		var c Child
+		if err := decoder.Decode(&c); err != nil {
+			return nil, err
+		}
+		if len(c.Payload) > maxPayload {
+			return nil, fmt.Errorf("child %s has %d bytes, more than %d", c.Key(), len(c.Payload), maxPayload)
+		}
+		children = append(children, c)
 	}
-	return s, json.Unmarshal(children, &s.Children)
+	_, err = decoder.Token() // the end of the list
+	return children, err
 }
 
 // Restorable returns the snapshot of a revision, or an empty one and the reason why nothing can be restored from it.

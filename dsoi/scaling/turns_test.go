@@ -1,0 +1,93 @@
+package scaling
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+	"github.com/armature-dev/armature/builder/buildertest"
+)
+
+// Endpoints that never answer take up a part of the workers, and not those that another namespace needs.
+func TestSlowEndpointsOfANamespaceLeaveWorkersToOthers(t *testing.T) {
+	var waiting atomic.Int32
+	release := make(chan struct{})
+	slow := served(t, func(w http.ResponseWriter, r *http.Request) {
+		waiting.Add(1)
+		defer waiting.Add(-1)
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+		fmt.Fprint(w, "50")
+	})
+	entry := byURL("storage", slow)
+	entry.Spec.Source.External.Timeout = "30s"
+	var objs []client.Object
+	for i := range 8 {
+		scaling := aScaling(entry)
+		scaling.Name, scaling.UID = fmt.Sprint("kv", i), ""
+		objs = append(objs, scaling)
+	}
+	server := buildertest.NewServer(townScheme(), withTowns, buildertest.WithObjects(objs...))
+	ours := server.Client("operator")
+	reconciler, err := theController().Operator(nil, ours, ours.Live()).Reconciler(ours, ours.Now)
+	require.NoError(t, err)
+	done := make(chan reconcile.Result, len(objs))
+	for i := range objs {
+		go func() {
+			result, err := reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(objs[i])})
+			assert.NoError(t, err)
+			done <- result
+		}()
+	}
+	for range 6 { // of 8 workers
+		select {
+		case result := <-done:
+			assert.Equal(t, busyDelay, result.RequeueAfter, "it comes back")
+		case <-time.After(20 * time.Second):
+			require.FailNow(t, "it waits for an endpoint")
+		}
+	}
+	require.Eventually(t, func() bool { return waiting.Load() == 2 }, 20*time.Second, time.Millisecond)
+	close(release)
+	for range 2 {
+		<-done
+	}
+}
+
+// An object with many slow endpoints doesn't hold its worker for longer than one with a few.
+func TestWhatAllEndpointsOfAnObjectTakeIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &senses{}
+		all := map[about]asked{}
+		for i := range 100 {
+			all[about{entry: fmt.Sprint(i)}] = asked{source: &v1beta1.Source{}}
+		}
+		begun := time.Now()
+		readings, err := s.askEach(t.Context(), all, func(asked) (float64, error) {
+			time.Sleep(mostTimeout)
+			return 1, nil
+		})
+		require.NoError(t, err)
+		assert.LessOrEqual(t, time.Since(begun), askFor+mostTimeout)
+		assert.Len(t, readings, 100)
+		failed := 0
+		for _, r := range readings {
+			if r.err != nil {
+				failed++
+				assert.ErrorContains(t, r.err, "those before it took")
+			}
+		}
+		assert.Greater(t, failed, 50)
+	})
+}
