@@ -107,7 +107,7 @@ func (c Child) asRun() (Child, error) {
 		return c, fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
 	job.Name = revision.JobName(job.Name, given.id)
-	job.SetAnnotations(with(job.GetAnnotations(), wellknown.AnnotationRunOnce, mark))
+	payload.SetAnnotation(job, wellknown.AnnotationRunOnce, mark)
 	job.Spec.TTLSecondsAfterFinished = nil
 	c.object, c.run, c.once, c.readyWhen = job, &given, true, given.readiness
 	return c, nil
