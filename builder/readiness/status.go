@@ -112,5 +112,5 @@ func unobserved(obj client.Object, observed int64) (Status, bool) {
 	if observed < obj.GetGeneration() {
 		return inProgress("generation %d is not observed yet", obj.GetGeneration()), true
 	}
-	return Status{}, false
+	return Status{Ready: true}, false
 }

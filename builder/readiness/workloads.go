@@ -18,7 +18,7 @@ func short(wanted int32, counts ...replicas) (Status, bool) {
 			return inProgress("%d of %d %s", c.has, wanted, c.name), true
 		}
 	}
-	return Status{}, false
+	return Status{Ready: true}, false
 }
 
 func wantedReplicas(n *int32) int32 {
