@@ -26,6 +26,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/subset"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -52,7 +54,7 @@ type write struct {
 
 	kept      bool          // observed can't be changed into the desired object, and is left as it is
 	left      []fieldsLeft  // what stays in it of others
-	operation Operation     // empty if nothing changed
+	operation string        // empty if nothing changed
 	stored    client.Object // as the server returned it
 
 	drifted   bool                   // nothing else is desired than what was applied last, and no former manager is named
@@ -211,10 +213,10 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 // ownershipOf says what an object is to the owner, if it has the name of d.
 func (p *pass) ownershipOf(d *desired, observed client.Object) inventory.Ownership {
 	switch {
-	case d.child.retained():
-		return p.ownershipOfRetained(observed, d.child.former())
+	case d.child.retained() && metav1.GetControllerOfNoCopy(observed) == nil:
+		return p.marks.OwnershipOfRetained(observed, d.child.former())
 	case d.child.crossNamespace:
-		return p.ownershipCrossNamespace(observed, d.child.former())
+		return p.marks.OwnershipCrossNamespace(observed, d.child.former())
 	default:
 		return inventory.OwnershipOf(observed, p.owner, p.ownerKind)
 	}
@@ -311,7 +313,7 @@ func (e *Engine) hasMoreInOne(d *desired, observed client.Object) bool {
 	if len(whole) == 0 {
 		return false
 	}
-	found, err := storedFields(observed)
+	found, err := payload.Stored(observed)
 	if err != nil {
 		return false
 	}
@@ -359,7 +361,7 @@ func (w *write) create(ctx context.Context, p *pass) error {
 		if d.kind.Untyped { // of others nothing is left to compare the answer with
 			p.engine.settle(obj, d)
 		}
-		w.operation, w.stored = OperationCreated, obj
+		w.operation, w.stored = events.ReasonCreated, obj
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		w.action = actionWait // the owner goes with its namespace
@@ -424,9 +426,9 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 		w.action = actionNone // the server observed nothing to change
 		return nil
 	}
-	w.operation, w.stored = OperationUpdated, obj
+	w.operation, w.stored = events.ReasonUpdated, obj
 	if w.adopts {
-		w.operation = OperationAdopted
+		w.operation = events.ReasonAdopted
 	}
 	return nil
 }
@@ -470,7 +472,7 @@ func (w *write) isDesiredChanged() bool { return !w.desired.isDigestOf(w.observe
 
 // isDigestOf reports whether an object says that it is the desired one.
 func (d *desired) isDigestOf(obj client.Object) bool {
-	return obj.GetAnnotations()[AnnotationDigest] == d.digest
+	return obj.GetAnnotations()[wellknown.AnnotationDigest] == d.digest
 }
 
 // takesOver reports whether managed fields of the object may have to become the engine's first.
@@ -493,7 +495,7 @@ func (w *write) explain(p *pass, err error) error {
 	}
 	fields := d.fields
 	if fields == nil {
-		if fields, _ = storedFields(d.object); fields == nil { // what can't be rendered can't be looked at
+		if fields, _ = payload.Stored(d.object); fields == nil { // what can't be rendered can't be looked at
 			return err
 		}
 	}

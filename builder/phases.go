@@ -62,7 +62,7 @@ func (p FailurePolicy) check() error {
 // The revision history is kept as ControllerRevisions (apps/v1) that the owner controls: the last two that were completed, and the
 // one under way. Until one is completed it is the first install; so an owner whose children existed before they had phases starts
 // with that, too. They are called <owner>-<hash>, and are read from the cache: an [Operator] should have them in Owns, a
-// reconciler of your own in [Engine.IndexOwned]. The owner must be namespaced. A pass over unchanged children makes no request,
+// reconciler of your own in [Engine.Index]. The owner must be namespaced. A pass over unchanged children makes no request,
 // and without phases there are no revisions.
 //
 // A revision holds the children as they were applied, but of Secrets only the digest (as their annotation does). The hash in its
@@ -70,7 +70,7 @@ func (p FailurePolicy) check() error {
 // the roll-out stops. Someone who can create ControllerRevisions could fabricate one whose name fits; so the one that counts is that
 // of the owner's condition RolledOut ([Result.SetConditions]). For an owner without conditions see [Builder.CompletedRevision].
 //
-// Phases are for Reconcile; ReconcileStore, Create, Update and CreateOrUpdate refuse them with ErrMisuse.
+// Phases are for Reconcile; Create, Update and CreateOrUpdate refuse them with ErrMisuse.
 func (b *Builder) Phases(names ...string) *Builder {
 	b.phasing.names = append(b.phasing.names, names...)
 	return b

@@ -16,6 +16,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/immutable"
 	"github.com/armature-dev/armature/builder/internal/merge"
+	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // A server-side apply changes what it names. What others own, or no one, stays, and what the API server derived from a
@@ -40,7 +42,7 @@ type refit struct {
 // newRefit compares what is desired with what was found, and with a new object if one is given. With release, what the API
 // server chose at the creation stays, since it could not be removed.
 func (w *write) newRefit(p *pass, fresh client.Object, release bool) (*refit, error) {
-	live, err := storedFields(w.observed)
+	live, err := payload.Stored(w.observed)
 	if err != nil {
 		return nil, err
 	}
@@ -53,10 +55,10 @@ func (w *write) newRefit(p *pass, fresh client.Object, release bool) (*refit, er
 		Drift: !w.isDesiredChanged() && !w.adopts, Release: release,
 		// How many replicas there are is an autoscaler's or a person's affair, even if no one owns it.
 		Fixed: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")).Union(shares.Subresources),
-		Plain: isPlain,
+		Plain: merge.IsPlain,
 	}
 	if fresh != nil {
-		if o.Fresh, err = storedFields(fresh); err != nil {
+		if o.Fresh, err = payload.Stored(fresh); err != nil {
 			return nil, err
 		}
 		o.Unique = immutable.Unique(w.desired.key, fresh)
@@ -75,10 +77,10 @@ func (w *write) withoutDigest() map[string]any {
 	delete(meta, "uid")
 	delete(meta, "resourceVersion")
 	if annotations, ok := meta["annotations"].(map[string]any); ok {
-		if old, ok := w.observed.GetAnnotations()[AnnotationDigest]; ok {
-			annotations[AnnotationDigest] = old
+		if old, ok := w.observed.GetAnnotations()[wellknown.AnnotationDigest]; ok {
+			annotations[wellknown.AnnotationDigest] = old
 		} else {
-			delete(annotations, AnnotationDigest)
+			delete(annotations, wellknown.AnnotationDigest)
 		}
 		if len(annotations) == 0 {
 			delete(meta, "annotations")
@@ -219,7 +221,7 @@ const notApplied = "not-applied"
 
 func withoutApply(object map[string]any) (map[string]any, error) {
 	object = runtime.DeepCopyJSON(object)
-	return object, unstructured.SetNestedField(object, notApplied, "metadata", "annotations", AnnotationDigest)
+	return object, unstructured.SetNestedField(object, notApplied, "metadata", "annotations", wellknown.AnnotationDigest)
 }
 
 // fitted notes what a refit did: what was found is another version now.

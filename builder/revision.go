@@ -22,11 +22,9 @@ import (
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
-
-// AnnotationRollout on a ControllerRevision holds, as JSON, the state of its roll-out.
-const AnnotationRollout = revision.AnnotationRecord
 
 // revisions returns the owner's revision history. It excepts the revisions, and the records of RunOnce children, from pruning.
 func (r *rollout) revisions(ctx context.Context) (revision.History, error) {
@@ -194,7 +192,7 @@ func (r *rollout) writeState(ctx context.Context, record revision.Record, newest
 		return err
 	}
 	if r.target != nil {
-		object, err := r.patchRevision(ctx, r.target.Object, AnnotationRollout, text, number)
+		object, err := r.patchRevision(ctx, r.target.Object, wellknown.AnnotationRollout, text, number)
 		if err != nil {
 			return &Error{Key: r.revisionKey(r.target.Name()), Operation: "apply", Err: err}
 		}
@@ -205,7 +203,7 @@ func (r *rollout) writeState(ctx context.Context, record revision.Record, newest
 	if err != nil {
 		return err
 	}
-	object := r.newRevision(r.name, data, AnnotationRollout, text, number)
+	object := r.newRevision(r.name, data, wellknown.AnnotationRollout, text, number)
 	err = r.createRevision(ctx, object, func(obj client.Object) bool { _, ok := revision.ReadRecord(obj, r.engine.name); return ok })
 	if err != nil {
 		return err
@@ -237,7 +235,7 @@ func (r *rollout) newRevision(name string, data []byte, annotation, text string,
 	return &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: r.owner.GetNamespace(), Name: name,
-			Labels:          map[string]string{LabelManagedBy: ManagedBy},
+			Labels:          map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy},
 			Annotations:     map[string]string{annotation: text},
 			OwnerReferences: []metav1.OwnerReference{inventory.ControllerReference(r.owner, r.ownerKind)},
 		},
@@ -301,7 +299,7 @@ func (r *rollout) patchRevision(
 // restore returns a child of a revision as a desired object, with the options of the child that is desired now.
 func (r *rollout) restore(c *revision.Child, like Child) (*desired, error) {
 	if len(c.Ignored) > 0 {
-		like = like.With(Ignore(c.Ignored...))
+		like = like.with(Ignore(c.Ignored...))
 	}
 	d := &desired{kind: kinds.Kind{GVK: c.GVK(), Untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
 	d.child.phase = c.Phase
@@ -354,8 +352,8 @@ func gvkOfFields(fields map[string]any) (schema.GroupVersionKind, error) {
 
 // digestOf returns the digest of the last apply of an object, empty if it has none.
 func digestOf(obj client.Object) string {
-	if obj == nil || obj.GetAnnotations()[AnnotationDigest] == notApplied {
+	if obj == nil || obj.GetAnnotations()[wellknown.AnnotationDigest] == notApplied {
 		return ""
 	}
-	return obj.GetAnnotations()[AnnotationDigest]
+	return obj.GetAnnotations()[wellknown.AnnotationDigest]
 }

@@ -73,7 +73,7 @@ func (r *rollout) checkDeadline(ctx context.Context, cause error) error {
 }
 
 // explainWait says in the messages that a rollback waits for a Job; nil is none.
-func (r *rollout) explainWait(n *NotReady) {
+func (r *rollout) explainWait(n *ChildStatus) {
 	if n == nil {
 		return
 	}
@@ -126,8 +126,8 @@ func (r *rollout) cause(err error) string {
 	}
 }
 
-func (r *rollout) firstNotReady() NotReady {
-	return slices.MinFunc(r.result.NotReady, func(a, b NotReady) int {
+func (r *rollout) firstNotReady() ChildStatus {
+	return slices.MinFunc(r.result.NotReady, func(a, b ChildStatus) int {
 		return cmp.Or(slices.Index(r.phasing.names, a.Phase)-slices.Index(r.phasing.names, b.Phase), store.Compare(a.Key, b.Key))
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -328,7 +329,7 @@ func (r *rollout) childBefore(key store.Key) *revision.Child {
 // snapshotBefore returns the data of the last completed revision, which is empty if it isn't what the builder wrote.
 func (r *rollout) snapshotBefore() *revision.Snapshot {
 	if r.before == nil {
-		s, reason := r.last.Restorable(r.engine.revisionOwner(r.owner), AnnotationDigest)
+		s, reason := r.last.Restorable(r.engine.revisionOwner(r.owner), wellknown.AnnotationDigest)
 		r.before, r.unrestorable = &s, reason
 	}
 	return r.before

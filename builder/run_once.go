@@ -12,11 +12,9 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/readiness"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
-
-// AnnotationRunOnce says on a Job of [RunOnce] which child it is of and which value it runs for, and on a
-// ControllerRevision which values have run. Both are JSON.
-const AnnotationRunOnce = revision.AnnotationRunOnce
 
 // RunOnce runs a Job to success once for each value, and never again for that value. It is for migrations and other
 // steps that must come before what follows them. The child must be a *batchv1.Job, and [InPhase]: what is in later
@@ -109,7 +107,7 @@ func (c Child) asRun() (Child, error) {
 		return c, fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
 	job.Name = revision.JobName(job.Name, given.id)
-	job.SetAnnotations(with(job.GetAnnotations(), AnnotationRunOnce, mark))
+	payload.SetAnnotation(job, wellknown.AnnotationRunOnce, mark)
 	job.Spec.TTLSecondsAfterFinished = nil
 	c.object, c.run, c.once, c.readyWhen = job, &given, true, given.readiness
 	return c, nil
@@ -127,13 +125,13 @@ func (d *desired) digestRun() {
 }
 
 // readiness says of a Job what its own status doesn't: it is ready only once its success is on record.
-func (r *run) readiness(obj client.Object) Readiness {
-	own := ReadinessOf(obj)
+func (r *run) readiness(obj client.Object) readiness.Status {
+	own := readiness.Of(obj)
 	switch {
 	case own.Ready:
-		return Readiness{Message: fmt.Sprintf("has run for the value %q, which is not on record yet", r.shown())}
+		return readiness.Status{Message: fmt.Sprintf("has run for the value %q, which is not on record yet", r.shown())}
 	case own.Failed:
-		return Readiness{Failed: true, Message: fmt.Sprintf("the run for the value %q failed: %s; delete this Job to run it again",
+		return readiness.Status{Failed: true, Message: fmt.Sprintf("the run for the value %q failed: %s; delete this Job to run it again",
 			r.shown(), shorten(own.Message, maxWhy/2))}
 	}
 	return own

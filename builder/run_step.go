@@ -16,9 +16,10 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/readiness"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -53,7 +54,7 @@ func (r *rollout) decideRun(ctx context.Context, d *desired, paused bool) (*writ
 	}
 	for _, other := range jobs {
 		if revision.IsRunning(other) {
-			r.result.NotReady = append(r.result.NotReady, NotReady{Key: d.key, Phase: d.child.phase,
+			r.result.NotReady = append(r.result.NotReady, ChildStatus{Key: d.key, Phase: d.child.phase,
 				Message: fmt.Sprintf("waits for Job %s, which runs for an earlier value, to end", other.Name)})
 			return nil, nil
 		}
@@ -149,7 +150,7 @@ func (r *rollout) recordSuccesses(ctx context.Context, d *desired, jobs []*batch
 		if !ok {
 			continue
 		}
-		if readiness.Of(withoutDeletion(job)).State != readiness.Ready || r.runs[d.child.run.name].Find(mark.ID) != nil {
+		if !readiness.Of(withoutDeletion(job)).Ready || r.runs[d.child.run.name].Find(mark.ID) != nil {
 			continue
 		}
 		finished := ptr.Deref(job.Status.CompletionTime, *r.nowToTheSecond())
@@ -196,7 +197,7 @@ func (r *rollout) expireJobs(ctx context.Context, d *desired, jobs []*batchv1.Jo
 
 // runningJob returns a Job of a RunOnce child, of whatever value, that runs or is about to; nil if there is none. A Job for
 // which no child waits becomes one of what the phase waits for.
-func (r *rollout) runningJob(ctx context.Context) (*NotReady, error) {
+func (r *rollout) runningJob(ctx context.Context) (*ChildStatus, error) {
 	for i := range r.result.NotReady {
 		n := &r.result.NotReady[i]
 		if d := r.desiredOf(n.Key); d != nil && d.child.run != nil && !n.Failed {
@@ -216,10 +217,12 @@ func (r *rollout) runningJob(ctx context.Context) (*NotReady, error) {
 			continue
 		}
 		key := d.kind.Key(jobs[i])
-		at := slices.IndexFunc(r.result.NotReady, func(n NotReady) bool { return n.Key == key })
+		at := slices.IndexFunc(r.result.NotReady, func(n ChildStatus) bool { return n.Key == key })
 		if at < 0 {
 			at = len(r.result.NotReady)
-			r.result.NotReady = append(r.result.NotReady, NotReady{Key: key, Phase: r.result.Rollout.Phase, Message: "runs for an earlier value"})
+			r.result.NotReady = append(r.result.NotReady, ChildStatus{
+				Key: key, Phase: r.result.Rollout.Phase, Message: "runs for an earlier value",
+			})
 		}
 		return &r.result.NotReady[at], nil
 	}
@@ -255,7 +258,7 @@ func (r *rollout) checkRecord(child string) error {
 	}
 	return &Error{Key: r.revisionKey(record.Object.GetName()), Operation: "read", object: record.Object, Err: fmt.Errorf(
 		"annotation %s: %w: %w; repair its JSON, or delete the object to run all values of %q again",
-		AnnotationRunOnce, errDamagedRecord, record.Damage, child)}
+		wellknown.AnnotationRunOnce, errDamagedRecord, record.Damage, child)}
 }
 
 // noteRecord keeps a record that was observed for the pass, and from being pruned.
@@ -299,7 +302,7 @@ func (r *rollout) writeRecord(ctx context.Context, child string, succeeded []rev
 	if before == nil {
 		next.Object, err = r.createRecord(ctx, child, text)
 	} else {
-		next.Object, err = r.patchRevision(ctx, before.Object, AnnotationRunOnce, text, 0)
+		next.Object, err = r.patchRevision(ctx, before.Object, wellknown.AnnotationRunOnce, text, 0)
 		if err != nil {
 			err = &Error{Key: r.revisionKey(before.Object.GetName()), Operation: "apply", Err: fmt.Errorf("record of what has run: %w", err)}
 		}
@@ -319,7 +322,7 @@ func (r *rollout) createRecord(ctx context.Context, child, text string) (client.
 	if err != nil {
 		return nil, err
 	}
-	object := r.newRevision(revision.RunsName(r.owner, child), data, AnnotationRunOnce, text, 0)
+	object := r.newRevision(revision.RunsName(r.owner, child), data, wellknown.AnnotationRunOnce, text, 0)
 	err = r.createRevision(ctx, object, func(obj client.Object) bool { return revision.ReadRuns(obj) != nil })
 	if apierrors.IsConflict(err) {
 		if damaged := r.readRecord(ctx, child); damaged != nil {

@@ -73,13 +73,13 @@ func (r *rollout) isListDue(set *appsv1.StatefulSet) bool {
 }
 
 // advise adds to why a child isn't ready what someone has to do about it.
-func (n *NotReady) advise(format string, args ...any) {
+func (n *ChildStatus) advise(format string, args ...any) {
 	n.advice = shorten(fmt.Sprintf(format, args...), 2*maxWhy)
 	n.Message += "; " + n.advice
 }
 
 // waitingSet returns the StatefulSet that isn't ready if its controller waits for pods in their order, else nil.
-func (r *rollout) waitingSet(ctx context.Context, n *NotReady) (*appsv1.StatefulSet, error) {
+func (r *rollout) waitingSet(ctx context.Context, n *ChildStatus) (*appsv1.StatefulSet, error) {
 	if n.Phase == "" || n.Key.GroupKind() != appsv1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind() {
 		return nil, nil
 	}
@@ -124,7 +124,7 @@ func (r *rollout) podsOf(ctx context.Context, set *appsv1.StatefulSet) (pods []c
 
 // deletePods deletes pods, if they are still those that were observed. A pod that someone else changed is for the next
 // pass, which comes with the StatefulSet's status.
-func (r *rollout) deletePods(ctx context.Context, set *appsv1.StatefulSet, n *NotReady, pods []*corev1.Pod) error {
+func (r *rollout) deletePods(ctx context.Context, set *appsv1.StatefulSet, n *ChildStatus, pods []*corev1.Pod) error {
 	var left []string
 	for _, pod := range pods {
 		gvk := corev1.SchemeGroupVersion.WithKind("Pod")

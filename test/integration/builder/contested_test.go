@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"math/bits"
 	"testing"
 	"time"
 
@@ -35,16 +36,17 @@ func TestTwoVersionsOfOneProgramCalmDown(t *testing.T) {
 	o := operate(t, version("one"), &Widget{})
 	o.eventually(func() bool { return o.exists(webDeployment()) }, "the Deployment of the first version")
 	o.sent.reset()
+	contested := time.Now()
 	o.start(version("two"))
-	o.eventually(func() bool { return o.condition(builder.ConditionContested) != nil }, "the condition")
-	c := o.condition(builder.ConditionContested)
+	o.eventually(func() bool { return o.condition(events.ConditionContested) != nil }, "the condition")
+	c := o.condition(events.ConditionContested)
 	assert.Equal(t, metav1.ConditionTrue, c.Status)
 	assert.Equal(t, events.ReasonContested, c.Reason)
 	assert.Contains(t, c.Message, "spec.template.spec.containers[name=web].image keeps being changed by widget-tester (Apply)")
 	assert.Contains(t, c.Message, "stop the other instance or version of this program")
-	assert.Equal(t, c.Message, o.condition(builder.ConditionReady).Message)
-	assert.Equal(t, metav1.ConditionFalse, o.condition(builder.ConditionReady).Status)
-	assert.Equal(t, metav1.ConditionTrue, o.condition(builder.ConditionStalled).Status)
+	assert.Equal(t, c.Message, o.condition(events.ConditionReady).Message)
+	assert.Equal(t, metav1.ConditionFalse, o.condition(events.ConditionReady).Status)
+	assert.Equal(t, metav1.ConditionTrue, o.condition(events.ConditionStalled).Status)
 
 	// The owner's other children go on.
 	o.change(func(w *Widget) { w.Spec.Source = "changed" })
@@ -54,8 +56,10 @@ func TestTwoVersionsOfOneProgramCalmDown(t *testing.T) {
 	begun := time.Now()
 	o.eventually(func() bool { return o.sent.count("PATCH", "/deployments") >= 10 || time.Since(begun) > 4*time.Second }, "a few seconds")
 	o.idle()
-	assert.LessOrEqual(t, o.sent.count("PATCH", "/deployments"), 14, "%v", o.sent.all())
-	assert.LessOrEqual(t, len(o.writes()), 40, "%v", o.writes())
+	patches, writes := o.sent.count("PATCH", "/deployments"), o.writes()
+	most := 2 * (4 + bits.Len(uint(time.Since(contested).Seconds()))) // also if a busy machine takes longer
+	assert.LessOrEqual(t, patches, most, "%v", o.sent.all())
+	assert.LessOrEqual(t, len(writes), 26+most, "%v", writes)
 	o.eventually(func() bool { return o.heard(events.ReasonContested) > 0 }, "the event")
 }
 
@@ -85,8 +89,7 @@ func TestContestWithAnAutoscaler(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, sent, "held")
 	require.Len(t, res.Contested, 1)
-	assert.Equal(t, []string{"spec.replicas"}, res.Contested[0].Fields)
-	assert.Equal(t, []string{"autoscaler (Update of scale)"}, res.Contested[0].By)
+	assert.Contains(t, res.Contested[0].String(), ": spec.replicas keeps being changed by autoscaler (Update of scale); ")
 	assert.Contains(t, res.Contested[0].String(), `builder.Ignore("spec.replicas")`)
 	assert.Equal(t, time.Second, res.RequeueAfter)
 
