@@ -54,28 +54,3 @@ func TestAlertNamesWhatHasFailedAtOnce(t *testing.T) {
 	w.now = w.now.Add(patience)
 	assert.Equal(t, res.RolloutFailure, w.pass().RolloutFailure, "which says more than the time does")
 }
-
-func TestFailurePolicies(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		policy  FailurePolicy
-		timeout time.Duration
-		wrong   string
-	}{
-		"none":        {FailurePolicy{}, 0, ""},
-		"an alert":    {FailurePolicy{AlertAfter: time.Minute}, time.Minute, ""},
-		"a rollback":  {FailurePolicy{RollbackAfter: time.Minute}, time.Minute, ""},
-		"too short":   {FailurePolicy{RollbackAfter: time.Millisecond}, time.Second, ""},
-		"both":        {FailurePolicy{AlertAfter: time.Minute, RollbackAfter: time.Hour}, time.Hour, "set one of them"},
-		"before zero": {FailurePolicy{AlertAfter: -time.Minute}, time.Second, "must be positive"},
-	} {
-		assert.Equal(t, c.timeout, c.policy.timeout(), name)
-		err := phasing{onFailure: c.policy}.check(nil)
-		if c.wrong == "" {
-			assert.NoError(t, err, name)
-			continue
-		}
-		assert.ErrorIs(t, err, ErrMisuse, name)
-		assert.ErrorContains(t, err, c.wrong, name)
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/fasthash"
+	"github.com/armature-dev/armature/builder/internal/rollout"
 )
 
 // What the builder writes on children.
@@ -33,7 +34,7 @@ type Child struct {
 	immutable      *immutableHash
 	crossNamespace bool
 	once           bool
-	run            *run // by RunOnce
+	run            *rollout.JobRun // by RunOnce
 }
 
 // keeping is what options say about a child. What it exports goes into the hash by which a child is recognized as the

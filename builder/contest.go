@@ -14,6 +14,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/status"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -84,7 +85,7 @@ func shownFew(names []string) []string {
 }
 
 // contestMessage says which children are contested.
-func (r Result) contestMessage() string { return listed("", r.Contested, Contest.String) }
+func (r Result) contestMessage() string { return text.List("", r.Contested, Contest.String) }
 
 // setContested sets or removes the condition Contested.
 func (r Result) setContested(conditions *[]Condition, generation int64, now time.Time) {
@@ -103,13 +104,13 @@ func (e *Engine) emitContests(owner client.Object, begun, ended []Contest) {
 	if len(begun) > 0 {
 		e.emit(owner, events.Event{
 			Type: corev1.EventTypeWarning, Reason: events.ReasonContested, Action: events.ActionApply,
-			Note: listed("", begun, Contest.String),
+			Note: text.List("", begun, Contest.String),
 		})
 	}
 	if len(ended) > 0 {
 		e.emit(owner, events.Event{
 			Type: corev1.EventTypeNormal, Reason: events.ReasonSettled, Action: events.ActionApply,
-			Note: listed("no longer changed by others: ", ended, func(c Contest) string { return c.Key.String() }),
+			Note: text.List("no longer changed by others: ", ended, func(c Contest) string { return c.Key.String() }),
 		})
 	}
 }

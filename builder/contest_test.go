@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -79,5 +80,5 @@ func TestContestsAreShort(t *testing.T) {
 	for i := range 100 {
 		long.Fields, long.By = append(long.Fields, fmt.Sprintf("f%d", i)), append(long.By, fmt.Sprintf("m%d", i))
 	}
-	assert.Less(t, len(long.String()), maxSummary/4)
+	assert.Less(t, len(long.String()), text.MaxSummary/4)
 }

@@ -4,7 +4,79 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/internal/rollout"
+	"github.com/armature-dev/armature/store"
 )
+
+// RolloutState is the state of a roll-out.
+type RolloutState string
+
+const (
+	// RolloutInstalling: no revision was completed before. All phases are applied at once, or one by one (InstallInOrder).
+	RolloutInstalling RolloutState = revision.Installing
+	// RolloutProgressing: a revision is being rolled out, phase by phase.
+	RolloutProgressing RolloutState = revision.Progressing
+	// RolloutCompleted: the desired revision was rolled out, and all phases were ready.
+	RolloutCompleted RolloutState = revision.Completed
+	// RolloutRolledBack: the desired revision did not become ready in time; the children return to the one before.
+	RolloutRolledBack RolloutState = revision.RolledBack
+)
+
+// Rollout is the state of the roll-out of an owner's phases.
+type Rollout struct {
+	State RolloutState
+	// From is the last completed revision, the name of a ControllerRevision; empty at the first install.
+	From string
+	// Before is the revision that was completed before From, as far as it is retained. Only a [View] knows it.
+	Before string
+	// To is the desired revision; the same as From once it is completed.
+	To string
+	// Phase is the first phase that isn't ready; empty if all are, or if a first install has no order.
+	Phase string
+	// StartedAt is when the roll-out to To began; zero at a first install that has no order.
+	StartedAt time.Time
+	// FinishedAt is when it was completed or rolled back; zero while it is under way.
+	FinishedAt time.Time
+	// RollsBackAt is when it is rolled back if its phase isn't ready by then; zero for never.
+	RollsBackAt time.Time
+	// Message says why it was rolled back; a few hundred bytes at most.
+	Message string
+}
+
+// RolloutFailure is what stops a roll-out: a child that has failed, or that isn't ready in time (see [FailurePolicy]).
+type RolloutFailure struct {
+	// Phase is the child's.
+	Phase string
+	Key   store.Key
+	// Message is one line of a few hundred bytes at most.
+	Message string
+}
+
+// String returns phase, child and message: "phase broker: Deployment.apps default/web: ProgressDeadlineExceeded".
+func (f RolloutFailure) String() string {
+	return "phase " + f.Phase + ": " + f.Key.String() + ": " + f.Message
+}
+
+// Rollout returns the state of the roll-out of the owner's phased children after the last pass, and false if none was ever
+// completed. The operator must have &appsv1.ControllerRevision{} in Owns. Phase is known only if a [FailurePolicy] is set, and
+// may be out of date; RollsBackAt is not known. Plan.Finish gets the state after the plan's own pass.
+func (v View) Rollout() (Rollout, bool) {
+	s, ok := revision.StatusOf(Owned[*appsv1.ControllerRevision](v))
+	if !ok {
+		return Rollout{}, false
+	}
+	return Rollout{
+		State: RolloutState(s.State), From: s.From, Before: s.Before, To: s.To, Phase: s.Phase, Message: s.Message,
+		StartedAt: s.Started(), FinishedAt: s.Finished(),
+	}, true
+}
+
+// AnnotationRollout on a ControllerRevision holds, as JSON, the state of its roll-out.
+const AnnotationRollout = revision.AnnotationRecord
 
 // InPhase puts a child in a phase, one of those that [Builder.Phases] or Plan.Phases put in order. Default: a child is
 // in no phase; it is applied before all phases, and not waited for.
@@ -24,26 +96,6 @@ type FailurePolicy struct {
 	AlertAfter time.Duration
 	// RollbackAfter returns the children to the last completed revision. Default: 0, no rollback.
 	RollbackAfter time.Duration
-}
-
-// timeout returns how long a phase may take; 0 for no limit.
-func (p FailurePolicy) timeout() time.Duration {
-	if p == (FailurePolicy{}) {
-		return 0
-	}
-	return max(p.AlertAfter, p.RollbackAfter, time.Second)
-}
-
-// check reports a policy that contradicts itself.
-func (p FailurePolicy) check() error {
-	if p.AlertAfter < 0 || p.RollbackAfter < 0 {
-		return fmt.Errorf("%w: FailurePolicy has AlertAfter %s and RollbackAfter %s; a time must be positive, or 0 for none",
-			ErrMisuse, p.AlertAfter, p.RollbackAfter)
-	}
-	if p.AlertAfter > 0 && p.RollbackAfter > 0 {
-		return fmt.Errorf("%w: FailurePolicy has AlertAfter %s and RollbackAfter %s; set one of them", ErrMisuse, p.AlertAfter, p.RollbackAfter)
-	}
-	return nil
 }
 
 // Phases orders the children that are [InPhase]: names are the phases from first to last, each once. A child in a phase
@@ -126,6 +178,14 @@ type phasing struct {
 	completed *string // the revision on record; nil if there is no record
 }
 
+// options returns the order as package rollout takes it.
+func (ph phasing) options() rollout.Options {
+	return rollout.Options{
+		Phases: ph.names, InstallInOrder: ph.inOrder, CompletedRevision: ph.completed,
+		AlertAfter: ph.onFailure.AlertAfter, RollbackAfter: ph.onFailure.RollbackAfter,
+	}
+}
+
 // used reports whether there is an order. If not, nothing is paid for it.
 func (ph phasing) used(wants []Child) bool {
 	return len(ph.names) > 0 || slices.ContainsFunc(wants, func(c Child) bool { return c.phase != "" || c.run != nil })
@@ -133,13 +193,8 @@ func (ph phasing) used(wants []Child) bool {
 
 // check reports what is wrong with the order.
 func (ph phasing) check(wants []Child) error {
-	if err := ph.onFailure.check(); err != nil {
+	if err := ph.options().Check(); err != nil {
 		return err
-	}
-	for i, name := range ph.names {
-		if name == "" || slices.Contains(ph.names[:i], name) {
-			return fmt.Errorf("%w: phase %q is empty or named twice in %q", ErrMisuse, name, ph.names)
-		}
 	}
 	for _, c := range wants {
 		if c.run != nil && c.phase == "" {

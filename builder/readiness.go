@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/readiness"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -31,7 +32,7 @@ func ReadinessOf(obj client.Object) Readiness {
 
 // status returns a readiness as the rules have it.
 func (r Readiness) status() readiness.Status {
-	s := readiness.Status{State: readiness.InProgress, Why: shorten(r.Message, maxWhy)}
+	s := readiness.Status{State: readiness.InProgress, Why: text.Shorten(r.Message, text.MaxMessage)}
 	switch {
 	case r.Failed:
 		s.State = readiness.Failed
@@ -152,6 +153,3 @@ func (w *write) upToDateObject() client.Object {
 	}
 	return w.stored
 }
-
-// maxWhy bounds what a ReadyWhen says, in bytes.
-const maxWhy = 256

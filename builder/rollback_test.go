@@ -54,7 +54,7 @@ func TestRollback(t *testing.T) {
 	w.now = w.now.Add(time.Second)
 	res = w.pass()
 	assert.Equal(t, RolloutRolledBack, res.Rollout.State)
-	assert.Equal(t, atOnce, res.RequeueAfter)
+	assert.Equal(t, time.Millisecond, res.RequeueAfter, "at once")
 	res = w.pass()
 	assert.Equal(t, "v1 v1 v1", w.running())
 	assert.Equal(t, []string{"patch Deployment broker", "patch Deployment controller"}, w.writes, "the last phase first")
@@ -292,13 +292,12 @@ func TestEditedRevisionsAreOfNoOtherObjects(t *testing.T) {
 	w := stuckAtBroker(t)
 	p, err := w.e.newPass(owner())
 	require.NoError(t, err)
-	r := &rollout{pass: p}
-	all, err := r.revisions(t.Context())
+	all, err := (&phasedChildren{pass: p}).Owned(t.Context(), &appsv1.ControllerRevision{})
 	require.NoError(t, err)
-	s, err := revision.ReadSnapshot(all[0].Object.Data.Raw)
+	s, err := revision.ReadSnapshot(all[0].(*appsv1.ControllerRevision).Data.Raw)
 	require.NoError(t, err)
 	good := s.Children[0]
-	_, err = r.restore(&good, Child{})
+	_, err = p.restore(&good, Child{})
 	require.NoError(t, err)
 	for name, change := range map[string]func(*revision.Child){
 		"not JSON":      func(c *revision.Child) { c.Payload = []byte("{") },
@@ -317,7 +316,7 @@ func TestEditedRevisionsAreOfNoOtherObjects(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		_, err := r.restore(&bad, Child{})
+		_, err := p.restore(&bad, Child{})
 		assert.Error(t, err, name)
 	}
 }

@@ -451,15 +451,9 @@ func TestForeignRevision(t *testing.T) {
 	b := w.builder()
 	p, err := w.e.newPass(owner())
 	require.NoError(t, err)
-	var ds []*desired
-	for _, c := range b.wants {
-		d, err := p.desire(c)
-		require.NoError(t, err)
-		ds = append(ds, d)
-	}
-	hash, err := w.e.hashOf(p, ds)
+	plan, err := (&phasedChildren{pass: p}).plan(b.wants)
 	require.NoError(t, err)
-	theirs := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner-" + hash}}
+	theirs := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner-" + plan.Hash}}
 	require.NoError(t, w.e.client.Create(t.Context(), theirs))
 	_, err = w.passErr()
 	assert.ErrorIs(t, err, ErrNotOwned)
