@@ -14,7 +14,7 @@ import (
 // A StatefulSet never fails by itself. With Alert one that doesn't become ready is told of, and the roll-out stays.
 func TestAlert(t *testing.T) {
 	w := stuckAtBroker(t)
-	w.policy = FailurePolicy{AlertAfter: patience}
+	w.options = RolloutOptions{AlertAfter: patience}
 	res := w.pass()
 	assert.Nil(t, res.RolloutFailure)
 	assert.Zero(t, res.Rollout.RollsBackAt)
@@ -46,7 +46,7 @@ func TestAlert(t *testing.T) {
 
 func TestAlertNamesWhatHasFailedAtOnce(t *testing.T) {
 	w := stuckAtBroker(t)
-	w.policy = FailurePolicy{AlertAfter: patience}
+	w.options = RolloutOptions{AlertAfter: patience}
 	w.fail("broker")
 	res := w.pass()
 	require.NotNil(t, res.RolloutFailure)

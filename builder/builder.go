@@ -32,7 +32,7 @@ type Builder struct {
 	await  bool
 	all    bool // is to be pruned
 
-	phasing phasing
+	rollout RolloutOptions
 	failed  error // of earlier calls
 }
 
@@ -106,7 +106,7 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 		if b.failed != nil {
 			return fmt.Errorf("nothing is pruned after an error: %w", b.failed)
 		}
-		if err := b.phasing.refuse(b.wants); err != nil {
+		if err := b.rollout.refuse(b.wants); err != nil {
 			return err
 		}
 		p.kinds = p.engine.kinds.desired(b.wants, b.all)
@@ -138,7 +138,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	p.instructions = instructions{children: b.wants, prunes: b.prunes, pruneAll: b.all, await: b.await, phasing: b.phasing}
+	p.instructions = instructions{children: b.wants, prunes: b.prunes, pruneAll: b.all, await: b.await, rollout: b.rollout}
 	err = do(p)
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {

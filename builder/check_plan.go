@@ -25,11 +25,12 @@ func checkPlan[T client.Object](d *declarations, owner T, plan Plan[T]) error {
 // checkPhases reports phases whose revisions would not be seen, and what is meant for phases without any.
 func checkPhases[T client.Object](d *declarations, plan Plan[T]) error {
 	switch {
-	case len(plan.Phases) > 0 && !d.types[fromOwned][reflect.TypeFor[*appsv1.ControllerRevision]()]:
-		return fmt.Errorf("%w: Plan.Phases keeps ControllerRevisions, a kind that the operator doesn't own; "+
+	case len(plan.Rollout.Phases) > 0 && !d.types[fromOwned][reflect.TypeFor[*appsv1.ControllerRevision]()]:
+		return fmt.Errorf("%w: Plan.Rollout.Phases keeps ControllerRevisions, a kind that the operator doesn't own; "+
 			"add Owns(&appsv1.ControllerRevision{}) to the operator", ErrMisuse)
-	case len(plan.Phases) == 0 && plan.OnFailure != (FailurePolicy{}):
-		return fmt.Errorf("%w: Plan.OnFailure is set and Plan.Phases is empty; it is about phases", ErrMisuse)
+	case len(plan.Rollout.Phases) == 0 && (plan.Rollout.AlertAfter != 0 || plan.Rollout.RollbackAfter != 0):
+		return fmt.Errorf("%w: Plan.Rollout has AlertAfter %s and RollbackAfter %s, and no Phases; they are about phases",
+			ErrMisuse, plan.Rollout.AlertAfter, plan.Rollout.RollbackAfter)
 	default:
 		return nil
 	}

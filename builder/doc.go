@@ -91,17 +91,16 @@
 //		ConfigMap(shared).
 //		StatefulSet(coordinator, builder.InPhase("coordinator")).
 //		StatefulSet(storage, builder.InPhase("storage")).
-//		Phases("coordinator", "storage").
-//		OnFailure(builder.FailurePolicy{RollbackAfter: 10 * time.Minute}).
+//		Rollout(builder.RolloutOptions{Phases: []string{"coordinator", "storage"}, RollbackAfter: 10 * time.Minute}).
 //		Reconcile(ctx)
 //
 // The first install is in parallel. A later change is made phase by phase, the next when the last is ready, and goes no
-// further than a phase that fails; see [Builder.Phases] for what is a change and what is drift. [Builder.OnFailure] says
+// further than a phase that fails; see [RolloutOptions] for what is a change and what is drift. It also says
 // whether to wait then, which is the default, to tell of it when that takes long, or to return to the last completed
 // revision. Revisions are ControllerRevisions of the owner. Without phases there are none, and nothing is paid for them.
 //
 // A migration, or what else must run once and first, is a Job with [RunOnce] in a phase: what is in later phases waits for
-// its success, at the first install too. [Builder.InstallInOrder] orders a first install without one.
+// its success, at the first install too. InstallInOrder orders a first install without one.
 //
 // Whatever the readiness of a child depends on must cause passes: a controller of one's own must watch the children's
 // kinds and ControllerRevisions, an [Operator] must have them in Owns.
@@ -197,5 +196,5 @@
 //	watched kinds and dependents                              get, list, watch
 //	events.events.k8s.io    create, patch
 //	controllerrevisions     get, list, watch, create, patch, delete   (of apps, if there are phases)
-//	pods                    list, delete                      (for StatefulSets in phases that go by OrderedReady; see OnFailure)
+//	pods                    list, delete                      (for StatefulSets in phases that go by OrderedReady; see RolloutOptions)
 package builder

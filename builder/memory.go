@@ -51,6 +51,12 @@ type ownedChild struct {
 	child store.Key
 }
 
+// revisionMemo is the hash of the desired phases of an owner, and the hash of what it was computed from.
+type revisionMemo struct {
+	look uint64
+	hash string
+}
+
 // maxRemembered bounds each part of the memory but upToDate, in entries.
 const maxRemembered = 1 << 14
 

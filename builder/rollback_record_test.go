@@ -95,7 +95,7 @@ func TestARevisionIsEditedDuringTheRollback(t *testing.T) {
 // With the completed revision on record in the owner's status, one that someone else has made is worth nothing.
 func TestAForgedRevisionIsNotRolledBackTo(t *testing.T) {
 	w := newTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	w.record = ptr.To("")
 	w.install()
 	good := w.lastCompleted(t)

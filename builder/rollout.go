@@ -8,11 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	apijson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
@@ -25,7 +21,7 @@ import (
 // rollOut applies children of which some are in phases: those outside phases first, then what package rollout decides about the rest.
 // It reports whether all are up to date and ready, so that stale objects may be pruned.
 func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err error) {
-	if err := p.phasing.check(children); err != nil {
+	if err := p.rollout.check(children); err != nil {
 		return false, err
 	}
 	if p.owner.GetNamespace() == "" {
@@ -62,6 +58,7 @@ func (p *pass) rolloutHost() rollout.Host {
 		Error: func(operation string, key store.Key, object client.Object, err error) error {
 			return &Error{Key: key, Operation: operation, Err: err, object: object}
 		},
+		NotOwned: func(key store.Key, object client.Object) error { return notOwned("apply", key, object) },
 		Describe: func(err error) (key store.Key, summary string) {
 			if about := (*Error)(nil); errors.As(err, &about) {
 				key = about.Key
@@ -131,7 +128,7 @@ type phasedChildren struct {
 func (c *phasedChildren) plan(children []Child) (rollout.Plan, error) {
 	p := c.pass
 	plan := rollout.Plan{
-		Options: p.phasing.options(), Owner: p.owner, OwnerKind: p.ownerKind, Children: make([]rollout.Child, 0, len(children)),
+		Options: rollout.Options(p.rollout), Owner: p.owner, OwnerKind: p.ownerKind, Children: make([]rollout.Child, 0, len(children)),
 	}
 	for _, obj := range p.prunes {
 		if k, err := p.engine.kinds.of(obj); err == nil {
@@ -175,12 +172,6 @@ func (c *phasedChildren) desire(child Child) (*desired, error) {
 		d.hash, d.hashed = child.run.Hash()
 	}
 	return d, err
-}
-
-// revisionMemo is the hash of the desired phases of an owner, and the hash of what it was computed from.
-type revisionMemo struct {
-	look uint64
-	hash string
 }
 
 // hash returns the hash of the desired children. The engine remembers it, because every child has to be stamped and rendered
@@ -355,63 +346,25 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 	return objs, nil
 }
 
-// Create creates a ControllerRevision. If it exists and is the owner's, that is a conflict: the cache lags behind. One that isn't intact
-// is useless and in the way: it is deleted first.
-func (c *phasedChildren) Create(ctx context.Context, object *appsv1.ControllerRevision, isIntact func(client.Object) bool) error {
-	p, e := c.pass, c.pass.engine
-	k, err := e.kinds.of(object)
-	if err != nil {
-		return err
-	}
-	key := k.key(object)
-	exists := e.client.Create(ctx, object, client.FieldOwner(e.name))
-	if exists == nil {
-		return nil
-	}
-	if !apierrors.IsAlreadyExists(exists) {
-		return &Error{Key: key, Operation: "create", Err: exists}
-	}
-	found, err := e.read(ctx, e.live, k, key)
-	switch {
-	case err != nil:
-		return err
-	case found == nil:
-	case inventory.OwnershipOf(found, p.owner, p.ownerKind) == inventory.NotOwned:
-		return notOwned("apply", key, found)
-	case !isIntact(found):
-		if _, err := e.delete(ctx, key, found); err != nil {
-			return err
-		}
-	}
-	resource := schema.GroupResource{Group: appsv1.GroupName, Resource: "controllerrevisions"}
-	return &Error{Key: key, Operation: "create", Err: apierrors.NewConflict(resource, key.Name, exists)}
-}
-
 // Delete deletes an object in its observed version.
 func (c *phasedChildren) Delete(ctx context.Context, key store.Key, observed client.Object) (bool, error) {
 	return c.pass.engine.delete(ctx, key, observed)
 }
 
-// restore returns a child of a revision as a desired object, with the options of the child that is desired now.
+// restore returns a child of a revision as a desired object, with the options of the child that is desired now. People can edit
+// revisions: it must be of this owner.
 func (p *pass) restore(c *revision.Child, like Child) (*desired, error) {
 	if len(c.Ignored) > 0 {
 		like = like.With(Ignore(c.Ignored...))
 	}
 	d := &desired{kind: kind{gvk: c.GVK(), untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
 	d.child.phase = c.Phase
-	if err := apijson.Unmarshal(c.Payload, &d.fields); err != nil {
-		return nil, fmt.Errorf("revision of %s: %w", d.key, err)
-	}
 	var err error
 	if d.object, err = p.engine.kinds.empty(d.kind); err != nil {
 		return nil, err
 	}
-	if u, ok := d.object.(*unstructured.Unstructured); ok {
-		u.Object = runtime.DeepCopyJSON(d.fields)
-	} else if err := runtime.DefaultUnstructuredConverter.FromUnstructured(d.fields, d.object); err != nil {
+	if d.fields, err = c.Restore(d.object); err != nil {
 		return nil, fmt.Errorf("revision of %s: %w", d.key, err)
-	} else {
-		d.object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // objects from a cache have none either
 	}
 	d.child.object = d.object
 	if err := d.leaveOut(d.fields); err != nil {
@@ -420,36 +373,9 @@ func (p *pass) restore(c *revision.Child, like Child) (*desired, error) {
 	if d.compared, err = d.toCompare(); err != nil {
 		return nil, err
 	}
-	return d, p.checkRestored(d)
-}
-
-// checkRestored reports a child that isn't of this owner: people can edit revisions.
-func (p *pass) checkRestored(d *desired) error {
-	gvk, err := gvkOfFields(d.fields)
-	if err != nil || gvk != d.kind.gvk {
-		return fmt.Errorf("revision of %s: it is of the kind %s", d.key, gvk)
-	}
 	_, key, err := p.keyOf(d.child)
-	if err != nil {
-		return err
+	if err == nil && (key != d.key || inventory.OwnershipOf(d.object, p.owner, p.ownerKind) != inventory.Owned) {
+		err = fmt.Errorf("revision of %s: it is of %s, or of another owner", d.key, key)
 	}
-	if key != d.key || inventory.OwnershipOf(d.object, p.owner, p.ownerKind) != inventory.Owned || d.fields["metadata"] == nil {
-		return fmt.Errorf("revision of %s: it is of %s, or of another owner", d.key, key)
-	}
-	return nil
-}
-
-func gvkOfFields(fields map[string]any) (schema.GroupVersionKind, error) {
-	apiVersion, _ := fields["apiVersion"].(string)
-	name, _ := fields["kind"].(string)
-	gv, err := schema.ParseGroupVersion(apiVersion)
-	return gv.WithKind(name), err
-}
-
-// digestOf returns the digest of the last apply of an object, empty if it has none.
-func digestOf(obj client.Object) string {
-	if obj == nil || obj.GetAnnotations()[AnnotationDigest] == notApplied {
-		return ""
-	}
-	return obj.GetAnnotations()[AnnotationDigest]
+	return d, err
 }

@@ -31,16 +31,16 @@ var phaseNames = []string{"controller", "broker", "server"}
 
 // town is an owner with a Deployment in each phase, of an image each, on a fake client that counts generations.
 type town struct {
-	t      *testing.T
-	e      *Engine
-	now    time.Time
-	writes []string // "create Deployment broker"
-	told   []string // reasons of events
-	budget int      // writes until the crash; less than 0 for never
-	policy FailurePolicy
-	images map[string]string
-	change func(*Builder) // what else is wanted
-	record *string        // the completed revision, if the owner keeps it
+	t       *testing.T
+	e       *Engine
+	now     time.Time
+	writes  []string       // "create Deployment broker"
+	told    []string       // reasons of events
+	budget  int            // writes until the crash; less than 0 for never
+	options RolloutOptions // but for what follows from the rest
+	images  map[string]string
+	change  func(*Builder) // what else is wanted
+	record  *string        // the completed revision, if the owner keeps it
 }
 
 var errCrash = fmt.Errorf("crashed")
@@ -111,16 +111,19 @@ func (w *town) funcs() interceptor.Funcs {
 }
 
 func (w *town) builder() *Builder {
-	b := w.e.For(owner()).Phases(phaseNames...).OnFailure(w.policy).Prune(&appsv1.Deployment{})
+	options := w.options
+	options.Phases = phaseNames
+	if w.record != nil {
+		completed := *w.record
+		options.CompletedRevision = &completed
+	}
+	b := w.e.For(owner()).Rollout(options).Prune(&appsv1.Deployment{})
 	for _, name := range slices.Backward(phaseNames) {
 		if image, ok := w.images[name]; ok {
 			d := deployment(name)
 			d.Spec.Template.Spec.Containers[0].Image = image
 			b.Deployment(d, InPhase(name))
 		}
-	}
-	if w.record != nil {
-		b.CompletedRevision(*w.record)
 	}
 	if w.change != nil {
 		w.change(b)
@@ -423,17 +426,17 @@ func TestMisusedPhases(t *testing.T) {
 	e := engineWith(interceptor.Funcs{})
 	cluster := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns", UID: "1"}}
 	for says, b := range map[string]*Builder{
-		`phase "x"`:        e.For(owner()).Phases("a").ConfigMap(config("c"), InPhase("x")),
-		"named twice":      e.For(owner()).Phases("a", "a"),
-		"is empty":         e.For(owner()).Phases(""),
-		"need an owner in": e.For(cluster).Phases("a"),
-		"desired twice":    e.For(owner()).Phases("a").ConfigMap(config("c"), InPhase("a")).ConfigMap(config("c"), InPhase("a")),
+		`phase "x"`:        e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a"}}).ConfigMap(config("c"), InPhase("x")),
+		"named twice":      e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a", "a"}}),
+		"is empty":         e.For(owner()).Rollout(RolloutOptions{Phases: []string{""}}),
+		"need an owner in": e.For(cluster).Rollout(RolloutOptions{Phases: []string{"a"}}),
+		"desired twice":    e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a"}}).ConfigMap(config("c"), InPhase("a")).ConfigMap(config("c"), InPhase("a")),
 	} {
 		_, err := b.Reconcile(t.Context())
 		assert.ErrorIs(t, err, ErrMisuse)
 		assert.ErrorContains(t, err, says)
 	}
-	_, err := e.For(owner()).Phases("a").ConfigMap(config("c"), InPhase("a")).ReconcileStore(t.Context())
+	_, err := e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a"}}).ConfigMap(config("c"), InPhase("a")).ReconcileStore(t.Context())
 	assert.ErrorIs(t, err, ErrMisuse)
 }
 

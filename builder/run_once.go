@@ -20,7 +20,7 @@ const AnnotationRunOnce = revision.AnnotationRunOnce
 // RunOnce runs a Job to success once for each value, and never again for that value. It is for migrations and other
 // steps that must come before what follows them. The child must be a *batchv1.Job, and [InPhase]: what is in later
 // phases waits for its success, at the first install too, which with a RunOnce child goes phase by phase (see
-// [Builder.InstallInOrder]).
+// [RolloutOptions]).
 //
 // The value says what the Job brings about, such as the version of a schema. Another value is another run. A value that
 // ran before, also before others, does not run again: to return to an older value runs nothing. Empty: the value is a
@@ -39,7 +39,7 @@ const AnnotationRunOnce = revision.AnnotationRunOnce
 //   - Runs of one child don't overlap: with another value, a Job of an earlier one is waited for until its condition Complete
 //     or Failed is True. The exception is a Job that someone deletes in the background, the default of kubectl delete job: the
 //     Job is gone while its pods still terminate. Delete with --cascade=foreground to rule that out.
-//   - A rollback (see [Rollback]) neither interrupts a running Job nor undoes or repeats one that ran or failed; the condition
+//   - A rollback (see [RolloutOptions]) neither interrupts a running Job nor undoes or repeats one that ran or failed; the condition
 //     and the event name those that ran in the roll-out that is rolled back.
 //   - A plan that leaves the child out lets its Jobs be pruned, also one that has succeeded and is not on record yet: keep the
 //     child in the plan until what follows it is written.

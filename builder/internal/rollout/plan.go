@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -85,7 +84,7 @@ type Host struct {
 	Labels map[string]string
 	// DigestAnnotation is the annotation that has a child's digest.
 	DigestAnnotation string
-	// Client writes annotations of ControllerRevisions and the TTL of Jobs.
+	// Client creates ControllerRevisions, and writes their annotations and the TTL of Jobs.
 	Client client.Writer
 	// Live reads past the cache.
 	Live client.Reader
@@ -99,6 +98,8 @@ type Host struct {
 	Emit func(events.Event)
 	// Error returns an error about an object.
 	Error func(operation string, key store.Key, object client.Object, err error) error
+	// NotOwned returns the error about an object that isn't the owner's.
+	NotOwned func(key store.Key, object client.Object) error
 	// Describe returns the key of the object that an error is about, empty if it is about none, and a summary of the error.
 	Describe func(error) (store.Key, string)
 }
@@ -115,9 +116,6 @@ type Cluster interface {
 	Snapshot() ([]revision.Child, error)
 	// Owned returns the owner's objects of the kind of like, as the cache has them.
 	Owned(ctx context.Context, like client.Object) ([]client.Object, error)
-	// Create creates a ControllerRevision. If there is one of its name, the cache lags behind, which is a conflict; that one is deleted
-	// if it isn't intact.
-	Create(ctx context.Context, object *appsv1.ControllerRevision, isIntact func(client.Object) bool) error
 	// Delete deletes an object, if it is still the observed one. It reports false if there was none.
 	Delete(ctx context.Context, key store.Key, observed client.Object) (deleted bool, err error)
 }

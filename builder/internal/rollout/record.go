@@ -9,8 +9,10 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -116,7 +118,7 @@ func (p *pass) writeState(ctx context.Context, record revision.Record, newest bo
 	}
 	object := p.newRevision(p.name, data, revision.AnnotationRecord, text, number)
 	isIntact := func(obj client.Object) bool { _, ok := revision.ReadRecord(obj, p.Controller); return ok }
-	if err := p.cluster.Create(ctx, object, isIntact); err != nil {
+	if err := p.createRevision(ctx, object, isIntact); err != nil {
 		return err
 	}
 	p.target = &revision.Revision{Object: object, Record: record}
@@ -178,6 +180,46 @@ func (p *pass) newRevision(name string, data []byte, annotation, text string, nu
 		Data:     runtime.RawExtension{Raw: data},
 		Revision: number,
 	}
+}
+
+// createRevision creates a ControllerRevision. If it exists and is the owner's, that is a conflict: the cache lags behind. One that isn't
+// intact is useless and in the way: it is deleted first.
+func (p *pass) createRevision(ctx context.Context, object *appsv1.ControllerRevision, isIntact func(client.Object) bool) error {
+	key := p.revisionKey(object.Name)
+	exists := p.Client.Create(ctx, object, client.FieldOwner(p.Controller))
+	if exists == nil {
+		return nil
+	}
+	if !apierrors.IsAlreadyExists(exists) {
+		return p.Error("create", key, nil, exists)
+	}
+	found, err := p.readRevision(ctx, key)
+	switch {
+	case err != nil:
+		return err
+	case found == nil:
+	case inventory.OwnershipOf(found, p.Owner, p.OwnerKind) == inventory.NotOwned:
+		return p.NotOwned(key, found)
+	case !isIntact(found):
+		if _, err := p.cluster.Delete(ctx, key, found); err != nil {
+			return err
+		}
+	}
+	resource := schema.GroupResource{Group: appsv1.GroupName, Resource: "controllerrevisions"}
+	return p.Error("create", key, nil, apierrors.NewConflict(resource, key.Name, exists))
+}
+
+// readRevision reads a ControllerRevision past the cache, which may lag behind; nil if there is none.
+func (p *pass) readRevision(ctx context.Context, key store.Key) (*appsv1.ControllerRevision, error) {
+	found := &appsv1.ControllerRevision{}
+	err := p.Live.Get(ctx, key.NamespacedName(), found)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, p.Error("read", key, nil, err)
+	}
+	return found, nil
 }
 
 // patchRevision writes an annotation of a ControllerRevision, unless someone has changed the object since it was read. A number

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -288,15 +287,11 @@ func (p *pass) setRuns(record *revision.Runs) {
 
 // readRuns reads a child's record past the cache, which may lag behind: a run that is on record must not be repeated.
 func (p *pass) readRuns(ctx context.Context, child string) error {
-	key := p.revisionKey(revision.RunsName(p.Owner, child))
-	found := &appsv1.ControllerRevision{}
-	err := p.Live.Get(ctx, key.NamespacedName(), found)
-	switch {
-	case apierrors.IsNotFound(err):
-		return p.checkRuns(child)
-	case err != nil:
-		return p.Error("read", key, nil, err)
-	case metav1.IsControlledBy(found, p.Owner):
+	found, err := p.readRevision(ctx, p.revisionKey(revision.RunsName(p.Owner, child)))
+	if err != nil {
+		return err
+	}
+	if found != nil && metav1.IsControlledBy(found, p.Owner) {
 		p.noteRuns(found)
 	}
 	return p.checkRuns(child)
@@ -323,13 +318,14 @@ func (p *pass) writeRuns(ctx context.Context, child string, succeeded []revision
 	return nil
 }
 
+// createRuns creates a child's record.
 func (p *pass) createRuns(ctx context.Context, child, annotation string) (client.Object, error) {
 	data, err := revision.RunsData(child)
 	if err != nil {
 		return nil, err
 	}
 	object := p.newRevision(revision.RunsName(p.Owner, child), data, revision.AnnotationRunOnce, annotation, 0)
-	err = p.cluster.Create(ctx, object, func(obj client.Object) bool { return revision.ReadRuns(obj) != nil })
+	err = p.createRevision(ctx, object, func(obj client.Object) bool { return revision.ReadRuns(obj) != nil })
 	if apierrors.IsConflict(err) {
 		if damaged := p.readRuns(ctx, child); damaged != nil {
 			return nil, damaged
