@@ -5,17 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/subset"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/store"
@@ -120,11 +128,11 @@ func (p *pass) writeAll(ctx context.Context, writes []*write) error {
 			return err
 		})
 	}
-	tries, others := p.engine.kinds.tries(writes)
+	tries, others := kinds.Probes(p.engine.kinds, writes, func(w *write) schema.GroupVersionKind { return w.desired.kind.GVK })
 	for _, w := range tries {
 		err := try(w)
 		if err == nil {
-			p.engine.kinds.missing.Delete(w.desired.kind.gvk)
+			p.engine.kinds.NotePresent(w.desired.kind.GVK)
 		}
 		errs = append(errs, err)
 	}
@@ -152,14 +160,14 @@ func (p *pass) find(ctx context.Context, d *desired) (client.Object, error) {
 			return nil, err
 		}
 	}
-	if observed := p.observed[d.key]; observed != nil && isUntyped(observed) == d.kind.untyped {
+	if observed := p.observed[d.key]; observed != nil && kinds.IsUntyped(observed) == d.kind.Untyped {
 		return observed, nil
 	}
 	observed, err := p.engine.readKnown(ctx, p.engine.client, d.kind, d.key)
 	if observed != nil {
 		p.rememberObserved(d.key)
 	}
-	return observed, p.engine.kinds.noteMissing(d.kind.gvk, err)
+	return observed, p.engine.kinds.NoteMissing(d.kind.GVK, err)
 }
 
 // compare says which action an object needs, given the observed one of its name. All decisions about a child are made here;
@@ -236,17 +244,83 @@ func (p *pass) isUpToDate(d *desired, observed client.Object) (bool, error) {
 	return true, nil
 }
 
+// remember records that a child is up to date. The server has said so: by its answer to a write, or by a comparison.
+func (e *Engine) remember(child client.Object, d *desired) {
+	if d.hashed && !e.dry {
+		e.memory.UpToDate.Add(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.hash})
+	}
+}
+
+// remembers reports whether this very version of a child is known to be up to date with this very object.
+func (e *Engine) remembers(child client.Object, d *desired) bool {
+	return d.hashed && e.memory.UpToDate.Has(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.hash})
+}
+
+// rememberImmutable notes that an object can't be changed into the desired one and stays as it is, so that no further request is made.
+func (e *Engine) rememberImmutable(found client.Object, d *desired) {
+	e.memory.Immutable.Add(found.GetUID(), memory.Immutable{Hash: d.hash, Digest: d.digest})
+}
+
+// isLeftImmutable reports whether an object is known to be left as it is, since just this is desired.
+func (p *pass) isLeftImmutable(d *desired, found client.Object) (bool, error) {
+	as, ok := p.engine.memory.Immutable.Get(found.GetUID())
+	if !ok {
+		return false, nil
+	}
+	if d.hashed && as.Hash == d.hash {
+		return true, nil
+	}
+	err := d.stamp(p)
+	return err == nil && as.Digest == d.digest, err
+}
+
+// settle notes what the API server made of a child, if it isn't what is desired.
+func (e *Engine) settle(stored client.Object, d *desired) {
+	switch {
+	case e.dry || stored.GetUID() == "":
+	case e.contains(d, stored):
+		e.memory.Settled.Forget(stored.GetUID())
+	default:
+		e.memory.Settled.Note(stored, d.kind.GVK, d.digest, e.now())
+	}
+}
+
+// isSettled reports whether a child is what the API server made of just what is desired.
+func (e *Engine) isSettled(found client.Object, d *desired) bool {
+	return e.memory.Settled.Has(found, d.kind.GVK, d.digest, e.now())
+}
+
 // contains reports whether all that is desired is in an object that was observed.
 func (e *Engine) contains(d *desired, observed client.Object) bool {
 	u, ok := observed.(runtime.Unstructured)
 	if !ok {
-		return subset.Typed(d.compared, observed)
+		isCustom := !payload.IsKubernetes(reflect.TypeOf(observed).Elem())
+		return subset.Typed(d.compared, observed) && !(isCustom && e.hasMoreInOne(d, observed))
 	}
 	content := d.withoutIgnored(u.UnstructuredContent())
-	if like := e.kinds.builtin(d.kind.gvk); like != nil {
+	if like := e.kinds.Builtin(d.kind.GVK); like != nil {
 		return subset.Guided(d.fields, content, like)
 	}
-	return subset.Untyped(d.fields, content)
+	return subset.Untyped(d.fields, content) && !e.hasMoreInOne(d, observed)
+}
+
+// hasMoreInOne reports whether others have added to a map of a custom resource that is one value to the API server. That it is one is
+// only known from who owns it.
+func (e *Engine) hasMoreInOne(d *desired, observed client.Object) bool {
+	whole := e.fieldManager(d).SetWhole(observed.GetManagedFields(), d.fields)
+	if len(whole) == 0 {
+		return false
+	}
+	found, err := storedFields(observed)
+	if err != nil {
+		return false
+	}
+	found = d.withoutIgnored(found)
+	return slices.ContainsFunc(whole, func(path fieldpath.Path) bool {
+		desired, _ := paths.At(d.fields, path)
+		live, _ := paths.At(found, path)
+		return !subset.Untyped(live, desired)
+	})
 }
 
 // run does what the action says, and revises it if the server knows better. It is called in parallel with others.
@@ -274,7 +348,7 @@ func (w *write) create(ctx context.Context, p *pass) error {
 			return err
 		}
 	} else {
-		if err := p.engine.memory.refused.answer(d, p.engine.now()); err != nil {
+		if err := p.engine.memory.Refused.Answer(d.key, d.object, d.kind.GVK.Version, p.engine.now()); err != nil {
 			return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
 		}
 	}
@@ -282,7 +356,7 @@ func (w *write) create(ctx context.Context, p *pass) error {
 	switch {
 	case err == nil:
 		p.engine.remember(obj, d)
-		if d.kind.untyped { // of others nothing is left to compare the answer with
+		if d.kind.Untyped { // of others nothing is left to compare the answer with
 			p.engine.settle(obj, d)
 		}
 		w.operation, w.stored = OperationCreated, obj
@@ -294,7 +368,7 @@ func (w *write) create(ctx context.Context, p *pass) error {
 		return w.resolve(ctx, p)
 	default:
 		if !p.engine.dry {
-			p.engine.memory.refused.note(d, err, p.engine.now())
+			p.engine.memory.Refused.Note(d.key, d.object, d.kind.GVK.Version, err, p.engine.now())
 		}
 		return &Error{Key: d.key, Operation: "create", Err: err, object: d.object}
 	}
@@ -328,7 +402,7 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 	if err == nil && obj == nil {
 		obj, refit, err = w.send(ctx, p)
 	}
-	if err == nil && w.isDesiredChanged() && !p.engine.dry && !w.desired.kind.untyped && !p.engine.contains(w.desired, obj) {
+	if err == nil && w.isDesiredChanged() && !p.engine.dry && !w.desired.kind.Untyped && !p.engine.contains(w.desired, obj) {
 		// An apply that removes fields loses structs without a field, such as securityContext: {}. A second one has them.
 		w.refitted = w.refitted || obj.GetResourceVersion() != w.observed.GetResourceVersion()
 		w.observed = obj
@@ -381,7 +455,7 @@ func (w *write) patch(ctx context.Context, p *pass) (client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	obj, err := e.kinds.empty(d.kind)
+	obj, err := e.kinds.Empty(d.kind)
 	if err != nil {
 		return nil, err
 	}
@@ -410,8 +484,8 @@ func (w *write) takesOver(e *Engine) bool {
 // doesn't know the kind.
 func (w *write) explain(p *pass, err error) error {
 	d := w.desired
-	if isKindGone(err) {
-		return p.engine.kinds.noteMissing(d.kind.gvk, err)
+	if kinds.IsGone(err) {
+		return p.engine.kinds.NoteMissing(d.kind.GVK, err)
 	}
 	about := (*Error)(nil)
 	if !toolarge.Is(err) || !errors.As(err, &about) {

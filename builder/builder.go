@@ -13,6 +13,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -87,7 +88,7 @@ func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
 func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*write) (Result, error) {
 	ctx, end := b.engine.tracePass(ctx, b.owner)
 	run := b.runPass
-	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).IsGuarded() {
+	if !kinds.IsNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).IsGuarded() {
 		run = b.runAnyPass
 	}
 	res, err := run("", func(p *pass) error {
@@ -109,7 +110,7 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 		if err := b.rollout.refuse(b.wants); err != nil {
 			return err
 		}
-		p.kinds = p.engine.kinds.desired(b.wants, b.all)
+		p.kinds = p.engine.kindsOf(b.wants, b.all)
 		for _, want := range b.wants {
 			_, key, err := p.keyOf(want)
 			if err != nil {
@@ -125,7 +126,7 @@ func (b *Builder) ReconcileStore(ctx context.Context) (Result, error) {
 
 // runPass runs one pass, unless the owner is being deleted.
 func (b *Builder) runPass(scope string, do func(*pass) error) (Result, error) {
-	if !isNil(b.owner) && b.owner.GetDeletionTimestamp() != nil {
+	if !kinds.IsNil(b.owner) && b.owner.GetDeletionTimestamp() != nil {
 		b.engine.Forget(b.owner, client.ObjectKeyFromObject(b.owner))
 		return Result{}, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -31,6 +32,8 @@ func checkPhases[T client.Object](d *declarations, plan Plan[T]) error {
 	case len(plan.Rollout.Phases) == 0 && (plan.Rollout.AlertAfter != 0 || plan.Rollout.RollbackAfter != 0):
 		return fmt.Errorf("%w: Plan.Rollout has AlertAfter %s and RollbackAfter %s, and no Phases; they are about phases",
 			ErrMisuse, plan.Rollout.AlertAfter, plan.Rollout.RollbackAfter)
+	case len(plan.Rollout.Phases) == 0 && plan.Rollout.InstallInOrder:
+		return fmt.Errorf("%w: Plan.Rollout has InstallInOrder, and no Phases; it is about phases", ErrMisuse)
 	default:
 		return nil
 	}
@@ -66,7 +69,7 @@ func checkStatus[T client.Object](owner T, plan Plan[T]) error {
 		errs = append(errs, fmt.Errorf("%w: Plan.Report needs an owner with conditions; %T is no builder.Conditioned", ErrMisuse, owner))
 	}
 	after := plan.Status
-	if isNil(after) {
+	if kinds.IsNil(after) {
 		return errors.Join(errs...)
 	}
 	another := (after.GetUID() != "" && after.GetUID() != owner.GetUID()) ||
@@ -103,10 +106,10 @@ func isNilPointer(obj runtime.Object) bool {
 
 // checkPrune reports kinds to prune that are not declared: of those children are neither seen nor looked for when they
 // change.
-func (d *declarations) checkPrune(kinds []client.Object) error {
+func (d *declarations) checkPrune(objs []client.Object) error {
 	var errs []error
-	for _, obj := range kinds {
-		if isNil(obj) {
+	for _, obj := range objs {
+		if kinds.IsNil(obj) {
 			continue // reported when it is pruned
 		}
 		if !d.home.has(obj) && !d.away.has(obj) {
@@ -123,11 +126,11 @@ func (d *declarations) checkChildren(children []Child) error {
 	var last placed // most are of the kind of the one before
 	for i := range children {
 		c := &children[i]
-		if isNil(c.object) {
+		if kinds.IsNil(c.object) {
 			continue // reported when it is applied
 		}
 		as := placed{reflect.TypeOf(c.object), c.crossNamespace, c.retained()}
-		if as == last && !isUntyped(c.object) {
+		if as == last && !kinds.IsUntyped(c.object) {
 			continue
 		}
 		last = as
@@ -161,7 +164,7 @@ func (d *declarations) checkChild(c *Child) error {
 
 // ownsLine is the line that declares the kind of a child.
 func ownsLine(method string, obj client.Object) string {
-	if !isUntyped(obj) {
+	if !kinds.IsUntyped(obj) {
 		return method + "(" + literal(reflect.TypeOf(obj)) + ")"
 	}
 	gvk := obj.GetObjectKind().GroupVersionKind()

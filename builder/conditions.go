@@ -27,6 +27,9 @@ const (
 	// ConditionContested is True while another writer changes children again and again, and the builder puts them back
 	// ever more rarely. Its message says which fields, by whom, and what to do. An owner without such children hasn't got it.
 	ConditionContested = status.Contested
+	// ConditionRolledOut is True once a revision of the owner's phases was completed; its message is the name of the last one. It is
+	// the record of what a rollback restores, in the status, where only the operator writes. An owner without phases hasn't got it.
+	ConditionRolledOut = "RolledOut"
 )
 
 // SetConditions sets the conditions Ready, Progressing and Stalled from the result of a pass and its error. They have the generation,
@@ -38,12 +41,14 @@ const (
 //	Progressing  something is being changed or waited for
 //	Stalled      nothing will happen until someone changes the spec or the cluster
 //	Contested    another writer changes children again and again; set only then
+//	RolledOut    with phases, once a revision was completed; the message names the last one
 func (r Result) SetConditions(conditions *[]Condition, generation int64, err error, now time.Time) {
 	if isConflict(err) {
 		return
 	}
 	r.outcome(err).Set(conditions, generation, now)
 	r.setContested(conditions, generation, now)
+	r.setRolledOut(conditions, generation, now)
 }
 
 // outcome returns the end of a pass in one sentence. The most urgent of several things is reported.

@@ -15,7 +15,7 @@ func (p *pass) contestKey(child store.Key) contest.Key {
 // isCorrection reports whether a write would put back what this process has confirmed or written before, so that someone else has changed
 // it since: either the digest is still the same, or it is another writer's.
 func (p *pass) isCorrection(w *write) bool {
-	return !w.isDesiredChanged() || w.desired.hashed && p.engine.memory.upToDate.knows(w.observed.GetUID(), w.desired.hash)
+	return !w.isDesiredChanged() || w.desired.hashed && p.engine.memory.UpToDate.Knows(w.observed.GetUID(), w.desired.hash)
 }
 
 // holdContested leaves a child as it is for a while if another writer keeps changing or recreating it.
@@ -23,7 +23,7 @@ func (p *pass) holdContested(w *write) {
 	if p.engine.dry {
 		return
 	}
-	contests, key, digest := p.engine.memory.contests, p.contestKey(w.desired.key), w.desired.digest
+	contests, key, digest := p.engine.memory.Contests, p.contestKey(w.desired.key), w.desired.digest
 	if w.corrects = p.isCorrection(w); !w.corrects && !contests.HasMade(key, digest) {
 		return
 	}
@@ -36,7 +36,7 @@ func (p *pass) holdContested(w *write) {
 // always.
 func (p *pass) holdCreation(w *write) {
 	if !p.engine.dry && !w.desired.child.once &&
-		p.engine.memory.contests.HoldsCreation(p.contestKey(w.desired.key), w.desired.digest, p.engine.now()) {
+		p.engine.memory.Contests.HoldsCreation(p.contestKey(w.desired.key), w.desired.digest, p.engine.now()) {
 		w.action = actionBackOff
 	}
 }
@@ -50,7 +50,7 @@ func (p *pass) noteCorrection(w *write) {
 	if w.desired.child.once {
 		fields = w.contendedMarks
 	}
-	p.engine.memory.contests.Corrected(p.contestKey(w.desired.key), w.desired.digest, fields(p.engine), p.engine.now())
+	p.engine.memory.Contests.Corrected(p.contestKey(w.desired.key), w.desired.digest, fields(p.engine), p.engine.now())
 }
 
 // noteCreation records that a child was created, is to be recreated, or is desired in another way since.
@@ -58,7 +58,7 @@ func (p *pass) noteCreation(w *write) {
 	if p.engine.dry || w.desired.child.once {
 		return
 	}
-	contests, key, digest, now := p.engine.memory.contests, p.contestKey(w.desired.key), w.desired.digest, p.engine.now()
+	contests, key, digest, now := p.engine.memory.Contests, p.contestKey(w.desired.key), w.desired.digest, p.engine.now()
 	switch w.operation {
 	case OperationCreated:
 		contests.Created(key, digest, now)
@@ -75,7 +75,7 @@ func (p *pass) noteContests(err error) {
 		return
 	}
 	isDesired := func(key store.Key) bool { return err != nil || p.desired.Has(key) }
-	report := p.engine.memory.contests.Report(p.owner.GetUID(), p.engine.now(), isDesired)
+	report := p.engine.memory.Contests.Report(p.owner.GetUID(), p.engine.now(), isDesired)
 	p.result.Contested = contestsOf(report.Active)
 	p.result.begun, p.result.ended = contestsOf(report.Begun), contestsOf(report.Ended)
 	p.result.RequeueAfter = sooner(p.result.RequeueAfter, report.Wait)

@@ -60,7 +60,7 @@ func (d *desired) showFields() (err error) {
 	if d.fields != nil {
 		return nil
 	}
-	if d.fields, err = payload.Of(d.object, d.kind.gvk); err != nil {
+	if d.fields, err = payload.Of(d.object, d.kind.GVK); err != nil {
 		return fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
 	return nil
@@ -105,7 +105,7 @@ func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
-	obj, err := e.kinds.empty(d.kind)
+	obj, err := e.kinds.Empty(d.kind)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -86,31 +87,31 @@ func (d *desired) refuse(found client.Object) *Error {
 }
 
 // observeCrossNamespace reads the owner's cross-namespace children of one kind, once a pass, as the cache has them.
-func (p *pass) observeCrossNamespace(ctx context.Context, k kind) error {
+func (p *pass) observeCrossNamespace(ctx context.Context, k kinds.Kind) error {
 	if p.listedCrossNamespace[k] {
 		return nil
 	}
-	list, err := p.engine.kinds.emptyList(k)
+	list, err := p.engine.kinds.EmptyList(k)
 	if err != nil {
 		return err
 	}
 	if err := p.engine.client.List(ctx, list, p.engine.amongCrossNamespace(p.owner, k), client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list %s in other namespaces of %s: %w", k.gvk.GroupKind(), p.ownerKey, err)
+		return fmt.Errorf("list %s in other namespaces of %s: %w", k.GVK.GroupKind(), p.ownerKey, err)
 	}
 	if p.listedCrossNamespace == nil {
-		p.listedCrossNamespace = map[kind]bool{}
+		p.listedCrossNamespace = map[kinds.Kind]bool{}
 	}
 	p.listedCrossNamespace[k] = true
 	return meta.EachListItem(list, func(o runtime.Object) error {
 		if obj, ok := o.(client.Object); ok && p.isCrossNamespace(obj) {
-			p.observed[k.key(obj)] = obj
+			p.observed[k.Key(obj)] = obj
 		}
 		return nil
 	})
 }
 
 // amongCrossNamespace narrows a list to an owner's cross-namespace children.
-func (e *Engine) amongCrossNamespace(owner client.Object, k kind) client.ListOption {
+func (e *Engine) amongCrossNamespace(owner client.Object, k kinds.Kind) client.ListOption {
 	if e.isIndexedCrossNamespace(k) {
 		return client.MatchingFields{e.crossNamespaceIndex(): string(owner.GetUID())}
 	}
@@ -121,7 +122,7 @@ func (e *Engine) amongCrossNamespace(owner client.Object, k kind) client.ListOpt
 // The API server is asked: a cache may not show what was created just before. Besides what is on record, all kinds are
 // read of which this program knows that it has cross-namespace children, should someone have edited the record.
 func (p *pass) finalize(ctx context.Context, children []Child) error {
-	p.kinds = p.engine.kinds.desired(children, p.pruneAll)
+	p.kinds = p.engine.kindsOf(children, p.pruneAll)
 	known := p.inventory.CrossNamespace.Union(p.kinds.crossNamespace).Union(p.engine.kindsCrossNamespace())
 	anyLeft := false
 	for _, gk := range inventory.SortedKinds(known) {
@@ -173,12 +174,12 @@ func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (l
 // it OwnsCrossNamespace.
 func (e *Engine) IndexCrossNamespace(ctx context.Context, indexer client.FieldIndexer, objs ...client.Object) error {
 	for _, obj := range objs {
-		k, err := e.kinds.of(obj)
+		k, err := e.kinds.Of(obj)
 		if err != nil {
 			return err
 		}
 		if err := indexer.IndexField(ctx, obj, e.crossNamespaceIndex(), ownerUIDLabels); err != nil {
-			return fmt.Errorf("index %s by owner: %w", k.gvk.GroupKind(), err)
+			return fmt.Errorf("index %s by owner: %w", k.GVK.GroupKind(), err)
 		}
 		e.mu.Lock()
 		e.indexedCrossNamespace[k] = true
@@ -197,7 +198,7 @@ func ownerUIDLabels(o client.Object) []string {
 	return nil
 }
 
-func (e *Engine) isIndexedCrossNamespace(k kind) bool {
+func (e *Engine) isIndexedCrossNamespace(k kinds.Kind) bool {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	return e.indexedCrossNamespace[k]
@@ -209,7 +210,7 @@ func (e *Engine) kindsCrossNamespace() inventory.Kinds {
 	defer e.mu.RUnlock()
 	known := inventory.Kinds{}
 	for k := range e.indexedCrossNamespace {
-		known.Insert(k.gvk.GroupKind())
+		known.Insert(k.GVK.GroupKind())
 	}
 	return known
 }

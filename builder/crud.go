@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
 // Get reads the child called name of obj's kind into obj, a copy. An object that isn't the owner's is ErrNotOwned; one
@@ -22,7 +24,7 @@ func (b *Builder) Get(ctx context.Context, name string, obj client.Object, opts 
 	if err != nil {
 		return err
 	}
-	if isNil(obj) {
+	if kinds.IsNil(obj) {
 		return fmt.Errorf("%w: an object is nil (%T)", ErrMisuse, obj)
 	}
 	obj.SetName(name)
@@ -64,7 +66,7 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...Chil
 	}
 	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
 	_, untyped := list.(runtime.Unstructured)
-	k, like := kind{gvk, untyped}, Want(nil, opts...)
+	k, like := kinds.Kind{GVK: gvk, Untyped: untyped}, Want(nil, opts...)
 	among := client.ListOption(client.InNamespace(p.owner.GetNamespace()))
 	if like.crossNamespace {
 		among = b.engine.amongCrossNamespace(p.owner, k)
@@ -116,7 +118,7 @@ func (b *Builder) CreateOrUpdate(ctx context.Context, obj client.Object, opts ..
 // error; an object that isn't the owner's is ErrNotOwned. Of the options only [CrossNamespace] matters.
 func (b *Builder) Delete(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.runAnyPass("delete "+nameOf(obj), func(p *pass) error {
-		if isNil(obj) {
+		if kinds.IsNil(obj) {
 			return fmt.Errorf("%w: an object is nil (%T)", ErrMisuse, obj)
 		}
 		found := obj.DeepCopyObject().(client.Object)
@@ -164,7 +166,7 @@ func (b *Builder) one(ctx context.Context, operation string, want Child, allow f
 
 // nameOf tells objects apart, also those that aren't any.
 func nameOf(obj client.Object) string {
-	if isNil(obj) {
+	if kinds.IsNil(obj) {
 		return ""
 	}
 	return fmt.Sprintf("%T %s/%s", obj, obj.GetNamespace(), obj.GetName())

@@ -9,6 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
 // origin says why a View has objects: the owner or one of its children controls them, or the operator watches them.
@@ -46,7 +48,7 @@ type kindSet struct {
 }
 
 func (s *kindSet) add(obj client.Object) {
-	if isNil(obj) {
+	if kinds.IsNil(obj) {
 		return
 	}
 	if s.types == nil {
@@ -67,7 +69,7 @@ func isOfKind(obj client.Object) bool {
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		return false
 	}
-	return !isUntyped(obj)
+	return !kinds.IsUntyped(obj)
 }
 
 // kindName is the kind of an object: that which it says, or else the name of its Go type.

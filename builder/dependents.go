@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -29,12 +31,12 @@ type declaredDependents struct{ parent, like client.Object }
 // dependents is the source of Dependents.
 type dependents struct {
 	engine              *Engine
-	owner, parent, kind kind
+	owner, parent, kind kinds.Kind
 }
 
-func (d declaredDependents) check(e *Engine, owner kind) (source, error) {
-	parent, parentErr := e.kinds.of(d.parent)
-	k, err := e.kinds.of(d.like)
+func (d declaredDependents) check(e *Engine, owner kinds.Kind) (source, error) {
+	parent, parentErr := e.kinds.Of(d.parent)
+	k, err := e.kinds.Of(d.like)
 	if err := errors.Join(parentErr, err); err != nil {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func (s *dependents) handler() handler.EventHandler {
 func (s *dependents) observe(ctx context.Context, p *pass) ([]client.Object, error) {
 	parents := map[types.UID]client.Object{}
 	for key, obj := range p.observed {
-		if key.GroupKind() == s.parent.gvk.GroupKind() && isUntyped(obj) == s.parent.untyped && metav1.IsControlledBy(obj, p.owner) {
+		if key.GroupKind() == s.parent.GVK.GroupKind() && kinds.IsUntyped(obj) == s.parent.Untyped && metav1.IsControlledBy(obj, p.owner) {
 			parents[obj.GetUID()] = obj
 		}
 	}
@@ -99,7 +101,7 @@ const (
 // owners returns the owner of a grandchild: its controller's controller. If the cache doesn't have the controller there is
 // none: the controller's own event enqueues the owner.
 func (s *dependents) owners(ctx context.Context, grandchild client.Object) ([]reconcile.Request, error) {
-	ref := controllerOfKind(grandchild, s.parent.gvk.GroupKind())
+	ref := controllerOfKind(grandchild, s.parent.GVK.GroupKind())
 	if ref == nil {
 		return nil, nil
 	}
@@ -107,7 +109,7 @@ func (s *dependents) owners(ctx context.Context, grandchild client.Object) ([]re
 	if err != nil {
 		return nil, err
 	}
-	parent, err := s.engine.kinds.empty(s.parent)
+	parent, err := s.engine.kinds.Empty(s.parent)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +117,7 @@ func (s *dependents) owners(ctx context.Context, grandchild client.Object) ([]re
 	if err != nil || parent.GetUID() != ref.UID {
 		return nil, client.IgnoreNotFound(err)
 	}
-	if ref = controllerOfKind(parent, s.owner.gvk.GroupKind()); ref == nil {
+	if ref = controllerOfKind(parent, s.owner.GVK.GroupKind()); ref == nil {
 		return nil, nil
 	}
 	if key, err = s.engine.nameIn(s.owner, parent.GetNamespace(), ref.Name); err != nil {
@@ -127,21 +129,21 @@ func (s *dependents) owners(ctx context.Context, grandchild client.Object) ([]re
 // controllerOfKind returns the reference to an object's controller, if that is of a kind.
 func controllerOfKind(obj client.Object, gk schema.GroupKind) *metav1.OwnerReference {
 	ref := metav1.GetControllerOfNoCopy(obj)
-	if ref == nil || ref.Kind != gk.Kind || groupOf(ref.APIVersion) != gk.Group {
+	if ref == nil || ref.Kind != gk.Kind || inventory.GroupOf(ref.APIVersion) != gk.Group {
 		return nil
 	}
 	return ref
 }
 
 // nameIn returns where an object of a kind is that is referred to from a namespace.
-func (e *Engine) nameIn(k kind, namespace, name string) (types.NamespacedName, error) {
-	like, err := e.kinds.empty(k)
+func (e *Engine) nameIn(k kinds.Kind, namespace, name string) (types.NamespacedName, error) {
+	like, err := e.kinds.Empty(k)
 	if err != nil {
 		return types.NamespacedName{}, err
 	}
-	namespaced, err := e.kinds.isNamespaced(k, like)
+	namespaced, err := e.kinds.IsNamespaced(k, like)
 	if !namespaced {
 		namespace = ""
 	}
-	return store.KeyOf(k.gvk, namespace, name).NamespacedName(), err
+	return store.KeyOf(k.GVK, namespace, name).NamespacedName(), err
 }

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/store"
@@ -24,7 +25,7 @@ import (
 // and its digest) is made by stamp, unless the hash says already that nothing has changed.
 type desired struct {
 	key    store.Key
-	kind   kind
+	kind   kinds.Kind
 	child  Child  // as it was given
 	hash   uint64 // of the object given
 	hashed bool
@@ -44,18 +45,18 @@ type desired struct {
 
 // keyOf returns the kind and key of a child. It must have a name, and must be where its owner is, since garbage collection and the
 // owner reference reach no other namespace, unless it has [CrossNamespace]. All keys of children come from here.
-func (p *pass) keyOf(child Child) (kind, store.Key, error) {
+func (p *pass) keyOf(child Child) (kinds.Kind, store.Key, error) {
 	obj := child.object
-	k, err := p.engine.kinds.of(obj)
+	k, err := p.engine.kinds.Of(obj)
 	if err != nil {
 		return k, store.Key{}, err
 	}
-	key := k.key(obj)
+	key := k.Key(obj)
 	if key.Name == "" {
 		return k, key, fmt.Errorf("%w: metadata.name of a %s is empty; a child needs a fixed name "+
-			"(generateName would make a twin in each pass)", ErrMisuse, k.gvk.Kind)
+			"(generateName would make a twin in each pass)", ErrMisuse, k.GVK.Kind)
 	}
-	namespaced, err := p.engine.kinds.isNamespaced(k, obj)
+	namespaced, err := p.engine.kinds.IsNamespaced(k, obj)
 	if err != nil {
 		return k, key, &Error{Key: key, Operation: "read", Err: err}
 	}
@@ -85,7 +86,7 @@ func (p *pass) keyOf(child Child) (kind, store.Key, error) {
 func (p *pass) desire(child Child) (*desired, error) {
 	k, key, err := p.keyOf(child)
 	if err != nil {
-		return nil, p.engine.kinds.noteMissing(k.gvk, err)
+		return nil, p.engine.kinds.NoteMissing(k.GVK, err)
 	}
 	if !p.desired.Put(key) {
 		return nil, fmt.Errorf("%w: %s is desired twice", ErrMisuse, key)
@@ -129,7 +130,7 @@ func (d *desired) stamp(p *pass) error {
 			return err
 		}
 	}
-	fields, err := payload.Of(obj, d.kind.gvk)
+	fields, err := payload.Of(obj, d.kind.GVK)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrMisuse, err)
 	}

@@ -93,7 +93,7 @@ func (e *Engine) withoutLeftovers(ctx context.Context, w *write, applied client.
 	if err != nil {
 		return nil, err
 	}
-	obj, err := e.kinds.empty(w.desired.kind)
+	obj, err := e.kinds.Empty(w.desired.kind)
 	if err != nil {
 		return nil, err
 	}

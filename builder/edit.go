@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
 	"github.com/armature-dev/armature/store"
 )
@@ -37,7 +38,7 @@ type Edit struct {
 // edit is an Edit that has been checked.
 type edit struct {
 	key   store.Key
-	kind  kind
+	kind  kinds.Kind
 	seen  client.Object
 	patch []byte // nil: nothing differs
 }
@@ -76,12 +77,12 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 
 // check refuses an edit that isn't one of a child of the owner's, and finds out what it changes.
 func (p *pass) check(g Edit) (edit, error) {
-	k, err := p.engine.kinds.of(g.Before)
+	k, err := p.engine.kinds.Of(g.Before)
 	if err != nil {
 		return edit{}, err
 	}
-	key := k.key(g.Before)
-	if isNil(g.After) || reflect.TypeOf(g.After) != reflect.TypeOf(g.Before) {
+	key := k.Key(g.Before)
+	if kinds.IsNil(g.After) || reflect.TypeOf(g.After) != reflect.TypeOf(g.Before) {
 		return edit{}, fmt.Errorf("%w: %s to be edited is a %T after and a %T before", ErrMisuse, key, g.After, g.Before)
 	}
 	if !g.Foreign && !p.owns(g.Before) {
@@ -93,7 +94,7 @@ func (p *pass) check(g Edit) (edit, error) {
 	if g.Before.GetUID() == "" || g.Before.GetResourceVersion() == "" {
 		return edit{}, fmt.Errorf("%w: %s to be edited has no UID or resource version; take it from the view", ErrMisuse, key)
 	}
-	if k.key(g.After) != key || g.After.GetUID() != g.Before.GetUID() || g.After.GetResourceVersion() != g.Before.GetResourceVersion() {
+	if k.Key(g.After) != key || g.After.GetUID() != g.Before.GetUID() || g.After.GetResourceVersion() != g.Before.GetResourceVersion() {
 		return edit{}, fmt.Errorf("%w: %s to be edited has another name, UID or resource version after than before; change a copy of it",
 			ErrMisuse, key)
 	}
@@ -135,7 +136,7 @@ func editPatch(g Edit) ([]byte, error) {
 
 // edit sends an edit. It returns the object as the server stored it, nil if it was gone.
 func (e *Engine) edit(ctx context.Context, ed edit) (client.Object, error) {
-	obj, err := e.kinds.empty(ed.kind)
+	obj, err := e.kinds.Empty(ed.kind)
 	if err != nil {
 		return nil, err
 	}
@@ -168,11 +169,11 @@ func (p *pass) scaleGiven(ctx context.Context, scales []Scale) error {
 }
 
 func (p *pass) scale(ctx context.Context, s Scale) error {
-	k, err := p.engine.kinds.of(s.Target)
+	k, err := p.engine.kinds.Of(s.Target)
 	if err != nil {
 		return err
 	}
-	key := k.key(s.Target)
+	key := k.Key(s.Target)
 	if s.Target.GetResourceVersion() == "" {
 		return fmt.Errorf("%w: %s to be scaled has no resource version; take it from the view", ErrMisuse, key)
 	}
@@ -183,7 +184,7 @@ func (p *pass) scale(ctx context.Context, s Scale) error {
 	if err != nil {
 		return err
 	}
-	obj, err := p.engine.kinds.empty(k)
+	obj, err := p.engine.kinds.Empty(k)
 	if err != nil {
 		return err
 	}

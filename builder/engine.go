@@ -9,6 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/events"
 )
@@ -18,8 +20,6 @@ const (
 	DefaultName = "armature"
 	// DefaultParallelism is how many requests one pass has under way at most.
 	DefaultParallelism = 32
-	// memoSize bounds memory.upToDate: an entry of some 200 bytes a child.
-	memoSize = 1 << 17
 )
 
 // Options configure an Engine. The zero value is the default.
@@ -55,15 +55,15 @@ type Engine struct {
 	parallelism int
 	now         func() time.Time
 
-	kinds     *kinds
-	memory    memory
+	kinds     *kinds.Registry
+	memory    *memory.Memory
 	tracer    *telemetry.Tracer
 	waiting   *telemetry.Sum // objects that owners wait for
 	contested *telemetry.Sum // contested children
 
 	mu                    *sync.RWMutex
-	indexed               map[kind]index
-	indexedCrossNamespace map[kind]bool
+	indexed               map[kinds.Kind]index
+	indexedCrossNamespace map[kinds.Kind]bool
 
 	dry bool // writes are tried, not made: see dryRun
 }
@@ -90,14 +90,14 @@ func NewEngine(c client.Client, o Options) *Engine {
 		name:                  o.Name,
 		recorder:              o.Recorder,
 		parallelism:           o.Parallelism,
-		kinds:                 &kinds{client: c, now: o.Clock},
+		kinds:                 kinds.New(c, o.Clock),
 		now:                   o.Clock,
-		memory:                newMemory(),
+		memory:                memory.New(),
 		waiting:               telemetry.NewWaiting(o.Name),
 		tracer:                &telemetry.Tracer{Controller: o.Name, Summary: summarize},
 		mu:                    &sync.RWMutex{},
-		indexed:               map[kind]index{},
-		indexedCrossNamespace: map[kind]bool{},
+		indexed:               map[kinds.Kind]index{},
+		indexedCrossNamespace: map[kinds.Kind]bool{},
 		contested:             telemetry.NewContested(o.Name),
 	}
 	e.tracer.Use(o.TracerProvider)

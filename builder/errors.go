@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/rollout"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
@@ -103,7 +104,7 @@ func isConflict(err error) bool {
 // summarize renders the errors of a pass in one bounded sentence.
 func summarize(err error) string {
 	const shown = 3
-	all := onePerKind(errorlist.Of(err))
+	all := kinds.OnePerKind(errorlist.Of(err))
 	var parts []string
 	for _, e := range all[:min(shown, len(all))] {
 		parts = append(parts, text.Shorten(e.Error(), text.MaxSummary/(shown+1)))

@@ -7,9 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -27,13 +27,13 @@ func (e *Engine) tell(owner client.Object, scope string, res Result, err error) 
 	e.emitChanges(owner, res.Changes)
 	e.emitChanges(owner, res.kept)
 	e.emitContests(owner, res.begun, res.ended)
-	key := failureKey{owner.GetUID(), scope}
+	key := memory.Call{Owner: owner.GetUID(), Scope: scope}
 	switch {
 	case err == nil:
-		e.memory.failures.over(key)
+		e.memory.Failures.Forget(key)
 	case isConflict(err):
 	default:
-		if ev := failureEvent(err); e.memory.failures.news(key, ev) {
+		if ev := failureEvent(err); e.memory.Failures.IsNew(key, ev) {
 			e.emit(owner, ev)
 		}
 	}
@@ -122,30 +122,3 @@ func (l *loop[T]) tellWaiting(owner T, res Result, err error) {
 		l.engine.emit(owner, events.Normal(events.ReasonWaiting, message))
 	}
 }
-
-// failures remembers which failure of a call was reported last, so that each is reported once until something else happens.
-type failures struct {
-	reported *recent[failureKey, string] // reason and note
-}
-
-// failureKey separates what is done for one owner in several calls, so that a success of one (its ConfigMaps) doesn't
-// end the failure of another (its Deployments).
-type failureKey struct {
-	owner types.UID
-	scope string
-}
-
-func newFailures() failures { return failures{reported: newRecent[failureKey, string]()} }
-
-// news reports whether a failure isn't the one that was reported last.
-func (f failures) news(key failureKey, ev events.Event) bool {
-	text := ev.Reason + ": " + ev.Note
-	if last, ok := f.reported.Get(key); ok && last == text {
-		return false
-	}
-	f.reported.Add(key, text)
-	return true
-}
-
-// over lets the same failure be reported again.
-func (f failures) over(key failureKey) { f.reported.Remove(key) }

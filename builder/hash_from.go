@@ -90,7 +90,7 @@ func (d *desired) setHashes(p *pass, obj client.Object) error {
 		if len(place.of) == 0 {
 			continue
 		}
-		digest, err := confighash.Of(place.of, p.engine.kinds.gvk)
+		digest, err := confighash.Of(place.of, p.engine.kinds.GVK)
 		if err != nil {
 			return fmt.Errorf("%w: HashFrom of %s: %w", ErrMisuse, d.key, err)
 		}

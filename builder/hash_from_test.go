@@ -36,7 +36,7 @@ type settings struct {
 }
 
 func hashOf(t *testing.T, of ...any) string {
-	digest, err := confighash.Of(HashFrom(of...).of, engineWith(interceptor.Funcs{}).kinds.gvk)
+	digest, err := confighash.Of(HashFrom(of...).of, engineWith(interceptor.Funcs{}).kinds.GVK)
 	require.NoError(t, err)
 	return digest
 }

@@ -51,7 +51,7 @@ func (d *desired) leaveOut(fields map[string]any) error {
 		if err == nil {
 			err = mayIgnore(path)
 		}
-		if err == nil && !d.kind.untyped {
+		if err == nil && !d.kind.Untyped {
 			err = path.Check(reflect.TypeOf(d.child.object))
 		}
 		if err != nil {
@@ -80,7 +80,7 @@ func mayIgnore(path paths.Path) error {
 
 // toCompare returns the object that what is found is compared with.
 func (d *desired) toCompare() (client.Object, error) {
-	if len(d.ignored) == 0 || d.kind.untyped { // untyped objects are compared by their fields
+	if len(d.ignored) == 0 || d.kind.Untyped { // untyped objects are compared by their fields
 		return d.object, nil
 	}
 	obj := reflect.New(reflect.TypeOf(d.object).Elem()).Interface().(client.Object)

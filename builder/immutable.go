@@ -135,6 +135,12 @@ type trial struct {
 	err    error
 }
 
+// isBarred reports whether a trial says nothing about the object, and won't before something else is changed: the quota is full, a
+// permission is missing, a policy or webhook denies it.
+func (t trial) isBarred() bool {
+	return isLasting(t.err) && !apistatus.IsRefused(t.err)
+}
+
 // try creates what is desired under a name of its own, in a dry run.
 func (w *write) try(ctx context.Context, p *pass) trial {
 	obj := w.desired.object.DeepCopyObject().(client.Object)

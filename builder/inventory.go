@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -30,31 +32,31 @@ const (
 type desiredKinds struct {
 	owned          inventory.Kinds // of children that the owner controls
 	crossNamespace inventory.Kinds
-	of             map[schema.GroupKind]kind // of both
+	byGroupKind    map[schema.GroupKind]kinds.Kind // of both
 }
 
-// desired returns the kinds of children: of all of them, or of cross-namespace ones only. What is of no kind is reported when it
+// kindsOf returns the kinds of children: of all of them, or of cross-namespace ones only. What is of no kind is reported when it
 // is applied.
-func (s *kinds) desired(children []Child, all bool) (desired desiredKinds) {
-	var last kind
+func (e *Engine) kindsOf(children []Child, all bool) (desired desiredKinds) {
+	var last kinds.Kind
 	for _, child := range children {
 		if !all && !child.crossNamespace {
 			continue
 		}
-		k, err := s.of(child.object)
+		k, err := e.kinds.Of(child.object)
 		if err != nil || (k == last && !child.crossNamespace) {
 			continue
 		}
-		if desired.of == nil {
-			desired = desiredKinds{inventory.Kinds{}, inventory.Kinds{}, map[schema.GroupKind]kind{}}
+		if desired.byGroupKind == nil {
+			desired = desiredKinds{inventory.Kinds{}, inventory.Kinds{}, map[schema.GroupKind]kinds.Kind{}}
 		}
 		if child.crossNamespace {
-			desired.crossNamespace.Insert(k.gvk.GroupKind())
+			desired.crossNamespace.Insert(k.GVK.GroupKind())
 		} else {
-			desired.owned.Insert(k.gvk.GroupKind())
+			desired.owned.Insert(k.GVK.GroupKind())
 			last = k
 		}
-		desired.of[k.gvk.GroupKind()] = k
+		desired.byGroupKind[k.GVK.GroupKind()] = k
 	}
 	return desired
 }
@@ -67,7 +69,7 @@ func (p *pass) usesInventory() bool {
 // recordKinds records on the owner the kinds of children that it is about to have, before the first of a kind is created.
 // A crash in between leaves a kind on record of which there are none.
 func (p *pass) recordKinds(ctx context.Context, children []Child) error {
-	p.kinds = p.engine.kinds.desired(children, p.pruneAll)
+	p.kinds = p.engine.kindsOf(children, p.pruneAll)
 	if p.inventory.Covers(p.kinds.owned, p.kinds.crossNamespace) {
 		return nil
 	}
@@ -84,11 +86,11 @@ func (p *pass) writeInventory(ctx context.Context, kinds, crossNamespace invento
 		p.inventory = next
 		return nil
 	}
-	k, err := p.engine.kinds.of(p.owner)
+	k, err := p.engine.kinds.Of(p.owner)
 	if err != nil {
 		return err
 	}
-	obj, err := p.engine.kinds.empty(k)
+	obj, err := p.engine.kinds.Empty(k)
 	if err != nil {
 		return err
 	}
@@ -100,20 +102,14 @@ func (p *pass) writeInventory(ctx context.Context, kinds, crossNamespace invento
 	}
 	next.ResourceVersion = obj.GetResourceVersion()
 	p.inventory = next
-	p.engine.memory.inventories.Add(p.owner.GetUID(), renewal{p.owner.GetResourceVersion(), next})
+	p.engine.memory.Inventories.Add(p.owner.GetUID(), memory.Inventory{From: p.owner.GetResourceVersion(), Inventory: next})
 	return nil
-}
-
-// renewal is what our own writes alone made of an owner's inventory, since the owner was read at a resource version.
-type renewal struct {
-	from string
-	inventory.Inventory
 }
 
 // inventoryOf returns the inventory of an owner after what we wrote onto it since it was read: what is written next, and
 // refused if someone else changed the owner, shall not be refused for that.
 func (e *Engine) inventoryOf(owner client.Object) inventory.Inventory {
-	if known, ok := e.memory.inventories.Get(owner.GetUID()); ok && known.from == owner.GetResourceVersion() {
+	if known, ok := e.memory.Inventories.Get(owner.GetUID()); ok && known.From == owner.GetResourceVersion() {
 		return known.Inventory
 	}
 	return inventory.Of(owner)

@@ -1,8 +1,6 @@
 package builder
 
 import (
-	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -10,48 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
-
-func TestMemo(t *testing.T) {
-	m := newMemo(4)
-	a1, a2 := memoEntry{"1", 7}, memoEntry{"2", 7}
-	assert.False(t, m.has("a", memoEntry{}))
-	m.add("a", a1)
-	assert.True(t, m.has("a", a1))
-	assert.False(t, m.has("a", a2), "another version")
-	assert.False(t, m.has("a", memoEntry{"1", 8}), "something else is wanted")
-	m.add("a", a2)
-	assert.True(t, m.has("a", a2))
-	assert.False(t, m.has("a", a1))
-}
-
-func TestMemoIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
-	m := newMemo(10)
-	used := memoEntry{"1", 1}
-	m.add("used", used)
-	for i := range 1000 {
-		assert.True(t, m.has("used", used))
-		m.add(types.UID(fmt.Sprint(i)), memoEntry{"1", 1})
-		assert.LessOrEqual(t, len(m.young)+len(m.old), 10)
-	}
-	assert.False(t, m.has("0", used))
-}
-
-func TestMemoIsSafe(t *testing.T) {
-	m := newMemo(16)
-	var wg sync.WaitGroup
-	for g := range 4 {
-		wg.Go(func() {
-			for i := range 1000 {
-				m.add(types.UID(fmt.Sprint(i*g)), memoEntry{"1", 1})
-				m.has(types.UID(fmt.Sprint(i)), memoEntry{"1", 1})
-			}
-		})
-	}
-	wg.Wait()
-}
 
 // What the API server made of a child is believed until the child, but for what changes by itself, or what is desired is
 // another, or an hour has passed.
@@ -77,15 +37,15 @@ func TestSettled(t *testing.T) {
 		"a label":      {change: func(found *unstructured.Unstructured, _ *desired) { found.SetLabels(map[string]string{"a": "b"}) }},
 		"another UID":  {change: func(found *unstructured.Unstructured, _ *desired) { found.SetUID("v") }},
 		"another wish": {change: func(_ *unstructured.Unstructured, d *desired) { d.digest = "other" }},
-		"soon":         {after: settledFor - time.Second, settled: true},
-		"much later":   {after: settledFor},
+		"soon":         {after: time.Hour - time.Second, settled: true},
+		"much later":   {after: time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := engineWith(interceptor.Funcs{})
 			now := time.Unix(1, 0)
 			e.now = func() time.Time { return now }
 			d := &desired{
-				kind:   kind{gvk: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, untyped: true},
+				kind:   kinds.Kind{GVK: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, Untyped: true},
 				fields: gadget(map[string]any{"a": "1", "pruned": "x"}).Object, digest: "d",
 			}
 			found := gadget(map[string]any{"a": "1"})
@@ -98,13 +58,13 @@ func TestSettled(t *testing.T) {
 		})
 	}
 	e := engineWith(interceptor.Funcs{})
-	d := &desired{kind: kind{untyped: true}, fields: gadget(map[string]any{"a": "1"}).Object, digest: "d"}
-	d.kind.gvk = schema.FromAPIVersionAndKind("example.com/v1", "Gadget")
+	d := &desired{kind: kinds.Kind{Untyped: true}, fields: gadget(map[string]any{"a": "1"}).Object, digest: "d"}
+	d.kind.GVK = schema.FromAPIVersionAndKind("example.com/v1", "Gadget")
 	unset := gadget(map[string]any{"a": "1"})
 	e.settle(unset, &desired{kind: d.kind, fields: gadget(map[string]any{"b": "1"}).Object, digest: "d"})
-	assert.Equal(t, 1, e.memory.settled.Len())
+	assert.Equal(t, 1, e.memory.Settled.Len())
 	unset.SetLabels(nil)
 	d.fields = unset.DeepCopy().Object
 	e.settle(unset, d)
-	assert.Zero(t, e.memory.settled.Len(), "what is as desired takes no memory")
+	assert.Zero(t, e.memory.Settled.Len(), "what is as desired takes no memory")
 }

@@ -169,7 +169,7 @@ func (o *Operator[T]) add() error {
 		b = b.Owns(obj)
 	}
 	for _, obj := range o.away {
-		b = b.Watches(obj, handler.EnqueueRequestsFromMapFunc(ownersCrossNamespace(l.owner.gvk.GroupKind())))
+		b = b.Watches(obj, handler.EnqueueRequestsFromMapFunc(ownersCrossNamespace(l.owner.GVK.GroupKind())))
 	}
 	for _, w := range l.watches {
 		if err := w.index(ctx, o.mgr.GetFieldIndexer()); err != nil {
@@ -195,7 +195,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer) er
 		return err
 	}
 	for _, d := range o.dependents {
-		k, err := o.engine.kinds.of(d.like)
+		k, err := o.engine.kinds.Of(d.like)
 		if err == nil && !o.engine.isIndexed(k) {
 			err = o.engine.IndexOwned(ctx, indexer, d.like)
 		}
@@ -216,21 +216,21 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 		return nil, fmt.Errorf("%w: the owner's type is %s; it must be a pointer to a struct, such as *v1.Deployment", ErrMisuse, t)
 	}
 	var err error
-	if l.owner, err = o.engine.kinds.of(newOwner[T]()); err != nil {
+	if l.owner, err = o.engine.kinds.Of(newOwner[T]()); err != nil {
 		errs = append(errs, fmt.Errorf("owner: %w", err))
 	}
 	if o.plan == nil {
 		errs = append(errs, fmt.Errorf("%w: there is no Plan", ErrMisuse))
 	}
 	for _, obj := range o.owned {
-		k, err := o.engine.kinds.of(obj)
+		k, err := o.engine.kinds.Of(obj)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("Owns: %w", err))
 		}
 		owned.kinds = append(owned.kinds, k)
 	}
 	for _, obj := range o.away {
-		k, err := o.engine.kinds.of(obj)
+		k, err := o.engine.kinds.Of(obj)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("OwnsCrossNamespace: %w", err))
 		}

@@ -11,6 +11,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
 // IndexOwned indexes kinds by their controller, so that an owner's children are found without looking at others'.
@@ -18,13 +20,13 @@ import (
 // it Owns. Without an index a pass reads each child by name, and pruning lists the namespace.
 func (e *Engine) IndexOwned(ctx context.Context, indexer client.FieldIndexer, objs ...client.Object) error {
 	for _, obj := range objs {
-		k, err := e.kinds.of(obj)
+		k, err := e.kinds.Of(obj)
 		if err != nil {
 			return err
 		}
 		i, err := e.index(ctx, indexer, obj)
 		if err != nil {
-			return fmt.Errorf("index %s by controller: %w", k.gvk.GroupKind(), err)
+			return fmt.Errorf("index %s by controller: %w", k.GVK.GroupKind(), err)
 		}
 		e.mu.Lock()
 		e.indexed[k] = i
@@ -82,12 +84,12 @@ func controllersOf(obj any) ([]string, error) {
 	return controllerUIDs(o), nil
 }
 
-func (e *Engine) isIndexed(k kind) bool {
+func (e *Engine) isIndexed(k kinds.Kind) bool {
 	_, ok := e.indexOf(k)
 	return ok
 }
 
-func (e *Engine) indexOf(k kind) (index, bool) {
+func (e *Engine) indexOf(k kinds.Kind) (index, bool) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	i, ok := e.indexed[k]
@@ -95,19 +97,19 @@ func (e *Engine) indexOf(k kind) (index, bool) {
 }
 
 // listOwned returns the owner's children of one kind. They are shared with the cache: read only.
-func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kind) ([]client.Object, error) {
+func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kinds.Kind) ([]client.Object, error) {
 	if err := e.awaitOwnWrites(ctx, owner.GetUID(), k); err != nil {
 		return nil, err
 	}
 	owned, err := e.controlledBy(ctx, owner.GetUID(), owner.GetNamespace(), k)
 	if err != nil {
-		return nil, fmt.Errorf("list %s owned by %s: %w", k.gvk.GroupKind(), owner.GetName(), err)
+		return nil, fmt.Errorf("list %s owned by %s: %w", k.GVK.GroupKind(), owner.GetName(), err)
 	}
 	return owned, nil
 }
 
 // controlledBy returns the objects of a kind that a controller has, in a namespace if that isn't empty.
-func (e *Engine) controlledBy(ctx context.Context, controller types.UID, namespace string, k kind) ([]client.Object, error) {
+func (e *Engine) controlledBy(ctx context.Context, controller types.UID, namespace string, k kinds.Kind) ([]client.Object, error) {
 	i, indexed := e.indexOf(k)
 	if i.informer == nil {
 		return e.listControlledBy(ctx, controller, namespace, k, indexed)
@@ -132,9 +134,9 @@ func (e *Engine) controlledBy(ctx context.Context, controller types.UID, namespa
 
 // listControlledBy asks the client: by the index when there is one, else for the whole namespace.
 func (e *Engine) listControlledBy(
-	ctx context.Context, controller types.UID, namespace string, k kind, indexed bool,
+	ctx context.Context, controller types.UID, namespace string, k kinds.Kind, indexed bool,
 ) ([]client.Object, error) {
-	list, err := e.kinds.emptyList(k)
+	list, err := e.kinds.EmptyList(k)
 	if err != nil {
 		return nil, err
 	}

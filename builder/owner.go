@@ -8,6 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -29,7 +31,7 @@ func (p *pass) confirmOwner(ctx context.Context, writes []*write) error {
 	if p.confirmed || p.engine.dry || !p.engine.readsLive || !p.ownerMayBeGone(writes) {
 		return nil
 	}
-	k, err := p.engine.kinds.of(p.owner)
+	k, err := p.engine.kinds.Of(p.owner)
 	if err != nil {
 		return err
 	}
@@ -50,14 +52,14 @@ func (p *pass) ownerMayBeGone(writes []*write) bool {
 	creates, again := false, false
 	for _, w := range writes {
 		if w.action == actionCreate {
-			_, met := p.engine.memory.observed.Get(ownedChild{p.owner.GetUID(), w.desired.key})
+			_, met := p.engine.memory.Observed.Get(memory.Child{Owner: p.owner.GetUID(), Key: w.desired.key})
 			creates, again = true, again || met
 		}
 	}
 	if !creates {
 		return false
 	}
-	had, known := p.engine.memory.counts.Get(p.owner.GetUID())
+	had, known := p.engine.memory.Counts.Get(p.owner.GetUID())
 	if !known {
 		return p.hasWrittenToOwner()
 	}
@@ -87,18 +89,18 @@ func (p *pass) present() (n int) {
 // rememberPresent notes for the next pass how many children there are after this one.
 func (p *pass) rememberPresent() {
 	if !p.engine.dry {
-		p.engine.memory.counts.Add(p.owner.GetUID(), p.present()+p.added)
+		p.engine.memory.Counts.Add(p.owner.GetUID(), p.present()+p.added)
 	}
 }
 
 func (p *pass) rememberObserved(key store.Key) {
 	if !p.engine.dry {
-		p.engine.memory.observed.Add(ownedChild{p.owner.GetUID(), key}, struct{}{})
+		p.engine.memory.Observed.Add(memory.Child{Owner: p.owner.GetUID(), Key: key}, struct{}{})
 	}
 }
 
 // countAdded counts a child that came or went in this pass.
-func (p *pass) countAdded(op Operation, k kind, key store.Key) {
+func (p *pass) countAdded(op Operation, k kinds.Kind, key store.Key) {
 	switch {
 	case !p.listed[k] && !p.listedCrossNamespace[k]:
 		p.rememberObserved(key)
@@ -119,11 +121,11 @@ func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) 
 	if written != nil {
 		version = written.GetResourceVersion()
 	}
-	k, err := e.kinds.of(owner)
+	k, err := e.kinds.Of(owner)
 	if err != nil {
 		return err
 	}
-	obj, err := e.kinds.empty(k)
+	obj, err := e.kinds.Empty(k)
 	if err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) 
 		client.Preconditions{UID: ptr.To(owner.GetUID()), ResourceVersion: &version},
 		propagation(owner))
 	if err != nil && !apierrors.IsNotFound(err) {
-		err = &Error{Key: k.key(owner), Operation: "delete", Err: err, object: owner}
+		err = &Error{Key: k.Key(owner), Operation: "delete", Err: err, object: owner}
 	} else {
 		err = nil
 	}

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/store"
 )
@@ -37,7 +39,7 @@ func (o *Operator[T]) OwnsByName(kind client.Object, names func(owner T) []strin
 
 // kindByName is a kind whose children are read by name.
 type kindByName[T client.Object] struct {
-	kind  kind
+	kind  kinds.Kind
 	like  client.Object
 	names func(T) []string
 }
@@ -46,7 +48,7 @@ type kindByName[T client.Object] struct {
 type childrenByName[T client.Object] struct {
 	kinds []kindByName[T]
 	// known has the children as they were read last. Forgotten: one read.
-	known *recent[ownedChild, knownChild]
+	known *memory.Recent[memory.Child, knownChild]
 }
 
 // knownChild is a child as it was read.
@@ -58,13 +60,13 @@ type knownChild struct {
 
 // checkByName checks the description, and lets the engine's client ask the API server for these kinds.
 func (o *Operator[T]) checkByName() (childrenByName[T], error) {
-	all := childrenByName[T]{known: newRecent[ownedChild, knownChild]()}
+	all := childrenByName[T]{known: memory.NewRecent[memory.Child, knownChild]()}
 	var errs []error
-	uncached := map[kind]bool{}
+	uncached := map[kinds.Kind]bool{}
 	for _, n := range o.byName {
-		k, err := o.engine.kinds.of(n.like)
-		if err == nil && (!o.engine.kinds.isTyped(k, n.like) || n.names == nil) {
-			err = fmt.Errorf("%w: %s needs its own Go type and a function that returns names", ErrMisuse, k.gvk.Kind)
+		k, err := o.engine.kinds.Of(n.like)
+		if err == nil && (!o.engine.kinds.IsTyped(k, n.like) || n.names == nil) {
+			err = fmt.Errorf("%w: %s needs its own Go type and a function that returns names", ErrMisuse, k.GVK.Kind)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("OwnsByName: %w", err))
@@ -87,7 +89,7 @@ func (c childrenByName[T]) observe(ctx context.Context, p *pass, owner T) error 
 			if name == "" {
 				continue
 			}
-			if err := c.observeOne(ctx, p, n.kind, store.KeyOf(n.kind.gvk, owner.GetNamespace(), name)); err != nil {
+			if err := c.observeOne(ctx, p, n.kind, store.KeyOf(n.kind.GVK, owner.GetNamespace(), name)); err != nil {
 				return err
 			}
 		}
@@ -96,8 +98,8 @@ func (c childrenByName[T]) observe(ctx context.Context, p *pass, owner T) error 
 	return nil
 }
 
-func (c childrenByName[T]) observeOne(ctx context.Context, p *pass, k kind, key store.Key) error {
-	at := ownedChild{p.owner.GetUID(), key}
+func (c childrenByName[T]) observeOne(ctx context.Context, p *pass, k kinds.Kind, key store.Key) error {
+	at := memory.Child{Owner: p.owner.GetUID(), Key: key}
 	known, ok := c.known.Get(at)
 	now := p.engine.now()
 	left := byNameFor - now.Sub(known.at)
@@ -128,7 +130,7 @@ func (c childrenByName[T]) learn(owner T, res Result, err error) Result {
 	wrote := false
 	for _, n := range c.kinds {
 		for _, change := range res.Changes {
-			wrote = wrote || change.Key.GroupKind() == n.kind.gvk.GroupKind()
+			wrote = wrote || change.Key.GroupKind() == n.kind.GVK.GroupKind()
 		}
 	}
 	if !wrote && err == nil {
@@ -136,7 +138,7 @@ func (c childrenByName[T]) learn(owner T, res Result, err error) Result {
 	}
 	for _, n := range c.kinds {
 		for _, name := range n.names(owner) {
-			c.known.Remove(ownedChild{owner.GetUID(), store.KeyOf(n.kind.gvk, owner.GetNamespace(), name)})
+			c.known.Remove(memory.Child{Owner: owner.GetUID(), Key: store.KeyOf(n.kind.GVK, owner.GetNamespace(), name)})
 		}
 	}
 	if wrote {
@@ -150,12 +152,12 @@ func (c childrenByName[T]) learn(owner T, res Result, err error) Result {
 type uncachedKinds struct {
 	client.Client
 	live     client.Reader
-	kinds    *kinds
-	uncached map[kind]bool
+	kinds    *kinds.Registry
+	uncached map[kinds.Kind]bool
 }
 
 func (c uncachedKinds) has(obj client.Object) bool {
-	k, err := c.kinds.of(obj)
+	k, err := c.kinds.Of(obj)
 	return err == nil && c.uncached[k]
 }
 

@@ -9,12 +9,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	watchsource "sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
 // ownedKinds are the kinds of which owners have children, and with them all that the operator declares. It isn't changed:
 // what comes later is another.
 type ownedKinds struct {
-	kinds    []kind
+	kinds    []kinds.Kind
 	declared *declarations
 }
 
@@ -34,7 +36,7 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	if running == nil {
 		return fmt.Errorf("operator %s: %w: OwnsLater before Complete; Owns is what declares a kind before", o.name, ErrMisuse)
 	}
-	k, err := o.engine.kinds.of(obj)
+	k, err := o.engine.kinds.Of(obj)
 	if err != nil {
 		return fmt.Errorf("operator %s: OwnsLater: %w", o.name, err)
 	}
@@ -43,7 +45,7 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	if o.engine.isIndexed(k) {
 		return nil
 	}
-	if _, err := o.mgr.GetRESTMapper().RESTMapping(k.gvk.GroupKind(), k.gvk.Version); err != nil {
+	if _, err := o.mgr.GetRESTMapper().RESTMapping(k.GVK.GroupKind(), k.GVK.Version); err != nil {
 		return fmt.Errorf("operator %s: OwnsLater: %w", o.name, err)
 	}
 	if err := o.engine.IndexOwned(ctx, o.mgr.GetFieldIndexer(), obj); err != nil {
@@ -51,7 +53,7 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	}
 	owners := handler.EnqueueRequestForOwner(o.mgr.GetScheme(), o.mgr.GetRESTMapper(), newOwner[T](), handler.OnlyControllerOwner())
 	if err := running.controller.Watch(watchsource.Kind(o.mgr.GetCache(), obj, owners)); err != nil {
-		return fmt.Errorf("operator %s: OwnsLater: watch %s: %w", o.name, k.gvk.GroupKind(), err)
+		return fmt.Errorf("operator %s: OwnsLater: watch %s: %w", o.name, k.GVK.GroupKind(), err)
 	}
 	o.owned = append(o.owned, obj)
 	before := running.loop.owned.Load()

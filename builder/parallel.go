@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -91,7 +92,7 @@ func (f *failingKinds) try(key store.Key, do func() error) error {
 	err := do()
 	switch {
 	case err == nil:
-	case isKindGone(err):
+	case kinds.IsGone(err):
 		f.stopped.Store(everywhere, true)
 	case reachOf(err) == reachesKind:
 		f.stopped.Store(where, true)

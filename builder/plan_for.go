@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -36,7 +37,7 @@ func (o *Operator[T]) PlanFor(owner T, seen View) (Plan[T], error) {
 	if o.plan == nil {
 		return Plan[T]{}, fmt.Errorf("operator %s: %w: there is no Plan", o.name, ErrMisuse)
 	}
-	if isNil(owner) {
+	if kinds.IsNil(owner) {
 		return Plan[T]{}, fmt.Errorf("operator %s: %w: the owner is nil", o.name, ErrMisuse)
 	}
 	l := &loop[T]{plan: o.plan}

@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/memory"
 )
 
 // A label or an annotation by itself proves nothing: templates, GitOps and other controllers copy onto objects whatever
@@ -70,15 +71,15 @@ func (p *pass) isMarkedRetained(obj client.Object, former []string) bool {
 // isProved is hasMarked for the marks of children without an owner reference, which each pass asks for: what is proved of
 // a version of an object is remembered.
 func (e *Engine) isProved(obj client.Object, former []string, by marks) bool {
-	version := memoEntry{obj.GetResourceVersion(), by.number}
-	if obj.GetUID() != "" && e.memory.marked.has(obj.GetUID(), version) {
+	version := memory.Version{ResourceVersion: obj.GetResourceVersion(), Hash: by.number}
+	if obj.GetUID() != "" && e.memory.Marked.Has(obj.GetUID(), version) {
 		return true
 	}
 	if !e.hasMarked(obj, former, by.fields) {
 		return false
 	}
 	if obj.GetUID() != "" {
-		e.memory.marked.add(obj.GetUID(), version)
+		e.memory.Marked.Add(obj.GetUID(), version)
 	}
 	return true
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -24,23 +25,23 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 		return nil
 	}
 	prunable := map[schema.GroupKind]bool{}
-	kinds, err := p.kindsToPrune(objs)
+	named, err := p.kindsToPrune(objs)
 	if err != nil {
 		return err
 	}
-	for _, k := range kinds {
-		if err := p.engine.kinds.noteMissing(k.gvk, p.observeOwned(ctx, k)); err != nil {
-			if isKindGone(err) {
+	for _, k := range named {
+		if err := p.engine.kinds.NoteMissing(k.GVK, p.observeOwned(ctx, k)); err != nil {
+			if kinds.IsGone(err) {
 				continue // of a kind that isn't installed there is nothing to prune
 			}
 			return err
 		}
-		if p.inventory.CrossNamespace.Has(k.gvk.GroupKind()) {
+		if p.inventory.CrossNamespace.Has(k.GVK.GroupKind()) {
 			if err := p.observeCrossNamespace(ctx, k); err != nil {
 				return err
 			}
 		}
-		prunable[k.gvk.GroupKind()] = true
+		prunable[k.GVK.GroupKind()] = true
 	}
 	if err := p.deleteAll(ctx, p.desired.Stale(p.existing(prunable))); err != nil || !p.pruneAll {
 		return err
@@ -60,44 +61,44 @@ func (p *pass) existing(kinds map[schema.GroupKind]bool) iter.Seq[store.Key] {
 }
 
 // observeOwned reads the owner's children of a kind that it controls, if it can control any.
-func (p *pass) observeOwned(ctx context.Context, k kind) error {
-	like, err := p.engine.kinds.empty(k)
+func (p *pass) observeOwned(ctx context.Context, k kinds.Kind) error {
+	like, err := p.engine.kinds.Empty(k)
 	if err != nil {
 		return err
 	}
-	if namespaced, err := p.engine.kinds.isNamespaced(k, like); err != nil || (!namespaced && p.owner.GetNamespace() != "") {
+	if namespaced, err := p.engine.kinds.IsNamespaced(k, like); err != nil || (!namespaced && p.owner.GetNamespace() != "") {
 		return err
 	}
 	return p.observe(ctx, k)
 }
 
 // kindsToPrune returns the kinds that are named, and those of the desired children if all are to be pruned.
-func (p *pass) kindsToPrune(objs []client.Object) ([]kind, error) {
-	var kinds []kind
+func (p *pass) kindsToPrune(objs []client.Object) ([]kinds.Kind, error) {
+	var named []kinds.Kind
 	for _, obj := range objs {
-		k, err := p.engine.kinds.of(obj)
+		k, err := p.engine.kinds.Of(obj)
 		if err != nil {
 			return nil, err
 		}
-		kinds = append(kinds, k)
+		named = append(named, k)
 	}
 	if p.pruneAll {
 		for _, gk := range inventory.SortedKinds(p.kinds.owned.Union(p.kinds.crossNamespace)) {
-			kinds = append(kinds, p.kinds.of[gk])
+			named = append(named, p.kinds.byGroupKind[gk])
 		}
 	}
-	return kinds, nil
+	return named, nil
 }
 
 // deleteGiven deletes children that a plan names. Nothing is deleted if one of them isn't the owner's.
 func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 	var keys []store.Key
 	for _, obj := range objs {
-		k, err := p.engine.kinds.of(obj)
+		k, err := p.engine.kinds.Of(obj)
 		if err != nil {
 			return err
 		}
-		key := k.key(obj)
+		key := k.Key(obj)
 		if !p.owns(obj) {
 			return notOwned("delete", key, obj)
 		}
@@ -127,7 +128,7 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 	})
 	for i, key := range keys {
 		if done[i] {
-			k, kindErr := p.engine.kinds.of(p.observed[key])
+			k, kindErr := p.engine.kinds.Of(p.observed[key])
 			err = errors.Join(err, kindErr)
 			p.changed(OperationDeleted, k, key, p.observed[key])
 			delete(p.observed, key)

@@ -19,6 +19,8 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/store"
 )
@@ -30,9 +32,9 @@ const conflictDelay = 50 * time.Millisecond
 type loop[T client.Object] struct {
 	engine  *Engine
 	plan    PlanFunc[T]
-	owner   kind
+	owner   kinds.Kind
 	owned   atomic.Pointer[ownedKinds]
-	away    []kind // cross-namespace children
+	away    []kinds.Kind // cross-namespace children
 	watches []watch
 	byName  childrenByName[T]
 	now     func() time.Time // the clock; tests give another
@@ -86,9 +88,13 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 
 	// Plan: the operator's pure function, checked.
 	begun := l.now()
-	plan, planErr := l.makePlan(ctx, owner, view)
+	plan, planErr := l.makePlan(ctx, owner, view.WithContext(ctx))
 	took := l.now().Sub(begun)
 	turn.End(took, l.now())
+	if err := ctx.Err(); err != nil { // the plan may have returned early
+		end(err)
+		return reconcile.Result{}, err
+	}
 
 	// Apply and prune. An owner that is being deleted needs no plan for that.
 	doErr := planErr
@@ -124,7 +130,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	}
 	end(err)
 	after := sooner(putOff, sooner(plan.RequeueAfter, res.RequeueAfter))
-	if until := missingUntil(err); !until.IsZero() {
+	if until := kinds.MissingUntil(err); !until.IsZero() {
 		log.FromContext(ctx).Error(err, "looked for again once a minute")
 		return reconcile.Result{RequeueAfter: sooner(after, max(until.Sub(l.now()), conflictDelay))}, nil
 	}
@@ -265,7 +271,7 @@ type pass struct {
 	ownerKey  store.Key
 
 	observed children // the children of the kinds in listed
-	listed   map[kind]bool
+	listed   map[kinds.Kind]bool
 	desired  store.Store
 	slots    []slot // for those to come
 
@@ -279,7 +285,7 @@ type pass struct {
 
 	inventory            inventory.Inventory // on the owner
 	kinds                desiredKinds
-	listedCrossNamespace map[kind]bool
+	listedCrossNamespace map[kinds.Kind]bool
 
 	misuse    misuse               // of the view by the plan
 	dryWrites map[store.Key]*write // what a dry run would write; nil if it is none
@@ -287,32 +293,32 @@ type pass struct {
 
 // newPass starts a pass over an owner as it was read.
 func (e *Engine) newPass(owner client.Object) (*pass, error) {
-	if isNil(owner) {
+	if kinds.IsNil(owner) {
 		return nil, fmt.Errorf("%w: the owner is nil", ErrMisuse)
 	}
-	k, err := e.kinds.of(owner)
+	k, err := e.kinds.Of(owner)
 	if err != nil {
 		return nil, err
 	}
 	if owner.GetUID() == "" {
-		return nil, fmt.Errorf("%w: owner %s has no UID; read it from the API server first", ErrMisuse, k.key(owner))
+		return nil, fmt.Errorf("%w: owner %s has no UID; read it from the API server first", ErrMisuse, k.Key(owner))
 	}
 	return &pass{
-		engine: e, owner: owner, ownerKind: k.gvk, ownerKey: k.key(owner),
-		observed: children{}, listed: map[kind]bool{},
+		engine: e, owner: owner, ownerKind: k.GVK, ownerKey: k.Key(owner),
+		observed: children{}, listed: map[kinds.Kind]bool{},
 		inventory: e.inventoryOf(owner),
 	}, nil
 }
 
 // observe reads the owner's children of some kinds, each once a pass.
-func (p *pass) observe(ctx context.Context, kinds ...kind) error {
-	lists, n := make([][]client.Object, len(kinds)), 0
-	for i, k := range kinds {
+func (p *pass) observe(ctx context.Context, of ...kinds.Kind) error {
+	lists, n := make([][]client.Object, len(of)), 0
+	for i, k := range of {
 		if p.listed[k] {
 			continue
 		}
 		list, err := p.engine.listOwned(ctx, p.owner, k)
-		if err != nil && !isKindGone(err) { // a kind that the cluster doesn't know has no objects; a write of one says so
+		if err != nil && !kinds.IsGone(err) { // a kind that the cluster doesn't know has no objects; a write of one says so
 			return err
 		}
 		p.listed[k] = true
@@ -321,9 +327,9 @@ func (p *pass) observe(ctx context.Context, kinds ...kind) error {
 	if len(p.observed) == 0 {
 		p.observed = make(children, n) // at once: to let it grow is a good part of what a pass costs
 	}
-	for i, k := range kinds {
+	for i, k := range of {
 		for _, obj := range lists[i] {
-			p.observed[k.key(obj)] = obj
+			p.observed[k.Key(obj)] = obj
 		}
 	}
 	return nil
@@ -373,11 +379,11 @@ func (p *pass) record(w *write) {
 	}
 }
 
-func (p *pass) changed(op Operation, k kind, key store.Key, obj client.Object) {
+func (p *pass) changed(op Operation, k kinds.Kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
 	p.countAdded(op, k, key)
 	if !p.engine.dry && op == OperationDeleted {
-		p.engine.memory.contests.Forget(p.contestKey(key))
+		p.engine.memory.Contests.Forget(p.contestKey(key))
 	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
 }
@@ -396,7 +402,7 @@ func (p *pass) finish(err error) Result {
 	slices.SortFunc(p.result.Waiting, store.Compare)
 	slices.SortFunc(p.result.Paused, store.Compare)
 	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
-	if until := refusedUntil(err); !until.IsZero() {
+	if until := memory.RefusedUntil(err); !until.IsZero() {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
 	}
 	if len(p.result.Waiting) > 0 {

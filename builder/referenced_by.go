@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -36,7 +37,7 @@ func ReferencedBy[T client.Object](names func(owner T) []string) WatchOption {
 // referencedBy is the source of ReferencedBy.
 type referencedBy struct {
 	engine      *Engine
-	owner, kind kind
+	owner, kind kinds.Kind
 	anOwner     client.Object
 	names       func(owner client.Object) []string
 	field       string // the cache index of owners by the names in them
@@ -46,7 +47,7 @@ type referencedBy struct {
 
 func (s *referencedBy) index(ctx context.Context, indexer client.FieldIndexer) error {
 	if err := indexer.IndexField(ctx, s.anOwner, s.field, s.names); err != nil {
-		return fmt.Errorf("index owners by the names of %s: %w", s.kind.gvk.GroupKind(), err)
+		return fmt.Errorf("index owners by the names of %s: %w", s.kind.GVK.GroupKind(), err)
 	}
 	return nil
 }
@@ -70,7 +71,7 @@ func (s *referencedBy) observe(ctx context.Context, p *pass) ([]client.Object, e
 		if err != nil {
 			return nil, err
 		}
-		obj, err := s.engine.read(ctx, s.engine.client, s.kind, store.KeyOf(s.kind.gvk, at.Namespace, at.Name))
+		obj, err := s.engine.read(ctx, s.engine.client, s.kind, store.KeyOf(s.kind.GVK, at.Namespace, at.Name))
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
 // Referencing watches objects that name owners of their own namespace: Pods with the cluster's name in a label, a policy
@@ -33,7 +35,7 @@ func Referencing[K client.Object](owners func(obj K) []string) WatchOption {
 // referencing is the source of Referencing.
 type referencing struct {
 	engine  *Engine
-	kind    kind
+	kind    kinds.Kind
 	like    client.Object
 	names   func(client.Object) []string
 	field   string // the cache index of the objects by the names in them
@@ -42,7 +44,7 @@ type referencing struct {
 
 func (s *referencing) index(ctx context.Context, indexer client.FieldIndexer) error {
 	if err := indexer.IndexField(ctx, s.like, s.field, s.names); err != nil {
-		return fmt.Errorf("index %s by the names of owners: %w", s.kind.gvk.GroupKind(), err)
+		return fmt.Errorf("index %s by the names of owners: %w", s.kind.GVK.GroupKind(), err)
 	}
 	s.indexed = true
 	return nil

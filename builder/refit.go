@@ -3,6 +3,7 @@ package builder
 import (
 	"context"
 	"encoding/json"
+	"math"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,7 +25,8 @@ import (
 // way, in one step that the API server accepts or refuses as a whole. It says which version of the object it is for. For another
 // desired state it takes the digest away: after a crash the apply is still to be made, whatever is desired then.
 
-// maxRefits bounds the patches that are tried in one pass. Each one is refused by the API server without a trace.
+// maxRefits bounds the patches in one pass that are tried and lessen no faults: twenty ports that were renumbered are twenty faults, of
+// which each patch removes one. Each one is refused by the API server without a trace.
 const maxRefits = 12
 
 // refit is a change of an object beyond what an apply can say.
@@ -133,17 +135,22 @@ func isLasting(err error) bool {
 // error of the last try if there is no way, or the given one; what was found out about a new object is kept.
 func (w *write) fit(ctx context.Context, p *pass, refused error) (client.Object, *refit, error) {
 	var tried trial
+	var fresh client.Object
 	if w.isDesiredChanged() {
-		if tried = w.try(ctx, p); tried.err != nil {
+		if tried = w.try(ctx, p); tried.err != nil && !tried.isBarred() {
 			return nil, &refit{trial: tried}, refused
 		}
+		if tried.err == nil {
+			fresh = tried.object
+		}
 	}
-	r, err := w.newRefit(p, tried.object, true)
+	r, err := w.newRefit(p, fresh, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	r.trial = tried
-	for range maxRefits {
+	fewest := math.MaxInt
+	for left := maxRefits; left > 0; left-- {
 		obj, err := w.sendRefit(ctx, p, r)
 		if err == nil {
 			w.fitted(p, r, obj)
@@ -156,7 +163,11 @@ func (w *write) fit(ctx context.Context, p *pass, refused error) (client.Object,
 		if !apistatus.IsRefused(err) || apistatus.IsReplaced(err) {
 			return nil, r, err
 		}
-		if !r.amend(apistatus.Causes(err)) {
+		causes := apistatus.Causes(err)
+		if len(causes) < fewest {
+			fewest, left = len(causes), left+1
+		}
+		if !r.amend(causes) {
 			break
 		}
 	}

@@ -2,6 +2,8 @@ package builder_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +79,89 @@ func TestRefusedDriftIsPutBack(t *testing.T) {
 	before := len(c.server.Ledger().Writes())
 	require.NoError(t, want())
 	assert.Len(t, c.server.Ledger().Writes(), before)
+}
+
+// However many faults a drift makes, each of which takes a patch of its own.
+func TestManyDriftsArePutBack(t *testing.T) {
+	const n = 20
+	c, ctx := newCluster(), t.Context()
+	want := func() error {
+		service := serviceAt(n, 100)
+		_, err := c.engine.For(c.owner).Object(service).Reconcile(ctx)
+		return err
+	}
+	require.NoError(t, want())
+	found := serviceAt(0, 0)
+	c.get(found)
+	found.Spec.Ports = serviceAt(n, 200).Spec.Ports
+	require.NoError(t, c.server.Client("someone").Update(ctx, found))
+	require.NoError(t, want())
+	c.get(found)
+	require.Len(t, found.Spec.Ports, n)
+	assert.EqualValues(t, 100, found.Spec.Ports[0].Port)
+}
+
+// serviceAt has n ports from a number on.
+func serviceAt(n, from int32) *corev1.Service {
+	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
+	for i := range n {
+		s.Spec.Ports = append(s.Spec.Ports, corev1.ServicePort{Name: fmt.Sprint("p", i), Port: from + i})
+	}
+	return s
+}
+
+// A quota that is full of the live objects leaves no room for a trial. Drift beside a change is put back all the same.
+func TestDriftBesideAChangeWithoutATrial(t *testing.T) {
+	c, ctx := newCluster(), t.Context()
+	want := func(label string) error {
+		service := serviceAt(1, 80)
+		service.Labels = map[string]string{"label": label}
+		_, err := c.engine.For(c.owner).Object(service, builder.OnImmutable(builder.Recreate{})).Reconcile(ctx)
+		return err
+	}
+	require.NoError(t, want("1"))
+	found := serviceAt(0, 0)
+	c.get(found)
+	uid := found.UID
+	found.Spec.Ports[0].Port = 81
+	require.NoError(t, c.server.Client("someone").Update(ctx, found))
+	c.Fail(buildertest.Fault{Verb: buildertest.VerbCreate, Error: func(buildertest.Call) error {
+		return apierrors.NewForbidden(schema.GroupResource{}, "web", errors.New("exceeded quota"))
+	}})
+	require.NoError(t, want("2"))
+	c.get(found)
+	assert.Equal(t, uid, found.UID)
+	assert.Equal(t, "2", found.Labels["label"])
+	require.Len(t, found.Spec.Ports, 1)
+	assert.EqualValues(t, 80, found.Spec.Ports[0].Port)
+}
+
+// A second variable of a name is the one that counts, and is removed; init containers get their order back.
+func TestTwinsAndOrderArePutBack(t *testing.T) {
+	c, ctx := newCluster(), t.Context()
+	want := func() error {
+		d := web("a")
+		d.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: "1"}}
+		d.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "first", Image: "i"}, {Name: "second", Image: "i"}}
+		_, err := c.engine.For(c.owner).Deployment(d).Reconcile(ctx)
+		return err
+	}
+	require.NoError(t, want())
+	for _, edit := range []func(*corev1.PodSpec){
+		func(s *corev1.PodSpec) {
+			s.Containers[0].Env = append(s.Containers[0].Env, corev1.EnvVar{Name: "A", Value: "2"})
+		},
+		func(s *corev1.PodSpec) { slices.Reverse(s.InitContainers) },
+	} {
+		found := web("")
+		c.get(found)
+		before := found.DeepCopy()
+		edit(&found.Spec.Template.Spec)
+		require.NoError(t, c.server.Client("someone").Update(ctx, found))
+		require.NoError(t, want())
+		c.get(found)
+		assert.Equal(t, before.Spec, found.Spec)
+	}
 }
 
 // What is put back by a patch before the apply doesn't keep a later change from being complete: what the API server had

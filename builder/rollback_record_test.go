@@ -9,10 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/internal/revision"
 )
 
@@ -92,32 +94,69 @@ func TestARevisionIsEditedDuringTheRollback(t *testing.T) {
 	}
 }
 
-// With the completed revision on record in the owner's status, one that someone else has made is worth nothing.
+// A revision that someone else has made up is worth nothing if the completed one is on record in the owner's status.
 func TestAForgedRevisionIsNotRolledBackTo(t *testing.T) {
-	w := newTown(t)
-	w.options = RolloutOptions{RollbackAfter: patience}
-	w.record = ptr.To("")
-	w.install()
-	good := w.lastCompleted(t)
-	require.Equal(t, good.Name, *w.record)
+	for name, keep := range map[string]func(*town){
+		"by the condition": func(w *town) {
+			w.flow = &v1alpha1.JobFlow{ObjectMeta: *owner().ObjectMeta.DeepCopy()}
+		},
+		"by the plan": func(w *town) { w.record = ptr.To("") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t)
+			w.options = RolloutOptions{RollbackAfter: patience}
+			keep(w)
+			// What is desired for once, so that its name and data fit one another, by a copy of the program that anyone can run.
+			forger := newTown(t)
+			keep(forger)
+			forger.want("evil")
+			forger.install()
+			evil := forger.lastCompleted(t)
+			evil.ResourceVersion, evil.Revision = "", 100
+			require.NoError(t, w.e.client.Create(t.Context(), evil.DeepCopy()))
+			assert.Empty(t, w.pass().Rollout.From, "nor at the first install")
+			w.install()
+			good := &appsv1.ControllerRevision{}
+			from := w.pass().Rollout.From
+			require.NotEqual(t, from, evil.Name)
+			evil.Revision = 200
+			require.NoError(t, client.IgnoreAlreadyExists(w.e.client.Create(t.Context(), evil)))
 
-	// What is desired for once, so that its name and data fit one another, by a copy of the program that anyone can run.
-	forger := newTown(t)
-	forger.want("evil")
-	forger.install()
-	evil := forger.lastCompleted(t)
-	require.NotEqual(t, good.Name, evil.Name)
-	evil.ResourceVersion, evil.Revision = "", good.Revision+7
-	require.NoError(t, w.e.client.Create(t.Context(), evil))
+			w.want("v2")
+			assert.Equal(t, from, w.pass().Rollout.From)
+			w.now = w.now.Add(patience)
+			w.pass()
+			res := w.pass()
+			assert.Equal(t, RolloutRolledBack, res.Rollout.State)
+			assert.Equal(t, from, res.Rollout.From)
+			assert.Equal(t, "v1 v1 v1", w.running())
+			require.NoError(t, w.e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: from}, good), "it is kept")
+		})
+	}
+}
 
-	w.want("v2")
-	res := w.pass()
-	assert.Equal(t, good.Name, res.Rollout.From)
-	w.now = w.now.Add(patience)
-	w.pass()
-	res = w.pass()
-	assert.Equal(t, RolloutRolledBack, res.Rollout.State)
-	assert.Equal(t, good.Name, res.Rollout.From)
-	assert.Equal(t, "v1 v1 v1", w.running())
-	require.NoError(t, w.e.client.Get(t.Context(), client.ObjectKeyFromObject(good), good), "it is kept")
+// The operator writes the record with each of the ways to set conditions, and keeps it where a plan sets them anew.
+func TestTheCompletedRevisionIsOnRecord(t *testing.T) {
+	now := time.Unix(1000, 0)
+	res := Result{Rollout: &Rollout{State: RolloutCompleted, From: "web-1"}}
+	bare := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f"}}
+	for _, report := range []bool{true, false} {
+		after, err := statusAfter(bare, Plan[*v1alpha1.JobFlow]{Report: report}, res, nil, now)
+		require.NoError(t, err)
+		require.Equal(t, "web-1", rolledOutIn(after.Status.Conditions))
+		assert.Empty(t, bare.Status)
+
+		after.Generation = 0
+		same, err := statusAfter(after, Plan[*v1alpha1.JobFlow]{Report: report}, res, nil, now.Add(time.Hour))
+		require.NoError(t, err)
+		assert.Equal(t, after.Status, same.Status, "no write")
+		kept, err := statusAfter(after, Plan[*v1alpha1.JobFlow]{Report: report, Status: bare}, Result{}, ErrNotOwned, now)
+		require.NoError(t, err)
+		if !report {
+			assert.Equal(t, "web-1", rolledOutIn(kept.Status.Conditions), "by a pass that fails before it knows")
+		}
+		next, err := statusAfter(after, Plan[*v1alpha1.JobFlow]{Report: report}, Result{Rollout: &Rollout{From: "web-2"}}, nil, now)
+		require.NoError(t, err)
+		assert.Equal(t, "web-2", rolledOutIn(next.Status.Conditions))
+	}
 }

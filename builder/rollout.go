@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/rollout"
 	"github.com/armature-dev/armature/events"
@@ -67,7 +69,7 @@ func (p *pass) rolloutHost() rollout.Host {
 		},
 	}
 	if p.engine.readsLive {
-		h.Stuck = p.engine.memory.stuck
+		h.Stuck = p.engine.memory.Stuck
 	}
 	return h
 }
@@ -87,16 +89,16 @@ func (p *pass) addRollout(res rollout.Result, err error) {
 			StartedAt: s.StartedAt, FinishedAt: s.FinishedAt, RollsBackAt: s.RollsBackAt,
 		}
 	}
-	key := failureKey{p.owner.GetUID(), "rollout"}
+	key := memory.Call{Owner: p.owner.GetUID(), Scope: "rollout"}
 	f := res.Failure
 	if f == nil {
 		if err == nil {
-			p.engine.memory.failures.over(key)
+			p.engine.memory.Failures.Forget(key)
 		}
 		return
 	}
 	p.result.RolloutFailure = &RolloutFailure{Phase: f.Phase, Key: f.Key, Message: f.Message}
-	if p.engine.memory.failures.news(key, events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())) {
+	if p.engine.memory.Failures.IsNew(key, events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())) {
 		p.engine.emit(p.owner, events.Warning(events.ReasonRolloutHalted, f.String()))
 	}
 }
@@ -130,9 +132,10 @@ func (c *phasedChildren) plan(children []Child) (rollout.Plan, error) {
 	plan := rollout.Plan{
 		Options: rollout.Options(p.rollout), Owner: p.owner, OwnerKind: p.ownerKind, Children: make([]rollout.Child, 0, len(children)),
 	}
+	plan.CompletedRevision = p.completedRevision()
 	for _, obj := range p.prunes {
-		if k, err := p.engine.kinds.of(obj); err == nil {
-			plan.Kinds = append(plan.Kinds, k.gvk.GroupKind())
+		if k, err := p.engine.kinds.Of(obj); err == nil {
+			plan.Kinds = append(plan.Kinds, k.GVK.GroupKind())
 		}
 	}
 	var errs []error
@@ -184,8 +187,8 @@ func (c *phasedChildren) hash() (string, error) {
 		known = known && d.hashed
 	}
 	uid := p.owner.GetUID()
-	if last, ok := p.engine.memory.revisions.Get(uid); ok && known && last.look == look {
-		return last.hash, nil
+	if last, ok := p.engine.memory.Revisions.Get(uid); ok && known && last.From == look {
+		return last.Hash, nil
 	}
 	lines := make([]string, len(c.desired))
 	for i, d := range c.desired {
@@ -201,7 +204,7 @@ func (c *phasedChildren) hash() (string, error) {
 	}
 	hash := revision.Hash(rollout.Identity(p.engine.name, p.owner), lines)
 	if known {
-		p.engine.memory.revisions.Add(uid, revisionMemo{look, hash})
+		p.engine.memory.Revisions.Add(uid, memory.Revision{From: look, Hash: hash})
 	}
 	return hash, nil
 }
@@ -235,7 +238,7 @@ func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
 // snapshot returns a child, which must be stamped, as a revision has it, but without its payload.
 func (d *desired) snapshot() revision.Child {
 	c := revision.Child{
-		Group: d.kind.gvk.Group, Version: d.kind.gvk.Version, Kind: d.kind.gvk.Kind, Untyped: d.kind.untyped,
+		Group: d.kind.GVK.Group, Version: d.kind.GVK.Version, Kind: d.kind.GVK.Kind, Untyped: d.kind.Untyped,
 		Namespace: d.key.Namespace, Name: d.key.Name, Phase: d.child.phase, Digest: d.digest,
 	}
 	if d.first != nil {
@@ -326,7 +329,7 @@ var configurations = []schema.GroupKind{
 // Owned returns the owner's objects of a kind. It excepts the revisions of a roll-out, and the records of RunOnce children, from pruning.
 func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]client.Object, error) {
 	p := c.pass
-	k, err := p.engine.kinds.of(like)
+	k, err := p.engine.kinds.Of(like)
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +338,7 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 	}
 	var objs []client.Object
 	for key, obj := range p.observed {
-		if key.GroupKind() != k.gvk.GroupKind() {
+		if key.GroupKind() != k.GVK.GroupKind() {
 			continue
 		}
 		objs = append(objs, obj)
@@ -357,10 +360,10 @@ func (p *pass) restore(c *revision.Child, like Child) (*desired, error) {
 	if len(c.Ignored) > 0 {
 		like = like.With(Ignore(c.Ignored...))
 	}
-	d := &desired{kind: kind{gvk: c.GVK(), untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
+	d := &desired{kind: kinds.Kind{GVK: c.GVK(), Untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
 	d.child.phase = c.Phase
 	var err error
-	if d.object, err = p.engine.kinds.empty(d.kind); err != nil {
+	if d.object, err = p.engine.kinds.Empty(d.kind); err != nil {
 		return nil, err
 	}
 	if d.fields, err = c.Restore(d.object); err != nil {

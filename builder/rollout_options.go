@@ -106,8 +106,8 @@ func (name inPhase) applyToChild(c *Child) { c.phase = string(name) }
 //
 // A revision holds the children as they were applied, but of Secrets only the digest (as their annotation does). The hash in its
 // name covers all that would be applied, except the first values of ignored fields. A revision with other data is never applied:
-// the roll-out stops. Someone who can create ControllerRevisions could fabricate one whose name fits; to prevent that, set
-// CompletedRevision.
+// the roll-out stops. Someone who can create ControllerRevisions could fabricate one whose name fits; so the one that counts is that
+// of the owner's condition RolledOut ([Result.SetConditions]). An owner without conditions needs CompletedRevision for that.
 //
 // A phase may take AlertAfter or RollbackAfter, of which at most one can be set. The time counts for each phase, to the second; less
 // than a second counts as one. It is kept in the ControllerRevision, so that it also runs while the controller is down. It should be
@@ -147,7 +147,8 @@ type RolloutOptions struct {
 	RollbackAfter time.Duration
 	// CompletedRevision is the name of the last completed revision, as the owner's status has it on record from [Rollout].From, or the
 	// empty string before there was one. Only that revision counts as completed and can be restored. Use it where others than the
-	// operator can write ControllerRevisions. Default: nil, the newest ControllerRevision whose annotation says that it is completed.
+	// operator can write ControllerRevisions. Default: nil, the message of the owner's condition RolledOut. Of an owner that isn't
+	// [Conditioned] it is the newest ControllerRevision whose annotation says that it is completed.
 	CompletedRevision *string
 }
 

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -39,8 +40,9 @@ type town struct {
 	budget  int            // writes until the crash; less than 0 for never
 	options RolloutOptions // but for what follows from the rest
 	images  map[string]string
-	change  func(*Builder) // what else is wanted
-	record  *string        // the completed revision, if the owner keeps it
+	change  func(*Builder)    // what else is wanted
+	record  *string           // the completed revision, if the plan gives it
+	flow    *v1alpha1.JobFlow // the owner, if it is one with conditions
 }
 
 var errCrash = fmt.Errorf("crashed")
@@ -63,7 +65,10 @@ func (w *town) Eventf(_, _ runtime.Object, _, reason, _, _ string, _ ...any) {
 // restart makes a new engine, which remembers nothing.
 func (w *town) restart(c client.Client) {
 	if c == nil {
-		c = fake.NewClientBuilder().WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)).
+		known := runtime.NewScheme()
+		require.NoError(w.t, scheme.AddToScheme(known))
+		require.NoError(w.t, v1alpha1.AddToScheme(known))
+		c = fake.NewClientBuilder().WithScheme(known).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(known)).
 			WithStatusSubresource(&appsv1.Deployment{}).WithReturnManagedFields().WithInterceptorFuncs(w.funcs()).Build()
 	}
 	w.e = NewEngine(c, Options{Name: "test", Recorder: w, Clock: func() time.Time { return w.now }, Parallelism: 1})
@@ -117,7 +122,7 @@ func (w *town) builder() *Builder {
 		completed := *w.record
 		options.CompletedRevision = &completed
 	}
-	b := w.e.For(owner()).Rollout(options).Prune(&appsv1.Deployment{})
+	b := w.e.For(w.owner()).Rollout(options).Prune(&appsv1.Deployment{})
 	for _, name := range slices.Backward(phaseNames) {
 		if image, ok := w.images[name]; ok {
 			d := deployment(name)
@@ -131,9 +136,19 @@ func (w *town) builder() *Builder {
 	return b
 }
 
+func (w *town) owner() client.Object {
+	if w.flow == nil {
+		return owner()
+	}
+	return w.flow
+}
+
 func (w *town) passErr() (Result, error) {
 	w.writes = nil
 	res, err := w.builder().Reconcile(w.t.Context())
+	if w.flow != nil {
+		res.SetConditions(w.flow.Conditions(), 1, err, w.now)
+	}
 	if w.record != nil && res.Rollout != nil {
 		*w.record = res.Rollout.From
 	}

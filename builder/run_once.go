@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/rollout"
@@ -61,7 +63,7 @@ func (c Child) checkRun() error {
 		return fmt.Errorf("%w: RunOnce %s: %s", ErrMisuse, nameOf(c.object), fmt.Sprintf(format, args...))
 	}
 	switch _, ok := c.object.(*batchv1.Job); {
-	case isNil(c.object):
+	case kinds.IsNil(c.object):
 		return wrong("the object is nil; give a *batchv1.Job")
 	case !ok:
 		return wrong("is a %T; give a *batchv1.Job", c.object)
@@ -130,7 +132,7 @@ func (c Child) checkRepeated() error {
 	case *batchv1.Job:
 		ttl = obj.Spec.TTLSecondsAfterFinished != nil
 	case *unstructured.Unstructured:
-		if obj.GetKind() == "Job" && groupOf(obj.GetAPIVersion()) == batchv1.GroupName {
+		if obj.GetKind() == "Job" && inventory.GroupOf(obj.GetAPIVersion()) == batchv1.GroupName {
 			_, ttl, _ = unstructured.NestedFieldNoCopy(obj.Object, "spec", "ttlSecondsAfterFinished")
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
 // SeenByAll watches objects that the plans of all owners read: the nodes. [Watched] returns all objects of the kind, in the
@@ -20,7 +22,7 @@ func SeenByAll() WatchOption {
 // seenByAll is the source of SeenByAll.
 type seenByAll struct {
 	engine      *Engine
-	owner, kind kind
+	owner, kind kinds.Kind
 	concerns    concerns
 }
 

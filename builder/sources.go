@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
 // source is one watch of an operator: it maps the events of a kind to owners, and lists the objects that an owner's plan
@@ -59,9 +61,9 @@ type declaredWatch struct {
 // watchConfig collects the options of one watch.
 type watchConfig struct {
 	engine   *Engine
-	owner    kind
+	owner    kinds.Kind
 	anOwner  client.Object // an empty object
-	kind     kind
+	kind     kinds.Kind
 	like     client.Object
 	index    string // a name for the watch's cache index
 	throttle *referenceThrottle
@@ -125,7 +127,7 @@ func takes[K client.Object](w *watchConfig, option string, obj client.Object) {
 }
 
 // checkWatches returns the sources that Watches and Dependents declare.
-func (o *Operator[T]) checkWatches(owner kind) ([]watch, error) {
+func (o *Operator[T]) checkWatches(owner kinds.Kind) ([]watch, error) {
 	var watches []watch
 	var errs []error
 	for _, d := range o.dependents {
@@ -153,12 +155,12 @@ func (o *Operator[T]) checkWatches(owner kind) ([]watch, error) {
 
 // check returns the source that the options make.
 func (d declaredWatch) check(w *watchConfig) (source, error) {
-	k, err := w.engine.kinds.of(d.like)
+	k, err := w.engine.kinds.Of(d.like)
 	if err != nil {
 		return nil, err
 	}
-	if !w.engine.kinds.isTyped(k, d.like) {
-		return nil, fmt.Errorf("%w: %T of kind %s; it must be of the kind's own Go type", ErrMisuse, d.like, k.gvk.Kind)
+	if !w.engine.kinds.IsTyped(k, d.like) {
+		return nil, fmt.Errorf("%w: %T of kind %s; it must be of the kind's own Go type", ErrMisuse, d.like, k.GVK.Kind)
 	}
 	w.kind = k
 	for _, option := range d.options {
@@ -218,14 +220,14 @@ func (c concerns) handler(all func(ctx context.Context, q queue, obj client.Obje
 
 // listObjects returns the objects of a kind that keep accepts, as the cache has them. A nil keep accepts all.
 func (e *Engine) listObjects(
-	ctx context.Context, k kind, keep func(client.Object) bool, among ...client.ListOption,
+	ctx context.Context, k kinds.Kind, keep func(client.Object) bool, among ...client.ListOption,
 ) ([]client.Object, error) {
-	list, err := e.kinds.emptyList(k)
+	list, err := e.kinds.EmptyList(k)
 	if err != nil {
 		return nil, err
 	}
 	if err := e.client.List(ctx, list, append(among, client.UnsafeDisableDeepCopy)...); err != nil {
-		return nil, fmt.Errorf("list %s: %w", k.gvk.GroupKind(), err)
+		return nil, fmt.Errorf("list %s: %w", k.GVK.GroupKind(), err)
 	}
 	objs := make([]client.Object, 0, meta.LenList(list))
 	err = meta.EachListItem(list, func(o runtime.Object) error {
@@ -238,7 +240,7 @@ func (e *Engine) listObjects(
 }
 
 // listOwners returns a request for each owner that a list has.
-func (e *Engine) listOwners(ctx context.Context, owner kind, among ...client.ListOption) ([]reconcile.Request, error) {
+func (e *Engine) listOwners(ctx context.Context, owner kinds.Kind, among ...client.ListOption) ([]reconcile.Request, error) {
 	owners, err := e.listObjects(ctx, owner, nil, among...)
 	if err != nil {
 		return nil, err
@@ -251,12 +253,12 @@ func (e *Engine) listOwners(ctx context.Context, owner kind, among ...client.Lis
 }
 
 // mapped returns a MapFunc of a function that can fail. An error is logged: there is no one to return it to.
-func mapped(k kind, owners func(context.Context, client.Object) ([]reconcile.Request, error)) handler.MapFunc {
+func mapped(k kinds.Kind, owners func(context.Context, client.Object) ([]reconcile.Request, error)) handler.MapFunc {
 	return func(ctx context.Context, obj client.Object) []reconcile.Request {
 		requests, err := owners(ctx, obj)
 		if err != nil {
 			log.FromContext(ctx).Error(err, "map an event to owners",
-				"kind", k.gvk.GroupKind().String(), "namespace", obj.GetNamespace(), "name", obj.GetName())
+				"kind", k.GVK.GroupKind().String(), "namespace", obj.GetNamespace(), "name", obj.GetName())
 		}
 		return requests
 	}

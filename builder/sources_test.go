@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
 func TestEnqueueFor(t *testing.T) {
@@ -108,7 +110,7 @@ func TestWatchesMisused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := NewOperator[*corev1.Pod](nil, "test").Watches(c.kind, c.options...)
 			o.engine = NewEngine(fake.NewClientBuilder().WithScheme(scheme.Scheme).Build(), Options{})
-			_, err := o.checkWatches(kind{})
+			_, err := o.checkWatches(kinds.Kind{})
 			if c.want == "" {
 				assert.NoError(t, err)
 				return

@@ -16,6 +16,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
 	"github.com/armature-dev/armature/builder/internal/status"
 )
@@ -34,7 +35,7 @@ func (e *Engine) PatchStatus(ctx context.Context, before, after client.Object) e
 
 // sameStatus reports whether two objects of one kind have the same status.
 func sameStatus(a, b client.Object) (bool, error) {
-	if isNil(a) || isNil(b) || reflect.TypeOf(a) != reflect.TypeOf(b) {
+	if kinds.IsNil(a) || kinds.IsNil(b) || reflect.TypeOf(a) != reflect.TypeOf(b) {
 		return false, fmt.Errorf("%w: status of %T patched with one of %T", ErrMisuse, a, b)
 	}
 	one, errOne := statusOf(a)
@@ -48,11 +49,11 @@ func sameStatus(a, b client.Object) (bool, error) {
 // patchStatus writes a status that isn't the same. It returns the object as the server stored it, nil if there was
 // nothing to write.
 func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (client.Object, error) {
-	k, err := e.kinds.of(after)
+	k, err := e.kinds.Of(after)
 	if err != nil {
 		return nil, err
 	}
-	key := k.key(before)
+	key := k.Key(before)
 	old, errOld := statusOf(before)
 	wanted, errWanted := statusOf(after)
 	if err := errors.Join(errOld, errWanted); err != nil {
@@ -65,7 +66,7 @@ func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (
 	if patch == nil {
 		return nil, nil
 	}
-	obj, err := e.kinds.empty(k)
+	obj, err := e.kinds.Empty(k)
 	if err != nil {
 		return nil, err
 	}
@@ -117,15 +118,15 @@ func statusOf(obj client.Object) (any, error) {
 // explainNotFound says why a status could not be written: nil if the owner is gone, so that no one needs its status,
 // else an error, for its kind has no status to write to. The API server answers both in the same words.
 func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error {
-	k, err := e.kinds.of(owner)
+	k, err := e.kinds.Of(owner)
 	if err != nil {
 		return err
 	}
-	found, err := e.read(ctx, e.live, k, k.key(owner))
+	found, err := e.read(ctx, e.live, k, k.Key(owner))
 	if err != nil || found == nil || found.GetUID() != owner.GetUID() {
 		return err
 	}
-	return fmt.Errorf("%w: %s has no status subresource; the CRD must enable it", ErrMisuse, k.gvk.GroupKind())
+	return fmt.Errorf("%w: %s has no status subresource; the CRD must enable it", ErrMisuse, k.GVK.GroupKind())
 }
 
 // ReportStatus writes an owner's standard conditions, as [Result.SetConditions] sets them, from what a Builder's
@@ -139,7 +140,7 @@ func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error
 //
 // An owner that is gone or being deleted is not written to. A conflict is returned, as from PatchStatus.
 func (e *Engine) ReportStatus(ctx context.Context, owner Conditioned, res Result, err error) error {
-	if isNil(owner) {
+	if kinds.IsNil(owner) {
 		return fmt.Errorf("%w: the owner is nil", ErrMisuse)
 	}
 	if owner.GetDeletionTimestamp() != nil {
@@ -192,6 +193,7 @@ func (l *loop[T]) writeStatus(
 func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, now time.Time) (T, error) {
 	if !plan.Report || owner.GetDeletionTimestamp() != nil {
 		after := withContests(owner, reported(owner, plan.Status, err, now), res, err, now)
+		after = withRolledOut(owner, after, res, now)
 		if plan.Finish != nil && err == nil && len(res.Contested) == 0 {
 			after = withOwnConditions(after)
 			plan.Finish(after, res)
@@ -199,7 +201,7 @@ func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, 
 		return after, nil
 	}
 	after := plan.Status
-	if isNil(after) {
+	if kinds.IsNil(after) {
 		after = owner
 	}
 	if _, ok := any(after).(Conditioned); !ok {
@@ -217,7 +219,7 @@ func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, 
 // argument. A conflict isn't reported, because the pass is tried again.
 func reported[T client.Object](owner, planned T, err error, now time.Time) T {
 	after := planned
-	if isNil(after) {
+	if kinds.IsNil(after) {
 		after = owner
 	}
 	conditioned, ok := any(after).(Conditioned)

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/store"
 )
@@ -21,12 +22,12 @@ func (o *Operator[T]) Trace(provider trace.TracerProvider) *Operator[T] {
 
 // tracePass starts a span of a pass over an owner. The returned function ends it.
 func (e *Engine) tracePass(ctx context.Context, owner client.Object) (context.Context, func(error)) {
-	if !e.tracer.IsOn() || isNil(owner) {
+	if !e.tracer.IsOn() || kinds.IsNil(owner) {
 		return ctx, func(error) {}
 	}
 	key := store.Key{}
-	if k, err := e.kinds.of(owner); err == nil {
-		key = k.key(owner)
+	if k, err := e.kinds.Of(owner); err == nil {
+		key = k.Key(owner)
 	}
 	return e.tracer.Pass(ctx, key)
 }
@@ -53,8 +54,8 @@ func (p *pass) countWaiting(scope string, res Result) {
 // itself; a reconciler of your own calls it when the owner isn't found, so that the metric armature_builder_objects_waiting
 // no longer counts the objects that the owner waited for.
 func (e *Engine) Forget(like client.Object, owner types.NamespacedName) {
-	if k, err := e.kinds.of(like); err == nil {
-		e.waiting.Forget(store.KeyOf(k.gvk, owner.Namespace, owner.Name))
-		e.contested.Forget(store.KeyOf(k.gvk, owner.Namespace, owner.Name))
+	if k, err := e.kinds.Of(like); err == nil {
+		e.waiting.Forget(store.KeyOf(k.GVK, owner.Namespace, owner.Name))
+		e.contested.Forget(store.KeyOf(k.GVK, owner.Namespace, owner.Name))
 	}
 }

@@ -49,7 +49,7 @@ func TestWritesAreCounted(t *testing.T) {
 		}
 		return c.Create(ctx, obj, opts...)
 	}})
-	e := NewEngine(base.kinds.client, Options{Name: "test-writes"})
+	e := NewEngine(base.live.(client.Client), Options{Name: "test-writes"})
 	ctx := t.Context()
 	_, err := e.For(owner()).ConfigMap(config("a")).ConfigMap(config("bad")).Deployment(deployment("d")).Reconcile(ctx)
 	require.Error(t, err)
@@ -72,7 +72,7 @@ func TestWritesAreCounted(t *testing.T) {
 }
 
 func TestAnOwnerThatIsGoneWaitsForNothing(t *testing.T) {
-	e := NewEngine(engineWith(interceptor.Funcs{}).kinds.client, Options{Name: "test-waits"})
+	e := NewEngine(engineWith(interceptor.Funcs{}).live.(client.Client), Options{Name: "test-waits"})
 	count := func() float64 {
 		return metric(t, "armature_builder_objects_waiting", map[string]string{"controller": "test-waits"})
 	}

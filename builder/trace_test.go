@@ -65,7 +65,7 @@ func TestSpans(t *testing.T) {
 		return c.Create(ctx, obj, opts...)
 	}})
 	traced := &spans{}
-	e := NewEngine(base.kinds.client, Options{Name: "c", TracerProvider: provider{tracer: traced}, Parallelism: 1})
+	e := NewEngine(base.live.(client.Client), Options{Name: "c", TracerProvider: provider{tracer: traced}, Parallelism: 1})
 	_, err := e.For(owner()).ConfigMap(config("a")).ConfigMap(config("bad")).Reconcile(t.Context())
 	require.Error(t, err)
 	pass := "armature pass c ConfigMap default/owner"

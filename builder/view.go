@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"context"
 	"iter"
 	"maps"
 	"reflect"
@@ -23,6 +24,23 @@ type View struct {
 	external any
 
 	misuse *misuse // of this view; nil: nothing is declared, and any kind may be asked for
+
+	ctx context.Context // of the pass; nil: it never ends
+}
+
+// Context returns the context of the pass. A plan that may take long returns early, with anything, once it has ended: the builder
+// discards such a plan, and so must other callers. A plan has no other use for it; what it returns doesn't depend on it.
+func (v View) Context() context.Context {
+	if v.ctx == nil {
+		return context.Background()
+	}
+	return v.ctx
+}
+
+// WithContext returns the view with a context, for those who call a plan themselves.
+func (v View) WithContext(ctx context.Context) View {
+	v.ctx = ctx
+	return v
 }
 
 // NewView returns a view of children at a time, for tests of plans. By itself it knows nothing of what an operator

@@ -22,6 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
 func TestEventsOfObjectsSeenByAll(t *testing.T) {
@@ -41,7 +43,7 @@ func TestEventsOfObjectsSeenByAll(t *testing.T) {
 			return c.List(ctx, list, opts...)
 		},
 	}).Build()
-	owner := kind{gvk: appsv1.SchemeGroupVersion.WithKind("Deployment")}
+	owner := kinds.Kind{GVK: appsv1.SchemeGroupVersion.WithKind("Deployment")}
 	all := []reconcile.Request{
 		{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}},
 		{NamespacedName: types.NamespacedName{Namespace: "default", Name: "b"}},
@@ -96,9 +98,9 @@ func TestOwnerOfAGrandchild(t *testing.T) {
 	e := NewEngine(fake.NewClientBuilder().WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)).WithObjects(objs...).Build(), Options{})
 	pods := &dependents{
 		engine: e,
-		owner:  kind{gvk: appsv1.SchemeGroupVersion.WithKind("Deployment")},
-		parent: kind{gvk: batchv1.SchemeGroupVersion.WithKind("Job")},
-		kind:   kind{gvk: corev1.SchemeGroupVersion.WithKind("Pod")},
+		owner:  kinds.Kind{GVK: appsv1.SchemeGroupVersion.WithKind("Deployment")},
+		parent: kinds.Kind{GVK: batchv1.SchemeGroupVersion.WithKind("Job")},
+		kind:   kinds.Kind{GVK: corev1.SchemeGroupVersion.WithKind("Pod")},
 	}
 	for name, c := range map[string]struct {
 		apiVersion, kind, parent string

@@ -92,6 +92,7 @@ func wrongPlans() map[string]wrongPlan {
 		"WaitingFor nothing":             returns(ownerPlan{WaitingFor: []string{""}}, "WaitingFor", "empty"),
 		"Report without conditions":      returns(ownerPlan{Report: true}, "Report", "*v1.Deployment"),
 		"the status of another":          returns(ownerPlan{Status: another}, "Status", "another"),
+		"InstallInOrder without Phases":  returns(ownerPlan{Rollout: builder.RolloutOptions{InstallInOrder: true}}, "InstallInOrder", "Phases"),
 		"an event without a reason":      returns(ownerPlan{Events: []events.Event{{Note: "hello"}}}, "Events", "hello"),
 		"an event of an unknown type":    returns(ownerPlan{Events: []events.Event{{Type: "Error", Reason: "A"}}}, "Events", "Error"),
 		"an event about a nil object":    returns(ownerPlan{Events: []events.Event{events.Normal("A", "").About((*corev1.Pod)(nil))}}, "Events", "*v1.Pod"),

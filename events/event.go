@@ -5,48 +5,50 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Reasons of the events that the builder itself emits. Those of failures and of roll-outs are reasons of its conditions, too.
-// Operators add their own, in UpperCamelCase.
+// Reasons of the events that the builder itself emits. Those of failures and of roll-outs are reasons of its conditions,
+// too. Operators add their own, in UpperCamelCase.
 const (
 	// ReasonCreated: children were created.
 	ReasonCreated = "Created"
-	// ReasonAdopted: objects that no one controlled have become children.
+	// ReasonAdopted: objects without a controller have become children.
 	ReasonAdopted = "Adopted"
 	// ReasonUpdated: children differed from the desired ones and were updated.
 	ReasonUpdated = "Updated"
-	// ReasonRecreating: children differ in immutable fields; they were deleted, to be created again as desired.
+	// ReasonRecreating: children differ in immutable fields; the builder deleted them, and creates them again as
+	// desired.
 	ReasonRecreating = "Recreating"
-	// ReasonKept: children differ in immutable fields, and are left as they are.
+	// ReasonKept: children differ in immutable fields, and stay unchanged.
 	ReasonKept = "Kept"
-	// ReasonDriftCorrected: another writer had set fields of a child beside which the API server refuses the desired ones;
-	// they were removed. The note says which, and which field manager had set them.
+	// ReasonDriftCorrected: another writer had set fields of a child that the API server doesn't accept beside the
+	// desired ones; the builder removed them. The note names them and their field manager.
 	ReasonDriftCorrected = "DriftCorrected"
 	// ReasonDryRunRefused: the API server refused the dry run that shows what a new object would be, and the changed child was
 	// applied without it; values that the API server derived from other fields may be out of date.
 	ReasonDryRunRefused = "DryRunRefused"
 	// ReasonDeleted: children that are no longer desired were deleted.
 	ReasonDeleted = "Deleted"
-	// ReasonNotOwned: an object of a child's name exists and isn't the owner's; it was left alone.
+	// ReasonNotOwned: an object of a child's name exists and belongs to another owner; the builder left it alone.
 	ReasonNotOwned = "NotOwned"
-	// ReasonFieldsLeft: a child keeps fields that aren't desired, since another field manager has set them.
+	// ReasonFieldsLeft: a child keeps fields that aren't desired, because another field manager has set them.
 	ReasonFieldsLeft = "FieldsLeft"
-	// ReasonApplyFailed: the API server refused a child for good, until the owner or the cluster changes.
+	// ReasonApplyFailed: the API server refuses a child until the owner or the cluster changes.
 	ReasonApplyFailed = "ApplyFailed"
-	// ReasonContested: another writer keeps changing children; the builder restores them with an exponential backoff.
+	// ReasonContested: another writer changes children repeatedly; the builder restores them with an exponential
+	// backoff.
 	ReasonContested = "Contested"
 	// ReasonSettled: the other writer has stopped.
 	ReasonSettled = "Settled"
-	// ReasonInvalidPlan: the operator's program is wrong: its plan can't be carried out, or changes its arguments.
+	// ReasonInvalidPlan: the operator's program has an error: its plan can't be carried out, or changes its arguments.
 	ReasonInvalidPlan = "InvalidPlan"
-	// ReasonQuarantined: the manager ended unexpectedly while it worked on the owner, which is put off.
+	// ReasonQuarantined: the manager ended unexpectedly while it worked on the owner, and postpones the owner.
 	ReasonQuarantined = "Quarantined"
 	// ReasonRolloutStarted: the desired children of the phases have changed, and are applied phase by phase.
 	ReasonRolloutStarted = "RolloutStarted"
 	// ReasonRolloutCompleted: all phases are up to date and ready.
 	ReasonRolloutCompleted = "RolloutCompleted"
-	// ReasonRolloutHalted: a child of a phase has failed, or takes too long; later phases are left as they are.
+	// ReasonRolloutHalted: a child of a phase has failed, or exceeded its time; later phases stay unchanged.
 	ReasonRolloutHalted = "RolloutHalted"
-	// ReasonRanOnce: a Job that runs once has succeeded, and its success is on record.
+	// ReasonRanOnce: a Job that runs once has succeeded, and its success is recorded.
 	ReasonRanOnce = "RanOnce"
 	// ReasonRolledBack: a roll-out did not become ready in time; the children return to the last completed revision.
 	ReasonRolledBack = "RolledBack"
@@ -56,18 +58,18 @@ const (
 const (
 	// ReasonReady: all children are up to date, and ready if that is checked.
 	ReasonReady = "Ready"
-	// ReasonWaiting: the plan waits for what the message names, or an earlier object of a child's name is still being deleted. An
-	// event says when a plan begins to wait.
+	// ReasonWaiting: the plan waits for the object in the message, or an earlier object of a child's name is still being
+	// deleted. An event reports the start of the wait.
 	ReasonWaiting = "Waiting"
 	// ReasonChildrenNotReady: all children are applied, and some aren't ready yet.
 	ReasonChildrenNotReady = "ChildrenNotReady"
-	// ReasonChildFailed: a child won't become ready before someone changes something.
+	// ReasonChildFailed: a child can't become ready until a user changes the spec or the cluster.
 	ReasonChildFailed = "ChildFailed"
 	// ReasonRollingOut: a phase isn't ready, and later ones wait for it.
 	ReasonRollingOut = "RollingOut"
 )
 
-// Actions, the machine-readable counterpart of a reason that events.k8s.io asks for: what the controller was doing.
+// Actions are the machine-readable counterpart of a reason that events.k8s.io requires: the activity of the controller.
 const (
 	ActionApply     = "Apply"
 	ActionPrune     = "Prune"
@@ -80,7 +82,7 @@ type Event struct {
 	Type string
 	// Reason is one UpperCamelCase word.
 	Reason string
-	// Action is what was being done. Empty means ActionReconcile.
+	// Action is the controller's activity. Empty means ActionReconcile.
 	Action string
 	// Note is the message for people. Emit cuts it at 1024 bytes, the API server's limit.
 	Note string
@@ -98,7 +100,7 @@ func Warning(reason, note string) Event {
 	return Event{Type: corev1.EventTypeWarning, Reason: reason, Note: note}
 }
 
-// About returns the event with the child that it is about.
+// About returns a copy of the event with the given child as its related object.
 func (e Event) About(child runtime.Object) Event {
 	e.Related = child
 	return e

@@ -89,7 +89,7 @@ kubectl get kvstore/demo
 kubectl get kvstore/demo -o 'jsonpath={.status.conditions[?(@.type=="Stalled")].message}{"\n"}'
 kubectl get deployment/demo-gateway -o 'jsonpath={.spec.template.spec.containers[0].image}{"\n"}' | grep -q '^kvstore:v1$' || fail "the gateways were changed"
 
-step "It is mended"
+step "The image is fixed"
 spec '[{"op":"replace","path":"/spec/k8sConfigGroup/1/image","value":"kvstore:v2"}]'
 until_true "the upgrade did not go on" is kvstore/demo .status.phase Running
 ready

@@ -6,57 +6,58 @@ import (
 
 // Reasons of a DaemonJob's conditions and events, besides those that it shares with a JobFlow.
 const (
-	// ReasonUpToDate: every node that there is has succeeded, and the job serves those that come.
+	// ReasonUpToDate: every existing node has succeeded, and the job serves nodes that join.
 	ReasonUpToDate = "UpToDate"
-	// ReasonNoMatchingNodes: there is no node that the job is for.
+	// ReasonNoMatchingNodes: no node matches the job.
 	ReasonNoMatchingNodes = "NoMatchingNodes"
-	// ReasonNodesUnavailable: the only nodes left can't take a pod for the time being.
+	// ReasonNodesUnavailable: all remaining nodes are unavailable: they can't take a pod at present.
 	ReasonNodesUnavailable = "NodesUnavailable"
-	// ReasonPaused: as many nodes have failed as failurePolicy Pause allows.
+	// ReasonPaused: the number of failed nodes has reached maxFailures, with failurePolicy Pause.
 	ReasonPaused = "Paused"
-	// ReasonFailFast: as many nodes have failed as failurePolicy FailFast allows.
+	// ReasonFailFast: the number of failed nodes has reached maxFailures, with failurePolicy FailFast.
 	ReasonFailFast = "FailFast"
 	// ReasonSpecChanged: the spec was changed while Jobs were running.
 	ReasonSpecChanged = "SpecChanged"
 )
 
-// DaemonJobStatus is how far a DaemonJob has come. Nodes that are gone are forgotten: they are in no number and no list.
+// DaemonJobStatus is the observed state of a DaemonJob. Deleted nodes are not part of it: no number and no list includes
+// them.
 type DaemonJobStatus struct {
-	// State sums up the job in one word. Pending: no node has a Job yet. Running: Jobs have been started, and the job
-	// hasn't ended. Suspended: the spec says suspend. Paused: failurePolicy Pause has taken effect. Succeed: the Job of
-	// every node has succeeded. Failed: the job has ended, and a node failed or not all were served in time; or the spec
-	// is invalid and nothing was ever started.
-	// Terminating: the DaemonJob is being deleted.
+	// State summarises the job in one word. Pending: no node has a Job yet. Running: at least one Job was started, and
+	// the job hasn't ended. Suspended: spec.suspend is true. Paused: failurePolicy Pause has taken effect. Succeed: the
+	// Job of every node has succeeded. Failed: the job has ended, and a node failed or had no Job in time; or the spec
+	// is invalid and no Job was ever started. Terminating: the DaemonJob is being deleted.
 	// +optional
 	// +kubebuilder:validation:Enum=Pending;Running;Suspended;Paused;Succeed;Failed;Terminating
 	State State `json:"state,omitempty"`
 
-	// ObservedGeneration is the metadata.generation of the spec that this status is about.
+	// ObservedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// StartTime is when the first Jobs were planned. Not set as long as the spec is invalid, or suspended from the start.
+	// StartTime is the time at which the first Jobs were planned. Not set while the spec is invalid, or suspended from
+	// the start.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// ActiveSince is when the job was started, last resumed, or last retried: activeDeadlineSeconds runs from it.
-	// Not set while the job is suspended.
+	// ActiveSince is the time of the start, the last resume or the last retry: activeDeadlineSeconds starts there. Not
+	// set while the job is suspended.
 	// +optional
 	ActiveSince *metav1.Time `json:"activeSince,omitempty"`
 
-	// CompletionTime is when the job ended. Once it is set, the job is over: nothing is started any more, but by a retry.
+	// CompletionTime is the time at which the job ended. Once it is set, only a retry starts further Jobs.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// Desired is the number of nodes that the job is for: those that the template selects and the spec doesn't exclude,
-	// and those that got a Job before that was changed. It is the sum of active, suspended, succeeded, failed, waiting,
-	// skipped and the nodes whose turn is yet to come.
+	// Desired is the number of nodes of the job: the nodes that the template selects and the spec doesn't exclude, and
+	// the nodes that got a Job before a change of the spec. It is the sum of active, suspended, succeeded, failed,
+	// waiting, skipped and the nodes that have not started yet.
 	// +optional
 	// +kubebuilder:default=0
 	Desired int32 `json:"desired"`
 
-	// Active is the number of nodes whose Job hasn't ended and isn't suspended. A node whose former Job, or a pod of it,
-	// hasn't ended yet is one of them.
+	// Active is the number of nodes whose Job hasn't ended and isn't suspended. It includes nodes with an earlier Job,
+	// or a pod of it, that hasn't ended.
 	// +optional
 	// +kubebuilder:default=0
 	Active int32 `json:"active"`
@@ -76,51 +77,50 @@ type DaemonJobStatus struct {
 	// +kubebuilder:default=0
 	Failed int32 `json:"failed"`
 
-	// Waiting is the number of nodes that have no Job yet and can't take one for the time being: they are cordoned, or have
-	// a taint that isn't tolerated.
+	// Waiting is the number of unavailable nodes without a Job: they are cordoned, or have a taint without a toleration.
 	// +optional
 	// +kubebuilder:default=0
 	Waiting int32 `json:"waiting"`
 
 	// Skipped is the number of nodes without an outcome when the job ended: their Job was stopped, or never started. It
-	// is 0 before.
+	// is 0 before the end.
 	// +optional
 	// +kubebuilder:default=0
 	Skipped int32 `json:"skipped"`
 
-	// SucceededNodes are the names of the nodes that have succeeded, folded: node-[1-3,7].example is node-1.example,
-	// node-2.example, node-3.example and node-7.example. They won't run again, even if their Jobs are deleted.
+	// SucceededNodes are the names of the succeeded nodes, folded: node-[1-3,7].example is node-1.example,
+	// node-2.example, node-3.example and node-7.example. They don't run again, even if their Jobs are deleted.
 	// +optional
 	SucceededNodes string `json:"succeededNodes,omitempty"`
 
-	// FailedNodes are the names of the nodes that have failed, folded as succeededNodes are. They won't run again, even
-	// if their Jobs are deleted, but by a retry.
+	// FailedNodes are the names of the failed nodes, folded as in succeededNodes. Only a retry runs them again, even if
+	// their Jobs are deleted.
 	// +optional
 	FailedNodes string `json:"failedNodes,omitempty"`
 
-	// Failures say why nodes failed. The last 10 are kept.
+	// Failures are the reasons of the last 10 failures of nodes.
 	// +optional
 	// +listType=atomic
 	Failures []NodeFailure `json:"failures,omitempty"`
 
-	// Paused is true when failurePolicy Pause has taken effect, until there is a retry or failurePolicy is changed.
+	// Paused is true from the time at which failurePolicy Pause takes effect until a retry or a change of failurePolicy.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 
-	// Retry is the last spec.retry that was carried out. The failures that are recorded here happened since then.
+	// Retry is the last spec.retry that the operator has carried out. The recorded failures happened after it.
 	// +optional
 	Retry int32 `json:"retry,omitempty"`
 
-	// Conditions. Ready is True once every node has succeeded, and says in its reason why not yet. Succeeded and Failed
-	// appear, as True, when the job has ended; Failed also while the spec is invalid and nothing was ever started. Suspended
-	// is True while it is suspended. Stalled is True when nothing more will happen by itself.
+	// Conditions. Ready is True once every node has succeeded; its reason says why it is not True yet. Succeeded and
+	// Failed appear, as True, when the job has ended; Failed also while the spec is invalid and no Job was ever started.
+	// Suspended is True while the job is suspended. Stalled is True when the job can't progress without a user's action.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// NodeFailure says why a node failed.
+// NodeFailure describes the failure of a node.
 type NodeFailure struct {
 	// Node is the node's name.
 	// +required
@@ -130,11 +130,11 @@ type NodeFailure struct {
 	// +required
 	Job string `json:"job"`
 
-	// Message is the Job's own account of its failure: a reason, and mostly a sentence.
+	// Message is the reason and message of the Job's condition Failed.
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// CompletionTime is when the Job failed, by its own account.
+	// CompletionTime is the time at which the Job failed, as its condition says.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }

@@ -2,7 +2,7 @@
 //
 // A [JobFlow] runs Jobs in the order of their dependencies; a [JobTemplate] is a Job's spec that flows refer to. A
 // [DaemonJob] runs a Job on every node. A [MiniCluster] is an HPC cluster of pods that Flux brokers join; a [FluxJob] runs
-// a command on one, when the quota of its [FluxSetup] has room.
+// a command on one, when the quota of its [FluxSetup] allows it.
 // A [ReplicaJob] runs pods of several types together.
 // The package depends on the Kubernetes API types only, so that clients can import it without the operators.
 //

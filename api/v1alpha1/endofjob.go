@@ -1,12 +1,12 @@
 package v1alpha1
 
-// EndOfJob is when a Job counts as succeeded.
+// EndOfJob defines when a Job counts as succeeded.
 // +kubebuilder:validation:Enum=Pods;Condition
 type EndOfJob string
 
-// When a Job counts as succeeded.
+// The values of endOfJob.
 const (
-	// EndOfJobPods: as soon as its pods determine that it will succeed.
+	// EndOfJobPods: as soon as its pods determine its success.
 	EndOfJobPods EndOfJob = "Pods"
 	// EndOfJobCondition: when it has the condition Complete.
 	EndOfJobCondition EndOfJob = "Condition"

@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// LabelKueueQueue is the label of Kueue that names its queue. A FluxJob with this label is queued by Kueue: its
-	// MiniCluster, and the Job of that, get the label, and no FluxSetup is asked.
+	// LabelKueueQueue is the label of Kueue that names its queue. Kueue queues a FluxJob with this label: its
+	// MiniCluster and the MiniCluster's Job get the label, and no FluxSetup takes part.
 	LabelKueueQueue = "kueue.x-k8s.io/queue-name"
-	// LabelKueuePriority is the label of Kueue that names a priority. It is handed on with the queue's.
+	// LabelKueuePriority is the label of Kueue that names a priority. It is copied together with LabelKueueQueue.
 	LabelKueuePriority = "kueue.x-k8s.io/priority-class"
 )
 
-// DefaultFluxQueue is the name of the FluxSetup of FluxJobs that name none.
+// DefaultFluxQueue is the name of the FluxSetup of FluxJobs without a queue.
 const DefaultFluxQueue = "default"
 
-// FluxJob runs one command on a MiniCluster of its own, once the quota of its queue has room for all of it.
+// FluxJob runs one command on its own MiniCluster, when the quota of its queue allows the whole job.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -34,22 +34,22 @@ type FluxJob struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is what to run.
+	// Spec is the desired state.
 	// +required
 	Spec FluxJobSpec `json:"spec"`
 
-	// Status is how far the job has come. It is written by the operator.
+	// Status is the observed state. The operator writes it.
 	// +optional
 	Status FluxJobStatus `json:"status,omitzero"`
 }
 
-// Conditions returns the place of the conditions in the status.
+// Conditions returns a pointer to the conditions in the status.
 func (j *FluxJob) Conditions() *[]metav1.Condition { return &j.Status.Conditions }
 
-// FluxJobSpec is what a FluxJob runs: an image and a command, or a whole miniCluster.
+// FluxJobSpec is the desired state of a FluxJob: an image and a command, or a whole miniCluster.
 //
-// A change takes effect when the job is admitted the next time: one that runs goes on as it was started. priority,
-// suspend and ttlSecondsAfterFinished take effect at once.
+// A change takes effect at the next admission: a running job continues unchanged. priority, suspend and
+// ttlSecondsAfterFinished take effect at once.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.miniCluster)",message="exactly one of image and miniCluster must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || (!has(self.command) && !has(self.tasks) && !has(self.resources))",message="command, tasks and resources go with image; set them in miniCluster"
@@ -61,83 +61,84 @@ func (j *FluxJob) Conditions() *[]metav1.Condition { return &j.Status.Conditions
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.deadlineSeconds) || !has(self.miniCluster.deadlineSeconds)",message="deadlineSeconds and miniCluster.deadlineSeconds exclude each other"
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.backoffLimit) || !has(self.miniCluster.backoffLimit)",message="backoffLimit and miniCluster.backoffLimit exclude each other"
 type FluxJobSpec struct {
-	// Image is what the pods run. It should have what the command needs; Flux comes with the MiniCluster.
-	// Exactly one of image and miniCluster must be set.
+	// Image is the image of the pods. It must contain what the command needs; the MiniCluster adds Flux. Exactly one of
+	// image and miniCluster must be set.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	Image string `json:"image,omitempty"`
 
-	// Command is what to run on the MiniCluster, as you would type it in a shell. Without a command the MiniCluster is
+	// Command is the command to run on the MiniCluster, in shell syntax. Without a command the MiniCluster is
 	// interactive: it stays until the FluxJob is deleted.
 	// +optional
 	Command string `json:"command,omitempty"`
 
-	// Size is how many pods the MiniCluster has, the leader included. Default: miniCluster.size if that is more than 1,
-	// else the default of the FluxSetup.
+	// Size is the number of pods of the MiniCluster, including the leader. Default: miniCluster.size if that is more
+	// than 1, else the default of the FluxSetup.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	Size *int32 `json:"size,omitempty"`
 
-	// Tasks is how many copies of the command are started on the whole MiniCluster. If it is at least size, they are
-	// spread over all pods; 0 starts one on each pod. Default: 1.
+	// Tasks is the number of copies of the command on the whole MiniCluster. If it is at least size, they are spread
+	// over all pods; 0 starts one on each pod. Default: 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Tasks *int32 `json:"tasks,omitempty"`
 
-	// Resources are what the container of each pod requests, and its limits. Size times the requests is what the job
-	// needs of the queue's quota; where there is a limit and no request, the limit counts. Default: nothing.
+	// Resources are the requests and limits of the container of each pod. The job requests size times the requests from
+	// the queue's quota; where there is a limit and no request, the limit counts. Default: none.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// MiniCluster is the whole MiniCluster, for those who need more than an image and a command. If it may grow (maxSize),
-	// what it may grow to is reserved from the start. Its size of 1, the default, means that it isn't set there.
+	// MiniCluster is the whole MiniCluster, for jobs that need more than an image and a command. If it may grow
+	// (maxSize), the queue reserves the maximum from the start. Its size of 1, the default, counts as not set.
 	// +optional
 	MiniCluster *MiniClusterSpec `json:"miniCluster,omitempty"`
 
-	// Queue is the name of the FluxSetup that grants the quota. As long as there is none of that name, the job waits.
+	// Queue is the name of the FluxSetup that grants the quota. The job waits while the FluxSetup doesn't exist.
 	// Default: default. With the label kueue.x-k8s.io/queue-name, Kueue is the queue; a job that sets both is invalid.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Queue string `json:"queue,omitempty"`
 
-	// Priority: jobs with more go first, and may push out those with less if the queue preempts. The FluxSetup limits it,
-	// by priorityLimits: what is over the limit of the job's namespace counts as the limit. Default: that of the FluxSetup.
+	// Priority: jobs with a higher priority are admitted first, and may preempt jobs with a lower one if the queue
+	// allows it. The FluxSetup limits it by priorityLimits: a priority above the limit of the job's namespace counts as
+	// the limit. Default: that of the FluxSetup.
 	// +optional
 	Priority *int32 `json:"priority,omitempty"`
 
-	// Suspend stops the job: its pods are deleted, its quota is given back, and it leaves the queue until it is false.
-	// Then it waits for its turn and starts from the beginning. Default: false.
+	// Suspend stops the job: its pods are deleted, its quota is released, and it leaves the queue until suspend is
+	// false. Then it waits for admission and starts from the beginning. Default: false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// DeadlineSeconds is how long the job may take once it is admitted, in seconds. Then it has failed, with reason
-	// DeadlineExceeded. It starts again when the job is admitted again. Default: no deadline.
+	// DeadlineSeconds is the maximum time of the job after its admission, in seconds. When it expires, the job fails
+	// with reason DeadlineExceeded. It starts again at the next admission. Default: no deadline.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	DeadlineSeconds *int64 `json:"deadlineSeconds,omitempty"`
 
-	// BackoffLimit is how often the MiniCluster is started again after its leader failed or was lost. The job keeps its
-	// share of the quota meanwhile. Default: 0, never.
+	// BackoffLimit is the number of restarts of the MiniCluster after its leader failed or was lost. The job keeps its
+	// quota meanwhile. Default: 0, no restart.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
 
-	// TTLSecondsAfterFinished is how long the FluxJob is kept after its end, in seconds; then it is deleted, with its
-	// MiniCluster and its logs. Default: for ever.
+	// TTLSecondsAfterFinished is the time in seconds between the end of the FluxJob and its deletion, with its
+	// MiniCluster and its logs. Default: it is kept.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 
-	// CleanupPolicy is what goes when the job has ended and its quota is given back: None, the default, keeps the
-	// MiniCluster, with the logs of its ended pods, until the FluxJob is deleted; MiniCluster deletes it.
+	// CleanupPolicy defines what is deleted when the job has ended and its quota is released: None, the default, keeps
+	// the MiniCluster, with the logs of its ended pods, until the FluxJob is deleted; MiniCluster deletes it.
 	// +optional
 	// +kubebuilder:default=None
 	CleanupPolicy FluxCleanupPolicy `json:"cleanupPolicy,omitempty"`
 }
 
-// FluxCleanupPolicy is what goes when a FluxJob has ended.
+// FluxCleanupPolicy defines what is deleted when a FluxJob has ended.
 // +kubebuilder:validation:Enum=None;MiniCluster
 type FluxCleanupPolicy string
 

@@ -7,11 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Bounds of what a FluxSetup's status lists, so that it stays well below the size that the API server accepts.
+// Limits of the lists in a FluxSetup's status, so that it stays well below the size limit of the API server.
 const (
-	// MaxFluxReservations is the most jobs that one FluxSetup admits at a time, whatever its quota.
+	// MaxFluxReservations is the maximum number of jobs that one FluxSetup admits at a time, regardless of its quota.
 	MaxFluxReservations = 3000
-	// MaxFluxLine is how many of the waiting jobs have their exact place in the status.
+	// MaxFluxLine is the number of waiting jobs with an exact position in the status.
 	MaxFluxLine = 100
 )
 
@@ -21,133 +21,133 @@ const (
 	ReasonOpen = "Open"
 	// ReasonHeld: stopPolicy is Hold or HoldAndDrain.
 	ReasonHeld = "Held"
-	// ReasonReservationsFull: as many jobs are admitted as the status can list.
+	// ReasonReservationsFull: the status lists the maximum number of admitted jobs.
 	ReasonReservationsFull = "ReservationsFull"
-	// ReasonTakenOver: another manager has the queue from now on.
+	// ReasonTakenOver: another manager manages the queue from now on.
 	ReasonTakenOver = "TakenOver"
 )
 
-// FluxSetupStatus is what a queue has given, and who waits.
+// FluxSetupStatus is the observed state of a queue: its reservations and its waiting jobs.
 type FluxSetupStatus struct {
-	// ObservedGeneration is the metadata.generation of the spec that this status is about.
+	// ObservedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Manager is the manager that has this queue: it alone admits and evicts jobs, and says all of this status. Other
-	// managers refuse the queue, and keep only the reservations of the jobs that they see, and this one doesn't, up to date.
+	// Manager is the manager of this queue: it alone admits and evicts jobs, and writes this status. Other managers
+	// refuse the queue, and only keep the reservations of jobs up to date that they observe and this manager doesn't.
 	// +optional
 	Manager *FluxSetupManager `json:"manager,omitempty"`
 
-	// Pending is how many jobs wait in this queue, those that can't be admitted as they are included; but not those of
-	// namespaces that namespaceSelector doesn't select.
+	// Pending is the number of jobs that wait in this queue, including jobs that can't be admitted in their current
+	// state, but not those of namespaces that namespaceSelector doesn't select.
 	// +kubebuilder:default=0
 	// +optional
 	Pending int32 `json:"pending"`
 
-	// Admitted is how many jobs hold a reservation.
+	// Admitted is the number of jobs with a reservation.
 	// +kubebuilder:default=0
 	// +optional
 	Admitted int32 `json:"admitted"`
 
-	// LongestWaitSince is when the one of the pending jobs was created that has waited the longest.
+	// LongestWaitSince is the creation time of the pending job that has waited the longest.
 	// +optional
 	LongestWaitSince *metav1.Time `json:"longestWaitSince,omitempty"`
 
-	// Usage is, of each resource that the quota limits, what is used and free.
+	// Usage is the used and free quota of each limited resource.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Usage []FluxResourceUsage `json:"usage,omitempty"`
 
-	// Reservations are the jobs that hold a share of the quota, from before anything of them is made until their pods
-	// are gone. This list is the queue's book: it is written in one request, which is refused if someone else wrote in
-	// between, so that nothing is given twice.
+	// Reservations are the jobs with reserved quota, from before the creation of their MiniCluster until their pods are
+	// gone. The manager writes the list in one request, which the API server refuses after a concurrent write, so that
+	// no quota is reserved twice.
 	// +optional
 	// +listType=atomic
 	Reservations []FluxReservation `json:"reservations,omitempty"`
 
-	// Line is the first of the waiting jobs, at most 100, the next one first.
+	// Line are the first of the waiting jobs, at most 100, the next one first.
 	// +optional
 	// +listType=atomic
 	Line []FluxLinePlace `json:"line,omitempty"`
 
-	// Marks are the waiting jobs at the positions 200, 500, 1000 and so on. From them the others know about where they
-	// are in the line.
+	// Marks are the waiting jobs at the positions 200, 500, 1000 and so on. The other jobs derive their approximate
+	// position from them.
 	// +optional
 	// +listType=atomic
 	Marks []FluxLineMark `json:"marks,omitempty"`
 
-	// Conditions. Ready is True while the queue admits jobs, and says in its reason why not. Stalled is True when the spec
-	// is invalid: then no one is admitted, and what runs goes on.
+	// Conditions. Ready is True while the queue admits jobs; otherwise its reason says why not. Stalled is True when the
+	// spec is invalid: no job is admitted then, and running jobs continue.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// FluxSetupManager is a manager that has a queue, and what it sees of the cluster.
+// FluxSetupManager is the manager of a queue, and the part of the cluster that it observes.
 type FluxSetupManager struct {
-	// Name is that of the installation: the namespace and the name of the lease by which its managers elect their leader.
-	// Whoever may change the status can give the queue to another manager by its name.
+	// Name identifies the installation: the namespace and the name of the lease by which its managers elect their
+	// leader. A user who may change the status can assign the queue to another manager by its name.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	Name string `json:"name"`
 
-	// Namespaces are those that it watches. Empty: all.
+	// Namespaces are the namespaces that it watches. Empty: all.
 	// +optional
 	// +listType=atomic
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	// Selector is the label selector of the objects that it works on. Empty: all.
+	// Selector is the label selector of its objects. Empty: all.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// Takeover is the last request of another manager to have the queue. The manager that has it declines, as long as it
-	// runs; a request that isn't declined in time is granted.
+	// Takeover is the last request of another manager for the queue. The current manager declines it while it runs; a
+	// request that isn't declined in time is granted.
 	// +optional
 	Takeover *FluxSetupTakeover `json:"takeover,omitempty"`
 }
 
-// FluxSetupTakeover is a manager's request to have a queue that another one has.
+// FluxSetupTakeover is a manager's request for a queue of another manager.
 type FluxSetupTakeover struct {
 	// By is the name of the manager that has jobs for the queue.
 	// +required
 	By string `json:"by"`
 
-	// Time is when it requested the queue, by its own clock.
+	// Time is the time of the request, by the clock of the requesting manager.
 	// +required
 	Time metav1.Time `json:"time"`
 
-	// Declined says that the manager that has the queue has answered.
+	// Declined says that the current manager has declined the request.
 	// +optional
 	Declined bool `json:"declined,omitempty"`
 }
 
-// FluxResourceUsage is how much of a resource is used.
+// FluxResourceUsage is the usage of a resource.
 type FluxResourceUsage struct {
 	// Name is miniClusters, pods, or the name of a resource.
 	// +required
 	Name string `json:"name"`
 
-	// Quota is what the spec grants.
+	// Quota is the quota in the spec.
 	// +required
 	Quota resource.Quantity `json:"quota"`
 
-	// Used is what the reservations hold.
+	// Used is the sum of the reservations.
 	// +required
 	Used resource.Quantity `json:"used"`
 
-	// Free is what could be given now, of the quota and of what can be borrowed.
+	// Free is the quota that is available now, including quota that can be borrowed.
 	// +required
 	Free resource.Quantity `json:"free"`
 
-	// Largest is the most that one job could ever get: the quota and what can be borrowed at best. A job that needs more
-	// waits in vain, with reason TooLarge.
+	// Largest is the maximum quota for one job: the quota and the most that can be borrowed. A job that requests more is
+	// never admitted, with reason TooLarge.
 	// +required
 	Largest resource.Quantity `json:"largest"`
 }
 
-// FluxReservation is a job's share of the quota.
+// FluxReservation is the quota that is reserved for a job.
 type FluxReservation struct {
 	// Namespace of the FluxJob.
 	// +required
@@ -157,50 +157,50 @@ type FluxReservation struct {
 	// +required
 	Name string `json:"name"`
 
-	// UID of the FluxJob. One of the same name that is created later is another job.
+	// UID of the FluxJob. A later FluxJob of the same name is a different job.
 	// +required
 	UID types.UID `json:"uid"`
 
-	// Run is which admission of the job this is: its first is 1.
+	// Run is the number of this admission of the job; the first is 1.
 	// +required
 	Run int32 `json:"run"`
 
-	// Time is when it was admitted.
+	// Time is the time of the admission.
 	// +required
 	Time metav1.Time `json:"time"`
 
-	// Generation is the metadata.generation of the FluxJob whose needs were reserved.
+	// Generation is the metadata.generation of the FluxJob whose requests were reserved.
 	// +required
 	Generation int64 `json:"generation"`
 
-	// Size is that of the job's MiniCluster.
+	// Size is the size of the job's MiniCluster.
 	// +required
 	Size int32 `json:"size"`
 
-	// Pods is how many pods it has at the most.
+	// Pods is the maximum number of its pods.
 	// +required
 	Pods int32 `json:"pods"`
 
-	// Resources are what all these pods request.
+	// Resources are the requests of all these pods.
 	// +optional
 	Resources corev1.ResourceList `json:"resources,omitempty"`
 
-	// Evicted says that the job must give its share back, and why. It holds it until its pods are gone.
+	// Evicted says that the job must release the reservation, and why. It holds it until its pods are gone.
 	// +optional
 	Evicted *FluxEviction `json:"evicted,omitempty"`
 }
 
-// FluxEviction is why a job had to give its share back.
+// FluxEviction is the reason of a job's eviction.
 type FluxEviction struct {
 	// Reason is Preempted, NotReady, QueueStopped, Suspended or SpecChanged.
 	// +required
 	Reason string `json:"reason"`
 
-	// Message says more.
+	// Message has details.
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// Time is when it was decided.
+	// Time is the time of the decision.
 	// +required
 	Time metav1.Time `json:"time"`
 }
@@ -215,18 +215,18 @@ type FluxLinePlace struct {
 	// +required
 	Name string `json:"name"`
 
-	// Reason is why it waits: QuotaExceeded, MakingRoom, BehindOthers, Backoff or QueueStopped.
+	// Reason is the reason why it waits: QuotaExceeded, MakingRoom, BehindOthers, Backoff or QueueStopped.
 	// +required
 	Reason string `json:"reason"`
 
-	// Resource is the one that there isn't enough of, if that is the reason.
+	// Resource is the exhausted resource, if that is the reason.
 	// +optional
 	Resource string `json:"resource,omitempty"`
 }
 
-// FluxLineMark is the job at a position of the line, and what its place is due to.
+// FluxLineMark is the job at a position of the queue, with its sort key.
 type FluxLineMark struct {
-	// Position in the line.
+	// Position in the queue.
 	// +required
 	Position int32 `json:"position"`
 
@@ -234,7 +234,7 @@ type FluxLineMark struct {
 	// +optional
 	Priority int32 `json:"priority,omitempty"`
 
-	// Since is when the job lined up.
+	// Since is the time at which the job joined the queue.
 	// +required
 	Since metav1.Time `json:"since"`
 

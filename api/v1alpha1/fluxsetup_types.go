@@ -5,12 +5,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FluxSetup is a queue of FluxJobs and the quota that they share. A FluxJob names it in spec.queue, and runs when the
-// quota has room for all of it. Deleting a FluxSetup, or lowering its quota, stops nothing that runs; jobs that wait go on
-// waiting.
+// FluxSetup is a queue of FluxJobs and their shared quota. A FluxJob names it in spec.queue, and runs when the quota
+// allows the whole job. Deleting a FluxSetup, or lowering its quota, stops no running job; waiting jobs continue to
+// wait.
 //
-// The quota bounds what FluxJobs get. It is no wall: who may create Pods, Jobs or MiniClusters can run them beside the
-// queue. A ResourceQuota on the namespace is the wall.
+// The quota limits FluxJobs only. A user who may create Pods, Jobs or MiniClusters can run them outside the queue. To
+// limit these, set a ResourceQuota on the namespace.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -29,38 +29,38 @@ type FluxSetup struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is what the queue may give, and to whom.
+	// Spec is the desired state: the quota of the queue, and the jobs that may use it.
 	// +optional
 	Spec FluxSetupSpec `json:"spec,omitzero"`
 
-	// Status is what the queue has given, and who waits. It is written by the operator, and is where it keeps what it has
-	// promised.
+	// Status is the observed state: the reservations of the queue, and its waiting jobs. The operator writes it, and
+	// records its reservations there.
 	// +optional
 	Status FluxSetupStatus `json:"status,omitzero"`
 }
 
-// Conditions returns the place of the conditions in the status.
+// Conditions returns a pointer to the conditions in the status.
 func (s *FluxSetup) Conditions() *[]metav1.Condition { return &s.Status.Conditions }
 
-// QueueingStrategy says what happens behind a job that has to wait.
+// QueueingStrategy defines the admission of jobs behind a waiting job.
 // +kubebuilder:validation:Enum=StrictFIFO;BestEffortFIFO
 type QueueingStrategy string
 
 // The queueing strategies.
 const (
-	// StrictFIFO: behind a job that waits, all wait.
+	// StrictFIFO: all jobs behind a waiting job wait.
 	StrictFIFO QueueingStrategy = "StrictFIFO"
-	// BestEffortFIFO: jobs for which there is room may go before one that has to wait.
+	// BestEffortFIFO: a job that fits may overtake a waiting job.
 	BestEffortFIFO QueueingStrategy = "BestEffortFIFO"
 )
 
-// PreemptionPolicy says whom a job may push out.
+// PreemptionPolicy defines the jobs that a job may preempt.
 // +kubebuilder:validation:Enum=Never;LowerPriority
 type PreemptionPolicy string
 
 // The preemption policies.
 const (
-	// PreemptionNever: no one.
+	// PreemptionNever: none.
 	PreemptionNever PreemptionPolicy = "Never"
 	// PreemptionLowerPriority: jobs of a lower priority.
 	PreemptionLowerPriority PreemptionPolicy = "LowerPriority"
@@ -72,158 +72,159 @@ type StopPolicy string
 
 // The stop policies.
 const (
-	// StopNone: the queue works.
+	// StopNone: the queue admits jobs.
 	StopNone StopPolicy = "None"
-	// StopHold: no one is admitted, and what runs goes on.
+	// StopHold: no job is admitted, and running jobs continue.
 	StopHold StopPolicy = "Hold"
-	// StopHoldAndDrain: no one is admitted, and what runs is stopped and goes back into the queue.
+	// StopHoldAndDrain: no job is admitted, and running jobs are stopped and return to the queue.
 	StopHoldAndDrain StopPolicy = "HoldAndDrain"
 )
 
-// FluxSetupSpec is what a queue may give, and to whom.
+// FluxSetupSpec is the desired state of a queue.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.cohort) && self.cohort != \"\") || (!has(self.borrowingLimit) && !has(self.lendingLimit))",message="borrowingLimit and lendingLimit mean nothing without a cohort"
 type FluxSetupSpec struct {
-	// MiniCluster says what sizes of MiniClusters jobs may have.
+	// MiniCluster limits the sizes of the jobs' MiniClusters.
 	// +optional
 	MiniCluster FluxSetupMiniCluster `json:"miniCluster,omitzero"`
 
-	// Quota is how much all jobs of this queue may use together. What isn't named isn't limited.
+	// Quota is the quota that all jobs of this queue share. A resource without an entry isn't limited.
 	// +optional
 	Quota FluxQuota `json:"quota,omitzero"`
 
-	// Cohort is the name of a group of FluxSetups that lend each other what they don't use. Default: none.
+	// Cohort is the name of a group of FluxSetups that lend each other their unused quota. Default: none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Cohort string `json:"cohort,omitempty"`
 
-	// BorrowingLimit is how much more than its own quota this queue may use when the others of the cohort have it to
-	// spare. What isn't named isn't limited: all that the others lend.
+	// BorrowingLimit is the maximum quota that this queue may borrow from the others of the cohort. A resource without
+	// an entry isn't limited. Default: all that the others lend.
 	// +optional
 	BorrowingLimit *FluxQuota `json:"borrowingLimit,omitempty"`
 
-	// LendingLimit is how much of its own quota the others of the cohort may use; the rest is always there for this
-	// queue. What isn't named isn't limited: all of it.
+	// LendingLimit is the maximum quota that the others of the cohort may borrow; the rest is always available to this
+	// queue. A resource without an entry isn't limited. Default: all of it.
 	// +optional
 	LendingLimit *FluxQuota `json:"lendingLimit,omitempty"`
 
-	// NamespaceSelector says by their labels in which namespaces FluxJobs may use this queue. Those of others wait, with
-	// reason NamespaceNotAllowed. Default: all namespaces.
+	// NamespaceSelector selects, by their labels, the namespaces whose FluxJobs may use this queue. Jobs of other
+	// namespaces wait, with reason NamespaceNotAllowed. Default: all namespaces.
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 
-	// QueueingStrategy is StrictFIFO: behind a job that has to wait, all wait; or BestEffortFIFO, the default: those for
-	// which there is room may go first. In both a higher priority comes first, then the time of creation. A job that
-	// could never run holds up no one.
+	// QueueingStrategy is StrictFIFO: all jobs behind a waiting job wait; or BestEffortFIFO, the default: a job that
+	// fits may overtake it. Both order jobs by priority, then by creation time. A job that exceeds the whole quota
+	// blocks no other job.
 	// +optional
 	// +kubebuilder:default=BestEffortFIFO
 	QueueingStrategy QueueingStrategy `json:"queueingStrategy,omitempty"`
 
-	// Priority is that of the jobs that don't set their own, and the most that jobs of a namespace may have that none of
-	// priorityLimits selects. More goes first. Default: 0.
+	// Priority is the priority of jobs that don't set their own, and the limit for namespaces that no entry of
+	// priorityLimits selects. A higher priority is admitted first. Default: 0.
 	// +optional
 	Priority int32 `json:"priority,omitempty"`
 
-	// PriorityLimits say by the labels of their namespaces up to which priority jobs may go. The first that selects a
-	// namespace applies to it; where none does, the limit is priority. So without limits a job may step back behind the
-	// others, and no namespace can go before another, or push its jobs out, unless this list lets it. A job that asks for
-	// more has the limit instead, and its condition PriorityLimited says so. A change takes effect at once, also on jobs
-	// that run. Default: none.
+	// PriorityLimits limit the priorities of jobs by the labels of their namespaces. The first entry that selects a
+	// namespace applies to it; without one, the limit is priority. Therefore, without entries a job may only lower its
+	// priority, and no namespace can overtake another, or preempt its jobs. A job that requests more gets the limit, and
+	// its condition PriorityLimited says so. A change takes effect at once, also on running jobs. Default: none.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	PriorityLimits []FluxPriorityLimit `json:"priorityLimits,omitempty"`
 
-	// Preemption is Never, the default, or LowerPriority: a job for which there is no room may push out jobs of a lower
-	// priority: those of its own queue, and those of the cohort that borrow what this queue has lent. As few as needed
-	// go, those of the lowest priority and the newest. They are stopped gracefully and go back into the queue.
+	// Preemption is Never, the default, or LowerPriority: a job that doesn't fit may preempt jobs of a lower priority,
+	// of its own queue, and of the cohort if they borrow quota of this queue. The operator preempts as few jobs as
+	// necessary, of the lowest priority and the newest. They are stopped gracefully and return to the queue.
 	// +optional
 	// +kubebuilder:default=Never
 	Preemption PreemptionPolicy `json:"preemption,omitempty"`
 
-	// Readiness bounds how long an admitted job may take to have all its pods ready. Default: no bound.
+	// Readiness limits the time from admission until all pods of a job are ready. Default: no limit.
 	// +optional
 	Readiness *FluxReadiness `json:"readiness,omitempty"`
 
-	// StopPolicy is None, the default; Hold, which admits no one; or HoldAndDrain, which also stops what runs and puts it
-	// back into the queue.
+	// StopPolicy is None, the default; Hold, which admits no job; or HoldAndDrain, which also stops running jobs and
+	// returns them to the queue.
 	// +optional
 	// +kubebuilder:default=None
 	StopPolicy StopPolicy `json:"stopPolicy,omitempty"`
 }
 
-// FluxPriorityLimit is the most that jobs of some namespaces may have as their priority.
+// FluxPriorityLimit limits the priority of the jobs of some namespaces.
 type FluxPriorityLimit struct {
-	// NamespaceSelector says by their labels for which namespaces this is. Default: all namespaces.
+	// NamespaceSelector selects the namespaces by their labels. Default: all namespaces.
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 
-	// Max is the highest priority. It may be below that of the FluxSetup; then jobs that set none have this one, too.
+	// Max is the highest priority. It may be below that of the FluxSetup, and then also applies to jobs without a
+	// priority.
 	// +required
 	Max int32 `json:"max"`
 }
 
-// FluxSetupMiniCluster says what sizes of MiniClusters jobs may have.
+// FluxSetupMiniCluster limits the sizes of the jobs' MiniClusters.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.size) || !has(self.maxSize) || self.size <= self.maxSize",fieldPath=".size",message="must be at most maxSize: a FluxJob gets this size if it asks for none"
 type FluxSetupMiniCluster struct {
-	// Size is that of jobs that don't say one, in pods. Default: 1.
+	// Size is the size of jobs without one, in pods. Default: 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	Size *int32 `json:"size,omitempty"`
 
-	// MaxSize is the most that a job may have or be scaled to, in pods. Larger ones wait, with reason TooLarge, until
-	// someone changes them or this. Default: no bound but the quota.
+	// MaxSize is the maximum size of a job, also after scaling, in pods. Larger jobs wait, with reason TooLarge, until a
+	// user changes them or this. Default: no limit but the quota.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	MaxSize *int32 `json:"maxSize,omitempty"`
 }
 
-// FluxQuota is how much there is of what jobs use.
+// FluxQuota is an amount of the resources that jobs request.
 type FluxQuota struct {
-	// MiniClusters is how many: one for each job.
+	// MiniClusters is a number of MiniClusters: one for each job.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MiniClusters *int32 `json:"miniClusters,omitempty"`
 
-	// Pods is how many: the size of each MiniCluster, or its maxSize if it may grow, and one more if it has services.
+	// Pods is a number of pods: the size of each MiniCluster, or its maxSize if it may grow, and one more if it has
+	// services.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Pods *int32 `json:"pods,omitempty"`
 
-	// Resources are what the pods request: cpu, memory, ephemeral-storage, and GPUs and others by their full names, such
-	// as nvidia.com/gpu. A misspelt name, which nothing would ever request, makes the FluxSetup invalid where it can be
-	// told: names without a domain are the ones of Kubernetes.
+	// Resources are sums of the pods' requests: cpu, memory, ephemeral-storage, and GPUs and others by their full names,
+	// such as nvidia.com/gpu. An unknown name without a domain makes the FluxSetup invalid, because such names are
+	// reserved for Kubernetes.
 	// +optional
 	Resources corev1.ResourceList `json:"resources,omitempty"`
 }
 
-// FluxReadiness bounds how long an admitted job may take to have all its pods ready. One that takes longer is stopped
-// and goes back into the queue, where it waits for a while: backoffSeconds, doubled each time, at most
-// backoffMaxSeconds. It lines up anew after that, behind jobs of its priority that came before then.
+// FluxReadiness limits the time from admission until all pods of a job are ready. A job that takes longer is stopped and
+// returns to the queue, where it waits for backoffSeconds, doubled each time, at most backoffMaxSeconds. After that it
+// gets a new position, behind earlier jobs of its priority.
 //
 // +kubebuilder:validation:XValidation:rule="self.backoffSeconds <= self.backoffMaxSeconds",message="backoffSeconds is over backoffMaxSeconds"
 type FluxReadiness struct {
-	// TimeoutSeconds is how long it may take from admission until all pods are ready for the first time, in seconds.
+	// TimeoutSeconds is the maximum time from admission until all pods are ready for the first time, in seconds.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	TimeoutSeconds int32 `json:"timeoutSeconds"`
 
-	// BackoffSeconds is how long the job waits the first time, in seconds. Default: 60.
+	// BackoffSeconds is the first waiting time, in seconds. Default: 60.
 	// +optional
 	// +kubebuilder:default=60
 	// +kubebuilder:validation:Minimum=1
 	BackoffSeconds int32 `json:"backoffSeconds,omitempty"`
 
-	// BackoffMaxSeconds is the longest that it waits, in seconds. Default: 3600.
+	// BackoffMaxSeconds is the maximum waiting time, in seconds. Default: 3600.
 	// +optional
 	// +kubebuilder:default=3600
 	// +kubebuilder:validation:Minimum=1
 	BackoffMaxSeconds int32 `json:"backoffMaxSeconds,omitempty"`
 
-	// RequeueLimit is how often the job goes back into the queue; once more, and it has failed, with reason NotReady.
+	// RequeueLimit is the maximum number of returns to the queue; after them the job fails, with reason NotReady.
 	// Default: no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0

@@ -4,19 +4,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// GlobalParams are rendered into every Job and pod of a batch. They add to what a Job's template says for itself:
-// where both set the same key, the template wins.
+// GlobalParams are rendered into every Job and pod of a batch. They add to a Job's template: where both set the same
+// key, the template takes precedence.
 type GlobalParams struct {
-	// NodeName is the node that all pods run on. The scheduler places them there (by a node affinity on the node's
-	// name, added to the template's own rules), so pods wait when the node is full or cordoned, and a node that
-	// doesn't exist leaves them Pending. A template that sets nodeName itself keeps its own.
-	// Empty, the default, lets the scheduler choose.
+	// NodeName is the node of all pods. The scheduler places them there (by a node affinity on the node's name, added to
+	// the template's own rules), so pods wait when the node is full or cordoned, and a node that doesn't exist leaves
+	// them Pending. A template that sets nodeName itself keeps its own. Empty, the default, lets the scheduler choose.
 	// +optional
 	NodeName string `json:"nodeName,omitempty"`
 
-	// Env is set in every container and init container. A variable that a container's own env sets keeps the
-	// container's value. The global variables come first, so a container's env can refer to them as $(NAME).
-	// A global variable goes before one of the same name that the container takes from envFrom.
+	// Env is set in every container and init container. A variable in a container's own env takes precedence. The global
+	// variables come first, so a container's env can refer to them as $(NAME). A global variable takes precedence over
+	// one of the same name from the container's envFrom.
 	// +optional
 	// +listType=atomic
 	Env []corev1.EnvVar `json:"env,omitempty"`

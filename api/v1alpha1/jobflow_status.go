@@ -4,55 +4,56 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// JobFlowStatus is how far a JobFlow has come. It is bounded: at most 100 KiB, whatever the flow.
+// JobFlowStatus is the observed state of a JobFlow. Its size is limited: at most 100 KiB for any flow.
 //
-// Its indexes count the flows of the spec with generation observedGeneration, from 0, then those in finally. What was
-// started and has since been taken out of the spec comes after them.
+// Its indexes count the flows of the spec with generation observedGeneration, from 0, then those in finally. Started
+// flows that were removed from the spec come after them.
 type JobFlowStatus struct {
-	// State sums up the flow in one word. Pending: nothing has been started. Running: Jobs have been started, and not
-	// everything has ended. Suspended: the spec says suspend, and not everything has ended. Succeed: everything has ended,
-	// and nothing failed that counts (see allowFailure and successWhen). Failed: everything has ended and something failed
-	// that counts, or the spec is invalid and nothing was ever started. Terminating: the JobFlow is being deleted.
+	// State summarises the flow in one word. Pending: nothing has started. Running: at least one Job was started, and
+	// not everything has ended. Suspended: spec.suspend is true, and not everything has ended. Succeed: everything has
+	// ended, and nothing failed that counts (see allowFailure and successWhen). Failed: everything has ended and
+	// something failed that counts, or the spec is invalid and no Job was ever started. Terminating: the JobFlow is
+	// being deleted.
 	// +optional
 	// +kubebuilder:validation:Enum=Pending;Running;Suspended;Succeed;Failed;Terminating
 	State State `json:"state,omitempty"`
 
-	// ObservedGeneration is the metadata.generation of the spec that this status is about.
+	// ObservedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// StartTime is when the first Jobs were planned. Not set as long as the spec is invalid, or suspended from the start.
+	// StartTime is the time at which the first Jobs were planned. Not set while the spec is invalid, or suspended from
+	// the start.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// ActiveSince is when the flow was started, last resumed, or last retried: activeDeadlineSeconds runs from it.
-	// Not set while the flow is suspended.
+	// ActiveSince is the time of the start, the last resume or the last retry: activeDeadlineSeconds starts there. Not
+	// set while the flow is suspended.
 	// +optional
 	ActiveSince *metav1.Time `json:"activeSince,omitempty"`
 
-	// CompletionTime is when the last Job ended. Once it is set, the flow is over: nothing is started any more, but by a
-	// retry.
+	// CompletionTime is the time at which the last Job ended. Once it is set, only a retry starts further Jobs.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// Retry is the last spec.retry that was carried out.
+	// Retry is the last spec.retry that the operator has carried out.
 	// +optional
 	Retry int32 `json:"retry,omitempty"`
 
-	// Progress is how many flows need nothing more, of how many: "7/12".
+	// Progress is the number of completed flows, of the number of all: "7/12".
 	// +optional
 	Progress string `json:"progress,omitempty"`
 
-	// Current are the names of the flows that are running, the first few of them.
+	// Current are the names of the first running flows.
 	// +optional
 	Current string `json:"current,omitempty"`
 
-	// Counts are how many flows are in each state.
+	// Counts are the numbers of flows in each state.
 	// +optional
 	Counts FlowCounts `json:"counts,omitzero"`
 
-	// Finished are the indexes of the flows that have ended: that succeeded, failed or were skipped. Those in failed and
-	// skipped apart, they have succeeded. What is listed here won't run again, even if its Job is deleted.
+	// Finished are the indexes of the flows that succeeded, failed or were skipped. Those without an entry in failed or
+	// skipped have succeeded. They don't run again, even if their Jobs are deleted.
 	// +optional
 	Finished Indexes `json:"finished,omitempty"`
 
@@ -60,131 +61,134 @@ type JobFlowStatus struct {
 	// +optional
 	Failed Indexes `json:"failed,omitempty"`
 
-	// Skipped are the indexes of the flows that were skipped. A change of the spec lets them be decided anew.
+	// Skipped are the indexes of the flows that were skipped. A change of the spec lets the operator decide on them
+	// again.
 	// +optional
 	Skipped Indexes `json:"skipped,omitempty"`
 
-	// Marks tell the flows that succeeded or failed from others when the spec is changed, so that they can be reordered.
-	// For each of them, in the order of the indexes, a few bytes of hashes of its name and of its spec when it was started,
+	// Marks identify the flows that succeeded or failed when the spec is changed, so that flows can be reordered. For
+	// each of them, in the order of the indexes, it has a few bytes of hashes of its name and of its spec at its start,
 	// in base64.
 	// +optional
 	Marks string `json:"marks,omitempty"`
 
-	// Items are how far flows with forEach have come that haven't succeeded.
+	// Items are the progress of flows with forEach that haven't succeeded.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Items []ItemsStatus `json:"items,omitempty"`
 
-	// Outputs are outputs that other flows need, and that haven't all succeeded yet. All together at most 24 KiB; at most
-	// 4 KiB if there are more than 1000 flows.
+	// Outputs are outputs that are needed by flows that haven't all succeeded yet. Together at most 24 KiB; at most 4
+	// KiB if there are more than 1000 flows.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Outputs []FlowOutput `json:"outputs,omitempty"`
 
-	// Outcome is what came of the flows before finally, as the flows in finally are told. It is set once, before the first of
-	// them starts, and then stays until a retry. Not set without finally.
+	// Outcome is the outcome of the flows before finally, as the flows in finally receive it. It is set once, before the
+	// first of them starts, and then stays until a retry. Not set without finally.
 	// +optional
 	Outcome *FlowsOutcome `json:"outcome,omitempty"`
 
-	// Conditions. Ready is True once the flow has succeeded, and says in its reason why not yet. Succeeded and Failed
-	// appear, as True, when the flow has ended; Failed also while the spec is invalid and nothing was ever started. Stalled
-	// is True when nothing more will happen by itself. Suspended is True while the flow is suspended. Stopped is True once
-	// the flow was stopped by terminate or its deadline. EditRefused is True while the spec differs in what has been started
-	// from what it was then.
+	// Conditions. Ready is True once the flow has succeeded; its reason says why it is not True yet. Succeeded and
+	// Failed appear, as True, when the flow has ended; Failed also while the spec is invalid and no Job was ever
+	// started. Stalled is True when the flow can't progress without a user's action. Suspended is True while the flow is
+	// suspended. Stopped is True once the flow was stopped by terminate or its deadline. EditRefused is True while the
+	// spec of a started flow differs from its spec at its start.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Flows are the states of the flows one by one, in the spec's order: of all of them if there are at most 100, and else
-	// of the first 10 that are running and the last 5 that failed.
+	// Flows are the states of the flows one by one, in the spec's order: of all of them if there are at most 100,
+	// otherwise of the first 10 running ones and the last 5 failed ones.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Flows []FlowStatus `json:"flows,omitempty"`
 }
 
-// FlowsOutcome is what came of the flows of a JobFlow before finally.
+// FlowsOutcome is the outcome of the flows of a JobFlow before finally.
 type FlowsOutcome struct {
 	// State is the variable FLOW_STATUS: Succeed or Failed.
 	// +required
 	// +kubebuilder:validation:Enum=Succeed;Failed
 	State State `json:"state"`
-	// Failed is the variable FLOW_FAILED: the names of flows that failed, those with allowFailure too, separated by commas,
-	// at most 100 of them, and at most 10 if there are more than 1000 flows.
+	// Failed is the variable FLOW_FAILED: the names of failed flows, including those with allowFailure, separated by
+	// commas, at most 100 of them, and at most 10 if there are more than 1000 flows.
 	// +optional
 	Failed string `json:"failed,omitempty"`
 }
 
-// FlowCounts are how many flows of a JobFlow are in each state.
+// FlowCounts are the numbers of flows of a JobFlow in each state.
 type FlowCounts struct {
-	// Total is how many there are, those in finally included.
+	// Total is the number of all flows, including those in finally.
 	// +optional
 	Total int32 `json:"total,omitempty"`
-	// Pending is how many haven't been started.
+	// Pending is the number of flows that haven't started.
 	// +optional
 	Pending int32 `json:"pending,omitempty"`
-	// Running is how many have a Job that hasn't ended and isn't suspended.
+	// Running is the number of flows with a Job that hasn't ended and isn't suspended.
 	// +optional
 	Running int32 `json:"running,omitempty"`
-	// Suspended is how many have a Job that is suspended; with forEach, no other Jobs that haven't ended.
+	// Suspended is the number of flows with a suspended Job; with forEach, if all Jobs that haven't ended are suspended.
 	// +optional
 	Suspended int32 `json:"suspended,omitempty"`
-	// Succeeded is how many succeeded.
+	// Succeeded is the number of succeeded flows.
 	// +optional
 	Succeeded int32 `json:"succeeded,omitempty"`
-	// Failed is how many failed.
+	// Failed is the number of failed flows.
 	// +optional
 	Failed int32 `json:"failed,omitempty"`
-	// Skipped is how many were skipped.
+	// Skipped is the number of skipped flows.
 	// +optional
 	Skipped int32 `json:"skipped,omitempty"`
 }
 
-// FlowStatus is how far one flow of a JobFlow has come.
+// FlowStatus is the observed state of one flow of a JobFlow.
 type FlowStatus struct {
 	// Name is the flow's name in the spec.
 	// +required
 	Name string `json:"name"`
 
-	// State is the flow's state. Pending: no Job yet. Running: there is a Job. Suspended: there is one, and it is suspended.
-	// Succeed, Failed: the Job has ended, and the flow won't run again, even if its Job is deleted, but by a retry. Skipped: its dependencies don't let it start.
+	// State is the flow's state. Pending: no Job yet. Running: it has a Job. Suspended: it has a Job, and it is
+	// suspended. Succeed, Failed: the Job has ended, and only a retry runs the flow again, even if its Job is deleted.
+	// Skipped: its dependencies prevent its start.
 	// +required
 	State FlowState `json:"state"`
 
-	// Job is the name of the flow's Job, once there is one. With forEach it is what its Jobs' names begin with.
+	// Job is the name of the flow's Job, once it exists. With forEach it is the prefix of its Jobs' names.
 	// +optional
 	Job string `json:"job,omitempty"`
 
-	// Attempts is how often the flow was started: once, and again by retries. The Job's own retries of pods don't count.
+	// Attempts is the number of starts of the flow: one, and one for each retry. The Job's own retries of pods don't
+	// count.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
 
-	// StartTime is when the flow's Job was created.
+	// StartTime is the time at which the flow's Job was created.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// CompletionTime is when the Job completed or failed, by the Job's or its pods' own account.
+	// CompletionTime is the time at which the Job completed or failed, by the status of the Job or its pods.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// Message says why the flow failed, was skipped, or is waiting for something other than its dependencies; and of a
-	// flow with forEach how many items have succeeded. At most 256 bytes.
+	// Message says why the flow failed, was skipped, or waits for something other than its dependencies; for a flow with
+	// forEach it has the number of succeeded items. At most 256 bytes.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
 
-// ItemsStatus is how far a flow with forEach has come.
+// ItemsStatus is the progress of a flow with forEach.
 type ItemsStatus struct {
 	// Name is the flow's name.
 	// +required
 	Name string `json:"name"`
-	// Of tells the list of items from another: a hash.
+	// Of identifies the list of items by a hash.
 	// +required
 	Of string `json:"of"`
-	// Total is how many items there are.
+	// Total is the number of items.
 	// +required
 	Total int32 `json:"total"`
 	// Succeeded are the indexes of the items whose Jobs succeeded.
@@ -195,7 +199,7 @@ type ItemsStatus struct {
 	Failed Indexes `json:"failed,omitempty"`
 }
 
-// FlowOutput is what a flow put out.
+// FlowOutput is the output of a flow.
 type FlowOutput struct {
 	// Name is the flow's name.
 	// +required
@@ -203,8 +207,8 @@ type FlowOutput struct {
 	// Value is the output. Invalid UTF-8 in it is replaced.
 	// +optional
 	Value string `json:"value,omitempty"`
-	// Lost says that the output can't be passed on, and why: the pods were deleted before it was read, it was cut, or it has a
-	// NUL byte. Flows that need it fail, and a retry runs this one again.
+	// Lost is the reason why the output is not available: the pods were deleted before the operator read it, it was cut,
+	// or it has a NUL byte. Flows that need it fail, and a retry runs this one again.
 	// +optional
 	Lost string `json:"lost,omitempty"`
 }

@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// JobTemplate is the spec of a Job that JobFlows of the same namespace refer to by name (jobTemplateRef).
-// It runs nothing by itself. A change takes effect for Jobs that are created after it; Jobs that exist stay as they are.
+// JobTemplate is the spec of a Job that JobFlows of the same namespace refer to by name (jobTemplateRef). It runs
+// nothing by itself. A change takes effect for Jobs that are created after it; existing Jobs stay unchanged.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=jt
@@ -16,15 +16,15 @@ type JobTemplate struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is what the template holds.
+	// Spec is the content of the template.
 	// +required
 	Spec JobTemplateSpec `json:"spec"`
 }
 
-// JobTemplateSpec is what a JobTemplate holds.
+// JobTemplateSpec is the content of a JobTemplate.
 type JobTemplateSpec struct {
-	// JobTemplate is the spec of the Jobs, with all fields of batch/v1 (see kubectl explain job.spec). What a JobFlow
-	// changes in it is the same as for an inline template: see kubectl explain jobflow.spec.flows.jobTemplate.
+	// JobTemplate is the spec of the Jobs, with all fields of batch/v1 (see kubectl explain job.spec). A JobFlow changes
+	// it in the same way as an inline template: see kubectl explain jobflow.spec.flows.jobTemplate.
 	// +required
 	JobTemplate batchv1.JobSpec `json:"jobTemplate"`
 }

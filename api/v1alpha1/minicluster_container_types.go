@@ -12,7 +12,7 @@ import (
 // +kubebuilder:validation:XValidation:rule=`!has(self.commands) || !has(self.commands.script) || self.commands.script == "" || !has(self.command) || self.command == ""`,message="command and commands.script exclude each other"
 // +kubebuilder:validation:XValidation:rule=`!has(self.pullAlways) || !self.pullAlways || !has(self.imagePullPolicy) || self.imagePullPolicy == "" || self.imagePullPolicy == 'Always'`,message="pullAlways and imagePullPolicy contradict each other"
 type MiniClusterContainer struct {
-	// Image is what the container runs.
+	// Image is the image of the container.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	Image string `json:"image"`
@@ -23,12 +23,12 @@ type MiniClusterContainer struct {
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	Name string `json:"name,omitempty"`
 
-	// Command is what to run, as you would type it in a shell: words, quotes, variables and pipes as in sh. With batch
-	// each line is a job. Without a command the cluster is interactive; a sidecar or service runs its image's own.
+	// Command is the command to run, in shell syntax: words, quotes, variables and pipes as in sh. With batch each line
+	// is a job. Without a command the cluster is interactive; a sidecar or service runs its image's own.
 	// +optional
 	Command string `json:"command,omitempty"`
 
-	// WorkingDir is where the command runs. Default: the image's.
+	// WorkingDir is the working directory of the command. Default: the image's.
 	// +optional
 	WorkingDir string `json:"workingDir,omitempty"`
 
@@ -36,7 +36,7 @@ type MiniClusterContainer struct {
 	// +optional
 	Environment map[string]string `json:"environment,omitempty"`
 
-	// Secrets are variables of the environment whose values are in Secrets of the namespace, by the variable's name.
+	// Secrets are environment variables whose values are in Secrets of the namespace, by the variable's name.
 	// +optional
 	Secrets map[string]MiniClusterSecret `json:"secrets,omitempty"`
 
@@ -48,34 +48,34 @@ type MiniClusterContainer struct {
 	// +kubebuilder:validation:items:Maximum=65535
 	Ports []int32 `json:"ports,omitempty"`
 
-	// Resources are the container's requests and limits. The whole cores of the runFlux container's limit and its GPUs
-	// (nvidia.com/gpu and all others that are called gpu) are what Flux believes a node to have. Without a limit of cpu it
-	// believes that each pod has all cores of the leader's node. Default: no requests and no limits.
+	// Resources are the container's requests and limits. Flux assumes that each node has the whole cores of the runFlux
+	// container's limit and its GPUs (nvidia.com/gpu and all others that are called gpu). Without a limit of cpu it
+	// assumes that each pod has all cores of the leader's node. Default: no requests and no limits.
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
 	// Volumes are mounted into the container, by their names. Containers that name the same volume share it, and must
-	// say the same of it, but for path and readOnly. At most 64.
+	// define it equally, except for path and readOnly. At most 64.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Volumes map[string]MiniClusterVolume `json:"volumes,omitempty"`
 
-	// Commands are run before and after the work.
+	// Commands are run before and after the container's command.
 	// +optional
 	Commands MiniClusterCommands `json:"commands,omitzero"`
 
-	// Launcher says that the command submits jobs itself (nextflow, snakemake): it is run once, by the leader, inside of
-	// Flux, and isn't submitted. Default: false.
+	// Launcher says that the command submits jobs itself (nextflow, snakemake): the leader runs it once inside Flux, and
+	// doesn't submit it. Default: false.
 	// +optional
 	Launcher bool `json:"launcher,omitempty"`
 
-	// Batch says that the command is a list of jobs, one a line, which are submitted all together. The cluster succeeds
-	// if all of them do. Empty lines and lines that begin with # are skipped. Default: false.
+	// Batch says that the command is a list of jobs, one on each line, which are submitted together. The cluster
+	// succeeds if all of them do. Empty lines and lines that begin with # are skipped. Default: false.
 	// +optional
 	Batch bool `json:"batch,omitempty"`
 
-	// BatchRaw says that the lines of a batch are a script that does the submitting itself. The cluster waits for all
-	// jobs. Default: false.
+	// BatchRaw says that the lines of a batch are a script that submits the jobs itself. The cluster waits for all jobs.
+	// Default: false.
 	// +optional
 	BatchRaw bool `json:"batchRaw,omitempty"`
 
@@ -83,7 +83,7 @@ type MiniClusterContainer struct {
 	// +optional
 	Logs string `json:"logs,omitempty"`
 
-	// RunFlux marks the container that does the work, if there are several. Default: false.
+	// RunFlux selects the container that runs Flux and the command, if there are several. Default: false.
 	// +optional
 	RunFlux bool `json:"runFlux,omitempty"`
 
@@ -97,7 +97,7 @@ type MiniClusterContainer struct {
 	// +kubebuilder:validation:Enum="";Always;IfNotPresent;Never
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 
-	// PullAlways is another way to say imagePullPolicy: Always. Default: false.
+	// PullAlways is the same as imagePullPolicy: Always. Default: false.
 	// +optional
 	PullAlways bool `json:"pullAlways,omitempty"`
 
@@ -114,15 +114,16 @@ type MiniClusterContainer struct {
 	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
 }
 
-// MiniClusterCommands are run before and after the work of a MiniCluster, each as a piece of sh script. What they print
-// is in the log, unless logging.quiet is set (but for post); that they fail ends the pod's work only with logging.strict.
-// One that ends its shell (exit 5) ends the pod, with this exit code if it is the leader's, and the status says so.
+// MiniClusterCommands are scripts that run before and after the command of a MiniCluster, in sh. Their output is in the
+// log, unless logging.quiet is set (except for post); a failure ends the pod's work only with logging.strict. A script
+// that exits its shell (exit 5) ends the pod, with this exit code if it is the leader's, and the status says so.
 type MiniClusterCommands struct {
-	// Init runs first of all, before Flux is looked for, in every pod. Default: nothing.
+	// Init runs first, before the search for Flux, in every pod. Default: nothing.
 	// +optional
 	Init string `json:"init,omitempty"`
 
-	// Pre runs in every pod before the broker starts; what it exports, the command sees. Default: nothing.
+	// Pre runs in every pod before the broker starts; the command inherits the variables that it exports. Default:
+	// nothing.
 	// +optional
 	Pre string `json:"pre,omitempty"`
 
@@ -134,9 +135,9 @@ type MiniClusterCommands struct {
 	// +optional
 	WorkerPre string `json:"workerPre,omitempty"`
 
-	// Post runs when the broker has ended, in every pod that isn't killed, in a shell of its own. The exit code is the
-	// command's, whatever becomes of it, and logging.quiet doesn't silence it. In a sidecar or service it runs after its
-	// command, or in place of one. Default: nothing.
+	// Post runs when the broker has ended, in every pod that isn't killed, in a separate shell. The exit code is the
+	// command's, regardless of post, and logging.quiet doesn't suppress its output. In a sidecar or service it runs
+	// after its command, or in place of one. Default: nothing.
 	// +optional
 	Post string `json:"post,omitempty"`
 
@@ -145,7 +146,7 @@ type MiniClusterCommands struct {
 	// +optional
 	Prefix string `json:"prefix,omitempty"`
 
-	// Script is a script that is run in place of a command. A first line with #! says by what, sh otherwise.
+	// Script is a script that runs in place of a command. A first line with #! names its interpreter, sh by default.
 	// +optional
 	Script string `json:"script,omitempty"`
 
@@ -156,16 +157,16 @@ type MiniClusterCommands struct {
 
 // MiniClusterLifeCycle are commands that Kubernetes runs in a container, by sh.
 type MiniClusterLifeCycle struct {
-	// PostStartExec is run right after the container's start, and beside its command. Default: nothing.
+	// PostStartExec runs right after the container's start, in parallel with its command. Default: nothing.
 	// +optional
 	PostStartExec string `json:"postStartExec,omitempty"`
 
-	// PreStopExec is run before the container is stopped from outside. Default: nothing.
+	// PreStopExec runs before Kubernetes stops the container. Default: nothing.
 	// +optional
 	PreStopExec string `json:"preStopExec,omitempty"`
 }
 
-// MiniClusterSecret is where the value of a variable is kept.
+// MiniClusterSecret is the source of a variable's value.
 type MiniClusterSecret struct {
 	// Name is the Secret's name.
 	// +required
@@ -178,12 +179,12 @@ type MiniClusterSecret struct {
 	Key string `json:"key"`
 }
 
-// MiniClusterVolume is something to mount. One of hostPath, configMapName, secretName, claimName, emptyDir and csiDriver
-// says what it is.
+// MiniClusterVolume is a volume to mount. Exactly one of hostPath, configMapName, secretName, claimName, emptyDir and
+// csiDriver defines it.
 //
 // +kubebuilder:validation:XValidation:rule=`(has(self.hostPath) && self.hostPath != "" ? 1 : 0) + (has(self.configMapName) && self.configMapName != "" ? 1 : 0) + (has(self.secretName) && self.secretName != "" ? 1 : 0) + (has(self.claimName) && self.claimName != "" ? 1 : 0) + (has(self.emptyDir) && self.emptyDir ? 1 : 0) + (has(self.csiDriver) && self.csiDriver != "" ? 1 : 0) == 1`,message="exactly one of hostPath, configMapName, secretName, claimName, emptyDir and csiDriver must be set"
 type MiniClusterVolume struct {
-	// Path is where it is mounted. Default for a ConfigMap or Secret: /mnt/<name of the volume>; the others need one.
+	// Path is the mount path. Default for a ConfigMap or Secret: /mnt/<name of the volume>; required for others.
 	// +optional
 	Path string `json:"path,omitempty"`
 
@@ -203,7 +204,7 @@ type MiniClusterVolume struct {
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
 
-	// Items are which keys of the ConfigMap or Secret are mounted, and under which path. Default: all.
+	// Items select the keys of the ConfigMap or Secret that are mounted, with their paths. Default: all.
 	// +optional
 	Items map[string]string `json:"items,omitempty"`
 
@@ -211,7 +212,7 @@ type MiniClusterVolume struct {
 	// +optional
 	ClaimName string `json:"claimName,omitempty"`
 
-	// EmptyDir is a directory that lives as long as the pod. Default: false.
+	// EmptyDir is a directory that exists as long as the pod. Default: false.
 	// +optional
 	EmptyDir bool `json:"emptyDir,omitempty"`
 
@@ -220,15 +221,15 @@ type MiniClusterVolume struct {
 	// +kubebuilder:validation:Enum="";Memory;memory;HugePages
 	EmptyDirMedium string `json:"emptyDirMedium,omitempty"`
 
-	// EmptyDirSizeLimit is how much it may hold, such as 1Gi. Default: no limit.
+	// EmptyDirSizeLimit is its maximum size, such as 1Gi. Default: no limit.
 	// +optional
 	EmptyDirSizeLimit string `json:"emptyDirSizeLimit,omitempty"`
 
-	// CSIDriver is the name of a CSI driver that makes a volume for each pod.
+	// CSIDriver is the name of a CSI driver that creates a volume for each pod.
 	// +optional
 	CSIDriver string `json:"csiDriver,omitempty"`
 
-	// CSIDriverAttributes are what the driver is told.
+	// CSIDriverAttributes are the attributes that the driver receives.
 	// +optional
 	CSIDriverAttributes map[string]string `json:"csiDriverAttributes,omitempty"`
 }

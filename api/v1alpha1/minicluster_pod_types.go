@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// MiniClusterPod is what all pods of a MiniCluster have.
+// MiniClusterPod defines fields of all pods of a MiniCluster.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.restartPolicy) || self.restartPolicy in ["", 'Never']`,message="pod.restartPolicy must be Never: a container that restarts by itself would hide a lost leader; see backoffLimit"
 type MiniClusterPod struct {
@@ -21,16 +21,16 @@ type MiniClusterPod struct {
 	// +optional
 	RestartPolicy corev1.RestartPolicy `json:"restartPolicy,omitempty"`
 
-	// ServiceAccountName is what the pods run as. Default: the namespace's default.
+	// ServiceAccountName is the service account of the pods. Default: the namespace's default.
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// AutomountServiceAccountToken says whether the containers have the service account's token. Default: Kubernetes'
-	// own, true unless the service account says otherwise.
+	// AutomountServiceAccountToken defines whether the containers have the service account's token. Default: Kubernetes'
+	// own, true unless the service account sets it to false.
 	// +optional
 	AutomountServiceAccountToken *bool `json:"automountServiceAccountToken,omitempty"`
 
-	// SchedulerName is the scheduler that places the pods. Default: Kubernetes' own.
+	// SchedulerName is the scheduler of the pods. Default: Kubernetes' own.
 	// +optional
 	SchedulerName string `json:"schedulerName,omitempty"`
 
@@ -42,7 +42,7 @@ type MiniClusterPod struct {
 	// +optional
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// NodeAffinity are labels of nodes and the values that are accepted for each; a node must have one for every label.
+	// NodeAffinity has the accepted values of node labels; a node must have an accepted value for every label.
 	// +optional
 	NodeAffinity map[string][]string `json:"nodeAffinity,omitempty"`
 
@@ -55,16 +55,17 @@ type MiniClusterPod struct {
 	// +optional
 	DNSPolicy corev1.DNSPolicy `json:"dnsPolicy,omitempty"`
 
-	// HostIPC lets the pods use their node's shared memory. Default: false.
+	// HostIPC gives the pods access to their node's shared memory. Default: false.
 	// +optional
 	HostIPC bool `json:"hostIPC,omitempty"`
 
-	// HostPID lets the pods see their node's processes. Default: false.
+	// HostPID gives the pods access to their node's processes. Default: false.
 	// +optional
 	HostPID bool `json:"hostPID,omitempty"`
 
-	// Resources are what a pod as a whole requests, of cpu, memory and huge pages; others are refused. (In flux-operator
-	// they were the pod's overhead, which Kubernetes no longer lets a pod set.) Default: the sum of the containers'.
+	// Resources are the requests of a pod as a whole, of cpu, memory and huge pages; others are refused. (In
+	// flux-operator they were the pod's overhead, which Kubernetes no longer lets a pod set.) Default: the sum of the
+	// containers' requests.
 	// +optional
 	Resources corev1.ResourceList `json:"resources,omitempty"`
 

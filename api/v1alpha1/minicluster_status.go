@@ -5,26 +5,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// MiniClusterState sums up a MiniCluster in one word.
+// MiniClusterState summarises a MiniCluster in one word.
 // +kubebuilder:validation:Enum=Pending;Suspended;Starting;Running;Restarting;Succeeded;Failed;Terminating
 type MiniClusterState string
 
 // The states of a MiniCluster.
 const (
-	// MiniClusterStatePending: nothing has been made yet: the spec is invalid, or Kueue hasn't admitted the Job.
+	// MiniClusterStatePending: no pod was created yet: the spec is invalid, or Kueue hasn't admitted the Job.
 	MiniClusterStatePending MiniClusterState = "Pending"
 	// MiniClusterStateSuspended: spec.suspend is true; there are no pods, or they are being stopped.
 	MiniClusterStateSuspended MiniClusterState = "Suspended"
-	// MiniClusterStateStarting: there are pods, and the leader doesn't run the command yet.
+	// MiniClusterStateStarting: pods exist, and the leader doesn't run the command yet.
 	MiniClusterStateStarting MiniClusterState = "Starting"
-	// MiniClusterStateRunning: the leader is ready and runs the command, or waits for a person.
+	// MiniClusterStateRunning: the leader is ready and runs the command, or waits for a user.
 	MiniClusterStateRunning MiniClusterState = "Running"
-	// MiniClusterStateRestarting: the leader failed or was lost; all pods are being stopped, to be made again.
+	// MiniClusterStateRestarting: the leader failed or was lost; all pods are being stopped and recreated.
 	MiniClusterStateRestarting MiniClusterState = "Restarting"
 	// MiniClusterStateSucceeded: the leader ended with exit code 0. This is final.
 	MiniClusterStateSucceeded MiniClusterState = "Succeeded"
-	// MiniClusterStateFailed: the leader failed more often than backoffLimit allows, a worker could not be started, or the
-	// deadline came. This is final.
+	// MiniClusterStateFailed: the leader failed more often than backoffLimit allows, a worker could not start, or the
+	// deadline expired. This is final.
 	MiniClusterStateFailed MiniClusterState = "Failed"
 	// MiniClusterStateTerminating: the MiniCluster is being deleted.
 	MiniClusterStateTerminating MiniClusterState = "Terminating"
@@ -32,31 +32,31 @@ const (
 
 // Types of a MiniCluster's conditions, besides Ready, Stalled, Succeeded and Failed.
 const (
-	// MiniClusterAdmitted is True once pods may be made: the spec is valid, it isn't suspended, and where Kueue is the
-	// queue, Kueue has let the Job start. The deadline runs from its transition.
+	// MiniClusterAdmitted is True once pods may be created: the spec is valid, it isn't suspended, and where Kueue is
+	// the queue, Kueue has started the Job. The deadline starts with its transition.
 	MiniClusterAdmitted = "Admitted"
 	// MiniClusterPodsReady is True while all pods of spec.size are ready.
 	MiniClusterPodsReady = "PodsReady"
-	// MiniClusterBrokerReady is True while the leader's broker is up with as many workers as the quorum asks for. With
-	// flux.disable there is no broker and it stays False, with reason FluxDisabled.
+	// MiniClusterBrokerReady is True while the leader's broker is up with the workers of the quorum. With flux.disable
+	// there is no broker and it stays False, with reason FluxDisabled.
 	MiniClusterBrokerReady = "BrokerReady"
-	// MiniClusterRunning is True while the leader runs the command, or, if interactive, waits for a person.
+	// MiniClusterRunning is True while the leader runs the command, or, if interactive, waits for a user.
 	MiniClusterRunning = "Running"
 )
 
 // Reasons of a MiniCluster's conditions and events, besides InvalidSpec, Succeeded, Running, Pending and Terminating.
 const (
-	// ReasonAdmitted: pods may be made.
+	// ReasonAdmitted: pods may be created.
 	ReasonAdmitted = "Admitted"
-	// ReasonQueued: the Job waits for Kueue to let it start.
+	// ReasonQueued: the Job waits for Kueue to start it.
 	ReasonQueued = "Queued"
-	// ReasonStarting: pods are being made, or the brokers are joining.
+	// ReasonStarting: pods are being created, or the brokers are joining.
 	ReasonStarting = "Starting"
 	// ReasonPodsReady: all pods are ready.
 	ReasonPodsReady = "PodsReady"
 	// ReasonPodsNotReady: pods are missing or not ready.
 	ReasonPodsNotReady = "PodsNotReady"
-	// ReasonBrokerReady: the quorum of brokers is there.
+	// ReasonBrokerReady: the quorum of brokers has joined.
 	ReasonBrokerReady = "BrokerReady"
 	// ReasonBrokerNotReady: the leader's broker isn't up, or waits for the quorum.
 	ReasonBrokerNotReady = "BrokerNotReady"
@@ -64,12 +64,12 @@ const (
 	ReasonFluxDisabled = "FluxDisabled"
 	// ReasonScaled: the size was changed.
 	ReasonScaled = "Scaled"
-	// ReasonRestarting: the leader failed or was lost, and the cluster is started again.
+	// ReasonRestarting: the leader failed or was lost, and the cluster starts again.
 	ReasonRestarting = "Restarting"
-	// ReasonLeaderFailed: the leader ended with an exit code other than 0.
+	// ReasonLeaderFailed: the leader ended with a nonzero exit code.
 	ReasonLeaderFailed = "LeaderFailed"
-	// ReasonWorkerFailed: a worker failed or was lost. As the reason of Failed: a worker failed too often before the work
-	// began.
+	// ReasonWorkerFailed: a worker failed or was lost. As the reason of Failed: a worker failed too often before the
+	// command started.
 	ReasonWorkerFailed = "WorkerFailed"
 	// ReasonLeaderLost: the leader's pod was deleted, evicted, or lost with its node.
 	ReasonLeaderLost = "LeaderLost"
@@ -79,20 +79,20 @@ const (
 	ReasonFinished = "Finished"
 )
 
-// MiniClusterStatus is how far a MiniCluster has come.
+// MiniClusterStatus is the observed state of a MiniCluster.
 type MiniClusterStatus struct {
-	// State sums up the cluster in one word. Pending: nothing runs yet. Suspended: spec.suspend is true. Starting: pods
-	// are being made and brokers join. Running: the leader runs the command. Restarting: the leader was lost, and all
-	// pods are being replaced. Succeeded, Failed: it has ended. Terminating: it is being deleted.
+	// State summarises the cluster in one word. Pending: nothing runs yet. Suspended: spec.suspend is true. Starting:
+	// pods are being created and brokers join. Running: the leader runs the command. Restarting: the leader was lost,
+	// and all pods are being replaced. Succeeded, Failed: it has ended. Terminating: it is being deleted.
 	// +optional
 	State MiniClusterState `json:"state,omitempty"`
 
-	// ObservedGeneration is the metadata.generation of the spec that this status is about.
+	// ObservedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Size is how many pods there are, without those that have ended or are being stopped. It is what kubectl scale and
-	// autoscalers see.
+	// Size is the number of pods, without those that have ended or are being stopped. kubectl scale and autoscalers read
+	// it.
 	// +optional
 	Size int32 `json:"size,omitempty"`
 
@@ -100,21 +100,21 @@ type MiniClusterStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// MaximumSize is the most that spec.size can be: spec.maxSize, or the size that the cluster started with. The brokers
-	// are configured for it.
+	// MaximumSize is the maximum of spec.size: spec.maxSize, or the size that the cluster started with. It determines
+	// the brokers' configuration.
 	// +optional
 	MaximumSize int32 `json:"maximumSize,omitempty"`
 
-	// StartSize is the size that the cluster was started with, the last time. Its configuration is made for it, whatever
-	// spec.size is scaled to.
+	// StartSize is the size of the cluster at its last start. It determines the configuration, whatever size spec.size
+	// is scaled to.
 	// +optional
 	StartSize int32 `json:"startSize,omitempty"`
 
-	// ReadyPods is how many pods are ready.
+	// ReadyPods is the number of ready pods.
 	// +optional
 	ReadyPods int32 `json:"readyPods,omitempty"`
 
-	// Restarts is how often the whole cluster was started again. spec.backoffLimit bounds it.
+	// Restarts is the number of restarts of the whole cluster. spec.backoffLimit limits it.
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
 
@@ -123,30 +123,31 @@ type MiniClusterStatus struct {
 	Leader *MiniClusterLeader `json:"leader,omitempty"`
 
 	// ExitCode is the exit code of the leader's container when the cluster ended. Not set before, nor if it ended
-	// without one: its pod was lost, or the deadline came.
+	// without one: its pod was lost, or the deadline expired.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
 
-	// LastFailure says why the leader failed or was lost the last time.
+	// LastFailure is the reason of the leader's last failure or loss.
 	// +optional
 	LastFailure string `json:"lastFailure,omitempty"`
 
-	// FailedWorker is the worker that failed or was lost last, since the latest start. The Job replaces it. Not set as long
-	// as there is none, nor while the cluster is suspended.
+	// FailedWorker is the worker that failed or was lost last, since the latest start. The Job replaces it. Not set
+	// without one, nor while the cluster is suspended.
 	// +optional
 	FailedWorker *MiniClusterFailedWorker `json:"failedWorker,omitempty"`
 
-	// StartTime is when the cluster was admitted. The deadline runs from here. It is unset while it is suspended.
+	// StartTime is the time at which the cluster was admitted. The deadline starts there. It is unset while the cluster
+	// is suspended.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// CompletionTime is when the cluster ended. Once it is set, nothing is started any more.
+	// CompletionTime is the time at which the cluster ended. Once it is set, nothing is started any more.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// Conditions. Admitted: pods may be made. PodsReady: all pods are ready. BrokerReady: the quorum of brokers is there.
-	// Running: the leader runs the command. Succeeded and Failed appear, as True, at the end. Ready is True while it runs
-	// and once it has succeeded. Stalled is True when nothing more will happen by itself.
+	// Conditions. Admitted: pods may be created. PodsReady: all pods are ready. BrokerReady: the quorum of brokers has
+	// joined. Running: the leader runs the command. Succeeded and Failed appear, as True, at the end. Ready is True
+	// while it runs and once it has succeeded. Stalled is True when the cluster can't progress without a user's action.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -163,21 +164,21 @@ type MiniClusterFailedWorker struct {
 	// +required
 	Pod string `json:"pod"`
 
-	// ExitCode is that of the container that failed: 75 if the worker's scripts ended it, 137 or 143 if it was stopped. Not
-	// set as long as the pod is being stopped, nor if it was lost without one.
+	// ExitCode is the exit code of the failed container: 75 if the worker's scripts ended it, 137 or 143 if it was
+	// stopped. Not set while the pod is being stopped, nor if it was lost without one.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
 
-	// Message says what became of the pod.
+	// Message describes the failure of the pod.
 	// +required
 	Message string `json:"message"`
 
-	// Count is how many pods of this rank have failed or been lost since the start. Pods that are gone aren't counted any
-	// more once another rank's pod has failed after them.
+	// Count is the number of pods of this rank that have failed or were lost since the start. Deleted pods no longer
+	// count once a pod of another rank has failed after them.
 	// +required
 	Count int32 `json:"count"`
 
-	// Time is when it happened.
+	// Time is the time of the failure.
 	// +required
 	Time metav1.Time `json:"time"`
 }
@@ -188,7 +189,7 @@ type MiniClusterLeader struct {
 	// +required
 	Pod string `json:"pod"`
 
-	// UID is the pod's UID: another one means that the leader was lost.
+	// UID is the pod's UID: a different one means that the leader was lost.
 	// +required
 	UID types.UID `json:"uid"`
 }

@@ -6,11 +6,11 @@ import (
 )
 
 // MiniCluster is an HPC cluster of pods: one leader and its workers, joined by Flux brokers, that runs one command, a
-// batch of them, or waits for a person to log in. It ends when the leader does, with the leader's exit code.
+// batch of them, or waits for a user to log in. It ends when the leader ends, with the leader's exit code.
 //
-// The names of the fields are those of flux-operator's flux-framework.org/v1alpha2 where they mean the same, so that a
-// manifest moves by changing its apiVersion. Fields of v1alpha2 that aren't honoured are in the schema all the same, so
-// that they are refused with a message instead of being dropped.
+// The names of the fields are those of flux-operator's flux-framework.org/v1alpha2 where they have the same meaning, so
+// that a manifest moves by a change of its apiVersion. The schema contains the unsupported fields of v1alpha2, so that
+// they are refused with a message instead of being dropped.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -34,19 +34,19 @@ type MiniCluster struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is the cluster to make and what to run on it.
+	// Spec is the desired state: the cluster, and what it runs.
 	// +required
 	Spec MiniClusterSpec `json:"spec"`
 
-	// Status is how far the cluster has come. It is written by the operator.
+	// Status is the observed state. The operator writes it.
 	// +optional
 	Status MiniClusterStatus `json:"status,omitzero"`
 }
 
-// Conditions returns the place of the conditions in the status.
+// Conditions returns a pointer to the conditions in the status.
 func (c *MiniCluster) Conditions() *[]metav1.Condition { return &c.Status.Conditions }
 
-// MiniClusterSpec is a cluster and what runs on it.
+// MiniClusterSpec is the desired state of a MiniCluster.
 //
 // While it runs, size, minSize, suspend, deadlineSeconds, backoffLimit, ttlSecondsAfterFinished and cleanup can be
 // changed. The rest can be changed until it starts.
@@ -58,48 +58,48 @@ func (c *MiniCluster) Conditions() *[]metav1.Condition { return &c.Status.Condit
 // +kubebuilder:validation:XValidation:rule=`!has(self.services) || self.services.all(c, has(c.name) && c.name != "")`,message="each of services needs a name"
 // +kubebuilder:validation:XValidation:rule="!has(self.flux) || !has(self.flux.disable) || !self.flux.disable || !has(self.interactive) || !self.interactive",message="interactive needs Flux: flux.disable must not be true"
 type MiniClusterSpec struct {
-	// Containers are those of each pod. One of them has runFlux and does the work; with a single container it is that
-	// one, whatever it says. The others are sidecars: they start before it, and are stopped when it ends, whatever they
-	// do. A sidecar whose command ends with exit code 0 is not started again. At least one, at most 16.
+	// Containers are the containers of each pod. One of them has runFlux and runs the command; a single container runs
+	// it in any case. The others are sidecars: they start before it, and are stopped when it ends. A sidecar whose
+	// command ends with exit code 0 is not started again. At least one, at most 16.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	Containers []MiniClusterContainer `json:"containers"`
 
-	// Services are containers of one more pod beside the cluster, at <name>-services.<headless>: a database, a registry.
-	// They need names. Of their commands only init, servicePre and post are honoured, others are refused, and so is runFlux.
-	// The pod is replaced when it is lost, and goes when the cluster ends. At most 16.
+	// Services are containers of one additional pod beside the cluster, at <name>-services.<headless>: a database, a
+	// registry. They need names. Of their commands only init, servicePre and post are accepted, and runFlux is refused.
+	// The pod is replaced when it is lost, and deleted when the cluster ends. At most 16.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Services []MiniClusterContainer `json:"services,omitempty"`
 
-	// Size is how many pods the cluster has, the leader included; kubectl scale changes it, down by the highest ranks.
-	// At least 1, the default, and minSize; at most maxSize, and 10000. Without maxSize it can't grow beyond its first value. Until the
-	// work begins it can't go below the quorum, for which the brokers wait, except while it is suspended.
+	// Size is the number of pods of the cluster, including the leader; kubectl scale changes it, down from the highest
+	// ranks. At least 1, the default, and minSize; at most maxSize, and 10000. Without maxSize it can't exceed its first
+	// value. Until the command starts it can't be below the brokers' quorum, except while it is suspended.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	Size int32 `json:"size,omitempty"`
 
-	// MinSize is how many brokers must be there for the work to begin (the quorum). 0, the default, means size. It can't be
-	// changed while the brokers wait for it, but for while the cluster is suspended.
+	// MinSize is the number of brokers that must have joined before the command starts (the quorum). 0, the default,
+	// means size. It can't be changed while the brokers wait for it, except while the cluster is suspended.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinSize int32 `json:"minSize,omitempty"`
 
-	// MaxSize is the most that size can be scaled to. 0, the default, means the size that the cluster starts with.
-	// It can't be changed after that.
+	// MaxSize is the maximum of size. 0, the default, means the size that the cluster starts with. It can't be changed
+	// after that.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	MaxSize int32 `json:"maxSize,omitempty"`
 
-	// Tasks is how many copies of the command Flux starts on the whole cluster (flux submit -n). If it is at least size,
-	// they are spread over all nodes (-N). 0 starts one on each node. More than there are cores by the limit of cpu is
-	// refused, unless flux.optionFlags or submitCommand is set. A launcher or batch finds it in the variable
+	// Tasks is the number of copies of the command that Flux starts on the whole cluster (flux submit -n). If it is at
+	// least size, they are spread over all nodes (-N). 0 starts one on each node. More tasks than cores by the limit of
+	// cpu are refused, unless flux.optionFlags or submitCommand is set. A launcher or batch receives it in the variable
 	// MINICLUSTER_TASKS. Default: 1.
 	// +optional
 	// +kubebuilder:default=1
@@ -107,88 +107,90 @@ type MiniClusterSpec struct {
 	Tasks *int32 `json:"tasks,omitempty"`
 
 	// Interactive starts the brokers and runs no command: log in to the leader with kubectl exec and submit there. The
-	// cluster stays until it is deleted, or ends with flux shutdown. A command, and what is said of how to run it, is
-	// ignored then, with a warning. Default: false. A cluster without a command is interactive, too.
+	// cluster stays until it is deleted, or ends with flux shutdown. A command and its options are then ignored, with a
+	// warning. Default: false. A cluster without a command is interactive, too.
 	// +optional
 	Interactive bool `json:"interactive,omitempty"`
 
-	// DeadlineSeconds is how long the cluster may exist, in seconds from its admission, restarts included. Then it
-	// fails, with reason DeadlineExceeded. Time in which it is suspended doesn't count: the deadline begins anew when it
-	// is resumed. Default: no deadline.
+	// DeadlineSeconds is the maximum time of the cluster in seconds from its admission, including restarts. When it
+	// expires, the cluster fails, with reason DeadlineExceeded. Time in which it is suspended doesn't count: the
+	// deadline starts again when it is resumed. Default: no deadline.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	DeadlineSeconds *int64 `json:"deadlineSeconds,omitempty"`
 
-	// BackoffLimit is how often the whole cluster is started again after the leader failed or was lost, before it has
-	// failed for good. Default: 0, never. Workers don't count: one that is lost is replaced and joins again. One that can't
-	// be started at all fails the cluster at once (see logging.strict).
+	// BackoffLimit is the number of restarts of the whole cluster after the leader failed or was lost. Default: 0, no
+	// restart. Workers don't count: a lost worker is replaced and joins again. A worker that can't start fails the
+	// cluster at once (see logging.strict).
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
 
-	// Suspend stops the cluster: its pods are deleted, and made again, from the start, once it is false. Default: false.
+	// Suspend stops the cluster: its pods are deleted, and created again, from the start, once it is false. Default:
+	// false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// TTLSecondsAfterFinished is how long the MiniCluster is kept after its end, in seconds; then it is deleted, with all
-	// it has. Default: for ever.
+	// TTLSecondsAfterFinished is the time in seconds between the end of the MiniCluster and its deletion, with all its
+	// children. Default: it is kept.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 
-	// Cleanup deletes pods, configuration, certificate and Service when the cluster has ended; its status stays, the logs
-	// go. Default: false, which keeps the ended pods with their logs, and all else until the MiniCluster is deleted.
+	// Cleanup deletes pods, configuration, certificate and Service when the cluster has ended; its status stays, and the
+	// logs are lost. Default: false, which keeps the ended pods with their logs, and all other children until the
+	// MiniCluster is deleted.
 	// +optional
 	Cleanup bool `json:"cleanup,omitempty"`
 
-	// ManagedBy names the controller that runs this MiniCluster. Default: api.practice.com/armature, this operator.
-	// With another name the operator leaves it alone. It can't be changed.
+	// ManagedBy names the controller that runs this MiniCluster. With another value than api.practice.com/armature, the
+	// default, the operator ignores it. It can't be changed.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="managedBy can't be changed"
 	ManagedBy *string `json:"managedBy,omitempty"`
 
-	// JobLabels are labels of the Job, and of its pods, besides pod.labels, which go before them. Those that the operator
-	// or the Job sets itself are refused.
+	// JobLabels are labels of the Job, and of its pods, besides pod.labels, which take precedence. Those that the
+	// operator or the Job sets itself are refused.
 	// +optional
 	JobLabels map[string]string `json:"jobLabels,omitempty"`
 
-	// Flux says how the brokers are found, configured and started.
+	// Flux defines how the brokers are found, configured and started.
 	// +optional
 	Flux MiniClusterFlux `json:"flux,omitzero"`
 
-	// Logging says how much the scripts and the brokers tell in the pods' logs.
+	// Logging defines what the scripts and the brokers print to the pods' logs.
 	// +optional
 	Logging MiniClusterLogging `json:"logging,omitzero"`
 
-	// Network is how the pods find each other.
+	// Network defines how the pods find each other.
 	// +optional
 	Network MiniClusterNetwork `json:"network,omitzero"`
 
-	// Archive keeps what Flux knows from one cluster to the next.
+	// Archive preserves Flux's content from one cluster to the next.
 	// +optional
 	Archive MiniClusterArchive `json:"archive,omitzero"`
 
-	// Pod is what all pods of the cluster have.
+	// Pod defines fields of all pods of the cluster.
 	// +optional
 	Pod MiniClusterPod `json:"pod,omitzero"`
 
-	// ShareProcessNamespace lets the containers of a pod see each other's processes. Default: false.
+	// ShareProcessNamespace lets the containers of a pod access each other's processes. Default: false.
 	// +optional
 	ShareProcessNamespace bool `json:"shareProcessNamespace,omitempty"`
 
-	// ResourceClaims are device claims of each pod, for containers' resources.claims to name.
+	// ResourceClaims are device claims of each pod, for the containers' resources.claims.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	ResourceClaims []corev1.PodResourceClaim `json:"resourceClaims,omitempty"`
 }
 
-// MiniClusterNetwork is how the pods of a MiniCluster find each other.
+// MiniClusterNetwork defines how the pods of a MiniCluster find each other.
 type MiniClusterNetwork struct {
-	// HeadlessName is the name of the headless Service, and the domain of the pods' host names. It must be a name that
-	// no other Service of the namespace has: a Service of someone else is left alone, and the cluster doesn't start.
+	// HeadlessName is the name of the headless Service, and the domain of the pods' host names. No other Service of the
+	// namespace may have it: the operator leaves a Service of another owner alone, and the cluster doesn't start.
 	// Default: the MiniCluster's name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
@@ -207,39 +209,39 @@ type MiniClusterNetwork struct {
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`
 	Domain string `json:"domain,omitempty"`
 
-	// DisableAffinity takes away the preference for one pod a node, in one zone. Default: false.
+	// DisableAffinity removes the preference for one pod on each node, in one zone. Default: false.
 	// +optional
 	DisableAffinity bool `json:"disableAffinity,omitempty"`
 }
 
-// MiniClusterLogging says how much is told in the pods' logs.
+// MiniClusterLogging defines the content of the pods' logs.
 type MiniClusterLogging struct {
-	// Quiet leaves only what the command itself prints: nothing of the scripts, nothing of init and pre commands, and of
-	// the brokers only emergencies. Default: false.
+	// Quiet prints only the output of the command itself: nothing of the scripts, nothing of init and pre commands, and
+	// only emergencies of the brokers. Default: false.
 	// +optional
 	Quiet bool `json:"quiet,omitempty"`
 
-	// Strict ends a script at the first of its commands (init, pre, brokerPre, workerPre) that fails. Without it they may
-	// fail; the command's own exit code counts either way. A worker that ends so is replaced; if 6 pods of a rank did before the
-	// work has begun, and without it there is no quorum, the cluster has failed. Default: false.
+	// Strict ends a script at the first of its commands (init, pre, brokerPre, workerPre) that fails. Without it
+	// failures are ignored; the command's own exit code always counts. A worker that ends in this way is replaced; if 6
+	// pods of a rank end so before the command starts, and the quorum needs them, the cluster fails. Default: false.
 	// +optional
 	Strict bool `json:"strict,omitempty"`
 
-	// Debug makes flux submit tell more (-vvv). Default: false.
+	// Debug makes flux submit print more (-vvv). Default: false.
 	// +optional
 	Debug bool `json:"debug,omitempty"`
 
-	// Zeromq logs what the brokers' sockets do. Default: false.
+	// Zeromq logs the activity of the brokers' sockets. Default: false.
 	// +optional
 	Zeromq bool `json:"zeromq,omitempty"`
 
-	// Timed prints how long flux start and flux submit took, in seconds of wall time, as lines that begin with FLUXTIME.
-	// Default: false.
+	// Timed prints the duration of flux start and flux submit, in seconds of wall time, as lines that begin with
+	// FLUXTIME. Default: false.
 	// +optional
 	Timed bool `json:"timed,omitempty"`
 }
 
-// MiniClusterArchive keeps what Flux knows from one cluster to the next.
+// MiniClusterArchive preserves Flux's content from one cluster to the next.
 type MiniClusterArchive struct {
 	// Path is a file in a volume of the leader. If it exists when the leader starts, Flux restores its content from it
 	// (-Scontent.restore). Dump it with flux dump before you end the cluster. Default: nothing is restored.

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// ConditionSuspended is True while spec.suspend holds a batch back.
+// ConditionSuspended is True while spec.suspend suspends a batch.
 const ConditionSuspended = "Suspended"
 
 // Reasons of conditions and events that several kinds have.
@@ -9,7 +9,7 @@ const (
 	ReasonSuspended = "Suspended"
 	// ReasonResumed: spec.suspend is no longer true.
 	ReasonResumed = "Resumed"
-	// ReasonRetried: what failed runs again, because spec.retry was increased.
+	// ReasonRetried: failed parts run again, because spec.retry was increased.
 	ReasonRetried = "Retried"
 	// ReasonDeadlineExceeded: the batch was active for longer than its deadline allows.
 	ReasonDeadlineExceeded = "DeadlineExceeded"

@@ -1,26 +1,25 @@
 package v1alpha1
 
-// ReplicaSuccessPolicy says when a replica job has succeeded.
+// ReplicaSuccessPolicy defines when a replica job has succeeded.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.replicaTypes) && size(self.replicaTypes) > 0) == (has(self.rule) && self.rule in ['All', 'Any'])",message="replicaTypes goes with the rules All and Any, which need it"
 type ReplicaSuccessPolicy struct {
-	// Rule says who decides. Leader, the default: all replicas of the leading type (Chief, Master or Launcher) when there
-	// is one, else Worker 0, else, without a type Worker, all replicas. AllWorkers: all replicas of Worker. All: all
-	// replicas of replicaTypes. Any: any one of them.
-	// The job has succeeded as soon as those that decide have, also if others have failed by then. As long as there
-	// is no replica that could decide, it goes on.
+	// Rule selects the replicas that decide. Leader, the default: all replicas of the leading type (Chief, Master or
+	// Launcher) if there is one, otherwise Worker 0, or, without a type Worker, all replicas. AllWorkers: all replicas
+	// of Worker. All: all replicas of replicaTypes. Any: any one of them. The job has succeeded as soon as the deciding
+	// replicas have, even if others have failed by then. While there is no replica that could decide, it continues.
 	// +optional
 	// +kubebuilder:default=Leader
 	Rule SuccessRule `json:"rule,omitempty"`
 
-	// ReplicaTypes are the types that the rules All and Any are about. Required for these, refused for others.
+	// ReplicaTypes are the types for the rules All and Any. Required for these, refused for others.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
 	ReplicaTypes []ReplicaType `json:"replicaTypes,omitempty"`
 }
 
-// SuccessRule says which replicas decide on success.
+// SuccessRule selects the replicas that decide on success.
 // +kubebuilder:validation:Enum=Leader;AllWorkers;All;Any
 type SuccessRule string
 
@@ -36,62 +35,62 @@ const (
 	SuccessAny SuccessRule = "Any"
 )
 
-// ReplicaFailurePolicy says what the failure of a pod means for the job.
+// ReplicaFailurePolicy defines the effect of a pod's failure on the job.
 type ReplicaFailurePolicy struct {
-	// MaxRestarts is how many restarts of the whole job the rules may ask for: one more, and it fails with the reason
-	// MaxRestartsExceeded. Those of the action RestartJobIgnoringMax don't count. 0 fails the job at the first.
-	// Not set, the default: there is no limit.
+	// MaxRestarts is the maximum number of restarts of the whole job by rules: after one more, it fails with the reason
+	// MaxRestartsExceeded. Those of the action RestartJobIgnoringMax don't count. 0 fails the job at the first. Not set,
+	// the default: there is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
 
-	// RestartStrategy says how the whole job restarts. Recreate, the default: each pod is made anew as soon as the old one
-	// is gone. BlockingRecreate: no pod is made before all old ones are gone.
+	// RestartStrategy defines how the whole job restarts. Recreate, the default: each pod is recreated as soon as the
+	// old one is gone. BlockingRecreate: no pod is created before all old ones are gone.
 	// +optional
 	// +kubebuilder:default=Recreate
 	RestartStrategy RestartStrategy `json:"restartStrategy,omitempty"`
 
-	// Rules are looked at in order; the first that matches a failed pod decides. If none does, the restartPolicy of the
-	// pod's type does.
+	// Rules are evaluated in order; the first that matches a failed pod decides. If none matches, the restartPolicy of
+	// the pod's type decides.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
 	Rules []FailureRule `json:"rules,omitempty"`
 }
 
-// RestartStrategy says how a whole job restarts.
+// RestartStrategy defines how a whole job restarts.
 // +kubebuilder:validation:Enum=Recreate;BlockingRecreate
 type RestartStrategy string
 
 // Strategies of a restart.
 const (
-	// RestartRecreate makes each pod anew as soon as its predecessor is gone.
+	// RestartRecreate recreates each pod as soon as its predecessor is gone.
 	RestartRecreate RestartStrategy = "Recreate"
-	// RestartBlockingRecreate makes no pod before all old ones are gone.
+	// RestartBlockingRecreate creates no pod before all old ones are gone.
 	RestartBlockingRecreate RestartStrategy = "BlockingRecreate"
 )
 
-// FailureRule matches failed pods by what is set in it: all of that must hold. A rule with nothing set matches them all.
+// FailureRule matches failed pods that meet all of its criteria. A rule without criteria matches all of them.
 type FailureRule struct {
-	// Name is for conditions and events to refer to. Default: the rule's place, such as "rules[0]".
+	// Name identifies the rule in conditions and events. Default: the rule's place, such as "rules[0]".
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// Action is what the failure means. Fail: the job fails. RestartReplica: the pod is made again, which counts against
-	// backoffLimit. Ignore: the pod is made again, which doesn't count. RestartJob: all pods are made again, which counts
-	// against maxRestarts. RestartJobIgnoringMax: the same, and doesn't count.
+	// Action is the effect of the failure. Fail: the job fails. RestartReplica: the pod is recreated, which counts
+	// against backoffLimit. Ignore: the pod is recreated, which doesn't count. RestartJob: all pods are recreated, which
+	// counts against maxRestarts. RestartJobIgnoringMax: the same, and doesn't count.
 	// +required
 	Action FailureAction `json:"action"`
 
-	// ReplicaTypes are the types that the rule is about. Empty, the default: all of them.
+	// ReplicaTypes are the types that the rule matches. Empty, the default: all of them.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
 	ReplicaTypes []ReplicaType `json:"replicaTypes,omitempty"`
 
 	// OnExitCodes matches the exit code of the default container (the first of the template), or, if that one has not
-	// failed, of the first that has. Not set, the default: any, or none.
+	// failed, of the first failed container. Not set, the default: any, or none.
 	// +optional
 	OnExitCodes *ExitCodes `json:"onExitCodes,omitempty"`
 
@@ -102,14 +101,14 @@ type FailureRule struct {
 	// +kubebuilder:validation:MaxItems=32
 	OnReasons []string `json:"onReasons,omitempty"`
 
-	// OnMessage is a regular expression (RE2) that is looked for in the pod's message and in the termination messages of
-	// its containers that failed. One that doesn't compile is refused, with a condition. Empty, the default: any.
+	// OnMessage is a regular expression (RE2) that is matched against the pod's message and the termination messages of
+	// its failed containers. One that doesn't compile is refused, with a condition. Empty, the default: any.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	OnMessage string `json:"onMessage,omitempty"`
 }
 
-// FailureAction is what a failure means.
+// FailureAction is the effect of a failure.
 // +kubebuilder:validation:Enum=Fail;RestartJob;RestartReplica;Ignore;RestartJobIgnoringMax
 type FailureAction string
 
@@ -117,20 +116,20 @@ type FailureAction string
 const (
 	// FailureFail fails the job.
 	FailureFail FailureAction = "Fail"
-	// FailureRestartJob makes all pods again.
+	// FailureRestartJob recreates all pods.
 	FailureRestartJob FailureAction = "RestartJob"
-	// FailureRestartReplica makes the pod again.
+	// FailureRestartReplica recreates the pod.
 	FailureRestartReplica FailureAction = "RestartReplica"
-	// FailureIgnore makes the pod again without counting it.
+	// FailureIgnore recreates the pod without counting it.
 	FailureIgnore FailureAction = "Ignore"
-	// FailureRestartJobIgnoringMax makes all pods again without counting it.
+	// FailureRestartJobIgnoringMax recreates all pods without counting it.
 	FailureRestartJobIgnoringMax FailureAction = "RestartJobIgnoringMax"
 )
 
 // ExitCodes matches a container's exit code.
 type ExitCodes struct {
-	// Operator is In, the default: the exit code is one of values; or NotIn: it is none of them, and not 0.
-	// A pod whose containers have no exit code, having been evicted, is matched by neither.
+	// Operator is In, the default: the exit code is one of values; or NotIn: it is none of them, and not 0. Neither
+	// matches a pod whose containers have no exit code, for example after an eviction.
 	// +optional
 	// +kubebuilder:default=In
 	Operator ExitCodeOperator `json:"operator,omitempty"`

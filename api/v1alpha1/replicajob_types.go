@@ -6,7 +6,7 @@ import (
 )
 
 // ReplicaJob runs pods of several types together, such as a chief, parameter servers and workers, each with a fixed name
-// and index, until those that decide have succeeded.
+// and index, until the replicas that decide the outcome have succeeded.
 //
 // The pods are called <job>-<type in lower case>-<index> and reach each other as <pod>.<job> by a headless Service. Each
 // container has JOB_NAME, REPLICA_TYPE, REPLICA_INDEX, REPLICAS, RANK, WORLD_SIZE and COORDINATOR in its environment.
@@ -27,22 +27,22 @@ type ReplicaJob struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is what to run.
+	// Spec is the desired state.
 	// +required
 	Spec ReplicaJobSpec `json:"spec"`
 
-	// Status is how far the job has come. It is written by the operator.
+	// Status is the observed state. The operator writes it.
 	// +optional
 	Status ReplicaJobStatus `json:"status,omitzero"`
 }
 
-// Conditions returns the place of the conditions in the status.
+// Conditions returns a pointer to the conditions in the status.
 func (j *ReplicaJob) Conditions() *[]metav1.Condition { return &j.Status.Conditions }
 
-// ReplicaJobSpec is what a replica job runs: of ReplicaJob itself, and of the kinds written with its engine.
+// ReplicaJobSpec is the desired state of a replica job: of ReplicaJob itself, and of the kinds written with its engine.
 //
-// While the job runs, replicas can be changed: pods of the highest indexes go first, the others stay as they are. A
-// changed template holds for the pods made from then on. Once the job has ended, a change has no effect.
+// While the job runs, replicas can be changed: pods of the highest indexes are deleted first, the others stay unchanged.
+// A changed template applies to new pods. Once the job has ended, a change has no effect.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.runPolicy) && has(self.runPolicy.managedBy) ? self.runPolicy.managedBy : \"\") == (has(oldSelf.runPolicy) && has(oldSelf.runPolicy.managedBy) ? oldSelf.runPolicy.managedBy : \"\")",message="runPolicy.managedBy can't be changed"
 // +kubebuilder:validation:XValidation:rule="self.replicaSpecs.all(t, size(t) <= 40 && t.matches('^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$'))",message="replicaSpecs: a type's name has letters, digits and '-', starts with a letter, ends with a letter or digit, and has at most 40 characters"
@@ -53,30 +53,29 @@ func (j *ReplicaJob) Conditions() *[]metav1.Condition { return &j.Status.Conditi
 // +kubebuilder:validation:XValidation:rule="!has(self.runPolicy) || !has(self.runPolicy.schedulingPolicy) || !has(self.runPolicy.schedulingPolicy.minAvailable) || self.replicaSpecs.all(t, has(self.replicaSpecs[t].replicas) && self.replicaSpecs[t].replicas == 0) || self.runPolicy.schedulingPolicy.minAvailable <= self.replicaSpecs.map(t, has(self.replicaSpecs[t].replicas) ? self.replicaSpecs[t].replicas : 1).sum()",message="runPolicy.schedulingPolicy.minAvailable must be at most the number of replicas of all types"
 // +kubebuilder:validation:XValidation:rule="!has(self.failurePolicy) || !has(self.failurePolicy.rules) || self.failurePolicy.rules.all(r, !has(r.replicaTypes) || r.replicaTypes.all(t, t in self.replicaSpecs))",message="failurePolicy.rules: replicaTypes must name types of the job"
 type ReplicaJobSpec struct {
-	// ReplicaSpecs are the types of replicas and what each runs. At least one is needed, at most 16 are accepted.
+	// ReplicaSpecs are the types of replicas and their pods. At least one, at most 16.
 	//
-	// Some types mean something by their name, whatever its case: Chief, Master and Launcher lead (the first of them
-	// that has replicas decides, in this order, and comes first in ranks); Worker 0 decides if none of them is there.
-	// `kubectl scale` and autoscalers change the replicas of Worker, spelled so.
-	// Names that differ in case only are refused.
+	// Some types have a role by their name, in any case: Chief, Master and Launcher lead (the first of them that has
+	// replicas decides, in this order, and comes first in ranks); Worker 0 decides without any of them. `kubectl scale`
+	// and autoscalers change the replicas of Worker, in this spelling. Names that differ in case only are refused.
 	// +required
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
 	ReplicaSpecs map[ReplicaType]ReplicaSpec `json:"replicaSpecs"`
 
-	// RunPolicy says how the job runs and ends.
+	// RunPolicy defines how the job runs and ends.
 	// +optional
 	RunPolicy RunPolicy `json:"runPolicy,omitzero"`
 
-	// SuccessPolicy says when the job has succeeded. Default: its rule Leader.
+	// SuccessPolicy defines when the job has succeeded. Default: its rule Leader.
 	// +optional
 	SuccessPolicy *ReplicaSuccessPolicy `json:"successPolicy,omitempty"`
 
-	// FailurePolicy says what the failure of a pod means, where it is not just what the type's restartPolicy says.
+	// FailurePolicy defines the effect of a pod's failure, where it differs from the type's restartPolicy.
 	// +optional
 	FailurePolicy *ReplicaFailurePolicy `json:"failurePolicy,omitempty"`
 
-	// Network says how replicas are reached, besides the one headless Service that every job has.
+	// Network defines how replicas are reached, besides the one headless Service of every job.
 	// +optional
 	Network ReplicaNetwork `json:"network,omitzero"`
 }
@@ -86,7 +85,7 @@ type ReplicaJobSpec struct {
 // +kubebuilder:validation:Pattern=`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`
 type ReplicaType string
 
-// Types of replicas that mean something by their name.
+// Types of replicas with a role by their name.
 const (
 	// ReplicaChief leads a job, as in TensorFlow.
 	ReplicaChief ReplicaType = "Chief"
@@ -102,30 +101,29 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.template.spec) && size(self.template.spec.containers) > 0",message="template.spec.containers: at least one container is needed"
 type ReplicaSpec struct {
-	// Replicas is how many pods of this type run. Default: 1. 0 is accepted: the type then has no part in the job.
+	// Replicas is the number of pods of this type. Default: 1. With 0, the job has no replicas of the type.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
 	// +kubebuilder:default=1
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// Template is the pod (see kubectl explain pod). Its restartPolicy is overridden by the one beside it, hostname and
-	// subdomain are set so that the pod has a name in DNS. Labels of the job can't be changed by those given here.
-	// A pod that exists isn't changed when its template is.
+	// Template is the pod (see kubectl explain pod). restartPolicy beside it overrides the template's; the operator sets
+	// hostname and subdomain to give the pod a DNS name. Labels here can't change the labels of the job. A changed
+	// template doesn't change existing pods.
 	// +required
 	Template corev1.PodTemplateSpec `json:"template"`
 
-	// RestartPolicy says what happens when a pod of this type fails, unless a rule of the failurePolicy says otherwise.
-	// Always, OnFailure: the kubelet restarts containers in place; a pod that fails all the same, being evicted or losing
-	// its node, is made again. Never: the job fails. ExitCode: exit codes 1 to 127 fail the job, 128 and more (a signal),
-	// and none at all (the pod was evicted), have the pod made again.
-	// A pod made again has the same name; the first time at once, then after 1, 2, 4 ... 60 seconds.
-	// Default: the template's restartPolicy if it has one, else Never.
+	// RestartPolicy defines the effect of a failed pod of this type, unless a rule of the failurePolicy matches. Always,
+	// OnFailure: the kubelet restarts containers in place; a pod that still fails, by an eviction or with its node, is
+	// recreated. Never: the job fails. ExitCode: exit codes 1 to 127 fail the job; 128 and more (a signal), or no exit
+	// code (an eviction), recreate the pod. A recreated pod has the same name; the first is created at once, the next
+	// after 1, 2, 4 ... 60 seconds. Default: the template's restartPolicy if it has one, otherwise Never.
 	// +optional
 	RestartPolicy ReplicaRestartPolicy `json:"restartPolicy,omitempty"`
 
-	// DependsOn are the types that must have come some way before pods of this type are made, also anew: when the job
-	// restarts or is resumed they are waited for again. Cycles are refused, with a condition.
+	// DependsOn are the types whose replicas must be ready or complete before pods of this type are created, also when
+	// the job restarts or is resumed. Cycles are refused, with a condition.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -133,40 +131,40 @@ type ReplicaSpec struct {
 	DependsOn []ReplicaDependency `json:"dependsOn,omitempty"`
 }
 
-// ReplicaRestartPolicy is what happens when a pod of a type fails.
+// ReplicaRestartPolicy is the effect of a failed pod of a type.
 // +kubebuilder:validation:Enum=Always;OnFailure;Never;ExitCode
 type ReplicaRestartPolicy string
 
 // Restart policies of replicas.
 const (
-	// RestartAlways restarts containers in place, also those that succeeded.
+	// RestartAlways restarts containers in place, including succeeded ones.
 	RestartAlways ReplicaRestartPolicy = "Always"
 	// RestartOnFailure restarts failed containers in place.
 	RestartOnFailure ReplicaRestartPolicy = "OnFailure"
 	// RestartNever fails the job.
 	RestartNever ReplicaRestartPolicy = "Never"
-	// RestartExitCode looks at the exit code: 1 to 127 is permanent, 128 and more is not.
+	// RestartExitCode decides by the exit code: 1 to 127 is permanent, 128 and more is not.
 	RestartExitCode ReplicaRestartPolicy = "ExitCode"
 )
 
-// ReplicaDependency is something that pods of a type wait for.
+// ReplicaDependency is a type that pods of another type wait for.
 type ReplicaDependency struct {
 	// Type is another type of the job.
 	// +required
 	Type ReplicaType `json:"type"`
 
-	// Status is how far all its replicas must be. Ready: their pods are ready, or have succeeded. Complete: they have
-	// succeeded. Default: Ready.
+	// Status is the required status of all its replicas. Ready: their pods are ready, or have succeeded. Complete: they
+	// have succeeded. Default: Ready.
 	// +optional
 	// +kubebuilder:default=Ready
 	Status DependencyStatus `json:"status,omitempty"`
 }
 
-// DependencyStatus is how far replicas must be for those that depend on them.
+// DependencyStatus is the required status of a dependency's replicas.
 // +kubebuilder:validation:Enum=Ready;Complete
 type DependencyStatus string
 
-// How far replicas must be.
+// The values of a dependency's status.
 const (
 	// DependencyReady: all replicas are ready, or have succeeded.
 	DependencyReady DependencyStatus = "Ready"
@@ -174,10 +172,10 @@ const (
 	DependencyComplete DependencyStatus = "Complete"
 )
 
-// ReplicaNetwork says how replicas are reached.
+// ReplicaNetwork defines how replicas are reached.
 type ReplicaNetwork struct {
-	// ServicePerReplica makes a headless Service for each pod, of the pod's name, with the ports of the type's default
-	// container (the first of the template): what kubeflow's operators did. Default: false.
+	// ServicePerReplica creates a headless Service for each pod, with the pod's name and the ports of the type's default
+	// container (the first of the template), as kubeflow's operators did. Default: false.
 	// +optional
 	ServicePerReplica bool `json:"servicePerReplica,omitempty"`
 }

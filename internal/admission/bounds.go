@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 // An element of a list costs two bytes of JSON and hundreds of bytes once it is decoded, so that what a review costs follows from how
 // many objects are in it. Ten thousand nodes with ten objects each are within the bounds; managed fields have many more, and small ones.
 const (
-	maxObjectsOfSpec = 100_000
+	maxObjectsOfSpec = 100_000 // in all but the metadata
 	maxObjects       = 500_000
 )
 
@@ -33,13 +34,33 @@ func checkSize(raw []byte) error {
 	if n := objectsIn(raw); n > maxObjects {
 		return fmt.Errorf("there are %d objects in it, more than %d", n, maxObjects)
 	}
-	var parts struct{ Spec json.RawMessage }
-	if len(raw) > 0 && json.Unmarshal(raw, &parts) == nil { // what can't be read is refused later, with a better message
-		if n := objectsIn(parts.Spec); n > maxObjectsOfSpec {
-			return fmt.Errorf("spec: there are %d objects in it, more than %d", n, maxObjectsOfSpec)
-		}
+	if n := objectsBesideMetadata(raw); n > maxObjectsOfSpec {
+		return fmt.Errorf("spec: there are %d objects in it, more than %d", n, maxObjectsOfSpec)
 	}
 	return nil
+}
+
+// objectsBesideMetadata counts the objects in all fields of an object but its metadata. A field that is there twice counts twice,
+// since both are decoded. What can't be read is refused later, with a better message.
+func objectsBesideMetadata(raw []byte) (n int) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
+		return 0
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return n
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return n
+		}
+		if name != "metadata" {
+			n += objectsIn(value)
+		}
+	}
+	return n
 }
 
 // objectsIn counts objects and nulls of a JSON text: in a list of objects, both become one.

@@ -68,12 +68,14 @@ func TestAReviewCostsBoundedMemory(t *testing.T) {
 		"wrong expressions": flowsOf(repeated(size, func(i int) string {
 			return fmt.Sprintf(`{"name":"n%d","jobTemplateRef":"t","when":%s}`, i, quoted(strings.Repeat("@ ", 5000)))
 		})...),
-		"successWhen": strings.TrimSuffix(flowsOf(first), "}}") + `,"successWhen":` + quoted("true"+strings.Repeat("||true", size/6)) + `}}`,
-		"nodes":       flowsOf(repeated(size, func(i int) string { return fmt.Sprintf(`{"name":"n%d","jobTemplateRef":"t"}`, i) })...),
-		"nulls":       flowsOf(repeated(size, func(int) string { return "null" })...),
-		"containers":  flowsOf(`{"name":"n","jobTemplate":{"template":{"spec":{"containers":[` + strings.Join(repeated(size, func(int) string { return "{}" }), ",") + `]}}}}`),
-		"owners":      strings.Replace(flowsOf(first), `"name":"f"`, `"name":"f","ownerReferences":[`+strings.Join(repeated(size, func(int) string { return "{}" }), ",")+`]`, 1),
-		"empty nodes": flowsOf(repeated(size, func(int) string { return `{}` })...),
+		"successWhen":                           strings.TrimSuffix(flowsOf(first), "}}") + `,"successWhen":` + quoted("true"+strings.Repeat("||true", size/6)) + `}}`,
+		"nodes":                                 flowsOf(repeated(size, func(i int) string { return fmt.Sprintf(`{"name":"n%d","jobTemplateRef":"t"}`, i) })...),
+		"nulls":                                 flowsOf(repeated(size, func(int) string { return "null" })...),
+		"containers":                            flowsOf(`{"name":"n","jobTemplate":{"template":{"spec":{"containers":[` + strings.Join(repeated(size, func(int) string { return "{}" }), ",") + `]}}}}`),
+		"owners":                                strings.Replace(flowsOf(first), `"name":"f"`, `"name":"f","ownerReferences":[`+strings.Join(repeated(size, func(int) string { return "{}" }), ",")+`]`, 1),
+		"empty nodes":                           flowsOf(repeated(size, func(int) string { return `{}` })...),
+		"empty nodes before a spec in capitals": strings.TrimSuffix(flowsOf(repeated(1_300_000, func(int) string { return `{}` })...), "}") + `,"Spec":{}}`,
+		"empty nodes before another spec":       strings.TrimSuffix(flowsOf(repeated(1_300_000, func(int) string { return `{}` })...), "}") + `,"spec":{}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			review := reviewOf("JobFlow", object)
@@ -96,6 +98,16 @@ func TestAReviewCostsBoundedMemory(t *testing.T) {
 			assert.False(t, answer.Response.Allowed)
 			assert.Less(t, recorder.Body.Len(), 64<<10, "nor does the answer repeat it")
 		})
+	}
+}
+
+// The decoder reads a field that is there twice, and names are told apart by their case: neither hides what is decoded.
+func TestObjectsBesideMetadata(t *testing.T) {
+	for text, want := range map[string]int{
+		``: 0, `[]`: 0, `"spec"`: 0, `{}`: 0, `{"metadata":{"a":{}}}`: 0, `{"spec":{"a":{}}}`: 2, `{"spec":{"a":{}},"Spec":null,"spec":{}}`: 4,
+		`{"metadata":{},"Metadata":{},"status":[{},{}]}`: 3, `{"spec":{"a":{}},`: 2, `{"spec":{"a":`: 0,
+	} {
+		assert.Equal(t, want, objectsBesideMetadata([]byte(text)), text)
 	}
 }
 

@@ -43,7 +43,11 @@ func (v Validator[T]) judgeBy(ctx context.Context, obj T) (admission.Warnings, e
 	if ctx.Err() != nil {
 		return nil, apierrors.NewTimeoutError("the review took longer than the API server waits", 1)
 	}
-	return v.judge(obj)
+	warnings, err := v.judge(ctx, obj)
+	if ctx.Err() != nil { // the plan may have returned early
+		return nil, apierrors.NewTimeoutError("judging the object took longer than the API server waits", 1)
+	}
+	return warnings, err
 }
 
 // ValidateDelete lets everything go.
@@ -51,8 +55,8 @@ func (v Validator[T]) ValidateDelete(context.Context, T) (admission.Warnings, er
 
 func specOf(obj any) any { return reflect.ValueOf(obj).Elem().FieldByName("Spec").Interface() }
 
-func (v Validator[T]) judge(obj T) (admission.Warnings, error) {
-	plan := v.plan(asNew(obj), builder.NewView(v.now()))
+func (v Validator[T]) judge(ctx context.Context, obj T) (admission.Warnings, error) {
+	plan := v.plan(asNew(obj), builder.NewView(v.now()).WithContext(ctx))
 	if reflect.ValueOf(plan.Status).IsNil() {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"crypto/tls"
 	"net/http"
 	"strings"
@@ -76,7 +77,7 @@ func kindOf[S any, T interface {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
 				return err
 			}
-			_, err := New(name, plan).judge(obj)
+			_, err := New(name, plan).judge(context.Background(), obj)
 			return err
 		},
 	}

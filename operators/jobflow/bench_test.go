@@ -71,7 +71,7 @@ func BenchmarkCompile(b *testing.B) {
 		flow := flowOf(4000, shape.dependencies)
 		b.Run(shape.name+"/4000", func(b *testing.B) {
 			for b.Loop() {
-				compile(flow, 0)
+				compile(b.Context(), flow, 0)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package jobflow
 
 import (
+	"context"
 	"hash/fnv"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -31,6 +32,8 @@ type compiled struct {
 	hashes []uint32
 	// problems are what keeps the spec from being carried out.
 	problems []problem
+
+	ctx context.Context // while it is made; if that ends, it is incomplete
 }
 
 // use says that a node needs the output of another.
@@ -44,14 +47,16 @@ func nodeOf(spec *v1alpha1.JobFlowSpec, i int) *v1alpha1.Flow {
 	return &spec.Finally[i-len(spec.Flows)]
 }
 
-// compile makes what there is to know of a spec before anything runs, in time linear in nodes and edges.
-func compile(flow *v1alpha1.JobFlow, retry int32) *compiled {
+// compile makes what there is to know of a spec before anything runs, in time linear in nodes and edges. If the context ends it
+// returns early, with something that nobody may use.
+func compile(ctx context.Context, flow *v1alpha1.JobFlow, retry int32) *compiled {
 	spec := &flow.Spec
 	n := len(spec.Flows) + len(spec.Finally)
 	c := &compiled{
 		flows: len(spec.Flows),
 		names: make([]string, n), jobs: make([]string, n), hashes: make([]uint32, n), puts: make([]bool, n),
 		index: make(map[string]int32, n), byJob: make(map[string]int32, n), whens: map[int32]*when.Expression{},
+		ctx: ctx,
 	}
 	edges := 0
 	for i := range n {
@@ -72,6 +77,7 @@ func compile(flow *v1alpha1.JobFlow, retry int32) *compiled {
 	for _, u := range c.uses {
 		c.puts[u.producer] = true
 	}
+	c.ctx = nil
 	return c
 }
 

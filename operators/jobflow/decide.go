@@ -27,6 +27,13 @@ func (p *pass) decide() {
 			continue
 		}
 		if p.states[i] == pending {
+			if p.evaluated >= costOfPass {
+				p.startReady(ready)
+				ready = nil
+				if p.givesWay() {
+					break
+				}
+			}
 			yes, message := p.isReady(i)
 			if !yes {
 				if message != "" {
@@ -116,7 +123,9 @@ func (p *pass) culpritOf(i int) int {
 // evaluate evaluates a node's expression. A node whose expression can't be evaluated has failed.
 func (p *pass) evaluate(i int, x *when.Expression, state v1alpha1.State) (ready bool, message string) {
 	jobs := map[string]when.Job{}
-	for _, d := range p.seenBy(i, x) {
+	seen := p.seenBy(i, x)
+	p.evaluated += x.Cost() + uint64(len(seen))*costOfNode
+	for _, d := range seen {
 		job := p.endOfNode(int(d))
 		if x.NeedsOutputs() {
 			var err error
@@ -127,7 +136,7 @@ func (p *pass) evaluate(i int, x *when.Expression, state v1alpha1.State) (ready 
 		}
 		jobs[p.names[d]] = job
 	}
-	yes, err := x.Eval(jobs, string(state))
+	yes, err := x.Eval(p.seen.Context(), jobs, string(state))
 	if err != nil {
 		p.end(i, failed, news{message: "when: " + err.Error()})
 		return false, ""

@@ -12,12 +12,16 @@ import (
 
 // What the expressions of one flow may be together, so that no flow takes the manager's time from those of others. Their symbols
 // bound the time to compile them, some five microseconds each, and their cost that to evaluate them, some 0.13 microseconds a
-// unit: a pass that evaluates all of them takes less than two seconds. Ten thousand nodes that each ask for a dependency's success
-// have 400 KiB, 80,000 symbols and a cost of 50,000.
+// unit: together less than two seconds. Ten thousand nodes that each ask for a dependency's success have 400 KiB, 80,000 symbols
+// and a cost of 150,000.
 const (
 	maxWhenText    = 1 << 20 // bytes
 	maxWhenSymbols = 200_000
 	maxWhenCost    = 5_000_000 // in CEL's units
+	// costOfNode is what counts for each node that an expression looks at: some microsecond, to tell it how the node has ended.
+	costOfNode = 10
+	// costOfPass is what a pass evaluates at most before it gives way to those of other flows, some 30 ms.
+	costOfPass = 250_000
 )
 
 // symbolsIn returns how many names, numbers, texts and other characters an expression has.
@@ -50,6 +54,9 @@ func isWord(c byte) bool {
 
 // compileWhen compiles the expression of a node. Once those of the spec are too much together, no other is looked at.
 func (c *compiled) compileWhen(spec *v1alpha1.JobFlowSpec, i int) field.ErrorList {
+	if c.ctx.Err() != nil {
+		return nil // nobody uses what this one comes to
+	}
 	if c.whenText > maxWhenText || c.whenSymbols > maxWhenSymbols || c.whenCost > maxWhenCost {
 		return nil // it has been told
 	}
@@ -77,19 +84,32 @@ func (c *compiled) compileWhen(spec *v1alpha1.JobFlowSpec, i int) field.ErrorLis
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, text, err.Error())}
 	}
-	if c.whenCost += x.Cost(); c.whenCost > maxWhenCost {
+	seen := c.seenBy(i, x)
+	cost := x.Cost() + uint64(len(seen))*costOfNode
+	if c.whenCost += cost; c.whenCost > maxWhenCost {
 		return field.ErrorList{field.Forbidden(path, fmt.Sprintf(
-			"the expressions up to this one may take %d steps together, more than %d; this one may take %d", c.whenCost, maxWhenCost, x.Cost()))}
+			"the expressions up to this one may take %d steps together, more than %d; this one may take %d", c.whenCost, maxWhenCost, cost))}
 	}
 	c.whens[int32(i)] = x
 	if x.NeedsOutputs() {
-		for _, d := range c.seenBy(i, x) {
+		for _, d := range seen {
 			if nodeOf(spec, int(d)).ForEach == nil {
 				c.uses = append(c.uses, use{d, int32(i)})
 			}
 		}
 	}
 	return nil
+}
+
+// givesWay reports whether a pass leaves the expressions that it hasn't evaluated to the next one. It does after [costOfPass], unless
+// it has come to nothing yet: then the next pass would evaluate the same expressions.
+func (p *pass) givesWay() bool {
+	if p.evaluated < costOfPass || p.ended == 0 && len(p.start) == 0 {
+		return false
+	}
+	p.urgent = true // the next pass has to know what this one has decided
+	p.wakeIn(stopDelay)
+	return true
 }
 
 // seenBy returns the nodes that an expression of a node looks at.

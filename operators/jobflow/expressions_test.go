@@ -25,18 +25,17 @@ func flowWhen(n int, text func(i int) string) *v1alpha1.JobFlow {
 
 // No flow takes more than its share of the manager's time: neither by few expressions that cost much, nor by many.
 func TestExpressionsOfOneFlowAreBoundedTogether(t *testing.T) {
-	ten := `[0,1,2,3,4,5,6,7,8,9]`
 	costly := flowWhen(5000, func(i int) string {
 		return fmt.Sprintf(`!%[1]s.all(a,%[1]s.all(b,%[1]s.all(c,%[1]s.all(d,true)))) || %[2]d < 0`, ten, i)
 	})
-	c := compile(costly, 0)
+	c := compile(t.Context(), costly, 0)
 	require.Len(t, c.problems, 1)
 	assert.Regexp(t, `^flow "n\d+": spec.flows\[\d+\].when: Forbidden: the expressions up to this one may take \d+ steps together, more than 5000000; this one may take \d+$`,
 		c.problems[0].String())
 	assert.Less(t, len(c.whens), 500, "the others aren't compiled")
 
 	long := flowWhen(300, func(int) string { return `jobs.first.output != "` + strings.Repeat("x", 4000) + `"` })
-	c = compile(long, 0)
+	c = compile(t.Context(), long, 0)
 	require.Len(t, c.problems, 1)
 	assert.Contains(t, c.problems[0].String(), "bytes together, more than 1048576")
 
@@ -45,14 +44,14 @@ func TestExpressionsOfOneFlowAreBoundedTogether(t *testing.T) {
 		"macros": strings.Repeat("[1].exists(a,a==1)&&", 20) + "true",
 		"signs":  strings.Repeat("!!", 60) + "true",
 	} {
-		c = compile(flowWhen(5000, func(int) string { return text }), 0)
+		c = compile(t.Context(), flowWhen(5000, func(int) string { return text }), 0)
 		require.Len(t, c.problems, 1, name)
 		assert.Contains(t, c.problems[0].String(), "names, numbers, texts and other symbols together, more than 200000", name)
 		assert.Less(t, len(c.whens), 5000, name)
 	}
 
 	usual := flowWhen(9999, func(int) string { return `jobs["first"].succeeded || jobs.first.output == "go on"` })
-	c = compile(usual, 0)
+	c = compile(t.Context(), usual, 0)
 	assert.Empty(t, c.problems)
 	assert.NotNil(t, c.whens[9999], "the last one is compiled")
 }
@@ -73,9 +72,8 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// BenchmarkEvaluateExpressions measures the pass that evaluates all expressions of the flow that costs most.
+// BenchmarkEvaluateExpressions measures a pass over the flow whose expressions cost most.
 func BenchmarkEvaluateExpressions(b *testing.B) {
-	ten := `[0,1,2,3,4,5,6,7,8,9]`
 	for name, flow := range map[string]*v1alpha1.JobFlow{
 		"cost": flowWhen(105, func(i int) string {
 			return fmt.Sprintf(`%[1]s.all(a,%[1]s.all(b,%[1]s.all(c,%[1]s.all(d,true)))) || %[2]d < 0`, ten, i)
@@ -88,7 +86,7 @@ func BenchmarkEvaluateExpressions(b *testing.B) {
 				s := &stepper{flow: flow}
 				s.step()
 				if plan := s.step(completeJob("first")); len(plan.Children) != 1 {
-					b.Fatalf("%d Jobs: %v", len(plan.Children), compile(flow, 0).problems)
+					b.Fatalf("%d Jobs: %v", len(plan.Children), compile(b.Context(), flow, 0).problems)
 				}
 			}
 		})
@@ -99,7 +97,7 @@ func BenchmarkCompileExpressions(b *testing.B) {
 	flow := flowWhen(9999, func(i int) string { return fmt.Sprintf(`jobs["first"].succeeded || jobs.first.output == "%d"`, i) })
 	b.ReportAllocs()
 	for b.Loop() {
-		if c := compile(flow, 0); len(c.problems) > 0 {
+		if c := compile(b.Context(), flow, 0); len(c.problems) > 0 {
 			b.Fatal(c.problems)
 		}
 	}

@@ -39,6 +39,9 @@ func (p *pass) decideFinally(status *v1alpha1.JobFlowStatus) {
 			continue
 		}
 		if x := p.whens[int32(i)]; x != nil && p.states[i] == pending {
+			if p.givesWay() {
+				return
+			}
 			if ready, message := p.evaluate(i, x, status.Outcome.State); !ready {
 				if message != "" {
 					p.end(i, skipped, news{message: message})

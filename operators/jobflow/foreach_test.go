@@ -192,14 +192,14 @@ func TestForEachIsBounded(t *testing.T) {
 	for i := range 99 {
 		flow.Spec.Flows = append(flow.Spec.Flows, eachOf(fmt.Sprint("n", i), "list"))
 	}
-	assert.Empty(t, compile(flow, 0).problems)
+	assert.Empty(t, compile(t.Context(), flow, 0).problems)
 	flow.Spec.Flows = append(flow.Spec.Flows, eachOf("one-more", "list"))
-	problems := compile(flow, 0).problems
+	problems := compile(t.Context(), flow, 0).problems
 	require.Len(t, problems, 1)
 	assert.Equal(t, `spec.flows: Forbidden: there may be 100001 Jobs, more than 100000: forEach.fromOutput counts as 1000 each`, problems[0].String())
 
 	flow = makeFlow(producer, eachOf("a", "list"), eachOf("b", "list"))
-	p := &pass{compiled: compile(flow, 0), spec: &flow.Spec, lists: map[string]itemList{}, outputs: map[string]string{"list": `["x","y"]`}}
+	p := &pass{compiled: compile(t.Context(), flow, 0), spec: &flow.Spec, lists: map[string]itemList{}, outputs: map[string]string{"list": `["x","y"]`}}
 	p.states = make([]state, 3)
 	a, b := p.listOf(1), p.listOf(2)
 	require.NoError(t, a.err)

@@ -1,6 +1,7 @@
 package jobflow
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -11,18 +12,18 @@ import (
 )
 
 // graphOf returns the graph of some nodes.
-func graphOf(nodes ...v1alpha1.Flow) *compiled { return compile(makeFlow(nodes...), 0) }
+func graphOf(nodes ...v1alpha1.Flow) *compiled { return compile(context.Background(), makeFlow(nodes...), 0) }
 
 func TestCompile(t *testing.T) {
 	flow := seedGraph()
 	flow.Spec.Finally = []v1alpha1.Flow{node("last")}
-	c := compile(flow, 0)
+	c := compile(t.Context(), flow, 0)
 	assert.Equal(t, []int32{0, 0, 1, 3, 3, 5, 5}, c.first)
 	assert.Equal(t, []int32{0, 0, 1, 3, 1}, c.edges)
 	assert.Equal(t, []int32{0, 3, 5, 1, 2, 4}, c.order)
 	assert.Nil(t, c.cycle())
 	assert.Equal(t, []string{"demo-job1", "demo-job2", "demo-job3", "demo-job4", "demo-job5", "demo-last"}, c.jobs)
-	assert.Equal(t, "demo-job2-r3", compile(flow, 3).jobs[1])
+	assert.Equal(t, "demo-job2-r3", compile(t.Context(), flow, 3).jobs[1])
 }
 
 func TestCycle(t *testing.T) {

@@ -2,6 +2,7 @@ package jobflow
 
 import (
 	"container/list"
+	"context"
 	"hash/maphash"
 	"math/bits"
 	"sync"
@@ -11,7 +12,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// maxMemo bounds the memo, in nodes and edges. A node takes some 300 bytes, so that it can grow to some 150 MB if there
+// maxMemo bounds the memo, in nodes, edges and uses of outputs. A node takes some 300 bytes, so that it can grow to some 150 MB if there
 // are many flows of ten thousands of nodes; a flow of ten takes 3 KB.
 const maxMemo = 500_000
 
@@ -41,13 +42,15 @@ var compilations = newMemo()
 func newMemo() *memo { return &memo{byKey: map[memoKey]*list.Element{}} }
 
 // of returns a flow's spec, compiled.
-func (m *memo) of(flow *v1alpha1.JobFlow, retry int32) *compiled {
+func (m *memo) of(ctx context.Context, flow *v1alpha1.JobFlow, retry int32) *compiled {
 	key := memoKey{flow.UID, flow.Generation, retry, sumOf(flow)}
 	if c := m.get(key); c != nil {
 		return c
 	}
-	c := compile(flow, retry)
-	m.put(key, c)
+	c := compile(ctx, flow, retry)
+	if ctx.Err() == nil { // else it may be incomplete
+		m.put(key, c)
+	}
 	return c
 }
 
@@ -81,7 +84,7 @@ func (m *memo) drop(e *list.Element) {
 	m.weight -= entry.weight()
 }
 
-func (c *compiled) weight() int { return 1 + c.size() + len(c.edges) }
+func (c *compiled) weight() int { return 1 + c.size() + len(c.edges) + len(c.uses) }
 
 var seed = maphash.MakeSeed()
 

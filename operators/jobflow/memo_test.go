@@ -12,11 +12,11 @@ import (
 func TestMemoCompilesOnceAGeneration(t *testing.T) {
 	m := newMemo()
 	flow := seedGraph()
-	first := m.of(flow, 0)
-	assert.Same(t, first, m.of(flow.DeepCopy(), 0), "another copy of the same spec")
-	assert.NotSame(t, first, m.of(flow, 1), "its Jobs have other names in a retry")
+	first := m.of(t.Context(), flow, 0)
+	assert.Same(t, first, m.of(t.Context(), flow.DeepCopy(), 0), "another copy of the same spec")
+	assert.NotSame(t, first, m.of(t.Context(), flow, 1), "its Jobs have other names in a retry")
 	flow.Generation++
-	assert.NotSame(t, first, m.of(flow, 0))
+	assert.NotSame(t, first, m.of(t.Context(), flow, 0))
 }
 
 // A generation is as good as its API server: what differs is never taken for the same.
@@ -45,7 +45,7 @@ func TestMemoTellsSpecsApart(t *testing.T) {
 	} {
 		flow := seedGraph()
 		change(flow)
-		c := m.of(flow, 0)
+		c := m.of(t.Context(), flow, 0)
 		assert.Empty(t, seen[c], "%s is taken for %s", name, seen[c])
 		seen[c] = name
 	}
@@ -60,7 +60,7 @@ func TestMemoIsBoundedAndSafe(t *testing.T) {
 				flow := flowOf(20, shapes[0].dependencies)
 				flow.UID = "u"
 				flow.Generation = int64(i + worker*50)
-				assert.Len(t, m.of(flow, 0).names, 20)
+				assert.Len(t, m.of(t.Context(), flow, 0).names, 20)
 			}
 		})
 	}

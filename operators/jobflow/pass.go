@@ -53,10 +53,12 @@ type pass struct {
 	// culprits are 1 + the nodes because of which nodes are skipped, as far as they have been looked for.
 	culprits []int32
 
-	active    int  // Jobs that haven't ended
-	held      bool // nothing is started: the flow is suspended
-	stopped   bool // the flow was stopped before its end
-	urgent    bool // something depends on it that the status is written now
+	ended     int    // nodes that have ended in this pass
+	evaluated uint64 // what its expressions may have cost
+	active    int    // Jobs that haven't ended
+	held      bool   // nothing is started: the flow is suspended
+	stopped   bool   // the flow was stopped before its end
+	urgent    bool   // something depends on it that the status is written now
 	start     []builder.Child
 	obstacles []obstacle
 	again     time.Duration // when to look again; 0 is never
@@ -75,7 +77,7 @@ type obstacle struct {
 }
 
 func newPass(flow *v1alpha1.JobFlow, seen builder.View, retry int32) *pass {
-	c := compilations.of(flow, retry)
+	c := compilations.of(seen.Context(), flow, retry)
 	p := &pass{
 		flow: flow, spec: &flow.Spec, seen: seen, retry: retry, compiled: c,
 		now:      metav1.NewTime(seen.Now).Rfc3339Copy(),
@@ -115,6 +117,7 @@ func (p *pass) node(i int) *v1alpha1.Flow { return nodeOf(p.spec, i) }
 func (p *pass) end(i int, s state, n news) {
 	p.states[i] = s
 	p.news[i] = n
+	p.ended++
 	if !s.hasRun() {
 		return
 	}

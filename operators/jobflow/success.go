@@ -36,7 +36,7 @@ func (p *pass) isAllowanceOnRecord(i int) bool {
 func (p *pass) flowsFailed() (reason, message string) {
 	switch x := p.success; {
 	case x != nil:
-		ok, err := x.Eval(p.ends(x), "")
+		ok, err := x.Eval(p.seen.Context(), p.ends(x), "")
 		if err != nil {
 			return v1alpha1.ReasonSuccessWhenFalse, "successWhen: " + err.Error()
 		}

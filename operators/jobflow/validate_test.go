@@ -74,7 +74,7 @@ func TestValidate(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			problems := compile(tt.flow, 0).problems
+			problems := compile(t.Context(), tt.flow, 0).problems
 			if assert.Len(t, problems, len(tt.want), "%v", problems) {
 				for i, want := range tt.want {
 					assert.Truef(t, strings.HasPrefix(problems[i].String(), want), "got  %s\nwant %s", problems[i], want)
@@ -91,7 +91,7 @@ func TestValidateGlobals(t *testing.T) {
 		Labels:      map[string]string{"ok": "no spaces please"},
 		Annotations: map[string]string{"no spaces please": "ok"},
 	}
-	text := enumerate(compile(flow, 0).problems, problem.String)
+	text := enumerate(compile(t.Context(), flow, 0).problems, problem.String)
 	for _, field := range []string{"spec.globalParams.labels: ", "spec.globalParams.annotations: ", "spec.globalParams.nodeName: "} {
 		assert.Contains(t, text, field)
 	}
@@ -103,7 +103,7 @@ func TestValidateNamesThatSpellAHash(t *testing.T) {
 	long := strings.Repeat("n", 60)
 	short := strings.TrimPrefix(JobName(flow.Name, long), flow.Name+"-")
 	flow.Spec.Flows = []v1alpha1.Flow{node(long), node(short)}
-	problems := compile(flow, 0).problems
+	problems := compile(t.Context(), flow, 0).problems
 	if assert.Len(t, problems, 1) {
 		assert.Contains(t, problems[0].String(), "another flow's Job is called "+JobName(flow.Name, long)+" too")
 	}
@@ -115,7 +115,7 @@ func TestDescribeLongLists(t *testing.T) {
 		next := string(rune('a'+(i+1)%30%26)) + strings.Repeat("x", (i+1)%30/26)
 		flow.Spec.Flows = append(flow.Spec.Flows, node(string(rune('a'+i%26))+strings.Repeat("x", i/26), next))
 	}
-	problems := compile(flow, 0).problems
+	problems := compile(t.Context(), flow, 0).problems
 	if assert.Len(t, problems, 1) {
 		assert.Contains(t, problems[0].String(), `"a -> b -> c -> d -> e -> f -> g -> h -> i -> j -> (20 more) -> a"`)
 	}

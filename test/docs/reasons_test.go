@@ -67,7 +67,7 @@ func TestEveryReason(t *testing.T) {
 	prose := false
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "## ") {
-			prose = strings.Contains(line, "All is well") || strings.Contains(line, "Only in events")
+			prose = strings.Contains(line, "Healthy") || strings.Contains(line, "Only in events")
 		}
 		switch {
 		case prose:

@@ -10,48 +10,47 @@ import (
 // group; they are written as a list.
 type AppConfigGroups []AppConfigGroup
 
-// AppConfigGroup is configuration of the application. It reaches the pods of the nodes that name it as files of a
-// ConfigMap, a change of which replaces the pods.
+// AppConfigGroup is configuration of the application. The pods of the nodes that name it receive it as files of a
+// ConfigMap; a change replaces the pods.
 //
-// If a node names several groups, files of a later group replace those of an earlier one, data is put together in that
-// order, and properties are merged: first the common ones of all groups, then their own, then those that override.
+// If a node names several groups, files of a later group replace those of an earlier one, data is concatenated in that
+// order, and properties are merged: first the common ones of all groups, then their own, then their overrides.
 type AppConfigGroup struct {
-	// Name is what nodes call the group. Two groups of one name are refused.
+	// Name is the group's name for nodes. Two groups of the same name are refused.
 	Name string `json:"name"`
 
-	// Scope is common if nodes have the group without naming it, before those that they name; else, and by default, node.
+	// Scope is common if nodes have the group without naming it, before the groups that they name. Default: node.
 	Scope ConfigScope `json:"scope,omitempty"`
 
-	// NodeType is the node type that the group is for: a node of another one that names it is refused, and with the scope
-	// common only nodes of this type have it. Default: it is for all.
+	// NodeType is the node type of the group: a node of another type that names it is refused, and with the scope common
+	// only nodes of this type have it. Default: all node types.
 	NodeType string `json:"nodeType,omitempty"`
 
-	// Data is a configuration file, as the application wants it.
+	// Data is a configuration file in the application's format.
 	Data string `json:"data,omitempty"`
 
 	// Files are more files, by name.
 	Files map[string]string `json:"files,omitempty"`
 
-	// CommonRuntimeProperties are lines key=value that all nodes have. Together with runtimeProperties and
-	// overrideProperties they become one file of properties: a key that is given again replaces the one before, in the
-	// order common, own, override.
+	// CommonRuntimeProperties are lines key=value for all nodes. Together with runtimeProperties and overrideProperties
+	// they become one file of properties: a repeated key replaces the earlier one, in the order common, own, override.
 	CommonRuntimeProperties string `json:"commonRuntimeProperties,omitempty"`
 
 	// RuntimeProperties are the group's own properties.
 	RuntimeProperties string `json:"runtimeProperties,omitempty"`
 
-	// OverrideProperties have the last word.
+	// OverrideProperties take precedence over all others.
 	OverrideProperties string `json:"overrideProperties,omitempty"`
 
-	// Other are the fields that none of the above is, as JSON, such as java_opts. They are the business of the
-	// application's operator, which says which of them it knows; others are refused.
+	// Other are all other fields, as JSON, such as java_opts. The application's operator defines which of them it
+	// accepts; others are refused.
 	Other map[string]json.RawMessage `json:"-"`
 
-	// Malformed is set if the group couldn't be read.
+	// Malformed is set if the group couldn't be decoded.
 	Malformed *Malformed `json:"-"`
 }
 
-// ConfigScope says which nodes have a group.
+// ConfigScope defines which nodes have a group.
 type ConfigScope string
 
 const (

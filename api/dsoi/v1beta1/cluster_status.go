@@ -2,17 +2,18 @@ package v1beta1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ClusterStatus is how far a cluster is. Embed it in the status of a kind of yours, or use it as that.
+// ClusterStatus is the observed state of a cluster. Embed it in the status of your own kind, or use it as the status.
 type ClusterStatus struct {
-	// ObservedGeneration is the generation of the spec that this tells of.
+	// ObservedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Phase is how far the cluster is, in one word.
+	// Phase summarises the cluster in one word.
 	// +optional
 	Phase ClusterPhase `json:"phase,omitempty"`
 
-	// Revision is what was last completed: the name of a ControllerRevision. Empty until the first install is.
+	// Revision is the last completed revision: the name of a ControllerRevision. Empty until the first install is
+	// complete.
 	// +optional
 	Revision string `json:"revision,omitempty"`
 
@@ -22,50 +23,51 @@ type ClusterStatus struct {
 	// +listMapKey=name
 	NodeTypes []NodeTypeStatus `json:"nodeTypes,omitempty"`
 
-	// Upgrade is the upgrade under way, or else the last one. The first install is none.
+	// Upgrade is the current upgrade, or otherwise the last one. The first install isn't an upgrade.
 	// +optional
 	Upgrade *UpgradeStatus `json:"upgrade,omitempty"`
 
-	// Conditions: Ready is True when all nodes are as described, and ready; Progressing while something is being changed
-	// or waited for; Stalled when nothing more will happen until someone changes the spec or the cluster.
+	// Conditions: Ready is True when all nodes are as described, and ready; Progressing while the operator changes a
+	// node or waits for one; Stalled when the cluster can't progress until a user changes the spec or the cluster.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// ClusterPhase is how far a cluster is.
+// ClusterPhase summarises a cluster in one word.
 type ClusterPhase string
 
 const (
-	// ClusterInvalid: the spec has a mistake, and nothing was changed.
+	// ClusterInvalid: the spec is invalid, and nothing was changed.
 	ClusterInvalid ClusterPhase = "Invalid"
-	// ClusterInstalling: it is installed for the first time, all node types at once.
+	// ClusterInstalling: the cluster is installed for the first time, all node types at once.
 	ClusterInstalling ClusterPhase = "Installing"
-	// ClusterRunning: all is as described, and was ready. Whether it is now, the condition Ready says.
+	// ClusterRunning: all nodes are as described, and were ready. The condition Ready says whether they are ready now.
 	ClusterRunning ClusterPhase = "Running"
-	// ClusterUpgrading: a change is being made, node type by node type.
+	// ClusterUpgrading: a change is being applied, node type by node type.
 	ClusterUpgrading ClusterPhase = "Upgrading"
-	// ClusterHalted: an upgrade doesn't go on, since a node has failed, or a node type takes longer than upgradeTimeout.
+	// ClusterHalted: an upgrade doesn't progress, because a node has failed, or a node type takes longer than
+	// upgradeTimeout.
 	ClusterHalted ClusterPhase = "Halted"
-	// ClusterRolledBack: what is described did not become ready in time; the nodes are what they were before.
+	// ClusterRolledBack: the described nodes did not become ready in time; the previous nodes are restored.
 	ClusterRolledBack ClusterPhase = "RolledBack"
-	// ClusterTerminating: it is being deleted.
+	// ClusterTerminating: the cluster is being deleted.
 	ClusterTerminating ClusterPhase = "Terminating"
 )
 
-// NodeTypeStatus is how far the nodes of a type are.
+// NodeTypeStatus is the observed state of the nodes of a type.
 type NodeTypeStatus struct {
 	// Name of the node type.
 	// +required
 	Name string `json:"name"`
 
-	// State is how far the nodes are, in one word.
+	// State summarises the nodes in one word.
 	// +required
 	State NodeTypeState `json:"state"`
 
-	// Revision is a hash of what the nodes' pods are made from. Nodes of a type that have the same configuration and
-	// image on two clusters have different ones.
+	// Revision is a hash of the nodes' pod templates. It differs between clusters, even for nodes with the same
+	// configuration and image.
 	// +optional
 	Revision string `json:"revision,omitempty"`
 
@@ -73,44 +75,44 @@ type NodeTypeStatus struct {
 	// +optional
 	Ready int32 `json:"ready"`
 
-	// Desired is the number of pods that there should be.
+	// Desired is the desired number of pods.
 	// +optional
 	Desired int32 `json:"desired"`
 }
 
-// NodeTypeState is how far the nodes of a type are.
+// NodeTypeState summarises the nodes of a type in one word.
 type NodeTypeState string
 
 const (
-	// NodeTypeReady: all pods are there, of the newest revision, and ready.
+	// NodeTypeReady: all pods exist, have the newest revision, and are ready.
 	NodeTypeReady NodeTypeState = "Ready"
-	// NodeTypePending: the nodes are to be changed when it is their turn.
+	// NodeTypePending: the upgrade has not reached the nodes yet.
 	NodeTypePending NodeTypeState = "Pending"
 	// NodeTypeProgressing: the nodes are being changed, or have pods that aren't ready.
 	NodeTypeProgressing NodeTypeState = "Progressing"
-	// NodeTypeFailed: a pod can't start, or keeps crashing.
+	// NodeTypeFailed: a pod can't start, or crashes repeatedly.
 	NodeTypeFailed NodeTypeState = "Failed"
 )
 
-// UpgradeStatus is when an upgrade was, from what to what.
+// UpgradeStatus describes an upgrade: its times and its revisions.
 type UpgradeStatus struct {
-	// StartedAt is when it was begun.
+	// StartedAt is the time of its start.
 	// +required
 	StartedAt metav1.Time `json:"startedAt"`
 
-	// FinishedAt is when it was completed, given up and rolled back, or taken back in the spec.
+	// FinishedAt is the time at which it was completed, rolled back, or reverted in the spec.
 	// +optional
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
 
-	// Duration is how long it took, such as "4m12s", once it has finished.
+	// Duration is the time from start to end, such as "4m12s", once it has finished.
 	// +optional
 	Duration string `json:"duration,omitempty"`
 
-	// FromRevision is what was completed before: the name of a ControllerRevision.
+	// FromRevision is the previous completed revision: the name of a ControllerRevision.
 	// +optional
 	FromRevision string `json:"fromRevision,omitempty"`
 
-	// ToRevision is what it is to become: the name of a ControllerRevision.
+	// ToRevision is the desired revision: the name of a ControllerRevision.
 	// +required
 	ToRevision string `json:"toRevision"`
 }

@@ -12,31 +12,30 @@
 //		Status            v1beta1.ClusterStatus `json:"status,omitempty"`
 //	}
 //
-// A [ClusterSpec] describes a cluster by its nodes: which there are ([Node]), of which node type, with which
-// Kubernetes configuration ([K8sConfigGroup]) and which configuration of the application ([AppConfigGroup]), in which
-// order node types are upgraded, and what it depends on. A [ScalingSpec] describes, in a kind of its own, how nodes are
-// scaled. The package github.com/armature-dev/armature/dsoi makes clusters of them.
+// A [ClusterSpec] describes a cluster by its nodes ([Node]), their node types, their Kubernetes configuration
+// ([K8sConfigGroup]) and application configuration ([AppConfigGroup]), the order of upgrades of the node types, and the
+// external dependencies. A [ScalingSpec] describes, in a separate kind, how nodes are scaled. The package
+// github.com/armature-dev/armature/dsoi makes clusters of them.
 //
-// # What is accepted
+// # Accepted variants
 //
-// DSOI's documents and examples contradict each other. What they show is accepted, where one can tell what is meant:
+// DSOI's documents and examples contradict each other. Their variants are accepted if the meaning is unambiguous:
 //
-//   - Config groups may be a list of groups that have names, or a map from name to group; nodes a list of nodes that
-//     have a node type, or a map from node type to a list of nodes.
+//   - Config groups may be a list of named groups, or a map from name to group; nodes a list of nodes with a node type,
+//     or a map from node type to a list of nodes.
 //   - Names that the documents have changed over time are names of the same field: k8sConfig and nodeK8sConfigGroup of
 //     k8sConfigGroup; nodeAppConfigGroup and myAppConfigGroup of appConfigGroup; order and OrderForCreateUpdate of
 //     deploymentOrder; in a node type of nodeType; in a group port of ports, volumeMount of volumeMounts, startUpProbe
 //     of startupProbe, storageConfigs of storageConfig. Both at once are refused.
 //   - A group of the application's configuration may have a scope, common or node, and a nodeType.
-//   - In a node, the field that names the group of the application's configuration may be called as the application
-//     likes, if the name ends in Config or ConfigGroup (pinotNodeConfig, parseableConfigGroup). It is a name, or a list
-//     of names.
-//   - A time is a number of seconds or a text such as "90s".
+//   - In a node, the field that names the group of the application's configuration may have any name that ends in Config
+//     or ConfigGroup (pinotNodeConfig, parseableConfigGroup). It is a name, or a list of names.
+//   - A time is a number of seconds or a string such as "90s".
 //
-// Because a structural schema can't say "a list or a map", these fields have none: the API server stores them as they
-// are, and it is the operator that says, in a condition, which group or node is wrong and what would be accepted. To
-// decode them never fails, so that one wrong object can't keep an operator from reading all others; what can't be read
-// is kept ([Malformed]).
+// A structural schema can't express "a list or a map", so these fields have no schema: the API server stores them
+// without validation, and the operator reports invalid groups and nodes in a condition, with the accepted values.
+// Decoding never fails, so that one invalid object can't keep an operator from reading all others; malformed JSON is
+// kept ([Malformed]).
 //
 // +kubebuilder:object:generate=true
 package v1beta1

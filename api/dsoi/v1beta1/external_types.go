@@ -2,22 +2,22 @@ package v1beta1
 
 import "encoding/json"
 
-// Externals are what a cluster depends on, by name.
+// Externals are the external dependencies of a cluster, by name.
 type Externals map[string]External
 
-// External describes one thing that a cluster depends on and doesn't run itself.
+// External describes one external dependency of a cluster.
 type External struct {
 	// Spec is an object with any fields, as JSON.
 	Spec json.RawMessage `json:"spec"`
 
-	// Malformed is set if it couldn't be read.
+	// Malformed is set if it couldn't be decoded.
 	Malformed *Malformed `json:"-"`
 }
 
-// Decode reads the spec into an object of the application's, strictly: a field that it doesn't have is an error.
+// Decode decodes the spec into an object of the application, strictly: an unknown field is an error.
 func (e External) Decode(into any) error { return decodeStrictly(e.Spec, into) }
 
-// UnmarshalJSON reads a map from name to spec. It never fails; see [Malformed].
+// UnmarshalJSON decodes a map from name to spec. It never fails; see [Malformed].
 func (e *Externals) UnmarshalJSON(data []byte) error {
 	*e = nil
 	switch kindOf(data) {
@@ -40,7 +40,7 @@ func (e *Externals) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes a map, or what couldn't be read as it was.
+// MarshalJSON encodes a map, or malformed JSON unchanged.
 func (e Externals) MarshalJSON() ([]byte, error) {
 	all := make(map[string]any, len(e))
 	for name, one := range e {

@@ -12,13 +12,13 @@ import (
 // written as a list.
 type K8sConfigGroups []K8sConfigGroup
 
-// K8sConfigGroup is what the pods of nodes look like to Kubernetes, and what there is around them. Fields that
-// Kubernetes has are as they are there.
+// K8sConfigGroup is the Kubernetes configuration of nodes: their pods and the objects around them. Fields of Kubernetes
+// have the same meaning as there.
 type K8sConfigGroup struct {
-	// Name is what nodes call the group. Two groups of one name are refused.
+	// Name is the group's name for nodes. Two groups of the same name are refused.
 	Name string `json:"name"`
 
-	// Image of the container, which is called as the node. It is required, unless the application has one of its own.
+	// Image of the container, whose name is the node's. It is required, unless the application has a default.
 	Image string `json:"image"`
 	// ImagePullPolicy is Always, Never or IfNotPresent. Default: as in a pod.
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
@@ -31,31 +31,32 @@ type K8sConfigGroup struct {
 
 	// LivenessProbe of the container. Default: none.
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
-	// ReadinessProbe of the container. Default: none, so that a pod counts as ready once it runs for minReadySeconds;
-	// without one an upgrade may go on to the next node type before the last one serves.
+	// ReadinessProbe of the container. Default: none, so that a pod counts as ready once it runs for minReadySeconds; an
+	// upgrade may then proceed to the next node type before the last one serves.
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
 	// StartupProbe of the container. Default: none.
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
-	// MinReadySeconds is how long a pod must be ready, without a crash, before the next pod and the next node type are
-	// changed: 0 to 599. Default: 0 with a readinessProbe; without one 5, since a pod that crashes is ready until it does.
+	// MinReadySeconds is the time for which a pod must be ready, without a crash, before the next pod and the next node
+	// type are changed: 0 to 599. Default: 0 with a readinessProbe; 5 without one, because a pod that crashes is ready
+	// until it does.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
-	// Resources that the container requests and is limited to.
+	// Resources are the requests and limits of the container.
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
-	// Volumes of the pods. Names that are taken by storageConfig, and "config", are refused.
+	// Volumes of the pods. The names of storageConfig, and "config", are refused.
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 	// VolumeMounts of the container, beside those of storageConfig and of the configuration.
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
-	// StorageConfig are the volumes that hold the node's data: one for each pod of a StatefulSet, one for all pods of a
+	// StorageConfig are the volumes with the node's data: one for each pod of a StatefulSet, one for all pods of a
 	// Deployment or DaemonSet.
 	StorageConfig []StorageConfig `json:"storageConfig,omitempty"`
 
-	// Service in front of the node's pods, called <cluster>-<node>. Its selector is set by the operator, another is
-	// refused. Default: none. A StatefulSet has a headless one as well, <cluster>-<node>-headless.
+	// Service in front of the node's pods, called <cluster>-<node>. The operator sets its selector, another is refused.
+	// Default: none. A StatefulSet has a headless one as well, <cluster>-<node>-headless.
 	Service *corev1.ServiceSpec `json:"service,omitempty"`
 
-	// NodeSelector says which machines the pods may be placed on.
+	// NodeSelector selects the machines of the pods.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// Tolerations of the pods.
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
@@ -69,13 +70,13 @@ type K8sConfigGroup struct {
 	// ContainerSecurityContext of the container.
 	ContainerSecurityContext *corev1.SecurityContext `json:"containerSecurityContext,omitempty"`
 
-	// UpdateStrategy says how the pods of one node are replaced. Default: that of the workload's kind; of a Deployment
-	// with a volume that only one machine can mount at a time, Recreate.
+	// UpdateStrategy defines how the pods of one node are replaced. Default: that of the workload's kind; for a
+	// Deployment with a volume that only one machine can mount at a time, Recreate.
 	UpdateStrategy *UpdateStrategy `json:"updateStrategy,omitempty"`
-	// PodDisruptionBudget limits how many pods of a node may be evicted at a time. Default: none.
+	// PodDisruptionBudget limits the number of pods of a node that may be evicted at a time. Default: none.
 	PodDisruptionBudget *PodDisruptionBudget `json:"podDisruptionBudget,omitempty"`
 
-	// Malformed is set if the group couldn't be read.
+	// Malformed is set if the group couldn't be decoded.
 	Malformed *Malformed `json:"-"`
 }
 
@@ -87,41 +88,41 @@ type Metadata struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// StorageConfig is a volume that holds a node's data.
+// StorageConfig is a volume with a node's data.
 type StorageConfig struct {
 	// Name of the volume, unique in the group. The claims are called <name>-<cluster>-<node>-<index> of a StatefulSet,
 	// <cluster>-<node>-<name> of others.
 	Name string `json:"name"`
-	// MountPath is where the container has it.
+	// MountPath is the path in the container.
 	MountPath string `json:"mountPath"`
-	// Spec of the claim. Of a claim that exists only the requested storage can be changed, and only to more, if its
+	// Spec of the claim. For an existing claim only the requested storage can be changed, and only increased, if its
 	// storage class allows that.
 	Spec corev1.PersistentVolumeClaimSpec `json:"spec"`
 }
 
-// UpdateStrategy says how the pods of a node are replaced. What it may be depends on the node's kind.
+// UpdateStrategy defines how the pods of a node are replaced. The node's kind determines the possible values.
 type UpdateStrategy struct {
 	// Type is RollingUpdate, OnDelete (not of a Deployment) or Recreate (of a Deployment only).
 	Type string `json:"type,omitempty"`
-	// RollingUpdate are its numbers.
+	// RollingUpdate are the parameters of a rolling update.
 	RollingUpdate *RollingUpdate `json:"rollingUpdate,omitempty"`
 }
 
-// RollingUpdate are the numbers of a rolling update.
+// RollingUpdate are the parameters of a rolling update.
 type RollingUpdate struct {
-	// Partition: pods of a StatefulSet with a lower index stay as they are.
+	// Partition: pods of a StatefulSet with a lower index stay unchanged.
 	Partition *int32 `json:"partition,omitempty"`
-	// MaxUnavailable is how many pods may be unavailable at a time.
+	// MaxUnavailable is the maximum number of unavailable pods at a time.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
-	// MaxSurge is how many pods there may be beyond replicas, of a Deployment or DaemonSet.
+	// MaxSurge is the maximum number of pods beyond replicas, for a Deployment or DaemonSet.
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 }
 
-// PodDisruptionBudget limits evictions of a node's pods. One of minAvailable and maxUnavailable is given.
+// PodDisruptionBudget limits evictions of a node's pods. Exactly one of minAvailable and maxUnavailable is set.
 type PodDisruptionBudget struct {
-	// MinAvailable is how many pods must be left.
+	// MinAvailable is the number of pods that must remain.
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
-	// MaxUnavailable is how many pods may be away.
+	// MaxUnavailable is the number of pods that may be unavailable.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 	// UnhealthyPodEvictionPolicy is IfHealthyBudget or AlwaysAllow. Default: as in policy/v1.
 	UnhealthyPodEvictionPolicy *policyv1.UnhealthyPodEvictionPolicyType `json:"unhealthyPodEvictionPolicy,omitempty"`

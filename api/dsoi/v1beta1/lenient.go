@@ -13,12 +13,12 @@ import (
 	strictjson "sigs.k8s.io/json"
 )
 
-// Malformed says why a part of a field couldn't be read, and keeps the field as it was. To read a spec never fails: it
-// would keep an operator from reading all other objects of the kind.
+// Malformed says why a part of a field couldn't be decoded, and keeps the field unchanged. Decoding a spec never fails:
+// an error would keep an operator from reading all other objects of the kind.
 type Malformed struct {
-	// Why says what was found and what would be accepted.
+	// Why says what was found and what is accepted.
 	Why string
-	// Field is all of the field that this is a part of, as JSON. As long as a part of it is malformed, it is written so.
+	// Field is the whole field with this part, as JSON. It is encoded unchanged while a part of it is malformed.
 	Field json.RawMessage
 }
 

@@ -2,46 +2,46 @@ package v1beta1
 
 import "encoding/json"
 
-// Nodes are the nodes of a cluster. In JSON they are a list, or a map from node type to a list; they are written as a
+// Nodes are the nodes of a cluster. In JSON they are a list, or a map from node type to a list; they are encoded as a
 // list.
 type Nodes []Node
 
 // Node is a part of the cluster that is configured, scaled and placed as one: a StatefulSet, Deployment or DaemonSet,
-// with what belongs to it. All its objects are called <cluster>-<node>, or begin so.
+// with its ConfigMap and Services. The names of all its objects are <cluster>-<node> or begin with it.
 type Node struct {
-	// Name tells the node from the others of the cluster: lower case letters, digits and '-', at most 63 characters. Two
-	// of one name are refused.
+	// Name identifies the node within the cluster: lower case letters, digits and '-', at most 63 characters. Two nodes
+	// of the same name are refused.
 	Name string `json:"name"`
 
 	// Kind is StatefulSet, Deployment or DaemonSet, in any capitalisation. Default: StatefulSet. If it is changed, the
-	// new workload is made in the upgrade's order, and the old one deleted when all is ready.
+	// new workload is created in the upgrade's order, and the old one deleted when all nodes are ready.
 	Kind string `json:"kind,omitempty"`
 
 	// NodeType is the node's type, one of the deploymentOrder.
 	NodeType string `json:"nodeType"`
 
-	// Replicas is the number of pods. Default: 1. Of a DaemonSet it has no meaning. While a Scaling of the cluster scales
-	// the node it is the number to begin with, and then left to the Scaling. Another number is no upgrade, but waits for
-	// the node types before it as one does.
+	// Replicas is the number of pods. Default: 1. It has no effect on a DaemonSet. While a Scaling of the cluster scales
+	// the node it is the initial number, which the Scaling then changes. A change is not an upgrade, but waits for the
+	// node types before it as an upgrade does.
 	Replicas *int32 `json:"replicas,omitempty"`
 
 	// K8sConfigGroup is the name of the node's Kubernetes configuration.
 	K8sConfigGroup string `json:"k8sConfigGroup"`
 
-	// AppConfigGroup names the application's configuration that the node has: one group, or several that are put together
-	// in that order. Default: none.
+	// AppConfigGroup names the application's configuration of the node: one group, or several that are merged in that
+	// order. Default: none.
 	AppConfigGroup Names `json:"appConfigGroup,omitempty"`
 
-	// Reclaim says what becomes of the node's volumes (storageConfig) when it is taken out of the spec, or the cluster is
-	// deleted: Retain, the default, keeps them, and a node of the same name takes them up again; Delete deletes them.
-	// That of the spec as it was last applied counts.
+	// Reclaim defines the handling of the node's volumes (storageConfig) when the node is removed from the spec, or the
+	// cluster is deleted: Retain, the default, keeps them, and a node of the same name uses them again; Delete deletes
+	// them. The last applied value counts.
 	Reclaim ReclaimPolicy `json:"reclaim,omitempty"`
 
-	// Malformed is set if the node couldn't be read.
+	// Malformed is set if the node couldn't be decoded.
 	Malformed *Malformed `json:"-"`
 }
 
-// ReclaimPolicy says what becomes of a node's data when the node goes.
+// ReclaimPolicy defines the handling of a node's data when the node is removed.
 type ReclaimPolicy string
 
 const (
@@ -59,7 +59,7 @@ var nodeAliases = map[string]string{
 	"nodeConfigGroup":    "k8sConfigGroup",
 }
 
-// UnmarshalJSON reads a list of nodes, or a map from node type to lists of nodes. It never fails; see [Malformed].
+// UnmarshalJSON decodes a list of nodes, or a map from node type to lists of nodes. It never fails; see [Malformed].
 func (n *Nodes) UnmarshalJSON(data []byte) error {
 	*n = nil
 	switch kindOf(data) {
@@ -89,7 +89,7 @@ func (n *Nodes) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes a list, or what couldn't be read as it was.
+// MarshalJSON encodes a list, or malformed JSON unchanged.
 func (n Nodes) MarshalJSON() ([]byte, error) {
 	type plain Node
 	return writeList(n, func(node Node) (any, *Malformed) { return plain(node), node.Malformed })

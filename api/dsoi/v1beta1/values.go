@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Names are one or more names. In JSON they are a text or a list of texts; one alone is written as a text.
+// Names are one or more names. In JSON they are a string or a list of strings; one alone is encoded as a string.
 type Names []string
 
-// UnmarshalJSON reads a text or a list of texts.
+// UnmarshalJSON decodes a string or a list of strings.
 func (n *Names) UnmarshalJSON(data []byte) error {
 	*n = nil
 	if kindOf(data) == jsonText {
@@ -35,7 +35,7 @@ func (n *Names) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes a text if there is one name, else a list.
+// MarshalJSON encodes a string if there is one name, otherwise a list.
 func (n Names) MarshalJSON() ([]byte, error) {
 	if len(n) == 1 {
 		return json.Marshal(n[0])
@@ -51,16 +51,16 @@ type Duration string
 // Seconds is a Duration of so many seconds.
 func Seconds(n int) Duration { return Duration(strconv.Itoa(n)) }
 
-// UnmarshalJSON takes a number or a text as it is; Parse says whether it is a time.
+// UnmarshalJSON keeps a number or a string unchanged; Parse validates it.
 func (d *Duration) UnmarshalJSON(data []byte) error {
 	*d = Duration(textOf(data))
 	return nil
 }
 
-// MarshalJSON writes whole seconds as a number, all else as a text.
+// MarshalJSON encodes whole seconds as a number, everything else as a string.
 func (d Duration) MarshalJSON() ([]byte, error) { return writeNumberOrText(string(d)) }
 
-// Parse returns the time, or otherwise if none is given. A time that is negative, or can't be read, is an error.
+// Parse returns the time, or otherwise if none is given. A negative or malformed time is an error.
 func (d Duration) Parse(otherwise time.Duration) (time.Duration, error) {
 	if d == "" {
 		return otherwise, nil
@@ -80,16 +80,16 @@ func (d Duration) Parse(otherwise time.Duration) (time.Duration, error) {
 // +kubebuilder:validation:XIntOrString
 type Number string
 
-// UnmarshalJSON takes a number or a text as it is; Parse says whether it is a number.
+// UnmarshalJSON keeps a number or a string unchanged; Parse validates it.
 func (n *Number) UnmarshalJSON(data []byte) error {
 	*n = Number(textOf(data))
 	return nil
 }
 
-// MarshalJSON writes a whole number as a number, all else as a text.
+// MarshalJSON encodes a whole number as a number, everything else as a string.
 func (n Number) MarshalJSON() ([]byte, error) { return writeNumberOrText(string(n)) }
 
-// Parse returns the number. One that isn't above 0, or can't be read, is an error.
+// Parse returns the number. A malformed number, or one that isn't above 0, is an error.
 func (n Number) Parse() (float64, error) {
 	value, err := strconv.ParseFloat(string(n), 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value <= 0 {
@@ -103,16 +103,16 @@ func (n Number) Parse() (float64, error) {
 // +kubebuilder:validation:XIntOrString
 type Size string
 
-// UnmarshalJSON takes a number or a text as it is; Parse says whether it is an amount.
+// UnmarshalJSON keeps a number or a string unchanged; Parse validates it.
 func (s *Size) UnmarshalJSON(data []byte) error {
 	*s = Size(textOf(data))
 	return nil
 }
 
-// MarshalJSON writes a whole number as a number, all else as a text.
+// MarshalJSON encodes a whole number as a number, everything else as a string.
 func (s Size) MarshalJSON() ([]byte, error) { return writeNumberOrText(string(s)) }
 
-// Parse returns the amount. One that isn't above 0, or can't be read, is an error.
+// Parse returns the amount. A malformed amount, or one that isn't above 0, is an error.
 func (s Size) Parse() (resource.Quantity, error) {
 	value, err := resource.ParseQuantity(string(s))
 	if err != nil || value.Sign() <= 0 {

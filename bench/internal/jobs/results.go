@@ -59,7 +59,7 @@ func (r results) page() string {
 	}
 	fmt.Fprintf(&b, "\nA flow of %d nodes: %s to success; its status was at most %.1f KiB; the operator's heap at most %d MiB.\n",
 		r.bigN, show(r.big.succeeded), float64(r.big.status)/1024, r.heap>>20)
-	b.WriteString("\n### What is wanted of JobFlow and DaemonJob\n\n" + r.targets())
+	b.WriteString("\n### Targets of JobFlow and DaemonJob\n\n" + r.targets())
 	return b.String()
 }
 

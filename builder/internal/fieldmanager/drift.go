@@ -49,6 +49,28 @@ func (m Manager) Drifts(entries []metav1.ManagedFieldsEntry, desired, observed m
 	return all
 }
 
+// SetWhole returns the desired maps that other managers have set and that are one value to the API server: what they have added there is
+// neither the API server's default nor theirs to add.
+func (m Manager) SetWhole(entries []metav1.ManagedFieldsEntry, desired map[string]any) []fieldpath.Path {
+	var all []fieldpath.Path
+	for _, entry := range entries {
+		if entry.Subresource != "" || entry.Manager == m.Name || m.TakesOver(entry) {
+			continue
+		}
+		set, err := Fields(entry)
+		if err != nil {
+			continue
+		}
+		set.Leaves().Iterate(func(path fieldpath.Path) {
+			want, _ := paths.At(desired, path)
+			if fields, isMap := want.(map[string]any); isMap && len(fields) > 0 {
+				all = append(all, path.Copy())
+			}
+		})
+	}
+	return all
+}
+
 // Unowned returns the fields in which an observed object differs from the desired one, whoever owns them; the digest alone if only that
 // differs.
 func (m Manager) Unowned(desired, observed map[string]any) []Drift {

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/armature-dev/armature/builder/internal/merge"
 	"github.com/armature-dev/armature/builder/internal/subset"
 )
 
@@ -51,7 +52,11 @@ func Differences(causes []metav1.StatusCause, desired, found map[string]any, sec
 	var all []Difference
 	for _, cause := range causes {
 		var diffs []Difference
-		if field, desiredIn, ok := at(desired, cause.Field); ok && found != nil {
+		path := cause.Field
+		if isWhole(cause) {
+			path = "the object"
+			diffs = wholeDifferences(desired, found)
+		} else if field, desiredIn, ok := at(desired, cause.Field); ok && found != nil {
 			_, foundIn, _ := at(found, cause.Field)
 			diffs = differences(field, desiredIn, foundIn)
 			diffs = slices.DeleteFunc(diffs, func(d Difference) bool { // "fields other than 'replicas', 'template' ..."
@@ -60,13 +65,27 @@ func Differences(causes []metav1.StatusCause, desired, found map[string]any, sec
 			})
 		}
 		if len(diffs) == 0 || len(diffs) > limit {
-			diffs = []Difference{{Path: cause.Field}}
+			diffs = []Difference{{Path: path}}
 		}
 		for _, d := range diffs {
 			d.known = d.known && !secret
 			if !slices.ContainsFunc(all, func(o Difference) bool { return o.Path == d.Path }) {
 				all = append(all, d)
 			}
+		}
+	}
+	return all
+}
+
+// isWhole reports whether the API server found fault with the object as a whole, as a rule at the root of a custom resource's schema does.
+func isWhole(cause metav1.StatusCause) bool { return len(merge.NamesOf(cause.Field)) == 0 }
+
+// wholeDifferences lists the fields in which an object isn't as desired, but for the metadata, of which such a rule knows the name only.
+func wholeDifferences(desired, found map[string]any) []Difference {
+	var all []Difference
+	for _, name := range slices.Sorted(maps.Keys(desired)) {
+		if found != nil && !slices.Contains([]string{"apiVersion", "kind", "metadata"}, name) {
+			all = append(all, differences(name, desired[name], found[name])...)
 		}
 	}
 	return all

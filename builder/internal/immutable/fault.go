@@ -67,6 +67,9 @@ func sealedByOthers(causes []metav1.StatusCause, o merge.Objects) []fieldpath.Pa
 func isFaultIn(causes []metav1.StatusCause, path fieldpath.Path) bool {
 	names := merge.Names(path)
 	return slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
+		if isWhole(c) {
+			return len(names) > 0 && names[0] != "metadata"
+		}
 		fault := merge.NamesOf(c.Field)
 		n := min(len(fault), len(names))
 		return slices.Equal(fault[:n], names[:n])

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -55,6 +56,9 @@ func (a *Amended) direct(steps []step) bool {
 // it, with each call in a wider one. A desired field is never touched. It reports whether there was something left to remove.
 func (a *Amended) Widen(field, message string) bool {
 	steps, key := stepsOf(field), shape(field)
+	if len(steps) == 0 {
+		return a.widenWhole(message)
+	}
 	spots := a.spots(steps)
 	for ; ; a.tried[key]++ {
 		try := a.tried[key]
@@ -78,6 +82,34 @@ func (a *Amended) Widen(field, message string) bool {
 			return true // another fault of this shape may have as little in its way
 		}
 	}
+}
+
+// widenWhole removes what isn't desired where the API server found fault with the object as a whole: first what the message names, then
+// all of it. It doesn't say where, but the rules of custom resources know neither metadata, except for the name, nor change the status.
+func (a *Amended) widenWhole(message string) bool {
+	whole := a.spots(nil)[0]
+	for ; a.tried[""] < 2; a.tried[""]++ {
+		all, before := a.tried[""] == 1, len(a.Removed)
+		named := func(name string) bool { return all || mentions(message, name) }
+		out := maps.Clone(a.Object)
+		for _, name := range slices.Sorted(maps.Keys(a.Object)) {
+			if slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, name) {
+				continue
+			}
+			s := whole.named(name)
+			switch {
+			case s.desired != nil:
+				out[name] = a.strip(s, named, true)
+			case !s.isKept() && len(s.ignored) == 0 && named(name):
+				a.Removed = append(a.Removed, s.at)
+				delete(out, name)
+			}
+		}
+		if a.Object = out; len(a.Removed) > before {
+			return true
+		}
+	}
+	return false
 }
 
 // valueOf returns the value at a field, nil if the object hasn't got it.
@@ -121,8 +153,8 @@ func has(in any, place []step, value any) bool {
 type spot struct {
 	at                           fieldpath.Path
 	object, desired, live, fresh any
-	owned, fixed                 *fieldpath.Set
-	isFixed                      bool
+	owned, ours, fixed           *fieldpath.Set
+	isOurs, isFixed              bool
 	ignored                      []paths.Path
 }
 
@@ -135,7 +167,7 @@ func (a *Amended) spots(steps []step) []spot {
 	o := a.from
 	here := spot{
 		object: any(a.Object), desired: any(o.Desired), live: any(o.Live), fresh: asAny(o.Fresh),
-		owned: o.Ours.Union(o.Others), fixed: o.Fixed, ignored: o.Ignored,
+		owned: o.Ours.Union(o.Others), ours: o.Ours, fixed: o.Fixed, ignored: o.Ignored,
 	}
 	all := []spot{here}
 	for _, s := range steps {
@@ -182,8 +214,8 @@ func (s spot) elementOf(element any, keys []string, index int) spot {
 	}
 	n := s.in(elementOf(element, keys))
 	n.object = element
-	n.desired, n.live = at(s.desired, matching(list(s.desired), element, keys)), at(s.live, matching(list(s.live), element, keys))
-	n.fresh = at(s.fresh, matching(list(s.fresh), element, keys))
+	n.desired = at(s.desired, desiredAs(list(s.desired), element, keys, n.isOurs || !n.ours.Empty()))
+	n.live, n.fresh = at(s.live, matching(list(s.live), element, keys)), at(s.fresh, matching(list(s.fresh), element, keys))
 	for _, p := range s.ignored {
 		if len(p) > 0 && p[0].Chooses(element) {
 			n.ignored = append(n.ignored, p[1:])
@@ -195,6 +227,7 @@ func (s spot) elementOf(element any, keys []string, index int) spot {
 func (s spot) in(element fieldpath.PathElement) spot {
 	return spot{
 		at: append(slices.Clone(s.at), element), owned: s.owned.WithPrefix(element),
+		ours: s.ours.WithPrefix(element), isOurs: s.ours.Members.Has(element),
 		fixed: s.fixed.WithPrefix(element), isFixed: s.fixed.Members.Has(element),
 	}
 }
@@ -224,7 +257,7 @@ func (a *Amended) remove(steps []step, s spot) bool {
 	return true
 }
 
-// strip returns a value without what isn't desired and is named, deep if everything is.
+// strip returns a value without what isn't desired and is named. If deep, so is what is in it; the elements of a list have no name.
 func (a *Amended) strip(s spot, named func(string) bool, deep bool) any {
 	switch v := s.object.(type) {
 	case map[string]any:
@@ -252,7 +285,7 @@ func (a *Amended) strip(s spot, named func(string) bool, deep bool) any {
 			switch {
 			case n.desired != nil:
 				out = append(out, a.strip(n, named, deep))
-			case n.isKept() || len(n.ignored) > 0:
+			case n.isKept() || len(n.ignored) > 0 || !named(""):
 				out = append(out, element)
 			default:
 				a.Removed = append(a.Removed, n.at)

@@ -14,7 +14,13 @@ type step struct {
 	index int // in a list; -1 if the name is none
 }
 
+// wholeObject is the path of a fault of the object as a whole, such as one that a rule at the root of a custom resource's schema found.
+const wholeObject = "<nil>"
+
 func stepsOf(path string) []step {
+	if path == wholeObject {
+		return nil
+	}
 	var steps []step
 	for path != "" {
 		switch path[0] {

@@ -53,7 +53,7 @@ func (m *merger) list(n node, keys []string) any {
 	for _, element := range live {
 		c := n.child(elementOf(element, keys))
 		c.live = element
-		if i := matching(desired, element, keys); i >= 0 && !taken[i] {
+		if i := desiredAs(desired, element, keys, c.ownedByUs()); i >= 0 && !taken[i] {
 			c.desired, taken[i] = desired[i], true
 		}
 		if fresh, ok := n.fresh.([]any); ok {
@@ -107,6 +107,20 @@ func (n node) inElement(element any) []paths.Path {
 		}
 	}
 	return in
+}
+
+// desiredAs returns the place of the desired element that a live one is. The live one has all its keys. The desired one may lack some that
+// the schema of a custom resource has defaults for: which, only the API server knows, but a live element that is ours is the one.
+// The key that is lacking goes with what isn't desired, and gets its default again.
+func desiredAs(desired []any, live any, keys []string, isOurs bool) int {
+	i := matching(desired, live, keys)
+	if i >= 0 || !isOurs || len(keys) < 2 {
+		return i
+	}
+	return slices.IndexFunc(desired, func(element any) bool {
+		given := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return keyOf(element, key) == nil })
+		return len(given) > 0 && len(given) < len(keys) && matching([]any{element}, live, given) == 0
+	})
 }
 
 // matching returns the place of the element with the keys of another. A key that one of both lacks has its default there,

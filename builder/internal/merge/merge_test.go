@@ -56,26 +56,28 @@ func TestRun(t *testing.T) {
 		mayDerive                          bool
 		released                           string
 	}{
-		"value":              {live: "{spec: {a: 1, b: 2}}", desired: "{spec: {a: 3}}", ours: `{"f:spec":{"f:a":{}}}`, others: `{"f:spec":{"f:b":{}}}`, want: "{spec: {a: 3, b: 2}}"},
-		"no longer desired":  {live: "{spec: {a: 1, b: 2}}", desired: "{spec: {a: 1}}", ours: `{"f:spec":{"f:a":{},"f:b":{}}}`, want: "{spec: {a: 1}}"},
-		"others' too":        {live: "{spec: {a: 1, b: 2}}", desired: "{spec: {a: 1}}", ours: `{"f:spec":{"f:a":{},"f:b":{}}}`, others: `{"f:spec":{"f:b":{}}}`, want: "{spec: {a: 1, b: 2}}"},
-		"emptied":            {live: "{spec: {a: 1, b: {c: 2}}}", desired: "{spec: {a: 1}}", ours: `{"f:spec":{"f:a":{},"f:b":{".":{},"f:c":{}}}}`, want: "{spec: {a: 1}}"},
-		"atomic list":        {live: "{spec: {a: [1, 2]}}", desired: "{spec: {a: [3]}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: [3]}}"},
-		"atomic map":         {live: "{spec: {a: {x: y}}}", desired: "{spec: {a: {z: y}}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: {z: y}}}"},
-		"set":                {live: "{spec: {a: [x, y]}}", desired: "{spec: {a: [z]}}", ours: `{"f:spec":{"f:a":{"v:\"x\"":{}}}}`, others: `{"f:spec":{"f:a":{"v:\"y\"":{}}}}`, want: "{spec: {a: [y, z]}}"},
-		"element":            {live: "{spec: {ports: [{port: 80, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: q}]}}", ours: port80, want: "{spec: {ports: [{port: 80, name: q, protocol: TCP}]}}"},
-		"another key":        {live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: p}]}}", others: port81, want: "{spec: {ports: [{port: 81, name: p, protocol: TCP}, {port: 80, name: p}]}}"},
-		"element given up":   {live: "{spec: {ports: [{port: 80, name: p, protocol: TCP}, {port: 81, name: q, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 81, name: q}]}}", ours: port80, others: port81, want: "{spec: {ports: [{port: 81, name: q, protocol: TCP}]}}", mayDerive: true},
-		"default stays":      {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, d: 5}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, d: 5}}"},
-		"default goes":       {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2}}", stale: true},
-		"default of another": {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, others: `{"f:spec":{"f:d":{}}}`, want: "{spec: {a: 2, d: 5}}"},
-		"fixed":              {live: "{spec: {a: 1, replicas: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, replicas: 1}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, replicas: 5}}"},
-		"its own":            {live: "{spec: {a: 1, clusterIP: x}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, clusterIP: y}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, clusterIP: x}}"},
-		"chosen at creation": {live: "{spec: {a: 1, class: x}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, class: x}}", ours: `{"f:spec":{"f:a":{},"f:class":{}}}`, want: "{spec: {a: 2, class: x}}", released: ".spec.class"},
-		"came":               {live: "{spec: {a: 1, types: [x]}}", desired: "{spec: {a: 1, b: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 1, b: 2, types: [x]}}", mayDerive: true},
-		"came beside plain":  {live: "{spec: {a: 1, plain: x}}", desired: "{spec: {a: 1, b: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 1, b: 2, plain: x}}"},
-		"another choice":     {live: "{spec: {type: x, x: {y: 1}}}", desired: "{spec: {type: z}}", ours: `{"f:spec":{"f:type":{}}}`, want: "{spec: {type: z, x: {y: 1}}}", mayDerive: true},
-		"a number":           {live: "{spec: {m: 1, x: {z: 1}}}", desired: "{spec: {m: 2}}", ours: `{"f:spec":{"f:m":{}}}`, want: "{spec: {m: 2, x: {z: 1}}}"},
+		"value":                    {live: "{spec: {a: 1, b: 2}}", desired: "{spec: {a: 3}}", ours: `{"f:spec":{"f:a":{}}}`, others: `{"f:spec":{"f:b":{}}}`, want: "{spec: {a: 3, b: 2}}"},
+		"no longer desired":        {live: "{spec: {a: 1, b: 2}}", desired: "{spec: {a: 1}}", ours: `{"f:spec":{"f:a":{},"f:b":{}}}`, want: "{spec: {a: 1}}"},
+		"others' too":              {live: "{spec: {a: 1, b: 2}}", desired: "{spec: {a: 1}}", ours: `{"f:spec":{"f:a":{},"f:b":{}}}`, others: `{"f:spec":{"f:b":{}}}`, want: "{spec: {a: 1, b: 2}}"},
+		"emptied":                  {live: "{spec: {a: 1, b: {c: 2}}}", desired: "{spec: {a: 1}}", ours: `{"f:spec":{"f:a":{},"f:b":{".":{},"f:c":{}}}}`, want: "{spec: {a: 1}}"},
+		"atomic list":              {live: "{spec: {a: [1, 2]}}", desired: "{spec: {a: [3]}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: [3]}}"},
+		"atomic map":               {live: "{spec: {a: {x: y}}}", desired: "{spec: {a: {z: y}}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: {z: y}}}"},
+		"set":                      {live: "{spec: {a: [x, y]}}", desired: "{spec: {a: [z]}}", ours: `{"f:spec":{"f:a":{"v:\"x\"":{}}}}`, others: `{"f:spec":{"f:a":{"v:\"y\"":{}}}}`, want: "{spec: {a: [y, z]}}"},
+		"element":                  {live: "{spec: {ports: [{port: 80, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: q}]}}", ours: port80, want: "{spec: {ports: [{port: 80, name: q, protocol: TCP}]}}"},
+		"element of a default":     {live: "{spec: {l: [{port: 80, mode: plain, x: 1}]}}", desired: "{spec: {l: [{port: 80, x: 2}]}}", ours: `{"f:spec":{"f:l":{"k:{\"mode\":\"plain\",\"port\":80}":{".":{},"f:mode":{},"f:port":{},"f:x":{}}}}}`, want: "{spec: {l: [{port: 80, x: 2}]}}"},
+		"element of another value": {live: "{spec: {l: [{port: 80, mode: odd, x: 1}]}}", desired: "{spec: {l: [{port: 80, x: 2}]}}", others: `{"f:spec":{"f:l":{"k:{\"mode\":\"odd\",\"port\":80}":{".":{},"f:mode":{},"f:port":{},"f:x":{}}}}}`, want: "{spec: {l: [{port: 80, mode: odd, x: 1}, {port: 80, x: 2}]}}"},
+		"another key":              {live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: p}]}}", others: port81, want: "{spec: {ports: [{port: 81, name: p, protocol: TCP}, {port: 80, name: p}]}}"},
+		"element given up":         {live: "{spec: {ports: [{port: 80, name: p, protocol: TCP}, {port: 81, name: q, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 81, name: q}]}}", ours: port80, others: port81, want: "{spec: {ports: [{port: 81, name: q, protocol: TCP}]}}", mayDerive: true},
+		"default stays":            {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, d: 5}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, d: 5}}"},
+		"default goes":             {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2}}", stale: true},
+		"default of another":       {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, others: `{"f:spec":{"f:d":{}}}`, want: "{spec: {a: 2, d: 5}}"},
+		"fixed":                    {live: "{spec: {a: 1, replicas: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, replicas: 1}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, replicas: 5}}"},
+		"its own":                  {live: "{spec: {a: 1, clusterIP: x}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, clusterIP: y}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, clusterIP: x}}"},
+		"chosen at creation":       {live: "{spec: {a: 1, class: x}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, class: x}}", ours: `{"f:spec":{"f:a":{},"f:class":{}}}`, want: "{spec: {a: 2, class: x}}", released: ".spec.class"},
+		"came":                     {live: "{spec: {a: 1, types: [x]}}", desired: "{spec: {a: 1, b: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 1, b: 2, types: [x]}}", mayDerive: true},
+		"came beside plain":        {live: "{spec: {a: 1, plain: x}}", desired: "{spec: {a: 1, b: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 1, b: 2, plain: x}}"},
+		"another choice":           {live: "{spec: {type: x, x: {y: 1}}}", desired: "{spec: {type: z}}", ours: `{"f:spec":{"f:type":{}}}`, want: "{spec: {type: z, x: {y: 1}}}", mayDerive: true},
+		"a number":                 {live: "{spec: {m: 1, x: {z: 1}}}", desired: "{spec: {m: 2}}", ours: `{"f:spec":{"f:m":{}}}`, want: "{spec: {m: 2, x: {z: 1}}}"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -195,6 +197,15 @@ func TestAmend(t *testing.T) {
 			live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 81, protocol: TCP}]}}", ours: port81,
 			faults: []string{"spec.ports[-1].name"},
 		},
+		"the object as a whole": {
+			live:    "{metadata: {labels: {b: x}}, spec: {a: 1, b: 2, in: {b: 3, c: 4, d: 5}, l: [{port: 81}], replicas: 5}, status: {b: 6}}",
+			desired: "{spec: {a: 1, in: {d: 5}, l: []}}", others: `{"f:spec":{"f:l":{"k:{\"port\":81}":{".":{},"f:port":{}}},"f:replicas":{}}}`,
+			faults: []string{"<nil>"}, message: "either a or b",
+			want: []string{
+				"{metadata: {labels: {b: x}}, spec: {a: 1, in: {c: 4, d: 5}, l: [{port: 81}], replicas: 5}, status: {b: 6}}",
+				"{metadata: {labels: {b: x}}, spec: {a: 1, in: {d: 5}, l: [], replicas: 5}, status: {b: 6}}",
+			},
+		},
 		"nothing of others": {live: "{spec: {a: 1}}", desired: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, faults: []string{"spec.a"}},
 	}
 	for name, c := range cases {
@@ -232,6 +243,7 @@ func TestStepsOf(t *testing.T) {
 	assert.Equal(t, []step{{"spec", -1}, {"ports", -1}, {"1", 1}, {"name", -1}}, stepsOf("spec.ports[1].name"))
 	assert.Equal(t, []step{{"data", -1}, {"a.b/c", -1}}, stepsOf("data[a.b/c]"))
 	assert.Equal(t, []step{{"data", -1}, {"-1", -1}}, stepsOf("data[-1]"))
+	assert.Empty(t, stepsOf("<nil>"))
 	assert.Equal(t, []string{"spec", "ports", "name"}, NamesOf("spec.ports[1].name"))
 	assert.True(t, mentions("`maxUnavailable` and minAvailable", "maxUnavailable"))
 	assert.False(t, mentions("maxUnavailables", "maxUnavailable"))

@@ -107,7 +107,7 @@ type Host struct {
 // Cluster compares, applies and deletes objects of the owner. Its errors say which object they are about.
 type Cluster interface {
 	// Compare compares the object of a desired child with it. If before is given, it compares the object with the child as a revision
-	// has it; the desired child, nil if there is none, lends its options then. Exists and the digests are valid also beside an error.
+	// has it; the desired child, nil if there is none, lends its options then. Object and the digests are valid also beside an error.
 	Compare(ctx context.Context, child *Child, before *revision.Child) (Comparison, error)
 	// Apply makes the writes that comparisons found necessary, those of ConfigMaps and Secrets first. The outcome is valid also beside
 	// an error.

@@ -129,7 +129,11 @@ func (p *pass) failAt(late string, cause error) {
 		return
 	}
 	f := ChildStatus{Phase: p.result.Status.Phase}
-	key, summary := p.Describe(cause)
+	var key store.Key
+	var summary string
+	if cause != nil {
+		key, summary = p.Describe(cause)
+	}
 	switch {
 	case key != store.Key{}:
 		f.Key, f.Message = key, summary

@@ -98,9 +98,12 @@ func containsListAs(wanted, found []any, t reflect.Type, m merging) bool {
 	case len(wanted) > len(found):
 		return false
 	}
-	return pairs(len(wanted), len(found), func(w, f int) bool {
-		return sameKeyAs(wanted[w], found[f], t.Elem(), m.key) && containsAs(wanted[w], found[f], t.Elem(), merging{})
+	sameKey := func(w, f int) bool { return sameKeyAs(wanted[w], found[f], t.Elem(), m.key) }
+	taken := pairs(len(wanted), len(found), func(w, f int) bool {
+		return sameKey(w, f) && containsAs(wanted[w], found[f], t.Elem(), merging{})
 	})
+	return taken != nil && !(m.ordered && isReordered(taken)) &&
+		(m.key == setKey || !hasUntaken(len(wanted), len(found), taken, sameKey))
 }
 
 // sameKeyAs is sameKey for elements as decoded from JSON.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
 func containsList(wanted, found reflect.Value, m merging) bool {
@@ -26,10 +28,47 @@ func containsList(wanted, found reflect.Value, m merging) bool {
 	}
 	for i := range n { // order is mostly kept
 		if !matches(wanted.Index(i), found.Index(i), m.key) {
-			return pairs(n, found.Len(), func(w, f int) bool { return matches(wanted.Index(w), found.Index(f), m.key) })
+			taken := pairs(n, found.Len(), func(w, f int) bool { return matches(wanted.Index(w), found.Index(f), m.key) })
+			return taken != nil && !(m.ordered && isReordered(taken)) && !hasTwin(wanted, found, m.key, taken)
 		}
 	}
-	return true
+	return n == found.Len() || !hasTwin(wanted, found, m.key, nil)
+}
+
+// hasTwin reports whether a found element that no wanted one has taken has the key of one all the same: the API server stores
+// two variables of a name, and the last one counts. Without taken, the first elements are.
+func hasTwin(wanted, found reflect.Value, key string, taken []int) bool {
+	if key == setKey || !payload.IsKubernetes(wanted.Type().Elem()) { // of others the tag may name a part of the key only
+		return false
+	}
+	return hasUntaken(wanted.Len(), found.Len(), taken, func(w, f int) bool { return sameKey(wanted.Index(w), found.Index(f), key) })
+}
+
+// hasUntaken reports whether a found element that isn't taken has the key of a wanted one.
+func hasUntaken(wanted, found int, taken []int, sameKey func(w, f int) bool) bool {
+	for f := range found {
+		if taken == nil && f < wanted || taken != nil && taken[f] != 0 {
+			continue
+		}
+		for w := range wanted {
+			if sameKey(w, f) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isReordered reports whether wanted elements are found in another order.
+func isReordered(taken []int) bool {
+	last := 0
+	for _, w := range taken {
+		if w != 0 && w < last {
+			return true
+		}
+		last = max(last, w)
+	}
+	return false
 }
 
 // matches reports whether found is the element that wanted asks for.
@@ -37,11 +76,12 @@ func matches(wanted, found reflect.Value, key string) bool {
 	return sameKey(wanted, found, key) && containsSet(wanted, found, merging{})
 }
 
-// pairs looks for one of the found elements for each of the wanted ones. Of a custom resource's list the tag may name one
+// pairs looks for one of the found elements for each of the wanted ones, and returns by which wanted element each found one is
+// taken, plus one; nil if a wanted one finds none. Of a custom resource's list the tag may name one
 // part of a compound key only, so that an element can match several; each is given away once only. Lists are short: this
 // is the textbook's bipartite matching by augmenting paths.
-func pairs(wanted, found int, matches func(w, f int) bool) bool {
-	taken := make([]int, found) // by which wanted element, plus one
+func pairs(wanted, found int, matches func(w, f int) bool) (taken []int) {
+	taken = make([]int, found)
 	var assign func(w int, tried []bool) bool
 	assign = func(w int, tried []bool) bool {
 		for f := range taken {
@@ -58,10 +98,10 @@ func pairs(wanted, found int, matches func(w, f int) bool) bool {
 	}
 	for w := range wanted {
 		if !assign(w, make([]bool, found)) {
-			return false
+			return nil
 		}
 	}
-	return true
+	return taken
 }
 
 func sameKey(a, b reflect.Value, key string) bool {

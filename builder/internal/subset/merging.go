@@ -20,6 +20,8 @@ import (
 type merging struct {
 	// key is the field by which the elements of a list are told apart, or setKey. Empty: the list is one value.
 	key string
+	// ordered says that the order of a list's elements means something, though the list has keys.
+	ordered bool
 	// atomic says that a map is one value. Other maps are merged by key.
 	atomic bool
 	// whole says that lists and maps further down are one value as well: nobody else can have added to them. Defaults
@@ -40,10 +42,12 @@ const setKey = "*"
 
 type fields map[string]merging
 
-// untagged are the lists and maps that are merged otherwise than their Go tags say. The API server's schema knows of
-// them; a test compares this with it, for all stable kinds.
+// untagged are the lists and maps that are merged otherwise than their Go tags say, and those whose order means something. The API
+// server's schema knows how they are merged; a test compares this with it, for all stable kinds.
 var untagged = map[reflect.Type]fields{
-	reflect.TypeFor[corev1.PodSpec]():                                   {"NodeSelector": {atomic: true}},
+	reflect.TypeFor[corev1.PodSpec]():                                   {"NodeSelector": {atomic: true}, "InitContainers": {key: "name", ordered: true}},
+	reflect.TypeFor[corev1.Container]():                                 {"Env": {key: "name", ordered: true}},
+	reflect.TypeFor[admissionv1.MutatingWebhookConfiguration]():         {"Webhooks": {key: "name", ordered: true}},
 	reflect.TypeFor[corev1.ServiceSpec]():                               {"Selector": {atomic: true}},
 	reflect.TypeFor[corev1.ReplicationControllerSpec]():                 {"Selector": {atomic: true}},
 	reflect.TypeFor[corev1.ResourceRequirements]():                      {"Claims": {key: "name"}},

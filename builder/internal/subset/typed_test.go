@@ -103,7 +103,33 @@ func TestDeployment(t *testing.T) {
 		"env in another order": {func(_, f *appsv1.Deployment) {
 			env := f.Spec.Template.Spec.Containers[0].Env
 			env[0], env[1] = env[1], env[0]
+		}, false}, // a variable may refer to those before it
+		"env in the same order, with others' between": {func(_, f *appsv1.Deployment) {
+			c := &f.Spec.Template.Spec.Containers[0]
+			c.Env = []corev1.EnvVar{{Name: "X"}, c.Env[0], {Name: "Y"}, c.Env[1]}
 		}, true},
+		"env of a name once more": {func(_, f *appsv1.Deployment) {
+			c := &f.Spec.Template.Spec.Containers[0]
+			c.Env = append(c.Env, corev1.EnvVar{Name: "A", Value: "2"})
+		}, false},
+		"env of a name once more, in front": {func(_, f *appsv1.Deployment) {
+			c := &f.Spec.Template.Spec.Containers[0]
+			c.Env = append([]corev1.EnvVar{{Name: "A", Value: "2"}}, c.Env...)
+		}, false},
+		"env of a name twice, as wanted": {func(w, f *appsv1.Deployment) {
+			for _, d := range []*appsv1.Deployment{w, f} {
+				c := &d.Spec.Template.Spec.Containers[0]
+				c.Env = append(c.Env, corev1.EnvVar{Name: "A", Value: "2"})
+			}
+		}, true},
+		"containers in another order": {func(w, f *appsv1.Deployment) {
+			w.Spec.Template.Spec.Containers = append(w.Spec.Template.Spec.Containers, corev1.Container{Name: "proxy"})
+			f.Spec.Template.Spec.Containers = append([]corev1.Container{{Name: "proxy"}}, f.Spec.Template.Spec.Containers...)
+		}, true},
+		"init containers in another order": {func(w, f *appsv1.Deployment) {
+			w.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "first"}, {Name: "second"}}
+			f.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "second"}, {Name: "first"}}
+		}, false},
 		"one of two ports of a number gone": {func(_, f *appsv1.Deployment) {
 			f.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 53, Protocol: "UDP"}, {ContainerPort: 80, Protocol: "TCP"}}
 		}, false},

@@ -1,6 +1,7 @@
 package when
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/google/cel-go/common/types"
@@ -14,9 +15,9 @@ type Job struct {
 
 // Eval evaluates an expression over these flows, and the state of finally.
 //
-// It takes no context. The cost limit ends an evaluation after some 13 ms, and all expressions of a flow together after 0.65 s. A
-// deadline would be no tighter, and a plan that depends on how fast the machine is would not be a pure function.
-func (x *Expression) Eval(jobs map[string]Job, state string) (bool, error) {
+// The cost limit ends an evaluation after some 13 ms, the context at once. There is no deadline: a result that depends on how
+// fast the machine is would not be a pure function's.
+func (x *Expression) Eval(ctx context.Context, jobs map[string]Job, state string) (bool, error) {
 	program, err := x.source.program()
 	if err != nil {
 		return false, err
@@ -29,7 +30,7 @@ func (x *Expression) Eval(jobs map[string]Job, state string) (bool, error) {
 		}
 		values[name] = value
 	}
-	value, _, err := program.Eval(map[string]any{"jobs": values, "state": state})
+	value, _, err := program.ContextEval(ctx, map[string]any{"jobs": values, "state": state})
 	if err != nil {
 		return false, err
 	}

@@ -36,8 +36,8 @@ func FuzzCompile(f *testing.F) {
 				assert.Contains(t, jobs, name)
 			}
 		}
-		first, err := x.Eval(jobs, "Failed")
-		again, errAgain := x.Eval(jobs, "Failed")
+		first, err := x.Eval(t.Context(), jobs, "Failed")
+		again, errAgain := x.Eval(t.Context(), jobs, "Failed")
 		assert.Equal(t, first, again)
 		assert.Equal(t, err == nil, errAgain == nil, "it depends on nothing else")
 	})

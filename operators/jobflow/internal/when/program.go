@@ -9,6 +9,9 @@ import (
 // An expression is evaluated about once in the life of a flow, so that nothing is gained by more.
 const maxPrograms = 500
 
+// interruptCheck is after how many iterations of a comprehension an evaluation looks whether its context has ended.
+const interruptCheck = 100
+
 // programs are those that were evaluated last, by source. Flows share them.
 var programs = lru.New(maxPrograms)
 
@@ -20,7 +23,7 @@ func (s source) program() (cel.Program, error) {
 	if wrong != nil {
 		return nil, wrong
 	}
-	program, err := env.Program(checked, cel.CostLimit(maxCost))
+	program, err := env.Program(checked, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(interruptCheck))
 	if err != nil {
 		return nil, err
 	}

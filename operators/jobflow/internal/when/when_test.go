@@ -38,13 +38,13 @@ func TestEval(t *testing.T) {
 	} {
 		x, err := Compile(text, scope(false))
 		require.NoError(t, err, text)
-		got, err := x.Eval(jobs, "")
+		got, err := x.Eval(t.Context(), jobs, "")
 		require.NoError(t, err, text)
 		assert.Equal(t, want, got, text)
 	}
 	x, err := Compile(`state == "Failed" && jobs.check.failed`, scope(true))
 	require.NoError(t, err)
-	got, err := x.Eval(jobs, "Failed")
+	got, err := x.Eval(t.Context(), jobs, "Failed")
 	require.NoError(t, err)
 	assert.True(t, got)
 }
@@ -88,13 +88,13 @@ func TestSuccessHasNoOutputs(t *testing.T) {
 	}
 	x, err := Compile(`dyn(jobs.build)["out" + "put"] == ""`, all)
 	require.NoError(t, err)
-	_, err = x.Eval(jobs, "")
+	_, err = x.Eval(t.Context(), jobs, "")
 	require.ErrorContains(t, err, "no such key: output", "it isn't empty either")
 
 	all.Has = func(name string) bool { return name == "output" }
 	x, err = Compile(`jobs.output.succeeded && jobs["output"].succeeded`, all)
 	require.NoError(t, err)
-	ok, err := x.Eval(map[string]Job{"output": {Succeeded: true}}, "")
+	ok, err := x.Eval(t.Context(), map[string]Job{"output": {Succeeded: true}}, "")
 	require.NoError(t, err)
 	assert.True(t, ok)
 }
@@ -107,7 +107,7 @@ func TestEvalFails(t *testing.T) {
 	} {
 		x, err := Compile(text, scope(false))
 		require.NoError(t, err, text)
-		_, err = x.Eval(jobs, "")
+		_, err = x.Eval(t.Context(), jobs, "")
 		assert.ErrorContains(t, err, want, text)
 	}
 }
@@ -119,7 +119,7 @@ func TestEvalIsBounded(t *testing.T) {
 	}
 	x, err := Compile(`jobs.all(a, jobs.all(b, jobs.all(c, jobs[a].output + jobs[b].output != jobs[c].output)))`, scope(false))
 	require.NoError(t, err)
-	_, err = x.Eval(many, "")
+	_, err = x.Eval(t.Context(), many, "")
 	assert.ErrorContains(t, err, "cost limit exceeded")
 }
 
@@ -177,7 +177,7 @@ func TestProgramsAreSharedAndFew(t *testing.T) {
 		for i := range 4 {
 			x, err := Compile(fmt.Sprintf(`jobs.build.succeeded && %d < 2`, i%2), scope(false))
 			require.NoError(t, err)
-			_, err = x.Eval(jobs, "")
+			_, err = x.Eval(t.Context(), jobs, "")
 			require.NoError(t, err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestProgramsAreSharedAndFew(t *testing.T) {
 	for i := range maxPrograms + 10 {
 		x, err := Compile(fmt.Sprintf(`%d == 1`, i), scope(false))
 		require.NoError(t, err)
-		_, err = x.Eval(jobs, "")
+		_, err = x.Eval(t.Context(), jobs, "")
 		require.NoError(t, err)
 	}
 	assert.Equal(t, maxPrograms, programs.Len())

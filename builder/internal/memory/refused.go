@@ -1,4 +1,4 @@
-package builder
+package memory
 
 import (
 	"errors"
@@ -11,10 +11,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/internal/errorlist"
+	"github.com/armature-dev/armature/store"
 )
 
 const (
@@ -27,15 +29,15 @@ const (
 	maxRefusedKinds = 1 << 10
 )
 
-// refused remembers what the API server called invalid, so that thousands of owners that share a template learn it from
+// Refused remembers what the API server called invalid, so that thousands of owners that share a template learn it from
 // one request. Two objects are equal here if they differ in nothing but names, labels, owners, and annotations that aren't
 // Kubernetes' own. An answer is shared only if all of it is about fields outside of metadata: then it is the same for each
 // of them. It doesn't outlive maxRefusedFor, and whoever was given it looks again when it ends.
 //
 // Admission webhooks and policies, quotas and permissions aren't answers about an object, and are never remembered.
-type refused struct {
+type Refused struct {
 	mu      sync.Mutex
-	answers *recent[refusedKey, *invalidAnswer]
+	answers *Recent[refusedKey, *invalidAnswer]
 	last    map[kindIn]time.Time // when the last answer about a kind in a namespace ends
 }
 
@@ -53,20 +55,22 @@ type invalidAnswer struct {
 
 func (r *invalidAnswer) Unwrap() error { return r.StatusError }
 
-func newRefused() *refused {
-	return &refused{answers: newRecent[refusedKey, *invalidAnswer](), last: map[kindIn]time.Time{}}
+// kindIn is a kind in a namespace.
+type kindIn struct {
+	kind      schema.GroupKind
+	namespace string
 }
 
-// answer returns what the API server said of an equal object; nil if it has to be asked.
-func (r *refused) answer(d *desired, now time.Time) error {
-	in := kindIn{d.key.GroupKind(), d.key.Namespace}
+// Answer returns what the API server said of an equal object; nil if it has to be asked. Obj has the kind and name of key.
+func (r *Refused) Answer(key store.Key, obj client.Object, version string, now time.Time) error {
+	in := kindIn{key.GroupKind(), key.Namespace}
 	r.mu.Lock()
 	some := now.Before(r.last[in])
 	r.mu.Unlock()
 	if !some {
 		return nil
 	}
-	digest, err := equalDigest(d)
+	digest, err := equalDigest(obj, key.GroupKind().WithVersion(version))
 	if err != nil {
 		return nil // the create says what is wrong
 	}
@@ -74,22 +78,22 @@ func (r *refused) answer(d *desired, now time.Time) error {
 	if !ok || !now.Before(known.until) {
 		return nil
 	}
-	return known.about(d.key.Name)
+	return known.about(key.Name)
 }
 
-// note remembers the API server's answer about an object, if it holds for equal ones.
-func (r *refused) note(d *desired, err error, now time.Time) {
+// Note remembers the API server's answer about an object, if it holds for equal ones.
+func (r *Refused) Note(key store.Key, obj client.Object, version string, err error, now time.Time) {
 	status := (*apierrors.StatusError)(nil)
-	if !apistatus.IsRefused(err) || !errors.As(err, &status) || !isAboutPayload(status.ErrStatus.Details) || dependsOnOthers(d.key.GroupKind()) {
+	if !apistatus.IsRefused(err) || !errors.As(err, &status) || !isAboutPayload(status.ErrStatus.Details) || dependsOnOthers(key.GroupKind()) {
 		return
 	}
-	digest, err := equalDigest(d)
+	digest, err := equalDigest(obj, key.GroupKind().WithVersion(version))
 	if err != nil {
 		return
 	}
-	in := kindIn{d.key.GroupKind(), d.key.Namespace}
-	key, held := refusedKey{in, digest}, refusedFor
-	if before, ok := r.answers.Get(key); ok {
+	in := kindIn{key.GroupKind(), key.Namespace}
+	equal, held := refusedKey{in, digest}, refusedFor
+	if before, ok := r.answers.Get(equal); ok {
 		if now.Before(before.until) {
 			return // it was under way beside the first one
 		}
@@ -98,7 +102,7 @@ func (r *refused) note(d *desired, err error, now time.Time) {
 		}
 	}
 	until := now.Add(held)
-	r.answers.Add(key, &invalidAnswer{StatusError: status, until: until, held: held})
+	r.answers.Add(equal, &invalidAnswer{StatusError: status, until: until, held: held})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.last) >= maxRefusedKinds {
@@ -144,8 +148,8 @@ func isAboutPayload(details *metav1.StatusDetails) bool {
 // invalid while another one has it, and valid as soon as that is deleted.
 func dependsOnOthers(kind schema.GroupKind) bool { return kind == schema.GroupKind{Kind: "Service"} }
 
-// refusedUntil returns when to look again after errors among which are answers about equal objects; zero if there are none.
-func refusedUntil(err error) time.Time {
+// RefusedUntil returns when to look again after errors among which are answers about equal objects; zero if there are none.
+func RefusedUntil(err error) time.Time {
 	var first time.Time
 	for _, leaf := range errorlist.Of(err) {
 		known := (*invalidAnswer)(nil)
@@ -157,8 +161,8 @@ func refusedUntil(err error) time.Time {
 }
 
 // equalDigest is the same for objects of which the API server thinks the same.
-func equalDigest(d *desired) (string, error) {
-	fields, err := payload.Of(d.object, d.kind.gvk)
+func equalDigest(obj client.Object, of schema.GroupVersionKind) (string, error) {
+	fields, err := payload.Of(obj, of)
 	if err != nil {
 		return "", err
 	}

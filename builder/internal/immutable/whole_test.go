@@ -1,0 +1,34 @@
+package immutable
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/merge"
+)
+
+// A rule at the root of a custom resource's schema finds fault with the object as a whole.
+func TestFaultOfTheWholeObject(t *testing.T) {
+	causes := []metav1.StatusCause{{Field: "<nil>", Message: "may only grow"}}
+	label, grown := fieldpath.MakePathOrDie("metadata", "labels", "a"), fieldpath.MakePathOrDie("spec", "grow")
+	o := merge.Objects{Live: map[string]any{"spec": map[string]any{"grow": 5}}, Others: fieldpath.NewSet(grown)}
+	theirs, isOurs := ByOthers(causes, o, []merge.Difference{{Path: label, Theirs: true}, {Path: grown, Theirs: true}}, true)
+	assert.False(t, isOurs)
+	assert.Equal(t, []fieldpath.Path{grown}, theirs)
+	theirs, isOurs = ByOthers(causes, o, []merge.Difference{{Path: label, Theirs: true}, {Path: grown}}, true)
+	assert.True(t, isOurs, "the metadata isn't at fault")
+	assert.Empty(t, theirs)
+
+	object := func(grow int64) map[string]any {
+		return map[string]any{"apiVersion": "v1", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{"grow": grow, "same": "x"}}
+	}
+	var texts []string
+	for _, d := range Differences(causes, object(1), object(5), false) {
+		texts = append(texts, d.String())
+	}
+	assert.Equal(t, []string{`spec.grow (is "5", desired "1")`}, texts)
+	assert.Equal(t, "the object", Differences(causes, object(1), nil, false)[0].String())
+}

@@ -1,0 +1,107 @@
+package jobflow
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+// What an expression looks at counts, not only its steps: a short text may look at the ends of all nodes.
+func TestWhatExpressionsLookAtIsBoundedTogether(t *testing.T) {
+	for name, text := range map[string]string{
+		"ends":    `jobs.size() > 0`,
+		"outputs": `jobs.size() > 0 || "output" == ""`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			flow := makeFlow()
+			for i := range 9900 {
+				flow.Spec.Flows = append(flow.Spec.Flows, node(fmt.Sprint("n", i)))
+			}
+			for i := range 100 {
+				last := node(fmt.Sprint("f", i))
+				last.When = text
+				flow.Spec.Finally = append(flow.Spec.Finally, last)
+			}
+			c := compile(t.Context(), flow, 0)
+			require.Len(t, c.problems, 1)
+			assert.Contains(t, c.problems[0].String(), "steps together, more than 5000000")
+			assert.Less(t, len(c.uses), 500_000)
+			assert.GreaterOrEqual(t, c.weight(), 10_000+len(c.uses), "the memo knows how large it is")
+		})
+	}
+}
+
+const ten = `[0,1,2,3,4,5,6,7,8,9]`
+
+// costly is an expression that costs some 40,000.
+func costly(value string) string {
+	return fmt.Sprintf(`%[1]s.all(a,%[1]s.all(b,%[1]s.all(c,%[1]s.all(d,true)))) && %[2]s`, ten, value)
+}
+
+// A pass evaluates a part of the expressions and goes on in the next one, so that it gives way to those of other owners.
+func TestAPassGivesWay(t *testing.T) {
+	for name, start := range map[string]string{"skipped": "false", "started": "true"} {
+		t.Run(name, func(t *testing.T) {
+			flow := flowWhen(50, func(int) string { return costly(start) })
+			s := &stepper{flow: flow}
+			s.step()
+			passes, done := 0, 0
+			jobs := map[string]bool{}
+			observed := []client.Object{completeJob("first")}
+			for done < 50 {
+				passes++
+				require.Less(t, passes, 50)
+				plan := s.step(observed...)
+				for _, name := range started(plan) {
+					jobs[name] = true
+					observed = append(observed, runningJob(name[len("demo-"):]))
+				}
+				before := done
+				done = int(s.flow.Status.Counts.Skipped) + len(jobs)
+				require.Greater(t, done, before, "each pass comes further")
+				assert.Less(t, done-before, 20)
+				if done < 50 {
+					assert.LessOrEqual(t, plan.RequeueAfter, time.Second)
+					assert.NotZero(t, plan.RequeueAfter)
+					assert.Zero(t, plan.StatusCanWait, "the next pass builds on it")
+				}
+			}
+			assert.Greater(t, passes, 4)
+		})
+	}
+}
+
+// A pass that can come no further doesn't come back: what it waits for wakes it. Nothing behind is left undecided.
+func TestAPassThatComesNoFurtherEvaluatesEverything(t *testing.T) {
+	flow := flowWhen(40, func(i int) string { return costly(fmt.Sprint(i < 39)) })
+	flow.Spec.Parallelism = ptr.To[int32](1)
+	s := &stepper{flow: flow}
+	s.step()
+	plan := s.step(completeJob("first"))
+	require.Len(t, started(plan), 1)
+	running := runningJob("n0")
+	for range 5 {
+		plan = s.step(completeJob("first"), running)
+	}
+	assert.Empty(t, started(plan))
+	assert.Zero(t, plan.RequeueAfter)
+	assert.Equal(t, int32(1), s.flow.Status.Counts.Skipped)
+}
+
+// When its context ends, a plan returns early; nothing of it is kept.
+func TestAPlanEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	flow := flowWhen(9999, func(i int) string { return fmt.Sprintf(`jobs["first"].succeeded || jobs.first.output == "%d"`, i) })
+	assert.Empty(t, newPass(flow, builder.NewView(epoch).WithContext(ctx), 0).whens, "it compiles nothing")
+	assert.Nil(t, compilations.get(memoKey{flow.UID, flow.Generation, 0, sumOf(flow)}))
+	assert.Len(t, newPass(flow, builder.NewView(epoch), 0).whens, 9999)
+}

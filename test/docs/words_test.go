@@ -1,0 +1,112 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// heldPackages are those whose comments of exported names are held to the field's terms so far.
+var heldPackages = []string{"api/v1alpha1", "api/dsoi/v1beta1", "events", "store"}
+
+// TestWordsOfPages: the manual uses the field's terms.
+func TestWordsOfPages(t *testing.T) {
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(root + page)
+		require.NoError(t, err)
+		for _, found := range privateWords(prose(string(text)), 1) {
+			t.Errorf("%s:%d: %q: use %s", page, found.line, found.word, found.use)
+		}
+	}
+}
+
+// TestWordsOfComments: so do the comments of exported names, of which API documentation and CRDs are made.
+func TestWordsOfComments(t *testing.T) {
+	for _, dir := range heldPackages {
+		files, err := filepath.Glob(root + dir + "/*.go")
+		require.NoError(t, err)
+		checked := 0
+		for _, path := range files {
+			if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(filepath.Base(path), "zz_generated") {
+				continue
+			}
+			for _, comment := range exportedComments(t, path) {
+				checked++
+				for _, found := range privateWords(comment.text, comment.line) {
+					t.Errorf("%s/%s:%d: %q: use %s", dir, filepath.Base(path), found.line, found.word, found.use)
+				}
+			}
+		}
+		assert.Positive(t, checked, "%s has no comments of exported names", dir)
+	}
+}
+
+// comment is a text that begins at a line of a file.
+type comment struct {
+	line int
+	text string
+}
+
+// marker is a line for a generator, and example an indented line of a comment.
+var marker = regexp.MustCompile("(?m)^//( ?\\+|go:|\t| {2,}).*$|`[^`\n]*`")
+
+// exportedComments returns the comments of a file's package clause and of its exported names, fields and methods.
+func exportedComments(t *testing.T, path string) (all []comment) {
+	t.Helper()
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+	require.NoError(t, err)
+	add := func(groups ...*ast.CommentGroup) {
+		for _, group := range groups {
+			if group == nil {
+				continue
+			}
+			var lines []string
+			for _, c := range group.List {
+				lines = append(lines, c.Text)
+			}
+			text := marker.ReplaceAllStringFunc(strings.Join(lines, "\n"), blank)
+			all = append(all, comment{fset.Position(group.Pos()).Line, strings.ReplaceAll(text, "\n//", "\n  ")})
+		}
+	}
+	add(file.Doc)
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Name.IsExported() {
+				add(n.Doc)
+			}
+			return false
+		case *ast.GenDecl:
+			add(n.Doc)
+		case *ast.TypeSpec:
+			if !n.Name.IsExported() {
+				return false
+			}
+			add(n.Doc, n.Comment)
+		case *ast.ValueSpec:
+			if n.Names[0].IsExported() {
+				add(n.Doc, n.Comment)
+			}
+		case *ast.Field:
+			if len(n.Names) == 0 || n.Names[0].IsExported() {
+				add(n.Doc, n.Comment)
+			}
+		}
+		return true
+	})
+	return all
+}
+
+func TestPrivateWords(t *testing.T) {
+	page := prose("Nothing is mended `anew`.\n\n    told in code\n\n```\nin vain\n```\nAn object is as\nwanted.\n[a](mend.md)\n")
+	assert.Equal(t, []private{{8, "as wanted", "desired, up to date"}, {1, "mended", "fix"}}, privateWords(page, 1))
+}
