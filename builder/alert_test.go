@@ -14,7 +14,7 @@ import (
 // A StatefulSet never fails by itself. With Alert one that doesn't become ready is told of, and the roll-out stays.
 func TestAlert(t *testing.T) {
 	w := stuckAtBroker(t)
-	w.policy = FailurePolicy{AlertAfter: patience}
+	w.options = RolloutOptions{AlertAfter: patience}
 	res := w.pass()
 	assert.Nil(t, res.RolloutFailure)
 	assert.Zero(t, res.Rollout.RollsBackAt)
@@ -46,36 +46,11 @@ func TestAlert(t *testing.T) {
 
 func TestAlertNamesWhatHasFailedAtOnce(t *testing.T) {
 	w := stuckAtBroker(t)
-	w.policy = FailurePolicy{AlertAfter: patience}
+	w.options = RolloutOptions{AlertAfter: patience}
 	w.fail("broker")
 	res := w.pass()
 	require.NotNil(t, res.RolloutFailure)
 	assert.Contains(t, res.RolloutFailure.Message, "ProgressDeadlineExceeded")
 	w.now = w.now.Add(patience)
 	assert.Equal(t, res.RolloutFailure, w.pass().RolloutFailure, "which says more than the time does")
-}
-
-func TestFailurePolicies(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		policy  FailurePolicy
-		timeout time.Duration
-		wrong   string
-	}{
-		"none":        {FailurePolicy{}, 0, ""},
-		"an alert":    {FailurePolicy{AlertAfter: time.Minute}, time.Minute, ""},
-		"a rollback":  {FailurePolicy{RollbackAfter: time.Minute}, time.Minute, ""},
-		"too short":   {FailurePolicy{RollbackAfter: time.Millisecond}, time.Second, ""},
-		"both":        {FailurePolicy{AlertAfter: time.Minute, RollbackAfter: time.Hour}, time.Hour, "set one of them"},
-		"before zero": {FailurePolicy{AlertAfter: -time.Minute}, time.Second, "must be positive"},
-	} {
-		assert.Equal(t, c.timeout, c.policy.timeout(), name)
-		err := phasing{onFailure: c.policy}.check(nil)
-		if c.wrong == "" {
-			assert.NoError(t, err, name)
-			continue
-		}
-		assert.ErrorIs(t, err, ErrMisuse, name)
-		assert.ErrorContains(t, err, c.wrong, name)
-	}
 }

@@ -26,7 +26,7 @@ type Builder struct {
 	await  bool
 	all    bool // is to be pruned
 
-	phasing phasing
+	rollout RolloutOptions
 }
 
 // For starts a pass over an owner, as read from the API server. An owner that is being deleted gets nothing: see
@@ -109,7 +109,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	p.instructions = instructions{children: b.wants, prunes: b.prunes, pruneAll: b.all, await: b.await, phasing: b.phasing}
+	p.instructions = instructions{children: b.wants, prunes: b.prunes, pruneAll: b.all, await: b.await, rollout: b.rollout}
 	err = do(p)
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {

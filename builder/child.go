@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/fasthash"
+	"github.com/armature-dev/armature/builder/internal/rollout"
 	"github.com/armature-dev/armature/builder/readiness"
 )
 
@@ -18,7 +19,7 @@ type Child struct {
 	immutable      *immutableHash
 	crossNamespace bool
 	once           bool
-	run            *run // by RunOnce
+	run            *rollout.JobRun // by RunOnce
 }
 
 // keeping is what options say about a child. What it exports goes into the hash by which a child is recognized as the

@@ -3,12 +3,12 @@ package builder
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder/internal/status"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -59,19 +59,19 @@ func (r Result) outcome(err error) status.Outcome {
 		return status.Outcome{Stalled: true, Reason: events.ReasonContested, Message: r.contestMessage()}
 	case len(r.Waiting) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting,
-			Message: listed("waiting for the deletion of ", r.Waiting, store.Key.String)}
+			Message: text.List("waiting for the deletion of ", r.Waiting, store.Key.String)}
 	case r.Rollout != nil && (r.Rollout.State == RolloutProgressing || (r.Rollout.State == RolloutInstalling && r.Rollout.Phase != "")):
 		slow := slices.DeleteFunc(slices.Clone(r.NotReady), func(n ChildStatus) bool { return n.Phase != r.Rollout.Phase })
 		return status.Outcome{Progressing: true, Reason: events.ReasonRollingOut,
-			Message: listed(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, ChildStatus.String)}
+			Message: text.List(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, ChildStatus.String)}
 	case failed > 0:
 		return status.Outcome{Progressing: failed < len(r.NotReady), Stalled: true, Reason: events.ReasonChildFailed,
-			Message: listed("", r.failedFirst(), ChildStatus.String)}
+			Message: text.List("", r.failedFirst(), ChildStatus.String)}
 	case len(r.planWaitsFor) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting, Message: r.waitingMessage()}
 	case len(r.NotReady) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonChildrenNotReady,
-			Message: listed("waiting for ", r.NotReady, ChildStatus.String)}
+			Message: text.List("waiting for ", r.NotReady, ChildStatus.String)}
 	default:
 		return status.Outcome{Ready: true, Reason: events.ReasonReady, Message: "all children are as wanted"}
 	}
@@ -100,20 +100,7 @@ func (r Result) failedFirst() []ChildStatus {
 	return append(all, rest...)
 }
 
-// listed names the first few of some things, and says how many more there are.
-func listed[T any](prefix string, things []T, name func(T) string) string {
-	const shown = 3
-	var parts []string
-	for _, t := range things[:min(shown, len(things))] {
-		parts = append(parts, shorten(name(t), maxSummary/(shown+1)))
-	}
-	if more := len(things) - shown; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", more))
-	}
-	return prefix + strings.Join(parts, "; ")
-}
-
 // waitingMessage returns the message of a plan that waits.
 func (r Result) waitingMessage() string {
-	return listed("waiting for ", r.planWaitsFor, func(what string) string { return what })
+	return text.List("waiting for ", r.planWaitsFor, func(what string) string { return what })
 }

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -86,7 +87,7 @@ func TestMessagesOfConditionsAreBounded(t *testing.T) {
 	}
 	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, time.Unix(0, 0))
-	assert.LessOrEqual(t, len(conditions[0].Message), maxSummary)
+	assert.LessOrEqual(t, len(conditions[0].Message), text.MaxSummary)
 }
 
 // flowOn returns an engine on a fake client with an owner that has conditions, and what was patched.

@@ -14,6 +14,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/status"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -65,7 +66,7 @@ func shownFew(names []string) []string {
 }
 
 // contestMessage says which children are contested.
-func (r Result) contestMessage() string { return listed("", r.Contested, ChildStatus.String) }
+func (r Result) contestMessage() string { return text.List("", r.Contested, ChildStatus.String) }
 
 // setContested sets or removes the condition Contested.
 func (r Result) setContested(conditions *[]metav1.Condition, generation int64, now time.Time) {
@@ -84,13 +85,13 @@ func (e *Engine) emitContests(owner client.Object, begun, ended []ChildStatus) {
 	if len(begun) > 0 {
 		e.emit(owner, events.Event{
 			Type: corev1.EventTypeWarning, Reason: events.ReasonContested, Action: events.ActionApply,
-			Note: listed("", begun, ChildStatus.String),
+			Note: text.List("", begun, ChildStatus.String),
 		})
 	}
 	if len(ended) > 0 {
 		e.emit(owner, events.Event{
 			Type: corev1.EventTypeNormal, Reason: events.ReasonSettled, Action: events.ActionApply,
-			Note: listed("no longer changed by others: ", ended, func(c ChildStatus) string { return c.Key.String() }),
+			Note: text.List("no longer changed by others: ", ended, func(c ChildStatus) string { return c.Key.String() }),
 		})
 	}
 }

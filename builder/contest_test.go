@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder/internal/contest"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -82,5 +83,5 @@ func TestContestsAreShort(t *testing.T) {
 	for i := range 100 {
 		long.Fields, long.By = append(long.Fields, fmt.Sprintf("f%d", i)), append(long.By, fmt.Sprintf("m%d", i))
 	}
-	assert.Less(t, len(statusOfContests([]contest.Contest{long})[0].String()), maxSummary/4)
+	assert.Less(t, len(statusOfContests([]contest.Contest{long})[0].String()), text.MaxSummary/4)
 }

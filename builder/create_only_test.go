@@ -157,7 +157,7 @@ func TestCreateOnlyMisused(t *testing.T) {
 			s := perform(t, func(owner *appsv1.Deployment, seen builder.View) ownerPlan {
 				p := once(newJob("job"), opt)(owner, seen)
 				if name == "InPhase" {
-					p.Phases = []string{"a"}
+					p.Rollout.Phases = []string{"a"}
 				}
 				return p
 			}, func(o *operator) { o.Owns(&batchv1.Job{}).Owns(&appsv1.ControllerRevision{}) })

@@ -137,7 +137,7 @@ func (b *Builder) Delete(ctx context.Context, obj client.Object, opts ...ChildOp
 // for an owner that is being deleted, and keeps on record of what kinds there are children.
 func (b *Builder) one(ctx context.Context, operation string, want Child, allow func(d *desired, found client.Object) error) (Result, error) {
 	return b.runPass("write "+nameOf(want.object), func(p *pass) error {
-		if err := (phasing{}).refuse([]Child{want}); err != nil {
+		if err := (RolloutOptions{}).refuse([]Child{want}); err != nil {
 			return err
 		}
 		d, err := p.desire(want)

@@ -49,7 +49,7 @@
 //	InPhase("storage")           change it after the children of earlier phases are ready
 //
 // [Builder.Prune] deletes children of a kind that are no longer desired; [Builder.PruneAll] does for all kinds that the owner ever had
-// children of. [Builder.Diff] shows beforehand what a pass would write. [Builder.Phases] orders changes: the next phase is changed when
+// children of. [Builder.Diff] shows beforehand what a pass would write. [Builder.Rollout] orders changes: the next phase is changed when
 // the last is ready, and a phase that fails halts the roll-out or rolls it back. A Plan has a field for each of these.
 //
 // # Watch sources

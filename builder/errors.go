@@ -12,6 +12,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/rollout"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/internal/errorlist"
 	"github.com/armature-dev/armature/store"
@@ -78,7 +80,7 @@ func IsTerminal(err error) bool {
 
 func isTerminalLeaf(err error) bool {
 	switch {
-	case errors.Is(err, ErrMisuse), errors.Is(err, errDamagedRecord):
+	case errors.Is(err, ErrMisuse), errors.Is(err, rollout.ErrDamagedRecord):
 		return true
 	case apistatus.IsDenied(err), apistatus.IsReplaced(err):
 		return false
@@ -100,28 +102,16 @@ func isConflict(err error) bool {
 	return len(all) > 0
 }
 
-// maxSummary bounds a summary, in bytes: it goes into conditions.
-const maxSummary = 2048
-
 // summarize renders the errors of a pass in one bounded sentence.
 func summarize(err error) string {
 	const shown = 3
 	all := kinds.OnePerKind(errorlist.Of(err))
 	var parts []string
 	for _, e := range all[:min(shown, len(all))] {
-		parts = append(parts, shorten(e.Error(), maxSummary/(shown+1)))
+		parts = append(parts, text.Shorten(e.Error(), text.MaxSummary/(shown+1)))
 	}
 	if more := len(all) - shown; more > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// shorten cuts a text to at most limit bytes, between characters, and shows that it was cut.
-func shorten(text string, limit int) string {
-	const mark = "…"
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
 }

@@ -147,7 +147,7 @@ func ExampleBuilder_AwaitReady() {
 }
 
 // The broker is changed before the servers that use it.
-func ExampleBuilder_Phases() {
+func ExampleBuilder_Rollout() {
 	c, ctx := newCluster(), context.Background()
 	pass := func(image string) {
 		broker := web(image)
@@ -155,7 +155,7 @@ func ExampleBuilder_Phases() {
 		res, err := c.engine.For(c.owner).
 			Deployment(broker, builder.InPhase("broker")).
 			Deployment(web(image), builder.InPhase("server")).
-			Phases("broker", "server").
+			Rollout(builder.RolloutOptions{Phases: []string{"broker", "server"}}).
 			Reconcile(ctx)
 		say(res, err)
 		fmt.Println("-", res.Rollout.State, "paused:", res.Paused)
@@ -178,13 +178,12 @@ func ExampleBuilder_Phases() {
 }
 
 // A change that isn't ready after ten minutes is taken back. The owner isn't edited.
-func ExampleBuilder_OnFailure() {
+func ExampleRolloutOptions() {
 	c, ctx := newCluster(), context.Background()
 	pass := func(image string) {
 		res, err := c.engine.For(c.owner).
 			Deployment(web(image), builder.InPhase("server")).
-			Phases("server").
-			OnFailure(builder.FailurePolicy{RollbackAfter: 10 * time.Minute}).
+			Rollout(builder.RolloutOptions{Phases: []string{"server"}, RollbackAfter: 10 * time.Minute}).
 			Reconcile(ctx)
 		say(res, err)
 		fmt.Println("-", res.Rollout.State)
@@ -214,13 +213,12 @@ func ExampleBuilder_OnFailure() {
 }
 
 // A change that doesn't become ready in time is reported, and left as it is for someone to look at.
-func ExampleFailurePolicy() {
+func ExampleRolloutOptions_alert() {
 	c, ctx := newCluster(), context.Background()
 	pass := func(image string) {
 		res, _ := c.engine.For(c.owner).
 			Deployment(web(image), builder.InPhase("server")).
-			Phases("server").
-			OnFailure(builder.FailurePolicy{AlertAfter: 10 * time.Minute}).
+			Rollout(builder.RolloutOptions{Phases: []string{"server"}, AlertAfter: 10 * time.Minute}).
 			Reconcile(ctx)
 		failed := "nothing"
 		if res.RolloutFailure != nil {

@@ -180,8 +180,8 @@ func ExampleBuilder_Object() {
 // A child that is in a phase is changed when its turn comes.
 func ExampleInPhase() {
 	child := builder.Want(&appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "broker"}}, builder.InPhase("broker"))
-	plan := builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{child}, Phases: []string{"broker", "server"}}
-	fmt.Println(plan.Children[0].Object().GetName(), plan.Phases)
+	plan := builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{child}, Rollout: builder.RolloutOptions{Phases: []string{"broker", "server"}}}
+	fmt.Println(plan.Children[0].Object().GetName(), plan.Rollout.Phases)
 	// Output: broker [broker server]
 }
 

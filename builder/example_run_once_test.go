@@ -17,7 +17,7 @@ func ExampleRunOnce() {
 		migrate := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: owner.Name + "-migrate"}}
 		serve := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: owner.Name}}
 		return builder.Plan[*corev1.ConfigMap]{
-			Phases: []string{"migrate", "serve"},
+			Rollout: builder.RolloutOptions{Phases: []string{"migrate", "serve"}},
 			Children: []builder.Child{
 				builder.Want(migrate, builder.RunOnce(owner.Data["schema"]), builder.InPhase("migrate")),
 				builder.Want(serve, builder.InPhase("serve")),
@@ -34,15 +34,14 @@ func ExampleRunOnce() {
 }
 
 // A database before what connects to it, also at the first install.
-func ExampleBuilder_InstallInOrder() {
+func ExampleRolloutOptions_installInOrder() {
 	database := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "database"}}
 	web := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	describe := func(engine *builder.Engine, owner *corev1.ConfigMap) *builder.Builder {
 		return engine.For(owner).
 			StatefulSet(database, builder.InPhase("data")).
 			Deployment(web, builder.InPhase("serve")).
-			Phases("data", "serve").
-			InstallInOrder()
+			Rollout(builder.RolloutOptions{Phases: []string{"data", "serve"}, InstallInOrder: true})
 	}
 	_ = describe // and call Reconcile
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/immutable"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -123,7 +124,7 @@ func (w *write) meetInvalid(ctx context.Context, p *pass, refused error, r *refi
 		return &Error{Key: d.key, Operation: "apply", Err: refused, object: d.object}
 	default: // it may be known another time
 		err = fmt.Errorf("whether it could be recreated isn't known, as a trial failed: %w (the change was refused: %s)",
-			err, shorten(refused.Error(), maxSummary/8))
+			err, text.Shorten(refused.Error(), text.MaxSummary/8))
 		return &Error{Key: d.key, Operation: "apply", Err: err, object: d.object}
 	}
 }

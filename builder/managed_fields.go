@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
@@ -92,7 +93,7 @@ func (w *write) emitCorrections(p *pass) {
 	if w.untried != nil && w.operation != "" {
 		ev := events.Warning(events.ReasonDryRunRefused, fmt.Sprintf(
 			"Applied %s %s without resetting the values that the API server derived from changed fields: the trial of a new object was refused: %s",
-			w.desired.key.Kind, w.desired.key.Name, shorten(w.untried.Error(), maxSummary/8)))
+			w.desired.key.Kind, w.desired.key.Name, text.Shorten(w.untried.Error(), text.MaxSummary/8)))
 		ev.Action, ev.Related = events.ActionApply, w.stored
 		p.engine.emit(p.owner, ev)
 	}

@@ -23,7 +23,7 @@ func (w *town) withConfig() {
 // Pods read their configuration once, when they start: it must be there before them, on the way forth and back.
 func TestConfigurationIsWrittenFirst(t *testing.T) {
 	w := newTown(t)
-	w.policy = FailurePolicy{RollbackAfter: time.Minute}
+	w.options = RolloutOptions{RollbackAfter: time.Minute}
 	w.withConfig()
 	w.pass()
 	assert.Equal(t, "create ConfigMap broker", w.writes[0])

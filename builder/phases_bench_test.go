@@ -51,7 +51,7 @@ func BenchmarkUnchangedInPhases(b *testing.B) {
 		wanted[i] = Want(benchDeployment(i), InPhase(names[i%phases]))
 	}
 	pass := func() Result {
-		build := e.For(owner).Phases(names...).Prune(&appsv1.Deployment{})
+		build := e.For(owner).Rollout(RolloutOptions{Phases: names}).Prune(&appsv1.Deployment{})
 		build.wants = append(build.wants, wanted...)
 		res, err := build.Reconcile(b.Context())
 		require.NoError(b, err)

@@ -44,18 +44,10 @@ type Plan[T client.Object] struct {
 	// Delete lists children, taken from the view, to be deleted together with what they own (background propagation).
 	// If one of them isn't controlled by the owner none is deleted.
 	Delete []client.Object
-	// Phases orders the children that are [InPhase], from first to last; see [Builder.Phases]. Nil: there are none.
-	// The operator should have &appsv1.ControllerRevision{} among what it Owns. How far a roll-out is gets into the
-	// conditions with Report; a plan that tells of it itself asks [View.Rollout].
-	Phases []string
-	// OnFailure says what happens when a phase doesn't become ready; see [Builder.OnFailure]. Default: the roll-out waits.
-	OnFailure FailurePolicy
-	// InstallInOrder applies the phases one after the other at the first install too; see [Builder.InstallInOrder].
-	// Default: false, all phases at once, unless a child has [RunOnce].
-	InstallInOrder bool
-	// CompletedRevision is the revision that was completed last, as the owner's status has it on record: Finish keeps there
-	// what [Result].Rollout.From says. See [Builder.CompletedRevision]. Nil: the status has no record of it.
-	CompletedRevision *string
+	// Rollout says how changes of the children that are [InPhase] are rolled out. With phases the operator must have
+	// &appsv1.ControllerRevision{} among what it Owns. Report puts the state of a roll-out into the conditions; a plan that reports it
+	// itself asks [View.Rollout]. With CompletedRevision, Finish keeps [Result].Rollout.From in the owner's status. Default: no phases.
+	Rollout RolloutOptions
 	// Status is a copy of the owner with the status it should have. Nil leaves the status as it is. Only its status is
 	// read, so that a shallow copy will do, if its status is its own and not the owner's, which is shared with the cache:
 	//
@@ -112,8 +104,8 @@ func (plan *Plan[T]) check(d *plancheck.Declared, owner T) error {
 	})
 	_, conditioned := any(owner).(Conditioned)
 	others := plancheck.Plan{
-		Prune: plan.Prune, Phases: plan.Phases, HasOnFailure: plan.OnFailure != (FailurePolicy{}),
-		InstallInOrder: plan.InstallInOrder, Status: plan.Status,
+		Prune: plan.Prune, Phases: plan.Rollout.Phases, InstallInOrder: plan.Rollout.InstallInOrder,
+		AlertAfter: plan.Rollout.AlertAfter, RollbackAfter: plan.Rollout.RollbackAfter, Status: plan.Status,
 		StatusCanWait: plan.StatusCanWait, Report: plan.Report, WaitingFor: plan.WaitingFor, HasFinish: plan.Finish != nil,
 		Events: plan.Events, DeleteOwner: plan.DeleteOwner, RequeueAfter: plan.RequeueAfter,
 	}

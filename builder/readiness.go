@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/readiness"
 )
 
@@ -81,7 +82,7 @@ func (w *write) readiness() (readiness.Status, bool) {
 	}
 	state := w.desired.child.readyWhen(obj)
 	state.Ready = state.Ready && !state.Failed
-	state.Message = shorten(state.Message, maxWhy)
+	state.Message = text.Shorten(state.Message, text.MaxMessage)
 	return state, true
 }
 
@@ -92,6 +93,3 @@ func (w *write) upToDateObject() client.Object {
 	}
 	return w.stored
 }
-
-// maxWhy bounds what a ReadyWhen says, in bytes.
-const maxWhy = 256

@@ -151,7 +151,7 @@ func (plan *Plan[T]) instructions() instructions {
 	return instructions{
 		children: plan.Children, edits: plan.Edits, scales: plan.Scales, deletes: plan.Delete,
 		prunes: plan.Prune, pruneAll: plan.PruneAll, await: plan.Report,
-		phasing: phasing{plan.Phases, plan.OnFailure, plan.InstallInOrder, plan.CompletedRevision},
+		rollout: plan.Rollout,
 	}
 }
 
@@ -164,7 +164,7 @@ type instructions struct {
 	prunes   []client.Object // kinds
 	pruneAll bool
 	await    bool // evaluate the readiness of every child
-	phasing  phasing
+	rollout  RolloutOptions
 }
 
 // carryOut follows the instructions: record the kinds, apply, edit, scale, delete, prune. After an error nothing more is done.
@@ -182,7 +182,7 @@ func (p *pass) carryOut(ctx context.Context) error {
 		}
 	}
 	apply := p.applyTogether
-	if p.phasing.used(p.children) {
+	if p.rollout.isUsed(p.children) {
 		apply = p.rollOut
 	}
 	done, err := apply(ctx, p.children)

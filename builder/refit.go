@@ -233,3 +233,11 @@ func (w *write) fitted(p *pass, r *refit, obj client.Object) {
 		w.observed = obj
 	}
 }
+
+// digestOf returns the digest of the last apply of an object, empty if it has none.
+func digestOf(obj client.Object) string {
+	if obj == nil || obj.GetAnnotations()[wellknown.AnnotationDigest] == notApplied {
+		return ""
+	}
+	return obj.GetAnnotations()[wellknown.AnnotationDigest]
+}

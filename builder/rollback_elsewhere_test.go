@@ -11,7 +11,7 @@ import (
 
 func TestRollbackBesideAChildCrossNamespace(t *testing.T) {
 	w := newTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	require.NoError(t, w.e.client.Create(t.Context(), owner()))
 	w.change = func(b *Builder) {
 		b.Object(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reads-nodes"}}, CrossNamespace())

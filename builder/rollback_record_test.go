@@ -105,7 +105,7 @@ func TestAForgedRevisionIsNotRolledBackTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)
-			w.policy = FailurePolicy{RollbackAfter: patience}
+			w.options = RolloutOptions{RollbackAfter: patience}
 			keep(w)
 			// What is desired for once, so that its name and data fit one another, by a copy of the program that anyone can run.
 			forger := newTown(t)

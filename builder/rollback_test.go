@@ -23,7 +23,7 @@ const patience = 5 * time.Minute
 // stuckAtBroker is a town of which the upgrade to v2 gets as far as the broker.
 func stuckAtBroker(t *testing.T) *town {
 	w := newTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	w.install()
 	w.want("v2")
 	w.pass()
@@ -54,7 +54,7 @@ func TestRollback(t *testing.T) {
 	w.now = w.now.Add(time.Second)
 	res = w.pass()
 	assert.Equal(t, RolloutRolledBack, res.Rollout.State)
-	assert.Equal(t, atOnce, res.RequeueAfter)
+	assert.Equal(t, time.Millisecond, res.RequeueAfter, "at once")
 	res = w.pass()
 	assert.Equal(t, "v1 v1 v1", w.running())
 	assert.Equal(t, []string{"patch Deployment broker", "patch Deployment controller"}, w.writes, "the last phase first")
@@ -98,13 +98,13 @@ func TestRolledBackMayBeTriedAgainByHand(t *testing.T) {
 
 func TestNoRollbackOfAFirstInstallOrWithoutThePolicy(t *testing.T) {
 	w := newTown(t)
-	w.policy = FailurePolicy{RollbackAfter: time.Minute}
+	w.options = RolloutOptions{RollbackAfter: time.Minute}
 	w.pass()
 	w.now = w.now.Add(time.Hour)
 	assert.Equal(t, RolloutInstalling, w.pass().Rollout.State)
 
 	w = stuckAtBroker(t)
-	w.policy = FailurePolicy{}
+	w.options = RolloutOptions{}
 	w.now = w.now.Add(time.Hour)
 	res := w.pass()
 	assert.Equal(t, RolloutProgressing, res.Rollout.State)
@@ -116,7 +116,7 @@ func TestNoRollbackOfAFirstInstallOrWithoutThePolicy(t *testing.T) {
 
 func TestRollbackTakesBackWhatWasAdded(t *testing.T) {
 	w := newTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	server := w.images["server"]
 	delete(w.images, "server")
 	w.install()
@@ -139,7 +139,7 @@ func TestRollbackTakesBackWhatWasAdded(t *testing.T) {
 
 func TestRollbackOfUnstructuredChildren(t *testing.T) {
 	w := newTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	value := "v1"
 	w.change = func(b *Builder) {
 		b.Object(&unstructured.Unstructured{Object: map[string]any{
@@ -173,7 +173,7 @@ func TestRollbackOfUnstructuredChildren(t *testing.T) {
 
 func TestSecretsAreNotKept(t *testing.T) {
 	w := newTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	password := "hunter2"
 	w.change = func(b *Builder) {
 		b.Object(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"password": password}}, InPhase("controller"))
@@ -204,7 +204,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 
 func TestTooLargeForARollback(t *testing.T) {
 	w := newTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	var noise strings.Builder // which doesn't compress
 	for i := range 20000 {
 		sum := revision.Hash("", []string{fmt.Sprint(i)})
@@ -256,7 +256,7 @@ func TestRollbackSurvivesCrashes(t *testing.T) {
 func TestRolloutSurvivesCrashes(t *testing.T) {
 	for budget := range 40 {
 		w := newTown(t)
-		w.policy = FailurePolicy{RollbackAfter: time.Hour}
+		w.options = RolloutOptions{RollbackAfter: time.Hour}
 		w.budget = budget
 		crashed := false
 		step := func() {
@@ -292,13 +292,12 @@ func TestEditedRevisionsAreOfNoOtherObjects(t *testing.T) {
 	w := stuckAtBroker(t)
 	p, err := w.e.newPass(owner())
 	require.NoError(t, err)
-	r := &rollout{pass: p}
-	all, err := r.revisions(t.Context())
+	all, err := (&phasedChildren{pass: p}).Owned(t.Context(), &appsv1.ControllerRevision{})
 	require.NoError(t, err)
-	s, err := revision.ReadSnapshot(all[0].Object.Data.Raw)
+	s, err := revision.ReadSnapshot(all[0].(*appsv1.ControllerRevision).Data.Raw)
 	require.NoError(t, err)
 	good := s.Children[0]
-	_, err = r.restore(&good, Child{})
+	_, err = p.restore(&good, Child{})
 	require.NoError(t, err)
 	for name, change := range map[string]func(*revision.Child){
 		"not JSON":      func(c *revision.Child) { c.Payload = []byte("{") },
@@ -317,7 +316,7 @@ func TestEditedRevisionsAreOfNoOtherObjects(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		_, err := r.restore(&bad, Child{})
+		_, err := p.restore(&bad, Child{})
 		assert.Error(t, err, name)
 	}
 }

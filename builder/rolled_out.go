@@ -13,13 +13,13 @@ import (
 // Who may create ControllerRevisions in a namespace can make one up that says of itself that it was completed, under any field
 // manager. So the name of the completed revision is kept in the owner's status.
 
-// completed returns the name of the completed revision on record: the one that the plan gives, else that of the owner's condition.
+// completedRevision returns the name of the completed revision on record: the one that the plan gives, else that of the owner's condition.
 // Nil: there is no record, because the owner has no conditions.
-func (r *rollout) completed() *string {
-	if r.phasing.completed != nil {
-		return r.phasing.completed
+func (p *pass) completedRevision() *string {
+	if p.rollout.CompletedRevision != nil {
+		return p.rollout.CompletedRevision
 	}
-	owner, ok := r.owner.(Conditioned)
+	owner, ok := p.owner.(Conditioned)
 	if !ok {
 		return nil
 	}

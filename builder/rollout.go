@@ -5,349 +5,381 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/internal/rollout"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
-// RolloutState is the state of a roll-out.
-type RolloutState string
-
-const (
-	// RolloutInstalling: no revision was completed before. All phases are applied at once, or one by one (InstallInOrder).
-	RolloutInstalling RolloutState = revision.Installing
-	// RolloutProgressing: a revision is being rolled out, phase by phase.
-	RolloutProgressing RolloutState = revision.Progressing
-	// RolloutCompleted: the desired revision was rolled out, and all phases were ready.
-	RolloutCompleted RolloutState = revision.Completed
-	// RolloutRolledBack: the desired revision did not become ready in time; the children return to the one before.
-	RolloutRolledBack RolloutState = revision.RolledBack
-)
-
-// Rollout is the state of the roll-out of an owner's phases.
-type Rollout struct {
-	State RolloutState
-	// From is the last completed revision, the name of a ControllerRevision; empty at the first install.
-	From string
-	// Before is the revision that was completed before From, as far as it is retained. Only a [View] knows it.
-	Before string
-	// To is the desired revision; the same as From once it is completed.
-	To string
-	// Phase is the first phase that isn't ready; empty if all are, or if a first install has no order.
-	Phase string
-	// StartedAt is when the roll-out to To began; zero at a first install that has no order.
-	StartedAt time.Time
-	// FinishedAt is when it was completed or rolled back; zero while it is under way.
-	FinishedAt time.Time
-	// RollsBackAt is when it is rolled back if its phase isn't ready by then; zero for never.
-	RollsBackAt time.Time
-	// Message says why it was rolled back; a few hundred bytes at most.
-	Message string
-}
-
-// RolloutFailure is what stops a roll-out: a child that has failed, or that isn't ready in time (see [FailurePolicy]).
-type RolloutFailure struct {
-	// Phase is the child's.
-	Phase string
-	Key   store.Key
-	// Message is one line of a few hundred bytes at most.
-	Message string
-}
-
-// String returns phase, child and message: "phase broker: Deployment.apps default/web: ProgressDeadlineExceeded".
-func (f RolloutFailure) String() string {
-	return "phase " + f.Phase + ": " + f.Key.String() + ": " + f.Message
-}
-
-// Rollout returns the state of the roll-out of the owner's phased children after the last pass, and false if none was ever
-// completed. The operator must have &appsv1.ControllerRevision{} in Owns. Phase is known only if a [FailurePolicy] is set, and
-// may be out of date; RollsBackAt is not known. Plan.Finish gets the state after the plan's own pass.
-func (v View) Rollout() (Rollout, bool) {
-	s, ok := revision.StatusOf(Owned[*appsv1.ControllerRevision](v))
-	if !ok {
-		return Rollout{}, false
-	}
-	return Rollout{
-		State: RolloutState(s.State), From: s.From, Before: s.Before, To: s.To, Phase: s.Phase, Message: s.Message,
-		StartedAt: s.Started(), FinishedAt: s.Finished(),
-	}, true
-}
-
-// rollout is one pass over phased children.
-type rollout struct {
-	*pass
-	ds      []*desired             // the phased children, as given
-	byKey   map[store.Key]*desired // the same; made on demand
-	free    []Child                // the children without a phase
-	history revision.History
-	runs    map[string]*revision.Runs // by child, of those with RunOnce; nil until they are read
-	last    *revision.Revision        // the last completed one; nil at the first install
-	target  *revision.Revision        // that of the desired phases; nil if there is none yet
-	name    string                    // of target
-	before  *revision.Snapshot        // the data of last, read on demand
-
-	unrestorable string // why last can't be restored, once before is read; empty if it can
-}
-
-// rollOut applies children of which some are in phases, phase by phase. It reports whether all are up to date and ready, so
-// that stale objects may be pruned.
+// rollOut applies children of which some are in phases: those outside phases first, then what package rollout decides about the rest.
+// It reports whether all are up to date and ready, so that stale objects may be pruned.
 func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err error) {
-	if err := p.phasing.check(children); err != nil {
+	if err := p.rollout.check(children); err != nil {
 		return false, err
 	}
 	if p.owner.GetNamespace() == "" {
 		return false, fmt.Errorf("%w: phases need an owner in a namespace, where its revisions live; %s is in none", ErrMisuse, p.ownerKey)
 	}
-	r := &rollout{pass: p}
-	phased := make([]Child, 0, len(children))
+	var free, phased []Child
 	for _, c := range children {
 		if c.phase == "" {
-			r.free = append(r.free, c)
+			free = append(free, c)
 		} else {
 			phased = append(phased, c)
 		}
 	}
-	_, freeErr := p.applyTogether(ctx, r.free)
-	if err := r.load(ctx, phased); err != nil {
+	_, freeErr := p.applyTogether(ctx, free)
+	c := &phasedChildren{pass: p}
+	plan, err := c.plan(phased)
+	if err != nil {
 		return false, errors.Join(freeErr, err)
 	}
-	if r.last != nil && r.target.State() == revision.RolledBack {
-		done, err = r.rollBack(ctx)
-	} else {
-		done, err = r.advance(ctx, freeErr)
-	}
-	return done && freeErr == nil, errors.Join(freeErr, err)
+	plan.Blocked = freeErr
+	res, err := rollout.Run(ctx, plan, p.rolloutHost(), c)
+	p.addRollout(res, err)
+	p.desireRolledOut(free, res)
+	err = errors.Join(freeErr, err)
+	return res.Done && err == nil, err
 }
 
-// load computes the desired revision, and reads the revision history.
-func (r *rollout) load(ctx context.Context, phased []Child) error {
+// rolloutHost returns what package rollout has of the engine.
+func (p *pass) rolloutHost() rollout.Host {
+	h := rollout.Host{
+		Controller: p.engine.name, Labels: map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy}, DigestAnnotation: wellknown.AnnotationDigest,
+		Client: p.engine.client, Live: p.engine.live, DryRun: p.engine.dry, Now: p.engine.now,
+		Emit: func(ev events.Event) { p.engine.emit(p.owner, ev) },
+		Error: func(operation string, key store.Key, object client.Object, err error) error {
+			return &Error{Key: key, Operation: operation, Err: err, object: object}
+		},
+		NotOwned: func(key store.Key, object client.Object) error { return notOwned("apply", key, object) },
+		Describe: func(err error) (key store.Key, summary string) {
+			if about := (*Error)(nil); errors.As(err, &about) {
+				key = about.Key
+			}
+			return key, summarize(err)
+		},
+	}
+	if p.engine.readsLive {
+		h.Stuck = p.engine.memory.Stuck
+	}
+	return h
+}
+
+// addRollout adds what a roll-out came to to the result of the pass. What stops it is told once for each child, because its message may
+// change all the time.
+func (p *pass) addRollout(res rollout.Result, err error) {
+	for _, n := range res.NotReady {
+		p.result.NotReady = append(p.result.NotReady, ChildStatus{n.Key, n.Phase, n.Failed, n.Message, n.Advice})
+	}
+	p.result.Paused = append(p.result.Paused, res.Paused...)
+	p.result.Unchanged += res.Unchanged
+	p.result.RequeueAfter = sooner(p.result.RequeueAfter, res.RequeueAfter)
+	if s := res.Status; s != nil {
+		p.result.Rollout = &Rollout{
+			State: RolloutState(s.State), From: s.From, To: s.To, Phase: s.Phase, Message: s.Message,
+			StartedAt: s.StartedAt, FinishedAt: s.FinishedAt, RollsBackAt: s.RollsBackAt,
+		}
+	}
+	key := memory.Call{Owner: p.owner.GetUID(), Scope: "rollout"}
+	f := res.Failure
+	if f == nil {
+		if err == nil {
+			p.engine.memory.Failures.Forget(key)
+		}
+		return
+	}
+	p.result.RolloutFailure = &RolloutFailure{Phase: f.Phase, Key: f.Key, Message: f.Message}
+	if p.engine.memory.Failures.IsNew(key, events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())) {
+		p.engine.emit(p.owner, events.Warning(events.ReasonRolloutHalted, f.String()))
+	}
+}
+
+// desireRolledOut completes the desired objects, by which stale ones are pruned. During a rollback the children of the last completed
+// revision are desired, in place of those of the plan.
+func (p *pass) desireRolledOut(free []Child, res rollout.Result) {
+	if res.Restored != nil {
+		p.desired = store.Store{}
+		for _, c := range free {
+			if _, key, err := p.keyOf(c); err == nil { // else the pass has an error, and prunes nothing
+				p.desired.Put(key)
+			}
+		}
+	}
+	for _, key := range slices.Concat(res.Restored, res.Retained) {
+		p.desired.Put(key)
+	}
+}
+
+// phasedChildren are the children of a pass that are in phases. It implements rollout.Cluster.
+type phasedChildren struct {
+	pass    *pass
+	desired []*desired // as given
+	writes  []*write   // of the comparisons, by number
+}
+
+// plan makes the children desired, and returns what is to be rolled out.
+func (c *phasedChildren) plan(children []Child) (rollout.Plan, error) {
+	p := c.pass
+	plan := rollout.Plan{
+		Options: rollout.Options(p.rollout), Owner: p.owner, OwnerKind: p.ownerKind, Children: make([]rollout.Child, 0, len(children)),
+	}
+	plan.CompletedRevision = p.completedRevision()
+	for _, obj := range p.prunes {
+		if k, err := p.engine.kinds.Of(obj); err == nil {
+			plan.Kinds = append(plan.Kinds, k.GVK.GroupKind())
+		}
+	}
 	var errs []error
-	r.allocate(len(phased))
-	r.ds = make([]*desired, 0, len(phased))
-	for _, c := range phased {
-		d, err := r.desirePhased(c)
+	p.allocate(len(children))
+	c.desired = make([]*desired, 0, len(children))
+	c.writes = make([]*write, 0, len(children))
+	for _, child := range children {
+		d, err := c.desire(child)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		r.ds = append(r.ds, d)
+		plan.Children = append(plan.Children, rollout.Child{Index: len(c.desired), Key: d.key, Phase: d.child.phase, Run: d.child.run})
+		c.desired = append(c.desired, d)
 	}
-	hash, err := r.engine.hashOf(r.pass, r.ds)
-	if err := errors.Join(append(errs, err)...); err != nil {
-		return err // the desired revision isn't known
-	}
-	r.name = revision.RevisionName(r.owner.GetName(), hash)
-	if r.history, err = r.revisions(ctx); err != nil {
-		return err
-	}
-	r.last, r.target = r.history.Select(r.name, r.completed())
-	return nil
+	var err error
+	plan.Hash, err = c.hash()
+	return plan, errors.Join(append(errs, err)...) // after an error the desired revision isn't known
 }
 
-// desirePhased makes a child one of those that the owner should have. A RunOnce child becomes the Job of its value.
-func (r *rollout) desirePhased(c Child) (*desired, error) {
-	if c.run == nil {
-		return r.desire(c)
+// desire makes a child one of those that the owner should have. A RunOnce child becomes the Job of its value.
+func (c *phasedChildren) desire(child Child) (*desired, error) {
+	if child.run == nil {
+		return c.pass.desire(child)
 	}
-	c, err := c.asRun()
+	child, err := child.asRun()
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range r.ds {
-		if d.child.run != nil && d.child.run.name == c.run.name {
-			return nil, fmt.Errorf("%w: RunOnce %s is desired twice", ErrMisuse, c.run.name)
+	for _, d := range c.desired {
+		if d.child.run != nil && d.child.run.Child == child.run.Child {
+			return nil, fmt.Errorf("%w: RunOnce %s is desired twice", ErrMisuse, child.run.Child)
 		}
 	}
-	d, err := r.desire(c)
+	d, err := c.pass.desire(child)
 	if err == nil {
-		d.digestRun()
+		d.hash, d.hashed = child.run.Hash()
 	}
 	return d, err
 }
 
-// advance applies the desired phases: at once at the first install, else phase by phase.
-func (r *rollout) advance(ctx context.Context, freeErr error) (done bool, err error) {
-	first := r.last == nil
-	unordered := first && !r.phasing.inOrder && !r.hasRuns()
-	steady := !first && r.last == r.target
-	if err := r.recordStart(ctx, unordered || steady); err != nil {
-		return false, err
+// hash returns the hash of the desired children. The engine remembers it, because every child has to be stamped and rendered
+// to compute it.
+func (c *phasedChildren) hash() (string, error) {
+	p := c.pass
+	look, known := uint64(len(c.desired)), true
+	for _, d := range c.desired {
+		look = (look ^ d.hash) * 0x9E3779B97F4A7C15
+		known = known && d.hashed
 	}
-	r.result.Rollout = r.state(RolloutProgressing)
-	blocked := freeErr != nil
-	var errs []error
-	if first {
-		r.result.Rollout.State = RolloutInstalling
+	uid := p.owner.GetUID()
+	if last, ok := p.engine.memory.Revisions.Get(uid); ok && known && last.From == look {
+		return last.Hash, nil
 	}
-	if unordered {
-		ready, err := r.applyPhase(ctx, r.ds, false)
-		blocked = blocked || !ready
-		errs = append(errs, err)
-	}
-	in := r.byPhase()
-	for _, name := range r.phasing.names {
-		if unordered {
-			break
+	lines := make([]string, len(c.desired))
+	for i, d := range c.desired {
+		if err := d.stamp(p); err != nil {
+			return "", err
 		}
-		ready, err := r.applyPhase(ctx, in[name], blocked)
-		if !ready && r.result.Rollout.Phase == "" {
-			r.result.Rollout.Phase = name
-		}
-		blocked = blocked || !ready
-		errs = append(errs, err)
-	}
-	err = errors.Join(append(errs, r.unblock(ctx, false))...)
-	switch {
-	case steady:
-		r.result.Rollout.State = RolloutCompleted
-		return err == nil && len(r.result.Paused) == 0, err
-	case !blocked:
-		return true, r.recordCompletion(ctx)
-	case unordered:
-		return false, err
-	default:
-		r.findFailure()
-		err = errors.Join(err, r.checkDeadline(ctx, errors.Join(freeErr, err)))
-		r.emitFailure()
-		return false, err
-	}
-}
-
-// state returns the state of the roll-out.
-func (r *rollout) state(state RolloutState) *Rollout {
-	s := &Rollout{State: state, From: r.last.Name(), To: r.name}
-	if r.target != nil {
-		record := r.target.Record
-		s.Message, s.StartedAt, s.FinishedAt = record.Message, record.Started(), record.Finished()
-	}
-	return s
-}
-
-// byPhase returns the children of each phase, as given.
-func (r *rollout) byPhase() map[string][]*desired {
-	in := make(map[string][]*desired, len(r.phasing.names))
-	for _, d := range r.ds {
-		in[d.child.phase] = append(in[d.child.phase], d)
-	}
-	return in
-}
-
-// desiredOf returns the desired child of a key; nil if there is none.
-func (r *rollout) desiredOf(key store.Key) *desired {
-	if r.byKey == nil {
-		r.byKey = make(map[store.Key]*desired, len(r.ds))
-		for _, d := range r.ds {
-			r.byKey[d.key] = d
+		if d.child.run != nil {
+			lines[i] = d.child.run.Line(d.key)
+		} else {
+			snapshot := d.snapshot()
+			lines[i] = snapshot.Line()
 		}
 	}
-	return r.byKey[key]
+	hash := revision.Hash(rollout.Identity(p.engine.name, p.owner), lines)
+	if known {
+		p.engine.memory.Revisions.Add(uid, memory.Revision{From: look, Hash: hash})
+	}
+	return hash, nil
 }
 
-// applyPhase applies some children and reports whether they are all up to date and ready. If the phase is paused, only drift is
-// corrected.
-func (r *rollout) applyPhase(ctx context.Context, ds []*desired, paused bool) (ready bool, err error) {
-	pending := func() int { return len(r.result.NotReady) + len(r.result.Waiting) + len(r.result.Paused) }
-	before := pending()
-	err = r.writeEach(ctx, len(ds), func(i int) (*write, error) { return r.evaluate(ctx, ds[i], paused) })
-	return err == nil && pending() == before, err
+// Snapshot returns the desired children as they are sent, but for those that run once.
+func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
+	var children []revision.Child
+	for _, d := range c.desired {
+		if d.child.run != nil {
+			continue
+		}
+		if err := d.stamp(c.pass); err != nil {
+			return nil, err
+		}
+		s := d.snapshot()
+		sent := d.fields
+		if d.first != nil {
+			sent = d.first
+		}
+		if !s.IsSecret() {
+			var err error
+			if s.Payload, err = revision.Payload(sent); err != nil {
+				return nil, fmt.Errorf("%w: revision of %s: %w", ErrMisuse, d.key, err)
+			}
+		}
+		children = append(children, s)
+	}
+	return children, nil
 }
 
-// writeEach decides about n children, records what needs no write, and makes the writes, configuration first.
-func (r *rollout) writeEach(ctx context.Context, n int, decide func(i int) (*write, error)) error {
-	var errs []error
-	var writes []*write
-	for i := range n {
-		w, err := decide(i)
+// snapshot returns a child, which must be stamped, as a revision has it, but without its payload.
+func (d *desired) snapshot() revision.Child {
+	c := revision.Child{
+		Group: d.kind.GVK.Group, Version: d.kind.GVK.Version, Kind: d.kind.GVK.Kind, Untyped: d.kind.Untyped,
+		Namespace: d.key.Namespace, Name: d.key.Name, Phase: d.child.phase, Digest: d.digest,
+	}
+	if d.first != nil {
+		c.Ignored = d.child.how.Ignored
+	}
+	return c
+}
+
+// Compare compares a child, or what it was before, with its object.
+func (c *phasedChildren) Compare(ctx context.Context, child *rollout.Child, before *revision.Child) (rollout.Comparison, error) {
+	d, err := c.asDesired(child, before)
+	if err != nil {
+		return rollout.Comparison{}, err
+	}
+	found, err := c.pass.find(ctx, d)
+	if err != nil {
+		return rollout.Comparison{}, err
+	}
+	if before != nil {
+		err = d.stamp(c.pass)
+	}
+	var w *write
+	if err == nil {
+		w, err = c.pass.compare(d, found)
+	}
+	result := rollout.Comparison{Key: d.key, Object: found, Desired: d.digest, Observed: digestOf(found)}
+	if err != nil {
+		return result, err
+	}
+	result.Number, result.Creates, result.Changes = len(c.writes), w.action == actionCreate, w.action == actionApply
+	c.writes = append(c.writes, w)
+	return result, nil
+}
+
+// asDesired returns the desired object of a child, or of what it was before if its payload is known.
+func (c *phasedChildren) asDesired(child *rollout.Child, before *revision.Child) (*desired, error) {
+	if before == nil || before.Payload == nil {
+		return c.desired[child.Index], nil
+	}
+	like := Child{}
+	if child != nil {
+		like = c.desired[child.Index].child
+	}
+	return c.pass.restore(before, like)
+}
+
+// Apply makes the writes of comparisons. It writes ConfigMaps and Secrets before all others: the pods of a workload that is changed read
+// their configuration when they start. If it came later, or not at all, they would have the old one for good.
+func (c *phasedChildren) Apply(ctx context.Context, comparisons []rollout.Comparison) (rollout.Outcome, error) {
+	p := c.pass
+	notReady, waiting, changes := len(p.result.NotReady), len(p.result.Waiting), len(p.result.Changes)
+	var configuration, others []*write
+	for _, found := range comparisons {
+		w := c.writes[found.Number]
 		switch {
-		case err != nil:
-			errs = append(errs, err)
-		case w == nil:
-		case w.action == actionCreate || w.action == actionApply:
-			writes = append(writes, w)
+		case !found.Writes():
+			p.record(w)
+		case slices.Contains(configurations, w.desired.key.GroupKind()):
+			configuration = append(configuration, w)
 		default:
-			r.record(w)
+			others = append(others, w)
 		}
 	}
-	return errors.Join(append(errs, r.writeInOrder(ctx, writes))...)
+	var err error
+	for _, writes := range [][]*write{configuration, others} {
+		if err == nil {
+			err = p.writeAll(ctx, writes)
+			for _, w := range writes {
+				p.record(w)
+			}
+		}
+	}
+	outcome := rollout.Outcome{Waiting: slices.Clone(p.result.Waiting[waiting:])}
+	for _, n := range p.result.NotReady[notReady:] {
+		outcome.NotReady = append(outcome.NotReady, rollout.ChildStatus{Key: n.Key, Phase: n.Phase, Failed: n.Failed, Message: n.Message})
+	}
+	p.result.NotReady = p.result.NotReady[:notReady] // addRollout adds them, with what else there is to say
+	for _, change := range p.result.Changes[changes:] {
+		outcome.Written = append(outcome.Written, change.Key)
+	}
+	return outcome, err
 }
 
-// evaluate decides about a child. In a paused phase a change becomes the repair of the last completed state, or nil.
-func (r *rollout) evaluate(ctx context.Context, d *desired, paused bool) (*write, error) {
-	if d.child.run != nil {
-		return r.decideRun(ctx, d, paused)
-	}
-	found, err := r.find(ctx, d)
+var configurations = []schema.GroupKind{
+	corev1.SchemeGroupVersion.WithKind("ConfigMap").GroupKind(), corev1.SchemeGroupVersion.WithKind("Secret").GroupKind(),
+}
+
+// Owned returns the owner's objects of a kind. It excepts the revisions of a roll-out, and the records of RunOnce children, from pruning.
+func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]client.Object, error) {
+	p := c.pass
+	k, err := p.engine.kinds.Of(like)
 	if err != nil {
 		return nil, err
 	}
-	w, err := r.compare(d, found)
-	if err != nil || !paused || (w.action != actionCreate && w.action != actionApply) {
-		return w, err
-	}
-	old := r.childBefore(d.key)
-	has := digestOf(found)
-	if has == "" && old != nil {
-		has = old.Digest // it was deleted, or its annotation was
-	}
-	if has == d.digest {
-		return w, nil // drift
-	}
-	r.result.Paused = append(r.result.Paused, d.key)
-	if old == nil || old.Payload == nil || has != old.Digest {
-		return nil, nil // new, secret, or of a roll-out that was overtaken: it stays as it is
-	}
-	return r.evaluateBefore(ctx, old, Child{})
-}
-
-// evaluateBefore decides about a child that is to be as it was in the last completed revision.
-func (r *rollout) evaluateBefore(ctx context.Context, old *revision.Child, like Child) (*write, error) {
-	d, err := r.restore(old, like)
-	if err != nil {
+	if err := p.observe(ctx, k); err != nil {
 		return nil, err
 	}
-	found, err := r.find(ctx, d)
-	if err != nil {
+	var objs []client.Object
+	for key, obj := range p.observed {
+		if key.GroupKind() != k.GVK.GroupKind() {
+			continue
+		}
+		objs = append(objs, obj)
+		if r, ok := obj.(*appsv1.ControllerRevision); ok && r.DeletionTimestamp == nil && rollout.IsOwn(r, p.engine.name) {
+			delete(p.observed, key)
+		}
+	}
+	return objs, nil
+}
+
+// Delete deletes an object in its observed version.
+func (c *phasedChildren) Delete(ctx context.Context, key store.Key, observed client.Object) (bool, error) {
+	return c.pass.engine.delete(ctx, key, observed)
+}
+
+// restore returns a child of a revision as a desired object, with the options of the child that is desired now. People can edit
+// revisions: it must be of this owner.
+func (p *pass) restore(c *revision.Child, like Child) (*desired, error) {
+	if len(c.Ignored) > 0 {
+		like = like.with(Ignore(c.Ignored...))
+	}
+	d := &desired{kind: kinds.Kind{GVK: c.GVK(), Untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
+	d.child.phase = c.Phase
+	var err error
+	if d.object, err = p.engine.kinds.Empty(d.kind); err != nil {
 		return nil, err
 	}
-	return r.compare(d, found)
-}
-
-// childBefore returns a child of the last completed revision, nil if it had none of that key.
-func (r *rollout) childBefore(key store.Key) *revision.Child {
-	if r.last == nil {
-		return nil
+	if d.fields, err = c.Restore(d.object); err != nil {
+		return nil, fmt.Errorf("revision of %s: %w", d.key, err)
 	}
-	return r.snapshotBefore().Find(key)
-}
-
-// snapshotBefore returns the data of the last completed revision, which is empty if it isn't what the builder wrote.
-func (r *rollout) snapshotBefore() *revision.Snapshot {
-	if r.before == nil {
-		s, reason := r.last.Restorable(r.engine.revisionOwner(r.owner), wellknown.AnnotationDigest)
-		r.before, r.unrestorable = &s, reason
+	d.child.object = d.object
+	if err := d.leaveOut(d.fields); err != nil {
+		return nil, err
 	}
-	return r.before
-}
-
-// whyUnrestorable returns why the last completed revision can't be restored; empty if it can.
-func (r *rollout) whyUnrestorable() string {
-	r.snapshotBefore()
-	return r.unrestorable
-}
-
-// manages reports whether the owner's children can be of a kind.
-func (r *rollout) manages(of schema.GroupKind) bool {
-	if slices.ContainsFunc(r.ds, func(d *desired) bool { return d.key.GroupKind() == of }) {
-		return true
+	if d.compared, err = d.toCompare(); err != nil {
+		return nil, err
 	}
-	return slices.ContainsFunc(r.prunes, func(obj client.Object) bool {
-		k, err := r.engine.kinds.Of(obj)
-		return err == nil && k.GVK.GroupKind() == of
-	})
+	_, key, err := p.keyOf(d.child)
+	if err == nil && (key != d.key || inventory.OwnershipOf(d.object, p.owner, p.ownerKind) != inventory.Owned) {
+		err = fmt.Errorf("revision of %s: it is of %s, or of another owner", d.key, key)
+	}
+	return d, err
 }

@@ -50,7 +50,7 @@ func TestWhatIsIgnoredInARevision(t *testing.T) {
 			w.pass()
 			assert.Empty(t, w.writes)
 
-			w.policy = FailurePolicy{RollbackAfter: patience}
+			w.options = RolloutOptions{RollbackAfter: patience}
 			w.pass()
 			w.now = w.now.Add(patience)
 			w.pass()

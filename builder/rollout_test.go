@@ -34,17 +34,17 @@ var phaseNames = []string{"controller", "broker", "server"}
 
 // town is an owner with a Deployment in each phase, of an image each, on a fake client that counts generations.
 type town struct {
-	t      *testing.T
-	e      *Engine
-	now    time.Time
-	writes []string // "create Deployment broker"
-	told   []string // reasons of events
-	budget int      // writes until the crash; less than 0 for never
-	policy FailurePolicy
-	images map[string]string
-	change func(*Builder)    // what else is wanted
-	record *string           // the completed revision, if the plan gives it
-	flow   *v1alpha1.JobFlow // the owner, if it is one with conditions
+	t       *testing.T
+	e       *Engine
+	now     time.Time
+	writes  []string       // "create Deployment broker"
+	told    []string       // reasons of events
+	budget  int            // writes until the crash; less than 0 for never
+	options RolloutOptions // but for what follows from the rest
+	images  map[string]string
+	change  func(*Builder)    // what else is wanted
+	record  *string           // the completed revision, if the plan gives it
+	flow    *v1alpha1.JobFlow // the owner, if it is one with conditions
 }
 
 var errCrash = fmt.Errorf("crashed")
@@ -118,16 +118,19 @@ func (w *town) funcs() interceptor.Funcs {
 }
 
 func (w *town) builder() *Builder {
-	b := w.e.For(w.owner()).Phases(phaseNames...).OnFailure(w.policy).Prune(&appsv1.Deployment{})
+	options := w.options
+	options.Phases = phaseNames
+	if w.record != nil {
+		completed := *w.record
+		options.CompletedRevision = &completed
+	}
+	b := w.e.For(w.owner()).Rollout(options).Prune(&appsv1.Deployment{})
 	for _, name := range slices.Backward(phaseNames) {
 		if image, ok := w.images[name]; ok {
 			d := deployment(name)
 			d.Spec.Template.Spec.Containers[0].Image = image
 			b.Deployment(d, InPhase(name))
 		}
-	}
-	if w.record != nil {
-		b.CompletedRevision(*w.record)
 	}
 	if w.change != nil {
 		w.change(b)
@@ -440,17 +443,17 @@ func TestMisusedPhases(t *testing.T) {
 	e := engineWith(interceptor.Funcs{})
 	cluster := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns", UID: "1"}}
 	for says, b := range map[string]*Builder{
-		`phase "x"`:        e.For(owner()).Phases("a").ConfigMap(config("c"), InPhase("x")),
-		"named twice":      e.For(owner()).Phases("a", "a"),
-		"is empty":         e.For(owner()).Phases(""),
-		"need an owner in": e.For(cluster).Phases("a"),
-		"desired twice":    e.For(owner()).Phases("a").ConfigMap(config("c"), InPhase("a")).ConfigMap(config("c"), InPhase("a")),
+		`phase "x"`:        e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a"}}).ConfigMap(config("c"), InPhase("x")),
+		"named twice":      e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a", "a"}}),
+		"is empty":         e.For(owner()).Rollout(RolloutOptions{Phases: []string{""}}),
+		"need an owner in": e.For(cluster).Rollout(RolloutOptions{Phases: []string{"a"}}),
+		"desired twice":    e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a"}}).ConfigMap(config("c"), InPhase("a")).ConfigMap(config("c"), InPhase("a")),
 	} {
 		_, err := b.Reconcile(t.Context())
 		assert.ErrorIs(t, err, ErrMisuse)
 		assert.ErrorContains(t, err, says)
 	}
-	_, err := e.For(owner()).Phases("a").CreateOrUpdate(t.Context(), config("c"), InPhase("a"))
+	_, err := e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a"}}).CreateOrUpdate(t.Context(), config("c"), InPhase("a"))
 	assert.ErrorIs(t, err, ErrMisuse)
 }
 
@@ -468,15 +471,9 @@ func TestForeignRevision(t *testing.T) {
 	b := w.builder()
 	p, err := w.e.newPass(owner())
 	require.NoError(t, err)
-	var ds []*desired
-	for _, c := range b.wants {
-		d, err := p.desire(c)
-		require.NoError(t, err)
-		ds = append(ds, d)
-	}
-	hash, err := w.e.hashOf(p, ds)
+	plan, err := (&phasedChildren{pass: p}).plan(b.wants)
 	require.NoError(t, err)
-	theirs := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner-" + hash}}
+	theirs := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner-" + plan.Hash}}
 	require.NoError(t, w.e.client.Create(t.Context(), theirs))
 	_, err = w.passErr()
 	assert.ErrorIs(t, err, ErrNotOwned)

@@ -2,7 +2,6 @@ package builder
 
 import (
 	"fmt"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,6 +11,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/internal/rollout"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
@@ -19,7 +20,7 @@ import (
 // RunOnce runs a Job to success once for each value, and never again for that value. It is for migrations and other
 // steps that must come before what follows them. The child must be a *batchv1.Job, and [InPhase]: what is in later
 // phases waits for its success, at the first install too, which with a RunOnce child goes phase by phase (see
-// [Builder.InstallInOrder]).
+// [RolloutOptions]).
 //
 // The value says what the Job brings about, such as the version of a schema. Another value is another run. A value that
 // ran before, also before others, does not run again: to return to an older value runs nothing. Empty: the value is a
@@ -38,7 +39,7 @@ import (
 //   - Runs of one child don't overlap: with another value, a Job of an earlier one is waited for until its condition Complete
 //     or Failed is True. The exception is a Job that someone deletes in the background, the default of kubectl delete job: the
 //     Job is gone while its pods still terminate. Delete with --cascade=foreground to rule that out.
-//   - A rollback (see [Rollback]) neither interrupts a running Job nor undoes or repeats one that ran or failed; the condition
+//   - A rollback (see [RolloutOptions]) neither interrupts a running Job nor undoes or repeats one that ran or failed; the condition
 //     and the event name those that ran in the roll-out that is rolled back.
 //   - A plan that leaves the child out lets its Jobs be pruned, also one that has succeeded and is not on record yet: keep the
 //     child in the plan until what follows it is written.
@@ -52,15 +53,7 @@ func RunOnce(value string) ChildOption { return runOnce(value) }
 
 type runOnce string
 
-func (value runOnce) applyToChild(c *Child) { c.run = &run{value: string(value)} }
-
-// run is one run of a RunOnce child.
-type run struct {
-	value string
-	name  string // of the child, as given
-	id    string // of child and value
-	ttl   *int32 // what the Job gets once its success is on record
-}
+func (value runOnce) applyToChild(c *Child) { c.run = &rollout.JobRun{Value: string(value)} }
 
 // checkRun reports what is wrong with a RunOnce child.
 func (c Child) checkRun() error {
@@ -89,50 +82,40 @@ func (c Child) asRun() (Child, error) {
 		return c, err
 	}
 	job := c.object.(*batchv1.Job).DeepCopy()
-	given := run{value: c.run.value, name: job.Name, ttl: job.Spec.TTLSecondsAfterFinished}
-	if given.value == "" {
+	run := rollout.JobRun{Value: c.run.Value, Child: job.Name, TTL: job.Spec.TTLSecondsAfterFinished}
+	if run.Value == "" {
 		fields, err := payload.Of(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 		if err != nil {
 			return c, fmt.Errorf("%w: %w", ErrMisuse, err)
 		}
 		spec, _ := fields["spec"].(map[string]any)
 		template, _ := spec["template"].(map[string]any)
-		if given.value, err = payload.Digest(template); err != nil {
+		if run.Value, err = payload.Digest(template); err != nil {
 			return c, fmt.Errorf("%w: %w", ErrMisuse, err)
 		}
 	}
-	given.id = revision.RunID(given.name, given.value)
-	mark, err := revision.Mark{Child: given.name, Value: given.shown(), ID: given.id}.Text()
+	run.ID = revision.RunID(run.Child, run.Value)
+	mark, err := revision.Mark{Child: run.Child, Value: run.Shown(), ID: run.ID}.Text()
 	if err != nil {
 		return c, fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
-	job.Name = revision.JobName(job.Name, given.id)
+	job.Name = revision.JobName(job.Name, run.ID)
 	payload.SetAnnotation(job, wellknown.AnnotationRunOnce, mark)
 	job.Spec.TTLSecondsAfterFinished = nil
-	c.object, c.run, c.once, c.readyWhen = job, &given, true, given.readiness
+	c.object, c.run, c.once = job, &run, true
+	c.readyWhen = func(obj client.Object) readiness.Status { return readinessOfRun(&run, obj) }
 	return c, nil
 }
 
-// shown is the value for people and for the record; the id stands for all of it.
-func (r *run) shown() string { return shorten(r.value, 64) }
-
-// digest tells the run from others of its child, in the hash of a revision.
-func (d *desired) digestRun() {
-	d.digest = "run " + d.child.run.id
-	if n, err := strconv.ParseUint(d.child.run.id, 16, 64); err == nil {
-		d.hash, d.hashed = n, true
-	}
-}
-
-// readiness says of a Job what its own status doesn't: it is ready only once its success is on record.
-func (r *run) readiness(obj client.Object) readiness.Status {
+// readinessOfRun says of a Job what its own status doesn't: it is ready only once its success is on record.
+func readinessOfRun(run *rollout.JobRun, obj client.Object) readiness.Status {
 	own := readiness.Of(obj)
 	switch {
 	case own.Ready:
-		return readiness.Status{Message: fmt.Sprintf("has run for the value %q, which is not on record yet", r.shown())}
+		return readiness.Status{Message: fmt.Sprintf("has run for the value %q, which is not on record yet", run.Shown())}
 	case own.Failed:
 		return readiness.Status{Failed: true, Message: fmt.Sprintf("the run for the value %q failed: %s; delete this Job to run it again",
-			r.shown(), shorten(own.Message, maxWhy/2))}
+			run.Shown(), text.Shorten(own.Message, text.MaxMessage/2))}
 	}
 	return own
 }

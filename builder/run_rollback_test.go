@@ -90,7 +90,7 @@ func TestAFailedRunHaltsTheFirstInstall(t *testing.T) {
 
 func TestRollbackPastARun(t *testing.T) {
 	w := newMigratingTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	w.installed()
 	first := w.jobs()[0].Name
 
@@ -124,7 +124,7 @@ func TestRollbackPastARun(t *testing.T) {
 
 func TestRollbackWaitsForARun(t *testing.T) {
 	w := newMigratingTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	w.installed()
 	w.schema = "s2"
 	w.want("v2")
@@ -166,7 +166,7 @@ func (w *migratingTown) job(schema string) string {
 
 func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 	w := newMigratingTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	w.pruned()
 	w.installed()
 	w.schema = "s2"
@@ -202,7 +202,7 @@ func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 
 func TestRollbackKeepsAFailedRun(t *testing.T) {
 	w := newMigratingTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	w.pruned()
 	w.installed()
 	w.schema = "s2"
@@ -228,7 +228,7 @@ func TestRollbackKeepsAFailedRun(t *testing.T) {
 // A Job that is in none of the expected states while it is rolled back, since someone works on it, stays and is recorded.
 func TestRunsDuringARollback(t *testing.T) {
 	w := newMigratingTown(t)
-	w.policy = FailurePolicy{RollbackAfter: patience}
+	w.options = RolloutOptions{RollbackAfter: patience}
 	w.pruned()
 	w.installed()
 	w.schema = "s2"
@@ -259,17 +259,17 @@ func TestRunsDuringARollback(t *testing.T) {
 
 func TestInstallInOrder(t *testing.T) {
 	for name, c := range map[string]struct {
-		policy FailurePolicy
-		why    string
+		options RolloutOptions
+		why     string
 	}{
-		"wait":     {FailurePolicy{}, ""},
-		"alert":    {FailurePolicy{AlertAfter: patience}, "not ready after 5m0s: "},
-		"rollback": {FailurePolicy{RollbackAfter: patience}, "nothing was completed before, to which it could be rolled back"},
+		"wait":     {RolloutOptions{}, ""},
+		"alert":    {RolloutOptions{AlertAfter: patience}, "not ready after 5m0s: "},
+		"rollback": {RolloutOptions{RollbackAfter: patience}, "nothing was completed before, to which it could be rolled back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)
-			w.policy = c.policy
-			w.change = func(b *Builder) { b.InstallInOrder() }
+			w.options = c.options
+			w.options.InstallInOrder = true
 			assert.Equal(t, "controller", w.pass().Rollout.Phase)
 			assert.Equal(t, "v1 - -", w.running())
 			w.now = w.now.Add(patience)

@@ -83,8 +83,8 @@ type Node struct {
 
 // rendered is all that follows from a cluster's spec, name and namespace.
 type rendered struct {
-	problems  []string
-	order     []string // of node types
-	nodes     []*renderedNode
-	onFailure builder.FailurePolicy
+	problems []string
+	order    []string // of node types
+	nodes    []*renderedNode
+	rollout  builder.RolloutOptions
 }

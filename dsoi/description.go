@@ -14,14 +14,14 @@ import (
 
 // description is what a cluster's spec says, under the usual names, and what is wrong with it.
 type description struct {
-	external  v1beta1.Externals
-	order     []string
-	k8s       map[string]v1beta1.K8sConfigGroup
-	app       map[string]v1beta1.AppConfigGroup
-	common    []v1beta1.AppConfigGroup // those of app that nodes have without naming them
-	image     string                   // of groups that have none
-	nodes     v1beta1.Nodes
-	onFailure builder.FailurePolicy
+	external v1beta1.Externals
+	order    []string
+	k8s      map[string]v1beta1.K8sConfigGroup
+	app      map[string]v1beta1.AppConfigGroup
+	common   []v1beta1.AppConfigGroup // those of app that nodes have without naming them
+	image    string                   // of groups that have none
+	nodes    v1beta1.Nodes
+	rollout  builder.RolloutOptions // but for the phases, which are the order
 
 	problems []string
 }
@@ -117,12 +117,11 @@ func (d *description) readFailurePolicy(spec v1beta1.ClusterSpec) {
 	}
 	switch spec.OnFailure {
 	case "", v1beta1.FailureWait:
-		d.onFailure = builder.FailurePolicy{}
 		if spec.UpgradeTimeout != "" {
-			d.onFailure = builder.FailurePolicy{AlertAfter: after}
+			d.rollout.AlertAfter = after
 		}
 	case v1beta1.FailureRollback:
-		d.onFailure = builder.FailurePolicy{RollbackAfter: after}
+		d.rollout.RollbackAfter = after
 	default:
 		d.wrong("onFailure is %q; want %s or %s", spec.OnFailure, v1beta1.FailureWait, v1beta1.FailureRollback)
 	}

@@ -48,7 +48,7 @@ func ExampleApp_Plan() {
 		panic(err)
 	}
 	plan := app.Plan(store, buildertest.NewView(time.Now()))
-	fmt.Println("in order:", strings.Join(plan.Phases, ", "))
+	fmt.Println("in order:", strings.Join(plan.Rollout.Phases, ", "))
 	for _, child := range plan.Children {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf("%T", child.Object()), "*v1."), "{")
 		fmt.Println(kind, child.Object().GetName())

@@ -23,8 +23,8 @@ func (a *App[C]) Plan(cluster C, seen builder.View) builder.Plan[C] {
 		return invalid(cluster, r.problems, seen)
 	}
 	now := look(seen, a.Scaling)
-	plan := builder.Plan[C]{Phases: r.order, OnFailure: r.onFailure, Prune: pruned, Report: true, Finish: finish[C](seen)}
-	plan.CompletedRevision = &cluster.ClusterStatus().Revision
+	plan := builder.Plan[C]{Rollout: r.rollout, Prune: pruned, Report: true, Finish: finish[C](seen)}
+	plan.Rollout.CompletedRevision = &cluster.ClusterStatus().Revision
 	plan.Children = make([]builder.Child, 0, 4*len(r.nodes))
 	states := make([]nodeState, len(r.nodes))
 	for i, n := range r.nodes {

@@ -39,7 +39,8 @@ func (a *App[C]) render(cluster C) *rendered {
 	if len(d.problems) == 0 && a.Check != nil {
 		d.problems = a.Check(cluster, nodes)
 	}
-	r := &rendered{order: d.order, onFailure: d.onFailure}
+	r := &rendered{order: d.order, rollout: d.rollout}
+	r.rollout.Phases = r.order
 	for _, n := range nodes {
 		if len(d.problems) > 0 {
 			break

@@ -38,7 +38,7 @@ func TestANodeAsObjects(t *testing.T) {
 	before := o.DeepCopyObject()
 	plan := theApp().Plan(o, buildertest.NewView(theTime))
 	assert.Equal(t, before, o, "the owner is the cache's")
-	assert.Equal(t, []string{"coordinator", "storage", "gateway"}, plan.Phases)
+	assert.Equal(t, []string{"coordinator", "storage", "gateway"}, plan.Rollout.Phases)
 
 	var names []string
 	for _, c := range plan.Children {

@@ -53,8 +53,7 @@ func Plan(owner *corev1.ConfigMap, _ builder.View) builder.Plan[*corev1.ConfigMa
 		},
 	}
 	return builder.Plan[*corev1.ConfigMap]{
-		Phases:    []string{"migrate", "serve"},
-		OnFailure: builder.FailurePolicy{RollbackAfter: 10 * time.Minute},
+		Rollout: builder.RolloutOptions{Phases: []string{"migrate", "serve"}, RollbackAfter: 10 * time.Minute},
 		Children: []builder.Child{
 			builder.Want(config),
 			builder.Want(migrate, builder.RunOnce(owner.Data["schema"]), builder.InPhase("migrate")),

@@ -29,7 +29,7 @@ func TestTheManifestIsAccepted(t *testing.T) {
 	p := example(t)
 	plan := pinot.App().Plan(p, buildertest.NewView(time.Now()))
 	require.Empty(t, plan.Events)
-	assert.Equal(t, []string{"controller", "broker", "server", "minion"}, plan.Phases)
+	assert.Equal(t, []string{"controller", "broker", "server", "minion"}, plan.Rollout.Phases)
 	sets, deployments, configs := map[string]*appsv1.StatefulSet{}, map[string]*appsv1.Deployment{}, map[string]*corev1.ConfigMap{}
 	for _, c := range plan.Children {
 		switch o := c.Object().(type) {

@@ -21,8 +21,9 @@ import (
 type Plan struct {
 	Prune          []client.Object
 	Phases         []string
-	HasOnFailure   bool
 	InstallInOrder bool
+	AlertAfter     time.Duration
+	RollbackAfter  time.Duration
 	Status         client.Object
 	StatusCanWait  time.Duration
 	Report         bool
@@ -43,12 +44,13 @@ func (p *Plan) Check(d *Declared, owner client.Object, conditioned bool) error {
 func (p *Plan) checkPhases(d *Declared) error {
 	switch {
 	case len(p.Phases) > 0 && !d.types[Owned][reflect.TypeFor[*appsv1.ControllerRevision]()]:
-		return fmt.Errorf("%w: Plan.Phases keeps ControllerRevisions, a kind that the operator doesn't own; "+
+		return fmt.Errorf("%w: Plan.Rollout.Phases keeps ControllerRevisions, a kind that the operator doesn't own; "+
 			"add Owns(&appsv1.ControllerRevision{}) to the operator", failure.ErrMisuse)
-	case len(p.Phases) == 0 && p.HasOnFailure:
-		return fmt.Errorf("%w: Plan.OnFailure is set and Plan.Phases is empty; it is about phases", failure.ErrMisuse)
+	case len(p.Phases) == 0 && (p.AlertAfter != 0 || p.RollbackAfter != 0):
+		return fmt.Errorf("%w: Plan.Rollout has AlertAfter %s and RollbackAfter %s, and no Phases; they are about phases",
+			failure.ErrMisuse, p.AlertAfter, p.RollbackAfter)
 	case len(p.Phases) == 0 && p.InstallInOrder:
-		return fmt.Errorf("%w: Plan.InstallInOrder is set and Plan.Phases is empty; it is about phases", failure.ErrMisuse)
+		return fmt.Errorf("%w: Plan.Rollout has InstallInOrder, and no Phases; it is about phases", failure.ErrMisuse)
 	default:
 		return nil
 	}

@@ -13,6 +13,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func compressed(t testing.TB, children string) string {
@@ -67,7 +69,7 @@ func FuzzRestorable(f *testing.F) {
 	f.Add(`{"runOnce":"a"}`, `{"child":"a","runs":null}`)
 	f.Fuzz(func(t *testing.T, data, record string) {
 		revision := madeUp(data)
-		revision.Object.Annotations = map[string]string{AnnotationRecord: record, AnnotationRunOnce: record}
+		revision.Object.Annotations = map[string]string{wellknown.AnnotationRollout: record, wellknown.AnnotationRunOnce: record}
 		s, reason := revision.Restorable("owner", "digest")
 		if reason == "" {
 			lines := append([]string{}, s.Runs...)

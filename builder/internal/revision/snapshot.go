@@ -14,8 +14,10 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apijson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
@@ -208,6 +210,26 @@ func readChildren(r io.Reader) (children []Child, err error) {
 	}
 	_, err = decoder.Token() // the end of the list
 	return children, err
+}
+
+// Restore sets an empty object of the child's kind to what was sent when the child was created, which it returns, too.
+func (c *Child) Restore(into client.Object) (fields map[string]any, err error) {
+	if err := apijson.Unmarshal(c.Payload, &fields); err != nil {
+		return nil, err
+	}
+	content := unstructured.Unstructured{Object: fields}
+	if gvk := content.GroupVersionKind(); gvk != c.GVK() || fields["metadata"] == nil {
+		return nil, fmt.Errorf("it is of the kind %q, or has no metadata", gvk)
+	}
+	if u, ok := into.(*unstructured.Unstructured); ok {
+		u.Object = runtime.DeepCopyJSON(fields)
+		return fields, nil
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, into); err != nil {
+		return nil, err
+	}
+	into.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // objects from a cache have none either
+	return fields, nil
 }
 
 // Restorable returns the snapshot of a revision, or an empty one and the reason why nothing can be restored from it.

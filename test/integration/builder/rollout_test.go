@@ -22,9 +22,9 @@ var phaseNames = []string{"controller", "broker", "server"}
 
 // phasedPlan wants a Deployment in each phase that the widget's data names an image for.
 func phasedPlan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
-	p := builder.Plan[*Widget]{Phases: phaseNames, Report: true, Prune: []client.Object{&appsv1.Deployment{}}}
+	p := builder.Plan[*Widget]{Rollout: builder.RolloutOptions{Phases: phaseNames}, Report: true, Prune: []client.Object{&appsv1.Deployment{}}}
 	if owner.Spec.Data["impatient"] != "" {
-		p.OnFailure = builder.FailurePolicy{RollbackAfter: 3 * time.Second}
+		p.Rollout.RollbackAfter = 3 * time.Second
 	}
 	for _, name := range slices.Backward(phaseNames) {
 		if image := owner.Spec.Data[name]; image != "" {

@@ -33,7 +33,7 @@ func migrationPlan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
 		},
 	}
 	return builder.Plan[*Widget]{
-		Phases: []string{"migrate", "serve"}, Report: true,
+		Rollout: builder.RolloutOptions{Phases: []string{"migrate", "serve"}}, Report: true,
 		Children: []builder.Child{
 			builder.Want(job, builder.RunOnce(owner.Spec.Data["schema"]), builder.InPhase("migrate")),
 			builder.Want(phaseDeployment("server", owner.Spec.Data["server"]), builder.InPhase("serve")),

@@ -34,11 +34,11 @@ func databasePlan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
 		},
 	}
 	p := builder.Plan[*Widget]{
-		Phases: []string{"data"}, Report: true,
+		Rollout: builder.RolloutOptions{Phases: []string{"data"}}, Report: true,
 		Children: []builder.Child{builder.Want(set, builder.InPhase("data"))},
 	}
 	if owner.Spec.Data["impatient"] != "" {
-		p.OnFailure = builder.FailurePolicy{RollbackAfter: time.Second}
+		p.Rollout.RollbackAfter = time.Second
 	}
 	return p
 }

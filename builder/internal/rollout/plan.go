@@ -1,0 +1,206 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/internal/stuck"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
+)
+
+// Options say how children are rolled out. The builder documents them.
+type Options struct {
+	Phases            []string
+	InstallInOrder    bool
+	AlertAfter        time.Duration
+	RollbackAfter     time.Duration
+	CompletedRevision *string
+}
+
+// Check reports options that contradict themselves.
+func (o Options) Check() error {
+	if o.AlertAfter < 0 || o.RollbackAfter < 0 {
+		return fmt.Errorf("%w: AlertAfter is %s and RollbackAfter %s; a time must be positive, or 0 for none",
+			failure.ErrMisuse, o.AlertAfter, o.RollbackAfter)
+	}
+	if o.AlertAfter > 0 && o.RollbackAfter > 0 {
+		return fmt.Errorf("%w: AlertAfter is %s and RollbackAfter %s; set one of them", failure.ErrMisuse, o.AlertAfter, o.RollbackAfter)
+	}
+	for i, name := range o.Phases {
+		if name == "" || slices.Contains(o.Phases[:i], name) {
+			return fmt.Errorf("%w: phase %q is empty or named twice in %q", failure.ErrMisuse, name, o.Phases)
+		}
+	}
+	return nil
+}
+
+// timeout returns how long a phase may take; 0 for no limit.
+func (o Options) timeout() time.Duration {
+	if o.AlertAfter == 0 && o.RollbackAfter == 0 {
+		return 0
+	}
+	return max(o.AlertAfter, o.RollbackAfter, time.Second)
+}
+
+// Plan is what is rolled out, for one owner.
+type Plan struct {
+	Options
+
+	Owner     client.Object
+	OwnerKind schema.GroupVersionKind
+	// Children are the desired children, each in a phase.
+	Children []Child
+	// Hash is the hash of the children, which is in the name of their revision; see revision.Hash and Identity.
+	Hash string
+	// Kinds are the kinds of which the owner can have children, besides those of Children. Others are not restored.
+	Kinds []schema.GroupKind
+	// Blocked is an error about the children outside phases. All phases are paused then.
+	Blocked error
+}
+
+// Child is a desired child.
+type Child struct {
+	Index int // its place in Plan.Children
+	Key   store.Key
+	Phase string
+	Run   *JobRun // nil: the child doesn't run once
+}
+
+func runsOnce(c Child) bool { return c.Run != nil }
+
+// Host is what a pass has of the engine that makes it.
+type Host struct {
+	// Controller is the field manager. Two controllers can work for one owner.
+	Controller string
+	// Labels are set on ControllerRevisions.
+	Labels map[string]string
+	// DigestAnnotation is the annotation that has a child's digest.
+	DigestAnnotation string
+	// Client creates ControllerRevisions, and writes their annotations and the TTL of Jobs.
+	Client client.Writer
+	// Live reads past the cache.
+	Live client.Reader
+	// Stuck remembers the StatefulSets that wait; nil if Live can't read past the cache.
+	Stuck *stuck.Watch
+	// DryRun is true if writes are tried and not made.
+	DryRun bool
+	// Now is the clock.
+	Now func() time.Time
+	// Emit emits an event about the owner.
+	Emit func(events.Event)
+	// Error returns an error about an object.
+	Error func(operation string, key store.Key, object client.Object, err error) error
+	// NotOwned returns the error about an object that isn't the owner's.
+	NotOwned func(key store.Key, object client.Object) error
+	// Describe returns the key of the object that an error is about, empty if it is about none, and a summary of the error.
+	Describe func(error) (store.Key, string)
+}
+
+// Cluster compares, applies and deletes objects of the owner. Its errors say which object they are about.
+type Cluster interface {
+	// Compare compares the object of a desired child with it. If before is given, it compares the object with the child as a revision
+	// has it; the desired child, nil if there is none, lends its options then. Object and the digests are valid also beside an error.
+	Compare(ctx context.Context, child *Child, before *revision.Child) (Comparison, error)
+	// Apply makes the writes that comparisons found necessary, those of ConfigMaps and Secrets first. The outcome is valid also beside
+	// an error.
+	Apply(ctx context.Context, comparisons []Comparison) (Outcome, error)
+	// Snapshot returns the desired children as they are sent, but for those that run once.
+	Snapshot() ([]revision.Child, error)
+	// Owned returns the owner's objects of the kind of like, as the cache has them.
+	Owned(ctx context.Context, like client.Object) ([]client.Object, error)
+	// Delete deletes an object, if it is still the observed one. It reports false if there was none.
+	Delete(ctx context.Context, key store.Key, observed client.Object) (deleted bool, err error)
+}
+
+// Comparison is the difference between an object and what it should be.
+type Comparison struct {
+	// Number is the builder's number of the comparison.
+	Number int
+	Key    store.Key
+	// Object is the observed object; nil if there is none.
+	Object client.Object
+	// Creates and Changes say which write is needed. Neither: none is, or it can't be made yet.
+	Creates, Changes bool
+	// Desired is the digest of what the object should be. It is known if a write is needed, or before is given.
+	Desired string
+	// Observed is the digest of the last apply of the object; empty if it has none.
+	Observed string
+}
+
+// Writes reports whether a write is needed.
+func (c Comparison) Writes() bool { return c.Creates || c.Changes }
+
+// Outcome is what became of some children.
+type Outcome struct {
+	NotReady []ChildStatus
+	Waiting  []store.Key // children for which an earlier object of their name is in the way until it is deleted
+	Written  []store.Key
+}
+
+// ChildStatus is what there is to say about a child that isn't ready.
+type ChildStatus struct {
+	Key     store.Key
+	Phase   string
+	Failed  bool // it won't become ready before someone changes something
+	Message string
+	Advice  string // what someone has to do about it, which is in Message, too
+}
+
+// String returns phase, child and message: "phase broker: Deployment.apps default/web: ProgressDeadlineExceeded".
+func (s ChildStatus) String() string {
+	return "phase " + s.Phase + ": " + s.Key.String() + ": " + s.Message
+}
+
+// Result is what a pass came to.
+type Result struct {
+	// Done is true if all children are up to date and ready, so that stale objects may be pruned.
+	Done bool
+	// Status is the state of the roll-out; nil if the pass didn't get so far.
+	Status *Status
+	// Failure is the child that stops the roll-out; nil if nothing does.
+	Failure *ChildStatus
+	// NotReady are the children that are not ready.
+	NotReady []ChildStatus
+	// Paused are the children whose change waits for earlier phases.
+	Paused []store.Key
+	// Unchanged counts the children that needed nothing and were not applied: Jobs that have run.
+	Unchanged int
+	// Restored are the children of the last completed revision, which are desired during a rollback, in place of those of the plan. Nil:
+	// this pass didn't roll back.
+	Restored []store.Key
+	// Retained are other objects that must not be pruned: Jobs that run, or that must not run again.
+	Retained []store.Key
+	// RequeueAfter is when to make the next pass; 0 for when something changes.
+	RequeueAfter time.Duration
+
+	waiting []store.Key // see Outcome
+}
+
+// Status is the state of a roll-out.
+type Status struct {
+	State                              string // of package revision
+	From, To                           string // the last completed revision, and that of the desired children
+	Phase                              string // the first that isn't ready
+	StartedAt, FinishedAt, RollsBackAt time.Time
+	Message                            string // why it was rolled back
+}
+
+func (r *Result) add(o Outcome) {
+	r.NotReady = append(r.NotReady, o.NotReady...)
+	r.waiting = append(r.waiting, o.Waiting...)
+}
+
+// requeueAfter makes the next pass come after a delay, if it doesn't come sooner; 0 is never.
+func (r *Result) requeueAfter(delay time.Duration) {
+	if delay > 0 && (r.RequeueAfter == 0 || delay < r.RequeueAfter) {
+		r.RequeueAfter = delay
+	}
+}

@@ -1,0 +1,259 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/internal/stuck"
+	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
+)
+
+// pass is one pass over the children of a Plan.
+type pass struct {
+	Plan
+	Host
+	cluster Cluster
+	result  Result
+
+	history revision.History
+	last    *revision.Revision        // the last completed one; nil at the first install
+	target  *revision.Revision        // that of the desired children; nil if there is none yet
+	name    string                    // of target
+	runs    map[string]*revision.Runs // by child, of those that run once
+
+	byKey map[store.Key]*Child // Children; made on demand
+
+	snapshot     *revision.Snapshot // the data of last, read on demand
+	unrestorable string             // why last can't be restored, once snapshot is read; empty if it can
+
+	sets map[store.Key]client.Object // the StatefulSets that were observed, and not written in this pass
+}
+
+// Run makes one pass: it applies the children phase by phase, or restores those of the last completed revision. The result is valid
+// also beside an error.
+func Run(ctx context.Context, plan Plan, host Host, cluster Cluster) (Result, error) {
+	p := &pass{Plan: plan, Host: host, cluster: cluster, name: revision.RevisionName(plan.Owner.GetName(), plan.Hash)}
+	if err := p.readHistory(ctx); err != nil {
+		return p.result, err
+	}
+	var err error
+	if p.last != nil && p.target.State() == revision.RolledBack {
+		err = p.rollBack(ctx)
+	} else {
+		err = p.advance(ctx)
+	}
+	return p.result, err
+}
+
+// advance applies the desired children: at once at the first install, else phase by phase.
+func (p *pass) advance(ctx context.Context) error {
+	first := p.last == nil
+	unordered := first && !p.InstallInOrder && !slices.ContainsFunc(p.Children, runsOnce)
+	steady := !first && p.last == p.target
+	if err := p.recordStart(ctx, unordered || steady); err != nil {
+		return err
+	}
+	p.result.Status = p.status(revision.Progressing)
+	if first {
+		p.result.Status.State = revision.Installing
+	}
+	var blocked bool
+	var err error
+	if unordered {
+		var ready bool
+		ready, err = p.applyPhase(ctx, pointers(p.Children), false)
+		blocked = p.Blocked != nil || !ready
+	} else {
+		blocked, err = p.applyInOrder(ctx)
+	}
+	err = errors.Join(err, p.unblock(ctx, false))
+	switch {
+	case steady:
+		p.result.Status.State = revision.Completed
+		p.result.Done = err == nil && len(p.result.Paused) == 0
+		return err
+	case !blocked:
+		p.result.Done = true
+		return p.recordCompletion(ctx)
+	case unordered:
+		return err
+	default:
+		p.findFailure()
+		return errors.Join(err, p.checkDeadline(ctx, errors.Join(p.Blocked, err)))
+	}
+}
+
+// applyInOrder applies the phases one after the other. Those after one that isn't ready are paused. It reports whether there is one.
+func (p *pass) applyInOrder(ctx context.Context) (blocked bool, err error) {
+	blocked = p.Blocked != nil
+	in := make(map[string][]*Child, len(p.Phases))
+	for i := range p.Children {
+		c := &p.Children[i]
+		in[c.Phase] = append(in[c.Phase], c)
+	}
+	var errs []error
+	for _, phase := range p.Phases {
+		ready, err := p.applyPhase(ctx, in[phase], blocked)
+		if !ready && p.result.Status.Phase == "" {
+			p.result.Status.Phase = phase
+		}
+		blocked = blocked || !ready
+		errs = append(errs, err)
+	}
+	return blocked, errors.Join(errs...)
+}
+
+// applyPhase applies some children and reports whether they are all up to date and ready. If the phase is paused, only drift is
+// corrected.
+func (p *pass) applyPhase(ctx context.Context, children []*Child, paused bool) (ready bool, err error) {
+	return p.applyEach(ctx, len(children), func(i int) (Comparison, bool, error) { return p.decide(ctx, children[i], paused) })
+}
+
+// applyEach decides about n children and applies those about which decide says so. It reports whether all n are ready.
+func (p *pass) applyEach(ctx context.Context, n int, decide func(i int) (Comparison, bool, error)) (ready bool, err error) {
+	pending := func() int { return len(p.result.NotReady) + len(p.result.waiting) + len(p.result.Paused) }
+	before := pending()
+	var errs []error
+	comparisons := make([]Comparison, 0, n)
+	for i := range n {
+		c, apply, err := decide(i)
+		if err != nil {
+			errs = append(errs, err)
+		} else if apply {
+			comparisons = append(comparisons, c)
+		}
+	}
+	outcome, err := p.cluster.Apply(ctx, comparisons)
+	p.result.add(outcome)
+	p.noteStatefulSets(comparisons, outcome)
+	err = errors.Join(append(errs, err)...)
+	return err == nil && pending() == before, err
+}
+
+// decide says what becomes of a child, and whether anything does.
+func (p *pass) decide(ctx context.Context, c *Child, paused bool) (found Comparison, apply bool, err error) {
+	if c.Run != nil {
+		return p.decideRun(ctx, c, paused)
+	}
+	found, err = p.cluster.Compare(ctx, c, nil)
+	if err != nil || !paused || !found.Writes() {
+		return found, err == nil, err
+	}
+	before := p.childBefore(c.Key)
+	switch whilePaused(found, before) {
+	case correct:
+		return found, true, nil
+	case restore:
+		p.result.Paused = append(p.result.Paused, c.Key)
+		found, err = p.cluster.Compare(ctx, nil, before)
+		return found, err == nil, err
+	default:
+		p.result.Paused = append(p.result.Paused, c.Key)
+		return found, false, nil
+	}
+}
+
+// pausedAction is what becomes of a child that isn't as desired and whose phase is paused.
+type pausedAction int
+
+const (
+	wait    pausedAction = iota // its change waits; it stays as it is
+	correct                     // it has drifted: nothing else is desired than was applied last
+	restore                     // its change waits; it becomes what the last completed revision has, in case it has drifted from that
+)
+
+// whilePaused says what becomes of a child whose phase is paused; before is the child of the last completed revision, nil for none. A
+// child that is new, secret, or of a roll-out that was overtaken stays as it is.
+func whilePaused(found Comparison, before *revision.Child) pausedAction {
+	digest := found.Observed
+	if digest == "" && before != nil {
+		digest = before.Digest // the object was deleted, or its annotation was
+	}
+	switch {
+	case digest == found.Desired:
+		return correct
+	case before == nil || before.Payload == nil || digest != before.Digest:
+		return wait
+	default:
+		return restore
+	}
+}
+
+// childBefore returns a child of the last completed revision, nil if it had none of that key.
+func (p *pass) childBefore(key store.Key) *revision.Child {
+	if p.last == nil {
+		return nil
+	}
+	return p.snapshotBefore().Find(key)
+}
+
+// snapshotBefore returns the data of the last completed revision, which is empty if it isn't what the builder wrote.
+func (p *pass) snapshotBefore() *revision.Snapshot {
+	if p.snapshot == nil {
+		s, reason := p.last.Restorable(Identity(p.Controller, p.Owner), p.DigestAnnotation)
+		p.snapshot, p.unrestorable = &s, reason
+	}
+	return p.snapshot
+}
+
+// whyUnrestorable returns why the last completed revision can't be restored; empty if it can.
+func (p *pass) whyUnrestorable() string {
+	p.snapshotBefore()
+	return p.unrestorable
+}
+
+// noteStatefulSets keeps the StatefulSets that were compared. One that was written in this pass is left out: its status is of before.
+func (p *pass) noteStatefulSets(comparisons []Comparison, outcome Outcome) {
+	for _, c := range comparisons {
+		if c.Object == nil || c.Key.GroupKind() != stuck.StatefulSet || slices.Contains(outcome.Written, c.Key) {
+			continue
+		}
+		if p.sets == nil {
+			p.sets = map[store.Key]client.Object{}
+		}
+		p.sets[c.Key] = c.Object
+	}
+}
+
+// unblock deletes the pods for which StatefulSets wait without end. Where it may not, the child's status says what to do.
+func (p *pass) unblock(ctx context.Context, back bool) error {
+	unblocker := stuck.Unblocker{Live: p.Live, Watch: p.Stuck, DryRun: p.DryRun, Now: p.Now(), Delete: p.cluster.Delete}
+	for i := range p.result.NotReady {
+		n := &p.result.NotReady[i]
+		set := stuck.Waiting(p.sets[n.Key])
+		if set == nil {
+			continue
+		}
+		outcome, err := unblocker.Unblock(ctx, set, back)
+		for _, pod := range outcome.Deleted {
+			p.Emit(events.Normal(events.ReasonDeleted, fmt.Sprintf(
+				"deleted Pod %s: it is of the abandoned revision %s and not ready, and StatefulSet %s would wait for it for ever",
+				pod.Name, pod.Labels[appsv1.ControllerRevisionHashLabelKey], set.Name)))
+		}
+		p.result.requeueAfter(outcome.Wait)
+		if outcome.Advice != "" {
+			n.Advice = text.Shorten(outcome.Advice, maxMessage)
+			n.Message += "; " + n.Advice
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pointers(children []Child) []*Child {
+	all := make([]*Child, len(children))
+	for i := range children {
+		all[i] = &children[i]
+	}
+	return all
+}

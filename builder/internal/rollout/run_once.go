@@ -1,0 +1,336 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/readiness"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
+	"github.com/armature-dev/armature/store"
+)
+
+// JobRun is one run of a RunOnce child: its Job runs for one value.
+type JobRun struct {
+	Child string // the name of the child, as given
+	Value string
+	ID    string // of child and value
+	TTL   *int32 // what the Job gets once its success is on record
+}
+
+// Shown returns the value for people and for the record; the ID stands for all of it.
+func (r *JobRun) Shown() string { return text.Shorten(r.Value, 64) }
+
+// Line returns what stands for the run in the hash of a revision.
+func (r *JobRun) Line(job store.Key) string { return revision.RunLine(job, "run "+r.ID) }
+
+// Hash returns what tells the run from others of its child in the memory of an engine.
+func (r *JobRun) Hash() (uint64, bool) {
+	n, err := strconv.ParseUint(r.ID, 16, 64)
+	return n, err == nil
+}
+
+// ErrDamagedRecord is the cause of errors about records that can't be read. Nothing runs until someone repairs them: to take
+// them for empty would run again what has run.
+var ErrDamagedRecord = errors.New("the record of what has run can't be read")
+
+// decideRun says what becomes of a Job that runs once: nothing if its success is on record. The order is what
+// makes it run once. A success is recorded before anything that follows is written, and a Job is created only when the
+// API server, not just the cache, has no record of the value.
+func (p *pass) decideRun(ctx context.Context, c *Child, paused bool) (found Comparison, apply bool, err error) {
+	jobs, err := p.jobsOf(ctx, c)
+	if err != nil {
+		return found, false, err
+	}
+	if err := p.recordSuccesses(ctx, c, jobs); err != nil {
+		return found, false, err
+	}
+	if p.hasRun(c.Run) {
+		p.result.Unchanged++
+		return found, false, p.expireJobs(ctx, c, jobs)
+	}
+	found, err = p.cluster.Compare(ctx, c, nil)
+	if err != nil || !found.Creates {
+		return found, err == nil, err
+	}
+	if i := slices.IndexFunc(jobs, revision.IsRunning); i >= 0 {
+		p.result.NotReady = append(p.result.NotReady, ChildStatus{Key: c.Key, Phase: c.Phase,
+			Message: fmt.Sprintf("waits for Job %s, which runs for an earlier value, to end", jobs[i].Name)})
+		return found, false, nil
+	}
+	if paused {
+		p.result.Paused = append(p.result.Paused, c.Key)
+		return found, false, nil
+	}
+	if err := p.readRuns(ctx, c.Run.Child); err != nil {
+		return found, false, err
+	}
+	if p.hasRun(c.Run) {
+		p.result.Unchanged++
+		return found, false, nil
+	}
+	return found, true, nil
+}
+
+// hasRun reports whether a success is on record, as far as the record is read.
+func (p *pass) hasRun(r *JobRun) bool { return p.runs[r.Child].Find(r.ID) != nil }
+
+// retainJobs retains the Jobs of RunOnce children during a rollback, when nothing of the plan is desired: those that run, and
+// those that are not on record, such as the failed ones, which must not run again by themselves. It records those that succeeded.
+func (p *pass) retainJobs(ctx context.Context) error {
+	var errs []error
+	for i := range p.Children {
+		c := &p.Children[i]
+		if c.Run == nil {
+			continue
+		}
+		p.result.Retained = append(p.result.Retained, c.Key)
+		jobs, err := p.jobsOf(ctx, c)
+		if err == nil {
+			err = p.recordSuccesses(ctx, c, jobs)
+		}
+		errs = append(errs, err)
+		for _, job := range jobs {
+			if mark, ok := markOf(c, job); ok && p.runs[c.Run.Child].Find(mark.ID) == nil {
+				p.result.Retained = append(p.result.Retained, jobKey(job))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// jobsOf returns the owner's Jobs of a RunOnce child, of all values, by name. It retains those that run.
+func (p *pass) jobsOf(ctx context.Context, c *Child) ([]*batchv1.Job, error) {
+	objects, err := p.cluster.Owned(ctx, &batchv1.Job{})
+	if err != nil {
+		return nil, err
+	}
+	var jobs []*batchv1.Job
+	for _, obj := range objects {
+		job, ok := obj.(*batchv1.Job)
+		if !ok || !metav1.IsControlledBy(job, p.Owner) {
+			continue
+		}
+		mark, marked := revision.ReadMark(job)
+		if !(marked && mark.Child == c.Run.Child) && jobKey(job) != c.Key {
+			continue
+		}
+		jobs = append(jobs, job)
+		if revision.IsRunning(job) {
+			p.result.Retained = append(p.result.Retained, jobKey(job))
+		}
+	}
+	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
+	return jobs, nil
+}
+
+func jobKey(job *batchv1.Job) store.Key {
+	return store.KeyOf(batchv1.SchemeGroupVersion.WithKind("Job"), job.Namespace, job.Name)
+}
+
+// markOf says which run of a child a Job is; false if the Job doesn't say.
+func markOf(c *Child, job *batchv1.Job) (revision.Mark, bool) {
+	if job.Name == c.Key.Name {
+		return revision.Mark{ID: c.Run.ID, Value: c.Run.Shown()}, true
+	}
+	mark, ok := revision.ReadMark(job)
+	return mark, ok && mark.ID != ""
+}
+
+// succeeded reports whether a Job has succeeded, also if it is being deleted.
+func succeeded(job *batchv1.Job) bool {
+	if job.DeletionTimestamp != nil {
+		present := *job
+		present.DeletionTimestamp = nil
+		job = &present
+	}
+	return readiness.Of(job).Ready
+}
+
+// recordSuccesses puts those of a child's Jobs on record that have succeeded and are not there.
+func (p *pass) recordSuccesses(ctx context.Context, c *Child, jobs []*batchv1.Job) error {
+	if err := p.checkRuns(c.Run.Child); err != nil {
+		return err
+	}
+	var news []revision.Run
+	for _, job := range jobs {
+		mark, ok := markOf(c, job)
+		if !ok || !succeeded(job) || p.runs[c.Run.Child].Find(mark.ID) != nil {
+			continue
+		}
+		finished := ptr.Deref(job.Status.CompletionTime, *p.nowToTheSecond())
+		news = append(news, revision.Run{ID: mark.ID, Value: mark.Value, Job: job.Name, FinishedAt: finished})
+	}
+	if len(news) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(news, func(a, b revision.Run) int { return a.FinishedAt.Compare(b.FinishedAt.Time) })
+	if err := p.writeRuns(ctx, c.Run.Child, news); err != nil {
+		return err
+	}
+	for _, run := range news {
+		p.Emit(events.Normal(events.ReasonRanOnce,
+			fmt.Sprintf("Job %s has run for the value %q; it won't run for it again", run.Job, run.Value)))
+	}
+	return nil
+}
+
+// expireJobs gives a child's Jobs that have ended the TTL that was withheld.
+func (p *pass) expireJobs(ctx context.Context, c *Child, jobs []*batchv1.Job) error {
+	if c.Run.TTL == nil {
+		return nil
+	}
+	for _, job := range jobs {
+		if job.Spec.TTLSecondsAfterFinished != nil || job.DeletionTimestamp != nil || revision.IsRunning(job) {
+			continue
+		}
+		fields := map[string]any{
+			"metadata": map[string]any{"uid": job.UID}, "spec": map[string]any{"ttlSecondsAfterFinished": *c.Run.TTL},
+		}
+		object := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+		err := p.patch(ctx, object, fields)
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			return p.Error("apply", jobKey(job), job, err)
+		}
+	}
+	return nil
+}
+
+// runningJob returns a Job of a RunOnce child, of whatever value, that runs or is about to; nil if there is none. A Job for
+// which no child waits becomes one of what the phase waits for.
+func (p *pass) runningJob(ctx context.Context) (*ChildStatus, error) {
+	for i := range p.result.NotReady {
+		n := &p.result.NotReady[i]
+		if c := p.desired(n.Key); c != nil && c.Run != nil && !n.Failed {
+			return n, nil
+		}
+	}
+	for i := range p.Children {
+		c := &p.Children[i]
+		if c.Run == nil {
+			continue
+		}
+		jobs, err := p.jobsOf(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		running := slices.IndexFunc(jobs, revision.IsRunning)
+		if running < 0 {
+			continue
+		}
+		key := jobKey(jobs[running])
+		at := slices.IndexFunc(p.result.NotReady, func(n ChildStatus) bool { return n.Key == key })
+		if at < 0 {
+			at = len(p.result.NotReady)
+			p.result.NotReady = append(p.result.NotReady, ChildStatus{Key: key, Phase: p.result.Status.Phase, Message: "runs for an earlier value"})
+		}
+		return &p.result.NotReady[at], nil
+	}
+	return nil, nil
+}
+
+// ranIn says in a sentence which Jobs have run since the roll-out began, empty if none has.
+func (p *pass) ranIn(record revision.Record) string {
+	var ran []store.Key
+	for _, c := range p.Children {
+		if c.Run == nil || record.StartedAt == nil {
+			continue
+		}
+		if s := p.runs[c.Run.Child].Find(c.Run.ID); s != nil && !s.FinishedAt.Before(record.StartedAt) {
+			ran = append(ran, c.Key)
+		}
+	}
+	if len(ran) == 0 {
+		return ""
+	}
+	jobs := text.List("; not undone: ", ran, func(k store.Key) string { return "Job " + k.Name + " has run" })
+	return text.Shorten(jobs, text.MaxMessage)
+}
+
+// checkRuns reports a child's record that was observed and can't be read.
+func (p *pass) checkRuns(child string) error {
+	record := p.runs[child]
+	if record == nil || record.Damage == nil {
+		return nil
+	}
+	return p.Error("read", p.revisionKey(record.Object.GetName()), record.Object, fmt.Errorf(
+		"annotation %s: %w: %w; repair its JSON, or delete the object to run all values of %q again",
+		wellknown.AnnotationRunOnce, ErrDamagedRecord, record.Damage, child))
+}
+
+// noteRuns keeps a record that was observed for the pass.
+func (p *pass) noteRuns(obj client.Object) {
+	record := revision.ReadRuns(obj)
+	if record == nil {
+		return
+	}
+	p.setRuns(record)
+}
+
+func (p *pass) setRuns(record *revision.Runs) {
+	if p.runs == nil {
+		p.runs = map[string]*revision.Runs{}
+	}
+	p.runs[record.Child] = record
+}
+
+// readRuns reads a child's record past the cache, which may lag behind: a run that is on record must not be repeated.
+func (p *pass) readRuns(ctx context.Context, child string) error {
+	found, err := p.readRevision(ctx, p.revisionKey(revision.RunsName(p.Owner, child)))
+	if err != nil {
+		return err
+	}
+	if found != nil && metav1.IsControlledBy(found, p.Owner) {
+		p.noteRuns(found)
+	}
+	return p.checkRuns(child)
+}
+
+// writeRuns puts runs on record. The record must be the one that was read, so that no run that another process has recorded
+// is lost.
+func (p *pass) writeRuns(ctx context.Context, child string, succeeded []revision.Run) error {
+	before := p.runs[child]
+	next := before.Add(child, succeeded)
+	annotation, err := next.Text()
+	if err != nil {
+		return err
+	}
+	if before == nil {
+		next.Object, err = p.createRuns(ctx, child, annotation)
+	} else {
+		next.Object, err = p.patchRevision(ctx, before.Object, wellknown.AnnotationRunOnce, annotation, 0)
+	}
+	if err != nil {
+		return err
+	}
+	p.setRuns(next)
+	return nil
+}
+
+// createRuns creates a child's record.
+func (p *pass) createRuns(ctx context.Context, child, annotation string) (client.Object, error) {
+	data, err := revision.RunsData(child)
+	if err != nil {
+		return nil, err
+	}
+	object := p.newRevision(revision.RunsName(p.Owner, child), data, wellknown.AnnotationRunOnce, annotation, 0)
+	err = p.createRevision(ctx, object, func(obj client.Object) bool { return revision.ReadRuns(obj) != nil })
+	if apierrors.IsConflict(err) {
+		if damaged := p.readRuns(ctx, child); damaged != nil {
+			return nil, damaged
+		}
+	}
+	return object, err
+}

@@ -1,0 +1,34 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MaxSummary bounds a summary, in bytes: it goes into conditions.
+const MaxSummary = 2048
+
+// MaxMessage bounds what is said about one child, in bytes.
+const MaxMessage = 256
+
+// Shorten cuts a text to at most limit bytes.
+func Shorten(text string, limit int) string {
+	const mark = "…"
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
+}
+
+// List names the first few of some things after a prefix, and says how many more there are.
+func List[T any](prefix string, things []T, name func(T) string) string {
+	const shown = 3
+	var parts []string
+	for _, t := range things[:min(shown, len(things))] {
+		parts = append(parts, Shorten(name(t), MaxSummary/(shown+1)))
+	}
+	if more := len(things) - shown; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return prefix + strings.Join(parts, "; ")
+}

@@ -1,0 +1,23 @@
+package text
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "abc", Shorten("abc", 3))
+	assert.Equal(t, "abc…", Shorten("abcdefg", 6))
+	assert.Equal(t, "a…", Shorten("aéé", 5)[:4], "a character isn't cut in two")
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	same := func(s string) string { return s }
+	assert.Equal(t, "waits for a; b", List("waits for ", []string{"a", "b"}, same))
+	assert.Equal(t, "a; b; c; and 2 more", List("", []string{"a", "b", "c", "d", "e"}, same))
+	assert.Len(t, List("", []string{strings.Repeat("x", 4000)}, same), MaxSummary/4)
+}
