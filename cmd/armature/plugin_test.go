@@ -23,7 +23,7 @@ func run(t *testing.T, name string, args ...string) string {
 func TestPlugin(t *testing.T) {
 	assert.Contains(t, run(t, "/usr/bin/kubectl-armature", "lint", "--help"), "Usage:\n  kubectl armature lint -f FILENAME [flags]")
 	assert.Contains(t, run(t, "bin/armature", "lint", "--help"), "Usage:\n  armature lint -f FILENAME [flags]")
-	assert.Contains(t, run(t, "/usr/bin/kubectl_complete-armature", "con"), "convert\tMake manifests of Armature's kinds")
+	assert.Contains(t, run(t, "/usr/bin/kubectl_complete-armature", "con"), "convert\tConvert manifests of Volcano")
 	assert.Contains(t, run(t, "kubectl_complete-armature", "convert", "--from", "a"), "argo\n")
 }
 

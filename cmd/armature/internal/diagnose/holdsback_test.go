@@ -144,7 +144,7 @@ func TestHoldsBack(t *testing.T) {
 		"a full queue":    {Facts{Root: makeQueued(v1alpha1.ReasonQuotaExceeded, "no room")}, Waiting, "QuotaExceeded", "it waits its turn at position 2 of the queue: no room", "armature queue", ""},
 		"behind others":   {Facts{Root: makeQueued(v1alpha1.ReasonBehindOthers, "x is first")}, Waiting, "BehindOthers", "it waits its turn", "armature queue", ""},
 		"others make way": {Facts{Root: makeQueued(v1alpha1.ReasonMakingRoom, "x goes")}, Waiting, "MakingRoom", "it waits its turn", "armature queue", ""},
-		"never its turn":  {Facts{Root: makeQueued(v1alpha1.ReasonTooLarge, "too large")}, Blocked, "TooLarge", "too large", "ask for less", ""},
+		"never its turn":  {Facts{Root: makeQueued(v1alpha1.ReasonTooLarge, "too large")}, Blocked, "TooLarge", "too large", "request less", ""},
 
 		"a nodeName that doesn't exist": {Facts{Root: makePod("p", onNode), Nodes: oneNode}, Blocked, "NodeNotFound", "there is no node nosuch, which its spec.nodeName names", "kubectl get nodes", "delete"},
 		"... whose pods are gone": {Facts{Root: makeJob("j", func(j *batchv1.Job) {
