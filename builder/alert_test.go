@@ -29,7 +29,7 @@ func TestAlert(t *testing.T) {
 	assert.Contains(t, res.RolloutFailure.Message, "not ready after 5m0s: ")
 	assert.Equal(t, "RolloutHalted", w.told[len(w.told)-1])
 	assert.Zero(t, res.RequeueAfter)
-	var conditions []Condition
+	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Equal(t, events.ReasonRolloutHalted, conditions[0].Reason)
 	assert.Equal(t, metav1.ConditionTrue, conditions[2].Status)

@@ -26,6 +26,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/subset"
 	"github.com/armature-dev/armature/builder/internal/toolarge"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -52,7 +54,7 @@ type write struct {
 
 	kept      bool          // observed can't be changed into the desired object, and is left as it is
 	left      []fieldsLeft  // what stays in it of others
-	operation Operation     // empty if nothing changed
+	operation string        // empty if nothing changed
 	stored    client.Object // as the server returned it
 
 	drifted   bool                   // nothing else is desired than what was applied last, and no former manager is named
@@ -359,7 +361,7 @@ func (w *write) create(ctx context.Context, p *pass) error {
 		if d.kind.Untyped { // of others nothing is left to compare the answer with
 			p.engine.settle(obj, d)
 		}
-		w.operation, w.stored = OperationCreated, obj
+		w.operation, w.stored = events.ReasonCreated, obj
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		w.action = actionWait // the owner goes with its namespace
@@ -424,9 +426,9 @@ func (w *write) apply(ctx context.Context, p *pass) error {
 		w.action = actionNone // the server observed nothing to change
 		return nil
 	}
-	w.operation, w.stored = OperationUpdated, obj
+	w.operation, w.stored = events.ReasonUpdated, obj
 	if w.adopts {
-		w.operation = OperationAdopted
+		w.operation = events.ReasonAdopted
 	}
 	return nil
 }
@@ -470,7 +472,7 @@ func (w *write) isDesiredChanged() bool { return !w.desired.isDigestOf(w.observe
 
 // isDigestOf reports whether an object says that it is the desired one.
 func (d *desired) isDigestOf(obj client.Object) bool {
-	return obj.GetAnnotations()[AnnotationDigest] == d.digest
+	return obj.GetAnnotations()[wellknown.AnnotationDigest] == d.digest
 }
 
 // takesOver reports whether managed fields of the object may have to become the engine's first.

@@ -91,7 +91,7 @@ func BenchmarkUnchanged(b *testing.B) {
 func benchUnchanged(b *testing.B, wanted []*appsv1.Deployment, before func(*cacheClient), render bool) {
 	c := &cacheClient{byName: map[string]*appsv1.Deployment{}, byOwner: map[string][]runtime.Object{}}
 	e := NewEngine(c, Options{})
-	require.NoError(b, e.IndexOwned(b.Context(), c, &appsv1.Deployment{}))
+	require.NoError(b, e.Index(b.Context(), c, &appsv1.Deployment{}))
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner", UID: "owner"}}
 	pass := func() Result {
 		build := e.For(owner).Prune(&appsv1.Deployment{})

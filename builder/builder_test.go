@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func owner() *corev1.ConfigMap {
@@ -102,8 +104,8 @@ func TestStamp(t *testing.T) {
 	}
 	first := stamped(config("c"))
 	assert.Equal(t, "default", first.object.GetNamespace())
-	assert.Equal(t, ManagedBy, first.object.GetLabels()[LabelManagedBy])
-	assert.Equal(t, first.digest, first.object.GetAnnotations()[AnnotationDigest])
+	assert.Equal(t, wellknown.ManagedBy, first.object.GetLabels()[wellknown.LabelManagedBy])
+	assert.Equal(t, first.digest, first.object.GetAnnotations()[wellknown.AnnotationDigest])
 	assert.True(t, metav1.IsControlledBy(first.object, owner()))
 
 	read := first.object.DeepCopyObject().(*corev1.ConfigMap) // as if from the cluster
@@ -114,8 +116,8 @@ func TestStamp(t *testing.T) {
 	assert.Len(t, again.object.GetOwnerReferences(), 1)
 
 	labelled := config("c")
-	labelled.Labels = map[string]string{LabelManagedBy: "someone"}
-	assert.Equal(t, "someone", stamped(labelled).object.GetLabels()[LabelManagedBy])
+	labelled.Labels = map[string]string{wellknown.LabelManagedBy: "someone"}
+	assert.Equal(t, "someone", stamped(labelled).object.GetLabels()[wellknown.LabelManagedBy])
 	assert.NotEqual(t, first.digest, stamped(labelled).digest)
 
 	secret := stamped(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"a": "b"}})
@@ -162,7 +164,7 @@ func TestReadErrorsAreReported(t *testing.T) {
 	_, err := e.For(owner()).ConfigMap(config("c")).Reconcile(t.Context())
 	assert.ErrorIs(t, err, broken)
 	assert.ErrorContains(t, err, "read ConfigMap default/c")
-	_, err = e.For(owner()).Prune(&corev1.ConfigMap{}).ReconcileStore(t.Context())
+	_, err = e.For(owner()).Prune(&corev1.ConfigMap{}).Reconcile(t.Context())
 	assert.ErrorIs(t, err, broken)
 	assert.False(t, IsTerminal(err))
 }
@@ -209,7 +211,7 @@ func TestCRUD(t *testing.T) {
 
 func TestParallelismHasASaneBound(t *testing.T) {
 	for _, n := range []int{0, -1} {
-		assert.Equal(t, DefaultParallelism, NewEngine(nil, Options{Parallelism: n}).parallelism)
+		assert.Equal(t, defaultParallelism, NewEngine(nil, Options{Parallelism: n}).parallelism)
 	}
 	assert.Equal(t, 3, NewEngine(nil, Options{Parallelism: 3}).parallelism)
 }

@@ -7,30 +7,15 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/fasthash"
 	"github.com/armature-dev/armature/builder/internal/rollout"
+	"github.com/armature-dev/armature/builder/readiness"
 )
 
-// What the builder writes on children.
-const (
-	// AnnotationDigest holds the digest of what was last applied, to see that the desired object has changed.
-	AnnotationDigest = "armature.dev/digest"
-	// LabelManagedBy is the recommended label; its value is ManagedBy unless the child sets one.
-	LabelManagedBy = "app.kubernetes.io/managed-by"
-	// ManagedBy is the value of LabelManagedBy.
-	ManagedBy = "armature"
-	// LabelOwnerUID is the UID of the owner of a [CrossNamespace] child, which has no owner reference.
-	LabelOwnerUID = "armature.dev/owner-uid"
-	// AnnotationOwnerKind is the kind and group of the owner of a cross-namespace child: "Widget.example.com".
-	AnnotationOwnerKind = "armature.dev/owner-kind"
-	// AnnotationOwner is the namespace and name of the owner of a cross-namespace child: "default/web".
-	AnnotationOwner = "armature.dev/owner"
-)
-
-// Child is an object that should exist, and how it is to be kept.
+// Child is a desired object with its options.
 type Child struct {
 	object         client.Object
 	how            *keeping // nil: by the defaults
 	phase          string
-	readyWhen      func(client.Object) Readiness
+	readyWhen      func(client.Object) readiness.Status
 	immutable      *immutableHash
 	crossNamespace bool
 	once           bool
@@ -41,8 +26,7 @@ type Child struct {
 // one of an earlier pass.
 type keeping struct {
 	Ignored       []string
-	EnvOf         []any // what HashFrom was given
-	AnnotationOf  []any
+	ConfigOf      []any // what HashFrom was given
 	AdoptOrphan   bool
 	AdoptLabels   map[string]string
 	Former        []string // field managers
@@ -59,16 +43,16 @@ func (c *Child) change() *keeping {
 	return c.how
 }
 
-// ChildOption says how one child is to be kept. Without options a child is applied as soon as the pass begins.
+// ChildOption configures one child. Without options a child is applied as soon as the pass begins.
 type ChildOption interface {
 	applyToChild(*Child)
 }
 
-// Want says that obj should exist. It needs a name; its namespace is the owner's when empty. Fields left empty are left
-// to the API server's defaults and to others: they can't be wanted empty. A field that was set in an earlier pass and
-// isn't any more is removed from the cluster, if no one else has set it. The object is not changed: the controller
-// reference and Armature's marks are set on a copy. Its status and what only the server sets are ignored, so that an
-// object read from a cluster can be wanted.
+// Want returns a child: obj is desired. It needs a name; its namespace is the owner's when empty. Fields left empty belong
+// to the API server's defaults and to other writers: only a pointer says that a field is to be empty. A field that was set in an earlier
+// pass and isn't any more is removed from the cluster, if no other field manager has set it. The object is not changed: the controller
+// reference, labels and annotations are set on a copy. Its status and what only the server sets are ignored, so that an
+// object read from a cluster can be desired.
 func Want(obj client.Object, opts ...ChildOption) Child {
 	if len(opts) == 0 {
 		return Child{object: obj} // what options change would be allocated
@@ -117,23 +101,17 @@ type immutableHash struct {
 	ok   bool
 }
 
-// With returns the child with more options. The child itself stays as it is.
-func (c Child) With(opts ...ChildOption) Child {
+// with returns the child with more options. The child itself stays as it is.
+func (c Child) with(opts ...ChildOption) Child {
 	c.immutable = nil
 	if how := c.how; how != nil {
 		more := *how
-		more.Ignored, more.EnvOf, more.AnnotationOf = clipped(how.Ignored), clipped(how.EnvOf), clipped(how.AnnotationOf)
+		more.Ignored, more.ConfigOf = clipped(how.Ignored), clipped(how.ConfigOf)
 		c.how = &more
 	}
 	for _, o := range opts {
 		o.applyToChild(&c)
 	}
-	return c
-}
-
-// Of returns the child with another object in place of its own, kept by the same options.
-func (c Child) Of(obj client.Object) Child {
-	c.object, c.immutable = obj, nil
 	return c
 }
 

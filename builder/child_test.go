@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/readiness"
 )
 
 func TestAnImmutableChildIsHashedOnce(t *testing.T) {
@@ -24,8 +24,8 @@ func TestAnImmutableChildIsHashedOnce(t *testing.T) {
 func TestChildWithMore(t *testing.T) {
 	c := Want(deployment("web"), Ignore("spec.replicas"), InPhase("a")).Immutable()
 	hash, _ := c.hash()
-	more := c.With(Ignore("spec.paused"), ReadyWhen(func(client.Object) Readiness { return Readiness{Failed: true} }))
-	other := c.With(Ignore("spec.revisionHistoryLimit"))
+	more := c.with(Ignore("spec.paused"), ReadyWhen(func(client.Object) readiness.Status { return readiness.Status{Failed: true} }))
+	other := c.with(Ignore("spec.revisionHistoryLimit"))
 	assert.Equal(t, []string{"spec.replicas"}, c.how.Ignored, "it stays as it is")
 	assert.Equal(t, []string{"spec.replicas", "spec.paused"}, more.how.Ignored)
 	assert.Equal(t, []string{"spec.replicas", "spec.revisionHistoryLimit"}, other.how.Ignored)
@@ -34,17 +34,7 @@ func TestChildWithMore(t *testing.T) {
 	assert.Nil(t, c.readyWhen)
 	with, _ := more.hash()
 	assert.NotEqual(t, hash, with)
-	same, _ := Want(deployment("web"), Ignore("spec.replicas"), InPhase("a")).With().hash()
+	same, _ := Want(deployment("web"), Ignore("spec.replicas"), InPhase("a")).with().hash()
 	assert.Equal(t, hash, same)
-	assert.Nil(t, Want(deployment("web")).With(InPhase("b")).how)
-}
-
-func TestChildOfAnotherObject(t *testing.T) {
-	c := Want(deployment("web"), InPhase("a")).Immutable()
-	config := &corev1.ConfigMap{}
-	of := c.Of(config)
-	assert.Same(t, config, of.Object())
-	assert.IsType(t, &appsv1.Deployment{}, c.Object())
-	assert.Equal(t, "a", of.phase)
-	assert.Nil(t, of.immutable)
+	assert.Nil(t, Want(deployment("web")).with(InPhase("b")).how)
 }

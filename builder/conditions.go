@@ -13,25 +13,6 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Condition is the standard Kubernetes condition.
-type Condition = metav1.Condition
-
-// Types of conditions that every owner can have. kubectl wait and kstatus understand them.
-const (
-	// ConditionReady is True when all that the spec asks for is there. False says in its reason why not yet.
-	ConditionReady = status.Ready
-	// ConditionProgressing is True while something is being changed or waited for.
-	ConditionProgressing = status.Progressing
-	// ConditionStalled is True when nothing more will happen until someone changes the spec or the cluster.
-	ConditionStalled = status.Stalled
-	// ConditionContested is True while another writer changes children again and again, and the builder puts them back
-	// ever more rarely. Its message says which fields, by whom, and what to do. An owner without such children hasn't got it.
-	ConditionContested = status.Contested
-	// ConditionRolledOut is True once a revision of the owner's phases was completed; its message is the name of the last one. It is
-	// the record of what a rollback restores, in the status, where only the operator writes. An owner without phases hasn't got it.
-	ConditionRolledOut = "RolledOut"
-)
-
 // SetConditions sets the conditions Ready, Progressing and Stalled from the result of a pass and its error. They have the generation,
 // and the same reason (one of package events) and message, which names what is waited for and has at most some 2 KiB. The time of a
 // condition changes with its status only, so that the same result changes nothing. A conflict, after which the pass is tried again,
@@ -42,7 +23,7 @@ const (
 //	Stalled      nothing will happen until someone changes the spec or the cluster
 //	Contested    another writer changes children again and again; set only then
 //	RolledOut    with phases, once a revision was completed; the message names the last one
-func (r Result) SetConditions(conditions *[]Condition, generation int64, err error, now time.Time) {
+func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
 	if isConflict(err) {
 		return
 	}
@@ -67,7 +48,7 @@ func (r Result) outcome(err error) status.Outcome {
 		return status.Outcome{Progressing: len(r.NotReady)+len(r.Waiting) > 0, Stalled: true, Reason: events.ReasonRolledBack,
 			Message: fmt.Sprintf("revision %s was rolled back to %s: %s%s", r.Rollout.To, r.Rollout.From, r.Rollout.Message, r.advice())}
 	case r.RolloutFailure != nil:
-		message := fmt.Sprintf("revision %s: %s", r.Rollout.To, r.RolloutFailure)
+		message := fmt.Sprintf("revision %s: phase %s: %s", r.Rollout.To, r.RolloutFailure.Phase, r.RolloutFailure)
 		at := r.Rollout.RollsBackAt
 		if at.IsZero() {
 			return status.Outcome{Stalled: true, Reason: events.ReasonRolloutHalted, Message: message}
@@ -80,17 +61,17 @@ func (r Result) outcome(err error) status.Outcome {
 		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting,
 			Message: text.List("waiting for the deletion of ", r.Waiting, store.Key.String)}
 	case r.Rollout != nil && (r.Rollout.State == RolloutProgressing || (r.Rollout.State == RolloutInstalling && r.Rollout.Phase != "")):
-		slow := slices.DeleteFunc(slices.Clone(r.NotReady), func(n NotReady) bool { return n.Phase != r.Rollout.Phase })
+		slow := slices.DeleteFunc(slices.Clone(r.NotReady), func(n ChildStatus) bool { return n.Phase != r.Rollout.Phase })
 		return status.Outcome{Progressing: true, Reason: events.ReasonRollingOut,
-			Message: text.List(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, NotReady.String)}
+			Message: text.List(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, ChildStatus.String)}
 	case failed > 0:
 		return status.Outcome{Progressing: failed < len(r.NotReady), Stalled: true, Reason: events.ReasonChildFailed,
-			Message: text.List("", r.failedFirst(), NotReady.String)}
-	case len(r.WaitingFor) > 0:
-		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting, Message: r.waitingFor()}
+			Message: text.List("", r.failedFirst(), ChildStatus.String)}
+	case len(r.planWaitsFor) > 0:
+		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting, Message: r.waitingMessage()}
 	case len(r.NotReady) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonChildrenNotReady,
-			Message: text.List("waiting for ", r.NotReady, NotReady.String)}
+			Message: text.List("waiting for ", r.NotReady, ChildStatus.String)}
 	default:
 		return status.Outcome{Ready: true, Reason: events.ReasonReady, Message: "all children are as wanted"}
 	}
@@ -107,8 +88,8 @@ func (r Result) advice() string {
 }
 
 // failedFirst returns what isn't ready, what has failed first.
-func (r Result) failedFirst() []NotReady {
-	var all, rest []NotReady
+func (r Result) failedFirst() []ChildStatus {
+	var all, rest []ChildStatus
 	for _, n := range r.NotReady {
 		if n.Failed {
 			all = append(all, n)
@@ -119,10 +100,7 @@ func (r Result) failedFirst() []NotReady {
 	return append(all, rest...)
 }
 
-// String names the child and says why it isn't ready: "Deployment.apps default/web: 1 of 3 replicas updated".
-func (n NotReady) String() string { return n.Key.String() + ": " + n.Message }
-
-// waitingFor returns the message of a plan that waits.
-func (r Result) waitingFor() string {
-	return text.List("waiting for ", r.WaitingFor, func(what string) string { return what })
+// waitingMessage returns the message of a plan that waits.
+func (r Result) waitingMessage() string {
+	return text.List("waiting for ", r.planWaitsFor, func(what string) string { return what })
 }

@@ -32,8 +32,8 @@ func keyOf(name string) store.Key {
 }
 
 func TestSetConditions(t *testing.T) {
-	slow := NotReady{Key: keyOf("slow"), Message: "1 of 3 replicas updated"}
-	broken := NotReady{Key: keyOf("broken"), Failed: true, Message: "ProgressDeadlineExceeded"}
+	slow := ChildStatus{Key: keyOf("slow"), Message: "1 of 3 replicas updated"}
+	broken := ChildStatus{Key: keyOf("broken"), Failed: true, Message: "ProgressDeadlineExceeded"}
 	cases := map[string]struct {
 		res     Result
 		err     error
@@ -42,23 +42,23 @@ func TestSetConditions(t *testing.T) {
 		message string
 	}{
 		"done":      {Result{}, nil, "TFF", events.ReasonReady, "all children are as wanted"},
-		"invalid":   {Result{NotReady: []NotReady{slow}}, of(invalid), "FFT", "ApplyFailed", ""},
+		"invalid":   {Result{NotReady: []ChildStatus{slow}}, of(invalid), "FFT", "ApplyFailed", ""},
 		"quota":     {Result{}, of(full), "FTF", "ApplyFailed", ""},
 		"not owned": {Result{}, of(ErrNotOwned), "FTF", "NotOwned", ""},
-		"leaving":   {Result{Waiting: []store.Key{keyOf("old")}, NotReady: []NotReady{slow}}, nil, "FTF", events.ReasonWaiting, "waiting for the deletion of Deployment.apps default/old"},
-		"slow":      {Result{NotReady: []NotReady{slow}}, nil, "FTF", events.ReasonChildrenNotReady, "waiting for Deployment.apps default/slow: 1 of 3 replicas updated"},
-		"broken":    {Result{NotReady: []NotReady{broken}}, nil, "FFT", events.ReasonChildFailed, "Deployment.apps default/broken: ProgressDeadlineExceeded"},
-		"both": {Result{NotReady: []NotReady{slow, broken}}, nil, "FTT", events.ReasonChildFailed,
+		"leaving":   {Result{Waiting: []store.Key{keyOf("old")}, NotReady: []ChildStatus{slow}}, nil, "FTF", events.ReasonWaiting, "waiting for the deletion of Deployment.apps default/old"},
+		"slow":      {Result{NotReady: []ChildStatus{slow}}, nil, "FTF", events.ReasonChildrenNotReady, "waiting for Deployment.apps default/slow: 1 of 3 replicas updated"},
+		"broken":    {Result{NotReady: []ChildStatus{broken}}, nil, "FFT", events.ReasonChildFailed, "Deployment.apps default/broken: ProgressDeadlineExceeded"},
+		"both": {Result{NotReady: []ChildStatus{slow, broken}}, nil, "FTT", events.ReasonChildFailed,
 			"Deployment.apps default/broken: ProgressDeadlineExceeded; Deployment.apps default/slow: 1 of 3 replicas updated"},
-		"many": {Result{NotReady: []NotReady{slow, slow, slow, slow, slow}}, nil, "FTF", events.ReasonChildrenNotReady, "and 2 more"},
+		"many": {Result{NotReady: []ChildStatus{slow, slow, slow, slow, slow}}, nil, "FTF", events.ReasonChildrenNotReady, "and 2 more"},
 	}
 	then, now := time.Unix(1000, 0), time.Unix(2000, 0)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			var conditions []Condition
+			var conditions []metav1.Condition
 			c.res.SetConditions(&conditions, 3, c.err, then)
 			told := ""
-			for i, kind := range []string{ConditionReady, ConditionProgressing, ConditionStalled} {
+			for i, kind := range []string{events.ConditionReady, events.ConditionProgressing, events.ConditionStalled} {
 				assert.Equal(t, kind, conditions[i].Type)
 				told += string(conditions[i].Status[0])
 				assert.Equal(t, c.reason, conditions[i].Reason)
@@ -68,7 +68,7 @@ func TestSetConditions(t *testing.T) {
 			}
 			assert.Equal(t, c.want, told)
 
-			before := append([]Condition(nil), conditions...)
+			before := append([]metav1.Condition(nil), conditions...)
 			c.res.SetConditions(&conditions, 3, c.err, now)
 			assert.Equal(t, before, conditions, "the same result sets nothing anew")
 			c.res.SetConditions(&conditions, 4, of(conflict), now)
@@ -83,9 +83,9 @@ func TestSetConditions(t *testing.T) {
 func TestMessagesOfConditionsAreBounded(t *testing.T) {
 	res := Result{}
 	for i := range 1000 {
-		res.NotReady = append(res.NotReady, NotReady{Key: keyOf(fmt.Sprint(strings.Repeat("n", 253), i)), Message: strings.Repeat("é", 500)})
+		res.NotReady = append(res.NotReady, ChildStatus{Key: keyOf(fmt.Sprint(strings.Repeat("n", 253), i)), Message: strings.Repeat("é", 500)})
 	}
-	var conditions []Condition
+	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, time.Unix(0, 0))
 	assert.LessOrEqual(t, len(conditions[0].Message), text.MaxSummary)
 }
@@ -120,7 +120,7 @@ func TestReportStatus(t *testing.T) {
 	require.Len(t, *patches, 1)
 	assert.Empty(t, flow.Status.Conditions, "the owner stays as it is")
 	flow = get()
-	ready := meta.FindStatusCondition(flow.Status.Conditions, ConditionReady)
+	ready := meta.FindStatusCondition(flow.Status.Conditions, events.ConditionReady)
 	assert.Equal(t, metav1.ConditionTrue, ready.Status)
 	assert.Equal(t, int64(3), ready.ObservedGeneration)
 	assert.True(t, ready.LastTransitionTime.Equal(ptr.To(metav1.NewTime(now))))
@@ -130,7 +130,7 @@ func TestReportStatus(t *testing.T) {
 	assert.Len(t, *patches, 1, "no request if nothing has changed")
 	require.NoError(t, e.ReportStatus(t.Context(), flow, Result{}, of(invalid)))
 	assert.Len(t, *patches, 2)
-	assert.True(t, meta.IsStatusConditionTrue(get().Status.Conditions, ConditionStalled))
+	assert.True(t, meta.IsStatusConditionTrue(get().Status.Conditions, events.ConditionStalled))
 
 	assert.True(t, isConflict(e.ReportStatus(t.Context(), flow, Result{}, of(full))), "someone wrote since it was read")
 	gone := flow.DeepCopy()
@@ -162,7 +162,7 @@ func TestPlanReports(t *testing.T) {
 	flow := pass()
 	assert.Len(t, *patches, 1, "one patch a pass")
 	assert.Equal(t, v1alpha1.StateRunning, flow.Status.State, "beside the plan's own status")
-	ready := meta.FindStatusCondition(flow.Status.Conditions, ConditionReady)
+	ready := meta.FindStatusCondition(flow.Status.Conditions, events.ConditionReady)
 	assert.Equal(t, events.ReasonChildrenNotReady, ready.Reason)
 	assert.Contains(t, ready.Message, "default/web")
 	now = now.Add(time.Hour)
@@ -173,7 +173,7 @@ func TestPlanReports(t *testing.T) {
 	require.NoError(t, e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "web"}, d))
 	makeReady(d)
 	require.NoError(t, e.client.Status().Update(t.Context(), d))
-	ready = meta.FindStatusCondition(pass().Status.Conditions, ConditionReady)
+	ready = meta.FindStatusCondition(pass().Status.Conditions, events.ConditionReady)
 	assert.Equal(t, metav1.ConditionTrue, ready.Status)
 	assert.Equal(t, now.Unix(), ready.LastTransitionTime.Unix())
 	assert.Len(t, *patches, 2)
@@ -190,7 +190,7 @@ func TestAPlanFinishesItsStatus(t *testing.T) {
 	planned := owner.DeepCopy()
 	planned.Status.ObservedGeneration = 7
 	finish := func(after *v1alpha1.JobFlow, res Result) {
-		ready := meta.FindStatusCondition(after.Status.Conditions, ConditionReady)
+		ready := meta.FindStatusCondition(after.Status.Conditions, events.ConditionReady)
 		after.Status.State = v1alpha1.State(string(ready.Status) + string(res.Rollout.State))
 	}
 	res := Result{Rollout: &Rollout{State: RolloutCompleted}}
@@ -208,7 +208,7 @@ func TestAPlanFinishesItsStatus(t *testing.T) {
 func TestAPlanFinishesItsOwnConditions(t *testing.T) {
 	owner := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f"}}
 	plan := Plan[*v1alpha1.JobFlow]{Finish: func(after *v1alpha1.JobFlow, res Result) {
-		meta.SetStatusCondition(after.Conditions(), Condition{Type: ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonWaiting, Message: res.Waiting[0].String()})
+		meta.SetStatusCondition(after.Conditions(), metav1.Condition{Type: events.ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonWaiting, Message: res.Waiting[0].String()})
 	}}
 	res := Result{Waiting: []store.Key{{Kind: "Pod", Namespace: "n", Name: "p"}}}
 	after, err := statusAfter(owner, plan, res, nil, time.Now())

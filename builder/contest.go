@@ -16,50 +16,31 @@ import (
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/store"
 )
 
-// Contest is a child that another writer changes again and again. The builder puts it back ever more rarely, from 1
-// second to 5 minutes apart, until the other writer stops for a while. Other children aren't affected.
-type Contest struct {
-	// Key is the child.
-	Key store.Key
-	// Fields are the paths of the fields that differ, as [Ignore] takes them, sorted; at most 16. None: the child is deleted
-	// again and again.
-	Fields []string
-	// By are the field managers that changed them, as metadata.managedFields has it, with their operation and subresource,
-	// sorted: "kube-controller-manager (Update of scale)". Empty if no field manager owns the fields.
-	By []string
-	// Times is how often one of the fields was put back in a row: 3, 10, 30, 100, ... or more.
-	Times int
-
-	self bool // another process of this controller's name is among By
-}
-
-// contestsOf returns contests as a Result has them.
-func contestsOf(all []contest.Contest) []Contest {
-	var contests []Contest
+// statusOfContests returns contests as a [Result] has them.
+func statusOfContests(all []contest.Contest) []ChildStatus {
+	var contested []ChildStatus
 	for _, c := range all {
-		contests = append(contests, Contest{Key: c.Child, Fields: c.Fields, By: c.By, Times: c.Times, self: c.Self})
+		contested = append(contested, ChildStatus{Key: c.Child, Message: messageOf(c)})
 	}
-	return contests
+	return contested
 }
 
-// String names the child, its fields and who changes them, and says what to do about it.
-func (c Contest) String() string {
+// messageOf names the fields of a contested child and who changes them, and says what to do about it.
+func messageOf(c contest.Contest) string {
 	if len(c.Fields) == 0 {
-		return fmt.Sprintf("%s: it keeps being deleted by another writer; it was created again at least %d times, and is created ever more "+
+		return fmt.Sprintf("it keeps being deleted by another writer; it was created again at least %d times, and is created ever more "+
 			"rarely, up to %s apart. Stop the other writer, such as another version of this program that prunes it",
-			c.Key, c.Times, contest.MaxBackoff)
+			c.Times, contest.MaxBackoff)
 	}
 	by := "an unknown writer, as no field manager claims the change"
 	if len(c.By) > 0 {
 		by = strings.Join(shownFew(c.By), ", ")
 	}
-	text := fmt.Sprintf("%s: %s keeps being changed by %s; it was put back at least %d times, and is put back ever more rarely, "+
-		"up to %s apart",
-		c.Key, strings.Join(shownFew(c.Fields), ", "), by, c.Times, contest.MaxBackoff)
-	if c.self {
+	text := fmt.Sprintf("%s keeps being changed by %s; it was put back at least %d times, and is put back ever more rarely, up to %s apart",
+		strings.Join(shownFew(c.Fields), ", "), by, c.Times, contest.MaxBackoff)
+	if c.Self {
 		return text + ". That is this controller's own name: stop the other instance or version of this program"
 	}
 	var ignorable []string
@@ -85,32 +66,32 @@ func shownFew(names []string) []string {
 }
 
 // contestMessage says which children are contested.
-func (r Result) contestMessage() string { return text.List("", r.Contested, Contest.String) }
+func (r Result) contestMessage() string { return text.List("", r.Contested, ChildStatus.String) }
 
 // setContested sets or removes the condition Contested.
-func (r Result) setContested(conditions *[]Condition, generation int64, now time.Time) {
+func (r Result) setContested(conditions *[]metav1.Condition, generation int64, now time.Time) {
 	if len(r.Contested) == 0 {
-		meta.RemoveStatusCondition(conditions, ConditionContested)
+		meta.RemoveStatusCondition(conditions, events.ConditionContested)
 		return
 	}
-	meta.SetStatusCondition(conditions, Condition{
-		Type: ConditionContested, Status: metav1.ConditionTrue, Reason: events.ReasonContested, Message: r.contestMessage(),
+	meta.SetStatusCondition(conditions, metav1.Condition{
+		Type: events.ConditionContested, Status: metav1.ConditionTrue, Reason: events.ReasonContested, Message: r.contestMessage(),
 		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 	})
 }
 
 // emitContests emits one event when contests begin, and one when some are over.
-func (e *Engine) emitContests(owner client.Object, begun, ended []Contest) {
+func (e *Engine) emitContests(owner client.Object, begun, ended []ChildStatus) {
 	if len(begun) > 0 {
 		e.emit(owner, events.Event{
 			Type: corev1.EventTypeWarning, Reason: events.ReasonContested, Action: events.ActionApply,
-			Note: text.List("", begun, Contest.String),
+			Note: text.List("", begun, ChildStatus.String),
 		})
 	}
 	if len(ended) > 0 {
 		e.emit(owner, events.Event{
 			Type: corev1.EventTypeNormal, Reason: events.ReasonSettled, Action: events.ActionApply,
-			Note: text.List("no longer changed by others: ", ended, func(c Contest) string { return c.Key.String() }),
+			Note: text.List("no longer changed by others: ", ended, func(c ChildStatus) string { return c.Key.String() }),
 		})
 	}
 }
@@ -118,7 +99,7 @@ func (e *Engine) emitContests(owner client.Object, begun, ended []Contest) {
 // withContests returns an owner whose conditions, which its plan sets, also tell of contests. It changes neither argument.
 func withContests[T client.Object](owner, after T, res Result, err error, now time.Time) T {
 	conditioned, ok := any(after).(Conditioned)
-	if !ok || len(res.Contested) == 0 && meta.FindStatusCondition(*conditioned.Conditions(), ConditionContested) == nil {
+	if !ok || len(res.Contested) == 0 && meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionContested) == nil {
 		return after
 	}
 	after = withOwnConditions(after)
@@ -128,8 +109,8 @@ func withContests[T client.Object](owner, after T, res Result, err error, now ti
 		return after
 	}
 	before := *any(owner).(Conditioned).Conditions()
-	for _, c := range []Condition{
-		{Type: ConditionReady, Status: metav1.ConditionFalse}, {Type: ConditionStalled, Status: metav1.ConditionTrue},
+	for _, c := range []metav1.Condition{
+		{Type: events.ConditionReady, Status: metav1.ConditionFalse}, {Type: events.ConditionStalled, Status: metav1.ConditionTrue},
 	} {
 		c.Reason, c.Message, c.ObservedGeneration = events.ReasonContested, res.contestMessage(), owner.GetGeneration()
 		c.LastTransitionTime = metav1.NewTime(now)

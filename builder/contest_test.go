@@ -9,14 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 )
 
-var contestedResult = Result{Contested: []Contest{{Key: keyOf("web"), Fields: []string{"spec.replicas"}, By: []string{"hpa (Update of scale)"}, Times: 3}}}
+var contestedResult = Result{Contested: statusOfContests([]contest.Contest{
+	{Child: keyOf("web"), Fields: []string{"spec.replicas"}, By: []string{"hpa (Update of scale)"}, Times: 3},
+})}
 
 // statuses renders conditions: type, status, reason.
-func statuses(conditions []Condition) map[string]string {
+func statuses(conditions []metav1.Condition) map[string]string {
 	told := map[string]string{}
 	for _, c := range conditions {
 		told[c.Type] = string(c.Status) + " " + c.Reason
@@ -25,19 +28,19 @@ func statuses(conditions []Condition) map[string]string {
 }
 
 func TestContestedCondition(t *testing.T) {
-	var conditions []Condition
+	var conditions []metav1.Condition
 	contestedResult.SetConditions(&conditions, 2, nil, time.Unix(1000, 0))
 	assert.Equal(t, map[string]string{
 		"Ready": "False Contested", "Progressing": "False Contested", "Stalled": "True Contested", "Contested": "True Contested",
 	}, statuses(conditions))
-	c := meta.FindStatusCondition(conditions, ConditionContested)
+	c := meta.FindStatusCondition(conditions, events.ConditionContested)
 	assert.Equal(t, contestedResult.Contested[0].String(), c.Message)
 	assert.EqualValues(t, 2, c.ObservedGeneration)
 
 	contestedResult.SetConditions(&conditions, 2, of(full), time.Unix(2000, 0))
 	assert.Equal(t, "False ApplyFailed", statuses(conditions)["Ready"], "a failure is told first")
 	assert.Equal(t, "True Contested", statuses(conditions)["Contested"])
-	assert.Equal(t, time.Unix(1000, 0), meta.FindStatusCondition(conditions, ConditionContested).LastTransitionTime.Time)
+	assert.Equal(t, time.Unix(1000, 0), meta.FindStatusCondition(conditions, events.ConditionContested).LastTransitionTime.Time)
 
 	Result{}.SetConditions(&conditions, 2, nil, time.Unix(3000, 0))
 	assert.Equal(t, map[string]string{"Ready": "True Ready", "Progressing": "False Ready", "Stalled": "False Ready"}, statuses(conditions))
@@ -47,7 +50,7 @@ func TestContestedCondition(t *testing.T) {
 func TestContestsBesideAPlansOwnConditions(t *testing.T) {
 	planned := func(owner *thing) *thing {
 		after := withOwnConditions(owner)
-		meta.SetStatusCondition(&after.conditions, Condition{Type: ConditionReady, Status: metav1.ConditionTrue, Reason: "Fine"})
+		meta.SetStatusCondition(&after.conditions, metav1.Condition{Type: events.ConditionReady, Status: metav1.ConditionTrue, Reason: "Fine"})
 		return after
 	}
 	pass := func(owner *thing, res Result, err error, at int64) *thing {
@@ -76,9 +79,9 @@ func TestContestsBesideAPlansOwnConditions(t *testing.T) {
 }
 
 func TestContestsAreShort(t *testing.T) {
-	long := Contest{Key: keyOf("web"), Times: 3}
+	long := contest.Contest{Child: keyOf("web"), Times: 3}
 	for i := range 100 {
 		long.Fields, long.By = append(long.Fields, fmt.Sprintf("f%d", i)), append(long.By, fmt.Sprintf("m%d", i))
 	}
-	assert.Less(t, len(long.String()), text.MaxSummary/4)
+	assert.Less(t, len(statusOfContests([]contest.Contest{long})[0].String()), text.MaxSummary/4)
 }

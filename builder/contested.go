@@ -5,6 +5,8 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -43,7 +45,7 @@ func (p *pass) holdCreation(w *write) {
 
 // noteCorrection records that a child was put back, and which fields.
 func (p *pass) noteCorrection(w *write) {
-	if !w.corrects || w.operation != OperationUpdated && w.operation != OperationAdopted {
+	if !w.corrects || w.operation != events.ReasonUpdated && w.operation != events.ReasonAdopted {
 		return
 	}
 	fields := w.contendedFields
@@ -60,11 +62,11 @@ func (p *pass) noteCreation(w *write) {
 	}
 	contests, key, digest, now := p.engine.memory.Contests, p.contestKey(w.desired.key), w.desired.digest, p.engine.now()
 	switch w.operation {
-	case OperationCreated:
+	case events.ReasonCreated:
 		contests.Created(key, digest, now)
-	case OperationRecreating:
+	case events.ReasonRecreating:
 		contests.Recreated(key, digest, w.contendedFields(p.engine), now)
-	case OperationUpdated, OperationAdopted:
+	case events.ReasonUpdated, events.ReasonAdopted:
 		contests.Applied(key, digest)
 	}
 }
@@ -76,8 +78,8 @@ func (p *pass) noteContests(err error) {
 	}
 	isDesired := func(key store.Key) bool { return err != nil || p.desired.Has(key) }
 	report := p.engine.memory.Contests.Report(p.owner.GetUID(), p.engine.now(), isDesired)
-	p.result.Contested = contestsOf(report.Active)
-	p.result.begun, p.result.ended = contestsOf(report.Begun), contestsOf(report.Ended)
+	p.result.Contested = statusOfContests(report.Active)
+	p.result.begun, p.result.ended = statusOfContests(report.Begun), statusOfContests(report.Ended)
 	p.result.RequeueAfter = sooner(p.result.RequeueAfter, report.Wait)
 }
 
@@ -104,7 +106,7 @@ func (w *write) contendedMarks(e *Engine) []fieldmanager.Drift {
 	var all []fieldmanager.Drift
 	m, entries := e.fieldManager(w.desired), w.initial.GetManagedFields()
 	if w.desired.lacksMark(w.initial) {
-		all = append(all, m.DriftOf(entries, fieldpath.MakePathOrDie("metadata", "labels", LabelManagedBy)))
+		all = append(all, m.DriftOf(entries, fieldpath.MakePathOrDie("metadata", "labels", wellknown.LabelManagedBy)))
 	}
 	if w.adopts {
 		all = append(all, m.DriftOf(entries, fieldpath.MakePathOrDie("metadata", "ownerReferences")))

@@ -14,6 +14,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // CreateOnly creates a child that doesn't exist, and leaves an existing one as it is. Use it for run-to-completion objects such as
@@ -43,7 +45,7 @@ func (d *desired) checkOnce() error {
 		return nil
 	case len(how.Ignored) > 0:
 		option = "Ignore"
-	case len(how.EnvOf)+len(how.AnnotationOf) > 0:
+	case len(how.ConfigOf) > 0:
 		option = "HashFrom"
 	case how.KeepImmutable || how.Recreate != nil:
 		option = "OnImmutable"
@@ -78,23 +80,23 @@ func (p *pass) compareOnce(w *write) *write {
 
 // lacksMark reports whether an object has lost the label by which caches may be filtered.
 func (d *desired) lacksMark(found client.Object) bool {
-	if found.GetLabels()[LabelManagedBy] == ManagedBy {
+	if found.GetLabels()[wellknown.LabelManagedBy] == wellknown.ManagedBy {
 		return false
 	}
-	own, set := d.child.object.GetLabels()[LabelManagedBy]
-	return !set || own == ManagedBy
+	own, set := d.child.object.GetLabels()[wellknown.LabelManagedBy]
+	return !set || own == wellknown.ManagedBy
 }
 
 // takeAsItIs gives an object the builder's label, and the owner as its controller if no one controls it: then only if
 // it is still the observed one.
 func (w *write) takeAsItIs(ctx context.Context, p *pass) error {
 	d, e := w.desired, p.engine
-	changed, operation, did := map[string]any{"uid": w.observed.GetUID()}, "apply", OperationUpdated
+	changed, operation, did := map[string]any{"uid": w.observed.GetUID()}, "apply", events.ReasonUpdated
 	if d.lacksMark(w.observed) {
-		changed["labels"] = map[string]string{LabelManagedBy: ManagedBy}
+		changed["labels"] = map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy}
 	}
 	if w.adopts {
-		operation, did = "adopt", OperationAdopted
+		operation, did = "adopt", events.ReasonAdopted
 		changed["resourceVersion"] = w.observed.GetResourceVersion()
 		refs := slices.DeleteFunc(slices.Clone(w.observed.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
 			return r.UID == p.owner.GetUID()

@@ -24,7 +24,7 @@ func BenchmarkCreateOnly(b *testing.B) {
 	setup := func(b *testing.B) (pass func() Result) {
 		c := &cacheClient{byName: map[string]*appsv1.Deployment{}, byOwner: map[string][]runtime.Object{}}
 		e := NewEngine(c, Options{})
-		require.NoError(b, e.IndexOwned(b.Context(), c, &appsv1.Deployment{}))
+		require.NoError(b, e.Index(b.Context(), c, &appsv1.Deployment{}))
 		return func() Result {
 			build := e.For(owner).Prune(&appsv1.Deployment{})
 			for _, d := range wanted {

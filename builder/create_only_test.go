@@ -16,6 +16,8 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // once plans a Job that is created once.
@@ -39,7 +41,7 @@ func TestCreateOnly(t *testing.T) {
 	made := get(s, newJob("job"))
 	assert.True(t, metav1.IsControlledBy(made, newOwner()))
 	assert.True(t, *made.OwnerReferences[0].BlockOwnerDeletion)
-	assert.Equal(t, builder.ManagedBy, made.Labels[builder.LabelManagedBy])
+	assert.Equal(t, wellknown.ManagedBy, made.Labels[wellknown.LabelManagedBy])
 	assert.Equal(t, "yes", made.Labels["mine"])
 	assert.Empty(t, made.Annotations, "no digest")
 
@@ -66,7 +68,7 @@ func TestCreateOnlyIsWaitedForWhileItGoes(t *testing.T) {
 }
 
 func labelled(job *batchv1.Job) *batchv1.Job {
-	job.Labels = map[string]string{builder.LabelManagedBy: builder.ManagedBy}
+	job.Labels = map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy}
 	return job
 }
 
@@ -112,7 +114,7 @@ func TestCreateOnlyMeetsAnother(t *testing.T) {
 				}
 				assert.True(t, metav1.IsControlledBy(after, newOwner()))
 				assert.Len(t, after.OwnerReferences, len(c.opts)+1, "an adopted one keeps the other that it has")
-				assert.Equal(t, builder.ManagedBy, after.Labels[builder.LabelManagedBy], "or it might stay hidden for ever")
+				assert.Equal(t, wellknown.ManagedBy, after.Labels[wellknown.LabelManagedBy], "or it might stay hidden for ever")
 				after.Labels = other.Labels
 				after.OwnerReferences, after.ResourceVersion, after.ManagedFields = other.OwnerReferences, other.ResourceVersion, other.ManagedFields
 				assert.Equal(t, other, after, "nothing else has changed")
@@ -170,24 +172,24 @@ func TestCreateOnlyMisused(t *testing.T) {
 func TestCreateOnlyInADiff(t *testing.T) {
 	s := perform(t, once(newJob("unused")), nil, labelled(newJob("orphan")), labelled(controlled(newJob("there"), ownerUID)))
 	want := func(name string, opts ...builder.ChildOption) *builder.Builder {
-		return builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).Job(newJob(name), append(opts, builder.CreateOnly())...)
+		return builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).Object(newJob(name), append(opts, builder.CreateOnly())...)
 	}
 	diff, err := want("new").Diff(t.Context())
 	require.NoError(t, err)
-	require.Len(t, diff.Objects, 1)
-	assert.Equal(t, builder.OperationCreated, diff.Objects[0].Operation)
-	assert.NotEmpty(t, diff.Objects[0].Fields)
+	require.Len(t, diff.Changes, 1)
+	assert.Equal(t, events.ReasonCreated, diff.Changes[0].Reason)
+	assert.NotEmpty(t, diff.Changes[0].Fields)
 
 	diff, err = want("orphan", builder.Adopt(builder.AdoptOptions{})).Diff(t.Context())
 	require.NoError(t, err)
-	require.Len(t, diff.Objects, 1)
-	for _, f := range diff.Objects[0].Fields {
+	require.Len(t, diff.Changes, 1)
+	for _, f := range diff.Changes[0].Fields {
 		assert.Contains(t, f.Path, "metadata.ownerReferences")
 	}
 
 	diff, err = want("there").Diff(t.Context())
 	require.NoError(t, err)
-	assert.True(t, diff.Empty())
+	assert.False(t, diff.Changed())
 	assert.Equal(t, 1, diff.Unchanged)
 	assert.Len(t, s.server.Objects(), 3, "nothing was done")
 }
@@ -197,7 +199,7 @@ func TestCreateOnlyIsReady(t *testing.T) {
 	reconcile := func() builder.Result {
 		s.ours.Refresh()
 		res, err := builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).
-			Job(newJob("job"), builder.CreateOnly()).AwaitReady().Reconcile(t.Context())
+			Object(newJob("job"), builder.CreateOnly()).AwaitReady().Reconcile(t.Context())
 		require.NoError(t, err)
 		return res
 	}
@@ -213,7 +215,7 @@ func TestCreateOnlyCrossNamespace(t *testing.T) {
 	}, func(o *operator) { o.OwnsCrossNamespace(&corev1.ConfigMap{}) }, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
 	assert.Equal(t, []string{"patch Deployment.apps default/owner", "create ConfigMap other/settings"}, s.passes())
 	assert.Empty(t, s.passes())
-	assert.Equal(t, string(ownerUID), get(s, settings.DeepCopy()).Labels[builder.LabelOwnerUID])
+	assert.Equal(t, string(ownerUID), get(s, settings.DeepCopy()).Labels[wellknown.LabelOwnerUID])
 }
 
 func TestCrashEverywhereWithCreateOnly(t *testing.T) {

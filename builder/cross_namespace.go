@@ -16,14 +16,15 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
 // CrossNamespace allows a child where garbage collection doesn't serve its owner: a cluster-scoped child of a namespaced owner, or
 // one in another namespace, which its metadata.namespace names. Default: such a child is refused with [ErrMisuse].
 //
-// Such a child has no owner reference. The label [LabelOwnerUID] and the annotations [AnnotationOwnerKind] and
-// [AnnotationOwner] say whose it is, as long as they are the builder's own: the object's managed fields must say that the
+// Such a child has no owner reference. The label armature.dev/owner-uid and the annotations armature.dev/owner-kind and
+// armature.dev/owner say whose it is, as long as they are the builder's own: the object's managed fields must say that the
 // engine's field manager has set them, or one that [Adopt] names as a former one. Any other object of its name is refused
 // with [ErrNotOwned], and never pruned, whatever its labels say. The owner gets the finalizer
 // [Finalizer] before the first such child is created, and loses it once they are all gone: when an owner is deleted,
@@ -55,9 +56,9 @@ func keyCrossNamespace(key store.Key, namespaced bool) (store.Key, error) {
 
 // markCrossNamespace makes an object a child without an owner reference. The annotations wake the owner as well.
 func (p *pass) markCrossNamespace(obj client.Object) {
-	obj.SetLabels(with(obj.GetLabels(), LabelOwnerUID, string(p.owner.GetUID())))
-	annotations := with(obj.GetAnnotations(), AnnotationOwnerKind, p.ownerKey.GroupKind().String())
-	obj.SetAnnotations(with(annotations, AnnotationOwner, p.ownerKey.NamespacedName().String()))
+	obj.SetLabels(with(obj.GetLabels(), wellknown.LabelOwnerUID, string(p.owner.GetUID())))
+	annotations := with(obj.GetAnnotations(), wellknown.AnnotationOwnerKind, p.ownerKey.GroupKind().String())
+	obj.SetAnnotations(with(annotations, wellknown.AnnotationOwner, p.ownerKey.NamespacedName().String()))
 }
 
 // isCrossNamespace reports whether an object is the owner's cross-namespace child.
@@ -82,7 +83,7 @@ func (d *desired) refuse(found client.Object) *Error {
 		return notOwned("apply", d.key, found)
 	}
 	err := fmt.Errorf("%w: its label %s is %q, and set by %s; delete or rename that object, or give the owner another name",
-		ErrNotOwned, LabelOwnerUID, found.GetLabels()[LabelOwnerUID], labelSetter(found, LabelOwnerUID))
+		ErrNotOwned, wellknown.LabelOwnerUID, found.GetLabels()[wellknown.LabelOwnerUID], labelSetter(found, wellknown.LabelOwnerUID))
 	return &Error{Key: d.key, Operation: "apply", Err: err, object: found}
 }
 
@@ -115,7 +116,7 @@ func (e *Engine) amongCrossNamespace(owner client.Object, k kinds.Kind) client.L
 	if e.isIndexedCrossNamespace(k) {
 		return client.MatchingFields{e.crossNamespaceIndex(): string(owner.GetUID())}
 	}
-	return client.MatchingLabels{LabelOwnerUID: string(owner.GetUID())}
+	return client.MatchingLabels{wellknown.LabelOwnerUID: string(owner.GetUID())}
 }
 
 // finalize deletes the cross-namespace children of an owner that is being deleted, and lets the owner go once there are none.
@@ -142,7 +143,7 @@ func (p *pass) finalize(ctx context.Context, children []Child) error {
 // waited for.
 func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (left bool, err error) {
 	for deleted := false; ; deleted = true {
-		found, err := p.engine.listMetadata(ctx, gk, client.MatchingLabels{LabelOwnerUID: string(p.owner.GetUID())})
+		found, err := p.engine.listMetadata(ctx, gk, client.MatchingLabels{wellknown.LabelOwnerUID: string(p.owner.GetUID())})
 		if err != nil {
 			return true, fmt.Errorf("delete %s in other namespaces, which is in the inventory of %s: %w", gk, p.ownerKey, err)
 		}
@@ -169,22 +170,14 @@ func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (l
 	}
 }
 
-// IndexCrossNamespace indexes kinds by the owner of [CrossNamespace] children, so that they are found without looking at others'.
-// Call it once for each kind, before the manager starts, with manager.GetFieldIndexer(); an Operator does so for what
-// it OwnsCrossNamespace.
-func (e *Engine) IndexCrossNamespace(ctx context.Context, indexer client.FieldIndexer, objs ...client.Object) error {
-	for _, obj := range objs {
-		k, err := e.kinds.Of(obj)
-		if err != nil {
-			return err
-		}
-		if err := indexer.IndexField(ctx, obj, e.crossNamespaceIndex(), ownerUIDLabels); err != nil {
-			return fmt.Errorf("index %s by owner: %w", k.GVK.GroupKind(), err)
-		}
-		e.mu.Lock()
-		e.indexedCrossNamespace[k] = true
-		e.mu.Unlock()
+// indexCrossNamespace indexes a kind by the owner of cross-namespace children.
+func (e *Engine) indexCrossNamespace(ctx context.Context, indexer client.FieldIndexer, k kinds.Kind, like client.Object) error {
+	if err := indexer.IndexField(ctx, like, e.crossNamespaceIndex(), ownerUIDLabels); err != nil {
+		return fmt.Errorf("index %s by owner: %w", k.GVK.GroupKind(), err)
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.indexedCrossNamespace[k] = true
 	return nil
 }
 
@@ -192,7 +185,7 @@ func (e *Engine) crossNamespaceIndex() string { return "armature.ownerUID/" + e.
 
 // ownerUIDLabels is the index's value.
 func ownerUIDLabels(o client.Object) []string {
-	if uid := o.GetLabels()[LabelOwnerUID]; uid != "" {
+	if uid := o.GetLabels()[wellknown.LabelOwnerUID]; uid != "" {
 		return []string{uid}
 	}
 	return nil
@@ -220,8 +213,8 @@ func (e *Engine) kindsCrossNamespace() inventory.Kinds {
 func ownersCrossNamespace(owner schema.GroupKind) handler.MapFunc {
 	return func(_ context.Context, child client.Object) []reconcile.Request {
 		annotations := child.GetAnnotations()
-		namespace, name, ok := strings.Cut(annotations[AnnotationOwner], string(types.Separator))
-		if child.GetLabels()[LabelOwnerUID] == "" || !ok || annotations[AnnotationOwnerKind] != owner.String() {
+		namespace, name, ok := strings.Cut(annotations[wellknown.AnnotationOwner], string(types.Separator))
+		if child.GetLabels()[wellknown.LabelOwnerUID] == "" || !ok || annotations[wellknown.AnnotationOwnerKind] != owner.String() {
 			return nil
 		}
 		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func TestWhereCrossNamespaceIs(t *testing.T) {
@@ -63,7 +64,7 @@ func TestWhoseIsCrossNamespace(t *testing.T) {
 		"ours":            {marked(func(*corev1.ConfigMap) {}), inventory.Owned},
 		"leaving":         {marked(func(c *corev1.ConfigMap) { c.DeletionTimestamp = &now }), inventory.Terminating},
 		"no label":        {marked(func(c *corev1.ConfigMap) { c.Labels = nil }), inventory.NotOwned},
-		"other UID":       {marked(func(c *corev1.ConfigMap) { c.Labels[LabelOwnerUID] = "x" }), inventory.NotOwned},
+		"other UID":       {marked(func(c *corev1.ConfigMap) { c.Labels[wellknown.LabelOwnerUID] = "x" }), inventory.NotOwned},
 		"label of others": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Manager = "kubectl-label" }), inventory.NotOwned},
 		"label of others, the rest ours": {marked(func(c *corev1.ConfigMap) {
 			c.ManagedFields = entries(entry("kubectl-label", metav1.ManagedFieldsOperationUpdate, `{"f:metadata":{"f:labels":{"f:armature.dev/owner-uid":{}}}}`),
@@ -90,6 +91,6 @@ func TestChildCrossNamespaceWakesItsOwner(t *testing.T) {
 	require.Len(t, got, 1)
 	assert.Equal(t, "default/owner", got[0].String())
 	assert.Empty(t, ownersCrossNamespace(schema.GroupKind{Kind: "Other"})(t.Context(), c))
-	c.Annotations[AnnotationOwner] = "nonsense"
+	c.Annotations[wellknown.AnnotationOwner] = "nonsense"
 	assert.Empty(t, find(t.Context(), c))
 }

@@ -11,6 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func TestCRUDCrossNamespace(t *testing.T) {
@@ -26,13 +28,13 @@ func TestCRUDCrossNamespace(t *testing.T) {
 	assert.ErrorIs(t, err, builder.ErrMisuse)
 	res, err := b().CreateOrUpdate(ctx, at("c"), builder.CrossNamespace())
 	require.NoError(t, err)
-	assert.Equal(t, builder.OperationCreated, res.Changes[0].Operation)
+	assert.Equal(t, events.ReasonCreated, res.Changes[0].Reason)
 	c.get(c.owner)
-	assert.Contains(t, c.owner.Finalizers, builder.Finalizer)
+	assert.Contains(t, c.owner.Finalizers, wellknown.Finalizer)
 
 	got := at("")
 	require.NoError(t, b().Get(ctx, "c", got, builder.CrossNamespace()))
-	assert.Equal(t, string(c.owner.UID), got.Labels[builder.LabelOwnerUID])
+	assert.Equal(t, string(c.owner.UID), got.Labels[wellknown.LabelOwnerUID])
 	assert.ErrorIs(t, b().Get(ctx, "theirs", at(""), builder.CrossNamespace()), builder.ErrNotOwned)
 	list := &corev1.ConfigMapList{}
 	require.NoError(t, b().List(ctx, list, builder.CrossNamespace()))
@@ -73,5 +75,5 @@ func TestCRUDIsOnRecord(t *testing.T) {
 	_, err := c.engine.For(c.owner).PruneAll().Create(ctx, settings(nil))
 	require.NoError(t, err)
 	c.get(c.owner)
-	assert.Equal(t, "ConfigMap", c.owner.Annotations[builder.AnnotationGroupKinds])
+	assert.Equal(t, "ConfigMap", c.owner.Annotations[wellknown.AnnotationGroupKinds])
 }

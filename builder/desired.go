@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -126,7 +127,7 @@ func (d *desired) stamp(p *pass) error {
 		if err := d.checkPolicy(); err != nil {
 			return err
 		}
-		if err := d.setHashes(p, obj); err != nil {
+		if err := d.setHash(p, obj); err != nil {
 			return err
 		}
 	}
@@ -144,12 +145,12 @@ func (d *desired) stamp(p *pass) error {
 		return fmt.Errorf("%w: digest of %s: %w", ErrMisuse, d.key, err)
 	}
 	// The digest goes where the next pass, and the next process, finds it.
-	obj.SetAnnotations(with(obj.GetAnnotations(), AnnotationDigest, d.digest))
+	obj.SetAnnotations(with(obj.GetAnnotations(), wellknown.AnnotationDigest, d.digest))
 	for _, fields := range []map[string]any{fields, d.first} {
 		if fields == nil {
 			continue
 		}
-		if err := unstructured.SetNestedField(fields, d.digest, "metadata", "annotations", AnnotationDigest); err != nil {
+		if err := unstructured.SetNestedField(fields, d.digest, "metadata", "annotations", wellknown.AnnotationDigest); err != nil {
 			return fmt.Errorf("%w: annotations of %s: %w", ErrMisuse, d.key, err)
 		}
 	}
@@ -168,8 +169,8 @@ func (d *desired) withOwner(p *pass) (client.Object, error) {
 	mergeStringData(obj)
 	obj.SetNamespace(d.key.Namespace)
 	labels := obj.GetLabels()
-	if labels[LabelManagedBy] == "" {
-		obj.SetLabels(with(labels, LabelManagedBy, ManagedBy))
+	if labels[wellknown.LabelManagedBy] == "" {
+		obj.SetLabels(with(labels, wellknown.LabelManagedBy, wellknown.ManagedBy))
 	}
 	refs := slices.DeleteFunc(obj.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == p.owner.GetUID() })
 	for _, ref := range refs {
@@ -210,8 +211,8 @@ func clearServerFields(obj client.Object) {
 	obj.SetDeletionTimestamp(nil)
 	obj.SetDeletionGracePeriodSeconds(nil)
 	obj.SetManagedFields(nil)
-	if annotations := obj.GetAnnotations(); annotations[AnnotationDigest] != "" {
-		delete(annotations, AnnotationDigest)
+	if annotations := obj.GetAnnotations(); annotations[wellknown.AnnotationDigest] != "" {
+		delete(annotations, wellknown.AnnotationDigest)
 		if len(annotations) == 0 {
 			annotations = nil // an empty map would be a wish of its own in an unstructured object
 		}

@@ -10,33 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
-// Diff is what [Builder.Reconcile] would do. It is data, and its String is for people.
-type Diff struct {
-	// Objects are those that would be written, ordered as the Changes of a [Result] are.
-	Objects []ObjectDiff
-	// Unchanged counts the objects that are up to date.
-	Unchanged int
-	// Waiting lists objects that could not be written yet, as in a [Result].
-	Waiting []store.Key
-}
-
-// ObjectDiff is what would become of one object.
-type ObjectDiff struct {
-	Key       store.Key
-	Operation Operation
-	// Fields are those that would differ. Of a new object, or one to be recreated, they are the desired fields, without
-	// the API server's defaults; of an object to be deleted there are none. Left out are the status, what only the server writes, and the
-	// builder's own digest: an object to be updated that shows no fields differs in nothing but its record of them.
-	Fields []FieldDiff
-	// Left says, a line for each field manager, what another has set in the object that isn't desired and stays; see [Adopt].
-	// It is looked for in objects that the builder has never written.
-	Left []string
-}
-
-// FieldDiff is a field that would differ. The values in a Secret's data are hidden: they read "***".
+// FieldDiff is a field that a write would change. The values in a Secret's data are hidden: they read "***".
 type FieldDiff struct {
 	// Path leads to the field: spec.template.spec.containers[name=web].image, data["tls.crt"].
 	Path string
@@ -44,44 +23,39 @@ type FieldDiff struct {
 	Old, New any
 }
 
-// Empty reports whether Reconcile would write nothing.
-func (d Diff) Empty() bool { return len(d.Objects) == 0 }
-
-// Diff says what Reconcile would do now, and does nothing. The API server is asked to try each write (a dry run), so
-// that its defaults, its admission and its refusals are in the answer: the errors are those that Reconcile would
-// return, and the diff beside them tells of the rest. Objects that are up to date cost no request, others one each; one
-// that was created and never changed since may cost two. No events are emitted, and nothing is counted.
+// Diff returns the result that Reconcile would have now, and writes nothing: its Changes are those that Reconcile would make, with the
+// fields that would differ, and its String shows them. The API server is asked to try each write (a dry run), so that its defaults,
+// its admission and its refusals are in the answer: the errors are those that Reconcile would return, and the result beside them has
+// the rest. Objects that are up to date cost no request, others one each; one that was created and never changed since may cost
+// two. No events are emitted, and nothing is counted.
 //
 // A dry run needs the permissions of the write. What depends on an object that doesn't exist yet (an object in a
 // namespace that would be created) is refused as it would be without it.
-func (b *Builder) Diff(ctx context.Context) (Diff, error) {
+func (b *Builder) Diff(ctx context.Context) (Result, error) {
 	dry := *b
 	dry.engine = b.engine.dryRun()
 	writes := map[store.Key]*write{}
 	res, err := dry.reconcile(ctx, writes)
-	d := Diff{Unchanged: res.Unchanged, Waiting: res.Waiting}
-	for _, c := range res.Changes {
-		o := ObjectDiff{Key: c.Key, Operation: c.Operation}
-		if w := writes[c.Key]; w != nil && c.Operation != OperationDeleted {
-			fields, wrong := w.diff()
-			if wrong != nil {
-				return d, wrong
-			}
-			o.Fields = fields
-			for _, left := range w.left {
-				o.Left = append(o.Left, left.String())
-			}
+	for i := range res.Changes {
+		c := &res.Changes[i]
+		w := writes[c.Key]
+		if w == nil || c.Reason == events.ReasonDeleted {
+			continue
 		}
-		d.Objects = append(d.Objects, o)
+		fields, wrong := w.diff()
+		if wrong != nil {
+			return res, wrong
+		}
+		c.Fields = fields
 	}
-	return d, err
+	return res, err
 }
 
 // diff returns the fields that a dry-run write changes.
 func (w *write) diff() ([]FieldDiff, error) {
 	before := map[string]any{}
 	after := w.desired.fields
-	if w.operation == OperationUpdated {
+	if w.operation == events.ReasonUpdated {
 		var err error
 		if before, err = storedFields(w.observed); err != nil {
 			return nil, err
@@ -108,7 +82,7 @@ func shown(fields map[string]any) map[string]any {
 	fields = (&unstructured.Unstructured{Object: fields}).DeepCopy().Object
 	for _, path := range [][]string{
 		{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}, {"metadata", "resourceVersion"},
-		{"metadata", "annotations", AnnotationDigest},
+		{"metadata", "annotations", wellknown.AnnotationDigest},
 	} {
 		unstructured.RemoveNestedField(fields, path...)
 	}
@@ -144,34 +118,35 @@ func hidden(c delta.Change) delta.Change {
 	return c
 }
 
-// String renders the diff, a line for each value, empty if nothing would be written. An object is created (+), changed
-// (~), deleted to be recreated (-/+), deleted (-), or waits for another to go (?). What another field manager keeps in
-// it is marked (!). For example:
+// String renders the changes, a line for each object and for each value that Diff found, empty if there are none. An object is
+// created (+), changed (~), deleted to be recreated (-/+), deleted (-), or waits for another to go (?). What another field manager
+// keeps in it is marked (!). For example:
 //
 //	~ Deployment.apps default/web
 //	-     spec.replicas: 2
 //	+     spec.replicas: 3
 //	- Secret default/old
-func (d Diff) String() string {
+func (r Result) String() string {
 	var text strings.Builder
-	for _, o := range d.Objects {
-		fmt.Fprintf(&text, "%s %s\n", signs[o.Operation], o.Key)
-		for _, f := range o.Fields {
+	for _, c := range r.Changes {
+		fmt.Fprintf(&text, "%s %s\n", signs[c.Reason], c.Key)
+		for _, f := range c.Fields {
 			line(&text, "-", f.Path, f.Old)
 			line(&text, "+", f.Path, f.New)
 		}
-		for _, left := range o.Left {
+		for _, left := range c.left {
 			fmt.Fprintf(&text, "!     %s\n", left)
 		}
 	}
-	for _, key := range d.Waiting {
+	for _, key := range r.Waiting {
 		fmt.Fprintf(&text, "? %s waits\n", key)
 	}
 	return text.String()
 }
 
-var signs = map[Operation]string{
-	OperationCreated: "+", OperationAdopted: "~", OperationUpdated: "~", OperationRecreating: "-/+", OperationDeleted: "-",
+var signs = map[string]string{
+	events.ReasonCreated: "+", events.ReasonAdopted: "~", events.ReasonUpdated: "~", events.ReasonRecreating: "-/+",
+	events.ReasonDeleted: "-",
 }
 
 func line(text *strings.Builder, sign, path string, value any) {

@@ -7,20 +7,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
 func TestDiffReadsAsOne(t *testing.T) {
 	key := func(kind, name string) store.Key { return store.Key{Kind: kind, Namespace: "default", Name: name} }
-	d := Diff{
-		Objects: []ObjectDiff{
-			{Key: key("ConfigMap", "web"), Operation: OperationCreated, Fields: []FieldDiff{{Path: "data.mode", New: "<a & b>"}}},
-			{Key: key("Thing", "web"), Operation: OperationUpdated, Fields: []FieldDiff{
+	d := Result{
+		Changes: []Change{
+			{Key: key("ConfigMap", "web"), Reason: events.ReasonCreated, Fields: []FieldDiff{{Path: "data.mode", New: "<a & b>"}}},
+			{Key: key("Thing", "web"), Reason: events.ReasonUpdated, Fields: []FieldDiff{
 				{Path: "spec.replicas", Old: int64(2), New: int64(3)},
 				{Path: "spec.args", Old: []any{"a"}, New: []any{"a", "b"}},
 				{Path: "spec.limits", Old: map[string]any{}},
 			}},
-			{Key: key("Secret", "s"), Operation: OperationDeleted},
+			{Key: key("Secret", "s"), Reason: events.ReasonDeleted},
 		},
 		Waiting: []store.Key{key("Job", "j")},
 	}
@@ -35,9 +36,9 @@ func TestDiffReadsAsOne(t *testing.T) {
 - Secret default/s
 ? Job default/j waits
 `, d.String())
-	assert.False(t, d.Empty())
-	assert.True(t, Diff{}.Empty())
-	assert.Empty(t, Diff{}.String())
+	assert.True(t, d.Changed())
+	assert.False(t, Result{}.Changed())
+	assert.Empty(t, Result{}.String())
 }
 
 func TestSecretsAreHidden(t *testing.T) {

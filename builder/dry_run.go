@@ -14,6 +14,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
+	"github.com/armature-dev/armature/events"
 )
 
 // dryRun returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores
@@ -65,7 +66,7 @@ func (w *write) recordDryRun(ctx context.Context, p *pass, applied client.Object
 		w.action = actionNone
 		return nil
 	}
-	w.operation, w.stored = OperationUpdated, applied
+	w.operation, w.stored = events.ReasonUpdated, applied
 	return nil
 }
 

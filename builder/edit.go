@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -67,7 +68,7 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 		if stored[i] == nil {
 			continue
 		}
-		p.changed(OperationUpdated, e.kind, e.key, stored[i])
+		p.changed(events.ReasonUpdated, e.kind, e.key, stored[i])
 		if p.observed[e.key] != nil {
 			p.observed[e.key] = stored[i] // should it be pruned
 		}

@@ -13,19 +13,18 @@ import (
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 const (
-	// DefaultName is the field owner of an Engine that was given no name.
-	DefaultName = "armature"
-	// DefaultParallelism is how many requests one pass has under way at most.
-	DefaultParallelism = 32
+	// defaultParallelism is how many requests one pass has under way at most.
+	defaultParallelism = 32
 )
 
 // Options configure an Engine. The zero value is the default.
 type Options struct {
 	// Name is the controller's name: the field owner of what it applies, at most 128 characters.
-	// Default: DefaultName. Two controllers that write to the same cluster need different names; one that is renamed
+	// Default: "armature". Two controllers that write to the same cluster need different names; one that is renamed
 	// can no longer remove the fields that it applied under its old name.
 	Name string
 	// Recorder receives events. Nil: none are emitted.
@@ -37,7 +36,7 @@ type Options struct {
 	// owners are not asked for.
 	Reader client.Reader
 	// Parallelism bounds the requests that one pass has under way at a time. Default, also for less than 1:
-	// DefaultParallelism.
+	// 32.
 	Parallelism int
 	// TracerProvider receives OpenTelemetry spans: one a pass, and in it one a write. Nil, the default: none are made.
 	TracerProvider trace.TracerProvider
@@ -45,7 +44,7 @@ type Options struct {
 	Clock func() time.Time
 }
 
-// Engine applies what owners want. There is one a process and controller; it is safe for concurrent use.
+// Engine applies the desired children of owners. A process has one for each controller. It is safe for concurrent use.
 type Engine struct {
 	client      client.Client
 	live        client.Reader
@@ -73,13 +72,13 @@ type Engine struct {
 // one costs a read for each child. The cache must keep metadata.managedFields.
 func NewEngine(c client.Client, o Options) *Engine {
 	if o.Parallelism < 1 {
-		o.Parallelism = DefaultParallelism
+		o.Parallelism = defaultParallelism
 	}
 	readsLive := o.Reader != nil
 	if !readsLive {
 		o.Reader = c
 	}
-	o.Name = cmp.Or(o.Name, DefaultName)
+	o.Name = cmp.Or(o.Name, wellknown.FieldOwner)
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -105,8 +104,16 @@ func NewEngine(c client.Client, o Options) *Engine {
 	return e
 }
 
-// EngineFor returns an Engine on a manager's client, with an event recorder of the same name.
+// EngineFor returns an Engine on a manager's client, with an event recorder of the same name. Without read-your-writes consistency
+// everything ends the same way, with more requests; Unstructured is for unstructured children, which are read past the cache otherwise:
+//
+//	ctrl.Options{Client: client.Options{Cache: &client.CacheOptions{
+//		EnableReadYourWritesConsistency: ptr.To(true),
+//		Unstructured:                    true,
+//	}}}
+//
+// A cache that is filtered by labels must let the children through: the API server is asked about each child that the cache hides.
 func EngineFor(mgr manager.Manager, name string) *Engine {
-	name = cmp.Or(name, DefaultName)
+	name = cmp.Or(name, wellknown.FieldOwner)
 	return NewEngine(mgr.GetClient(), Options{Name: name, Recorder: mgr.GetEventRecorder(name), Reader: mgr.GetAPIReader()})
 }

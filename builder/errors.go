@@ -48,6 +48,7 @@ func (e *Error) Fields() []string {
 	return fields
 }
 
+// Error returns what was tried, the object and the cause: "create Deployment.apps default/web: ...".
 func (e *Error) Error() string {
 	return e.Operation + " " + e.Key.String() + ": " + e.Err.Error()
 }

@@ -56,26 +56,26 @@ func (e *Engine) emitChanges(owner client.Object, changes []Change) {
 }
 
 func sameChange(a, b Change) bool {
-	return a.Operation == b.Operation && a.Key.GroupKind() == b.Key.GroupKind()
+	return a.Reason == b.Reason && a.Key.GroupKind() == b.Key.GroupKind()
 }
 
 // changeEvent returns the event about changes of one kind and operation.
 func changeEvent(changes []Change) events.Event {
 	const shown = 3
 	first := changes[0]
-	ev := events.Event{Type: corev1.EventTypeNormal, Reason: string(first.Operation), Action: events.ActionApply, Related: first.object}
-	if first.Operation == OperationDeleted {
+	ev := events.Event{Type: corev1.EventTypeNormal, Reason: first.Reason, Action: events.ActionApply, Related: first.object}
+	if first.Reason == events.ReasonDeleted {
 		ev.Action = events.ActionPrune
 	}
 	if len(changes) == 1 {
-		ev.Note = fmt.Sprintf("%s %s %s", first.Operation, first.Key.Kind, first.Key.Name)
+		ev.Note = fmt.Sprintf("%s %s %s", first.Reason, first.Key.Kind, first.Key.Name)
 		return ev
 	}
 	var names []string
 	for _, c := range changes[:min(shown, len(changes))] {
 		names = append(names, c.Key.Name)
 	}
-	ev.Note = fmt.Sprintf("%s %d objects of kind %s: %s", first.Operation, len(changes), first.Key.Kind, strings.Join(names, ", "))
+	ev.Note = fmt.Sprintf("%s %d objects of kind %s: %s", first.Reason, len(changes), first.Key.Kind, strings.Join(names, ", "))
 	if more := len(changes) - shown; more > 0 {
 		ev.Note += fmt.Sprintf(" and %d more", more)
 	}
@@ -110,14 +110,14 @@ func failureReason(err error) string {
 // that no event is repeated after a restart of the process.
 func (l *loop[T]) tellWaiting(owner T, res Result, err error) {
 	conditioned, ok := any(owner).(Conditioned)
-	if !ok || err != nil || len(res.WaitingFor) == 0 || client.Object(owner).GetDeletionTimestamp() != nil {
+	if !ok || err != nil || len(res.planWaitsFor) == 0 || client.Object(owner).GetDeletionTimestamp() != nil {
 		return
 	}
-	message := res.waitingFor()
+	message := res.waitingMessage()
 	if res.outcome(nil).Message != message {
 		return // something else is more urgent
 	}
-	before := meta.FindStatusCondition(*conditioned.Conditions(), ConditionReady)
+	before := meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionReady)
 	if before == nil || before.Reason != events.ReasonWaiting || before.Message != message {
 		l.engine.emit(owner, events.Normal(events.ReasonWaiting, message))
 	}

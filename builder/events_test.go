@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -24,17 +25,17 @@ func (n *notebook) Eventf(_, related runtime.Object, eventtype, reason, action, 
 	n.related = append(n.related, related)
 }
 
-func change(op Operation, kind, name string) Change {
-	return Change{Operation: op, Key: store.Key{Kind: kind, Namespace: "default", Name: name}, object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}}
+func change(op string, kind, name string) Change {
+	return Change{Reason: op, Key: store.Key{Kind: kind, Namespace: "default", Name: name}, object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}}
 }
 
 func TestChangesAreTold(t *testing.T) {
 	n := &notebook{}
 	e := NewEngine(nil, Options{Recorder: n})
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
-	res := Result{Changes: []Change{change(OperationCreated, "ConfigMap", "a"), change(OperationCreated, "Secret", "s")}}
+	res := Result{Changes: []Change{change(events.ReasonCreated, "ConfigMap", "a"), change(events.ReasonCreated, "Secret", "s")}}
 	for i := range 1000 {
-		res.Changes = append(res.Changes, change(OperationDeleted, "ConfigMap", fmt.Sprint("c", i)))
+		res.Changes = append(res.Changes, change(events.ReasonDeleted, "ConfigMap", fmt.Sprint("c", i)))
 	}
 	e.tell(owner, "", res, nil)
 	assert.Equal(t, []string{

@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 )
 
 // One pass over one owner. A second one finds nothing to do, and makes no request.
@@ -48,23 +49,13 @@ func ExampleBuilder_PruneAll() {
 	c, ctx := newCluster(), context.Background()
 	say(c.engine.For(c.owner).ConfigMap(settings(nil)).Deployment(web("nginx:1.29")).PruneAll().Reconcile(ctx))
 	c.get(c.owner)
-	fmt.Println(c.owner.Annotations[builder.AnnotationGroupKinds])
+	fmt.Println(c.owner.Annotations["armature.dev/contains-group-kinds"])
 
 	say(c.engine.For(c.owner).Deployment(web("nginx:1.29")).PruneAll().Reconcile(ctx))
 	// Output:
 	// Created ConfigMap default/settings, Created Deployment.apps default/web
 	// ConfigMap,Deployment.apps
 	// Deleted ConfigMap default/settings, 1 unchanged
-}
-
-// ReconcileStore only prunes: it keeps the desired objects, whether or not they exist.
-func ExampleBuilder_ReconcileStore() {
-	c, ctx := newCluster(), context.Background()
-	say(c.engine.For(c.owner).ConfigMap(settings(nil)).Deployment(web("nginx:1.29")).Reconcile(ctx))
-	say(c.engine.For(c.owner).ConfigMap(settings(nil)).Prune(&corev1.ConfigMap{}, &appsv1.Deployment{}).ReconcileStore(ctx))
-	// Output:
-	// Created ConfigMap default/settings, Created Deployment.apps default/web
-	// Deleted Deployment.apps default/web
 }
 
 // Single children, now: what Reconcile would do about them. Objects that aren't the owner's are left alone.
@@ -125,13 +116,13 @@ func ExampleBuilder_Diff() {
 	// <nil>
 }
 
-// A diff is data. Printed it reads as one.
-func ExampleDiff() {
-	diff := builder.Diff{Objects: []builder.ObjectDiff{{
-		Operation: builder.OperationUpdated,
-		Fields:    []builder.FieldDiff{{Path: "spec.replicas", Old: 2, New: 3}},
+// A result is data. Printed it reads as a diff.
+func ExampleResult_String() {
+	diff := builder.Result{Changes: []builder.Change{{
+		Reason: events.ReasonUpdated,
+		Fields: []builder.FieldDiff{{Path: "spec.replicas", Old: 2, New: 3}},
 	}}}
-	diff.Objects[0].Key.Kind, diff.Objects[0].Key.Namespace, diff.Objects[0].Key.Name = "Deployment", "default", "web"
+	diff.Changes[0].Key.Kind, diff.Changes[0].Key.Namespace, diff.Changes[0].Key.Name = "Deployment", "default", "web"
 	fmt.Print(diff)
 	// Output:
 	// ~ Deployment default/web

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -16,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/readiness"
 )
 
 // Objects are wanted as they would be created. A field that someone else changed is put back; one that is no longer
@@ -76,22 +76,6 @@ func ExampleHashFrom() {
 	// 2 unchanged
 	// Updated ConfigMap default/settings, Updated Deployment.apps default/web
 	// ARMATURE_CONFIG_HASH
-}
-
-// The digest as an annotation leaves the containers as they are.
-func ExampleConfigHash_AsAnnotation() {
-	c := newCluster()
-	config := settings(map[string]string{"colour": "blue"})
-	say(c.engine.For(c.owner).
-		Deployment(web("nginx:1.29"), builder.HashFrom(config).AsAnnotation()).
-		Reconcile(context.Background()))
-	found := web("")
-	c.get(found)
-	template := found.Spec.Template
-	fmt.Println(len(template.Spec.Containers[0].Env), len(template.Annotations[builder.AnnotationConfigHash]))
-	// Output:
-	// Created Deployment.apps default/web
-	// 0 32
 }
 
 // An object that exists, and that no one controls, becomes a child.
@@ -159,8 +143,8 @@ func ExampleCrossNamespace() {
 // What is ready by a rule of one's own.
 func ExampleReadyWhen() {
 	c := newCluster()
-	seeded := builder.ReadyWhen(func(child client.Object) builder.Readiness {
-		return builder.Readiness{Ready: child.(*corev1.ConfigMap).Data["seeds"] != "", Message: "it has no seeds yet"}
+	seeded := builder.ReadyWhen(func(child client.Object) readiness.Status {
+		return readiness.Status{Ready: child.(*corev1.ConfigMap).Data["seeds"] != "", Message: "it has no seeds yet"}
 	})
 	res, err := c.engine.For(c.owner).ConfigMap(settings(nil), seeded).Reconcile(context.Background())
 	fmt.Println(res.NotReady[0], err)
@@ -170,11 +154,11 @@ func ExampleReadyWhen() {
 // A StatefulSet never says that its pods crash. The plan, which sees the pods, does, and leaves the rest to the rules.
 func ExampleReadyWhen_crashing() {
 	c, crashing := newCluster(), "web-0"
-	check := builder.ReadyWhen(func(child client.Object) builder.Readiness {
+	check := builder.ReadyWhen(func(child client.Object) readiness.Status {
 		if crashing != "" {
-			return builder.Readiness{Failed: true, Message: "pod " + crashing + ": CrashLoopBackOff"}
+			return readiness.Status{Failed: true, Message: "pod " + crashing + ": CrashLoopBackOff"}
 		}
-		return builder.ReadinessOf(child)
+		return readiness.Of(child)
 	})
 	res, err := c.engine.For(c.owner).Deployment(web("app:1"), check).Reconcile(context.Background())
 	fmt.Println(res.NotReady[0], err)
@@ -234,23 +218,10 @@ func ExampleRetain() {
 
 	found := claim.DeepCopy()
 	c.get(found)
-	fmt.Println(len(found.OwnerReferences), found.Annotations[builder.AnnotationOwner])
+	fmt.Println(len(found.OwnerReferences), found.Annotations["armature.dev/owner"])
 	// Output:
 	// Created PersistentVolumeClaim default/data
 	// 0 default/blog
-}
-
-// A plan tells in its status what isn't ready, and why. A Job that has failed is told from one that runs.
-func ExampleReadinessOf() {
-	job := &batchv1.Job{Status: batchv1.JobStatus{Active: 1}}
-	fmt.Printf("%+v\n", builder.ReadinessOf(job))
-	job.Status.Conditions = []batchv1.JobCondition{{
-		Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded", Message: "Job has reached the specified backoff limit",
-	}}
-	fmt.Printf("%+v\n", builder.ReadinessOf(job))
-	// Output:
-	// {Ready:false Failed:false Message:is not complete: 0 succeeded, 1 active, 0 failed}
-	// {Ready:false Failed:true Message:BackoffLimitExceeded: Job has reached the specified backoff limit}
 }
 
 // A child that is rendered once and wanted in each pass costs next to nothing while it is unchanged.
@@ -265,12 +236,4 @@ func ExampleChild_Immutable() {
 	first, again, other := render("blue"), render("blue"), render("red")
 	fmt.Println(first.Object() == again.Object(), first.Object() == other.Object())
 	// Output: true false
-}
-
-// One render serves several owners, each with an option of its own; the child itself stays as it is.
-func ExampleChild_With() {
-	child := builder.Want(settings(nil))
-	first, second := child.With(builder.InPhase("first")), child.With(builder.InPhase("second"))
-	fmt.Println(first.Object() == second.Object())
-	// Output: true
 }

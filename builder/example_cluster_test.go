@@ -52,7 +52,7 @@ func (c *cluster) edit(obj client.Object, patch string) {
 func say(res builder.Result, err error) {
 	var did []string
 	for _, change := range res.Changes {
-		did = append(did, fmt.Sprint(change.Operation, " ", change.Key))
+		did = append(did, fmt.Sprint(change.Reason, " ", change.Key))
 	}
 	if res.Unchanged > 0 {
 		did = append(did, fmt.Sprint(res.Unchanged, " unchanged"))

@@ -54,16 +54,16 @@ func (r *websites) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 func ExampleEngineFor() {
 	setUp := func(ctx context.Context, mgr manager.Manager) (reconcile.Reconciler, error) {
 		engine := builder.EngineFor(mgr, "website")
-		err := engine.IndexOwned(ctx, mgr.GetFieldIndexer(), &appsv1.Deployment{})
+		err := engine.Index(ctx, mgr.GetFieldIndexer(), &appsv1.Deployment{})
 		return &websites{client: mgr.GetClient(), engine: engine}, err
 	}
 	_ = setUp
 }
 
 // Children are found by an index on their controller; those CrossNamespace by another.
-func ExampleEngine_IndexOwned() {
+func ExampleEngine_Index() {
 	c, ctx := newCluster(), context.Background()
-	fmt.Println(c.engine.IndexOwned(ctx, c, &corev1.ConfigMap{}))
+	fmt.Println(c.engine.Index(ctx, c, &corev1.ConfigMap{}))
 	say(c.engine.For(c.owner).ConfigMap(settings(nil)).Reconcile(ctx))
 	// Output:
 	// <nil>

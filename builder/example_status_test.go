@@ -17,8 +17,8 @@ import (
 
 // The standard conditions say what a result says.
 func ExampleResult_SetConditions() {
-	var conditions []builder.Condition
-	res := builder.Result{NotReady: []builder.NotReady{{
+	var conditions []metav1.Condition
+	res := builder.Result{NotReady: []builder.ChildStatus{{
 		Key: store.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "web"}, Message: "1 of 3 replicas updated",
 	}}}
 	res.SetConditions(&conditions, 7, nil, time.Now())

@@ -1,9 +1,13 @@
 package builder
 
-import "sigs.k8s.io/controller-runtime/pkg/client"
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
-// Quarantined gives an operator without a manager a quarantine; [Quarantine.Around] does so for those of a manager.
-func Quarantined[T client.Object](o *Operator[T], q *Quarantine) *Operator[T] {
-	o.quarantine = q
+	"github.com/armature-dev/armature/builder/internal/inflight"
+)
+
+// Quarantined gives an operator without a manager the record of a quarantine; package quarantine does so for those of a manager.
+func Quarantined[T client.Object](o *Operator[T], record *inflight.Record) *Operator[T] {
+	o.inFlight = record
 	return o
 }

@@ -8,18 +8,11 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/confighash"
 	"github.com/armature-dev/armature/builder/internal/podtemplate"
-)
-
-// Where HashFrom puts its digest.
-const (
-	// EnvConfigHash is an environment variable of every container.
-	EnvConfigHash = "ARMATURE_CONFIG_HASH"
-	// AnnotationConfigHash is an annotation of the pod template.
-	AnnotationConfigHash = "armature.dev/config-hash"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // HashFrom rolls the pods of a child when what they are configured with changes: one digest of all that is given goes
-// into its pod template, as the environment variable EnvConfigHash of every container (not of init containers; one that
+// into its pod template, as the environment variable ARMATURE_CONFIG_HASH of every container (not of init containers; one that
 // is desired under that name is replaced). Without the option, pods see a changed ConfigMap late or never.
 //
 // Of a ConfigMap the data and binaryData count, of a Secret the data and stringData, and each one's kind and name; not
@@ -32,36 +25,19 @@ const (
 // The child may be of any kind with a pod template, also unstructured, at spec.template (Deployment, StatefulSet,
 // DaemonSet, ReplicaSet, Job, custom resources), spec.jobTemplate.spec.template (CronJob) or template (PodTemplate). A
 // child without one is [ErrMisuse], as is a nil. The template of a Job can't be changed: see [OnImmutable].
-func HashFrom(objs ...any) ConfigHash {
-	var of []any
+func HashFrom(objs ...any) ChildOption {
+	var of hashFrom
 	for _, obj := range objs {
 		of = append(of, behindPointer(obj))
 	}
-	return ConfigHash{of: of}
+	return of
 }
 
-// ConfigHash is the option that HashFrom returns.
-type ConfigHash struct {
-	of           []any
-	asAnnotation bool
-}
+type hashFrom []any
 
-var _ ChildOption = ConfigHash{}
-
-// AsAnnotation puts the digest into the annotation AnnotationConfigHash of the pod template, and leaves the containers
-// as they are.
-func (h ConfigHash) AsAnnotation() ConfigHash {
-	h.asAnnotation = true
-	return h
-}
-
-func (h ConfigHash) applyToChild(c *Child) {
+func (of hashFrom) applyToChild(c *Child) {
 	how := c.change()
-	if h.asAnnotation {
-		how.AnnotationOf = append(how.AnnotationOf, h.of...)
-	} else {
-		how.EnvOf = append(how.EnvOf, h.of...)
-	}
+	how.ConfigOf = append(how.ConfigOf, of...)
 }
 
 // behindPointer returns a value as something that has a fast hash: that takes pointers.
@@ -75,29 +51,18 @@ func behindPointer(value any) any {
 	return p.Interface()
 }
 
-// setHashes sets the digests of what the child is configured with in its pod template. obj is the child's copy.
-func (d *desired) setHashes(p *pass, obj client.Object) error {
-	if d.child.how == nil {
+// setHash sets the digest of what the child is configured with in its pod template. obj is the child's copy.
+func (d *desired) setHash(p *pass, obj client.Object) error {
+	if d.child.how == nil || len(d.child.how.ConfigOf) == 0 {
 		return nil
 	}
-	for _, place := range []struct {
-		of   []any
-		name string
-		set  func(obj client.Object, name, value string) bool
-	}{
-		{d.child.how.EnvOf, EnvConfigHash, podtemplate.SetEnv}, {d.child.how.AnnotationOf, AnnotationConfigHash, podtemplate.SetAnnotation},
-	} {
-		if len(place.of) == 0 {
-			continue
-		}
-		digest, err := confighash.Of(place.of, p.engine.kinds.GVK)
-		if err != nil {
-			return fmt.Errorf("%w: HashFrom of %s: %w", ErrMisuse, d.key, err)
-		}
-		if !place.set(obj, place.name, digest) {
-			return fmt.Errorf("%w: HashFrom of %s: it has no pod template; want one at spec.template, "+
-				"spec.jobTemplate.spec.template or template", ErrMisuse, d.key)
-		}
+	digest, err := confighash.Of(d.child.how.ConfigOf, p.engine.kinds.GVK)
+	if err != nil {
+		return fmt.Errorf("%w: HashFrom of %s: %w", ErrMisuse, d.key, err)
+	}
+	if !podtemplate.SetEnv(obj, wellknown.EnvConfigHash, digest) {
+		return fmt.Errorf("%w: HashFrom of %s: it has no pod template; want one at spec.template, "+
+			"spec.jobTemplate.spec.template or template", ErrMisuse, d.key)
 	}
 	return nil
 }

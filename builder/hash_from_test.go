@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/armature-dev/armature/builder/internal/confighash"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func configMapOf(change func(*corev1.ConfigMap)) *corev1.ConfigMap {
@@ -36,7 +37,7 @@ type settings struct {
 }
 
 func hashOf(t *testing.T, of ...any) string {
-	digest, err := confighash.Of(HashFrom(of...).of, engineWith(interceptor.Funcs{}).kinds.GVK)
+	digest, err := confighash.Of(HashFrom(of...).(hashFrom), engineWith(interceptor.Funcs{}).kinds.GVK)
 	require.NoError(t, err)
 	return digest
 }
@@ -127,24 +128,15 @@ func TestHashGoesIntoPodTemplates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := obj.DeepCopyObject()
 			want := hashOf(t, configMapOf(nil))
-			inEnv := stampedWith(t, obj, HashFrom(configMapOf(nil)))
-			inAnnotation := stampedWith(t, obj, HashFrom(configMapOf(nil)).AsAnnotation())
+			d := stampedWith(t, obj, HashFrom(configMapOf(nil)))
 			assert.Equal(t, before, obj, "the object given stays as it is")
-
-			for _, d := range []*desired{inEnv, inAnnotation} {
-				again := stampedWith(t, d.object, HashFrom(configMapOf(nil)))
-				if d == inEnv {
-					assert.Equal(t, d.digest, again.digest, "what was read can be wanted: the variable is replaced")
-				}
-				assert.NotEqual(t, stampedWith(t, obj).digest, d.digest)
-			}
-			u := untyped(t, inEnv.object, "x/v1", "X")
+			again := stampedWith(t, d.object, HashFrom(configMapOf(nil)))
+			assert.Equal(t, d.digest, again.digest, "an object read from a cluster can be desired: the variable is replaced")
+			assert.NotEqual(t, stampedWith(t, obj).digest, d.digest)
+			u := untyped(t, d.object, "x/v1", "X")
 			env := templateIn(u.Object)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)["env"].([]any)
-			assert.Equal(t, map[string]any{"name": EnvConfigHash, "value": want}, env[len(env)-1])
+			assert.Equal(t, map[string]any{"name": wellknown.EnvConfigHash, "value": want}, env[len(env)-1])
 			assert.Len(t, env, 2)
-			u = untyped(t, inAnnotation.object, "x/v1", "X")
-			meta := templateIn(u.Object)["metadata"].(map[string]any)
-			assert.Equal(t, map[string]any{AnnotationConfigHash: want}, meta["annotations"])
 		})
 	}
 }
@@ -173,12 +165,12 @@ func TestHashFromSharesNothing(t *testing.T) {
 	cmBefore, secretBefore := cm.DeepCopy(), secret.DeepCopy()
 	option := HashFrom(cm, secret)
 	a, b := deployment("a"), deployment("b")
-	b.Spec.Template.Annotations = a.Spec.Template.Labels // maps that are shared by those who want them
-	stampedWith(t, a, option.AsAnnotation())
-	stampedWith(t, b, option.AsAnnotation(), option)
+	b.Spec.Template.Spec.Containers = a.Spec.Template.Spec.Containers // shared by those who desire them
+	stampedWith(t, a, option)
+	stampedWith(t, b, option)
 	assert.Equal(t, cmBefore, cm)
 	assert.Equal(t, secretBefore, secret)
-	assert.NotContains(t, a.Spec.Template.Labels, AnnotationConfigHash)
+	assert.Len(t, a.Spec.Template.Spec.Containers[0].Env, 1)
 }
 
 func TestConfigIsInTheHash(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // Ignore leaves fields of a child to others: an autoscaler's replicas, an annotation that a tool writes. The builder sends the desired
@@ -69,7 +70,7 @@ func mayIgnore(path paths.Path) error {
 	case "apiVersion", "kind", "status":
 		return fmt.Errorf("names %s, which is never left to others or never written", path[0].Name)
 	case "metadata":
-		if len(path) == 3 && (path[1].Name == "labels" || path[1].Name == "annotations") && path[2].Name != AnnotationDigest {
+		if len(path) == 3 && (path[1].Name == "labels" || path[1].Name == "annotations") && path[2].Name != wellknown.AnnotationDigest {
 			return nil
 		}
 		return fmt.Errorf("names what the builder needs in metadata; only single labels and annotations can be ignored, " +

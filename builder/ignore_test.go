@@ -11,6 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func stampedWith(t *testing.T, obj client.Object, opts ...ChildOption) *desired {
@@ -81,7 +83,7 @@ func TestPathsToIgnoreAreChecked(t *testing.T) {
 		"metadata":                        "builder needs",
 		"metadata.labels":                 "builder needs",
 		"metadata.ownerReferences[uid=x]": "builder needs",
-		"metadata.annotations[" + AnnotationDigest + "]": "builder needs",
+		"metadata.annotations[" + wellknown.AnnotationDigest + "]": "builder needs",
 		"kind":            "never left to others",
 		"status.replicas": "never written",
 	} {

@@ -17,6 +17,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/immutable"
 	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/events"
 )
 
 // ImmutablePolicy says what to do about an object that can't be changed into the desired one: another template of a Job, another selector
@@ -168,7 +169,7 @@ func (w *write) deleteToRecreate(ctx context.Context, p *pass, dependents metav1
 	if err != nil {
 		return &Error{Key: w.desired.key, Operation: "delete", Err: err, object: w.observed}
 	}
-	w.operation, w.stored = OperationRecreating, w.observed
+	w.operation, w.stored = events.ReasonRecreating, w.observed
 	return nil
 }
 

@@ -18,16 +18,6 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// What the builder writes on owners.
-const (
-	// AnnotationGroupKinds lists the kinds of which an owner has children, for PruneAll: "ConfigMap,Deployment.apps".
-	AnnotationGroupKinds = inventory.AnnotationKinds
-	// AnnotationGroupKindsCrossNamespace lists the kinds of which an owner has cross-namespace children.
-	AnnotationGroupKindsCrossNamespace = inventory.AnnotationCrossNamespaceKinds
-	// Finalizer keeps an owner until its cross-namespace children are gone.
-	Finalizer = inventory.Finalizer
-)
-
 // desiredKinds are the kinds of desired children, as far as the inventory records them.
 type desiredKinds struct {
 	owned          inventory.Kinds // of children that the owner controls

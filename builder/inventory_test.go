@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // patches are the merge patches that an engine sent to its owner.
@@ -28,7 +30,7 @@ func readOwner() *corev1.ConfigMap {
 	o := owner()
 	o.ResourceVersion = "7"
 	o.Finalizers = []string{"example.com/theirs"}
-	o.Annotations = map[string]string{AnnotationGroupKinds: "Secret"}
+	o.Annotations = map[string]string{wellknown.AnnotationGroupKinds: "Secret"}
 	return o
 }
 
@@ -51,8 +53,10 @@ func TestInventoryIsOnePatchAndOnlyOnChange(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(sent[0]), &patch))
 	assert.Equal(t, map[string]any{
 		"resourceVersion": "7",
-		"finalizers":      []any{"example.com/theirs", Finalizer},
-		"annotations":     map[string]any{AnnotationGroupKinds: "ConfigMap,Secret", AnnotationGroupKindsCrossNamespace: "Deployment.apps"},
+		"finalizers":      []any{"example.com/theirs", wellknown.Finalizer},
+		"annotations": map[string]any{
+			wellknown.AnnotationGroupKinds: "ConfigMap,Secret", wellknown.AnnotationGroupKindsCrossNamespace: "Deployment.apps",
+		},
 	}, patch.Metadata)
 	record(Want(config("a")), Want(deployment("d"), CrossNamespace()))
 	assert.Len(t, sent, 1, "the owner as it was read before will do")
@@ -73,7 +77,7 @@ func TestNothingIsRecordedUnasked(t *testing.T) {
 	d, err := e.For(readOwner()).ConfigMap(config("b")).PruneAll().Diff(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, sent, "nor in a dry run")
-	assert.Len(t, d.Objects, 2)
+	assert.Len(t, d.Changes, 2)
 }
 
 func TestNothingIsCreatedUnrecorded(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 func sealedSecret(data map[string]string, labels map[string]string) *corev1.Secret {
@@ -67,10 +68,10 @@ func TestSealedByThePlanIsRecreated(t *testing.T) {
 		return res
 	}
 	want("1", ptr.To(true))
-	assert.Equal(t, builder.OperationRecreating, want("2", ptr.To(true)).Changes[0].Operation)
+	assert.Equal(t, events.ReasonRecreating, want("2", ptr.To(true)).Changes[0].Reason)
 	want("2", ptr.To(true))
-	assert.Equal(t, builder.OperationUpdated, want("2", nil).Changes[0].Operation, "no longer sealed by the plan: it stays so, as no one's")
-	assert.Equal(t, builder.OperationRecreating, want("3", nil).Changes[0].Operation)
+	assert.Equal(t, events.ReasonUpdated, want("2", nil).Changes[0].Reason, "no longer sealed by the plan: it stays so, as no one's")
+	assert.Equal(t, events.ReasonRecreating, want("3", nil).Changes[0].Reason)
 }
 
 func statefulSetOf(replicas int32, service string) *appsv1.StatefulSet {
@@ -101,5 +102,5 @@ func TestChangeableDriftIsNoObstacle(t *testing.T) {
 	require.NoError(t, c.server.Client("someone").Update(ctx, found))
 	res, err := want(statefulSetOf(1, "b"))
 	require.NoError(t, err)
-	assert.Equal(t, builder.OperationRecreating, res.Changes[0].Operation)
+	assert.Equal(t, events.ReasonRecreating, res.Changes[0].Reason)
 }

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // fieldsLeft are fields of a child that aren't desired and stay, since another manager has set them.
@@ -21,7 +22,7 @@ type fieldsLeft struct {
 // desired. One of them may be what wrote the object before there was a builder, under a name that this program doesn't
 // know; then its fields would stay for ever, and no one would notice.
 func (w *write) noteLeft(ctx context.Context, p *pass, applied client.Object) {
-	if w.initial.GetAnnotations()[AnnotationDigest] != "" {
+	if w.initial.GetAnnotations()[wellknown.AnnotationDigest] != "" {
 		return
 	}
 	left := p.engine.fieldManager(w.desired).SetByOthers(applied.GetManagedFields())
@@ -56,7 +57,7 @@ func (l fieldsLeft) event(c Change) events.Event {
 		fields += fmt.Sprintf(" and %d more", more)
 	}
 	owned := "OwnedOnly: true, "
-	if c.Operation == OperationAdopted {
+	if c.Reason == events.ReasonAdopted {
 		owned = ""
 	}
 	ev := events.Warning(events.ReasonFieldsLeft, fmt.Sprintf(
@@ -67,7 +68,7 @@ func (l fieldsLeft) event(c Change) events.Event {
 	return ev.About(c.object)
 }
 
-// String is the line of a Diff.
+// String is the line in [Result.String].
 func (l fieldsLeft) String() string {
 	return fmt.Sprintf("kept by field manager %s: %s", l.manager, strings.Join(l.fields, ", "))
 }

@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func TestWhenToLookAgain(t *testing.T) {
@@ -68,7 +70,9 @@ func TestOwnerChanges(t *testing.T) {
 		"label":      {func(m *metav1.ObjectMeta) { m.Labels = nil }, true},
 		"annotation": {func(m *metav1.ObjectMeta) { m.Annotations = map[string]string{"a": "b"} }, true},
 		"record": {func(m *metav1.ObjectMeta) {
-			m.Annotations = map[string]string{AnnotationGroupKinds: "ConfigMap", AnnotationGroupKindsCrossNamespace: "Node"}
+			m.Annotations = map[string]string{
+				wellknown.AnnotationGroupKinds: "ConfigMap", wellknown.AnnotationGroupKindsCrossNamespace: "Node",
+			}
 		}, false},
 		"deletion": {func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &now }, true},
 		"another":  {func(m *metav1.ObjectMeta) { m.UID = "2" }, true},

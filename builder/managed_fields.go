@@ -14,11 +14,12 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // fieldManager returns the engine's field manager, and those whose fields of a child it takes over.
 func (e *Engine) fieldManager(d *desired) fieldmanager.Manager {
-	m := fieldmanager.Manager{Name: e.name, Former: d.child.former(), Digest: AnnotationDigest}
+	m := fieldmanager.Manager{Name: e.name, Former: d.child.former(), Digest: wellknown.AnnotationDigest}
 	if d.neverWritten {
 		m.Program = fieldmanager.Program()
 	}
@@ -40,7 +41,7 @@ func (e *Engine) hasFormer(found client.Object, d *desired) bool {
 
 // hasWritten reports whether the engine, or one of another name in an earlier version of the program, has ever written an object.
 func (e *Engine) hasWritten(found client.Object) bool {
-	return found.GetAnnotations()[AnnotationDigest] != "" || fieldmanager.Manager{Name: e.name}.HasWritten(found.GetManagedFields())
+	return found.GetAnnotations()[wellknown.AnnotationDigest] != "" || fieldmanager.Manager{Name: e.name}.HasWritten(found.GetManagedFields())
 }
 
 // controllerOf returns the UID of an object's controller, empty if it has none.

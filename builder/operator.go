@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 )
 
@@ -36,7 +37,7 @@ type Operator[T client.Object] struct {
 	watches    []declaredWatch
 	external   func(context.Context, T, View) (any, error) // nil: none
 
-	quarantine *Quarantine // nil: none
+	inFlight *inflight.Record // of the manager's quarantine; nil: none
 
 	completed *completed[T] // nil before
 }
@@ -55,8 +56,8 @@ func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T]
 	if mgr != nil {
 		o.engine = EngineFor(mgr, name)
 	}
-	if with, ok := mgr.(quarantining); ok {
-		o.quarantine = with.quarantine
+	if with, ok := mgr.(interface{ PassesInFlight() *inflight.Record }); ok { // see package quarantine
+		o.inFlight = with.PassesInFlight()
 	}
 	return o
 }
@@ -188,16 +189,20 @@ var share = fairshare.New(runtime.GOMAXPROCS(0))
 
 // index indexes children, those elsewhere and dependents by their controller.
 func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer) error {
-	if err := o.engine.IndexOwned(ctx, indexer, o.owned...); err != nil {
-		return err
+	for _, obj := range o.owned {
+		if err := o.engine.Index(ctx, indexer, obj); err != nil {
+			return err
+		}
 	}
-	if err := o.engine.IndexCrossNamespace(ctx, indexer, o.away...); err != nil {
-		return err
+	for _, obj := range o.away {
+		if err := o.engine.Index(ctx, indexer, obj, CrossNamespace()); err != nil {
+			return err
+		}
 	}
 	for _, d := range o.dependents {
 		k, err := o.engine.kinds.Of(d.like)
 		if err == nil && !o.engine.isIndexed(k) {
-			err = o.engine.IndexOwned(ctx, indexer, d.like)
+			err = o.engine.Index(ctx, indexer, d.like)
 		}
 		if err != nil {
 			return err
@@ -208,7 +213,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer) er
 
 // loop checks the description and returns what it describes.
 func (o *Operator[T]) loop() (*loop[T], error) {
-	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: throttle.NewStatuses(), quarantine: o.quarantine}
+	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: throttle.NewStatuses(), inFlight: o.inFlight}
 	owned := &ownedKinds{declared: o.declarations()}
 	l.owned.Store(owned)
 	var errs []error

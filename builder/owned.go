@@ -15,23 +15,25 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
-// IndexOwned indexes kinds by their controller, so that an owner's children are found without looking at others'.
-// Call it once for each kind, before the manager starts, with manager.GetFieldIndexer(); an Operator does so for what
-// it Owns. Without an index a pass reads each child by name, and pruning lists the namespace.
-func (e *Engine) IndexOwned(ctx context.Context, indexer client.FieldIndexer, objs ...client.Object) error {
-	for _, obj := range objs {
-		k, err := e.kinds.Of(obj)
-		if err != nil {
-			return err
-		}
-		i, err := e.index(ctx, indexer, obj)
-		if err != nil {
-			return fmt.Errorf("index %s by controller: %w", k.GVK.GroupKind(), err)
-		}
-		e.mu.Lock()
-		e.indexed[k] = i
-		e.mu.Unlock()
+// Index indexes a kind by its controller, so that an owner's children are found without looking at others'; with [CrossNamespace] by
+// the owner of cross-namespace children. Of the options only that one matters. Call it once for each kind, before the manager
+// starts, with manager.GetFieldIndexer(); an Operator does so for the kinds that it owns. Without an index a pass reads each child by
+// name, and pruning lists the namespace.
+func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind client.Object, opts ...ChildOption) error {
+	k, err := e.kinds.Of(kind)
+	if err != nil {
+		return err
 	}
+	if Want(kind, opts...).crossNamespace {
+		return e.indexCrossNamespace(ctx, indexer, k, kind)
+	}
+	i, err := e.index(ctx, indexer, kind)
+	if err != nil {
+		return fmt.Errorf("index %s by controller: %w", k.GVK.GroupKind(), err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.indexed[k] = i
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -100,13 +101,13 @@ func (p *pass) rememberObserved(key store.Key) {
 }
 
 // countAdded counts a child that came or went in this pass.
-func (p *pass) countAdded(op Operation, k kinds.Kind, key store.Key) {
+func (p *pass) countAdded(op string, k kinds.Kind, key store.Key) {
 	switch {
 	case !p.listed[k] && !p.listedCrossNamespace[k]:
 		p.rememberObserved(key)
-	case op == OperationCreated, op == OperationAdopted:
+	case op == events.ReasonCreated, op == events.ReasonAdopted:
 		p.added++
-	case op == OperationDeleted, op == OperationRecreating:
+	case op == events.ReasonDeleted, op == events.ReasonRecreating:
 		p.added--
 	}
 }

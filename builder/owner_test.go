@@ -110,7 +110,7 @@ func TestBuilderMakesNothingForAnOwnerThatIsGone(t *testing.T) {
 		t.Helper()
 		b := engine.For(owner)
 		for _, name := range names {
-			b.Job(newJob(name))
+			b.Object(newJob(name))
 		}
 		res, err := b.Reconcile(t.Context())
 		require.NoError(t, err)

@@ -48,7 +48,7 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	if _, err := o.mgr.GetRESTMapper().RESTMapping(k.GVK.GroupKind(), k.GVK.Version); err != nil {
 		return fmt.Errorf("operator %s: OwnsLater: %w", o.name, err)
 	}
-	if err := o.engine.IndexOwned(ctx, o.mgr.GetFieldIndexer(), obj); err != nil {
+	if err := o.engine.Index(ctx, o.mgr.GetFieldIndexer(), obj); err != nil {
 		return fmt.Errorf("operator %s: OwnsLater: %w", o.name, err)
 	}
 	owners := handler.EnqueueRequestForOwner(o.mgr.GetScheme(), o.mgr.GetRESTMapper(), newOwner[T](), handler.OnlyControllerOwner())

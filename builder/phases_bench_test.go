@@ -40,7 +40,7 @@ func BenchmarkUnchangedInPhases(b *testing.B) {
 	const n, phases = 1000, 10
 	c := &revisionClient{cacheClient: &cacheClient{byName: map[string]*appsv1.Deployment{}, byOwner: map[string][]runtime.Object{}}}
 	e := NewEngine(c, Options{})
-	require.NoError(b, e.IndexOwned(b.Context(), c, &appsv1.Deployment{}))
+	require.NoError(b, e.Index(b.Context(), c, &appsv1.Deployment{}))
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner", UID: "owner"}}
 	var names []string
 	for i := range phases {

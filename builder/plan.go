@@ -3,6 +3,7 @@ package builder
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/events"
@@ -97,5 +98,5 @@ type Plan[T client.Object] struct {
 type Conditioned interface {
 	client.Object
 	// Conditions returns the place of the conditions in the status.
-	Conditions() *[]Condition
+	Conditions() *[]metav1.Condition
 }

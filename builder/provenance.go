@@ -7,6 +7,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // A label or an annotation by itself proves nothing: templates, GitOps and other controllers copy onto objects whatever
@@ -40,24 +41,24 @@ type marks struct {
 var (
 	// retainedMarks are the annotations that name the owner.
 	retainedMarks = marks{1, fieldpath.NewSet(
-		fieldpath.MakePathOrDie("metadata", "annotations", AnnotationOwnerKind),
-		fieldpath.MakePathOrDie("metadata", "annotations", AnnotationOwner),
+		fieldpath.MakePathOrDie("metadata", "annotations", wellknown.AnnotationOwnerKind),
+		fieldpath.MakePathOrDie("metadata", "annotations", wellknown.AnnotationOwner),
 	)}
 	// crossNamespaceMarks are these and the label with the owner's UID.
-	crossNamespaceMarks = marks{2, retainedMarks.fields.Union(labelFields(map[string]string{LabelOwnerUID: ""}))}
+	crossNamespaceMarks = marks{2, retainedMarks.fields.Union(labelFields(map[string]string{wellknown.LabelOwnerUID: ""}))}
 )
 
 // namesOwner reports whether the annotations of a child without an owner reference name the owner.
 func (p *pass) namesOwner(obj client.Object) bool {
 	annotations := obj.GetAnnotations()
-	return annotations[AnnotationOwnerKind] == p.ownerKey.GroupKind().String() &&
-		annotations[AnnotationOwner] == p.ownerKey.NamespacedName().String()
+	return annotations[wellknown.AnnotationOwnerKind] == p.ownerKey.GroupKind().String() &&
+		annotations[wellknown.AnnotationOwner] == p.ownerKey.NamespacedName().String()
 }
 
 // isMarkedCrossNamespace reports whether an object is the owner's cross-namespace child: it says so, has no controller, and the
 // builder has written that.
 func (p *pass) isMarkedCrossNamespace(obj client.Object, former []string) bool {
-	if obj.GetLabels()[LabelOwnerUID] != string(p.owner.GetUID()) || !p.namesOwner(obj) || metav1.GetControllerOfNoCopy(obj) != nil {
+	if obj.GetLabels()[wellknown.LabelOwnerUID] != string(p.owner.GetUID()) || !p.namesOwner(obj) || metav1.GetControllerOfNoCopy(obj) != nil {
 		return false
 	}
 	return p.engine.isProved(obj, former, crossNamespaceMarks)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -130,7 +131,7 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 		if done[i] {
 			k, kindErr := p.engine.kinds.Of(p.observed[key])
 			err = errors.Join(err, kindErr)
-			p.changed(OperationDeleted, k, key, p.observed[key])
+			p.changed(events.ReasonDeleted, k, key, p.observed[key])
 			delete(p.observed, key)
 		}
 	}

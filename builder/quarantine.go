@@ -5,52 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/inflight"
 )
-
-// Quarantine puts off owners during whose passes the process has ended unexpectedly: out of memory, by a panic outside of a
-// pass' own goroutine, or killed. So one owner that is too much for the program doesn't end it again at each start, before
-// any other has had its turn. Such an owner's next pass runs 10 seconds after the start, 1 minute after the second time, and
-// six times as long after each further one, up to 1 hour; until a while after a pass has ended well, no two such owners have
-// a pass at the same time. While it waits its condition Ready is False with the reason Quarantined, and one event says so.
-//
-// What is known is in a directory that must survive the process, such as an emptyDir volume, which a container's restart
-// leaves as it is. It costs two writes to a file a pass, some microseconds, and no sync.
-type Quarantine struct{ record *inflight.Record }
-
-// OpenQuarantine takes over what the process before has left in a directory, which is made if it isn't there. The directory is
-// of this process alone. Errors are those of the file system.
-func OpenQuarantine(dir string) (*Quarantine, error) {
-	record, err := inflight.Open(dir, time.Now)
-	if err != nil {
-		return nil, err
-	}
-	return &Quarantine{record}, nil
-}
-
-// Close says that the process ends of its own accord, so that nothing that still runs is put off by the next one.
-func (q *Quarantine) Close() error { return q.record.Close() }
-
-// Around returns the manager for operators that are to have this quarantine: those that [NewOperator] is given it for. The manager's
-// logger gets the first error in writing the record, which holds up no pass.
-func (q *Quarantine) Around(mgr manager.Manager) manager.Manager {
-	logger := mgr.GetLogger()
-	q.record.ReportTo(func(err error) {
-		logger.Error(err, "the passes that run can't be kept on record: after an unexpected end no object is put off")
-	})
-	return quarantining{mgr, q}
-}
-
-// quarantining is a manager whose operators have a quarantine.
-type quarantining struct {
-	manager.Manager
-	quarantine *Quarantine
-}
 
 // quarantined is why an owner has no pass now.
 type quarantined struct{ *inflight.Hold }
@@ -65,13 +24,13 @@ func (q quarantined) Error() string {
 		times, q.Last.UTC().Format(time.RFC3339), q.Until.UTC().Format(time.RFC3339))
 }
 
-// begin puts a pass on record, or says why it isn't to run now.
-func (q *Quarantine) begin(controller string, owner client.Object) (inflight.Running, *inflight.Hold) {
-	if q == nil {
+// beginPass puts a pass on record, or says why it isn't to run now. Without a quarantine every pass runs.
+func (l *loop[T]) beginPass(owner T) (inflight.Running, *inflight.Hold) {
+	if l.inFlight == nil {
 		return inflight.Running{}, nil
 	}
-	return q.record.Begin(inflight.Pass{
-		Controller: controller, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
+	return l.inFlight.Begin(inflight.Pass{
+		Controller: l.engine.name, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
 	})
 }
 

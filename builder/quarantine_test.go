@@ -19,6 +19,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -40,7 +41,7 @@ func TestQuarantine(t *testing.T) {
 		passes := map[string]int{}
 		during := func(string) {}
 		process := func() reconcile.Reconciler {
-			quarantine, err := builder.OpenQuarantine(dir)
+			quarantine, err := inflight.Open(dir, time.Now)
 			require.NoError(t, err)
 			t.Cleanup(func() { assert.NoError(t, quarantine.Close()) })
 			r, err := builder.Quarantined(builder.NewOperator[*v1alpha1.JobFlow](nil, "jobflow"), quarantine).Owns(&batchv1.Job{}).
@@ -60,7 +61,7 @@ func TestQuarantine(t *testing.T) {
 		ready := func(name string) *metav1.Condition {
 			found := flow(name)
 			require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(found), found))
-			return meta.FindStatusCondition(found.Status.Conditions, builder.ConditionReady)
+			return meta.FindStatusCondition(found.Status.Conditions, events.ConditionReady)
 		}
 
 		var second reconcile.Reconciler

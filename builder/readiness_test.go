@@ -14,23 +14,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/store"
 )
 
-func TestReadinessOf(t *testing.T) {
+func TestReadinessOfJobs(t *testing.T) {
 	job := func(kind batchv1.JobConditionType) *batchv1.Job {
 		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: kind, Status: corev1.ConditionTrue, Reason: "R", Message: "m"}}}}
 	}
 	for name, c := range map[string]struct {
 		obj  client.Object
-		want Readiness
+		want readiness.Status
 	}{
-		"running":   {&batchv1.Job{Status: batchv1.JobStatus{Active: 1}}, Readiness{Message: "is not complete: 0 succeeded, 1 active, 0 failed"}},
-		"complete":  {job(batchv1.JobComplete), Readiness{Ready: true}},
-		"failed":    {job(batchv1.JobFailed), Readiness{Failed: true, Message: "R: m"}},
-		"suspended": {job(batchv1.JobSuspended), Readiness{Message: "is suspended"}},
+		"running":   {&batchv1.Job{Status: batchv1.JobStatus{Active: 1}}, readiness.Status{Message: "is not complete: 0 succeeded, 1 active, 0 failed"}},
+		"complete":  {job(batchv1.JobComplete), readiness.Status{Ready: true}},
+		"failed":    {job(batchv1.JobFailed), readiness.Status{Failed: true, Message: "R: m"}},
+		"suspended": {job(batchv1.JobSuspended), readiness.Status{Message: "is suspended"}},
 	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, ReadinessOf(c.obj)) })
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, readiness.Of(c.obj)) })
 	}
 }
 
@@ -75,11 +76,11 @@ func TestReadyWhenHaltsARollOut(t *testing.T) {
 	sick, pod := "", "-0"
 	w.change = func(b *Builder) {
 		for i := range b.wants {
-			b.wants[i].readyWhen = func(child client.Object) Readiness {
+			b.wants[i].readyWhen = func(child client.Object) readiness.Status {
 				if child.GetName() != sick {
-					return ReadinessOf(child)
+					return readiness.Of(child)
 				}
-				return Readiness{Failed: true, Message: "pod " + child.GetName() + pod + ": CrashLoopBackOff"}
+				return readiness.Status{Failed: true, Message: "pod " + child.GetName() + pod + ": CrashLoopBackOff"}
 			}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/armature-dev/armature/builder/readiness"
 )
 
 // makeReady sets the status that a Deployment's controller sets in the end.
@@ -52,7 +54,10 @@ func TestReadyWhen(t *testing.T) {
 	ready := false
 	pass := func() Result {
 		res, err := e.For(owner()).
-			ConfigMap(config("c"), ReadyWhen(func(o client.Object) Readiness { asked = o; return Readiness{Ready: ready, Message: "not yet"} })).
+			ConfigMap(config("c"), ReadyWhen(func(o client.Object) readiness.Status {
+				asked = o
+				return readiness.Status{Ready: ready, Message: "not yet"}
+			})).
 			ConfigMap(config("d"), ReadyWhen(nil)).
 			Reconcile(t.Context())
 		require.NoError(t, err)
@@ -71,7 +76,7 @@ func TestWhatIsNotAppliedIsNotJudged(t *testing.T) {
 	theirs.Namespace = "default"
 	e := engineWith(interceptor.Funcs{}, theirs)
 	res, err := e.For(owner()).AwaitReady().
-		ConfigMap(config("theirs"), ReadyWhen(func(client.Object) Readiness { t.Error("asked"); return Readiness{} })).
+		ConfigMap(config("theirs"), ReadyWhen(func(client.Object) readiness.Status { t.Error("asked"); return readiness.Status{} })).
 		Reconcile(t.Context())
 	assert.ErrorIs(t, err, ErrNotOwned)
 	assert.Empty(t, res.NotReady, "the error says it")

@@ -18,10 +18,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/throttle"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -46,7 +48,7 @@ type loop[T client.Object] struct {
 	statusWrites throttle.Statuses
 	pace         *throttle.Passes // nil: every event has its pass, for tests
 	share        *fairshare.Share // nil: every plan runs at once, for tests
-	quarantine   *Quarantine      // nil: none
+	inFlight     *inflight.Record // of the quarantine; nil: none
 }
 
 // Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
@@ -65,7 +67,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	running, hold := l.quarantine.begin(l.engine.name, owner)
+	running, hold := l.beginPass(owner)
 	if hold != nil {
 		return l.putOff(ctx, owner, hold)
 	}
@@ -103,7 +105,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		doErr = errors.Join(planErr, p.carryOut(ctx))
 	}
 	res := l.byName.learn(owner, p.finish(doErr), doErr)
-	res.WaitingFor = plan.WaitingFor
+	res.planWaitsFor = plan.WaitingFor
 	if errors.Is(doErr, errOwnerGone) {
 		end(nil)
 		return reconcile.Result{}, nil
@@ -360,12 +362,12 @@ func (p *pass) record(w *write) {
 		if p.dryWrites != nil {
 			p.dryWrites[w.desired.key] = w
 		}
-		if w.operation == OperationRecreating {
+		if w.operation == events.ReasonRecreating {
 			p.result.Waiting = append(p.result.Waiting, w.desired.key)
 		}
 	case w.kept:
 		p.result.Unchanged++
-		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, UID: w.observed.GetUID(), Operation: operationKept, object: w.observed})
+		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, Reason: events.ReasonKept, object: w.observed})
 	case w.action == actionNone:
 		p.result.Unchanged++
 	case w.action == actionWait:
@@ -375,17 +377,17 @@ func (p *pass) record(w *write) {
 		if w.observed == nil {
 			why = "another writer keeps deleting it"
 		}
-		p.result.NotReady = append(p.result.NotReady, NotReady{Key: w.desired.key, Phase: w.desired.child.phase, Message: why})
+		p.result.NotReady = append(p.result.NotReady, ChildStatus{Key: w.desired.key, Phase: w.desired.child.phase, Message: why})
 	}
 }
 
-func (p *pass) changed(op Operation, k kinds.Kind, key store.Key, obj client.Object) {
+func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
 	p.countAdded(op, k, key)
-	if !p.engine.dry && op == OperationDeleted {
+	if !p.engine.dry && op == events.ReasonDeleted {
 		p.engine.memory.Contests.Forget(p.contestKey(key))
 	}
-	p.result.Changes = append(p.result.Changes, Change{Key: key, UID: obj.GetUID(), Operation: op, object: obj})
+	p.result.Changes = append(p.result.Changes, Change{Key: key, Reason: op, object: obj})
 }
 
 // finish orders the result of a pass that returned an error or none, so that the same pass always reads the same.
@@ -393,15 +395,15 @@ func (p *pass) finish(err error) Result {
 	p.rememberPresent()
 	p.noteContests(err)
 	slices.SortStableFunc(p.result.Changes, func(a, b Change) int {
-		if a.Operation != b.Operation {
-			return slices.Index(operations, a.Operation) - slices.Index(operations, b.Operation)
+		if a.Reason != b.Reason {
+			return slices.Index(operations, a.Reason) - slices.Index(operations, b.Reason)
 		}
 		return store.Compare(a.Key, b.Key)
 	})
 	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
 	slices.SortFunc(p.result.Waiting, store.Compare)
 	slices.SortFunc(p.result.Paused, store.Compare)
-	slices.SortFunc(p.result.NotReady, func(a, b NotReady) int { return store.Compare(a.Key, b.Key) })
+	slices.SortFunc(p.result.NotReady, func(a, b ChildStatus) int { return store.Compare(a.Key, b.Key) })
 	if until := memory.RefusedUntil(err); !until.IsZero() {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
 	}
@@ -411,7 +413,7 @@ func (p *pass) finish(err error) Result {
 	return p.result
 }
 
-var operations = []Operation{OperationCreated, OperationAdopted, OperationUpdated, OperationRecreating, OperationDeleted}
+var operations = []string{events.ReasonCreated, events.ReasonAdopted, events.ReasonUpdated, events.ReasonRecreating, events.ReasonDeleted}
 
 // next says when the next pass comes. Errors that a retry can't fix are not retried; conflicts are, without noise.
 func next(ctx context.Context, after time.Duration, err error) (reconcile.Result, error) {

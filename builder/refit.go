@@ -16,6 +16,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/immutable"
 	"github.com/armature-dev/armature/builder/internal/merge"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // A server-side apply changes what it names. What others own, or no one, stays, and what the API server derived from a
@@ -75,10 +76,10 @@ func (w *write) withoutDigest() map[string]any {
 	delete(meta, "uid")
 	delete(meta, "resourceVersion")
 	if annotations, ok := meta["annotations"].(map[string]any); ok {
-		if old, ok := w.observed.GetAnnotations()[AnnotationDigest]; ok {
-			annotations[AnnotationDigest] = old
+		if old, ok := w.observed.GetAnnotations()[wellknown.AnnotationDigest]; ok {
+			annotations[wellknown.AnnotationDigest] = old
 		} else {
-			delete(annotations, AnnotationDigest)
+			delete(annotations, wellknown.AnnotationDigest)
 		}
 		if len(annotations) == 0 {
 			delete(meta, "annotations")
@@ -219,7 +220,7 @@ const notApplied = "not-applied"
 
 func withoutApply(object map[string]any) (map[string]any, error) {
 	object = runtime.DeepCopyJSON(object)
-	return object, unstructured.SetNestedField(object, notApplied, "metadata", "annotations", AnnotationDigest)
+	return object, unstructured.SetNestedField(object, notApplied, "metadata", "annotations", wellknown.AnnotationDigest)
 }
 
 // fitted notes what a refit did: what was found is another version now.
@@ -234,8 +235,8 @@ func (w *write) fitted(p *pass, r *refit, obj client.Object) {
 
 // digestOf returns the digest of the last apply of an object, empty if it has none.
 func digestOf(obj client.Object) string {
-	if obj == nil || obj.GetAnnotations()[AnnotationDigest] == notApplied {
+	if obj == nil || obj.GetAnnotations()[wellknown.AnnotationDigest] == notApplied {
 		return ""
 	}
-	return obj.GetAnnotations()[AnnotationDigest]
+	return obj.GetAnnotations()[wellknown.AnnotationDigest]
 }

@@ -123,7 +123,7 @@ func TestRefusedReadsTheSame(t *testing.T) {
 	for _, r := range c.requests {
 		owner := &appsv1.Deployment{}
 		require.NoError(t, c.ours.Get(t.Context(), r.NamespacedName, owner))
-		_, err := engine.For(owner).Job(newJob(owner.Name + "-job")).Reconcile(t.Context())
+		_, err := engine.For(owner).Object(newJob(owner.Name + "-job")).Reconcile(t.Context())
 		assert.True(t, builder.IsTerminal(err))
 		assert.True(t, apierrors.IsInvalid(err))
 		about := (*builder.Error)(nil)
@@ -203,7 +203,7 @@ func TestRefusedIsNoDryRun(t *testing.T) {
 		owner := &appsv1.Deployment{}
 		require.NoError(t, c.ours.Get(t.Context(), c.requests[i].NamespacedName, owner))
 		c.ours.Ledger().Reset()
-		_, err := engine.For(owner).Job(newJob(owner.Name + "-job")).Diff(t.Context())
+		_, err := engine.For(owner).Object(newJob(owner.Name + "-job")).Diff(t.Context())
 		require.Error(t, err)
 		return len(c.ours.Ledger().Calls())
 	}

@@ -7,11 +7,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // Retain keeps a child that is no longer desired, and keeps it when its owner is deleted, as a PersistentVolume's reclaim policy
 // Retain keeps the volume. Use it for data, such as a PersistentVolumeClaim. The child has no owner reference and is never
-// pruned. The annotations [AnnotationOwnerKind] and [AnnotationOwner] name its owner: a later owner of the same kind and name
+// pruned. The annotations armature.dev/owner-kind and armature.dev/owner name its owner: a later owner of the same kind and name
 // takes it over. They count only as far as the object's managed fields say that the builder has set them. An object without them
 // is refused with [ErrNotOwned], unless [Adopt] allows it.
 //
@@ -29,8 +30,8 @@ func (c Child) retained() bool { return c.how != nil && c.how.Retain }
 
 // markRetained makes an object a retained child: annotations in place of an owner reference.
 func (p *pass) markRetained(obj client.Object) {
-	annotations := with(obj.GetAnnotations(), AnnotationOwnerKind, p.ownerKey.GroupKind().String())
-	obj.SetAnnotations(with(annotations, AnnotationOwner, p.ownerKey.NamespacedName().String()))
+	annotations := with(obj.GetAnnotations(), wellknown.AnnotationOwnerKind, p.ownerKey.GroupKind().String())
+	obj.SetAnnotations(with(annotations, wellknown.AnnotationOwner, p.ownerKey.NamespacedName().String()))
 }
 
 // ownershipOfRetained says what an object is to the owner, if d, with Retain, has its name.

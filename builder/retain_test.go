@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func newClaim(name string) *corev1.PersistentVolumeClaim {
@@ -44,8 +45,8 @@ func TestAChildOutlivesItsOwner(t *testing.T) {
 	assert.Equal(t, []string{"create PersistentVolumeClaim default/data"}, s.passes())
 	claim := get(s, newClaim("data"))
 	assert.Empty(t, claim.OwnerReferences)
-	assert.Equal(t, "default/owner", claim.Annotations[builder.AnnotationOwner])
-	assert.Equal(t, "Deployment.apps", claim.Annotations[builder.AnnotationOwnerKind])
+	assert.Equal(t, "default/owner", claim.Annotations[wellknown.AnnotationOwner])
+	assert.Equal(t, "Deployment.apps", claim.Annotations[wellknown.AnnotationOwnerKind])
 	assert.Empty(t, s.passes())
 
 	opts = nil
@@ -86,9 +87,9 @@ func TestToOutliveComesAndGoes(t *testing.T) {
 
 func TestWhatOutlivesIsNotTakenFromOthers(t *testing.T) {
 	marked := newClaim("data")
-	marked.Annotations = map[string]string{builder.AnnotationOwnerKind: "Deployment.apps", builder.AnnotationOwner: "default/another"}
+	marked.Annotations = map[string]string{wellknown.AnnotationOwnerKind: "Deployment.apps", wellknown.AnnotationOwner: "default/another"}
 	forged := newClaim("data")
-	forged.Annotations = map[string]string{builder.AnnotationOwnerKind: "Deployment.apps", builder.AnnotationOwner: "default/owner"}
+	forged.Annotations = map[string]string{wellknown.AnnotationOwnerKind: "Deployment.apps", wellknown.AnnotationOwner: "default/owner"}
 	for name, there := range map[string]client.Object{
 		"no one's":         newClaim("data"),
 		"marked by others": forged,
@@ -106,7 +107,7 @@ func TestWhatOutlivesIsNotTakenFromOthers(t *testing.T) {
 	opts := []builder.ChildOption{builder.Retain(), builder.Adopt(builder.AdoptOptions{})}
 	s := perform(t, claiming(&opts), ownsClaims, newClaim("data"))
 	assert.NotEmpty(t, s.passes())
-	assert.Equal(t, "default/owner", get(s, newClaim("data")).Annotations[builder.AnnotationOwner])
+	assert.Equal(t, "default/owner", get(s, newClaim("data")).Annotations[wellknown.AnnotationOwner])
 }
 
 func TestOutlivesMisused(t *testing.T) {

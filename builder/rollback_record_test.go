@@ -16,6 +16,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // tamper changes the data of the last completed revision as someone who may write ControllerRevisions can.
@@ -35,7 +36,7 @@ func (w *town) lastCompleted(t *testing.T) *appsv1.ControllerRevision {
 	var last *appsv1.ControllerRevision
 	for i := range all.Items {
 		var record revision.Record
-		require.NoError(t, json.Unmarshal([]byte(all.Items[i].Annotations[AnnotationRollout]), &record))
+		require.NoError(t, json.Unmarshal([]byte(all.Items[i].Annotations[wellknown.AnnotationRollout]), &record))
 		if record.State == revision.Completed && (last == nil || last.Revision < all.Items[i].Revision) {
 			last = &all.Items[i]
 		}
@@ -87,7 +88,7 @@ func TestARevisionIsEditedDuringTheRollback(t *testing.T) {
 			assert.Equal(t, before, w.running(), "nothing is changed, and nothing pruned")
 			require.NotNil(t, res.RolloutFailure)
 			assert.Contains(t, res.RolloutFailure.Message, "ControllerRevision")
-			var conditions []Condition
+			var conditions []metav1.Condition
 			res.SetConditions(&conditions, 1, nil, w.now)
 			assert.Contains(t, conditions[0].Message, "ControllerRevision")
 		})

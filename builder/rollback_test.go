@@ -46,7 +46,7 @@ func TestRollback(t *testing.T) {
 	w.fail("broker")
 	res = w.pass()
 	require.NotNil(t, res.RolloutFailure)
-	var conditions []Condition
+	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Contains(t, conditions[0].Message, "to be rolled back to "+from+" at 1970-")
 	assert.Equal(t, metav1.ConditionFalse, conditions[2].Status, "something will happen")
@@ -176,7 +176,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 	w.options = RolloutOptions{RollbackAfter: patience}
 	password := "hunter2"
 	w.change = func(b *Builder) {
-		b.Secret(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"password": password}}, InPhase("controller"))
+		b.Object(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"password": password}}, InPhase("controller"))
 	}
 	w.install()
 	password = "hunter3"

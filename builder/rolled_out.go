@@ -27,8 +27,8 @@ func (p *pass) completedRevision() *string {
 	return &name
 }
 
-func rolledOutIn(conditions []Condition) string {
-	c := meta.FindStatusCondition(conditions, ConditionRolledOut)
+func rolledOutIn(conditions []metav1.Condition) string {
+	c := meta.FindStatusCondition(conditions, events.ConditionRolledOut)
 	if c == nil || c.Status != metav1.ConditionTrue {
 		return ""
 	}
@@ -36,12 +36,12 @@ func rolledOutIn(conditions []Condition) string {
 }
 
 // setRolledOut puts the completed revision on record. A pass that doesn't know it, because it failed before, changes nothing.
-func (r Result) setRolledOut(conditions *[]Condition, generation int64, now time.Time) {
+func (r Result) setRolledOut(conditions *[]metav1.Condition, generation int64, now time.Time) {
 	if r.Rollout == nil || r.Rollout.From == "" {
 		return
 	}
-	meta.SetStatusCondition(conditions, Condition{
-		Type: ConditionRolledOut, Status: metav1.ConditionTrue, Reason: events.ReasonRolloutCompleted, Message: r.Rollout.From,
+	meta.SetStatusCondition(conditions, metav1.Condition{
+		Type: events.ConditionRolledOut, Status: metav1.ConditionTrue, Reason: events.ReasonRolloutCompleted, Message: r.Rollout.From,
 		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 	})
 }
@@ -53,12 +53,12 @@ func withRolledOut[T client.Object](owner, after T, res Result, now time.Time) T
 	if !ok {
 		return after
 	}
-	was := meta.FindStatusCondition(*any(owner).(Conditioned).Conditions(), ConditionRolledOut)
+	was := meta.FindStatusCondition(*any(owner).(Conditioned).Conditions(), events.ConditionRolledOut)
 	isKnown := res.Rollout != nil && res.Rollout.From != ""
 	if was == nil && !isKnown {
 		return after
 	}
-	set := meta.FindStatusCondition(*planned.Conditions(), ConditionRolledOut)
+	set := meta.FindStatusCondition(*planned.Conditions(), events.ConditionRolledOut)
 	if set != nil && (!isKnown || set.Message == res.Rollout.From && set.Status == metav1.ConditionTrue) {
 		return after
 	}

@@ -54,8 +54,8 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 // rolloutHost returns what package rollout has of the engine.
 func (p *pass) rolloutHost() rollout.Host {
 	h := rollout.Host{
-		Controller: p.engine.name, Labels: map[string]string{LabelManagedBy: ManagedBy}, DigestAnnotation: AnnotationDigest,
-		Client: p.engine.client, Live: p.engine.live, DryRun: p.engine.dry, Now: p.engine.now,
+		Controller: p.engine.name,
+		Client:     p.engine.client, Live: p.engine.live, DryRun: p.engine.dry, Now: p.engine.now,
 		Emit: func(ev events.Event) { p.engine.emit(p.owner, ev) },
 		Error: func(operation string, key store.Key, object client.Object, err error) error {
 			return &Error{Key: key, Operation: operation, Err: err, object: object}
@@ -78,7 +78,7 @@ func (p *pass) rolloutHost() rollout.Host {
 // change all the time.
 func (p *pass) addRollout(res rollout.Result, err error) {
 	for _, n := range res.NotReady {
-		p.result.NotReady = append(p.result.NotReady, NotReady{n.Key, n.Phase, n.Failed, n.Message, n.Advice})
+		p.result.NotReady = append(p.result.NotReady, ChildStatus{n.Key, n.Phase, n.Failed, n.Message, n.Advice})
 	}
 	p.result.Paused = append(p.result.Paused, res.Paused...)
 	p.result.Unchanged += res.Unchanged
@@ -97,7 +97,7 @@ func (p *pass) addRollout(res rollout.Result, err error) {
 		}
 		return
 	}
-	p.result.RolloutFailure = &RolloutFailure{Phase: f.Phase, Key: f.Key, Message: f.Message}
+	p.result.RolloutFailure = &ChildStatus{Key: f.Key, Phase: f.Phase, Failed: f.Failed, Message: f.Message}
 	if p.engine.memory.Failures.IsNew(key, events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())) {
 		p.engine.emit(p.owner, events.Warning(events.ReasonRolloutHalted, f.String()))
 	}
@@ -358,7 +358,7 @@ func (c *phasedChildren) Delete(ctx context.Context, key store.Key, observed cli
 // revisions: it must be of this owner.
 func (p *pass) restore(c *revision.Child, like Child) (*desired, error) {
 	if len(c.Ignored) > 0 {
-		like = like.With(Ignore(c.Ignored...))
+		like = like.with(Ignore(c.Ignored...))
 	}
 	d := &desired{kind: kinds.Kind{GVK: c.GVK(), Untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
 	d.child.phase = c.Phase

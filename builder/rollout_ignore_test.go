@@ -16,7 +16,7 @@ func scaled(t *testing.T) *town {
 			d := deployment(b.wants[i].object.GetName())
 			d.Spec.Template.Spec.Containers[0].Image = w.images[d.Name]
 			d.Spec.Replicas = ptr.To[int32](3)
-			b.wants[i] = b.wants[i].Of(d).With(Ignore("spec.replicas"))
+			b.wants[i] = Want(d, InPhase(b.wants[i].phase), Ignore("spec.replicas"))
 		}
 	}
 	w.install()

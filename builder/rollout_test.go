@@ -25,6 +25,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -212,7 +213,7 @@ func (w *town) revisions() []string {
 	slices.SortFunc(list.Items, func(a, b appsv1.ControllerRevision) int { return int(a.Revision - b.Revision) })
 	var states []string
 	for _, r := range list.Items {
-		_, state, _ := strings.Cut(r.Annotations[AnnotationRollout], `"state":"`)
+		_, state, _ := strings.Cut(r.Annotations[wellknown.AnnotationRollout], `"state":"`)
 		state, _, _ = strings.Cut(state, `"`)
 		states = append(states, fmt.Sprint(r.Revision, state))
 	}
@@ -316,11 +317,11 @@ func TestHalt(t *testing.T) {
 	w.pass()
 	w.fail("broker")
 	res := w.pass()
-	assert.Equal(t, "phase broker: Deployment.apps default/broker: ProgressDeadlineExceeded: no progress", res.RolloutFailure.String())
+	assert.Equal(t, "Deployment.apps default/broker: ProgressDeadlineExceeded: no progress", res.RolloutFailure.String())
 	w.pass()
 	assert.Equal(t, "v2 v2 v1", w.running(), "nothing later is touched")
 	assert.Equal(t, []string{"RolloutCompleted", "RolloutStarted", "RolloutHalted"}, w.told, "told once")
-	var conditions []Condition
+	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Equal(t, events.ReasonRolloutHalted, conditions[0].Reason)
 	assert.Equal(t, metav1.ConditionTrue, conditions[2].Status)
@@ -451,7 +452,7 @@ func TestMisusedPhases(t *testing.T) {
 		assert.ErrorIs(t, err, ErrMisuse)
 		assert.ErrorContains(t, err, says)
 	}
-	_, err := e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a"}}).ConfigMap(config("c"), InPhase("a")).ReconcileStore(t.Context())
+	_, err := e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a"}}).CreateOrUpdate(t.Context(), config("c"), InPhase("a"))
 	assert.ErrorIs(t, err, ErrMisuse)
 }
 

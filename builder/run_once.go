@@ -13,11 +13,9 @@ import (
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/rollout"
 	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/readiness"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
-
-// AnnotationRunOnce says on a Job of [RunOnce] which child it is of and which value it runs for, and on a
-// ControllerRevision which values have run. Both are JSON.
-const AnnotationRunOnce = revision.AnnotationRunOnce
 
 // RunOnce runs a Job to success once for each value, and never again for that value. It is for migrations and other
 // steps that must come before what follows them. The child must be a *batchv1.Job, and [InPhase]: what is in later
@@ -102,21 +100,21 @@ func (c Child) asRun() (Child, error) {
 		return c, fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
 	job.Name = revision.JobName(job.Name, run.ID)
-	job.SetAnnotations(with(job.GetAnnotations(), AnnotationRunOnce, mark))
+	job.SetAnnotations(with(job.GetAnnotations(), wellknown.AnnotationRunOnce, mark))
 	job.Spec.TTLSecondsAfterFinished = nil
 	c.object, c.run, c.once = job, &run, true
-	c.readyWhen = func(obj client.Object) Readiness { return readinessOfRun(&run, obj) }
+	c.readyWhen = func(obj client.Object) readiness.Status { return readinessOfRun(&run, obj) }
 	return c, nil
 }
 
 // readinessOfRun says of a Job what its own status doesn't: it is ready only once its success is on record.
-func readinessOfRun(run *rollout.JobRun, obj client.Object) Readiness {
-	own := ReadinessOf(obj)
+func readinessOfRun(run *rollout.JobRun, obj client.Object) readiness.Status {
+	own := readiness.Of(obj)
 	switch {
 	case own.Ready:
-		return Readiness{Message: fmt.Sprintf("has run for the value %q, which is not on record yet", run.Shown())}
+		return readiness.Status{Message: fmt.Sprintf("has run for the value %q, which is not on record yet", run.Shown())}
 	case own.Failed:
-		return Readiness{Failed: true, Message: fmt.Sprintf("the run for the value %q failed: %s; delete this Job to run it again",
+		return readiness.Status{Failed: true, Message: fmt.Sprintf("the run for the value %q failed: %s; delete this Job to run it again",
 			run.Shown(), text.Shorten(own.Message, text.MaxMessage/2))}
 	}
 	return own

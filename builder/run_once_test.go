@@ -19,6 +19,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // migrating plans a ConfigMap, a Job that runs once for the owner's annotation schema, and a Deployment of its image.
@@ -259,13 +260,13 @@ func TestARecordThatCantBeRead(t *testing.T) {
 			m.play(buildertest.RollOut)
 			m.play(buildertest.RollOut)
 			record := m.record()
-			good := record.Annotations[builder.AnnotationRunOnce]
-			record.Annotations[builder.AnnotationRunOnce] = c.edit(good)
+			good := record.Annotations[wellknown.AnnotationRunOnce]
+			record.Annotations[wellknown.AnnotationRunOnce] = c.edit(good)
 			require.NoError(t, m.others.Update(t.Context(), record))
 			refused := func() {
 				_, _, err := m.pass()
 				require.ErrorIs(t, err, reconcile.TerminalError(nil))
-				assert.ErrorContains(t, err, "default/"+record.Name+": annotation "+builder.AnnotationRunOnce)
+				assert.ErrorContains(t, err, "default/"+record.Name+": annotation "+wellknown.AnnotationRunOnce)
 				assert.ErrorContains(t, err, c.says)
 				assert.Equal(t, 1, m.posts())
 				assert.Equal(t, record.UID, m.record().UID)
@@ -281,7 +282,7 @@ func TestARecordThatCantBeRead(t *testing.T) {
 			refused()
 
 			record = m.record()
-			record.Annotations[builder.AnnotationRunOnce] = good
+			record.Annotations[wellknown.AnnotationRunOnce] = good
 			require.NoError(t, m.others.Update(t.Context(), record))
 			m.play(buildertest.RollOut)
 			assert.Equal(t, 1, m.posts())

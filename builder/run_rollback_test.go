@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // migratingTown is a town with a Job that runs once for a schema, in the first phase.
@@ -66,7 +67,7 @@ func TestAFailedRunHaltsTheFirstInstall(t *testing.T) {
 	assert.Equal(t, "controller", res.Rollout.Phase)
 	assert.Equal(t, "v1 - -", w.running())
 	w.settle("controller")
-	var conditions []Condition
+	var conditions []metav1.Condition
 	w.pass().SetConditions(&conditions, 1, nil, w.now)
 	assert.Equal(t, events.ReasonRollingOut, conditions[0].Reason)
 	assert.Contains(t, conditions[0].Message, "phase controller: waiting for Job.batch default/migrate-")
@@ -132,7 +133,7 @@ func TestRollbackWaitsForARun(t *testing.T) {
 	w.now = w.now.Add(patience)
 	res := w.pass()
 	assert.Equal(t, RolloutProgressing, res.Rollout.State)
-	var conditions []Condition
+	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Contains(t, conditions[0].Message, "a rollback is due, and waits for this Job to end")
 	assert.Zero(t, res.RequeueAfter)
@@ -152,7 +153,7 @@ func (w *migratingTown) pruned() {
 // job returns how the Job of the schema ended, "-" if it is not there.
 func (w *migratingTown) job(schema string) string {
 	for _, job := range w.jobs() {
-		if !strings.Contains(job.Annotations[AnnotationRunOnce], `"value":"`+schema+`"`) {
+		if !strings.Contains(job.Annotations[wellknown.AnnotationRunOnce], `"value":"`+schema+`"`) {
 			continue
 		}
 		if len(job.Status.Conditions) == 0 {
@@ -178,7 +179,7 @@ func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 	w.now = w.now.Add(patience)
 	res := w.pass()
 	assert.Equal(t, RolloutProgressing, res.Rollout.State)
-	var conditions []Condition
+	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Regexp(t, `Job.batch default/migrate-[0-9a-f]{10}: .*; a rollback is due, and waits for this Job to end`, conditions[0].Message)
 	w.fail("controller")

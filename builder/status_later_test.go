@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -153,7 +154,7 @@ func TestStatusOfAFailureCannotWait(t *testing.T) {
 }
 
 func TestConditionsAreSetOnACopy(t *testing.T) {
-	owner := &thing{conditions: []Condition{{Type: ConditionReady, Reason: "Before"}}}
+	owner := &thing{conditions: []metav1.Condition{{Type: events.ConditionReady, Reason: "Before"}}}
 	owner.Spec.Paused = true
 	after := withOwnConditions(owner)
 	(*after.Conditions())[0].Reason = "After"
@@ -172,7 +173,7 @@ type pointing struct {
 	status *thing
 }
 
-func (o *pointing) Conditions() *[]Condition { return &o.status.conditions }
+func (o *pointing) Conditions() *[]metav1.Condition { return &o.status.conditions }
 func (o *pointing) DeepCopyObject() runtime.Object {
 	return &pointing{*o.DeepCopy(), o.status.DeepCopyObject().(*thing)}
 }

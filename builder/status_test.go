@@ -24,12 +24,12 @@ import (
 // thing is an owner with conditions.
 type thing struct {
 	appsv1.Deployment
-	conditions []Condition
+	conditions []metav1.Condition
 }
 
-func (o *thing) Conditions() *[]Condition { return &o.conditions }
+func (o *thing) Conditions() *[]metav1.Condition { return &o.conditions }
 func (o *thing) DeepCopyObject() runtime.Object {
-	return &thing{*o.DeepCopy(), append([]Condition(nil), o.conditions...)}
+	return &thing{*o.DeepCopy(), append([]metav1.Condition(nil), o.conditions...)}
 }
 
 func TestPatchStatus(t *testing.T) {
@@ -109,26 +109,26 @@ func TestWhyAStatusIsNotFound(t *testing.T) {
 
 func TestReported(t *testing.T) {
 	then, now := metav1.NewTime(time.Unix(1000, 0)), time.Unix(2000, 0)
-	ready := Condition{Type: ConditionReady, Status: metav1.ConditionTrue, Reason: "Fine", LastTransitionTime: then}
-	failed := func(kind string, status metav1.ConditionStatus) Condition {
-		return Condition{Type: kind, Status: status, Reason: events.ReasonApplyFailed, LastTransitionTime: then}
+	ready := metav1.Condition{Type: events.ConditionReady, Status: metav1.ConditionTrue, Reason: "Fine", LastTransitionTime: then}
+	failed := func(kind string, status metav1.ConditionStatus) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: status, Reason: events.ReasonApplyFailed, LastTransitionTime: then}
 	}
-	stalledByPlan := Condition{Type: ConditionStalled, Status: metav1.ConditionTrue, Reason: "InvalidSpec", LastTransitionTime: then}
+	stalledByPlan := metav1.Condition{Type: events.ConditionStalled, Status: metav1.ConditionTrue, Reason: "InvalidSpec", LastTransitionTime: then}
 	cases := map[string]struct {
-		had  []Condition
+		had  []metav1.Condition
 		err  error
 		want map[string]string // type -> status and reason
 		same bool
 	}{
-		"all well":                    {[]Condition{ready}, nil, map[string]string{"Ready": "True Fine"}, true},
-		"conflict":                    {[]Condition{ready}, of(conflict), map[string]string{"Ready": "True Fine"}, true},
-		"transient":                   {[]Condition{ready}, of(full), map[string]string{"Ready": "False ApplyFailed"}, false},
-		"terminal":                    {[]Condition{ready}, of(invalid), map[string]string{"Ready": "False ApplyFailed", "Stalled": "True ApplyFailed"}, false},
+		"all well":                    {[]metav1.Condition{ready}, nil, map[string]string{"Ready": "True Fine"}, true},
+		"conflict":                    {[]metav1.Condition{ready}, of(conflict), map[string]string{"Ready": "True Fine"}, true},
+		"transient":                   {[]metav1.Condition{ready}, of(full), map[string]string{"Ready": "False ApplyFailed"}, false},
+		"terminal":                    {[]metav1.Condition{ready}, of(invalid), map[string]string{"Ready": "False ApplyFailed", "Stalled": "True ApplyFailed"}, false},
 		"not owned":                   {nil, of(ErrNotOwned), map[string]string{"Ready": "False NotOwned"}, false},
-		"terminal, then transient":    {[]Condition{failed("Ready", "False"), failed("Stalled", "True")}, of(full), map[string]string{"Ready": "False ApplyFailed"}, false},
-		"terminal, then well":         {[]Condition{failed("Ready", "False"), failed("Stalled", "True")}, nil, map[string]string{}, false},
-		"the plan's own Stalled":      {[]Condition{ready, stalledByPlan}, nil, map[string]string{"Ready": "True Fine", "Stalled": "True InvalidSpec"}, true},
-		"transient beside the plan's": {[]Condition{stalledByPlan}, of(full), map[string]string{"Ready": "False ApplyFailed", "Stalled": "True InvalidSpec"}, false},
+		"terminal, then transient":    {[]metav1.Condition{failed("Ready", "False"), failed("Stalled", "True")}, of(full), map[string]string{"Ready": "False ApplyFailed"}, false},
+		"terminal, then well":         {[]metav1.Condition{failed("Ready", "False"), failed("Stalled", "True")}, nil, map[string]string{}, false},
+		"the plan's own Stalled":      {[]metav1.Condition{ready, stalledByPlan}, nil, map[string]string{"Ready": "True Fine", "Stalled": "True InvalidSpec"}, true},
+		"transient beside the plan's": {[]metav1.Condition{stalledByPlan}, of(full), map[string]string{"Ready": "False ApplyFailed", "Stalled": "True InvalidSpec"}, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -147,13 +147,13 @@ func TestReported(t *testing.T) {
 			assert.Equal(t, c.want, told)
 		})
 	}
-	again := reported(&thing{conditions: []Condition{failed("Ready", "False"), failed("Stalled", "True")}}, nil, of(invalid), now)
-	for _, kind := range []string{ConditionReady, ConditionStalled} {
+	again := reported(&thing{conditions: []metav1.Condition{failed("Ready", "False"), failed("Stalled", "True")}}, nil, of(invalid), now)
+	for _, kind := range []string{events.ConditionReady, events.ConditionStalled} {
 		assert.Equal(t, then, meta.FindStatusCondition(again.conditions, kind).LastTransitionTime, "since then")
 	}
-	planned := &thing{conditions: []Condition{ready}}
-	again = reported(&thing{conditions: []Condition{failed("Ready", "False")}}, planned, of(full), now)
-	assert.Equal(t, then, meta.FindStatusCondition(again.conditions, ConditionReady).LastTransitionTime, "whatever the plan sets in each pass")
+	planned := &thing{conditions: []metav1.Condition{ready}}
+	again = reported(&thing{conditions: []metav1.Condition{failed("Ready", "False")}}, planned, of(full), now)
+	assert.Equal(t, then, meta.FindStatusCondition(again.conditions, events.ConditionReady).LastTransitionTime, "whatever the plan sets in each pass")
 	plain := deployment("web")
 	assert.Same(t, plain, reported(plain, nil, of(invalid), now), "no conditions to report in")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -34,7 +35,7 @@ func (e *Engine) tracePass(ctx context.Context, owner client.Object) (context.Co
 
 // countDrift counts a child that was restored: it was changed though the desired state is the same as before.
 func (w *write) countDrift(e *Engine) {
-	if w.operation == OperationUpdated && !e.dry && w.drifted {
+	if w.operation == events.ReasonUpdated && !e.dry && w.drifted {
 		telemetry.CountDrift(e.name, w.desired.key.GroupKind().String())
 	}
 }
@@ -45,9 +46,7 @@ func (p *pass) countWaiting(scope string, res Result) {
 		return
 	}
 	p.engine.waiting.Set(p.ownerKey, scope, len(res.Waiting))
-	if scope != scopePrune { // its children are another scope's, too
-		p.engine.contested.Set(p.ownerKey, scope, len(res.Contested))
-	}
+	p.engine.contested.Set(p.ownerKey, scope, len(res.Contested))
 }
 
 // Forget drops what the engine remembers of an owner that is gone; like is any object of its kind. An [Operator] calls it by

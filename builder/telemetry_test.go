@@ -63,7 +63,7 @@ func TestWritesAreCounted(t *testing.T) {
 
 	d, err := e.For(owner()).ConfigMap(config("b")).Prune(&corev1.ConfigMap{}).Diff(ctx)
 	require.NoError(t, err)
-	assert.Len(t, d.Objects, 2)
+	assert.Len(t, d.Changes, 2)
 	assert.EqualValues(t, 1, counted(t, e.name, "ConfigMap", "create", "success"), "nor is a rehearsal")
 
 	_, err = e.For(owner()).Prune(&corev1.ConfigMap{}).Reconcile(ctx)

@@ -54,14 +54,14 @@ func (f *flowLoop) pass() ([]string, error) {
 
 // conditions says how Ready, Progressing and Stalled are ("FTF"), and why it isn't ready.
 func (f *flowLoop) conditions() (how, reason, message string) {
-	for _, kind := range []string{ConditionReady, ConditionProgressing, ConditionStalled} {
+	for _, kind := range []string{events.ConditionReady, events.ConditionProgressing, events.ConditionStalled} {
 		c := meta.FindStatusCondition(f.get().Status.Conditions, kind)
 		if c == nil {
 			how += "-"
 			continue
 		}
 		how += string(c.Status[0])
-		if kind == ConditionReady {
+		if kind == events.ConditionReady {
 			reason, message = c.Reason, c.Message
 		}
 	}
@@ -100,12 +100,12 @@ func TestPlanWaits(t *testing.T) {
 
 // What has failed is more urgent than what is waited for, which is more urgent than what is on its way.
 func TestWaitingForAmongConditions(t *testing.T) {
-	slow := NotReady{Key: keyOf("slow"), Message: "0 of 1"}
-	broken := NotReady{Key: keyOf("broken"), Failed: true, Message: "crashed"}
+	slow := ChildStatus{Key: keyOf("slow"), Message: "0 of 1"}
+	broken := ChildStatus{Key: keyOf("broken"), Failed: true, Message: "crashed"}
 	waits := []string{"Secret shop/tls"}
-	assert.Equal(t, events.ReasonWaiting, Result{WaitingFor: waits, NotReady: []NotReady{slow}}.outcome(nil).Reason)
-	assert.Equal(t, events.ReasonChildFailed, Result{WaitingFor: waits, NotReady: []NotReady{broken}}.outcome(nil).Reason)
-	assert.Equal(t, "ApplyFailed", Result{WaitingFor: waits}.outcome(of(full)).Reason)
+	assert.Equal(t, events.ReasonWaiting, Result{planWaitsFor: waits, NotReady: []ChildStatus{slow}}.outcome(nil).Reason)
+	assert.Equal(t, events.ReasonChildFailed, Result{planWaitsFor: waits, NotReady: []ChildStatus{broken}}.outcome(nil).Reason)
+	assert.Equal(t, "ApplyFailed", Result{planWaitsFor: waits}.outcome(of(full)).Reason)
 }
 
 // A panic is in the conditions, told once, and taken back when the plan is right again.

@@ -5,6 +5,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // ownerChanged passes an owner's new spec, labels, annotations and deletion. Our own status writes are no reason to
@@ -29,7 +31,7 @@ func sameAnnotations(a, b map[string]string) bool {
 // isWithin reports whether b has all that a has.
 func isWithin(a, b map[string]string) bool {
 	for name, value := range a {
-		if name == AnnotationGroupKinds || name == AnnotationGroupKindsCrossNamespace {
+		if name == wellknown.AnnotationGroupKinds || name == wellknown.AnnotationGroupKindsCrossNamespace {
 			continue
 		}
 		if other, ok := b[name]; !ok || other != value {

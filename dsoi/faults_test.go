@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // There is nothing to roll back to when the first install crashes: it is told of, and goes on when it is mended.
@@ -26,8 +26,8 @@ func TestACrashOfTheFirstInstall(t *testing.T) {
 	assert.Equal(t, "v1 bad v1", s.images())
 	assert.Equal(t, v1beta1.ClusterInstalling, s.town().Status.Phase)
 	assert.Equal(t, v1beta1.NodeTypeFailed, s.town().Status.NodeTypes[1].State)
-	assert.Contains(t, s.condition(builder.ConditionReady).Message, "node store: pod t-store-0: container c: CrashLoopBackOff")
-	assert.Equal(t, metav1.ConditionTrue, s.condition(builder.ConditionStalled).Status)
+	assert.Contains(t, s.condition(events.ConditionReady).Message, "node store: pod t-store-0: container c: CrashLoopBackOff")
+	assert.Equal(t, metav1.ConditionTrue, s.condition(events.ConditionStalled).Status)
 
 	s.describe(threeTypes("v1", "v2", "v1"))
 	s.pass()
@@ -45,12 +45,12 @@ func TestACrashWithoutAnUpgrade(t *testing.T) {
 	s.pass()
 	assert.Empty(t, s.pass())
 	assert.Equal(t, v1beta1.ClusterRunning, s.town().Status.Phase)
-	assert.Equal(t, metav1.ConditionFalse, s.condition(builder.ConditionReady).Status)
-	assert.Contains(t, s.condition(builder.ConditionReady).Message, "node store: pod t-store-0")
+	assert.Equal(t, metav1.ConditionFalse, s.condition(events.ConditionReady).Status)
+	assert.Contains(t, s.condition(events.ConditionReady).Message, "node store: pod t-store-0")
 
 	require.NoError(t, s.world.Delete(t.Context(), pod))
 	s.settle()
-	assert.Equal(t, metav1.ConditionTrue, s.condition(builder.ConditionReady).Status)
+	assert.Equal(t, metav1.ConditionTrue, s.condition(events.ConditionReady).Status)
 }
 
 // The cluster t with the node x-y, and the cluster t-x with the node y, would have objects of the same names.
@@ -65,7 +65,7 @@ func TestNodesOfTwoClustersWithOneName(t *testing.T) {
 		assert.Error(t, err)
 	}
 	assert.Equal(t, "v1 theirs v1", s.images(), "it is left alone")
-	c := s.condition(builder.ConditionReady)
+	c := s.condition(events.ConditionReady)
 	assert.Equal(t, "NotOwned", c.Reason)
 	assert.Contains(t, c.Message, "StatefulSet.apps default/t-store")
 }
@@ -83,7 +83,7 @@ func TestStorageThatCannotBeChanged(t *testing.T) {
 	}
 	assert.Equal(t, "v2 v1 v1", s.images())
 	assert.Equal(t, before.UID, get(s, before).UID, "nothing is deleted")
-	c := s.condition(builder.ConditionReady)
+	c := s.condition(events.ConditionReady)
 	assert.Equal(t, "ApplyFailed", c.Reason)
 	assert.Contains(t, c.Message, "volumeClaimTemplates")
 

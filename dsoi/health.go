@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/readiness"
 )
 
 const (
@@ -54,14 +54,14 @@ func healthOf(node string, workload client.Object, pods []*corev1.Pod, now time.
 
 // of returns what is said of a workload as long as it has the template that was looked at: when it gets another one, all
 // its pods are about to go. Of that and of what the workload says of itself the worse counts.
-func (a ailment) of(seen client.Object) func(client.Object) builder.Readiness {
+func (a ailment) of(seen client.Object) func(client.Object) readiness.Status {
 	looked := templateOf(seen).Annotations[AnnotationRevision]
-	return func(child client.Object) builder.Readiness {
-		own := builder.ReadinessOf(child)
+	return func(child client.Object) readiness.Status {
+		own := readiness.Of(child)
 		if templateOf(child).Annotations[AnnotationRevision] != looked || (own.Failed && !a.Failed) {
 			return own
 		}
-		return builder.Readiness{Failed: a.Failed, Message: a.Why}
+		return readiness.Status{Failed: a.Failed, Message: a.Why}
 	}
 }
 

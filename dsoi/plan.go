@@ -2,6 +2,7 @@ package dsoi
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -74,11 +75,12 @@ func (n *renderedNode) children(to []builder.Child, now *observed, health ailmen
 	workload := n.workload
 	if set, ok := workload.Object().(*appsv1.StatefulSet); ok {
 		if kept := keepTemplates(set, now.statefulSets[n.node.Workload]); kept != set {
-			workload = workload.Of(kept)
+			workload = builder.Want(kept, n.options...)
 		}
 	}
 	if health.Unwell || health.Failed {
-		workload = workload.With(builder.ReadyWhen(health.of(now.workload(n))))
+		ready := builder.ReadyWhen(health.of(now.workload(n)))
+		workload = builder.Want(workload.Object(), append(slices.Clip(n.options), ready)...)
 	}
 	return append(to, workload)
 }

@@ -18,6 +18,7 @@ type renderedNode struct {
 	revision string // of its pods
 	fixed    []builder.Child
 	workload builder.Child
+	options  []builder.ChildOption // of the workload
 	claims   []*corev1.PersistentVolumeClaim
 }
 
@@ -81,7 +82,7 @@ func (a *App[C]) renderNode(cluster C, n Node) (*renderedNode, []string) {
 	if n.Kind != daemonSet {
 		options = append(options, builder.Ignore("spec.replicas")) // see replicas.go
 	}
-	out.workload = builder.Want(r.workload(pod), options...).Immutable()
+	out.workload, out.options = builder.Want(r.workload(pod), options...).Immutable(), options
 	if n.Kind != statefulSet {
 		out.claims = r.claims()
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 func scalingOf(nodes ...string) *TownScaling {
@@ -100,8 +100,8 @@ func TestANewNumberOfPods(t *testing.T) {
 	assert.EqualValues(t, 3, s.replicas("t-control"))
 	assert.EqualValues(t, 1, s.replicas("t-gate"), "it isn't its turn")
 	assert.EqualValues(t, 3, s.town().Status.NodeTypes[0].Desired)
-	assert.Equal(t, metav1.ConditionFalse, s.condition(builder.ConditionReady).Status, "who waits for the pods isn't told that they are there")
-	assert.Contains(t, s.condition(builder.ConditionReady).Message, "node control: 1 replicas; 3 are described")
+	assert.Equal(t, metav1.ConditionFalse, s.condition(events.ConditionReady).Status, "who waits for the pods isn't told that they are there")
+	assert.Contains(t, s.condition(events.ConditionReady).Message, "node control: 1 replicas; 3 are described")
 	s.settle()
 	assert.EqualValues(t, 3, s.replicas("t-gate"))
 	assert.Nil(t, s.town().Status.Upgrade)

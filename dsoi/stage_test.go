@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 )
 
 // stage is a town on an API server in memory, and its operator.
@@ -74,7 +74,7 @@ func (s *stage) pass() (writes []string) {
 func (s *stage) checkStatus() {
 	s.Helper()
 	status := s.town().Status
-	if !meta.IsStatusConditionTrue(status.Conditions, builder.ConditionReady) {
+	if !meta.IsStatusConditionTrue(status.Conditions, events.ConditionReady) {
 		return
 	}
 	require.Equal(s, v1beta1.ClusterRunning, status.Phase)

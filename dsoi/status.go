@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -46,7 +47,7 @@ func stateOf(n *renderedNode, now *observed, health ailment) nodeState {
 		s.desired, s.misses = wanted, resized(workload, wanted)
 	}
 	s.revision = templateOf(workload).Annotations[AnnotationRevision]
-	ready := builder.ReadinessOf(workload).Ready
+	ready := readiness.Of(workload).Ready
 	switch {
 	case health.Failed:
 		s.state, s.why = v1beta1.NodeTypeFailed, health.Why

@@ -52,9 +52,9 @@ func invalid[C Cluster](cluster C, problems []string, seen builder.View) builder
 	message := summary(problems)
 	isNew := false
 	for _, c := range []metav1.Condition{
-		{Type: builder.ConditionReady, Status: metav1.ConditionFalse},
-		{Type: builder.ConditionProgressing, Status: metav1.ConditionFalse},
-		{Type: builder.ConditionStalled, Status: metav1.ConditionTrue},
+		{Type: events.ConditionReady, Status: metav1.ConditionFalse},
+		{Type: events.ConditionProgressing, Status: metav1.ConditionFalse},
+		{Type: events.ConditionStalled, Status: metav1.ConditionTrue},
 	} {
 		c.Reason, c.Message, c.ObservedGeneration = ReasonInvalidSpec, message, cluster.GetGeneration()
 		c.LastTransitionTime = metav1.NewTime(seen.Now)

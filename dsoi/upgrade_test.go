@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // threeTypes are three StatefulSets: control, then store, then gate. An image says which version a type has.
@@ -51,7 +51,7 @@ func TestInstallIsInParallel(t *testing.T) {
 	status := s.town().Status
 	assert.Equal(t, v1beta1.ClusterInstalling, status.Phase)
 	assert.Empty(t, status.Revision)
-	assert.Equal(t, metav1.ConditionFalse, s.condition(builder.ConditionReady).Status)
+	assert.Equal(t, metav1.ConditionFalse, s.condition(events.ConditionReady).Status)
 
 	s.settle()
 	status = s.town().Status
@@ -66,7 +66,7 @@ func TestInstallIsInParallel(t *testing.T) {
 	assert.EqualValues(t, 2, store.Ready)
 	assert.EqualValues(t, 2, store.Desired)
 	assert.NotEmpty(t, store.Revision)
-	assert.Equal(t, metav1.ConditionTrue, s.condition(builder.ConditionReady).Status)
+	assert.Equal(t, metav1.ConditionTrue, s.condition(events.ConditionReady).Status)
 }
 
 func TestUpgradeInOrder(t *testing.T) {
@@ -127,7 +127,7 @@ func TestACrashHaltsTheUpgradeAndIsNamed(t *testing.T) {
 	assert.Equal(t, "v2 bad v1", s.images(), "later types are as they were")
 	assert.Equal(t, v1beta1.ClusterHalted, s.town().Status.Phase)
 	assert.Equal(t, v1beta1.NodeTypeFailed, s.town().Status.NodeTypes[1].State)
-	for _, kind := range []string{builder.ConditionReady, builder.ConditionStalled} {
+	for _, kind := range []string{events.ConditionReady, events.ConditionStalled} {
 		c := s.condition(kind)
 		assert.Equal(t, "RolloutHalted", c.Reason)
 		assert.Contains(t, c.Message, "node store: pod t-store-0: container c: CrashLoopBackOff")
@@ -136,7 +136,7 @@ func TestACrashHaltsTheUpgradeAndIsNamed(t *testing.T) {
 	s.describe(threeTypes("v2", "v3", "v2"))
 	s.pass()
 	assert.Equal(t, "v2 v3 v1", s.images(), "what is mended goes on")
-	assert.NotEqual(t, "RolloutHalted", s.condition(builder.ConditionReady).Reason)
+	assert.NotEqual(t, "RolloutHalted", s.condition(events.ConditionReady).Reason)
 	require.NoError(t, s.world.Delete(t.Context(), pod))
 	s.settle()
 	assert.Equal(t, "v2 v3 v2", s.images())
@@ -163,7 +163,7 @@ func TestRollback(t *testing.T) {
 	s.settle()
 	status := s.town().Status
 	assert.Equal(t, v1beta1.ClusterRolledBack, status.Phase)
-	assert.Equal(t, "RolledBack", s.condition(builder.ConditionStalled).Reason)
+	assert.Equal(t, "RolledBack", s.condition(events.ConditionStalled).Reason)
 	assert.Equal(t, first, status.Revision)
 	assert.Equal(t, first, status.Upgrade.FromRevision)
 	assert.NotNil(t, status.Upgrade.FinishedAt)
@@ -186,8 +186,8 @@ func TestAnUpgradeThatTakesTooLong(t *testing.T) {
 	assert.Equal(t, v1beta1.ClusterUpgrading, s.town().Status.Phase)
 	s.step(6 * time.Minute)
 	s.pass()
-	assert.Equal(t, "RolloutHalted", s.condition(builder.ConditionStalled).Reason)
-	assert.Contains(t, s.condition(builder.ConditionReady).Message, "t-control")
+	assert.Equal(t, "RolloutHalted", s.condition(events.ConditionStalled).Reason)
+	assert.Contains(t, s.condition(events.ConditionReady).Message, "t-control")
 	assert.Equal(t, v1beta1.ClusterHalted, s.town().Status.Phase)
 	assert.Equal(t, "v2 v1 v1", s.images())
 	s.settle()

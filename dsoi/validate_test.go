@@ -12,6 +12,7 @@ import (
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // replaced returns the spec with a text in place of another.
@@ -80,14 +81,14 @@ func TestMistakesAreNamed(t *testing.T) {
 			assert.Empty(t, plan.Children)
 			assert.Empty(t, plan.Prune)
 			require.NotNil(t, plan.Status)
-			for _, kind := range []string{builder.ConditionReady, builder.ConditionStalled} {
+			for _, kind := range []string{events.ConditionReady, events.ConditionStalled} {
 				c := meta.FindStatusCondition(plan.Status.Status.Conditions, kind)
 				require.NotNil(t, c)
 				assert.Equal(t, ReasonInvalidSpec, c.Reason)
 				assert.Contains(t, c.Message, tt.want)
 				assert.EqualValues(t, 1, c.ObservedGeneration)
 			}
-			assert.Equal(t, metav1.ConditionFalse, meta.FindStatusCondition(plan.Status.Status.Conditions, builder.ConditionReady).Status)
+			assert.Equal(t, metav1.ConditionFalse, meta.FindStatusCondition(plan.Status.Status.Conditions, events.ConditionReady).Status)
 			assert.Equal(t, v1beta1.ClusterInvalid, plan.Status.Status.Phase)
 			require.Len(t, plan.Events, 1)
 			assert.Equal(t, ReasonInvalidSpec, plan.Events[0].Reason)

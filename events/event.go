@@ -54,6 +54,22 @@ const (
 	ReasonRolledBack = "RolledBack"
 )
 
+// Types of the conditions that every owner can have. kubectl wait and kstatus understand the first three.
+const (
+	// ConditionReady is True when all that the spec asks for is there. False says in its reason why not yet.
+	ConditionReady = "Ready"
+	// ConditionProgressing is True while something is being changed or waited for.
+	ConditionProgressing = "Progressing"
+	// ConditionStalled is True when nothing more happens until someone changes the spec or the cluster.
+	ConditionStalled = "Stalled"
+	// ConditionContested is True while another writer changes children again and again, and the builder restores them with an
+	// exponential backoff. Its message says which fields, by whom, and what to do. It is set only then.
+	ConditionContested = "Contested"
+	// ConditionRolledOut is True once a revision of the owner's phases was completed; its message is the name of the last one. It is
+	// the record of what a rollback restores, in the status, where only the operator writes. An owner without phases hasn't got it.
+	ConditionRolledOut = "RolledOut"
+)
+
 // Reasons of conditions that the builder sets, beside those above.
 const (
 	// ReasonReady: all children are up to date, and ready if that is checked.

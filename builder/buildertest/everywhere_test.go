@@ -93,8 +93,10 @@ func TestCrashEverywhereOfAnEngine(t *testing.T) {
 		World:    buildertest.RollOut,
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
 			engine := builder.NewEngine(c, builder.Options{Name: "web", Reader: c.Live()})
-			if err := engine.IndexOwned(t.Context(), c, &appsv1.Deployment{}, &corev1.ConfigMap{}); err != nil {
-				return nil, err
+			for _, kind := range []client.Object{&appsv1.Deployment{}, &corev1.ConfigMap{}} {
+				if err := engine.Index(t.Context(), c, kind); err != nil {
+					return nil, err
+				}
 			}
 			return reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 				owner := &corev1.ConfigMap{}

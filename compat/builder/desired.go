@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // desired is one object that an item of the Builder describes.
@@ -112,7 +113,7 @@ func batchesOf(objects []desired) ([]*batch, error) {
 func resultOf(res builder.Result) controllerutil.OperationResult {
 	result := controllerutil.OperationResultNone
 	for _, c := range res.Changes {
-		if c.Operation == builder.OperationCreated {
+		if c.Reason == events.ReasonCreated {
 			return controllerutil.OperationResultCreated
 		}
 		result = controllerutil.OperationResultUpdated

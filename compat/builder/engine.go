@@ -8,11 +8,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // FieldOwner is the field owner of what this package applies: that of an Engine without a name. An operator that moves
 // on to Armature's builder keeps it, so that it can remove the fields that were applied here.
-const FieldOwner = builder.DefaultName
+const FieldOwner = wellknown.FieldOwner
 
 // maxEngines bounds the Engines that are kept. An operator has one client; one that makes a client in each pass loses
 // the memo of what needs no writing, and nothing else.

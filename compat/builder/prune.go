@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
@@ -35,20 +36,45 @@ func (s *Builder) ReconcileStore() error {
 	if err != nil {
 		return err
 	}
-	pass := builder.NewEngine(scoped{store.Client, store.ObjectMeta.Namespace, store.Labels}, builder.Options{Name: FieldOwner}).For(owner)
+	if owner.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	children := builder.NewEngine(scoped{store.Client, store.ObjectMeta.Namespace, store.Labels}, builder.Options{Name: FieldOwner}).For(owner)
+	var res builder.Result
+	var errs []error
 	for _, p := range prunable {
 		names, ok := known[p.kind]
 		if !ok {
 			continue
 		}
-		pass.Prune(p.like(metav1.ObjectMeta{}))
-		for key := range names {
-			pass.Object(p.like(metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}))
-		}
+		deleted, err := deleteOthers(s.context(), children, p.list(), names)
+		res.Changes = append(res.Changes, deleted...)
+		errs = append(errs, err)
 	}
-	res, err := pass.ReconcileStore(s.context())
+	err = errors.Join(errs...)
 	s.Recorder.emit(owner, "Store", res, err)
 	return err
+}
+
+// deleteOthers deletes the children of a list's kind that aren't among these.
+func deleteOthers(
+	ctx context.Context, children *builder.Builder, list client.ObjectList, known map[client.ObjectKey]bool,
+) ([]builder.Change, error) {
+	if err := children.List(ctx, list); err != nil {
+		return nil, err
+	}
+	var deleted []builder.Change
+	var errs []error
+	err := meta.EachListItem(list, func(o runtime.Object) error {
+		obj := o.(client.Object)
+		if known[client.ObjectKeyFromObject(obj)] {
+			return nil
+		}
+		res, err := children.Delete(ctx, obj)
+		deleted, errs = append(deleted, res.Changes...), append(errs, err)
+		return nil
+	})
+	return deleted, errors.Join(append(errs, err)...)
 }
 
 // scoped is a client whose lists show only what a store may prune.

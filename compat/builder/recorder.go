@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/errorlist"
 )
 
@@ -44,7 +45,7 @@ func (b *BuilderRecorder) GenericEvent(crObj client.Object, eventType, reason, m
 // failure of another. A conflict is no news: the pass is tried again.
 func (b *BuilderRecorder) emit(owner client.Object, scope string, res builder.Result, err error) {
 	for _, c := range res.Changes {
-		b.GenericEvent(owner, corev1.EventTypeNormal, b.ControllerName+successReason(c.Operation), string(c.Operation)+" "+c.Key.String())
+		b.GenericEvent(owner, corev1.EventTypeNormal, b.ControllerName+successReason(c.Reason), c.Reason+" "+c.Key.String())
 	}
 	key := failureKey{owner.GetUID(), scope}
 	before, _ := reported.Get(key)
@@ -66,11 +67,11 @@ func (b *BuilderRecorder) emit(owner client.Object, scope string, res builder.Re
 	}
 }
 
-func successReason(op builder.Operation) string {
-	switch op {
-	case builder.OperationCreated:
+func successReason(reason string) string {
+	switch reason {
+	case events.ReasonCreated:
 		return "CreateObjectSuccess"
-	case builder.OperationDeleted:
+	case events.ReasonDeleted:
 		return "DeleteObjectSuccess"
 	default:
 		return "UpdateObjectSuccess"

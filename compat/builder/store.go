@@ -80,13 +80,13 @@ func (s *Builder) put(objects []desired) {
 // prunable are the kinds that a store prunes. PersistentVolumeClaims aren't: the data would go with them.
 var prunable = []struct {
 	kind schema.GroupKind
-	like func(metav1.ObjectMeta) client.Object
+	list func() client.ObjectList
 }{
-	{kindConfigMap, func(m metav1.ObjectMeta) client.Object { return &corev1.ConfigMap{ObjectMeta: m} }},
-	{kindService, func(m metav1.ObjectMeta) client.Object { return &corev1.Service{ObjectMeta: m} }},
-	{kindDeployment, func(m metav1.ObjectMeta) client.Object { return &appsv1.Deployment{ObjectMeta: m} }},
-	{kindStatefulSet, func(m metav1.ObjectMeta) client.Object { return &appsv1.StatefulSet{ObjectMeta: m} }},
-	{kindNetworkPolicy, func(m metav1.ObjectMeta) client.Object { return &networkingv1.NetworkPolicy{ObjectMeta: m} }},
+	{kindConfigMap, func() client.ObjectList { return &corev1.ConfigMapList{} }},
+	{kindService, func() client.ObjectList { return &corev1.ServiceList{} }},
+	{kindDeployment, func() client.ObjectList { return &appsv1.DeploymentList{} }},
+	{kindStatefulSet, func() client.ObjectList { return &appsv1.StatefulSetList{} }},
+	{kindNetworkPolicy, func() client.ObjectList { return &networkingv1.NetworkPolicyList{} }},
 }
 
 // stored is what a store knows of: names by kind. A kind without names is one of which there should be nothing.

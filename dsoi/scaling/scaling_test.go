@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 )
 
 func TestScaleByANumber(t *testing.T) {
@@ -265,7 +265,7 @@ func TestMistakesInEntriesAreNamed(t *testing.T) {
 			assert.Equal(t, ReasonInvalidSpec, s.ready().Reason)
 			assert.Contains(t, s.ready().Message, tt.want)
 			assert.NotContains(t, s.ready().Message, "hush")
-			stalled := meta.FindStatusCondition(s.scaling().Status.Conditions, builder.ConditionStalled)
+			stalled := meta.FindStatusCondition(s.scaling().Status.Conditions, events.ConditionStalled)
 			assert.Equal(t, metav1.ConditionTrue, stalled.Status)
 		})
 	}

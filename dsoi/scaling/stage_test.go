@@ -25,9 +25,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/dsoi"
+	"github.com/armature-dev/armature/events"
 )
 
 func TestMain(m *testing.M) {
@@ -229,7 +229,7 @@ func (s *stage) replicas(set string) int32 {
 
 func (s *stage) ready() metav1.Condition {
 	s.Helper()
-	c := meta.FindStatusCondition(s.scaling().Status.Conditions, builder.ConditionReady)
+	c := meta.FindStatusCondition(s.scaling().Status.Conditions, events.ConditionReady)
 	require.NotNil(s, c)
 	return *c
 }

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -68,7 +67,7 @@ func (p *planner) setConditions(status *v1beta1.ScalingStatus, wrong error) {
 	for _, c := range []struct {
 		kind string
 		is   bool
-	}{{builder.ConditionReady, len(texts) == 0}, {builder.ConditionStalled, stalled}} {
+	}{{events.ConditionReady, len(texts) == 0}, {events.ConditionStalled, stalled}} {
 		says := metav1.Condition{
 			Type: c.kind, Status: metav1.ConditionFalse, Reason: reason, Message: message,
 			ObservedGeneration: p.scaling.GetGeneration(), LastTransitionTime: p.now,

@@ -22,6 +22,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
 )
 
@@ -57,7 +58,7 @@ func get[T client.Object](t *testing.T, server *buildertest.Server, obj T) T {
 func TestWaiting(t *testing.T) {
 	s := recipe(t, Waiting(nil))
 	server := buildertest.Settle(t, s)
-	ready := meta.FindStatusCondition(get(t, server, app()).Status.Conditions, builder.ConditionReady)
+	ready := meta.FindStatusCondition(get(t, server, app()).Status.Conditions, events.ConditionReady)
 	assert.Equal(t, metav1.ConditionFalse, ready.Status)
 	assert.Equal(t, "Waiting: waiting for Secret shop/web-tls", ready.Reason+": "+ready.Message)
 
@@ -65,7 +66,7 @@ func TestWaiting(t *testing.T) {
 		return c.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-tls"}})
 	}}
 	server = buildertest.Settle(t, s)
-	assert.True(t, meta.IsStatusConditionTrue(get(t, server, app()).Status.Conditions, builder.ConditionReady))
+	assert.True(t, meta.IsStatusConditionTrue(get(t, server, app()).Status.Conditions, events.ConditionReady))
 	buildertest.CrashEverywhere(t, s)
 }
 
@@ -117,6 +118,6 @@ func TestExternal(t *testing.T) {
 	assert.Equal(t, int32(3), *get(t, buildertest.Settle(t, s), deployment.DeepCopy()).Spec.Replicas, "as many as there are")
 
 	s.Then = nil
-	ready := meta.FindStatusCondition(get(t, buildertest.Settle(t, s), app()).Status.Conditions, builder.ConditionReady)
+	ready := meta.FindStatusCondition(get(t, buildertest.Settle(t, s), app()).Status.Conditions, events.ConditionReady)
 	assert.Equal(t, "waiting for the queue: no route", ready.Message)
 }

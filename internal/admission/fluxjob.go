@@ -35,7 +35,7 @@ func FluxJobPlan(job *v1alpha1.FluxJob, seen builder.View) builder.Plan[*v1alpha
 	}
 	after := job.DeepCopy()
 	meta.SetStatusCondition(&after.Status.Conditions, metav1.Condition{
-		Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec,
+		Type: events.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec,
 		Message: "the MiniCluster is refused: " + refusalIn(said),
 	})
 	plan.Status = after

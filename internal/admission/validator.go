@@ -82,7 +82,7 @@ func warningsIn(told []events.Event) admission.Warnings {
 
 // refusalIn returns why a status says that the spec is invalid; nothing, if it doesn't say so.
 func refusalIn(obj builder.Conditioned) string {
-	stalled := meta.FindStatusCondition(*obj.Conditions(), builder.ConditionStalled)
+	stalled := meta.FindStatusCondition(*obj.Conditions(), events.ConditionStalled)
 	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1alpha1.ReasonInvalidSpec {
 		return ""
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/jobflow"
 )
 
@@ -54,7 +55,7 @@ func TestTheStatusDoesNotCount(t *testing.T) {
 	ended := flowOf("a")
 	now := metav1.Now()
 	ended.Status.CompletionTime = &now
-	ended.Status.Conditions = []metav1.Condition{{Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec}}
+	ended.Status.Conditions = []metav1.Condition{{Type: events.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec}}
 	before := ended.DeepCopy()
 	_, err := v.ValidateUpdate(t.Context(), flowOf(), ended)
 	require.Error(t, err)

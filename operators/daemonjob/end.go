@@ -7,6 +7,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/hostlist"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
@@ -15,7 +16,7 @@ import (
 // terminating is the plan of a job that is being deleted: its Jobs go with it.
 func terminating(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, now metav1.Time) builder.Plan[*v1alpha1.DaemonJob] {
 	was.State = v1alpha1.StateTerminating
-	setCondition(&was, job, now, builder.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "the DaemonJob is being deleted")
+	setCondition(&was, job, now, events.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "the DaemonJob is being deleted")
 	return planOf(job, was)
 }
 

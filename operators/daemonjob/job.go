@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
@@ -41,8 +42,8 @@ func JobName(job, node string) string {
 func render(job *v1alpha1.DaemonJob) *batchv1.Job {
 	params := &job.Spec.GlobalParams
 	own := map[string]string{
-		LabelDaemonJob:         names.LabelValue(job.Name),
-		builder.LabelManagedBy: builder.ManagedBy, // the manager sees only such Jobs and pods
+		LabelDaemonJob:           names.LabelValue(job.Name),
+		wellknown.LabelManagedBy: wellknown.ManagedBy, // the manager sees only such Jobs and pods
 	}
 	rendered := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{

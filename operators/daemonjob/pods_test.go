@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // succeededPod is the pod of a Job, after it has succeeded.
@@ -65,7 +65,7 @@ func TestPodsTellTheEndBeforeTheConditionDoes(t *testing.T) {
 }
 
 func TestPodsCanBeFoundByTheManager(t *testing.T) {
-	assert.Equal(t, builder.ManagedBy, render(makeJob()).Spec.Template.Labels[builder.LabelManagedBy])
+	assert.Equal(t, wellknown.ManagedBy, render(makeJob()).Spec.Template.Labels[wellknown.LabelManagedBy])
 }
 
 // First the pods succeed, a round later the Jobs say so.

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // oneByOne is a roll-out that stops after so many failures, by a policy.
@@ -344,7 +344,7 @@ func TestInvalidSpecs(t *testing.T) {
 	assert.Empty(t, w.started())
 	assert.Equal(t, v1alpha1.StateFailed, w.status().State)
 	assert.Equal(t, "InvalidSpec", w.reasons())
-	for _, kind := range []string{builder.ConditionReady, builder.ConditionStalled, v1alpha1.ConditionFailed} {
+	for _, kind := range []string{events.ConditionReady, events.ConditionStalled, v1alpha1.ConditionFailed} {
 		assert.Equal(t, "InvalidSpec", w.condition(kind).Reason)
 		assert.Contains(t, w.condition(kind).Message, `spec.excludeNodeList: Invalid value: "n1;n2": not the name of a node: `)
 	}
@@ -354,7 +354,7 @@ func TestInvalidSpecs(t *testing.T) {
 	assert.Equal(t, "n1", w.started())
 	assert.Equal(t, "Pending 0/1", w.counts())
 	assert.Empty(t, w.condition(v1alpha1.ConditionFailed))
-	assert.Empty(t, w.condition(builder.ConditionStalled))
+	assert.Empty(t, w.condition(events.ConditionStalled))
 }
 
 func TestASpecThatBecomesInvalidStartsNothingMore(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // recorded returns what the status remembers, as a copy. A retry makes it forget that the job has failed, and with that
@@ -19,7 +19,7 @@ func recorded(job *v1alpha1.DaemonJob) v1alpha1.DaemonJobStatus {
 	was.FailedNodes, was.Failures = "", nil
 	was.ActiveSince, was.CompletionTime = nil, nil
 	meta.RemoveStatusCondition(&was.Conditions, v1alpha1.ConditionFailed)
-	meta.RemoveStatusCondition(&was.Conditions, builder.ConditionStalled)
+	meta.RemoveStatusCondition(&was.Conditions, events.ConditionStalled)
 	return was
 }
 

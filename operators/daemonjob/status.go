@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/hostlist"
 	"github.com/armature-dev/armature/operators/internal/message"
 )
@@ -105,7 +105,7 @@ func setConditions(status *v1alpha1.DaemonJobStatus, job *v1alpha1.DaemonJob, no
 	if v.ready {
 		ready = metav1.ConditionTrue
 	}
-	setCondition(status, job, now, builder.ConditionReady, ready, v.reason, text)
+	setCondition(status, job, now, events.ConditionReady, ready, v.reason, text)
 	switch v.end {
 	case v1alpha1.StateSucceed:
 		setCondition(status, job, now, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v.reason, text)
@@ -116,7 +116,7 @@ func setConditions(status *v1alpha1.DaemonJobStatus, job *v1alpha1.DaemonJob, no
 		setCondition(status, job, now, v1alpha1.ConditionFailed, metav1.ConditionTrue, v.reason, text)
 	}
 	if v.stalled || v.end == v1alpha1.StateFailed {
-		setCondition(status, job, now, builder.ConditionStalled, metav1.ConditionTrue, v.reason, text)
+		setCondition(status, job, now, events.ConditionStalled, metav1.ConditionTrue, v.reason, text)
 	} else {
 		unstall(status)
 	}
@@ -137,9 +137,9 @@ func setCondition(status *v1alpha1.DaemonJobStatus, job *v1alpha1.DaemonJob, now
 
 // unstall takes back that the job was stalled. What the builder said of the children is the builder's to take back.
 func unstall(status *v1alpha1.DaemonJobStatus) {
-	stalled := meta.FindStatusCondition(status.Conditions, builder.ConditionStalled)
+	stalled := meta.FindStatusCondition(status.Conditions, events.ConditionStalled)
 	if stalled != nil && (stalled.Reason == v1alpha1.ReasonInvalidSpec || stalled.Reason == v1alpha1.ReasonPaused) {
-		meta.RemoveStatusCondition(&status.Conditions, builder.ConditionStalled)
+		meta.RemoveStatusCondition(&status.Conditions, events.ConditionStalled)
 	}
 	failed := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionFailed)
 	if failed != nil && failed.Reason == v1alpha1.ReasonInvalidSpec {
@@ -156,8 +156,8 @@ func (r run) isHeld() bool { return ptr.Deref(r.job.Spec.Suspend, false) }
 
 // isTransition reports whether a status has news that people or programs wait for.
 func isTransition(before, after *v1alpha1.DaemonJobStatus) bool {
-	was := meta.FindStatusCondition(before.Conditions, builder.ConditionReady)
-	is := meta.FindStatusCondition(after.Conditions, builder.ConditionReady)
+	was := meta.FindStatusCondition(before.Conditions, events.ConditionReady)
+	is := meta.FindStatusCondition(after.Conditions, events.ConditionReady)
 	return before.State != after.State || was == nil || is == nil || was.Status != is.Status || was.Reason != is.Reason ||
 		before.ObservedGeneration != after.ObservedGeneration || before.Retry != after.Retry
 }

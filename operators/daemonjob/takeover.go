@@ -5,6 +5,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // hasEndedBefore reports whether a job ended under the operator whose kinds these were before, jobflow-operator: its status
@@ -21,12 +22,12 @@ func takeOver(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, now metav1.
 	status := was
 	status.StartTime, status.CompletionTime = job.CreationTimestamp.DeepCopy(), now.DeepCopy()
 	if status.State == v1alpha1.StateSucceed {
-		setCondition(&status, job, now, builder.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, text)
+		setCondition(&status, job, now, events.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, text)
 		setCondition(&status, job, now, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, text)
 	} else {
-		setCondition(&status, job, now, builder.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonJobFailed, text)
+		setCondition(&status, job, now, events.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonJobFailed, text)
 		setCondition(&status, job, now, v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonJobFailed, text)
-		setCondition(&status, job, now, builder.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonJobFailed, text)
+		setCondition(&status, job, now, events.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonJobFailed, text)
 	}
 	return planOf(job, status)
 }

@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/message"
 )
@@ -36,8 +35,8 @@ func tell(job *v1alpha1.DaemonJob, after v1alpha1.DaemonJobStatus, nodes *survey
 		}
 		say(events.Warning(v1alpha1.ReasonJobFailed, describeFailure(f.NodeFailure)).About(f.job))
 	}
-	is := meta.FindStatusCondition(after.Conditions, builder.ConditionReady)
-	was := meta.FindStatusCondition(before.Conditions, builder.ConditionReady)
+	is := meta.FindStatusCondition(after.Conditions, events.ConditionReady)
+	was := meta.FindStatusCondition(before.Conditions, events.ConditionReady)
 	isNew := was == nil || was.Reason != is.Reason
 	switch is.Reason {
 	case v1alpha1.ReasonSucceeded:

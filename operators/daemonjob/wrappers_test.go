@@ -228,7 +228,7 @@ func (w *world) condition(kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-func (w *world) ready() metav1.Condition { return w.condition(builder.ConditionReady) }
+func (w *world) ready() metav1.Condition { return w.condition(events.ConditionReady) }
 
 // reasons returns those of the last pass's events.
 func (w *world) reasons() string {

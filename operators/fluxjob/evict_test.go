@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
 
@@ -61,7 +61,7 @@ func TestAnInvalidJobThatRuns(t *testing.T) {
 	s.step(11)
 	assert.Nil(t, s.job.Status.Admission)
 	s.step(12)
-	assert.Equal(t, "True InvalidSpec", s.is(builder.ConditionStalled))
+	assert.Equal(t, "True InvalidSpec", s.is(events.ConditionStalled))
 }
 
 func TestAJobThatMovesToAnotherQueue(t *testing.T) {

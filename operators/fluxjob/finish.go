@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
@@ -87,6 +86,6 @@ func (p *step) leave() {
 func (p *step) terminate() {
 	p.status.State = v1alpha1.FluxJobTerminating
 	p.set(v1alpha1.ConditionJobRequested, false, v1alpha1.ReasonTerminating, "the FluxJob is being deleted")
-	p.set(builder.ConditionReady, false, v1alpha1.ReasonTerminating, "the FluxJob is being deleted")
+	p.set(events.ConditionReady, false, v1alpha1.ReasonTerminating, "the FluxJob is being deleted")
 	p.status.Position = nil
 }

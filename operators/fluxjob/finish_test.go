@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
@@ -28,16 +27,16 @@ func TestFailures(t *testing.T) {
 	assert.Equal(t, ptr.To[int32](3), s.job.Status.ExitCode)
 	assert.Equal(t, int32(2), s.job.Status.Restarts)
 	assert.Equal(t, "exit code 3: the leader failed", s.message(v1alpha1.ConditionJobFinished))
-	for _, kind := range []string{v1alpha1.ConditionJobFinished, v1alpha1.ConditionFailed, builder.ConditionStalled} {
+	for _, kind := range []string{v1alpha1.ConditionJobFinished, v1alpha1.ConditionFailed, events.ConditionStalled} {
 		assert.Equal(t, "True LeaderFailed", s.is(kind))
 	}
-	assert.Equal(t, "False LeaderFailed", s.is(builder.ConditionReady))
+	assert.Equal(t, "False LeaderFailed", s.is(events.ConditionReady))
 	assert.Nil(t, s.job.Status.Admission)
 
 	s = admitted(t)
 	refused := clusterOf(s.job, v1alpha1.MiniClusterStatePending)
 	refused.Status.Conditions = []metav1.Condition{{
-		Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "no", ObservedGeneration: 1}}
+		Type: events.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "no", ObservedGeneration: 1}}
 	s.children = []client.Object{refused}
 	s.refused("no", refused)
 }
@@ -48,11 +47,11 @@ func (s *stepper) refused(why string, cluster *v1alpha1.MiniCluster) {
 	t.Helper()
 	told := s.step(10)
 	assert.Empty(t, s.plan.Edits, "first it is written")
-	assert.Equal(t, "False InvalidSpec", s.is(builder.ConditionReady))
+	assert.Equal(t, "False InvalidSpec", s.is(events.ConditionReady))
 	told = append(told, s.step(11)...)
 	if cluster != nil {
 		assert.Equal(t, v1alpha1.FluxJobStopping, s.job.Status.State)
-		assert.Equal(t, "the MiniCluster is refused: "+why, s.message(builder.ConditionReady), "there are no pods to stop")
+		assert.Equal(t, "the MiniCluster is refused: "+why, s.message(events.ConditionReady), "there are no pods to stop")
 		require.Len(t, s.plan.Edits, 1, "it is suspended, to be sure")
 		assert.NotNil(t, s.job.Status.Admission)
 		cluster.Spec.Suspend = true
@@ -65,11 +64,11 @@ func (s *stepper) refused(why string, cluster *v1alpha1.MiniCluster) {
 		assert.Nil(t, s.job.Status.Admission, "others may have the share")
 		assert.Nil(t, s.job.Status.CompletionTime)
 		assert.Equal(t, v1alpha1.FluxJobRequested, s.job.Status.State)
-		for _, kind := range []string{v1alpha1.ConditionJobRequested, builder.ConditionReady} {
+		for _, kind := range []string{v1alpha1.ConditionJobRequested, events.ConditionReady} {
 			assert.Equal(t, "False InvalidSpec", s.is(kind))
 		}
-		assert.Equal(t, "True InvalidSpec", s.is(builder.ConditionStalled))
-		assert.Equal(t, why, s.message(builder.ConditionReady))
+		assert.Equal(t, "True InvalidSpec", s.is(events.ConditionStalled))
+		assert.Equal(t, why, s.message(events.ConditionReady))
 		assert.True(t, needs.Refused(s.job))
 	}
 	stays()
@@ -92,7 +91,7 @@ func (s *stepper) refused(why string, cluster *v1alpha1.MiniCluster) {
 	assert.False(t, needs.Refused(s.job))
 	s.setups = []client.Object{offer(s.job)}
 	assert.Equal(t, []string{v1alpha1.ReasonAdmitted}, s.step(20))
-	assert.Empty(t, s.is(builder.ConditionStalled))
+	assert.Empty(t, s.is(events.ConditionStalled))
 	s.step(21)
 	if cluster == nil {
 		assert.Len(t, s.plan.Children, 1)
@@ -109,9 +108,9 @@ func TestAMiniClusterThatTheAPIServerRefuses(t *testing.T) {
 	s := admitted(t)
 	s.step(6)
 	require.Len(t, s.plan.Children, 1)
-	for _, kind := range []string{builder.ConditionReady, builder.ConditionStalled} {
+	for _, kind := range []string{events.ConditionReady, events.ConditionStalled} {
 		status := metav1.ConditionTrue
-		if kind == builder.ConditionReady {
+		if kind == events.ConditionReady {
 			status = metav1.ConditionFalse
 		}
 		meta.SetStatusCondition(&s.job.Status.Conditions, metav1.Condition{
@@ -125,7 +124,7 @@ func TestASpecThatIsCorrectedWhileItIsRefused(t *testing.T) {
 	s := admitted(t)
 	cluster := clusterOf(s.job, v1alpha1.MiniClusterStatePending)
 	cluster.Status.Conditions = []metav1.Condition{{
-		Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "no", ObservedGeneration: 1}}
+		Type: events.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "no", ObservedGeneration: 1}}
 	s.children = []client.Object{cluster}
 	s.step(10)
 	s.job.Spec.Command, s.job.Generation = "corrected", 2
@@ -189,21 +188,21 @@ func TestAMiniClusterThatIsDeletedByHand(t *testing.T) {
 func TestAMiniClusterThatIsNotMade(t *testing.T) {
 	s := admitted(t)
 	cluster := clusterOf(s.job, v1alpha1.MiniClusterStateStarting)
-	ready := metav1.Condition{Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonNotOwned, Message: "someone else's"}
+	ready := metav1.Condition{Type: events.ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonNotOwned, Message: "someone else's"}
 	cluster.Status.Conditions = []metav1.Condition{ready}
 	s.children = []client.Object{cluster}
 	assert.Equal(t, []string{v1alpha1.ReasonMiniClusterBlocked}, s.step(6))
 	assert.Equal(t, v1alpha1.FluxJobStarting, s.job.Status.State)
-	assert.Equal(t, "False MiniClusterBlocked", s.is(builder.ConditionReady), "the builder takes its own reasons back")
-	assert.Contains(t, s.message(builder.ConditionReady), "someone else's")
+	assert.Equal(t, "False MiniClusterBlocked", s.is(events.ConditionReady), "the builder takes its own reasons back")
+	assert.Contains(t, s.message(events.ConditionReady), "someone else's")
 
 	ready.Reason, ready.Message = v1alpha1.ReasonPodsRefused, "violates PodSecurity"
 	cluster.Status.Conditions = []metav1.Condition{ready}
 	assert.Equal(t, []string{v1alpha1.ReasonMiniClusterBlocked}, s.step(6))
-	assert.Contains(t, s.message(builder.ConditionReady), "PodsRefused: violates PodSecurity")
+	assert.Contains(t, s.message(events.ConditionReady), "PodsRefused: violates PodSecurity")
 
 	stalled := metav1.Condition{
-		Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: events.ReasonApplyFailed, Message: "no such thing", ObservedGeneration: 1}
+		Type: events.ConditionStalled, Status: metav1.ConditionTrue, Reason: events.ReasonApplyFailed, Message: "no such thing", ObservedGeneration: 1}
 	cluster.Status.Conditions = []metav1.Condition{stalled}
 	s.children = []client.Object{cluster, jobOf(2)}
 	s.step(7)
@@ -223,11 +222,11 @@ func TestTheEndIsSaidAgainAfterAnError(t *testing.T) {
 		}
 		s.children = []client.Object{over, stopped(0)}
 		s.step(10)
-		meta.RemoveStatusCondition(&s.job.Status.Conditions, builder.ConditionReady)
-		meta.RemoveStatusCondition(&s.job.Status.Conditions, builder.ConditionStalled)
+		meta.RemoveStatusCondition(&s.job.Status.Conditions, events.ConditionReady)
+		meta.RemoveStatusCondition(&s.job.Status.Conditions, events.ConditionStalled)
 		s.step(11)
-		assert.Equal(t, want, s.is(builder.ConditionReady))
-		assert.Equal(t, failed, s.is(builder.ConditionStalled) == "True LeaderFailed")
+		assert.Equal(t, want, s.is(events.ConditionReady))
+		assert.Equal(t, failed, s.is(events.ConditionStalled) == "True LeaderFailed")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 )
 
@@ -61,7 +61,7 @@ func TestAFirstRun(t *testing.T) {
 	assert.Equal(t, ptr.To(at(10)), s.job.Status.CompletionTime)
 	assert.Equal(t, "True Succeeded", s.is(v1alpha1.ConditionJobFinished))
 	assert.Equal(t, "True Succeeded", s.is(v1alpha1.ConditionSucceeded))
-	assert.Equal(t, "True Succeeded", s.is(builder.ConditionReady))
+	assert.Equal(t, "True Succeeded", s.is(events.ConditionReady))
 	assert.Equal(t, "False Finished", s.is(v1alpha1.ConditionJobRunning))
 	assert.NotNil(t, s.job.Status.Admission, "a worker has yet to stop")
 

@@ -84,13 +84,13 @@ func (s *situation) wasDeleted() bool {
 func (s *situation) refusal() *metav1.Condition {
 	c := s.cluster
 	if c == nil {
-		own := meta.FindStatusCondition(s.job.Status.Conditions, builder.ConditionStalled)
+		own := meta.FindStatusCondition(s.job.Status.Conditions, events.ConditionStalled)
 		if own != nil && own.Status == metav1.ConditionTrue && own.Reason == events.ReasonApplyFailed && own.ObservedGeneration == s.job.Generation {
 			return own
 		}
 		return nil
 	}
-	stalled := meta.FindStatusCondition(c.Status.Conditions, builder.ConditionStalled)
+	stalled := meta.FindStatusCondition(c.Status.Conditions, events.ConditionStalled)
 	switch {
 	case c.Spec.Suspend: // what it says is about an earlier run
 		return nil

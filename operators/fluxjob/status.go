@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
@@ -17,7 +16,7 @@ import (
 var order = []string{
 	v1alpha1.ConditionJobRequested, v1alpha1.ConditionJobWaitingForResources, v1alpha1.ConditionJobMiniClusterReady,
 	v1alpha1.ConditionJobRunning, v1alpha1.ConditionJobFinished,
-	v1alpha1.ConditionSucceeded, v1alpha1.ConditionFailed, builder.ConditionReady, builder.ConditionStalled,
+	v1alpha1.ConditionSucceeded, v1alpha1.ConditionFailed, events.ConditionReady, events.ConditionStalled,
 }
 
 // set says what a condition is to be. The last word counts.
@@ -43,10 +42,10 @@ func (p *step) setConditions() {
 			meta.SetStatusCondition(&p.status.Conditions, c)
 		}
 	}
-	_, saysStalled := p.says[builder.ConditionStalled]
-	before := meta.FindStatusCondition(p.status.Conditions, builder.ConditionStalled)
+	_, saysStalled := p.says[events.ConditionStalled]
+	before := meta.FindStatusCondition(p.status.Conditions, events.ConditionStalled)
 	if before != nil && len(p.says) > 0 && !saysStalled && before.Reason == v1alpha1.ReasonInvalidSpec {
-		meta.RemoveStatusCondition(&p.status.Conditions, builder.ConditionStalled)
+		meta.RemoveStatusCondition(&p.status.Conditions, events.ConditionStalled)
 	}
 }
 
@@ -58,14 +57,14 @@ func (p *step) at(state v1alpha1.FluxJobState, reason, message string) {
 	p.set(v1alpha1.ConditionJobMiniClusterReady, false, reason, message)
 	p.set(v1alpha1.ConditionJobRunning, false, reason, message)
 	p.set(v1alpha1.ConditionJobFinished, false, v1alpha1.ReasonNotFinished, "the job has not ended")
-	p.set(builder.ConditionReady, false, reason, message)
+	p.set(events.ConditionReady, false, reason, message)
 }
 
 func (p *step) invalid(why string) {
 	p.status.Position = nil
 	p.at(v1alpha1.FluxJobRequested, v1alpha1.ReasonInvalidSpec, why)
 	p.set(v1alpha1.ConditionJobRequested, false, v1alpha1.ReasonInvalidSpec, why)
-	p.set(builder.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, why)
+	p.set(events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, why)
 }
 
 func (p *step) suspended() {
@@ -125,7 +124,7 @@ func (p *step) follow() {
 	case isReady:
 		p.at(v1alpha1.FluxJobReady, v1alpha1.ReasonPodsReady, "all pods are ready")
 	case isHindered(c):
-		ready := conditionOf(c, builder.ConditionReady)
+		ready := conditionOf(c, events.ConditionReady)
 		p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonMiniClusterBlocked, // the builder's reasons in Ready are the builder's to set and to remove
 			"the MiniCluster can't be made as long as this is so: "+ready.Reason+": "+ready.Message)
 	default:
@@ -146,7 +145,7 @@ func (p *step) follow() {
 // howItStarts says that the pods are starting, and which worker keeps them from it if one has failed.
 func howItStarts(c *v1alpha1.MiniCluster) string {
 	if c.Status.FailedWorker != nil {
-		return "the pods are starting: " + conditionOf(c, builder.ConditionReady).Message
+		return "the pods are starting: " + conditionOf(c, events.ConditionReady).Message
 	}
 	return "the pods are starting"
 }
@@ -154,7 +153,7 @@ func howItStarts(c *v1alpha1.MiniCluster) string {
 // isHindered reports whether something keeps a MiniCluster from being made that someone can fix, such as an object of
 // someone else's in its way, or pods that are refused.
 func isHindered(c *v1alpha1.MiniCluster) bool {
-	reason := conditionOf(c, builder.ConditionReady).Reason
+	reason := conditionOf(c, events.ConditionReady).Reason
 	return reason == events.ReasonNotOwned || reason == events.ReasonApplyFailed || reason == v1alpha1.ReasonPodsRefused
 }
 
@@ -184,10 +183,10 @@ func (p *step) ended(o outcome) {
 	}
 	p.at(final, v1alpha1.ReasonFinished, "the job has ended")
 	p.set(v1alpha1.ConditionJobFinished, true, o.reason, o.message)
-	p.set(builder.ConditionReady, !failed, o.reason, o.message)
+	p.set(events.ConditionReady, !failed, o.reason, o.message)
 	if failed {
 		p.set(v1alpha1.ConditionFailed, true, o.reason, o.message)
-		p.set(builder.ConditionStalled, true, o.reason, o.message)
+		p.set(events.ConditionStalled, true, o.reason, o.message)
 	} else {
 		p.set(v1alpha1.ConditionSucceeded, true, o.reason, o.message)
 	}

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
@@ -66,8 +65,8 @@ func eviction(why *v1alpha1.FluxEviction) events.Event {
 
 // changedReason returns the condition Ready if it says something else than before about the same or an older spec.
 func (p *step) changedReason() *metav1.Condition {
-	before := meta.FindStatusCondition(p.job.Status.Conditions, builder.ConditionReady)
-	after := meta.FindStatusCondition(p.status.Conditions, builder.ConditionReady)
+	before := meta.FindStatusCondition(p.job.Status.Conditions, events.ConditionReady)
+	after := meta.FindStatusCondition(p.status.Conditions, events.ConditionReady)
 	if after == nil || (before != nil && before.Reason == after.Reason && before.Message == after.Message &&
 		before.ObservedGeneration == after.ObservedGeneration) {
 		return nil

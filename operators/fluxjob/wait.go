@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
@@ -55,7 +55,7 @@ func (p *step) obstacle() (reason, message string) {
 		return v1alpha1.ReasonQueueManagedElsewhere, message
 	}
 	spec := &p.queue.Spec
-	if invalid := meta.FindStatusCondition(p.queue.Status.Conditions, builder.ConditionReady); invalid != nil &&
+	if invalid := meta.FindStatusCondition(p.queue.Status.Conditions, events.ConditionReady); invalid != nil &&
 		invalid.Reason == v1alpha1.ReasonInvalidSpec {
 		return v1alpha1.ReasonQueueInvalid, fmt.Sprintf("FluxSetup %q admits no one, because its spec is invalid", name)
 	}

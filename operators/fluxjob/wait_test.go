@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 func TestWhyAJobWaits(t *testing.T) {
@@ -32,7 +32,7 @@ func TestWhyAJobWaits(t *testing.T) {
 	small := makeSetup("q")
 	small.Status.Usage = []v1alpha1.FluxResourceUsage{{Name: "pods", Largest: resource.MustParse("1")}}
 	invalid := makeSetup("q")
-	invalid.Status.Conditions = []metav1.Condition{{Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSpec}}
+	invalid.Status.Conditions = []metav1.Condition{{Type: events.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSpec}}
 	stopped := makeSetup("q", func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHold })
 	backingOff := makeJob("a", 1)
 	backingOff.Status.RequeueTime = ptr.To(at(60))
@@ -79,7 +79,7 @@ func TestWhyAJobWaits(t *testing.T) {
 			assert.Equal(t, int32(2), s.job.Status.Size)
 			assert.Equal(t, "True Requested", s.is(v1alpha1.ConditionJobRequested))
 			assert.Equal(t, "True "+tt.reason, s.is(v1alpha1.ConditionJobWaitingForResources))
-			assert.Equal(t, "False "+tt.reason, s.is(builder.ConditionReady))
+			assert.Equal(t, "False "+tt.reason, s.is(events.ConditionReady))
 			assert.Equal(t, "False "+tt.reason, s.is(v1alpha1.ConditionJobMiniClusterReady))
 			assert.Equal(t, "False NotFinished", s.is(v1alpha1.ConditionJobFinished))
 			assert.Equal(t, tt.message, s.message(v1alpha1.ConditionJobWaitingForResources))
@@ -126,8 +126,8 @@ func TestAnInvalidJob(t *testing.T) {
 	assert.Equal(t, []string{v1alpha1.ReasonInvalidSpec}, s.step(5))
 	assert.Equal(t, v1alpha1.FluxJobRequested, s.job.Status.State)
 	assert.Equal(t, "False InvalidSpec", s.is(v1alpha1.ConditionJobRequested))
-	assert.Equal(t, "True InvalidSpec", s.is(builder.ConditionStalled))
-	assert.Contains(t, s.message(builder.ConditionReady), `spec.resources.requests[cpu]: Invalid value: "-1"`)
+	assert.Equal(t, "True InvalidSpec", s.is(events.ConditionStalled))
+	assert.Contains(t, s.message(events.ConditionReady), `spec.resources.requests[cpu]: Invalid value: "-1"`)
 	assert.Equal(t, int32(1), s.job.Status.Runs, "what was reserved is declined")
 	assert.Nil(t, s.job.Status.Admission)
 	assert.Empty(t, s.step(6))
@@ -135,7 +135,7 @@ func TestAnInvalidJob(t *testing.T) {
 	s.job.Spec.Resources, s.job.Generation = nil, 2
 	assert.Empty(t, s.step(7))
 	assert.Equal(t, v1alpha1.FluxJobWaiting, s.job.Status.State)
-	assert.Empty(t, s.is(builder.ConditionStalled))
+	assert.Empty(t, s.is(events.ConditionStalled))
 }
 
 func TestAmountsAsPeopleReadThem(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 )
 
@@ -121,7 +121,7 @@ func (w miniClusters) play(ctx context.Context, c client.Client) error {
 		if w.refuses != nil && w.refuses(cluster) {
 			cluster.Status.State, cluster.Status.ObservedGeneration = v1alpha1.MiniClusterStatePending, cluster.Generation
 			meta.SetStatusCondition(&cluster.Status.Conditions, metav1.Condition{
-				Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "no",
+				Type: events.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "no",
 				ObservedGeneration: cluster.Generation, LastTransitionTime: metav1.NewTime(buildertest.Epoch)})
 		} else {
 			if err := w.playJob(ctx, c, cluster); err != nil {

@@ -8,12 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // conditionOrder is the order in which conditions are listed.
 var conditionOrder = []string{
-	builder.ConditionReady, builder.ConditionStalled, v1alpha1.ConditionSucceeded, v1alpha1.ConditionFailed,
+	events.ConditionReady, events.ConditionStalled, v1alpha1.ConditionSucceeded, v1alpha1.ConditionFailed,
 	v1alpha1.ConditionStopped, v1alpha1.ConditionSuspended, v1alpha1.ConditionEditRefused,
 }
 
@@ -30,14 +30,14 @@ func (p *pass) setCondition(status *v1alpha1.JobFlowStatus, kind string, value m
 
 // stall sets the conditions of a flow of which nothing more will come by itself.
 func (p *pass) stall(status *v1alpha1.JobFlowStatus, reason, message string) {
-	p.setCondition(status, builder.ConditionReady, metav1.ConditionFalse, reason, message)
-	p.setCondition(status, builder.ConditionStalled, metav1.ConditionTrue, reason, message)
+	p.setCondition(status, events.ConditionReady, metav1.ConditionFalse, reason, message)
+	p.setCondition(status, events.ConditionStalled, metav1.ConditionTrue, reason, message)
 }
 
 // unstall takes back what stall said. What the builder said of the children is the builder's to take back.
 func (p *pass) unstall(status *v1alpha1.JobFlowStatus) {
-	if stalled := findCondition(status, builder.ConditionStalled); stalled != nil && stalled.Reason == v1alpha1.ReasonInvalidSpec {
-		meta.RemoveStatusCondition(&status.Conditions, builder.ConditionStalled)
+	if stalled := findCondition(status, events.ConditionStalled); stalled != nil && stalled.Reason == v1alpha1.ReasonInvalidSpec {
+		meta.RemoveStatusCondition(&status.Conditions, events.ConditionStalled)
 	}
 	if failed := findCondition(status, v1alpha1.ConditionFailed); failed != nil && failed.Reason == v1alpha1.ReasonInvalidSpec {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionFailed)

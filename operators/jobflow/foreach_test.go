@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 func each(name string, items ...string) v1alpha1.Flow {
@@ -177,7 +177,7 @@ func TestForEachWhoseItemsAreChanged(t *testing.T) {
 			plan := s.step(job)
 			assert.Empty(t, plan.Children)
 			assert.Contains(t, condition(s.flow, "EditRefused").Message, `flow "fan": spec.flows[0].forEach: Forbidden`)
-			assert.Equal(t, "EditRefused", condition(s.flow, builder.ConditionReady).Reason)
+			assert.Equal(t, "EditRefused", condition(s.flow, events.ConditionReady).Reason)
 			s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Flows[0].ForEach = &v1alpha1.ForEach{Items: []string{"a", "b", "c"}} })
 			assert.Equal(t, []string{"demo-fan-1", "demo-fan-2"}, started(s.step(job)), "put back")
 			assert.Empty(t, condition(s.flow, "EditRefused"))

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
@@ -35,9 +35,9 @@ func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1
 		return nil, err
 	}
 	own := map[string]string{
-		LabelJobFlow:           names.LabelValue(p.flow.Name),
-		LabelFlow:              names.LabelValue(node.Name),
-		builder.LabelManagedBy: builder.ManagedBy,
+		LabelJobFlow:             names.LabelValue(p.flow.Name),
+		LabelFlow:                names.LabelValue(node.Name),
+		wellknown.LabelManagedBy: wellknown.ManagedBy,
 	}
 	if p.retry > 0 {
 		own[LabelRetry] = strconv.Itoa(int(p.retry))

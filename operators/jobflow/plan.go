@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
@@ -55,7 +56,7 @@ func terminating(flow *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alph
 	p := &pass{flow: flow, now: metav1.NewTime(seen.Now).Rfc3339Copy()}
 	status := copyOf(&flow.Status)
 	status.State = v1alpha1.StateTerminating
-	p.setCondition(status, builder.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "the JobFlow is being deleted")
+	p.setCondition(status, events.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "the JobFlow is being deleted")
 	return p.planOf(status)
 }
 

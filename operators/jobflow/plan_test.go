@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/message"
 )
 
@@ -275,7 +275,7 @@ func TestPlanOfAFlowBeingDeleted(t *testing.T) {
 func TestPlanLeavesTheBuildersConditionAlone(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("a"))}
 	s.step()
-	*s.flow.Conditions() = append(*s.flow.Conditions(), metav1.Condition{Type: builder.ConditionStalled, Status: metav1.ConditionTrue, Reason: "ApplyFailed"})
+	*s.flow.Conditions() = append(*s.flow.Conditions(), metav1.Condition{Type: events.ConditionStalled, Status: metav1.ConditionTrue, Reason: "ApplyFailed"})
 	s.step()
 	assert.Equal(t, metav1.ConditionTrue, condition(s.flow, "Stalled").Status)
 }

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // attempt returns the number of the retry that a flow is in, or begins: the one that is asked for takes its turn when the
@@ -36,7 +36,7 @@ func (p *pass) beginRetry(status *v1alpha1.JobFlowStatus) {
 	status.ActiveSince = nil
 	status.Outcome = nil
 	for _, kind := range []string{
-		v1alpha1.ConditionFailed, v1alpha1.ConditionStopped, v1alpha1.ConditionEditRefused, builder.ConditionStalled,
+		v1alpha1.ConditionFailed, v1alpha1.ConditionStopped, v1alpha1.ConditionEditRefused, events.ConditionStalled,
 	} {
 		meta.RemoveStatusCondition(&status.Conditions, kind)
 	}

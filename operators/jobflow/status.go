@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
@@ -45,7 +45,7 @@ func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 	if reason == "" {
 		status.State = v1alpha1.StateSucceed
 		message = endMessage(status.Counts)
-		p.setCondition(status, builder.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
+		p.setCondition(status, events.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
 		p.setCondition(status, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
 		return
 	}
@@ -92,7 +92,7 @@ func (p *pass) describeProgress(status *v1alpha1.JobFlowStatus) {
 		reason = p.obstacles[0].reason
 		message = enumerate(p.obstacles, obstacle.String)
 	}
-	p.setCondition(status, builder.ConditionReady, metav1.ConditionFalse, reason, message)
+	p.setCondition(status, events.ConditionReady, metav1.ConditionFalse, reason, message)
 }
 
 // stateUnderWay sums up a flow that hasn't ended. Its reasons are called as its states.
@@ -179,7 +179,7 @@ func withoutProgress(s *v1alpha1.JobFlowStatus) *v1alpha1.JobFlowStatus {
 	c.Finished, c.Failed, c.Skipped, c.Marks = "", "", "", ""
 	c.Flows, c.Items = nil, nil
 	for i := range c.Conditions {
-		if c.Conditions[i].Type == builder.ConditionReady && c.Conditions[i].Reason == v1alpha1.ReasonRunning {
+		if c.Conditions[i].Type == events.ConditionReady && c.Conditions[i].Reason == v1alpha1.ReasonRunning {
 			c.Conditions[i].Message = ""
 		}
 	}

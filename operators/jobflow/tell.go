@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/message"
 )
@@ -31,7 +30,7 @@ func (p *pass) tell(status *v1alpha1.JobFlowStatus) []events.Event {
 	if status.CompletionTime == nil {
 		return told
 	}
-	ready := findCondition(status, builder.ConditionReady)
+	ready := findCondition(status, events.ConditionReady)
 	if status.State == v1alpha1.StateSucceed {
 		return append(told, events.Normal(v1alpha1.ReasonSucceeded, ready.Message))
 	}
@@ -50,7 +49,7 @@ func turned(before, after *v1alpha1.JobFlowStatus, kind string, value metav1.Con
 
 // obstaclesMet returns one event for each reason why nodes wait, or nothing can start, that the status didn't have yet.
 func (p *pass) obstaclesMet(before, after *v1alpha1.JobFlowStatus) []events.Event {
-	was, is := findCondition(before, builder.ConditionReady), findCondition(after, builder.ConditionReady)
+	was, is := findCondition(before, events.ConditionReady), findCondition(after, events.ConditionReady)
 	if is == nil || (was != nil && was.Reason == is.Reason && was.Message == is.Message && (is.Reason != v1alpha1.ReasonInvalidSpec || p.flow.Generation == before.ObservedGeneration)) {
 		return nil
 	}

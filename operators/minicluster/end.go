@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/outcome"
@@ -46,7 +45,7 @@ func (w *planning) succeed() {
 	w.end(v1alpha1.MiniClusterStateSucceeded)
 	w.status.ExitCode = ptr.To[int32](0)
 	w.set(v1alpha1.ConditionSucceeded, true, v1alpha1.ReasonSucceeded, message)
-	w.set(builder.ConditionReady, true, v1alpha1.ReasonSucceeded, message)
+	w.set(events.ConditionReady, true, v1alpha1.ReasonSucceeded, message)
 	w.tell(events.Normal(v1alpha1.ReasonSucceeded, message))
 }
 
@@ -111,7 +110,7 @@ func (w *planning) afterwards() {
 // terminate is what there is to do for a cluster that is being deleted: all it has goes with it.
 func (w *planning) terminate() {
 	w.status.State = v1alpha1.MiniClusterStateTerminating
-	w.set(builder.ConditionReady, false, v1alpha1.ReasonTerminating, "the MiniCluster is being deleted")
+	w.set(events.ConditionReady, false, v1alpha1.ReasonTerminating, "the MiniCluster is being deleted")
 }
 
 // refuse is what there is to do for a spec that can't be carried out: nothing is made of it. What was started before goes
@@ -128,7 +127,7 @@ func (w *planning) refuse(problems field.ErrorList) {
 		return
 	}
 	w.stall(v1alpha1.ReasonInvalidSpec, told)
-	if before := w.was(builder.ConditionReady); before.Reason != v1alpha1.ReasonInvalidSpec || before.Message != told ||
+	if before := w.was(events.ConditionReady); before.Reason != v1alpha1.ReasonInvalidSpec || before.Message != told ||
 		before.ObservedGeneration != w.c.Generation {
 		w.tell(events.Warning(v1alpha1.ReasonInvalidSpec, told))
 	}

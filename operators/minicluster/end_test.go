@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
@@ -44,7 +44,7 @@ func TestSuccess(t *testing.T) {
 	assert.Equal(t, ptr.To[int32](0), w.c.Status.ExitCode)
 	assert.Equal(t, metav1.NewTime(w.now), *w.c.Status.CompletionTime)
 	w.says(t, v1alpha1.ConditionSucceeded, true, v1alpha1.ReasonSucceeded)
-	w.says(t, builder.ConditionReady, true, v1alpha1.ReasonSucceeded)
+	w.says(t, events.ConditionReady, true, v1alpha1.ReasonSucceeded)
 	w.says(t, v1alpha1.MiniClusterRunning, false, v1alpha1.ReasonFinished)
 	assert.False(t, w.hasCondition(v1alpha1.ConditionFailed))
 	assert.Equal(t, []string{v1alpha1.ReasonAdmitted, v1alpha1.ReasonRunning, v1alpha1.ReasonSucceeded}, w.told)
@@ -105,8 +105,8 @@ func TestFailure(t *testing.T) {
 			w.settle()
 			assert.Equal(t, v1alpha1.MiniClusterStateFailed, w.c.Status.State)
 			w.says(t, v1alpha1.ConditionFailed, true, tt.reason)
-			w.says(t, builder.ConditionReady, false, tt.reason)
-			w.says(t, builder.ConditionStalled, true, tt.reason)
+			w.says(t, events.ConditionReady, false, tt.reason)
+			w.says(t, events.ConditionStalled, true, tt.reason)
 			assert.Equal(t, tt.code, w.c.Status.ExitCode)
 			assert.Equal(t, tt.message, w.c.Status.LastFailure)
 			assert.Zero(t, w.c.Status.Restarts, "backoffLimit is 0")
@@ -125,7 +125,7 @@ func TestSuccessWithAWordOfTheLeader(t *testing.T) {
 	w.fails(0, 0, "flux.scheduler.queuePolicy has no effect\nanother\n")
 	w.settle()
 	assert.Equal(t, "the leader ended with exit code 0: flux.scheduler.queuePolicy has no effect; another", w.message(v1alpha1.ConditionSucceeded))
-	assert.Equal(t, w.message(v1alpha1.ConditionSucceeded), w.message(builder.ConditionReady))
+	assert.Equal(t, w.message(v1alpha1.ConditionSucceeded), w.message(events.ConditionReady))
 }
 
 // The Job controller counts in time.Duration, which holds 292 years.
@@ -286,16 +286,16 @@ func TestTheEndIsSaidAgainAfterAnError(t *testing.T) {
 			w.exit(0, tt.code)
 			w.settle()
 			for _, reported := range []bool{true, false} {
-				apimeta.RemoveStatusCondition(&w.c.Status.Conditions, builder.ConditionReady)
-				apimeta.RemoveStatusCondition(&w.c.Status.Conditions, builder.ConditionStalled)
+				apimeta.RemoveStatusCondition(&w.c.Status.Conditions, events.ConditionReady)
+				apimeta.RemoveStatusCondition(&w.c.Status.Conditions, events.ConditionStalled)
 				if reported {
 					apimeta.SetStatusCondition(&w.c.Status.Conditions, metav1.Condition{
-						Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: "NotOwned", Message: "in the way",
+						Type: events.ConditionReady, Status: metav1.ConditionFalse, Reason: "NotOwned", Message: "in the way",
 					})
 				}
 				w.settle()
-				w.says(t, builder.ConditionReady, tt.ready, tt.reason)
-				assert.Equal(t, tt.stalled, apimeta.IsStatusConditionTrue(w.c.Status.Conditions, builder.ConditionStalled))
+				w.says(t, events.ConditionReady, tt.ready, tt.reason)
+				assert.Equal(t, tt.stalled, apimeta.IsStatusConditionTrue(w.c.Status.Conditions, events.ConditionStalled))
 			}
 		})
 	}

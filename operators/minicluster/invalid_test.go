@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // runningInvalid returns the world of a cluster that runs, and whose spec has become invalid.
@@ -20,8 +20,8 @@ func runningInvalid(t *testing.T) *world {
 	w.settle()
 	w.c.Spec.Size, w.c.Spec.Pod.RestartPolicy, w.c.Generation = 9, "Always", 2
 	w.settle()
-	w.says(t, builder.ConditionStalled, true, v1alpha1.ReasonInvalidSpec)
-	w.says(t, builder.ConditionReady, false, v1alpha1.ReasonInvalidSpec)
+	w.says(t, events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec)
+	w.says(t, events.ConditionReady, false, v1alpha1.ReasonInvalidSpec)
 	w.says(t, v1alpha1.MiniClusterRunning, true, v1alpha1.ReasonRunning)
 	assert.Equal(t, v1alpha1.MiniClusterStateRunning, w.c.Status.State)
 	require.Equal(t, int32(2), *w.job.Spec.Parallelism)
@@ -38,7 +38,7 @@ func TestAnInvalidClusterThatRunsIsSuspended(t *testing.T) {
 	w.settle()
 	assert.Empty(t, w.pods)
 	assert.Equal(t, v1alpha1.MiniClusterStateSuspended, w.c.Status.State)
-	w.says(t, builder.ConditionStalled, true, v1alpha1.ReasonInvalidSpec)
+	w.says(t, events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec)
 	w.says(t, v1alpha1.MiniClusterRunning, false, v1alpha1.ReasonInvalidSpec)
 	assert.Nil(t, w.pass().Status, "nothing new is said")
 
@@ -48,7 +48,7 @@ func TestAnInvalidClusterThatRunsIsSuspended(t *testing.T) {
 	w.c.Spec.Size, w.c.Spec.Pod.RestartPolicy, w.c.Generation = 2, "", 5
 	w.settle()
 	assert.Len(t, w.pods, 2)
-	assert.False(t, w.hasCondition(builder.ConditionStalled))
+	assert.False(t, w.hasCondition(events.ConditionStalled))
 	assert.Zero(t, w.c.Status.Restarts)
 }
 
@@ -60,7 +60,7 @@ func TestTheDeadlineOfAnInvalidCluster(t *testing.T) {
 	w.now = w.now.Add(time.Minute)
 	w.settle()
 	w.says(t, v1alpha1.ConditionFailed, true, v1alpha1.ReasonDeadlineExceeded)
-	w.says(t, builder.ConditionStalled, true, v1alpha1.ReasonDeadlineExceeded)
+	w.says(t, events.ConditionStalled, true, v1alpha1.ReasonDeadlineExceeded)
 }
 
 // What is lost can't be started again as the spec is, and must not be started again by the Job unseen.
@@ -77,7 +77,7 @@ func TestAnInvalidClusterThatLosesItsLeader(t *testing.T) {
 			assert.Equal(t, v1alpha1.MiniClusterStateFailed, w.c.Status.State)
 			assert.Zero(t, w.c.Status.Restarts)
 			assert.True(t, look(w.c, w.view()).isStill())
-			w.says(t, builder.ConditionReady, false, w.told[len(w.told)-1])
+			w.says(t, events.ConditionReady, false, w.told[len(w.told)-1])
 		})
 	}
 }
@@ -87,8 +87,8 @@ func TestAnInvalidClusterSucceeds(t *testing.T) {
 	w.exit(0, 0)
 	w.settle()
 	w.says(t, v1alpha1.ConditionSucceeded, true, v1alpha1.ReasonSucceeded)
-	w.says(t, builder.ConditionReady, true, v1alpha1.ReasonSucceeded)
-	assert.False(t, w.hasCondition(builder.ConditionStalled))
+	w.says(t, events.ConditionReady, true, v1alpha1.ReasonSucceeded)
+	assert.False(t, w.hasCondition(events.ConditionStalled))
 }
 
 // A spec that names no container that does the work can't be rendered.

@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
@@ -73,7 +73,7 @@ func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 // jobLabels are the Job's own labels.
 func jobLabels(c *v1alpha1.MiniCluster) map[string]string {
 	own := labels(c)
-	own[builder.LabelManagedBy] = builder.ManagedBy
+	own[wellknown.LabelManagedBy] = wellknown.ManagedBy
 	own[LabelAttempt] = itoa(c.Status.Restarts)
 	for _, name := range []string{LabelQueue, LabelPriority} {
 		if value := c.Labels[name]; value != "" {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -138,10 +138,10 @@ func labels(c *v1alpha1.MiniCluster) map[string]string {
 // podLabels are those of its pods. Only pods with the builder's label are in the manager's memory.
 func podLabels(c *v1alpha1.MiniCluster) map[string]string {
 	return map[string]string{
-		builder.LabelManagedBy: builder.ManagedBy,
-		LabelMiniCluster:       c.Name,
-		LabelUID:               string(c.UID),
-		LabelAttempt:           itoa(c.Status.Restarts),
+		wellknown.LabelManagedBy: wellknown.ManagedBy,
+		LabelMiniCluster:         c.Name,
+		LabelUID:                 string(c.UID),
+		LabelAttempt:             itoa(c.Status.Restarts),
 	}
 }
 

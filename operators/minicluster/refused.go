@@ -2,7 +2,6 @@ package minicluster
 
 import (
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/refusal"
 )
@@ -15,7 +14,7 @@ func (w *planning) refused() string {
 	refused := refusal.Of(w.seen)
 	why := refused.Why(w.scene.job)
 	w.again(refused.Again())
-	if why != "" && w.was(builder.ConditionReady).Reason != v1alpha1.ReasonPodsRefused {
+	if why != "" && w.was(events.ConditionReady).Reason != v1alpha1.ReasonPodsRefused {
 		w.tell(events.Warning(v1alpha1.ReasonPodsRefused, "pods are refused: "+why).About(w.scene.job))
 	}
 	return why

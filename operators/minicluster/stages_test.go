@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 func TestScale(t *testing.T) {
@@ -41,10 +41,10 @@ func TestScale(t *testing.T) {
 	w.c.Spec.Size, w.c.Generation = 6, 4
 	w.settle()
 	assert.Equal(t, int32(3), *w.job.Spec.Completions, "over the maximum")
-	w.says(t, builder.ConditionStalled, true, v1alpha1.ReasonInvalidSpec)
+	w.says(t, events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec)
 	w.c.Spec.Size, w.c.Generation = 3, 5
 	w.settle()
-	assert.False(t, w.hasCondition(builder.ConditionStalled))
+	assert.False(t, w.hasCondition(events.ConditionStalled))
 }
 
 // A pod that is stopped may end with any code, and the Job's policy takes that for the end of the work. It isn't, when the

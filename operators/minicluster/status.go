@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -73,7 +72,7 @@ func (w *planning) rest(state v1alpha1.MiniClusterState, reason, message string)
 	w.status.Size, w.status.ReadyPods = w.scene.count(w.c)
 	for _, kind := range []string{
 		v1alpha1.MiniClusterAdmitted, v1alpha1.MiniClusterPodsReady, v1alpha1.MiniClusterBrokerReady,
-		v1alpha1.MiniClusterRunning, builder.ConditionReady,
+		v1alpha1.MiniClusterRunning, events.ConditionReady,
 	} {
 		w.set(kind, false, reason, message)
 	}
@@ -151,7 +150,7 @@ func (w *planning) isEnding() bool {
 func (w *planning) both(value bool, reason, message string) {
 	w.set(v1alpha1.MiniClusterRunning, value, reason, message)
 	if !w.invalid { // else refuse sets it
-		w.set(builder.ConditionReady, value, reason, message)
+		w.set(events.ConditionReady, value, reason, message)
 	}
 }
 
@@ -168,8 +167,8 @@ func readyPods(ready, size int32) string {
 
 // stall says that nothing more will happen by itself.
 func (w *planning) stall(reason, message string) {
-	w.set(builder.ConditionReady, false, reason, message)
-	w.set(builder.ConditionStalled, true, reason, message)
+	w.set(events.ConditionReady, false, reason, message)
+	w.set(events.ConditionStalled, true, reason, message)
 }
 
 // unstall takes back what stall said. What the builder said of the children is the builder's to take back.
@@ -177,9 +176,9 @@ func (w *planning) unstall() {
 	if w.invalid && w.status.CompletionTime == nil {
 		return
 	}
-	stalled := apimeta.FindStatusCondition(w.status.Conditions, builder.ConditionStalled)
+	stalled := apimeta.FindStatusCondition(w.status.Conditions, events.ConditionStalled)
 	if stalled != nil && stalled.Reason == v1alpha1.ReasonInvalidSpec {
-		apimeta.RemoveStatusCondition(&w.status.Conditions, builder.ConditionStalled)
+		apimeta.RemoveStatusCondition(&w.status.Conditions, events.ConditionStalled)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // maxName bounds a MiniCluster's name, so that a rank can follow it in a host's name.
@@ -193,7 +193,7 @@ func validatePod(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
 
 // validateOwnLabels looks for labels that would have no effect, since the operator or the Job controller sets them.
 func validateOwnLabels(labels map[string]string, path *field.Path) field.ErrorList {
-	own := []string{LabelMiniCluster, LabelUID, LabelAttempt, LabelRole, builder.LabelManagedBy, "job-name", "controller-uid"}
+	own := []string{LabelMiniCluster, LabelUID, LabelAttempt, LabelRole, wellknown.LabelManagedBy, "job-name", "controller-uid"}
 	var errs field.ErrorList
 	for _, name := range sortedKeys(labels) {
 		if slices.Contains(own, name) || strings.HasPrefix(name, "batch.kubernetes.io/") {

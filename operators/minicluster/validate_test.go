@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/message"
 )
 
@@ -158,7 +158,7 @@ func TestValidate(t *testing.T) {
 			plan := w.pass()
 			assert.Empty(t, plan.Children)
 			assert.Equal(t, []string{v1alpha1.ReasonInvalidSpec}, w.told)
-			w.says(t, builder.ConditionStalled, true, v1alpha1.ReasonInvalidSpec)
+			w.says(t, events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec)
 			w.says(t, v1alpha1.MiniClusterAdmitted, false, v1alpha1.ReasonInvalidSpec)
 			again := w.pass()
 			assert.Nil(t, again.Status)

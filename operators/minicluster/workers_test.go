@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // fails ends the pod of a rank as its script does: with an exit code, and a message.
@@ -62,7 +62,7 @@ func TestAWorkerThatNeverComesUp(t *testing.T) {
 			assert.Equal(t, v1alpha1.MiniClusterStateStarting, w.c.Status.State)
 			told := "rank 1 failed 5 times, the last time at 2026-11-21T12:05:00Z: pod demo-1-6 ended with exit code 75 (Error): " + strictPre
 			assert.Equal(t, "the leader's broker isn't up, or waits for its quorum of 2; "+told, w.message(v1alpha1.MiniClusterBrokerReady))
-			assert.Equal(t, "0 of 2 pods ready; "+told, w.message(builder.ConditionReady))
+			assert.Equal(t, "0 of 2 pods ready; "+told, w.message(events.ConditionReady))
 			assert.Equal(t, []string{v1alpha1.ReasonAdmitted, v1alpha1.ReasonWorkerFailed}, w.told)
 
 			w.now = w.now.Add(time.Minute)
@@ -70,7 +70,7 @@ func TestAWorkerThatNeverComesUp(t *testing.T) {
 			w.settle()
 			assert.Equal(t, v1alpha1.MiniClusterStateFailed, w.c.Status.State)
 			w.says(t, v1alpha1.ConditionFailed, true, v1alpha1.ReasonWorkerFailed)
-			w.says(t, builder.ConditionStalled, true, v1alpha1.ReasonWorkerFailed)
+			w.says(t, events.ConditionStalled, true, v1alpha1.ReasonWorkerFailed)
 			assert.Contains(t, w.c.Status.LastFailure, "there will be no quorum of 2: rank 1 failed 6 times")
 			assert.Contains(t, w.c.Status.LastFailure, strictPre)
 			assert.Nil(t, w.c.Status.ExitCode)

@@ -4,7 +4,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
@@ -84,10 +83,10 @@ func (j *job) hasSameTypes() bool {
 func (j *job) stall(s *v1alpha1.ReplicaJobStatus, p *problem) []events.Event {
 	s.ObservedGeneration = j.generation
 	text := message.Shorten(p.message)
-	if was := meta.FindStatusCondition(j.was.Conditions, builder.ConditionStalled); was != nil {
+	if was := meta.FindStatusCondition(j.was.Conditions, events.ConditionStalled); was != nil {
 		meta.SetStatusCondition(&s.Conditions, *was) // since when it has been so
 	}
-	j.set(s, builder.ConditionReady, false, p.reason, text)
-	j.set(s, builder.ConditionStalled, true, p.reason, text)
+	j.set(s, events.ConditionReady, false, p.reason, text)
+	j.set(s, events.ConditionStalled, true, p.reason, text)
 	return j.refused(p.reason, text)
 }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // The builder overwrites Ready while a child is contested or can't be written, and removes what it wrote afterwards.
@@ -20,12 +20,12 @@ func TestAnEndedJobSaysAgainHowItEnded(t *testing.T) {
 	assert.Equal(t, "Succeeded", c.is("Ready"))
 
 	c.job = c.job.DeepCopy()
-	meta.SetStatusCondition(&c.job.Status.Conditions, metav1.Condition{Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: "Contested"})
+	meta.SetStatusCondition(&c.job.Status.Conditions, metav1.Condition{Type: events.ConditionReady, Status: metav1.ConditionFalse, Reason: "Contested"})
 	c.pass()
 	assert.Equal(t, "Succeeded", c.is("Ready"))
 
 	c.job = c.job.DeepCopy()
-	meta.RemoveStatusCondition(&c.job.Status.Conditions, builder.ConditionReady)
+	meta.RemoveStatusCondition(&c.job.Status.Conditions, events.ConditionReady)
 	c.pass()
 	assert.Equal(t, "Succeeded", c.is("Ready"))
 	c.pass()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -259,7 +260,7 @@ func TestPodsAsTheyAreMade(t *testing.T) {
 	assert.Equal(t, before.Spec, job.Spec)
 	pod := c.pods["demo-worker-1"]
 	assert.Equal(t, map[string]string{
-		"a": "b", builder.LabelManagedBy: "armature", LabelOperator: "replicajob", LabelJob: "demo", LabelType: "worker", LabelIndex: "1",
+		"a": "b", wellknown.LabelManagedBy: "armature", LabelOperator: "replicajob", LabelJob: "demo", LabelType: "worker", LabelIndex: "1",
 		LabelRole: "worker", LabelRestartAttempt: "0", LabelRestarts: "0",
 	}, pod.Labels)
 	assert.Equal(t, map[string]string{"x": "y"}, pod.Annotations)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -31,14 +32,14 @@ func (j *job) render(t *team, index int) *corev1.Pod {
 			Annotations: template.Annotations,
 			Finalizers:  template.Finalizers,
 			Labels: podtemplate.Merge(map[string]string{
-				builder.LabelManagedBy: builder.ManagedBy,
-				LabelOperator:          j.operator,
-				LabelJob:               j.name,
-				LabelType:              lower(t.name),
-				LabelIndex:             strconv.Itoa(index),
-				LabelRole:              role,
-				LabelRestartAttempt:    strconv.Itoa(int(j.was.Restarts)),
-				LabelRestarts:          strconv.Itoa(int(t.slots[index].recorded)),
+				wellknown.LabelManagedBy: wellknown.ManagedBy,
+				LabelOperator:            j.operator,
+				LabelJob:                 j.name,
+				LabelType:                lower(t.name),
+				LabelIndex:               strconv.Itoa(index),
+				LabelRole:                role,
+				LabelRestartAttempt:      strconv.Itoa(int(j.was.Restarts)),
+				LabelRestarts:            strconv.Itoa(int(t.slots[index].recorded)),
 			}, template.Labels),
 		},
 		Spec: template.Spec,

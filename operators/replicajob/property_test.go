@@ -17,6 +17,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 type podsByName = map[string]*corev1.Pod
@@ -353,7 +354,7 @@ func (h *history) justify() {
 	for _, rs := range s.ReplicaStatuses {
 		total += rs.Restarts
 	}
-	ready := condition(h.job, builder.ConditionReady)
+	ready := condition(h.job, events.ConditionReady)
 	caused := func(action v1alpha1.FailureAction) int32 {
 		n := int32(0)
 		for _, a := range h.failures {
@@ -467,7 +468,7 @@ func TestVerdictIsThatOfTheReference(t *testing.T) {
 			require.LessOrEqual(t, c.seconds, 5000)
 			c.settle()
 		}
-		reason := condition(c.job, builder.ConditionReady).Reason
+		reason := condition(c.job, events.ConditionReady).Reason
 		if reason == v1alpha1.ReasonReplicaFailed || reason == v1alpha1.ReasonFailureRule {
 			reason = "Failed"
 		}

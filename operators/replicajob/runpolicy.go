@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
@@ -55,7 +55,7 @@ func (j *job) tellSuspended(s *v1alpha1.ReplicaJobStatus) {
 			j.set(s, kind, false, v1alpha1.ReasonSuspended, "the job is suspended")
 		}
 	}
-	j.set(s, builder.ConditionReady, false, v1alpha1.ReasonSuspended, why)
+	j.set(s, events.ConditionReady, false, v1alpha1.ReasonSuspended, why)
 }
 
 // tellStopping says why pods are being stopped. Until they are gone the state is that of before: they may still run.
@@ -63,7 +63,7 @@ func (j *job) tellStopping(s *v1alpha1.ReplicaJobStatus, why string) {
 	if !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionSuspended) {
 		j.set(s, v1alpha1.ConditionSuspended, false, v1alpha1.ReasonSuspending, why)
 	}
-	j.set(s, builder.ConditionReady, false, v1alpha1.ReasonSuspending, why)
+	j.set(s, events.ConditionReady, false, v1alpha1.ReasonSuspending, why)
 }
 
 func stopping(pods int) string {

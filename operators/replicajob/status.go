@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/intervals"
 	"github.com/armature-dev/armature/operators/internal/message"
@@ -103,7 +102,7 @@ func (j *job) tellGoingOn(s *v1alpha1.ReplicaJobStatus, r *roster, restarting st
 	if j.world.Size() == 0 {
 		message = "there are no replicas: all types have 0, and the job goes on when one of them gets some"
 	}
-	j.set(s, builder.ConditionReady, false, reason, message)
+	j.set(s, events.ConditionReady, false, reason, message)
 }
 
 // tellWaiting says what objects are in the way of the job's and being deleted: those of an earlier job of its name.
@@ -112,7 +111,7 @@ func (j *job) tellWaiting(conditions *[]metav1.Condition, gone []store.Key) {
 		return
 	}
 	meta.SetStatusCondition(conditions, metav1.Condition{
-		Type: builder.ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonWaiting,
+		Type: events.ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonWaiting,
 		Message:            message.Shorten("waiting for the deletion of " + list(gone, store.Key.String)),
 		ObservedGeneration: j.generation, LastTransitionTime: j.now,
 	})
@@ -126,7 +125,7 @@ func (j *job) tellRestarting(s *v1alpha1.ReplicaJobStatus, reason, message strin
 	}
 	j.set(s, v1alpha1.ConditionRestarting, true, reason, message)
 	j.set(s, v1alpha1.ConditionRunning, false, reason, "replicas are being made again")
-	j.set(s, builder.ConditionReady, false, reason, countsOf(s).String())
+	j.set(s, events.ConditionReady, false, reason, countsOf(s).String())
 	s.State = v1alpha1.ReplicaJobRestarting
 }
 
@@ -146,21 +145,21 @@ func (j *job) tellEnd(s *v1alpha1.ReplicaJobStatus, v verdict) {
 	if v.kind == hasSucceeded {
 		s.State = v1alpha1.ReplicaJobSucceeded
 		j.set(s, v1alpha1.ConditionSucceeded, true, v.reason, v.message)
-		j.set(s, builder.ConditionReady, true, v.reason, v.message)
+		j.set(s, events.ConditionReady, true, v.reason, v.message)
 		unstall(s)
 		return
 	}
 	s.State = v1alpha1.ReplicaJobFailed
 	j.set(s, v1alpha1.ConditionFailed, true, v.reason, v.message)
-	j.set(s, builder.ConditionReady, false, v.reason, v.message)
-	j.set(s, builder.ConditionStalled, true, v.reason, v.message)
+	j.set(s, events.ConditionReady, false, v.reason, v.message)
+	j.set(s, events.ConditionStalled, true, v.reason, v.message)
 }
 
 // unstall takes back what refuse said. What the builder said of the children is the builder's to take back.
 func unstall(s *v1alpha1.ReplicaJobStatus) {
-	stalled := meta.FindStatusCondition(s.Conditions, builder.ConditionStalled)
+	stalled := meta.FindStatusCondition(s.Conditions, events.ConditionStalled)
 	if stalled != nil && (stalled.Reason == v1alpha1.ReasonInvalidSpec || stalled.Reason == v1alpha1.ReasonNoGangScheduler) {
-		meta.RemoveStatusCondition(&s.Conditions, builder.ConditionStalled)
+		meta.RemoveStatusCondition(&s.Conditions, events.ConditionStalled)
 	}
 	failed := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFailed)
 	if failed != nil && failed.Reason == v1alpha1.ReasonInvalidSpec {

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -65,7 +64,7 @@ func (j *job) transitions(s *v1alpha1.ReplicaJobStatus, culprit *failure) []even
 
 // refused returns the event of a spec that can't be carried out, unless it was told of this generation before.
 func (j *job) refused(reason, message string) []events.Event {
-	before := meta.FindStatusCondition(j.was.Conditions, builder.ConditionReady)
+	before := meta.FindStatusCondition(j.was.Conditions, events.ConditionReady)
 	if before != nil && before.Reason == reason && before.Message == message && before.ObservedGeneration == j.generation {
 		return nil
 	}

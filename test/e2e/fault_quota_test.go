@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -98,7 +97,7 @@ func (s *space) saysQuota(obj client.Object, conditions *[]metav1.Condition, wor
 	if err := cluster.Get(s.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
 		return err
 	}
-	ready := meta.FindStatusCondition(*conditions, builder.ConditionReady)
+	ready := meta.FindStatusCondition(*conditions, events.ConditionReady)
 	if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != events.ReasonApplyFailed || !strings.Contains(ready.Message, words) {
 		return fmt.Errorf("it says: %+v", ready)
 	}

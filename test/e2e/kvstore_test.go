@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	kvv1 "github.com/armature-dev/armature/examples/kvstore/api/v1"
 	"github.com/armature-dev/armature/examples/kvstore/store"
 )
@@ -182,7 +182,7 @@ func (s *space) storeIs(phase v1beta1.ClusterPhase) {
 	s.Helper()
 	s.eventually("the store to be "+string(phase), func() error {
 		demo := s.demo()
-		ready := meta.FindStatusCondition(demo.Status.Conditions, builder.ConditionReady)
+		ready := meta.FindStatusCondition(demo.Status.Conditions, events.ConditionReady)
 		if ready == nil || demo.Status.ObservedGeneration != demo.Generation || demo.Status.Phase != phase ||
 			(ready.Status == metav1.ConditionTrue) != (phase == v1beta1.ClusterRunning) {
 			return fmt.Errorf("it is %s; Ready: %+v", demo.Status.Phase, ready)
@@ -196,7 +196,7 @@ func (s *space) stalledBecause(why string) {
 	s.Helper()
 	pattern := regexp.MustCompile(why)
 	s.eventually("the reason", func() error {
-		stalled := meta.FindStatusCondition(s.demo().Status.Conditions, builder.ConditionStalled)
+		stalled := meta.FindStatusCondition(s.demo().Status.Conditions, events.ConditionStalled)
 		if stalled == nil || stalled.Reason != "RolloutHalted" || !pattern.MatchString(stalled.Message) {
 			return fmt.Errorf("Stalled: %+v", stalled)
 		}

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/daemonjob"
 	"github.com/armature-dev/armature/operators/jobflow"
 )
@@ -28,7 +28,7 @@ func startManager(ctx context.Context, cfg *rest.Config) (stop func() error, err
 	if err != nil {
 		return nil, err
 	}
-	ours := labels.SelectorFromSet(labels.Set{builder.LabelManagedBy: builder.ManagedBy})
+	ours := labels.SelectorFromSet(labels.Set{wellknown.LabelManagedBy: wellknown.ManagedBy})
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:     scheme,
 		Metrics:    server.Options{BindAddress: "0"},

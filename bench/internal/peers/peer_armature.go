@@ -19,7 +19,7 @@ func readYourWrites() client.Options {
 
 func setUpArmature(mgr manager.Manager) (reconciler, error) {
 	engine := builder.EngineFor(mgr, "bench")
-	if err := engine.IndexOwned(context.Background(), mgr.GetFieldIndexer(), &appsv1.Deployment{}); err != nil {
+	if err := engine.Index(context.Background(), mgr.GetFieldIndexer(), &appsv1.Deployment{}); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, owner *corev1.ConfigMap, wanted []*appsv1.Deployment) error {

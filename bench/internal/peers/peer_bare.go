@@ -11,8 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
+
+// requestsAtATime is how many requests a pass of Armature has under way at most, by default.
+const requestsAtATime = 32
 
 // setUpBare is the least that can be done: as many requests at a time as Armature, of objects as large as Armature's.
 func setUpBare(mgr manager.Manager) (reconciler, error) {
@@ -24,7 +27,7 @@ func setUpBare(mgr manager.Manager) (reconciler, error) {
 		errs := make([]error, len(wanted))
 		todo := make(chan int)
 		var wg sync.WaitGroup
-		for range builder.DefaultParallelism {
+		for range requestsAtATime {
 			wg.Go(func() {
 				for i := range todo {
 					errs[i] = create(ctx, c, owner, wanted[i])
@@ -44,7 +47,7 @@ func create(ctx context.Context, c client.Client, owner *corev1.ConfigMap, d *ap
 	if err := controllerutil.SetControllerReference(owner, d, c.Scheme()); err != nil {
 		return err
 	}
-	d.Labels[builder.LabelManagedBy] = builder.ManagedBy
-	d.Annotations = map[string]string{builder.AnnotationDigest: "0123456789abcdef0123456789abcdef"}
+	d.Labels[wellknown.LabelManagedBy] = wellknown.ManagedBy
+	d.Annotations = map[string]string{wellknown.AnnotationDigest: "0123456789abcdef0123456789abcdef"}
 	return c.Create(ctx, d, client.FieldOwner("bench"))
 }

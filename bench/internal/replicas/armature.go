@@ -20,7 +20,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/bench/internal/lab"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/replicajob"
 )
 
@@ -32,7 +32,7 @@ func startArmature(ctx context.Context, cfg *rest.Config) (o *operator, stop fun
 		return nil, nil, err
 	}
 	counter := &lab.Requests{}
-	ours := labels.SelectorFromSet(labels.Set{builder.LabelManagedBy: builder.ManagedBy})
+	ours := labels.SelectorFromSet(labels.Set{wellknown.LabelManagedBy: wellknown.ManagedBy})
 	mgr, err := ctrl.NewManager(counter.Watch(cfg), ctrl.Options{
 		Scheme:     scheme,
 		Metrics:    server.Options{BindAddress: "0"},

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/replicajob"
 )
 
@@ -144,7 +144,7 @@ func barePod(owner *corev1.ConfigMap, index int) *corev1.Pod {
 	pod := template()
 	pod.Name = "bare-worker-" + strconv.Itoa(index)
 	pod.Labels = map[string]string{
-		builder.LabelManagedBy: "bare", replicajob.LabelOperator: "bare", replicajob.LabelJob: "bare",
+		wellknown.LabelManagedBy: "bare", replicajob.LabelOperator: "bare", replicajob.LabelJob: "bare",
 		replicajob.LabelType: "worker", replicajob.LabelIndex: strconv.Itoa(index), replicajob.LabelRole: "worker",
 		replicajob.LabelRestartAttempt: "0", replicajob.LabelRestarts: "0",
 	}

@@ -5,16 +5,8 @@ import (
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-)
 
-// What an inventory is on the owner.
-const (
-	// AnnotationKinds lists the kinds of the children that the owner controls.
-	AnnotationKinds = "armature.dev/contains-group-kinds"
-	// AnnotationCrossNamespaceKinds lists the kinds of the owner's cross-namespace children.
-	AnnotationCrossNamespaceKinds = "armature.dev/contains-group-kinds-elsewhere"
-	// Finalizer keeps the owner until its cross-namespace children are gone.
-	Finalizer = "armature.dev/cleanup"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // Inventory is what is recorded on an owner: the kinds that it has children of. A later version of the program, which may not
@@ -34,15 +26,15 @@ type Inventory struct {
 func Of(owner client.Object) Inventory {
 	annotations := owner.GetAnnotations()
 	return Inventory{
-		Kinds:           ParseKinds(annotations[AnnotationKinds]),
-		CrossNamespace:  ParseKinds(annotations[AnnotationCrossNamespaceKinds]),
+		Kinds:           ParseKinds(annotations[wellknown.AnnotationGroupKinds]),
+		CrossNamespace:  ParseKinds(annotations[wellknown.AnnotationGroupKindsCrossNamespace]),
 		ResourceVersion: owner.GetResourceVersion(),
 		Finalizers:      owner.GetFinalizers(),
 	}
 }
 
 // IsGuarded reports whether the owner can't go before its cross-namespace children.
-func (i Inventory) IsGuarded() bool { return slices.Contains(i.Finalizers, Finalizer) }
+func (i Inventory) IsGuarded() bool { return slices.Contains(i.Finalizers, wellknown.Finalizer) }
 
 // Covers reports whether children of these kinds may be created: all are recorded, and the owner is guarded if it must be.
 func (i Inventory) Covers(kinds, crossNamespace Kinds) bool {
@@ -52,15 +44,15 @@ func (i Inventory) Covers(kinds, crossNamespace Kinds) bool {
 // Change returns the inventory of these kinds, and the merge patch that makes it of i. The resource version in the patch keeps
 // it from undoing what another writer changed.
 func (i Inventory) Change(kinds, crossNamespace Kinds) (next Inventory, patch []byte, err error) {
-	finalizers := slices.DeleteFunc(slices.Clone(i.Finalizers), func(f string) bool { return f == Finalizer })
+	finalizers := slices.DeleteFunc(slices.Clone(i.Finalizers), func(f string) bool { return f == wellknown.Finalizer })
 	if len(crossNamespace) > 0 {
-		finalizers = append(finalizers, Finalizer)
+		finalizers = append(finalizers, wellknown.Finalizer)
 	}
 	meta := map[string]any{
 		"resourceVersion": i.ResourceVersion,
 		"annotations": map[string]any{
-			AnnotationKinds:               annotationOrNull(kinds),
-			AnnotationCrossNamespaceKinds: annotationOrNull(crossNamespace),
+			wellknown.AnnotationGroupKinds:               annotationOrNull(kinds),
+			wellknown.AnnotationGroupKindsCrossNamespace: annotationOrNull(crossNamespace),
 		},
 	}
 	if len(crossNamespace) > 0 != i.IsGuarded() {

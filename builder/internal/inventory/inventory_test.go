@@ -8,12 +8,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func TestInventoryChanges(t *testing.T) {
 	config, secret := schema.GroupKind{Kind: "ConfigMap"}, schema.GroupKind{Kind: "Secret"}
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-		ResourceVersion: "7", Finalizers: []string{"example.com/theirs"}, Annotations: map[string]string{AnnotationKinds: "Secret"},
+		ResourceVersion: "7", Finalizers: []string{"example.com/theirs"},
+		Annotations: map[string]string{wellknown.AnnotationGroupKinds: "Secret"},
 	}}
 	empty := Of(owner)
 	assert.True(t, empty.Covers(Kinds{}.Insert(secret), nil))

@@ -100,20 +100,3 @@ func withUntypedEnv(list any, name, value string) []any {
 	}
 	return append(env, set)
 }
-
-// SetAnnotation sets an annotation of the pod template.
-func SetAnnotation(obj client.Object, name, value string) bool {
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		template := untyped(u)
-		return template != nil && unstructured.SetNestedField(template, value, "metadata", "annotations", name) == nil
-	}
-	template := typed(obj)
-	if template == nil {
-		return false
-	}
-	if template.Annotations == nil {
-		template.Annotations = map[string]string{}
-	}
-	template.Annotations[name] = value
-	return true
-}

@@ -10,10 +10,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-)
 
-// AnnotationRecord on a ControllerRevision holds its Record as JSON.
-const AnnotationRecord = "armature.dev/rollout"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
 
 // States of a roll-out.
 const (
@@ -41,11 +40,11 @@ type Record struct {
 
 // ReadRecord returns the record of a ControllerRevision; false if it isn't one of this controller.
 func ReadRecord(obj client.Object, controller string) (record Record, ok bool) {
-	err := json.Unmarshal([]byte(obj.GetAnnotations()[AnnotationRecord]), &record)
+	err := json.Unmarshal([]byte(obj.GetAnnotations()[wellknown.AnnotationRollout]), &record)
 	return record, err == nil && record.Controller == controller
 }
 
-// Text returns the value of AnnotationRecord.
+// Text returns the value of the annotation wellknown.AnnotationRollout.
 func (r Record) Text() (string, error) {
 	text, err := json.Marshal(r)
 	return string(text), err
@@ -183,7 +182,7 @@ func StatusOf(revisions []*appsv1.ControllerRevision) (Status, bool) {
 	var s Status
 	for _, rev := range revisions {
 		var record Record
-		if json.Unmarshal([]byte(rev.Annotations[AnnotationRecord]), &record) != nil {
+		if json.Unmarshal([]byte(rev.Annotations[wellknown.AnnotationRollout]), &record) != nil {
 			continue // not of a roll-out
 		}
 		if record.State == Completed {

@@ -9,6 +9,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func revisionOf(name string, number int64, state string) *Revision {
@@ -87,7 +89,7 @@ func TestTheTimeOfAPhaseStartsOnce(t *testing.T) {
 func TestStatusOf(t *testing.T) {
 	of := func(name string, number int64, annotation string) *appsv1.ControllerRevision {
 		return &appsv1.ControllerRevision{Revision: number, ObjectMeta: metav1.ObjectMeta{
-			Name: name, Annotations: map[string]string{AnnotationRecord: annotation},
+			Name: name, Annotations: map[string]string{wellknown.AnnotationRollout: annotation},
 		}}
 	}
 	_, ok := StatusOf([]*appsv1.ControllerRevision{of("a", 1, `{"state":"Progressing"}`), of("x", 9, "")})

@@ -12,10 +12,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-)
 
-// AnnotationRunOnce holds, as JSON, the Mark of a Job, and the Runs of a ControllerRevision.
-const AnnotationRunOnce = "armature.dev/run-once"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
 
 // maxRuns bounds the runs of a record: each has some 200 bytes, and annotations may have 256 KiB.
 const maxRuns = 100
@@ -68,7 +67,7 @@ func ReadRuns(obj client.Object) *Runs {
 		return nil
 	}
 	r := &Runs{}
-	err := json.Unmarshal([]byte(obj.GetAnnotations()[AnnotationRunOnce]), r)
+	err := json.Unmarshal([]byte(obj.GetAnnotations()[wellknown.AnnotationRunOnce]), r)
 	if err == nil && r.Child != data.RunOnce {
 		err = fmt.Errorf("child is %q; want %q", r.Child, data.RunOnce)
 	}
@@ -126,7 +125,7 @@ func (m Mark) Text() (string, error) {
 
 // ReadMark returns the mark of a Job; false if it has none.
 func ReadMark(job *batchv1.Job) (mark Mark, ok bool) {
-	err := json.Unmarshal([]byte(job.Annotations[AnnotationRunOnce]), &mark)
+	err := json.Unmarshal([]byte(job.Annotations[wellknown.AnnotationRunOnce]), &mark)
 	return mark, err == nil
 }
 

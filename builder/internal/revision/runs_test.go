@@ -10,6 +10,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func TestRuns(t *testing.T) {
@@ -34,7 +36,7 @@ func TestADamagedRecordRemainsOne(t *testing.T) {
 	for annotation, damaged := range map[string]bool{
 		`{"child":"migrate","runs":[]}`: false, `{"child":"other"}`: true, "{": true, "": true,
 	} {
-		object.Annotations = map[string]string{AnnotationRunOnce: annotation}
+		object.Annotations = map[string]string{wellknown.AnnotationRunOnce: annotation}
 		r := ReadRuns(object)
 		require.NotNil(t, r, annotation)
 		assert.Equal(t, "migrate", r.Child)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,6 +19,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -105,7 +105,7 @@ func (p *pass) writeState(ctx context.Context, record revision.Record, newest bo
 		return err
 	}
 	if p.target != nil {
-		object, err := p.patchRevision(ctx, p.target.Object, revision.AnnotationRecord, text, number)
+		object, err := p.patchRevision(ctx, p.target.Object, wellknown.AnnotationRollout, text, number)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (p *pass) writeState(ctx context.Context, record revision.Record, newest bo
 	if err != nil {
 		return err
 	}
-	object := p.newRevision(p.name, data, revision.AnnotationRecord, text, number)
+	object := p.newRevision(p.name, data, wellknown.AnnotationRollout, text, number)
 	isIntact := func(obj client.Object) bool { _, ok := revision.ReadRecord(obj, p.Controller); return ok }
 	if err := p.createRevision(ctx, object, isIntact); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (p *pass) newRevision(name string, data []byte, annotation, text string, nu
 	return &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.Owner.GetNamespace(), Name: name,
-			Labels:          maps.Clone(p.Labels),
+			Labels:          map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy},
 			Annotations:     map[string]string{annotation: text},
 			OwnerReferences: []metav1.OwnerReference{inventory.ControllerReference(p.Owner, p.OwnerKind)},
 		},

@@ -14,10 +14,11 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/readiness"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -155,7 +156,7 @@ func succeeded(job *batchv1.Job) bool {
 		present.DeletionTimestamp = nil
 		job = &present
 	}
-	return readiness.Of(job).State == readiness.Ready
+	return readiness.Of(job).Ready
 }
 
 // recordSuccesses puts those of a child's Jobs on record that have succeeded and are not there.
@@ -266,7 +267,7 @@ func (p *pass) checkRuns(child string) error {
 	}
 	return p.Error("read", p.revisionKey(record.Object.GetName()), record.Object, fmt.Errorf(
 		"annotation %s: %w: %w; repair its JSON, or delete the object to run all values of %q again",
-		revision.AnnotationRunOnce, ErrDamagedRecord, record.Damage, child))
+		wellknown.AnnotationRunOnce, ErrDamagedRecord, record.Damage, child))
 }
 
 // noteRuns keeps a record that was observed for the pass.
@@ -309,7 +310,7 @@ func (p *pass) writeRuns(ctx context.Context, child string, succeeded []revision
 	if before == nil {
 		next.Object, err = p.createRuns(ctx, child, annotation)
 	} else {
-		next.Object, err = p.patchRevision(ctx, before.Object, revision.AnnotationRunOnce, annotation, 0)
+		next.Object, err = p.patchRevision(ctx, before.Object, wellknown.AnnotationRunOnce, annotation, 0)
 	}
 	if err != nil {
 		return err
@@ -324,7 +325,7 @@ func (p *pass) createRuns(ctx context.Context, child, annotation string) (client
 	if err != nil {
 		return nil, err
 	}
-	object := p.newRevision(revision.RunsName(p.Owner, child), data, revision.AnnotationRunOnce, annotation, 0)
+	object := p.newRevision(revision.RunsName(p.Owner, child), data, wellknown.AnnotationRunOnce, annotation, 0)
 	err = p.createRevision(ctx, object, func(obj client.Object) bool { return revision.ReadRuns(obj) != nil })
 	if apierrors.IsConflict(err) {
 		if damaged := p.readRuns(ctx, child); damaged != nil {

@@ -10,14 +10,6 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// Types of the standard conditions.
-const (
-	Ready       = "Ready"
-	Progressing = "Progressing"
-	Stalled     = "Stalled"
-	Contested   = "Contested"
-)
-
 // Outcome is the end of a pass, as the standard conditions report it.
 type Outcome struct {
 	Ready, Progressing, Stalled bool
@@ -29,7 +21,7 @@ func (o Outcome) Set(conditions *[]metav1.Condition, generation int64, now time.
 	for _, c := range []struct {
 		kind string
 		is   bool
-	}{{Ready, o.Ready}, {Progressing, o.Progressing}, {Stalled, o.Stalled}} {
+	}{{events.ConditionReady, o.Ready}, {events.ConditionProgressing, o.Progressing}, {events.ConditionStalled, o.Stalled}} {
 		meta.SetStatusCondition(conditions, condition(c.kind, c.is, o.Reason, o.Message, generation, now))
 	}
 }
@@ -58,22 +50,23 @@ var failures = []string{
 
 // Report overrides Ready, and Stalled if the failure is terminal. An earlier report of Stalled is removed.
 func (f Failure) Report(conditions *[]metav1.Condition, before []metav1.Condition, generation int64, now time.Time) {
-	remove(conditions, Stalled)
-	Override(conditions, before, condition(Ready, false, f.Reason, f.Message, generation, now))
+	remove(conditions, events.ConditionStalled)
+	Override(conditions, before, condition(events.ConditionReady, false, f.Reason, f.Message, generation, now))
 	if f.Terminal {
-		Override(conditions, before, condition(Stalled, true, f.Reason, f.Message, generation, now))
+		Override(conditions, before, condition(events.ConditionStalled, true, f.Reason, f.Message, generation, now))
 	}
 }
 
 // HasReport reports whether conditions have a failure that an earlier pass has reported.
 func HasReport(conditions []metav1.Condition) bool {
-	return isReport(meta.FindStatusCondition(conditions, Ready)) || isReport(meta.FindStatusCondition(conditions, Stalled))
+	return isReport(meta.FindStatusCondition(conditions, events.ConditionReady)) ||
+		isReport(meta.FindStatusCondition(conditions, events.ConditionStalled))
 }
 
 // RemoveReport removes the conditions that an earlier pass has reported and the plan has left as they are.
 func RemoveReport(conditions *[]metav1.Condition) {
-	remove(conditions, Stalled)
-	remove(conditions, Ready)
+	remove(conditions, events.ConditionStalled)
+	remove(conditions, events.ConditionReady)
 }
 
 func remove(conditions *[]metav1.Condition, kind string) {

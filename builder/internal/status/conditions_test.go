@@ -30,7 +30,7 @@ func TestTheSameOutcomeSetsNothing(t *testing.T) {
 
 func TestAReportReplacesThePlansConditionAndGoes(t *testing.T) {
 	planned := func() []metav1.Condition {
-		return []metav1.Condition{{Type: Ready, Status: metav1.ConditionTrue, Reason: "Fine", LastTransitionTime: metav1.NewTime(then)}}
+		return []metav1.Condition{{Type: events.ConditionReady, Status: metav1.ConditionTrue, Reason: "Fine", LastTransitionTime: metav1.NewTime(then)}}
 	}
 	failure := Failure{Reason: events.ReasonApplyFailed, Message: "m", Terminal: true}
 	conditions := planned()
@@ -41,10 +41,10 @@ func TestAReportReplacesThePlansConditionAndGoes(t *testing.T) {
 	conditions = planned() // the plan says so in each pass
 	failure.Terminal = false
 	failure.Report(&conditions, before, 1, now)
-	ready := meta.FindStatusCondition(conditions, Ready)
+	ready := meta.FindStatusCondition(conditions, events.ConditionReady)
 	assert.Equal(t, metav1.ConditionFalse, ready.Status)
 	assert.True(t, ready.LastTransitionTime.Time.Equal(then), "since it was first reported")
-	assert.Nil(t, meta.FindStatusCondition(conditions, Stalled))
+	assert.Nil(t, meta.FindStatusCondition(conditions, events.ConditionStalled))
 
 	RemoveReport(&conditions)
 	assert.False(t, HasReport(conditions))

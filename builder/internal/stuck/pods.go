@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/armature-dev/armature/builder/internal/readiness"
+	"github.com/armature-dev/armature/builder/readiness"
 )
 
 // WaitsInOrder reports whether a StatefulSet's controller has observed what is desired, has not finished the roll-out, and waits for
@@ -60,7 +60,7 @@ func Blocking(set *appsv1.StatefulSet, pods []corev1.Pod, back bool) []*corev1.P
 		switch {
 		case !metav1.IsControlledBy(pod, set), pod.DeletionTimestamp != nil, isReady(pod):
 		case hash == "", hash == set.Status.UpdateRevision:
-		case !back && hash == set.Status.CurrentRevision && readiness.Of(pod).State != readiness.Failed:
+		case !back && hash == set.Status.CurrentRevision && !readiness.Of(pod).Failed:
 		case isBelowPartition(set, pod):
 		default:
 			blocking = append(blocking, pod)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
 	"github.com/armature-dev/armature/examples/webapp/operator"
 )
@@ -98,7 +99,7 @@ func TestBecomesReady(t *testing.T) {
 	server := buildertest.Settle(t, s)
 	found := &v1.WebApp{}
 	require.NoError(t, server.Client().Get(t.Context(), s.Requests[0].NamespacedName, found))
-	assert.True(t, meta.IsStatusConditionTrue(found.Status.Conditions, builder.ConditionReady))
+	assert.True(t, meta.IsStatusConditionTrue(found.Status.Conditions, events.ConditionReady))
 	assert.Equal(t, int32(2), found.Status.ReadyReplicas)
 }
 

@@ -99,8 +99,8 @@ func sameBook(a, b []v1alpha1.FluxReservation) bool {
 
 // stateChanged returns an event if the queue opens or closes.
 func stateChanged(setup *v1alpha1.FluxSetup, status *v1alpha1.FluxSetupStatus) []events.Event {
-	before := meta.FindStatusCondition(setup.Status.Conditions, builder.ConditionReady)
-	after := meta.FindStatusCondition(status.Conditions, builder.ConditionReady)
+	before := meta.FindStatusCondition(setup.Status.Conditions, events.ConditionReady)
+	after := meta.FindStatusCondition(status.Conditions, events.ConditionReady)
 	switch {
 	case before != nil && before.Reason == after.Reason && before.Message == after.Message:
 		return nil

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 func TestWhoIsAdmitted(t *testing.T) {
@@ -379,7 +379,7 @@ func TestAnInvalidSetupAdmitsNoOneAndKeepsItsBook(t *testing.T) {
 			assert.Zero(t, p.StatusCanWait)
 			got := settle(t, setup, 10, running, makeJob("b", 2))
 			assert.Equal(t, []string{"a"}, held(got))
-			for kind, value := range map[string]metav1.ConditionStatus{builder.ConditionReady: metav1.ConditionFalse, builder.ConditionStalled: metav1.ConditionTrue} {
+			for kind, value := range map[string]metav1.ConditionStatus{events.ConditionReady: metav1.ConditionFalse, events.ConditionStalled: metav1.ConditionTrue} {
 				c := condition(got, kind)
 				assert.Equal(t, value, c.Status)
 				assert.Equal(t, v1alpha1.ReasonInvalidSpec, c.Reason)
@@ -389,12 +389,12 @@ func TestAnInvalidSetupAdmitsNoOneAndKeepsItsBook(t *testing.T) {
 			mended.Status = got.Status
 			got = settle(t, mended, 20, running, makeJob("b", 2))
 			assert.Equal(t, []string{"a", "b"}, held(got))
-			assert.Equal(t, v1alpha1.ReasonOpen, condition(got, builder.ConditionReady).Reason)
-			assert.Empty(t, condition(got, builder.ConditionStalled).Type)
+			assert.Equal(t, v1alpha1.ReasonOpen, condition(got, events.ConditionReady).Reason)
+			assert.Empty(t, condition(got, events.ConditionStalled).Type)
 		})
 	}
 	for _, name := range []string{"cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "nvidia.com/gpu"} {
-		assert.Equal(t, v1alpha1.ReasonOpen, condition(settle(t, makeSetup("q", quota(name, "1")), 1), builder.ConditionReady).Reason, name)
+		assert.Equal(t, v1alpha1.ReasonOpen, condition(settle(t, makeSetup("q", quota(name, "1")), 1), events.ConditionReady).Reason, name)
 	}
 }
 
@@ -442,7 +442,7 @@ func TestReservationsAreBounded(t *testing.T) {
 	got := settle(t, makeSetup("q"), 10, jobs...)
 	assert.Len(t, got.Status.Reservations, v1alpha1.MaxFluxReservations)
 	assert.Equal(t, []string{"job-3000: QueueStopped", "job-3001: QueueStopped"}, waiting(got))
-	assert.Equal(t, v1alpha1.ReasonReservationsFull, condition(got, builder.ConditionReady).Reason)
+	assert.Equal(t, v1alpha1.ReasonReservationsFull, condition(got, events.ConditionReady).Reason)
 }
 
 func TestASetupThatIsBeingDeletedDoesNothing(t *testing.T) {

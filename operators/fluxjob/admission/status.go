@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 	"github.com/armature-dev/armature/operators/fluxjob/queue"
 	text "github.com/armature-dev/armature/operators/internal/message"
@@ -54,10 +54,10 @@ func setReady(status *v1alpha1.FluxSetupStatus, setup *v1alpha1.FluxSetup, now m
 			ObservedGeneration: setup.Generation, LastTransitionTime: now,
 		}
 	}
-	meta.SetStatusCondition(&status.Conditions, condition(builder.ConditionReady, value))
+	meta.SetStatusCondition(&status.Conditions, condition(events.ConditionReady, value))
 	if len(problems) > 0 {
-		meta.SetStatusCondition(&status.Conditions, condition(builder.ConditionStalled, metav1.ConditionTrue))
+		meta.SetStatusCondition(&status.Conditions, condition(events.ConditionStalled, metav1.ConditionTrue))
 	} else {
-		meta.RemoveStatusCondition(&status.Conditions, builder.ConditionStalled)
+		meta.RemoveStatusCondition(&status.Conditions, events.ConditionStalled)
 	}
 }

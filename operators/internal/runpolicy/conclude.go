@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // Conclude sets the conditions Ready and Stalled of a run that has ended to what its condition Succeeded or Failed says.
@@ -18,11 +18,11 @@ func Conclude(conditions *[]metav1.Condition, generation int64, now metav1.Time)
 		})
 	}
 	if end := trueCondition(*conditions, v1alpha1.ConditionSucceeded); end != nil {
-		set(builder.ConditionReady, metav1.ConditionTrue, end)
+		set(events.ConditionReady, metav1.ConditionTrue, end)
 	}
 	if end := trueCondition(*conditions, v1alpha1.ConditionFailed); end != nil {
-		set(builder.ConditionReady, metav1.ConditionFalse, end)
-		set(builder.ConditionStalled, metav1.ConditionTrue, end)
+		set(events.ConditionReady, metav1.ConditionFalse, end)
+		set(events.ConditionStalled, metav1.ConditionTrue, end)
 	}
 }
 

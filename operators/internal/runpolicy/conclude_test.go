@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 func TestConclude(t *testing.T) {
@@ -19,14 +19,14 @@ func TestConclude(t *testing.T) {
 	}
 	succeeded := condition(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, "Done")
 	failed := condition(v1alpha1.ConditionFailed, metav1.ConditionTrue, "Broken")
-	contested := condition(builder.ConditionReady, metav1.ConditionFalse, "Contested")
+	contested := condition(events.ConditionReady, metav1.ConditionFalse, "Contested")
 	for name, c := range map[string]struct {
 		given          []metav1.Condition
 		ready, stalled string
 		at             metav1.Time
 	}{
 		"not ended":                 {given: []metav1.Condition{contested}, ready: "False Contested", at: start},
-		"succeeded":                 {[]metav1.Condition{succeeded, condition(builder.ConditionReady, metav1.ConditionTrue, "Done")}, "True Done", "", start},
+		"succeeded":                 {[]metav1.Condition{succeeded, condition(events.ConditionReady, metav1.ConditionTrue, "Done")}, "True Done", "", start},
 		"succeeded, then contested": {[]metav1.Condition{succeeded, contested}, "True Done", "", now},
 		"succeeded, Ready removed":  {[]metav1.Condition{succeeded}, "True Done", "", now},
 		"failed, then contested":    {[]metav1.Condition{failed, contested}, "False Broken", "True Broken", start},
@@ -42,9 +42,9 @@ func TestConclude(t *testing.T) {
 				return ""
 			}
 			Conclude(&c.given, 2, now)
-			assert.Equal(t, c.ready, told(builder.ConditionReady))
-			assert.Equal(t, c.stalled, told(builder.ConditionStalled))
-			ready := meta.FindStatusCondition(c.given, builder.ConditionReady)
+			assert.Equal(t, c.ready, told(events.ConditionReady))
+			assert.Equal(t, c.stalled, told(events.ConditionStalled))
+			ready := meta.FindStatusCondition(c.given, events.ConditionReady)
 			assert.Equal(t, c.at, ready.LastTransitionTime)
 			assert.Equal(t, "m", ready.Message)
 		})

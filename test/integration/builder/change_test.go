@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 func webDeployment() *appsv1.Deployment {
@@ -116,7 +117,7 @@ func TestManyOneDrifted(t *testing.T) {
 	assert.Equal(t, 59, res.Unchanged)
 	require.Len(t, res.Changes, 1)
 	assert.Equal(t, "c-7", res.Changes[0].Key.Name)
-	assert.Equal(t, builder.OperationUpdated, res.Changes[0].Operation)
+	assert.Equal(t, events.ReasonUpdated, res.Changes[0].Reason)
 	assert.Equal(t, []string{"Normal Updated Apply: Updated ConfigMap c-7"}, w.told.take())
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/readiness"
 )
 
 // A claim of a class that binds on first consumption isn't waited for until something uses it; one of a class that binds at
@@ -51,9 +52,9 @@ func TestUnusedClaimIsNotWaitedFor(t *testing.T) {
 			assert.Equal(t, ready, len(pass(later).NotReady) == 0)
 
 			u := w.get(claim).(*corev1.PersistentVolumeClaim)
-			assert.Equal(t, ready, builder.ReadinessOf(u).Ready)
+			assert.Equal(t, ready, readiness.Of(u).Ready)
 			metav1.SetMetaDataAnnotation(&u.ObjectMeta, "volume.kubernetes.io/selected-node", "node") // the scheduler's
-			assert.False(t, builder.ReadinessOf(u).Ready)
+			assert.False(t, readiness.Of(u).Ready)
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -84,16 +85,16 @@ func TestChildrenElsewhere(t *testing.T) {
 	_, _, err := a.want(prunesNothing, c, role)
 	require.NoError(t, err)
 	owner := a.at(a.owner)
-	assert.Equal(t, []string{builder.Finalizer}, owner.GetFinalizers())
-	assert.Equal(t, "ClusterRole.rbac.authorization.k8s.io,ConfigMap", owner.GetAnnotations()[builder.AnnotationGroupKindsCrossNamespace])
-	assert.Empty(t, owner.GetAnnotations()[builder.AnnotationGroupKinds])
+	assert.Equal(t, []string{wellknown.Finalizer}, owner.GetFinalizers())
+	assert.Equal(t, "ClusterRole.rbac.authorization.k8s.io,ConfigMap", owner.GetAnnotations()[wellknown.AnnotationGroupKindsCrossNamespace])
+	assert.Empty(t, owner.GetAnnotations()[wellknown.AnnotationGroupKinds])
 	for _, obj := range []client.Object{c, role} {
 		found := a.at(obj)
 		require.NotNil(t, found)
 		assert.Empty(t, found.GetOwnerReferences())
-		assert.Equal(t, string(owner.GetUID()), found.GetLabels()[builder.LabelOwnerUID])
-		assert.Equal(t, "ConfigMap", found.GetAnnotations()[builder.AnnotationOwnerKind])
-		assert.Equal(t, a.ns+"/owner", found.GetAnnotations()[builder.AnnotationOwner])
+		assert.Equal(t, string(owner.GetUID()), found.GetLabels()[wellknown.LabelOwnerUID])
+		assert.Equal(t, "ConfigMap", found.GetAnnotations()[wellknown.AnnotationOwnerKind])
+		assert.Equal(t, a.ns+"/owner", found.GetAnnotations()[wellknown.AnnotationOwner])
 	}
 	_, sent, err := a.want(prunesNothing, c, role)
 	require.NoError(t, err)
@@ -128,16 +129,16 @@ func TestChildrenElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, a.at(c))
 	assert.Empty(t, a.at(a.owner).GetFinalizers(), "nothing is elsewhere any more")
-	assert.NotContains(t, a.at(a.owner).GetAnnotations(), builder.AnnotationGroupKindsCrossNamespace)
+	assert.NotContains(t, a.at(a.owner).GetAnnotations(), wellknown.AnnotationGroupKindsCrossNamespace)
 }
 
 func TestWhatIsElsewhereAndNotOurs(t *testing.T) {
 	a := newAway(t)
 	other := a.newOwner("other")
 	unmarked, others := a.configMap("unmarked"), a.configMap("others")
-	others.Labels = map[string]string{builder.LabelOwnerUID: string(other.UID)}
+	others.Labels = map[string]string{wellknown.LabelOwnerUID: string(other.UID)}
 	controlled := a.configMap("controlled")
-	controlled.Labels = map[string]string{builder.LabelOwnerUID: string(a.owner.UID)}
+	controlled.Labels = map[string]string{wellknown.LabelOwnerUID: string(a.owner.UID)}
 	boss := a.configMap("boss")
 	require.NoError(t, a.live.Create(a.ctx, boss))
 	controlled.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(boss, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
@@ -180,7 +181,7 @@ func TestOwnerWaitsForItsChildrenElsewhere(t *testing.T) {
 
 	d, err := a.engine.For(a.owner).Diff(a.ctx)
 	require.NoError(t, err)
-	assert.Len(t, d.Objects, 2)
+	assert.Len(t, d.Changes, 2)
 	assert.NotNil(t, a.at(role))
 
 	res, _, err := a.want(prunesNothing, a.configMap("new"))
@@ -235,7 +236,7 @@ func TestElsewhereCrashes(t *testing.T) {
 	a := newAway(t)
 	a.crashEverywhere(func(e *builder.Engine) error {
 		if a.at(a.configMap("c")) != nil {
-			assert.Contains(t, a.at(a.owner).GetFinalizers(), builder.Finalizer, "it is there before the first child")
+			assert.Contains(t, a.at(a.owner).GetFinalizers(), wellknown.Finalizer, "it is there before the first child")
 		}
 		_, err := e.For(a.owner).Object(a.configMap("c"), builder.CrossNamespace()).Object(a.role(), builder.CrossNamespace()).Reconcile(a.ctx)
 		return err

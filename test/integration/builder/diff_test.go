@@ -12,10 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // diff asks what a pass would do, and makes sure that asking changes nothing.
-func (w *world) diff(b *builder.Builder, objs ...client.Object) (builder.Diff, []string, error) {
+func (w *world) diff(b *builder.Builder, objs ...client.Object) (builder.Result, []string, error) {
 	w.t.Helper()
 	before := w.versions()
 	w.sent.reset()
@@ -52,7 +53,7 @@ func (w *world) versions() map[string]string {
 }
 
 // lines renders a diff without the namespace.
-func (w *world) lines(d builder.Diff) string { return strings.ReplaceAll(d.String(), w.ns+"/", "") }
+func (w *world) lines(d builder.Result) string { return strings.ReplaceAll(d.String(), w.ns+"/", "") }
 
 func TestDiffOfALife(t *testing.T) {
 	w := newWorld(t, &corev1.ConfigMap{}, &corev1.Secret{})
@@ -68,20 +69,20 @@ func TestDiffOfALife(t *testing.T) {
 	assert.Contains(t, got, "+     data.token: ***\n")
 	assert.NotContains(t, got, "hunter2")
 	assert.NotContains(t, got, "aHVudGVyMg")
-	assert.NotContains(t, got, builder.AnnotationDigest)
+	assert.NotContains(t, got, wellknown.AnnotationDigest)
 
 	res, _, err := w.pass(configMap("a", "k", "1"), configMap("b", "k.x", "2"), secret)
 	require.NoError(t, err)
-	require.Len(t, res.Changes, len(d.Objects))
+	require.Len(t, res.Changes, len(d.Changes))
 	for i, c := range res.Changes {
-		assert.Equal(t, c.Key, d.Objects[i].Key)
-		assert.Equal(t, c.Operation, d.Objects[i].Operation)
+		assert.Equal(t, c.Key, d.Changes[i].Key)
+		assert.Equal(t, c.Reason, d.Changes[i].Reason)
 	}
 	w.told.take()
 
 	d, sent, err = w.diff(start(), configMap("a", "k", "1"), configMap("b", "k.x", "2"), secret)
 	require.NoError(t, err)
-	assert.True(t, d.Empty())
+	assert.False(t, d.Changed())
 	assert.Empty(t, sent, "what is as wanted costs no request")
 	assert.Empty(t, d.String())
 	assert.Equal(t, 3, d.Unchanged)
@@ -105,7 +106,7 @@ func TestDiffOfALife(t *testing.T) {
 	w.told.take()
 	d, sent, err = w.diff(start(), configMap("a", "k", "1"), secret)
 	require.NoError(t, err)
-	assert.True(t, d.Empty(), d)
+	assert.False(t, d.Changed(), d)
 	assert.Empty(t, sent)
 }
 
@@ -160,8 +161,8 @@ func TestDiffErrsAsReconcileWould(t *testing.T) {
 	require.ErrorIs(t, err, builder.ErrNotOwned)
 	assert.ErrorContains(t, err, "create Deployment.apps "+w.ns+"/web:")
 	assert.ErrorContains(t, err, "spec.replicas")
-	require.Len(t, d.Objects, 1, "it tells of the rest")
-	assert.Equal(t, "good", d.Objects[0].Key.Name)
+	require.Len(t, d.Changes, 1, "it tells of the rest")
+	assert.Equal(t, "good", d.Changes[0].Key.Name)
 
 	_, _, err = w.diff(w.engine.For(w.owner), configMap(""))
 	assert.ErrorIs(t, err, builder.ErrMisuse)

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // staleReads is a client whose cache shows one object as it was.
@@ -35,9 +36,9 @@ func TestDriftIsPutBack(t *testing.T) {
 	for name, edit := range map[string]func(*appsv1.Deployment){
 		"a value":            func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "other" },
 		"a label removed":    func(d *appsv1.Deployment) { delete(d.Labels, "ours") },
-		"managed-by removed": func(d *appsv1.Deployment) { delete(d.Labels, builder.LabelManagedBy) },
+		"managed-by removed": func(d *appsv1.Deployment) { delete(d.Labels, wellknown.LabelManagedBy) },
 		"an annotation":      func(d *appsv1.Deployment) { d.Annotations["ours"] = "theirs" },
-		"the digest removed": func(d *appsv1.Deployment) { delete(d.Annotations, builder.AnnotationDigest) },
+		"the digest removed": func(d *appsv1.Deployment) { delete(d.Annotations, wellknown.AnnotationDigest) },
 		"an env var removed": func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Env = nil },
 		"an env var emptied": func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Env[0].Value = "" },
 		"a toleration added": func(d *appsv1.Deployment) {
@@ -83,7 +84,7 @@ func TestWhatIsNoDrift(t *testing.T) {
 			d.Spec.Template.Spec.Containers = append([]corev1.Container{{Name: "proxy", Image: "x"}}, d.Spec.Template.Spec.Containers...)
 		},
 		"labels": func(d *appsv1.Deployment) {
-			d.Labels = map[string]string{"theirs": "1", builder.LabelManagedBy: builder.ManagedBy}
+			d.Labels = map[string]string{"theirs": "1", wellknown.LabelManagedBy: wellknown.ManagedBy}
 		},
 		"an unset period": func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].LivenessProbe.PeriodSeconds = 30 },
 		"an unset grace":  func(d *appsv1.Deployment) { d.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](5) },

@@ -137,7 +137,7 @@ func TestNoPermission(t *testing.T) {
 	for range 2 {
 		b := engine.For(w.owner)
 		for i := range 20 {
-			b.Secret(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("s-", i)}})
+			b.Object(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("s-", i)}})
 		}
 		for i := range 20 {
 			b.ConfigMap(configMap(fmt.Sprint("c-", i)))

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 func configMap(name string, data ...string) *corev1.ConfigMap {
@@ -84,7 +85,7 @@ func TestAlreadyExistsBehindAStaleCache(t *testing.T) {
 	res, _, err = w.passFor(blind.For(w.owner), configMap("ours", "a", "2"))
 	require.NoError(t, err)
 	require.Len(t, res.Changes, 1)
-	assert.Equal(t, builder.OperationUpdated, res.Changes[0].Operation)
+	assert.Equal(t, events.ReasonUpdated, res.Changes[0].Reason)
 	after := w.get(configMap("ours")).(*corev1.ConfigMap)
 	assert.Equal(t, before.GetUID(), after.UID, "no twin, no replacement")
 	assert.Equal(t, "2", after.Data["a"])

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func TestChangedConfigRollsWhatUsesIt(t *testing.T) {
@@ -21,23 +22,23 @@ func TestChangedConfigRollsWhatUsesIt(t *testing.T) {
 	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
 	both := &appsv1.Deployment{ObjectMeta: named("both"), Spec: appsv1.DeploymentSpec{Selector: webLabels(), Template: webPod()}}
 	ofSecret := &appsv1.StatefulSet{ObjectMeta: named("of-secret"), Spec: appsv1.StatefulSetSpec{Selector: webLabels(), Template: webPod(), ServiceName: "web"}}
-	annotated := &appsv1.DaemonSet{ObjectMeta: named("annotated"), Spec: appsv1.DaemonSetSpec{Selector: webLabels(), Template: webPod()}}
+	daemons := &appsv1.DaemonSet{ObjectMeta: named("daemons"), Spec: appsv1.DaemonSetSpec{Selector: webLabels(), Template: webPod()}}
 	cron := &batchv1.CronJob{ObjectMeta: named("cron"), Spec: batchv1.CronJobSpec{
 		Schedule: "0 0 1 1 *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: onceOnly(webPod())}},
 	}}
 	neither := &appsv1.Deployment{ObjectMeta: named("neither"), Spec: appsv1.DeploymentSpec{Selector: webLabels(), Template: webPod()}}
 	loose := asUntyped(t, &appsv1.ReplicaSet{ObjectMeta: named("loose"), Spec: appsv1.ReplicaSetSpec{Selector: webLabels(), Template: webPod()}}, "apps/v1", "ReplicaSet")
 	changed := func() []string {
-		for _, o := range []client.Object{both, ofSecret, annotated, cron, neither, loose, cm, secret} {
+		for _, o := range []client.Object{both, ofSecret, daemons, cron, neither, loose, cm, secret} {
 			w.settleIfThere(o)
 		}
 		res, err := w.engine.For(w.owner).
 			ConfigMap(cm).
-			Secret(secret).
+			Object(secret).
 			Deployment(both, builder.HashFrom(secret, cm)).
 			StatefulSet(ofSecret, builder.HashFrom(secret)).
-			DaemonSet(annotated, builder.HashFrom(cm).AsAnnotation()).
-			CronJob(cron, builder.HashFrom(cm)).
+			Object(daemons, builder.HashFrom(cm)).
+			Object(cron, builder.HashFrom(cm)).
 			Object(loose, builder.HashFrom(cm)).
 			Deployment(neither).
 			Reconcile(w.ctx)
@@ -54,7 +55,7 @@ func TestChangedConfigRollsWhatUsesIt(t *testing.T) {
 	before := generation(neither)
 
 	cm.Data["a"] = "2"
-	assert.ElementsMatch(t, []string{"config", "both", "annotated", "cron", "loose"}, changed())
+	assert.ElementsMatch(t, []string{"config", "both", "daemons", "cron", "loose"}, changed())
 	assert.Empty(t, changed())
 	assert.EqualValues(t, 2, generation(both))
 	assert.EqualValues(t, 1, generation(ofSecret))
@@ -67,6 +68,5 @@ func TestChangedConfigRollsWhatUsesIt(t *testing.T) {
 	assert.Equal(t, before, generation(neither))
 
 	env := w.get(both).(*appsv1.Deployment).Spec.Template.Spec.Containers[0].Env
-	assert.Equal(t, builder.EnvConfigHash, env[len(env)-1].Name)
-	assert.NotEmpty(t, w.get(annotated).(*appsv1.DaemonSet).Spec.Template.Annotations[builder.AnnotationConfigHash])
+	assert.Equal(t, wellknown.EnvConfigHash, env[len(env)-1].Name)
 }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // immutableCase is a change that the API server refuses, the fields that the error names, and one that is invalid
@@ -203,7 +204,7 @@ func TestImmutableFields(t *testing.T) {
 					return err == nil
 				}, "deleted")
 				require.Len(t, res.Changes, 1)
-				assert.Equal(t, builder.OperationRecreating, res.Changes[0].Operation)
+				assert.Equal(t, events.ReasonRecreating, res.Changes[0].Reason)
 				require.Len(t, res.Waiting, 1)
 				assert.NotZero(t, res.RequeueAfter)
 				w.eventually(func() bool {

@@ -18,7 +18,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // kindCase is a kind's life: how it is wanted, how someone else edits a field of ours, and how it is seen to be back.
@@ -80,8 +81,8 @@ var kindCases = map[string]kindCase{
 		func(o *appsv1.DaemonSet) { o.Spec.Template.Spec.Containers[0].Image = "other" },
 		func(o *appsv1.DaemonSet) bool { return o.Spec.Template.Spec.Containers[0].Image == "nginx" }),
 	"Job": edited(&batchv1.Job{Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: onceOnly(webPod())}},
-		func(o *batchv1.Job) { o.Labels[builder.LabelManagedBy] = "other" },
-		func(o *batchv1.Job) bool { return o.Labels[builder.LabelManagedBy] == builder.ManagedBy }),
+		func(o *batchv1.Job) { o.Labels[wellknown.LabelManagedBy] = "other" },
+		func(o *batchv1.Job) bool { return o.Labels[wellknown.LabelManagedBy] == wellknown.ManagedBy }),
 	"CronJob": edited(&batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "0 0 1 1 *", JobTemplate: batchv1.JobTemplateSpec{
 		Spec: batchv1.JobSpec{Template: onceOnly(webPod())},
 	}}},
@@ -160,7 +161,7 @@ func TestLifeOfEachKind(t *testing.T) {
 			res, sent, err := w.pass(wanted)
 			require.NoError(t, err)
 			require.Len(t, res.Changes, 1)
-			assert.Equal(t, builder.OperationCreated, res.Changes[0].Operation)
+			assert.Equal(t, events.ReasonCreated, res.Changes[0].Reason)
 			assert.Len(t, sent, 1, "%v", sent)
 			assert.True(t, metav1.IsControlledBy(w.get(wanted), w.owner))
 

@@ -29,13 +29,13 @@ func BenchmarkCreateJobs(b *testing.B) {
 	mgr := newManager(b, cfg)
 	c := mgr.GetClient()
 	engine := builder.EngineFor(mgr, "bench")
-	require.NoError(b, engine.IndexOwned(b.Context(), mgr.GetFieldIndexer(), &batchv1.Job{}))
+	require.NoError(b, engine.Index(b.Context(), mgr.GetFieldIndexer(), &batchv1.Job{}))
 	start(b, mgr)
 	builders := func(opts ...builder.ChildOption) func(b *testing.B, owner *corev1.ConfigMap) {
 		return func(b *testing.B, owner *corev1.ConfigMap) {
 			want := engine.For(owner)
 			for i := range n {
-				want.Job(suspendedJob(fmt.Sprintf("job-%d", i)), opts...)
+				want.Object(suspendedJob(fmt.Sprintf("job-%d", i)), opts...)
 			}
 			_, err := want.Reconcile(b.Context())
 			require.NoError(b, err)
@@ -44,7 +44,7 @@ func BenchmarkCreateJobs(b *testing.B) {
 	bare := func(b *testing.B, owner *corev1.ConfigMap) {
 		next := make(chan int)
 		var wg sync.WaitGroup
-		for range builder.DefaultParallelism {
+		for range 32 { // as many requests as a pass has under way
 			wg.Go(func() {
 				for i := range next {
 					job := suspendedJob(fmt.Sprintf("job-%d", i))

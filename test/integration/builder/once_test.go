@@ -17,6 +17,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // suspendedJob is a Job that makes no pods before it is resumed.
@@ -66,11 +67,11 @@ func TestJobsThatAreCreatedOnce(t *testing.T) {
 
 	a := o.get(suspendedJob("a")).(*batchv1.Job)
 	assert.True(t, metav1.IsControlledBy(a, o.get(o.widget)))
-	assert.Equal(t, builder.ManagedBy, a.Labels[builder.LabelManagedBy])
-	assert.NotContains(t, a.Annotations, builder.AnnotationDigest)
+	assert.Equal(t, wellknown.ManagedBy, a.Labels[wellknown.LabelManagedBy])
+	assert.NotContains(t, a.Annotations, wellknown.AnnotationDigest)
 	adopted := o.get(orphan).(*batchv1.Job)
 	assert.True(t, metav1.IsControlledBy(adopted, o.get(o.widget)))
-	orphan.Labels[builder.LabelManagedBy] = builder.ManagedBy
+	orphan.Labels[wellknown.LabelManagedBy] = wellknown.ManagedBy
 	assert.Equal(t, orphan.Labels, adopted.Labels, "nothing else has changed")
 	assert.Equal(t, orphan.Spec, adopted.Spec)
 

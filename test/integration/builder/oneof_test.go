@@ -159,7 +159,7 @@ func TestOneOfSeveralOfAnUntypedObject(t *testing.T) {
 	for _, change := range []func(*appsv1.Deployment){func(*appsv1.Deployment) {}, touched} {
 		w.mustWant(true, "before", untyped(change))
 	}
-	var diff builder.Diff
+	var diff builder.Result
 	w.eventually(func() (ok bool) { // a controller writes the status meanwhile
 		var err error
 		diff, err = w.engine.For(w.owner).Object(untyped(changed)).Diff(w.ctx)

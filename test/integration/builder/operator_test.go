@@ -44,8 +44,8 @@ func plan(owner *Widget, seen builder.View) builder.Plan[*Widget] {
 			p.Events = append(p.Events, events.Normal("SourceRead", "the word is "+after.Status.Source).About(secret))
 		}
 	}
-	meta.SetStatusCondition(after.Conditions(), builder.Condition{
-		Type: builder.ConditionReady, Status: metav1.ConditionTrue, Reason: "Planned", ObservedGeneration: owner.Generation,
+	meta.SetStatusCondition(after.Conditions(), metav1.Condition{
+		Type: events.ConditionReady, Status: metav1.ConditionTrue, Reason: "Planned", ObservedGeneration: owner.Generation,
 	})
 	return p
 }
@@ -153,7 +153,7 @@ func (o *operated) change(change func(*Widget)) {
 	}, "change the widget")
 }
 
-func (o *operated) condition(kind string) *builder.Condition {
+func (o *operated) condition(kind string) *metav1.Condition {
 	return meta.FindStatusCondition(o.get(o.widget).(*Widget).Status.Conditions, kind)
 }
 
@@ -205,8 +205,8 @@ func TestOperatorMakesWhatIsPlanned(t *testing.T) {
 
 func TestOperatorReportsAnInvalidChildOnce(t *testing.T) {
 	o := operate(t, plan, &Widget{Spec: WidgetSpec{Children: []string{"a"}, Replicas: ptr.To[int32](-1)}})
-	o.eventually(func() bool { return o.condition(builder.ConditionStalled) != nil }, "the condition")
-	for _, kind := range []string{builder.ConditionReady, builder.ConditionStalled} {
+	o.eventually(func() bool { return o.condition(events.ConditionStalled) != nil }, "the condition")
+	for _, kind := range []string{events.ConditionReady, events.ConditionStalled} {
 		c := o.condition(kind)
 		assert.Equal(t, events.ReasonApplyFailed, c.Reason)
 		assert.Contains(t, c.Message, "spec.replicas")
@@ -225,8 +225,8 @@ func TestOperatorReportsAnInvalidChildOnce(t *testing.T) {
 
 	o.change(func(w *Widget) { w.Spec.Replicas = ptr.To[int32](0) })
 	o.eventually(func() bool {
-		ready := o.condition(builder.ConditionReady)
-		return o.condition(builder.ConditionStalled) == nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == 2
+		ready := o.condition(events.ConditionReady)
+		return o.condition(events.ConditionStalled) == nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == 2
 	}, "the conditions to be taken back")
 	assert.Equal(t, 1, o.heard(events.ReasonApplyFailed))
 }
@@ -239,10 +239,10 @@ func TestOperatorRefusesAForeignObject(t *testing.T) {
 	o.settle(theirs)
 	o.change(func(w *Widget) { w.Spec.Children = []string{"theirs"} })
 	o.eventually(func() bool {
-		c := o.condition(builder.ConditionReady)
+		c := o.condition(events.ConditionReady)
 		return c != nil && c.Reason == events.ReasonNotOwned
 	}, "the condition")
-	assert.Nil(t, o.condition(builder.ConditionStalled))
+	assert.Nil(t, o.condition(events.ConditionStalled))
 	assert.Equal(t, theirs.ResourceVersion, o.get(theirs).GetResourceVersion())
 	o.eventually(func() bool { return o.heard(events.ReasonNotOwned) == 1 }, "the event")
 	n := o.count()
@@ -250,7 +250,7 @@ func TestOperatorRefusesAForeignObject(t *testing.T) {
 	assert.Equal(t, 1, o.heard(events.ReasonNotOwned))
 
 	require.NoError(t, o.live.Delete(o.ctx, theirs))
-	o.eventually(func() bool { return o.condition(builder.ConditionReady).Status == metav1.ConditionTrue }, "the name to be free")
+	o.eventually(func() bool { return o.condition(events.ConditionReady).Status == metav1.ConditionTrue }, "the name to be free")
 	assert.True(t, metav1.IsControlledBy(o.get(theirs), o.widget))
 }
 

@@ -95,7 +95,7 @@ func TestDocumentedPermissionsSuffice(t *testing.T) {
 	start(t, mgr)
 
 	ready := func() bool {
-		c := o.condition(builder.ConditionReady)
+		c := o.condition(events.ConditionReady)
 		return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == o.get(o.widget).GetGeneration()
 	}
 	o.eventually(ready, "the first install")

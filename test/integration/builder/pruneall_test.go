@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -28,7 +30,7 @@ func (w *world) all(objs ...client.Object) (builder.Result, []string, error) {
 }
 
 func (w *world) recorded() string {
-	return w.get(w.owner).GetAnnotations()[builder.AnnotationGroupKinds]
+	return w.get(w.owner).GetAnnotations()[wellknown.AnnotationGroupKinds]
 }
 
 func secret(name string) *corev1.Secret {
@@ -100,7 +102,7 @@ func TestPruneAllInSeveralCallsOnOneOwner(t *testing.T) {
 	assert.Equal(t, "ConfigMap,Secret", w.recorded())
 
 	b = w.engine.For(w.owner).ConfigMap(configMap("a")).PruneAll()
-	_, err = b.ReconcileStore(w.ctx)
+	_, err = b.Reconcile(w.ctx)
 	require.NoError(t, err)
 	assert.True(t, w.exists(configMap("a")))
 	assert.False(t, w.exists(secret("s")))
@@ -125,7 +127,7 @@ func TestARecordThatSomeoneElseWrote(t *testing.T) {
 	theirs.Namespace = w.ns
 	require.NoError(t, w.live.Create(w.ctx, theirs))
 	w.edit(w.owner, func(o client.Object) {
-		o.SetAnnotations(map[string]string{builder.AnnotationGroupKinds: " Secret,, Nonsense.example.com,x"})
+		o.SetAnnotations(map[string]string{wellknown.AnnotationGroupKinds: " Secret,, Nonsense.example.com,x"})
 	})
 	_, _, err := w.all(configMap("a"))
 	require.NoError(t, err)
@@ -137,7 +139,7 @@ func TestAStaleOwnerDoesNotUndoTheRecord(t *testing.T) {
 	w := newWorld(t)
 	stale := w.get(w.owner).(*corev1.ConfigMap)
 	w.edit(w.owner, func(o client.Object) {
-		o.SetAnnotations(map[string]string{builder.AnnotationGroupKinds: "Secret"})
+		o.SetAnnotations(map[string]string{wellknown.AnnotationGroupKinds: "Secret"})
 	})
 	w.owner = stale
 	_, _, err := w.passFor(w.engine.For(stale).PruneAll(), configMap("a"))
@@ -193,7 +195,7 @@ func (w *world) crashEverywhere(pass func(*builder.Engine) error) (crashes int) 
 func TestPruneAllCrashes(t *testing.T) {
 	w := newWorld(t)
 	crashes := w.crashEverywhere(func(e *builder.Engine) error {
-		_, err := e.For(w.owner).PruneAll().ConfigMap(configMap("a")).Secret(secret("s")).Reconcile(w.ctx)
+		_, err := e.For(w.owner).PruneAll().ConfigMap(configMap("a")).Object(secret("s")).Reconcile(w.ctx)
 		return err
 	})
 	assert.Positive(t, crashes)
@@ -201,7 +203,7 @@ func TestPruneAllCrashes(t *testing.T) {
 
 	// Between the deletion and the record, and elsewhere.
 	w.crashEverywhere(func(e *builder.Engine) error {
-		_, err := e.For(w.owner).PruneAll().ServiceAccount(serviceAccount("sa")).Reconcile(w.ctx)
+		_, err := e.For(w.owner).PruneAll().Object(serviceAccount("sa")).Reconcile(w.ctx)
 		return err
 	})
 	assert.False(t, w.exists(configMap("a")))
@@ -284,17 +286,17 @@ func TestOperatorThatPrunesAll(t *testing.T) {
 	owns := func(o *builder.Operator[*Widget]) { o.Owns(&corev1.ServiceAccount{}) }
 	o := operateAs(t, owns, all, &Widget{Spec: WidgetSpec{Children: []string{"a"}, Source: "sa"}})
 	o.eventually(func() bool { return o.exists(serviceAccount("sa")) && o.exists(configMap("a")) }, "the children")
-	o.eventually(func() bool { return o.condition(builder.ConditionReady) != nil }, "the status")
+	o.eventually(func() bool { return o.condition(events.ConditionReady) != nil }, "the status")
 	assert.LessOrEqual(t, o.sent.count("PATCH", "/status"), 2, "the record is no conflict to the status: %v", o.writes())
 	o.settled()
 	n := o.count()
 	o.edit(o.widget, func(w client.Object) { // our annotations are no reason to look again
 		annotations := w.GetAnnotations()
-		annotations[builder.AnnotationGroupKinds] += ",Secret"
+		annotations[wellknown.AnnotationGroupKinds] += ",Secret"
 		w.SetAnnotations(annotations)
 	})
 	assert.Equal(t, n, o.count())
-	record := func() string { return o.get(o.widget).GetAnnotations()[builder.AnnotationGroupKinds] }
+	record := func() string { return o.get(o.widget).GetAnnotations()[wellknown.AnnotationGroupKinds] }
 	o.poke()
 	o.eventually(func() bool { return record() == "ConfigMap,ServiceAccount" }, "the next pass to mend them")
 	o.settled()

@@ -103,7 +103,7 @@ func (o *phased) want(change map[string]string) {
 }
 
 func (o *phased) reason() string {
-	if c := o.condition(builder.ConditionReady); c != nil && c.ObservedGeneration == o.get(o.widget).GetGeneration() {
+	if c := o.condition(events.ConditionReady); c != nil && c.ObservedGeneration == o.get(o.widget).GetGeneration() {
 		return c.Reason
 	}
 	return ""
@@ -147,7 +147,7 @@ func TestPhasesAreInstalledTogetherAndUpgradedInOrder(t *testing.T) {
 	o.want(images("v2"))
 	o.until(events.ReasonRollingOut)
 	assert.Equal(t, "v2 v1 v1", o.running())
-	assert.Contains(t, o.condition(builder.ConditionReady).Message, "phase controller: waiting for Deployment.apps "+o.ns+"/controller")
+	assert.Contains(t, o.condition(events.ConditionReady).Message, "phase controller: waiting for Deployment.apps "+o.ns+"/controller")
 	o.eventually(func() bool { o.run("controller"); return o.running() == "v2 v2 v1" }, "the broker's turn")
 	o.eventually(func() bool { o.run("broker"); return o.running() == "v2 v2 v2" }, "the server's turn")
 	o.until(events.ReasonReady, phaseNames...)
@@ -164,8 +164,8 @@ func TestAFailedPhaseHaltsTheRollout(t *testing.T) {
 	o.eventually(func() bool { o.run(phaseNames...); return o.updated("broker") == 1 }, "the pod with the bad image to be counted")
 	o.until(events.ReasonRolloutHalted, phaseNames...) // for good: nothing of the Deployment will change any more
 	assert.Equal(t, "v1 bad v1", o.running())
-	assert.Equal(t, metav1.ConditionTrue, o.condition(builder.ConditionStalled).Status)
-	assert.Contains(t, o.condition(builder.ConditionStalled).Message, "broker: ProgressDeadlineExceeded")
+	assert.Equal(t, metav1.ConditionTrue, o.condition(events.ConditionStalled).Status)
+	assert.Contains(t, o.condition(events.ConditionStalled).Message, "broker: ProgressDeadlineExceeded")
 
 	server := o.get(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "server"}})
 	require.NoError(t, o.live.Delete(o.ctx, server))
@@ -189,7 +189,7 @@ func TestAFailedRolloutIsRolledBack(t *testing.T) {
 	o.eventually(func() bool { return o.heard("RolledBack") == 1 }, "the event")
 	o.eventually(func() bool {
 		o.run(phaseNames...)
-		return o.condition(builder.ConditionProgressing).Status == metav1.ConditionFalse
+		return o.condition(events.ConditionProgressing).Status == metav1.ConditionFalse
 	}, "it to be over")
 	o.settled()
 	assert.Equal(t, "v1 v1 v1", o.running(), "it isn't tried again")

@@ -116,8 +116,8 @@ func TestAMigrationThatFailsHaltsTheInstall(t *testing.T) {
 	m := operateMigration(t)
 	m.until(events.ReasonRolloutHalted, corev1.PodFailed)
 	assert.Equal(t, "-", m.deployed())
-	assert.Equal(t, metav1.ConditionTrue, m.condition(builder.ConditionStalled).Status)
-	assert.Contains(t, m.condition(builder.ConditionStalled).Message, "delete this Job to run it again")
+	assert.Equal(t, metav1.ConditionTrue, m.condition(events.ConditionStalled).Status)
+	assert.Contains(t, m.condition(events.ConditionStalled).Message, "delete this Job to run it again")
 	m.settled()
 	require.Len(t, m.jobs(), 1)
 	failed := m.jobs()[0]

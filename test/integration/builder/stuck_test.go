@@ -80,7 +80,7 @@ func TestARollbackGetsPastAStatefulSetsBrokenPod(t *testing.T) {
 	d.eventually(func() bool { d.run("controller"); return d.pods() == "v1 v1" }, "both pods as before, are %s", d.pods())
 	d.eventually(func() bool {
 		d.run("controller")
-		return d.condition(builder.ConditionProgressing).Status == metav1.ConditionFalse
+		return d.condition(events.ConditionProgressing).Status == metav1.ConditionFalse
 	}, "the end of it")
 	d.settled()
 	assert.Equal(t, "v1 v1", d.pods())

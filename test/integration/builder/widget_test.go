@@ -6,8 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/armature-dev/armature/builder"
 )
 
 var widgetVersion = schema.GroupVersion{Group: "test.armature.dev", Version: "v1"}
@@ -32,13 +30,13 @@ type WidgetSpec struct {
 }
 
 type WidgetStatus struct {
-	Seen       []string            `json:"seen,omitempty"`
-	Source     string              `json:"source,omitempty"`
-	Passes     int                 `json:"passes,omitempty"`
-	Conditions []builder.Condition `json:"conditions,omitempty"`
+	Seen       []string           `json:"seen,omitempty"`
+	Source     string             `json:"source,omitempty"`
+	Passes     int                `json:"passes,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-func (w *Widget) Conditions() *[]builder.Condition { return &w.Status.Conditions }
+func (w *Widget) Conditions() *[]metav1.Condition { return &w.Status.Conditions }
 
 func (w *Widget) DeepCopyObject() runtime.Object { return w.DeepCopy() }
 

@@ -56,7 +56,9 @@ func newWorld(t *testing.T, owned ...client.Object) *world {
 	mgr := newManager(t, w.sent.watch(testcluster.Config(t)))
 	w.cached = mgr.GetClient()
 	w.engine = builder.NewEngine(mgr.GetClient(), builder.Options{Name: "tester", Recorder: w.told, Reader: mgr.GetAPIReader()})
-	require.NoError(t, w.engine.IndexOwned(w.ctx, mgr.GetFieldIndexer(), owned...))
+	for _, kind := range owned {
+		require.NoError(t, w.engine.Index(w.ctx, mgr.GetFieldIndexer(), kind))
+	}
 	start(t, mgr)
 	w.owner = w.newOwner("owner")
 	return w

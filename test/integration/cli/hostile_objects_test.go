@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/jobflow"
 	"github.com/armature-dev/armature/test/testcluster"
 )
@@ -93,7 +93,7 @@ func (p *place) hostileFlow(name string) metav1.OwnerReference {
 	flow.Annotations = map[string]string{"example.com/note": hostile}
 	p.create(flow)
 	flow.Status = v1alpha1.JobFlowStatus{
-		State: v1alpha1.StateFailed, ObservedGeneration: flow.Generation, Conditions: hostileConditions(builder.ConditionStalled),
+		State: v1alpha1.StateFailed, ObservedGeneration: flow.Generation, Conditions: hostileConditions(events.ConditionStalled),
 		Flows: []v1alpha1.FlowStatus{{Name: "a", State: v1alpha1.FlowFailed, Message: hostile}},
 	}
 	require.NoError(p.T, p.Client.Status().Update(p.T.Context(), flow))

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/test/integration/internal/binary"
 )
 
@@ -149,7 +149,7 @@ func (p *place) invalid(obj *unstructured.Unstructured) string {
 		if err != nil || json.Unmarshal(text, &typed) != nil {
 			return false
 		}
-		stalled := meta.FindStatusCondition(typed.Status.Conditions, builder.ConditionStalled)
+		stalled := meta.FindStatusCondition(typed.Status.Conditions, events.ConditionStalled)
 		if stalled == nil || stalled.Reason != v1alpha1.ReasonInvalidSpec {
 			return false
 		}

@@ -19,8 +19,10 @@ import (
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	kv "github.com/armature-dev/armature/examples/kvstore/api/v1"
 	"github.com/armature-dev/armature/examples/kvstore/operator"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func setupKV(mgr manager.Manager) error { return operator.App("").Setup(mgr) }
@@ -124,7 +126,7 @@ func TestInstallAndUpgrade(t *testing.T) {
 		for name, obj := range map[string]client.Object{"x-c": &appsv1.Deployment{}, "x-c-config": &corev1.ConfigMap{}, "x-g-config": &corev1.ConfigMap{}} {
 			versions = append(versions, read(w, obj, name).GetResourceVersion())
 		}
-		versions = append(versions, read(w, &appsv1.DaemonSet{}, "x-g").Annotations[builder.AnnotationDigest])
+		versions = append(versions, read(w, &appsv1.DaemonSet{}, "x-g").Annotations[wellknown.AnnotationDigest])
 		return versions
 	}
 	was := others()
@@ -176,9 +178,9 @@ func TestACrashHaltsAndIsMended(t *testing.T) {
 	x := &kv.KVStore{}
 	w.eventually("the upgrade to halt", func() bool {
 		w.crash("s", "bad")
-		return is(read(w, x, "x"), builder.ConditionStalled, metav1.ConditionTrue)
+		return is(read(w, x, "x"), events.ConditionStalled, metav1.ConditionTrue)
 	})
-	stalled := meta.FindStatusCondition(x.Status.Conditions, builder.ConditionStalled)
+	stalled := meta.FindStatusCondition(x.Status.Conditions, events.ConditionStalled)
 	assert.Equal(t, "RolloutHalted", stalled.Reason)
 	assert.Contains(t, stalled.Message, "node s: pod x-s-")
 	assert.Contains(t, stalled.Message, "CrashLoopBackOff")
@@ -226,16 +228,16 @@ func TestMistakesChangeNothing(t *testing.T) {
 	x := &kv.KVStore{}
 	w.create(x, "x", strings.NewReplacer("CLASS", "none", "nodeK8sConfigGroup: front", "nodeK8sConfigGroup: frnt").Replace(theStore))
 	w.create(&kv.KVStore{}, "scalar", `{spec: {nodes: 7, k8sConfigGroup: true, external: [], appConfigGroup: {a: {files: 3}}, upgradeTimeout: "x"}}`)
-	w.eventually("the mistake to be told", func() bool { return is(read(w, x, "x"), builder.ConditionStalled, metav1.ConditionTrue) })
-	c := meta.FindStatusCondition(x.Status.Conditions, builder.ConditionReady)
+	w.eventually("the mistake to be told", func() bool { return is(read(w, x, "x"), events.ConditionStalled, metav1.ConditionTrue) })
+	c := meta.FindStatusCondition(x.Status.Conditions, events.ConditionReady)
 	assert.Equal(t, "InvalidSpec", c.Reason)
 	assert.Equal(t, `nodes[1] "g": k8sConfigGroup: there is no group "frnt"; there are "data", "front", "small"`, c.Message)
 	var maps corev1.ConfigMapList
 	require.NoError(t, w.client.List(t.Context(), &maps, client.InNamespace(w.namespace), client.HasLabels{"dsoi.armature.dev/cluster"}))
 	assert.Empty(t, maps.Items)
 	scalar := &kv.KVStore{}
-	w.eventually("one that can't be read hides no other", func() bool { return is(read(w, scalar, "scalar"), builder.ConditionStalled, metav1.ConditionTrue) })
-	assert.Contains(t, meta.FindStatusCondition(scalar.Status.Conditions, builder.ConditionReady).Message, "want a list of nodes")
+	w.eventually("one that can't be read hides no other", func() bool { return is(read(w, scalar, "scalar"), events.ConditionStalled, metav1.ConditionTrue) })
+	assert.Contains(t, meta.FindStatusCondition(scalar.Status.Conditions, events.ConditionReady).Message, "want a list of nodes")
 }
 
 func TestDataOfANode(t *testing.T) {

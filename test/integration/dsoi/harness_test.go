@@ -28,6 +28,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/dsoi"
+	"github.com/armature-dev/armature/events"
 	kv "github.com/armature-dev/armature/examples/kvstore/api/v1"
 	"github.com/armature-dev/armature/examples/kvstore/operator"
 	parseable "github.com/armature-dev/armature/examples/parseable/api/v1beta1"
@@ -237,7 +238,7 @@ func becomesReady[C dsoi.Cluster](w *world, cluster C, name string) C {
 	w.Helper()
 	w.eventually(name+" to be ready", func() bool {
 		read(w, cluster, name)
-		return is(cluster, builder.ConditionReady, metav1.ConditionTrue) && cluster.ClusterStatus().ObservedGeneration == cluster.GetGeneration()
+		return is(cluster, events.ConditionReady, metav1.ConditionTrue) && cluster.ClusterStatus().ObservedGeneration == cluster.GetGeneration()
 	})
 	return cluster
 }

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/dsoi/scaling"
 	"github.com/armature-dev/armature/events"
 	kv "github.com/armature-dev/armature/examples/kvstore/api/v1"
@@ -97,8 +96,8 @@ func TestScaleByAnEndpoint(t *testing.T) {
 
 	s := &kv.KVStoreScaling{}
 	require.NoError(t, w.client.Delete(t.Context(), read(w, &corev1.Secret{}, "auth")))
-	w.eventually("the missing Secret to be told", func() bool { return is(read(w, s, "x"), builder.ConditionReady, metav1.ConditionFalse) })
-	assert.Contains(t, meta.FindStatusCondition(s.Status.Conditions, builder.ConditionReady).Message, "there is no Secret auth in the namespace")
+	w.eventually("the missing Secret to be told", func() bool { return is(read(w, s, "x"), events.ConditionReady, metav1.ConditionFalse) })
+	assert.Contains(t, meta.FindStatusCondition(s.Status.Conditions, events.ConditionReady).Message, "there is no Secret auth in the namespace")
 	require.NoError(t, w.client.Delete(t.Context(), s))
 	w.eventually("the spec's number to count again", func() bool { return w.replicas() == 2 })
 }

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // A namespace whose Pod Security refuses what the template asks for: the condition has the API server's words.
@@ -27,10 +27,10 @@ func TestAFlowSaysWhyItHasNoPods(t *testing.T) {
 	}
 	require.NoError(t, p.Client.Create(t.Context(), flow))
 	got := p.wait("f", "the reason is told", func(f *v1alpha1.JobFlow) bool {
-		c := meta.FindStatusCondition(f.Status.Conditions, builder.ConditionReady)
+		c := meta.FindStatusCondition(f.Status.Conditions, events.ConditionReady)
 		return c != nil && c.Reason == v1alpha1.ReasonPodsRefused
 	})
-	assert.Contains(t, meta.FindStatusCondition(got.Status.Conditions, builder.ConditionReady).Message,
+	assert.Contains(t, meta.FindStatusCondition(got.Status.Conditions, events.ConditionReady).Message,
 		`flow "a" has no pods, since they are refused: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`)
 	p.OneEvent("f", v1alpha1.ReasonPodsRefused)
 

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/test/integration/internal/harness"
 )
 
@@ -54,7 +54,7 @@ func TestARefusedTemplateIsTriedOnceForAllFlows(t *testing.T) {
 			var list v1alpha1.JobFlowList
 			require.NoError(t, p.Client.List(t.Context(), &list, client.InNamespace(p.Namespace)))
 			for i := range list.Items {
-				c := meta.FindStatusCondition(list.Items[i].Status.Conditions, builder.ConditionReady)
+				c := meta.FindStatusCondition(list.Items[i].Status.Conditions, events.ConditionReady)
 				if c == nil || !strings.Contains(c.Message, missing) {
 					return false
 				}

@@ -27,7 +27,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	v1 "github.com/armature-dev/armature/examples/kvstore/api/v1"
 	"github.com/armature-dev/armature/examples/kvstore/operator"
 	"github.com/armature-dev/armature/examples/kvstore/store"
@@ -136,7 +136,7 @@ func (w *world) becomesReady() {
 	w.T.Helper()
 	w.Eventually("the store to be ready", func() bool {
 		demo := w.demo()
-		c := meta.FindStatusCondition(demo.Status.Conditions, builder.ConditionReady)
+		c := meta.FindStatusCondition(demo.Status.Conditions, events.ConditionReady)
 		return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == demo.Generation &&
 			demo.Status.ObservedGeneration == demo.Generation && demo.Status.Phase == v1beta1.ClusterRunning
 	})
@@ -193,7 +193,7 @@ func TestKVStore(t *testing.T) {
 		group(demo, "front").Image = "kvstore:v2"
 	})
 	w.Eventually("the upgrade to halt", func() bool { return w.demo().Status.Phase == v1beta1.ClusterHalted })
-	stalled := meta.FindStatusCondition(w.demo().Status.Conditions, builder.ConditionStalled)
+	stalled := meta.FindStatusCondition(w.demo().Status.Conditions, events.ConditionStalled)
 	assert.Equal(t, "RolloutHalted", stalled.Reason)
 	assert.Regexp(t, `node storage: pod demo-storage-2: container storage: (CrashLoop|crashed again).*exit code 127`, stalled.Message)
 	assert.Equal(t, "kvstore:v1", read(w, &appsv1.Deployment{}, "demo-gateway").Spec.Template.Spec.Containers[0].Image)
@@ -246,7 +246,7 @@ func TestACrashWithoutAProbe(t *testing.T) {
 		group(demo, "data").Image, group(demo, "front").Image = "crashing:v2", "idle:v2"
 	})
 	w.Eventually("the upgrade to halt", func() bool { return w.demo().Status.Phase == v1beta1.ClusterHalted })
-	stalled := meta.FindStatusCondition(w.demo().Status.Conditions, builder.ConditionStalled)
+	stalled := meta.FindStatusCondition(w.demo().Status.Conditions, events.ConditionStalled)
 	assert.Contains(t, stalled.Message, "node storage: pod demo-storage-1: container storage: CrashLoopBackOff, last exit code 3")
 	assert.Equal(t, "idle:v1", read(w, &appsv1.Deployment{}, "demo-gateway").Spec.Template.Spec.Containers[0].Image)
 	assert.Equal(t, "idle:v1", read(w, &corev1.Pod{}, "demo-storage-0").Spec.Containers[0].Image)

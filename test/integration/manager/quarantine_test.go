@@ -23,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/test/integration/internal/binary"
 	"github.com/armature-dev/armature/test/integration/internal/harness"
@@ -99,7 +98,7 @@ func TestAKilledManagerPutsOffWhatItWorkedOn(t *testing.T) {
 	var quarantined metav1.Condition
 	p.Eventually("the flow is put off", func() bool {
 		p.Get("bad", bad)
-		c := meta.FindStatusCondition(bad.Status.Conditions, builder.ConditionReady)
+		c := meta.FindStatusCondition(bad.Status.Conditions, events.ConditionReady)
 		if c == nil || c.Reason != events.ReasonQuarantined {
 			return false
 		}
@@ -123,7 +122,7 @@ func TestAKilledManagerPutsOffWhatItWorkedOn(t *testing.T) {
 	assert.WithinDuration(t, event.CreationTimestamp.Add(10*time.Second), ofBad.CreationTimestamp.Time, 8*time.Second,
 		"it is put off for 10 s")
 	assert.True(t, ofGood.CreationTimestamp.Before(&ofBad.CreationTimestamp), "no other flow waits for it")
-	c := meta.FindStatusCondition(bad.Status.Conditions, builder.ConditionReady)
+	c := meta.FindStatusCondition(bad.Status.Conditions, events.ConditionReady)
 	require.NotNil(t, c)
 	assert.NotEqual(t, events.ReasonQuarantined, c.Reason)
 }

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // A namespace whose Pod Security refuses what the template asks for: the condition has the API server's words.
@@ -23,9 +23,9 @@ func TestAClusterSaysWhyItHasNoPods(t *testing.T) {
 	}
 	require.NoError(t, p.Client.Create(t.Context(), c))
 	got := p.wait("mc", "the reason is told", func(c *v1alpha1.MiniCluster) bool {
-		return condition(t, c, builder.ConditionReady).Reason == v1alpha1.ReasonPodsRefused
+		return condition(t, c, events.ConditionReady).Reason == v1alpha1.ReasonPodsRefused
 	})
-	assert.Contains(t, condition(t, got, builder.ConditionReady).Message,
+	assert.Contains(t, condition(t, got, events.ConditionReady).Message,
 		`0 of 1 pod ready; pods are refused: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`)
 	p.OneEvent("mc", v1alpha1.ReasonPodsRefused)
 }

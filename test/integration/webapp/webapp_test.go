@@ -22,7 +22,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
 	"github.com/armature-dev/armature/examples/webapp/operator"
 	web "github.com/armature-dev/armature/examples/webapp/server"
@@ -68,7 +68,7 @@ func (w *world) change(change func(*v1.WebApp)) {
 
 func (w *world) ready() bool {
 	require.NoError(w.T, w.Client.Get(w.T.Context(), w.key(), w.app))
-	c := meta.FindStatusCondition(w.app.Status.Conditions, builder.ConditionReady)
+	c := meta.FindStatusCondition(w.app.Status.Conditions, events.ConditionReady)
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == w.app.Generation
 }
 

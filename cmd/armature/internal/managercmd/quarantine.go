@@ -6,7 +6,7 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/quarantine"
 )
 
 // quarantined returns the manager with a quarantine for its operators, if there is a directory for it, and what has to be called
@@ -15,7 +15,7 @@ func quarantined(mgr ctrl.Manager, dir string, logger logr.Logger) (with ctrl.Ma
 	if dir == "" {
 		return mgr, func() {}, nil
 	}
-	q, err := builder.OpenQuarantine(dir)
+	q, err := quarantine.Open(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--state-dir: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/fluxjob"
 )
 
@@ -40,7 +40,7 @@ func (o options) shard() (labels.Selector, error) {
 // cached says of which kinds not all objects are kept in memory: of the cluster's pods the operators' own, and
 // of what they run what is selected.
 func cached(shard labels.Selector) map[client.Object]cache.ByObject {
-	ours := labels.SelectorFromSet(labels.Set{builder.LabelManagedBy: builder.ManagedBy})
+	ours := labels.SelectorFromSet(labels.Set{wellknown.LabelManagedBy: wellknown.ManagedBy})
 	some := map[client.Object]cache.ByObject{
 		&corev1.Pod{}: {Label: ours},
 	}

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 func named(name string) metav1.ObjectMeta {
@@ -79,7 +79,7 @@ func TestKinds(t *testing.T) {
 		}},
 		"daemons that have paused": {obj: &v1alpha1.DaemonJob{ObjectMeta: named("dj"), Status: v1alpha1.DaemonJobStatus{
 			State: v1alpha1.StatePaused, ObservedGeneration: 1, StartTime: at(0), Desired: 3, Failed: 1, Paused: true,
-			Conditions: because(builder.ConditionReady, "False", v1alpha1.ReasonPaused, "1 failed"),
+			Conditions: because(events.ConditionReady, "False", v1alpha1.ReasonPaused, "1 failed"),
 		}}, want: []string{
 			"daemonjob/dj  Paused  0/3, 1 failed  5s",
 			"  Paused: 1 failed",
@@ -88,7 +88,7 @@ func TestKinds(t *testing.T) {
 		}},
 		"replicas that can't be": {obj: &v1alpha1.ReplicaJob{ObjectMeta: named("rj"), Status: v1alpha1.ReplicaJobStatus{
 			State: v1alpha1.ReplicaJobCreated, ObservedGeneration: 1,
-			Conditions: append(because(builder.ConditionStalled, "True", "InvalidSpec", "spec.x"), because(builder.ConditionReady, "False", "InvalidSpec", "spec.x")...),
+			Conditions: append(because(events.ConditionStalled, "True", "InvalidSpec", "spec.x"), because(events.ConditionReady, "False", "InvalidSpec", "spec.x")...),
 		}}, over: true, failed: true, want: []string{
 			"replicajob/rj  Created  0/0  0s",
 			"  InvalidSpec: spec.x",
@@ -111,7 +111,7 @@ func TestKinds(t *testing.T) {
 		}},
 		"a job that waits": {obj: &v1alpha1.FluxJob{ObjectMeta: named("fj"), Status: v1alpha1.FluxJobStatus{
 			State: v1alpha1.FluxJobWaiting, ObservedGeneration: 1, Queue: "q", Position: ptr.To(int32(2)),
-			Conditions: because(builder.ConditionReady, "False", "QuotaExceeded", "it needs more"),
+			Conditions: because(events.ConditionReady, "False", "QuotaExceeded", "it needs more"),
 		}}, want: []string{
 			"fluxjob/fj  Waiting  0/2  5s",
 			"  QuotaExceeded: it needs more",

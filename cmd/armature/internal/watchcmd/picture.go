@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
+	"github.com/armature-dev/armature/events"
 )
 
 // picture is an object as it is shown at one moment, whatever its kind.
@@ -127,7 +127,7 @@ var underWay = map[string]bool{
 
 // problem is what Ready says stands in an object's way, empty if nothing does.
 func problem(conditions []metav1.Condition) string {
-	ready := meta.FindStatusCondition(conditions, builder.ConditionReady)
+	ready := meta.FindStatusCondition(conditions, events.ConditionReady)
 	if ready == nil || ready.Status == metav1.ConditionTrue || underWay[ready.Reason] {
 		return ""
 	}
@@ -136,7 +136,7 @@ func problem(conditions []metav1.Condition) string {
 
 // isInvalid reports whether nothing will happen before someone changes the spec.
 func isInvalid(conditions []metav1.Condition) bool {
-	stalled := meta.FindStatusCondition(conditions, builder.ConditionStalled)
+	stalled := meta.FindStatusCondition(conditions, events.ConditionStalled)
 	return stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason == v1alpha1.ReasonInvalidSpec
 }
 

@@ -67,7 +67,7 @@ func ofConditions(obj client.Object) Status {
 	if _, promises := obj.(conditioned); promises && len(conditions) == 0 {
 		return inProgress("has no conditions yet")
 	}
-	return Status{}
+	return Status{Ready: true}
 }
 
 func outdated(obj client.Object, c condition) bool {
@@ -90,7 +90,7 @@ func ofDefinition(by map[string]condition) Status {
 	if by["Established"].status != "True" {
 		return inProgress("is not established")
 	}
-	return Status{}
+	return Status{Ready: true}
 }
 
 // reported returns what an object says of itself in status.observedGeneration and status.conditions.

@@ -45,7 +45,7 @@ func ofDeployment(d *appsv1.Deployment) Status {
 	}
 	wanted := wantedReplicas(d.Spec.Replicas)
 	if s, is := short(wanted, replicas{"replicas updated", d.Status.UpdatedReplicas}); is {
-		s.Why = oneLine(s.Why + failure)
+		s.Message = oneLine(s.Message + failure)
 		return s
 	}
 	if old := d.Status.Replicas - wanted; old > 0 {
@@ -54,7 +54,7 @@ func ofDeployment(d *appsv1.Deployment) Status {
 	if s, is := short(wanted, replicas{"replicas ready", d.Status.ReadyReplicas}, replicas{"replicas available", d.Status.AvailableReplicas}); is {
 		return s
 	}
-	return Status{}
+	return Status{Ready: true}
 }
 
 // ofStatefulSet: observed, all pods there and available, and all of them of the newest template: currentRevision is
@@ -73,18 +73,18 @@ func ofStatefulSet(s *appsv1.StatefulSet) Status {
 		return inProgress("%d surplus replicas are to go", extra)
 	}
 	if s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
-		return Status{}
+		return Status{Ready: true}
 	}
 	if r := s.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil && *r.Partition > 0 {
 		if st, is := short(wanted-*r.Partition, replicas{"replicas updated", s.Status.UpdatedReplicas}); is {
 			return st
 		}
-		return Status{}
+		return Status{Ready: true}
 	}
 	if s.Status.CurrentRevision != s.Status.UpdateRevision {
 		return inProgress("%d of %d replicas updated", s.Status.UpdatedReplicas, wanted)
 	}
-	return Status{}
+	return Status{Ready: true}
 }
 
 // ofDaemonSet: observed, and a pod of the newest template available on each node that should have one. With OnDelete
@@ -102,7 +102,7 @@ func ofDaemonSet(d *appsv1.DaemonSet) Status {
 		replicas{"pods ready", d.Status.NumberReady}, replicas{"pods available", d.Status.NumberAvailable}); is {
 		return s
 	}
-	return Status{}
+	return Status{Ready: true}
 }
 
 // ofReplicaSet: observed, and all pods available.
@@ -117,5 +117,5 @@ func ofReplicaSet(r *appsv1.ReplicaSet) Status {
 	if extra := r.Status.Replicas - wanted; extra > 0 {
 		return inProgress("%d surplus replicas are to go", extra)
 	}
-	return Status{}
+	return Status{Ready: true}
 }

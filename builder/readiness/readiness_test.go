@@ -102,7 +102,7 @@ func TestReadiness(t *testing.T) {
 	now := metav1.Now()
 	cases := map[string]struct {
 		obj  client.Object
-		want State
+		want state
 		why  string
 	}{
 		"deployment":              {deployment(full), Ready, ""},
@@ -231,9 +231,9 @@ func TestReadiness(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := Of(c.obj)
-			assert.Equal(t, c.want, got.State, got.Why)
-			assert.Contains(t, got.Why, c.why)
-			assert.Equal(t, c.want == Ready && c.why == "", got.Why == "")
+			assert.Equal(t, c.want, stateOf(got), got.Message)
+			assert.Contains(t, got.Message, c.why)
+			assert.Equal(t, c.want == Ready && c.why == "", got.Message == "")
 		})
 	}
 }
@@ -247,7 +247,7 @@ func TestUnstructuredIsJudgedAsItsGoType(t *testing.T) {
 	u.SetKind("Deployment")
 	assert.Equal(t, Of(d), Of(u))
 	u.Object["status"] = "nonsense"
-	assert.Equal(t, Ready, Of(u).State, "what can't be read says nothing")
+	assert.Equal(t, Ready, stateOf(Of(u)), "what can't be read says nothing")
 }
 
 func TestDefinitions(t *testing.T) {
@@ -257,15 +257,15 @@ func TestDefinitions(t *testing.T) {
 		u.SetKind("CustomResourceDefinition")
 		return Of(u)
 	}
-	assert.Equal(t, InProgress, of().State)
-	assert.Equal(t, Ready, of("NamesAccepted=True", "Established=True").State)
-	assert.Equal(t, Failed, of("NamesAccepted=False").State)
+	assert.Equal(t, InProgress, stateOf(of()))
+	assert.Equal(t, Ready, stateOf(of("NamesAccepted=True", "Established=True")))
+	assert.Equal(t, Failed, stateOf(of("NamesAccepted=False")))
 }
 
 func TestWhyIsBounded(t *testing.T) {
 	s := failed("%s", strings.Repeat("é\n", 1000))
-	assert.LessOrEqual(t, len(s.Why), maxWhy)
-	assert.NotContains(t, s.Why, "\n")
+	assert.LessOrEqual(t, len(s.Message), maxWhy)
+	assert.NotContains(t, s.Message, "\n")
 }
 
 func BenchmarkReadyDeployment(b *testing.B) {
@@ -273,6 +273,26 @@ func BenchmarkReadyDeployment(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Of(d)
+	}
+}
+
+// state is a status in one word.
+type state string
+
+const (
+	Ready      state = "ready"
+	InProgress state = "in progress"
+	Failed     state = "failed"
+)
+
+func stateOf(s Status) state {
+	switch {
+	case s.Ready:
+		return Ready
+	case s.Failed:
+		return Failed
+	default:
+		return InProgress
 	}
 }
 

@@ -14,34 +14,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// State is how far an object is.
-type State int
-
-const (
-	// Ready: the object is what its spec asks for.
-	Ready State = iota
-	// InProgress: it is on its way, as far as one can see.
-	InProgress
-	// Failed: it won't get there before someone changes something.
-	Failed
-)
-
-// Status is how far an object is, and why it isn't further.
+// Status says whether an object is as its spec asks for. The zero value says: not yet.
 type Status struct {
-	State State
-	// Why is one line of at most maxWhy bytes, mostly empty if the object is ready.
-	Why string
+	// Ready is true if it is. A Job is ready once it is complete.
+	Ready bool
+	// Failed is true if it won't be before someone changes something: a Job has failed, a Deployment has exceeded its deadline.
+	// An object that is neither ready nor failed is in progress. It is never true beside Ready.
+	Failed bool
+	// Message says in one line of at most 256 bytes why it isn't ready, such as "1 of 3 replicas updated", or what is special about one
+	// that is.
+	Message string
 }
 
 // maxWhy bounds what is taken over from an object's own messages, in bytes.
 const maxWhy = 256
 
 func inProgress(format string, args ...any) Status {
-	return Status{InProgress, oneLine(fmt.Sprintf(format, args...))}
+	return Status{Message: oneLine(fmt.Sprintf(format, args...))}
 }
 
 func failed(format string, args ...any) Status {
-	return Status{Failed, oneLine(fmt.Sprintf(format, args...))}
+	return Status{Failed: true, Message: oneLine(fmt.Sprintf(format, args...))}
 }
 
 func oneLine(text string) string {
@@ -53,7 +46,8 @@ func oneLine(text string) string {
 	return strings.ToValidUTF8(text[:maxWhy-len(mark)], "") + mark
 }
 
-// Of returns how far an object is that was read from a cluster. The object stays as it is.
+// Of returns whether an object, as read from a cluster, is ready, and if not whether it has failed and why. The object is not changed.
+// It is for plans that decide by it or report it in their status, and for a builder.ReadyWhen that adds to the rules.
 func Of(obj client.Object) Status {
 	if obj.GetDeletionTimestamp() != nil {
 		return inProgress("is being deleted")
@@ -78,7 +72,7 @@ func Of(obj client.Object) Status {
 	case *policyv1.PodDisruptionBudget:
 		return ofBudget(o)
 	case *corev1.ConfigMap, *corev1.Secret, *corev1.ServiceAccount, *batchv1.CronJob:
-		return Status{}
+		return Status{Ready: true}
 	case *unstructured.Unstructured:
 		if typed := typedOf(o); typed != nil {
 			return Of(typed)

@@ -17,7 +17,7 @@ func ofJob(j *batchv1.Job) Status {
 		}
 		switch c.Type {
 		case batchv1.JobComplete:
-			return Status{}
+			return Status{Ready: true}
 		case batchv1.JobFailed, batchv1.JobFailureTarget:
 			return failed("%s", cmp.Or(why(c.Reason, c.Message), "it has failed, and doesn't say why"))
 		case batchv1.JobSuspended:
@@ -32,34 +32,34 @@ func ofJob(j *batchv1.Job) Status {
 func ofPod(p *corev1.Pod) Status {
 	switch p.Status.Phase {
 	case corev1.PodSucceeded:
-		return Status{}
+		return Status{Ready: true}
 	case corev1.PodFailed:
 		return failed("pod failed: %s %s", p.Status.Reason, p.Status.Message)
 	case corev1.PodPending, corev1.PodRunning, corev1.PodUnknown:
 	}
-	if s := ofContainers(p.Status.InitContainerStatuses); s.State == Failed {
+	if s := ofContainers(p.Status.InitContainerStatuses); s.Failed {
 		return s
 	}
 	waiting := ofContainers(p.Status.ContainerStatuses)
-	if waiting.State == Failed {
+	if waiting.Failed {
 		return waiting
 	}
 	for i := range p.Status.Conditions {
 		switch c := &p.Status.Conditions[i]; {
 		case c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && p.Status.Phase == corev1.PodRunning:
-			return Status{}
+			return Status{Ready: true}
 		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse:
 			return inProgress("not scheduled: %s %s", c.Reason, c.Message)
 		}
 	}
-	if waiting.State == InProgress {
+	if !waiting.Ready {
 		return waiting
 	}
 	return inProgress("phase %s, not ready", p.Status.Phase)
 }
 
 func ofContainers(statuses []corev1.ContainerStatus) Status {
-	worst := Status{}
+	worst := Status{Ready: true}
 	for i := range statuses {
 		w := statuses[i].State.Waiting
 		if w == nil || w.Reason == "" {
@@ -68,7 +68,7 @@ func ofContainers(statuses []corev1.ContainerStatus) Status {
 		if w.Reason == "CrashLoopBackOff" {
 			return failed("container %s: %s %s", statuses[i].Name, w.Reason, w.Message)
 		}
-		if worst.State == Ready {
+		if worst.Ready {
 			worst = inProgress("container %s: %s %s", statuses[i].Name, w.Reason, w.Message)
 		}
 	}
@@ -79,11 +79,11 @@ func ofContainers(statuses []corev1.ContainerStatus) Status {
 func ofClaim(c *corev1.PersistentVolumeClaim) Status {
 	switch {
 	case c.Status.Phase == corev1.ClaimBound:
-		return Status{}
+		return Status{Ready: true}
 	case c.Status.Phase == corev1.ClaimLost:
 		return failed("its volume %s is lost", c.Spec.VolumeName)
 	case isUnused(c):
-		return Status{Ready, "is not bound, since nothing uses it"}
+		return Status{Ready: true, Message: "is not bound, since nothing uses it"}
 	default:
 		return inProgress("is not bound")
 	}
@@ -115,13 +115,13 @@ func isUnused(c *corev1.PersistentVolumeClaim) bool {
 func ofService(s *corev1.Service) Status {
 	switch {
 	case s.Spec.Type == corev1.ServiceTypeExternalName:
-		return Status{}
+		return Status{Ready: true}
 	case s.Spec.ClusterIP == "":
 		return inProgress("has no cluster IP")
 	case s.Spec.Type == corev1.ServiceTypeLoadBalancer && len(s.Status.LoadBalancer.Ingress) == 0:
 		return inProgress("its load balancer has no address")
 	default:
-		return Status{}
+		return Status{Ready: true}
 	}
 }
 

@@ -1,0 +1,51 @@
+// Package wellknown has the labels, annotations and other names that Armature writes into objects of a cluster.
+//
+// They are part of what is stored: a later version of a program finds its children, their owners and its records by them, so
+// that none of them is ever renamed. docs/concepts.md explains them to users.
+package wellknown
+
+// FieldOwner is the field owner of server-side apply of a controller without a name of its own.
+const FieldOwner = "armature"
+
+// What the builder writes on every child.
+const (
+	// LabelManagedBy is the recommended label of Kubernetes for the tool that manages an object. Its value is ManagedBy, unless
+	// the child sets one.
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	// ManagedBy is the value of LabelManagedBy.
+	ManagedBy = "armature"
+	// AnnotationDigest holds the digest of what was last applied. It shows that the desired object has changed.
+	AnnotationDigest = "armature.dev/digest"
+)
+
+// What the builder writes on a cross-namespace child, which can't have an owner reference, and on a retained one.
+const (
+	// LabelOwnerUID is the UID of the owner.
+	LabelOwnerUID = "armature.dev/owner-uid"
+	// AnnotationOwnerKind is the kind and group of the owner: "Widget.example.com".
+	AnnotationOwnerKind = "armature.dev/owner-kind"
+	// AnnotationOwner is the namespace and name of the owner: "default/web".
+	AnnotationOwner = "armature.dev/owner"
+)
+
+// What the builder writes on an owner.
+const (
+	// AnnotationGroupKinds lists the kinds of the children that the owner controls, for PruneAll: "ConfigMap,Deployment.apps".
+	AnnotationGroupKinds = "armature.dev/contains-group-kinds"
+	// AnnotationGroupKindsCrossNamespace lists the kinds of the owner's cross-namespace children.
+	AnnotationGroupKindsCrossNamespace = "armature.dev/contains-group-kinds-elsewhere"
+	// Finalizer keeps the owner until its cross-namespace children are gone.
+	Finalizer = "armature.dev/cleanup"
+)
+
+// EnvConfigHash is the environment variable that HashFrom sets in every container of a pod template: the digest of the configuration.
+const EnvConfigHash = "ARMATURE_CONFIG_HASH"
+
+// What a roll-out writes. The values are JSON.
+const (
+	// AnnotationRollout on a ControllerRevision holds the state of its roll-out.
+	AnnotationRollout = "armature.dev/rollout"
+	// AnnotationRunOnce says on a Job which RunOnce child it is of and which value it runs for, and on a ControllerRevision
+	// which values have run.
+	AnnotationRunOnce = "armature.dev/run-once"
+)
