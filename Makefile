@@ -13,7 +13,8 @@ NODES_SRC      := $(shell find devcluster/nodes -name '*.go') devcluster/nodes/g
 ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store \
 	-path '*/testdata' -prune -o -type f -not -name '*_test.go' -print) go.mod go.sum
 
-.PHONY: help build image nodes demo demo-flux recordings example-webapp bench test test-unit test-integration test-devcluster test-tools test-bench test-long released-tools e2e test-nodes fuzz check lint generate check-generated tidy check-tidy api-changes clean
+.PHONY: help build image nodes demo demo-flux recordings example-webapp example-kvstore bench released-tools e2e test-nodes fuzz check \
+	lint generate check-generated tidy check-tidy api-changes clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,9 +86,16 @@ bench: build ## Measure builder and the operators side by side with their peers,
 # Runs a suite of tests, by gotestsum, and leaves its events in dist/test for the table of all: see tools/suites.
 SUITE  := bin/suites run -out $(CURDIR)/dist/test
 REPORT := bin/suites report -out $(CURDIR)/dist/test
-SUITES := race unit integration programs localnode devcluster gen image deploy monitoring suites bench
 
-TESTS := test test-unit test-integration test-devcluster test-tools test-bench test-long
+# The suites in the order in which make test begins them, two at a time: those with clusters wait for much that isn't the processor's,
+# and meanwhile the others use it. The short ones are last, so that at the end none runs alone for long.
+SUITES := integration race programs unit devcluster bench localnode deploy image monitoring suites gen
+
+# Runs suites, each whatever becomes of the others.
+run_suites = $(MAKE) --keep-going --no-print-directory $(addprefix suite-,$(1))
+
+TESTS := test test-unit test-integration test-devcluster test-tools test-bench test-long $(SUITES:%=suite-%)
+.PHONY: $(TESTS)
 
 # Clusters and test binaries collect garbage half as often, for twice the memory beyond what they use: a cluster starts with a
 # quarter less of the processor's time.
@@ -95,54 +103,65 @@ GOGC ?= 200
 $(TESTS): export GOGC := $(GOGC)
 
 # Tests that run bin/armature need not build it: it is there.
-test-integration test-bench test-long: export ARMATURE_BIN := $(CURDIR)/bin/armature
-
-bin/suites: $(wildcard tools/suites/*.go) tools/suites/go.mod
-	go build -C tools/suites -o $(CURDIR)/$@ .
-
-# Each suite runs, whatever becomes of the others; the report knows which have failed or didn't run. Two run at a time: those with
-# clusters wait for much that isn't the processor's, and meanwhile the others use it. What they run is built before, by nobody twice.
-test: build bin/suites released-tools ## Run all tests, each suite also if another fails, and print one table of them
-	@rm -rf dist/test
-	@status=0; $(MAKE) --jobs=2 --keep-going --no-print-directory --assume-old=released-tools \
-			test-integration test-unit test-devcluster test-tools test-bench || status=1; \
-		$(REPORT) $(SUITES) || status=1; exit $$status
-
-# make lint has gone over all of them with vet. Nobody debugs these binaries: to link them without symbols takes two thirds of the time.
-QUICK := -vet=off -ldflags=-s
-
-test-unit: bin/suites ## Run the tests that need no cluster
-	@status=0; \
-		$(SUITE) -name race -packages "$$(hack/unit-packages.sh race | xargs)" -- $(QUICK) $(RACE) || status=1; \
-		$(SUITE) -name unit -packages "$$(hack/unit-packages.sh other | xargs)" -- $(QUICK) || status=1; \
-		exit $$status
+suite-integration suite-programs suite-bench test-long: export ARMATURE_BIN := $(CURDIR)/bin/armature
 
 # WEBHOOK=1 runs the operators' suites with the validating webhook on.
 export ARMATURE_TEST_WEBHOOK := $(WEBHOOK)
 
+bin/suites: $(wildcard tools/suites/*.go) tools/suites/go.mod
+	go build -C tools/suites -o $(CURDIR)/$@ .
+
+# The report knows which suites have failed or didn't run. What they run is built before, by nobody twice.
+test: build bin/suites released-tools ## Run all tests, each suite also if another fails, and print one table of them
+	@rm -rf dist/test
+	+@status=0; $(call run_suites,$(SUITES)) --jobs=2 || status=1; $(REPORT) $(SUITES) || status=1; exit $$status
+
+test-unit: bin/suites ## Run the tests that need no cluster
+	+@$(call run_suites,race unit)
+
 test-integration: build released-tools bin/suites ## Run the tests that need a real API server; they start one by themselves; WEBHOOK=1: with the webhook
-	@status=0; \
-		$(SUITE) -name integration -packages "$$(hack/integration-packages.sh race | xargs)" -- $(QUICK) $(RACE) -timeout 30m || status=1; \
-		$(SUITE) -name programs -packages "$$(hack/integration-packages.sh other | xargs)" -- $(QUICK) -timeout 30m || status=1; \
-		exit $$status
+	+@$(call run_suites,integration programs)
 
 test-devcluster: bin/devcluster bin/suites ## Run devcluster's own tests
-	@status=0; \
-		$(SUITE) -name localnode -C devcluster -packages "./internal/localnode/..." -- $(QUICK) $(RACE) || status=1; \
-		$(SUITE) -name devcluster -C devcluster -packages "$$(cd devcluster && go list ./... | grep -v /localnode | xargs)" -- $(QUICK) || status=1; \
-		exit $$status
+	+@$(call run_suites,localnode devcluster)
 
 test-tools: released-tools bin/suites ## Run the tests of the tools that build what is released
-	@status=0; for tool in gen image deploy monitoring suites; do \
-		$(SUITE) -name $$tool -C tools/$$tool -- $(QUICK) -timeout 30m || status=1; done; exit $$status
+	+@$(call run_suites,gen image deploy monitoring suites)
+
+test-bench: build bin/suites ## Let each benchmark run once in a small size, without a look at the numbers
+	+@$(call run_suites,bench)
+
+# make lint has gone over all of them with vet. Nobody debugs these binaries: to link them without symbols takes two thirds of the time.
+QUICK := -vet=off -ldflags=-s
+
+suite-race:
+	@$(SUITE) -name race -packages "$$(hack/unit-packages.sh race | xargs)" -- $(QUICK) $(RACE)
+
+suite-unit:
+	@$(SUITE) -name unit -packages "$$(hack/unit-packages.sh other | xargs)" -- $(QUICK)
+
+suite-integration:
+	@$(SUITE) -name integration -packages "$$(hack/integration-packages.sh race | xargs)" -- $(QUICK) $(RACE) -timeout 30m
+
+suite-programs:
+	@$(SUITE) -name programs -packages "$$(hack/integration-packages.sh other | xargs)" -- $(QUICK) -timeout 30m
+
+suite-localnode:
+	@$(SUITE) -name localnode -C devcluster -packages "./internal/localnode/..." -- $(QUICK) $(RACE)
+
+suite-devcluster:
+	@$(SUITE) -name devcluster -C devcluster -packages "$$(cd devcluster && go list ./... | grep -v /localnode | xargs)" -- $(QUICK)
+
+suite-bench:
+	@$(SUITE) -name bench -C bench -- $(QUICK) -timeout 30m
+
+suite-gen suite-image suite-deploy suite-monitoring suite-suites: suite-%:
+	@$(SUITE) -name $* -C tools/$* -- $(QUICK) -timeout 30m
 
 # What tests run of other modules is built before them: the first time it takes minutes, which no test should wait for.
 released-tools:
 	@for tool in deploy:helm deploy:kustomize helm3:helm certmanager:certmanager; do \
 		echo "go tool $${tool#*:} of tools/$${tool%:*}"; go -C tools/$${tool%:*} tool -n $${tool#*:} >/dev/null || exit 1; done
-
-test-bench: build bin/suites ## Let each benchmark run once in a small size, without a look at the numbers
-	@$(SUITE) -name bench -C bench -- $(QUICK) -timeout 30m
 
 e2e: ## Test end to end on nodes that run containers: the image, the chart, and what can go wrong; needs Linux and root
 	@hack/e2e.sh

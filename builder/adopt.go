@@ -5,6 +5,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/marks"
 )
 
 // AdoptOptions are options of Adopt. The zero value adopts an object that has no controller.
@@ -66,7 +67,7 @@ func (p *pass) decideNotOwned(w *write) (*write, error) {
 
 // isOfPredecessor reports whether an object has the labels that an orphan must have to be adopted, as the builder set them.
 func (p *pass) isOfPredecessor(obj client.Object, how *keeping) bool {
-	return len(how.AdoptLabels) == 0 || hasLabels(obj, how.AdoptLabels) && p.engine.hasMarked(obj, how.Former, labelFields(how.AdoptLabels))
+	return len(how.AdoptLabels) == 0 || hasLabels(obj, how.AdoptLabels) && marks.HasSet(obj, p.engine.name, how.Former, marks.LabelFields(how.AdoptLabels))
 }
 
 // hasLabels reports whether an object has all of some labels.

@@ -213,10 +213,10 @@ func (p *pass) compare(d *desired, observed client.Object) (*write, error) {
 // ownershipOf says what an object is to the owner, if it has the name of d.
 func (p *pass) ownershipOf(d *desired, observed client.Object) inventory.Ownership {
 	switch {
-	case d.child.retained():
-		return p.ownershipOfRetained(observed, d.child.former())
+	case d.child.retained() && metav1.GetControllerOfNoCopy(observed) == nil:
+		return p.marks.OwnershipOfRetained(observed, d.child.former())
 	case d.child.crossNamespace:
-		return p.ownershipCrossNamespace(observed, d.child.former())
+		return p.marks.OwnershipCrossNamespace(observed, d.child.former())
 	default:
 		return inventory.OwnershipOf(observed, p.owner, p.ownerKind)
 	}
@@ -313,7 +313,7 @@ func (e *Engine) hasMoreInOne(d *desired, observed client.Object) bool {
 	if len(whole) == 0 {
 		return false
 	}
-	found, err := storedFields(observed)
+	found, err := payload.Stored(observed)
 	if err != nil {
 		return false
 	}
@@ -495,7 +495,7 @@ func (w *write) explain(p *pass, err error) error {
 	}
 	fields := d.fields
 	if fields == nil {
-		if fields, _ = storedFields(d.object); fields == nil { // what can't be rendered can't be looked at
+		if fields, _ = payload.Stored(d.object); fields == nil { // what can't be rendered can't be looked at
 			return err
 		}
 	}

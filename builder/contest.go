@@ -45,7 +45,7 @@ func messageOf(c contest.Contest) string {
 	}
 	var ignorable []string
 	for _, field := range c.Fields {
-		if path, err := paths.Parse(field); err == nil && mayIgnore(path) == nil {
+		if path, err := paths.Parse(field); err == nil && path.CheckIgnorable() == nil {
 			ignorable = append(ignorable, fmt.Sprintf("%q", field))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
@@ -86,7 +87,7 @@ func (p *pass) noteContests(err error) {
 // contendedFields returns the fields in which the object differed from the desired one before the pass wrote anything, and which field
 // managers own them.
 func (w *write) contendedFields(e *Engine) []fieldmanager.Drift {
-	found, err := storedFields(w.initial)
+	found, err := payload.Stored(w.initial)
 	if err != nil {
 		return nil
 	}

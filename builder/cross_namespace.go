@@ -16,6 +16,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
@@ -54,27 +55,12 @@ func keyCrossNamespace(key store.Key, namespaced bool) (store.Key, error) {
 	return key, nil
 }
 
-// markCrossNamespace makes an object a child without an owner reference. The annotations wake the owner as well.
-func (p *pass) markCrossNamespace(obj client.Object) {
-	obj.SetLabels(with(obj.GetLabels(), wellknown.LabelOwnerUID, string(p.owner.GetUID())))
-	annotations := with(obj.GetAnnotations(), wellknown.AnnotationOwnerKind, p.ownerKey.GroupKind().String())
-	obj.SetAnnotations(with(annotations, wellknown.AnnotationOwner, p.ownerKey.NamespacedName().String()))
-}
-
 // isCrossNamespace reports whether an object is the owner's cross-namespace child.
-func (p *pass) isCrossNamespace(obj client.Object) bool { return p.isMarkedCrossNamespace(obj, nil) }
+func (p *pass) isCrossNamespace(obj client.Object) bool { return p.marks.IsCrossNamespace(obj, nil) }
 
 // owns reports whether an object is the owner's, wherever it is.
 func (p *pass) owns(obj client.Object) bool {
 	return metav1.IsControlledBy(obj, p.owner) || p.isCrossNamespace(obj)
-}
-
-// ownershipCrossNamespace says what an object is to the owner, if a cross-namespace child has its name.
-func (p *pass) ownershipCrossNamespace(observed client.Object, former []string) inventory.Ownership {
-	if !p.isMarkedCrossNamespace(observed, former) {
-		return inventory.NotOwned
-	}
-	return inventory.Present(observed)
 }
 
 // refuse is the error of an object in d's place that is someone else's.
@@ -83,7 +69,7 @@ func (d *desired) refuse(found client.Object) *Error {
 		return notOwned("apply", d.key, found)
 	}
 	err := fmt.Errorf("%w: its label %s is %q, and set by %s; delete or rename that object, or give the owner another name",
-		ErrNotOwned, wellknown.LabelOwnerUID, found.GetLabels()[wellknown.LabelOwnerUID], labelSetter(found, wellknown.LabelOwnerUID))
+		ErrNotOwned, wellknown.LabelOwnerUID, found.GetLabels()[wellknown.LabelOwnerUID], marks.LabelSetter(found, wellknown.LabelOwnerUID))
 	return &Error{Key: d.key, Operation: "apply", Err: err, object: found}
 }
 

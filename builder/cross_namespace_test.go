@@ -50,7 +50,7 @@ func TestWhoseIsCrossNamespace(t *testing.T) {
 	require.NoError(t, err)
 	marked := func(change func(*corev1.ConfigMap)) *corev1.ConfigMap {
 		c := config("c")
-		p.markCrossNamespace(c)
+		p.marks.SetCrossNamespace(c)
 		c.ManagedFields = entries(entry(e.name, metav1.ManagedFieldsOperationApply, allMarks))
 		change(c)
 		return c
@@ -86,7 +86,7 @@ func TestChildCrossNamespaceWakesItsOwner(t *testing.T) {
 	c := config("c")
 	find := ownersCrossNamespace(schema.GroupKind{Kind: "ConfigMap"})
 	assert.Empty(t, find(t.Context(), c))
-	p.markCrossNamespace(c)
+	p.marks.SetCrossNamespace(c)
 	got := find(t.Context(), c)
 	require.Len(t, got, 1)
 	assert.Equal(t, "default/owner", got[0].String())

@@ -49,7 +49,7 @@ func (p *pass) get(ctx context.Context, like Child) error {
 // isChild reports whether an object is the owner's, in the place that is asked for.
 func (p *pass) isChild(like Child, obj client.Object) bool {
 	if like.crossNamespace {
-		return p.isMarkedCrossNamespace(obj, like.former())
+		return p.marks.IsCrossNamespace(obj, like.former())
 	}
 	return metav1.IsControlledBy(obj, p.owner)
 }

@@ -1,16 +1,12 @@
 package builder
 
 import (
-	"encoding/base64"
 	"fmt"
-	"reflect"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -145,7 +141,7 @@ func (d *desired) stamp(p *pass) error {
 		return fmt.Errorf("%w: digest of %s: %w", ErrMisuse, d.key, err)
 	}
 	// The digest goes where the next pass, and the next process, finds it.
-	obj.SetAnnotations(with(obj.GetAnnotations(), wellknown.AnnotationDigest, d.digest))
+	payload.SetAnnotation(obj, wellknown.AnnotationDigest, d.digest)
 	for _, fields := range []map[string]any{fields, d.first} {
 		if fields == nil {
 			continue
@@ -165,12 +161,10 @@ func (d *desired) stamp(p *pass) error {
 // what only the server sets.
 func (d *desired) withOwner(p *pass) (client.Object, error) {
 	obj := d.child.object.DeepCopyObject().(client.Object)
-	clearServerFields(obj)
-	mergeStringData(obj)
+	payload.Clean(obj)
 	obj.SetNamespace(d.key.Namespace)
-	labels := obj.GetLabels()
-	if labels[wellknown.LabelManagedBy] == "" {
-		obj.SetLabels(with(labels, wellknown.LabelManagedBy, wellknown.ManagedBy))
+	if obj.GetLabels()[wellknown.LabelManagedBy] == "" {
+		payload.SetLabel(obj, wellknown.LabelManagedBy, wellknown.ManagedBy)
 	}
 	refs := slices.DeleteFunc(obj.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == p.owner.GetUID() })
 	for _, ref := range refs {
@@ -181,75 +175,12 @@ func (d *desired) withOwner(p *pass) (client.Object, error) {
 	}
 	switch {
 	case d.child.crossNamespace:
-		p.markCrossNamespace(obj)
+		p.marks.SetCrossNamespace(obj)
 	case d.child.retained():
-		p.markRetained(obj)
+		p.marks.SetRetained(obj)
 	default:
 		refs = append(refs, inventory.ControllerReference(p.owner, p.ownerKind))
 	}
 	obj.SetOwnerReferences(refs)
 	return obj, nil
-}
-
-func with(m map[string]string, key, value string) map[string]string {
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
-	return m
-}
-
-// clearServerFields removes what only the server or the builder sets, so that an object read from a cluster can be
-// a desired one.
-func clearServerFields(obj client.Object) {
-	obj.SetResourceVersion("")
-	obj.SetUID("")
-	obj.SetGeneration(0)
-	obj.SetGenerateName("")
-	obj.SetSelfLink("")
-	obj.SetCreationTimestamp(metav1.Time{})
-	obj.SetDeletionTimestamp(nil)
-	obj.SetDeletionGracePeriodSeconds(nil)
-	obj.SetManagedFields(nil)
-	if annotations := obj.GetAnnotations(); annotations[wellknown.AnnotationDigest] != "" {
-		delete(annotations, wellknown.AnnotationDigest)
-		if len(annotations) == 0 {
-			annotations = nil // an empty map would be a wish of its own in an unstructured object
-		}
-		obj.SetAnnotations(annotations)
-	}
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		unstructured.RemoveNestedField(u.Object, "status")
-		return
-	}
-	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // objects from a cache have none either
-	if status := reflect.ValueOf(obj).Elem().FieldByName("Status"); status.IsValid() {
-		status.SetZero()
-	}
-}
-
-// mergeStringData moves a Secret's write-only stringData to data, as the server does, so that it can be compared.
-func mergeStringData(obj client.Object) {
-	switch s := obj.(type) {
-	case *corev1.Secret:
-		if len(s.StringData) > 0 && s.Data == nil {
-			s.Data = map[string][]byte{}
-		}
-		for k, v := range s.StringData {
-			s.Data[k] = []byte(v)
-		}
-		s.StringData = nil
-	case *unstructured.Unstructured:
-		if s.GetKind() != "Secret" || s.GetAPIVersion() != "v1" {
-			return
-		}
-		stringData, _, err := unstructured.NestedStringMap(s.Object, "stringData")
-		if err != nil {
-			return // the server will say what is wrong with it
-		}
-		for k, v := range stringData {
-			_ = unstructured.SetNestedField(s.Object, base64.StdEncoding.EncodeToString([]byte(v)), "data", k)
-		}
-		delete(s.Object, "stringData")
-	}
 }

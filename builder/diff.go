@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
@@ -57,10 +58,10 @@ func (w *write) diff() ([]FieldDiff, error) {
 	after := w.desired.fields
 	if w.operation == events.ReasonUpdated {
 		var err error
-		if before, err = storedFields(w.observed); err != nil {
+		if before, err = payload.Stored(w.observed); err != nil {
 			return nil, err
 		}
-		if after, err = storedFields(w.stored); err != nil {
+		if after, err = payload.Stored(w.stored); err != nil {
 			return nil, err
 		}
 	}

@@ -3,16 +3,14 @@ package builder
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/events"
 )
@@ -54,11 +52,11 @@ func (w *write) recordDryRun(ctx context.Context, p *pass, applied client.Object
 			return &Error{Key: w.desired.key, Operation: "apply", Err: err, object: w.desired.object}
 		}
 	}
-	before, err := storedFields(w.observed)
+	before, err := payload.Stored(w.observed)
 	if err != nil {
 		return err
 	}
-	after, err := storedFields(applied)
+	after, err := payload.Stored(applied)
 	if err != nil {
 		return err
 	}
@@ -81,11 +79,11 @@ func (e *Engine) withoutLeftovers(ctx context.Context, w *write, applied client.
 	if leftovers.Empty() {
 		return applied, nil
 	}
-	before, err := storedFields(w.observed)
+	before, err := payload.Stored(w.observed)
 	if err != nil {
 		return nil, err
 	}
-	after, err := storedFields(applied)
+	after, err := payload.Stored(applied)
 	if err != nil {
 		return nil, err
 	}
@@ -101,26 +99,4 @@ func (e *Engine) withoutLeftovers(ctx context.Context, w *write, applied client.
 	obj.SetNamespace(applied.GetNamespace())
 	obj.SetName(applied.GetName())
 	return obj, e.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(e.name))
-}
-
-// storedFields returns what is in an object, as JSON has it, but for its status and what only the server writes.
-func storedFields(obj client.Object) (map[string]any, error) {
-	var fields map[string]any
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		fields = runtime.DeepCopyJSON(u.Object)
-	} else {
-		var err error
-		if fields, err = runtime.DefaultUnstructuredConverter.ToUnstructured(obj); err != nil {
-			return nil, fmt.Errorf("fields of %T %s: %w", obj, obj.GetName(), err)
-		}
-	}
-	for _, name := range []string{"apiVersion", "kind", "status"} {
-		delete(fields, name)
-	}
-	if meta, ok := fields["metadata"].(map[string]any); ok {
-		for _, name := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
-			delete(meta, name)
-		}
-	}
-	return fields, nil
 }

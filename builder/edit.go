@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -114,11 +115,11 @@ func (p *pass) check(g Edit) (edit, error) {
 // editPatch returns the merge patch of an edit, nil if nothing differs in JSON. It is refused by the server if the
 // object isn't the observed one any more.
 func editPatch(g Edit) ([]byte, error) {
-	before, err := storedFields(g.Before)
+	before, err := payload.Stored(g.Before)
 	if err != nil {
 		return nil, err
 	}
-	after, err := storedFields(g.After)
+	after, err := payload.Stored(g.After)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/paths"
-	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // Ignore leaves fields of a child to others: an autoscaler's replicas, an annotation that a tool writes. The builder sends the desired
@@ -50,7 +49,7 @@ func (d *desired) leaveOut(fields map[string]any) error {
 	for _, text := range d.child.how.Ignored {
 		path, err := paths.Parse(text)
 		if err == nil {
-			err = mayIgnore(path)
+			err = path.CheckIgnorable()
 		}
 		if err == nil && !d.kind.Untyped {
 			err = path.Check(reflect.TypeOf(d.child.object))
@@ -60,21 +59,6 @@ func (d *desired) leaveOut(fields map[string]any) error {
 		}
 		path.Remove(fields)
 		d.ignored = append(d.ignored, path)
-	}
-	return nil
-}
-
-// mayIgnore refuses what a child can't be without.
-func mayIgnore(path paths.Path) error {
-	switch path[0].Name {
-	case "apiVersion", "kind", "status":
-		return fmt.Errorf("names %s, which is never left to others or never written", path[0].Name)
-	case "metadata":
-		if len(path) == 3 && (path[1].Name == "labels" || path[1].Name == "annotations") && path[2].Name != wellknown.AnnotationDigest {
-			return nil
-		}
-		return fmt.Errorf("names what the builder needs in metadata; only single labels and annotations can be ignored, " +
-			"as metadata.annotations[example.com/x]")
 	}
 	return nil
 }

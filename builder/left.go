@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
@@ -29,13 +30,13 @@ func (w *write) noteLeft(ctx context.Context, p *pass, applied client.Object) {
 	if len(left) == 0 {
 		return
 	}
-	live, err := storedFields(applied)
+	live, err := payload.Stored(applied)
 	if err != nil {
 		return
 	}
 	fresh := map[string]any{}
 	if tried := w.try(ctx, p); tried.err == nil {
-		if fields, err := storedFields(tried.object); err == nil {
+		if fields, err := payload.Stored(tried.object); err == nil {
 			fresh = fields
 		}
 	}

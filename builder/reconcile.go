@@ -21,6 +21,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/events"
@@ -286,6 +287,7 @@ type pass struct {
 	result Result
 
 	inventory            inventory.Inventory // on the owner
+	marks                marks.Owner         // of children without an owner reference
 	kinds                desiredKinds
 	listedCrossNamespace map[kinds.Kind]bool
 
@@ -309,6 +311,7 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 		engine: e, owner: owner, ownerKind: k.GVK, ownerKey: k.Key(owner),
 		observed: children{}, listed: map[kinds.Kind]bool{},
 		inventory: e.inventoryOf(owner),
+		marks:     marks.Owner{UID: owner.GetUID(), Key: k.Key(owner), Manager: e.name, Proved: e.memory.Marked},
 	}, nil
 }
 

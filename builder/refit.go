@@ -16,6 +16,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/immutable"
 	"github.com/armature-dev/armature/builder/internal/merge"
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -41,7 +42,7 @@ type refit struct {
 // newRefit compares what is desired with what was found, and with a new object if one is given. With release, what the API
 // server chose at the creation stays, since it could not be removed.
 func (w *write) newRefit(p *pass, fresh client.Object, release bool) (*refit, error) {
-	live, err := storedFields(w.observed)
+	live, err := payload.Stored(w.observed)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +55,10 @@ func (w *write) newRefit(p *pass, fresh client.Object, release bool) (*refit, er
 		Drift: !w.isDesiredChanged() && !w.adopts, Release: release,
 		// How many replicas there are is an autoscaler's or a person's affair, even if no one owns it.
 		Fixed: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")).Union(shares.Subresources),
-		Plain: isPlain,
+		Plain: merge.IsPlain,
 	}
 	if fresh != nil {
-		if o.Fresh, err = storedFields(fresh); err != nil {
+		if o.Fresh, err = payload.Stored(fresh); err != nil {
 			return nil, err
 		}
 		o.Unique = immutable.Unique(w.desired.key, fresh)

@@ -1,14 +1,6 @@
 package builder
 
-import (
-	"fmt"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/armature-dev/armature/builder/internal/inventory"
-	"github.com/armature-dev/armature/internal/wellknown"
-)
+import "fmt"
 
 // Retain keeps a child that is no longer desired, and keeps it when its owner is deleted, as a PersistentVolume's reclaim policy
 // Retain keeps the volume. Use it for data, such as a PersistentVolumeClaim. The child has no owner reference and is never
@@ -27,24 +19,6 @@ type retain struct{}
 func (retain) applyToChild(c *Child) { c.change().Retain = true }
 
 func (c Child) retained() bool { return c.how != nil && c.how.Retain }
-
-// markRetained makes an object a retained child: annotations in place of an owner reference.
-func (p *pass) markRetained(obj client.Object) {
-	annotations := with(obj.GetAnnotations(), wellknown.AnnotationOwnerKind, p.ownerKey.GroupKind().String())
-	obj.SetAnnotations(with(annotations, wellknown.AnnotationOwner, p.ownerKey.NamespacedName().String()))
-}
-
-// ownershipOfRetained says what an object is to the owner, if d, with Retain, has its name.
-func (p *pass) ownershipOfRetained(observed client.Object, former []string) inventory.Ownership {
-	switch {
-	case metav1.GetControllerOfNoCopy(observed) != nil:
-		return inventory.OwnershipOf(observed, p.owner, p.ownerKind)
-	case !p.isMarkedRetained(observed, former):
-		return inventory.NotOwned
-	default:
-		return inventory.Present(observed)
-	}
-}
 
 // checkRetain refuses options that contradict Retain.
 func (d *desired) checkRetain() error {

@@ -100,7 +100,7 @@ func (c Child) asRun() (Child, error) {
 		return c, fmt.Errorf("%w: %w", ErrMisuse, err)
 	}
 	job.Name = revision.JobName(job.Name, run.ID)
-	job.SetAnnotations(with(job.GetAnnotations(), wellknown.AnnotationRunOnce, mark))
+	payload.SetAnnotation(job, wellknown.AnnotationRunOnce, mark)
 	job.Spec.TTLSecondsAfterFinished = nil
 	c.object, c.run, c.once = job, &run, true
 	c.readyWhen = func(obj client.Object) readiness.Status { return readinessOfRun(&run, obj) }

@@ -89,5 +89,5 @@ func (c *Client) answer(r *request, into client.Object, do func() (client.Object
 	if err != nil {
 		return err
 	}
-	return encode(obj, r.kind.gvk, into)
+	return c.server.encode(obj, r.kind.gvk, into)
 }

@@ -69,13 +69,34 @@ func unmarshal(data []byte, into client.Object, gvk schema.GroupVersionKind) err
 	return nil
 }
 
-// encode writes a stored object into one of a client's. As from a real client, typed objects have no kind in them.
-func encode(stored client.Object, gvk schema.GroupVersionKind, into client.Object) error {
+// read is a stored object as clients read it that want this Go type.
+type read struct {
+	stored client.Object
+	as     reflect.Type
+}
+
+// encode writes a stored object, which nobody changes any more, into one of a client's. It goes over the wire once for each Go type;
+// whoever reads it again gets a copy of that.
+func (s *Server) encode(stored client.Object, gvk schema.GroupVersionKind, into client.Object) error {
+	as := reflect.TypeOf(into).Elem()
+	known, ok := s.reads.Load(read{stored, as})
+	if !ok {
+		fresh := reflect.New(as).Interface().(client.Object)
+		if err := transfer(stored, gvk, fresh); err != nil {
+			return err
+		}
+		known, _ = s.reads.LoadOrStore(read{stored, as}, fresh)
+	}
+	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(known.(client.Object).DeepCopyObject()).Elem())
+	return nil
+}
+
+// transfer decodes a stored object into an empty one of a client's. As from a real client, typed objects have no kind in them.
+func transfer(stored client.Object, gvk schema.GroupVersionKind, into client.Object) error {
 	data, err := json.Marshal(stored)
 	if err != nil {
 		return err
 	}
-	reset(into)
 	if err := unmarshal(data, into, gvk); err != nil {
 		return fmt.Errorf("decode %s into %T: %w", gvk.Kind, into, err)
 	}
@@ -85,11 +106,6 @@ func encode(stored client.Object, gvk schema.GroupVersionKind, into client.Objec
 		into.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	}
 	return nil
-}
-
-func reset(into any) {
-	v := reflect.ValueOf(into).Elem()
-	v.Set(reflect.Zero(v.Type()))
 }
 
 // asMap returns the JSON form of an object.

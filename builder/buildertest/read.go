@@ -71,7 +71,7 @@ func (c *Client) List(_ context.Context, list client.ObjectList, opts ...client.
 		if err != nil {
 			return err
 		}
-		if err := encode(obj, r.kind.gvk, item); err != nil {
+		if err := c.server.encode(obj, r.kind.gvk, item); err != nil {
 			return err
 		}
 		items[i] = item
@@ -169,5 +169,5 @@ func (c *Client) asGiven(k kind, obj client.Object) (client.Object, error) {
 	if !ok {
 		return copyOf(obj), nil
 	}
-	return typed, encode(obj, k.gvk, typed)
+	return typed, c.server.encode(obj, k.gvk, typed)
 }

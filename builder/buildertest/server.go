@@ -35,6 +35,8 @@ type Server struct {
 	numbers  int // of generated names, UIDs and addresses
 	indexes  indexes
 	watchers map[*watcher]struct{}
+
+	reads sync.Map // of what clients have read already: objects by read
 }
 
 // firstVersion is the resource version of an empty server: a real one has never been empty either.

@@ -125,7 +125,7 @@ func (w *watcher) tell(ch change) {
 	if err != nil {
 		return
 	}
-	if err := encode(ch.object, w.kind.gvk, item); err != nil {
+	if err := w.client.server.encode(ch.object, w.kind.gvk, item); err != nil {
 		return
 	}
 	w.mu.Lock()

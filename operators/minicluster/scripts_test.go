@@ -2,6 +2,7 @@ package minicluster
 
 import (
 	"errors"
+	"flag"
 	"io"
 	"net"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/internal/testsize"
 )
 
 // recorder is a flux that runs no broker: it writes down what it was called with, one word after another, each ended by
@@ -287,15 +289,28 @@ func TestToldToStop(t *testing.T) {
 			select {
 			case <-ended:
 				assert.Equal(t, exitStopped, cmd.ProcessState.ExitCode())
-			case <-time.After(20 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal("it goes on")
 			}
 		})
 	}
 }
 
+// fewCases lets the properties of a test, each case of which starts dozens of processes, try so many of them rather than 100, in the
+// small size and unless the command line says otherwise.
+func fewCases(t *testing.T, cases string) {
+	t.Helper()
+	checks := flag.Lookup("rapid.checks")
+	if testsize.Long() || checks.Value.String() != checks.DefValue {
+		return
+	}
+	require.NoError(t, checks.Value.Set(cases))
+	t.Cleanup(func() { require.NoError(t, checks.Value.Set(checks.DefValue)) })
+}
+
 // Whatever a command consists of, sh -c gets it letter by letter; and so do the tasks of a job.
 func TestCommandsArriveUnchanged(t *testing.T) {
+	fewCases(t, "25")
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		command := rapid.StringMatching(`[a-z'"\\$(){}\[\]*?;&|<>!#~% \n\t]{1,30}`).Draw(t, "command")

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -39,7 +40,7 @@ func newScraper(s *space) *scraper {
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: s.name, Name: account.Name}},
 	}
 	require.NoError(s, cluster.Create(s.Context(), binding))
-	s.Cleanup(func() { _ = cluster.Delete(s.T.Context(), binding) })
+	s.Cleanup(func() { _ = cluster.Delete(context.WithoutCancel(s.T.Context()), binding) })
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](2 * 3600)}}
 	require.NoError(s, cluster.SubResource("token").Create(s.Context(), account, request))
 	return &scraper{s, request.Status.Token, &http.Client{

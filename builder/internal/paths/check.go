@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // Check reports why a path can't name a field of objects of a Go type. What the type leaves open is allowed.
@@ -103,4 +105,19 @@ func fieldByName(t reflect.Type, name string) (reflect.StructField, bool) {
 		}
 	}
 	return reflect.StructField{}, false
+}
+
+// CheckIgnorable reports a path that can't be left to others: a child can't be without what it names.
+func (p Path) CheckIgnorable() error {
+	switch p[0].Name {
+	case "apiVersion", "kind", "status":
+		return fmt.Errorf("names %s, which is never left to others or never written", p[0].Name)
+	case "metadata":
+		if len(p) == 3 && (p[1].Name == "labels" || p[1].Name == "annotations") && p[2].Name != wellknown.AnnotationDigest {
+			return nil
+		}
+		return fmt.Errorf("names what the builder needs in metadata; only single labels and annotations can be ignored, " +
+			"as metadata.annotations[example.com/x]")
+	}
+	return nil
 }

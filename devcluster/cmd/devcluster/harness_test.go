@@ -21,7 +21,7 @@ import (
 
 const (
 	pollEvery = 50 * time.Millisecond
-	patience  = 30 * time.Second
+	patience  = 2 * time.Minute
 )
 
 // program is a command line of the program, ready to run.

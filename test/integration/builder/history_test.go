@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func (w *world) defaultClass(t *testing.T) {
 		Provisioner: "none", VolumeBindingMode: ptr.To(storagev1.VolumeBindingWaitForFirstConsumer),
 	}
 	require.NoError(t, w.live.Create(w.ctx, class))
-	t.Cleanup(func() { _ = w.live.Delete(t.Context(), class) })
+	t.Cleanup(func() { assert.NoError(t, w.live.Delete(context.WithoutCancel(t.Context()), class)) })
 	w.eventually(func() bool { // the admission plugin has a cache
 		claim := claimOf("try", "1Gi")
 		claim.Namespace = w.ns

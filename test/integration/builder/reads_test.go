@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -47,7 +48,9 @@ func TestChangesOfNodesRunAllPlans(t *testing.T) {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: o.ns + name}}
 		node.Spec.Unschedulable = true
 		require.NoError(t, o.live.Create(o.ctx, node))
-		t.Cleanup(func() { _ = client.IgnoreNotFound(o.live.Delete(t.Context(), node)) })
+		t.Cleanup(func() {
+			assert.NoError(t, client.IgnoreNotFound(o.live.Delete(context.WithoutCancel(t.Context()), node)))
+		})
 		nodes = append(nodes, node)
 	}
 	see("-a", "-b")

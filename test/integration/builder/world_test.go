@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	patience  = 20 * time.Second
+	patience  = 2 * time.Minute
 	pollEvery = 10 * time.Millisecond
 )
 

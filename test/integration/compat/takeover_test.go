@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,7 +85,7 @@ func TestStorage(t *testing.T) {
 		Provisioner: "example.com/none", AllowVolumeExpansion: ptr.To(true),
 	}
 	require.NoError(t, p.client.Create(t.Context(), class))
-	t.Cleanup(func() { _ = p.client.Delete(t.Context(), class) })
+	t.Cleanup(func() { _ = p.client.Delete(context.WithoutCancel(t.Context()), class) })
 	cr := p.cr("my", nil)
 	ib := internalBuilder{cr: cr, client: p.operator.Client, ownerRef: makeOwnerRef(cr)}
 	spec := func() *corev1.PersistentVolumeClaimSpec {

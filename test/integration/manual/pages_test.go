@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 func TestTutorial(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "tutorial"), "./examples/tutorial")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s", "-o", filepath.Join(bin, "tutorial"), "./examples/tutorial")
 	build.Dir = root
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -48,7 +48,7 @@ func TestQuota(t *testing.T) {
 		found.Spec.Hard[corev1.ResourcePods] = *resource.NewQuantity(found.Spec.Hard.Pods().Value()%2+1, resource.DecimalSI)
 		_ = c.Update(t.Context(), found)
 		return false
-	}, 2*patience, time.Second, "the quota controller knows the kinds")
+	}, patience, time.Second, "the quota controller knows the kinds")
 
 	container := `{name: main, image: none, command: ["true"]}`
 	template := `{spec: {restartPolicy: Never, containers: [` + container + `]}}`

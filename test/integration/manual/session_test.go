@@ -20,7 +20,7 @@ import (
 
 const (
 	root      = "../../../"
-	patience  = 60 * time.Second
+	patience  = 2 * time.Minute
 	pollEvery = 200 * time.Millisecond
 )
 

@@ -167,21 +167,24 @@ func TestTimePassesWithoutAManager(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	stop := p.manage()
-	p.create("late", `{runPolicy: {activeDeadlineSeconds: 20}, replicaSpecs: {Worker: {template: `+sh(forever)+`}}}`)
+	p.create("late", `{runPolicy: {activeDeadlineSeconds: 3600}, replicaSpecs: {Worker: {template: `+sh(forever)+`}}}`)
 	p.create("instant", `{runPolicy: {ttlSecondsAfterFinished: 0}, replicaSpecs: {Worker: {template: `+sh("true")+`}}}`)
 	p.waitPods("late", running, "late-worker-0")
 	p.Eventually("an instant TTL", func() bool { return p.isGone("instant", &v1alpha1.ReplicaJob{}) })
-	p.create("brief", `{runPolicy: {ttlSecondsAfterFinished: 10}, replicaSpecs: {Worker: {template: `+sh("true")+`}}}`)
+	p.create("brief", `{runPolicy: {ttlSecondsAfterFinished: 3600}, replicaSpecs: {Worker: {template: `+sh("true")+`}}}`)
 	p.wait("brief", "its end is recorded", func(j *v1alpha1.ReplicaJob) bool { return j.Status.CompletionTime != nil })
 	stop()
+	// Not before: it may take longer to get so far.
+	p.change("late", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.ActiveDeadlineSeconds = ptr.To[int64](1) })
+	p.change("brief", func(j *v1alpha1.ReplicaJob) { j.Spec.RunPolicy.TTLSecondsAfterFinished = ptr.To[int32](1) })
 	started, ended := p.get("late").Status.StartTime, p.get("brief").Status.CompletionTime
 	p.Eventually("the times pass", func() bool {
-		return time.Since(started.Time) > 21*time.Second && time.Since(ended.Time) > 11*time.Second
+		return time.Since(started.Time) > 2*time.Second && time.Since(ended.Time) > 2*time.Second
 	})
 	p.manage()
 	job := p.waitState("late", v1alpha1.ReplicaJobFailed)
 	assert.Equal(t, "DeadlineExceeded", reason(job, "Failed"))
-	assert.EqualValues(t, 21, job.Status.CompletionTime.Sub(started.Time).Seconds(), "never early, and times in the API are whole seconds")
+	assert.EqualValues(t, 2, job.Status.CompletionTime.Sub(started.Time).Seconds(), "never early, and times in the API are whole seconds")
 	p.Eventually("the TTL", func() bool { return p.isGone("brief", &v1alpha1.ReplicaJob{}) })
 	p.Eventually("what ran is ended", func() bool { return len(p.podList("late")) == 0 })
 }

@@ -1,4 +1,4 @@
-package builder
+package merge
 
 import (
 	"reflect"
@@ -54,9 +54,9 @@ var plainDefaults = map[string][]any{
 	"persistentVolumeClaimRetentionPolicy": {map[string]any{"whenDeleted": "Retain", "whenScaled": "Retain"}},
 }
 
-// isPlain reports whether a value that no one set is what it would be in a new object, as far as that is known by itself.
+// IsPlain reports whether a value that no one set is what it would be in a new object, as far as that is known by itself.
 // beside is the struct that it is in, as it is desired.
-func isPlain(name string, value any, beside map[string]any) bool {
+func IsPlain(name string, value any, beside map[string]any) bool {
 	switch name {
 	case "imagePullPolicy":
 		image, _ := beside["image"].(string)

@@ -1,0 +1,129 @@
+package marks
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/internal/wellknown"
+	"github.com/armature-dev/armature/store"
+)
+
+// Owner is an owner whose children without an owner reference are to be told from other objects.
+type Owner struct {
+	// UID and Key are the owner's.
+	UID types.UID
+	Key store.Key
+	// Manager is the engine's field manager.
+	Manager string
+	// Proved remembers the versions of objects whose marks are known to be the builder's.
+	Proved *memory.Versions
+}
+
+// HasSet reports whether a field manager has set all of these fields of an object's metadata, or else one of the former ones has.
+func HasSet(obj client.Object, manager string, former []string, fields *fieldpath.Set) bool {
+	return fieldmanager.Manager{Name: manager, Former: former}.HasSet(obj.GetManagedFields(), fields)
+}
+
+// LabelFields returns the fields of labels.
+func LabelFields(labels map[string]string) *fieldpath.Set {
+	fields := &fieldpath.Set{}
+	for name := range labels {
+		fields.Insert(fieldpath.MakePathOrDie("metadata", "labels", name))
+	}
+	return fields
+}
+
+// set is what a child without an owner reference carries instead. The number tells one set from the other in Owner.Proved.
+type set struct {
+	number uint64
+	fields *fieldpath.Set
+}
+
+var (
+	// retainedMarks are the annotations that name the owner.
+	retainedMarks = set{1, fieldpath.NewSet(
+		fieldpath.MakePathOrDie("metadata", "annotations", wellknown.AnnotationOwnerKind),
+		fieldpath.MakePathOrDie("metadata", "annotations", wellknown.AnnotationOwner),
+	)}
+	// crossNamespaceMarks are these and the label with the owner's UID.
+	crossNamespaceMarks = set{2, retainedMarks.fields.Union(LabelFields(map[string]string{wellknown.LabelOwnerUID: ""}))}
+)
+
+// SetCrossNamespace marks an object as the owner's cross-namespace child. The annotations wake the owner as well.
+func (o Owner) SetCrossNamespace(obj client.Object) {
+	payload.SetLabel(obj, wellknown.LabelOwnerUID, string(o.UID))
+	o.SetRetained(obj)
+}
+
+// SetRetained marks an object as a child of the owner that outlives it.
+func (o Owner) SetRetained(obj client.Object) {
+	payload.SetAnnotation(obj, wellknown.AnnotationOwnerKind, o.Key.GroupKind().String())
+	payload.SetAnnotation(obj, wellknown.AnnotationOwner, o.Key.NamespacedName().String())
+}
+
+// OwnershipCrossNamespace says what an object is to the owner, if a cross-namespace child has its name.
+func (o Owner) OwnershipCrossNamespace(observed client.Object, former []string) inventory.Ownership {
+	if !o.IsCrossNamespace(observed, former) {
+		return inventory.NotOwned
+	}
+	return inventory.Present(observed)
+}
+
+// OwnershipOfRetained says what an object without a controller is to the owner, if a child with Retain has its name.
+func (o Owner) OwnershipOfRetained(observed client.Object, former []string) inventory.Ownership {
+	if !o.isRetained(observed, former) {
+		return inventory.NotOwned
+	}
+	return inventory.Present(observed)
+}
+
+// names reports whether the annotations of a child without an owner reference name the owner.
+func (o Owner) names(obj client.Object) bool {
+	annotations := obj.GetAnnotations()
+	return annotations[wellknown.AnnotationOwnerKind] == o.Key.GroupKind().String() &&
+		annotations[wellknown.AnnotationOwner] == o.Key.NamespacedName().String()
+}
+
+// IsCrossNamespace reports whether an object is the owner's cross-namespace child: it says so, has no controller, and the
+// builder has written that.
+func (o Owner) IsCrossNamespace(obj client.Object, former []string) bool {
+	if obj.GetLabels()[wellknown.LabelOwnerUID] != string(o.UID) || !o.names(obj) || metav1.GetControllerOfNoCopy(obj) != nil {
+		return false
+	}
+	return o.isProved(obj, former, crossNamespaceMarks)
+}
+
+// isRetained reports whether an object says that it is the owner's and outlives it, and the builder has written that.
+func (o Owner) isRetained(obj client.Object, former []string) bool {
+	return o.names(obj) && o.isProved(obj, former, retainedMarks)
+}
+
+// isProved is HasSet for the marks of children without an owner reference, which each pass asks for: what is proved of
+// a version of an object is remembered.
+func (o Owner) isProved(obj client.Object, former []string, by set) bool {
+	version := memory.Version{ResourceVersion: obj.GetResourceVersion(), Hash: by.number}
+	if obj.GetUID() != "" && o.Proved.Has(obj.GetUID(), version) {
+		return true
+	}
+	if !HasSet(obj, o.Manager, former, by.fields) {
+		return false
+	}
+	if obj.GetUID() != "" {
+		o.Proved.Add(obj.GetUID(), version)
+	}
+	return true
+}
+
+// LabelSetter names the field manager that has set a label, for people.
+func LabelSetter(obj client.Object, label string) string {
+	if entry := fieldmanager.Setter(obj.GetManagedFields(), fieldpath.MakePathOrDie("metadata", "labels", label), ""); entry != nil {
+		return "field manager " + entry.Manager
+	}
+	return "no one on record"
+}
