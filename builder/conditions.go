@@ -48,7 +48,7 @@ func (r Result) outcome(err error) status.Outcome {
 		return status.Outcome{Progressing: len(r.NotReady)+len(r.Waiting) > 0, Stalled: true, Reason: events.ReasonRolledBack,
 			Message: fmt.Sprintf("revision %s was rolled back to %s: %s%s", r.Rollout.To, r.Rollout.From, r.Rollout.Message, r.advice())}
 	case r.RolloutFailure != nil:
-		message := fmt.Sprintf("revision %s: %s", r.Rollout.To, r.RolloutFailure)
+		message := fmt.Sprintf("revision %s: phase %s: %s", r.Rollout.To, r.RolloutFailure.Phase, r.RolloutFailure)
 		at := r.Rollout.RollsBackAt
 		if at.IsZero() {
 			return status.Outcome{Stalled: true, Reason: events.ReasonRolloutHalted, Message: message}

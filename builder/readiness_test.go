@@ -89,7 +89,7 @@ func TestReadyWhenHaltsARollOut(t *testing.T) {
 	sick = "controller"
 	res := w.pass()
 	require.NotNil(t, res.RolloutFailure)
-	assert.Equal(t, "phase controller: Deployment.apps default/controller: pod controller-0: CrashLoopBackOff", res.RolloutFailure.String())
+	assert.Equal(t, "Deployment.apps default/controller: pod controller-0: CrashLoopBackOff", res.RolloutFailure.String())
 	assert.Equal(t, []store.Key{keyOf("broker")}, res.Paused)
 	assert.Equal(t, []string{"RolloutCompleted", "RolloutStarted", "RolloutHalted"}, w.told)
 	pod = "-1"

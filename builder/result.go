@@ -61,8 +61,9 @@ type Result struct {
 	NotReady []ChildStatus
 	// Paused lists children whose change waits until earlier phases are ready, ordered by key.
 	Paused []store.Key
-	// RolloutFailure is what stops a roll-out; nil if nothing has failed. A first install without an order isn't stopped.
-	RolloutFailure *RolloutFailure
+	// RolloutFailure is the child that stops a roll-out: it has failed, or isn't ready in time (see [RolloutOptions]). Nil: none does. A
+	// first install without an order isn't stopped.
+	RolloutFailure *ChildStatus
 	// Rollout is how far the phases are; nil if there are none, or an error kept the pass from them.
 	Rollout *Rollout
 	// Contested lists the owner's children that another writer changes again and again, ordered by key. The builder restores them with an

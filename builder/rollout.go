@@ -17,7 +17,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/rollout"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -55,8 +54,8 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 // rolloutHost returns what package rollout has of the engine.
 func (p *pass) rolloutHost() rollout.Host {
 	h := rollout.Host{
-		Controller: p.engine.name, Labels: map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy}, DigestAnnotation: wellknown.AnnotationDigest,
-		Client: p.engine.client, Live: p.engine.live, DryRun: p.engine.dry, Now: p.engine.now,
+		Controller: p.engine.name,
+		Client:     p.engine.client, Live: p.engine.live, DryRun: p.engine.dry, Now: p.engine.now,
 		Emit: func(ev events.Event) { p.engine.emit(p.owner, ev) },
 		Error: func(operation string, key store.Key, object client.Object, err error) error {
 			return &Error{Key: key, Operation: operation, Err: err, object: object}
@@ -98,7 +97,7 @@ func (p *pass) addRollout(res rollout.Result, err error) {
 		}
 		return
 	}
-	p.result.RolloutFailure = &RolloutFailure{Phase: f.Phase, Key: f.Key, Message: f.Message}
+	p.result.RolloutFailure = &ChildStatus{Key: f.Key, Phase: f.Phase, Failed: f.Failed, Message: f.Message}
 	if p.engine.memory.Failures.IsNew(key, events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())) {
 		p.engine.emit(p.owner, events.Warning(events.ReasonRolloutHalted, f.String()))
 	}

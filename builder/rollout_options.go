@@ -9,7 +9,6 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/rollout"
-	"github.com/armature-dev/armature/store"
 )
 
 // RolloutState is the state of a roll-out.
@@ -45,20 +44,6 @@ type Rollout struct {
 	RollsBackAt time.Time
 	// Message says why it was rolled back; a few hundred bytes at most.
 	Message string
-}
-
-// RolloutFailure is what stops a roll-out: a child that has failed, or that isn't ready in time (see [RolloutOptions]).
-type RolloutFailure struct {
-	// Phase is the child's.
-	Phase string
-	Key   store.Key
-	// Message is one line of a few hundred bytes at most.
-	Message string
-}
-
-// String returns phase, child and message: "phase broker: Deployment.apps default/web: ProgressDeadlineExceeded".
-func (f RolloutFailure) String() string {
-	return "phase " + f.Phase + ": " + f.Key.String() + ": " + f.Message
 }
 
 // Rollout returns the state of the roll-out of the owner's phased children after the last pass, and false if none was ever
@@ -99,7 +84,7 @@ func (name inPhase) applyToChild(c *Child) { c.phase = string(name) }
 // The revision history is kept as ControllerRevisions (apps/v1) that the owner controls: the last two that were completed, and the
 // one under way. Until one is completed it is the first install; so an owner whose children existed before they had phases starts
 // with that, too. They are called <owner>-<hash>, and are read from the cache: an [Operator] should have them in Owns, a
-// reconciler of your own in [Engine.IndexOwned]. The owner must be namespaced. A pass over unchanged children makes no request,
+// reconciler of your own in [Engine.Index]. The owner must be namespaced. A pass over unchanged children makes no request,
 // and without phases there are no revisions.
 //
 // A revision holds the children as they were applied, but of Secrets only the digest (as their annotation does). The hash in its
@@ -117,7 +102,7 @@ func (name inPhase) applyToChild(c *Child) { c.phase = string(name) }
 // desires any more. That takes the permissions to list and delete pods; without them the conditions give the command that someone has
 // to run.
 //
-// Phases are for Reconcile; ReconcileStore, Create, Update and CreateOrUpdate refuse them with ErrMisuse.
+// Phases are for Reconcile; Create, Update and CreateOrUpdate refuse them with ErrMisuse.
 type RolloutOptions struct {
 	// Phases are the names of the phases from first to last, each once. A child in a phase that isn't named is [ErrMisuse]. Default: nil,
 	// no phases.

@@ -318,7 +318,7 @@ func TestHalt(t *testing.T) {
 	w.pass()
 	w.fail("broker")
 	res := w.pass()
-	assert.Equal(t, "phase broker: Deployment.apps default/broker: ProgressDeadlineExceeded: no progress", res.RolloutFailure.String())
+	assert.Equal(t, "Deployment.apps default/broker: ProgressDeadlineExceeded: no progress", res.RolloutFailure.String())
 	w.pass()
 	assert.Equal(t, "v2 v2 v1", w.running(), "nothing later is touched")
 	assert.Equal(t, []string{"RolloutCompleted", "RolloutStarted", "RolloutHalted"}, w.told, "told once")

@@ -80,10 +80,6 @@ func runsOnce(c Child) bool { return c.Run != nil }
 type Host struct {
 	// Controller is the field manager. Two controllers can work for one owner.
 	Controller string
-	// Labels are set on ControllerRevisions.
-	Labels map[string]string
-	// DigestAnnotation is the annotation that has a child's digest.
-	DigestAnnotation string
 	// Client creates ControllerRevisions, and writes their annotations and the TTL of Jobs.
 	Client client.Writer
 	// Live reads past the cache.

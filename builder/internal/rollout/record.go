@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -174,7 +173,7 @@ func (p *pass) newRevision(name string, data []byte, annotation, text string, nu
 	return &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.Owner.GetNamespace(), Name: name,
-			Labels:          maps.Clone(p.Labels),
+			Labels:          map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy},
 			Annotations:     map[string]string{annotation: text},
 			OwnerReferences: []metav1.OwnerReference{inventory.ControllerReference(p.Owner, p.OwnerKind)},
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/stuck"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -198,7 +199,7 @@ func (p *pass) childBefore(key store.Key) *revision.Child {
 // snapshotBefore returns the data of the last completed revision, which is empty if it isn't what the builder wrote.
 func (p *pass) snapshotBefore() *revision.Snapshot {
 	if p.snapshot == nil {
-		s, reason := p.last.Restorable(Identity(p.Controller, p.Owner), p.DigestAnnotation)
+		s, reason := p.last.Restorable(Identity(p.Controller, p.Owner), wellknown.AnnotationDigest)
 		p.snapshot, p.unrestorable = &s, reason
 	}
 	return p.snapshot

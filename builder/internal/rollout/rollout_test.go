@@ -21,8 +21,6 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-const digestAnnotation = "example.com/digest"
-
 var phases = []string{"first", "second"}
 
 // fixture is an owner with one ConfigMap in each phase, which has the name of the phase. It implements Cluster.
@@ -79,7 +77,7 @@ func (f *fixture) run() (Result, error) {
 	}
 	plan.Hash = revision.Hash(Identity("test", owner), lines)
 	return Run(f.t.Context(), plan, Host{
-		Controller: "test", DigestAnnotation: digestAnnotation, Client: f.client, Live: f.client,
+		Controller: "test", Client: f.client, Live: f.client,
 		Now:      func() time.Time { return f.now },
 		Emit:     func(ev events.Event) { f.events = append(f.events, ev.Reason) },
 		Error:    func(_ string, _ store.Key, _ client.Object, err error) error { return err },
