@@ -1,31 +1,39 @@
 // Package daemonjob runs a Job on every node, as a DaemonSet runs a pod there.
 //
-// [Plan] is the whole operator: a pure function of a DaemonJob, its Jobs and the cluster's nodes. [Setup] lets a manager
-// run it. It is the smallest of the operators, and the one to read first. The files follow the thought:
+// [Plan] is the whole operator: a pure function of a DaemonJob, its Jobs and the cluster's nodes. [Setup] adds it to a manager.
+// It is the smallest of the operators, and the one to read first. A pass is four files, in this order:
 //
-//	plan.go    from what is seen to what is to be done
-//	record.go  what the status remembers, and what a retry makes it forget
-//	job.go     the Job of a node
-//	rules.go   which nodes the job is for, and which of them can take a pod now; is the spec sound?
-//	leftover.go  pods that former Jobs have left
-//	survey.go  what has become of each node
-//	judge.go   how it goes on: more Jobs, a pause, the end
-//	end.go     a job that has ended, or is being deleted
-//	status.go  the status and conditions, from all that
-//	tell.go    events: what is in the new status and wasn't in the last
+//	plan.go     from what is observed to what is done
+//	observe.go  the state of each node
+//	decide.go   how the job continues: further Jobs, a pause, the end
+//	status.go   the status and its conditions
 //
-// # The record
+// Each policy is in a file of its own, named after the field of the API or the idea that it implements:
 //
-// The status records the success or failure of a node by its name, and the record is final, even if the Job is deleted.
-// Each pass observes everything else again. A Job that is deleted before its end was recorded is recreated once its pods
-// have ended; a Job that is being deleted counts as active until it is gone.
+//	eligible_nodes.go  which nodes the job is for, which of them can take a pod now, and the validation of the spec
+//	job.go             the Job of a node
+//	parallelism.go     how many Jobs start
+//	failure_policy.go  how many failures are too many
+//	retry.go           the recorded status, and what a retry resets
+//	suspend.go         suspending and resuming Jobs
+//	leftover_pods.go   pods that outlive their Job
+//	end.go             a job that has ended, or is being deleted
+//	takeover.go        a job that ended under jobflow-operator
+//	events.go          events, on transitions of the status
 //
-// Name and UID identify a node. A deleted node is removed from the record, with its Job. A node that was recreated under
-// its old name is a new node: the plan drops its predecessor's record, then deletes its Job, then creates its own. The
-// order matters: after a crash between the steps, the new node must not count as ended.
+// # What the status records
+//
+// The status records by name that a node has succeeded or failed, and that holds whatever happens to its Job. Everything else
+// is observed in each pass. A Job that is deleted before its end is recorded is created again, once its pods have ended. A Job
+// that is being deleted counts as active until it is gone.
+//
+// A node is identified by name and UID. When a node is gone, the operator drops its record and deletes its Job. A node that
+// comes back under the same name with another UID is a new node: the operator first drops the old record, then deletes the old
+// Job, then creates a new one. The order is an invariant: a crash between the steps must not make the new node look as if it
+// had run.
 //
 // # Changes of the spec
 //
-// A change holds for nodes that haven't got their Job. A change that makes the spec invalid starts nothing more; what
-// runs goes on, and is recorded. Once a job has ended it is final, but for a retry if it has failed.
+// A change applies to nodes that have no Job yet. After a change that makes the spec invalid no further Job starts; running Jobs
+// continue, and their ends are recorded. The end of a job is final, but for a retry of one that has failed.
 package daemonjob

@@ -1,6 +1,8 @@
 package daemonjob
 
 import (
+	"fmt"
+
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -9,44 +11,47 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/hostlist"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/outcome"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
-// terminating is the plan of a job that is being deleted: its Jobs go with it.
-func terminating(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, now metav1.Time) builder.Plan[*v1alpha1.DaemonJob] {
-	was.State = v1alpha1.StateTerminating
-	setCondition(&was, job, now, events.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "the DaemonJob is being deleted")
-	return planOf(job, was)
+// planTerminating returns the plan of a job that is being deleted. Garbage collection deletes its Jobs.
+func (p *pass) planTerminating() builder.Plan[*v1alpha1.DaemonJob] {
+	status := p.last
+	status.State = v1alpha1.StateTerminating
+	p.conditions(&status).Set(events.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "the DaemonJob is being deleted")
+	return p.planStatus(status)
 }
 
-// over is the plan of a job that has ended: nothing is started any more, what still runs is stopped, and some time after
-// the end the job goes.
-func over(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, jobs []*batchv1.Job, now metav1.Time) builder.Plan[*v1alpha1.DaemonJob] {
-	for i := range was.Conditions {
-		was.Conditions[i].ObservedGeneration = job.Generation
+// planEnded returns the plan of a job that has ended: it creates no Job, deletes those that still run, and deletes the DaemonJob
+// once ttlSecondsAfterFinished have passed.
+func (p *pass) planEnded(jobs []*batchv1.Job) builder.Plan[*v1alpha1.DaemonJob] {
+	status := p.last
+	for i := range status.Conditions {
+		status.Conditions[i].ObservedGeneration = p.job.Generation
 	}
-	runpolicy.Conclude(&was.Conditions, job.Generation, now)
-	plan := planOf(job, was)
-	if job.Status.ObservedGeneration != job.Generation {
-		plan.Events = append(plan.Events, changeIgnored(job))
+	p.conditions(&status).Conclude()
+	plan := p.planStatus(status)
+	if p.job.Status.ObservedGeneration != p.job.Generation {
+		next := "create a new DaemonJob to run it"
+		if p.job.Status.State == v1alpha1.StateFailed {
+			next = fmt.Sprintf("set retry to %d to run what failed, and what never ran, with it", p.job.Status.Retry+1)
+		}
+		plan.Events = append(plan.Events, lifecycle.ChangeIgnored("job", p.job.Status.State, next))
 	}
-	plan.Delete = unended(jobs, hostlist.Parse(was.SucceededNodes))
-	expiry := runpolicy.Expiry(was.CompletionTime, job.Spec.TTLSecondsAfterFinished, now.Time)
-	plan.DeleteOwner, plan.RequeueAfter = expiry.Due, expiry.Left
+	plan.Delete = unended(jobs, hostlist.Parse(status.SucceededNodes))
+	ttl := lifecycle.Expiry(status.CompletionTime, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
+	plan.DeleteOwner, plan.RequeueAfter = ttl.Due, ttl.Left
 	return plan
 }
 
-// unended returns the Jobs that haven't ended and aren't about to go. That of a node that has succeeded may be without
-// its condition yet.
+// unended returns the Jobs that haven't ended and aren't being deleted. The Job of a node that has succeeded may not have its
+// condition yet, and is left alone.
 func unended(jobs []*batchv1.Job, succeeded hostlist.List) []client.Object {
 	var objs []client.Object
-	for _, run := range jobs {
-		if succeeded.Has(run.Annotations[AnnotationNode]) {
-			continue
-		}
-		if run.DeletionTimestamp == nil && outcome.Of(run).Phase == outcome.Running {
-			objs = append(objs, run)
+	for _, j := range jobs {
+		if !succeeded.Has(j.Annotations[AnnotationNode]) && j.DeletionTimestamp == nil && outcome.Of(j).Phase == outcome.Running {
+			objs = append(objs, j)
 		}
 	}
 	return objs

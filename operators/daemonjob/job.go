@@ -9,10 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/names"
-	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -38,7 +36,7 @@ func JobName(job, node string) string {
 	return names.DNSLabel(job + "-" + node)
 }
 
-// render makes the Job of any node: what is left is the node. It shares nothing with the DaemonJob.
+// render returns the Job of any node, to which onNode adds the node. It shares no memory with the DaemonJob.
 func render(job *v1alpha1.DaemonJob) *batchv1.Job {
 	params := &job.Spec.GlobalParams
 	own := map[string]string{
@@ -66,7 +64,7 @@ func render(job *v1alpha1.DaemonJob) *batchv1.Job {
 	return rendered
 }
 
-// jobSpec returns what the spec says of each node's Job. A failed pod fails the Job unless it says otherwise.
+// jobSpec returns the spec of each node's Job. Default for backoffLimit: 0, so that a failed pod fails the Job.
 func jobSpec(spec *v1alpha1.DaemonJobSpec) batchv1.JobSpec {
 	s := spec.DeepCopy()
 	if s.BackoffLimit == nil && s.BackoffLimitPerIndex == nil {
@@ -86,7 +84,7 @@ func jobSpec(spec *v1alpha1.DaemonJobSpec) batchv1.JobSpec {
 	}
 }
 
-// onNode returns the rendered Job for one node.
+// onNode returns the rendered Job as the Job of one node.
 func onNode(rendered *batchv1.Job, job *v1alpha1.DaemonJob, node *corev1.Node) *batchv1.Job {
 	label := map[string]string{LabelNode: names.LabelValue(node.Name)}
 	notes := map[string]string{AnnotationNode: node.Name, AnnotationNodeUID: string(node.UID)}
@@ -103,32 +101,11 @@ func onNode(rendered *batchv1.Job, job *v1alpha1.DaemonJob, node *corev1.Node) *
 	return own
 }
 
-// startedUnder returns the spec's retry that a node's Job was started under.
+// startedUnder returns the value that spec.retry had when a node's Job was created.
 func startedUnder(job *batchv1.Job) int32 {
 	retry, err := strconv.ParseInt(job.Annotations[AnnotationRetry], 10, 32)
 	if err != nil {
 		return 0
 	}
 	return int32(retry)
-}
-
-// suspendOrResume changes Jobs that run otherwise than the spec says. A Job that someone else has suspended is left
-// alone: only what this operator has suspended is resumed, and the condition Suspended remembers that. A Job is resumed
-// once its old pods have ended: else the Job controller would make new ones beside them.
-func suspendOrResume(job *v1alpha1.DaemonJob, was v1alpha1.DaemonJobStatus, running []run, pods outcome.ByJob) []builder.Edit {
-	if !job.Spec.Suspend && !isSuspended(&was) {
-		return nil
-	}
-	var edits []builder.Edit
-	for _, r := range running {
-		if !job.Spec.Suspend && pods.Unended(r.job) != nil {
-			continue
-		}
-		if r.job.DeletionTimestamp == nil && ptr.Deref(r.job.Spec.Suspend, false) != job.Spec.Suspend {
-			after := r.job.DeepCopy()
-			after.Spec.Suspend = ptr.To(job.Spec.Suspend)
-			edits = append(edits, builder.Edit{Before: r.job, After: after})
-		}
-	}
-	return edits
 }

@@ -4,98 +4,82 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/operators/internal/outcome"
-	"github.com/armature-dev/armature/operators/internal/refusal"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
-// Plan says which nodes should get their Job now, and what the status is. It is a [builder.PlanFunc].
+// Plan decides which nodes get their Job now, and what the status is. It is a [builder.PlanFunc].
 //
-// Only Jobs to be created are among the plan's children. Those that exist are left as they are.
-func Plan(job *v1alpha1.DaemonJob, seen builder.View) builder.Plan[*v1alpha1.DaemonJob] {
-	now := metav1.NewTime(seen.Now).Rfc3339Copy() // as precise as the API server keeps it
-	jobs := builder.Owned[*batchv1.Job](seen)
-	was := recorded(job)
+// Only Jobs to be created are among the plan's children: existing ones stay as they are.
+func Plan(job *v1alpha1.DaemonJob, view builder.View) builder.Plan[*v1alpha1.DaemonJob] {
+	p := &pass{job: job, last: lastStatus(job), now: metav1.NewTime(view.Now).Rfc3339Copy()}
 	switch {
-	case !runpolicy.IsOurs(job.Spec.ManagedBy):
+	case !lifecycle.IsOurs(job.Spec.ManagedBy):
 		return builder.Plan[*v1alpha1.DaemonJob]{}
 	case job.DeletionTimestamp != nil:
-		return terminating(job, was, now)
-	case hasEndedBefore(job):
-		return takeOver(job, was, now)
-	case was.CompletionTime != nil:
-		return over(job, was, jobs, now)
+		return p.planTerminating()
+	case endedUnderFormerOperator(job):
+		return p.planTakeover()
+	case p.last.CompletionTime != nil:
+		return p.planEnded(builder.Owned[*batchv1.Job](view))
 	}
 
-	// What is there?
 	template := render(job)
-	rules, problems := rulesOf(job, &template.Spec.Template.Spec)
-	pods := outcome.GroupByJob(builder.Owned[*corev1.Pod](seen), func(*metav1.OwnerReference) bool { return true })
-	nodes := look(job, was, rules, builder.Watched[*corev1.Node](seen), jobs, podsOfJobs{pods, leftover(seen, jobs)})
-
-	nodes.findRefused(refusal.Of(seen))
-
-	// What follows from it?
-	verdict := judge(job, was, nodes, problems, now)
-	if verdict.ended() {
-		nodes.stop()
+	eligible, problems := eligibleNodes(job, &template.Spec.Template.Spec)
+	nodes := p.observe(view, eligible)
+	decision := p.decide(nodes, problems)
+	if decision.ends() {
+		nodes.stopRunning()
 	}
-	status := statusOf(job, was, nodes, verdict, now)
+	status := p.status(nodes, decision)
 
-	// What is to be done?
-	plan := planOf(job, status)
-	if verdict.starts {
-		plan.Children = start(job, template, nodes)
+	plan := p.planStatus(status)
+	if decision.starts {
+		plan.Children = p.start(template, nodes)
 	}
-	plan.Edits = suspendOrResume(job, was, nodes.running, pods)
-	plan.Delete = nodes.dismissed
-	plan.Events = tell(job, status, nodes, verdict)
-	plan.RequeueAfter = runpolicy.Soonest(nodes.again, nextTime(job, &status, now))
+	plan.Edits = p.suspendOrResume(nodes)
+	plan.Delete = nodes.stale
+	plan.Events = p.events(status, nodes, decision)
+	plan.RequeueAfter = lifecycle.Soonest(nodes.requeueAfter, p.nextTimer(status))
 	return plan
 }
 
-// start returns the Jobs of the nodes whose turn it is.
-func start(job *v1alpha1.DaemonJob, template *batchv1.Job, nodes *survey) []builder.Child {
-	free := nodes.desired()
-	if limit := job.Spec.Parallelism; limit != nil {
-		free = scale(limit, nodes.desired()) - nodes.active()
-	}
-	var children []builder.Child
-	for _, node := range nodes.pending[:max(0, min(free, len(nodes.pending)))] {
-		children = append(children, builder.Want(onNode(template, job, node), builder.CreateOnly()))
-	}
-	return children
+// pass is one pass over a DaemonJob.
+type pass struct {
+	job  *v1alpha1.DaemonJob
+	last v1alpha1.DaemonJobStatus // the recorded status, without what a retry resets; steps must not change it
+	now  metav1.Time              // to the second, as the API keeps it
 }
 
-// nextTime is how long it takes until the deadline, or until the time of a job that has ended is up. 0: neither comes.
-func nextTime(job *v1alpha1.DaemonJob, status *v1alpha1.DaemonJobStatus, now metav1.Time) time.Duration {
-	if status.CompletionTime == nil {
-		return runpolicy.Deadline(status.ActiveSince, job.Spec.ActiveDeadlineSeconds, now.Time).Left
-	}
-	expiry := runpolicy.Expiry(status.CompletionTime, job.Spec.TTLSecondsAfterFinished, now.Time)
-	if expiry.Due {
-		return recordingDelay // the end must be recorded first
-	}
-	return expiry.Left
-}
-
-// planOf returns a plan with a status, if it is news. What people wait for is written at once, counts a moment later.
-func planOf(job *v1alpha1.DaemonJob, status v1alpha1.DaemonJobStatus) builder.Plan[*v1alpha1.DaemonJob] {
-	status.ObservedGeneration = job.Generation
-	if equality.Semantic.DeepEqual(status, job.Status) {
+// planStatus returns a plan that writes a status, if it differs from the recorded one. A status that differs only in counts is
+// written up to statusDelay later.
+func (p *pass) planStatus(status v1alpha1.DaemonJobStatus) builder.Plan[*v1alpha1.DaemonJob] {
+	before := p.job.Status
+	status.ObservedGeneration = p.job.Generation
+	if equality.Semantic.DeepEqual(status, before) {
 		return builder.Plan[*v1alpha1.DaemonJob]{}
 	}
-	changed := *job
+	changed := *p.job
 	changed.Status = status
 	plan := builder.Plan[*v1alpha1.DaemonJob]{Status: &changed}
-	if !isTransition(&job.Status, &status) {
+	if before.State == status.State && before.Retry == status.Retry && !lifecycle.IsTransition(before.Conditions, status.Conditions) {
 		plan.StatusCanWait = statusDelay
 	}
 	return plan
+}
+
+// nextTimer returns the time until the deadline, or until the TTL of a job that has ended expires. 0: neither comes.
+func (p *pass) nextTimer(status v1alpha1.DaemonJobStatus) time.Duration {
+	if status.CompletionTime == nil {
+		return lifecycle.Deadline(status.ActiveSince, p.job.Spec.ActiveDeadlineSeconds, p.now.Time).Left
+	}
+	ttl := lifecycle.Expiry(status.CompletionTime, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
+	if ttl.Due {
+		return recordingDelay // the end must be recorded first
+	}
+	return ttl.Left
 }

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 type spec = v1alpha1.DaemonJobSpec
@@ -339,7 +339,7 @@ func TestACordonedNodeGoesOnRunning(t *testing.T) {
 func TestOthersJobsAreLeftAlone(t *testing.T) {
 	w := worldOf(1, makeJob(func(s *spec) { s.ManagedBy = ptr.To("example.com/other") }))
 	assert.Zero(t, w.pass())
-	w = worldOf(1, makeJob(func(s *spec) { s.ManagedBy = ptr.To(runpolicy.ManagedByArmature) }))
+	w = worldOf(1, makeJob(func(s *spec) { s.ManagedBy = ptr.To(lifecycle.ManagedByArmature) }))
 	w.pass()
 	assert.Equal(t, "n1", w.started())
 }

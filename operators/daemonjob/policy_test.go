@@ -373,8 +373,8 @@ func TestASpecThatBecomesInvalidStartsNothingMore(t *testing.T) {
 	assert.Equal(t, "n2", w.started())
 }
 
-func TestSuspendOrResumeLeavesLeavingJobsAlone(t *testing.T) {
-	leaving := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "demo-n1", DeletionTimestamp: ptr.To(at(1))}}
-	job := makeJob(func(s *spec) { s.Suspend = true })
-	assert.Empty(t, suspendOrResume(job, job.Status, []run{{"n1", leaving}}, nil))
+func TestSuspendOrResumeLeavesTerminatingJobsAlone(t *testing.T) {
+	terminating := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "demo-n1", DeletionTimestamp: ptr.To(at(1))}}
+	p := &pass{job: makeJob(func(s *spec) { s.Suspend = true })}
+	assert.Empty(t, p.suspendOrResume(&observed{running: []run{{"n1", terminating}}}))
 }

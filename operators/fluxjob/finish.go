@@ -8,7 +8,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // outcome is how a job ended.
@@ -55,7 +55,7 @@ func (p *step) over() {
 	for i := range p.status.Conditions {
 		p.status.Conditions[i].ObservedGeneration = p.job.Generation
 	}
-	runpolicy.Conclude(&p.status.Conditions, p.job.Generation, p.now)
+	lifecycle.ConditionsOf(&p.status.Conditions, p.job.Generation, p.now).Conclude()
 	if p.job.Status.ObservedGeneration != p.job.Generation && p.job.Status.ObservedGeneration != 0 {
 		p.plan.Events = append(p.plan.Events, events.Warning(v1alpha1.ReasonChangeIgnored, fmt.Sprintf(
 			"the job has ended (%s), so only ttlSecondsAfterFinished and cleanupPolicy still have an effect; create a new FluxJob to run it",
@@ -70,7 +70,7 @@ func (p *step) over() {
 	if p.job.Spec.CleanupPolicy == v1alpha1.CleanupMiniCluster && p.cluster != nil && p.cluster.DeletionTimestamp == nil {
 		p.plan.Delete = append(p.plan.Delete, p.cluster)
 	}
-	ttl := runpolicy.Expiry(p.job.Status.CompletionTime, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
+	ttl := lifecycle.Expiry(p.job.Status.CompletionTime, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
 	p.plan.DeleteOwner = ttl.Due
 	p.again(ttl.Left)
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/outcome"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 // over is the plan of a flow that has ended: nothing runs any more, whatever becomes of its Jobs and its spec. What is
 // left to do is to clean up.
 func (p *pass) over(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
-	expiry := runpolicy.Expiry(status.CompletionTime, p.spec.TTLSecondsAfterFinished, p.seen.Now)
+	expiry := lifecycle.Expiry(status.CompletionTime, p.spec.TTLSecondsAfterFinished, p.seen.Now)
 	if expiry.Due {
 		return builder.Plan[*v1alpha1.JobFlow]{DeleteOwner: true}
 	}
-	runpolicy.Conclude(&status.Conditions, p.flow.Generation, p.now)
+	lifecycle.ConditionsOf(&status.Conditions, p.flow.Generation, p.now).Conclude()
 	p.wakeIn(expiry.Left)
 	p.findJobs()
 	changed := p.flow.Status.ObservedGeneration != p.flow.Generation

@@ -10,7 +10,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // Plan says which Jobs a flow should have now, and what its status is. It is a [builder.PlanFunc].
@@ -19,7 +19,7 @@ import (
 // suspension.
 func Plan(flow *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alpha1.JobFlow] {
 	switch {
-	case !runpolicy.IsOurs(flow.Spec.ManagedBy):
+	case !lifecycle.IsOurs(flow.Spec.ManagedBy):
 		return builder.Plan[*v1alpha1.JobFlow]{}
 	case flow.DeletionTimestamp != nil:
 		return terminating(flow, seen)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // describe writes down what was seen and decided.
@@ -61,7 +61,7 @@ func (p *pass) whatComesNext(status *v1alpha1.JobFlowStatus) time.Duration {
 	case p.spec.Retry > p.retry, retention != "" && retention != v1alpha1.RetainAll:
 		return stopDelay
 	case ttl != nil:
-		return max(runpolicy.Expiry(status.CompletionTime, ttl, p.seen.Now).Left, stopDelay)
+		return max(lifecycle.Expiry(status.CompletionTime, ttl, p.seen.Now).Left, stopDelay)
 	default:
 		return 0
 	}

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/outcome"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 // stopDelay is how soon to look again when something has been put on record that the next step needs to be there.
@@ -56,7 +56,7 @@ func (p *pass) reasonToStop(activeSince *metav1.Time) (reason, message string) {
 	if p.spec.Terminate {
 		return v1alpha1.ReasonTerminated, "spec.terminate is true"
 	}
-	deadline := runpolicy.Deadline(activeSince, p.spec.ActiveDeadlineSeconds, p.seen.Now)
+	deadline := lifecycle.Deadline(activeSince, p.spec.ActiveDeadlineSeconds, p.seen.Now)
 	if deadline.Due {
 		return v1alpha1.ReasonDeadlineExceeded, fmt.Sprintf("the flow was active for longer than %d s (spec.activeDeadlineSeconds)", *p.spec.ActiveDeadlineSeconds)
 	}

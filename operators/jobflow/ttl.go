@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/outcome"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 // recordingDelay is how soon to look again at a Job whose end has yet to be put on record.
@@ -29,7 +29,7 @@ func (p *pass) expired() []client.Object {
 		if o.Phase == outcome.Running {
 			return
 		}
-		expiry := runpolicy.Expiry(o.Ended, &ttl, p.seen.Now)
+		expiry := lifecycle.Expiry(o.Ended, &ttl, p.seen.Now)
 		switch {
 		case expiry.Due && onRecord():
 			jobs = append(jobs, job)

@@ -12,9 +12,9 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/outcome"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 // retry records that a start came to nothing, and that the cluster is to be started again, if it may. Only once that is
@@ -89,7 +89,7 @@ func (w *planning) afterwards() {
 	for i := range w.status.Conditions {
 		w.status.Conditions[i].ObservedGeneration = w.c.Generation
 	}
-	runpolicy.Conclude(&w.status.Conditions, w.c.Generation, w.scene.now)
+	lifecycle.ConditionsOf(&w.status.Conditions, w.c.Generation, w.scene.now).Conclude()
 	w.status.Size, w.status.ReadyPods = w.scene.count(w.c)
 	w.plan.Prune = []client.Object{&appsv1.Deployment{}} // the services
 	if w.c.Spec.Cleanup {
@@ -102,7 +102,7 @@ func (w *planning) afterwards() {
 		w.tell(events.Warning(v1alpha1.ReasonChangeIgnored, fmt.Sprintf(
 			"the cluster has ended (%s); of a change of its spec, only cleanup and ttlSecondsAfterFinished have an effect", w.c.Status.State)))
 	}
-	ttl := runpolicy.Expiry(w.c.Status.CompletionTime, w.c.Spec.TTLSecondsAfterFinished, w.seen.Now)
+	ttl := lifecycle.Expiry(w.c.Status.CompletionTime, w.c.Spec.TTLSecondsAfterFinished, w.seen.Now)
 	w.plan.DeleteOwner = ttl.Due
 	w.again(ttl.Left)
 }

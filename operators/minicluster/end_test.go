@@ -15,7 +15,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 func TestSuccess(t *testing.T) {
@@ -132,7 +132,7 @@ func TestSuccessWithAWordOfTheLeader(t *testing.T) {
 func TestADeadlineInCenturiesIsOneTheJobControllerCanCount(t *testing.T) {
 	w := newWorld(makeCluster(2, func(c *v1alpha1.MiniCluster) { c.Spec.DeadlineSeconds = ptr.To[int64](9_999_999_999) }))
 	w.settle()
-	assert.Equal(t, int64(runpolicy.MaxSeconds), *w.job.Spec.ActiveDeadlineSeconds)
+	assert.Equal(t, int64(lifecycle.MaxSeconds), *w.job.Spec.ActiveDeadlineSeconds)
 }
 
 // A pod is unready, and its container has ended, before its phase says so; a Job ends later still.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/internal/wellknown"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 // Exit codes of a pod that say nothing about the work: a worker that can't go on (see start.sh), one that was killed,
@@ -100,7 +100,7 @@ func deadline(c *v1alpha1.MiniCluster, job *batchv1.Job) *int64 {
 	if err != nil {
 		spent = 0 // made without a deadline; it runs from this Job's start then
 	}
-	return ptr.To(max(min(*c.Spec.DeadlineSeconds, runpolicy.MaxSeconds)-spent, 1)) // the Job controller overflows, too
+	return ptr.To(max(min(*c.Spec.DeadlineSeconds, lifecycle.MaxSeconds)-spent, 1)) // the Job controller overflows, too
 }
 
 // attempt is how often the cluster had been started again before a Job was made.

@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 // meta is the metadata of what a cluster has besides its Job.
@@ -39,7 +39,7 @@ func curveSecret(c *v1alpha1.MiniCluster, certificate []byte) *corev1.Secret {
 // secretsOf returns the names of the Secrets that a cluster may have. One that has ended needs none, and has one only to be deleted.
 func secretsOf(c *v1alpha1.MiniCluster) []string {
 	ended := c.Status.CompletionTime != nil && !c.Spec.Cleanup
-	if ended || c.DeletionTimestamp != nil || !runpolicy.IsOurs(c.Spec.ManagedBy) {
+	if ended || c.DeletionTimestamp != nil || !lifecycle.IsOurs(c.Spec.ManagedBy) {
 		return nil
 	}
 	return []string{curveName(c)}

@@ -12,8 +12,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/outcome"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 // soon is when to look again at what this very pass writes into the status.
@@ -44,7 +44,7 @@ type planning struct {
 
 // Plan says what a cluster should have now, and what its status is. It is a [builder.PlanFunc].
 func (p Planner) Plan(c *v1alpha1.MiniCluster, seen builder.View) builder.Plan[*v1alpha1.MiniCluster] {
-	if !runpolicy.IsOurs(c.Spec.ManagedBy) {
+	if !lifecycle.IsOurs(c.Spec.ManagedBy) {
 		return builder.Plan[*v1alpha1.MiniCluster]{}
 	}
 	w := &planning{Planner: p, c: c, seen: seen, scene: look(c, seen), status: c.Status.DeepCopy()}
@@ -158,7 +158,7 @@ func (w *planning) tell(told ...events.Event) { w.plan.Events = append(w.plan.Ev
 
 // again asks for another pass.
 func (w *planning) again(after time.Duration) {
-	w.plan.RequeueAfter = runpolicy.Soonest(w.plan.RequeueAfter, after)
+	w.plan.RequeueAfter = lifecycle.Soonest(w.plan.RequeueAfter, after)
 }
 
 func isSuspended(job *batchv1.Job) bool { return job.Spec.Suspend != nil && *job.Spec.Suspend }

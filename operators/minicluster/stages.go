@@ -11,7 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // withdraw is the stage of a cluster that is suspended and should have no Job: it has none yet, or Kueue would start it
@@ -33,12 +33,12 @@ func (w *planning) start() {
 	case w.c.Status.Leader != nil: // there was one
 		w.retry(lost(w.c))
 		return
-	case runpolicy.Deadline(w.c.Status.StartTime, w.c.Spec.DeadlineSeconds, w.seen.Now).Due: // it came while no Job was there to see it
+	case lifecycle.Deadline(w.c.Status.StartTime, w.c.Spec.DeadlineSeconds, w.seen.Now).Due: // it came while no Job was there to see it
 		w.fail(deadlineExceeded(w.c))
 		return
 	case w.invalid:
 		w.describe()
-		w.again(runpolicy.Deadline(w.c.Status.StartTime, w.c.Spec.DeadlineSeconds, w.seen.Now).Left)
+		w.again(lifecycle.Deadline(w.c.Status.StartTime, w.c.Spec.DeadlineSeconds, w.seen.Now).Left)
 		return
 	case isQueued(w.c):
 		w.wait()

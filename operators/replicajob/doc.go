@@ -39,7 +39,7 @@
 //	dependson.go       which types wait for which
 //	pod.go, network.go, gang.go   what is made
 //	gangapis.go        which gang schedulers the cluster has, also those that come later
-//	runpolicy.go       suspension, clean-up, time to live
+//	lifecycle.go       suspension, clean-up, time to live
 //	status.go, tell.go what is told
 //
 // Pods are known by their names, <job>-<type>-<index>: the one thing about them that nobody can change. So there are no

@@ -5,8 +5,8 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/message"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
 )
 
 // refuse is the plan of a job whose spec can't be carried out. Nothing is made. What has been started before goes on: its
@@ -29,7 +29,7 @@ func (j *job) refuse(p *problem, r *roster) decision {
 		j.tellNeverStarted(d.status, p)
 	}
 	if p.reason == v1alpha1.ReasonNoGangScheduler {
-		d.requeue = runpolicy.Soonest(d.requeue, askAgain)
+		d.requeue = lifecycle.Soonest(d.requeue, askAgain)
 	}
 	d.events = append(d.events, j.stall(d.status, p)...)
 	return d
@@ -65,7 +65,7 @@ func (j *job) carryOnInvalid(r *roster) decision {
 	if j.hasSameTypes() {
 		j.tellCounts(d.status, r)
 	}
-	d.requeue = runpolicy.Deadline(j.was.StartTime, j.spec.RunPolicy.ActiveDeadlineSeconds, j.now.Time).Left
+	d.requeue = lifecycle.Deadline(j.was.StartTime, j.spec.RunPolicy.ActiveDeadlineSeconds, j.now.Time).Left
 	return d
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 const (
@@ -30,7 +30,7 @@ const (
 // no restart, and no outcome.
 func (k Kind[T]) Plan(obj T, seen builder.View) builder.Plan[T] {
 	j := k.jobOf(obj, seen)
-	if obj.GetDeletionTimestamp() != nil || !runpolicy.IsOurs(j.spec.RunPolicy.ManagedBy) {
+	if obj.GetDeletionTimestamp() != nil || !lifecycle.IsOurs(j.spec.RunPolicy.ManagedBy) {
 		return builder.Plan[T]{}
 	}
 	d := j.decide(seen)
@@ -145,8 +145,8 @@ func (j *job) carryOn(r *roster, failures []failure, v verdict, seen builder.Vie
 	d.children = append(d.children, j.services(r)...)
 	group := j.gang(r, seen)
 	d.children = append(d.children, group.children...)
-	d.requeue = runpolicy.Soonest(v.left,
-		runpolicy.Deadline(j.was.StartTime, j.spec.RunPolicy.ActiveDeadlineSeconds, j.now.Time).Left)
+	d.requeue = lifecycle.Soonest(v.left,
+		lifecycle.Deadline(j.was.StartTime, j.spec.RunPolicy.ActiveDeadlineSeconds, j.now.Time).Left)
 	if d.records {
 		d.requeue = soon
 	}
@@ -158,7 +158,7 @@ func (j *job) carryOn(r *roster, failures []failure, v verdict, seen builder.Vie
 			continue
 		}
 		if left := f.left(f.slot.before(), j.now.Time); left > 0 {
-			d.requeue = runpolicy.Soonest(d.requeue, left)
+			d.requeue = lifecycle.Soonest(d.requeue, left)
 		} else {
 			goners = append(goners, f.slot.pod)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // isSuspended reports whether it is recorded that the job is suspended, or is being suspended.
@@ -107,9 +107,9 @@ func (j *job) over(pods []*corev1.Pod) decision {
 	for i := range s.Conditions {
 		s.Conditions[i].ObservedGeneration = j.generation
 	}
-	runpolicy.Conclude(&s.Conditions, j.generation, j.now)
+	lifecycle.ConditionsOf(&s.Conditions, j.generation, j.now).Conclude()
 	j.tellLeft(s, pods)
-	expiry := runpolicy.Expiry(s.CompletionTime, j.spec.RunPolicy.TTLSecondsAfterFinished, j.now.Time)
+	expiry := lifecycle.Expiry(s.CompletionTime, j.spec.RunPolicy.TTLSecondsAfterFinished, j.now.Time)
 	d := decision{status: s, events: j.changeIgnored(), requeue: expiry.Left, expired: expiry.Due}
 	if expiry.Due {
 		return d // everything goes with it

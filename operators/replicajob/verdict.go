@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // verdict is what is to become of a whole job.
@@ -35,7 +35,7 @@ const (
 // of ranks, so the verdict follows from what is there, and not from the order in which it is seen. What happened in time
 // counts also if it is only seen after the deadline.
 func (j *job) judge(r *roster, y jury, failures []failure) verdict {
-	deadline := runpolicy.Deadline(j.was.StartTime, j.spec.RunPolicy.ActiveDeadlineSeconds, j.now.Time)
+	deadline := lifecycle.Deadline(j.was.StartTime, j.spec.RunPolicy.ActiveDeadlineSeconds, j.now.Time)
 	inTime := func(at *metav1.Time) bool { return !deadline.Due || at != nil && !at.After(j.deadline()) }
 
 	if yes, at := y.hasSucceeded(); yes && inTime(at) {
@@ -61,7 +61,7 @@ func (j *job) judge(r *roster, y jury, failures []failure) verdict {
 }
 
 func (j *job) deadline() time.Time {
-	return runpolicy.End(*j.was.StartTime, *j.spec.RunPolicy.ActiveDeadlineSeconds)
+	return lifecycle.End(*j.was.StartTime, *j.spec.RunPolicy.ActiveDeadlineSeconds)
 }
 
 // fails is the verdict of a failure that fails the job.

@@ -13,7 +13,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/needs"
 	"github.com/armature-dev/armature/operators/fluxjob/queue"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // cohort is the setups that lend to each other, and their jobs.
@@ -137,7 +137,7 @@ func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 	if job := c.known.jobs[r.UID]; job != nil {
 		h.Priority = c.priority(setup, job)
 		if limit := c.setups[setup].Spec.Readiness; limit != nil && (job.Status.Admission == nil || job.Status.Admission.ReadyTime == nil) {
-			h.ReadyBy = runpolicy.End(r.Time, int64(limit.TimeoutSeconds))
+			h.ReadyBy = lifecycle.End(r.Time, int64(limit.TimeoutSeconds))
 		}
 	}
 	return h

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/operators/internal/runpolicy"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 const (
@@ -41,7 +41,7 @@ func (r *Refusals) Why(job *batchv1.Job) string {
 	if !lacksPods(job) {
 		return ""
 	}
-	r.again = runpolicy.Soonest(r.again, nextLook(job, r.now))
+	r.again = lifecycle.Soonest(r.again, nextLook(job, r.now))
 	return r.known[job.UID]
 }
 

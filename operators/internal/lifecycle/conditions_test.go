@@ -1,4 +1,4 @@
-package runpolicy
+package lifecycle
 
 import (
 	"testing"
@@ -41,7 +41,7 @@ func TestConclude(t *testing.T) {
 				}
 				return ""
 			}
-			Conclude(&c.given, 2, now)
+			ConditionsOf(&c.given, 2, now).Conclude()
 			assert.Equal(t, c.ready, told(events.ConditionReady))
 			assert.Equal(t, c.stalled, told(events.ConditionStalled))
 			ready := meta.FindStatusCondition(c.given, events.ConditionReady)

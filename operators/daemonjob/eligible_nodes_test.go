@@ -98,10 +98,10 @@ func TestRules(t *testing.T) {
 			if tt.node != nil {
 				tt.node(node)
 			}
-			r, problems := rulesOf(job, &render(job).Spec.Template.Spec)
+			r, problems := eligibleNodes(job, &render(job).Spec.Template.Spec)
 			assert.Empty(t, problems)
 			got := meant
-			if why := r.obstacle(node); !r.meant(node) {
+			if why := r.blocker(node); !r.matches(node) {
 				got = outside
 			} else if why != "" {
 				got = why
@@ -136,7 +136,7 @@ func TestProblems(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			job := makeJob(tt.change)
-			_, problems := rulesOf(job, &render(job).Spec.Template.Spec)
+			_, problems := eligibleNodes(job, &render(job).Spec.Template.Spec)
 			if assert.Len(t, problems, 1) {
 				assert.Contains(t, problems[0].Error(), tt.want)
 			}

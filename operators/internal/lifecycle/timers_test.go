@@ -1,4 +1,4 @@
-package runpolicy
+package lifecycle
 
 import (
 	"math"

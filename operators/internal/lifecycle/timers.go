@@ -1,4 +1,4 @@
-package runpolicy
+package lifecycle
 
 import (
 	"time"
@@ -6,20 +6,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ManagedByArmature is the value of spec.managedBy that means the bundled operators, as leaving it out does.
-const ManagedByArmature = "api.practice.com/armature"
-
-// IsOurs reports whether an object with this spec.managedBy is to be acted on. One that another controller manages is
-// not to be touched at all, its status neither (the rule of a Job's managedBy, KEP-4368).
-func IsOurs(managedBy *string) bool {
-	return managedBy == nil || *managedBy == ManagedByArmature
-}
-
-// Timer is something that happens some time after a moment that the API keeps.
+// Timer is the state of a timer that started at a moment that the API keeps.
 type Timer struct {
-	// Due is true once the time has come.
+	// Due reports whether the time has come.
 	Due bool
-	// Left is how long it takes until then. It is 0 if the time has come, and if it never will.
+	// Left is the time until then. It is 0 if the time has come, and if it never will.
 	Left time.Duration
 }
 
@@ -27,11 +18,11 @@ type Timer struct {
 // a time.Duration couldn't hold it.
 const MaxSeconds = 100 * 365 * 24 * 60 * 60
 
-// granularity is how precise the times are that the API keeps: what happened may have done so up to a second later.
+// granularity is the precision of the times that the API keeps: an event may have happened up to a second later.
 const granularity = time.Second
 
-// End returns the moment so many seconds after one that the API keeps. It is never early, and up to a second late; without
-// seconds there is nothing to wait for.
+// End returns the moment that many seconds after a moment that the API keeps. It is never early, and up to a second late. With 0
+// seconds or fewer it is the moment itself.
 func End(start metav1.Time, seconds int64) time.Time {
 	if seconds <= 0 {
 		return start.Time
@@ -39,7 +30,7 @@ func End(start metav1.Time, seconds int64) time.Time {
 	return start.Add(time.Duration(min(seconds, MaxSeconds))*time.Second + granularity)
 }
 
-// After returns the timer of so many seconds after a moment. Without either of them (nil) the time never comes.
+// After returns the timer that ends that many seconds after a moment. If either is nil, the time never comes.
 func After(start *metav1.Time, seconds *int64, now time.Time) Timer {
 	if start == nil || seconds == nil {
 		return Timer{}
@@ -62,7 +53,7 @@ func Expiry(ended *metav1.Time, ttlSecondsAfterFinished *int32, now time.Time) T
 	return After(ended, &seconds, now)
 }
 
-// Soonest returns the shortest of some times of which 0 is never, as for a plan's RequeueAfter.
+// Soonest returns the shortest of several delays, of which 0 means never, as in a plan's RequeueAfter.
 func Soonest(times ...time.Duration) time.Duration {
 	var soonest time.Duration
 	for _, t := range times {

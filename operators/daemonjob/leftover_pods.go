@@ -1,0 +1,44 @@
+package daemonjob
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/names"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+)
+
+// leftovers are pods that haven't ended and whose Job is gone, by the label of their node.
+type leftovers map[string][]*corev1.Pod
+
+func leftoverPods(view builder.View, jobs []*batchv1.Job) leftovers {
+	left := leftovers{}
+	for _, pod := range outcome.Leftover(builder.Watched[*corev1.Pod](view), jobs) {
+		node := pod.Labels[LabelNode]
+		left[node] = append(left[node], pod)
+	}
+	return left
+}
+
+// on returns the first of the pods that deleted Jobs have left on a node; nil if there is none. The node gets no Job beside it.
+// A pod that is older than the node ran on an earlier node of its name.
+func (l leftovers) on(node *corev1.Node) *corev1.Pod {
+	for _, pod := range l[names.LabelValue(node.Name)] {
+		if !pod.CreationTimestamp.Before(&node.CreationTimestamp) {
+			return pod
+		}
+	}
+	return nil
+}
+
+// jobsOf returns the name of the DaemonJob that a pod belongs to.
+func jobsOf(pod *corev1.Pod) []string {
+	if name := pod.GetAnnotations()[AnnotationDaemonJob]; name != "" {
+		return []string{name}
+	}
+	if name := pod.GetLabels()[LabelDaemonJob]; name != "" {
+		return []string{name}
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package daemonjob
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/hostlist"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
+	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/internal/refusal"
+)
+
+// recordingDelay is the delay before the next pass if something must be recorded before the next step.
+const recordingDelay = time.Second
+
+// observed has the state of each node that a job is for. A node is in exactly one of pending, blocked, running, succeeded and
+// failed, or is counted in terminating. A node that is gone is in none.
+type observed struct {
+	pending     []*corev1.Node // no Job yet, and can take one
+	blocked     []blocker      // no Job yet, and can't take one for the time being
+	running     []run          // the Job hasn't ended
+	terminating int            // nodes that can take a Job once a former Job is gone or its pods have ended
+	succeeded   []string
+	failed      []string
+
+	leftover []blocker // of terminating: nodes that wait for a pod that a deleted Job has left
+	resuming []blocker // of running: nodes whose suspended Job waits for a pod before it is resumed
+	refused  *blocker  // of running: the first node, by name, whose pods the API server refuses
+
+	newFailures  []failure       // not recorded yet
+	changed      bool            // an end isn't recorded yet, or a recorded one no longer holds
+	lastEnd      *metav1.Time    // of the Jobs that still exist
+	stale        []client.Object // former Jobs, to be deleted
+	requeueAfter time.Duration   // 0: the next pass comes when something changes
+	pods         outcome.ByJob
+}
+
+// blocker is what a node waits for.
+type blocker struct{ node, reason string }
+
+func (b blocker) String() string { return b.node + " " + b.reason }
+
+// run is a node's Job.
+type run struct {
+	node string
+	job  *batchv1.Job
+}
+
+// isSuspended reports whether the Job is suspended.
+func (r run) isSuspended() bool { return ptr.Deref(r.job.Spec.Suspend, false) }
+
+// failure is a node's failure that isn't recorded yet.
+type failure struct {
+	v1alpha1.NodeFailure
+	job *batchv1.Job
+}
+
+func (o *observed) active() int { return len(o.running) + o.terminating }
+
+func (o *observed) ended() int { return len(o.succeeded) + len(o.failed) }
+
+func (o *observed) desired() int { return len(o.pending) + len(o.blocked) + o.active() + o.ended() }
+
+// suspended returns the number of suspended Jobs.
+func (o *observed) suspended() int {
+	n := 0
+	for _, r := range o.running {
+		if r.isSuspended() {
+			n++
+		}
+	}
+	return n
+}
+
+// observe returns the state of each node, in time linear in nodes and Jobs. The Job of a node, or its recorded end, counts and
+// not the rules of eligibility, which may have changed since.
+func (p *pass) observe(view builder.View, eligible *eligibility) *observed {
+	jobs := builder.Owned[*batchv1.Job](view)
+	o := &observed{pods: outcome.GroupByJob(builder.Owned[*corev1.Pod](view), func(*metav1.OwnerReference) bool { return true })}
+	left := leftoverPods(view, jobs)
+	succeeded, failed := hostlist.Parse(p.last.SucceededNodes), hostlist.Parse(p.last.FailedNodes)
+	isRecorded := func(node string) bool { return succeeded.Has(node) || failed.Has(node) }
+	byName := make(map[string]*batchv1.Job, len(jobs))
+	for _, j := range jobs {
+		byName[j.Name] = j
+	}
+	for _, node := range builder.Watched[*corev1.Node](view) {
+		name := JobName(p.job.Name, node.Name)
+		own := byName[name]
+		delete(byName, name)
+		switch {
+		case own != nil && isFormer(own, node, p.last.Retry):
+			o.terminating++
+			o.deleteStale(own, isRecorded(node.Name))
+		case succeeded.Has(node.Name):
+			o.succeeded = append(o.succeeded, node.Name)
+		case failed.Has(node.Name):
+			o.failed = append(o.failed, node.Name)
+		case own != nil:
+			o.addRun(run{node.Name, own}, outcomeOf(p.job, own, o.pods))
+		case !eligible.matches(node):
+		case left.on(node) != nil:
+			o.terminating++
+			o.leftover = append(o.leftover, blocker{node.Name, left.on(node).Name})
+		default:
+			if reason := eligible.blocker(node); reason == "" {
+				o.pending = append(o.pending, node)
+			} else {
+				o.blocked = append(o.blocked, blocker{node.Name, reason})
+			}
+		}
+	}
+	for _, j := range jobs { // in order, so that the plan is deterministic
+		if byName[j.Name] != nil { // its node is gone
+			o.deleteStale(j, isRecorded(j.Annotations[AnnotationNode]))
+		}
+	}
+	o.changed = o.changed || len(o.succeeded) != int(p.last.Succeeded) || len(o.failed) != int(p.last.Failed)
+	o.resuming = p.blockedResumes(o)
+	o.findRefused(refusal.Of(view))
+	return o
+}
+
+// outcomeOf returns how a node's Job has ended: by its conditions, or by its pods unless endOfJob says to wait for conditions.
+func outcomeOf(job *v1alpha1.DaemonJob, own *batchv1.Job, pods outcome.ByJob) outcome.Outcome {
+	if job.Spec.EndOfJob == v1alpha1.EndOfJobCondition {
+		return outcome.Of(own)
+	}
+	return outcome.Earliest(own, pods)
+}
+
+// isFormer reports whether a node's Job is of an earlier node of the same name, or failed before the present retry.
+func isFormer(job *batchv1.Job, node *corev1.Node, retry int32) bool {
+	if uid := job.Annotations[AnnotationNodeUID]; uid != "" && uid != string(node.UID) {
+		return true
+	}
+	return startedUnder(job) < retry && outcome.Of(job).Phase == outcome.Failed
+}
+
+// deleteStale deletes a former Job, but only once the status no longer records that its node has ended: after a crash between
+// the two, the new node of the name would look as if it had run.
+func (o *observed) deleteStale(job *batchv1.Job, isRecorded bool) {
+	switch {
+	case isRecorded:
+		o.changed, o.requeueAfter = true, recordingDelay
+	case job.DeletionTimestamp == nil:
+		o.stale = append(o.stale, job)
+	}
+}
+
+// addRun adds a node by the outcome of its Job. A Job that is being deleted is running: its name is taken until it is gone.
+func (o *observed) addRun(r run, result outcome.Outcome) {
+	switch result.Phase {
+	case outcome.Running:
+		o.running = append(o.running, r)
+		return
+	case outcome.Succeeded:
+		o.succeeded = append(o.succeeded, r.node)
+	case outcome.Failed:
+		o.failed = append(o.failed, r.node)
+		o.newFailures = append(o.newFailures, failure{job: r.job, NodeFailure: v1alpha1.NodeFailure{
+			Node: r.node, Job: r.job.Name, CompletionTime: result.Ended.DeepCopy(), Message: message.Shorten(result.Why()),
+		}})
+	}
+	o.changed = true
+	if o.lastEnd == nil || o.lastEnd.Before(result.Ended) {
+		o.lastEnd = result.Ended
+	}
+}
+
+// findRefused finds the first node, by name, whose Job has no pod because the API server refuses it.
+func (o *observed) findRefused(refused *refusal.Refusals) {
+	for _, r := range o.running {
+		reason := refused.Why(r.job)
+		if reason != "" && (o.refused == nil || r.node < o.refused.node) {
+			o.refused = &blocker{r.node, reason}
+		}
+	}
+	o.requeueAfter = lifecycle.Soonest(o.requeueAfter, refused.Again())
+}
+
+// stopRunning counts the nodes whose Jobs haven't ended as failed. The next pass deletes these Jobs, once the status records
+// that: after a crash between a deletion and the record, nothing would show that they had run.
+func (o *observed) stopRunning() {
+	for _, r := range o.running {
+		o.failed = append(o.failed, r.node)
+		o.changed, o.requeueAfter = true, time.Millisecond
+	}
+	o.running = nil
+}

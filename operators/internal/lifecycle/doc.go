@@ -1,0 +1,11 @@
+// Package lifecycle has the rules by which every batch kind begins, runs, ends and is deleted: who manages an object
+// (spec.managedBy), its timers (activeDeadlineSeconds, ttlSecondsAfterFinished), its conditions and their transitions, and
+// what happens after its end. They are functions of what the API keeps and of the time, so they also hold when the time
+// passed while no controller was running. The operators decide when these things happen; this package is the only place that
+// says how.
+//
+//	managedby.go   which objects the bundled operators act on
+//	timers.go      deadlines and times to live
+//	conditions.go  how conditions are set, removed and concluded; which changes of a status are transitions
+//	end.go         the plan of an object that has ended, and the event of a change that comes too late
+package lifecycle
