@@ -50,7 +50,7 @@ type write struct {
 	action   action
 	adopts   bool // observed has no controller, and becomes the owner's
 
-	corrects bool // what was written before is put back
+	corrects bool // the write restores the last applied fields
 
 	kept      bool          // observed can't be changed into the desired object, and is left as it is
 	left      []fieldsLeft  // what stays in it of others

@@ -15,7 +15,7 @@ func (p *pass) contestKey(child store.Key) contest.Key {
 	return contest.Key{Owner: p.owner.GetUID(), Child: child}
 }
 
-// isCorrection reports whether a write would put back what this process has confirmed or written before, so that someone else has changed
+// isCorrection reports whether a write would restore what this process has confirmed or written before, so that someone else has changed
 // it since: either the digest is still the same, or it is another writer's.
 func (p *pass) isCorrection(w *write) bool {
 	return !w.isDesiredChanged() || w.desired.hashed && p.engine.memory.UpToDate.Knows(w.observed.GetUID(), w.desired.hash)
@@ -44,7 +44,7 @@ func (p *pass) holdCreation(w *write) {
 	}
 }
 
-// noteCorrection records that a child was put back, and which fields.
+// noteCorrection records that a child was restored, and which fields.
 func (p *pass) noteCorrection(w *write) {
 	if !w.corrects || w.operation != events.ReasonUpdated && w.operation != events.ReasonAdopted {
 		return

@@ -31,7 +31,7 @@ func (b *Builder) Get(ctx context.Context, name string, obj client.Object, opts 
 	return p.get(ctx, Want(obj, opts...))
 }
 
-// get reads a child into the object that is wanted.
+// get reads a child into the desired object.
 func (p *pass) get(ctx context.Context, like Child) error {
 	_, key, err := p.keyOf(like)
 	if err != nil {
@@ -108,7 +108,7 @@ func (b *Builder) Update(ctx context.Context, obj client.Object, opts ...ChildOp
 	})
 }
 
-// CreateOrUpdate makes one child as wanted, now, apart from those that Reconcile will handle. A child that is
+// CreateOrUpdate creates or applies one child, now, apart from those that Reconcile will handle. A child that is
 // [InPhase] is refused with [ErrMisuse]: it has to wait for its turn.
 func (b *Builder) CreateOrUpdate(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.one(ctx, "apply", Want(obj, opts...), func(*desired, client.Object) error { return nil })

@@ -157,7 +157,7 @@ func line(text *strings.Builder, sign, path string, value any) {
 	fmt.Fprintf(text, "%s     %s: %s\n", sign, path, rendered(value))
 }
 
-// rendered writes a value as JSON, so that a text is told from a number, and a list is one line.
+// rendered writes a value as JSON, so that a text differs from a number, and a list is one line.
 func rendered(value any) string {
 	if text, ok := value.(string); ok && strings.HasPrefix(text, mask) {
 		return text

@@ -31,7 +31,7 @@ type Options struct {
 	// Recorder receives events. Nil: none are emitted.
 	Recorder events.Recorder
 	// Reader reads past the cache: what manager.GetAPIReader returns. It is used when an object turns out to exist that
-	// the cache doesn't show, to look once for children of a kind of which nothing is wanted any more (see
+	// the cache doesn't show, to look once for children of a kind of which nothing is desired any more (see
 	// Builder.PruneAll and CrossNamespace), and to ask for an owner before children of its that have gone are made again: it may
 	// be gone, too, and the cache not know it yet. That takes the permission to get owners. Nil: the Engine's client, and
 	// owners are not asked for.

@@ -29,7 +29,7 @@ type PlanFunc[T client.Object] func(owner T, observed View) Plan[T]
 // deleted or pruned, but the status is written all the same, so it must report what was observed, not what is about to be. A
 // plan may be cut short anywhere by a crash; the next call sees what was done until then, so each plan must be right by itself.
 type Plan[T client.Object] struct {
-	// Children should exist. Objects that are already as wanted cost nothing.
+	// Children are the desired objects. Unchanged ones cost nothing.
 	Children []Child
 	// Prune names kinds (empty objects, such as &corev1.ConfigMap{}) of which the owner has nothing but what is in
 	// Children: other objects of these kinds that the owner controls are deleted. Nil prunes nothing.

@@ -51,10 +51,10 @@ func (s ChildStatus) String() string { return s.Key.String() + ": " + s.Message 
 type Result struct {
 	// Changes are the objects written, ordered by operation (created, adopted, updated, recreating, deleted) and key.
 	Changes []Change
-	// Unchanged counts the objects that were already as wanted, and those that are left as they are by [Keep].
+	// Unchanged counts the objects that were up to date, and those that are left as they are by [Keep].
 	Unchanged int
 	// Waiting lists objects that could not be written because an earlier object of that name is still being deleted,
-	// be it to create it anew, ordered by key.
+	// be it to recreate it, ordered by key.
 	Waiting []store.Key
 	// NotReady lists the children that are applied and not what they should become, ordered by key. Only children that
 	// are looked at for it are in it: see [Builder.AwaitReady], [ReadyWhen] and Plan.Report.

@@ -120,7 +120,7 @@ func readinessOfRun(run *rollout.JobRun, obj client.Object) readiness.Status {
 	return own
 }
 
-// checkRepeated refuses a Job in a phase that would run again and again: deleted by its TTL, it would be put back.
+// checkRepeated refuses a Job in a phase that would run again and again: deleted by its TTL, it would be recreated.
 func (c Child) checkRepeated() error {
 	if c.run != nil || c.phase == "" {
 		return nil

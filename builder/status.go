@@ -55,11 +55,11 @@ func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (
 	}
 	key := k.Key(before)
 	old, errOld := statusOf(before)
-	wanted, errWanted := statusOf(after)
-	if err := errors.Join(errOld, errWanted); err != nil {
+	planned, errPlanned := statusOf(after)
+	if err := errors.Join(errOld, errPlanned); err != nil {
 		return nil, err
 	}
-	patch, err := statusPatch(e.inventoryOf(before).ResourceVersion, old, wanted)
+	patch, err := statusPatch(e.inventoryOf(before).ResourceVersion, old, planned)
 	if err != nil {
 		return nil, fmt.Errorf("%w: status of %s: %w", ErrMisuse, key, err)
 	}
@@ -79,9 +79,9 @@ func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (
 }
 
 // statusPatch returns the merge patch between two statuses, nil if they are the same in JSON.
-func statusPatch(resourceVersion string, old, wanted any) ([]byte, error) {
+func statusPatch(resourceVersion string, old, planned any) ([]byte, error) {
 	before, errBefore := statusFields(old)
-	after, errAfter := statusFields(wanted)
+	after, errAfter := statusFields(planned)
 	if err := errors.Join(errBefore, errAfter); err != nil {
 		return nil, err
 	}

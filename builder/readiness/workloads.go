@@ -5,23 +5,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// replicas is a count of pods that must reach what is wanted.
+// replicas is a count of pods that must reach the desired number.
 type replicas struct {
 	name string
 	has  int32
 }
 
-// short returns the first count that is below what is wanted.
-func short(wanted int32, counts ...replicas) (Status, bool) {
+// short returns the first count that is below the desired number.
+func short(desired int32, counts ...replicas) (Status, bool) {
 	for _, c := range counts {
-		if c.has < wanted {
-			return inProgress("%d of %d %s", c.has, wanted, c.name), true
+		if c.has < desired {
+			return inProgress("%d of %d %s", c.has, desired, c.name), true
 		}
 	}
 	return Status{Ready: true}, false
 }
 
-func wantedReplicas(n *int32) int32 {
+func desiredReplicas(n *int32) int32 {
 	if n == nil {
 		return 1 // as the API server does
 	}
@@ -43,15 +43,15 @@ func ofDeployment(d *appsv1.Deployment) Status {
 			failure = "; " + why(c.Reason, c.Message)
 		}
 	}
-	wanted := wantedReplicas(d.Spec.Replicas)
-	if s, is := short(wanted, replicas{"replicas updated", d.Status.UpdatedReplicas}); is {
+	desired := desiredReplicas(d.Spec.Replicas)
+	if s, is := short(desired, replicas{"replicas updated", d.Status.UpdatedReplicas}); is {
 		s.Message = oneLine(s.Message + failure)
 		return s
 	}
-	if old := d.Status.Replicas - wanted; old > 0 {
+	if old := d.Status.Replicas - desired; old > 0 {
 		return inProgress("%d surplus replicas are to go", old)
 	}
-	if s, is := short(wanted, replicas{"replicas ready", d.Status.ReadyReplicas}, replicas{"replicas available", d.Status.AvailableReplicas}); is {
+	if s, is := short(desired, replicas{"replicas ready", d.Status.ReadyReplicas}, replicas{"replicas available", d.Status.AvailableReplicas}); is {
 		return s
 	}
 	return Status{Ready: true}
@@ -64,25 +64,25 @@ func ofStatefulSet(s *appsv1.StatefulSet) Status {
 	if st, is := unobserved(s, s.Status.ObservedGeneration); is {
 		return st
 	}
-	wanted := wantedReplicas(s.Spec.Replicas)
-	if st, is := short(wanted, replicas{"replicas", s.Status.Replicas}, replicas{"replicas ready", s.Status.ReadyReplicas},
+	desired := desiredReplicas(s.Spec.Replicas)
+	if st, is := short(desired, replicas{"replicas", s.Status.Replicas}, replicas{"replicas ready", s.Status.ReadyReplicas},
 		replicas{"replicas available", s.Status.AvailableReplicas}); is {
 		return st
 	}
-	if extra := s.Status.Replicas - wanted; extra > 0 {
+	if extra := s.Status.Replicas - desired; extra > 0 {
 		return inProgress("%d surplus replicas are to go", extra)
 	}
 	if s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		return Status{Ready: true}
 	}
 	if r := s.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil && *r.Partition > 0 {
-		if st, is := short(wanted-*r.Partition, replicas{"replicas updated", s.Status.UpdatedReplicas}); is {
+		if st, is := short(desired-*r.Partition, replicas{"replicas updated", s.Status.UpdatedReplicas}); is {
 			return st
 		}
 		return Status{Ready: true}
 	}
 	if s.Status.CurrentRevision != s.Status.UpdateRevision {
-		return inProgress("%d of %d replicas updated", s.Status.UpdatedReplicas, wanted)
+		return inProgress("%d of %d replicas updated", s.Status.UpdatedReplicas, desired)
 	}
 	return Status{Ready: true}
 }
@@ -93,12 +93,12 @@ func ofDaemonSet(d *appsv1.DaemonSet) Status {
 	if s, is := unobserved(d, d.Status.ObservedGeneration); is {
 		return s
 	}
-	wanted := d.Status.DesiredNumberScheduled
+	desired := d.Status.DesiredNumberScheduled
 	updated := d.Status.UpdatedNumberScheduled
 	if d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
-		updated = wanted
+		updated = desired
 	}
-	if s, is := short(wanted, replicas{"pods scheduled", d.Status.CurrentNumberScheduled}, replicas{"pods updated", updated},
+	if s, is := short(desired, replicas{"pods scheduled", d.Status.CurrentNumberScheduled}, replicas{"pods updated", updated},
 		replicas{"pods ready", d.Status.NumberReady}, replicas{"pods available", d.Status.NumberAvailable}); is {
 		return s
 	}
@@ -110,11 +110,11 @@ func ofReplicaSet(r *appsv1.ReplicaSet) Status {
 	if s, is := unobserved(r, r.Status.ObservedGeneration); is {
 		return s
 	}
-	wanted := wantedReplicas(r.Spec.Replicas)
-	if s, is := short(wanted, replicas{"replicas ready", r.Status.ReadyReplicas}, replicas{"replicas available", r.Status.AvailableReplicas}); is {
+	desired := desiredReplicas(r.Spec.Replicas)
+	if s, is := short(desired, replicas{"replicas ready", r.Status.ReadyReplicas}, replicas{"replicas available", r.Status.AvailableReplicas}); is {
 		return s
 	}
-	if extra := r.Status.Replicas - wanted; extra > 0 {
+	if extra := r.Status.Replicas - desired; extra > 0 {
 		return inProgress("%d surplus replicas are to go", extra)
 	}
 	return Status{Ready: true}

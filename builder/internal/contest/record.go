@@ -89,7 +89,7 @@ func (r *Record) Holds(key Key, digest string, now time.Time) bool {
 	return known != nil && known.backoff > 0 && known.digest == digest && now.Before(known.until)
 }
 
-// Corrected records that fields of a child were put back to what was written before.
+// Corrected records that fields of a child were restored to what was written before.
 func (r *Record) Corrected(key Key, digest string, fields []fieldmanager.Drift, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,7 +145,7 @@ type Contest struct {
 	By []string
 	// Self is true if another process of the builder's own name is among them.
 	Self bool
-	// Times is how often one of the fields was put back in a row, rounded down to one of a few numbers.
+	// Times is how often one of the fields was restored in a row, rounded down to one of a few numbers.
 	Times int
 }
 

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Drawn anew in each process.
+// Drawn in each process.
 var (
 	seed   = maphash.MakeSeed()
 	secret = [2]uint64{rand.Uint64(), rand.Uint64() | 1}
@@ -63,7 +63,7 @@ func (s *state) bytes(v []byte) {
 	}
 }
 
-// length writes the length of a list or a map. A nil one is told apart.
+// length writes the length of a list or a map. A nil one differs from an empty one.
 func (s *state) length(n int, isNil bool) {
 	if isNil {
 		n = -1
@@ -165,7 +165,7 @@ func hashMap[V any](s *state, m map[string]V, value func(*state, V) bool) bool {
 	before := s.sum
 	var sum uint64
 	for k, v := range m {
-		s.sum = secret[1] // each entry starts anew
+		s.sum = secret[1] // each entry starts again
 		s.string(k)
 		if !value(s, v) {
 			return false

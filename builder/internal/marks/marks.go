@@ -14,7 +14,7 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Owner is an owner whose children without an owner reference are to be told from other objects.
+// Owner is an owner whose children without an owner reference are to be distinguished from other objects.
 type Owner struct {
 	// UID and Key are the owner's.
 	UID types.UID

@@ -47,7 +47,7 @@ func check(t reflect.Type, field reflect.StructField, p Path, place string) erro
 	}
 }
 
-// checkKeys checks the choice of an element. Only Kubernetes' own types say by what elements are told apart.
+// checkKeys checks the choice of an element. Only Kubernetes' own types say by what elements are distinguished.
 func checkKeys(list reflect.Type, field reflect.StructField, step Step, place string) error {
 	elem := list.Elem()
 	for elem.Kind() == reflect.Pointer {

@@ -12,7 +12,7 @@ import (
 )
 
 // render returns what encoding/json would make of a value and read from that again, without what says nothing. It is
-// done without the text in between, since it is done for each child that isn't known to be as wanted.
+// done without the text in between, since it is done for each child that isn't known to be up to date.
 func render(v reflect.Value) (any, error) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

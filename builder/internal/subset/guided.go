@@ -12,17 +12,17 @@ import (
 // type says how lists are merged, what is one value, and which fields the API server leaves out when they are zero. Unlike
 // in a Go struct, a zero that is written down counts as set: another value found there is a difference, and only nothing
 // isn't. A field that the type doesn't have, since the server is newer, is compared as Untyped does.
-func Guided(wanted, found any, like reflect.Type) bool {
-	return containsAs(wanted, found, like, merging{})
+func Guided(desired, found any, like reflect.Type) bool {
+	return containsAs(desired, found, like, merging{})
 }
 
-func containsAs(wanted, found any, t reflect.Type, m merging) bool {
+func containsAs(desired, found any, t reflect.Type, m merging) bool {
 	isPointer := false
 	for t.Kind() == reflect.Pointer {
 		t, isPointer = t.Elem(), true
 	}
 	switch {
-	case wanted == nil:
+	case desired == nil:
 		return true
 	case found == nil && isPointer:
 		return false // a pointer's zero is kept
@@ -30,33 +30,33 @@ func containsAs(wanted, found any, t reflect.Type, m merging) bool {
 	switch t.Kind() {
 	case reflect.Struct:
 		if equal := infoOf(t).equal; equal != nil {
-			return equalAs(wanted, found, t, equal)
+			return equalAs(desired, found, t, equal)
 		}
-		return bothOr(wanted, found, func(w, f map[string]any) bool { return containsFieldsAs(w, f, t, m) })
+		return bothOr(desired, found, func(w, f map[string]any) bool { return containsFieldsAs(w, f, t, m) })
 	case reflect.Map:
-		return bothOr(wanted, found, func(w, f map[string]any) bool { return containsMapAs(w, f, t, m) })
+		return bothOr(desired, found, func(w, f map[string]any) bool { return containsMapAs(w, f, t, m) })
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return sameScalar(wanted, found)
+			return sameScalar(desired, found)
 		}
-		return bothOr(wanted, found, func(w, f []any) bool { return containsListAs(w, f, t, m) })
+		return bothOr(desired, found, func(w, f []any) bool { return containsListAs(w, f, t, m) })
 	case reflect.Interface:
-		return containsUntyped("", wanted, found)
+		return containsUntyped("", desired, found)
 	default:
-		return sameScalar(wanted, found)
+		return sameScalar(desired, found)
 	}
 }
 
 // bothOr compares two values of one form, of which the second may be missing.
-func bothOr[T any](wanted, found any, contains func(w, f T) bool) bool {
-	w, ok := wanted.(T)
+func bothOr[T any](desired, found any, contains func(w, f T) bool) bool {
+	w, ok := desired.(T)
 	f, both := found.(T)
 	return ok && (both || found == nil) && contains(w, f)
 }
 
-func containsFieldsAs(wanted, found map[string]any, t reflect.Type, m merging) bool {
+func containsFieldsAs(desired, found map[string]any, t reflect.Type, m merging) bool {
 	known := guideOf(t)
-	for name, w := range wanted {
+	for name, w := range desired {
 		field, ok := known[name]
 		switch {
 		case !ok && !containsUntyped(name, w, found[name]):
@@ -68,11 +68,11 @@ func containsFieldsAs(wanted, found map[string]any, t reflect.Type, m merging) b
 	return true
 }
 
-func containsMapAs(wanted, found map[string]any, t reflect.Type, m merging) bool {
-	if m.atomic && len(wanted) != len(found) {
+func containsMapAs(desired, found map[string]any, t reflect.Type, m merging) bool {
+	if m.atomic && len(desired) != len(found) {
 		return false
 	}
-	for name, w := range wanted {
+	for name, w := range desired {
 		if f, ok := found[name]; !ok || !containsAs(w, f, t.Elem(), m.inside(merging{})) {
 			return false
 		}
@@ -80,30 +80,30 @@ func containsMapAs(wanted, found map[string]any, t reflect.Type, m merging) bool
 	return true
 }
 
-func containsListAs(wanted, found []any, t reflect.Type, m merging) bool {
-	contains := func(w, f int) bool { return containsAs(wanted[w], found[f], t.Elem(), m.inside(merging{})) }
+func containsListAs(desired, found []any, t reflect.Type, m merging) bool {
+	contains := func(w, f int) bool { return containsAs(desired[w], found[f], t.Elem(), m.inside(merging{})) }
 	switch {
-	case len(wanted) == 0:
+	case len(desired) == 0:
 		return true
 	case m.key == "":
-		if len(wanted) != len(found) {
+		if len(desired) != len(found) {
 			return false
 		}
-		for i := range wanted {
+		for i := range desired {
 			if !contains(i, i) {
 				return false
 			}
 		}
 		return true
-	case len(wanted) > len(found):
+	case len(desired) > len(found):
 		return false
 	}
-	sameKey := func(w, f int) bool { return sameKeyAs(wanted[w], found[f], t.Elem(), m.key) }
-	taken := pairs(len(wanted), len(found), func(w, f int) bool {
-		return sameKey(w, f) && containsAs(wanted[w], found[f], t.Elem(), merging{})
+	sameKey := func(w, f int) bool { return sameKeyAs(desired[w], found[f], t.Elem(), m.key) }
+	taken := pairs(len(desired), len(found), func(w, f int) bool {
+		return sameKey(w, f) && containsAs(desired[w], found[f], t.Elem(), merging{})
 	})
 	return taken != nil && !(m.ordered && isReordered(taken)) &&
-		(m.key == setKey || !hasUntaken(len(wanted), len(found), taken, sameKey))
+		(m.key == setKey || !hasUntaken(len(desired), len(found), taken, sameKey))
 }
 
 // sameKeyAs is sameKey for elements as decoded from JSON.
@@ -130,18 +130,18 @@ func sameKeyAs(a, b any, t reflect.Type, key string) bool {
 }
 
 // sameScalar compares what is neither a map nor a list. A zero is left out by the API server.
-func sameScalar(wanted, found any) bool {
+func sameScalar(desired, found any) bool {
 	if found == nil {
-		return wanted == nil || wanted == "" || wanted == false || sameNumber(wanted, 0)
+		return desired == nil || desired == "" || desired == false || sameNumber(desired, 0)
 	}
-	return sameNumber(wanted, found) || reflect.DeepEqual(wanted, found)
+	return sameNumber(desired, found) || reflect.DeepEqual(desired, found)
 }
 
 // equalAs compares what is one value to the API server, whatever its JSON.
-func equalAs(wanted, found any, t reflect.Type, equal func(wanted, found reflect.Value) bool) bool {
-	w, okWanted := decodedAs(wanted, t)
+func equalAs(desired, found any, t reflect.Type, equal func(desired, found reflect.Value) bool) bool {
+	w, okDesired := decodedAs(desired, t)
 	f, okFound := decodedAs(found, t)
-	return okWanted && okFound && equal(w, f)
+	return okDesired && okFound && equal(w, f)
 }
 
 func decodedAs(v any, t reflect.Type) (reflect.Value, bool) {

@@ -10,14 +10,14 @@ import (
 	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
-func containsList(wanted, found reflect.Value, m merging) bool {
-	n := wanted.Len()
+func containsList(desired, found reflect.Value, m merging) bool {
+	n := desired.Len()
 	if m.key == "" {
 		if n != found.Len() {
 			return false
 		}
 		for i := range n {
-			if !containsSet(wanted.Index(i), found.Index(i), m.inside(merging{})) {
+			if !containsSet(desired.Index(i), found.Index(i), m.inside(merging{})) {
 				return false
 			}
 		}
@@ -27,30 +27,30 @@ func containsList(wanted, found reflect.Value, m merging) bool {
 		return false
 	}
 	for i := range n { // order is mostly kept
-		if !matches(wanted.Index(i), found.Index(i), m.key) {
-			taken := pairs(n, found.Len(), func(w, f int) bool { return matches(wanted.Index(w), found.Index(f), m.key) })
-			return taken != nil && !(m.ordered && isReordered(taken)) && !hasTwin(wanted, found, m.key, taken)
+		if !matches(desired.Index(i), found.Index(i), m.key) {
+			taken := pairs(n, found.Len(), func(w, f int) bool { return matches(desired.Index(w), found.Index(f), m.key) })
+			return taken != nil && !(m.ordered && isReordered(taken)) && !hasTwin(desired, found, m.key, taken)
 		}
 	}
-	return n == found.Len() || !hasTwin(wanted, found, m.key, nil)
+	return n == found.Len() || !hasTwin(desired, found, m.key, nil)
 }
 
-// hasTwin reports whether a found element that no wanted one has taken has the key of one all the same: the API server stores
+// hasTwin reports whether a found element that no desired one has taken has the key of one all the same: the API server stores
 // two variables of a name, and the last one counts. Without taken, the first elements are.
-func hasTwin(wanted, found reflect.Value, key string, taken []int) bool {
-	if key == setKey || !payload.IsKubernetes(wanted.Type().Elem()) { // of others the tag may name a part of the key only
+func hasTwin(desired, found reflect.Value, key string, taken []int) bool {
+	if key == setKey || !payload.IsKubernetes(desired.Type().Elem()) { // of others the tag may name a part of the key only
 		return false
 	}
-	return hasUntaken(wanted.Len(), found.Len(), taken, func(w, f int) bool { return sameKey(wanted.Index(w), found.Index(f), key) })
+	return hasUntaken(desired.Len(), found.Len(), taken, func(w, f int) bool { return sameKey(desired.Index(w), found.Index(f), key) })
 }
 
-// hasUntaken reports whether a found element that isn't taken has the key of a wanted one.
-func hasUntaken(wanted, found int, taken []int, sameKey func(w, f int) bool) bool {
+// hasUntaken reports whether a found element that isn't taken has the key of a desired one.
+func hasUntaken(desired, found int, taken []int, sameKey func(w, f int) bool) bool {
 	for f := range found {
-		if taken == nil && f < wanted || taken != nil && taken[f] != 0 {
+		if taken == nil && f < desired || taken != nil && taken[f] != 0 {
 			continue
 		}
-		for w := range wanted {
+		for w := range desired {
 			if sameKey(w, f) {
 				return true
 			}
@@ -59,7 +59,7 @@ func hasUntaken(wanted, found int, taken []int, sameKey func(w, f int) bool) boo
 	return false
 }
 
-// isReordered reports whether wanted elements are found in another order.
+// isReordered reports whether desired elements are found in another order.
 func isReordered(taken []int) bool {
 	last := 0
 	for _, w := range taken {
@@ -71,16 +71,16 @@ func isReordered(taken []int) bool {
 	return false
 }
 
-// matches reports whether found is the element that wanted asks for.
-func matches(wanted, found reflect.Value, key string) bool {
-	return sameKey(wanted, found, key) && containsSet(wanted, found, merging{})
+// matches reports whether found is the element that desired asks for.
+func matches(desired, found reflect.Value, key string) bool {
+	return sameKey(desired, found, key) && containsSet(desired, found, merging{})
 }
 
-// pairs looks for one of the found elements for each of the wanted ones, and returns by which wanted element each found one is
-// taken, plus one; nil if a wanted one finds none. Of a custom resource's list the tag may name one
+// pairs looks for one of the found elements for each of the desired ones, and returns by which desired element each found one is
+// taken, plus one; nil if a desired one finds none. Of a custom resource's list the tag may name one
 // part of a compound key only, so that an element can match several; each is given away once only. Lists are short: this
 // is the textbook's bipartite matching by augmenting paths.
-func pairs(wanted, found int, matches func(w, f int) bool) (taken []int) {
+func pairs(desired, found int, matches func(w, f int) bool) (taken []int) {
 	taken = make([]int, found)
 	var assign func(w int, tried []bool) bool
 	assign = func(w int, tried []bool) bool {
@@ -96,7 +96,7 @@ func pairs(wanted, found int, matches func(w, f int) bool) (taken []int) {
 		}
 		return false
 	}
-	for w := range wanted {
+	for w := range desired {
 		if !assign(w, make([]bool, found)) {
 			return nil
 		}

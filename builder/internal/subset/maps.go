@@ -3,14 +3,14 @@ package subset
 import "reflect"
 
 // containsMap compares maps: labels, annotations, data and resource lists are merged by key, selectors are one value.
-func containsMap(wanted, found reflect.Value, m merging) bool {
-	if wanted.Len() > found.Len() || (m.atomic && wanted.Len() != found.Len()) {
+func containsMap(desired, found reflect.Value, m merging) bool {
+	if desired.Len() > found.Len() || (m.atomic && desired.Len() != found.Len()) {
 		return false
 	}
-	if w, ok := wanted.Interface().(map[string]string); ok {
+	if w, ok := desired.Interface().(map[string]string); ok {
 		return containsStrings(w, found.Interface().(map[string]string))
 	}
-	for it := wanted.MapRange(); it.Next(); {
+	for it := desired.MapRange(); it.Next(); {
 		f := found.MapIndex(it.Key())
 		if !f.IsValid() || !containsSet(it.Value(), f, m.inside(merging{})) {
 			return false
@@ -20,8 +20,8 @@ func containsMap(wanted, found reflect.Value, m merging) bool {
 }
 
 // containsStrings is containsMap without reflection for the most common map.
-func containsStrings(wanted, found map[string]string) bool {
-	for k, w := range wanted {
+func containsStrings(desired, found map[string]string) bool {
+	for k, w := range desired {
 		if f, ok := found[k]; !ok || f != w {
 			return false
 		}

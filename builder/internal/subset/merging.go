@@ -18,7 +18,7 @@ import (
 
 // merging is how the API server merges what two writers say about a list or a map.
 type merging struct {
-	// key is the field by which the elements of a list are told apart, or setKey. Empty: the list is one value.
+	// key is the field by which the elements of a list are distinguished, or setKey. Empty: the list is one value.
 	key string
 	// ordered says that the order of a list's elements means something, though the list has keys.
 	ordered bool

@@ -16,7 +16,7 @@ type structInfo struct {
 	fields []fieldInfo
 	// equal compares values that are one value to the API server, whatever their Go fields: a quantity, a time.
 	// Nil for all other structs.
-	equal func(wanted, found reflect.Value) bool
+	equal func(desired, found reflect.Value) bool
 	// emptyIsSet says that even the zero value means something: an empty selector selects everything.
 	emptyIsSet bool
 }

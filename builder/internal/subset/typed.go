@@ -5,72 +5,72 @@ import (
 	"reflect"
 )
 
-// Typed reports whether every field that is set in wanted has the same value in found. Both must be of one type.
+// Typed reports whether every field that is set in desired has the same value in found. Both must be of one type.
 //
 // A field is set when it isn't its type's zero value; behind a pointer, and as an element of a list or a map, every
 // value counts as set. So does a custom resource's field that its JSON always has.
-func Typed(wanted, found any) bool {
-	w, f := reflect.ValueOf(wanted), reflect.ValueOf(found)
+func Typed(desired, found any) bool {
+	w, f := reflect.ValueOf(desired), reflect.ValueOf(found)
 	return w.IsValid() && f.IsValid() && w.Type() == f.Type() && contains(w, f, merging{})
 }
 
 // contains compares two values of one type, of which the first counts only if it is set.
-func contains(wanted, found reflect.Value, m merging) bool {
-	switch wanted.Kind() {
+func contains(desired, found reflect.Value, m merging) bool {
+	switch desired.Kind() {
 	case reflect.Pointer, reflect.Interface:
-		return wanted.IsNil() || containsReferred(wanted, found, m)
+		return desired.IsNil() || containsReferred(desired, found, m)
 	case reflect.Struct:
-		info := infoOf(wanted.Type())
+		info := infoOf(desired.Type())
 		if info.equal != nil {
-			return (!info.emptyIsSet && wanted.IsZero()) || info.equal(wanted, found)
+			return (!info.emptyIsSet && desired.IsZero()) || info.equal(desired, found)
 		}
-		return containsFields(wanted, found, info, m)
+		return containsFields(desired, found, info, m)
 	case reflect.Slice, reflect.Map:
-		return wanted.Len() == 0 || containsSet(wanted, found, m)
+		return desired.Len() == 0 || containsSet(desired, found, m)
 	default:
-		return wanted.IsZero() || wanted.Equal(found)
+		return desired.IsZero() || desired.Equal(found)
 	}
 }
 
 // containsSet compares two values of which the first counts as set even if it is zero.
-func containsSet(wanted, found reflect.Value, m merging) bool {
-	switch wanted.Kind() {
+func containsSet(desired, found reflect.Value, m merging) bool {
+	switch desired.Kind() {
 	case reflect.Pointer, reflect.Interface:
-		if wanted.IsNil() {
+		if desired.IsNil() {
 			return found.IsNil()
 		}
-		return containsReferred(wanted, found, m)
+		return containsReferred(desired, found, m)
 	case reflect.Struct:
-		info := infoOf(wanted.Type())
+		info := infoOf(desired.Type())
 		if info.equal != nil {
-			return info.equal(wanted, found)
+			return info.equal(desired, found)
 		}
-		return containsFields(wanted, found, info, m)
+		return containsFields(desired, found, info, m)
 	case reflect.Slice:
-		if wanted.Type().Elem().Kind() == reflect.Uint8 {
-			return bytes.Equal(wanted.Bytes(), found.Bytes())
+		if desired.Type().Elem().Kind() == reflect.Uint8 {
+			return bytes.Equal(desired.Bytes(), found.Bytes())
 		}
-		return containsList(wanted, found, m)
+		return containsList(desired, found, m)
 	case reflect.Map:
-		return containsMap(wanted, found, m)
+		return containsMap(desired, found, m)
 	default:
-		return wanted.Equal(found)
+		return desired.Equal(found)
 	}
 }
 
 // containsReferred compares what a pointer or an interface that isn't nil leads to.
-func containsReferred(wanted, found reflect.Value, m merging) bool {
+func containsReferred(desired, found reflect.Value, m merging) bool {
 	if found.IsNil() {
 		return false
 	}
-	w, f := wanted.Elem(), found.Elem()
+	w, f := desired.Elem(), found.Elem()
 	return w.Type() == f.Type() && containsSet(w, f, m)
 }
 
-func containsFields(wanted, found reflect.Value, info *structInfo, m merging) bool {
+func containsFields(desired, found reflect.Value, info *structInfo, m merging) bool {
 	for i := range info.fields {
 		field := &info.fields[i]
-		w := wanted.Field(field.index)
+		w := desired.Field(field.index)
 		if field.omitZero && w.IsZero() {
 			continue
 		}

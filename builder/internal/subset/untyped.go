@@ -14,12 +14,12 @@ import (
 //
 // Quantities are compared by what they say where Kubernetes' own kinds have them. Where the API server writes another
 // value in another form than it was given, this sees a difference; see [Guided] for kinds of which the Go type is known.
-func Untyped(wanted, found any) bool {
-	return containsUntyped("", wanted, found)
+func Untyped(desired, found any) bool {
+	return containsUntyped("", desired, found)
 }
 
-func containsUntyped(name string, wanted, found any) bool {
-	switch w := wanted.(type) {
+func containsUntyped(name string, desired, found any) bool {
+	switch w := desired.(type) {
 	case nil:
 		return true
 	case map[string]any:
@@ -57,7 +57,7 @@ func containsUntyped(name string, wanted, found any) bool {
 		}
 		return true
 	default:
-		return sameNumber(wanted, found) || reflect.DeepEqual(wanted, found)
+		return sameNumber(desired, found) || reflect.DeepEqual(desired, found)
 	}
 }
 

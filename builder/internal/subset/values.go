@@ -19,7 +19,7 @@ import (
 var labelSelectorType = reflect.TypeFor[metav1.LabelSelector]()
 
 // values are the structs that are one value to the API server, and how they are compared.
-var values = map[reflect.Type]func(wanted, found reflect.Value) bool{
+var values = map[reflect.Type]func(desired, found reflect.Value) bool{
 	reflect.TypeFor[resource.Quantity](): func(w, f reflect.Value) bool {
 		return as[resource.Quantity](w).Cmp(*as[resource.Quantity](f)) == 0 // 1 is 1000m
 	},
@@ -85,10 +85,10 @@ func as[T any](v reflect.Value) *T {
 }
 
 // equalJSON compares values of a type with a JSON form of its own, of which only that form is known.
-func equalJSON(wanted, found reflect.Value) bool {
-	w, okWanted := decoded(wanted)
+func equalJSON(desired, found reflect.Value) bool {
+	w, okDesired := decoded(desired)
 	f, okFound := decoded(found)
-	return okWanted && okFound && reflect.DeepEqual(w, f)
+	return okDesired && okFound && reflect.DeepEqual(w, f)
 }
 
 func decoded(v reflect.Value) (any, bool) {
