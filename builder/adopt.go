@@ -67,7 +67,8 @@ func (p *pass) decideNotOwned(w *write) (*write, error) {
 
 // isOfPredecessor reports whether an object has the labels that an orphan must have to be adopted, as the builder set them.
 func (p *pass) isOfPredecessor(obj client.Object, how *keeping) bool {
-	return len(how.AdoptLabels) == 0 || hasLabels(obj, how.AdoptLabels) && marks.HasSet(obj, p.engine.name, how.Former, marks.LabelFields(how.AdoptLabels))
+	return len(how.AdoptLabels) == 0 || hasLabels(obj, how.AdoptLabels) &&
+		marks.HasSet(obj, p.engine.name, how.Former, marks.LabelFields(how.AdoptLabels))
 }
 
 // hasLabels reports whether an object has all of some labels.
