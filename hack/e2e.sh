@@ -9,7 +9,7 @@
 # What it heeds in the environment:
 #
 #   PREVIOUS      the commit of the release to upgrade from, if not the newest tag v* before this commit
-#   E2E_SEED      of the soak: what users do, and what goes wrong (default 1); E2E_SOAK is its time (default 10m)
+#   E2E_SEED      of the soak: what users do, and what goes wrong (default 1); E2E_SOAK is its time (default 4m; 10m or more before a release)
 #   FLUX_IMAGE    an OCI or Docker archive of an image with flux and sh on its PATH: MiniClusters are run by it, too
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -15,5 +15,5 @@
 //	E2E_CLUSTER         the cluster's directory
 //	E2E_DEVCLUSTER      devcluster
 //	E2E_SEED            seed of the soak, to run one again; a new one by default (-e2e.seed)
-//	E2E_SOAK            how long the soak is, 10m by default (-e2e.soak)
+//	E2E_SOAK            how long the soak is, 4m by default; 10m or more before a release (-e2e.soak)
 package e2e

@@ -18,7 +18,7 @@ import (
 var (
 	soakSeed = flag.Uint64("e2e.seed", fromEnv("E2E_SEED", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }, 0),
 		"seed of the soak; 0: a new one (environment: E2E_SEED)")
-	soakTime = flag.Duration("e2e.soak", fromEnv("E2E_SOAK", time.ParseDuration, 10*time.Minute), "how long the soak is (environment: E2E_SOAK)")
+	soakTime = flag.Duration("e2e.soak", fromEnv("E2E_SOAK", time.ParseDuration, 4*time.Minute), "how long the soak is (environment: E2E_SOAK)")
 )
 
 func fromEnv[T any](name string, parse func(string) (T, error), otherwise T) T {

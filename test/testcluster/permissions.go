@@ -179,7 +179,7 @@ func isSpare(rule rbacv1.PolicyRule, verb, resource string) bool {
 	case resource == "events":
 		return verb == "patch" // an event that is repeated, which operators avoid
 	case verb == "get":
-		return slices.Contains(rule.Verbs, "delete") // what exists though the cache doesn't show it, or not yet
+		return slices.Contains(rule.Verbs, "list") // what the cache doesn't show yet, or still shows; list allows the same
 	default:
 		return false
 	}

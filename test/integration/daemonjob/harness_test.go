@@ -87,7 +87,8 @@ func (p *place) create(spec v1alpha1.DaemonJobSpec) {
 	}))
 }
 
-// addNode adds a simulated node to the test's pool, until the test ends. Its name is made unique by the namespace.
+// addNode adds a simulated node to the test's pool, until the test ends, and waits until pods may run on it: the API server taints a
+// new node as not ready, and the node controller takes the taint off. Its name is made unique by the namespace.
 func (p *place) addNode(name string) string {
 	p.T.Helper()
 	name += "-" + p.Namespace
@@ -107,6 +108,10 @@ func (p *place) addNode(name string) string {
 		if err := p.Client.Delete(context.Background(), node); err != nil && !apierrors.IsNotFound(err) {
 			p.T.Errorf("delete node: %v", err)
 		}
+	})
+	p.Eventually("node "+name+" has no taint", func() bool {
+		require.NoError(p.T, p.Client.Get(p.T.Context(), client.ObjectKeyFromObject(node), node))
+		return len(node.Spec.Taints) == 0
 	})
 	return name
 }
