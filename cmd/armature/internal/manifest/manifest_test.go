@@ -123,6 +123,16 @@ func TestRead(t *testing.T) {
 }
 
 // No text makes it panic, and each place is in the text.
+// A sparse file costs who made it nothing.
+func TestAFileThatIsTooLargeIsNotRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.yaml")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	require.NoError(t, os.Truncate(path, 1<<40))
+	docs, err := Read([]string{path, "-"}, false, strings.NewReader("kind: D"))
+	require.ErrorContains(t, err, "large.yaml: it has more than 32 MiB, and isn't read")
+	assert.Len(t, docs, 1)
+}
+
 func TestAnyText(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a: ", "- ", "\n", "  ", "---\n", "&x ", "*x", "<<: ", "{", "}", "kind: List\n", "items:\n", "[", "\t", "é", "'", "null", "apiVersion: v1\n"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -15,27 +15,51 @@ const stdin = "<stdin>"
 
 var extensions = []string{".json", ".yaml", ".yml"}
 
+// maxFile is how many bytes a file may have: 20 times what etcd stores of one object. A file in someone else's repository may have any
+// size at no cost, and what is read is held in memory.
+const maxFile = 32 << 20
+
 // Read reads the documents of files, of the manifests in directories (and below them, if recursive), and of standard input for
-// "-". What can't be read are errors, joined; the rest is returned all the same. A directory without manifests is an error.
+// "-", of at most 32 MiB each. What can't be read are errors, joined; the rest is returned all the same. A directory without manifests
+// is an error.
 func Read(names []string, recursive bool, in io.Reader) ([]*Document, error) {
 	var all []*Document
 	var errs []error
 	for _, name := range names {
 		if name == "-" {
-			text, err := io.ReadAll(in)
-			docs, wrong := Parse(stdin, text)
-			all, errs = append(all, docs...), append(errs, err, wrong)
+			docs, err := parseAll(stdin, in)
+			all, errs = append(all, docs...), append(errs, err)
 			continue
 		}
 		files, err := expand(name, recursive)
 		errs = append(errs, err)
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			docs, wrong := Parse(file, text)
-			all, errs = append(all, docs...), append(errs, err, wrong)
+			docs, err := parseFile(file)
+			all, errs = append(all, docs...), append(errs, err)
 		}
 	}
 	return all, errors.Join(errs...)
+}
+
+func parseFile(path string) ([]*Document, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return parseAll(path, file)
+}
+
+// parseAll reads the documents of one file, whose name is place.
+func parseAll(place string, in io.Reader) ([]*Document, error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", place, err)
+	}
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("%s: it has more than %d MiB, and isn't read", place, maxFile>>20)
+	}
+	return Parse(place, text)
 }
 
 // expand returns a file, or those of a directory in the order of their names.
