@@ -17,10 +17,10 @@ const (
 
 // Reasons of a FluxSetup's condition Ready and of its events, besides InvalidSpec and Terminating.
 const (
-	// ReasonOpen: the queue admits jobs.
-	ReasonOpen = "Open"
-	// ReasonHeld: stopPolicy is Hold or HoldAndDrain.
-	ReasonHeld = "Held"
+	// ReasonActive: the queue admits jobs.
+	ReasonActive = "Active"
+	// ReasonStopped: stopPolicy is Hold or HoldAndDrain.
+	ReasonStopped = "Stopped"
 	// ReasonReservationsFull: the status lists the maximum number of admitted jobs.
 	ReasonReservationsFull = "ReservationsFull"
 	// ReasonTakenOver: another manager manages the queue from now on.
@@ -142,7 +142,7 @@ type FluxResourceUsage struct {
 	Free resource.Quantity `json:"free"`
 
 	// Largest is the maximum quota for one job: the quota and the most that can be borrowed. A job that requests more is
-	// never admitted, with reason TooLarge.
+	// never admitted, with reason ExceedsMaximumQuota.
 	// +required
 	Largest resource.Quantity `json:"largest"`
 }
@@ -215,7 +215,8 @@ type FluxLinePlace struct {
 	// +required
 	Name string `json:"name"`
 
-	// Reason is the reason why it waits: QuotaExceeded, MakingRoom, BehindOthers, Backoff or QueueStopped.
+	// Reason is the reason why it waits: Queued, WaitingForQuota, Preempting, BlockedByHeadOfQueue, Backoff or
+	// QueueStopped.
 	// +required
 	Reason string `json:"reason"`
 

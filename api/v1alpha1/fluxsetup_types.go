@@ -173,8 +173,8 @@ type FluxSetupMiniCluster struct {
 	// +kubebuilder:validation:Maximum=10000
 	Size *int32 `json:"size,omitempty"`
 
-	// MaxSize is the maximum size of a job, also after scaling, in pods. Larger jobs wait, with reason TooLarge, until a
-	// user changes them or this. Default: no limit but the quota.
+	// MaxSize is the maximum size of a job, also after scaling, in pods. Larger jobs wait, with reason
+	// ExceedsMaximumQuota, until a user changes them or this. Default: no limit but the quota.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000

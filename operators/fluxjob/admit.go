@@ -75,7 +75,7 @@ func (p *step) decline(why *v1alpha1.FluxEviction) {
 func (p *step) move() {
 	p.status.Runs++
 	p.status.Position = nil
-	p.waiting(v1alpha1.ReasonInLine, fmt.Sprintf("it moved to queue %q", p.status.Queue))
+	p.waiting(v1alpha1.ReasonQueued, fmt.Sprintf("it moved to queue %q", p.status.Queue))
 	p.again(soon)
 }
 

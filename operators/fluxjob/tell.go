@@ -78,7 +78,7 @@ func (p *step) changedReason() *metav1.Condition {
 func isObstacle(reason string) bool {
 	switch reason {
 	case v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonQueueNotFound, v1alpha1.ReasonQueueInvalid, v1alpha1.ReasonQueueManagedElsewhere,
-		v1alpha1.ReasonNamespaceNotAllowed, v1alpha1.ReasonTooLarge, v1alpha1.ReasonMiniClusterBlocked:
+		v1alpha1.ReasonNamespaceNotAllowed, v1alpha1.ReasonExceedsMaximumQuota, v1alpha1.ReasonMiniClusterBlocked:
 		return true
 	default:
 		return false

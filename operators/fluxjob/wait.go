@@ -64,7 +64,7 @@ func (p *step) obstacle() (reason, message string) {
 			"FluxSetup %q isn't for namespace %q: its namespaceSelector doesn't match the namespace's labels", name, p.job.Namespace)
 	}
 	if message := p.tooLarge(); message != "" {
-		return v1alpha1.ReasonTooLarge, message
+		return v1alpha1.ReasonExceedsMaximumQuota, message
 	}
 	switch spec.StopPolicy {
 	case v1alpha1.StopHold, v1alpha1.StopHoldAndDrain:
@@ -126,16 +126,16 @@ func (p *step) placeReason() (reason, message string) {
 			continue
 		}
 		switch place.Reason {
-		case v1alpha1.ReasonQuotaExceeded:
+		case v1alpha1.ReasonWaitingForQuota:
 			return place.Reason, fmt.Sprintf("it needs %s, and queue %q has less to give now",
 				much(place.Resource, p.amount(place.Resource)), name)
-		case v1alpha1.ReasonMakingRoom:
+		case v1alpha1.ReasonPreempting:
 			return place.Reason, fmt.Sprintf("queue %q admits it when the pods of preempted jobs have terminated", name)
-		case v1alpha1.ReasonBehindOthers:
+		case v1alpha1.ReasonBlockedByHeadOfQueue:
 			return place.Reason, fmt.Sprintf("queue %q is StrictFIFO, and a job before this one has to wait", name)
 		}
 	}
-	return v1alpha1.ReasonInLine, fmt.Sprintf("it waits for its turn in queue %q", name)
+	return v1alpha1.ReasonQueued, fmt.Sprintf("it waits for its turn in queue %q", name)
 }
 
 // onlyPlaceChanged reports whether there is nothing new but where the job stands in the line, and why.

@@ -10,11 +10,11 @@ import (
 
 // reasons are those of the queue in the words of the API.
 var reasons = map[queue.Reason]string{
-	queue.Short:      v1alpha1.ReasonQuotaExceeded,
-	queue.MakingRoom: v1alpha1.ReasonMakingRoom,
-	queue.Behind:     v1alpha1.ReasonBehindOthers,
-	queue.Backoff:    v1alpha1.ReasonBackoff,
-	queue.Held:       v1alpha1.ReasonQueueStopped,
+	queue.WaitingForQuota: v1alpha1.ReasonWaitingForQuota,
+	queue.Preempting:      v1alpha1.ReasonPreempting,
+	queue.BlockedByHead:   v1alpha1.ReasonBlockedByHeadOfQueue,
+	queue.Backoff:         v1alpha1.ReasonBackoff,
+	queue.Stopped:         v1alpha1.ReasonQueueStopped,
 }
 
 // line returns the first of those who wait, and why.
@@ -24,10 +24,10 @@ func (c *cohort) line(d *queue.Decisions) []v1alpha1.FluxLinePlace {
 	for _, i := range waiting[:min(len(waiting), v1alpha1.MaxFluxLine)] {
 		why := d.Why[i]
 		place := v1alpha1.FluxLinePlace{Namespace: c.jobs[i].Namespace, Name: c.jobs[i].Name, Reason: reasons[why.Reason]}
-		if why.Reason == queue.Held && !c.gives {
-			place.Reason = v1alpha1.ReasonInLine
+		if why.Reason == queue.Stopped && !c.gives {
+			place.Reason = v1alpha1.ReasonQueued
 		}
-		if why.Reason == queue.Short {
+		if why.Reason == queue.WaitingForQuota {
 			place.Resource = c.names[why.Resource]
 		}
 		line = append(line, place)

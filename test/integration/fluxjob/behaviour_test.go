@@ -33,7 +33,7 @@ func TestTheThirdJobOnAQuotaOfTwoWaitsAndThenRuns(t *testing.T) {
 	p.submit("c", "exit 3")
 	c := p.wait("c", "c is first in line", func(j *v1alpha1.FluxJob) bool { return ptr.Deref(j.Status.Position, 0) == 1 })
 	waits := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionJobWaitingForResources)
-	assert.Equal(t, v1alpha1.ReasonQuotaExceeded, waits.Reason)
+	assert.Equal(t, v1alpha1.ReasonWaitingForQuota, waits.Reason)
 	assert.Equal(t, fmt.Sprintf("it needs 1 miniClusters, and queue %q has less to give now", p.Namespace), waits.Message)
 	assert.ElementsMatch(t, []string{"a", "b"}, p.miniClusters(), "nothing of c exists")
 	queue := p.queue(p.Namespace)
@@ -94,7 +94,7 @@ func TestAQueueMayComeLateAndGo(t *testing.T) {
 	assert.Equal(t, a.UID, queue.Status.Reservations[0].UID, "what runs was found")
 
 	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.Quota.MiniClusters = ptr.To[int32](0) })
-	p.waitReason("b", v1alpha1.ReasonTooLarge)
+	p.waitReason("b", v1alpha1.ReasonExceedsMaximumQuota)
 	assert.Equal(t, pods, p.pods("a"), "nothing that runs was stopped")
 	assert.Equal(t, v1alpha1.FluxJobRunning, p.job("a").Status.State)
 
@@ -163,12 +163,12 @@ func TestAQueueAtRestMakesNoRequest(t *testing.T) {
 	p.submit("runs", forever)
 	p.waitState("runs", v1alpha1.FluxJobRunning)
 	p.submit("waits", "true")
-	p.waitReason("waits", v1alpha1.ReasonQuotaExceeded)
+	p.waitReason("waits", v1alpha1.ReasonWaitingForQuota)
 	p.submit("lost", "true", func(j *v1alpha1.FluxJob) { j.Spec.Queue = p.Namespace + "-none" })
 	p.waitReason("lost", v1alpha1.ReasonQueueNotFound)
 	p.submit("huge", "true", func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](9) })
 	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.Quota.Pods = ptr.To[int32](8) })
-	p.waitReason("huge", v1alpha1.ReasonTooLarge)
+	p.waitReason("huge", v1alpha1.ReasonExceedsMaximumQuota)
 	p.submit("sleeps", "true", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true })
 	p.waitState("sleeps", v1alpha1.FluxJobSuspended)
 

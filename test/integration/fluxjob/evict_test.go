@@ -46,7 +46,7 @@ func TestAPriorityThatNoOneGaveCountsForNothing(t *testing.T) {
 	p.submit("runs", forever)
 	p.waitState("runs", v1alpha1.FluxJobRunning)
 	p.submit("attacker", "true", priority(math.MaxInt32))
-	attacker := p.waitReason("attacker", v1alpha1.ReasonQuotaExceeded)
+	attacker := p.waitReason("attacker", v1alpha1.ReasonWaitingForQuota)
 	assert.Equal(t, ptr.To[int32](0), attacker.Status.Priority)
 	assert.True(t, meta.IsStatusConditionTrue(attacker.Status.Conditions, v1alpha1.ConditionPriorityLimited))
 	p.OneEvent("attacker", v1alpha1.ReasonPriorityLimited)
@@ -77,7 +77,7 @@ func TestACohortTakesBackWhatItLent(t *testing.T) {
 	p.waitState("borrower", v1alpha1.FluxJobRunning)
 
 	p.submit("patient", "true", in(mine))
-	p.waitReason("patient", v1alpha1.ReasonQuotaExceeded)
+	p.waitReason("patient", v1alpha1.ReasonWaitingForQuota)
 	p.submit("urgent", "true", in(mine), priority(1))
 	p.waitState("urgent", v1alpha1.FluxJobSucceeded)
 	p.wait("borrower", "borrower had to go", func(j *v1alpha1.FluxJob) bool {
