@@ -126,8 +126,13 @@ type FluxJobStatus struct {
 	// +optional
 	Size int32 `json:"size,omitempty"`
 
-	// Runs is the number of the job's current or last attempt. Each reservation of the queue counts, including a
+	// Attempts is the number of the job's current or last attempt. Each reservation of the queue counts, including a
 	// reservation that the job declined because it was suspended, changed or moved to another queue at that moment.
+	// +optional
+	Attempts int32 `json:"attempts,omitempty"`
+
+	// Runs is the former name of attempts. The operator reads it to take over a status of an earlier version, and clears
+	// it. v0.2 removes the field.
 	// +optional
 	Runs int32 `json:"runs,omitempty"`
 

@@ -17,9 +17,9 @@ import (
 // +kubebuilder:resource:scope=Cluster,shortName=fs
 // +kubebuilder:printcolumn:name="Strategy",type=string,JSONPath=".spec.queueingStrategy"
 // +kubebuilder:printcolumn:name="Cohort",type=string,JSONPath=".spec.cohort"
-// +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=".status.pending"
-// +kubebuilder:printcolumn:name="Admitted",type=integer,JSONPath=".status.admitted"
-// +kubebuilder:printcolumn:name="Longest-Wait",type=date,JSONPath=".status.longestWaitSince"
+// +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=".status.pendingWorkloads"
+// +kubebuilder:printcolumn:name="Admitted",type=integer,JSONPath=".status.admittedWorkloads"
+// +kubebuilder:printcolumn:name="Oldest-Pending",type=date,JSONPath=".status.oldestPendingTime"
 // +kubebuilder:printcolumn:name="Manager",type=string,priority=1,JSONPath=".status.manager.name"
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"

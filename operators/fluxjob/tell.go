@@ -21,7 +21,7 @@ func (p *step) told() []events.Event {
 		}
 		all = append(all, e)
 	}
-	if after.Runs > before.Runs && after.Admission != nil && after.Admission.Queue != "" {
+	if after.Attempts > before.Attempts && after.Admission != nil && after.Admission.Queue != "" {
 		tell(events.Normal(v1alpha1.ReasonAdmitted, fmt.Sprintf("admitted by queue %q: %s", after.Queue,
 			much(needs.NumberOfPods, int64(after.Admission.Pods)))))
 	}

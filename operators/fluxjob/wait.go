@@ -36,8 +36,8 @@ func (p *step) wait() {
 	reason, message = p.placeReason()
 	p.waiting(reason, message)
 	switch position := p.status.Position; {
-	case position == nil || *position <= v1alpha1.MaxFluxLine: // the queue tells when that changes
-	case *position <= 10*v1alpha1.MaxFluxLine:
+	case position == nil || *position <= v1alpha1.MaxFluxQueueEntries: // the queue tells when that changes
+	case *position <= 10*v1alpha1.MaxFluxQueueEntries:
 		p.again(farDelay)
 	default:
 		p.again(farthestDelay)
@@ -94,9 +94,9 @@ func (p *step) tooLarge() string {
 	}
 	for i := range p.queue.Status.Usage {
 		r := &p.queue.Status.Usage[i]
-		if n := p.amount(r.Name); n > needs.Scaled(corev1.ResourceName(r.Name), r.Largest) {
+		if n := p.amount(r.Name); n > needs.Scaled(corev1.ResourceName(r.Name), r.Maximum) {
 			return fmt.Sprintf("it needs %s, and FluxSetup %q can give at most %s to one job",
-				much(r.Name, n), p.queue.Name, r.Largest.String())
+				much(r.Name, n), p.queue.Name, r.Maximum.String())
 		}
 	}
 	return ""
@@ -120,8 +120,8 @@ func (p *step) placeReason() (reason, message string) {
 	if t := p.job.Status.RequeueTime; t != nil && p.now.Before(t) {
 		return v1alpha1.ReasonBackoff, fmt.Sprintf("the pods weren't ready in time; it returns to the queue at %s", t.UTC().Format(time.RFC3339))
 	}
-	for i := range p.queue.Status.Line {
-		place := &p.queue.Status.Line[i]
+	for i := range p.queue.Status.Queue {
+		place := &p.queue.Status.Queue[i]
 		if place.Name != p.job.Name || place.Namespace != p.job.Namespace {
 			continue
 		}

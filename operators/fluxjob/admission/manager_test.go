@@ -36,7 +36,7 @@ func unmanaged(s *v1alpha1.FluxSetup) { s.Status.Manager = nil }
 func inLine(names ...string) func(*v1alpha1.FluxSetup) {
 	return func(s *v1alpha1.FluxSetup) {
 		for _, name := range names {
-			s.Status.Line = append(s.Status.Line, v1alpha1.FluxLinePlace{Namespace: "a", Name: name, Reason: v1alpha1.ReasonWaitingForQuota})
+			s.Status.Queue = append(s.Status.Queue, v1alpha1.FluxQueueEntry{Namespace: "a", Name: name, Reason: v1alpha1.ReasonWaitingForQuota})
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestAnotherManagerRefusesTheQueue(t *testing.T) {
 	setup := makeSetup("q", clusters(2), managedBy(ofA), withBook(holds))
 	got, p := ofB.pass(setup, 10, waits)
 	assert.Equal(t, []string{"holds"}, held(got), "what it doesn't see stays")
-	assert.Empty(t, got.Status.Line)
+	assert.Empty(t, got.Status.Queue)
 	assert.Equal(t, &v1alpha1.FluxSetupTakeover{By: "ops/b", Time: at(10)}, got.Status.Manager.Takeover)
 	assert.Equal(t, 5*time.Minute, p.RequeueAfter)
 	assert.Empty(t, p.Events)
@@ -149,7 +149,7 @@ func TestWhenAQueueIsTakenOver(t *testing.T) {
 // Each manager says of the jobs that only it sees whether they hold a reservation, whoever has the queue.
 func TestReservationsOfJobsThatTheManagerOfTheQueueDoesNotSee(t *testing.T) {
 	a, b := makeJob("a-job", 1, in("a"), holding), makeJob("b-job", 2, in("b"), holding)
-	ended := makeJob("b-job", 2, in("b"), func(j *v1alpha1.FluxJob) { j.Status.Runs, j.Status.CompletionTime = 1, ptr.To(at(5)) })
+	ended := makeJob("b-job", 2, in("b"), func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Status.CompletionTime = 1, ptr.To(at(5)) })
 	tests := map[string]struct {
 		by   Manager
 		book []*v1alpha1.FluxJob
@@ -166,7 +166,7 @@ func TestReservationsOfJobsThatTheManagerOfTheQueueDoesNotSee(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, _ := tt.by.pass(makeSetup("q", clusters(2), managedBy(ofA), withBook(tt.book...)), 10, tt.seen...)
 			assert.Equal(t, tt.held, held(got))
-			assert.Equal(t, int32(len(tt.held)), got.Status.Admitted)
+			assert.Equal(t, int32(len(tt.held)), got.Status.AdmittedWorkloads)
 			again, p := tt.by.pass(got, 10, tt.seen...)
 			assert.Equal(t, held(got), held(again))
 			assert.Nil(t, p.Status, "once is enough")

@@ -99,25 +99,25 @@ func TestWhoIsAdmitted(t *testing.T) {
 			got := settle(t, tt.setup, 10, tt.others...)
 			assert.Equal(t, tt.held, held(got))
 			assert.Equal(t, tt.waiting, waiting(got))
-			assert.Equal(t, tt.pending, got.Status.Pending)
-			assert.Equal(t, int32(len(tt.held)), got.Status.Admitted)
+			assert.Equal(t, tt.pending, got.Status.PendingWorkloads)
+			assert.Equal(t, int32(len(tt.held)), got.Status.AdmittedWorkloads)
 			assert.Equal(t, int64(1), got.Status.ObservedGeneration)
 		})
 	}
 }
 
-func TestTheLongestWaitIsThatOfAllWhoWait(t *testing.T) {
+func TestTheOldestPendingTimeIsThatOfAllWaitingJobs(t *testing.T) {
 	large := makeJob("large", 1, func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](4) })
 	huge := makeJob("huge", 2, func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](9) })
 	bounds := func(s *v1alpha1.FluxSetup) { s.Spec.MiniCluster.MaxSize = ptr.To[int32](8) }
 	runs, waits := makeJob("runs", 0), makeJob("waits", 3)
-	longest := func(jobs ...client.Object) *metav1.Time {
-		return settle(t, makeSetup("q", podLimit(3), bounds), 10, append(jobs, runs)...).Status.LongestWaitSince
+	oldest := func(jobs ...client.Object) *metav1.Time {
+		return settle(t, makeSetup("q", podLimit(3), bounds), 10, append(jobs, runs)...).Status.OldestPendingTime
 	}
-	assert.Nil(t, longest())
-	assert.Equal(t, at(3), *longest(waits))
-	assert.Equal(t, at(2), *longest(waits, huge), "over maxSize")
-	assert.Equal(t, at(1), *longest(waits, huge, large), "over the quota")
+	assert.Nil(t, oldest())
+	assert.Equal(t, at(3), *oldest(waits))
+	assert.Equal(t, at(2), *oldest(waits, huge), "over maxSize")
+	assert.Equal(t, at(1), *oldest(waits, huge, large), "over the quota")
 }
 
 func TestNamespaces(t *testing.T) {
@@ -132,8 +132,8 @@ func TestNamespaces(t *testing.T) {
 	got := settle(t, setup, 10, makeJob("a", 1), elsewhere, namespace("default", "hpc"), namespace("other", "web"))
 	assert.Equal(t, []string{"a"}, held(got))
 	assert.Empty(t, waiting(got))
-	assert.Zero(t, got.Status.Pending, "what the queue isn't for doesn't wait in it")
-	assert.Nil(t, got.Status.LongestWaitSince)
+	assert.Zero(t, got.Status.PendingWorkloads, "what the queue isn't for doesn't wait in it")
+	assert.Nil(t, got.Status.OldestPendingTime)
 }
 
 // What a tenant writes into its own job moves no job of another namespace, unless the queue lets it.
@@ -193,15 +193,15 @@ func TestNoNamespaceGivesItselfAPriority(t *testing.T) {
 
 func TestAReservationSaysWhatWasGiven(t *testing.T) {
 	job := makeJob("a", 1)
-	job.Generation, job.Status.Runs = 3, 2
+	job.Generation, job.Status.Attempts = 3, 2
 	got := settle(t, makeSetup("q", podLimit(5), cpus("8")), 10, job)
 	assert.Equal(t, []v1alpha1.FluxReservation{{
-		Namespace: "default", Name: "a", UID: "a-uid", Run: 3, Time: at(10), Generation: 3, Size: 2, Pods: 2,
+		Namespace: "default", Name: "a", UID: "a-uid", Attempt: 3, Time: at(10), Generation: 3, Size: 2, Pods: 2,
 		Resources: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(2000, resource.DecimalSI)},
 	}}, got.Status.Reservations)
 	var texts []string
 	for _, r := range got.Status.Usage {
-		texts = append(texts, fmt.Sprint(r.Name, ": ", r.Used.String(), " of ", r.Quota.String(), ", ", r.Free.String(), " free, at most ", r.Largest.String()))
+		texts = append(texts, fmt.Sprint(r.Name, ": ", r.Used.String(), " of ", r.Quota.String(), ", ", r.Free.String(), " free, at most ", r.Maximum.String()))
 	}
 	assert.Equal(t, []string{"pods: 2 of 5, 3 free, at most 5", "cpu: 2 of 8, 6 free, at most 8"}, texts)
 }
@@ -220,9 +220,9 @@ func TestWhichReservationsStillHold(t *testing.T) {
 		"yet to be accepted":   {makeSetup("q", clusters(1), offered), []client.Object{makeJob("a", 1), makeJob("b", 2)}, []string{"a"}},
 		"not seen in the book": {makeSetup("q", clusters(1)), []client.Object{accepted, makeJob("b", 2)}, []string{"a"}},
 		"given back": {makeSetup("q", clusters(1), offered), []client.Object{
-			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Runs, j.Status.CompletionTime = 1, ptr.To(at(5)) }), makeJob("b", 2)}, []string{"b"}},
+			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Status.CompletionTime = 1, ptr.To(at(5)) }), makeJob("b", 2)}, []string{"b"}},
 		"declined": {makeSetup("q", clusters(1), offered), []client.Object{
-			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Runs, j.Spec.Suspend = 1, true }), makeJob("b", 2)}, []string{"b"}},
+			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Spec.Suspend = 1, true }), makeJob("b", 2)}, []string{"b"}},
 		"suspended, but not declined": {makeSetup("q", clusters(1), offered), []client.Object{
 			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true }), makeJob("b", 2)}, []string{"a"}},
 		"ended, with pods that have yet to stop": {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{
@@ -251,7 +251,7 @@ func TestEvictions(t *testing.T) {
 	got := settle(t, makeSetup("q", clusters(2), preempting, upTo(5), withBook(a, b)), 10, a, b, urgent)
 	assert.Equal(t, []string{"a", "(b: Preempted)"}, held(got))
 	assert.Equal(t, []string{"urgent: Preempting", "b: WaitingForQuota miniClusters"}, waiting(got), "b has its place at once")
-	assert.Equal(t, int32(1), got.Status.Pending, "b counts as admitted until it has left")
+	assert.Equal(t, int32(1), got.Status.PendingWorkloads, "b counts as admitted until it has left")
 	assert.Equal(t, `a job of priority 5 of queue "q" needs the room`, got.Status.Reservations[1].Evicted.Message)
 	assert.Equal(t, at(10), got.Status.Reservations[1].Evicted.Time)
 
@@ -329,7 +329,7 @@ func TestACohort(t *testing.T) {
 	assert.Empty(t, held(got), "the cohort has nothing left")
 	assert.Equal(t, []string{"waits: WaitingForQuota miniClusters"}, waiting(got))
 	assert.Equal(t, "0", got.Status.Usage[0].Free.String())
-	assert.Equal(t, "2", got.Status.Usage[0].Largest.String())
+	assert.Equal(t, "2", got.Status.Usage[0].Maximum.String())
 
 	urgent := makeJob("urgent", 3, inQueue("mine"), ofPriority(1))
 	got = settle(t, mine, 10, urgent, own, borrower, yours, other)
@@ -403,9 +403,9 @@ func TestWhatIsWrittenLater(t *testing.T) {
 	assert.Equal(t, []string{"a"}, held(setup))
 	p := plan(t, setup, 2, makeJob("a", 1), makeJob("b", 2))
 	require.NotNil(t, p.Status)
-	assert.Equal(t, int32(1), p.Status.Status.Pending)
+	assert.Equal(t, int32(1), p.Status.Status.PendingWorkloads)
 	assert.Equal(t, countersCanWait, p.StatusCanWait, "only counts and the line have changed")
-	assert.Equal(t, at(2), *p.Status.Status.LongestWaitSince)
+	assert.Equal(t, at(2), *p.Status.Status.OldestPendingTime)
 
 	held := makeSetup("q", func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy, s.Generation = v1alpha1.StopHold, 2 })
 	held.Status = setup.Status
@@ -421,17 +421,17 @@ func TestTheLineIsBounded(t *testing.T) {
 		jobs = append(jobs, makeJob(fmt.Sprintf("job-%04d", i), i))
 	}
 	got := settle(t, makeSetup("q", clusters(0)), 10, jobs...)
-	assert.Empty(t, got.Status.Line, "they can never run")
+	assert.Empty(t, got.Status.Queue, "they can never run")
 
 	got = settle(t, makeSetup("q", clusters(1), withBook(makeJob("running", 0, holding))), 10, append(jobs, makeJob("running", 0, holding))...)
-	require.Len(t, got.Status.Line, v1alpha1.MaxFluxLine)
-	assert.Equal(t, "job-0099", got.Status.Line[99].Name)
+	require.Len(t, got.Status.Queue, v1alpha1.MaxFluxQueueEntries)
+	assert.Equal(t, "job-0099", got.Status.Queue[99].Name)
 	var marks []string
-	for _, m := range got.Status.Marks {
+	for _, m := range got.Status.QueuePositions {
 		marks = append(marks, fmt.Sprint(m.Position, " ", m.Name))
 	}
 	assert.Equal(t, []string{"200 job-0199", "500 job-0499", "1000 job-0999"}, marks)
-	assert.Equal(t, at(0), *got.Status.LongestWaitSince)
+	assert.Equal(t, at(0), *got.Status.OldestPendingTime)
 }
 
 func TestReservationsAreBounded(t *testing.T) {

@@ -29,7 +29,7 @@ func (c *cohort) usage(d *queue.Decisions) []v1alpha1.FluxResourceUsage {
 			Quota:   needs.Quantity(resource, limits[r]),
 			Used:    needs.Quantity(resource, balance.Used[r]),
 			Free:    needs.Quantity(resource, balance.Free[r]),
-			Largest: needs.Quantity(resource, balance.Largest[r]),
+			Maximum: needs.Quantity(resource, balance.Maximum[r]),
 		})
 	}
 	return all

@@ -217,7 +217,7 @@ func TestBalance(t *testing.T) {
 	})
 	assert.Equal(t, []int{0}, d.Admitted)
 	assert.Equal(t, []Balance{
-		{Used: Amounts{1, 7}, Free: Amounts{3, Unlimited}, Largest: Amounts{6, Unlimited}},
-		{Used: Amounts{2, 0}, Free: Amounts{1, Unlimited}, Largest: Amounts{3, Unlimited}},
+		{Used: Amounts{1, 7}, Free: Amounts{3, Unlimited}, Maximum: Amounts{6, Unlimited}},
+		{Used: Amounts{2, 0}, Free: Amounts{1, Unlimited}, Maximum: Amounts{3, Unlimited}},
 	}, d.Balance)
 }

@@ -25,8 +25,8 @@ type Balance struct {
 	Used Amounts
 	// Free is what it could give now, of its own and of what it can borrow. It is Unlimited for what isn't counted.
 	Free Amounts
-	// Largest is what it could give to one job if nothing were used.
-	Largest Amounts
+	// Maximum is what it could give to one job if nothing were used.
+	Maximum Amounts
 }
 
 // Eviction is a holder that must go, and why.

@@ -37,8 +37,8 @@ func TestTheThirdJobOnAQuotaOfTwoWaitsAndThenRuns(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("it needs 1 miniClusters, and queue %q has less to give now", p.Namespace), waits.Message)
 	assert.ElementsMatch(t, []string{"a", "b"}, p.miniClusters(), "nothing of c exists")
 	queue := p.queue(p.Namespace)
-	assert.Equal(t, int32(1), queue.Status.Pending)
-	assert.Equal(t, int32(2), queue.Status.Admitted)
+	assert.Equal(t, int32(1), queue.Status.PendingWorkloads)
+	assert.Equal(t, int32(2), queue.Status.AdmittedWorkloads)
 	out, err := p.Kubectl("get", "fluxjobs")
 	require.NoError(t, err)
 	t.Log("\n" + out)
@@ -49,13 +49,13 @@ func TestTheThirdJobOnAQuotaOfTwoWaitsAndThenRuns(t *testing.T) {
 	require.NoError(t, p.Client.Delete(t.Context(), p.job("a")))
 	c = p.waitState("c", v1alpha1.FluxJobFailed)
 	assert.Equal(t, ptr.To[int32](3), c.Status.ExitCode)
-	assert.Equal(t, int32(1), c.Status.Runs)
+	assert.Equal(t, int32(1), c.Status.Attempts)
 	failed := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionFailed)
 	assert.Equal(t, v1alpha1.ReasonLeaderFailed, failed.Reason)
 	for _, reason := range []string{v1alpha1.ReasonAdmitted, v1alpha1.ReasonLeaderFailed} {
 		p.OneEvent("c", reason)
 	}
-	p.Eventually("c has given back what it held", func() bool { return p.queue(p.Namespace).Status.Admitted == 1 })
+	p.Eventually("c has given back what it held", func() bool { return p.queue(p.Namespace).Status.AdmittedWorkloads == 1 })
 	assert.Equal(t, v1alpha1.FluxJobRunning, p.job("b").Status.State)
 }
 
@@ -65,7 +65,7 @@ func TestAnEmptyQueueCountsNobody(t *testing.T) {
 	p.manage()
 	p.setup(clusters(1))
 	p.Eventually("it is open", func() bool { return len(p.queue(p.Namespace).Status.Conditions) > 0 })
-	out, err := p.Kubectl("get", "fluxsetup", p.Namespace, "-o", "jsonpath={.status.pending} wait, {.status.admitted} run")
+	out, err := p.Kubectl("get", "fluxsetup", p.Namespace, "-o", "jsonpath={.status.pendingWorkloads} wait, {.status.admittedWorkloads} run")
 	require.NoError(t, err)
 	assert.Equal(t, "0 wait, 0 run", out)
 }
@@ -127,7 +127,7 @@ func TestTheEndAndAfter(t *testing.T) {
 	late := p.waitState("late", v1alpha1.FluxJobFailed)
 	assert.Equal(t, v1alpha1.ReasonDeadlineExceeded, meta.FindStatusCondition(late.Status.Conditions, v1alpha1.ConditionJobFinished).Reason)
 	assert.Nil(t, late.Status.ExitCode)
-	p.Eventually("it has given back what it held", func() bool { return p.queue(p.Namespace).Status.Admitted == 0 })
+	p.Eventually("it has given back what it held", func() bool { return p.queue(p.Namespace).Status.AdmittedWorkloads == 0 })
 }
 
 func TestKueueCanBeTheQueue(t *testing.T) {

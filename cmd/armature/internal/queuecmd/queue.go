@@ -108,7 +108,7 @@ func newWaiting(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob
 	var all []waiter
 	inLine := map[[2]string]bool{}
 	if setup != nil {
-		for i, place := range setup.Status.Line {
+		for i, place := range setup.Status.Queue {
 			key := [2]string{place.Namespace, place.Name}
 			inLine[key] = true
 			w := waiter{Namespace: place.Namespace, Name: place.Name}

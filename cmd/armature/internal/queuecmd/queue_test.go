@@ -29,7 +29,7 @@ func waits(name, reason string, position *int32, age time.Duration) v1alpha1.Flu
 func TestQueues(t *testing.T) {
 	setup := v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q"}, Status: v1alpha1.FluxSetupStatus{
 		Reservations: []v1alpha1.FluxReservation{{Namespace: "team", Name: "runs"}, {Namespace: "team", Name: "goes", Evicted: &v1alpha1.FluxEviction{Reason: "Preempted"}}},
-		Line:         []v1alpha1.FluxLinePlace{{Namespace: "team", Name: "b", Reason: "WaitingForQuota", Resource: "cpu"}, {Namespace: "secret", Name: "x", Reason: "WaitingForQuota", Resource: "cpu"}},
+		Queue:        []v1alpha1.FluxQueueEntry{{Namespace: "team", Name: "b", Reason: "WaitingForQuota", Resource: "cpu"}, {Namespace: "secret", Name: "x", Reason: "WaitingForQuota", Resource: "cpu"}},
 	}}
 	kueue := waits("kueue", "Queued", nil, time.Hour)
 	kueue.Labels = map[string]string{v1alpha1.LabelKueueQueue: "q"}

@@ -50,8 +50,8 @@ func fluxPicture(job *v1alpha1.FluxJob, now time.Time) picture {
 		job.Labels[v1alpha1.LabelKueueQueue] == "" {
 		p.problem = "" // the position says it
 	}
-	wait := row{name: "wait", after: s.Queue, state: v1alpha1.FlowSucceed, counts: true, attempt: s.Runs}
-	run := row{name: "run", after: s.MiniCluster, state: v1alpha1.FlowPending, counts: true, attempt: s.Runs}
+	wait := row{name: "wait", after: s.Queue, state: v1alpha1.FlowSucceed, counts: true, attempt: s.Attempts}
+	run := row{name: "run", after: s.MiniCluster, state: v1alpha1.FlowPending, counts: true, attempt: s.Attempts}
 	var admitted *metav1.Time
 	switch s.State {
 	case v1alpha1.FluxJobStarting, v1alpha1.FluxJobReady, v1alpha1.FluxJobRunning, v1alpha1.FluxJobStopping:

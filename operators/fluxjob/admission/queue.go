@@ -17,41 +17,41 @@ var reasons = map[queue.Reason]string{
 	queue.Stopped:         v1alpha1.ReasonQueueStopped,
 }
 
-// line returns the first of those who wait, and why.
-func (c *cohort) line(d *queue.Decisions) []v1alpha1.FluxLinePlace {
+// queue returns the first of the waiting jobs, and the reason of each.
+func (c *cohort) queue(d *queue.Decisions) []v1alpha1.FluxQueueEntry {
 	waiting := d.Waiting[c.self]
-	var line []v1alpha1.FluxLinePlace
-	for _, i := range waiting[:min(len(waiting), v1alpha1.MaxFluxLine)] {
+	var entries []v1alpha1.FluxQueueEntry
+	for _, i := range waiting[:min(len(waiting), v1alpha1.MaxFluxQueueEntries)] {
 		why := d.Why[i]
-		place := v1alpha1.FluxLinePlace{Namespace: c.jobs[i].Namespace, Name: c.jobs[i].Name, Reason: reasons[why.Reason]}
+		entry := v1alpha1.FluxQueueEntry{Namespace: c.jobs[i].Namespace, Name: c.jobs[i].Name, Reason: reasons[why.Reason]}
 		if why.Reason == queue.Stopped && !c.gives {
-			place.Reason = v1alpha1.ReasonQueued
+			entry.Reason = v1alpha1.ReasonQueued
 		}
 		if why.Reason == queue.WaitingForQuota {
-			place.Resource = c.names[why.Resource]
+			entry.Resource = c.names[why.Resource]
 		}
-		line = append(line, place)
+		entries = append(entries, entry)
 	}
-	return line
+	return entries
 }
 
-// marks returns who is at the positions by which those beyond the line know about where they are: each is some twice
-// the one before.
-func (c *cohort) marks(d *queue.Decisions) []v1alpha1.FluxLineMark {
+// queuePositions returns the jobs at the positions from which the jobs beyond the queue's entries derive their own: each is
+// about twice the one before.
+func (c *cohort) queuePositions(d *queue.Decisions) []v1alpha1.FluxQueuePosition {
 	waiting := d.Waiting[c.self]
-	var marks []v1alpha1.FluxLineMark
+	var positions []v1alpha1.FluxQueuePosition
 	for position := range needs.Positions(len(waiting)) {
 		job := c.jobs[waiting[position-1]]
-		marks = append(marks, v1alpha1.FluxLineMark{
-			Position: int32(position), Priority: c.priority(c.self, job), Since: metav1.NewTime(needs.Since(job)),
+		positions = append(positions, v1alpha1.FluxQueuePosition{
+			Position: int32(position), Priority: c.priority(c.self, job), QueuedTime: metav1.NewTime(needs.Since(job)),
 			Namespace: job.Namespace, Name: job.Name,
 		})
 	}
-	return marks
+	return positions
 }
 
-// longestWait returns when the first of those who wait was created, those included who can't be admitted as they are.
-func (c *cohort) longestWait(state *queue.State, d *queue.Decisions) *metav1.Time {
+// oldestPendingTime returns when the first of those who wait was created, those included who can't be admitted as they are.
+func (c *cohort) oldestPendingTime(state *queue.State, d *queue.Decisions) *metav1.Time {
 	admitted := make([]bool, len(c.jobs))
 	for _, i := range d.Admitted {
 		admitted[i] = true
