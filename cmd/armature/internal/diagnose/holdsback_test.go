@@ -145,7 +145,7 @@ func TestHoldsBack(t *testing.T) {
 			o := makeQueued(v1alpha1.ReasonQueued, "the Job waits for Kueue")
 			o.SetLabels(map[string]string{kueueQueue: "team"})
 			return o
-		}()}, Starting, "", "it is Waiting: the Job waits for Kueue", "", ""},
+		}()}, Starting, "", "nothing is wrong with it so far", "", ""},
 		"a full queue":    {Facts{Root: makeQueued(v1alpha1.ReasonWaitingForQuota, "no room")}, Waiting, "WaitingForQuota", "it waits its turn at position 2 of the queue: no room", "armature queue", ""},
 		"behind others":   {Facts{Root: makeQueued(v1alpha1.ReasonBlockedByHeadOfQueue, "x is first")}, Waiting, "BlockedByHeadOfQueue", "it waits its turn", "armature queue", ""},
 		"others make way": {Facts{Root: makeQueued(v1alpha1.ReasonPreempting, "x goes")}, Waiting, "Preempting", "it waits its turn", "armature queue", ""},
