@@ -32,6 +32,19 @@ func TestStatusesOfAnEarlierVersion(t *testing.T) {
 	assert.Equal(t, "0123", flow.Status.Items[0].Digest)
 }
 
+// The patch that an operator writes has the new names, because the status before has only the former ones.
+func TestAStatusOfAnEarlierVersionIsEncodedAsItIsStored(t *testing.T) {
+	for former, status := range map[string]any{
+		`{"runs":3}`: &v1alpha1.FluxJobStatus{}, `{"marks":"AAAA"}`: &v1alpha1.JobFlowStatus{},
+		`{"pendingWorkloads":0,"admittedWorkloads":0,"line":[{"namespace":"a","name":"b","reason":"InLine"}]}`: &v1alpha1.FluxSetupStatus{},
+	} {
+		require.NoError(t, json.Unmarshal([]byte(former), status))
+		text, err := json.Marshal(status)
+		require.NoError(t, err)
+		assert.JSONEq(t, former, string(text))
+	}
+}
+
 func TestStatusesOfThisVersion(t *testing.T) {
 	var job v1alpha1.FluxJob
 	require.NoError(t, json.Unmarshal([]byte(`{"status": {"attempts": 2}}`), &job))
