@@ -69,8 +69,8 @@ func TestCRDs(t *testing.T) {
 		}, true},
 		"fluxsetups": {"FluxSetup", "fs", []column{
 			{Name: "Strategy", JSONPath: ".spec.queueingStrategy"}, {Name: "Cohort", JSONPath: ".spec.cohort"},
-			{Name: "Pending", JSONPath: ".status.pending"}, {Name: "Admitted", JSONPath: ".status.admitted"},
-			{Name: "Longest-Wait", JSONPath: ".status.longestWaitSince"}, age,
+			{Name: "Pending", JSONPath: ".status.pendingWorkloads"}, {Name: "Admitted", JSONPath: ".status.admittedWorkloads"},
+			{Name: "Oldest-Pending", JSONPath: ".status.oldestPendingTime"}, age,
 		}, true},
 		"jobflows":     {"JobFlow", "jf", []column{status, progress, age}, true},
 		"jobtemplates": {"JobTemplate", "jt", []column{age}, false},

@@ -49,18 +49,17 @@ const (
 	ConditionPriorityLimited = "PriorityLimited"
 )
 
-// Reasons of a FluxJob's conditions and events, besides those of a MiniCluster, InvalidSpec, SpecChanged and Terminating.
+// Reasons of a FluxJob's conditions and events, besides those of a MiniCluster, Queued, InvalidSpec,
+// SpecChanged and Terminating.
 const (
 	// ReasonRequested: the operator has accepted the job.
 	ReasonRequested = "Requested"
-	// ReasonInLine: jobs before it in the queue have not been admitted yet.
-	ReasonInLine = "InLine"
-	// ReasonQuotaExceeded: the free quota is too small.
-	ReasonQuotaExceeded = "QuotaExceeded"
-	// ReasonMakingRoom: the job is admitted when the pods of preempted jobs have terminated.
-	ReasonMakingRoom = "MakingRoom"
-	// ReasonBehindOthers: the queue is StrictFIFO, and a job before this one waits.
-	ReasonBehindOthers = "BehindOthers"
+	// ReasonWaitingForQuota: the free quota is too small.
+	ReasonWaitingForQuota = "WaitingForQuota"
+	// ReasonPreempting: the job is admitted when the pods of preempted jobs have terminated.
+	ReasonPreempting = "Preempting"
+	// ReasonBlockedByHeadOfQueue: the queue is StrictFIFO, and a job before this one waits.
+	ReasonBlockedByHeadOfQueue = "BlockedByHeadOfQueue"
 	// ReasonBackoff: the job was evicted, and returns to the queue after a delay.
 	ReasonBackoff = "Backoff"
 	// ReasonQueueNotFound: the FluxSetup of the queue's name doesn't exist.
@@ -73,8 +72,8 @@ const (
 	ReasonNamespaceNotAllowed = "NamespaceNotAllowed"
 	// ReasonQueueManagedElsewhere: another manager manages the queue and doesn't observe this job.
 	ReasonQueueManagedElsewhere = "QueueManagedElsewhere"
-	// ReasonTooLarge: the job requests more than the whole quota of the queue.
-	ReasonTooLarge = "TooLarge"
+	// ReasonExceedsMaximumQuota: the job requests more than the queue can ever give to one job.
+	ReasonExceedsMaximumQuota = "ExceedsMaximumQuota"
 	// ReasonPreempted: a job of higher priority needs the quota.
 	ReasonPreempted = "Preempted"
 	// ReasonNotReady: the pods weren't all ready in time.
@@ -127,8 +126,13 @@ type FluxJobStatus struct {
 	// +optional
 	Size int32 `json:"size,omitempty"`
 
-	// Runs is the number of the job's current or last attempt. Each reservation of the queue counts, including a
+	// Attempts is the number of the job's current or last attempt. Each reservation of the queue counts, including a
 	// reservation that the job declined because it was suspended, changed or moved to another queue at that moment.
+	// +optional
+	Attempts int32 `json:"attempts,omitempty"`
+
+	// Runs is the former name of attempts. The operator reads it to take over a status of an earlier version, and clears
+	// it. v0.2 removes the field.
 	// +optional
 	Runs int32 `json:"runs,omitempty"`
 

@@ -11,16 +11,16 @@ import (
 const (
 	// MaxFluxReservations is the maximum number of jobs that one FluxSetup admits at a time, regardless of its quota.
 	MaxFluxReservations = 3000
-	// MaxFluxLine is the number of waiting jobs with an exact position in the status.
-	MaxFluxLine = 100
+	// MaxFluxQueueEntries is the maximum number of waiting jobs that the status lists one by one.
+	MaxFluxQueueEntries = 100
 )
 
 // Reasons of a FluxSetup's condition Ready and of its events, besides InvalidSpec and Terminating.
 const (
-	// ReasonOpen: the queue admits jobs.
-	ReasonOpen = "Open"
-	// ReasonHeld: stopPolicy is Hold or HoldAndDrain.
-	ReasonHeld = "Held"
+	// ReasonActive: the queue admits jobs.
+	ReasonActive = "Active"
+	// ReasonStopped: stopPolicy is Hold or HoldAndDrain.
+	ReasonStopped = "Stopped"
 	// ReasonReservationsFull: the status lists the maximum number of admitted jobs.
 	ReasonReservationsFull = "ReservationsFull"
 	// ReasonTakenOver: another manager manages the queue from now on.
@@ -38,20 +38,20 @@ type FluxSetupStatus struct {
 	// +optional
 	Manager *FluxSetupManager `json:"manager,omitempty"`
 
-	// Pending is the number of jobs that wait in this queue, including jobs that can't be admitted in their current
+	// PendingWorkloads is the number of jobs that wait in this queue, including jobs that can't be admitted in their current
 	// state, but not those of namespaces that namespaceSelector doesn't select.
 	// +kubebuilder:default=0
 	// +optional
-	Pending int32 `json:"pending"`
+	PendingWorkloads int32 `json:"pendingWorkloads"`
 
-	// Admitted is the number of jobs with a reservation.
+	// AdmittedWorkloads is the number of jobs with a reservation.
 	// +kubebuilder:default=0
 	// +optional
-	Admitted int32 `json:"admitted"`
+	AdmittedWorkloads int32 `json:"admittedWorkloads"`
 
-	// LongestWaitSince is the creation time of the pending job that has waited the longest.
+	// OldestPendingTime is the creation time of the pending job that has waited the longest.
 	// +optional
-	LongestWaitSince *metav1.Time `json:"longestWaitSince,omitempty"`
+	OldestPendingTime *metav1.Time `json:"oldestPendingTime,omitempty"`
 
 	// Usage is the used and free quota of each limited resource.
 	// +optional
@@ -66,16 +66,22 @@ type FluxSetupStatus struct {
 	// +listType=atomic
 	Reservations []FluxReservation `json:"reservations,omitempty"`
 
-	// Line are the first of the waiting jobs, at most 100, the next one first.
+	// Queue are the first of the waiting jobs, at most 100, the next one first.
 	// +optional
 	// +listType=atomic
-	Line []FluxLinePlace `json:"line,omitempty"`
+	Queue []FluxQueueEntry `json:"queue,omitempty"`
 
-	// Marks are the waiting jobs at the positions 200, 500, 1000 and so on. The other jobs derive their approximate
-	// position from them.
+	// Line is the former name of queue. The operator reads it to take over a status of an earlier version, and clears
+	// it. v0.2 removes the field.
 	// +optional
 	// +listType=atomic
-	Marks []FluxLineMark `json:"marks,omitempty"`
+	Line []FluxQueueEntry `json:"line,omitempty"`
+
+	// QueuePositions are the waiting jobs at the positions 200, 500, 1000 and so on. The jobs between them derive their
+	// approximate position from them.
+	// +optional
+	// +listType=atomic
+	QueuePositions []FluxQueuePosition `json:"queuePositions,omitempty"`
 
 	// Conditions. Ready is True while the queue admits jobs; otherwise its reason says why not. Stalled is True when the
 	// spec is invalid: no job is admitted then, and running jobs continue.
@@ -141,10 +147,15 @@ type FluxResourceUsage struct {
 	// +required
 	Free resource.Quantity `json:"free"`
 
-	// Largest is the maximum quota for one job: the quota and the most that can be borrowed. A job that requests more is
-	// never admitted, with reason TooLarge.
-	// +required
-	Largest resource.Quantity `json:"largest"`
+	// Maximum is the maximum quota for one job: the quota and the most that can be borrowed. A job that requests more is
+	// never admitted, with reason ExceedsMaximumQuota. Usage of an earlier version has largest instead.
+	// +optional
+	Maximum resource.Quantity `json:"maximum,omitempty"`
+
+	// Largest is the former name of maximum. The operator reads it to take over a status of an earlier version, and
+	// clears it. v0.2 removes the field.
+	// +optional
+	Largest *resource.Quantity `json:"largest,omitempty"`
 }
 
 // FluxReservation is the quota that is reserved for a job.
@@ -161,9 +172,15 @@ type FluxReservation struct {
 	// +required
 	UID types.UID `json:"uid"`
 
-	// Run is the number of this admission of the job; the first is 1.
-	// +required
-	Run int32 `json:"run"`
+	// Attempt is the number of this admission of the job; the first is 1. A reservation of an earlier version has run
+	// instead.
+	// +optional
+	Attempt int32 `json:"attempt,omitempty"`
+
+	// Run is the former name of attempt. The operator reads it to take over a status of an earlier version, and clears
+	// it. v0.2 removes the field.
+	// +optional
+	Run int32 `json:"run,omitempty"`
 
 	// Time is the time of the admission.
 	// +required
@@ -205,8 +222,8 @@ type FluxEviction struct {
 	Time metav1.Time `json:"time"`
 }
 
-// FluxLinePlace is a waiting job.
-type FluxLinePlace struct {
+// FluxQueueEntry is a waiting job.
+type FluxQueueEntry struct {
 	// Namespace of the FluxJob.
 	// +required
 	Namespace string `json:"namespace"`
@@ -215,7 +232,8 @@ type FluxLinePlace struct {
 	// +required
 	Name string `json:"name"`
 
-	// Reason is the reason why it waits: QuotaExceeded, MakingRoom, BehindOthers, Backoff or QueueStopped.
+	// Reason is the reason why it waits: Queued, WaitingForQuota, Preempting, BlockedByHeadOfQueue, Backoff or
+	// QueueStopped.
 	// +required
 	Reason string `json:"reason"`
 
@@ -224,8 +242,8 @@ type FluxLinePlace struct {
 	Resource string `json:"resource,omitempty"`
 }
 
-// FluxLineMark is the job at a position of the queue, with its sort key.
-type FluxLineMark struct {
+// FluxQueuePosition is the job at a position of the queue, with its sort key.
+type FluxQueuePosition struct {
 	// Position in the queue.
 	// +required
 	Position int32 `json:"position"`
@@ -234,9 +252,9 @@ type FluxLineMark struct {
 	// +optional
 	Priority int32 `json:"priority,omitempty"`
 
-	// Since is the time at which the job joined the queue.
+	// QueuedTime is the time at which the job joined the queue.
 	// +required
-	Since metav1.Time `json:"since"`
+	QueuedTime metav1.Time `json:"queuedTime"`
 
 	// Namespace of the FluxJob.
 	// +required

@@ -17,9 +17,9 @@ import (
 // +kubebuilder:resource:scope=Cluster,shortName=fs
 // +kubebuilder:printcolumn:name="Strategy",type=string,JSONPath=".spec.queueingStrategy"
 // +kubebuilder:printcolumn:name="Cohort",type=string,JSONPath=".spec.cohort"
-// +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=".status.pending"
-// +kubebuilder:printcolumn:name="Admitted",type=integer,JSONPath=".status.admitted"
-// +kubebuilder:printcolumn:name="Longest-Wait",type=date,JSONPath=".status.longestWaitSince"
+// +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=".status.pendingWorkloads"
+// +kubebuilder:printcolumn:name="Admitted",type=integer,JSONPath=".status.admittedWorkloads"
+// +kubebuilder:printcolumn:name="Oldest-Pending",type=date,JSONPath=".status.oldestPendingTime"
 // +kubebuilder:printcolumn:name="Manager",type=string,priority=1,JSONPath=".status.manager.name"
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
@@ -173,8 +173,8 @@ type FluxSetupMiniCluster struct {
 	// +kubebuilder:validation:Maximum=10000
 	Size *int32 `json:"size,omitempty"`
 
-	// MaxSize is the maximum size of a job, also after scaling, in pods. Larger jobs wait, with reason TooLarge, until a
-	// user changes them or this. Default: no limit but the quota.
+	// MaxSize is the maximum size of a job, also after scaling, in pods. Larger jobs wait, with reason
+	// ExceedsMaximumQuota, until a user changes them or this. Default: no limit but the quota.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000

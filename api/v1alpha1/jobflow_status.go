@@ -66,9 +66,14 @@ type JobFlowStatus struct {
 	// +optional
 	Skipped Indexes `json:"skipped,omitempty"`
 
-	// Marks identify the flows that succeeded or failed when the spec is changed, so that flows can be reordered. For
-	// each of them, in the order of the indexes, it has a few bytes of hashes of its name and of its spec at its start,
-	// in base64.
+	// NodeDigests identify the flows that succeeded or failed when the spec is changed, so that flows can be reordered.
+	// For each of them, in the order of the indexes, it has a few bytes of hashes of its name and of its spec at its
+	// start, in base64.
+	// +optional
+	NodeDigests string `json:"nodeDigests,omitempty"`
+
+	// Marks is the former name of nodeDigests. The operator reads it to take over a status of an earlier version, and
+	// clears it. v0.2 removes the field.
 	// +optional
 	Marks string `json:"marks,omitempty"`
 
@@ -185,9 +190,13 @@ type ItemsStatus struct {
 	// Name is the flow's name.
 	// +required
 	Name string `json:"name"`
-	// Of identifies the list of items by a hash.
-	// +required
-	Of string `json:"of"`
+	// Digest identifies the list of items by a hash. Items of an earlier version have of instead.
+	// +optional
+	Digest string `json:"digest,omitempty"`
+	// Of is the former name of digest. The operator reads it to take over a status of an earlier version, and
+	// clears it. v0.2 removes the field.
+	// +optional
+	Of string `json:"of,omitempty"`
 	// Total is the number of items.
 	// +required
 	Total int32 `json:"total"`

@@ -44,12 +44,11 @@ const (
 	MiniClusterRunning = "Running"
 )
 
-// Reasons of a MiniCluster's conditions and events, besides InvalidSpec, Succeeded, Running, Pending and Terminating.
+// Reasons of a MiniCluster's conditions and events, besides InvalidSpec, Succeeded, Running, Pending, Queued
+// and Terminating.
 const (
 	// ReasonAdmitted: pods may be created.
 	ReasonAdmitted = "Admitted"
-	// ReasonQueued: the Job waits for Kueue to start it.
-	ReasonQueued = "Queued"
 	// ReasonStarting: pods are being created, or the brokers are joining.
 	ReasonStarting = "Starting"
 	// ReasonPodsReady: all pods are ready.

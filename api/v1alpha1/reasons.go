@@ -9,6 +9,8 @@ const (
 	ReasonSuspended = "Suspended"
 	// ReasonResumed: spec.suspend is no longer true.
 	ReasonResumed = "Resumed"
+	// ReasonQueued: a FluxJob waits for jobs before it in its queue, or Kueue hasn't admitted a MiniCluster.
+	ReasonQueued = "Queued"
 	// ReasonRetried: failed parts run again, because spec.retry was increased.
 	ReasonRetried = "Retried"
 	// ReasonDeadlineExceeded: the batch was active for longer than its deadline allows.

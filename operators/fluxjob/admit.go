@@ -12,7 +12,9 @@ import (
 )
 
 // offer returns the reservation that the job has yet to accept, nil if there is none.
-func (p *step) offer() *v1alpha1.FluxReservation { return p.reservation(p.queue, p.job.Status.Runs+1) }
+func (p *step) offer() *v1alpha1.FluxReservation {
+	return p.reservation(p.queue, p.job.Status.Attempts+1)
+}
 
 // accept takes the share that the queue has reserved for the job, or waits for one. Nothing is made of it in this pass:
 // that the job holds it must be written first.
@@ -45,7 +47,7 @@ func (p *step) acceptFromKueue() {
 
 // hold notes what the job holds from now on.
 func (p *step) hold(a *v1alpha1.FluxAdmission) {
-	p.status.Runs++
+	p.status.Attempts++
 	p.status.Admission = a
 	p.status.Size = a.Size
 	p.status.Position = nil
@@ -64,7 +66,7 @@ func (p *step) decline(why *v1alpha1.FluxEviction) {
 	if p.offer() == nil {
 		return
 	}
-	p.status.Runs++
+	p.status.Attempts++
 	if why != nil {
 		p.status.LastEviction = why.DeepCopy()
 	}
@@ -73,9 +75,9 @@ func (p *step) decline(why *v1alpha1.FluxEviction) {
 // move declines whatever the queue that the job was in before may have reserved for it, seen or not. What the new one has
 // reserved so soon goes with it, and is reserved again.
 func (p *step) move() {
-	p.status.Runs++
+	p.status.Attempts++
 	p.status.Position = nil
-	p.waiting(v1alpha1.ReasonInLine, fmt.Sprintf("it moved to queue %q", p.status.Queue))
+	p.waiting(v1alpha1.ReasonQueued, fmt.Sprintf("it moved to queue %q", p.status.Queue))
 	p.again(soon)
 }
 
@@ -104,7 +106,7 @@ func (p *step) noteEviction(invalid bool) {
 		}
 		return
 	}
-	if r := p.reservation(p.lender, p.status.Runs); r != nil && r.Evicted != nil {
+	if r := p.reservation(p.lender, p.status.Attempts); r != nil && r.Evicted != nil {
 		a.Evicted = r.Evicted.DeepCopy()
 		return
 	}

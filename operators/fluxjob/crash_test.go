@@ -75,13 +75,13 @@ func TestThreeJobsOnAQuotaOfTwoAllRun(t *testing.T) {
 		require.NoError(t, server.Client("test").Get(t.Context(), client.ObjectKeyFromObject(o), job))
 		assert.Equal(t, v1alpha1.FluxJobSucceeded, job.Status.State)
 		assert.Equal(t, ptr.To[int32](0), job.Status.ExitCode)
-		assert.Equal(t, int32(1), job.Status.Runs)
+		assert.Equal(t, int32(1), job.Status.Attempts)
 		assert.Nil(t, job.Status.Admission)
 	}
 	setup := &v1alpha1.FluxSetup{}
 	require.NoError(t, server.Client("test").Get(t.Context(), client.ObjectKey{Name: "q"}, setup))
 	assert.Empty(t, setup.Status.Reservations)
-	assert.Zero(t, setup.Status.Pending)
+	assert.Zero(t, setup.Status.PendingWorkloads)
 }
 
 // runningOf returns the names of the MiniClusters that run.
@@ -139,7 +139,7 @@ func TestCrashAfterEachWriteOfAPreemption(t *testing.T) {
 		job := &v1alpha1.FluxJob{}
 		require.NoError(t, server.Client("test").Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, job))
 		assert.Equal(t, v1alpha1.FluxJobSucceeded, job.Status.State, name)
-		assert.Equal(t, runs, job.Status.Runs, name)
+		assert.Equal(t, runs, job.Status.Attempts, name)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestCrashAfterEachWriteOfAReadinessTimeout(t *testing.T) {
 	require.NoError(t, server.Client("test").Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "slow"}, job))
 	assert.Equal(t, v1alpha1.FluxJobSucceeded, job.Status.State)
 	assert.Equal(t, v1alpha1.ReasonNotReady, job.Status.LastEviction.Reason)
-	assert.Equal(t, int32(2), job.Status.Runs)
+	assert.Equal(t, int32(2), job.Status.Attempts)
 }
 
 // A FluxSetup that is deleted and made again finds what runs, and admits no more than there is room for.
@@ -193,7 +193,7 @@ func TestCrashAfterEachWriteOfAMiniClusterThatIsRefused(t *testing.T) {
 		require.NoError(t, server.Client("test").Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, job))
 		assert.Equal(t, state, job.Status.State, name)
 		assert.Nil(t, job.Status.Admission, name)
-		assert.Equal(t, int32(1), job.Status.Runs, name)
+		assert.Equal(t, int32(1), job.Status.Attempts, name)
 	}
 }
 
@@ -222,6 +222,6 @@ func TestCrashAfterEachWriteOfAMiniClusterThatIsDeleted(t *testing.T) {
 	job := &v1alpha1.FluxJob{}
 	require.NoError(t, server.Client("test").Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, job))
 	assert.Equal(t, v1alpha1.FluxJobFailed, job.Status.State)
-	assert.Equal(t, int32(1), job.Status.Runs)
+	assert.Equal(t, int32(1), job.Status.Attempts)
 	assert.Nil(t, job.Status.Admission)
 }

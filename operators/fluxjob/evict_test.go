@@ -26,7 +26,7 @@ func TestAReservationOfWhatIsNoLongerNeededIsDeclined(t *testing.T) {
 	s = &stepper{t: t, job: job, setups: []client.Object{setup}}
 	s.step(5)
 	assert.Nil(t, s.job.Status.Admission)
-	assert.Equal(t, int32(1), s.job.Status.Runs)
+	assert.Equal(t, int32(1), s.job.Status.Attempts)
 	assert.Equal(t, v1alpha1.ReasonSpecChanged, s.job.Status.LastEviction.Reason)
 
 	s = admitted(t)
@@ -75,7 +75,7 @@ func TestAJobThatMovesToAnotherQueue(t *testing.T) {
 	s.step(6)
 	assert.Equal(t, "p", s.job.Status.Queue)
 	assert.Nil(t, s.job.Status.Admission)
-	assert.Equal(t, int32(1), s.job.Status.Runs, "what q may have reserved is declined")
+	assert.Equal(t, int32(1), s.job.Status.Attempts, "what q may have reserved is declined")
 	s.step(7)
 	assert.Nil(t, s.job.Status.Admission)
 	reserved = offer(s.job)
@@ -136,7 +136,7 @@ func TestPodsThatAreNotReadyInTime(t *testing.T) {
 	for n, wait := range []int{60, 100} {
 		setup := makeSetup("q", readiness)
 		setup.Status.Reservations = offer(makeJob("a", 1)).Status.Reservations
-		setup.Status.Reservations[0].Run = s.job.Status.Runs
+		setup.Status.Reservations[0].Attempt = s.job.Status.Attempts
 		setup.Status.Reservations[0].Evicted = &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonNotReady, Message: "too slow", Time: at(20)}
 		s.setups = []client.Object{setup}
 		s.step(20)

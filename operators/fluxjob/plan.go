@@ -33,6 +33,7 @@ func planFor(m admission.Manager) builder.PlanFunc[*v1alpha1.FluxJob] {
 func newStep(m admission.Manager, job *v1alpha1.FluxJob, seen builder.View) *step {
 	p := &step{situation: look(job, seen), manager: m, status: job.Status.DeepCopy()}
 	p.status.ObservedGeneration = job.Generation
+	p.status.Runs = 0 // the former name of Attempts
 	return p
 }
 

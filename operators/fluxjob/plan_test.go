@@ -20,7 +20,7 @@ func TestAFirstRun(t *testing.T) {
 	assert.Equal(t, []string{v1alpha1.ReasonAdmitted}, s.step(5))
 	assert.Empty(t, s.plan.Children, "nothing is made before the acceptance is written")
 	assert.Equal(t, soon, s.plan.RequeueAfter)
-	assert.Equal(t, int32(1), s.job.Status.Runs)
+	assert.Equal(t, int32(1), s.job.Status.Attempts)
 	assert.Equal(t, &v1alpha1.FluxAdmission{Queue: "q", Time: at(5), Generation: 1, Size: 2, Pods: 2}, s.job.Status.Admission)
 	assert.Equal(t, v1alpha1.FluxJobStarting, s.job.Status.State)
 	assert.Equal(t, "False Admitted", s.is(v1alpha1.ConditionJobWaitingForResources))

@@ -36,13 +36,13 @@ func look(job *v1alpha1.FluxJob, seen builder.View) *situation {
 	return s
 }
 
-// reservation returns the reservation for a run of the job in a setup's book, nil if there is none.
-func (s *situation) reservation(setup *v1alpha1.FluxSetup, run int32) *v1alpha1.FluxReservation {
+// reservation returns the reservation for an attempt of the job in a setup's book, nil if there is none.
+func (s *situation) reservation(setup *v1alpha1.FluxSetup, attempt int32) *v1alpha1.FluxReservation {
 	if setup == nil {
 		return nil
 	}
 	for i := range setup.Status.Reservations {
-		if r := &setup.Status.Reservations[i]; r.UID == s.job.UID && r.Run == run {
+		if r := &setup.Status.Reservations[i]; r.UID == s.job.UID && r.Attempt == attempt {
 			return r
 		}
 	}

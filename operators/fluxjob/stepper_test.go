@@ -76,7 +76,7 @@ func (s *stepper) message(kind string) string {
 func offer(job *v1alpha1.FluxJob) *v1alpha1.FluxSetup {
 	setup := makeSetup("q", clusters(1))
 	setup.Status.Reservations = []v1alpha1.FluxReservation{{
-		Namespace: job.Namespace, Name: job.Name, UID: job.UID, Run: job.Status.Runs + 1, Time: at(5), Generation: 1, Size: 2, Pods: 2,
+		Namespace: job.Namespace, Name: job.Name, UID: job.UID, Attempt: job.Status.Attempts + 1, Time: at(5), Generation: 1, Size: 2, Pods: 2,
 	}}
 	return setup
 }

@@ -21,7 +21,7 @@ func (p *step) told() []events.Event {
 		}
 		all = append(all, e)
 	}
-	if after.Runs > before.Runs && after.Admission != nil && after.Admission.Queue != "" {
+	if after.Attempts > before.Attempts && after.Admission != nil && after.Admission.Queue != "" {
 		tell(events.Normal(v1alpha1.ReasonAdmitted, fmt.Sprintf("admitted by queue %q: %s", after.Queue,
 			much(needs.NumberOfPods, int64(after.Admission.Pods)))))
 	}
@@ -78,7 +78,7 @@ func (p *step) changedReason() *metav1.Condition {
 func isObstacle(reason string) bool {
 	switch reason {
 	case v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonQueueNotFound, v1alpha1.ReasonQueueInvalid, v1alpha1.ReasonQueueManagedElsewhere,
-		v1alpha1.ReasonNamespaceNotAllowed, v1alpha1.ReasonTooLarge, v1alpha1.ReasonMiniClusterBlocked:
+		v1alpha1.ReasonNamespaceNotAllowed, v1alpha1.ReasonExceedsMaximumQuota, v1alpha1.ReasonMiniClusterBlocked:
 		return true
 	default:
 		return false

@@ -36,8 +36,8 @@ func (p *step) wait() {
 	reason, message = p.placeReason()
 	p.waiting(reason, message)
 	switch position := p.status.Position; {
-	case position == nil || *position <= v1alpha1.MaxFluxLine: // the queue tells when that changes
-	case *position <= 10*v1alpha1.MaxFluxLine:
+	case position == nil || *position <= v1alpha1.MaxFluxQueueEntries: // the queue tells when that changes
+	case *position <= 10*v1alpha1.MaxFluxQueueEntries:
 		p.again(farDelay)
 	default:
 		p.again(farthestDelay)
@@ -64,7 +64,7 @@ func (p *step) obstacle() (reason, message string) {
 			"FluxSetup %q isn't for namespace %q: its namespaceSelector doesn't match the namespace's labels", name, p.job.Namespace)
 	}
 	if message := p.tooLarge(); message != "" {
-		return v1alpha1.ReasonTooLarge, message
+		return v1alpha1.ReasonExceedsMaximumQuota, message
 	}
 	switch spec.StopPolicy {
 	case v1alpha1.StopHold, v1alpha1.StopHoldAndDrain:
@@ -94,9 +94,9 @@ func (p *step) tooLarge() string {
 	}
 	for i := range p.queue.Status.Usage {
 		r := &p.queue.Status.Usage[i]
-		if n := p.amount(r.Name); n > needs.Scaled(corev1.ResourceName(r.Name), r.Largest) {
+		if n := p.amount(r.Name); n > needs.Scaled(corev1.ResourceName(r.Name), r.Maximum) {
 			return fmt.Sprintf("it needs %s, and FluxSetup %q can give at most %s to one job",
-				much(r.Name, n), p.queue.Name, r.Largest.String())
+				much(r.Name, n), p.queue.Name, r.Maximum.String())
 		}
 	}
 	return ""
@@ -120,22 +120,22 @@ func (p *step) placeReason() (reason, message string) {
 	if t := p.job.Status.RequeueTime; t != nil && p.now.Before(t) {
 		return v1alpha1.ReasonBackoff, fmt.Sprintf("the pods weren't ready in time; it returns to the queue at %s", t.UTC().Format(time.RFC3339))
 	}
-	for i := range p.queue.Status.Line {
-		place := &p.queue.Status.Line[i]
+	for i := range p.queue.Status.Queue {
+		place := &p.queue.Status.Queue[i]
 		if place.Name != p.job.Name || place.Namespace != p.job.Namespace {
 			continue
 		}
 		switch place.Reason {
-		case v1alpha1.ReasonQuotaExceeded:
+		case v1alpha1.ReasonWaitingForQuota:
 			return place.Reason, fmt.Sprintf("it needs %s, and queue %q has less to give now",
 				much(place.Resource, p.amount(place.Resource)), name)
-		case v1alpha1.ReasonMakingRoom:
+		case v1alpha1.ReasonPreempting:
 			return place.Reason, fmt.Sprintf("queue %q admits it when the pods of preempted jobs have terminated", name)
-		case v1alpha1.ReasonBehindOthers:
+		case v1alpha1.ReasonBlockedByHeadOfQueue:
 			return place.Reason, fmt.Sprintf("queue %q is StrictFIFO, and a job before this one has to wait", name)
 		}
 	}
-	return v1alpha1.ReasonInLine, fmt.Sprintf("it waits for its turn in queue %q", name)
+	return v1alpha1.ReasonQueued, fmt.Sprintf("it waits for its turn in queue %q", name)
 }
 
 // onlyPlaceChanged reports whether there is nothing new but where the job stands in the line, and why.

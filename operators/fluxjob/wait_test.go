@@ -21,16 +21,16 @@ func TestWhyAJobWaits(t *testing.T) {
 	selecting := func(s *v1alpha1.FluxSetupSpec) {
 		s.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "hpc"}}
 	}
-	inLine := func(places ...v1alpha1.FluxLinePlace) *v1alpha1.FluxSetup {
+	inLine := func(places ...v1alpha1.FluxQueueEntry) *v1alpha1.FluxSetup {
 		s := makeSetup("q", clusters(1))
-		s.Status.Line = append([]v1alpha1.FluxLinePlace{{Namespace: "default", Name: "first"}}, places...)
+		s.Status.Queue = append([]v1alpha1.FluxQueueEntry{{Namespace: "default", Name: "first"}}, places...)
 		return s
 	}
 	place := func(reason, resource string) *v1alpha1.FluxSetup {
-		return inLine(v1alpha1.FluxLinePlace{Namespace: "default", Name: "a", Reason: reason, Resource: resource})
+		return inLine(v1alpha1.FluxQueueEntry{Namespace: "default", Name: "a", Reason: reason, Resource: resource})
 	}
 	small := makeSetup("q")
-	small.Status.Usage = []v1alpha1.FluxResourceUsage{{Name: "pods", Largest: resource.MustParse("1")}}
+	small.Status.Usage = []v1alpha1.FluxResourceUsage{{Name: "pods", Maximum: resource.MustParse("1")}}
 	invalid := makeSetup("q")
 	invalid.Status.Conditions = []metav1.Condition{{Type: events.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSpec}}
 	stopped := makeSetup("q", func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHold })
@@ -51,16 +51,16 @@ func TestWhyAJobWaits(t *testing.T) {
 		"another's queue": {setup: makeSetup("q", selecting), reason: v1alpha1.ReasonNamespaceNotAllowed, warned: true,
 			message: `FluxSetup "q" isn't for namespace "default": its namespaceSelector doesn't match the namespace's labels`},
 		"a size over the bound": {setup: makeSetup("q", func(s *v1alpha1.FluxSetupSpec) { s.MiniCluster.MaxSize = ptr.To[int32](1) }),
-			reason: v1alpha1.ReasonTooLarge, warned: true, message: `the size is 2, and FluxSetup "q" admits at most miniCluster.maxSize, 1`},
-		"more than there is": {setup: small, reason: v1alpha1.ReasonTooLarge, warned: true,
+			reason: v1alpha1.ReasonExceedsMaximumQuota, warned: true, message: `the size is 2, and FluxSetup "q" admits at most miniCluster.maxSize, 1`},
+		"more than there is": {setup: small, reason: v1alpha1.ReasonExceedsMaximumQuota, warned: true,
 			message: `it needs 2 pods, and FluxSetup "q" can give at most 1 to one job`},
 		"a stopped queue": {setup: stopped, reason: v1alpha1.ReasonQueueStopped, message: `FluxSetup "q" has stopPolicy Hold`},
-		"not yet seen":    {setup: makeSetup("q"), reason: v1alpha1.ReasonInLine, message: `it waits for its turn in queue "q"`},
-		"short of something": {setup: place(v1alpha1.ReasonQuotaExceeded, "pods"), reason: v1alpha1.ReasonQuotaExceeded, position: ptr.To[int32](2),
+		"not yet seen":    {setup: makeSetup("q"), reason: v1alpha1.ReasonQueued, message: `it waits for its turn in queue "q"`},
+		"short of something": {setup: place(v1alpha1.ReasonWaitingForQuota, "pods"), reason: v1alpha1.ReasonWaitingForQuota, position: ptr.To[int32](2),
 			message: `it needs 2 pods, and queue "q" has less to give now`},
-		"others are leaving": {setup: place(v1alpha1.ReasonMakingRoom, ""), reason: v1alpha1.ReasonMakingRoom, position: ptr.To[int32](2),
+		"others are leaving": {setup: place(v1alpha1.ReasonPreempting, ""), reason: v1alpha1.ReasonPreempting, position: ptr.To[int32](2),
 			message: `queue "q" admits it when the pods of preempted jobs have terminated`},
-		"behind others": {setup: place(v1alpha1.ReasonBehindOthers, ""), reason: v1alpha1.ReasonBehindOthers, position: ptr.To[int32](2),
+		"behind others": {setup: place(v1alpha1.ReasonBlockedByHeadOfQueue, ""), reason: v1alpha1.ReasonBlockedByHeadOfQueue, position: ptr.To[int32](2),
 			message: `queue "q" is StrictFIFO, and a job before this one has to wait`},
 		"after a timeout": {job: backingOff, setup: place(v1alpha1.ReasonBackoff, ""), reason: v1alpha1.ReasonBackoff, position: ptr.To[int32](2),
 			message: `the pods weren't ready in time; it returns to the queue at 2026-01-01T00:01:00Z`},
@@ -92,10 +92,10 @@ func TestWhyAJobWaits(t *testing.T) {
 
 func TestPositionsFarBehind(t *testing.T) {
 	setup := makeSetup("q", clusters(1))
-	setup.Status.Line = make([]v1alpha1.FluxLinePlace, v1alpha1.MaxFluxLine)
-	setup.Status.Pending = 700
+	setup.Status.Queue = make([]v1alpha1.FluxQueueEntry, v1alpha1.MaxFluxQueueEntries)
+	setup.Status.PendingWorkloads = 700
 	for _, n := range []int32{200, 500} {
-		setup.Status.Marks = append(setup.Status.Marks, v1alpha1.FluxLineMark{Position: n, Since: at(int(n)), Name: "mark", Namespace: "default"})
+		setup.Status.QueuePositions = append(setup.Status.QueuePositions, v1alpha1.FluxQueuePosition{Position: n, QueuedTime: at(int(n)), Name: "mark", Namespace: "default"})
 	}
 	for second, want := range map[int]struct {
 		position int32
@@ -108,11 +108,11 @@ func TestPositionsFarBehind(t *testing.T) {
 		assert.Equal(t, want.again, s.plan.RequeueAfter)
 	}
 	s := &stepper{t: t, job: makeJob("a", 150, priority(-1)), setups: []client.Object{setup}}
-	setup.Status.Pending = 1700
+	setup.Status.PendingWorkloads = 1700
 	s.step(1000)
 	assert.Equal(t, ptr.To[int32](2000), s.job.Status.Position)
 	assert.Equal(t, farthestDelay, s.plan.RequeueAfter)
-	setup.Status.Pending = 900
+	setup.Status.PendingWorkloads = 900
 	s.step(1001)
 	assert.Equal(t, ptr.To[int32](1000), s.job.Status.Position)
 	assert.Equal(t, placeDelay, s.plan.StatusCanWait, "a place far behind is written when there is time")
@@ -128,7 +128,7 @@ func TestAnInvalidJob(t *testing.T) {
 	assert.Equal(t, "False InvalidSpec", s.is(v1alpha1.ConditionJobRequested))
 	assert.Equal(t, "True InvalidSpec", s.is(events.ConditionStalled))
 	assert.Contains(t, s.message(events.ConditionReady), `spec.resources.requests[cpu]: Invalid value: "-1"`)
-	assert.Equal(t, int32(1), s.job.Status.Runs, "what was reserved is declined")
+	assert.Equal(t, int32(1), s.job.Status.Attempts, "what was reserved is declined")
 	assert.Nil(t, s.job.Status.Admission)
 	assert.Empty(t, s.step(6))
 
@@ -164,7 +164,7 @@ func TestWhenAnotherManagersQueueIsAnObstacle(t *testing.T) {
 			s.Reservations = []v1alpha1.FluxReservation{{Namespace: namespace, Name: "x", UID: "x"}}
 		}
 	}
-	line := func(s *v1alpha1.FluxSetupStatus) { s.Line = []v1alpha1.FluxLinePlace{{Namespace: "a", Name: "x"}} }
+	waiting := func(s *v1alpha1.FluxSetupStatus) { s.Queue = []v1alpha1.FluxQueueEntry{{Namespace: "a", Name: "x"}} }
 	request := func(s *v1alpha1.FluxSetupStatus) {
 		s.Manager.Takeover = &v1alpha1.FluxSetupTakeover{By: "armature", Declined: true}
 	}
@@ -173,11 +173,11 @@ func TestWhenAnotherManagersQueueIsAnObstacle(t *testing.T) {
 		want  string
 	}{
 		"its jobs run":             {of("", held("a")), v1alpha1.ReasonQueueManagedElsewhere},
-		"its jobs wait":            {of("", line), v1alpha1.ReasonQueueManagedElsewhere},
-		"idle":                     {of("", idle), v1alpha1.ReasonInLine},
-		"other jobs run":           {of("", held("default")), v1alpha1.ReasonInLine},
-		"idle after a request":     {of("", request), v1alpha1.ReasonInLine},
-		"idle in a cohort":         {of("lab", idle), v1alpha1.ReasonInLine},
+		"its jobs wait":            {of("", waiting), v1alpha1.ReasonQueueManagedElsewhere},
+		"idle":                     {of("", idle), v1alpha1.ReasonQueued},
+		"other jobs run":           {of("", held("default")), v1alpha1.ReasonQueued},
+		"idle after a request":     {of("", request), v1alpha1.ReasonQueued},
+		"idle in a cohort":         {of("lab", idle), v1alpha1.ReasonQueued},
 		"requested for the cohort": {of("lab", request), v1alpha1.ReasonQueueManagedElsewhere},
 	}
 	for name, tt := range tests {

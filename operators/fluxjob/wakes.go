@@ -35,7 +35,7 @@ func jobsOfSetup(m admission.Manager) func(old, setup *v1alpha1.FluxSetup) (all 
 		}
 		woken := map[types.NamespacedName]bool{}
 		changedReservations(woken, old.Status.Reservations, setup.Status.Reservations)
-		changedPlaces(woken, old.Status.Line, setup.Status.Line)
+		changedPlaces(woken, old.Status.Queue, setup.Status.Queue)
 		for name := range woken {
 			if m.Sees(name.Namespace) {
 				names = append(names, name)
@@ -65,17 +65,17 @@ func requested(m admission.Manager, record *v1alpha1.FluxSetupManager) *metav1.T
 func changedReservations(woken map[types.NamespacedName]bool, before, after []v1alpha1.FluxReservation) {
 	type share struct {
 		uid     types.UID
-		run     int32
+		attempt int32
 		evicted bool
 	}
 	had := make(map[share]types.NamespacedName, len(before))
 	for i := range before {
 		r := &before[i]
-		had[share{r.UID, r.Run, r.Evicted != nil}] = types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
+		had[share{r.UID, r.Attempt, r.Evicted != nil}] = types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
 	}
 	for i := range after {
 		r := &after[i]
-		key := share{r.UID, r.Run, r.Evicted != nil}
+		key := share{r.UID, r.Attempt, r.Evicted != nil}
 		if _, ok := had[key]; ok {
 			delete(had, key)
 			continue
@@ -88,12 +88,12 @@ func changedReservations(woken map[types.NamespacedName]bool, before, after []v1
 }
 
 // changedPlaces adds the jobs whose place in the line has changed.
-func changedPlaces(woken map[types.NamespacedName]bool, before, after []v1alpha1.FluxLinePlace) {
+func changedPlaces(woken map[types.NamespacedName]bool, before, after []v1alpha1.FluxQueueEntry) {
 	for i := range max(len(before), len(after)) {
 		if i < len(before) && i < len(after) && before[i] == after[i] {
 			continue
 		}
-		for _, line := range [][]v1alpha1.FluxLinePlace{before, after} {
+		for _, line := range [][]v1alpha1.FluxQueueEntry{before, after} {
 			if i < len(line) {
 				woken[types.NamespacedName{Namespace: line[i].Namespace, Name: line[i].Name}] = true
 			}

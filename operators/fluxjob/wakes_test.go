@@ -19,7 +19,7 @@ func TestWhichJobsAChangeConcerns(t *testing.T) {
 	book := func(entries ...string) *v1alpha1.FluxSetup {
 		s := makeSetup("q")
 		for _, name := range entries {
-			r := v1alpha1.FluxReservation{Namespace: "default", Name: strings.TrimSuffix(name, "!"), Run: 1}
+			r := v1alpha1.FluxReservation{Namespace: "default", Name: strings.TrimSuffix(name, "!"), Attempt: 1}
 			r.UID = types.UID(r.Name)
 			if strings.HasSuffix(name, "!") {
 				r.Evicted = &v1alpha1.FluxEviction{}
@@ -32,7 +32,7 @@ func TestWhichJobsAChangeConcerns(t *testing.T) {
 		s := makeSetup("q")
 		for _, name := range names {
 			name, reason, _ := strings.Cut(name, " ")
-			s.Status.Line = append(s.Status.Line, v1alpha1.FluxLinePlace{Namespace: "default", Name: name, Reason: reason})
+			s.Status.Queue = append(s.Status.Queue, v1alpha1.FluxQueueEntry{Namespace: "default", Name: name, Reason: reason})
 		}
 		return s
 	}
@@ -65,7 +65,7 @@ func TestWhichJobsAChangeConcerns(t *testing.T) {
 		"a setup gone":         {of(jobsOfSetup(admission.Manager{})), makeSetup("q"), nil, all},
 		"other rules":          {of(jobsOfSetup(admission.Manager{})), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Generation = 2 }), all},
 		"rules taken note of":  {of(jobsOfSetup(admission.Manager{})), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.ObservedGeneration = 2 }), all},
-		"a count":              {of(jobsOfSetup(admission.Manager{})), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.Pending = 2 }), names()},
+		"a count":              {of(jobsOfSetup(admission.Manager{})), makeSetup("q"), changed(func(s *v1alpha1.FluxSetup) { s.Status.PendingWorkloads = 2 }), names()},
 		"admitted":             {of(jobsOfSetup(admission.Manager{})), book("a"), book("a", "b"), names("b")},
 		"given back":           {of(jobsOfSetup(admission.Manager{})), book("a", "b", "c"), book("a", "c"), names("b")},
 		"evicted":              {of(jobsOfSetup(admission.Manager{})), book("a", "b"), book("a!", "b"), names("a")},

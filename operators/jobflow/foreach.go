@@ -40,7 +40,7 @@ type itemRun struct {
 // size is how much room it takes in a status at most.
 func (r *itemRun) size() int { return itemsSize(len(r.states)) }
 
-func itemsSize(items int) int { return 125 + 4*items }
+func itemsSize(items int) int { return 129 + 4*items }
 
 func (r *itemRun) count(s state) int {
 	n := 0
@@ -61,7 +61,7 @@ func (p *pass) observeItems() {
 		if !ok || p.states[node] == succeeded {
 			continue
 		}
-		r := &itemRun{of: s.Of, states: make([]state, min(max(int(s.Total), 0), maxItems))}
+		r := &itemRun{of: s.Digest, states: make([]state, min(max(int(s.Total), 0), maxItems))}
 		for item := range s.Succeeded.Below(len(r.states)) {
 			r.states[item] = succeeded
 		}
@@ -290,12 +290,12 @@ func (p *pass) itemsOnRecord() []v1alpha1.ItemsStatus {
 		in := func(s state) v1alpha1.Indexes {
 			return v1alpha1.IndexesOf(len(r.states), func(item int) bool { return r.states[item] == s })
 		}
-		s := v1alpha1.ItemsStatus{Name: p.names[i], Of: r.of, Total: int32(len(r.states)), Succeeded: in(succeeded), Failed: in(failed)}
+		s := v1alpha1.ItemsStatus{Name: p.names[i], Digest: r.of, Total: int32(len(r.states)), Succeeded: in(succeeded), Failed: in(failed)}
 		switch {
 		case p.states[i] == succeeded, p.states[i] == skipped, p.states[i] == pending && p.node(i).ForEach == nil:
 			continue
 		case p.states[i] == failed:
-			if room -= 125 + len(s.Succeeded) + len(s.Failed); room < 0 {
+			if room -= 129 + len(s.Succeeded) + len(s.Failed); room < 0 {
 				continue
 			}
 		}

@@ -91,7 +91,7 @@ func storedLedger(status *v1alpha1.JobFlowStatus, size int) ledger {
 	if ran == 0 {
 		return l
 	}
-	marks, err := base64.StdEncoding.DecodeString(status.Marks)
+	marks, err := base64.StdEncoding.DecodeString(status.NodeDigests)
 	if err != nil {
 		return l
 	}
@@ -190,5 +190,5 @@ func (l *ledger) write(status *v1alpha1.JobFlowStatus) {
 		binary.BigEndian.PutUint32(b[4:], l.marks[i].spec)
 		marks = append(marks, b[:width]...)
 	}
-	status.Marks = base64.StdEncoding.EncodeToString(marks)
+	status.NodeDigests = base64.StdEncoding.EncodeToString(marks)
 }

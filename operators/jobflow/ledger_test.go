@@ -77,9 +77,9 @@ func TestLedgerSurvivesEdits(t *testing.T) {
 func TestLedgerIsNotMisledByAStatus(t *testing.T) {
 	c := named("a", "b", "c")
 	for _, status := range []v1alpha1.JobFlowStatus{
-		{Finished: "0-99999999999999", Marks: "AAAA"},
+		{Finished: "0-99999999999999", NodeDigests: "AAAA"},
 		{Finished: "x", Failed: "-", Skipped: "1-0"},
-		{Finished: "0-1", Marks: "not base64!"},
+		{Finished: "0-1", NodeDigests: "not base64!"},
 		{Finished: "0-1", Failed: "5"},
 	} {
 		assert.NotPanics(t, func() {

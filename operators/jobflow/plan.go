@@ -84,6 +84,7 @@ func copyOf(s *v1alpha1.JobFlowStatus) *v1alpha1.JobFlowStatus {
 
 // planOf returns a plan with a status, if it is news.
 func (p *pass) planOf(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
+	clearFormerNames(status)
 	status.ObservedGeneration = p.flow.Generation
 	for i := range status.Conditions {
 		status.Conditions[i].ObservedGeneration = p.flow.Generation

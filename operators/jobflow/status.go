@@ -176,7 +176,7 @@ func isCalm(before, after *v1alpha1.JobFlowStatus) bool {
 func withoutProgress(s *v1alpha1.JobFlowStatus) *v1alpha1.JobFlowStatus {
 	c := copyOf(s)
 	c.Progress, c.Current, c.Counts = "", "", v1alpha1.FlowCounts{}
-	c.Finished, c.Failed, c.Skipped, c.Marks = "", "", "", ""
+	c.Finished, c.Failed, c.Skipped, c.NodeDigests = "", "", "", ""
 	c.Flows, c.Items = nil, nil
 	for i := range c.Conditions {
 		if c.Conditions[i].Type == events.ConditionReady && c.Conditions[i].Reason == v1alpha1.ReasonRunning {

@@ -1,6 +1,8 @@
 package jobflow
 
 import (
+	"slices"
+
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 )
@@ -33,4 +35,16 @@ func (p *pass) takeOver(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.J
 	}
 	p.urgent = true
 	return p.conclude(status)
+}
+
+// clearFormerNames clears the fields under whose former names a version before v0.1.0 wrote what is under the new names now:
+// see api/v1alpha1/takeover.go.
+func clearFormerNames(status *v1alpha1.JobFlowStatus) {
+	status.Marks = ""
+	if slices.ContainsFunc(status.Items, func(s v1alpha1.ItemsStatus) bool { return s.Of != "" }) {
+		status.Items = slices.Clone(status.Items)
+		for i := range status.Items {
+			status.Items[i].Of = ""
+		}
+	}
 }

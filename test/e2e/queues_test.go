@@ -38,7 +38,7 @@ func TestQueueKeepsItsQuotaAndPriorities(t *testing.T) {
 	s.submit("new", 0, "sleep 3600")
 	s.await("JobMiniClusterReady", "fluxjob/new")
 	s.submit("equal", 0, "true")
-	s.is("fluxjob/equal", "{.status.conditions[?(@.type=='JobWaitingForResources')].reason}", v1alpha1.ReasonQuotaExceeded)
+	s.is("fluxjob/equal", "{.status.conditions[?(@.type=='JobWaitingForResources')].reason}", v1alpha1.ReasonWaitingForQuota)
 	s.is("fluxjob/equal", "{.status.position}", "1")
 
 	s.submit("urgent", 100, "true")

@@ -42,13 +42,14 @@ func (k *known) settle(setup *v1alpha1.FluxSetup, jobs []*v1alpha1.FluxJob) []v1
 		r := &setup.Status.Reservations[i]
 		if !entered[r.UID] && k.holds(r, setup.Name) {
 			book = append(book, *r)
+			book[len(book)-1].Run = 0 // the former name of Attempt
 			entered[r.UID] = true
 		}
 	}
 	for _, job := range jobs {
 		if a := job.Status.Admission; a != nil && a.Queue == setup.Name && !entered[job.UID] && k.cohort.judges(job.Namespace) {
 			book = append(book, v1alpha1.FluxReservation{
-				Namespace: job.Namespace, Name: job.Name, UID: job.UID, Run: job.Status.Runs,
+				Namespace: job.Namespace, Name: job.Name, UID: job.UID, Attempt: job.Status.Attempts,
 				Time: a.Time, Generation: a.Generation, Size: a.Size, Pods: a.Pods, Resources: a.Resources, Evicted: a.Evicted,
 			})
 		}
@@ -65,9 +66,9 @@ func (k *known) holds(r *v1alpha1.FluxReservation, setup string) bool {
 		return !k.isWiped(r)
 	case job == nil:
 		return k.leavesACluster(r.UID)
-	case job.Status.Runs < r.Run:
+	case job.Status.Attempts < r.Attempt:
 		return true // it has yet to accept it
-	case job.Status.Runs > r.Run:
+	case job.Status.Attempts > r.Attempt:
 		return false
 	default:
 		return job.Status.Admission != nil && job.Status.Admission.Queue == setup

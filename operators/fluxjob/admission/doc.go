@@ -10,7 +10,7 @@
 //	book.go      what is still held: the reservations that are in the status, less those that were given back
 //	cohort.go    the setups that lend to each other, and their jobs, as numbers
 //	grant.go     what was decided, entered into the book
-//	line.go      who waits, in which order, and why
+//	queue.go     who waits, in which order, and why
 //	status.go    the rest of the status
 //	wakes.go     which FluxSetups a change concerns
 //

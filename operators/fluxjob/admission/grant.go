@@ -34,7 +34,7 @@ func (c *cohort) enter(state *queue.State, d *queue.Decisions, now metav1.Time) 
 		job := c.jobs[i]
 		share := needs.Of(job, c.setups[c.self])
 		book = append(book, v1alpha1.FluxReservation{
-			Namespace: job.Namespace, Name: job.Name, UID: job.UID, Run: job.Status.Runs + 1, Time: now, Generation: job.Generation,
+			Namespace: job.Namespace, Name: job.Name, UID: job.UID, Attempt: job.Status.Attempts + 1, Time: now, Generation: job.Generation,
 			Size: share.Size, Pods: share.Pods, Resources: share.Resources,
 		})
 	}

@@ -89,7 +89,7 @@ func isInUse(s *v1alpha1.FluxSetup) bool {
 	if record := s.Status.Manager; record != nil {
 		namespaces = record.Namespaces
 	}
-	return len(s.Status.Line) > 0 || slices.ContainsFunc(s.Status.Reservations, func(r v1alpha1.FluxReservation) bool {
+	return len(s.Status.Queue) > 0 || slices.ContainsFunc(s.Status.Reservations, func(r v1alpha1.FluxReservation) bool {
 		return watches(namespaces, r.Namespace)
 	})
 }

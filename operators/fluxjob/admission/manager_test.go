@@ -36,7 +36,7 @@ func unmanaged(s *v1alpha1.FluxSetup) { s.Status.Manager = nil }
 func inLine(names ...string) func(*v1alpha1.FluxSetup) {
 	return func(s *v1alpha1.FluxSetup) {
 		for _, name := range names {
-			s.Status.Line = append(s.Status.Line, v1alpha1.FluxLinePlace{Namespace: "a", Name: name, Reason: v1alpha1.ReasonQuotaExceeded})
+			s.Status.Queue = append(s.Status.Queue, v1alpha1.FluxQueueEntry{Namespace: "a", Name: name, Reason: v1alpha1.ReasonWaitingForQuota})
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestNothingIsGivenInThePassThatTakesAQueue(t *testing.T) {
 	got, p := ofA.pass(makeSetup("q", clusters(1), unmanaged), 1, makeJob("x", 1, in("a")))
 	assert.Equal(t, ofA.record(), got.Status.Manager)
 	assert.Empty(t, held(got))
-	assert.Equal(t, []string{"x: InLine"}, waiting(got), "it is in use from now on")
+	assert.Equal(t, []string{"x: Queued"}, waiting(got), "it is in use from now on")
 	assert.Zero(t, p.StatusCanWait)
 	got, _ = ofA.pass(got, 2, makeJob("x", 1, in("a")))
 	assert.Equal(t, []string{"x"}, held(got))
@@ -76,7 +76,7 @@ func TestAnotherManagerRefusesTheQueue(t *testing.T) {
 	setup := makeSetup("q", clusters(2), managedBy(ofA), withBook(holds))
 	got, p := ofB.pass(setup, 10, waits)
 	assert.Equal(t, []string{"holds"}, held(got), "what it doesn't see stays")
-	assert.Empty(t, got.Status.Line)
+	assert.Empty(t, got.Status.Queue)
 	assert.Equal(t, &v1alpha1.FluxSetupTakeover{By: "ops/b", Time: at(10)}, got.Status.Manager.Takeover)
 	assert.Equal(t, 5*time.Minute, p.RequeueAfter)
 	assert.Empty(t, p.Events)
@@ -149,7 +149,7 @@ func TestWhenAQueueIsTakenOver(t *testing.T) {
 // Each manager says of the jobs that only it sees whether they hold a reservation, whoever has the queue.
 func TestReservationsOfJobsThatTheManagerOfTheQueueDoesNotSee(t *testing.T) {
 	a, b := makeJob("a-job", 1, in("a"), holding), makeJob("b-job", 2, in("b"), holding)
-	ended := makeJob("b-job", 2, in("b"), func(j *v1alpha1.FluxJob) { j.Status.Runs, j.Status.CompletionTime = 1, ptr.To(at(5)) })
+	ended := makeJob("b-job", 2, in("b"), func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Status.CompletionTime = 1, ptr.To(at(5)) })
 	tests := map[string]struct {
 		by   Manager
 		book []*v1alpha1.FluxJob
@@ -166,7 +166,7 @@ func TestReservationsOfJobsThatTheManagerOfTheQueueDoesNotSee(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, _ := tt.by.pass(makeSetup("q", clusters(2), managedBy(ofA), withBook(tt.book...)), 10, tt.seen...)
 			assert.Equal(t, tt.held, held(got))
-			assert.Equal(t, int32(len(tt.held)), got.Status.Admitted)
+			assert.Equal(t, int32(len(tt.held)), got.Status.AdmittedWorkloads)
 			again, p := tt.by.pass(got, 10, tt.seen...)
 			assert.Equal(t, held(got), held(again))
 			assert.Nil(t, p.Status, "once is enough")
@@ -176,7 +176,7 @@ func TestReservationsOfJobsThatTheManagerOfTheQueueDoesNotSee(t *testing.T) {
 	setup := makeSetup("q", clusters(1), preempting, upTo(1000), managedBy(ofA), withBook(b))
 	got, _ := ofA.pass(setup, 10, makeJob("urgent", 3, in("a"), ofPriority(1000)))
 	assert.Equal(t, []string{"b-job"}, held(got), "no one pushes out what isn't known")
-	assert.Equal(t, []string{"urgent: QuotaExceeded miniClusters"}, waiting(got))
+	assert.Equal(t, []string{"urgent: WaitingForQuota miniClusters"}, waiting(got))
 
 	both := Manager{Name: "ops/both", Namespaces: []string{"a", "b"}}
 	_, p := ofB.pass(makeSetup("q", clusters(1), managedBy(both), withBook(a)), 10, b)
@@ -220,7 +220,7 @@ func TestACohortHasOneManager(t *testing.T) {
 	idle := makeSetup("m", clusters(1), lab, managedBy(ofA))
 	got, _ = ofB.pass(makeSetup("z", clusters(1), lab, managedBy(ofA)), 1, waits, idle)
 	assert.Equal(t, ofB.record(), got.Status.Manager)
-	assert.Equal(t, []string{"waits: InLine"}, waiting(got))
+	assert.Equal(t, []string{"waits: Queued"}, waiting(got))
 	idle, _ = ofB.pass(idle, 1, waits, got)
 	assert.Equal(t, ofB.record(), idle.Status.Manager, "and the rest of the cohort with it")
 	got, _ = ofB.pass(got, 1, waits, idle)
@@ -328,7 +328,7 @@ func TestAClosedQueueThatIsMadeAgainFindsAllReservations(t *testing.T) {
 	setup.Spec.StopPolicy = ""
 	setup, _ = ofB.pass(setup, 12, waits)
 	assert.Equal(t, []string{"a0", "a1"}, held(setup))
-	assert.Equal(t, []string{"waits: QuotaExceeded miniClusters"}, waiting(setup))
+	assert.Equal(t, []string{"waits: WaitingForQuota miniClusters"}, waiting(setup))
 }
 
 // Whoever gives a cohort to a manager by its name gives it the queues one by one.

@@ -45,13 +45,13 @@ func (m Manager) Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan
 		ObservedGeneration: setup.Generation,
 		Reservations:       c.enter(&state, &d, now),
 		Usage:              c.usage(&d),
-		LongestWaitSince:   c.longestWait(&state, &d),
-		Line:               c.line(&d),
-		Marks:              c.marks(&d),
+		OldestPendingTime:  c.oldestPendingTime(&state, &d),
+		Queue:              c.queue(&d),
+		QueuePositions:     c.queuePositions(&d),
 		Conditions:         slices.Clone(setup.Status.Conditions),
 	}
-	status.Admitted = int32(len(status.Reservations))
-	status.Pending = int32(c.pending - (len(status.Reservations) - len(c.books[c.self])))
+	status.AdmittedWorkloads = int32(len(status.Reservations))
+	status.PendingWorkloads = int32(c.pending - (len(status.Reservations) - len(c.books[c.self])))
 	setReady(&status, setup, now)
 
 	plan := builder.Plan[*v1alpha1.FluxSetup]{RequeueAfter: c.again(&d, seen.Now)}

@@ -37,15 +37,15 @@ func TestWhoIsAdmitted(t *testing.T) {
 	}{
 		"two of three fit": {
 			setup: makeSetup("q", clusters(2)), others: []client.Object{makeJob("a", 1), makeJob("b", 2), makeJob("c", 3)},
-			held: []string{"a", "b"}, waiting: []string{"c: QuotaExceeded miniClusters"}, pending: 1,
+			held: []string{"a", "b"}, waiting: []string{"c: WaitingForQuota miniClusters"}, pending: 1,
 		},
 		"by pods": {
 			setup: makeSetup("q", podLimit(3)), others: []client.Object{makeJob("a", 1), makeJob("b", 2), makeJob("c", 3, sized(1))},
-			held: []string{"a", "c"}, waiting: []string{"b: QuotaExceeded pods"}, pending: 1,
+			held: []string{"a", "c"}, waiting: []string{"b: WaitingForQuota pods"}, pending: 1,
 		},
 		"by cpu": {
 			setup: makeSetup("q", cpus("4500m")), others: []client.Object{makeJob("a", 1), makeJob("b", 2), makeJob("c", 3)},
-			held: []string{"a", "b"}, waiting: []string{"c: QuotaExceeded cpu"}, pending: 1,
+			held: []string{"a", "b"}, waiting: []string{"c: WaitingForQuota cpu"}, pending: 1,
 		},
 		"without a quota": {
 			setup: makeSetup("q"), others: []client.Object{makeJob("a", 1), makeJob("b", 2)}, held: []string{"a", "b"},
@@ -64,7 +64,7 @@ func TestWhoIsAdmitted(t *testing.T) {
 		"the size that the setup says": {
 			setup:  makeSetup("q", podLimit(3), func(s *v1alpha1.FluxSetup) { s.Spec.MiniCluster.Size = ptr.To[int32](3) }),
 			others: []client.Object{makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Spec.Size = nil }), makeJob("b", 2, sized(1))},
-			held:   []string{"a"}, waiting: []string{"b: QuotaExceeded pods"}, pending: 1,
+			held:   []string{"a"}, waiting: []string{"b: WaitingForQuota pods"}, pending: 1,
 		},
 		"backing off": {
 			setup: makeSetup("q", clusters(1)), others: []client.Object{makeJob("a", 1, backingOff)},
@@ -82,12 +82,12 @@ func TestWhoIsAdmitted(t *testing.T) {
 		"strict": {
 			setup:  makeSetup("q", podLimit(3), func(s *v1alpha1.FluxSetup) { s.Spec.QueueingStrategy = v1alpha1.StrictFIFO }),
 			others: []client.Object{makeJob("a", 1), makeJob("b", 2), makeJob("c", 3, sized(1))},
-			held:   []string{"a"}, waiting: []string{"b: QuotaExceeded pods", "c: BehindOthers"}, pending: 2,
+			held:   []string{"a"}, waiting: []string{"b: WaitingForQuota pods", "c: BlockedByHeadOfQueue"}, pending: 2,
 		},
 		"a higher priority first, the setup's own for those that say none": {
 			setup:  makeSetup("q", clusters(2), upTo(6), func(s *v1alpha1.FluxSetup) { s.Spec.Priority = 5 }),
 			others: []client.Object{makeJob("a", 1, ofPriority(4)), makeJob("b", 2), makeJob("c", 3, ofPriority(6))},
-			held:   []string{"c", "b"}, waiting: []string{"a: QuotaExceeded miniClusters"}, pending: 1,
+			held:   []string{"c", "b"}, waiting: []string{"a: WaitingForQuota miniClusters"}, pending: 1,
 		},
 		"held": {
 			setup: makeSetup("q", func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy = v1alpha1.StopHold }), others: []client.Object{makeJob("a", 1)},
@@ -99,25 +99,25 @@ func TestWhoIsAdmitted(t *testing.T) {
 			got := settle(t, tt.setup, 10, tt.others...)
 			assert.Equal(t, tt.held, held(got))
 			assert.Equal(t, tt.waiting, waiting(got))
-			assert.Equal(t, tt.pending, got.Status.Pending)
-			assert.Equal(t, int32(len(tt.held)), got.Status.Admitted)
+			assert.Equal(t, tt.pending, got.Status.PendingWorkloads)
+			assert.Equal(t, int32(len(tt.held)), got.Status.AdmittedWorkloads)
 			assert.Equal(t, int64(1), got.Status.ObservedGeneration)
 		})
 	}
 }
 
-func TestTheLongestWaitIsThatOfAllWhoWait(t *testing.T) {
+func TestTheOldestPendingTimeIsThatOfAllWaitingJobs(t *testing.T) {
 	large := makeJob("large", 1, func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](4) })
 	huge := makeJob("huge", 2, func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](9) })
 	bounds := func(s *v1alpha1.FluxSetup) { s.Spec.MiniCluster.MaxSize = ptr.To[int32](8) }
 	runs, waits := makeJob("runs", 0), makeJob("waits", 3)
-	longest := func(jobs ...client.Object) *metav1.Time {
-		return settle(t, makeSetup("q", podLimit(3), bounds), 10, append(jobs, runs)...).Status.LongestWaitSince
+	oldest := func(jobs ...client.Object) *metav1.Time {
+		return settle(t, makeSetup("q", podLimit(3), bounds), 10, append(jobs, runs)...).Status.OldestPendingTime
 	}
-	assert.Nil(t, longest())
-	assert.Equal(t, at(3), *longest(waits))
-	assert.Equal(t, at(2), *longest(waits, huge), "over maxSize")
-	assert.Equal(t, at(1), *longest(waits, huge, large), "over the quota")
+	assert.Nil(t, oldest())
+	assert.Equal(t, at(3), *oldest(waits))
+	assert.Equal(t, at(2), *oldest(waits, huge), "over maxSize")
+	assert.Equal(t, at(1), *oldest(waits, huge, large), "over the quota")
 }
 
 func TestNamespaces(t *testing.T) {
@@ -132,8 +132,8 @@ func TestNamespaces(t *testing.T) {
 	got := settle(t, setup, 10, makeJob("a", 1), elsewhere, namespace("default", "hpc"), namespace("other", "web"))
 	assert.Equal(t, []string{"a"}, held(got))
 	assert.Empty(t, waiting(got))
-	assert.Zero(t, got.Status.Pending, "what the queue isn't for doesn't wait in it")
-	assert.Nil(t, got.Status.LongestWaitSince)
+	assert.Zero(t, got.Status.PendingWorkloads, "what the queue isn't for doesn't wait in it")
+	assert.Nil(t, got.Status.OldestPendingTime)
 }
 
 // What a tenant writes into its own job moves no job of another namespace, unless the queue lets it.
@@ -155,21 +155,21 @@ func TestNoNamespaceGivesItselfAPriority(t *testing.T) {
 		preemptedBy    int32
 	}{
 		"without limits": {urgent: ptr.To[int32](math.MaxInt32),
-			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+			held: []string{"victim"}, waiting: []string{"before: WaitingForQuota miniClusters", "urgent: WaitingForQuota miniClusters"}},
 		"without limits, of a queue that has a priority": {change: important, urgent: ptr.To[int32](math.MaxInt32),
-			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+			held: []string{"victim"}, waiting: []string{"before: WaitingForQuota miniClusters", "urgent: WaitingForQuota miniClusters"}},
 		"those who step back can be pushed out": {victim: ptr.To[int32](-1),
-			held: []string{"(victim: Preempted)"}, waiting: []string{"before: MakingRoom", "urgent: QuotaExceeded miniClusters", "victim: QuotaExceeded miniClusters"}},
+			held: []string{"(victim: Preempted)"}, waiting: []string{"before: Preempting", "urgent: WaitingForQuota miniClusters", "victim: WaitingForQuota miniClusters"}},
 		"the limit of another": {change: limits(tier("gold", 100)), urgent: ptr.To[int32](100),
-			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+			held: []string{"victim"}, waiting: []string{"before: WaitingForQuota miniClusters", "urgent: WaitingForQuota miniClusters"}},
 		"its own limit": {change: limits(tier("gold", 200), tier("bronze", 100)), urgent: ptr.To[int32](math.MaxInt32), preemptedBy: 100,
-			held: []string{"(victim: Preempted)"}, waiting: []string{"urgent: MakingRoom", "victim: QuotaExceeded miniClusters", "before: QuotaExceeded miniClusters"}},
+			held: []string{"(victim: Preempted)"}, waiting: []string{"urgent: Preempting", "victim: WaitingForQuota miniClusters", "before: WaitingForQuota miniClusters"}},
 		"the first that selects": {change: limits(tier("bronze", 0), v1alpha1.FluxPriorityLimit{Max: 100}), urgent: ptr.To[int32](100),
-			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+			held: []string{"victim"}, waiting: []string{"before: WaitingForQuota miniClusters", "urgent: WaitingForQuota miniClusters"}},
 		"a limit below the queue's own": {change: limits(tier("bronze", -1)),
-			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+			held: []string{"victim"}, waiting: []string{"before: WaitingForQuota miniClusters", "urgent: WaitingForQuota miniClusters"}},
 		"a job that runs is no safer than its limit": {change: limits(tier("gold", 5)), victim: ptr.To[int32](math.MaxInt32), urgent: ptr.To[int32](5),
-			held: []string{"victim"}, waiting: []string{"before: QuotaExceeded miniClusters", "urgent: QuotaExceeded miniClusters"}},
+			held: []string{"victim"}, waiting: []string{"before: WaitingForQuota miniClusters", "urgent: WaitingForQuota miniClusters"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -193,15 +193,15 @@ func TestNoNamespaceGivesItselfAPriority(t *testing.T) {
 
 func TestAReservationSaysWhatWasGiven(t *testing.T) {
 	job := makeJob("a", 1)
-	job.Generation, job.Status.Runs = 3, 2
+	job.Generation, job.Status.Attempts = 3, 2
 	got := settle(t, makeSetup("q", podLimit(5), cpus("8")), 10, job)
 	assert.Equal(t, []v1alpha1.FluxReservation{{
-		Namespace: "default", Name: "a", UID: "a-uid", Run: 3, Time: at(10), Generation: 3, Size: 2, Pods: 2,
+		Namespace: "default", Name: "a", UID: "a-uid", Attempt: 3, Time: at(10), Generation: 3, Size: 2, Pods: 2,
 		Resources: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(2000, resource.DecimalSI)},
 	}}, got.Status.Reservations)
 	var texts []string
 	for _, r := range got.Status.Usage {
-		texts = append(texts, fmt.Sprint(r.Name, ": ", r.Used.String(), " of ", r.Quota.String(), ", ", r.Free.String(), " free, at most ", r.Largest.String()))
+		texts = append(texts, fmt.Sprint(r.Name, ": ", r.Used.String(), " of ", r.Quota.String(), ", ", r.Free.String(), " free, at most ", r.Maximum.String()))
 	}
 	assert.Equal(t, []string{"pods: 2 of 5, 3 free, at most 5", "cpu: 2 of 8, 6 free, at most 8"}, texts)
 }
@@ -220,9 +220,9 @@ func TestWhichReservationsStillHold(t *testing.T) {
 		"yet to be accepted":   {makeSetup("q", clusters(1), offered), []client.Object{makeJob("a", 1), makeJob("b", 2)}, []string{"a"}},
 		"not seen in the book": {makeSetup("q", clusters(1)), []client.Object{accepted, makeJob("b", 2)}, []string{"a"}},
 		"given back": {makeSetup("q", clusters(1), offered), []client.Object{
-			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Runs, j.Status.CompletionTime = 1, ptr.To(at(5)) }), makeJob("b", 2)}, []string{"b"}},
+			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Status.CompletionTime = 1, ptr.To(at(5)) }), makeJob("b", 2)}, []string{"b"}},
 		"declined": {makeSetup("q", clusters(1), offered), []client.Object{
-			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Runs, j.Spec.Suspend = 1, true }), makeJob("b", 2)}, []string{"b"}},
+			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Spec.Suspend = 1, true }), makeJob("b", 2)}, []string{"b"}},
 		"suspended, but not declined": {makeSetup("q", clusters(1), offered), []client.Object{
 			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true }), makeJob("b", 2)}, []string{"a"}},
 		"ended, with pods that have yet to stop": {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{
@@ -250,8 +250,8 @@ func TestEvictions(t *testing.T) {
 	urgent := makeJob("urgent", 3, ofPriority(5))
 	got := settle(t, makeSetup("q", clusters(2), preempting, upTo(5), withBook(a, b)), 10, a, b, urgent)
 	assert.Equal(t, []string{"a", "(b: Preempted)"}, held(got))
-	assert.Equal(t, []string{"urgent: MakingRoom", "b: QuotaExceeded miniClusters"}, waiting(got), "b has its place at once")
-	assert.Equal(t, int32(1), got.Status.Pending, "b counts as admitted until it has left")
+	assert.Equal(t, []string{"urgent: Preempting", "b: WaitingForQuota miniClusters"}, waiting(got), "b has its place at once")
+	assert.Equal(t, int32(1), got.Status.PendingWorkloads, "b counts as admitted until it has left")
 	assert.Equal(t, `a job of priority 5 of queue "q" needs the room`, got.Status.Reservations[1].Evicted.Message)
 	assert.Equal(t, at(10), got.Status.Reservations[1].Evicted.Time)
 
@@ -292,9 +292,9 @@ func TestNoEqualGoesBeforeWhoWasEvicted(t *testing.T) {
 		admits  bool
 		waiting []string
 	}{
-		"preempted":           {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted)}, waiting: []string{"low: QuotaExceeded pods", "equal: BehindOthers"}},
-		"its spec changed":    {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonSpecChanged)}, waiting: []string{"low: QuotaExceeded pods", "equal: BehindOthers"}},
-		"resumed so soon":     {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonSuspended)}, waiting: []string{"low: QuotaExceeded pods", "equal: BehindOthers"}},
+		"preempted":           {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted)}, waiting: []string{"low: WaitingForQuota pods", "equal: BlockedByHeadOfQueue"}},
+		"its spec changed":    {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonSpecChanged)}, waiting: []string{"low: WaitingForQuota pods", "equal: BlockedByHeadOfQueue"}},
+		"resumed so soon":     {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonSuspended)}, waiting: []string{"low: WaitingForQuota pods", "equal: BlockedByHeadOfQueue"}},
 		"it has to back off":  {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonNotReady)}, admits: true},
 		"suspended meanwhile": {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted), func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true }}, admits: true},
 		"ended meanwhile":     {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted), func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = ptr.To(at(9)) }}, admits: true},
@@ -327,13 +327,13 @@ func TestACohort(t *testing.T) {
 	waits := makeJob("waits", 3, inQueue("mine"))
 	got := settle(t, mine, 10, waits, own, borrower, yours, other)
 	assert.Empty(t, held(got), "the cohort has nothing left")
-	assert.Equal(t, []string{"waits: QuotaExceeded miniClusters"}, waiting(got))
+	assert.Equal(t, []string{"waits: WaitingForQuota miniClusters"}, waiting(got))
 	assert.Equal(t, "0", got.Status.Usage[0].Free.String())
-	assert.Equal(t, "2", got.Status.Usage[0].Largest.String())
+	assert.Equal(t, "2", got.Status.Usage[0].Maximum.String())
 
 	urgent := makeJob("urgent", 3, inQueue("mine"), ofPriority(1))
 	got = settle(t, mine, 10, urgent, own, borrower, yours, other)
-	assert.Equal(t, []string{"urgent: MakingRoom"}, waiting(got), "yours has to give it back")
+	assert.Equal(t, []string{"urgent: Preempting"}, waiting(got), "yours has to give it back")
 	got = settle(t, yours, 10, urgent, own, borrower, mine, other)
 	assert.Equal(t, []string{"own", "(borrower: Preempted)"}, held(got))
 	assert.Equal(t, `a job of priority 1 of queue "mine" needs the room`, got.Status.Reservations[1].Evicted.Message)
@@ -389,12 +389,12 @@ func TestAnInvalidSetupAdmitsNoOneAndKeepsItsBook(t *testing.T) {
 			mended.Status = got.Status
 			got = settle(t, mended, 20, running, makeJob("b", 2))
 			assert.Equal(t, []string{"a", "b"}, held(got))
-			assert.Equal(t, v1alpha1.ReasonOpen, condition(got, events.ConditionReady).Reason)
+			assert.Equal(t, v1alpha1.ReasonActive, condition(got, events.ConditionReady).Reason)
 			assert.Empty(t, condition(got, events.ConditionStalled).Type)
 		})
 	}
 	for _, name := range []string{"cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "nvidia.com/gpu"} {
-		assert.Equal(t, v1alpha1.ReasonOpen, condition(settle(t, makeSetup("q", quota(name, "1")), 1), events.ConditionReady).Reason, name)
+		assert.Equal(t, v1alpha1.ReasonActive, condition(settle(t, makeSetup("q", quota(name, "1")), 1), events.ConditionReady).Reason, name)
 	}
 }
 
@@ -403,16 +403,16 @@ func TestWhatIsWrittenLater(t *testing.T) {
 	assert.Equal(t, []string{"a"}, held(setup))
 	p := plan(t, setup, 2, makeJob("a", 1), makeJob("b", 2))
 	require.NotNil(t, p.Status)
-	assert.Equal(t, int32(1), p.Status.Status.Pending)
+	assert.Equal(t, int32(1), p.Status.Status.PendingWorkloads)
 	assert.Equal(t, countersCanWait, p.StatusCanWait, "only counts and the line have changed")
-	assert.Equal(t, at(2), *p.Status.Status.LongestWaitSince)
+	assert.Equal(t, at(2), *p.Status.Status.OldestPendingTime)
 
 	held := makeSetup("q", func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy, s.Generation = v1alpha1.StopHold, 2 })
 	held.Status = setup.Status
 	p = plan(t, held, 3, makeJob("a", 1))
 	assert.Zero(t, p.StatusCanWait)
 	require.Len(t, p.Events, 1)
-	assert.Equal(t, v1alpha1.ReasonHeld, p.Events[0].Reason)
+	assert.Equal(t, v1alpha1.ReasonStopped, p.Events[0].Reason)
 }
 
 func TestTheLineIsBounded(t *testing.T) {
@@ -421,17 +421,17 @@ func TestTheLineIsBounded(t *testing.T) {
 		jobs = append(jobs, makeJob(fmt.Sprintf("job-%04d", i), i))
 	}
 	got := settle(t, makeSetup("q", clusters(0)), 10, jobs...)
-	assert.Empty(t, got.Status.Line, "they can never run")
+	assert.Empty(t, got.Status.Queue, "they can never run")
 
 	got = settle(t, makeSetup("q", clusters(1), withBook(makeJob("running", 0, holding))), 10, append(jobs, makeJob("running", 0, holding))...)
-	require.Len(t, got.Status.Line, v1alpha1.MaxFluxLine)
-	assert.Equal(t, "job-0099", got.Status.Line[99].Name)
+	require.Len(t, got.Status.Queue, v1alpha1.MaxFluxQueueEntries)
+	assert.Equal(t, "job-0099", got.Status.Queue[99].Name)
 	var marks []string
-	for _, m := range got.Status.Marks {
+	for _, m := range got.Status.QueuePositions {
 		marks = append(marks, fmt.Sprint(m.Position, " ", m.Name))
 	}
 	assert.Equal(t, []string{"200 job-0199", "500 job-0499", "1000 job-0999"}, marks)
-	assert.Equal(t, at(0), *got.Status.LongestWaitSince)
+	assert.Equal(t, at(0), *got.Status.OldestPendingTime)
 }
 
 func TestReservationsAreBounded(t *testing.T) {

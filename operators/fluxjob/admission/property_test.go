@@ -97,8 +97,8 @@ func (m *fakeManager) step(i int) {
 	default:
 		for _, s := range m.setups {
 			for _, r := range s.Status.Reservations {
-				if s.Name == job.Spec.Queue && r.UID == job.UID && r.Run == job.Status.Runs+1 {
-					job.Status.Runs++
+				if s.Name == job.Spec.Queue && r.UID == job.UID && r.Attempt == job.Status.Attempts+1 {
+					job.Status.Attempts++
 					job.Status.Admission = &v1alpha1.FluxAdmission{Queue: s.Name, Time: r.Time, Generation: r.Generation, Size: r.Size, Pods: r.Pods, Resources: r.Resources}
 				}
 			}
@@ -125,7 +125,7 @@ func (s *fakeServer) holding() int {
 		holds := job.Status.Admission != nil
 		for _, setup := range s.setups {
 			holds = holds || slices.ContainsFunc(setup.Status.Reservations, func(r v1alpha1.FluxReservation) bool {
-				return r.UID == job.UID && r.Run > job.Status.Runs
+				return r.UID == job.UID && r.Attempt > job.Status.Attempts
 			})
 		}
 		if holds {

@@ -29,7 +29,7 @@ func (c *cohort) usage(d *queue.Decisions) []v1alpha1.FluxResourceUsage {
 			Quota:   needs.Quantity(resource, limits[r]),
 			Used:    needs.Quantity(resource, balance.Used[r]),
 			Free:    needs.Quantity(resource, balance.Free[r]),
-			Largest: needs.Quantity(resource, balance.Largest[r]),
+			Maximum: needs.Quantity(resource, balance.Maximum[r]),
 		})
 	}
 	return all
@@ -37,13 +37,13 @@ func (c *cohort) usage(d *queue.Decisions) []v1alpha1.FluxResourceUsage {
 
 // setReady says whether the queue admits jobs.
 func setReady(status *v1alpha1.FluxSetupStatus, setup *v1alpha1.FluxSetup, now metav1.Time) {
-	value, reason, message := metav1.ConditionTrue, v1alpha1.ReasonOpen, "jobs are admitted while the quota allows it"
+	value, reason, message := metav1.ConditionTrue, v1alpha1.ReasonActive, "jobs are admitted while the quota allows it"
 	problems := validate(&setup.Spec)
 	switch {
 	case len(problems) > 0:
 		value, reason, message = metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, text.List(problems, (*field.Error).Error)
 	case setup.Spec.StopPolicy == v1alpha1.StopHold || setup.Spec.StopPolicy == v1alpha1.StopHoldAndDrain:
-		value, reason, message = metav1.ConditionFalse, v1alpha1.ReasonHeld, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy)
+		value, reason, message = metav1.ConditionFalse, v1alpha1.ReasonStopped, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy)
 	case len(status.Reservations) >= v1alpha1.MaxFluxReservations:
 		value, reason = metav1.ConditionFalse, v1alpha1.ReasonReservationsFull
 		message = fmt.Sprintf("%d jobs are admitted, the most that one FluxSetup can have; divide it into several", len(status.Reservations))

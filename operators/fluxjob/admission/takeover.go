@@ -64,7 +64,7 @@ func (c *cohort) refuse(d *queue.Decisions, now metav1.Time) builder.Plan[*v1alp
 	after := *setup
 	setup.Status.DeepCopyInto(&after.Status)
 	if book := c.books[c.self]; !sameBook(book, after.Status.Reservations) {
-		after.Status.Reservations, after.Status.Admitted = book, int32(len(book))
+		after.Status.Reservations, after.Status.AdmittedWorkloads = book, int32(len(book))
 	}
 	plan := builder.Plan[*v1alpha1.FluxSetup]{RequeueAfter: c.again(d, now.Time)}
 	if c.isNeeded(d) {

@@ -27,7 +27,7 @@ func queuesOfJob(old, job *v1alpha1.FluxJob) (all bool, names []types.Namespaced
 func sameForQueue(a, b *v1alpha1.FluxJob) bool {
 	return a.Generation == b.Generation && needs.Kueue(a) == needs.Kueue(b) &&
 		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
-		a.Status.Runs == b.Status.Runs && (a.Status.CompletionTime == nil) == (b.Status.CompletionTime == nil) &&
+		a.Status.Attempts == b.Status.Attempts && (a.Status.CompletionTime == nil) == (b.Status.CompletionTime == nil) &&
 		a.Status.RequeueTime.Equal(b.Status.RequeueTime) && sameAdmission(a.Status.Admission, b.Status.Admission)
 }
 

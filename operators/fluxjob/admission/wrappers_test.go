@@ -85,7 +85,7 @@ func ofPriority(n int32) func(*v1alpha1.FluxJob) {
 
 // holding gives a job what it needs.
 func holding(job *v1alpha1.FluxJob) {
-	job.Status.Runs++
+	job.Status.Attempts++
 	job.Status.Admission = &v1alpha1.FluxAdmission{
 		Queue: job.Spec.Queue, Time: job.CreationTimestamp, Generation: job.Generation, Size: 2, Pods: 2,
 		Resources: corev1.ResourceList{"cpu": resource.MustParse("2")},
@@ -94,12 +94,12 @@ func holding(job *v1alpha1.FluxJob) {
 
 // reserved is the reservation that belongs to a job's present run, or the next if it holds nothing.
 func reserved(job *v1alpha1.FluxJob) v1alpha1.FluxReservation {
-	run := job.Status.Runs
+	run := job.Status.Attempts
 	if job.Status.Admission == nil {
 		run++
 	}
 	return v1alpha1.FluxReservation{
-		Namespace: job.Namespace, Name: job.Name, UID: job.UID, Run: run, Time: job.CreationTimestamp, Generation: job.Generation,
+		Namespace: job.Namespace, Name: job.Name, UID: job.UID, Attempt: run, Time: job.CreationTimestamp, Generation: job.Generation,
 		Size: 2, Pods: 2, Resources: corev1.ResourceList{"cpu": resource.MustParse("2")},
 	}
 }
@@ -158,7 +158,7 @@ func held(s *v1alpha1.FluxSetup) []string {
 // waiting returns the line: the names and why they wait.
 func waiting(s *v1alpha1.FluxSetup) []string {
 	var names []string
-	for _, place := range s.Status.Line {
+	for _, place := range s.Status.Queue {
 		text := place.Name + ": " + place.Reason
 		if place.Resource != "" {
 			text += " " + place.Resource

@@ -95,7 +95,7 @@ func (p *pass) lineUp() {
 	for i := range p.Jobs {
 		job := &p.Jobs[i]
 		if large, r := p.now.tooLarge(job.Setup, job.Needs); large {
-			p.out.Why[i] = Why{TooLarge, r}
+			p.out.Why[i] = Why{ExceedsMaximum, r}
 			continue
 		}
 		places[job.Setup] = append(places[job.Setup], placeOf(job, i))
@@ -106,7 +106,7 @@ func (p *pass) lineUp() {
 		}
 		jobs := p.sorted(in)
 		if p.Setups[setup].Hold || p.Setups[setup].Drain {
-			p.wait(jobs, Held)
+			p.wait(jobs, Stopped)
 			p.out.Waiting[setup] = jobs
 			continue
 		}
@@ -135,7 +135,7 @@ func (p *pass) consider(l *line) {
 	}
 	p.out.Waiting[l.setup] = append(p.out.Waiting[l.setup], i)
 	if p.Setups[l.setup].Strict && reason != Backoff {
-		p.wait(l.jobs, Behind)
+		p.wait(l.jobs, BlockedByHead)
 		p.out.Waiting[l.setup] = append(p.out.Waiting[l.setup], l.jobs...)
 		l.jobs = nil
 	}
@@ -151,16 +151,16 @@ func (p *pass) judge(i int) Why {
 	fits, short := p.soon.fits(job.Setup, job.Needs)
 	if !fits {
 		if p.makeRoom(i) {
-			return Why{Reason: MakingRoom}
+			return Why{Reason: Preempting}
 		}
 		if p.Setups[job.Setup].Strict && !p.soon.borrows(job.Setup, job.Needs) {
 			p.promise(job)
 		}
-		return Why{Short, short}
+		return Why{WaitingForQuota, short}
 	}
 	p.promise(job)
 	if free, _ := p.now.fits(job.Setup, job.Needs); !free || job.Leaving {
-		return Why{Reason: MakingRoom}
+		return Why{Reason: Preempting}
 	}
 	p.now.take(job.Setup, job.Needs)
 	return Why{}

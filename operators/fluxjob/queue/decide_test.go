@@ -62,24 +62,24 @@ func TestDecide(t *testing.T) {
 		"nothing": {waiting: [][]int{}, why: []Why{}},
 		"two of three fit": {
 			setups: []Setup{setup(2)}, jobs: []Job{job(1, 0, 0, 1), job(2, 0, 0, 1), job(3, 0, 0, 1)},
-			admitted: []int{0, 1}, waiting: [][]int{{2}}, why: why(None, None, Short),
+			admitted: []int{0, 1}, waiting: [][]int{{2}}, why: why(None, None, WaitingForQuota),
 		},
 		"order: priority, then time, then name": {
 			setups:   []Setup{setup(3)},
 			jobs:     []Job{job(2, 0, 0, 1), job(1, 0, 0, 1), job(3, 0, 5, 1), {ID: ID{"ns", "a"}, Since: noon.Add(time.Second), Needs: Amounts{1}}},
-			admitted: []int{2, 3, 1}, waiting: [][]int{{0}}, why: why(Short, None, None, None),
+			admitted: []int{2, 3, 1}, waiting: [][]int{{0}}, why: why(WaitingForQuota, None, None, None),
 		},
 		"all or nothing, and of every resource": {
 			setups: []Setup{setup(4, 4)}, jobs: []Job{job(1, 0, 0, 3, 1), job(2, 0, 0, 1, 4), job(3, 0, 0, 1, 3)},
-			admitted: []int{0, 2}, waiting: [][]int{{1}}, why: []Why{{}, {Short, 1}, {}},
+			admitted: []int{0, 2}, waiting: [][]int{{1}}, why: []Why{{}, {WaitingForQuota, 1}, {}},
 		},
 		"strict: who is behind waits": {
 			setups: []Setup{strict(setup(4))}, jobs: []Job{job(1, 0, 0, 3), job(2, 0, 0, 2), job(3, 0, 0, 1)},
-			admitted: []int{0}, waiting: [][]int{{1, 2}}, why: why(None, Short, Behind),
+			admitted: []int{0}, waiting: [][]int{{1, 2}}, why: why(None, WaitingForQuota, BlockedByHead),
 		},
 		"one that is too large, or backs off, holds up no one": {
 			setups: []Setup{strict(setup(4))}, jobs: []Job{job(1, 0, 0, 5), backingOff(job(2, 0, 0, 1)), job(3, 0, 0, 4)},
-			admitted: []int{2}, waiting: [][]int{{1}}, why: why(TooLarge, Backoff, None), next: noon.Add(time.Minute),
+			admitted: []int{2}, waiting: [][]int{{1}}, why: why(ExceedsMaximum, Backoff, None), next: noon.Add(time.Minute),
 		},
 		"what is not counted is not limited": {
 			setups: []Setup{setup(Unlimited, 1)}, jobs: []Job{job(1, 0, 0, 1<<60, 1), job(2, 0, 0, 1<<60, 0)},
@@ -88,76 +88,76 @@ func TestDecide(t *testing.T) {
 		"a quota that was lowered evicts no one, and lets in only who needs nothing of it": {
 			setups: []Setup{setup(1, 9)}, holders: []Holder{holder(1, 0, 0, 5, 0)},
 			jobs:     []Job{job(1, 0, 0, 1, 1), job(2, 0, 0, 0, 1)},
-			admitted: []int{1}, waiting: [][]int{{0}}, why: why(Short, None),
+			admitted: []int{1}, waiting: [][]int{{0}}, why: why(WaitingForQuota, None),
 		},
 		"borrows what the other doesn't use": {
 			setups: []Setup{setup(2), setup(2)}, holders: []Holder{holder(1, 1, 0, 1)}, jobs: []Job{job(1, 0, 0, 3), job(2, 0, 0, 1)},
-			admitted: []int{0}, waiting: [][]int{{1}, nil}, why: why(None, Short),
+			admitted: []int{0}, waiting: [][]int{{1}, nil}, why: why(None, WaitingForQuota),
 		},
 		"borrows up to its limit": {
 			setups: []Setup{limited(setup(2), 1, Unlimited), setup(9)}, jobs: []Job{job(1, 0, 0, 2), job(2, 0, 0, 2), job(3, 0, 0, 1)},
-			admitted: []int{0, 2}, waiting: [][]int{{1}, nil}, why: why(None, Short, None),
+			admitted: []int{0, 2}, waiting: [][]int{{1}, nil}, why: why(None, WaitingForQuota, None),
 		},
 		"lends up to its limit": {
 			setups: []Setup{setup(2), limited(setup(9), Unlimited, 1)}, jobs: []Job{job(1, 0, 0, 4), job(2, 0, 0, 3), job(3, 1, 0, 8)},
-			admitted: []int{2, 1}, waiting: [][]int{nil, nil}, why: why(TooLarge, None, None),
+			admitted: []int{2, 1}, waiting: [][]int{nil, nil}, why: why(ExceedsMaximum, None, None),
 		},
 		"who needs no borrowing goes first": {
 			setups: []Setup{setup(2), setup(2)}, jobs: []Job{job(1, 0, 9, 3), job(2, 1, 0, 2)},
-			admitted: []int{1}, waiting: [][]int{{0}, nil}, why: why(Short, None),
+			admitted: []int{1}, waiting: [][]int{{0}, nil}, why: why(WaitingForQuota, None),
 		},
 		"room is kept for a strict setup's own": {
 			setups: []Setup{strict(setup(4)), setup(0)}, holders: []Holder{holder(1, 1, 0, 2)},
 			jobs:    []Job{job(1, 0, 0, 4), job(2, 1, 0, 1)},
-			waiting: [][]int{{0}, {1}}, why: why(Short, Short),
+			waiting: [][]int{{0}, {1}}, why: why(WaitingForQuota, WaitingForQuota),
 		},
 		"strict: no one goes before who was evicted for another of the cohort, and is still leaving": {
 			setups: []Setup{strict(setup(2)), preempts(setup(2))}, holders: []Holder{leaving(holder(1, 0, 0, 3))},
 			jobs:    []Job{job(3, 0, 0, 1), job(2, 1, 9, 2), returning(job(1, 0, 0, 3))},
-			waiting: [][]int{{2, 0}, {1}}, why: why(Behind, MakingRoom, Short),
+			waiting: [][]int{{2, 0}, {1}}, why: why(BlockedByHead, Preempting, WaitingForQuota),
 		},
 		"who was evicted is admitted once it has left, and its room is kept": {
 			setups: []Setup{setup(3)}, holders: []Holder{leaving(holder(1, 0, 0, 1))},
 			jobs:     []Job{job(1, 0, 0, 2), job(2, 0, 0, 1), returning(job(0, 0, 0, 1))},
-			admitted: []int{0}, waiting: [][]int{{2, 1}}, why: why(None, Short, MakingRoom),
+			admitted: []int{0}, waiting: [][]int{{2, 1}}, why: why(None, WaitingForQuota, Preempting),
 		},
 		"never preempts unless told to": {
 			setups: []Setup{setup(1)}, holders: []Holder{holder(1, 0, 0, 1)}, jobs: []Job{job(1, 0, 9, 1)},
-			waiting: [][]int{{0}}, why: why(Short),
+			waiting: [][]int{{0}}, why: why(WaitingForQuota),
 		},
 		"preempts lower priorities only": {
 			setups: []Setup{preempts(setup(2))}, holders: []Holder{holder(1, 0, 5, 1), holder(2, 0, 5, 1)}, jobs: []Job{job(1, 0, 5, 1)},
-			waiting: [][]int{{0}}, why: why(Short),
+			waiting: [][]int{{0}}, why: why(WaitingForQuota),
 		},
 		"the lowest priority goes, and of these the newest": {
 			setups: []Setup{preempts(setup(4))}, jobs: []Job{job(1, 0, 9, 1)},
 			holders: []Holder{holder(4, 0, 5, 1), holder(1, 0, 1, 1), holder(3, 0, 1, 1), holder(2, 0, 1, 1)},
-			evicted: []int{2}, waiting: [][]int{{0}}, why: why(MakingRoom),
+			evicted: []int{2}, waiting: [][]int{{0}}, why: why(Preempting),
 		},
 		"the fewest go": {
 			setups: []Setup{preempts(setup(12))}, jobs: []Job{job(1, 0, 9, 6)},
 			holders: []Holder{holder(3, 0, 1, 3), holder(2, 0, 1, 3), holder(1, 0, 1, 6)},
-			evicted: []int{2}, waiting: [][]int{{0}}, why: why(MakingRoom),
+			evicted: []int{2}, waiting: [][]int{{0}}, why: why(Preempting),
 		},
 		"no one goes in vain": {
 			setups: []Setup{preempts(setup(4))}, jobs: []Job{job(1, 0, 9, 3)},
 			holders: []Holder{holder(1, 0, 9, 2), holder(2, 0, 1, 2)},
-			waiting: [][]int{{0}}, why: why(Short),
+			waiting: [][]int{{0}}, why: why(WaitingForQuota),
 		},
 		"no more go while some are leaving, and their room is kept": {
 			setups: []Setup{preempts(setup(2))}, jobs: []Job{job(1, 0, 9, 2), job(2, 0, 0, 1)},
 			holders: []Holder{leaving(holder(1, 0, 0, 1))},
-			waiting: [][]int{{0, 1}}, why: why(MakingRoom, Short),
+			waiting: [][]int{{0, 1}}, why: why(Preempting, WaitingForQuota),
 		},
 		"takes back what is its own from who borrows it": {
 			setups: []Setup{preempts(setup(2)), setup(1)}, jobs: []Job{job(1, 0, 9, 2)},
 			holders: []Holder{holder(1, 1, 0, 1), holder(2, 1, 0, 1), holder(3, 1, 0, 1)},
-			evicted: []int{2, 1}, waiting: [][]int{{0}, nil}, why: why(MakingRoom),
+			evicted: []int{2, 1}, waiting: [][]int{{0}, nil}, why: why(Preempting),
 		},
 		"takes nothing back to borrow it": {
 			setups: []Setup{preempts(setup(1)), setup(2)}, jobs: []Job{job(1, 0, 9, 2)},
 			holders: []Holder{holder(1, 1, 0, 1), holder(2, 1, 0, 1)},
-			waiting: [][]int{{0}, nil}, why: why(Short),
+			waiting: [][]int{{0}, nil}, why: why(WaitingForQuota),
 		},
 		"who isn't ready in time goes": {
 			setups: []Setup{setup(9)}, holders: []Holder{readyBy(holder(1, 0, 0, 1), noon), readyBy(holder(2, 0, 0, 1), noon.Add(time.Second))},
@@ -165,11 +165,11 @@ func TestDecide(t *testing.T) {
 		},
 		"held": {
 			setups: []Setup{held}, holders: []Holder{holder(1, 0, 0, 1)}, jobs: []Job{job(2, 0, 0, 1), job(1, 0, 0, 1)},
-			waiting: [][]int{{1, 0}}, why: why(Held, Held),
+			waiting: [][]int{{1, 0}}, why: why(Stopped, Stopped),
 		},
 		"drained": {
 			setups: []Setup{drained}, holders: []Holder{holder(1, 0, 0, 1), leaving(holder(2, 0, 0, 1))}, jobs: []Job{job(1, 0, 0, 1)},
-			evicted: []int{0}, waiting: [][]int{{0}}, why: why(Held),
+			evicted: []int{0}, waiting: [][]int{{0}}, why: why(Stopped),
 		},
 	}
 	for name, tt := range tests {
@@ -217,7 +217,7 @@ func TestBalance(t *testing.T) {
 	})
 	assert.Equal(t, []int{0}, d.Admitted)
 	assert.Equal(t, []Balance{
-		{Used: Amounts{1, 7}, Free: Amounts{3, Unlimited}, Largest: Amounts{6, Unlimited}},
-		{Used: Amounts{2, 0}, Free: Amounts{1, Unlimited}, Largest: Amounts{3, Unlimited}},
+		{Used: Amounts{1, 7}, Free: Amounts{3, Unlimited}, Maximum: Amounts{6, Unlimited}},
+		{Used: Amounts{2, 0}, Free: Amounts{1, Unlimited}, Maximum: Amounts{3, Unlimited}},
 	}, d.Balance)
 }

@@ -8,8 +8,8 @@ type Decisions struct {
 	Admitted []int
 	// Evicted are the holders that must go. They hold their share until they are gone.
 	Evicted []Eviction
-	// Waiting has, for each setup, the indexes of the jobs that go on waiting, the next first. Those that are TooLarge
-	// are not among them.
+	// Waiting has, for each setup, the indexes of the jobs that go on waiting, the next first. Those whose
+	// reason is ExceedsMaximum are not among them.
 	Waiting [][]int
 	// Why has, for each job, why it waits.
 	Why []Why
@@ -25,8 +25,8 @@ type Balance struct {
 	Used Amounts
 	// Free is what it could give now, of its own and of what it can borrow. It is Unlimited for what isn't counted.
 	Free Amounts
-	// Largest is what it could give to one job if nothing were used.
-	Largest Amounts
+	// Maximum is what it could give to one job if nothing were used.
+	Maximum Amounts
 }
 
 // Eviction is a holder that must go, and why.
@@ -63,23 +63,23 @@ type Reason int
 const (
 	// None: the job was admitted.
 	None Reason = iota
-	// Short: there isn't enough left of a resource.
-	Short
-	// MakingRoom: there will be enough once those who are leaving are gone.
-	MakingRoom
-	// Behind: the setup is strict, and a job before this one waits.
-	Behind
+	// WaitingForQuota: there isn't enough left of a resource.
+	WaitingForQuota
+	// Preempting: there will be enough once the pods of preempted jobs have terminated.
+	Preempting
+	// BlockedByHead: the queue is StrictFIFO, and a job before this one waits.
+	BlockedByHead
 	// Backoff: it was evicted, and has to wait for a while.
 	Backoff
-	// Held: the setup lets no one in.
-	Held
-	// TooLarge: it needs more of a resource than it could have if nothing else ran.
-	TooLarge
+	// Stopped: the setup admits no job.
+	Stopped
+	// ExceedsMaximum: it needs more of a resource than it could have if nothing else ran.
+	ExceedsMaximum
 )
 
 // Why is why a job waits.
 type Why struct {
 	Reason Reason
-	// Resource is the index of the resource that there isn't enough of, if the Reason is Short or TooLarge.
+	// Resource is the index of the resource that there isn't enough of, if the Reason is WaitingForQuota or ExceedsMaximum.
 	Resource int
 }

@@ -25,7 +25,7 @@ func TestRoomThatIsMadeIsKept(t *testing.T) {
 		jobs := c.state.Jobs
 		promised := map[ID]bool{}
 		for i, why := range c.decide().Why {
-			if why.Reason == MakingRoom {
+			if why.Reason == Preempting {
 				promised[jobs[i].ID] = true
 			}
 		}

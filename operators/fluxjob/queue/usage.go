@@ -104,15 +104,15 @@ func (u *usage) borrowing(setup int, a Amounts) bool {
 // tooLarge reports whether a setup could not give so much even if nothing were used, and of which resource.
 func (u *usage) tooLarge(setup int, a Amounts) (bool, int) {
 	for r, n := range a {
-		if n > u.largest(setup, r) {
+		if n > u.maximum(setup, r) {
 			return true, r
 		}
 	}
 	return false, 0
 }
 
-// largest is how much of a resource a setup can give to one job if nothing is used.
-func (u *usage) largest(setup, r int) int64 {
+// maximum is how much of a resource a setup can give to one job if nothing is used.
+func (u *usage) maximum(setup, r int) int64 {
 	s := &u.setups[setup]
 	if s.Quota[r] == Unlimited {
 		return Unlimited
@@ -137,7 +137,7 @@ func (u *usage) balances() []Balance {
 		b := Balance{Used: u.used[i]}
 		for r := range u.pool {
 			b.Free = append(b.Free, u.freeOf(i, r))
-			b.Largest = append(b.Largest, u.largest(i, r))
+			b.Maximum = append(b.Maximum, u.maximum(i, r))
 		}
 		all[i] = b
 	}

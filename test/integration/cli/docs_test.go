@@ -111,8 +111,8 @@ func (p *place) prepareDocs() {
 	p.waitReason("one", v1alpha1.FluxJobStarting, "")
 	p.create(fluxJob("two", "", 2))
 	p.create(fluxJob("large", "", 9))
-	p.waitReason("two", v1alpha1.FluxJobWaiting, v1alpha1.ReasonQuotaExceeded)
-	p.waitReason("large", v1alpha1.FluxJobWaiting, v1alpha1.ReasonTooLarge)
+	p.waitReason("two", v1alpha1.FluxJobWaiting, v1alpha1.ReasonWaitingForQuota)
+	p.waitReason("large", v1alpha1.FluxJobWaiting, v1alpha1.ReasonExceedsMaximumQuota)
 	p.Eventually("the Jobs' own conditions and the scheduler's word", func() bool {
 		for _, name := range []string{"nightly-fetch", "nightly-report"} {
 			job := &batchv1.Job{}

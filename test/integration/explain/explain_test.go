@@ -80,7 +80,7 @@ func TestBroken(t *testing.T) {
 		{"jf/held", "", "Deleting", "JobFlow", "JobFlow", "stays until who set these finalizers takes them off: example.com/hold"},
 		{"jf/unseen", p.unwatched, "NoManager", "JobFlow", "JobFlow", "no manager has reconciled it: its status is empty"},
 		{"fj/no-queue", "", "QueueNotFound", "FluxJob", "FluxJob", `there is no FluxSetup "nosuch"`},
-		{"fj/too-large", "", "TooLarge", "FluxJob", "FluxJob", "can give at most 4 to one job"},
+		{"fj/too-large", "", "ExceedsMaximumQuota", "FluxJob", "FluxJob", "can give at most 4 to one job"},
 		{"dj/no-nodes", "", "NoMatchingNodes", "DaemonJob", "DaemonJob", "node"},
 		{"dj/cordoned-nodes", "", "NodesUnavailable", "DaemonJob", "DaemonJob", "1 waiting (fake-0 is cordoned)"},
 		{"dj/paused", "", "Paused", "DaemonJob", "DaemonJob", "it has paused: 0 of "},
@@ -120,7 +120,7 @@ func TestBroken(t *testing.T) {
 		}
 	})
 	t.Run("in line", func(t *testing.T) {
-		found, code := explain(t, p.Namespace, "fj/queue-full", func(f finding) bool { return f.Reason == "QuotaExceeded" })
+		found, code := explain(t, p.Namespace, "fj/queue-full", func(f finding) bool { return f.Reason == "WaitingForQuota" })
 		assert.Equal(t, "Waiting", found.Verdict, "%+v", found)
 		assert.Zero(t, code, "nothing is wrong")
 		assert.Contains(t, found.Message, "it waits its turn at position 1 of the queue: it needs 1 miniClusters")

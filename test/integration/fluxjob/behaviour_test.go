@@ -33,12 +33,12 @@ func TestTheThirdJobOnAQuotaOfTwoWaitsAndThenRuns(t *testing.T) {
 	p.submit("c", "exit 3")
 	c := p.wait("c", "c is first in line", func(j *v1alpha1.FluxJob) bool { return ptr.Deref(j.Status.Position, 0) == 1 })
 	waits := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionJobWaitingForResources)
-	assert.Equal(t, v1alpha1.ReasonQuotaExceeded, waits.Reason)
+	assert.Equal(t, v1alpha1.ReasonWaitingForQuota, waits.Reason)
 	assert.Equal(t, fmt.Sprintf("it needs 1 miniClusters, and queue %q has less to give now", p.Namespace), waits.Message)
 	assert.ElementsMatch(t, []string{"a", "b"}, p.miniClusters(), "nothing of c exists")
 	queue := p.queue(p.Namespace)
-	assert.Equal(t, int32(1), queue.Status.Pending)
-	assert.Equal(t, int32(2), queue.Status.Admitted)
+	assert.Equal(t, int32(1), queue.Status.PendingWorkloads)
+	assert.Equal(t, int32(2), queue.Status.AdmittedWorkloads)
 	out, err := p.Kubectl("get", "fluxjobs")
 	require.NoError(t, err)
 	t.Log("\n" + out)
@@ -49,13 +49,13 @@ func TestTheThirdJobOnAQuotaOfTwoWaitsAndThenRuns(t *testing.T) {
 	require.NoError(t, p.Client.Delete(t.Context(), p.job("a")))
 	c = p.waitState("c", v1alpha1.FluxJobFailed)
 	assert.Equal(t, ptr.To[int32](3), c.Status.ExitCode)
-	assert.Equal(t, int32(1), c.Status.Runs)
+	assert.Equal(t, int32(1), c.Status.Attempts)
 	failed := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionFailed)
 	assert.Equal(t, v1alpha1.ReasonLeaderFailed, failed.Reason)
 	for _, reason := range []string{v1alpha1.ReasonAdmitted, v1alpha1.ReasonLeaderFailed} {
 		p.OneEvent("c", reason)
 	}
-	p.Eventually("c has given back what it held", func() bool { return p.queue(p.Namespace).Status.Admitted == 1 })
+	p.Eventually("c has given back what it held", func() bool { return p.queue(p.Namespace).Status.AdmittedWorkloads == 1 })
 	assert.Equal(t, v1alpha1.FluxJobRunning, p.job("b").Status.State)
 }
 
@@ -65,7 +65,7 @@ func TestAnEmptyQueueCountsNobody(t *testing.T) {
 	p.manage()
 	p.setup(clusters(1))
 	p.Eventually("it is open", func() bool { return len(p.queue(p.Namespace).Status.Conditions) > 0 })
-	out, err := p.Kubectl("get", "fluxsetup", p.Namespace, "-o", "jsonpath={.status.pending} wait, {.status.admitted} run")
+	out, err := p.Kubectl("get", "fluxsetup", p.Namespace, "-o", "jsonpath={.status.pendingWorkloads} wait, {.status.admittedWorkloads} run")
 	require.NoError(t, err)
 	assert.Equal(t, "0 wait, 0 run", out)
 }
@@ -94,7 +94,7 @@ func TestAQueueMayComeLateAndGo(t *testing.T) {
 	assert.Equal(t, a.UID, queue.Status.Reservations[0].UID, "what runs was found")
 
 	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.Quota.MiniClusters = ptr.To[int32](0) })
-	p.waitReason("b", v1alpha1.ReasonTooLarge)
+	p.waitReason("b", v1alpha1.ReasonExceedsMaximumQuota)
 	assert.Equal(t, pods, p.pods("a"), "nothing that runs was stopped")
 	assert.Equal(t, v1alpha1.FluxJobRunning, p.job("a").Status.State)
 
@@ -127,7 +127,7 @@ func TestTheEndAndAfter(t *testing.T) {
 	late := p.waitState("late", v1alpha1.FluxJobFailed)
 	assert.Equal(t, v1alpha1.ReasonDeadlineExceeded, meta.FindStatusCondition(late.Status.Conditions, v1alpha1.ConditionJobFinished).Reason)
 	assert.Nil(t, late.Status.ExitCode)
-	p.Eventually("it has given back what it held", func() bool { return p.queue(p.Namespace).Status.Admitted == 0 })
+	p.Eventually("it has given back what it held", func() bool { return p.queue(p.Namespace).Status.AdmittedWorkloads == 0 })
 }
 
 func TestKueueCanBeTheQueue(t *testing.T) {
@@ -163,12 +163,12 @@ func TestAQueueAtRestMakesNoRequest(t *testing.T) {
 	p.submit("runs", forever)
 	p.waitState("runs", v1alpha1.FluxJobRunning)
 	p.submit("waits", "true")
-	p.waitReason("waits", v1alpha1.ReasonQuotaExceeded)
+	p.waitReason("waits", v1alpha1.ReasonWaitingForQuota)
 	p.submit("lost", "true", func(j *v1alpha1.FluxJob) { j.Spec.Queue = p.Namespace + "-none" })
 	p.waitReason("lost", v1alpha1.ReasonQueueNotFound)
 	p.submit("huge", "true", func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](9) })
 	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.Quota.Pods = ptr.To[int32](8) })
-	p.waitReason("huge", v1alpha1.ReasonTooLarge)
+	p.waitReason("huge", v1alpha1.ReasonExceedsMaximumQuota)
 	p.submit("sleeps", "true", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true })
 	p.waitState("sleeps", v1alpha1.FluxJobSuspended)
 

@@ -25,7 +25,7 @@ func TestAPreemptedJobStopsLinesUpAndRunsAgain(t *testing.T) {
 	p.waitState("urgent", v1alpha1.FluxJobSucceeded)
 
 	low := p.wait("low", "low runs again", func(j *v1alpha1.FluxJob) bool {
-		return j.Status.Runs == 2 && j.Status.State == v1alpha1.FluxJobRunning
+		return j.Status.Attempts == 2 && j.Status.State == v1alpha1.FluxJobRunning
 	})
 	assert.Equal(t, v1alpha1.ReasonPreempted, low.Status.LastEviction.Reason)
 	p.OneEvent("low", v1alpha1.ReasonPreempted)
@@ -46,7 +46,7 @@ func TestAPriorityThatNoOneGaveCountsForNothing(t *testing.T) {
 	p.submit("runs", forever)
 	p.waitState("runs", v1alpha1.FluxJobRunning)
 	p.submit("attacker", "true", priority(math.MaxInt32))
-	attacker := p.waitReason("attacker", v1alpha1.ReasonQuotaExceeded)
+	attacker := p.waitReason("attacker", v1alpha1.ReasonWaitingForQuota)
 	assert.Equal(t, ptr.To[int32](0), attacker.Status.Priority)
 	assert.True(t, meta.IsStatusConditionTrue(attacker.Status.Conditions, v1alpha1.ConditionPriorityLimited))
 	p.OneEvent("attacker", v1alpha1.ReasonPriorityLimited)
@@ -77,7 +77,7 @@ func TestACohortTakesBackWhatItLent(t *testing.T) {
 	p.waitState("borrower", v1alpha1.FluxJobRunning)
 
 	p.submit("patient", "true", in(mine))
-	p.waitReason("patient", v1alpha1.ReasonQuotaExceeded)
+	p.waitReason("patient", v1alpha1.ReasonWaitingForQuota)
 	p.submit("urgent", "true", in(mine), priority(1))
 	p.waitState("urgent", v1alpha1.FluxJobSucceeded)
 	p.wait("borrower", "borrower had to go", func(j *v1alpha1.FluxJob) bool {
@@ -85,7 +85,7 @@ func TestACohortTakesBackWhatItLent(t *testing.T) {
 	})
 	p.waitState("patient", v1alpha1.FluxJobSucceeded)
 	p.waitState("borrower", v1alpha1.FluxJobRunning)
-	assert.Equal(t, int32(1), p.job("own").Status.Runs)
+	assert.Equal(t, int32(1), p.job("own").Status.Attempts)
 }
 
 func TestPodsThatAreNotReadyInTimeAreRequeued(t *testing.T) {
@@ -117,10 +117,12 @@ func TestSuspendResumeDrain(t *testing.T) {
 	p.update("a", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true })
 	p.waitState("a", v1alpha1.FluxJobSuspended)
 	assert.Empty(t, p.pods("a"))
-	p.Eventually("the queue has it back", func() bool { return p.queue(p.Namespace).Status.Admitted == 0 })
+	p.Eventually("the queue has it back", func() bool { return p.queue(p.Namespace).Status.AdmittedWorkloads == 0 })
 
 	p.update("a", func(j *v1alpha1.FluxJob) { j.Spec.Suspend = false })
-	p.wait("a", "a runs again", func(j *v1alpha1.FluxJob) bool { return j.Status.Runs == 2 && j.Status.State == v1alpha1.FluxJobRunning })
+	p.wait("a", "a runs again", func(j *v1alpha1.FluxJob) bool {
+		return j.Status.Attempts == 2 && j.Status.State == v1alpha1.FluxJobRunning
+	})
 
 	p.updateQueue(p.Namespace, func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHold })
 	p.submit("b", "true")
@@ -134,5 +136,7 @@ func TestSuspendResumeDrain(t *testing.T) {
 		s.StopPolicy, s.Quota.MiniClusters = v1alpha1.StopNone, ptr.To[int32](2)
 	})
 	p.waitState("b", v1alpha1.FluxJobSucceeded)
-	p.wait("a", "a runs a third time", func(j *v1alpha1.FluxJob) bool { return j.Status.Runs == 3 && j.Status.State == v1alpha1.FluxJobRunning })
+	p.wait("a", "a runs a third time", func(j *v1alpha1.FluxJob) bool {
+		return j.Status.Attempts == 3 && j.Status.State == v1alpha1.FluxJobRunning
+	})
 }

@@ -32,15 +32,15 @@ func TestResourcesCountAndWhatCanNeverRunIsTold(t *testing.T) {
 		}
 	}
 	p.submit("huge", "true", cpu("200m", 2))
-	assert.Contains(t, p.waitReason("huge", v1alpha1.ReasonTooLarge).Status.Conditions[1].Message, "it needs 400m cpu")
+	assert.Contains(t, p.waitReason("huge", v1alpha1.ReasonExceedsMaximumQuota).Status.Conditions[1].Message, "it needs 400m cpu")
 	p.submit("wide", "true", cpu("1m", 4))
-	p.waitReason("wide", v1alpha1.ReasonTooLarge)
+	p.waitReason("wide", v1alpha1.ReasonExceedsMaximumQuota)
 	p.submit("a", forever, cpu("100m", 2))
 	p.waitState("a", v1alpha1.FluxJobRunning)
 	p.submit("b", "true", cpu("101m", 1))
-	assert.Equal(t, ptr.To[int32](1), p.waitReason("b", v1alpha1.ReasonQuotaExceeded).Status.Position)
+	assert.Equal(t, ptr.To[int32](1), p.waitReason("b", v1alpha1.ReasonWaitingForQuota).Status.Position)
 	p.submit("c", "true", cpu("1m", 1))
-	p.waitReason("c", v1alpha1.ReasonBehindOthers)
+	p.waitReason("c", v1alpha1.ReasonBlockedByHeadOfQueue)
 	for _, usage := range p.queue(p.Namespace).Status.Usage {
 		switch usage.Name {
 		case "pods":

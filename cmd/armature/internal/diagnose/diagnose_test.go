@@ -71,9 +71,9 @@ func TestDiagnose(t *testing.T) {
 		}, makeJob("f-a", nil, nil))}, Blocked, "Denied", "JobFlow/f", `it violates PodSecurity "restricted:latest"`},
 		"a priority over the limit": {Facts{Root: made(&v1alpha1.FluxJob{
 			ObjectMeta: metav1.ObjectMeta{Name: "fj", Generation: 1}, Status: v1alpha1.FluxJobStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{
-				{Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: v1alpha1.ReasonTooLarge, Message: "the size is 9"},
+				{Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: v1alpha1.ReasonExceedsMaximumQuota, Message: "the size is 9"},
 				{Type: v1alpha1.ConditionPriorityLimited, Status: "True", Reason: v1alpha1.ReasonPriorityLimited, Message: "spec.priority is 9"}}},
-		}, nil)}, Blocked, "TooLarge", "FluxJob/fj", "it waits in the queue: the size is 9; spec.priority is 9"},
+		}, nil)}, Blocked, "ExceedsMaximumQuota", "FluxJob/fj", "it waits in the queue: the size is 9; spec.priority is 9"},
 		"a missing priority class": {Facts{Root: makeJob("j", nil, []Event{warn("FailedCreate", `Error creating: pods "j-x" is forbidden: no PriorityClass with name urgent was found`)})},
 			Blocked, "PriorityClassMissing", "Job/j", "there is no PriorityClass urgent"},
 		"words that no one knows": {Facts{Root: makeJob("j", nil, []Event{warn("FailedCreate", `Error creating: the moon is full`)})}, Blocked, "Refused", "Job/j", "the moon is full"},

@@ -140,11 +140,16 @@ func TestHoldsBack(t *testing.T) {
 			r.Spec.ReplicaSpecs = map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Master": {}, "Worker": {Replicas: ptr.To(int32(0))}}
 		})}, Starting, "", "nothing is wrong with it so far", "", ""},
 
-		"in line":         {Facts{Root: makeQueued(v1alpha1.ReasonInLine, "it is the job's turn soon")}, Waiting, "InLine", "it waits its turn at position 2 of the queue: it is the job's turn soon", "armature queue", ""},
-		"a full queue":    {Facts{Root: makeQueued(v1alpha1.ReasonQuotaExceeded, "no room")}, Waiting, "QuotaExceeded", "it waits its turn at position 2 of the queue: no room", "armature queue", ""},
-		"behind others":   {Facts{Root: makeQueued(v1alpha1.ReasonBehindOthers, "x is first")}, Waiting, "BehindOthers", "it waits its turn", "armature queue", ""},
-		"others make way": {Facts{Root: makeQueued(v1alpha1.ReasonMakingRoom, "x goes")}, Waiting, "MakingRoom", "it waits its turn", "armature queue", ""},
-		"never its turn":  {Facts{Root: makeQueued(v1alpha1.ReasonTooLarge, "too large")}, Blocked, "TooLarge", "too large", "request less", ""},
+		"in line": {Facts{Root: makeQueued(v1alpha1.ReasonQueued, "it is the job's turn soon")}, Waiting, "Queued", "it waits its turn at position 2 of the queue: it is the job's turn soon", "armature queue", ""},
+		"in Kueue's queue": {Facts{Root: func() *Object {
+			o := makeQueued(v1alpha1.ReasonQueued, "the Job waits for Kueue")
+			o.SetLabels(map[string]string{kueueQueue: "team"})
+			return o
+		}()}, Starting, "", "nothing is wrong with it so far", "", ""},
+		"a full queue":    {Facts{Root: makeQueued(v1alpha1.ReasonWaitingForQuota, "no room")}, Waiting, "WaitingForQuota", "it waits its turn at position 2 of the queue: no room", "armature queue", ""},
+		"behind others":   {Facts{Root: makeQueued(v1alpha1.ReasonBlockedByHeadOfQueue, "x is first")}, Waiting, "BlockedByHeadOfQueue", "it waits its turn", "armature queue", ""},
+		"others make way": {Facts{Root: makeQueued(v1alpha1.ReasonPreempting, "x goes")}, Waiting, "Preempting", "it waits its turn", "armature queue", ""},
+		"never its turn":  {Facts{Root: makeQueued(v1alpha1.ReasonExceedsMaximumQuota, "too large")}, Blocked, "ExceedsMaximumQuota", "too large", "request less", ""},
 
 		"a nodeName that doesn't exist": {Facts{Root: makePod("p", onNode), Nodes: oneNode}, Blocked, "NodeNotFound", "there is no node nosuch, which its spec.nodeName names", "kubectl get nodes", "delete"},
 		"... whose pods are gone": {Facts{Root: makeJob("j", func(j *batchv1.Job) {

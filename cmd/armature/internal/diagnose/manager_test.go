@@ -116,7 +116,7 @@ func TestNoManager(t *testing.T) {
 		"what is wrong below comes first": {Facts{Root: makeFlow(nil, makeJob("f-a", nil, nil, makePod("p", exited(3, "")))), Managers: []leader.Manager{lease("m", time.Hour, nil)}},
 			"ExitCode", "exited with code 3"},
 		"in line": {Facts{Root: made(&v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Name: "fj", Generation: 1}, Status: v1alpha1.FluxJobStatus{ObservedGeneration: 1, State: v1alpha1.FluxJobWaiting,
-			Conditions: []metav1.Condition{{Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: v1alpha1.ReasonInLine}}}}, nil),
+			Conditions: []metav1.Condition{{Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: v1alpha1.ReasonQueued}}}}, nil),
 			Managers: []leader.Manager{lease("m", time.Hour, nil)}}, "NoManager", "no manager runs"},
 
 		"a node's end isn't on record": {Facts{Root: makeFlow(oneNode(v1alpha1.FlowRunning), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "NoManager",

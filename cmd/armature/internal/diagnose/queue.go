@@ -13,24 +13,24 @@ var queueAdvice = map[string]string{
 	v1alpha1.ReasonQueueStopped:  "set spec.stopPolicy of the FluxSetup to None",
 	v1alpha1.ReasonQueueManagedElsewhere: "set spec.queue to a queue of its own; if the other manager is gone, this one takes the queue over " +
 		"within minutes, and its events report it: kubectl describe fluxsetup",
-	v1alpha1.ReasonNamespaceNotAllowed: "use another queue, or label the namespace as the FluxSetup's namespaceSelector asks",
-	v1alpha1.ReasonTooLarge:            "request less, or raise the FluxSetup's quota: otherwise the job waits forever",
-	v1alpha1.ReasonQuotaExceeded:       "wait until others have ended; armature queue shows who holds what",
-	v1alpha1.ReasonBehindOthers:        "wait for the job before it; armature queue shows the queue",
-	v1alpha1.ReasonMakingRoom:          "wait until the pods of the preempted jobs have terminated; armature queue shows them",
-	v1alpha1.ReasonBackoff:             "see why its pods weren't ready in time; it returns to the queue by itself",
-	v1alpha1.ReasonInLine:              "wait for its turn; armature queue shows the queue",
+	v1alpha1.ReasonNamespaceNotAllowed:  "use another queue, or label the namespace as the FluxSetup's namespaceSelector asks",
+	v1alpha1.ReasonExceedsMaximumQuota:  "request less, or raise the FluxSetup's quota: otherwise the job waits forever",
+	v1alpha1.ReasonWaitingForQuota:      "wait until others have ended; armature queue shows who holds what",
+	v1alpha1.ReasonBlockedByHeadOfQueue: "wait for the job before it; armature queue shows the queue",
+	v1alpha1.ReasonPreempting:           "wait until the pods of the preempted jobs have terminated; armature queue shows them",
+	v1alpha1.ReasonBackoff:              "see why its pods weren't ready in time; it returns to the queue by itself",
+	v1alpha1.ReasonQueued:               "wait for its turn; armature queue shows the queue",
 }
 
 // comesByItself are the reasons for which a FluxJob is in line as all are: nothing is wrong.
 var comesByItself = map[string]bool{
-	v1alpha1.ReasonInLine: true, v1alpha1.ReasonQuotaExceeded: true, v1alpha1.ReasonBehindOthers: true, v1alpha1.ReasonMakingRoom: true,
+	v1alpha1.ReasonQueued: true, v1alpha1.ReasonWaitingForQuota: true, v1alpha1.ReasonBlockedByHeadOfQueue: true, v1alpha1.ReasonPreempting: true,
 }
 
 // unqueued: a FluxJob waits for its share of the quota.
 func unqueued(s scene) *Finding {
 	waits := s.isTrue(v1alpha1.ConditionJobWaitingForResources)
-	if !s.is("FluxJob") || waits == nil {
+	if !s.is("FluxJob") || waits == nil || s.GetLabels()[kueueQueue] != "" {
 		return nil
 	}
 	advice, known := queueAdvice[waits.Reason]
@@ -48,7 +48,7 @@ func unqueued(s scene) *Finding {
 	if limited := s.isTrue(v1alpha1.ConditionPriorityLimited); limited != nil {
 		message += "; " + limited.Message
 	}
-	if waits.Reason == v1alpha1.ReasonQuotaExceeded && s.Queue != nil && len(s.Queue.Status.Reservations) > 0 {
+	if waits.Reason == v1alpha1.ReasonWaitingForQuota && s.Queue != nil && len(s.Queue.Status.Reservations) > 0 {
 		r := s.Queue.Status.Reservations[0]
 		message += fmt.Sprintf("; %s/%s holds its share", r.Namespace, r.Name)
 		if more := len(s.Queue.Status.Reservations) - 1; more > 0 {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/cmd/armature/internal/crdskew"
 )
 
@@ -91,8 +92,9 @@ func (in *installer) check(have, want *unstructured.Unstructured) error {
 	return nil
 }
 
-// isFormer returns what reports whether a field of a CRD is one that only jobflow-operator wrote, whose kinds these were:
-// lists of Jobs in the status, and the whole status of a JobTemplate. Nothing is lost with them that anything reads.
+// isFormer returns a function that reports whether a field of a CRD is one that no operator reads any more. Those of
+// jobflow-operator, whose kinds these were: lists of Jobs in the status, and the whole status of a JobTemplate. Those of a
+// FluxSetup's status under a name from before v0.1.0: the operator writes them again under their new names.
 func isFormer(have *unstructured.Unstructured) func(field string) bool {
 	versions, _, _ := unstructured.NestedSlice(have.Object, "spec", "versions")
 	ofTemplate := false
@@ -106,6 +108,8 @@ func isFormer(have *unstructured.Unstructured) func(field string) bool {
 		switch what {
 		case "status.jobStatusList", "status.dependencyList":
 			return true
+		case "status.pending", "status.admitted", "status.longestWaitSince", "status.marks":
+			return have.GetName() == "fluxsetups."+v1alpha1.GroupVersion.Group
 		case "status", "subresource status":
 			return ofTemplate
 		default:

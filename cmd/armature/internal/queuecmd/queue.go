@@ -18,7 +18,7 @@ type queue struct {
 	Name string `json:"name"`
 	// Missing says that jobs wait for it, and that it doesn't exist.
 	Missing bool `json:"missing,omitempty"`
-	// Ready is the reason of its condition Ready: Open, or why it admits no one.
+	// Ready is the reason of its condition Ready: Active, or why it admits no job.
 	Ready string `json:"ready,omitempty"`
 	// Manager is the one that admits its jobs.
 	Manager *v1alpha1.FluxSetupManager `json:"manager,omitempty"`
@@ -108,7 +108,7 @@ func newWaiting(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob
 	var all []waiter
 	inLine := map[[2]string]bool{}
 	if setup != nil {
-		for i, place := range setup.Status.Line {
+		for i, place := range setup.Status.Queue {
 			key := [2]string{place.Namespace, place.Name}
 			inLine[key] = true
 			w := waiter{Namespace: place.Namespace, Name: place.Name}

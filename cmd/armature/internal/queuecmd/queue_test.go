@@ -29,15 +29,15 @@ func waits(name, reason string, position *int32, age time.Duration) v1alpha1.Flu
 func TestQueues(t *testing.T) {
 	setup := v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q"}, Status: v1alpha1.FluxSetupStatus{
 		Reservations: []v1alpha1.FluxReservation{{Namespace: "team", Name: "runs"}, {Namespace: "team", Name: "goes", Evicted: &v1alpha1.FluxEviction{Reason: "Preempted"}}},
-		Line:         []v1alpha1.FluxLinePlace{{Namespace: "team", Name: "b", Reason: "QuotaExceeded", Resource: "cpu"}, {Namespace: "secret", Name: "x", Reason: "QuotaExceeded", Resource: "cpu"}},
+		Queue:        []v1alpha1.FluxQueueEntry{{Namespace: "team", Name: "b", Reason: "WaitingForQuota", Resource: "cpu"}, {Namespace: "secret", Name: "x", Reason: "WaitingForQuota", Resource: "cpu"}},
 	}}
 	kueue := waits("kueue", "Queued", nil, time.Hour)
 	kueue.Labels = map[string]string{v1alpha1.LabelKueueQueue: "q"}
 	lost := waits("lost", v1alpha1.ReasonQueueNotFound, nil, time.Minute)
 	lost.Status.Queue = "nosuch"
 	jobs := []v1alpha1.FluxJob{
-		waits("far", "InLine", ptr.To[int32](200), time.Hour), waits("large", v1alpha1.ReasonTooLarge, nil, 2*time.Hour), kueue, lost,
-		waits("b", "InLine", ptr.To[int32](7), time.Hour),
+		waits("far", "Queued", ptr.To[int32](200), time.Hour), waits("large", v1alpha1.ReasonExceedsMaximumQuota, nil, 2*time.Hour), kueue, lost,
+		waits("b", "Queued", ptr.To[int32](7), time.Hour),
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "runs"}, Status: v1alpha1.FluxJobStatus{State: v1alpha1.FluxJobRunning}},
 	}
 	all := newQueues([]v1alpha1.FluxSetup{setup}, jobs, true)
@@ -53,7 +53,7 @@ func TestQueues(t *testing.T) {
 		names = append(names, w.Namespace+"/"+w.Name)
 	}
 	assert.Equal(t, []string{"team/b", "secret/x", "team/far", "team/large"}, names, "the line, those behind it, those outside of it")
-	assert.Equal(t, "QuotaExceeded", q.Waiting[0].Reason, "the line knows best")
+	assert.Equal(t, "WaitingForQuota", q.Waiting[0].Reason, "the line knows best")
 	assert.Equal(t, int32(1), q.Waiting[0].Position)
 	assert.Equal(t, "there isn't enough of cpu", q.Waiting[1].Message, "of a job that may not be read the line alone tells")
 

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/minicluster"
 )
 
@@ -44,8 +46,12 @@ func fluxPicture(job *v1alpha1.FluxJob, now time.Time) picture {
 	p := picture{
 		state: string(s.State), elapsed: since(&zero, s.CompletionTime, now), problem: problem(s.Conditions), heads: [2]string{"STEP", "OF"},
 	}
-	wait := row{name: "wait", after: s.Queue, state: v1alpha1.FlowSucceed, counts: true, attempt: s.Runs}
-	run := row{name: "run", after: s.MiniCluster, state: v1alpha1.FlowPending, counts: true, attempt: s.Runs}
+	if ready := meta.FindStatusCondition(s.Conditions, events.ConditionReady); ready != nil && ready.Reason == v1alpha1.ReasonQueued &&
+		job.Labels[v1alpha1.LabelKueueQueue] == "" {
+		p.problem = "" // the position says it
+	}
+	wait := row{name: "wait", after: s.Queue, state: v1alpha1.FlowSucceed, counts: true, attempt: s.Attempts}
+	run := row{name: "run", after: s.MiniCluster, state: v1alpha1.FlowPending, counts: true, attempt: s.Attempts}
 	var admitted *metav1.Time
 	switch s.State {
 	case v1alpha1.FluxJobStarting, v1alpha1.FluxJobReady, v1alpha1.FluxJobRunning, v1alpha1.FluxJobStopping:

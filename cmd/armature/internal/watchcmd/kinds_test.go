@@ -111,10 +111,10 @@ func TestKinds(t *testing.T) {
 		}},
 		"a job that waits": {obj: &v1alpha1.FluxJob{ObjectMeta: named("fj"), Status: v1alpha1.FluxJobStatus{
 			State: v1alpha1.FluxJobWaiting, ObservedGeneration: 1, Queue: "q", Position: ptr.To(int32(2)),
-			Conditions: because(events.ConditionReady, "False", "QuotaExceeded", "it needs more"),
+			Conditions: because(events.ConditionReady, "False", "WaitingForQuota", "it needs more"),
 		}}, want: []string{
 			"fluxjob/fj  Waiting  0/2  5s",
-			"  QuotaExceeded: it needs more",
+			"  WaitingForQuota: it needs more",
 			"  STEP  OF  STATE     START    TIME",
 			"● wait  q   Running     +0s      5s  at position 2",
 			"○ run       Pending",

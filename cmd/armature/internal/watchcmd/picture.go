@@ -122,7 +122,7 @@ func end(t *metav1.Time, now time.Time) time.Time {
 var underWay = map[string]bool{
 	v1alpha1.ReasonPending: true, v1alpha1.ReasonStarted: true, v1alpha1.ReasonRunning: true, v1alpha1.ReasonTerminating: true,
 	v1alpha1.ReasonCreated: true, v1alpha1.ReasonNotRunning: true, v1alpha1.ReasonRequested: true, v1alpha1.ReasonAdmitted: true,
-	v1alpha1.ReasonStarting: true, v1alpha1.ReasonInLine: true, v1alpha1.ReasonPodsReady: true, v1alpha1.ReasonRestarted: true,
+	v1alpha1.ReasonStarting: true, v1alpha1.ReasonPodsReady: true, v1alpha1.ReasonRestarted: true,
 }
 
 // problem is what Ready says stands in an object's way, empty if nothing does.

@@ -1,0 +1,42 @@
+package installcmd
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/armature-dev/armature/config/crd"
+)
+
+// withStatus returns an earlier or later version of a CRD, which has other fields in the status, too.
+func withStatus(t *testing.T, crd *unstructured.Unstructured, fields ...string) *unstructured.Unstructured {
+	t.Helper()
+	other := crd.DeepCopy()
+	versions, _, err := unstructured.NestedSlice(other.Object, "spec", "versions")
+	require.NoError(t, err)
+	for _, field := range fields {
+		require.NoError(t, unstructured.SetNestedMap(versions[0].(map[string]any), map[string]any{"type": "integer"},
+			"schema", "openAPIV3Schema", "properties", "status", "properties", field))
+	}
+	require.NoError(t, unstructured.SetNestedSlice(other.Object, versions, "spec", "versions"))
+	return other
+}
+
+// A CRD of a FluxSetup from before v0.1.0 has fields that this version renamed. It isn't a newer one.
+func TestRenamedFieldsAreNoSignOfANewerCRD(t *testing.T) {
+	wanted, err := crd.All()
+	require.NoError(t, err)
+	named := func(name string) *unstructured.Unstructured {
+		i := slices.IndexFunc(wanted, func(u *unstructured.Unstructured) bool { return u.GetName() == name })
+		require.GreaterOrEqual(t, i, 0, name)
+		return wanted[i]
+	}
+	setups, jobs := named("fluxsetups.api.practice.com"), named("fluxjobs.api.practice.com")
+	in := &installer{}
+	assert.NoError(t, in.check(withStatus(t, setups, "pending", "admitted", "longestWaitSince", "marks"), setups))
+	assert.ErrorContains(t, in.check(withStatus(t, setups, "pending", "later"), setups), "doesn't know v1alpha1 status.later")
+	assert.ErrorContains(t, in.check(withStatus(t, jobs, "pending"), jobs), "doesn't know v1alpha1 status.pending")
+}
