@@ -4,12 +4,10 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/hostlist"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/outcome"
@@ -19,7 +17,7 @@ import (
 func (p *pass) planTerminating() builder.Plan[*v1alpha1.DaemonJob] {
 	status := p.last
 	status.State = v1alpha1.StateTerminating
-	p.conditions(&status).Set(events.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "the DaemonJob is being deleted")
+	p.conditions(&status).Terminate("DaemonJob")
 	return p.planStatus(status)
 }
 
@@ -27,9 +25,6 @@ func (p *pass) planTerminating() builder.Plan[*v1alpha1.DaemonJob] {
 // once ttlSecondsAfterFinished have passed.
 func (p *pass) planEnded(jobs []*batchv1.Job) builder.Plan[*v1alpha1.DaemonJob] {
 	status := p.last
-	for i := range status.Conditions {
-		status.Conditions[i].ObservedGeneration = p.job.Generation
-	}
 	p.conditions(&status).Conclude()
 	plan := p.planStatus(status)
 	if p.job.Status.ObservedGeneration != p.job.Generation {

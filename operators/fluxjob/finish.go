@@ -1,8 +1,6 @@
 package fluxjob
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -52,14 +50,10 @@ func (p *step) over() {
 		p.stop() // one that never got anywhere, and so has no end of its own
 	}
 	p.leave()
-	for i := range p.status.Conditions {
-		p.status.Conditions[i].ObservedGeneration = p.job.Generation
-	}
 	lifecycle.ConditionsOf(&p.status.Conditions, p.job.Generation, p.now).Conclude()
 	if p.job.Status.ObservedGeneration != p.job.Generation && p.job.Status.ObservedGeneration != 0 {
-		p.plan.Events = append(p.plan.Events, events.Warning(v1alpha1.ReasonChangeIgnored, fmt.Sprintf(
-			"the job has ended (%s), so only ttlSecondsAfterFinished and cleanupPolicy still have an effect; create a new FluxJob to run it",
-			p.job.Status.State)))
+		p.plan.Events = append(p.plan.Events, lifecycle.ChangeIgnored("job", p.job.Status.State,
+			"only ttlSecondsAfterFinished and cleanupPolicy still have one; create a new FluxJob to run it"))
 	}
 	if p.job.Status.Admission != nil { // what follows is for a job that holds nothing
 		if p.status.Admission == nil {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
 // crashes crashes the operator after each of its writes, with caches that lag by so many changes. The leader of each
@@ -109,7 +110,7 @@ func stepJob(ctx context.Context, c client.Client, job *batchv1.Job, code int32)
 		}
 	}
 	for i, pod := range pods {
-		if pod.Name != "" && pod.Status.Phase != corev1.PodRunning && !isOver(pod) {
+		if pod.Name != "" && pod.Status.Phase != corev1.PodRunning && !outcome.HasEnded(pod) {
 			pod.Status.Phase = corev1.PodRunning
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 			if err := c.Status().Update(ctx, pod); err != nil {
@@ -122,7 +123,7 @@ func stepJob(ctx context.Context, c client.Client, job *batchv1.Job, code int32)
 	}
 	leader := pods[0]
 	switch {
-	case leader.Name != "" && !isOver(leader):
+	case leader.Name != "" && !outcome.HasEnded(leader):
 		if code < 0 {
 			job.Status.Failed = 1
 			return errors.Join(c.Status().Update(ctx, job), c.Delete(ctx, leader))
@@ -146,7 +147,7 @@ func stepJob(ctx context.Context, c client.Client, job *batchv1.Job, code int32)
 
 func finish(ctx context.Context, c client.Client, job *batchv1.Job, pods []*corev1.Pod, kind batchv1.JobConditionType) error {
 	for _, pod := range pods {
-		if pod.Name != "" && !isOver(pod) {
+		if pod.Name != "" && !outcome.HasEnded(pod) {
 			if err := c.Delete(ctx, pod); client.IgnoreNotFound(err) != nil {
 				return err
 			}

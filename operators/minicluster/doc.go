@@ -1,23 +1,28 @@
 // Package minicluster runs MiniClusters: HPC clusters of pods that Flux brokers join.
 //
-// [Planner.Plan] is the whole operator: a pure function of a MiniCluster, its Job and the Job's pods. [Setup] lets a
-// manager run it. The files follow the thought:
+// [Planner.Plan] is the whole operator: a pure function of a MiniCluster, its Job and the Job's pods. [Setup] adds it to a manager. A
+// pass is four files, in this order:
 //
-//	plan.go      which stage a cluster is in
-//	stages.go    what there is to do in each stage
-//	scene.go     what is seen: the Job, its pods, the leader
-//	failure.go   why a start came to nothing, and whether there is to be another
-//	workers.go   which worker failed or was lost, and whether the work can still begin
-//	end.go       restart, success, failure, and what comes after
-//	status.go    conditions, states, events
-//	validate*.go is the spec sound?
+//	plan.go     from what is observed to what is done
+//	observe.go  the Job, its pods, the leader
+//	decide.go   how the cluster continues: start, run, restart, a pause, the end
+//	status.go   the status and its conditions
+//
+// Each policy and each object is in a file of its own:
+//
+//	change_job.go  what a decision means for the Job: suspend, size, deadline
+//	failure.go     why a start came to nothing
+//	workers.go     which worker failed or was lost, and whether the work can still begin
+//	end.go         a cluster that has ended, or is being deleted
+//	events.go      events, on transitions of the status
+//	validate*.go   which specs are invalid
 //
 //	job.go       the Indexed Job, and how it ends
 //	pod.go, container.go, volumes.go, containers.go  its pods
 //	objects.go   ConfigMaps, Secret, Service, and the services' Deployment
 //	broker.go    broker.toml
 //	scripts.go, run.go, scripts/  what the containers run
-//	curve.go     the certificate that the brokers trust each other by
+//	curve.go     the certificate by which the brokers trust each other
 //
 // # Who does what
 //

@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
@@ -22,32 +24,32 @@ type failure struct {
 }
 
 // failureOf says why a Job failed, from the leader's pod; what happened to workers means nothing.
-func failureOf(c *v1alpha1.MiniCluster, s scene) failure {
-	end := outcome.Of(s.job)
+func failureOf(c *v1alpha1.MiniCluster, o *observed) failure {
+	end := outcome.Of(o.job)
 	if end.Reason == batchv1.JobReasonDeadlineExceeded {
 		return deadlineExceeded(c)
 	}
-	if why := s.job.Annotations[annotationFailure]; why != "" && end.Reason == batchv1.JobReasonBackoffLimitExceeded {
+	if why := o.job.Annotations[annotationFailure]; why != "" && end.Reason == batchv1.JobReasonBackoffLimitExceeded {
 		return failure{reason: v1alpha1.ReasonWorkerFailed, message: why, final: true}
 	}
-	pod := s.fallen()
+	pod := o.failedLeader(anyPod)
 	if known := c.Status.Leader; pod != nil && known != nil && pod.UID != known.UID && !endedByItself(c, pod) {
 		// The leader had been lost before this one, which came in its place, was stopped with the rest.
-		if pod = s.fallenLeader(known.UID); pod == nil {
+		if pod = o.failedLeader(func(pod *corev1.Pod) bool { return pod.UID == known.UID }); pod == nil {
 			return lost(c)
 		}
 	}
 	if pod == nil {
-		if s.leader() == nil || condition(s.job, batchv1.JobFailed) == nil || end.Reason == batchv1.JobReasonBackoffLimitExceeded {
+		if o.leader() == nil || outcome.Condition(o.job, batchv1.JobFailed) == nil || end.Reason == batchv1.JobReasonBackoffLimitExceeded {
 			return lost(c)
 		}
 		return failure{reason: v1alpha1.ReasonJobFailed, message: strings.TrimSuffix("the Job failed, and the leader didn't: "+end.Why(), ": ")}
 	}
 	f := failure{reason: v1alpha1.ReasonLeaderFailed}
-	if wasTaken(pod) {
+	if outcome.WasDisrupted(pod) {
 		f.reason = v1alpha1.ReasonLeaderLost
 	}
-	state := ending(pod, workerName(c))
+	state := outcome.Terminated(pod, workerName(c))
 	switch {
 	case state == nil:
 		f.message = fmt.Sprintf("the leader's pod %s failed before its container ended: %s", pod.Name,
@@ -81,20 +83,14 @@ func deadlineExceeded(c *v1alpha1.MiniCluster) failure {
 	}
 }
 
-// mayRestart reports whether the cluster is to be started again after a failure.
-func (w *planning) mayRestart(f failure) bool {
-	return !w.invalid && !f.final && w.c.Status.Restarts < ptr.Deref(w.c.Spec.BackoffLimit, 0)
-}
+// maxDetail bounds what a message contains of a container's own message, in bytes.
+const maxDetail = 512
 
 // because adds what a container says of its end, in one line.
-func because(message string) string {
-	message = strings.ReplaceAll(strings.TrimSpace(message), "\n", "; ")
-	if message == "" {
+func because(text string) string {
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
+	if text == "" {
 		return ""
 	}
-	const most = 512
-	if len(message) > most {
-		message = message[:most] + "…"
-	}
-	return ": " + message
+	return ": " + message.Cut(text, maxDetail)
 }

@@ -31,7 +31,7 @@ const (
 //
 // The leader is index 0. That it succeeds is the Job's success, and the rest is stopped. That it fails by itself is the
 // Job's failure. Lost workers are replaced without end. Only a leader that was lost is left to the operator: it lowers
-// backoffLimit, so that the Job fails and stops the rest (see stop.go).
+// backoffLimit, so that the Job fails and stops the rest (see change_job.go).
 func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{

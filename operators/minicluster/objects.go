@@ -6,8 +6,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
@@ -15,6 +17,50 @@ import (
 // meta is the metadata of what a cluster has besides its Job.
 func meta(c *v1alpha1.MiniCluster, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: c.Namespace, Name: name, Labels: labels(c)}
+}
+
+// prepare returns what the pods need. Kubernetes would let a pod without its ConfigMap wait, but looks for it again only seconds
+// later, so the Job is created when everything else exists.
+func (p *pass) prepare() []builder.Child {
+	c := p.c
+	children := []builder.Child{builder.Want(scriptsMap(c)), builder.Want(headlessService(c))}
+	if !c.Spec.Flux.Disable {
+		children = append(children, builder.Want(configMap(c)), p.certificate())
+	}
+	if len(c.Spec.Services) > 0 && !c.Spec.Suspend {
+		children = append(children, builder.Want(services(c)))
+	}
+	return children
+}
+
+// certificate returns the Secret: that of the spec, the existing one, or a new one.
+func (p *pass) certificate() builder.Child {
+	if own := p.c.Spec.Flux.CurveCert; own != "" {
+		return builder.Want(curveSecret(p.c, []byte(own)))
+	}
+	if secret := named[*corev1.Secret](p.view, curveName(p.c)); secret != nil {
+		return builder.Want(curveSecret(p.c, secret.Data[curveKey]), builder.CreateOnly())
+	}
+	return builder.Want(curveSecret(p.c, p.NewCertificate(p.c.Name)), builder.CreateOnly())
+}
+
+// isPrepared reports whether all that the pods need exists.
+func (p *pass) isPrepared() bool {
+	c := p.c
+	ready := named[*corev1.ConfigMap](p.view, scriptsName(c)) != nil && named[*corev1.Service](p.view, headlessName(c)) != nil &&
+		(len(c.Spec.Services) == 0 || named[*appsv1.Deployment](p.view, servicesName(c)) != nil)
+	if c.Spec.Flux.Disable {
+		return ready
+	}
+	return ready && named[*corev1.ConfigMap](p.view, configName(c)) != nil && named[*corev1.Secret](p.view, curveName(c)) != nil
+}
+
+// named returns the owner's child of a name, or nil if there is none or it terminates.
+func named[T client.Object](view builder.View, name string) (child T) {
+	if found, ok := builder.Lookup[T](view, name); ok && found.GetDeletionTimestamp() == nil {
+		return found
+	}
+	return child
 }
 
 // scriptsMap renders the ConfigMap with the entry points.

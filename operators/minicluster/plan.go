@@ -4,23 +4,22 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
-	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
-// soon is when to look again at what this very pass writes into the status.
-const soon = time.Millisecond
-
-// coalesce is how long a count in the status may lag behind, so that a thousand pods don't cause a thousand writes.
-const coalesce = time.Second
+const (
+	// soon is the delay of the pass that acts on what this one records.
+	soon = time.Millisecond
+	// statusDelay is how long a status that differs only in counts may wait to be written: a thousand pods cost a few writes.
+	statusDelay = time.Second
+)
 
 // Planner makes plans. Its certificates are the only thing that plans don't get from the owner and the view: they are
 // random. That does no harm: one is made only while the cluster has no Secret, and what is made of it is created once,
@@ -30,135 +29,77 @@ type Planner struct {
 	NewCertificate func(name string) []byte
 }
 
-// planning is a plan in the making.
-type planning struct {
+// pass is one pass over a MiniCluster.
+type pass struct {
 	Planner
-	c      *v1alpha1.MiniCluster
-	seen   builder.View
-	scene  scene
-	status *v1alpha1.MiniClusterStatus
-	plan   builder.Plan[*v1alpha1.MiniCluster]
-	// invalid is true for a spec that can't be carried out: nothing is made of it, and what runs is only watched and stopped.
-	invalid bool
+	c    *v1alpha1.MiniCluster
+	view builder.View
+	now  metav1.Time // to the second, as the API keeps it
 }
 
-// Plan says what a cluster should have now, and what its status is. It is a [builder.PlanFunc].
-func (p Planner) Plan(c *v1alpha1.MiniCluster, seen builder.View) builder.Plan[*v1alpha1.MiniCluster] {
+// Plan decides what a cluster has now, and what its status is. It is a [builder.PlanFunc].
+func (planner Planner) Plan(c *v1alpha1.MiniCluster, view builder.View) builder.Plan[*v1alpha1.MiniCluster] {
 	if !lifecycle.IsOurs(c.Spec.ManagedBy) {
 		return builder.Plan[*v1alpha1.MiniCluster]{}
 	}
-	w := &planning{Planner: p, c: c, seen: seen, scene: look(c, seen), status: c.Status.DeepCopy()}
+	p := &pass{Planner: planner, c: c, view: view, now: metav1.NewTime(view.Now).Rfc3339Copy()}
+	o := observe(c, view)
 	switch {
 	case c.DeletionTimestamp != nil:
-		w.terminate()
+		return p.planTerminating()
 	case c.Status.CompletionTime != nil:
-		w.afterwards()
-	default:
-		if problems := validate(c); len(problems) > 0 {
-			w.invalid = true
-			w.refuse(problems)
-		} else {
-			w.tellOfIgnored()
-			w.prepare()
-			w.proceed()
-		}
+		return p.planEnded(o)
 	}
-	return w.done()
+	d := p.decide(o)
+	status := p.status(o, d)
+	plan := builder.Plan[*v1alpha1.MiniCluster]{Events: p.events(o, d, status), RequeueAfter: p.requeueAfter(o, d, status)}
+	if d.invalid == "" {
+		plan.Children = p.prepare()
+		plan.Prune = []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &appsv1.Deployment{}}
+	}
+	p.changeJob(&plan, o, d)
+	return p.withStatus(plan, status)
 }
 
-// proceed is what there is to do for a cluster that hasn't ended.
-func (w *planning) proceed() {
-	switch job := w.scene.job; {
-	case w.c.Spec.Suspend && (job == nil || isQueued(w.c)):
-		w.withdraw()
-	case job == nil:
-		w.start()
-	case job.DeletionTimestamp != nil: // a Job of this name can be made once it is gone
-		w.describe()
-	case attempt(job) < w.status.Restarts:
-		w.clear()
-	case outcome.Of(job).Phase == outcome.Succeeded:
-		w.succeed()
-	case outcome.Of(job).Phase == outcome.Failed:
-		if w.scene.leaderEnd(w.c) != nil {
-			w.noteWorkers()
-		}
-		w.retry(w.blame(failureOf(w.c, w.scene)))
-	case isSuspended(job):
-		w.hold()
-	default:
-		w.run()
+// withStatus adds a status to a plan, if it differs from the recorded one.
+func (p *pass) withStatus(plan builder.Plan[*v1alpha1.MiniCluster], s *v1alpha1.MiniClusterStatus) builder.Plan[*v1alpha1.MiniCluster] {
+	last := &p.c.Status
+	s.ObservedGeneration = p.c.Generation
+	if equality.Semantic.DeepEqual(s, last) {
+		return plan
 	}
+	changed := *p.c
+	changed.Status = *s
+	plan.Status = &changed
+	if s.State == last.State && len(plan.Events) == 0 && !lifecycle.IsTransition(last.Conditions, s.Conditions) && hasSameMilestones(s, last) {
+		plan.StatusCanWait = statusDelay
+	}
+	return plan
 }
 
-// prepare wants what the pods need. Kubernetes would let a pod without its ConfigMap wait, but looks for it again only
-// seconds later, so the Job comes when everything else is there.
-func (w *planning) prepare() {
-	c := w.c
-	w.want(builder.Want(scriptsMap(c)), builder.Want(headlessService(c)))
-	if !c.Spec.Flux.Disable {
-		w.want(builder.Want(configMap(c)), w.certificate())
-	}
-	if len(c.Spec.Services) > 0 && !c.Spec.Suspend {
-		w.want(builder.Want(services(c)))
-	}
-	w.plan.Prune = []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &appsv1.Deployment{}}
+// hasSameMilestones reports whether two statuses agree on everything that the next pass must know.
+func hasSameMilestones(a, b *v1alpha1.MiniClusterStatus) bool {
+	return a.Restarts == b.Restarts && a.StartTime.Equal(b.StartTime) && a.CompletionTime.Equal(b.CompletionTime) &&
+		(a.FailedWorker == nil) == (b.FailedWorker == nil) && a.ObservedGeneration == b.ObservedGeneration &&
+		(a.Leader == nil) == (b.Leader == nil) && (a.Leader == nil || *a.Leader == *b.Leader)
 }
 
-func (w *planning) want(children ...builder.Child) {
-	w.plan.Children = append(w.plan.Children, children...)
+// requeueAfter returns the time until the next step that no event announces. 0: there is none.
+func (p *pass) requeueAfter(o *observed, d decision, s *v1alpha1.MiniClusterStatus) time.Duration {
+	switch {
+	case d.action == actionRestart || d.ends():
+		return soon
+	case (d.action == actionWithdraw || d.action == actionHold) && o.job != nil && o.job.DeletionTimestamp == nil && !p.isAtRest():
+		return soon
+	case d.action == actionAwait && o.job == nil:
+		return p.deadline().Left
+	case s.State == v1alpha1.MiniClusterStateStarting:
+		return o.requeueAfter
+	}
+	return 0
 }
 
-// certificate wants the Secret: that of the spec, the one that exists, or a new one.
-func (w *planning) certificate() builder.Child {
-	if own := w.c.Spec.Flux.CurveCert; own != "" {
-		return builder.Want(curveSecret(w.c, []byte(own)))
-	}
-	if secret := named[*corev1.Secret](w.seen, curveName(w.c)); secret != nil {
-		return builder.Want(curveSecret(w.c, secret.Data[curveKey]), builder.CreateOnly())
-	}
-	return builder.Want(curveSecret(w.c, w.NewCertificate(w.c.Name)), builder.CreateOnly())
+// deadline returns the timer of deadlineSeconds.
+func (p *pass) deadline() lifecycle.Timer {
+	return lifecycle.Deadline(p.c.Status.StartTime, p.c.Spec.DeadlineSeconds, p.now.Time)
 }
-
-// isPrepared reports whether all that the pods need is there.
-func (w *planning) isPrepared() bool {
-	c := w.c
-	ready := named[*corev1.ConfigMap](w.seen, scriptsName(c)) != nil && named[*corev1.Service](w.seen, headlessName(c)) != nil &&
-		(len(c.Spec.Services) == 0 || named[*appsv1.Deployment](w.seen, servicesName(c)) != nil)
-	if c.Spec.Flux.Disable {
-		return ready
-	}
-	return ready && named[*corev1.ConfigMap](w.seen, configName(c)) != nil && named[*corev1.Secret](w.seen, curveName(c)) != nil
-}
-
-// named returns the owner's child of a name, nil if there is none that stays.
-func named[T client.Object](seen builder.View, name string) (child T) {
-	if found, ok := builder.Lookup[T](seen, name); ok && found.GetDeletionTimestamp() == nil {
-		return found
-	}
-	return child
-}
-
-// done returns the plan, with the status if it is news.
-func (w *planning) done() builder.Plan[*v1alpha1.MiniCluster] {
-	w.status.ObservedGeneration = w.c.Generation
-	if equality.Semantic.DeepEqual(w.status, &w.c.Status) {
-		return w.plan
-	}
-	owner := *w.c
-	owner.Status = *w.status
-	w.plan.Status = &owner
-	if w.status.State == w.c.Status.State && len(w.plan.Events) == 0 && sameConditions(w.status, &w.c.Status) && sameMilestones(w.status, &w.c.Status) {
-		w.plan.StatusCanWait = coalesce
-	}
-	return w.plan
-}
-
-func (w *planning) tell(told ...events.Event) { w.plan.Events = append(w.plan.Events, told...) }
-
-// again asks for another pass.
-func (w *planning) again(after time.Duration) {
-	w.plan.RequeueAfter = lifecycle.Soonest(w.plan.RequeueAfter, after)
-}
-
-func isSuspended(job *batchv1.Job) bool { return job.Spec.Suspend != nil && *job.Spec.Suspend }

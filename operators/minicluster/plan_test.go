@@ -112,7 +112,7 @@ func TestCountsMayWait(t *testing.T) {
 	w := newWorld(makeCluster(3))
 	w.settle()
 	w.ready(1)
-	assert.Equal(t, coalesce, w.pass().StatusCanWait)
+	assert.Equal(t, statusDelay, w.pass().StatusCanWait)
 	w.ready(0)
 	assert.Zero(t, w.pass().StatusCanWait, "it runs now")
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
 // Whatever happens to pods, Jobs, the spec and the manager, in whatever order:
@@ -37,13 +38,13 @@ func TestAnyOrderOfEvents(t *testing.T) {
 			"pass": func(*rapid.T) { w.pass() },
 			"sync": func(*rapid.T) { w.sync() },
 			"a pod is ready": func(t *rapid.T) {
-				if i := drawPod(t, w); i >= 0 && !isOver(w.pod(i)) {
+				if i := drawPod(t, w); i >= 0 && !outcome.HasEnded(w.pod(i)) {
 					w.ready(i)
 				}
 			},
 			"a pod ends": func(t *rapid.T) {
 				i := drawPod(t, w)
-				if i < 0 || isOver(w.pod(i)) {
+				if i < 0 || outcome.HasEnded(w.pod(i)) {
 					return
 				}
 				code := rapid.SampledFrom([]int32{0, 1, exitWorker, exitKilled, exitStopped}).Draw(t, "code")

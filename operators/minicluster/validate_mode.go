@@ -9,7 +9,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/events"
 )
 
 // validateMode looks at what the way of doing the work leaves without effect.
@@ -102,16 +101,6 @@ func ignored(c *v1alpha1.MiniCluster) []string {
 		told = append(told, fmt.Sprintf("%s has no effect: %s", err.Field, err.Detail))
 	}
 	return told
-}
-
-// tellOfIgnored emits an event about each field that has no effect, before the cluster starts. The webhook warns by them.
-func (w *planning) tellOfIgnored() {
-	if w.c.Status.StartTime != nil || w.c.Status.ObservedGeneration == w.c.Generation {
-		return
-	}
-	for _, note := range ignored(w.c) {
-		w.tell(events.Warning(v1alpha1.ReasonFieldIgnored, note))
-	}
 }
 
 // validateLines looks at what becomes part of a line of script.

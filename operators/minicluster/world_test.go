@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
 // sync does what the Job controller would do next, as far as plans can tell: pods for all ranks, the end of the Job by
@@ -31,7 +33,7 @@ func (w *world) sync() bool {
 		succeeded = succeeded || (p.Status.Phase == corev1.PodSucceeded && rank(p) == 0)
 	}
 	job.Status.Failed = max(job.Status.Failed, int32(failed))
-	over := condition(job, batchv1.JobComplete) != nil || condition(job, batchv1.JobFailed) != nil
+	over := outcome.Condition(job, batchv1.JobComplete) != nil || outcome.Condition(job, batchv1.JobFailed) != nil
 	late := job.Spec.ActiveDeadlineSeconds != nil && job.Status.StartTime != nil &&
 		w.now.Sub(job.Status.StartTime.Time) >= time.Duration(*job.Spec.ActiveDeadlineSeconds)*time.Second
 	switch {
@@ -45,7 +47,7 @@ func (w *world) sync() bool {
 	case succeeded:
 		w.end(batchv1.JobComplete, batchv1.JobReasonSuccessPolicy)
 	case isSuspended(job):
-		w.pods = slices.DeleteFunc(w.pods, func(p *corev1.Pod) bool { return !isOver(p) })
+		w.pods = slices.DeleteFunc(w.pods, func(p *corev1.Pod) bool { return !outcome.HasEnded(p) })
 		job.Status.StartTime = nil
 	default:
 		if job.Status.StartTime == nil {
@@ -80,7 +82,7 @@ func (w *world) end(kind batchv1.JobConditionType, reason string) {
 	w.job.Status.Conditions = append(w.job.Status.Conditions, batchv1.JobCondition{
 		Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: "as the test says", LastTransitionTime: metav1.NewTime(w.now),
 	})
-	w.pods = slices.DeleteFunc(w.pods, func(p *corev1.Pod) bool { return !isOver(p) })
+	w.pods = slices.DeleteFunc(w.pods, func(p *corev1.Pod) bool { return !outcome.HasEnded(p) })
 }
 
 // pod returns the latest pod of a rank.

@@ -106,7 +106,7 @@ func TestCrashInAJobThatSucceeds(t *testing.T) {
 
 func TestCrashInAJobWhoseReplicasRestart(t *testing.T) {
 	job := crashes(t, runPods(func(p *corev1.Pod) int32 {
-		if count(p, LabelRestarts) < 2 && p.Labels[LabelIndex] != "1" {
+		if numberOf(p, LabelRestarts) < 2 && p.Labels[LabelIndex] != "1" {
 			return 137
 		}
 		return 0
@@ -127,7 +127,7 @@ func TestCrashInAJobThatRestarts(t *testing.T) {
 		job := makeJob(replicas("Worker", 3), rules(rule{Action: "RestartJob"}), success("AllWorkers"))
 		job.Spec.FailurePolicy.MaxRestarts, job.Spec.FailurePolicy.RestartStrategy = ptr.To[int32](2), strategy
 		job = crashes(t, runPods(func(p *corev1.Pod) int32 {
-			if count(p, LabelRestartAttempt) < 2 && p.Labels[LabelIndex] == "1" {
+			if numberOf(p, LabelRestartAttempt) < 2 && p.Labels[LabelIndex] == "1" {
 				return 1
 			}
 			return 0
@@ -182,8 +182,8 @@ func TestCrashInAJobThatTakesOverPods(t *testing.T) {
 
 // orphanOf is the second pod of a job, as a field manager has created it, and without a controller.
 func orphanOf(job *v1alpha1.ReplicaJob, manager string) *corev1.Pod {
-	j := ReplicaJobs.jobOf(job, buildertest.NewView(epoch))
-	pod := j.render(j.gather(nil).teams[0], 1)
+	p := ReplicaJobs.passOf(job, buildertest.NewView(epoch))
+	pod := p.render(p.observe(nil).groups[0], 1)
 	labels := map[string]any{}
 	for name := range pod.Labels {
 		labels["f:"+name] = map[string]any{}

@@ -24,28 +24,32 @@
 //
 // ReplicaJob itself is [ReplicaJobs], one such value. The examples torchjob and tfjob are whole operators.
 //
-// # How a pass goes
+// # A pass
 //
-// [Kind.Plan] is a pure function of the job, its pods and the time. The files follow the thought:
+// [Kind.Plan] is a pure function of the job, its pods and the time. A pass is four files, in this order:
 //
-//	kind.go, world.go  what is special about a kind; the job as its replicas are told of it
-//	plan.go            what can be the matter with a job, in the order of precedence
-//	validate.go        can it run as it is?
-//	roster.go          which pod is which replica, and what has become of it
-//	failure.go         what the failure of a pod means: failure rules, restart policy
-//	success.go         who decides on success, and whether they have succeeded
-//	verdict.go         what is to become of the whole job
-//	restart.go         how restarts are counted
-//	dependson.go       which types wait for which
-//	pod.go, network.go, gang.go   what is made
-//	gangapis.go        which gang schedulers the cluster has, also those that come later
-//	lifecycle.go       suspension, clean-up, time to live
-//	status.go, tell.go what is told
+//	plan.go     from what is observed to what is done
+//	observe.go  the state of each replica
+//	decide.go   how the job continues: start, run, restart, a pause, the end
+//	status.go   the status and its conditions
 //
-// Pods are known by their names, <job>-<type>-<index>: the one thing about them that nobody can change. So there are no
-// two pods of one replica, and what labels say otherwise doesn't matter. A pod that we control and that no replica is
-// (its index is past the replicas, its name is none of ours) is deleted; one whose labels say that it is another job's is
-// let go.
+// What is special about a kind is in kind.go, and the description of the job for its replicas in world.go. Each policy is in a
+// file of its own, named after the field of the API or the idea that it implements:
+//
+//	validate.go, invalid_spec.go  which specs can't be carried out, and what holds of jobs that have one
+//	success_policy.go             which replicas decide on success, and whether they have succeeded
+//	failure_policy.go             what the failure of a pod means: failure rules, restart policy, restarts of the whole job
+//	restarts.go                   how restarts are counted and limited
+//	suspend.go                    suspension and resume
+//	end.go                        clean-up and time to live
+//	depends_on.go                 which types wait for which
+//	pod.go, network.go            the pods and Services
+//	scheduling_policy.go          gang scheduling, with min_resources.go; gang_apis.go has the APIs of the cluster
+//	events.go                     events, on transitions of the status
+//
+// A pod's name, <job>-<type>-<index>, identifies its replica, because no one can change it. So no two pods are one replica, and
+// labels that say otherwise don't matter. The operator deletes a pod that it controls and that is no replica (its index is past the
+// replicas, its name is unknown). It releases a pod whose labels say that it is another job's.
 //
 // # What survives a crash
 //
@@ -73,12 +77,12 @@
 //	IsMasterRole                         World.Leads, Kind.Leaders; the label job-role
 //	UpdateJobStatus                      Kind.Status says where; success by SuccessPolicy and Kind.Leaders
 //	UpdateJobStatusInApiServer           builder writes it, once a pass and only when it changed
-//	UpdateJobConditions, commonutil      the conditions are set from what is seen, never both Running and Restarting
+//	UpdateJobConditions, commonutil      the conditions follow from what is observed, never both Running and Restarting
 //	CreatePod, DeletePod, PodControl     builder.CreateOnly, Plan.Delete
-//	CreateService, DeleteService, ServiceControl  wanted and pruned as any child
+//	CreateService, DeleteService, ServiceControl  created and pruned as any child
 //	GetPodsForJob, GetServicesForJob     builder.Owned; adoption by builder.Adopt with labels, orphaning by Plan.Edits
 //	RecheckDeletionTimestamp             builder makes and adopts nothing for a job that is being deleted
-//	FilterPodsForReplicaType, GetPodSlices  the roster: a slot an index, by name
+//	FilterPodsForReplicaType, GetPodSlices  the observed replicas, by the names of pods
 //	GenGeneralName                       PodName
 //	GenLabels, GetGroupNameLabelKey ...  the Label constants, Kind.Selector
 //	GenOwnerReference                    builder's, with blockOwnerDeletion

@@ -71,15 +71,15 @@ func setEnv(c *corev1.Container, vars []corev1.EnvVar) {
 // Env returns a variable.
 func Env(name, value string) corev1.EnvVar { return corev1.EnvVar{Name: name, Value: value} }
 
-// job is a job of any kind as the engine sees it: what doesn't depend on its Go type.
-type job struct {
+// pass is one pass over a job of any kind.
+type pass struct {
 	operator   string
 	namespace  string
 	name       string
 	generation int64
 	spec       v1alpha1.ReplicaJobSpec
-	was        *v1alpha1.ReplicaJobStatus // as it was read: what is recorded
-	now        metav1.Time
+	last       *v1alpha1.ReplicaJobStatus // the recorded status; steps must not change it
+	now        metav1.Time                // to the second, as the API keeps it
 
 	leaders    []v1alpha1.ReplicaType
 	container  string
@@ -88,27 +88,26 @@ type job struct {
 	configure  func(me Replica, pod *corev1.PodTemplateSpec)
 }
 
-// jobOf makes a job of an object of the kind.
-func (k Kind[T]) jobOf(obj T, seen builder.View) *job {
-	j := &job{
+// passOf returns a pass over a job of the kind.
+func (k Kind[T]) passOf(obj T, view builder.View) *pass {
+	p := &pass{
 		operator: k.Name, namespace: obj.GetNamespace(), name: obj.GetName(), generation: obj.GetGeneration(),
-		spec: k.Spec(obj), was: k.Status(obj),
-		now:     metav1.NewTime(seen.Now).Rfc3339Copy(), // as precise as the API server keeps it
+		spec: k.Spec(obj), last: k.Status(obj), now: metav1.NewTime(view.Now).Rfc3339Copy(),
 		leaders: k.Leaders, container: k.Container, schedulers: k.Schedulers,
 	}
-	if has, ok := builder.External[[]v1alpha1.GangProvider](seen); ok {
-		j.schedulers = has
+	if has, ok := builder.External[[]v1alpha1.GangProvider](view); ok {
+		p.schedulers = has
 	}
-	if j.leaders == nil {
-		j.leaders = defaultLeaders
+	if p.leaders == nil {
+		p.leaders = defaultLeaders
 	}
-	j.world = newWorld(j, k.PortName, k.Port)
-	j.configure = func(me Replica, pod *corev1.PodTemplateSpec) {
+	p.world = newWorld(p, k.PortName, k.Port)
+	p.configure = func(me Replica, pod *corev1.PodTemplateSpec) {
 		if k.ClusterSpec != nil {
-			k.ClusterSpec(obj, j.world, me, pod)
+			k.ClusterSpec(obj, p.world, me, pod)
 		}
 	}
-	return j
+	return p
 }
 
 // sameType compares names of types as the engine does where they have a meaning.

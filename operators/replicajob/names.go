@@ -69,11 +69,11 @@ func selectorOf(operator, job string) labels.Set {
 }
 
 // selector finds the job's pods.
-func (j *job) selector() labels.Set { return selectorOf(j.operator, j.name) }
+func (p *pass) selector() labels.Set { return selectorOf(p.operator, p.name) }
 
 // selectorOfType finds the pods of one type.
-func (j *job) selectorOfType(t *team) labels.Set {
-	s := j.selector()
-	s[LabelType] = lower(t.name)
+func (p *pass) selectorOfType(g *group) labels.Set {
+	s := p.selector()
+	s[LabelType] = lower(g.name)
 	return s
 }

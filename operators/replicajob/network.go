@@ -14,19 +14,19 @@ import (
 
 // services are what the replicas are reached through: one headless Service for the job, which gives each pod the name
 // <pod>.<job> in DNS, and one a replica if the job asks for it.
-func (j *job) services(r *roster) []builder.Child {
-	children := []builder.Child{j.take(j.headless(ServiceName(j.name), j.selector()))}
-	if !j.spec.Network.ServicePerReplica {
+func (p *pass) services(o *observed) []builder.Child {
+	children := []builder.Child{p.take(p.headless(ServiceName(p.name), p.selector()))}
+	if !p.spec.Network.ServicePerReplica {
 		return children
 	}
-	for _, t := range r.teams {
-		ports := servicePorts(&t.spec.Template.Spec, j.container)
-		for i := range t.slots {
-			selector := j.selectorOfType(t)
+	for _, g := range o.groups {
+		ports := servicePorts(&g.spec.Template.Spec, p.container)
+		for i := range g.replicas {
+			selector := p.selectorOfType(g)
 			selector[LabelIndex] = strconv.Itoa(i)
-			service := j.headless(PodName(j.name, t.name, i), selector)
+			service := p.headless(PodName(p.name, g.name, i), selector)
 			service.Spec.Ports = ports
-			children = append(children, j.take(service))
+			children = append(children, p.take(service))
 		}
 	}
 	return children
@@ -34,15 +34,15 @@ func (j *job) services(r *roster) []builder.Child {
 
 // take wants an object that all pods of the job share. One of its name that no one controls is taken if it has the job's
 // labels: a job of the same name had it, and was deleted without it.
-func (j *job) take(obj client.Object) builder.Child {
-	return builder.Want(obj, builder.Adopt(builder.AdoptOptions{Labels: j.selector()}))
+func (p *pass) take(obj client.Object) builder.Child {
+	return builder.Want(obj, builder.Adopt(builder.AdoptOptions{Labels: p.selector()}))
 }
 
 // headless returns a Service that has addresses in DNS, also of pods that aren't ready: replicas must find each other
 // before they can be.
-func (j *job) headless(name string, selector labels.Set) *corev1.Service {
+func (p *pass) headless(name string, selector labels.Set) *corev1.Service {
 	return &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Namespace: j.namespace, Name: name, Labels: j.selector()},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name, Labels: p.selector()},
 		Spec: corev1.ServiceSpec{
 			ClusterIP:                corev1.ClusterIPNone,
 			Selector:                 selector,

@@ -63,7 +63,7 @@ func TestWorld(t *testing.T) {
 	kind := ReplicaJobs
 	kind.Container, kind.PortName, kind.Port = "tf", "tf-port", 2222
 	job := makeJob(replicas("Worker", 2, port), replicas("Evaluator", 1), replicas("PS", 0), replicas("Master", 1), replicas("chief", 1))
-	w := kind.jobOf(job, buildertest.NewView(epoch)).world
+	w := kind.passOf(job, buildertest.NewView(epoch)).world
 	assert.Equal(t, []v1alpha1.ReplicaType{"chief", "Master", "Evaluator", "PS", "Worker"}, w.Types())
 	assert.Equal(t, 5, w.Size())
 	assert.Equal(t, Replica{"Worker", 1, 4}, w.Replica("Worker", 1))
@@ -79,7 +79,7 @@ func TestWorld(t *testing.T) {
 	rank0, _ := w.Coordinator()
 	assert.Equal(t, Replica{"chief", 0, 0}, rank0)
 
-	empty := kind.jobOf(makeJob(replicas("Worker", 0)), buildertest.NewView(epoch)).world
+	empty := kind.passOf(makeJob(replicas("Worker", 0)), buildertest.NewView(epoch)).world
 	_, ok := empty.Coordinator()
 	assert.False(t, ok)
 	assert.EqualValues(t, 2222, empty.Port("nothing"))

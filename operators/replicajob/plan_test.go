@@ -95,7 +95,7 @@ func TestCountsCanWait(t *testing.T) {
 	c.change("demo-worker-1", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })
 	c.pass()
 	require.NotNil(t, c.plan.Status)
-	assert.Equal(t, countsCanWait, c.plan.StatusCanWait)
+	assert.Equal(t, statusDelay, c.plan.StatusCanWait)
 	c.edit(func(j *v1alpha1.ReplicaJob) {
 		j.Spec.ReplicaSpecs["Worker"] = v1alpha1.ReplicaSpec{Replicas: ptr.To[int32](4)}
 	})

@@ -14,38 +14,38 @@ import (
 )
 
 // render makes the pod of a replica. It shares nothing with the template.
-func (j *job) render(t *team, index int) *corev1.Pod {
-	me := j.world.Replica(t.name, index)
-	template := t.spec.Template.DeepCopy()
-	j.configure(me, template)
-	j.joinGang(t, template)
+func (p *pass) render(g *group, index int) *corev1.Pod {
+	me := p.world.Replica(g.name, index)
+	template := g.spec.Template.DeepCopy()
+	p.configure(me, template)
+	p.joinGang(g, template)
 
-	name := PodName(j.name, t.name, index)
+	name := PodName(p.name, g.name, index)
 	role := RoleWorker
-	if j.world.Leads(me) {
+	if p.world.Leads(me) {
 		role = RoleMaster
 	}
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace:   j.namespace,
+			Namespace:   p.namespace,
 			Name:        name,
 			Annotations: template.Annotations,
 			Finalizers:  template.Finalizers,
 			Labels: podtemplate.Merge(map[string]string{
 				wellknown.LabelManagedBy: wellknown.ManagedBy,
-				LabelOperator:            j.operator,
-				LabelJob:                 j.name,
-				LabelType:                lower(t.name),
+				LabelOperator:            p.operator,
+				LabelJob:                 p.name,
+				LabelType:                lower(g.name),
 				LabelIndex:               strconv.Itoa(index),
 				LabelRole:                role,
-				LabelRestartAttempt:      strconv.Itoa(int(j.was.Restarts)),
-				LabelRestarts:            strconv.Itoa(int(t.slots[index].recorded)),
+				LabelRestartAttempt:      strconv.Itoa(int(p.last.Restarts)),
+				LabelRestarts:            strconv.Itoa(int(g.replicas[index].recorded)),
 			}, template.Labels),
 		},
 		Spec: template.Spec,
 	}
-	pod.Spec.Hostname, pod.Spec.Subdomain = name, ServiceName(j.name)
-	pod.Spec.RestartPolicy = podRestartPolicy(t.restartPolicy())
+	pod.Spec.Hostname, pod.Spec.Subdomain = name, ServiceName(p.name)
+	pod.Spec.RestartPolicy = podRestartPolicy(g.restartPolicy())
 	return pod
 }
 
@@ -57,10 +57,13 @@ func podRestartPolicy(policy v1alpha1.ReplicaRestartPolicy) corev1.RestartPolicy
 	return corev1.RestartPolicy(policy)
 }
 
-// release lets go of pods whose labels say that they are no longer the job's.
-func release(strays []*corev1.Pod) []builder.Edit {
+// release removes the controller reference of pods whose labels say that they are no longer the job's.
+func release(pods []*corev1.Pod) []builder.Edit {
 	var edits []builder.Edit
-	for _, pod := range alive(strays) {
+	for _, pod := range pods {
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
 		freed := pod.DeepCopy()
 		freed.OwnerReferences = slices.DeleteFunc(freed.OwnerReferences, func(ref metav1.OwnerReference) bool {
 			return ref.Controller != nil && *ref.Controller
@@ -70,9 +73,9 @@ func release(strays []*corev1.Pod) []builder.Edit {
 	return edits
 }
 
-// wantPod wants a pod as it is made. One of its name that no one controls is taken if it is labelled as the same
-// replica: a job of the same name had it, and was deleted without it.
-func wantPod(pod *corev1.Pod) builder.Child {
+// desiredPod returns a pod as a child that is created once. An existing pod of its name that no one controls is adopted if its labels
+// say that it is the same replica: an earlier job of the same name was deleted without it.
+func desiredPod(pod *corev1.Pod) builder.Child {
 	same := map[string]string{}
 	for _, label := range []string{LabelOperator, LabelJob, LabelType, LabelIndex} {
 		same[label] = pod.Labels[label]

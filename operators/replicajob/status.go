@@ -3,32 +3,72 @@ package replicajob
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/intervals"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/store"
 )
 
-// tellCounts sets the status of each type from its replicas.
-func (j *job) tellCounts(s *v1alpha1.ReplicaJobStatus, r *roster) {
-	s.ObservedGeneration = j.generation
+// status returns the status that follows from the observed replicas and the decision.
+func (p *pass) status(o *observed, d decision) *v1alpha1.ReplicaJobStatus {
+	s := p.last.DeepCopy()
+	s.ObservedGeneration = p.generation
+	if d.problem == nil || d.action == actionSuspend || p.last.StartTime != nil && p.hasRecordedTypes() {
+		p.setCounts(s, o)
+	}
+	conditions := p.conditions(s)
+	if d.problem == nil && d.action != actionFail {
+		conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNoGangScheduler)
+		conditions.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
+	}
+	switch d.action {
+	case actionHold:
+		p.setHeld(s, d)
+	case actionSuspend, actionAwaitPods:
+		p.setSuspended(s, o, d)
+	case actionStart, actionRun, actionAwaitRestart:
+		if d.action == actionStart {
+			if p.isSuspended() {
+				conditions.SetBool(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonResumed, "runPolicy.suspend is false")
+			}
+			s.StartTime = p.now.DeepCopy()
+		}
+		p.setRunning(s, o, d)
+	case actionRestart:
+		p.setJobRestarting(s, d)
+	case actionSucceed, actionFail:
+		p.setEnd(s, d)
+	}
+	if d.problem != nil {
+		conditions.SetBool(events.ConditionReady, false, d.problem.reason, d.problem.message)
+		conditions.SetBool(events.ConditionStalled, true, d.problem.reason, d.problem.message)
+	}
+	return s
+}
+
+func (p *pass) conditions(s *v1alpha1.ReplicaJobStatus) lifecycle.Conditions {
+	return lifecycle.ConditionsOf(&s.Conditions, p.generation, p.now)
+}
+
+// setCounts sets the status of each type from its replicas.
+func (p *pass) setCounts(s *v1alpha1.ReplicaJobStatus, o *observed) {
 	s.TotalRestarts = s.Restarts
-	s.ReplicaStatuses = make(map[v1alpha1.ReplicaType]v1alpha1.ReplicaStatus, len(r.teams))
-	for _, t := range r.teams {
+	s.ReplicaStatuses = make(map[v1alpha1.ReplicaType]v1alpha1.ReplicaStatus, len(o.groups))
+	for _, g := range o.groups {
 		rs := v1alpha1.ReplicaStatus{
-			Selector:        j.selectorOfType(t).String(),
-			Restarts:        t.restarts(),
-			ReplicaRestarts: t.restartsByIndex(),
-			SucceededIndexes: intervals.Format(len(t.slots), func(i int) bool {
-				return t.slots[i].state == succeeded
+			Selector:        p.selectorOfType(g).String(),
+			Restarts:        g.restarts(),
+			ReplicaRestarts: g.restartsByIndex(),
+			SucceededIndexes: intervals.Format(len(g.replicas), func(i int) bool {
+				return g.replicas[i].state == succeeded
 			}),
 		}
-		for i := range t.slots {
-			switch t.slots[i].state {
+		for i := range g.replicas {
+			switch g.replicas[i].state {
 			case running:
 				rs.Active++
 			case succeeded:
@@ -39,12 +79,12 @@ func (j *job) tellCounts(s *v1alpha1.ReplicaJobStatus, r *roster) {
 				rs.Pending++
 			}
 		}
-		s.ReplicaStatuses[t.name] = rs
+		s.ReplicaStatuses[g.name] = rs
 		s.TotalRestarts += rs.Restarts
 	}
 }
 
-// counts are all replicas of a job.
+// counts are the numbers of all replicas of a job.
 type counts struct {
 	active, pending, succeeded, failed int32
 }
@@ -68,128 +108,77 @@ func (c counts) String() string {
 	return text
 }
 
-// tellGoingOn sets the conditions of a job that has been started. Restarting says why replicas are being recreated;
-// empty: none of them fails now. Running and Restarting are never both true: a restart is over when no replica is
-// pending any more.
-func (j *job) tellGoingOn(s *v1alpha1.ReplicaJobStatus, r *roster, restarting string) {
-	j.set(s, v1alpha1.ConditionCreated, true, v1alpha1.ReasonCreated, "the job is valid, and known to the operator")
-	unstall(s)
-	c := countsOf(s)
-	isRestarting := meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionRestarting)
-	switch {
-	case restarting != "":
-		j.tellRestarting(s, v1alpha1.ReasonReplicaRestarting, restarting)
+// setCreated sets the condition Created, which an invalid job doesn't have.
+func (p *pass) setCreated(s *v1alpha1.ReplicaJobStatus) {
+	p.conditions(s).SetBool(v1alpha1.ConditionCreated, true, v1alpha1.ReasonCreated, "the job is valid, and known to the operator")
+}
+
+// setRunning sets the state and the conditions of a job that has started. Running and Restarting are never both true: a restart is
+// over when no replica is pending any more.
+func (p *pass) setRunning(s *v1alpha1.ReplicaJobStatus, o *observed, d decision) {
+	conditions, c := p.conditions(s), countsOf(s)
+	p.setCreated(s)
+	last := conditions.Find(v1alpha1.ConditionRestarting)
+	switch wasRestarting := conditions.IsTrue(v1alpha1.ConditionRestarting); {
+	case len(d.restarting) > 0:
+		p.setRestarting(s, d.reason, d.message)
 		return
-	case isRestarting && (c.pending > 0 || len(r.old) > 0):
-		j.tellRestarting(s, "", "")
+	case wasRestarting && (c.pending > 0 || len(o.old) > 0):
+		p.setRestarting(s, last.Reason, last.Message)
 		return
-	case isRestarting:
-		j.set(s, v1alpha1.ConditionRestarting, false, v1alpha1.ReasonRestarted, "all replicas are back")
+	case wasRestarting:
+		conditions.SetBool(v1alpha1.ConditionRestarting, false, v1alpha1.ReasonRestarted, "all replicas are back")
 	}
-	switch {
-	case c.active > 0:
-		j.set(s, v1alpha1.ConditionRunning, true, v1alpha1.ReasonRunning, "replicas are running")
-		s.State = v1alpha1.ReplicaJobRunning
-	default:
-		j.set(s, v1alpha1.ConditionRunning, false, v1alpha1.ReasonNotRunning, "no replica is running")
-		s.State = v1alpha1.ReplicaJobCreated
+	reason, text := v1alpha1.ReasonPending, c.String()
+	if p.world.Size() == 0 {
+		text = "there are no replicas: all types have 0, and the job goes on when one of them gets some"
 	}
-	reason := v1alpha1.ReasonPending
 	if c.active > 0 {
-		reason = v1alpha1.ReasonRunning
+		reason, s.State = v1alpha1.ReasonRunning, v1alpha1.ReplicaJobRunning
+		conditions.SetBool(v1alpha1.ConditionRunning, true, v1alpha1.ReasonRunning, "replicas are running")
+	} else {
+		s.State = v1alpha1.ReplicaJobCreated
+		conditions.SetBool(v1alpha1.ConditionRunning, false, v1alpha1.ReasonNotRunning, "no replica is running")
 	}
-	message := c.String()
-	if j.world.Size() == 0 {
-		message = "there are no replicas: all types have 0, and the job goes on when one of them gets some"
-	}
-	j.set(s, events.ConditionReady, false, reason, message)
+	conditions.SetBool(events.ConditionReady, false, reason, text)
 }
 
-// tellWaiting says what objects are in the way of the job's and being deleted: those of an earlier job of its name.
-func (j *job) tellWaiting(conditions *[]metav1.Condition, gone []store.Key) {
-	if len(gone) == 0 {
-		return
-	}
-	meta.SetStatusCondition(conditions, metav1.Condition{
-		Type: events.ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonWaiting,
-		Message:            message.Shorten("waiting for the deletion of " + list(gone, store.Key.String)),
-		ObservedGeneration: j.generation, LastTransitionTime: j.now,
-	})
-}
-
-// tellRestarting sets the conditions of a job of which replicas are made again. Without a reason it is still the one
-// that was told of before.
-func (j *job) tellRestarting(s *v1alpha1.ReplicaJobStatus, reason, message string) {
-	if before := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionRestarting); reason == "" && before != nil {
-		reason, message = before.Reason, before.Message
-	}
-	j.set(s, v1alpha1.ConditionRestarting, true, reason, message)
-	j.set(s, v1alpha1.ConditionRunning, false, reason, "replicas are being recreated")
-	j.set(s, events.ConditionReady, false, reason, countsOf(s).String())
+// setRestarting sets the state and the conditions of a job of which replicas are recreated.
+func (p *pass) setRestarting(s *v1alpha1.ReplicaJobStatus, reason, text string) {
+	conditions := p.conditions(s)
+	conditions.SetBool(v1alpha1.ConditionRestarting, true, reason, text)
+	conditions.SetBool(v1alpha1.ConditionRunning, false, reason, "replicas are being recreated")
+	conditions.SetBool(events.ConditionReady, false, reason, countsOf(s).String())
 	s.State = v1alpha1.ReplicaJobRestarting
 }
 
-// tellEnd sets the conditions of a job that has ended.
-func (j *job) tellEnd(s *v1alpha1.ReplicaJobStatus, v verdict) {
-	s.CompletionTime = j.now.DeepCopy()
-	if v.at != nil && v.at.Before(&j.now) { // clocks of nodes may be ahead
-		s.CompletionTime = v.at.DeepCopy()
+// setEnd sets the state and the conditions of a job that ends.
+func (p *pass) setEnd(s *v1alpha1.ReplicaJobStatus, d decision) {
+	s.CompletionTime = p.now.DeepCopy()
+	if d.at != nil && d.at.Before(&p.now) { // clocks of nodes may be ahead
+		s.CompletionTime = d.at.DeepCopy()
 	}
 	if s.CompletionTime.Before(s.StartTime) {
 		s.CompletionTime = s.StartTime.DeepCopy()
 	}
-	j.set(s, v1alpha1.ConditionRunning, false, v.reason, "the job has ended")
-	if meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionRestarting) != nil {
-		j.set(s, v1alpha1.ConditionRestarting, false, v.reason, "the job has ended")
-	}
-	if v.kind == hasSucceeded {
-		s.State = v1alpha1.ReplicaJobSucceeded
-		j.set(s, v1alpha1.ConditionSucceeded, true, v.reason, v.message)
-		j.set(s, events.ConditionReady, true, v.reason, v.message)
-		unstall(s)
-		return
+	conditions := p.conditions(s)
+	conditions.SetBool(v1alpha1.ConditionRunning, false, d.reason, "the job has ended")
+	if conditions.Find(v1alpha1.ConditionRestarting) != nil {
+		conditions.SetBool(v1alpha1.ConditionRestarting, false, d.reason, "the job has ended")
 	}
 	s.State = v1alpha1.ReplicaJobFailed
-	j.set(s, v1alpha1.ConditionFailed, true, v.reason, v.message)
-	j.set(s, events.ConditionReady, false, v.reason, v.message)
-	j.set(s, events.ConditionStalled, true, v.reason, v.message)
+	kind := v1alpha1.ConditionFailed
+	if d.action == actionSucceed {
+		s.State, kind = v1alpha1.ReplicaJobSucceeded, v1alpha1.ConditionSucceeded
+	}
+	conditions.SetBool(kind, true, d.reason, d.message)
+	conditions.Conclude()
 }
 
-// unstall takes back what refuse said. What the builder said of the children is the builder's to take back.
-func unstall(s *v1alpha1.ReplicaJobStatus) {
-	stalled := meta.FindStatusCondition(s.Conditions, events.ConditionStalled)
-	if stalled != nil && (stalled.Reason == v1alpha1.ReasonInvalidSpec || stalled.Reason == v1alpha1.ReasonNoGangScheduler) {
-		meta.RemoveStatusCondition(&s.Conditions, events.ConditionStalled)
+// setWaiting says which terminating objects of an earlier job of the same name block the creation of the job's own.
+func (p *pass) setWaiting(conditions *[]metav1.Condition, terminating []store.Key) {
+	if len(terminating) > 0 {
+		lifecycle.ConditionsOf(conditions, p.generation, p.now).SetBool(events.ConditionReady, false, events.ReasonWaiting,
+			"waiting for the deletion of "+message.Names(terminating, store.Key.String))
 	}
-	failed := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFailed)
-	if failed != nil && failed.Reason == v1alpha1.ReasonInvalidSpec {
-		meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionFailed)
-	}
-}
-
-func (j *job) set(s *v1alpha1.ReplicaJobStatus, kind string, is bool, reason, text string) {
-	value := metav1.ConditionFalse
-	if is {
-		value = metav1.ConditionTrue
-	}
-	meta.SetStatusCondition(&s.Conditions, metav1.Condition{
-		Type: kind, Status: value, Reason: reason, Message: message.Shorten(text),
-		ObservedGeneration: j.generation, LastTransitionTime: j.now,
-	})
-}
-
-// isTransition reports whether a status says something other than new counts.
-func isTransition(before, after *v1alpha1.ReplicaJobStatus) bool {
-	if before.State != after.State || before.ObservedGeneration != after.ObservedGeneration ||
-		len(before.Conditions) != len(after.Conditions) {
-		return true
-	}
-	for i := range after.Conditions {
-		c := &after.Conditions[i]
-		was := meta.FindStatusCondition(before.Conditions, c.Type)
-		if was == nil || was.Status != c.Status || was.Reason != c.Reason {
-			return true
-		}
-	}
-	return false
 }

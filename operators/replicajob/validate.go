@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -20,36 +21,36 @@ type problem struct {
 
 // validate returns all that keeps the job from running, or nil. The CRD of ReplicaJob refuses most of it at admission;
 // those of other kinds may not, and what the cluster has isn't known there.
-func (j *job) validate() *problem {
+func (p *pass) validate() *problem {
 	spec := field.NewPath("spec")
-	errs := j.validateReplicas(spec.Child("replicaSpecs"))
-	errs = append(errs, j.validateSuccess(spec.Child("successPolicy"))...)
-	errs = append(errs, j.validateFailure(spec.Child("failurePolicy"))...)
-	errs = append(errs, j.validateRun(spec.Child("runPolicy"))...)
-	if details := validation.IsDNS1035Label(j.name); len(details) > 0 {
-		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), j.name, "it is the name of a Service: "+details[0]))
+	errs := p.validateReplicas(spec.Child("replicaSpecs"))
+	errs = append(errs, p.validateSuccess(spec.Child("successPolicy"))...)
+	errs = append(errs, p.validateFailure(spec.Child("failurePolicy"))...)
+	errs = append(errs, p.validateRun(spec.Child("runPolicy"))...)
+	if details := validation.IsDNS1035Label(p.name); len(details) > 0 {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), p.name, "it is the name of a Service: "+details[0]))
 	}
 	if len(errs) > 0 {
-		return &problem{v1alpha1.ReasonInvalidSpec, list(errs, (*field.Error).Error)}
+		return &problem{v1alpha1.ReasonInvalidSpec, message.List(errs, (*field.Error).Error)}
 	}
-	if provider := j.provider(); provider != "" && !j.has(provider) {
+	if provider := p.provider(); provider != "" && !p.has(provider) {
 		return &problem{v1alpha1.ReasonNoGangScheduler, fmt.Sprintf(
 			"spec.runPolicy.schedulingPolicy.provider: %s: the cluster has no %s; install it, or choose one of %s", provider, gangAPI(provider),
-			list(j.schedulers, func(p v1alpha1.GangProvider) string { return string(p) }))}
+			message.Names(p.schedulers, func(p v1alpha1.GangProvider) string { return string(p) }))}
 	}
 	return nil
 }
 
 var typeName = regexp.MustCompile(`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`)
 
-func (j *job) validateReplicas(path *field.Path) field.ErrorList {
+func (p *pass) validateReplicas(path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if len(j.spec.ReplicaSpecs) == 0 {
+	if len(p.spec.ReplicaSpecs) == 0 {
 		return field.ErrorList{field.Required(path, "at least one type of replicas is needed")}
 	}
 	known := map[string]v1alpha1.ReplicaType{}
-	for _, t := range j.world.types {
-		spec, at := j.spec.ReplicaSpecs[t], path.Key(string(t))
+	for _, t := range p.world.types {
+		spec, at := p.spec.ReplicaSpecs[t], path.Key(string(t))
 		if !typeName.MatchString(string(t)) {
 			errs = append(errs, field.Invalid(at, t, "a type's name has letters, digits and '-', starts with a letter and ends with a letter or digit"))
 		}
@@ -60,17 +61,17 @@ func (j *job) validateReplicas(path *field.Path) field.ErrorList {
 		if spec.Replicas != nil && *spec.Replicas < 0 {
 			errs = append(errs, field.Invalid(at.Child("replicas"), *spec.Replicas, "it must be 0 or more"))
 		}
-		if last := PodName(j.name, t, max(0, j.world.Replicas(t)-1)); len(last) > validation.DNS1123LabelMaxLength {
+		if last := PodName(p.name, t, max(0, p.world.Replicas(t)-1)); len(last) > validation.DNS1123LabelMaxLength {
 			errs = append(errs, field.Invalid(at, last, fmt.Sprintf("a pod's name is a host name, and must have at most %d characters", validation.DNS1123LabelMaxLength)))
 		}
 		errs = append(errs, podtemplate.Validate(&spec.Template, at.Child("template"))...)
 		for i, d := range spec.DependsOn {
-			if j.lacks(d.Type) || d.Type == t {
+			if p.lacks(d.Type) || d.Type == t {
 				errs = append(errs, field.Invalid(at.Child("dependsOn").Index(i).Child("type"), d.Type, "it must be another type of the job"))
 			}
 		}
 	}
-	if path, found := path, cycle(j.world); len(errs) == 0 && found != nil {
+	if path, found := path, cycle(p.world); len(errs) == 0 && found != nil {
 		names := make([]string, 0, len(found)+1)
 		for _, t := range append(found, found[0]) {
 			names = append(names, string(t))
@@ -81,29 +82,29 @@ func (j *job) validateReplicas(path *field.Path) field.ErrorList {
 }
 
 // lacks reports whether the job has no such type.
-func (j *job) lacks(t v1alpha1.ReplicaType) bool {
-	_, ok := j.spec.ReplicaSpecs[t]
+func (p *pass) lacks(t v1alpha1.ReplicaType) bool {
+	_, ok := p.spec.ReplicaSpecs[t]
 	return !ok
 }
 
-func (j *job) validateTypes(types []v1alpha1.ReplicaType, path *field.Path) field.ErrorList {
+func (p *pass) validateTypes(types []v1alpha1.ReplicaType, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, t := range types {
-		if j.lacks(t) {
+		if p.lacks(t) {
 			errs = append(errs, field.NotFound(path.Index(i), t))
 		}
 	}
 	return errs
 }
 
-func (j *job) validateSuccess(path *field.Path) field.ErrorList {
-	policy := j.spec.SuccessPolicy
+func (p *pass) validateSuccess(path *field.Path) field.ErrorList {
+	policy := p.spec.SuccessPolicy
 	if policy == nil {
 		return nil
 	}
-	errs := j.validateTypes(policy.ReplicaTypes, path.Child("replicaTypes"))
+	errs := p.validateTypes(policy.ReplicaTypes, path.Child("replicaTypes"))
 	isWorker := func(t v1alpha1.ReplicaType) bool { return sameType(t, v1alpha1.ReplicaWorker) }
-	if policy.Rule == v1alpha1.SuccessAllWorkers && !slices.ContainsFunc(j.world.types, isWorker) {
+	if policy.Rule == v1alpha1.SuccessAllWorkers && !slices.ContainsFunc(p.world.types, isWorker) {
 		errs = append(errs, field.Invalid(path.Child("rule"), policy.Rule, "the job has no type Worker: name those that decide in replicaTypes, with the rule All"))
 	}
 	needsTypes := policy.Rule == v1alpha1.SuccessAll || policy.Rule == v1alpha1.SuccessAny
@@ -116,14 +117,14 @@ func (j *job) validateSuccess(path *field.Path) field.ErrorList {
 	return errs
 }
 
-func (j *job) validateFailure(path *field.Path) field.ErrorList {
-	if j.spec.FailurePolicy == nil {
+func (p *pass) validateFailure(path *field.Path) field.ErrorList {
+	if p.spec.FailurePolicy == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	for i, rule := range j.spec.FailurePolicy.Rules {
+	for i, rule := range p.spec.FailurePolicy.Rules {
 		at := path.Child("rules").Index(i)
-		errs = append(errs, j.validateTypes(rule.ReplicaTypes, at.Child("replicaTypes"))...)
+		errs = append(errs, p.validateTypes(rule.ReplicaTypes, at.Child("replicaTypes"))...)
 		if _, err := regexp.Compile(rule.OnMessage); err != nil {
 			errs = append(errs, field.Invalid(at.Child("onMessage"), rule.OnMessage, err.Error()))
 		}
@@ -143,15 +144,15 @@ var gangFields = []struct {
 	{"scheduleTimeoutSeconds", func(p *v1alpha1.SchedulingPolicy) bool { return p.ScheduleTimeoutSeconds != nil }, []v1alpha1.GangProvider{v1alpha1.GangSchedulerPlugins}},
 }
 
-func (j *job) validateRun(path *field.Path) field.ErrorList {
-	policy, provider := j.spec.RunPolicy.SchedulingPolicy, j.provider()
+func (p *pass) validateRun(path *field.Path) field.ErrorList {
+	policy, provider := p.spec.RunPolicy.SchedulingPolicy, p.provider()
 	if provider == "" {
 		return nil
 	}
 	var errs field.ErrorList
 	path = path.Child("schedulingPolicy")
-	if n := policy.MinAvailable; n != nil && (*n < 1 || int(*n) > j.world.Size()) {
-		errs = append(errs, field.Invalid(path.Child("minAvailable"), *n, fmt.Sprintf("it must be 1 to %d, the number of replicas", j.world.Size())))
+	if n := policy.MinAvailable; n != nil && (*n < 1 || int(*n) > p.world.Size()) {
+		errs = append(errs, field.Invalid(path.Child("minAvailable"), *n, fmt.Sprintf("it must be 1 to %d, the number of replicas", p.world.Size())))
 	}
 	for _, f := range gangFields {
 		if f.isSet(policy) && !slices.Contains(f.of, provider) {

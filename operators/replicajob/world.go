@@ -36,16 +36,16 @@ type World struct {
 	container string // the name of the one that counts
 }
 
-func newWorld(j *job, portName string, port int32) *World {
+func newWorld(p *pass, portName string, port int32) *World {
 	w := &World{
-		job: j.name, specs: j.spec.ReplicaSpecs, first: make(map[v1alpha1.ReplicaType]int, len(j.spec.ReplicaSpecs)),
-		port: port, portName: portName, container: j.container,
+		job: p.name, specs: p.spec.ReplicaSpecs, first: make(map[v1alpha1.ReplicaType]int, len(p.spec.ReplicaSpecs)),
+		port: port, portName: portName, container: p.container,
 	}
 	precedence := func(t v1alpha1.ReplicaType) int {
-		if i := slices.IndexFunc(j.leaders, func(l v1alpha1.ReplicaType) bool { return sameType(l, t) }); i >= 0 {
+		if i := slices.IndexFunc(p.leaders, func(l v1alpha1.ReplicaType) bool { return sameType(l, t) }); i >= 0 {
 			return i
 		}
-		return len(j.leaders)
+		return len(p.leaders)
 	}
 	for t := range w.specs {
 		w.types = append(w.types, t)
@@ -54,7 +54,7 @@ func newWorld(j *job, portName string, port int32) *World {
 		return cmp.Or(cmp.Compare(precedence(a), precedence(b)), cmp.Compare(a, b))
 	})
 	for _, t := range w.types {
-		if w.leader == "" && precedence(t) < len(j.leaders) && w.Replicas(t) > 0 {
+		if w.leader == "" && precedence(t) < len(p.leaders) && w.Replicas(t) > 0 {
 			w.leader = t
 		}
 		w.first[t] = w.size

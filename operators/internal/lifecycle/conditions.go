@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // Conditions are the conditions of one object in one pass. Whatever is set gets the object's generation, and the pass's time if
@@ -23,21 +24,21 @@ func ConditionsOf(list *[]metav1.Condition, generation int64, now metav1.Time) C
 	return Conditions{list: list, generation: generation, now: now}
 }
 
-// Set sets a condition.
-func (c Conditions) Set(kind string, status metav1.ConditionStatus, reason, message string) {
+// Set sets a condition, and cuts a message that is too long for a status.
+func (c Conditions) Set(kind string, status metav1.ConditionStatus, reason, text string) {
 	meta.SetStatusCondition(c.list, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: message,
+		Type: kind, Status: status, Reason: reason, Message: message.Shorten(text),
 		ObservedGeneration: c.generation, LastTransitionTime: c.now,
 	})
 }
 
 // SetBool sets a condition to True or False.
-func (c Conditions) SetBool(kind string, holds bool, reason, message string) {
+func (c Conditions) SetBool(kind string, holds bool, reason, text string) {
 	status := metav1.ConditionFalse
 	if holds {
 		status = metav1.ConditionTrue
 	}
-	c.Set(kind, status, reason, message)
+	c.Set(kind, status, reason, text)
 }
 
 // Remove removes a condition, but only if it has one of the reasons; without reasons, whatever it has. An operator removes
@@ -57,17 +58,26 @@ func (c Conditions) Find(kind string) *metav1.Condition {
 // IsTrue reports whether a condition is True.
 func (c Conditions) IsTrue(kind string) bool { return meta.IsStatusConditionTrue(*c.list, kind) }
 
-// Conclude sets the conditions Ready and Stalled of an object that has ended to what its condition Succeeded or Failed says.
+// Terminate sets the condition Ready of an object that is being deleted.
+func (c Conditions) Terminate(kind string) {
+	c.Set(events.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "the "+kind+" is being deleted")
+}
+
+// Conclude sets the conditions Ready and Stalled of an object that has ended to what its condition Succeeded or Failed says, and
+// the observed generation of all conditions: an end doesn't depend on the spec any more.
 // Call it in each pass after the end: a pass that fails, or whose children are contested, overwrites both, and afterwards the
-// builder only removes what it wrote. The conditions of an object that hasn't ended stay as they are.
+// builder only removes what it wrote. Ready and Stalled of an object that hasn't ended stay as they are.
 func (c Conditions) Conclude() {
+	for i := range *c.list {
+		(*c.list)[i].ObservedGeneration = c.generation
+	}
 	if end := c.Find(v1alpha1.ConditionSucceeded); end != nil && end.Status == metav1.ConditionTrue {
 		c.Set(events.ConditionReady, metav1.ConditionTrue, end.Reason, end.Message)
 	}
 	if end := c.Find(v1alpha1.ConditionFailed); end != nil && end.Status == metav1.ConditionTrue {
-		reason, message := end.Reason, end.Message // setting a condition may move the list
-		c.Set(events.ConditionReady, metav1.ConditionFalse, reason, message)
-		c.Set(events.ConditionStalled, metav1.ConditionTrue, reason, message)
+		reason, text := end.Reason, end.Message // setting a condition may move the list
+		c.Set(events.ConditionReady, metav1.ConditionFalse, reason, text)
+		c.Set(events.ConditionStalled, metav1.ConditionTrue, reason, text)
 	}
 }
 

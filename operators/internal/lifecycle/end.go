@@ -3,12 +3,26 @@ package lifecycle
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 )
 
-// ChangeIgnored returns the event of an edit of a spec after the end. next says what to do to run the new spec.
-func ChangeIgnored(kind string, state v1alpha1.State, next string) events.Event {
+// ChangeIgnored returns the event of an edit of a spec after the end. next says what to do to run the new spec, or which of its
+// fields still take effect.
+func ChangeIgnored[S ~string](kind string, state S, next string) events.Event {
 	return events.Warning(v1alpha1.ReasonChangeIgnored,
 		fmt.Sprintf("the %s has ended (%s), so the change of its spec has no effect; %s", kind, state, next))
+}
+
+// Refused returns the event of a spec that can't be carried out, unless the recorded condition Ready says the same of this
+// generation.
+func Refused(recorded []metav1.Condition, generation int64, reason, text string) []events.Event {
+	last := meta.FindStatusCondition(recorded, events.ConditionReady)
+	if last != nil && last.Reason == reason && last.Message == text && last.ObservedGeneration == generation {
+		return nil
+	}
+	return []events.Event{events.Warning(reason, text)}
 }

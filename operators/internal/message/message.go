@@ -14,16 +14,21 @@ const (
 	MaxLength = 2048
 )
 
-// List joins the first few things, and counts the rest.
-func List[T any](things []T, describe func(T) string) string {
+// List joins the first few sentences by semicolons, and counts the rest.
+func List[T any](things []T, describe func(T) string) string { return join(things, describe, "; ") }
+
+// Names joins the first few names by commas, and counts the rest.
+func Names[T any](things []T, describe func(T) string) string { return join(things, describe, ", ") }
+
+func join[T any](things []T, describe func(T) string, separator string) string {
 	var b strings.Builder
 	for n, thing := range things {
-		if n == MaxListed {
-			fmt.Fprintf(&b, "; and %d more", len(things)-n)
-			break
-		}
 		if n > 0 {
-			b.WriteString("; ")
+			b.WriteString(separator)
+		}
+		if n == MaxListed {
+			fmt.Fprintf(&b, "and %d more", len(things)-n)
+			break
 		}
 		b.WriteString(describe(thing))
 	}

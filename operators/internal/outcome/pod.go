@@ -24,11 +24,9 @@ type PodFailure struct {
 func OfPodFailure(pod *corev1.Pod, container string) PodFailure {
 	f := PodFailure{Ended: PodEnded(pod)}
 	f.say(pod.Status.Reason, pod.Status.Message)
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
-			f.say(string(c.Type), "")
-			f.say(c.Reason, c.Message)
-		}
+	if c := disruption(pod); c != nil {
+		f.say(string(c.Type), "")
+		f.say(c.Reason, c.Message)
 	}
 	asked := defaultContainer(pod, container)
 	hasAsked := false

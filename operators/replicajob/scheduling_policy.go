@@ -16,7 +16,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// Marks by which pods are found to be of a gang.
+// Annotations and labels that assign a pod to its gang.
 const (
 	volcanoGroupAnnotation = "scheduling.k8s.io/group-name"
 	volcanoTaskAnnotation  = "volcano.sh/task-spec"
@@ -24,19 +24,13 @@ const (
 	pluginsOldGroupLabel   = "pod-group.scheduling.sigs.k8s.io"
 )
 
-// Schedulers that take care of gangs, where a template names none.
+// Default schedulers of gangs, if a template names none.
 const (
 	volcanoScheduler = "volcano"
 	pluginsScheduler = "scheduler-plugins-scheduler"
 )
 
-// group is what a job has for gang scheduling.
-type group struct {
-	children []builder.Child
-	mayStart bool // false: the scheduler hasn't let the group in yet
-}
-
-// gangKind returns an empty object of what a provider of gang scheduling reads.
+// gangKind returns an empty object of the kind that a provider of gang scheduling reads.
 func gangKind(provider v1alpha1.GangProvider) client.Object {
 	switch provider {
 	case v1alpha1.GangKubernetes:
@@ -69,28 +63,28 @@ func podGroup(apiVersion string) *unstructured.Unstructured {
 }
 
 // gangKinds are what jobs on this cluster can have for gang scheduling.
-func (j *job) gangKinds() []client.Object {
+func (p *pass) gangKinds() []client.Object {
 	var kinds []client.Object
-	for _, provider := range j.schedulers {
+	for _, provider := range p.schedulers {
 		kinds = append(kinds, gangKind(provider))
 	}
 	return kinds
 }
 
 // has reports whether the cluster has the API of a provider.
-func (j *job) has(provider v1alpha1.GangProvider) bool {
-	return slices.Contains(j.schedulers, provider)
+func (p *pass) has(provider v1alpha1.GangProvider) bool {
+	return slices.Contains(p.schedulers, provider)
 }
 
 // provider returns who schedules the job's gang; empty if it is none.
-func (j *job) provider() v1alpha1.GangProvider {
-	policy := j.spec.RunPolicy.SchedulingPolicy
+func (p *pass) provider() v1alpha1.GangProvider {
+	policy := p.spec.RunPolicy.SchedulingPolicy
 	switch {
-	case policy == nil || j.world.Size() == 0:
+	case policy == nil || p.world.Size() == 0:
 		return ""
 	case policy.Provider != "":
 		return policy.Provider
-	case j.has(v1alpha1.GangKubernetes):
+	case p.has(v1alpha1.GangKubernetes):
 		return v1alpha1.GangKubernetes
 	default:
 		return v1alpha1.GangPodDisruptionBudget
@@ -98,52 +92,53 @@ func (j *job) provider() v1alpha1.GangProvider {
 }
 
 // minAvailable is how many pods must be scheduled together.
-func (j *job) minAvailable() int32 {
-	if n := j.spec.RunPolicy.SchedulingPolicy.MinAvailable; n != nil {
+func (p *pass) minAvailable() int32 {
+	if n := p.spec.RunPolicy.SchedulingPolicy.MinAvailable; n != nil {
 		return *n
 	}
-	return int32(j.world.Size())
+	return int32(p.world.Size())
 }
 
-// gang returns what the job's gang scheduler reads. All of it follows from the spec, so it is written when that changes.
-func (j *job) gang(r *roster, seen builder.View) group {
-	meta := metav1.ObjectMeta{Namespace: j.namespace, Name: j.name, Labels: j.selector()}
-	provider := j.provider()
+// gang returns what the job's gang scheduler reads, and whether the scheduler has admitted the gang. All of it follows from the
+// spec, so it is written when that changes.
+func (p *pass) gang(o *observed, view builder.View) (children []builder.Child, admitted bool) {
+	meta := metav1.ObjectMeta{Namespace: p.namespace, Name: p.name, Labels: p.selector()}
+	provider := p.provider()
 	switch provider {
 	case "":
-		return group{mayStart: true}
+		return nil, true
 	case v1alpha1.GangPodDisruptionBudget:
-		least := intstr.FromInt32(j.minAvailable())
+		least := intstr.FromInt32(p.minAvailable())
 		budget := &policyv1.PodDisruptionBudget{ObjectMeta: meta, Spec: policyv1.PodDisruptionBudgetSpec{
-			MinAvailable: &least, Selector: &metav1.LabelSelector{MatchLabels: j.selector()},
+			MinAvailable: &least, Selector: &metav1.LabelSelector{MatchLabels: p.selector()},
 		}}
-		return group{[]builder.Child{j.take(budget)}, true}
+		return []builder.Child{p.take(budget)}, true
 	case v1alpha1.GangKubernetes:
 		own := &schedulingv1beta1.PodGroup{ObjectMeta: meta, Spec: schedulingv1beta1.PodGroupSpec{
 			SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{
-				Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: j.minAvailable()},
+				Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: p.minAvailable()},
 			},
-			PriorityClassName: j.spec.RunPolicy.SchedulingPolicy.PriorityClass,
+			PriorityClassName: p.spec.RunPolicy.SchedulingPolicy.PriorityClass,
 		}}
-		return group{[]builder.Child{j.take(own)}, true}
+		return []builder.Child{p.take(own)}, true
 	default:
 		theirs := gangKind(provider).(*unstructured.Unstructured)
 		theirs.SetNamespace(meta.Namespace)
 		theirs.SetName(meta.Name)
 		theirs.SetLabels(meta.Labels)
-		theirs.Object["spec"] = j.podGroupSpec(r, seen)
-		return group{[]builder.Child{j.take(theirs)}, provider != v1alpha1.GangVolcano || isLetIn(theirs, seen)}
+		theirs.Object["spec"] = p.podGroupSpec(o, view)
+		return []builder.Child{p.take(theirs)}, provider != v1alpha1.GangVolcano || isAdmitted(theirs, view)
 	}
 }
 
 // podGroupSpec returns the spec of a PodGroup of Volcano's or of scheduler-plugins'.
-func (j *job) podGroupSpec(r *roster, seen builder.View) map[string]any {
-	policy := j.spec.RunPolicy.SchedulingPolicy
+func (p *pass) podGroupSpec(o *observed, view builder.View) map[string]any {
+	policy := p.spec.RunPolicy.SchedulingPolicy
 	resources := policy.MinResources
 	if resources == nil {
-		resources = r.minResources(j.minAvailable(), builder.Watched[*schedulingv1.PriorityClass](seen))
+		resources = o.minResources(p.minAvailable(), builder.Watched[*schedulingv1.PriorityClass](view))
 	}
-	spec := map[string]any{"minMember": int64(j.minAvailable())}
+	spec := map[string]any{"minMember": int64(p.minAvailable())}
 	if amounts := amountsOf(resources); len(amounts) > 0 {
 		spec["minResources"] = amounts
 	}
@@ -159,11 +154,10 @@ func (j *job) podGroupSpec(r *roster, seen builder.View) map[string]any {
 	return spec
 }
 
-// isLetIn reports whether Volcano has let a group in. Pods that come before it would wait at the scheduler in the way of
-// others.
-func isLetIn(wanted *unstructured.Unstructured, seen builder.View) bool {
-	for _, found := range builder.Owned[*unstructured.Unstructured](seen) {
-		if found.GetAPIVersion() == wanted.GetAPIVersion() && found.GetName() == wanted.GetName() {
+// isAdmitted reports whether Volcano has admitted a group. Pods that exist before that would wait at the scheduler in the way of others.
+func isAdmitted(desired *unstructured.Unstructured, view builder.View) bool {
+	for _, found := range builder.Owned[*unstructured.Unstructured](view) {
+		if found.GetAPIVersion() == desired.GetAPIVersion() && found.GetName() == desired.GetName() {
 			phase, _, _ := unstructured.NestedString(found.Object, "status", "phase")
 			return phase != "" && phase != "Pending"
 		}
@@ -171,24 +165,24 @@ func isLetIn(wanted *unstructured.Unstructured, seen builder.View) bool {
 	return false
 }
 
-// joinGang marks a pod as one of the job's gang.
-func (j *job) joinGang(t *team, pod *corev1.PodTemplateSpec) {
+// joinGang assigns a pod to the job's gang.
+func (p *pass) joinGang(g *group, pod *corev1.PodTemplateSpec) {
 	schedule := func(scheduler string) {
 		if pod.Spec.SchedulerName == "" {
 			pod.Spec.SchedulerName = scheduler
 		}
 	}
-	switch j.provider() {
+	switch p.provider() {
 	case v1alpha1.GangKubernetes:
-		name := j.name
+		name := p.name
 		pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &name}
 	case v1alpha1.GangVolcano:
-		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, volcanoGroupAnnotation, j.name)
-		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, volcanoTaskAnnotation, lower(t.name))
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, volcanoGroupAnnotation, p.name)
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, volcanoTaskAnnotation, lower(g.name))
 		schedule(volcanoScheduler)
 	case v1alpha1.GangSchedulerPlugins:
-		metav1.SetMetaDataLabel(&pod.ObjectMeta, pluginsGroupLabel, j.name)
-		metav1.SetMetaDataLabel(&pod.ObjectMeta, pluginsOldGroupLabel, j.name)
+		metav1.SetMetaDataLabel(&pod.ObjectMeta, pluginsGroupLabel, p.name)
+		metav1.SetMetaDataLabel(&pod.ObjectMeta, pluginsOldGroupLabel, p.name)
 		schedule(pluginsScheduler)
 	}
 }

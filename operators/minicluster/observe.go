@@ -1,0 +1,171 @@
+package minicluster
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/internal/refusal"
+)
+
+// observed has a cluster's Job, and the Job's pods.
+type observed struct {
+	job          *batchv1.Job
+	pods         []*corev1.Pod
+	leaders      []*corev1.Pod // the pods of rank 0, the latest first
+	refused      string        // why the API server refuses the pods; empty: it doesn't
+	requeueAfter time.Duration // when to ask again whether it does; 0: never
+}
+
+func observe(c *v1alpha1.MiniCluster, view builder.View) *observed {
+	o := &observed{}
+	o.job, _ = builder.Lookup[*batchv1.Job](view, c.Name)
+	if o.job == nil {
+		return o
+	}
+	for _, pod := range builder.Owned[*corev1.Pod](view) {
+		if !metav1.IsControlledBy(pod, o.job) {
+			continue
+		}
+		o.pods = append(o.pods, pod)
+		if rank(pod) == 0 {
+			o.leaders = append(o.leaders, pod)
+		}
+	}
+	slices.SortStableFunc(o.leaders, func(a, b *corev1.Pod) int {
+		switch hasEnded := outcome.HasEnded(a); {
+		case hasEnded == outcome.HasEnded(b):
+			return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
+		case hasEnded: // a live one is later than one that has ended
+			return 1
+		default:
+			return -1
+		}
+	})
+	refused := refusal.Of(view)
+	o.refused, o.requeueAfter = refused.Why(o.job), refused.Again()
+	return o
+}
+
+// leader returns the latest pod of rank 0, or nil.
+func (o *observed) leader() *corev1.Pod {
+	if len(o.leaders) == 0 {
+		return nil
+	}
+	return o.leaders[0]
+}
+
+// failedLeader returns the latest failed pod of rank 0 that a function selects, or nil.
+func (o *observed) failedLeader(selects func(*corev1.Pod) bool) *corev1.Pod {
+	for _, pod := range o.leaders {
+		if pod.Status.Phase == corev1.PodFailed && selects(pod) {
+			return pod
+		}
+	}
+	return nil
+}
+
+func anyPod(*corev1.Pod) bool { return true }
+
+// isLeaderLost reports whether the leader failed, or was replaced by another pod. Then everything is stopped.
+func (o *observed) isLeaderLost(c *v1alpha1.MiniCluster) bool {
+	known := c.Status.Leader
+	if outcome.Condition(o.job, batchv1.JobSuccessCriteriaMet) != nil {
+		return false
+	}
+	return o.failedLeader(anyPod) != nil || (known != nil && (o.leader() == nil || o.leader().UID != known.UID))
+}
+
+// leaderEnd returns when the leader's container ended, or was told to stop. It is nil if it runs, or its pod is gone.
+func (o *observed) leaderEnd(c *v1alpha1.MiniCluster) *metav1.Time {
+	for _, pod := range o.leaders {
+		if known := c.Status.Leader; known != nil && known.UID != pod.UID {
+			continue
+		}
+		state := outcome.Terminated(pod, workerName(c))
+		if outcome.IsLost(pod) {
+			at := outcome.LostAt(pod)
+			if state != nil && state.FinishedAt.Before(&at) {
+				at = state.FinishedAt
+			}
+			return &at
+		}
+		if state != nil {
+			return &state.FinishedAt
+		}
+	}
+	return nil
+}
+
+// failsByItself reports whether the Job fails without help.
+func (o *observed) failsByItself(c *v1alpha1.MiniCluster) bool {
+	if outcome.Condition(o.job, batchv1.JobFailureTarget) != nil {
+		return true
+	}
+	pod := o.failedLeader(anyPod)
+	return pod != nil && endedByItself(c, pod)
+}
+
+// endedByItself reports whether a pod failed with an exit code that fails the Job: that of its command, not of its being
+// stopped.
+func endedByItself(c *v1alpha1.MiniCluster, pod *corev1.Pod) bool {
+	state := outcome.Terminated(pod, workerName(c))
+	return state != nil && state.ExitCode != 0 && state.ExitCode != exitWorker && state.ExitCode != exitKilled && state.ExitCode != exitStopped
+}
+
+// isStill reports whether all pods have ended.
+func (o *observed) isStill() bool {
+	return !slices.ContainsFunc(o.pods, func(p *corev1.Pod) bool { return !outcome.HasEnded(p) })
+}
+
+// isStopped reports whether no pod of the Job runs any more, nor terminates.
+func (o *observed) isStopped() bool {
+	return o.isStill() && ptr.Deref(o.job.Status.Terminating, 0) == 0
+}
+
+// count returns how many pods of the cluster's ranks exist, and how many of them are ready.
+func (o *observed) count(c *v1alpha1.MiniCluster) (existing, ready int32) {
+	container := workerName(c)
+	for _, pod := range o.pods {
+		if outcome.HasEnded(pod) || pod.DeletionTimestamp != nil || rank(pod) < 0 || rank(pod) >= int(size(c)) {
+			continue
+		}
+		existing++
+		if isServing(pod, container) {
+			ready++
+		}
+	}
+	return existing, ready
+}
+
+// rank returns a pod's rank, -1 if it has none.
+func rank(pod *corev1.Pod) int {
+	const key = batchv1.JobCompletionIndexAnnotation // the label has the same key
+	n, err := strconv.Atoi(cmp.Or(pod.Labels[key], pod.Annotations[key]))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// isServing reports whether the container that does the work is ready. The pod's readiness is no measure of it: sidecars
+// come and go.
+func isServing(pod *corev1.Pod, container string) bool {
+	for i := range pod.Status.ContainerStatuses {
+		if s := &pod.Status.ContainerStatuses[i]; s.Name == container {
+			return s.Ready
+		}
+	}
+	return outcome.PodReady(pod)
+}
+
+func isSuspended(job *batchv1.Job) bool { return ptr.Deref(job.Spec.Suspend, false) }

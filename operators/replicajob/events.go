@@ -1,0 +1,62 @@
+package replicajob
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
+	"github.com/armature-dev/armature/operators/internal/message"
+)
+
+// events returns the events of the transitions from the recorded status to a new one: one for each condition that becomes true,
+// however many replicas are the cause. An event of a failure is about the pod that caused it.
+func (p *pass) events(s *v1alpha1.ReplicaJobStatus, d decision) []events.Event {
+	var all []events.Event
+	emit := func(e events.Event) { all = append(all, e) }
+	warn := func(reason, text string) {
+		e := events.Warning(reason, text)
+		if d.cause != nil {
+			e = e.About(d.cause.pod)
+		}
+		emit(e)
+	}
+	became := func(kind string) *metav1.Condition {
+		c := meta.FindStatusCondition(s.Conditions, kind)
+		if c == nil || c.Status != metav1.ConditionTrue || meta.IsStatusConditionTrue(p.last.Conditions, kind) {
+			return nil
+		}
+		return c
+	}
+	switch {
+	case d.action == actionStart && p.isSuspended():
+		emit(events.Normal(v1alpha1.ReasonResumed, "starts again with "+p.size()))
+	case d.action == actionStart:
+		emit(events.Normal(v1alpha1.ReasonStarted, "started with "+p.size()))
+	}
+	if c := became(v1alpha1.ConditionRestarting); c != nil {
+		warn(c.Reason, c.Message)
+	} else if d.action == actionRestart {
+		warn(d.reason, message.Shorten(d.message))
+	}
+	for _, kind := range []string{v1alpha1.ConditionRunning, v1alpha1.ConditionSuspended, v1alpha1.ConditionSucceeded} {
+		if c := became(kind); c != nil {
+			emit(events.Normal(c.Reason, c.Message))
+		}
+	}
+	if d.action == actionFail {
+		warn(d.reason, message.Shorten(d.message))
+	}
+	if d.problem != nil {
+		all = append(all, lifecycle.Refused(p.last.Conditions, p.generation, d.problem.reason, message.Shorten(d.problem.message))...)
+	}
+	return all
+}
+
+// size returns the number of replicas of each type.
+func (p *pass) size() string {
+	return message.Names(p.world.Types(), func(t v1alpha1.ReplicaType) string { return fmt.Sprintf("%d %s", p.world.Replicas(t), t) })
+}

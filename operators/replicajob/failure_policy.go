@@ -1,0 +1,194 @@
+package replicajob
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+)
+
+// failure is a replica that failed, and what the failure means.
+type failure struct {
+	*replica
+	how    outcome.PodFailure
+	action v1alpha1.FailureAction
+	rule   string // the rule that decided; empty: the restart policy did
+}
+
+// firstRetryable is the first exit code after which another try may succeed: 128 and more say that a signal ended the process.
+const firstRetryable = 128
+
+// failures returns all replicas that failed, in the order of ranks, each with what its failure means.
+func (p *pass) failures(o *observed) []*failure {
+	var all []*failure
+	var rules []compiledRule
+	for r := range o.replicas() {
+		if r.state != failed {
+			continue
+		}
+		if all == nil {
+			rules = compile(p.spec.FailurePolicy)
+		}
+		f := &failure{replica: r, how: outcome.OfPodFailure(r.pod, p.container)}
+		f.evaluate(rules)
+		all = append(all, f)
+	}
+	return all
+}
+
+// restartPolicy returns what happens when a pod of the type fails.
+func (g *group) restartPolicy() v1alpha1.ReplicaRestartPolicy {
+	switch {
+	case g.spec.RestartPolicy != "":
+		return g.spec.RestartPolicy
+	case g.spec.Template.Spec.RestartPolicy != "":
+		return v1alpha1.ReplicaRestartPolicy(g.spec.Template.Spec.RestartPolicy)
+	default:
+		return v1alpha1.RestartNever
+	}
+}
+
+// evaluate decides what the failure means: by the first rule that matches, else by the type's restart policy.
+func (f *failure) evaluate(rules []compiledRule) {
+	for i := range rules {
+		if rules[i].matches(f) {
+			f.action, f.rule = rules[i].Action, rules[i].name
+			return
+		}
+	}
+	f.action = v1alpha1.FailureRestartReplica
+	switch f.group.restartPolicy() {
+	case v1alpha1.RestartNever:
+		f.action = v1alpha1.FailureFail
+	case v1alpha1.RestartExitCode:
+		if code := f.how.ExitCode; code != nil && *code < firstRetryable {
+			f.action = v1alpha1.FailureFail
+		}
+	}
+}
+
+// compiledRule is a failure rule with its pattern compiled.
+type compiledRule struct {
+	*v1alpha1.FailureRule
+	name    string
+	message *regexp.Regexp // nil: any
+}
+
+// compile compiles the rules of a valid policy.
+func compile(policy *v1alpha1.ReplicaFailurePolicy) []compiledRule {
+	if policy == nil {
+		return nil
+	}
+	rules := make([]compiledRule, len(policy.Rules))
+	for i := range policy.Rules {
+		rules[i] = compiledRule{FailureRule: &policy.Rules[i], name: policy.Rules[i].Name}
+		if rules[i].name == "" {
+			rules[i].name = fmt.Sprintf("rules[%d]", i)
+		}
+		if pattern := policy.Rules[i].OnMessage; pattern != "" {
+			rules[i].message, _ = regexp.Compile(pattern) // it compiles: see validate
+		}
+	}
+	return rules
+}
+
+// matches reports whether a failure meets all conditions of the rule.
+func (r *compiledRule) matches(f *failure) bool {
+	return (len(r.ReplicaTypes) == 0 || slices.Contains(r.ReplicaTypes, f.group.name)) &&
+		(r.OnExitCodes == nil || matchesCode(r.OnExitCodes, f.how.ExitCode)) &&
+		(len(r.OnReasons) == 0 || slices.ContainsFunc(f.how.Reasons, func(s string) bool { return slices.Contains(r.OnReasons, s) })) &&
+		(r.message == nil || slices.ContainsFunc(f.how.Messages, r.message.MatchString))
+}
+
+func matchesCode(codes *v1alpha1.ExitCodes, code *int32) bool {
+	if code == nil {
+		return false
+	}
+	return slices.Contains(codes.Values, *code) == (codes.Operator != v1alpha1.ExitCodeNotIn)
+}
+
+// restartsJob reports whether the failure restarts the whole job.
+func (f *failure) restartsJob() bool {
+	return f.action == v1alpha1.FailureRestartJob || f.action == v1alpha1.FailureRestartJobIgnoringMax
+}
+
+// left returns the time until the pod may be recreated. A pod whose end isn't known has never run, or for long enough: the delay
+// counts from its creation, so that pods that fail at once don't follow one another without a pause.
+func (f *failure) left(restarts int32, now time.Time) time.Duration {
+	since := f.pod.CreationTimestamp
+	if f.how.Ended != nil {
+		since = *f.how.Ended
+	}
+	return max(0, since.Add(restartDelay(restarts)).Sub(now))
+}
+
+// String says which replica failed and how, in one line.
+func (f *failure) String() string {
+	var b strings.Builder
+	b.WriteString(f.replica.String() + " failed")
+	if f.how.ExitCode != nil {
+		fmt.Fprintf(&b, " with exit code %d", *f.how.ExitCode)
+	}
+	if len(f.how.Reasons) > 0 {
+		fmt.Fprintf(&b, " (%s)", strings.Join(f.how.Reasons, ", "))
+	}
+	if len(f.how.Messages) > 0 {
+		b.WriteString(": " + message.Cut(strings.TrimSpace(f.how.Messages[0]), maxDetail))
+	}
+	return b.String()
+}
+
+// maxDetail bounds what a message contains of a failed container's own message, in bytes.
+const maxDetail = 256
+
+// failJob returns the decision of a failure that fails the job.
+func failJob(f *failure) decision {
+	d := decision{action: actionFail, records: true, reason: v1alpha1.ReasonReplicaFailed, at: f.how.Ended, cause: f,
+		message: fmt.Sprintf("%s; its restartPolicy is %s", f, f.group.restartPolicy())}
+	if f.rule != "" {
+		d.reason = v1alpha1.ReasonFailureRule
+		d.message = fmt.Sprintf("%s; failurePolicy rule %q says Fail", f, f.rule)
+	}
+	return d
+}
+
+// restartJob returns the decision of a failure that restarts the job: its end if it was restarted too often.
+func (p *pass) restartJob(f *failure) decision {
+	limit := p.spec.FailurePolicy.MaxRestarts // there is a policy: one of its rules decided
+	if f.action == v1alpha1.FailureRestartJob && limit != nil && p.last.RestartsTowardsMax >= *limit {
+		return decision{action: actionFail, records: true, reason: v1alpha1.ReasonMaxRestartsExceeded, at: f.how.Ended, cause: f,
+			message: fmt.Sprintf("%s; failurePolicy rule %q says %s, and failurePolicy.maxRestarts is %d", f, f.rule, f.action, *limit)}
+	}
+	if wait := f.left(p.last.Restarts, p.now.Time); wait > 0 {
+		return decision{action: actionAwaitRestart, wait: wait}
+	}
+	return decision{action: actionRestart, records: true, reason: v1alpha1.ReasonJobRestarting, cause: f,
+		message: fmt.Sprintf("%s; failurePolicy rule %q says %s: restart %d of the whole job", f, f.rule, f.action, p.last.Restarts+1)}
+}
+
+// setJobRestarting records a restart of the whole job. The next passes delete the pods that are labelled with an earlier attempt.
+func (p *pass) setJobRestarting(s *v1alpha1.ReplicaJobStatus, d decision) {
+	s.Restarts++
+	s.TotalRestarts++
+	if d.cause.action == v1alpha1.FailureRestartJob {
+		s.RestartsTowardsMax++
+	}
+	for name, rs := range s.ReplicaStatuses {
+		rs.Pending += rs.Active + rs.Succeeded + rs.Failed
+		rs.Active, rs.Succeeded, rs.Failed = 0, 0, 0
+		rs.SucceededIndexes, rs.ReplicaRestarts = "", nil
+		s.ReplicaStatuses[name] = rs
+	}
+	p.setRestarting(s, d.reason, d.message)
+}
+
+// isBlocked reports whether no pod may be created until those of the former attempt are gone.
+func (p *pass) isBlocked(o *observed) bool {
+	policy := p.spec.FailurePolicy
+	return len(o.old) > 0 && policy != nil && policy.RestartStrategy == v1alpha1.RestartBlockingRecreate
+}
