@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/batch"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
@@ -28,7 +28,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
-	"github.com/armature-dev/armature/store"
 )
 
 // action is what that a child needs.
@@ -119,10 +118,10 @@ func (p *pass) writeAll(ctx context.Context, writes []*write) error {
 	if err := p.confirmOwner(ctx, writes); err != nil {
 		return err
 	}
-	var failing failingKinds
+	var failing batch.Kinds
 	var errs []error
 	try := func(w *write) error {
-		return failing.try(w.desired.key, func() error {
+		return failing.Try(w.desired.key, func() error {
 			err := w.run(ctx, p)
 			if err != nil {
 				err = w.explain(p, err)
@@ -138,7 +137,7 @@ func (p *pass) writeAll(ctx context.Context, writes []*write) error {
 		}
 		errs = append(errs, err)
 	}
-	errs = append(errs, inBatches(len(others), p.engine.parallelism, func(i int) error { return try(others[i]) }))
+	errs = append(errs, batch.Each(len(others), p.engine.parallelism, func(i int) error { return try(others[i]) }))
 	return errors.Join(errs...)
 }
 
@@ -505,17 +504,4 @@ func (w *write) explain(p *pass, err error) error {
 		about.fields = []string{field}
 	}
 	return err
-}
-
-// notOwned is the error of an object that is someone else's.
-func notOwned(operation string, key store.Key, found client.Object) *Error {
-	whose, help := "it has no controller", "delete or rename that object, or give the owner another name"
-	if ref := metav1.GetControllerOfNoCopy(found); ref != nil {
-		whose, help = "it is controlled by "+ref.Kind+" "+ref.Name, "delete or rename that object, or give the owner another name"
-	}
-	err := fmt.Errorf("%w: %s", ErrNotOwned, whose)
-	if operation == "apply" {
-		err = fmt.Errorf("%w; %s", err, help)
-	}
-	return &Error{Key: key, Operation: operation, Err: err, object: found}
 }

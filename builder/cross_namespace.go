@@ -75,7 +75,7 @@ func (p *pass) owns(obj client.Object) bool {
 }
 
 // refuse is the error of an object in d's place that is someone else's.
-func (d *desired) refuse(found client.Object) *Error {
+func (d *desired) refuse(found client.Object) error {
 	if !d.child.crossNamespace || metav1.GetControllerOfNoCopy(found) != nil {
 		return notOwned("apply", d.key, found)
 	}

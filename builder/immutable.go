@@ -3,7 +3,6 @@ package builder
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/immutable"
 	"github.com/armature-dev/armature/builder/internal/text"
@@ -67,7 +67,7 @@ func (o onImmutable) applyToChild(c *Child) {
 
 // ErrImmutable is the cause of an Error about a child that exists and can't be changed into the desired one, which the API server would
 // accept as a new object. See OnImmutable.
-var ErrImmutable = errors.New("can't be changed once it exists")
+var ErrImmutable = failure.ErrImmutable
 
 // keepsImmutable reports whether a child that can't be changed stays as it is.
 func (d *desired) keepsImmutable() bool { return d.child.how != nil && d.child.how.KeepImmutable }
@@ -120,7 +120,7 @@ func (w *write) meetInvalid(ctx context.Context, p *pass, refused error, r *refi
 		return w.deleteToRecreate(ctx, p, cmp.Or(recreate.Dependents, metav1.DeletePropagationBackground))
 	case err == nil:
 		return w.immutableError(refused)
-	case recreate == nil && !d.keepsImmutable() && isLasting(err), isTerminalLeaf(err):
+	case recreate == nil && !d.keepsImmutable() && isLasting(err), failure.IsTerminal(err):
 		return &Error{Key: d.key, Operation: "apply", Err: refused, object: d.object}
 	default: // it may be known another time
 		err = fmt.Errorf("whether it could be recreated isn't known, as a trial failed: %w (the change was refused: %s)",
