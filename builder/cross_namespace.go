@@ -16,7 +16,6 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
@@ -51,37 +50,17 @@ func CrossNamespace() interface {
 
 type crossNamespace struct{}
 
-func (crossNamespace) applyToChild(c *Child) { c.crossNamespace = true }
+func (crossNamespace) applyToChild(c *Child) { c.desired.CrossNamespace = true }
 func (crossNamespace) applyToOwns(o *owns)   { o.crossNamespace = true }
 
-// keyCrossNamespace completes the key of a child that says itself where it lives.
-func keyCrossNamespace(key store.Key, namespaced bool) (store.Key, error) {
-	if !namespaced {
-		key.Namespace = "" // of no meaning
-		return key, nil
-	}
-	if key.Namespace == "" {
-		return key, fmt.Errorf("%w: metadata.namespace of %s is empty; a cross-namespace child must say where", ErrMisuse, key)
-	}
-	return key, nil
-}
-
 // isCrossNamespace reports whether an object is the owner's cross-namespace child.
-func (p *pass) isCrossNamespace(obj client.Object) bool { return p.marks.IsCrossNamespace(obj, nil) }
+func (p *pass) isCrossNamespace(obj client.Object) bool {
+	return p.cluster.Marks.IsCrossNamespace(obj, nil)
+}
 
 // owns reports whether an object is the owner's, wherever it is.
 func (p *pass) owns(obj client.Object) bool {
 	return metav1.IsControlledBy(obj, p.owner) || p.isCrossNamespace(obj)
-}
-
-// refuse is the error of an object in d's place that is someone else's.
-func (d *desired) refuse(found client.Object) error {
-	if !d.child.crossNamespace || metav1.GetControllerOfNoCopy(found) != nil {
-		return notOwned("apply", d.key, found)
-	}
-	err := fmt.Errorf("%w: its label %s is %q, and set by %s; delete or rename that object, or give the owner another name",
-		ErrNotOwned, wellknown.LabelOwnerUID, found.GetLabels()[wellknown.LabelOwnerUID], marks.LabelSetter(found, wellknown.LabelOwnerUID))
-	return &Error{Key: d.key, Operation: "apply", Err: err, object: found}
 }
 
 // observeCrossNamespace reads the owner's cross-namespace children of one kind, once a pass, as the cache has them.
