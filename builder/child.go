@@ -44,12 +44,3 @@ func (c Child) Immutable() Child {
 	c.desired = c.desired.HashedOnce()
 	return c
 }
-
-// appliedOf returns children as they are applied.
-func appliedOf(children []Child) []apply.Child {
-	all := make([]apply.Child, len(children))
-	for i := range children {
-		all[i] = children[i].desired
-	}
-	return all
-}

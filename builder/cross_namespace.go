@@ -3,16 +3,10 @@ package builder
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
@@ -68,31 +62,18 @@ func (p *pass) observeCrossNamespace(ctx context.Context, k kinds.Kind) error {
 	if p.listedCrossNamespace[k] {
 		return nil
 	}
-	list, err := p.engine.kinds.EmptyList(k)
+	children, err := p.engine.crossNamespace.List(ctx, p.engine.client, p.cluster.Marks, k)
 	if err != nil {
-		return err
-	}
-	if err := p.engine.client.List(ctx, list, p.engine.amongCrossNamespace(p.owner, k), client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list %s in other namespaces of %s: %w", k.GVK.GroupKind(), p.ownerKey, err)
+		return fmt.Errorf("observe the children of %s in other namespaces: %w", p.ownerKey, err)
 	}
 	if p.listedCrossNamespace == nil {
 		p.listedCrossNamespace = map[kinds.Kind]bool{}
 	}
 	p.listedCrossNamespace[k] = true
-	return meta.EachListItem(list, func(o runtime.Object) error {
-		if obj, ok := o.(client.Object); ok && p.isCrossNamespace(obj) {
-			p.observed[k.Key(obj)] = obj
-		}
-		return nil
-	})
-}
-
-// amongCrossNamespace narrows a list to an owner's cross-namespace children.
-func (e *Engine) amongCrossNamespace(owner client.Object, k kinds.Kind) client.ListOption {
-	if e.isIndexedCrossNamespace(k) {
-		return client.MatchingFields{e.crossNamespaceIndex(): string(owner.GetUID())}
+	for _, obj := range children {
+		p.observed[k.Key(obj)] = obj
 	}
-	return client.MatchingLabels{wellknown.LabelOwnerUID: string(owner.GetUID())}
+	return nil
 }
 
 // finalize deletes the cross-namespace children of an owner that is being deleted, and lets the owner go once there are none.
@@ -100,7 +81,7 @@ func (e *Engine) amongCrossNamespace(owner client.Object, k kinds.Kind) client.L
 // read of which this program knows that it has cross-namespace children, should someone have edited the record.
 func (p *pass) finalize(ctx context.Context, children []Child) error {
 	p.kinds = p.engine.kindsOf(children, p.pruneAll)
-	known := p.inventory.CrossNamespace.Union(p.kinds.crossNamespace).Union(p.engine.kindsCrossNamespace())
+	known := p.inventory.CrossNamespace.Union(p.kinds.crossNamespace).Union(p.engine.crossNamespace.Kinds())
 	anyLeft := false
 	for _, gk := range inventory.SortedKinds(known) {
 		left, err := p.deleteCrossNamespace(ctx, gk)
@@ -143,56 +124,5 @@ func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (l
 		if err := p.deleteAll(ctx, stale); err != nil {
 			return true, err
 		}
-	}
-}
-
-// indexCrossNamespace indexes a kind by the owner of cross-namespace children.
-func (e *Engine) indexCrossNamespace(ctx context.Context, indexer client.FieldIndexer, k kinds.Kind, like client.Object) error {
-	if err := indexer.IndexField(ctx, like, e.crossNamespaceIndex(), ownerUIDLabels); err != nil {
-		return fmt.Errorf("index %s by owner: %w", k.GVK.GroupKind(), err)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.indexedCrossNamespace[k] = true
-	return nil
-}
-
-func (e *Engine) crossNamespaceIndex() string { return "armature.ownerUID/" + e.name }
-
-// ownerUIDLabels is the index's value.
-func ownerUIDLabels(o client.Object) []string {
-	if uid := o.GetLabels()[wellknown.LabelOwnerUID]; uid != "" {
-		return []string{uid}
-	}
-	return nil
-}
-
-func (e *Engine) isIndexedCrossNamespace(k kinds.Kind) bool {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.indexedCrossNamespace[k]
-}
-
-// kindsCrossNamespace returns the kinds that are indexed.
-func (e *Engine) kindsCrossNamespace() inventory.Kinds {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	known := inventory.Kinds{}
-	for k := range e.indexedCrossNamespace {
-		known.Insert(k.GVK.GroupKind())
-	}
-	return known
-}
-
-// ownersCrossNamespace returns a function that finds the owner of a cross-namespace child. An owner that has nothing to do costs
-// one pass.
-func ownersCrossNamespace(owner schema.GroupKind) handler.MapFunc {
-	return func(_ context.Context, child client.Object) []reconcile.Request {
-		annotations := child.GetAnnotations()
-		namespace, name, ok := strings.Cut(annotations[wellknown.AnnotationOwner], string(types.Separator))
-		if child.GetLabels()[wellknown.LabelOwnerUID] == "" || !ok || annotations[wellknown.AnnotationOwnerKind] != owner.String() {
-			return nil
-		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
 	}
 }

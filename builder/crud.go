@@ -70,7 +70,7 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...Chil
 	k, like := kinds.Kind{GVK: gvk, Untyped: untyped}, Want(nil, opts...)
 	among := client.ListOption(client.InNamespace(p.owner.GetNamespace()))
 	if like.desired.CrossNamespace {
-		among = b.engine.amongCrossNamespace(p.owner, k)
+		among = b.engine.crossNamespace.Among(p.owner.GetUID(), k)
 	}
 	if err := b.engine.client.List(ctx, list, among, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list %s owned by %s: %w", gvk.GroupKind(), p.ownerKey, err)

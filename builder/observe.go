@@ -27,7 +27,7 @@ func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind cl
 		return err
 	}
 	if Want(kind, opts...).desired.CrossNamespace {
-		return e.indexCrossNamespace(ctx, indexer, k, kind)
+		return e.crossNamespace.Add(ctx, indexer, k, kind)
 	}
 	return e.byController.Add(ctx, indexer, k, kind)
 }

@@ -406,6 +406,15 @@ func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, 
 	return err == nil, publicError(err)
 }
 
+// appliedOf returns children as they are applied.
+func appliedOf(children []Child) []apply.Child {
+	all := make([]apply.Child, len(children))
+	for i := range children {
+		all[i] = children[i].desired
+	}
+	return all
+}
+
 // record adds what became of a child to the result.
 func (p *pass) record(w *apply.Write) {
 	p.evaluate(w)

@@ -45,7 +45,7 @@ func hasLabels(obj client.Object, labels map[string]string) bool {
 	return true
 }
 
-// onlyAsSeen makes an apply fail if the object isn't any more what was found.
-func onlyAsSeen(fields map[string]any, found client.Object) {
-	fields["metadata"].(map[string]any)["resourceVersion"] = found.GetResourceVersion()
+// onlyAsObserved makes an apply fail if the object isn't the observed version any more.
+func onlyAsObserved(fields map[string]any, observed client.Object) {
+	fields["metadata"].(map[string]any)["resourceVersion"] = observed.GetResourceVersion()
 }

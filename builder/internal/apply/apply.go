@@ -55,6 +55,18 @@ type Cluster struct {
 	slots []slot // for the children to come
 }
 
+// slot is a preallocated pair of a desired object and its write, so that an unchanged child allocates nothing.
+type slot struct {
+	desired Desired
+	write   Write
+}
+
+// Allocate makes what n children need, at once: one by one this is a good part of what a pass costs.
+func (c *Cluster) Allocate(n int) {
+	c.slots = make([]slot, n)
+	c.Desired.Grow(n)
+}
+
 // Apply brings children to their desired state, and returns what became of each that could be compared. Every child is tried; the errors
 // are joined. The writes are valid also beside an error.
 func (c *Cluster) Apply(ctx context.Context, children []Child) ([]*Write, error) {

@@ -58,6 +58,16 @@ func (c *Cluster) Compare(d *Desired, observed client.Object) (*Write, error) {
 	return w, nil
 }
 
+// newWrite returns the write of d, for which nothing is decided yet.
+func (d *Desired) newWrite(observed client.Object) *Write {
+	w := d.write
+	if d.write = nil; w == nil {
+		w = &Write{}
+	}
+	*w = Write{Desired: d, Observed: observed, Action: Create, initial: observed}
+	return w
+}
+
 // ownershipOf says what an object is to the owner, if it has the name of d.
 func (c *Cluster) ownershipOf(d *Desired, observed client.Object) inventory.Ownership {
 	switch {
@@ -71,13 +81,13 @@ func (c *Cluster) ownershipOf(d *Desired, observed client.Object) inventory.Owne
 }
 
 // refuse is the error of an object in d's place that is someone else's.
-func (d *Desired) refuse(found client.Object) error {
-	if !d.Child.CrossNamespace || metav1.GetControllerOfNoCopy(found) != nil {
-		return failure.NotOwned("apply", d.Key, found)
+func (d *Desired) refuse(observed client.Object) error {
+	if !d.Child.CrossNamespace || metav1.GetControllerOfNoCopy(observed) != nil {
+		return failure.NotOwned("apply", d.Key, observed)
 	}
 	err := fmt.Errorf("%w: its label %s is %q, and set by %s; delete or rename that object, or give the owner another name",
-		failure.ErrNotOwned, wellknown.LabelOwnerUID, found.GetLabels()[wellknown.LabelOwnerUID], marks.LabelSetter(found, wellknown.LabelOwnerUID))
-	return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: found}
+		failure.ErrNotOwned, wellknown.LabelOwnerUID, observed.GetLabels()[wellknown.LabelOwnerUID], marks.LabelSetter(observed, wellknown.LabelOwnerUID))
+	return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: observed}
 }
 
 // isUpToDate reports whether an object needs no write: the server has said so of this very version, or the desired object
@@ -104,6 +114,27 @@ func (c *Cluster) isUpToDate(d *Desired, observed client.Object) (bool, error) {
 	return true, nil
 }
 
+// isDigestOf reports whether an object says that it is the desired one.
+func (d *Desired) isDigestOf(obj client.Object) bool {
+	return obj.GetAnnotations()[wellknown.AnnotationDigest] == d.Digest
+}
+
+// DigestOf returns the digest of the last apply of an object, empty if it has none.
+func DigestOf(obj client.Object) string {
+	if obj == nil || obj.GetAnnotations()[wellknown.AnnotationDigest] == notApplied {
+		return ""
+	}
+	return obj.GetAnnotations()[wellknown.AnnotationDigest]
+}
+
+// isDesiredChanged reports whether the desired object isn't the one that was written last. If it is, there is drift.
+func (w *Write) isDesiredChanged() bool { return !w.Desired.isDigestOf(w.Observed) }
+
+// hasFormer reports whether an object has fields of a manager that Adopt names.
+func (c *Cluster) hasFormer(observed client.Object, d *Desired) bool {
+	return d.Child.Options != nil && c.fieldManager(d).HasFormer(observed.GetManagedFields())
+}
+
 // contains reports whether all that is desired is in an object that was observed.
 func (c *Cluster) contains(d *Desired, observed client.Object) bool {
 	u, ok := observed.(runtime.Unstructured)
@@ -125,15 +156,15 @@ func (c *Cluster) hasMoreInOne(d *Desired, observed client.Object) bool {
 	if len(whole) == 0 {
 		return false
 	}
-	found, err := payload.Stored(observed)
+	live, err := payload.Stored(observed)
 	if err != nil {
 		return false
 	}
-	found = d.withoutIgnored(found)
+	live = d.withoutIgnored(live)
 	return slices.ContainsFunc(whole, func(path fieldpath.Path) bool {
 		desired, _ := paths.At(d.fields, path)
-		live, _ := paths.At(found, path)
-		return !subset.Untyped(live, desired)
+		value, _ := paths.At(live, path)
+		return !subset.Untyped(value, desired)
 	})
 }
 
@@ -150,13 +181,13 @@ func (c *Cluster) remembers(child client.Object, d *Desired) bool {
 }
 
 // rememberImmutable notes that an object can't be changed into the desired one and stays as it is, so that no further request is made.
-func (c *Cluster) rememberImmutable(found client.Object, d *Desired) {
-	c.Memory.Immutable.Add(found.GetUID(), memory.Immutable{Hash: d.Hash, Digest: d.Digest})
+func (c *Cluster) rememberImmutable(observed client.Object, d *Desired) {
+	c.Memory.Immutable.Add(observed.GetUID(), memory.Immutable{Hash: d.Hash, Digest: d.Digest})
 }
 
 // isLeftImmutable reports whether an object is known to be left as it is, since just this is desired.
-func (c *Cluster) isLeftImmutable(d *Desired, found client.Object) (bool, error) {
-	as, ok := c.Memory.Immutable.Get(found.GetUID())
+func (c *Cluster) isLeftImmutable(d *Desired, observed client.Object) (bool, error) {
+	as, ok := c.Memory.Immutable.Get(observed.GetUID())
 	if !ok {
 		return false, nil
 	}
@@ -179,6 +210,6 @@ func (c *Cluster) settle(stored client.Object, d *Desired) {
 }
 
 // isSettled reports whether a child is what the API server made of just what is desired.
-func (c *Cluster) isSettled(found client.Object, d *Desired) bool {
-	return c.Memory.Settled.Has(found, d.Kind.GVK, d.Digest, c.Now())
+func (c *Cluster) isSettled(observed client.Object, d *Desired) bool {
+	return c.Memory.Settled.Has(observed, d.Kind.GVK, d.Digest, c.Now())
 }

@@ -88,17 +88,17 @@ func (c *Cluster) noteCreation(w *Write) {
 // contendedFields returns the fields in which the object differed from the desired one before the pass wrote anything, and which field
 // managers own them.
 func (w *Write) contendedFields(c *Cluster) []fieldmanager.Drift {
-	found, err := payload.Stored(w.initial)
+	live, err := payload.Stored(w.initial)
 	if err != nil {
 		return nil
 	}
 	m := c.fieldManager(w.Desired)
-	all := m.Drifts(w.initial.GetManagedFields(), w.Desired.fields, found, w.Desired.isDigestOf(w.initial))
+	all := m.Drifts(w.initial.GetManagedFields(), w.Desired.fields, live, w.Desired.isDigestOf(w.initial))
 	for _, removal := range w.Corrected {
 		all = append(all, removal.Drift)
 	}
 	if len(all) == 0 {
-		all = m.Unowned(w.Desired.fields, found)
+		all = m.Unowned(w.Desired.fields, live)
 	}
 	return all
 }

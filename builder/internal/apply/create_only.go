@@ -27,8 +27,8 @@ func (c *Cluster) compareCreateOnly(w *Write) *Write {
 }
 
 // lacksMark reports whether an object has lost the label by which caches may be filtered.
-func (d *Desired) lacksMark(found client.Object) bool {
-	if found.GetLabels()[wellknown.LabelManagedBy] == wellknown.ManagedBy {
+func (d *Desired) lacksMark(observed client.Object) bool {
+	if observed.GetLabels()[wellknown.LabelManagedBy] == wellknown.ManagedBy {
 		return false
 	}
 	own, set := d.Child.Object.GetLabels()[wellknown.LabelManagedBy]

@@ -45,18 +45,6 @@ type Desired struct {
 	write *Write // preallocated; nil once it is used
 }
 
-// slot is a preallocated pair of a desired object and its write, so that an unchanged child allocates nothing.
-type slot struct {
-	desired Desired
-	write   Write
-}
-
-// Allocate makes what n children need, at once: one by one this is a good part of what a pass costs.
-func (c *Cluster) Allocate(n int) {
-	c.slots = make([]slot, n)
-	c.Desired.Grow(n)
-}
-
 // Desire adds a child to the desired objects of the pass. It must not be one of them yet, and must stay as it is during the pass.
 func (c *Cluster) Desire(child *Child) (*Desired, error) {
 	k, key, err := c.KeyOf(child)
@@ -212,21 +200,4 @@ func (d *Desired) withOwner(c *Cluster) (client.Object, error) {
 	}
 	obj.SetOwnerReferences(refs)
 	return obj, nil
-}
-
-// isDigestOf reports whether an object says that it is the desired one.
-func (d *Desired) isDigestOf(obj client.Object) bool {
-	return obj.GetAnnotations()[wellknown.AnnotationDigest] == d.Digest
-}
-
-// notApplied stands for the digest of an object that was changed by a refit and not applied yet, so that neither what was
-// desired before nor what is desired now counts as applied, should the process die in between.
-const notApplied = "not-applied"
-
-// DigestOf returns the digest of the last apply of an object, empty if it has none.
-func DigestOf(obj client.Object) string {
-	if obj == nil || obj.GetAnnotations()[wellknown.AnnotationDigest] == notApplied {
-		return ""
-	}
-	return obj.GetAnnotations()[wellknown.AnnotationDigest]
 }

@@ -34,7 +34,7 @@ func (d *Desired) leaveOut(fields map[string]any) error {
 	return nil
 }
 
-// toCompare returns the object that what is found is compared with.
+// toCompare returns the object that the observed one is compared with.
 func (d *Desired) toCompare() (client.Object, error) {
 	if len(d.ignored) == 0 || d.Kind.Untyped { // untyped objects are compared by their fields
 		return d.object, nil
@@ -47,14 +47,14 @@ func (d *Desired) toCompare() (client.Object, error) {
 	return obj, nil
 }
 
-// withoutIgnored returns the content of an object that was found, without what is ignored, as a copy if need be.
-func (d *Desired) withoutIgnored(found map[string]any) map[string]any {
+// withoutIgnored returns the content of an observed object without what is ignored, as a copy if need be.
+func (d *Desired) withoutIgnored(live map[string]any) map[string]any {
 	if len(d.ignored) == 0 {
-		return found
+		return live
 	}
-	found = runtime.DeepCopyJSON(found)
+	live = runtime.DeepCopyJSON(live)
 	for _, p := range d.ignored {
-		p.Remove(found)
+		p.Remove(live)
 	}
-	return found
+	return live
 }

@@ -81,11 +81,11 @@ func (w *Write) try(ctx context.Context, c *Cluster) trial {
 	return trial{made: true, object: obj, err: err}
 }
 
-// deleteToRecreate deletes the object in the state that it was seen in. Once it is gone, a pass makes the new one.
+// deleteToRecreate deletes the object in its observed version. Once it is gone, a pass makes the new one.
 func (w *Write) deleteToRecreate(ctx context.Context, c *Cluster, dependents metav1.DeletionPropagation) error {
-	seen := w.Observed.DeepCopyObject().(client.Object) // the client may write to it
+	obj := w.Observed.DeepCopyObject().(client.Object) // the client may write to it
 	w.Action = Wait
-	err := c.Client.Delete(ctx, seen,
+	err := c.Client.Delete(ctx, obj,
 		client.Preconditions{UID: ptr.To(w.Observed.GetUID()), ResourceVersion: ptr.To(w.Observed.GetResourceVersion())},
 		client.PropagationPolicy(dependents))
 	if apierrors.IsNotFound(err) {
@@ -113,11 +113,11 @@ func (w *Write) immutableError(refused error) error {
 
 // refusedDifferences returns the fields that the API server refuses to change.
 func (w *Write) refusedDifferences(refused error) []immutable.Difference {
-	found, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.Observed)
+	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.Observed)
 	if err != nil {
-		found = nil
+		live = nil
 	}
-	return immutable.Differences(apistatus.Causes(refused), w.Desired.fields, found, isSecret(w.Desired.Key))
+	return immutable.Differences(apistatus.Causes(refused), w.Desired.fields, live, isSecret(w.Desired.Key))
 }
 
 // driftBehind returns the error about a refused change if others have made it necessary, and nil if only the builder itself changes what

@@ -39,7 +39,7 @@ type refit struct {
 	trial   trial
 }
 
-// newRefit compares what is desired with what was found, and with a new object if one is given. With release, what the API
+// newRefit compares the desired object with the observed one, and with a new object if one is given. With release, what the API
 // server chose at the creation stays, since it could not be removed.
 func (w *Write) newRefit(c *Cluster, fresh client.Object, release bool) (*refit, error) {
 	live, err := payload.Stored(w.Observed)
@@ -68,7 +68,7 @@ func (w *Write) newRefit(c *Cluster, fresh client.Object, release bool) (*refit,
 	return r, nil
 }
 
-// withoutDigest returns what is desired as it is compared with what was found: without what only an apply says.
+// withoutDigest returns the desired object as it is compared with the observed one: without what only an apply says.
 func (w *Write) withoutDigest() map[string]any {
 	fields := runtime.DeepCopyJSON(w.Desired.fields)
 	delete(fields, "apiVersion")
@@ -215,12 +215,16 @@ func (w *Write) sendRefit(ctx context.Context, c *Cluster, r *refit) (client.Obj
 	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, body), client.FieldOwner(c.Name))
 }
 
+// notApplied stands for the digest of an object that was changed by a refit and not applied yet, so that neither what was
+// desired before nor what is desired now counts as applied, should the process die in between.
+const notApplied = "not-applied"
+
 func withoutApply(object map[string]any) (map[string]any, error) {
 	object = runtime.DeepCopyJSON(object)
 	return object, unstructured.SetNestedField(object, notApplied, "metadata", "annotations", wellknown.AnnotationDigest)
 }
 
-// fitted notes what a refit did: what was found is another version now.
+// fitted notes what a refit did: the observed object is another version now.
 func (w *Write) fitted(c *Cluster, r *refit, obj client.Object) {
 	w.Corrected = append(w.Corrected, c.fieldManager(w.Desired).Removals(w.Observed.GetManagedFields(), r.amended.Removed)...)
 	w.Desired.released = r.amended.Released

@@ -21,14 +21,9 @@ func (c *Cluster) fieldManager(d *Desired) fieldmanager.Manager {
 	return m
 }
 
-// hasFormer reports whether an object has fields of a manager that Adopt names.
-func (c *Cluster) hasFormer(found client.Object, d *Desired) bool {
-	return d.Child.Options != nil && c.fieldManager(d).HasFormer(found.GetManagedFields())
-}
-
 // hasWritten reports whether the engine, or one of another name in an earlier version of the program, has ever written an object.
-func (c *Cluster) hasWritten(found client.Object) bool {
-	return found.GetAnnotations()[wellknown.AnnotationDigest] != "" || fieldmanager.Manager{Name: c.Name}.HasWritten(found.GetManagedFields())
+func (c *Cluster) hasWritten(observed client.Object) bool {
+	return observed.GetAnnotations()[wellknown.AnnotationDigest] != "" || fieldmanager.Manager{Name: c.Name}.HasWritten(observed.GetManagedFields())
 }
 
 // controllerOf returns the UID of an object's controller, empty if it has none.
@@ -40,28 +35,28 @@ func controllerOf(obj client.Object) types.UID {
 }
 
 // fieldsTakenOver returns the managed fields with which an apply removes what isn't desired, and whether they differ.
-func (c *Cluster) fieldsTakenOver(found client.Object, d *Desired) ([]metav1.ManagedFieldsEntry, bool, error) {
+func (c *Cluster) fieldsTakenOver(observed client.Object, d *Desired) ([]metav1.ManagedFieldsEntry, bool, error) {
 	released := fieldmanager.Released{Paths: d.ignored, Fields: d.released}
-	return c.fieldManager(d).TakeOver(found.GetManagedFields(), controllerOf(found), released)
+	return c.fieldManager(d).TakeOver(observed.GetManagedFields(), controllerOf(observed), released)
 }
 
 // takeOverFields writes the managed fields of an object before another desired state is applied, and nothing else of it. Drift is
 // repaired without it: then nothing is to be removed.
 func (w *Write) takeOverFields(ctx context.Context, c *Cluster) error {
-	found := w.Observed
-	after, changed, err := c.fieldsTakenOver(found, w.Desired)
+	observed := w.Observed
+	after, changed, err := c.fieldsTakenOver(observed, w.Desired)
 	if err != nil || !changed {
 		return err
 	}
 	patch, err := json.Marshal([]map[string]any{
 		{"op": "replace", "path": "/metadata/managedFields", "value": after},
 		// Had the object changed, this would be a conflict, and tried again.
-		{"op": "replace", "path": "/metadata/resourceVersion", "value": found.GetResourceVersion()},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": observed.GetResourceVersion()},
 	})
 	if err != nil {
 		return err
 	}
-	obj := found.DeepCopyObject().(client.Object) // the reply is decoded into it
+	obj := observed.DeepCopyObject().(client.Object) // the reply is decoded into it
 	if err := c.Client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(c.Name)); err != nil {
 		return err
 	}

@@ -64,16 +64,6 @@ type Write struct {
 	refitted bool          // the object was changed already before it was applied
 }
 
-// newWrite returns the write of d, for which nothing is decided yet.
-func (d *Desired) newWrite(observed client.Object) *Write {
-	w := d.write
-	if d.write = nil; w == nil {
-		w = &Write{}
-	}
-	*w = Write{Desired: d, Observed: observed, Action: Create, initial: observed}
-	return w
-}
-
 // Run makes the write, as the action says, and revises it if the API server knows better. It is called in parallel with others.
 func (w *Write) Run(ctx context.Context, c *Cluster) error {
 	err := w.run(ctx, c)
@@ -207,7 +197,7 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	}
 	d.fields["metadata"].(map[string]any)["uid"] = string(w.Observed.GetUID())
 	if w.adopts {
-		onlyAsSeen(d.fields, w.Observed)
+		onlyAsObserved(d.fields, w.Observed)
 	}
 	body, err := json.Marshal(d.fields)
 	if err != nil {
@@ -222,9 +212,6 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	// Patch and not Apply: the reply is decoded into the type that the cache holds, for which reads then wait.
 	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(c.Name), client.ForceOwnership)
 }
-
-// isDesiredChanged reports whether the desired object isn't the one that was written last. If it is, there is drift.
-func (w *Write) isDesiredChanged() bool { return !w.Desired.isDigestOf(w.Observed) }
 
 // takesOver reports whether managed fields of the object may have to become the engine's first.
 func (w *Write) takesOver(c *Cluster) bool {
