@@ -70,19 +70,24 @@ func IsTerminal(err error) bool { return failure.IsTerminal(err) }
 // isConflict reports whether err is nothing but conflicts: someone else wrote first, and the next pass sees it.
 func isConflict(err error) bool { return failure.IsConflict(err) }
 
-// publicError returns an error of a step with each [failure.Error] in it as an *Error.
+// publicError returns an error of a step, or several joined, with each [failure.Error] as an *Error.
 func publicError(err error) error {
-	switch all := err.(type) { //nolint:errorlint // what wraps a failure.Error is not made by a step
-	case *failure.Error:
-		return &Error{Key: all.Key, Operation: all.Operation, Err: all.Err, object: all.Object, fields: all.Fields}
-	case interface{ Unwrap() []error }:
-		if list := errorlist.Of(err); len(list) > 1 || len(list) == 1 && list[0] != err {
-			public := make([]error, len(list))
-			for i, one := range list {
-				public[i] = publicError(one)
-			}
-			return errors.Join(public...)
-		}
+	if _, isList := err.(interface{ Unwrap() []error }); !isList {
+		return publicLeaf(err)
+	}
+	list := errorlist.Of(err)
+	for i, leaf := range list {
+		list[i] = publicLeaf(leaf)
+	}
+	if len(list) == 1 { // err itself, if it has several causes
+		return list[0]
+	}
+	return errors.Join(list...)
+}
+
+func publicLeaf(err error) error {
+	if f, ok := err.(*failure.Error); ok { //nolint:errorlint // no step wraps one
+		return &Error{Key: f.Key, Operation: f.Operation, Err: f.Err, object: f.Object, fields: f.Fields}
 	}
 	return err
 }
