@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
@@ -80,7 +81,7 @@ func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
 }
 
 // reconcile is Reconcile. A dry run gets what it would write.
-func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*write) (Result, error) {
+func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*apply.Write) (Result, error) {
 	ctx, end := b.engine.tracePass(ctx, b.owner)
 	run := b.runPass
 	if !kinds.IsNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).IsGuarded() {

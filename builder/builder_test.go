@@ -18,8 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-
-	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func owner() *corev1.ConfigMap {
@@ -88,47 +86,6 @@ func TestGivenObjectsStayAsTheyAre(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, wanted, before)
 	assert.Equal(t, o, ownerBefore)
-}
-
-func TestStamp(t *testing.T) {
-	e := engineWith(interceptor.Funcs{})
-	p, err := e.newPass(owner())
-	require.NoError(t, err)
-	stamped := func(obj client.Object) *desired {
-		d := &desired{child: Want(obj)}
-		var err error
-		d.kind, d.key, err = p.keyOf(Want(obj))
-		require.NoError(t, err)
-		require.NoError(t, d.stamp(p))
-		return d
-	}
-	first := stamped(config("c"))
-	assert.Equal(t, "default", first.object.GetNamespace())
-	assert.Equal(t, wellknown.ManagedBy, first.object.GetLabels()[wellknown.LabelManagedBy])
-	assert.Equal(t, first.digest, first.object.GetAnnotations()[wellknown.AnnotationDigest])
-	assert.True(t, metav1.IsControlledBy(first.object, owner()))
-
-	read := first.object.DeepCopyObject().(*corev1.ConfigMap) // as if from the cluster
-	read.UID, read.ResourceVersion, read.CreationTimestamp = "u", "7", metav1.Now()
-	read.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
-	again := stamped(read)
-	assert.Equal(t, first.digest, again.digest, "what was read can be wanted")
-	assert.Len(t, again.object.GetOwnerReferences(), 1)
-
-	labelled := config("c")
-	labelled.Labels = map[string]string{wellknown.LabelManagedBy: "someone"}
-	assert.Equal(t, "someone", stamped(labelled).object.GetLabels()[wellknown.LabelManagedBy])
-	assert.NotEqual(t, first.digest, stamped(labelled).digest)
-
-	secret := stamped(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"a": "b"}})
-	assert.Equal(t, map[string][]byte{"a": []byte("b")}, secret.object.(*corev1.Secret).Data)
-	loose := stamped(&unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "s"}, "stringData": map[string]any{"a": "b"}, "status": map[string]any{},
-	}})
-	assert.Equal(t, map[string]any{"a": "Yg=="}, loose.fields["data"])
-	assert.NotContains(t, loose.fields, "stringData")
-	assert.NotContains(t, loose.fields, "status")
-	assert.Equal(t, secret.digest, loose.digest, "both forms say the same")
 }
 
 func TestErrorsOfOneChildDoNotStopTheOthers(t *testing.T) {

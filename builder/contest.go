@@ -16,6 +16,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
 )
 
 // statusOfContests returns contests as a [Result] has them.
@@ -117,4 +118,16 @@ func withContests[T client.Object](owner, after T, res Result, err error, now ti
 		status.Override(conditions, before, c)
 	}
 	return after
+}
+
+// noteContests puts the owner's contests into the result. After an error not all is known that is desired.
+func (p *pass) noteContests(err error) {
+	if p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
+		return
+	}
+	isDesired := func(key store.Key) bool { return err != nil || p.desired.Has(key) }
+	report := p.engine.memory.Contests.Report(p.owner.GetUID(), p.engine.now(), isDesired)
+	p.result.Contested = statusOfContests(report.Active)
+	p.result.begun, p.result.ended = statusOfContests(report.Begun), statusOfContests(report.Ended)
+	p.result.RequeueAfter = sooner(p.result.RequeueAfter, report.Wait)
 }

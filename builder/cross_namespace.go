@@ -3,20 +3,13 @@ package builder
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
@@ -51,37 +44,17 @@ func CrossNamespace() interface {
 
 type crossNamespace struct{}
 
-func (crossNamespace) applyToChild(c *Child) { c.crossNamespace = true }
+func (crossNamespace) applyToChild(c *Child) { c.desired.CrossNamespace = true }
 func (crossNamespace) applyToOwns(o *owns)   { o.crossNamespace = true }
 
-// keyCrossNamespace completes the key of a child that says itself where it lives.
-func keyCrossNamespace(key store.Key, namespaced bool) (store.Key, error) {
-	if !namespaced {
-		key.Namespace = "" // of no meaning
-		return key, nil
-	}
-	if key.Namespace == "" {
-		return key, fmt.Errorf("%w: metadata.namespace of %s is empty; a cross-namespace child must say where", ErrMisuse, key)
-	}
-	return key, nil
-}
-
 // isCrossNamespace reports whether an object is the owner's cross-namespace child.
-func (p *pass) isCrossNamespace(obj client.Object) bool { return p.marks.IsCrossNamespace(obj, nil) }
+func (p *pass) isCrossNamespace(obj client.Object) bool {
+	return p.cluster.Marks.IsCrossNamespace(obj, nil)
+}
 
 // owns reports whether an object is the owner's, wherever it is.
 func (p *pass) owns(obj client.Object) bool {
 	return metav1.IsControlledBy(obj, p.owner) || p.isCrossNamespace(obj)
-}
-
-// refuse is the error of an object in d's place that is someone else's.
-func (d *desired) refuse(found client.Object) *Error {
-	if !d.child.crossNamespace || metav1.GetControllerOfNoCopy(found) != nil {
-		return notOwned("apply", d.key, found)
-	}
-	err := fmt.Errorf("%w: its label %s is %q, and set by %s; delete or rename that object, or give the owner another name",
-		ErrNotOwned, wellknown.LabelOwnerUID, found.GetLabels()[wellknown.LabelOwnerUID], marks.LabelSetter(found, wellknown.LabelOwnerUID))
-	return &Error{Key: d.key, Operation: "apply", Err: err, object: found}
 }
 
 // observeCrossNamespace reads the owner's cross-namespace children of one kind, once a pass, as the cache has them.
@@ -89,31 +62,18 @@ func (p *pass) observeCrossNamespace(ctx context.Context, k kinds.Kind) error {
 	if p.listedCrossNamespace[k] {
 		return nil
 	}
-	list, err := p.engine.kinds.EmptyList(k)
+	children, err := p.engine.crossNamespace.List(ctx, p.engine.client, p.cluster.Marks, k)
 	if err != nil {
-		return err
-	}
-	if err := p.engine.client.List(ctx, list, p.engine.amongCrossNamespace(p.owner, k), client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list %s in other namespaces of %s: %w", k.GVK.GroupKind(), p.ownerKey, err)
+		return fmt.Errorf("observe the children of %s in other namespaces: %w", p.ownerKey, err)
 	}
 	if p.listedCrossNamespace == nil {
 		p.listedCrossNamespace = map[kinds.Kind]bool{}
 	}
 	p.listedCrossNamespace[k] = true
-	return meta.EachListItem(list, func(o runtime.Object) error {
-		if obj, ok := o.(client.Object); ok && p.isCrossNamespace(obj) {
-			p.observed[k.Key(obj)] = obj
-		}
-		return nil
-	})
-}
-
-// amongCrossNamespace narrows a list to an owner's cross-namespace children.
-func (e *Engine) amongCrossNamespace(owner client.Object, k kinds.Kind) client.ListOption {
-	if e.isIndexedCrossNamespace(k) {
-		return client.MatchingFields{e.crossNamespaceIndex(): string(owner.GetUID())}
+	for _, obj := range children {
+		p.observed[k.Key(obj)] = obj
 	}
-	return client.MatchingLabels{wellknown.LabelOwnerUID: string(owner.GetUID())}
+	return nil
 }
 
 // finalize deletes the cross-namespace children of an owner that is being deleted, and lets the owner go once there are none.
@@ -121,7 +81,7 @@ func (e *Engine) amongCrossNamespace(owner client.Object, k kinds.Kind) client.L
 // read of which this program knows that it has cross-namespace children, should someone have edited the record.
 func (p *pass) finalize(ctx context.Context, children []Child) error {
 	p.kinds = p.engine.kindsOf(children, p.pruneAll)
-	known := p.inventory.CrossNamespace.Union(p.kinds.crossNamespace).Union(p.engine.kindsCrossNamespace())
+	known := p.inventory.CrossNamespace.Union(p.kinds.crossNamespace).Union(p.engine.crossNamespace.Kinds())
 	anyLeft := false
 	for _, gk := range inventory.SortedKinds(known) {
 		left, err := p.deleteCrossNamespace(ctx, gk)
@@ -164,56 +124,5 @@ func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (l
 		if err := p.deleteAll(ctx, stale); err != nil {
 			return true, err
 		}
-	}
-}
-
-// indexCrossNamespace indexes a kind by the owner of cross-namespace children.
-func (e *Engine) indexCrossNamespace(ctx context.Context, indexer client.FieldIndexer, k kinds.Kind, like client.Object) error {
-	if err := indexer.IndexField(ctx, like, e.crossNamespaceIndex(), ownerUIDLabels); err != nil {
-		return fmt.Errorf("index %s by owner: %w", k.GVK.GroupKind(), err)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.indexedCrossNamespace[k] = true
-	return nil
-}
-
-func (e *Engine) crossNamespaceIndex() string { return "armature.ownerUID/" + e.name }
-
-// ownerUIDLabels is the index's value.
-func ownerUIDLabels(o client.Object) []string {
-	if uid := o.GetLabels()[wellknown.LabelOwnerUID]; uid != "" {
-		return []string{uid}
-	}
-	return nil
-}
-
-func (e *Engine) isIndexedCrossNamespace(k kinds.Kind) bool {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.indexedCrossNamespace[k]
-}
-
-// kindsCrossNamespace returns the kinds that are indexed.
-func (e *Engine) kindsCrossNamespace() inventory.Kinds {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	known := inventory.Kinds{}
-	for k := range e.indexedCrossNamespace {
-		known.Insert(k.GVK.GroupKind())
-	}
-	return known
-}
-
-// ownersCrossNamespace returns a function that finds the owner of a cross-namespace child. An owner that has nothing to do costs
-// one pass.
-func ownersCrossNamespace(owner schema.GroupKind) handler.MapFunc {
-	return func(_ context.Context, child client.Object) []reconcile.Request {
-		annotations := child.GetAnnotations()
-		namespace, name, ok := strings.Cut(annotations[wellknown.AnnotationOwner], string(types.Separator))
-		if child.GetLabels()[wellknown.LabelOwnerUID] == "" || !ok || annotations[wellknown.AnnotationOwnerKind] != owner.String() {
-			return nil
-		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
@@ -33,23 +34,23 @@ func (b *Builder) Get(ctx context.Context, name string, obj client.Object, opts 
 
 // get reads a child into the desired object.
 func (p *pass) get(ctx context.Context, like Child) error {
-	_, key, err := p.keyOf(like)
+	_, key, err := p.cluster.KeyOf(&like.desired)
 	if err != nil {
-		return err
+		return publicError(err)
 	}
-	if err := p.engine.client.Get(ctx, key.NamespacedName(), like.object); err != nil {
+	if err := p.engine.client.Get(ctx, key.NamespacedName(), like.desired.Object); err != nil {
 		return &Error{Key: key, Operation: "read", Err: err}
 	}
-	if !p.isChild(like, like.object) {
-		return notOwned("read", key, like.object)
+	if !p.isChild(like, like.desired.Object) {
+		return notOwned("read", key, like.desired.Object)
 	}
 	return nil
 }
 
 // isChild reports whether an object is the owner's, in the place that is asked for.
 func (p *pass) isChild(like Child, obj client.Object) bool {
-	if like.crossNamespace {
-		return p.marks.IsCrossNamespace(obj, like.former())
+	if like.desired.CrossNamespace {
+		return p.cluster.Marks.IsCrossNamespace(obj, like.desired.Former())
 	}
 	return metav1.IsControlledBy(obj, p.owner)
 }
@@ -68,8 +69,8 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...Chil
 	_, untyped := list.(runtime.Unstructured)
 	k, like := kinds.Kind{GVK: gvk, Untyped: untyped}, Want(nil, opts...)
 	among := client.ListOption(client.InNamespace(p.owner.GetNamespace()))
-	if like.crossNamespace {
-		among = b.engine.amongCrossNamespace(p.owner, k)
+	if like.desired.CrossNamespace {
+		among = b.engine.crossNamespace.Among(p.owner.GetUID(), k)
 	}
 	if err := b.engine.client.List(ctx, list, among, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list %s owned by %s: %w", gvk.GroupKind(), p.ownerKey, err)
@@ -90,28 +91,28 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...Chil
 // Create makes a child, now, and fails with AlreadyExists if the cache shows an object of its name. A child that the
 // cache doesn't show yet is applied instead.
 func (b *Builder) Create(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
-	return b.one(ctx, "create", Want(obj, opts...), func(d *desired, found client.Object) error {
-		if found == nil {
+	return b.one(ctx, "create", Want(obj, opts...), func(d *apply.Desired, observed client.Object) error {
+		if observed == nil {
 			return nil
 		}
-		return apierrors.NewAlreadyExists(resourceOf(d), d.key.Name)
+		return apierrors.NewAlreadyExists(resourceOf(d), d.Key.Name)
 	})
 }
 
 // Update applies a child that exists, now, and fails with NotFound if it doesn't.
 func (b *Builder) Update(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
-	return b.one(ctx, "apply", Want(obj, opts...), func(d *desired, found client.Object) error {
-		if found != nil {
+	return b.one(ctx, "apply", Want(obj, opts...), func(d *apply.Desired, observed client.Object) error {
+		if observed != nil {
 			return nil
 		}
-		return apierrors.NewNotFound(resourceOf(d), d.key.Name)
+		return apierrors.NewNotFound(resourceOf(d), d.Key.Name)
 	})
 }
 
 // CreateOrUpdate creates or applies one child, now, apart from those that Reconcile will handle. A child that is
 // [InPhase] is refused with [ErrMisuse]: it has to wait for its turn.
 func (b *Builder) CreateOrUpdate(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
-	return b.one(ctx, "apply", Want(obj, opts...), func(*desired, client.Object) error { return nil })
+	return b.one(ctx, "apply", Want(obj, opts...), func(*apply.Desired, client.Object) error { return nil })
 }
 
 // Delete deletes a child and what it owns, also for an owner that is being deleted. A child that doesn't exist is no
@@ -135,32 +136,32 @@ func (b *Builder) Delete(ctx context.Context, obj client.Object, opts ...ChildOp
 
 // one applies a single child, if allow, told of what exists, has nothing against it. Like Reconcile, it does nothing
 // for an owner that is being deleted, and keeps on record of what kinds there are children.
-func (b *Builder) one(ctx context.Context, operation string, want Child, allow func(d *desired, found client.Object) error) (Result, error) {
-	return b.runPass("write "+nameOf(want.object), func(p *pass) error {
+func (b *Builder) one(ctx context.Context, operation string, want Child, allow func(d *apply.Desired, observed client.Object) error) (Result, error) {
+	return b.runPass("write "+nameOf(want.desired.Object), func(p *pass) error {
 		if err := (RolloutOptions{}).refuse([]Child{want}); err != nil {
 			return err
 		}
-		d, err := p.desire(want)
+		d, err := p.cluster.Desire(&want.desired)
+		if err != nil {
+			return publicError(err)
+		}
+		observed, err := p.find(ctx, d.Kind, d.Key)
 		if err != nil {
 			return err
 		}
-		found, err := p.find(ctx, d)
-		if err != nil {
-			return err
-		}
-		if err := allow(d, found); err != nil {
-			return &Error{Key: d.key, Operation: operation, Err: err}
+		if err := allow(d, observed); err != nil {
+			return &Error{Key: d.Key, Operation: operation, Err: err}
 		}
 		if err := p.recordKinds(ctx, []Child{want}); err != nil {
 			return err
 		}
-		w, err := p.compare(d, found)
+		w, err := p.cluster.Compare(d, observed)
 		if err != nil {
-			return err
+			return publicError(err)
 		}
-		err = w.run(ctx, p)
+		err = w.Run(ctx, &p.cluster)
 		p.record(w)
-		return err
+		return publicError(err)
 	})
 }
 
@@ -173,6 +174,6 @@ func nameOf(obj client.Object) string {
 }
 
 // resourceOf names a kind where API errors name a resource.
-func resourceOf(d *desired) schema.GroupResource {
-	return schema.GroupResource{Group: d.key.Group, Resource: d.key.Kind}
+func resourceOf(d *apply.Desired) schema.GroupResource {
+	return schema.GroupResource{Group: d.Key.Group, Resource: d.Key.Kind}
 }

@@ -6,13 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/armature-dev/armature/builder/internal/delta"
-	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -35,7 +30,7 @@ type FieldDiff struct {
 func (b *Builder) Diff(ctx context.Context) (Result, error) {
 	dry := *b
 	dry.engine = b.engine.dryRun()
-	writes := map[store.Key]*write{}
+	writes := map[store.Key]*apply.Write{}
 	res, err := dry.reconcile(ctx, writes)
 	for i := range res.Changes {
 		c := &res.Changes[i]
@@ -43,80 +38,15 @@ func (b *Builder) Diff(ctx context.Context) (Result, error) {
 		if w == nil || c.Reason == events.ReasonDeleted {
 			continue
 		}
-		fields, wrong := w.diff()
+		changes, wrong := w.Diff()
 		if wrong != nil {
 			return res, wrong
 		}
-		c.Fields = fields
+		for _, change := range changes {
+			c.Fields = append(c.Fields, FieldDiff(change))
+		}
 	}
 	return res, err
-}
-
-// diff returns the fields that a dry-run write changes.
-func (w *write) diff() ([]FieldDiff, error) {
-	before := map[string]any{}
-	after := w.desired.fields
-	if w.operation == events.ReasonUpdated {
-		var err error
-		if before, err = payload.Stored(w.observed); err != nil {
-			return nil, err
-		}
-		if after, err = payload.Stored(w.stored); err != nil {
-			return nil, err
-		}
-	}
-	var fields []FieldDiff
-	for _, c := range delta.Between(shown(before), shown(after)) {
-		if isSecret(w.desired.key) && holdsSecret(c.Path) {
-			c = hidden(c)
-		}
-		fields = append(fields, FieldDiff(c))
-	}
-	return fields, nil
-}
-
-// shown leaves out of an object what its key says, and the builder's own record.
-func shown(fields map[string]any) map[string]any {
-	if len(fields) == 0 {
-		return fields
-	}
-	fields = (&unstructured.Unstructured{Object: fields}).DeepCopy().Object
-	for _, path := range [][]string{
-		{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}, {"metadata", "resourceVersion"},
-		{"metadata", "annotations", wellknown.AnnotationDigest},
-	} {
-		unstructured.RemoveNestedField(fields, path...)
-	}
-	meta, _ := fields["metadata"].(map[string]any)
-	if annotations, ok := meta["annotations"].(map[string]any); ok && len(annotations) == 0 {
-		delete(meta, "annotations")
-	}
-	return fields
-}
-
-// mask stands for a value that isn't to be seen.
-const mask = "***"
-
-func isSecret(key store.Key) bool { return key.Group == "" && key.Kind == "Secret" }
-
-// holdsSecret reports whether a field of a Secret isn't to be seen. kubectl keeps copies of them in an annotation.
-func holdsSecret(path string) bool {
-	return strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData") ||
-		strings.Contains(path, corev1.LastAppliedConfigAnnotation)
-}
-
-// hidden keeps of a change only that there is one.
-func hidden(c delta.Change) delta.Change {
-	if c.Old != nil && c.New != nil {
-		return delta.Change{Path: c.Path, Old: mask + " (before)", New: mask + " (after)"}
-	}
-	if c.Old != nil {
-		c.Old = mask
-	}
-	if c.New != nil {
-		c.New = mask
-	}
-	return c
 }
 
 // String renders the changes, a line for each object and for each value that Diff found, empty if there are none. An object is
@@ -159,7 +89,7 @@ func line(text *strings.Builder, sign, path string, value any) {
 
 // rendered writes a value as JSON, so that a text differs from a number, and a list is one line.
 func rendered(value any) string {
-	if text, ok := value.(string); ok && strings.HasPrefix(text, mask) {
+	if text, ok := value.(string); ok && strings.HasPrefix(text, apply.Mask) {
 		return text
 	}
 	var out strings.Builder

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/batch"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
 	"github.com/armature-dev/armature/builder/internal/payload"
@@ -58,9 +59,9 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 		}
 	}
 	stored := make([]client.Object, len(edits))
-	var failing failingKinds
-	err := inBatches(len(edits), p.engine.parallelism, func(i int) error {
-		return failing.try(edits[i].key, func() (err error) {
+	var failing batch.Kinds
+	err := batch.Each(len(edits), p.engine.parallelism, func(i int) error {
+		return failing.Try(edits[i].key, func() (err error) {
 			stored[i], err = p.engine.edit(ctx, edits[i])
 			return err
 		})
@@ -167,7 +168,7 @@ type Scale struct {
 // scaleGiven scales what a plan says. If an object has changed since it was observed, that is a conflict, and the next pass
 // sees it; if it is deleted there is nothing to do.
 func (p *pass) scaleGiven(ctx context.Context, scales []Scale) error {
-	return inBatches(len(scales), p.engine.parallelism, func(i int) error { return p.scale(ctx, scales[i]) })
+	return batch.Each(len(scales), p.engine.parallelism, func(i int) error { return p.scale(ctx, scales[i]) })
 }
 
 func (p *pass) scale(ctx context.Context, s Scale) error {

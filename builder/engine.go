@@ -2,7 +2,6 @@ package builder
 
 import (
 	"cmp"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -61,9 +60,8 @@ type Engine struct {
 	waiting   *telemetry.Sum // objects that owners wait for
 	contested *telemetry.Sum // contested children
 
-	mu                    *sync.RWMutex
-	byController          *sources.ByController
-	indexedCrossNamespace map[kinds.Kind]bool
+	byController   *sources.ByController
+	crossNamespace *sources.CrossNamespace
 
 	dry bool // writes are tried, not made: see dryRun
 }
@@ -84,22 +82,20 @@ func NewEngine(c client.Client, o Options) *Engine {
 		o.Clock = time.Now
 	}
 	e := &Engine{
-		client:                c,
-		live:                  o.Reader,
-		readsLive:             readsLive,
-		name:                  o.Name,
-		recorder:              o.Recorder,
-		parallelism:           o.Parallelism,
-		kinds:                 kinds.New(c, o.Clock),
-		now:                   o.Clock,
-		memory:                memory.New(),
-		waiting:               telemetry.NewWaiting(o.Name),
-		tracer:                &telemetry.Tracer{Controller: o.Name, Summary: summarize},
-		mu:                    &sync.RWMutex{},
-		indexedCrossNamespace: map[kinds.Kind]bool{},
-		contested:             telemetry.NewContested(o.Name),
+		client:      c,
+		live:        o.Reader,
+		readsLive:   readsLive,
+		name:        o.Name,
+		recorder:    o.Recorder,
+		parallelism: o.Parallelism,
+		kinds:       kinds.New(c, o.Clock),
+		now:         o.Clock,
+		memory:      memory.New(),
+		waiting:     telemetry.NewWaiting(o.Name),
+		tracer:      &telemetry.Tracer{Controller: o.Name, Summary: summarize},
+		contested:   telemetry.NewContested(o.Name),
 	}
-	e.byController = sources.NewByController(e.kinds, o.Name)
+	e.byController, e.crossNamespace = sources.NewByController(e.kinds, o.Name), sources.NewCrossNamespace(e.kinds, o.Name)
 	e.tracer.Use(o.TracerProvider)
 	e.client = telemetry.Client{Client: c, Controller: o.Name, Tracer: e.tracer}
 	return e

@@ -6,15 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/rollout"
 	"github.com/armature-dev/armature/builder/internal/text"
-	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/internal/errorlist"
 	"github.com/armature-dev/armature/store"
 )
@@ -57,7 +54,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // ErrNotOwned is the cause of an Error about an object that exists and belongs to someone else. It was left alone.
-var ErrNotOwned = errors.New("exists and is not ours")
+var ErrNotOwned = failure.ErrNotOwned
 
 // ErrMisuse is the cause of errors in the calls of a Builder or in a Plan: an object without a name, the same object
 // twice, a child in another namespace than its owner, a kind that the operator doesn't declare. A retry can't help.
@@ -68,38 +65,36 @@ var ErrMisuse = failure.ErrMisuse
 // or the record of a RunOnce child is damaged. Everything else may pass: a conflict, a timeout, a full quota (which is
 // Forbidden), a permission that is granted later, a kind or namespace that is made later, an object in the way, an admission webhook or policy that denies
 // today. Of several errors joined, all have to be terminal.
-func IsTerminal(err error) bool {
-	all := errorlist.Of(err)
-	for _, leaf := range all {
-		if !isTerminalLeaf(leaf) {
-			return false
-		}
-	}
-	return len(all) > 0
-}
-
-func isTerminalLeaf(err error) bool {
-	switch {
-	case errors.Is(err, ErrMisuse), errors.Is(err, rollout.ErrDamagedRecord):
-		return true
-	case apistatus.IsDenied(err), apistatus.IsReplaced(err):
-		return false
-	case toolarge.Is(err): // etcd's refusal is an internal error
-		return true
-	default:
-		return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
-	}
-}
+func IsTerminal(err error) bool { return failure.IsTerminal(err) }
 
 // isConflict reports whether err is nothing but conflicts: someone else wrote first, and the next pass sees it.
-func isConflict(err error) bool {
-	all := errorlist.Of(err)
-	for _, leaf := range all {
-		if !apierrors.IsConflict(leaf) && !apistatus.IsReplaced(leaf) {
-			return false
-		}
+func isConflict(err error) bool { return failure.IsConflict(err) }
+
+// publicError returns an error of a step, or several joined, with each [failure.Error] as an *Error.
+func publicError(err error) error {
+	if _, isList := err.(interface{ Unwrap() []error }); !isList {
+		return publicLeaf(err)
 	}
-	return len(all) > 0
+	list := errorlist.Of(err)
+	for i, leaf := range list {
+		list[i] = publicLeaf(leaf)
+	}
+	if len(list) == 1 { // err itself, if it has several causes
+		return list[0]
+	}
+	return errors.Join(list...)
+}
+
+func publicLeaf(err error) error {
+	if f, ok := err.(*failure.Error); ok { //nolint:errorlint // no step wraps one
+		return &Error{Key: f.Key, Operation: f.Operation, Err: f.Err, object: f.Object, fields: f.Fields}
+	}
+	return err
+}
+
+// notOwned returns the error about an observed object that is someone else's.
+func notOwned(operation string, key store.Key, observed client.Object) error {
+	return publicError(failure.NotOwned(operation, key, observed))
 }
 
 // summarize renders the errors of a pass in one bounded sentence.

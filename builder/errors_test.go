@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/store"
 )
@@ -85,4 +86,22 @@ func TestSummariesAreBounded(t *testing.T) {
 	assert.LessOrEqual(t, len(summary), text.MaxSummary)
 	assert.True(t, strings.HasSuffix(summary, "; and 97 more"))
 	assert.Equal(t, "a; b", summarize(errors.Join(errors.New("a"), errors.New("b"))))
+}
+
+// The rooms of the builder return failures of their own: users get an *Error for each, and nothing of it is lost.
+func TestFailuresOfStepsAreErrors(t *testing.T) {
+	web := &failure.Error{Key: store.Key{Kind: "Pod", Name: "web"}, Operation: "apply", Err: invalid, Object: config("web"), Fields: []string{"spec.a"}}
+	other := &failure.Error{Key: store.Key{Kind: "Pod", Name: "other"}, Operation: "create", Err: full}
+	joined := errors.Join(errors.Join(web), errMisused, other)
+	public := publicError(joined)
+	assert.Equal(t, joined.Error(), public.Error())
+	assert.NotErrorAs(t, public, new(*failure.Error))
+	var about *Error
+	assert.ErrorAs(t, public, &about)
+	assert.Equal(t, &Error{Key: web.Key, Operation: "apply", Err: invalid, object: web.Object, fields: web.Fields}, about)
+	assert.ErrorIs(t, public, ErrMisuse)
+	assert.True(t, apierrors.IsForbidden(publicError(other)))
+	assert.NoError(t, publicError(nil))
+	assert.NoError(t, publicError(errors.Join(nil, nil)))
+	assert.Same(t, errMisused, publicError(errMisused), "an error of two causes is one error")
 }

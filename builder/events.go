@@ -9,7 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -48,7 +50,7 @@ func (e *Engine) emitChanges(owner client.Object, changes []Change) {
 		e.emit(owner, changeEvent(changes[start:end]))
 		for _, change := range changes[start:end] {
 			for _, left := range change.left {
-				e.emit(owner, left.event(change))
+				e.emit(owner, leftEvent(left, change))
 			}
 		}
 		start = end
@@ -121,4 +123,55 @@ func (l *loop[T]) tellWaiting(owner T, res Result, err error) {
 	if before == nil || before.Reason != events.ReasonWaiting || before.Message != message {
 		l.engine.emit(owner, events.Normal(events.ReasonWaiting, message))
 	}
+}
+
+// emitCorrections emits what was removed from a child so that the API server would take what is desired, and that it isn't known whether
+// more should have been.
+func (p *pass) emitCorrections(w *apply.Write) {
+	if p.engine.dry {
+		return
+	}
+	if w.Untried != nil && w.Operation != "" {
+		ev := events.Warning(events.ReasonDryRunRefused, fmt.Sprintf(
+			"Applied %s %s without resetting the values that the API server derived from changed fields: the trial of a new object was refused: %s",
+			w.Desired.Key.Kind, w.Desired.Key.Name, text.Shorten(w.Untried.Error(), text.MaxSummary/8)))
+		ev.Action, ev.Related = events.ActionApply, w.Stored
+		p.engine.emit(p.owner, ev)
+	}
+	if len(w.Corrected) == 0 {
+		return
+	}
+	const shown = 3
+	var texts []string
+	for _, c := range w.Corrected[:min(shown, len(w.Corrected))] {
+		texts = append(texts, fmt.Sprintf("%s, set by the field manager %q", c.Path, c.Manager))
+	}
+	if more := len(w.Corrected) - shown; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	p.engine.emit(p.owner, events.Event{
+		Type: corev1.EventTypeNormal, Reason: events.ReasonDriftCorrected, Action: events.ActionApply, Related: w.Observed,
+		Note: fmt.Sprintf("Put %s %s back: removed %s, which the API server refuses beside the desired fields",
+			w.Desired.Key.Kind, w.Desired.Key.Name, strings.Join(texts, "; ")),
+	})
+}
+
+// leftEvent tells of fields that stay, and how they would go.
+func leftEvent(l apply.FieldsLeft, c Change) events.Event {
+	const most = 6
+	shown := l.Fields[:min(most, len(l.Fields))]
+	fields := strings.Join(shown, ", ")
+	if more := len(l.Fields) - most; more > 0 {
+		fields += fmt.Sprintf(" and %d more", more)
+	}
+	owned := "OwnedOnly: true, "
+	if c.Reason == events.ReasonAdopted {
+		owned = ""
+	}
+	ev := events.Warning(events.ReasonFieldsLeft, fmt.Sprintf(
+		"%s %s keeps %s, which aren't desired: field manager %s has set them. If that is a former version of this program, give the child "+
+			"builder.Adopt(builder.AdoptOptions{%sFormerManagers: []string{%q}}), and they go",
+		c.Key.Kind, c.Key.Name, fields, l.Manager, owned, l.Manager))
+	ev.Action = events.ActionApply
+	return ev.About(c.object)
 }

@@ -5,8 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/armature-dev/armature/builder/internal/confighash"
-	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func configMapOf(change func(*corev1.ConfigMap)) *corev1.ConfigMap {
@@ -88,59 +85,6 @@ func TestWhatCountsInAConfigDigest(t *testing.T) {
 	assert.Equal(t, "6eb57b35c5", hashOf(t, base)[:10], "the same in each release: another one rolls all pods")
 }
 
-func podSpecs(t *testing.T) map[string]client.Object {
-	d := deployment("web")
-	template := d.Spec.Template
-	all := map[string]client.Object{
-		"Deployment":            d,
-		"StatefulSet":           &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Template: template}},
-		"DaemonSet":             &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Template: template}},
-		"ReplicaSet":            &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Template: template}},
-		"Job":                   &batchv1.Job{Spec: batchv1.JobSpec{Template: template}},
-		"CronJob":               &batchv1.CronJob{Spec: batchv1.CronJobSpec{JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: template}}}},
-		"PodTemplate":           &corev1.PodTemplate{Template: template},
-		"ReplicationController": &corev1.ReplicationController{Spec: corev1.ReplicationControllerSpec{Template: &template}},
-	}
-	all["unstructured Deployment"] = untyped(t, d, "apps/v1", "Deployment")
-	all["unstructured CronJob"] = untyped(t, all["CronJob"], "batch/v1", "CronJob")
-	for _, obj := range all {
-		obj.SetName("web")
-	}
-	return all
-}
-
-// templateIn returns the pod template somewhere in an object.
-func templateIn(fields map[string]any) map[string]any {
-	for name, value := range fields {
-		in, _ := value.(map[string]any)
-		if spec, _ := in["spec"].(map[string]any); name == "template" && spec["containers"] != nil {
-			return in
-		}
-		if template := templateIn(in); template != nil {
-			return template
-		}
-	}
-	return nil
-}
-
-func TestHashGoesIntoPodTemplates(t *testing.T) {
-	for name, obj := range podSpecs(t) {
-		t.Run(name, func(t *testing.T) {
-			before := obj.DeepCopyObject()
-			want := hashOf(t, configMapOf(nil))
-			d := stampedWith(t, obj, HashFrom(configMapOf(nil)))
-			assert.Equal(t, before, obj, "the object given stays as it is")
-			again := stampedWith(t, d.object, HashFrom(configMapOf(nil)))
-			assert.Equal(t, d.digest, again.digest, "an object read from a cluster can be desired: the variable is replaced")
-			assert.NotEqual(t, stampedWith(t, obj).digest, d.digest)
-			u := untyped(t, d.object, "x/v1", "X")
-			env := templateIn(u.Object)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)["env"].([]any)
-			assert.Equal(t, map[string]any{"name": wellknown.EnvConfigHash, "value": want}, env[len(env)-1])
-			assert.Len(t, env, 2)
-		})
-	}
-}
-
 func TestHashFromMisused(t *testing.T) {
 	for name, c := range map[string]struct {
 		child client.Object
@@ -160,28 +104,15 @@ func TestHashFromMisused(t *testing.T) {
 	}
 }
 
-func TestHashFromSharesNothing(t *testing.T) {
-	cm, secret := configMapOf(nil), &corev1.Secret{Data: map[string][]byte{"a": nil}, StringData: map[string]string{"b": "c"}}
-	cmBefore, secretBefore := cm.DeepCopy(), secret.DeepCopy()
-	option := HashFrom(cm, secret)
-	a, b := deployment("a"), deployment("b")
-	b.Spec.Template.Spec.Containers = a.Spec.Template.Spec.Containers // shared by those who desire them
-	stampedWith(t, a, option)
-	stampedWith(t, b, option)
-	assert.Equal(t, cmBefore, cm)
-	assert.Equal(t, secretBefore, secret)
-	assert.Len(t, a.Spec.Template.Spec.Containers[0].Env, 1)
-}
-
 func TestConfigIsInTheHash(t *testing.T) {
 	hash := func(of ...any) uint64 {
-		h, ok := Want(deployment("web"), HashFrom(of...)).hash()
+		h, ok := Want(deployment("web"), HashFrom(of...)).desired.Hash()
 		require.True(t, ok)
 		return h
 	}
 	assert.Equal(t, hash(config("c"), 1, "a", settings{Name: "x"}), hash(config("c"), 1, "a", settings{Name: "x"}))
 	assert.NotEqual(t, hash(config("c")), hash(configMapOf(nil)))
 	assert.NotEqual(t, hash(settings{Name: "x"}), hash(settings{Name: "y"}))
-	_, ok := Want(deployment("web"), HashFrom(func() {})).hash()
+	_, ok := Want(deployment("web"), HashFrom(func() {})).desired.Hash()
 	assert.False(t, ok)
 }

@@ -30,17 +30,17 @@ type desiredKinds struct {
 func (e *Engine) kindsOf(children []Child, all bool) (desired desiredKinds) {
 	var last kinds.Kind
 	for _, child := range children {
-		if !all && !child.crossNamespace {
+		if !all && !child.desired.CrossNamespace {
 			continue
 		}
-		k, err := e.kinds.Of(child.object)
-		if err != nil || (k == last && !child.crossNamespace) {
+		k, err := e.kinds.Of(child.desired.Object)
+		if err != nil || (k == last && !child.desired.CrossNamespace) {
 			continue
 		}
 		if desired.byGroupKind == nil {
 			desired = desiredKinds{inventory.Kinds{}, inventory.Kinds{}, map[schema.GroupKind]kinds.Kind{}}
 		}
-		if child.crossNamespace {
+		if child.desired.CrossNamespace {
 			desired.crossNamespace.Insert(k.GVK.GroupKind())
 		} else {
 			desired.owned.Insert(k.GVK.GroupKind())
@@ -53,7 +53,7 @@ func (e *Engine) kindsOf(children []Child, all bool) (desired desiredKinds) {
 
 // usesInventory reports whether the kinds of the owner's children have to be on record.
 func (p *pass) usesInventory() bool {
-	return p.pruneAll || slices.ContainsFunc(p.children, func(c Child) bool { return c.crossNamespace })
+	return p.pruneAll || slices.ContainsFunc(p.children, func(c Child) bool { return c.desired.CrossNamespace })
 }
 
 // recordKinds records on the owner the kinds of children that it is about to have, before the first of a kind is created.

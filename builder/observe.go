@@ -26,8 +26,8 @@ func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind cl
 	if err != nil {
 		return err
 	}
-	if Want(kind, opts...).crossNamespace {
-		return e.indexCrossNamespace(ctx, indexer, k, kind)
+	if Want(kind, opts...).desired.CrossNamespace {
+		return e.crossNamespace.Add(ctx, indexer, k, kind)
 	}
 	return e.byController.Add(ctx, indexer, k, kind)
 }
@@ -65,6 +65,23 @@ func (e *Engine) readKnown(ctx context.Context, from client.Reader, k kinds.Kind
 		return nil, &Error{Key: key, Operation: "read", Err: err}
 	}
 	return found, nil
+}
+
+// find returns the object of a key, whoever owns it, as the cache has it; nil if there is none.
+func (p *pass) find(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error) {
+	if p.engine.isIndexed(k) {
+		if err := p.observe(ctx, k); err != nil {
+			return nil, err
+		}
+	}
+	if observed := p.observed[key]; observed != nil && kinds.IsUntyped(observed) == k.Untyped {
+		return observed, nil
+	}
+	observed, err := p.engine.readKnown(ctx, p.engine.client, k, key)
+	if observed != nil {
+		p.rememberObserved(key)
+	}
+	return observed, p.engine.kinds.NoteMissing(k.GVK, err)
 }
 
 // ownByName returns what reads the children of some kinds by name, and lets the engine's client ask the API server for these kinds.

@@ -185,7 +185,7 @@ func (o *Operator[T]) add() error {
 	for _, owned := range o.owned {
 		switch {
 		case owned.crossNamespace:
-			b = b.Watches(owned.like, handler.EnqueueRequestsFromMapFunc(ownersCrossNamespace(l.owner.GVK.GroupKind())))
+			b = b.Watches(owned.like, handler.EnqueueRequestsFromMapFunc(sources.CrossNamespaceOwner(l.owner.GVK.GroupKind())))
 		case owned.names == nil:
 			b = b.Owns(owned.like)
 		}

@@ -3,6 +3,7 @@ package builder
 import (
 	"context"
 	"errors"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
@@ -25,11 +26,11 @@ import (
 var errOwnerGone = errors.New("the owner is gone")
 
 // confirmOwner returns errOwnerGone if children are to be created for an owner that is gone.
-func (p *pass) confirmOwner(ctx context.Context, writes []*write) error {
+func (p *pass) confirmOwner(ctx context.Context, creates []store.Key) error {
 	if p.gone {
 		return errOwnerGone
 	}
-	if p.confirmed || p.engine.dry || !p.engine.readsLive || !p.ownerMayBeGone(writes) {
+	if p.confirmed || p.engine.dry || !p.engine.readsLive || !p.ownerMayBeGone(creates) {
 		return nil
 	}
 	k, err := p.engine.kinds.Of(p.owner)
@@ -49,17 +50,13 @@ func (p *pass) confirmOwner(ctx context.Context, writes []*write) error {
 }
 
 // ownerMayBeGone reports whether children are to be created of which there may have been some.
-func (p *pass) ownerMayBeGone(writes []*write) bool {
-	creates, again := false, false
-	for _, w := range writes {
-		if w.action == actionCreate {
-			_, met := p.engine.memory.Observed.Get(memory.Child{Owner: p.owner.GetUID(), Key: w.desired.key})
-			creates, again = true, again || met
-		}
-	}
-	if !creates {
+func (p *pass) ownerMayBeGone(creates []store.Key) bool {
+	if len(creates) == 0 {
 		return false
 	}
+	again := slices.ContainsFunc(creates, func(key store.Key) bool {
+		return p.engine.memory.Observed.Contains(memory.Child{Owner: p.owner.GetUID(), Key: key})
+	})
 	had, known := p.engine.memory.Counts.Get(p.owner.GetUID())
 	if !known {
 		return p.hasWrittenToOwner()

@@ -99,8 +99,8 @@ type Plan[T client.Object] struct {
 // applied.
 func (plan *Plan[T]) check(d *plancheck.Declared, owner T) error {
 	childrenErr := d.CheckChildren(len(plan.Children), func(i int) plancheck.Child {
-		c := &plan.Children[i]
-		return plancheck.Child{Object: c.object, CrossNamespace: c.crossNamespace, Retained: c.retained()}
+		c := &plan.Children[i].desired
+		return plancheck.Child{Object: c.Object, CrossNamespace: c.CrossNamespace, Retained: c.Retained()}
 	})
 	_, conditioned := any(owner).(Conditioned)
 	others := plancheck.Plan{

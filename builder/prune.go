@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/batch"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/events"
@@ -120,9 +121,9 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 		return nil
 	}
 	done := make([]bool, len(keys))
-	var failing failingKinds
-	err := inBatches(len(keys), p.engine.parallelism, func(i int) error {
-		return failing.try(keys[i], func() (err error) {
+	var failing batch.Kinds
+	err := batch.Each(len(keys), p.engine.parallelism, func(i int) error {
+		return failing.Try(keys[i], func() (err error) {
 			done[i], err = p.engine.delete(ctx, keys[i], p.observed[keys[i]])
 			return err
 		})

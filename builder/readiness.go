@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/readiness"
 )
@@ -46,50 +47,39 @@ func ReadyWhen(ready func(child client.Object) readiness.Status) ChildOption {
 
 type readyWhen func(client.Object) readiness.Status
 
-func (f readyWhen) applyToChild(c *Child) { c.readyWhen = f }
+func (f readyWhen) applyToChild(c *Child) { c.desired.ReadyWhen = f }
 
-// judge records a child that isn't ready, if that is asked for. A child that could not be applied is reported as an error.
-func (p *pass) judge(w *write) {
-	child := w.desired.child
-	if !p.await && child.phase == "" && child.readyWhen == nil {
+// evaluate records a child that isn't ready, if that is asked for. A child that could not be applied is reported as an error.
+func (p *pass) evaluate(w *apply.Write) {
+	child := w.Desired.Child
+	if !p.await && child.Phase == "" && child.ReadyWhen == nil {
 		return
 	}
-	state, ok := w.readiness()
-	if !ok {
+	obj := w.UpToDate()
+	if obj == nil {
 		return
 	}
-	if state.Ready && child.readyWhen == nil {
-		if left := undecided(w.upToDateObject(), p.engine.now()); left > 0 {
+	state := readinessOf(child, obj)
+	if state.Ready && child.ReadyWhen == nil {
+		if left := undecided(obj, p.engine.now()); left > 0 {
 			state = readiness.Status{Message: "is not bound"}
 			p.result.RequeueAfter = sooner(p.result.RequeueAfter, left)
 		}
 	}
 	if !state.Ready {
 		p.result.NotReady = append(p.result.NotReady, ChildStatus{
-			Key: w.desired.key, Phase: child.phase, Failed: state.Failed, Message: state.Message,
+			Key: w.Desired.Key, Phase: child.Phase, Failed: state.Failed, Message: state.Message,
 		})
 	}
 }
 
-// readiness returns the readiness of a child that is up to date; false if it isn't up to date.
-func (w *write) readiness() (readiness.Status, bool) {
-	obj := w.upToDateObject()
-	if obj == nil {
-		return readiness.Status{}, false
+// readinessOf returns the readiness of a child whose object is up to date.
+func readinessOf(child *apply.Child, obj client.Object) readiness.Status {
+	if child.ReadyWhen == nil || obj.GetDeletionTimestamp() != nil {
+		return readiness.Of(obj)
 	}
-	if w.desired.child.readyWhen == nil || obj.GetDeletionTimestamp() != nil {
-		return readiness.Of(obj), true
-	}
-	state := w.desired.child.readyWhen(obj)
+	state := child.ReadyWhen(obj)
 	state.Ready = state.Ready && !state.Failed
 	state.Message = text.Shorten(state.Message, text.MaxMessage)
-	return state, true
-}
-
-// upToDateObject returns a child that is up to date, nil if it isn't.
-func (w *write) upToDateObject() client.Object {
-	if w.stored == nil && w.action == actionNone {
-		return w.observed
-	}
-	return w.stored
+	return state
 }

@@ -76,7 +76,7 @@ func TestReadyWhenHaltsARollOut(t *testing.T) {
 	sick, pod := "", "-0"
 	w.change = func(b *Builder) {
 		for i := range b.wants {
-			b.wants[i].readyWhen = func(child client.Object) readiness.Status {
+			b.wants[i].desired.ReadyWhen = func(child client.Object) readiness.Status {
 				if child.GetName() != sick {
 					return readiness.Of(child)
 				}

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
+	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/inventory"
@@ -181,11 +183,11 @@ func (p *pass) carryOut(ctx context.Context) error {
 			return err
 		}
 	}
-	apply := p.applyTogether
+	applyAll := p.applyTogether
 	if p.rollout.isUsed(p.children) {
-		apply = p.rollOut
+		applyAll = p.rollOut
 	}
-	done, err := apply(ctx, p.children)
+	done, err := applyAll(ctx, p.children)
 	if err != nil {
 		return err
 	}
@@ -320,15 +322,14 @@ func (e planError) WrongPlan() {}
 
 // pass is one pass over one owner: what was observed, what is desired, what was done.
 type pass struct {
-	engine    *Engine
-	owner     client.Object
-	ownerKind schema.GroupVersionKind
-	ownerKey  store.Key
+	engine   *Engine
+	cluster  apply.Cluster // what the steps have of the engine
+	owner    client.Object
+	ownerKey store.Key
 
 	observed children // the children of the kinds in listed
 	listed   map[kinds.Kind]bool
 	desired  store.Store
-	slots    []slot // for those to come
 
 	confirmed bool // the owner is known to be there
 	gone      bool // it is known to be deleted
@@ -339,11 +340,10 @@ type pass struct {
 	result Result
 
 	inventory            inventory.Inventory // on the owner
-	marks                marks.Owner         // of children without an owner reference
 	kinds                desiredKinds
 	listedCrossNamespace map[kinds.Kind]bool
 
-	dryWrites map[store.Key]*write // what a dry run would write; nil if it is none
+	dryWrites map[store.Key]*apply.Write // what a dry run would write; nil if it is none
 }
 
 // newPass starts a pass over an owner as it was read.
@@ -358,12 +358,18 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	if owner.GetUID() == "" {
 		return nil, fmt.Errorf("%w: owner %s has no UID; read it from the API server first", ErrMisuse, k.Key(owner))
 	}
-	return &pass{
-		engine: e, owner: owner, ownerKind: k.GVK, ownerKey: k.Key(owner),
+	p := &pass{
+		engine: e, owner: owner, ownerKey: k.Key(owner),
 		observed: children{}, listed: map[kinds.Kind]bool{},
 		inventory: e.inventoryOf(owner),
-		marks:     marks.Owner{UID: owner.GetUID(), Key: k.Key(owner), Manager: e.name, Proved: e.memory.Marked},
-	}, nil
+	}
+	p.cluster = apply.Cluster{
+		Client: e.client, Live: e.live, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now, Parallelism: e.parallelism, DryRun: e.dry,
+		Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey,
+		Marks:   marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
+		Desired: &p.desired, Find: p.find, ConfirmOwner: p.confirmOwner,
+	}
+	return p, nil
 }
 
 // observe reads the owner's children of some kinds, each once a pass.
@@ -391,47 +397,54 @@ func (p *pass) observe(ctx context.Context, of ...kinds.Kind) error {
 	return nil
 }
 
-// recordAll adds what became of each child to the result.
-func (p *pass) recordAll(outcomes []slot) {
-	for i := range outcomes {
-		if w := &outcomes[i].write; w.desired != nil {
-			p.record(w)
-		}
+// applyTogether applies children that are in no phase. It reports whether that is done, so that pruning may begin.
+func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
+	writes, err := p.cluster.Apply(ctx, appliedOf(children))
+	for _, w := range writes {
+		p.record(w)
 	}
+	return err == nil, publicError(err)
+}
+
+// appliedOf returns children as they are applied.
+func appliedOf(children []Child) []apply.Child {
+	all := make([]apply.Child, len(children))
+	for i := range children {
+		all[i] = children[i].desired
+	}
+	return all
 }
 
 // record adds what became of a child to the result.
-func (p *pass) record(w *write) {
-	p.judge(w)
-	if len(w.corrected) > 0 || w.untried != nil {
-		w.emitCorrections(p)
+func (p *pass) record(w *apply.Write) {
+	p.evaluate(w)
+	if len(w.Corrected) > 0 || w.Untried != nil {
+		p.emitCorrections(w)
 	}
+	key := w.Desired.Key
 	switch {
-	case w.operation != "":
-		p.changed(w.operation, w.desired.kind, w.desired.key, w.stored)
-		p.result.Changes[len(p.result.Changes)-1].left = w.left
-		w.countDrift(p.engine)
-		p.noteCorrection(w)
-		p.noteCreation(w)
+	case w.Operation != "":
+		p.changed(w.Operation, w.Desired.Kind, key, w.Stored)
+		p.result.Changes[len(p.result.Changes)-1].left = w.Left
 		if p.dryWrites != nil {
-			p.dryWrites[w.desired.key] = w
+			p.dryWrites[key] = w
 		}
-		if w.operation == events.ReasonRecreating {
-			p.result.Waiting = append(p.result.Waiting, w.desired.key)
+		if w.Operation == events.ReasonRecreating {
+			p.result.Waiting = append(p.result.Waiting, key)
 		}
-	case w.kept:
+	case w.Kept:
 		p.result.Unchanged++
-		p.result.kept = append(p.result.kept, Change{Key: w.desired.key, Reason: events.ReasonKept, object: w.observed})
-	case w.action == actionNone:
+		p.result.kept = append(p.result.kept, Change{Key: key, Reason: events.ReasonKept, object: w.Observed})
+	case w.Action == apply.None:
 		p.result.Unchanged++
-	case w.action == actionWait:
-		p.result.Waiting = append(p.result.Waiting, w.desired.key)
-	case w.action == actionBackOff:
+	case w.Action == apply.Wait:
+		p.result.Waiting = append(p.result.Waiting, key)
+	case w.Action == apply.BackOff:
 		why := "another writer keeps changing it"
-		if w.observed == nil {
+		if w.Observed == nil {
 			why = "another writer keeps deleting it"
 		}
-		p.result.NotReady = append(p.result.NotReady, ChildStatus{Key: w.desired.key, Phase: w.desired.child.phase, Message: why})
+		p.result.NotReady = append(p.result.NotReady, ChildStatus{Key: key, Phase: w.Desired.Child.Phase, Message: why})
 	}
 }
 
@@ -439,7 +452,7 @@ func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object
 	p.wrote(k, key)
 	p.countAdded(op, k, key)
 	if !p.engine.dry && op == events.ReasonDeleted {
-		p.engine.memory.Contests.Forget(p.contestKey(key))
+		p.engine.memory.Contests.Forget(contest.Key{Owner: p.owner.GetUID(), Child: key})
 	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, Reason: op, object: obj})
 }

@@ -5,6 +5,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -26,8 +27,8 @@ type Change struct {
 	// server writes, and the digest: an object to be updated without fields differs in nothing but the record of their managers.
 	Fields []FieldDiff
 
-	object client.Object // as the server returned it, for events
-	left   []fieldsLeft  // what stays in it that isn't desired
+	object client.Object      // as the server returned it, for events
+	left   []apply.FieldsLeft // what stays in it that isn't desired
 }
 
 // ChildStatus says about one child why it isn't as it should be.

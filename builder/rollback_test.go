@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/events"
 )
@@ -297,7 +298,7 @@ func TestEditedRevisionsAreOfNoOtherObjects(t *testing.T) {
 	s, err := revision.ReadSnapshot(all[0].(*appsv1.ControllerRevision).Data.Raw)
 	require.NoError(t, err)
 	good := s.Children[0]
-	_, err = p.restore(&good, Child{})
+	_, err = p.cluster.Restore(&good, apply.Child{})
 	require.NoError(t, err)
 	for name, change := range map[string]func(*revision.Child){
 		"not JSON":      func(c *revision.Child) { c.Payload = []byte("{") },
@@ -316,7 +317,7 @@ func TestEditedRevisionsAreOfNoOtherObjects(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		_, err := p.restore(&bad, Child{})
+		_, err := p.cluster.Restore(&bad, apply.Child{})
 		assert.Error(t, err, name)
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/inventory"
-	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/rollout"
@@ -31,7 +30,7 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 	}
 	var free, phased []Child
 	for _, c := range children {
-		if c.phase == "" {
+		if c.desired.Phase == "" {
 			free = append(free, c)
 		} else {
 			phased = append(phased, c)
@@ -109,7 +108,7 @@ func (p *pass) desireRolledOut(free []Child, res rollout.Result) {
 	if res.Restored != nil {
 		p.desired = store.Store{}
 		for _, c := range free {
-			if _, key, err := p.keyOf(c); err == nil { // else the pass has an error, and prunes nothing
+			if _, key, err := p.cluster.KeyOf(&c.desired); err == nil { // else the pass has an error, and prunes nothing
 				p.desired.Put(key)
 			}
 		}
@@ -122,15 +121,21 @@ func (p *pass) desireRolledOut(free []Child, res rollout.Result) {
 // phasedChildren are the children of a pass that are in phases. It implements rollout.Cluster.
 type phasedChildren struct {
 	pass    *pass
-	desired []*desired // as given
-	writes  []*write   // of the comparisons, by number
+	desired []phasedChild  // as given
+	writes  []*apply.Write // of the comparisons, by number
+}
+
+// phasedChild is a desired child, and its run if it runs once.
+type phasedChild struct {
+	*apply.Desired
+	run *rollout.JobRun
 }
 
 // plan makes the children desired, and returns what is to be rolled out.
 func (c *phasedChildren) plan(children []Child) (rollout.Plan, error) {
 	p := c.pass
 	plan := rollout.Plan{
-		Options: rollout.Options(p.rollout), Owner: p.owner, OwnerKind: p.ownerKind, Children: make([]rollout.Child, 0, len(children)),
+		Options: rollout.Options(p.rollout), Owner: p.owner, OwnerKind: p.cluster.OwnerKind, Children: make([]rollout.Child, 0, len(children)),
 	}
 	plan.CompletedRevision = p.completedRevision()
 	for _, obj := range p.prunes {
@@ -139,42 +144,47 @@ func (c *phasedChildren) plan(children []Child) (rollout.Plan, error) {
 		}
 	}
 	var errs []error
-	p.allocate(len(children))
-	c.desired = make([]*desired, 0, len(children))
-	c.writes = make([]*write, 0, len(children))
-	for _, child := range children {
-		d, err := c.desire(child)
+	p.cluster.Allocate(len(children))
+	c.desired = make([]phasedChild, 0, len(children))
+	c.writes = make([]*apply.Write, 0, len(children))
+	for i := range children {
+		d, err := c.desire(&children[i])
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		plan.Children = append(plan.Children, rollout.Child{Index: len(c.desired), Key: d.key, Phase: d.child.phase, Run: d.child.run})
+		plan.Children = append(plan.Children, rollout.Child{Index: len(c.desired), Key: d.Key, Phase: d.Child.Phase, Run: d.run})
 		c.desired = append(c.desired, d)
 	}
 	var err error
 	plan.Hash, err = c.hash()
-	return plan, errors.Join(append(errs, err)...) // after an error the desired revision isn't known
+	return plan, publicError(errors.Join(append(errs, err)...)) // after an error the desired revision isn't known
 }
 
 // desire makes a child one of those that the owner should have. A RunOnce child becomes the Job of its value.
-func (c *phasedChildren) desire(child Child) (*desired, error) {
+func (c *phasedChildren) desire(child *Child) (phasedChild, error) {
 	if child.run == nil {
-		return c.pass.desire(child)
+		d, err := c.pass.cluster.Desire(&child.desired)
+		if err == nil && child.desired.CreateOnly {
+			err = fmt.Errorf("%w: %s has InPhase beside CreateOnly: what follows would not know whether it has run; "+
+				"for a Job there is RunOnce(value)", ErrMisuse, d.Key)
+		}
+		return phasedChild{Desired: d}, err
 	}
-	child, err := child.asRun()
+	job, err := child.asRun()
 	if err != nil {
-		return nil, err
+		return phasedChild{}, err
 	}
 	for _, d := range c.desired {
-		if d.child.run != nil && d.child.run.Child == child.run.Child {
-			return nil, fmt.Errorf("%w: RunOnce %s is desired twice", ErrMisuse, child.run.Child)
+		if d.run != nil && d.run.Child == job.run.Child {
+			return phasedChild{}, fmt.Errorf("%w: RunOnce %s is desired twice", ErrMisuse, job.run.Child)
 		}
 	}
-	d, err := c.pass.desire(child)
+	d, err := c.pass.cluster.Desire(&job.desired)
 	if err == nil {
-		d.hash, d.hashed = child.run.Hash()
+		d.Hash, d.Hashed = job.run.Hash()
 	}
-	return d, err
+	return phasedChild{d, job.run}, err
 }
 
 // hash returns the hash of the desired children. The engine remembers it, because every child has to be stamped and rendered
@@ -183,8 +193,8 @@ func (c *phasedChildren) hash() (string, error) {
 	p := c.pass
 	look, known := uint64(len(c.desired)), true
 	for _, d := range c.desired {
-		look = (look ^ d.hash) * 0x9E3779B97F4A7C15
-		known = known && d.hashed
+		look = (look ^ d.Hash) * 0x9E3779B97F4A7C15
+		known = known && d.Hashed
 	}
 	uid := p.owner.GetUID()
 	if last, ok := p.engine.memory.Revisions.Get(uid); ok && known && last.From == look {
@@ -192,13 +202,13 @@ func (c *phasedChildren) hash() (string, error) {
 	}
 	lines := make([]string, len(c.desired))
 	for i, d := range c.desired {
-		if err := d.stamp(p); err != nil {
+		if err := d.Stamp(&p.cluster); err != nil {
 			return "", err
 		}
-		if d.child.run != nil {
-			lines[i] = d.child.run.Line(d.key)
+		if d.run != nil {
+			lines[i] = d.run.Line(d.Key)
 		} else {
-			snapshot := d.snapshot()
+			snapshot := d.Snapshot()
 			lines[i] = snapshot.Line()
 		}
 	}
@@ -213,76 +223,60 @@ func (c *phasedChildren) hash() (string, error) {
 func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
 	var children []revision.Child
 	for _, d := range c.desired {
-		if d.child.run != nil {
+		if d.run != nil {
 			continue
 		}
-		if err := d.stamp(c.pass); err != nil {
-			return nil, err
+		if err := d.Stamp(&c.pass.cluster); err != nil {
+			return nil, publicError(err)
 		}
-		s := d.snapshot()
-		sent := d.fields
-		if d.first != nil {
-			sent = d.first
-		}
-		if !s.IsSecret() {
+		child := d.Snapshot()
+		if !child.IsSecret() {
 			var err error
-			if s.Payload, err = revision.Payload(sent); err != nil {
-				return nil, fmt.Errorf("%w: revision of %s: %w", ErrMisuse, d.key, err)
+			if child.Payload, err = revision.Payload(d.Sent()); err != nil {
+				return nil, fmt.Errorf("%w: revision of %s: %w", ErrMisuse, d.Key, err)
 			}
 		}
-		children = append(children, s)
+		children = append(children, child)
 	}
 	return children, nil
-}
-
-// snapshot returns a child, which must be stamped, as a revision has it, but without its payload.
-func (d *desired) snapshot() revision.Child {
-	c := revision.Child{
-		Group: d.kind.GVK.Group, Version: d.kind.GVK.Version, Kind: d.kind.GVK.Kind, Untyped: d.kind.Untyped,
-		Namespace: d.key.Namespace, Name: d.key.Name, Phase: d.child.phase, Digest: d.digest,
-	}
-	if d.first != nil {
-		c.Ignored = d.child.how.Ignored
-	}
-	return c
 }
 
 // Compare compares a child, or what it was before, with its object.
 func (c *phasedChildren) Compare(ctx context.Context, child *rollout.Child, before *revision.Child) (rollout.Comparison, error) {
 	d, err := c.asDesired(child, before)
 	if err != nil {
-		return rollout.Comparison{}, err
+		return rollout.Comparison{}, publicError(err)
 	}
-	found, err := c.pass.find(ctx, d)
+	observed, err := c.pass.find(ctx, d.Kind, d.Key)
 	if err != nil {
 		return rollout.Comparison{}, err
 	}
 	if before != nil {
-		err = d.stamp(c.pass)
+		err = d.Stamp(&c.pass.cluster)
 	}
-	var w *write
+	var w *apply.Write
 	if err == nil {
-		w, err = c.pass.compare(d, found)
+		w, err = c.pass.cluster.Compare(d, observed)
 	}
-	result := rollout.Comparison{Key: d.key, Object: found, Desired: d.digest, Observed: digestOf(found)}
+	result := rollout.Comparison{Key: d.Key, Object: observed, Desired: d.Digest, Observed: apply.DigestOf(observed)}
 	if err != nil {
-		return result, err
+		return result, publicError(err)
 	}
-	result.Number, result.Creates, result.Changes = len(c.writes), w.action == actionCreate, w.action == actionApply
+	result.Number, result.Creates, result.Changes = len(c.writes), w.Action == apply.Create, w.Action == apply.Apply
 	c.writes = append(c.writes, w)
 	return result, nil
 }
 
 // asDesired returns the desired object of a child, or of what it was before if its payload is known.
-func (c *phasedChildren) asDesired(child *rollout.Child, before *revision.Child) (*desired, error) {
+func (c *phasedChildren) asDesired(child *rollout.Child, before *revision.Child) (*apply.Desired, error) {
 	if before == nil || before.Payload == nil {
-		return c.desired[child.Index], nil
+		return c.desired[child.Index].Desired, nil
 	}
-	like := Child{}
+	like := apply.Child{}
 	if child != nil {
-		like = c.desired[child.Index].child
+		like = *c.desired[child.Index].Child
 	}
-	return c.pass.restore(before, like)
+	return c.pass.cluster.Restore(before, like)
 }
 
 // Apply makes the writes of comparisons. It writes ConfigMaps and Secrets before all others: the pods of a workload that is changed read
@@ -290,22 +284,22 @@ func (c *phasedChildren) asDesired(child *rollout.Child, before *revision.Child)
 func (c *phasedChildren) Apply(ctx context.Context, comparisons []rollout.Comparison) (rollout.Outcome, error) {
 	p := c.pass
 	notReady, waiting, changes := len(p.result.NotReady), len(p.result.Waiting), len(p.result.Changes)
-	var configuration, others []*write
+	var configuration, others []*apply.Write
 	for _, found := range comparisons {
 		w := c.writes[found.Number]
 		switch {
 		case !found.Writes():
 			p.record(w)
-		case slices.Contains(configurations, w.desired.key.GroupKind()):
+		case slices.Contains(configurations, w.Desired.Key.GroupKind()):
 			configuration = append(configuration, w)
 		default:
 			others = append(others, w)
 		}
 	}
 	var err error
-	for _, writes := range [][]*write{configuration, others} {
+	for _, writes := range [][]*apply.Write{configuration, others} {
 		if err == nil {
-			err = p.writeAll(ctx, writes)
+			err = publicError(p.cluster.WriteAll(ctx, writes))
 			for _, w := range writes {
 				p.record(w)
 			}
@@ -352,33 +346,4 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 // Delete deletes an object in its observed version.
 func (c *phasedChildren) Delete(ctx context.Context, key store.Key, observed client.Object) (bool, error) {
 	return c.pass.engine.delete(ctx, key, observed)
-}
-
-// restore returns a child of a revision as a desired object, with the options of the child that is desired now. People can edit
-// revisions: it must be of this owner.
-func (p *pass) restore(c *revision.Child, like Child) (*desired, error) {
-	if len(c.Ignored) > 0 {
-		like = like.with(Ignore(c.Ignored...))
-	}
-	d := &desired{kind: kinds.Kind{GVK: c.GVK(), Untyped: c.Untyped}, key: c.Key(), digest: c.Digest, child: like}
-	d.child.phase = c.Phase
-	var err error
-	if d.object, err = p.engine.kinds.Empty(d.kind); err != nil {
-		return nil, err
-	}
-	if d.fields, err = c.Restore(d.object); err != nil {
-		return nil, fmt.Errorf("revision of %s: %w", d.key, err)
-	}
-	d.child.object = d.object
-	if err := d.leaveOut(d.fields); err != nil {
-		return nil, err
-	}
-	if d.compared, err = d.toCompare(); err != nil {
-		return nil, err
-	}
-	_, key, err := p.keyOf(d.child)
-	if err == nil && (key != d.key || inventory.OwnershipOf(d.object, p.owner, p.ownerKind) != inventory.Owned) {
-		err = fmt.Errorf("revision of %s: it is of %s, or of another owner", d.key, key)
-	}
-	return d, err
 }

@@ -13,10 +13,10 @@ func scaled(t *testing.T) *town {
 	w := newTown(t)
 	w.change = func(b *Builder) {
 		for i := range b.wants {
-			d := deployment(b.wants[i].object.GetName())
+			d := deployment(b.wants[i].desired.Object.GetName())
 			d.Spec.Template.Spec.Containers[0].Image = w.images[d.Name]
 			d.Spec.Replicas = ptr.To[int32](3)
-			b.wants[i] = Want(d, InPhase(b.wants[i].phase), Ignore("spec.replicas"))
+			b.wants[i] = Want(d, InPhase(b.wants[i].desired.Phase), Ignore("spec.replicas"))
 		}
 	}
 	w.install()

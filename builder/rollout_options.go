@@ -66,7 +66,7 @@ func InPhase(name string) ChildOption { return inPhase(name) }
 
 type inPhase string
 
-func (name inPhase) applyToChild(c *Child) { c.phase = string(name) }
+func (name inPhase) applyToChild(c *Child) { c.desired.Phase = string(name) }
 
 // RolloutOptions say how changes of the children that are [InPhase] are rolled out: in which order, and what happens when a phase doesn't
 // become ready. The zero value is for children without phases.
@@ -143,7 +143,7 @@ func (b *Builder) Rollout(options RolloutOptions) *Builder {
 
 // isUsed reports whether children are rolled out. If not, nothing is paid for it.
 func (o RolloutOptions) isUsed(children []Child) bool {
-	return len(o.Phases) > 0 || slices.ContainsFunc(children, func(c Child) bool { return c.phase != "" || c.run != nil })
+	return len(o.Phases) > 0 || slices.ContainsFunc(children, func(c Child) bool { return c.desired.Phase != "" || c.run != nil })
 }
 
 // check reports what is wrong with the options, or with the phase of a child.
@@ -152,22 +152,23 @@ func (o RolloutOptions) check(children []Child) error {
 		return err
 	}
 	for _, c := range children {
-		if c.run != nil && c.phase == "" {
+		if c.run != nil && c.desired.Phase == "" {
 			return c.checkRun()
 		}
 		if err := c.checkRepeated(); err != nil {
 			return err
 		}
-		if c.phase != "" && c.crossNamespace {
+		phase := c.desired.Phase
+		switch {
+		case phase == "":
+		case c.desired.CrossNamespace:
 			return fmt.Errorf("%w: %s is in phase %q and elsewhere; a revision keeps only what its owner controls, so it can't be in a phase",
-				ErrMisuse, nameOf(c.object), c.phase)
-		}
-		if c.phase != "" && c.retained() {
+				ErrMisuse, nameOf(c.desired.Object), phase)
+		case c.desired.Retained():
 			return fmt.Errorf("%w: %s is in phase %q and has Retain; a revision keeps only what its owner controls, "+
-				"so it can't be in a phase", ErrMisuse, nameOf(c.object), c.phase)
-		}
-		if c.phase != "" && !slices.Contains(o.Phases, c.phase) {
-			return fmt.Errorf("%w: %s is in phase %q, which is none of %q: name it in Phases", ErrMisuse, nameOf(c.object), c.phase, o.Phases)
+				"so it can't be in a phase", ErrMisuse, nameOf(c.desired.Object), phase)
+		case !slices.Contains(o.Phases, phase):
+			return fmt.Errorf("%w: %s is in phase %q, which is none of %q: name it in Phases", ErrMisuse, nameOf(c.desired.Object), phase, o.Phases)
 		}
 	}
 	return nil

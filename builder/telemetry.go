@@ -8,8 +8,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/telemetry"
-	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -31,13 +29,6 @@ func (e *Engine) tracePass(ctx context.Context, owner client.Object) (context.Co
 		key = k.Key(owner)
 	}
 	return e.tracer.Pass(ctx, key)
-}
-
-// countDrift counts a child that was restored: it was changed though the desired state is the same as before.
-func (w *write) countDrift(e *Engine) {
-	if w.operation == events.ReasonUpdated && !e.dry && w.drifted {
-		telemetry.CountDrift(e.name, w.desired.key.GroupKind().String())
-	}
 }
 
 // countWaiting sets the numbers of objects that a pass waits for, and of contested children.

@@ -18,7 +18,7 @@ import (
 // maxReconcile bounds the function that is the table of contents of a pass, in lines.
 const maxReconcile = 150
 
-// maxPassFiles bounds the files of builder that a pass without features is read in.
+// maxPassFiles bounds the files of builder, and of its room apply, that a pass without features is read in.
 const maxPassFiles = 4
 
 var (
@@ -80,16 +80,18 @@ func TestWalk(t *testing.T) {
 	text := sectionOf(t, "docs/concepts.md", "One pass in the code")
 	steps := walkStep.FindAllStringSubmatch(text, -1)
 	require.Greater(t, len(steps), 15)
-	inBuilder, inInventory := functionsIn(t, "builder"), functionsIn(t, "builder/internal/inventory")
+	in := map[string]map[string][]function{}
+	for _, dir := range []string{"builder", "builder/internal/apply", "builder/internal/inventory"} {
+		in[dir] = functionsIn(t, dir)
+	}
 	var read []string // what the functions so far call
-	files := map[string]bool{}
+	files := map[string]map[string]bool{}
 	for i, step := range steps {
-		name, file := step[1], step[2]
-		all := inBuilder[name]
-		if strings.HasPrefix(file, "builder/internal/inventory/") {
-			all = inInventory[name]
+		name, file, dir := step[1], step[2], "builder"
+		if file != "" {
+			dir = filepath.Dir(file)
 		}
-		here := slices.DeleteFunc(slices.Clone(all), func(f function) bool { return file != "" && f.file != file })
+		here := slices.DeleteFunc(slices.Clone(in[dir][name]), func(f function) bool { return file != "" && f.file != file })
 		require.NotEmpty(t, here, "no function %s in %s", name, file)
 		if i > 0 {
 			assert.Contains(t, read, name, "no function of the walk before %s calls it", name)
@@ -97,12 +99,17 @@ func TestWalk(t *testing.T) {
 		for _, f := range here {
 			read = append(read, f.names...)
 		}
-		if filepath.Dir(file) == "builder" {
-			files[file] = true
+		if files[dir] == nil {
+			files[dir] = map[string]bool{}
+		}
+		if file != "" {
+			files[dir][file] = true
 		}
 	}
-	assert.LessOrEqual(t, len(files), maxPassFiles, "a pass without features is read in %d files", len(files))
-	for _, f := range inBuilder["Reconcile"] {
+	for dir, all := range files {
+		assert.LessOrEqual(t, len(all), maxPassFiles, "a pass without features is read in %d files of %s", len(all), dir)
+	}
+	for _, f := range in["builder"]["Reconcile"] {
 		assert.LessOrEqual(t, f.lines, maxReconcile, "Reconcile in %s", f.file)
 	}
 }
@@ -112,13 +119,15 @@ func TestFeaturesHaveOneEntry(t *testing.T) {
 	features := walkFeature.FindAllStringSubmatch(sectionOf(t, "docs/concepts.md", "One pass in the code"), -1)
 	require.Greater(t, len(features), 5)
 	functions := functionsIn(t, "builder")
-	for name, all := range functionsIn(t, "builder/internal/marks") {
-		functions[name] = append(functions[name], all...)
+	for _, room := range []string{"apply", "marks"} {
+		for name, all := range functionsIn(t, "builder/internal/"+room) {
+			functions[name] = append(functions[name], all...)
+		}
 	}
 	for _, feature := range features {
 		var called []string
 		for _, name := range word.FindAllString(feature[1], -1) {
-			require.NotEmpty(t, functions[name], "no function %s in builder or its room marks", name)
+			require.NotEmpty(t, functions[name], "no function %s in builder or its rooms", name)
 			for _, f := range functions[name] {
 				called = append(called, f.names...)
 			}

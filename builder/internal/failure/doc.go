@@ -1,4 +1,8 @@
-// Package failure has the errors of a pass, for the steps that can't import package builder: it gives them to its users under its own names.
+// Package failure has the errors of a pass, for the steps that can't import package builder: it gives them to its users under its own
+// names.
 //
-// Invariant: an error that a step returns wraps one of these causes if builder's users are promised that errors.Is finds it.
+// A step returns an [Error] about each object that it failed for, several of them joined. [IsTerminal] and [IsConflict] take an error and
+// say whether a retry can help, and whether it is worth a word.
+//
+// Invariant: an error that a step returns wraps one of the causes below if builder's users are promised that errors.Is finds it.
 package failure

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/readiness"
@@ -41,10 +42,6 @@ func (r *JobRun) Hash() (uint64, bool) {
 	n, err := strconv.ParseUint(r.ID, 16, 64)
 	return n, err == nil
 }
-
-// ErrDamagedRecord is the cause of errors about records that can't be read. Nothing runs until someone repairs them: to take
-// them for empty would run again what has run.
-var ErrDamagedRecord = errors.New("the record of what has run can't be read")
 
 // decideRun says what becomes of a Job that runs once: nothing if its success is on record. The order is what
 // makes it run once. A success is recorded before anything that follows is written, and a Job is created only when the
@@ -267,7 +264,7 @@ func (p *pass) checkRuns(child string) error {
 	}
 	return p.Error("read", p.revisionKey(record.Object.GetName()), record.Object, fmt.Errorf(
 		"annotation %s: %w: %w; repair its JSON, or delete the object to run all values of %q again",
-		wellknown.AnnotationRunOnce, ErrDamagedRecord, record.Damage, child))
+		wellknown.AnnotationRunOnce, failure.ErrDamagedRecord, record.Damage, child))
 }
 
 // noteRuns keeps a record that was observed for the pass.

@@ -7,8 +7,8 @@
 //	Referencing   objects that name the owner                 pods with its name in a label
 //	SeenByAll     all objects of the kind                     nodes
 //
-// The children themselves are found by [ByController], in an informer's index, or by [ByName], one by one, for a kind that no role
-// should list. [OwnerChanged] says which events of an owner wake it.
+// The children themselves are found by [ByController], in an informer's index, by [ByName], one by one, for a kind that no role
+// should list, or beyond the owner's namespace by [CrossNamespace]. [OwnerChanged] says which events of an owner wake it.
 //
 // Invariants: nothing here writes to the cluster. Objects come from the cache without copies and must not be changed. An owner that an
 // event doesn't wake sees the change at its next pass, so that a lost or narrowed event costs time and never correctness. The objects

@@ -1,4 +1,4 @@
-package builder
+package apply
 
 import (
 	"context"
@@ -39,19 +39,19 @@ type refit struct {
 	trial   trial
 }
 
-// newRefit compares what is desired with what was found, and with a new object if one is given. With release, what the API
+// newRefit compares the desired object with the observed one, and with a new object if one is given. With release, what the API
 // server chose at the creation stays, since it could not be removed.
-func (w *write) newRefit(p *pass, fresh client.Object, release bool) (*refit, error) {
-	live, err := payload.Stored(w.observed)
+func (w *Write) newRefit(c *Cluster, fresh client.Object, release bool) (*refit, error) {
+	live, err := payload.Stored(w.Observed)
 	if err != nil {
 		return nil, err
 	}
-	shares, err := p.engine.fieldManager(w.desired).Shares(w.observed.GetManagedFields())
+	shares, err := c.fieldManager(w.Desired).Shares(w.Observed.GetManagedFields())
 	if err != nil {
 		return nil, err
 	}
 	o := merge.Objects{
-		Live: live, Desired: w.withoutDigest(), Ignored: w.desired.ignored, Ours: shares.Ours, Others: shares.Others,
+		Live: live, Desired: w.withoutDigest(), Ignored: w.Desired.ignored, Ours: shares.Ours, Others: shares.Others,
 		Drift: !w.isDesiredChanged() && !w.adopts, Release: release,
 		// How many replicas there are is an autoscaler's or a person's affair, even if no one owns it.
 		Fixed: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")).Union(shares.Subresources),
@@ -61,23 +61,23 @@ func (w *write) newRefit(p *pass, fresh client.Object, release bool) (*refit, er
 		if o.Fresh, err = payload.Stored(fresh); err != nil {
 			return nil, err
 		}
-		o.Unique = immutable.Unique(w.desired.key, fresh)
+		o.Unique = immutable.Unique(w.Desired.Key, fresh)
 	}
 	r := &refit{objects: o, merged: merge.Run(o)}
 	r.amended = merge.Amend(o, r.merged)
 	return r, nil
 }
 
-// withoutDigest returns what is desired as it is compared with what was found: without what only an apply says.
-func (w *write) withoutDigest() map[string]any {
-	fields := runtime.DeepCopyJSON(w.desired.fields)
+// withoutDigest returns the desired object as it is compared with the observed one: without what only an apply says.
+func (w *Write) withoutDigest() map[string]any {
+	fields := runtime.DeepCopyJSON(w.Desired.fields)
 	delete(fields, "apiVersion")
 	delete(fields, "kind")
 	meta, _ := fields["metadata"].(map[string]any)
 	delete(meta, "uid")
 	delete(meta, "resourceVersion")
 	if annotations, ok := meta["annotations"].(map[string]any); ok {
-		if old, ok := w.observed.GetAnnotations()[wellknown.AnnotationDigest]; ok {
+		if old, ok := w.Observed.GetAnnotations()[wellknown.AnnotationDigest]; ok {
 			annotations[wellknown.AnnotationDigest] = old
 		} else {
 			delete(annotations, wellknown.AnnotationDigest)
@@ -94,33 +94,33 @@ func (w *write) withoutDigest() map[string]any {
 // has values of no manager.
 //
 // In a dry run it returns what the API server made of it: that leaves no trace that an apply could build on.
-func (w *write) refresh(ctx context.Context, p *pass) (client.Object, error) {
-	if !w.isDesiredChanged() || w.adopts || !p.engine.fieldManager(w.desired).HasApplied(w.observed.GetManagedFields()) {
+func (w *Write) refresh(ctx context.Context, c *Cluster) (client.Object, error) {
+	if !w.isDesiredChanged() || w.adopts || !c.fieldManager(w.Desired).HasApplied(w.Observed.GetManagedFields()) {
 		return nil, nil // nothing has changed, or whatever the API server chose is ours still, and goes with the apply
 	}
-	r, err := w.newRefit(p, nil, false)
+	r, err := w.newRefit(c, nil, false)
 	if err != nil || !r.merged.MayDerive {
 		return nil, err
 	}
-	tried := w.try(ctx, p)
+	tried := w.try(ctx, c)
 	if isLasting(tried.err) {
-		w.untried = tried.err // the apply will say what is wrong, if it is wrong; a full quota is no reason not to apply
+		w.Untried = tried.err // the apply will say what is wrong, if it is wrong; a full quota is no reason not to apply
 		return nil, nil
 	}
 	if tried.err != nil {
 		return nil, tried.err // after an apply no one would look again
 	}
-	if r, err = w.newRefit(p, tried.object, false); err != nil || !r.merged.Stale {
+	if r, err = w.newRefit(c, tried.object, false); err != nil || !r.merged.Stale {
 		return nil, err
 	}
-	obj, err := w.sendRefit(ctx, p, r)
+	obj, err := w.sendRefit(ctx, c, r)
 	if apistatus.IsRefused(err) {
 		return nil, nil
 	}
 	if err == nil {
-		w.fitted(p, r, obj)
+		w.fitted(c, r, obj)
 	}
-	if !p.engine.dry {
+	if !c.DryRun {
 		obj = nil
 	}
 	return obj, err
@@ -135,31 +135,31 @@ func isLasting(err error) bool {
 
 // fit makes an apply acceptable that was refused as invalid. What is in the way, and isn't desired, goes. It returns the
 // error of the last try if there is no way, or the given one; what was found out about a new object is kept.
-func (w *write) fit(ctx context.Context, p *pass, refused error) (client.Object, *refit, error) {
+func (w *Write) fit(ctx context.Context, c *Cluster, refused error) (client.Object, *refit, error) {
 	var tried trial
 	var fresh client.Object
 	if w.isDesiredChanged() {
-		if tried = w.try(ctx, p); tried.err != nil && !tried.isBarred() {
+		if tried = w.try(ctx, c); tried.err != nil && !tried.isBarred() {
 			return nil, &refit{trial: tried}, refused
 		}
 		if tried.err == nil {
 			fresh = tried.object
 		}
 	}
-	r, err := w.newRefit(p, fresh, true)
+	r, err := w.newRefit(c, fresh, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	r.trial = tried
 	fewest := math.MaxInt
 	for left := maxRefits; left > 0; left-- {
-		obj, err := w.sendRefit(ctx, p, r)
+		obj, err := w.sendRefit(ctx, c, r)
 		if err == nil {
-			w.fitted(p, r, obj)
-			if p.engine.dry {
+			w.fitted(c, r, obj)
+			if c.DryRun {
 				return obj, r, nil // a dry run leaves no trace that an apply could build on
 			}
-			obj, err = w.patch(ctx, p)
+			obj, err = w.patch(ctx, c)
 			return obj, r, err
 		}
 		if !apistatus.IsRefused(err) || apistatus.IsReplaced(err) {
@@ -194,25 +194,25 @@ func (r *refit) amend(causes []metav1.StatusCause) bool {
 }
 
 // sendRefit sends the change of a refit, to this version of the object.
-func (w *write) sendRefit(ctx context.Context, p *pass, r *refit) (client.Object, error) {
+func (w *Write) sendRefit(ctx context.Context, c *Cluster, r *refit) (client.Object, error) {
 	ops := merge.Patch(r.objects.Live, r.amended.Object)
 	if len(ops) == 0 {
-		return w.observed, nil
+		return w.Observed, nil
 	}
-	if w.isDesiredChanged() && !p.engine.dry {
+	if w.isDesiredChanged() && !c.DryRun {
 		object, err := withoutApply(r.amended.Object)
 		if err != nil {
 			return nil, err
 		}
 		ops = merge.Patch(r.objects.Live, object)
 	}
-	version := merge.Operation{Op: "replace", Path: "/metadata/resourceVersion", Value: w.observed.GetResourceVersion()}
+	version := merge.Operation{Op: "replace", Path: "/metadata/resourceVersion", Value: w.Observed.GetResourceVersion()}
 	body, err := json.Marshal(append(ops, version))
 	if err != nil {
 		return nil, err
 	}
-	obj := w.observed.DeepCopyObject().(client.Object) // the reply is decoded into it
-	return obj, p.engine.client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, body), client.FieldOwner(p.engine.name))
+	obj := w.Observed.DeepCopyObject().(client.Object) // the reply is decoded into it
+	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, body), client.FieldOwner(c.Name))
 }
 
 // notApplied stands for the digest of an object that was changed by a refit and not applied yet, so that neither what was
@@ -224,20 +224,12 @@ func withoutApply(object map[string]any) (map[string]any, error) {
 	return object, unstructured.SetNestedField(object, notApplied, "metadata", "annotations", wellknown.AnnotationDigest)
 }
 
-// fitted notes what a refit did: what was found is another version now.
-func (w *write) fitted(p *pass, r *refit, obj client.Object) {
-	w.corrected = append(w.corrected, p.engine.fieldManager(w.desired).Removals(w.observed.GetManagedFields(), r.amended.Removed)...)
-	w.desired.released = r.amended.Released
-	w.refitted = w.refitted || obj != w.observed
-	if !p.engine.dry {
-		w.observed = obj
+// fitted notes what a refit did: the observed object is another version now.
+func (w *Write) fitted(c *Cluster, r *refit, obj client.Object) {
+	w.Corrected = append(w.Corrected, c.fieldManager(w.Desired).Removals(w.Observed.GetManagedFields(), r.amended.Removed)...)
+	w.Desired.released = r.amended.Released
+	w.refitted = w.refitted || obj != w.Observed
+	if !c.DryRun {
+		w.Observed = obj
 	}
-}
-
-// digestOf returns the digest of the last apply of an object, empty if it has none.
-func digestOf(obj client.Object) string {
-	if obj == nil || obj.GetAnnotations()[wellknown.AnnotationDigest] == notApplied {
-		return ""
-	}
-	return obj.GetAnnotations()[wellknown.AnnotationDigest]
 }

@@ -1,25 +1,47 @@
-package builder
+package batch
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/internal/errorlist"
 	"github.com/armature-dev/armature/store"
 )
+
+var (
+	pods       = corev1.Resource("pods")
+	invalid    = apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", nil)
+	conflict   = apierrors.NewConflict(pods, "p", errors.New("changed"))
+	full       = apierrors.NewForbidden(pods, "p", errors.New("exceeded quota"))
+	errMisused = fmt.Errorf("%w: a nil: %w", failure.ErrMisuse, errors.New("cause"))
+)
+
+func of(err error) error {
+	return &failure.Error{Key: store.Key{Kind: "Pod", Name: "p"}, Operation: "create", Err: err}
+}
+
+func denied(code int32, message string) error {
+	err := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", nil)
+	err.ErrStatus.Code, err.ErrStatus.Message = code, message
+	return err
+}
 
 func TestEachIsDoneOnceWithinTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, limit := rapid.IntRange(0, 200).Draw(t, "n"), rapid.IntRange(1, 40).Draw(t, "limit")
 		done := make([]atomic.Int32, n)
 		var running, most atomic.Int32
-		err := inBatches(n, limit, func(i int) error {
+		err := Each(n, limit, func(i int) error {
 			now := running.Add(1)
 			for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
 			}
@@ -44,14 +66,14 @@ func TestFailuresOfAllStopTheRest(t *testing.T) {
 		"no server": {of(errors.New("connection refused")), firstBatch},
 		"invalid":   {of(invalid), 500},
 		"conflict":  {of(conflict), 500},
-		"not owned": {of(ErrNotOwned), 500},
+		"not owned": {of(failure.ErrNotOwned), 500},
 		"misuse":    {errMisused, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var calls atomic.Int32
-			var failing failingKinds
-			err := inBatches(500, 32, func(int) error {
-				return failing.try(store.Key{Kind: "Pod"}, func() error { calls.Add(1); return c.err })
+			var failing Kinds
+			err := Each(500, 32, func(int) error {
+				return failing.Try(store.Key{Kind: "Pod"}, func() error { calls.Add(1); return c.err })
 			})
 			assert.Len(t, errorlist.Of(err), int(calls.Load()))
 			assert.LessOrEqual(t, int(calls.Load()), c.most)
@@ -62,7 +84,7 @@ func TestFailuresOfAllStopTheRest(t *testing.T) {
 	}
 	t.Run("later", func(t *testing.T) {
 		var calls atomic.Int32
-		err := inBatches(5000, 32, func(i int) error {
+		err := Each(5000, 32, func(i int) error {
 			if calls.Add(1) > 100 {
 				return errors.New("no more")
 			}
@@ -81,7 +103,7 @@ func TestReach(t *testing.T) {
 		"invalid":        {of(invalid), reachesOne},
 		"misuse":         {errMisused, reachesOne},
 		"conflict":       {of(conflict), reachesOne},
-		"not owned":      {of(ErrNotOwned), reachesOne},
+		"not owned":      {of(failure.ErrNotOwned), reachesOne},
 		"denied":         {of(denied(403, `admission webhook "x" denied the request: no`)), reachesOne},
 		"quota":          {of(full), reachesKind},
 		"namespace":      {of(apierrors.NewNotFound(pods, "p")), reachesKind},
@@ -99,10 +121,10 @@ func TestReach(t *testing.T) {
 
 func TestFailingKindsAreTriedNoMore(t *testing.T) {
 	var calls atomic.Int32
-	try := func(f *failingKinds, kind, namespace string, err error) {
-		_ = f.try(store.Key{Kind: kind, Namespace: namespace}, func() error { calls.Add(1); return err })
+	try := func(f *Kinds, kind, namespace string, err error) {
+		_ = f.Try(store.Key{Kind: kind, Namespace: namespace}, func() error { calls.Add(1); return err })
 	}
-	var f failingKinds
+	var f Kinds
 	try(&f, "A", "n", of(conflict))
 	try(&f, "A", "n", of(full))
 	try(&f, "A", "n", nil) // not tried

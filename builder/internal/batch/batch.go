@@ -1,4 +1,4 @@
-package builder
+package batch
 
 import (
 	"errors"
@@ -10,17 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
 
-// firstBatch is how many writes a pass starts with, to learn how they fare.
+// firstBatch is how many requests come first, to learn how they fare.
 const firstBatch = 8
 
-// inBatches calls do for 0 to n-1, at most limit at a time: a few first, then the rest. Once a call has failed in a way
+// Each calls do for 0 to n-1, at most limit at a time: a few first, then the rest. Once a call has failed in a way
 // that is likely to hit all others as well (a server in trouble) no further ones are started, so that a thousand
 // children don't make a thousand failing requests.
-func inBatches(n, limit int, do func(i int) error) error {
+func Each(n, limit int, do func(i int) error) error {
 	errs := make([]error, n)
 	var stopped atomic.Bool
 	try := func(i int) {
@@ -63,7 +64,7 @@ const (
 
 func reachOf(err error) reach {
 	switch {
-	case IsTerminal(err), errors.Is(err, ErrNotOwned), apierrors.IsConflict(err), apistatus.IsDenied(err):
+	case failure.IsTerminal(err), errors.Is(err, failure.ErrNotOwned), apierrors.IsConflict(err), apistatus.IsDenied(err):
 		return reachesOne
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), meta.IsNoMatchError(err), apistatus.IsWebhookBroken(err):
 		return reachesKind
@@ -72,16 +73,16 @@ func reachOf(err error) reach {
 	}
 }
 
-// failingKinds are those that no further requests are made for. Its zero value is ready for use, also in parallel.
-type failingKinds struct{ stopped sync.Map }
+// Kinds are the failing kinds, for which no further requests are made. The zero value is ready for use, also in parallel.
+type Kinds struct{ stopped sync.Map }
 
 type kindIn struct {
 	kind      schema.GroupKind
 	namespace string
 }
 
-// try calls do for an object, unless that has failed for another one in a way that reaches it.
-func (f *failingKinds) try(key store.Key, do func() error) error {
+// Try calls do for an object, unless that has failed for another one in a way that reaches it.
+func (f *Kinds) Try(key store.Key, do func() error) error {
 	where := kindIn{key.GroupKind(), key.Namespace}
 	everywhere := kindIn{kind: where.kind}
 	for _, in := range []kindIn{where, everywhere} {

@@ -1,0 +1,51 @@
+package apply
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/marks"
+)
+
+// decideNotOwned decides what to do about an object of a desired name that isn't the owner's.
+func (c *Cluster) decideNotOwned(w *Write) (*Write, error) {
+	d := w.Desired
+	options := d.Child.Options
+	if options == nil || !options.AdoptOrphan || metav1.GetControllerOfNoCopy(w.Observed) != nil || !c.isOfPredecessor(w.Observed, options) {
+		return nil, failure.NotOwned("apply", d.Key, w.Observed)
+	}
+	if w.Observed.GetDeletionTimestamp() != nil {
+		w.Action = Wait
+		return w, nil
+	}
+	w.Action, w.adopts = Apply, true
+	if !d.Child.CreateOnly {
+		if err := d.Stamp(c); err != nil {
+			return w, err
+		}
+	}
+	c.holdContested(w)
+	return w, nil
+}
+
+// isOfPredecessor reports whether an object has the labels that an orphan must have to be adopted, as the builder set them.
+func (c *Cluster) isOfPredecessor(obj client.Object, options *Options) bool {
+	return len(options.AdoptLabels) == 0 || hasLabels(obj, options.AdoptLabels) &&
+		marks.HasSet(obj, c.Name, options.Former, marks.LabelFields(options.AdoptLabels))
+}
+
+// hasLabels reports whether an object has all of some labels.
+func hasLabels(obj client.Object, labels map[string]string) bool {
+	for name, value := range labels {
+		if has, ok := obj.GetLabels()[name]; !ok || has != value {
+			return false
+		}
+	}
+	return true
+}
+
+// onlyAsObserved makes an apply fail if the object isn't the observed version any more.
+func onlyAsObserved(fields map[string]any, observed client.Object) {
+	fields["metadata"].(map[string]any)["resourceVersion"] = observed.GetResourceVersion()
+}

@@ -1,0 +1,153 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/batch"
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/marks"
+	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/sources"
+	"github.com/armature-dev/armature/store"
+)
+
+// Cluster is what the steps have of the engine in a pass over one owner.
+type Cluster struct {
+	// Client writes, and reads from the cache. In a dry run its writes are dry runs.
+	Client client.Client
+	// Live reads past the cache.
+	Live client.Reader
+	// Name is the field manager.
+	Name string
+	// Kinds knows the kinds of the objects.
+	Kinds *kinds.Registry
+	// Memory is what the engine remembers between passes.
+	Memory *memory.Memory
+	// Now is the clock.
+	Now func() time.Time
+	// Parallelism bounds the requests under way.
+	Parallelism int
+	// DryRun is true if writes are tried and not made: then nothing is remembered.
+	DryRun bool
+
+	// Owner is the owner of the children, OwnerKind its kind and OwnerKey its key.
+	Owner     client.Object
+	OwnerKind schema.GroupVersionKind
+	OwnerKey  store.Key
+	// Marks tell the owner's children without an owner reference.
+	Marks marks.Owner
+
+	// Desired has the keys of the pass's desired children. Desire adds to it.
+	Desired *store.Store
+	// Find returns the observed object of a key, whoever owns it; nil if there is none.
+	Find func(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error)
+	// ConfirmOwner returns an error if nothing must be written, as the owner is gone. It is asked before writes; creates are the children
+	// that don't exist.
+	ConfirmOwner func(ctx context.Context, creates []store.Key) error
+
+	slots []slot // for the children to come
+}
+
+// slot is a preallocated pair of a desired object and its write, so that an unchanged child allocates nothing.
+type slot struct {
+	desired Desired
+	write   Write
+}
+
+// Allocate makes what n children need, at once: one by one this is a good part of what a pass costs.
+func (c *Cluster) Allocate(n int) {
+	c.slots = make([]slot, n)
+	c.Desired.Grow(n)
+}
+
+// Apply brings children to their desired state, and returns what became of each that could be compared. Every child is tried; the errors
+// are joined. The writes are valid also beside an error.
+func (c *Cluster) Apply(ctx context.Context, children []Child) ([]*Write, error) {
+	c.Allocate(len(children))
+	writes := make([]*Write, 0, len(children))
+	var necessary []*Write
+	var errs []error
+	for i := range children {
+		w, err := c.decide(ctx, &children[i])
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		writes = append(writes, w)
+		if w.Action == Create || w.Action == Apply {
+			necessary = append(necessary, w)
+		}
+	}
+	return writes, errors.Join(append(errs, c.WriteAll(ctx, necessary))...)
+}
+
+// decide says which action a child needs: its desired object, the observed one of that name, and what differs.
+func (c *Cluster) decide(ctx context.Context, child *Child) (*Write, error) {
+	desired, err := c.Desire(child)
+	if err != nil {
+		return nil, err
+	}
+	observed, err := c.Find(ctx, desired.Kind, desired.Key)
+	if err != nil {
+		return nil, err
+	}
+	return c.Compare(desired, observed)
+}
+
+// WriteAll makes writes in parallel, those that no failure of another one reaches.
+func (c *Cluster) WriteAll(ctx context.Context, writes []*Write) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	if err := c.ConfirmOwner(ctx, created(writes)); err != nil {
+		return err
+	}
+	var failing batch.Kinds
+	var errs []error
+	try := func(w *Write) error {
+		return failing.Try(w.Desired.Key, func() error {
+			err := w.Run(ctx, c)
+			if err != nil {
+				err = w.explain(c, err)
+			}
+			return err
+		})
+	}
+	probes, others := kinds.Probes(c.Kinds, writes, func(w *Write) schema.GroupVersionKind { return w.Desired.Kind.GVK })
+	for _, w := range probes {
+		err := try(w)
+		if err == nil {
+			c.Kinds.NotePresent(w.Desired.Kind.GVK)
+		}
+		errs = append(errs, err)
+	}
+	errs = append(errs, batch.Each(len(others), c.Parallelism, func(i int) error { return try(others[i]) }))
+	return errors.Join(errs...)
+}
+
+// created returns the keys of the children that writes create.
+func created(writes []*Write) []store.Key {
+	var keys []store.Key
+	for _, w := range writes {
+		if w.Action == Create {
+			keys = append(keys, w.Desired.Key)
+		}
+	}
+	return keys
+}
+
+// readLive reads an object past the cache, nil if there is none.
+func (c *Cluster) readLive(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error) {
+	observed, err := sources.Reader{From: c.Live, Kinds: c.Kinds}.Get(ctx, k, key)
+	if err != nil && !apierrors.IsNotFound(err) { // not even its kind is there
+		return nil, &failure.Error{Key: key, Operation: "read", Err: err}
+	}
+	return observed, nil
+}

@@ -1,0 +1,195 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/confighash"
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/fasthash"
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/podtemplate"
+	"github.com/armature-dev/armature/builder/readiness"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+// Child is a desired object with its options, which builder documents.
+type Child struct {
+	// Object is the object as it was given. It stays as it is.
+	Object client.Object
+	// Options say how it is kept. Nil: by the defaults.
+	Options *Options
+	// Phase is the phase that it is in; empty for none.
+	Phase string
+	// ReadyWhen says whether the child is ready. Nil: package readiness does.
+	ReadyWhen func(client.Object) readiness.Status
+	// CrossNamespace is true for a child beyond its owner's namespace.
+	CrossNamespace bool
+	// CreateOnly is true for a child that is created and never changed.
+	CreateOnly bool
+
+	once *onceHashed // of a child whose object doesn't change
+}
+
+// Options are what options say about a child. They go into the hash by which a child is recognized as the one of an earlier pass.
+type Options struct {
+	Ignored       []string
+	ConfigOf      []any // what HashFrom was given
+	AdoptOrphan   bool
+	AdoptLabels   map[string]string
+	Former        []string // field managers
+	KeepImmutable bool
+	Recreate      *Recreate // nil: a child that can't be changed isn't recreated
+	Retain        bool
+}
+
+// Recreate says how a child that can't be changed is recreated.
+type Recreate struct {
+	// Dependents says what becomes of the object's dependents. Default: DeletePropagationBackground.
+	Dependents metav1.DeletionPropagation
+}
+
+// Change returns the options of a child, to change them.
+func (c *Child) Change() *Options {
+	if c.Options == nil {
+		c.Options = &Options{}
+	}
+	return c.Options
+}
+
+// HashedOnce returns the child with a hash that is computed once, for all copies of it.
+func (c Child) HashedOnce() Child {
+	c.once = &onceHashed{}
+	return c
+}
+
+// onceHashed is the hash of a child that doesn't change. All copies of the child share it.
+type onceHashed struct {
+	once sync.Once
+	hash uint64
+	ok   bool
+}
+
+// Hash identifies, within this process, a child and its options. It returns false if it can't.
+func (c Child) Hash() (uint64, bool) {
+	if c.once == nil {
+		return c.computeHash()
+	}
+	c.once.once.Do(func() { c.once.hash, c.once.ok = c.computeHash() })
+	return c.once.hash, c.once.ok
+}
+
+func (c Child) computeHash() (uint64, bool) {
+	if c.Options == nil {
+		return fasthash.Of(c.Object)
+	}
+	return fasthash.Of(&struct {
+		Object  client.Object
+		Options *Options
+	}{c.Object, c.Options})
+}
+
+// ignoring returns the child with more ignored fields. The child itself stays as it is.
+func (c Child) ignoring(fields []string) Child {
+	c.once = nil
+	var options Options
+	if c.Options != nil {
+		options = *c.Options
+	}
+	options.Ignored = slices.Concat(options.Ignored, fields)
+	c.Options = &options
+	return c
+}
+
+// Retained reports whether the child stays when its owner goes.
+func (c Child) Retained() bool { return c.Options != nil && c.Options.Retain }
+
+// Former returns the field managers that the options name as former ones.
+func (c Child) Former() []string {
+	if c.Options == nil {
+		return nil
+	}
+	return c.Options.Former
+}
+
+// checkRetain refuses options that contradict Retain.
+func (d *Desired) checkRetain() error {
+	switch {
+	case !d.Child.Retained():
+		return nil
+	case d.Child.CrossNamespace:
+		return fmt.Errorf("%w: %s has Retain and CrossNamespace, which deletes it with its owner", failure.ErrMisuse, d.Key)
+	case d.Child.CreateOnly:
+		return fmt.Errorf("%w: %s has Retain, which marks it, beside CreateOnly, which leaves it as it is", failure.ErrMisuse, d.Key)
+	default:
+		return nil
+	}
+}
+
+// checkCreateOnly refuses options that mean nothing for a child that is never changed.
+func (d *Desired) checkCreateOnly() error {
+	option, options := "", d.Child.Options
+	switch {
+	case options == nil:
+		return nil
+	case len(options.Ignored) > 0:
+		option = "Ignore"
+	case len(options.ConfigOf) > 0:
+		option = "HashFrom"
+	case options.KeepImmutable || options.Recreate != nil:
+		option = "OnImmutable"
+	case slices.ContainsFunc(options.Former, func(manager string) bool { return manager != fieldmanager.KubectlApply }):
+		option = "a former manager of Adopt"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: %s has %s, which is about changes, beside CreateOnly, which makes none", failure.ErrMisuse, d.Key, option)
+}
+
+// keepsImmutable reports whether a child that can't be changed stays as it is.
+func (d *Desired) keepsImmutable() bool {
+	return d.Child.Options != nil && d.Child.Options.KeepImmutable
+}
+
+// recreates returns how a child that can't be changed is recreated, nil if it isn't.
+func (d *Desired) recreates() *Recreate {
+	if d.Child.Options == nil {
+		return nil
+	}
+	return d.Child.Options.Recreate
+}
+
+// checkPolicy refuses a policy that isn't one.
+func (d *Desired) checkPolicy() error {
+	recreate := d.recreates()
+	if recreate == nil {
+		return nil
+	}
+	switch recreate.Dependents {
+	case "", metav1.DeletePropagationOrphan, metav1.DeletePropagationForeground, metav1.DeletePropagationBackground:
+		return nil
+	default:
+		return fmt.Errorf("%w: OnImmutable(Recreate{Dependents: %q}) of %s; want Orphan, Foreground or Background",
+			failure.ErrMisuse, recreate.Dependents, d.Key)
+	}
+}
+
+// setHash sets the digest of what the child is configured with in its pod template. obj is the child's copy.
+func (d *Desired) setHash(c *Cluster, obj client.Object) error {
+	if d.Child.Options == nil || len(d.Child.Options.ConfigOf) == 0 {
+		return nil
+	}
+	digest, err := confighash.Of(d.Child.Options.ConfigOf, c.Kinds.GVK)
+	if err != nil {
+		return fmt.Errorf("%w: HashFrom of %s: %w", failure.ErrMisuse, d.Key, err)
+	}
+	if !podtemplate.SetEnv(obj, wellknown.EnvConfigHash, digest) {
+		return fmt.Errorf("%w: HashFrom of %s: it has no pod template; want one at spec.template, "+
+			"spec.jobTemplate.spec.template or template", failure.ErrMisuse, d.Key)
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package apply
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/marks"
+	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/subset"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+// Compare says which action an object needs, given the observed one of its name. All decisions about a child are made here;
+// only the API server's answer to a write may revise them.
+func (c *Cluster) Compare(d *Desired, observed client.Object) (*Write, error) {
+	w := d.newWrite(observed)
+	if observed == nil {
+		err := d.Stamp(c)
+		if err == nil {
+			c.holdCreation(w)
+		}
+		return w, err
+	}
+	switch c.ownershipOf(d, observed) {
+	case inventory.NotOwned:
+		if d.Child.CrossNamespace {
+			return nil, d.refuse(observed)
+		}
+		return c.decideNotOwned(w)
+	case inventory.Terminating:
+		w.Action = Wait
+		return w, nil
+	case inventory.Owned:
+		if d.Child.CreateOnly {
+			return c.compareCreateOnly(w), nil
+		}
+	}
+	upToDate, err := c.isUpToDate(d, observed)
+	switch {
+	case err != nil:
+		return w, err
+	case upToDate:
+		w.Action = None
+	default:
+		w.Action = Apply
+		c.holdContested(w)
+	}
+	return w, nil
+}
+
+// newWrite returns the write of d, for which nothing is decided yet.
+func (d *Desired) newWrite(observed client.Object) *Write {
+	w := d.write
+	if d.write = nil; w == nil {
+		w = &Write{}
+	}
+	*w = Write{Desired: d, Observed: observed, Action: Create, initial: observed}
+	return w
+}
+
+// ownershipOf says what an object is to the owner, if it has the name of d.
+func (c *Cluster) ownershipOf(d *Desired, observed client.Object) inventory.Ownership {
+	switch {
+	case d.Child.Retained() && metav1.GetControllerOfNoCopy(observed) == nil:
+		return c.Marks.OwnershipOfRetained(observed, d.Child.Former())
+	case d.Child.CrossNamespace:
+		return c.Marks.OwnershipCrossNamespace(observed, d.Child.Former())
+	default:
+		return inventory.OwnershipOf(observed, c.Owner, c.OwnerKind)
+	}
+}
+
+// refuse is the error of an object in d's place that is someone else's.
+func (d *Desired) refuse(observed client.Object) error {
+	if !d.Child.CrossNamespace || metav1.GetControllerOfNoCopy(observed) != nil {
+		return failure.NotOwned("apply", d.Key, observed)
+	}
+	err := fmt.Errorf("%w: its label %s is %q, and set by %s; delete or rename that object, or give the owner another name",
+		failure.ErrNotOwned, wellknown.LabelOwnerUID, observed.GetLabels()[wellknown.LabelOwnerUID], marks.LabelSetter(observed, wellknown.LabelOwnerUID))
+	return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: observed}
+}
+
+// isUpToDate reports whether an object needs no write: the server has said so of this very version, or the desired object
+// has the digest of the last one and all of it is still there.
+func (c *Cluster) isUpToDate(d *Desired, observed client.Object) (bool, error) {
+	if d.keepsImmutable() {
+		if left, err := c.isLeftImmutable(d, observed); left || err != nil {
+			return left, err
+		}
+	}
+	if c.remembers(observed, d) {
+		return true, nil
+	}
+	if err := d.Stamp(c); err != nil {
+		return false, err
+	}
+	if !d.isDigestOf(observed) || c.hasFormer(observed, d) {
+		return false, nil
+	}
+	if !c.contains(d, observed) && !c.isSettled(observed, d) {
+		return false, nil
+	}
+	c.remember(observed, d)
+	return true, nil
+}
+
+// isDigestOf reports whether an object says that it is the desired one.
+func (d *Desired) isDigestOf(obj client.Object) bool {
+	return obj.GetAnnotations()[wellknown.AnnotationDigest] == d.Digest
+}
+
+// DigestOf returns the digest of the last apply of an object, empty if it has none.
+func DigestOf(obj client.Object) string {
+	if obj == nil || obj.GetAnnotations()[wellknown.AnnotationDigest] == notApplied {
+		return ""
+	}
+	return obj.GetAnnotations()[wellknown.AnnotationDigest]
+}
+
+// isDesiredChanged reports whether the desired object isn't the one that was written last. If it is, there is drift.
+func (w *Write) isDesiredChanged() bool { return !w.Desired.isDigestOf(w.Observed) }
+
+// hasFormer reports whether an object has fields of a manager that Adopt names.
+func (c *Cluster) hasFormer(observed client.Object, d *Desired) bool {
+	return d.Child.Options != nil && c.fieldManager(d).HasFormer(observed.GetManagedFields())
+}
+
+// contains reports whether all that is desired is in an object that was observed.
+func (c *Cluster) contains(d *Desired, observed client.Object) bool {
+	u, ok := observed.(runtime.Unstructured)
+	if !ok {
+		isCustom := !payload.IsKubernetes(reflect.TypeOf(observed).Elem())
+		return subset.Typed(d.compared, observed) && !(isCustom && c.hasMoreInOne(d, observed))
+	}
+	content := d.withoutIgnored(u.UnstructuredContent())
+	if like := c.Kinds.Builtin(d.Kind.GVK); like != nil {
+		return subset.Guided(d.fields, content, like)
+	}
+	return subset.Untyped(d.fields, content) && !c.hasMoreInOne(d, observed)
+}
+
+// hasMoreInOne reports whether others have added to a map of a custom resource that is one value to the API server. That it is one is
+// only known from who owns it.
+func (c *Cluster) hasMoreInOne(d *Desired, observed client.Object) bool {
+	whole := c.fieldManager(d).SetWhole(observed.GetManagedFields(), d.fields)
+	if len(whole) == 0 {
+		return false
+	}
+	live, err := payload.Stored(observed)
+	if err != nil {
+		return false
+	}
+	live = d.withoutIgnored(live)
+	return slices.ContainsFunc(whole, func(path fieldpath.Path) bool {
+		desired, _ := paths.At(d.fields, path)
+		value, _ := paths.At(live, path)
+		return !subset.Untyped(value, desired)
+	})
+}
+
+// remember records that a child is up to date. The server has said so: by its answer to a write, or by a comparison.
+func (c *Cluster) remember(child client.Object, d *Desired) {
+	if d.Hashed && !c.DryRun {
+		c.Memory.UpToDate.Add(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.Hash})
+	}
+}
+
+// remembers reports whether this very version of a child is known to be up to date with this very object.
+func (c *Cluster) remembers(child client.Object, d *Desired) bool {
+	return d.Hashed && c.Memory.UpToDate.Has(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.Hash})
+}
+
+// rememberImmutable notes that an object can't be changed into the desired one and stays as it is, so that no further request is made.
+func (c *Cluster) rememberImmutable(observed client.Object, d *Desired) {
+	c.Memory.Immutable.Add(observed.GetUID(), memory.Immutable{Hash: d.Hash, Digest: d.Digest})
+}
+
+// isLeftImmutable reports whether an object is known to be left as it is, since just this is desired.
+func (c *Cluster) isLeftImmutable(d *Desired, observed client.Object) (bool, error) {
+	as, ok := c.Memory.Immutable.Get(observed.GetUID())
+	if !ok {
+		return false, nil
+	}
+	if d.Hashed && as.Hash == d.Hash {
+		return true, nil
+	}
+	err := d.Stamp(c)
+	return err == nil && as.Digest == d.Digest, err
+}
+
+// settle notes what the API server made of a child, if it isn't what is desired.
+func (c *Cluster) settle(stored client.Object, d *Desired) {
+	switch {
+	case c.DryRun || stored.GetUID() == "":
+	case c.contains(d, stored):
+		c.Memory.Settled.Forget(stored.GetUID())
+	default:
+		c.Memory.Settled.Note(stored, d.Kind.GVK, d.Digest, c.Now())
+	}
+}
+
+// isSettled reports whether a child is what the API server made of just what is desired.
+func (c *Cluster) isSettled(observed client.Object, d *Desired) bool {
+	return c.Memory.Settled.Has(observed, d.Kind.GVK, d.Digest, c.Now())
+}

@@ -1,0 +1,203 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/internal/wellknown"
+	"github.com/armature-dev/armature/store"
+)
+
+// Desired is one object that should exist. What is needed to compare it with a cluster (a copy, with the owner on it,
+// and its digest) is made by Stamp, unless the hash says already that nothing has changed.
+type Desired struct {
+	// Kind and Key say which object it is.
+	Kind kinds.Kind
+	Key  store.Key
+	// Child is the child as it was given.
+	Child *Child
+	// Hash is the hash of the child; Hashed is false if it has none.
+	Hash   uint64
+	Hashed bool
+	// Digest is the digest of what is applied. Stamp sets it.
+	Digest string
+
+	object   client.Object  // a copy of the child's, with namespace, label, owner reference and digest
+	compared client.Object  // the same, without what is ignored
+	fields   map[string]any // the same, as it is applied
+	first    map[string]any // the same, as it is created; nil if that is no different
+	ignored  []paths.Path
+	released *fieldpath.Set // fields of ours that stay and are to be no one's
+
+	neverWritten bool // the engine has never written the observed object
+
+	write *Write // preallocated; nil once it is used
+}
+
+// Desire adds a child to the desired objects of the pass. It must not be one of them yet, and must stay as it is during the pass.
+func (c *Cluster) Desire(child *Child) (*Desired, error) {
+	k, key, err := c.KeyOf(child)
+	if err != nil {
+		return nil, c.Kinds.NoteMissing(k.GVK, err)
+	}
+	if !c.Desired.Put(key) {
+		return nil, fmt.Errorf("%w: %s is desired twice", failure.ErrMisuse, key)
+	}
+	if len(c.slots) == 0 {
+		c.Allocate(1)
+	}
+	next := &c.slots[0]
+	c.slots = c.slots[1:]
+	d := &next.desired
+	d.Kind, d.Key, d.Child, d.write = k, key, child, &next.write
+	if err := d.checkRetain(); err != nil {
+		return nil, err
+	}
+	if child.CreateOnly {
+		return d, d.checkCreateOnly()
+	}
+	d.Hash, d.Hashed = child.Hash()
+	return d, nil
+}
+
+// KeyOf returns the kind and key of a child. It must have a name, and must be where its owner is, since garbage collection and the
+// owner reference reach no other namespace, unless it has CrossNamespace. All keys of children come from here.
+func (c *Cluster) KeyOf(child *Child) (kinds.Kind, store.Key, error) {
+	obj := child.Object
+	k, err := c.Kinds.Of(obj)
+	if err != nil {
+		return k, store.Key{}, err
+	}
+	key := k.Key(obj)
+	if key.Name == "" {
+		return k, key, fmt.Errorf("%w: metadata.name of a %s is empty; a child needs a fixed name "+
+			"(generateName would make a twin in each pass)", failure.ErrMisuse, k.GVK.Kind)
+	}
+	namespaced, err := c.Kinds.IsNamespaced(k, obj)
+	if err != nil {
+		return k, key, &failure.Error{Key: key, Operation: "read", Err: err}
+	}
+	if child.CrossNamespace {
+		key, err = keyCrossNamespace(key, namespaced)
+		return k, key, err
+	}
+	home := c.Owner.GetNamespace()
+	switch {
+	case !namespaced && home != "":
+		return k, key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it; see CrossNamespace",
+			failure.ErrMisuse, key, c.OwnerKey)
+	case !namespaced:
+		key.Namespace = "" // of no meaning
+	case key.Namespace == "" && home == "":
+		return k, key, fmt.Errorf("%w: metadata.namespace of %s is empty and its owner has none", failure.ErrMisuse, key)
+	case key.Namespace == "":
+		key.Namespace = home
+	case home != "" && key.Namespace != home:
+		return k, key, fmt.Errorf("%w: metadata.namespace of %s must be that of its owner, %s: garbage collection takes an owner in another "+
+			"namespace for absent and would delete the child; see CrossNamespace", failure.ErrMisuse, key, home)
+	}
+	return k, key, nil
+}
+
+// keyCrossNamespace completes the key of a child that says itself where it lives.
+func keyCrossNamespace(key store.Key, namespaced bool) (store.Key, error) {
+	if !namespaced {
+		key.Namespace = "" // of no meaning
+		return key, nil
+	}
+	if key.Namespace == "" {
+		return key, fmt.Errorf("%w: metadata.namespace of %s is empty; a cross-namespace child must say where", failure.ErrMisuse, key)
+	}
+	return key, nil
+}
+
+// Stamp renders a child into what is compared and sent. The child's object stays as it is.
+func (d *Desired) Stamp(c *Cluster) error {
+	if d.object != nil {
+		return nil
+	}
+	obj, err := d.withOwner(c)
+	if err != nil {
+		return err
+	}
+	if d.Child.CreateOnly {
+		d.object = obj
+		return nil
+	}
+	options := d.Child.Options
+	if options != nil {
+		if err := d.checkPolicy(); err != nil {
+			return err
+		}
+		if err := d.setHash(c, obj); err != nil {
+			return err
+		}
+	}
+	fields, err := payload.Of(obj, d.Kind.GVK)
+	if err != nil {
+		return fmt.Errorf("%w: %w", failure.ErrMisuse, err)
+	}
+	if options != nil && len(options.Ignored) > 0 {
+		d.first = runtime.DeepCopyJSON(fields)
+		if err := d.leaveOut(fields); err != nil {
+			return err
+		}
+	}
+	if d.Digest, err = payload.Digest(fields); err != nil {
+		return fmt.Errorf("%w: digest of %s: %w", failure.ErrMisuse, d.Key, err)
+	}
+	// The digest goes where the next pass, and the next process, finds it.
+	payload.SetAnnotation(obj, wellknown.AnnotationDigest, d.Digest)
+	for _, fields := range []map[string]any{fields, d.first} {
+		if fields == nil {
+			continue
+		}
+		if err := unstructured.SetNestedField(fields, d.Digest, "metadata", "annotations", wellknown.AnnotationDigest); err != nil {
+			return fmt.Errorf("%w: annotations of %s: %w", failure.ErrMisuse, d.Key, err)
+		}
+	}
+	d.object, d.fields, d.compared = obj, fields, obj
+	if len(d.ignored) > 0 {
+		d.compared, err = d.toCompare()
+	}
+	return err
+}
+
+// withOwner returns a copy of what was given, in its namespace, with the owner and the builder's label on it, and without
+// what only the server sets.
+func (d *Desired) withOwner(c *Cluster) (client.Object, error) {
+	obj := d.Child.Object.DeepCopyObject().(client.Object)
+	payload.Clean(obj)
+	obj.SetNamespace(d.Key.Namespace)
+	if obj.GetLabels()[wellknown.LabelManagedBy] == "" {
+		payload.SetLabel(obj, wellknown.LabelManagedBy, wellknown.ManagedBy)
+	}
+	refs := slices.DeleteFunc(obj.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == c.Owner.GetUID() })
+	for _, ref := range refs {
+		if ref.Controller != nil && *ref.Controller {
+			return nil, fmt.Errorf("%w: metadata.ownerReferences of %s has a controller, %s %s; it shall be %s",
+				failure.ErrMisuse, d.Key, ref.Kind, ref.Name, c.OwnerKey)
+		}
+	}
+	switch {
+	case d.Child.CrossNamespace:
+		c.Marks.SetCrossNamespace(obj)
+	case d.Child.Retained():
+		c.Marks.SetRetained(obj)
+	default:
+		refs = append(refs, inventory.ControllerReference(c.Owner, c.OwnerKind))
+	}
+	obj.SetOwnerReferences(refs)
+	return obj, nil
+}

@@ -1,0 +1,85 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/mergepatch"
+	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/events"
+)
+
+// showFields lets a dry run show what would be created.
+func (d *Desired) showFields() (err error) {
+	if d.fields != nil {
+		return nil
+	}
+	if d.fields, err = payload.Of(d.object, d.Kind.GVK); err != nil {
+		return fmt.Errorf("%w: %w", failure.ErrMisuse, err)
+	}
+	return nil
+}
+
+// recordDryRun records what an apply would have made of an object. The resource version doesn't say: a dry run makes none.
+func (w *Write) recordDryRun(ctx context.Context, c *Cluster, applied client.Object) error {
+	if w.takesOver(c) && c.fieldManager(w.Desired).TakesOverAny(w.Observed.GetManagedFields()) && !w.refitted {
+		var err error
+		if applied, err = c.withoutLeftovers(ctx, w, applied); err != nil {
+			return &failure.Error{Key: w.Desired.Key, Operation: "apply", Err: err, Object: w.Desired.object}
+		}
+	}
+	before, err := payload.Stored(w.Observed)
+	if err != nil {
+		return err
+	}
+	after, err := payload.Stored(applied)
+	if err != nil {
+		return err
+	}
+	if reflect.DeepEqual(before, after) {
+		w.Action = None
+		return nil
+	}
+	w.Operation, w.Stored = events.ReasonUpdated, applied
+	return nil
+}
+
+// withoutLeftovers removes from a dry-run apply the fields that the object was created with and that aren't desired
+// any more. In earnest takeOverFields sees to that beforehand; a dry run of it leaves no trace. So the fields are taken
+// out of the result, and the API server is asked what it makes of that: it may have defaults for them.
+func (c *Cluster) withoutLeftovers(ctx context.Context, w *Write, applied client.Object) (client.Object, error) {
+	leftovers, kept, err := c.fieldManager(w.Desired).Leftovers(applied.GetManagedFields(), controllerOf(applied))
+	if err != nil {
+		return nil, err
+	}
+	if leftovers.Empty() {
+		return applied, nil
+	}
+	before, err := payload.Stored(w.Observed)
+	if err != nil {
+		return nil, err
+	}
+	after, err := payload.Stored(applied)
+	if err != nil {
+		return nil, err
+	}
+	delta.Remove(after, leftovers, kept)
+	patch, err := json.Marshal(mergepatch.Between(before, after))
+	if err != nil {
+		return nil, err
+	}
+	obj, err := c.Kinds.Empty(w.Desired.Kind)
+	if err != nil {
+		return nil, err
+	}
+	obj.SetNamespace(applied.GetNamespace())
+	obj.SetName(applied.GetName())
+	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(c.Name))
+}

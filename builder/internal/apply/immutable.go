@@ -1,0 +1,147 @@
+package apply
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/immutable"
+	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/events"
+)
+
+// meetInvalid deals with a change that was refused as invalid, whatever was tried. It is one of an immutable field only if
+// the builder itself changes what the API server refuses to change, and if a new object would be accepted.
+func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *refit) error {
+	d, recreate := w.Desired, w.Desired.recreates()
+	// Keep leaves all of it as it is, whoever has changed it.
+	if drift := w.driftBehind(refused, r); drift != nil && !d.keepsImmutable() {
+		return &failure.Error{Key: d.Key, Operation: "apply", Err: drift, Object: d.object}
+	}
+	var tried trial
+	if r != nil {
+		tried = r.trial
+	}
+	if !tried.made {
+		tried = w.try(ctx, c)
+	}
+	err := tried.err
+	switch {
+	case err == nil && d.keepsImmutable():
+		w.Action, w.Kept = None, true
+		c.rememberImmutable(w.Observed, d)
+		return nil
+	case err == nil && recreate != nil:
+		return w.deleteToRecreate(ctx, c, cmp.Or(recreate.Dependents, metav1.DeletePropagationBackground))
+	case err == nil:
+		return w.immutableError(refused)
+	case recreate == nil && !d.keepsImmutable() && isLasting(err), failure.IsTerminal(err):
+		return &failure.Error{Key: d.Key, Operation: "apply", Err: refused, Object: d.object}
+	default: // it may be known another time
+		err = fmt.Errorf("whether it could be recreated isn't known, as a trial failed: %w (the change was refused: %s)",
+			err, text.Shorten(refused.Error(), text.MaxSummary/8))
+		return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: d.object}
+	}
+}
+
+// trial is a new object of what is desired as the API server would make it, or why it wouldn't.
+type trial struct {
+	made   bool
+	object client.Object
+	err    error
+}
+
+// isBarred reports whether a trial says nothing about the object, and won't before something else is changed: the quota is full, a
+// permission is missing, a policy or webhook denies it.
+func (t trial) isBarred() bool {
+	return isLasting(t.err) && !apistatus.IsRefused(t.err)
+}
+
+// try creates what is desired under a name of its own, in a dry run.
+func (w *Write) try(ctx context.Context, c *Cluster) trial {
+	obj := w.Desired.object.DeepCopyObject().(client.Object)
+	obj.SetName(immutable.TrialName(w.Desired.Key.Name, w.Desired.Digest))
+	obj, err := immutable.WithoutHeld(obj, w.Observed)
+	if err == nil {
+		err = c.Client.Create(ctx, obj, &client.CreateOptions{
+			DryRun: []string{metav1.DryRunAll}, FieldManager: c.Name,
+			DisableReadYourWritesConsistency: true, // nothing is written that a cache could show
+		})
+	}
+	return trial{made: true, object: obj, err: err}
+}
+
+// deleteToRecreate deletes the object in its observed version. Once it is gone, a pass makes the new one.
+func (w *Write) deleteToRecreate(ctx context.Context, c *Cluster, dependents metav1.DeletionPropagation) error {
+	obj := w.Observed.DeepCopyObject().(client.Object) // the client may write to it
+	w.Action = Wait
+	err := c.Client.Delete(ctx, obj,
+		client.Preconditions{UID: ptr.To(w.Observed.GetUID()), ResourceVersion: ptr.To(w.Observed.GetResourceVersion())},
+		client.PropagationPolicy(dependents))
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return &failure.Error{Key: w.Desired.Key, Operation: "delete", Err: err, Object: w.Observed}
+	}
+	w.Operation, w.Stored = events.ReasonRecreating, w.Observed
+	return nil
+}
+
+// immutableError says what can't be changed, and what would be accepted.
+func (w *Write) immutableError(refused error) error {
+	diffs := w.refusedDifferences(refused)
+	var texts, fields []string
+	for _, diff := range diffs {
+		texts, fields = append(texts, diff.String()), append(fields, diff.Path)
+	}
+	about := &failure.Error{Key: w.Desired.Key, Operation: "apply", Object: w.Desired.object, Fields: fields}
+	about.Err = fmt.Errorf("%w: %s; desire it as it is, or say what to do by builder.OnImmutable: %w",
+		failure.ErrImmutable, strings.Join(texts, ", "), refused)
+	return about
+}
+
+// refusedDifferences returns the fields that the API server refuses to change.
+func (w *Write) refusedDifferences(refused error) []immutable.Difference {
+	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.Observed)
+	if err != nil {
+		live = nil
+	}
+	return immutable.Differences(apistatus.Causes(refused), w.Desired.fields, live, isSecret(w.Desired.Key))
+}
+
+// driftBehind returns the error about a refused change if others have made it necessary, and nil if only the builder itself changes what
+// the API server refuses to change. What others have changed, and lets no one change back, such as a claim that was enlarged, is no reason
+// to delete anything, whatever [OnImmutable] says.
+func (w *Write) driftBehind(refused error, r *refit) error {
+	if r == nil || len(r.objects.Live) == 0 {
+		return nil
+	}
+	theirs, isOurs := immutable.ByOthers(apistatus.Causes(refused), r.objects, r.merged.Differences, w.isDesiredChanged())
+	if isOurs {
+		return nil
+	}
+	var texts []string
+	for _, path := range theirs {
+		text := strings.TrimPrefix(path.String(), ".")
+		if entry := fieldmanager.Setter(w.Observed.GetManagedFields(), path, ""); entry != nil {
+			text += fmt.Sprintf(" (by the field manager %q)", entry.Manager)
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) == 0 {
+		texts = append(texts, "the object")
+	}
+	return fmt.Errorf("%s changed since the last apply, and the API server refuses to change it back; nothing is deleted for it: %w",
+		strings.Join(texts, ", "), refused)
+}

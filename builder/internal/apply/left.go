@@ -1,0 +1,54 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+// FieldsLeft are fields of a child that aren't desired and stay, since another manager has set them.
+type FieldsLeft struct {
+	Manager string
+	Fields  []string
+}
+
+// noteLeft finds out, when the builder writes an object for the first time, what other managers have set in it that isn't
+// desired. One of them may be what wrote the object before there was a builder, under a name that this program doesn't
+// know; then its fields would stay for ever, and no one would notice.
+func (w *Write) noteLeft(ctx context.Context, c *Cluster, applied client.Object) {
+	if w.initial.GetAnnotations()[wellknown.AnnotationDigest] != "" {
+		return
+	}
+	left := c.fieldManager(w.Desired).SetByOthers(applied.GetManagedFields())
+	if len(left) == 0 {
+		return
+	}
+	live, err := payload.Stored(applied)
+	if err != nil {
+		return
+	}
+	fresh := map[string]any{}
+	if tried := w.try(ctx, c); tried.err == nil {
+		if fields, err := payload.Stored(tried.object); err == nil {
+			fresh = fields
+		}
+	}
+	for _, entry := range left {
+		if fields := entry.Paths(live, fresh); len(fields) > 0 {
+			w.Left = append(w.Left, FieldsLeft{entry.Manager, fields})
+			log.FromContext(ctx).Info("fields of another manager stay, though they aren't desired", "child", w.Desired.Key.String(),
+				"manager", entry.Manager, "fields", fields)
+		}
+	}
+}
+
+// String returns the line about them for people.
+func (l FieldsLeft) String() string {
+	return fmt.Sprintf("kept by field manager %s: %s", l.Manager, strings.Join(l.Fields, ", "))
+}

@@ -1,0 +1,67 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+// fieldManager returns the engine's field manager, and those whose fields of a child it takes over.
+func (c *Cluster) fieldManager(d *Desired) fieldmanager.Manager {
+	m := fieldmanager.Manager{Name: c.Name, Former: d.Child.Former(), Digest: wellknown.AnnotationDigest}
+	if d.neverWritten {
+		m.Program = fieldmanager.Program()
+	}
+	return m
+}
+
+// hasWritten reports whether the engine, or one of another name in an earlier version of the program, has ever written an object.
+func (c *Cluster) hasWritten(observed client.Object) bool {
+	return observed.GetAnnotations()[wellknown.AnnotationDigest] != "" || fieldmanager.Manager{Name: c.Name}.HasWritten(observed.GetManagedFields())
+}
+
+// controllerOf returns the UID of an object's controller, empty if it has none.
+func controllerOf(obj client.Object) types.UID {
+	if ref := metav1.GetControllerOfNoCopy(obj); ref != nil {
+		return ref.UID
+	}
+	return ""
+}
+
+// fieldsTakenOver returns the managed fields with which an apply removes what isn't desired, and whether they differ.
+func (c *Cluster) fieldsTakenOver(observed client.Object, d *Desired) ([]metav1.ManagedFieldsEntry, bool, error) {
+	released := fieldmanager.Released{Paths: d.ignored, Fields: d.released}
+	return c.fieldManager(d).TakeOver(observed.GetManagedFields(), controllerOf(observed), released)
+}
+
+// takeOverFields writes the managed fields of an object before another desired state is applied, and nothing else of it. Drift is
+// repaired without it: then nothing is to be removed.
+func (w *Write) takeOverFields(ctx context.Context, c *Cluster) error {
+	observed := w.Observed
+	after, changed, err := c.fieldsTakenOver(observed, w.Desired)
+	if err != nil || !changed {
+		return err
+	}
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/managedFields", "value": after},
+		// Had the object changed, this would be a conflict, and tried again.
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": observed.GetResourceVersion()},
+	})
+	if err != nil {
+		return err
+	}
+	obj := observed.DeepCopyObject().(client.Object) // the reply is decoded into it
+	if err := c.Client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(c.Name)); err != nil {
+		return err
+	}
+	w.Observed = obj
+	w.refitted = true
+	w.Desired.neverWritten = false // what stays under the program's default name is another's from now on
+	return nil
+}

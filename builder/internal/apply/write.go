@@ -1,0 +1,254 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/toolarge"
+	"github.com/armature-dev/armature/events"
+)
+
+// Action is what a child needs.
+type Action int
+
+const (
+	// None says that the child is up to date, or stays as it is.
+	None Action = iota
+	// Wait says that something is in the way that will go by itself.
+	Wait
+	// Create says that there is no object of that name.
+	Create
+	// Apply says that the object differs.
+	Apply
+	// BackOff says that another writer keeps changing the child, and that it is left as it is for a while.
+	BackOff
+)
+
+// Write is one child on its way: the desired object, the observed one of its name, the action, and its outcome.
+type Write struct {
+	// Desired is the desired object.
+	Desired *Desired
+	// Observed is the object as it is now, after the writes that went before; nil if there is none.
+	Observed client.Object
+	// Action is what the child needs. The answer to a write may revise it.
+	Action Action
+
+	// Operation is what was done, as a reason of package events; empty if nothing changed.
+	Operation string
+	// Stored is the object as the API server returned it.
+	Stored client.Object
+	// Kept is true if Observed can't be changed into the desired object, and is left as it is.
+	Kept bool
+	// Left is what stays in the object of others.
+	Left []FieldsLeft
+	// Corrected is what others had set and was removed.
+	Corrected []fieldmanager.Removal
+	// Untried is why it isn't known what a new object would be; nil if it is.
+	Untried error
+
+	initial  client.Object // as it was observed by the pass, before anything was written: what others did to it
+	adopts   bool          // Observed has no controller, and becomes the owner's
+	corrects bool          // the write restores the last applied fields
+	drifted  bool          // nothing else is desired than what was applied last, and no former manager is named
+	refitted bool          // the object was changed already before it was applied
+}
+
+// Run makes the write, as the action says, and revises it if the API server knows better. It is called in parallel with others.
+func (w *Write) Run(ctx context.Context, c *Cluster) error {
+	err := w.run(ctx, c)
+	w.note(c)
+	return err
+}
+
+func (w *Write) run(ctx context.Context, c *Cluster) error {
+	switch w.Action {
+	case Create:
+		return w.create(ctx, c)
+	case Apply:
+		if w.Desired.Child.CreateOnly {
+			return w.takeAsItIs(ctx, c)
+		}
+		return w.apply(ctx, c)
+	default:
+		return nil
+	}
+}
+
+// create posts the object. Unlike an apply, a create can't take over an object that the cache hasn't shown yet:
+// it answers AlreadyExists. It is also the cheaper of the two. Names are deterministic, so there is never a twin.
+func (w *Write) create(ctx context.Context, c *Cluster) error {
+	d := w.Desired
+	obj := d.object // the reply is decoded into it; after that there is nothing to compare it with
+	if c.DryRun {
+		if err := d.showFields(); err != nil {
+			return err
+		}
+	} else {
+		if err := c.Memory.Refused.Answer(d.Key, d.object, d.Kind.GVK.Version, c.Now()); err != nil {
+			return &failure.Error{Key: d.Key, Operation: "create", Err: err, Object: d.object}
+		}
+	}
+	err := c.Client.Create(ctx, obj, client.FieldOwner(c.Name))
+	switch {
+	case err == nil:
+		c.remember(obj, d)
+		if d.Kind.Untyped { // of others nothing is left to compare the answer with
+			c.settle(obj, d)
+		}
+		w.Operation, w.Stored = events.ReasonCreated, obj
+		return nil
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		w.Action = Wait // the owner goes with its namespace
+		return nil
+	case apierrors.IsAlreadyExists(err):
+		return w.resolve(ctx, c)
+	default:
+		if !c.DryRun {
+			c.Memory.Refused.Note(d.Key, d.object, d.Kind.GVK.Version, err, c.Now())
+		}
+		return &failure.Error{Key: d.Key, Operation: "create", Err: err, Object: d.object}
+	}
+}
+
+// resolve handles an object that the cache didn't show: one that an earlier process created, one that the cache filters out, or one
+// that isn't owned. It reads the object from the API server to tell which.
+func (w *Write) resolve(ctx context.Context, c *Cluster) error {
+	observed, err := c.readLive(ctx, w.Desired.Kind, w.Desired.Key)
+	if err != nil {
+		return err
+	}
+	w.Action = Wait // if it is deleted meanwhile, the next pass creates it
+	if observed == nil {
+		return nil
+	}
+	next, err := c.Compare(w.Desired, observed)
+	if err != nil {
+		return err
+	}
+	*w = *next
+	return w.run(ctx, c)
+}
+
+// apply sends the desired object by server-side apply. With the UID in it, the server refuses if the object has been
+// replaced by another of its name.
+func (w *Write) apply(ctx context.Context, c *Cluster) error {
+	w.drifted = !w.isDesiredChanged() && !c.hasFormer(w.Observed, w.Desired)
+	obj, err := w.refresh(ctx, c)
+	var refit *refit
+	if err == nil && obj == nil {
+		obj, refit, err = w.send(ctx, c)
+	}
+	if err == nil && w.isDesiredChanged() && !c.DryRun && !w.Desired.Kind.Untyped && !c.contains(w.Desired, obj) {
+		// An apply that removes fields loses structs without a field, such as securityContext: {}. A second one has them.
+		w.refitted = w.refitted || obj.GetResourceVersion() != w.Observed.GetResourceVersion()
+		w.Observed = obj
+		obj, refit, err = w.send(ctx, c)
+	}
+	if apistatus.IsRefused(err) {
+		return w.meetInvalid(ctx, c, err, refit)
+	}
+	if err != nil {
+		return &failure.Error{Key: w.Desired.Key, Operation: "apply", Err: err, Object: w.Desired.object}
+	}
+	w.noteLeft(ctx, c, obj)
+	if c.DryRun {
+		return w.recordDryRun(ctx, c, obj)
+	}
+	c.remember(obj, w.Desired)
+	c.settle(obj, w.Desired)
+	if obj.GetResourceVersion() == w.Observed.GetResourceVersion() && !w.refitted {
+		w.Action = None // the server observed nothing to change
+		return nil
+	}
+	w.Operation, w.Stored = events.ReasonUpdated, obj
+	if w.adopts {
+		w.Operation = events.ReasonAdopted
+	}
+	return nil
+}
+
+// send applies what is desired, without what is in the way.
+func (w *Write) send(ctx context.Context, c *Cluster) (client.Object, *refit, error) {
+	obj, err := w.patch(ctx, c)
+	if !apistatus.IsRefused(err) || apistatus.IsReplaced(err) {
+		return obj, nil, err
+	}
+	return w.fit(ctx, c, err)
+}
+
+// patch sends the apply, and before it what takes over the fields of former managers.
+func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
+	d := w.Desired
+	if w.takesOver(c) && !c.DryRun {
+		if err := w.takeOverFields(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	d.fields["metadata"].(map[string]any)["uid"] = string(w.Observed.GetUID())
+	if w.adopts {
+		onlyAsObserved(d.fields, w.Observed)
+	}
+	body, err := json.Marshal(d.fields)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := c.Kinds.Empty(d.Kind)
+	if err != nil {
+		return nil, err
+	}
+	obj.SetNamespace(d.Key.Namespace)
+	obj.SetName(d.Key.Name)
+	// Patch and not Apply: the reply is decoded into the type that the cache holds, for which reads then wait.
+	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(c.Name), client.ForceOwnership)
+}
+
+// takesOver reports whether managed fields of the object may have to become the engine's first.
+func (w *Write) takesOver(c *Cluster) bool {
+	// An orphan with this program's default field manager may be another program's.
+	w.Desired.neverWritten = !w.adopts && !c.hasWritten(w.Observed)
+	return w.isDesiredChanged() || w.adopts || c.hasFormer(w.Observed, w.Desired)
+}
+
+// explain says more about a write that failed than the API server does: which field is too large, or that the cluster
+// doesn't know the kind.
+func (w *Write) explain(c *Cluster, err error) error {
+	d := w.Desired
+	if kinds.IsGone(err) {
+		return c.Kinds.NoteMissing(d.Kind.GVK, err)
+	}
+	about := (*failure.Error)(nil)
+	if !toolarge.Is(err) || !errors.As(err, &about) {
+		return err
+	}
+	fields := d.fields
+	if fields == nil {
+		if fields, _ = payload.Stored(d.object); fields == nil { // what can't be rendered can't be looked at
+			return err
+		}
+	}
+	field, explained := toolarge.Explain(about.Err, d.Key.Kind, fields)
+	about.Err = explained
+	if field != "" {
+		about.Fields = []string{field}
+	}
+	return err
+}
+
+// UpToDate returns the object of a child that is up to date, nil if it isn't.
+func (w *Write) UpToDate() client.Object {
+	if w.Stored == nil && w.Action == None {
+		return w.Observed
+	}
+	return w.Stored
+}

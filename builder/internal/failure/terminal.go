@@ -1,0 +1,44 @@
+package failure
+
+import (
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/toolarge"
+	"github.com/armature-dev/armature/internal/errorlist"
+)
+
+// IsTerminal reports whether retrying can't help until the owner's spec or the program changes. Of several errors joined, all have to be
+// terminal. builder.IsTerminal lists them.
+func IsTerminal(err error) bool { return areAll(err, isTerminal) }
+
+// IsConflict reports whether an error is nothing but conflicts: someone else wrote first, and the next pass sees it.
+func IsConflict(err error) bool {
+	return areAll(err, func(err error) bool { return apierrors.IsConflict(err) || apistatus.IsReplaced(err) })
+}
+
+// areAll reports whether there are errors joined in err, and is holds for each.
+func areAll(err error, is func(error) bool) bool {
+	all := errorlist.Of(err)
+	for _, leaf := range all {
+		if !is(leaf) {
+			return false
+		}
+	}
+	return len(all) > 0
+}
+
+func isTerminal(err error) bool {
+	switch {
+	case errors.Is(err, ErrMisuse), errors.Is(err, ErrDamagedRecord):
+		return true
+	case apistatus.IsDenied(err), apistatus.IsReplaced(err):
+		return false
+	case toolarge.Is(err): // etcd's refusal is an internal error
+		return true
+	default:
+		return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+	}
+}
