@@ -31,9 +31,9 @@
 // # Children
 //
 // Give objects as you would create them: [Want] in a plan, [Builder.Object] in a Builder. Empty fields belong to the API server's
-// defaults and to other writers. The builder restores a field that you set when another writer changes it, and removes a field
-// that you no longer set. Children live in their owner's namespace and have fixed names. The garbage collector deletes them with their owner. An unchanged
-// child costs no request, a new one a POST, a changed one a PATCH, a pruned one a DELETE.
+// defaults and to other writers. The builder restores a field that you set when another writer changes it, and removes a field that
+// you no longer set. Children live in their owner's namespace and have fixed names. The garbage collector deletes them with their
+// owner. An unchanged child costs no request, a new one a POST, a changed one a PATCH, a pruned one a DELETE.
 //
 // Options configure one child:
 //
