@@ -21,8 +21,7 @@
 //   - An unchanged child costs no request and no allocation of its own.
 //   - A step writes only the owner's objects, each by its UID. It refuses another object of that name, or adopts it if an option
 //     allows that.
-//   - A step deletes an object only to recreate it, only in the observed version, and only if a dry run has shown that the API server
-//     refuses
-//     the change and not the object.
+//   - A step deletes an object only to recreate it, only in the observed version, and only if a dry run has shown that the API
+//     server refuses the change and not the object.
 //   - A step changes neither the given objects nor the observed ones.
 package apply

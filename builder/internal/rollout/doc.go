@@ -15,11 +15,10 @@
 //
 // Invariants, which hold after a crash at any write and with a cache that lags behind:
 //
-//   - A roll-out is recorded before its first write, and a rollback before the first restored child. ControllerRevisions have all that
-//     a later
-//     pass needs; memory has nothing.
+//   - A roll-out is recorded before its first write, and a rollback before the first restored child. ControllerRevisions have all
+//     that a later pass needs; memory has nothing.
 //   - A change of a child is written when all earlier phases are up to date and ready. Drift is corrected in any phase.
 //   - Only data that the builder itself has written into the revision are restored; see package revision.
-//   - The success of a RunOnce Job is recorded before a later phase is written. A Job is created only if the API server, not
-//     just the cache, has no record of its value.
+//   - The success of a RunOnce Job is recorded before a later phase is written. A Job is created only if the API server, not just
+//     the cache, has no record of its value.
 package rollout

@@ -4,6 +4,5 @@
 //
 //   - A condition's time changes only with its status, so that the same outcome changes nothing and causes no write.
 //   - If a pass has reported a failure instead of the plan's conditions, the next pass without a failure removes the report. It
-//     recognizes the
-//     report by its reasons.
+//     recognizes the report by its reasons.
 package status
