@@ -29,7 +29,7 @@ import (
 // since, the patch fails with a conflict, and the next pass observes the change. If the object is deleted, the builder does nothing.
 // Without a difference it makes no request. Don't edit a field that Children apply: the next pass would restore it.
 type Edit struct {
-	// Before is a child from the view. An object that the owner doesn't control is [ErrNotOwned], unless Foreign is set.
+	// Before is a child from the view. An object that the owner doesn't control is [ErrNotOwned], unless [Edit].Foreign is set.
 	Before client.Object
 	// After is a changed copy of Before. A difference in its status or its identity (name, namespace, UID, version) is [ErrMisuse].
 	After client.Object

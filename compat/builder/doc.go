@@ -63,13 +63,13 @@
 //
 // # Moving on to Armature's builder
 //
-// Object by object: what a Builder of this package makes can be asked of an Engine instead. Give it the same field
-// owner, and it will find nothing to change:
+// Move object by object: give a desired object to an Engine instead of a Builder of this package. With the same field manager, the
+// Engine finds nothing to change:
 //
 //	engine := armature.NewEngine(mgr.GetClient(), armature.Options{Name: builder.FieldOwner, Recorder: mgr.GetEventRecorder("my")})
 //	...
 //	result, err := engine.For(cr).ConfigMap(cm).Service(svc).Deployment(dep).
 //		Prune(&corev1.ConfigMap{}, &corev1.Service{}, &appsv1.Deployment{}).Reconcile(ctx)
 //
-// The field owner is what lets a later pass remove a field that an earlier one set.
+// With the same field manager, a later pass can remove a field that an earlier one set.
 package builder

@@ -19,6 +19,10 @@ import (
 var heldPackages = []string{
 	"api/v1alpha1", "api/dsoi/v1beta1", "dsoi", "dsoi/scaling", "events", "store",
 	"operators/daemonjob", "operators/fluxjob", "operators/jobflow", "operators/minicluster", "operators/replicajob",
+	"builder", "builder/quarantine", "builder/readiness", "builder/buildertest", "builder/buildertest/conformance",
+	"builder/internal/apply", "builder/internal/memory", "builder/internal/rollout", "builder/internal/sources",
+	"builder/internal/status", "builder/internal/view",
+	"compat/builder", "compat/reconciler", "compat/utils",
 }
 
 // TestWordsOfPages: the manual uses the field's terms.
@@ -59,8 +63,9 @@ type comment struct {
 	text string
 }
 
-// marker is a line for a generator, and example an indented line of a comment.
-var marker = regexp.MustCompile("(?m)^//( ?\\+|go:|\t| {2,}).*$|`[^`\n]*`")
+// marker is a part of a comment that isn't prose: a line for a generator, an indented line, a quote, a doc link, and the name with which
+// the comment of an exported name begins.
+var marker = regexp.MustCompile("(?m)^//( ?\\+|go:|\t| {2,}).*$|`[^`\n]*`|\\[[\\w.]+\\][\\w.]*|\\A// [A-Z]\\w*")
 
 // exportedComments returns the comments of a file's package clause and of its exported names, fields and methods.
 func exportedComments(t *testing.T, path string) (all []comment) {
