@@ -1,8 +1,9 @@
-// Package status has the conditions of an owner as values.
+// Package status sets the standard conditions that the builder reports on an owner.
 //
-// It takes the outcome of a pass, or its failure, and a list of conditions. It changes only that list. Invariants:
+// It takes a list of conditions, and either the [Outcome] of a pass whose plan has Report, or a [Failure] that overrides the plan's own
+// conditions. It changes nothing but that list. Invariants:
 //
-//   - A condition's time changes only with its status, so that the same outcome changes nothing and causes no write.
-//   - If a pass has reported a failure instead of the plan's conditions, the next pass without a failure removes the report. It
-//     recognizes the report by its reasons.
+//   - A condition's time changes with its status only, so that the same outcome changes nothing and causes no write.
+//   - A pass without a failure removes the failure that an earlier pass has reported. Its reasons distinguish it from the plan's own
+//     conditions.
 package status
