@@ -56,17 +56,18 @@ const (
 
 // Types of the conditions that every owner can have. kubectl wait and kstatus understand the first three.
 const (
-	// ConditionReady is True when all that the spec asks for is there. False says in its reason why not yet.
+	// ConditionReady is True when everything that the spec asks for exists and is ready. When it is False, its reason says why.
 	ConditionReady = "Ready"
-	// ConditionProgressing is True while something is being changed or waited for.
+	// ConditionProgressing is True while the operator changes something or waits for something.
 	ConditionProgressing = "Progressing"
 	// ConditionStalled is True when nothing more happens until someone changes the spec or the cluster.
 	ConditionStalled = "Stalled"
-	// ConditionContested is True while another writer changes children again and again, and the builder restores them with an
-	// exponential backoff. Its message says which fields, by whom, and what to do. It is set only then.
+	// ConditionContested is True while another writer changes children again and again, and the builder restores them with an exponential
+	// backoff. Its message names the fields, the field managers that changed them, and the action to take. It is set only then.
 	ConditionContested = "Contested"
-	// ConditionRolledOut is True once a revision of the owner's phases was completed; its message is the name of the last one. It is
-	// the record of what a rollback restores, in the status, where only the operator writes. An owner without phases hasn't got it.
+	// ConditionRolledOut is True after a revision of the owner's phases was completed. Its message is the name of the last completed one.
+	// It records which revision a rollback restores, in the status, where only the operator writes. An owner without phases doesn't have
+	// it.
 	ConditionRolledOut = "RolledOut"
 )
 

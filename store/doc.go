@@ -1,6 +1,5 @@
-// Package store keeps the names of the objects that one owner should have.
+// Package store keeps the names of the desired objects of one owner.
 //
-// A pass puts one [Key] (group, kind, namespace and name) into the Store for each desired object, and then asks it which
-// of the existing objects are stale: those that are not desired. A Store lives in memory for one pass; the truth is in
-// the API server.
+// A pass puts one [Key] (group, kind, namespace and name) into the Store for each desired object. The Store then returns which
+// existing objects are stale, that is, not desired. A Store lives in memory for one pass; the API server has the persistent state.
 package store

@@ -14,7 +14,7 @@ type Store struct {
 	keys map[Key]struct{}
 }
 
-// Put adds a key and reports whether it was new. A key that isn't new is an object that is desired twice.
+// Put adds a key and reports whether it was new. A key that isn't new means that the pass desires an object twice.
 func (s *Store) Put(k Key) bool {
 	s.Grow(1)
 	before := len(s.keys)

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// dropAllocated takes out of a Service what the server has picked for it, which depends on what it picked before: its
-// addresses and node ports, as far as no one has asked for certain ones.
+// dropAllocated removes the values of a Service that the server has chosen, because they depend on earlier choices: its addresses and
+// node ports, except those that a client requested.
 func dropAllocated(u *unstructured.Unstructured) {
 	if u.GetKind() != "Service" || u.GetAPIVersion() != "v1" {
 		return

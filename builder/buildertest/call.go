@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// call makes a call: with whatever goes wrong on the way, and recorded.
+// call makes a call, with the client's faults, and records it.
 func (c *Client) call(r *request, do func() (client.Object, error)) (client.Object, error) {
 	s := c.server
 	s.mu.Lock()
@@ -72,7 +72,7 @@ func newRequest(verb Verb, k kind, key types.NamespacedName) *request {
 	return &request{kind: k, Call: Call{Verb: verb, Kind: k.gvk.GroupKind(), Namespace: key.Namespace, Name: key.Name}}
 }
 
-// checkKey refuses what a REST client would not even send.
+// checkKey refuses an object that a REST client would not send.
 func (r *request) checkKey() error {
 	switch {
 	case r.Name == "":
@@ -83,7 +83,7 @@ func (r *request) checkKey() error {
 	return nil
 }
 
-// answer makes a call and decodes what comes back into an object of the caller's.
+// answer makes a call and decodes the reply into the caller's object.
 func (c *Client) answer(r *request, into client.Object, do func() (client.Object, error)) error {
 	obj, err := c.call(r, do)
 	if err != nil {

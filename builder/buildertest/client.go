@@ -17,17 +17,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DefaultName is the name of a client that was given none.
+// DefaultName is the default name of a client.
 const DefaultName = "buildertest"
 
-// Client is a client of a Server, as one process has it: with its own faults, its own view of the state, and its own
-// record of calls. It is a client.WithWatch and a client.FieldIndexer, and safe for concurrent use.
+// Client is a client of a Server, as one process has it, with its own faults, its own view of the state, and its own record of calls.
+// It is a client.WithWatch and a client.FieldIndexer, and safe for concurrent use.
 type Client struct {
 	server *Server
 	name   string
 	ledger *Ledger
 
-	// All guarded by the server's lock.
+	// The server's lock guards all of these.
 	crash   crash
 	faults  []*fault
 	view    view
@@ -47,13 +47,13 @@ func newClient(s *Server, name string) *Client {
 	return &Client{server: s, name: name, ledger: &Ledger{}, indexes: indexes{}, view: newView(s.version)}
 }
 
-// Server returns the server that the client is of.
+// Server returns the client's server.
 func (c *Client) Server() *Server { return c.server }
 
 // Ledger returns the record of this client's calls.
 func (c *Client) Ledger() *Ledger { return c.ledger }
 
-// Now is the server's time: the clock to give to what runs on this client.
+// Now returns the server's time. Use it as the clock of the code that runs on this client.
 func (c *Client) Now() time.Time { return c.server.clock.Now() }
 
 // Create implements client.Writer.

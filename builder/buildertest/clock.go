@@ -7,16 +7,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Epoch is when a new Clock stands.
+// Epoch is the time of a new Clock.
 var Epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Clock is a clock that moves only when it is told to. It is safe for concurrent use.
+// Clock is a clock that moves only by Step. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock returns a clock that stands at Epoch.
+// NewClock returns a clock with the time Epoch.
 func NewClock() *Clock { return &Clock{now: Epoch} }
 
 // Now returns the time.
@@ -33,7 +33,7 @@ func (c *Clock) Step(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// nowOf is the time of the server behind a client.
+// nowOf returns the time of the server behind a client.
 func nowOf(c client.Client) time.Time {
 	if mine, ok := c.(*Client); ok {
 		return mine.Now()

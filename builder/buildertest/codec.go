@@ -16,9 +16,10 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest/internal/rules"
 )
 
-// Objects go over the wire as JSON here too, so that what is lost there (fractions of seconds, nil beside empty) is lost.
+// Objects are encoded as JSON here too, so that the same information is lost as in a real cluster (fractions of seconds, nil beside
+// empty).
 
-// decode returns an object as the server would decode it from what a client sends, with defaults.
+// decode returns a client's object as the server would decode it, with defaults.
 func (s *Server) decode(k kind, obj client.Object) (client.Object, error) {
 	data, err := json.Marshal(obj)
 	if err != nil {
@@ -37,7 +38,7 @@ func (s *Server) decodeJSON(k kind, data []byte) (client.Object, error) {
 	return into, nil
 }
 
-// setDefaults fills in defaults, and what decoding does to an object's metadata.
+// setDefaults sets defaults, and changes the metadata as decoding does.
 func (s *Server) setDefaults(obj runtime.Object) {
 	defaults.Set(obj)
 	u, ok := obj.(*unstructured.Unstructured)
@@ -69,14 +70,14 @@ func unmarshal(data []byte, into client.Object, gvk schema.GroupVersionKind) err
 	return nil
 }
 
-// read is a stored object as clients read it that want this Go type.
+// read is a stored object in the form of a client's Go type.
 type read struct {
 	stored client.Object
 	as     reflect.Type
 }
 
-// encode writes a stored object, which nobody changes any more, into one of a client's. It goes over the wire once for each Go type;
-// whoever reads it again gets a copy of that.
+// encode writes a stored, immutable object into a client's object. It converts the object through JSON once for each Go type, and
+// copies the result for later reads.
 func (s *Server) encode(stored client.Object, gvk schema.GroupVersionKind, into client.Object) error {
 	as := reflect.TypeOf(into).Elem()
 	known, ok := s.reads.Load(read{stored, as})
@@ -91,7 +92,7 @@ func (s *Server) encode(stored client.Object, gvk schema.GroupVersionKind, into 
 	return nil
 }
 
-// transfer decodes a stored object into an empty one of a client's. As from a real client, typed objects have no kind in them.
+// transfer decodes a stored object into an empty one of a client. As from a real client, typed objects have no kind.
 func transfer(stored client.Object, gvk schema.GroupVersionKind, into client.Object) error {
 	data, err := json.Marshal(stored)
 	if err != nil {

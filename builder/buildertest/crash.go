@@ -2,7 +2,7 @@ package buildertest
 
 import "errors"
 
-// ErrCrashed is what a client's calls return once its process has crashed.
+// ErrCrashed is the error of a client's calls after its process has crashed.
 var ErrCrashed = errors.New("buildertest: the process has crashed")
 
 type crash struct {
@@ -14,19 +14,18 @@ type crash struct {
 	dead   bool
 }
 
-// CrashOption changes how a client crashes.
+// CrashOption configures a crash of a client.
 type CrashOption func(*crash)
 
-// LosingReply lets the last write be done without the client learning of it.
+// LosingReply makes the last write succeed without a reply to the client.
 func LosingReply() CrashOption { return func(c *crash) { c.losing = true } }
 
-// Panicking lets calls of a crashed client panic with ErrCrashed. Default: they return it, since the panic of a
-// goroutine that is not the test's would end the test binary.
+// Panicking makes the calls of a crashed client panic with ErrCrashed. Default: they return it, because a panic in a goroutine other
+// than the test's would end the test binary.
 func Panicking() CrashOption { return func(c *crash) { c.panicking = true } }
 
-// CrashAfter lets the process that the client stands for die once its k-th write, counted from now, is done. Every
-// later call, reads too, fails with ErrCrashed and does nothing. Writes that fail and dry runs don't count. A k below 1
-// crashes it at once.
+// CrashAfter crashes the client's process after its k-th write, counted from now. Every later call, including reads, fails with
+// ErrCrashed and has no effect. Failed writes and dry runs don't count. A k below 1 crashes the process at once.
 func (c *Client) CrashAfter(k int, options ...CrashOption) {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
@@ -36,7 +35,7 @@ func (c *Client) CrashAfter(k int, options ...CrashOption) {
 	}
 }
 
-// Crashed reports whether the client's process is dead.
+// Crashed reports whether the client's process has crashed.
 func (c *Client) Crashed() bool {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
@@ -50,7 +49,7 @@ func (c *crash) count() bool {
 	return c.dead
 }
 
-// die fails a call of a dead client. It is not recorded: it was never made.
+// die fails a call of a crashed client. It doesn't record the call, because a crashed process makes none.
 func (c *Client) die() error {
 	if c.crash.panicking {
 		panic(ErrCrashed)

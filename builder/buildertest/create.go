@@ -19,7 +19,7 @@ import (
 
 const maxGeneratedBase = 58 // of a generated name, so that with its suffix it is a DNS label
 
-// create makes an object as a POST does.
+// create creates an object as a POST does.
 func (s *Server) create(r *request, body client.Object) (client.Object, error) {
 	obj, err := s.decode(r.kind, body)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Server) create(r *request, body client.Object) (client.Object, error) {
 	return s.insert(r, obj)
 }
 
-// insert does what comes after the fields were attributed, for POSTs and for applies that create.
+// insert completes a creation after the fields have their managers, for POSTs and for applies that create.
 func (s *Server) insert(r *request, obj client.Object) (client.Object, error) {
 	asked := obj.GetResourceVersion()
 	s.fillSystemFields(obj)
@@ -68,7 +68,7 @@ func (s *Server) insert(r *request, obj client.Object) (client.Object, error) {
 	return obj, nil
 }
 
-// fillSystemFields sets what only the server sets. What a client set of it is ignored.
+// fillSystemFields sets the fields that only the server sets. It ignores a client's values.
 func (s *Server) fillSystemFields(obj client.Object) {
 	wipeSystemFields(obj)
 	obj.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", s.number())))
@@ -116,8 +116,8 @@ func nameRule(obj client.Object) validation.ValidateNameFunc {
 	}
 }
 
-// checkNamespace refuses objects in a namespace that is going. A namespace that the server has no object of is taken
-// to exist, so that tests need not create any.
+// checkNamespace refuses objects in a terminating namespace. A namespace without an object in the server counts as existing, so that
+// tests don't have to create namespaces.
 func (s *Server) checkNamespace(k kind, obj client.Object) error {
 	switch {
 	case !k.namespaced && obj.GetNamespace() != "":
@@ -142,7 +142,7 @@ func (s *Server) checkNamespace(k kind, obj client.Object) error {
 
 var namespaceKind = kind{gvk: corev1.SchemeGroupVersion.WithKind("Namespace"), builtin: true}
 
-// stamp puts the server's time into the managed fields that a request has changed. The library uses the real time.
+// stamp sets the server's time in the managed fields that a request has changed, because the library uses the real time.
 func (s *Server) stamp(obj, old client.Object) client.Object {
 	known := map[int64]bool{}
 	if old != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest/internal/rules"
 )
 
-// delete deletes an object as a DELETE does: at once, or by marking it, if finalizers or a grace period keep it.
+// delete deletes an object as a DELETE does: at once, or with a deletion timestamp if finalizers or a grace period keep it.
 func (s *Server) delete(r *request, o *client.DeleteOptions) (client.Object, error) {
 	old := s.get(r.kind, r.key())
 	if old == nil {
@@ -26,7 +26,7 @@ func (s *Server) delete(r *request, o *client.DeleteOptions) (client.Object, err
 	if since := obj.GetDeletionTimestamp(); since != nil {
 		left := ptr.Deref(obj.GetDeletionGracePeriodSeconds(), 0)
 		if left > 0 && (o.GracePeriodSeconds == nil || *o.GracePeriodSeconds >= left) {
-			return old, nil // it can only be made to go sooner
+			return old, nil // a later request can only shorten the grace period
 		}
 		grace = ptr.Deref(o.GracePeriodSeconds, 0)
 	}
@@ -81,7 +81,7 @@ func (e *preconditionError) Error() string {
 	return "the " + e.what + " in the precondition (" + e.asked + ") does not match the " + e.what + " in record (" + e.is + "). " + e.perhaps
 }
 
-// deletionFinalizers are those that an object has once its deletion has begun. The propagation policy becomes one.
+// deletionFinalizers are the finalizers of an object after its deletion has begun. The propagation policy becomes one.
 func deletionFinalizers(k kind, obj client.Object, policy *metav1.DeletionPropagation) []string {
 	had := obj.GetFinalizers()
 	finalizers := slices.DeleteFunc(slices.Clone(had), func(f string) bool {

@@ -1,46 +1,44 @@
-// Package buildertest tests operators: against a fake API server that behaves like one where it matters, and by crashing
-// them everywhere.
+// Package buildertest tests operators. It has a fake API server that behaves like a real one where that matters, and crashes operators
+// after each of their writes.
 //
 // # A server in memory
 //
 //	server := buildertest.NewServer(scheme, buildertest.WithCRDs("config/crd"), buildertest.WithObjects(owner))
 //	c := server.Client("my-operator") // a client.WithWatch, and a client.FieldIndexer
 //
-// It sets UIDs, times and generations, counts resource versions, and keeps them on writes that change nothing. It fills
-// in the defaults of the common built-in kinds and of CRDs, refuses what the API server refuses with the same errors
-// (a stale version, another UID, an immutable field, negative replicas), writes the status apart from the rest, merges
-// applies by field owner with conflicts, keeps objects that have finalizers, and collects garbage. What it imitates is
-// written down as cases in the package conformance, which are run on a real API server too. What it does not:
+// The server sets UIDs, times and generations, counts resource versions, and keeps them on writes that change nothing. It sets the
+// defaults of the common built-in kinds and of CRDs. It refuses what the API server refuses, with the same errors (a stale version,
+// another UID, an immutable field, negative replicas). It writes the status separately, merges applies by field manager with
+// conflicts, keeps objects that have finalizers, and collects garbage. The package conformance has these behaviours as cases, which
+// also run on a real API server. The server doesn't imitate:
 //
-//   - Controllers. No Pods come of a Deployment; play that with a [World].
-//   - Validation beyond the common, the rules and patterns of CRDs, admission webhooks, quotas and RBAC: inject what
-//     they would answer with [Client.Fail].
-//   - Subresources but status, and patches of scale: no eviction or binding.
-//   - Conversion between versions of a kind: each version has objects of its own.
-//   - The finalizers of controllers that are not there, such as that of claims in use.
+//   - Controllers. A Deployment gets no Pods; imitate that with a [World].
+//   - Rare validation, the rules and patterns of CRDs, admission webhooks, quotas and RBAC. Inject their answers with [Client.Fail].
+//   - Subresources except status and patches of scale: no eviction or binding.
+//   - Conversion between versions of a kind: each version has its own objects.
+//   - The finalizers of missing controllers, such as that of claims in use.
 //
-// The server's time stands still until [Clock.Step]. [Settle] and [CrashEverywhere] step it, once nothing changes any more,
-// to when the operator asked for another pass, unless [Scenario.ClockStands].
+// The server's time moves only by [Clock.Step]. When nothing changes any more, [Settle] and [CrashEverywhere] step it to the time for
+// which the operator requested another pass, unless [Scenario.ClockStands].
 //
-// # What was called
+// # Record of calls
 //
-// Each client, and the server for all of them, has a [Ledger]:
+// Each client has a [Ledger], and the server has one for all clients:
 //
 //	server.Ledger().Count(buildertest.VerbCreate, schema.GroupKind{Group: "batch", Kind: "Job"})
 //	c.Ledger().Writes()
 //
-// # What goes wrong
+// # Faults
 //
-// A [Client] stands for one process. [Client.Fail] lets its calls fail, all of them or the n-th; [Client.Lag] and
-// [Client.Freeze] let it read what a cache would still show; [Client.DropEvents] loses events of its watches;
-// [Client.CrashAfter] lets it die after a write, with or without having learnt of it.
+// A [Client] stands for one process. [Client.Fail] makes its calls fail, all of them or the n-th. [Client.Lag] and [Client.Freeze]
+// make it read an older state, as from a cache. [Client.DropEvents] drops events of its watches. [Client.CrashAfter] crashes it after
+// a write, with or without the server's reply.
 //
 // # Crash everywhere
 //
-// [CrashEverywhere] takes an operator and a [Scenario] and runs it once in peace, until nothing changes any more. Then it
-// crashes it after its first write, after its second, and so on, each time twice: knowing the server's reply and not.
-// Whatever the write, a new process must come to the same end state, having made nothing twice and touched nothing that
-// is not its own:
+// [CrashEverywhere] takes an operator and a [Scenario]. It runs the scenario once without a crash, until nothing changes any more.
+// Then it runs it again for each write, and crashes the operator after that write, once with the server's reply and once without. In
+// each run a new process must reach the same end state. It must create nothing twice and write to no object of another owner:
 //
 //	buildertest.CrashEverywhere(t, buildertest.Scenario{
 //		Objects:  []client.Object{flow},
@@ -51,7 +49,7 @@
 //		},
 //	})
 //
-// Run it with a [Scenario.Lag] as well: then the operator's cache is behind. [Scenario.Then] goes on from there: the spec
-// changes ([Change]), and the operator is crashed after each write of that too. [Settle] runs a scenario without a crash
-// and returns the server, for a test to look at its end.
+// Run it with a [Scenario.Lag] as well, so that the operator's cache lags behind. [Scenario.Then] continues from the end state: the
+// spec changes ([Change]), and the operator crashes after each write of that part too. [Settle] runs a scenario without a crash and
+// returns the server, so that a test can check the end state.
 package buildertest

@@ -11,12 +11,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// timestamp is a time as objects have it.
+// timestamp matches a time in an object.
 var timestamp = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 
-// EndState returns all objects of a server as YAML, ordered, with what differs from one run to the next taken out: UIDs
-// are replaced by whose they are, wherever they stand, times and what a Service was given (addresses, node ports) by a
-// word, and resource versions and managed fields are gone.
+// EndState returns all objects of a server as YAML, ordered, without differences between runs. It replaces UIDs by the names of their
+// objects, and times and the server's choices for a Service (addresses, node ports) by a word. It removes resource versions and
+// managed fields.
 func (s *Server) EndState() ([]string, error) {
 	return (&Scenario{Normalize: func(*unstructured.Unstructured) bool { return true }}).endState(s)
 }
@@ -46,7 +46,7 @@ func (s *Scenario) endState(server *Server) ([]string, error) {
 	return state, nil
 }
 
-// namesOfUIDs are all UIDs that there ever were, each with what to call it.
+// namesOfUIDs returns all UIDs that ever existed, each with a name.
 func (s *Server) namesOfUIDs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

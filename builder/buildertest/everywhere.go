@@ -10,11 +10,10 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// CrashEverywhere proves that an operator survives a crash at any time. It runs the scenario once in peace, until
-// nothing changes any more and all steps of Then are taken. Then, for each write k of that run, it starts again, lets the process die right after its
-// k-th write, once knowing the server's reply and once not, starts a new process, and runs on. The test fails unless
-// each run ends in the same state as the first, made no object more often than it, and wrote to no object that is
-// not the operator's.
+// CrashEverywhere tests that an operator survives a crash at any time. It runs the scenario once without a crash, until nothing
+// changes any more and all steps of Then are done. Then, for each write k of that run, it starts again and crashes the process after
+// its k-th write, once with the server's reply and once without, starts a new process, and runs on. The test fails unless each run
+// reaches the same end state as the first one, creates no object more often, and writes to no object of another owner.
 func CrashEverywhere(t testing.TB, s Scenario) {
 	t.Helper()
 	if err := crashEverywhere(t.Context(), s); err != nil {
@@ -22,9 +21,10 @@ func CrashEverywhere(t testing.TB, s Scenario) {
 	}
 }
 
-// Settle runs a scenario once, without a crash, until nothing changes any more and all steps of Then are taken, and
-// returns the server for a test to look at. Once nothing changes the clock is moved to when the operator asked for another
-// pass, unless [Scenario.ClockStands]. The test fails if there is no such state, or if the operator wrote to an object that is not its own.
+// Settle runs a scenario once, without a crash, until nothing changes any more and all steps of Then are done. It returns the server,
+// so that a test can check the end state. When nothing changes, it moves the clock to the time for which the operator requested
+// another pass, unless [Scenario.ClockStands]. The test fails if the scenario doesn't settle, or if the operator writes to an object
+// of another owner.
 func Settle(t testing.TB, s Scenario) *Server {
 	t.Helper()
 	d, err := s.withDefaults()
@@ -63,7 +63,7 @@ func crashEverywhere(ctx context.Context, given Scenario) error {
 	return few(errs)
 }
 
-// few joins the first errors: those that follow are mostly of the same cause.
+// few joins the first errors, because later ones mostly have the same cause.
 func few(errs []error) error {
 	const shown = 3
 	if more := len(errs) - shown; more > 0 {
@@ -87,7 +87,7 @@ func (s *Scenario) inPeace(ctx context.Context) (*run, []string, error) {
 	return r, end, err
 }
 
-// crashing runs a scenario with a crash after the k-th write and compares it with the run in peace.
+// crashing runs a scenario with a crash after the k-th write and compares it with the run without a crash.
 func (s *Scenario) crashing(ctx context.Context, k int, options []CrashOption, peace *run, want []string) error {
 	r, err := s.begin()
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Scenario) crashing(ctx context.Context, k int, options []CrashOption, p
 	return errors.Join(append(errs, s.checkForeign(r))...)
 }
 
-// difference shows where two states differ, a few lines around each place.
+// difference returns the lines in which two states differ, with a few lines around each.
 func difference(want, got []string) string {
 	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A: difflib.SplitLines(strings.Join(want, "---\n")), B: difflib.SplitLines(strings.Join(got, "---\n")), Context: 12,
@@ -125,7 +125,7 @@ func difference(want, got []string) string {
 	return diff
 }
 
-// checkForeign fails if the operator has changed what isn't its own.
+// checkForeign returns an error if the operator has changed an object of another owner.
 func (s *Scenario) checkForeign(r *run) error {
 	foreign := map[string]bool{}
 	for _, obj := range s.Objects {
@@ -146,7 +146,7 @@ func (s *Scenario) checkForeign(r *run) error {
 	return errors.Join(errs...)
 }
 
-// successes are the writes that were done.
+// successes returns the writes that succeeded.
 func successes(writes []Call) []Call {
 	var done []Call
 	for _, c := range writes {

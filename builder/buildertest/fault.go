@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Fault is an error that calls get. Empty fields match any call.
+// Fault makes calls fail. Empty fields match any call.
 type Fault struct {
 	Verb        Verb
 	Kind        schema.GroupKind
@@ -16,23 +16,23 @@ type Fault struct {
 	Name        string
 	Subresource string
 
-	// After is how many matching calls go well first. Default: none.
+	// After is the number of matching calls that succeed first. Default: 0.
 	After int
-	// Times is how many matching calls fail then. Default, 0: all.
+	// Times is the number of matching calls that fail then. Default: 0, all.
 	Times int
-	// AfterWrite lets the call be done and only its answer be lost. Default: nothing is done.
+	// AfterWrite makes the call succeed and loses only its reply. Default: false, the call has no effect.
 	AfterWrite bool
-	// Error makes the error. Required; see [Conflict] and the others.
+	// Error returns the error of a call. It is required; see [Conflict] and the like.
 	Error func(Call) error
 }
 
-// fault is a Fault and how often it has matched.
+// fault is a Fault and its number of matches.
 type fault struct {
 	Fault
 	seen int
 }
 
-// Fail lets calls of this client fail. Of several faults that match a call, the first one counts.
+// Fail makes calls of this client fail. If several faults match a call, the first one counts.
 func (c *Client) Fail(faults ...Fault) {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
@@ -41,7 +41,7 @@ func (c *Client) Fail(faults ...Fault) {
 	}
 }
 
-// Heal takes all faults away. A crash is not healed.
+// Heal removes all faults, except a crash.
 func (c *Client) Heal() {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
@@ -79,39 +79,39 @@ func (c Call) resource() schema.GroupResource {
 	return schema.GroupResource{Group: c.Kind.Group, Resource: c.Kind.Kind}
 }
 
-// Conflict is what a write gets whose object someone else has changed.
+// Conflict returns the error of a write whose object another writer has changed.
 func Conflict(c Call) error {
 	return apierrors.NewConflict(c.resource(), c.Name, errors.New(optimisticLock))
 }
 
-// Timeout is what a call gets that took the server too long.
+// Timeout returns the error of a call that the server did not finish in time.
 func Timeout(c Call) error {
 	return apierrors.NewTimeoutError(fmt.Sprintf("request did not complete within the allotted timeout: %s", c.Verb), 0)
 }
 
-// Internal is what a call gets when the server fails.
+// Internal returns the error of a failing server.
 func Internal(c Call) error {
 	return apierrors.NewInternalError(fmt.Errorf("%s %s %s: etcdserver: leader changed", c.Verb, c.Kind.Kind, c.Name))
 }
 
-// TooManyRequests is what a call gets when the server is overloaded.
+// TooManyRequests returns the error of an overloaded server.
 func TooManyRequests(Call) error {
 	return apierrors.NewTooManyRequests("the server is overloaded", 1)
 }
 
-// Forbidden is what a call gets that RBAC does not allow.
+// Forbidden returns the error of a call that RBAC doesn't allow.
 func Forbidden(c Call) error {
 	return apierrors.NewForbidden(c.resource(), c.Name, fmt.Errorf("user %q cannot %s resource %q in API group %q in the namespace %q",
 		c.Client, c.Verb, c.Kind.Kind, c.Kind.Group, c.Namespace))
 }
 
-// QuotaExceeded is what a create gets when a ResourceQuota is full.
+// QuotaExceeded returns the error of a create that would exceed a ResourceQuota.
 func QuotaExceeded(c Call) error {
 	return apierrors.NewForbidden(c.resource(), c.Name, fmt.Errorf("exceeded quota: quota, requested: count/%s=1, used: count/%[1]s=1, limited: count/%[1]s=1",
 		c.Kind.Kind))
 }
 
-// WebhookDenied is what a write gets that an admission webhook refuses.
+// WebhookDenied returns the error of a write that an admission webhook denies.
 func WebhookDenied(c Call) error {
 	err := apierrors.NewForbidden(c.resource(), c.Name, errors.New(""))
 	err.ErrStatus.Message = `admission webhook "deny.example.com" denied the request: no`

@@ -19,9 +19,9 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest/internal/crd"
 )
 
-// Who owns which field, and what an apply merges, is apimachinery's own code, as in the API server.
+// As in the API server, the code of apimachinery tracks the fields' managers and merges applies.
 
-// fieldManager returns what tracks the fields of a kind, in requests for a subresource.
+// fieldManager returns the tracker of a kind's fields, in requests for a subresource.
 func (s *Server) fieldManager(k kind, subresource string) (*managedfields.FieldManager, error) {
 	version := fieldpath.APIVersion(k.gvk.GroupVersion().String())
 	reset := map[fieldpath.APIVersion]fieldpath.Filter{version: fieldpath.NewExcludeSetFilter(resetFields(k, subresource))}
@@ -33,7 +33,7 @@ func (s *Server) fieldManager(k kind, subresource string) (*managedfields.FieldM
 		k.gvk, k.gvk.GroupVersion(), subresource, reset)
 }
 
-// resetFields are those that a request can't write, and so nobody comes to own by it.
+// resetFields are the fields that a request can't write, and so doesn't own.
 func resetFields(k kind, subresource string) *fieldpath.Set {
 	switch {
 	case subresource == "" && k.status:
@@ -47,7 +47,7 @@ func resetFields(k kind, subresource string) *fieldpath.Set {
 	}
 }
 
-// serverSide gives the field manager the server's defaults, and for custom kinds a conversion that does nothing.
+// serverSide gives the field manager the server's defaults, and for custom kinds a conversion without effect.
 type serverSide struct{ server *Server }
 
 func (d serverSide) Default(obj runtime.Object) { d.server.setDefaults(obj) }
@@ -76,8 +76,7 @@ func (serverSide) ConvertFieldLabel(_ schema.GroupVersionKind, label, value stri
 	return label, value, nil
 }
 
-// typeConverter knows how lists and maps are merged: of built-in kinds, of kinds with a CRD, and of any other, whose
-// lists are then atomic.
+// typeConverter merges lists and maps: of built-in kinds, of kinds with a CRD, and of any other kind, with atomic lists.
 type typeConverter struct {
 	builtin, any managedfields.TypeConverter
 	scheme       *runtime.Scheme

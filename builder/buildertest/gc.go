@@ -11,12 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// GarbageCollector is the name under which the ledger has the calls of the garbage collector.
+// GarbageCollector is the client name of the garbage collector's calls in the server's [Ledger].
 const GarbageCollector = "garbage-collector"
 
-// CollectGarbage deletes what has owners and none that exists, carries out orphaning and foreground deletion, and
-// empties namespaces that are going. An owner is looked for in the object's own namespace: one in another does not
-// exist for it. A cluster-scoped object with an owner of a namespaced kind is left alone.
+// CollectGarbage deletes objects of which no owner exists, finishes orphaning and foreground deletion, and empties terminating
+// namespaces. It looks for an owner only in the object's own namespace. It doesn't delete a cluster-scoped object with an owner of a
+// namespaced kind.
 func (s *Server) CollectGarbage() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *Server) collectOne(k kind, obj client.Object) {
 	s.collectOrphan(k, obj)
 }
 
-// collectOrphan deletes an object if it has owners and none of them is going to stay.
+// collectOrphan deletes an object if it has owners and all of them are deleted or terminating.
 func (s *Server) collectOrphan(k kind, obj client.Object) {
 	var gone, leaving, staying []metav1.OwnerReference
 	for _, ref := range obj.GetOwnerReferences() {
@@ -80,8 +80,8 @@ func (s *Server) collectOrphan(k kind, obj client.Object) {
 	}
 }
 
-// owner returns what a reference of obj leads to, nil if it does not exist. It reports false for an owner that the
-// garbage collector would not judge: of an unknown kind, or of a namespaced one while the object is in no namespace.
+// owner returns the object of a reference of obj, nil if it doesn't exist. It returns false for an owner that the garbage collector
+// ignores: one of an unknown kind, or one of a namespaced kind while the object has no namespace.
 func (s *Server) owner(k kind, obj client.Object, ref metav1.OwnerReference) (client.Object, bool) {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
@@ -106,7 +106,7 @@ func isForeground(obj client.Object) bool {
 	return obj.GetDeletionTimestamp() != nil && slices.Contains(obj.GetFinalizers(), metav1.FinalizerDeleteDependents)
 }
 
-// finishDeletion takes the collector's own finalizers from an object once what they stand for is done.
+// finishDeletion removes the collector's own finalizers from an object when their work is done.
 func (s *Server) finishDeletion(k kind, obj client.Object) {
 	finalizers := obj.GetFinalizers()
 	switch {
@@ -128,7 +128,7 @@ func without(finalizer string) func(client.Object) {
 	}
 }
 
-// orphan takes the references to an owner from all its dependents.
+// orphan removes the references to an owner from all its dependents.
 func (s *Server) orphan(owner client.Object) {
 	s.eachDependent(owner, func(k kind, obj client.Object, _ metav1.OwnerReference) {
 		s.collectorWrites(k, obj, func(o client.Object) {
@@ -162,7 +162,7 @@ func (s *Server) eachDependent(owner client.Object, f func(kind, client.Object, 
 	}
 }
 
-// holdsContent reports whether an object is a namespace with something in it.
+// holdsContent reports whether an object is a namespace that contains objects.
 func (s *Server) holdsContent(k kind, obj client.Object) bool {
 	if k.gvk != namespaceKind.gvk {
 		return false

@@ -22,8 +22,8 @@ func (i indexes) add(gvk schema.GroupVersionKind, name string, values client.Ind
 	return nil
 }
 
-// IndexField implements client.FieldIndexer: List with client.MatchingFields then finds objects by the values. Each
-// client has indexes of its own, as each process does; those of [Server.IndexField] are in all of them.
+// IndexField implements client.FieldIndexer: List with client.MatchingFields then finds objects by the values. Each client has its own
+// indexes, like each process; all clients have those of [Server.IndexField].
 func (c *Client) IndexField(_ context.Context, obj client.Object, field string, values client.IndexerFunc) error {
 	k, err := c.server.kinds.of(obj)
 	if err != nil {

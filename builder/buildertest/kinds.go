@@ -22,7 +22,7 @@ type kind struct {
 	resource   schema.GroupResource
 	namespaced bool
 	builtin    bool // stored typed; custom kinds are stored untyped
-	status     bool // written apart from the rest
+	status     bool // written separately
 }
 
 type kinds struct {
@@ -82,7 +82,7 @@ func (k *kinds) named(gvk schema.GroupVersionKind) (kind, error) {
 	}, nil
 }
 
-// hasStatusField reports whether a built-in kind has a status: then it is a subresource.
+// hasStatusField reports whether a built-in kind has a status, which is then a subresource.
 func (k *kinds) hasStatusField(gvk schema.GroupVersionKind) bool {
 	obj, err := scheme.Scheme.New(gvk)
 	if err != nil {
@@ -104,7 +104,7 @@ func (k *kinds) each(objs []client.Object, f func(schema.GroupVersionKind)) erro
 	return nil
 }
 
-// restMapper maps what the server knows.
+// restMapper returns a mapper of the server's kinds.
 func (k *kinds) restMapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(k.scheme.PrioritizedVersionsAllGroups())
 	for gvk := range k.scheme.AllKnownTypes() {

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Verb is what a call does, in the API server's words.
+// Verb is the operation of a call, with the API server's names.
 type Verb string
 
-// The verbs. An apply is a patch on the wire and a verb of its own here, whether it is made by Apply or by Patch.
+// The verbs. An apply is a patch on the wire and a separate verb here, for both Apply and Patch.
 const (
 	VerbGet              Verb = "get"
 	VerbList             Verb = "list"
@@ -27,7 +27,7 @@ const (
 	VerbDeleteCollection Verb = "deletecollection"
 )
 
-// IsWrite reports whether calls of the verb change something.
+// IsWrite reports whether calls of the verb change objects.
 func (v Verb) IsWrite() bool { return v != VerbGet && v != VerbList && v != VerbWatch }
 
 // Call is one call of a client.
@@ -40,14 +40,14 @@ type Call struct {
 	Subresource string // such as "status"; empty for the object itself
 	DryRun      bool
 
-	// What came of it.
+	// The result of the call.
 	UID     types.UID // of the object
-	Created bool      // it made an object
-	Changed bool      // it changed something, or would have but for DryRun; false for a write that was a no-op
-	Err     error     // as the client got it
+	Created bool      // it created an object
+	Changed bool      // it changed an object, or would have without DryRun; false for a write without a change
+	Err     error     // as the client received it
 }
 
-// String is the call in one line, such as "create ConfigMap default/a".
+// String returns the call in one line, such as "create ConfigMap default/a".
 func (c Call) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", c.Verb, c.Kind)
@@ -81,7 +81,7 @@ func (l *Ledger) Calls() []Call {
 	return l.Where(func(Call) bool { return true })
 }
 
-// Where returns the calls that keep wants.
+// Where returns the calls for which keep returns true.
 func (l *Ledger) Where(keep func(Call) bool) []Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,24 +94,24 @@ func (l *Ledger) Where(keep func(Call) bool) []Call {
 	return calls
 }
 
-// Writes returns the calls that could change something: also those that failed, were no-ops, or dry runs.
+// Writes returns the calls of writing verbs, including failed ones, writes without a change, and dry runs.
 func (l *Ledger) Writes() []Call {
 	return l.Where(func(c Call) bool { return c.Verb.IsWrite() })
 }
 
-// Count returns how many calls there were of a verb, on objects of a kind: an empty group and kind is any.
+// Count returns the number of calls of a verb on objects of a kind. An empty group and kind matches any.
 func (l *Ledger) Count(verb Verb, kind schema.GroupKind) int {
 	return len(l.Where(func(c Call) bool { return c.Verb == verb && (kind.Empty() || c.Kind == kind) }))
 }
 
-// Reset forgets all calls.
+// Reset removes all calls.
 func (l *Ledger) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls = nil
 }
 
-// String has one call a line.
+// String returns the calls, one a line.
 func (l *Ledger) String() string {
 	var lines []string
 	for _, c := range l.Calls() {
@@ -120,7 +120,7 @@ func (l *Ledger) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// record enters a call into the server's ledger.
+// record adds a call to the server's record and the client's.
 func (s *Server) record(r *request, obj client.Object, err error) {
 	if obj != nil && obj.GetUID() != "" {
 		r.UID = obj.GetUID()
@@ -129,7 +129,7 @@ func (s *Server) record(r *request, obj client.Object, err error) {
 	s.ledger.add(r.Call)
 }
 
-// creations counts how often an object of each name was made.
+// creations returns the UIDs of the created objects by name.
 func creations(calls []Call) map[string][]types.UID {
 	made := map[string][]types.UID{}
 	for _, c := range calls {
@@ -140,7 +140,7 @@ func creations(calls []Call) map[string][]types.UID {
 	return made
 }
 
-// object names what a call is about.
+// object names the object of a call.
 func (c Call) object() string {
 	return c.Kind.String() + " " + types.NamespacedName{Namespace: c.Namespace, Name: c.Name}.String()
 }

@@ -90,7 +90,7 @@ func unsupportedPatch() error {
 			"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml", 0, false)
 }
 
-// apply merges what a field owner wants, by the rules of server-side apply; it creates an object that there isn't.
+// apply merges the desired fields of a manager, by the rules of server-side apply. It creates a missing object.
 func (s *Server) apply(r *request, body []byte, old client.Object) (client.Object, error) {
 	wanted := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := yaml.Unmarshal(body, &wanted.Object); err != nil {

@@ -36,8 +36,8 @@ func (c *Client) Get(_ context.Context, key client.ObjectKey, obj client.Object,
 	})
 }
 
-// List implements client.Reader. It serves label selectors, metadata.name and metadata.namespace as field selectors,
-// those of indexes, and limits; the items are always copies.
+// List implements client.Reader. It supports label selectors, metadata.name and metadata.namespace as field selectors, the fields of
+// indexes, and limits. The items are always copies.
 func (c *Client) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	o := (&client.ListOptions{}).ApplyOptions(opts)
 	r, err := c.request(VerbList, list, client.ObjectKey{Namespace: o.Namespace})
@@ -103,7 +103,7 @@ func (c *Client) itemOf(list client.ObjectList, gvk schema.GroupVersionKind) (cl
 	return item, nil
 }
 
-// selected returns the stored objects that a list is about.
+// selected returns the stored objects of a list.
 func (c *Client) selected(k kind, version uint64, o *client.ListOptions) ([]client.Object, error) {
 	byField, err := c.fieldSelector(k, o.FieldSelector)
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *Client) selected(k kind, version uint64, o *client.ListOptions) ([]clie
 	return found, nil
 }
 
-// fieldSelector returns what tests an object against a field selector, of indexes and of the names.
+// fieldSelector returns a function that tests an object against a field selector, of indexes and of the names.
 func (c *Client) fieldSelector(k kind, selector fields.Selector) (func(client.Object) (bool, error), error) {
 	if selector == nil || selector.Empty() {
 		return func(client.Object) (bool, error) { return true, nil }, nil

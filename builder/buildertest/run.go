@@ -10,25 +10,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// idleSteps is how often in a row the clock is moved to the time that was asked for without anything happening, before
-// a run counts as over: an operator that looks again every minute is done all the same.
+// idleSteps is the number of idle clock steps, each to a requested time, after which a run is over: an operator that requeues every
+// minute has settled all the same.
 const idleSteps = 3
 
 // operatorName is the name of the operator's clients in a scenario.
 const operatorName = "operator"
 
-// run is one life of a scenario: a server, and the processes that follow one another on it.
+// run is one run of a scenario: a server, and the successive processes on it.
 type run struct {
 	scenario Scenario
 	server   *Server
 	world    client.Client
-	start    uint64 // the server's version when all began
+	start    uint64 // the server's version at the start
 
 	process    *Client
 	reconciler reconcile.Reconciler
 	calls      []Call // of the operator, in all processes
 	rounds     int    // since the last step
-	steps      int    // of Then that were taken
+	steps      int    // of Then that are done
 }
 
 func (s *Scenario) begin() (*run, error) {
@@ -55,7 +55,7 @@ func (r *run) restart() error {
 	return nil
 }
 
-// settle runs rounds until nothing changes any more, and no step is left.
+// settle runs rounds until nothing changes any more, and no step remains.
 func (r *run) settle(ctx context.Context) error {
 	idle := 0
 	for {
@@ -97,7 +97,7 @@ func (r *run) settle(ctx context.Context) error {
 	}
 }
 
-// round reconciles all requests once. It returns the soonest time that was asked for and the errors.
+// round reconciles all requests once. It returns the earliest requested time and the errors.
 func (r *run) round(ctx context.Context) (time.Duration, error) {
 	var soonest time.Duration
 	var errs []error
@@ -125,7 +125,7 @@ func (r *run) reconcile(ctx context.Context, req reconcile.Request) (_ reconcile
 	return r.reconciler.Reconcile(ctx, req)
 }
 
-// afterCrash lets the rest of the cluster go on, and then a new process start.
+// afterCrash runs the rest of the cluster, and then starts a new process.
 func (r *run) afterCrash(ctx context.Context) error {
 	r.keepCalls()
 	if err := r.scenario.World(ctx, r.world); err != nil {
@@ -139,7 +139,7 @@ func (r *run) keepCalls() {
 	r.process.ledger.Reset()
 }
 
-// writes returns the operator's writes so far that were not dry runs.
+// writes returns the operator's writes so far, without dry runs.
 func (r *run) writes() []Call {
 	r.keepCalls()
 	var writes []Call
@@ -161,8 +161,7 @@ func (r *run) lastCalls() string {
 	return l.String()
 }
 
-// isTerminal reports whether an error is one that a scenario may end with: one that no retry mends, and that isn't the
-// program's own fault.
+// isTerminal reports whether a scenario may end with an error: no retry can fix it, and it isn't an error of the program.
 func isTerminal(err error) bool {
 	var wrong interface{ WrongPlan() }
 	return errors.Is(err, reconcile.TerminalError(nil)) && !errors.As(err, &wrong)

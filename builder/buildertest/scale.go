@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// replicasOf returns where an object of a kind with the subresource scale has its replicas; nil if it has none.
+// replicasOf returns the field with the replicas of an object that has the subresource scale; nil for another object.
 func replicasOf(obj client.Object) **int32 {
 	switch o := obj.(type) {
 	case *appsv1.Deployment:
@@ -26,7 +26,7 @@ func replicasOf(obj client.Object) **int32 {
 	}
 }
 
-// patchScale is a PATCH of the subresource scale. What comes back is a Scale.
+// patchScale is a PATCH of the subresource scale. Its reply is a Scale.
 func (c *Client) patchScale(obj, into client.Object, patch client.Patch, o *client.PatchOptions) error {
 	r, err := c.request(VerbPatch, obj, client.ObjectKeyFromObject(obj))
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Server) scale(r *request, kind types.PatchType, body []byte) (client.Ob
 	obj := copyOf(old)
 	obj.SetResourceVersion(scale.ResourceVersion)
 	*replicasOf(obj) = &scale.Spec.Replicas
-	whole := *r // the rules are those of a change of all of it
+	whole := *r // the rules are those of a change of the whole object
 	whole.Subresource = ""
 	if obj, err = s.attribute(&whole, obj, old); err == nil {
 		obj, err = s.replace(&whole, obj, old)

@@ -13,58 +13,57 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// DefaultMaxRounds bounds a run of a Scenario that sets no bound.
+// DefaultMaxRounds is the default of Scenario.MaxRounds.
 const DefaultMaxRounds = 100
 
-// Scenario is an operator, the cluster that it starts in, and what is asked of it.
+// Scenario is an operator, the initial state of its cluster, and the requests to reconcile.
 type Scenario struct {
-	// Reconciler makes what is tested, on a client that stands for a new process: nothing may be carried over from one
-	// call to the next. The client is also a client.FieldIndexer, and its Now is the clock. Required.
+	// Reconciler returns the tested reconciler, on a client that stands for a new process. No state may be shared between two calls. The
+	// client is also a client.FieldIndexer, and its Now is the clock. Required.
 	Reconciler func(c *Client) (reconcile.Reconciler, error)
-	// Objects exist at the start. They need their UIDs only if one refers to another.
+	// Objects exist at the start. They need UIDs only if one refers to another.
 	Objects []client.Object
-	// Requests are what is reconciled, in this order, in each round. Required.
+	// Requests are the requests of each round, in this order. Required.
 	Requests []reconcile.Request
-	// World plays the rest of the cluster, after each round: see [CompleteJobs], [RollOut] and [InOrder]. It must do the
-	// same in the same state, and nothing once there is nothing to do. Nil: nothing else happens.
+	// World imitates the rest of the cluster, after each round: see [CompleteJobs], [RollOut] and [InOrder]. It must do the same in the
+	// same state, and nothing when it is done. Default: nil, nothing else happens.
 	World World
 
-	// Then is what happens once nothing changes any more: the spec changes, someone deletes a child, an hour passes. Each
-	// step is taken once, after all has settled again, whatever crashes; see [Change]. Nil: that is the end.
+	// Then are the steps after nothing changes any more: the spec changes, someone deletes a child, an hour passes. Each step runs once,
+	// after the scenario has settled again, whatever crashes; see [Change]. Default: nil, the run ends.
 	Then []World
 
 	// Scheme has the kinds. Default: client-go's.
 	Scheme *runtime.Scheme
-	// Options are of each server.
+	// Options are the options of each server.
 	Options []Option
-	// Lag is how many changes the operator's reads are behind, until nothing else changes. Its own writes it sees, as a
-	// manager's client does with EnableReadYourWritesConsistency, unless LagOwnWrites is set. Default: none.
+	// Lag is the number of changes by which the operator's reads lag behind, until nothing else changes. It reads its own writes, as a
+	// manager's client with EnableReadYourWritesConsistency does, unless LagOwnWrites is set. Default: 0.
 	Lag int
-	// LagOwnWrites lets the operator not see its own writes at once.
+	// LagOwnWrites makes the operator's own writes lag as well. Default: false.
 	LagOwnWrites bool
-	// ClockStands keeps the server's clock where it is. Default: while something changes it stands; once nothing does it is
-	// moved to the soonest RequeueAfter (a second, if there is an error or a lag), up to three times without a change in
-	// between. So what an operator does after an hour is done in the end state, and one that looks again every minute ends.
+	// ClockStands stops the server's clock. Default: the clock stands while something changes. When nothing does, it moves to the
+	// earliest RequeueAfter (a second, after an error or with a lag), up to three times without a change in between. So the end state has
+	// what an operator does after an hour, and an operator that requeues every minute ends.
 	ClockStands bool
-	// MaxRounds bounds a run, and each step of Then; a run that changes something in each round has no fixed point, which is
-	// a failure.
-	// Default: DefaultMaxRounds.
+	// MaxRounds limits a run, and each step of Then. A run that changes something in each round never settles, and fails. Default:
+	// DefaultMaxRounds.
 	MaxRounds int
-	// Tolerate says which errors may remain when nothing changes any more. Default: those of reconcile.TerminalError, but
-	// for a wrong plan (reason InvalidPlan), which is the program's own fault.
+	// Tolerate reports whether an error may remain when nothing changes any more. Default: errors of reconcile.TerminalError, except an
+	// invalid plan (reason InvalidPlan), because it is an error of the program.
 	Tolerate func(error) bool
-	// Normalize makes objects of two runs comparable, after UIDs, versions, times and managed fields were taken out. It
-	// may change the object; false leaves it out. Default: all objects are compared, but for events.
+	// Normalize makes objects of two runs comparable, after UIDs, versions, times and managed fields were removed. It may change the
+	// object; false omits the object. Default: all objects except events are compared.
 	Normalize func(obj *unstructured.Unstructured) bool
-	// Foreign says which of the Objects the operator must not write to. Default: all but those that are requested, and
-	// those that one that is requested controls.
+	// Foreign reports whether the operator must not write to one of the Objects. Default: all Objects except the requested ones and those
+	// that a requested one controls.
 	Foreign func(obj client.Object) bool
 }
 
-// World does what the rest of a cluster does, with a client that never crashes.
+// World imitates the rest of a cluster, with a client that never crashes.
 type World func(ctx context.Context, c client.Client) error
 
-// InOrder is a World of several.
+// InOrder returns a World that runs several in order.
 func InOrder(worlds ...World) World {
 	return func(ctx context.Context, c client.Client) error {
 		for _, w := range worlds {
@@ -76,8 +75,8 @@ func InOrder(worlds ...World) World {
 	}
 }
 
-// Change is a World, for [Scenario.Then], that changes an object as a user does who edits it: like names it, change is given
-// it as it is on the server. It is an error if there is no such object.
+// Change returns a World, for [Scenario.Then], that changes an object as a user does who edits it. like names the object; change
+// receives the present object. A missing object is an error.
 //
 //	Then: []buildertest.World{buildertest.Change(app, func(app *v1.WebApp) { app.Spec.Greeting = "bye" })}
 func Change[T client.Object](like T, change func(T)) World {
@@ -113,7 +112,7 @@ func (s Scenario) withDefaults() (*Scenario, error) {
 	return d, nil
 }
 
-// isForeign reports whether an object of the start is neither requested nor controlled by one that is.
+// isForeign reports whether an initial object is neither requested nor controlled by a requested one.
 func (s *Scenario) isForeign(obj client.Object) bool {
 	if s.isRequested(obj) {
 		return false
@@ -139,7 +138,7 @@ func (s *Scenario) isRequested(obj client.Object) bool {
 	return false
 }
 
-// newServer returns a server in the state of the start.
+// newServer returns a server in the initial state.
 func (s *Scenario) newServer() (*Server, error) {
 	server := NewServer(s.Scheme, s.Options...)
 	for _, obj := range s.Objects {

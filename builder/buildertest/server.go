@@ -36,16 +36,16 @@ type Server struct {
 	indexes  indexes
 	watchers map[*watcher]struct{}
 
-	reads sync.Map // of what clients have read already: objects by read
+	reads sync.Map // objects in the form of a client's Go type, by read
 }
 
-// firstVersion is the resource version of an empty server: a real one has never been empty either.
+// firstVersion is the resource version of an empty server. A real server is never empty either.
 const firstVersion = 1000
 
-// Option changes a Server.
+// Option configures a Server.
 type Option func(*Server) error
 
-// NewServer returns an empty API server for the kinds of a scheme. It panics if an option is wrong.
+// NewServer returns an empty API server for the kinds of a scheme. It panics if an option is invalid.
 func NewServer(scheme *runtime.Scheme, options ...Option) *Server {
 	s := &Server{
 		scheme:   scheme,
@@ -70,24 +70,23 @@ func NewServer(scheme *runtime.Scheme, options ...Option) *Server {
 	return s
 }
 
-// WithStatusSubresource says of which kinds, beside the built-in ones, the status is written apart from the rest.
+// WithStatusSubresource adds kinds, beside the built-in ones, whose status is a subresource.
 func WithStatusSubresource(objs ...client.Object) Option {
 	return func(s *Server) error {
 		return s.kinds.each(objs, func(k schema.GroupVersionKind) { s.kinds.withStatus[k.GroupKind()] = true })
 	}
 }
 
-// WithClusterScoped says which kinds, beside the built-in ones, are in no namespace.
+// WithClusterScoped adds kinds, beside the built-in ones, that are cluster-scoped.
 func WithClusterScoped(objs ...client.Object) Option {
 	return func(s *Server) error {
 		return s.kinds.each(objs, func(k schema.GroupVersionKind) { s.kinds.clusterScoped[k.GroupKind()] = true })
 	}
 }
 
-// WithCRDs reads CustomResourceDefinitions from YAML files and directories of them, once for all servers that the option
-// is given to. They tell the scope of a kind,
-// whether it has a status subresource, its defaults, and how its lists are merged by server-side apply. Their
-// validation rules are not run.
+// WithCRDs reads CustomResourceDefinitions from YAML files and directories of them, once for all servers with the option. They define
+// the scope of a kind, its status subresource, its defaults, and how server-side apply merges its lists. The server doesn't run their
+// validation rules.
 func WithCRDs(paths ...string) Option {
 	read := sync.OnceValues(func() ([]*crd.Kind, error) { return crd.Read(paths...) })
 	return func(s *Server) error {
@@ -106,19 +105,18 @@ func WithCRDs(paths ...string) Option {
 	}
 }
 
-// WithClock gives the server a clock that the test sets. Default: one of its own, that stands at [Epoch] until it is
-// stepped.
+// WithClock sets the server's clock. Default: a new clock with the time [Epoch].
 func WithClock(c *Clock) Option {
 	return func(s *Server) error { s.clock = c; return nil }
 }
 
-// WithManualGarbageCollection leaves orphaned objects until [Server.CollectGarbage] is called, as on a real server they
-// stay for a while. Default: they go with the delete that orphaned them.
+// WithManualGarbageCollection keeps orphaned objects until a call of [Server.CollectGarbage], because a real server keeps them for a
+// while. Default: the delete that orphans objects also deletes them.
 func WithManualGarbageCollection() Option {
 	return func(s *Server) error { s.manual = true; return nil }
 }
 
-// WithObjects seeds the server, after all other options: see [Server.Add].
+// WithObjects adds initial objects, after all other options: see [Server.Add].
 func WithObjects(objs ...client.Object) Option {
 	return func(s *Server) error { s.seeds = append(s.seeds, objs...); return nil }
 }
@@ -129,16 +127,16 @@ func (s *Server) Clock() *Clock { return s.clock }
 // Ledger returns the record of all calls.
 func (s *Server) Ledger() *Ledger { return s.ledger }
 
-// Client returns a client that sees the server's state as it is. Its calls are recorded as those of name, and so are
-// the fields that it writes, if the call does not name a field owner.
+// Client returns a client that reads the server's present state. name is the client's name in its calls, and its default field
+// manager. Default: [DefaultName].
 func (s *Server) Client(name ...string) *Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return newClient(s, strings.Join(name, "/"))
 }
 
-// Add puts objects into the server as if they had always been there: with their status and, if they have one, their
-// UID. It is no call: the ledger does not show it. Defaults are filled in; nothing is checked but the name.
+// Add adds objects to the server as if they had always existed, with their status and, if set, their UID. It sets defaults and
+// validates only the name. No [Ledger] records it.
 func (s *Server) Add(objs ...client.Object) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +148,7 @@ func (s *Server) Add(objs ...client.Object) error {
 	return nil
 }
 
-// IndexField registers an index for all clients, by which they can list: see client.MatchingFields.
+// IndexField registers an index for all clients, which List uses with client.MatchingFields.
 func (s *Server) IndexField(_ context.Context, obj client.Object, field string, values client.IndexerFunc) error {
 	k, err := s.kinds.of(obj)
 	if err != nil {
@@ -161,14 +159,14 @@ func (s *Server) IndexField(_ context.Context, obj client.Object, field string, 
 	return s.indexes.add(k.gvk, field, values)
 }
 
-// Version is the server's resource version: it grows with every change and stands still without.
+// Version returns the server's resource version. Each change increases it.
 func (s *Server) Version() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version
 }
 
-// Objects returns all objects, ordered by kind, namespace and name: copies, untyped.
+// Objects returns untyped copies of all objects, ordered by kind, namespace and name.
 func (s *Server) Objects() []client.Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()

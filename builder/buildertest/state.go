@@ -12,17 +12,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// history is what became of the objects of one name: the newest last. It is what stale reads and watches are served
-// from.
+// history has the versions of the object of a name, the newest last. Stale reads and watches use it.
 type history []moment
 
-// moment is an object from one resource version on; nil is none.
+// moment is an object from one resource version on; nil after its deletion.
 type moment struct {
 	version uint64
 	object  client.Object
 }
 
-// at returns the object as it was at a resource version, nil if there was none. It must not be changed.
+// at returns the object at a resource version, nil if it didn't exist. It must not be changed.
 func (h history) at(version uint64) client.Object {
 	for _, m := range slices.Backward(h) {
 		if m.version <= version {
@@ -39,7 +38,7 @@ func (h history) latest() client.Object {
 	return h[len(h)-1].object
 }
 
-// change is what a watch tells of.
+// change is the content of a watch event.
 type change struct {
 	version uint64
 	gvk     schema.GroupVersionKind
@@ -55,7 +54,7 @@ func (s *Server) get(k kind, key types.NamespacedName) client.Object {
 	return nil
 }
 
-// put stores an object under a new resource version. The caller gives it away.
+// put stores an object under a new resource version. The caller must not use it afterwards.
 func (s *Server) put(k kind, obj client.Object) {
 	s.version++
 	obj.SetResourceVersion(strconv.FormatUint(s.version, 10))
@@ -68,7 +67,7 @@ func (s *Server) put(k kind, obj client.Object) {
 	s.tell(change{s.version, k.gvk, event, obj, before})
 }
 
-// drop removes an object. The watch event has a resource version of its own.
+// drop removes an object. The watch event has its own resource version.
 func (s *Server) drop(k kind, obj client.Object) client.Object {
 	s.version++
 	gone := obj.DeepCopyObject().(client.Object)
@@ -91,7 +90,7 @@ func (s *Server) append(k kind, named, stored client.Object) {
 	*table[key] = append(*table[key], moment{s.version, stored})
 }
 
-// list returns the objects of a kind as they were at a resource version, in order.
+// list returns the objects of a kind at a resource version, in order.
 func (s *Server) list(gvk schema.GroupVersionKind, version uint64) []client.Object {
 	var objs []client.Object
 	for _, h := range s.tables[gvk] {

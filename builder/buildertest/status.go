@@ -47,8 +47,8 @@ func setTopLevel(obj client.Object, name string, value any) {
 
 func lower(name string) string { return string(name[0]|0x20) + name[1:] }
 
-// specOf is all of an object that a new generation is about: not the metadata and, where it is a subresource, not
-// the status.
+// specOf returns the part of an object whose change increases the generation: without the metadata and, where it is a subresource, the
+// status.
 func specOf(k kind, obj client.Object) client.Object {
 	c := copyOf(obj)
 	if k.status {

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// subresource is a client of one subresource. The status is imitated, and patches of the scale of workloads.
+// subresource is a client of one subresource. The server imitates the status, and patches of the scale of workloads.
 type subresource struct {
 	client *Client
 	name   string
@@ -19,11 +19,11 @@ type subresource struct {
 // Status implements client.StatusClient.
 func (c *Client) Status() client.SubResourceWriter { return subresource{c, "status"} }
 
-// SubResource implements client.SubResourceClientConstructor. "status" is imitated, and patches of "scale"; others are
-// answered with NotFound.
+// SubResource implements client.SubResourceClientConstructor. The server imitates "status", and patches of "scale"; for others it
+// returns NotFound.
 func (c *Client) SubResource(name string) client.SubResourceClient { return subresource{c, name} }
 
-// checkSubresource refuses a subresource that the kind does not have.
+// checkSubresource refuses a subresource that the kind doesn't have.
 func (r *request) checkSubresource() error {
 	if r.Subresource == "" || (r.Subresource == "status" && r.kind.status) {
 		return nil
@@ -43,7 +43,7 @@ func (s subresource) refuse(verb Verb, obj client.Object) error {
 	return r.checkSubresource()
 }
 
-// Get reads the object: a status is answered with all of it.
+// Get reads the object. For the status it returns the whole object.
 func (s subresource) Get(ctx context.Context, obj, into client.Object, _ ...client.SubResourceGetOption) error {
 	r, err := s.client.request(VerbGet, obj, client.ObjectKeyFromObject(obj))
 	if err != nil {
@@ -56,7 +56,7 @@ func (s subresource) Get(ctx context.Context, obj, into client.Object, _ ...clie
 	return s.client.Get(ctx, client.ObjectKeyFromObject(obj), into)
 }
 
-// Create is refused: no status is created apart from its object.
+// Create returns an error, because a status can't be created without its object.
 func (s subresource) Create(_ context.Context, obj, _ client.Object, _ ...client.SubResourceCreateOption) error {
 	return s.refuse(VerbCreate, obj)
 }

@@ -38,7 +38,7 @@ func (s *Server) update(r *request, body client.Object) (client.Object, error) {
 	return s.replace(r, obj, old)
 }
 
-// storageKey is where a real server keeps the object, which its messages tell.
+// storageKey is the object's storage key in a real server, which error messages contain.
 func (r *request) storageKey() string {
 	group := ""
 	if !r.kind.builtin {
@@ -47,7 +47,7 @@ func (r *request) storageKey() string {
 	return "/" + path.Join("registry", group, r.kind.resource.Resource, r.Namespace, r.Name)
 }
 
-// attribute records whose the fields are that a request changes.
+// attribute records the managers of the fields that a request changes.
 func (s *Server) attribute(r *request, obj, old client.Object) (client.Object, error) {
 	fields, err := s.fieldManager(r.kind, r.Subresource)
 	if err != nil {
@@ -56,8 +56,7 @@ func (s *Server) attribute(r *request, obj, old client.Object) (client.Object, e
 	return s.stamp(fields.UpdateNoErrors(copyOf(old), obj, r.manager).(client.Object), old), nil
 }
 
-// replace puts an object, of which the fields are attributed, in the place of an older one, if the rules allow it. An
-// object that is the same stays as it is, and keeps its resource version.
+// replace replaces an object, after its fields have their managers, if the rules allow it. An equal object keeps its resource version.
 func (s *Server) replace(r *request, obj, old client.Object) (client.Object, error) {
 	switch version := obj.GetResourceVersion(); {
 	case version != "" && version != old.GetResourceVersion():
@@ -85,8 +84,7 @@ func (s *Server) replace(r *request, obj, old client.Object) (client.Object, err
 	return obj, nil
 }
 
-// needsResourceVersion reports whether the request is a PUT that must name a version. A patch takes over the one that
-// it is applied to.
+// needsResourceVersion reports whether the request is a PUT that must have a version. A patch takes the version of the present object.
 func (r *request) needsResourceVersion() bool {
 	return r.Verb == VerbUpdate && (!r.kind.builtin || rules.NeedsResourceVersion(r.kind.gvk.GroupKind()))
 }
@@ -120,7 +118,7 @@ func prepareUpdate(r *request, obj, old client.Object) {
 	}
 }
 
-// onlyStatus undoes all that a write of a custom object's status says of anything else.
+// onlyStatus reverts the changes outside the status in a write of a custom object's status.
 func onlyStatus(obj, old client.Object) {
 	status, fields := statusOf(obj), obj.GetManagedFields()
 	setUntyped(obj, copyOf(old))
@@ -149,7 +147,7 @@ func validateChange(r *request, obj, old client.Object) field.ErrorList {
 	return append(errs, rules.ValidateUpdate(obj, old)...)
 }
 
-// once drops errors that were found twice.
+// once drops duplicate errors.
 func once(errs field.ErrorList) field.ErrorList {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(errs, func(e *field.Error) bool {
@@ -159,7 +157,7 @@ func once(errs field.ErrorList) field.ErrorList {
 	})
 }
 
-// endsDeletion reports whether an update takes the last finalizer from an object that is being deleted.
+// endsDeletion reports whether an update removes the last finalizer of a terminating object.
 func (s *Server) endsDeletion(obj, old client.Object) bool {
 	if len(obj.GetFinalizers()) > 0 || old.GetDeletionTimestamp() == nil {
 		return false
@@ -168,7 +166,7 @@ func (s *Server) endsDeletion(obj, old client.Object) bool {
 	return grace == nil || *grace == 0
 }
 
-// remove takes an object away for good, and then what it leaves as garbage.
+// remove removes an object, and then its garbage.
 func (s *Server) remove(r *request, obj client.Object) client.Object {
 	r.Changed = true
 	if r.DryRun {

@@ -9,23 +9,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// view is how far a client's reads are behind, as those from a cache are.
+// view is the state that a client reads, which may lag behind as a cache does.
 type view struct {
 	lag       uint64
 	lags      map[schema.GroupVersionKind]uint64
-	limit     uint64 // nothing newer is seen
-	least     uint64 // everything older is
+	limit     uint64 // reads see nothing newer
+	least     uint64 // reads see everything older
 	wrote     map[schema.GroupVersionKind]uint64
 	ownWrites bool
 }
 
-// newView is up to date: a cache begins with what there is.
+// newView returns an up-to-date view, because a cache begins with the present state.
 func newView(now uint64) view {
 	return view{least: now, limit: math.MaxUint64, lags: map[schema.GroupVersionKind]uint64{}, wrote: map[schema.GroupVersionKind]uint64{}}
 }
 
-// Lag lets reads be n changes of the server behind, whoever made them; of the kinds given (empty objects) only, if any
-// are. 0 is none. Writes are judged by the server, which is never behind.
+// Lag makes reads lag n changes of the server behind, by any client. With kinds (empty objects), only reads of these kinds lag. 0 is
+// no lag. Writes don't lag, because the server checks them.
 func (c *Client) Lag(n int, kinds ...client.Object) error {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
@@ -35,15 +35,14 @@ func (c *Client) Lag(n int, kinds ...client.Object) error {
 	return c.server.kinds.each(kinds, func(gvk schema.GroupVersionKind) { c.view.lags[gvk] = uint64(max(n, 0)) })
 }
 
-// Freeze lets reads see the state as it is now, until Refresh.
+// Freeze makes reads return the present state until Refresh.
 func (c *Client) Freeze() {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
 	c.view.limit = c.server.version
 }
 
-// Refresh brings reads up to date, once: a lag then grows anew with the changes that follow, and what was frozen stands
-// still at now.
+// Refresh updates reads to the present state once. A lag then begins again with later changes; a frozen view stays at this state.
 func (c *Client) Refresh() {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
@@ -53,16 +52,15 @@ func (c *Client) Refresh() {
 	}
 }
 
-// ReadYourWrites lets reads of a kind be at least as new as this client's last write of the kind, as a manager's client
-// does with client.CacheOptions.EnableReadYourWritesConsistency. Default: off.
+// ReadYourWrites makes reads of a kind at least as new as this client's last write of the kind, as in a manager's client with
+// client.CacheOptions.EnableReadYourWritesConsistency. Default: false.
 func (c *Client) ReadYourWrites(on bool) {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
 	c.view.ownWrites = on
 }
 
-// Live returns a reader that is never behind: what manager.GetAPIReader returns. Its calls are this client's, and fail
-// like them once it has crashed.
+// Live returns a reader without a lag, as manager.GetAPIReader does. Its calls are this client's, and fail like them after a crash.
 func (c *Client) Live() client.Reader { return live{c} }
 
 type live struct{ client *Client }
@@ -75,18 +73,18 @@ func (l live) List(ctx context.Context, list client.ObjectList, opts ...client.L
 	return l.client.List(ctx, list, append(opts, uncached{})...)
 }
 
-// uncached is an option of reads that asks the server.
+// uncached is an option that makes a read bypass the view.
 type uncached struct{}
 
 func (uncached) ApplyToGet(*client.GetOptions)   {}
 func (uncached) ApplyToList(*client.ListOptions) {}
 
-// asks reports whether a read is to be answered by the server and not by the view.
+// asks reports whether a read bypasses the view.
 func asks[T any](opts []T) bool {
 	return slices.ContainsFunc(opts, func(o T) bool { _, ok := any(o).(uncached); return ok })
 }
 
-// horizon is the resource version that reads of a kind see.
+// horizon returns the resource version that reads of a kind see.
 func (c *Client) horizon(k kind, live bool) uint64 {
 	if live {
 		return c.server.version
@@ -104,5 +102,5 @@ func (c *Client) horizon(k kind, live bool) uint64 {
 	return seen
 }
 
-// wrote remembers that the client has made a write.
+// wrote records a write of the client.
 func (c *Client) wrote(r *request) { c.view.wrote[r.kind.gvk] = c.server.version }

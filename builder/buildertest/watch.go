@@ -12,20 +12,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Event is what a watch tells, with what it is about.
+// Event is a watch event, with the key of its object.
 type Event struct {
 	Type   watch.EventType
 	Object client.Object
 }
 
-// DropEvents lets this client's watches not tell of the events that drop says, as if they had been lost.
+// DropEvents makes this client's watches drop the events for which drop returns true.
 func (c *Client) DropEvents(drop func(Event) bool) {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
 	c.drops = append(c.drops, drop)
 }
 
-// watcher is a watch that has been started. What it tells waits in a queue, so that a slow reader stops no one.
+// watcher is a started watch. Its events wait in a queue, so that a slow reader blocks no other.
 type watcher struct {
 	client    *Client
 	kind      kind
@@ -42,8 +42,8 @@ type watcher struct {
 	queue []watch.Event
 }
 
-// Watch implements client.WithWatch. Without a resource version it starts with an Added event for each object that
-// exists, as the API server does.
+// Watch implements client.WithWatch. Without a resource version it starts with an Added event for each existing object, as the API
+// server does.
 func (c *Client) Watch(ctx context.Context, list client.ObjectList, opts ...client.ListOption) (watch.Interface, error) {
 	o := (&client.ListOptions{}).ApplyOptions(opts)
 	r, err := c.request(VerbWatch, list, types.NamespacedName{Namespace: o.Namespace})
@@ -62,7 +62,7 @@ func (c *Client) Watch(ctx context.Context, list client.ObjectList, opts ...clie
 	return w, nil
 }
 
-// begin tells of what there is, or of what came after a resource version, and registers the watch.
+// begin queues events for the existing objects, or for changes since a resource version, and registers the watch.
 func (w *watcher) begin(o *client.ListOptions) error {
 	s := w.client.server
 	version := ""
@@ -89,7 +89,7 @@ func (w *watcher) begin(o *client.ListOptions) error {
 	return nil
 }
 
-// tell hands a change to all watches. The server's lock is held.
+// tell sends a change to all watches. The caller holds the server's lock.
 func (s *Server) tell(ch change) {
 	s.log = append(s.log, ch)
 	for w := range s.watchers {
@@ -97,8 +97,7 @@ func (s *Server) tell(ch change) {
 	}
 }
 
-// tell puts a change into the queue, if the watch is about it. An object that begins or ceases to match the selector
-// comes and goes.
+// tell queues a change if the watch selects it. An object that begins or ceases to match the selector is added or deleted.
 func (w *watcher) tell(ch change) {
 	if ch.gvk != w.kind.gvk || (w.namespace != "" && ch.object.GetNamespace() != w.namespace) {
 		return

@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// CompleteJobs is a World in which every Job that runs succeeds.
+// CompleteJobs is a World in which every running Job succeeds.
 func CompleteJobs(ctx context.Context, c client.Client) error {
 	return finishJobs(ctx, c, func(*batchv1.Job) bool { return true })
 }
 
-// FinishJobs is a World in which every Job that runs ends, and succeeds if succeeds says so.
+// FinishJobs returns a World in which every running Job ends. It succeeds if the function succeeds returns true.
 func FinishJobs(succeeds func(*batchv1.Job) bool) World {
 	return func(ctx context.Context, c client.Client) error { return finishJobs(ctx, c, succeeds) }
 }
@@ -58,8 +58,8 @@ func conditions(now metav1.Time, types ...batchv1.JobConditionType) []batchv1.Jo
 	return all
 }
 
-// RollOut is a World in which Deployments, StatefulSets and DaemonSets become ready as they are, PodDisruptionBudgets are
-// observed, and PersistentVolumeClaims bound.
+// RollOut is a World in which Deployments, StatefulSets and DaemonSets become ready, PodDisruptionBudgets are observed, and
+// PersistentVolumeClaims are bound.
 func RollOut(ctx context.Context, c client.Client) error {
 	var deployments appsv1.DeploymentList
 	var sets appsv1.StatefulSetList
@@ -118,7 +118,7 @@ func bindClaims(ctx context.Context, c client.Client) error {
 	return errors.Join(errs...)
 }
 
-// writeStatus writes a status if it is another.
+// writeStatus writes a status if it differs.
 func writeStatus[S any](ctx context.Context, c client.Client, obj client.Object, at *S, status S) error {
 	if obj.GetDeletionTimestamp() != nil || equality.Semantic.DeepEqual(*at, status) {
 		return nil

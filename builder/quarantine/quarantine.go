@@ -1,17 +1,17 @@
-// Package quarantine keeps one owner that is too much for the program from ending it again at each start, before any other owner has
-// had a pass.
+// Package quarantine protects a program from one owner that ends it in each pass. Without a quarantine such an owner could end the
+// program at each start, before any other owner has a pass.
 //
-// A quarantine puts off owners during whose passes the process has ended unexpectedly: out of memory, by a panic outside of a
-// pass' own goroutine, or killed. Such an owner's next pass runs 10 seconds after the start, 1 minute after the second time, and
-// six times as long after each further one, up to 1 hour; until a while after a pass has ended well, no two such owners have
-// a pass at the same time. While it waits its condition Ready is False with the reason Quarantined, and one event says so.
+// A quarantine delays the owners that had a pass when the process ended unexpectedly: out of memory, by a panic outside of a pass's
+// own goroutine, or killed. The next pass of such an owner runs 10 seconds after the start, after the second time 1 minute, and after
+// each further one six times as long, up to 1 hour. No two such owners have a pass at the same time, until some time after a pass has
+// ended well. While an owner waits, its condition Ready is False with the reason Quarantined, and the builder emits one event.
 //
 //	q, err := quarantine.Open("/var/run/operator")
 //	defer q.Close()
 //	builder.NewOperator[*v1.WebApp](q.Around(mgr), "webapp")
 //
-// What is known is in a directory that must survive the process, such as an emptyDir volume, which a container's restart
-// leaves as it is. It costs two writes to a file a pass, some microseconds, and no sync.
+// The record is in a directory that must survive the process, such as an emptyDir volume, which survives a container's restart. It
+// costs two writes to a file a pass, some microseconds, and no sync.
 package quarantine
 
 import (
@@ -22,11 +22,11 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inflight"
 )
 
-// Quarantine is the record of the passes that run, and of those that the processes before have not ended.
+// Quarantine is the record of the running passes, and of the passes that earlier processes have not ended.
 type Quarantine struct{ record *inflight.Record }
 
-// Open takes over what the process before has left in a directory, which is made if it isn't there. The directory is
-// of this process alone. Errors are those of the file system.
+// Open opens the record of earlier processes in a directory, and creates the directory if needed. No other process may use the
+// directory. It returns errors of the file system.
 func Open(dir string) (*Quarantine, error) {
 	record, err := inflight.Open(dir, time.Now)
 	if err != nil {
@@ -35,11 +35,11 @@ func Open(dir string) (*Quarantine, error) {
 	return &Quarantine{record}, nil
 }
 
-// Close says that the process ends of its own accord, so that nothing that still runs is put off by the next one.
+// Close records that the process ends as intended, so that the next process delays no owner because of a running pass.
 func (q *Quarantine) Close() error { return q.record.Close() }
 
-// Around returns the manager for operators that are to have this quarantine: those that builder.NewOperator is given it for. The
-// manager's logger gets the first error in writing the record, which holds up no pass.
+// Around returns a manager whose operators have this quarantine: pass it to builder.NewOperator. The manager's logger gets the first
+// error of a write to the record. Such an error delays no pass.
 func (q *Quarantine) Around(mgr manager.Manager) manager.Manager {
 	logger := mgr.GetLogger()
 	q.record.ReportTo(func(err error) {
@@ -54,5 +54,5 @@ type quarantining struct {
 	record *inflight.Record
 }
 
-// PassesInFlight returns the record in which an operator writes its passes.
+// PassesInFlight returns the record to which an operator writes its passes.
 func (q quarantining) PassesInFlight() *inflight.Record { return q.record }

@@ -21,7 +21,7 @@ func (c condition) String() string {
 	return why(c.reason, c.message)
 }
 
-// why joins a reason and a message, as far as there are any.
+// why joins a reason and a message; each may be empty.
 func why(reason, message string) string {
 	if reason == "" || message == "" {
 		return reason + message
@@ -34,9 +34,9 @@ type conditioned interface {
 	Conditions() *[]metav1.Condition
 }
 
-// ofConditions judges kinds without a rule of their own by what they say themselves: status.observedGeneration, if it
-// is set, and the conditions Stalled, Reconciling and Ready, and a CustomResourceDefinition's Established and
-// NamesAccepted. A kind that says nothing is ready.
+// ofConditions evaluates kinds without their own rule by their status: status.observedGeneration, if set, the conditions Stalled,
+// Reconciling and Ready, and the conditions Established and NamesAccepted of a CustomResourceDefinition. A kind without any of these
+// is ready.
 func ofConditions(obj client.Object) Status {
 	observed, conditions := reported(obj)
 	if observed > 0 {
@@ -82,7 +82,7 @@ func isDefinition(obj client.Object) bool {
 	return t.Name() == "CustomResourceDefinition"
 }
 
-// ofDefinition: established. It has failed if its names are taken.
+// ofDefinition evaluates a CustomResourceDefinition: ready when established, failed if its names are taken.
 func ofDefinition(by map[string]condition) Status {
 	if c := by["NamesAccepted"]; c.status == "False" {
 		return failed("%s", c)
@@ -93,7 +93,7 @@ func ofDefinition(by map[string]condition) Status {
 	return Status{Ready: true}
 }
 
-// reported returns what an object says of itself in status.observedGeneration and status.conditions.
+// reported returns an object's status.observedGeneration and status.conditions.
 func reported(obj client.Object) (int64, []condition) {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return reportedUntyped(u)
@@ -106,7 +106,7 @@ func reported(obj client.Object) (int64, []condition) {
 			conditions = reportedTyped(status.FieldByName("Conditions"))
 		}
 	}
-	if c, ok := obj.(conditioned); ok { // wherever it keeps them
+	if c, ok := obj.(conditioned); ok { // of any field
 		conditions = reportedTyped(reflect.ValueOf(c.Conditions()).Elem())
 	}
 	return observed, conditions
@@ -161,7 +161,7 @@ func reportedUntyped(u *unstructured.Unstructured) (int64, []condition) {
 	return integer(status["observedGeneration"]), conditions
 }
 
-// integer reads a number of JSON: the decoders of Kubernetes give int64, others float64.
+// integer returns a number of JSON: the decoders of Kubernetes return int64, others float64.
 func integer(v any) int64 {
 	switch n := v.(type) {
 	case int64:

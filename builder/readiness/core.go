@@ -8,7 +8,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// ofJob: complete. It has failed if its condition Failed (or FailureTarget, which comes before) is True.
+// ofJob evaluates a Job: ready when complete, failed if its condition Failed, or FailureTarget, which precedes it, is True.
 func ofJob(j *batchv1.Job) Status {
 	for i := range j.Status.Conditions {
 		c := &j.Status.Conditions[i]
@@ -27,8 +27,8 @@ func ofJob(j *batchv1.Job) Status {
 	return inProgress("is not complete: %d succeeded, %d active, %d failed", j.Status.Succeeded, j.Status.Active, j.Status.Failed)
 }
 
-// ofPod: running and ready, or succeeded. It has failed in phase Failed, or when a container that can't stay up is
-// started again and again.
+// ofPod evaluates a Pod: ready when it runs and is ready, or has succeeded. It has failed in phase Failed, or when the kubelet
+// restarts a crashing container repeatedly.
 func ofPod(p *corev1.Pod) Status {
 	switch p.Status.Phase {
 	case corev1.PodSucceeded:
@@ -75,7 +75,7 @@ func ofContainers(statuses []corev1.ContainerStatus) Status {
 	return worst
 }
 
-// ofClaim: bound, or not used by anything. It has failed if its volume is lost.
+// ofClaim evaluates a claim: ready when bound or unused, failed if its volume is lost.
 func ofClaim(c *corev1.PersistentVolumeClaim) Status {
 	switch {
 	case c.Status.Phase == corev1.ClaimBound:
@@ -89,16 +89,16 @@ func ofClaim(c *corev1.PersistentVolumeClaim) Status {
 	}
 }
 
-// These annotations are set while a claim's volume is provisioned: the node by the scheduler, once a pod that uses the claim
-// has one, the provisioner by the claim's controller, which of a class that binds on first consumption waits for the node.
+// These annotations are set while a claim's volume is provisioned. The scheduler sets the node, after a pod that uses the claim has
+// one. The claim's controller sets the provisioner; with a class that binds on first consumption it waits for the node.
 const (
 	annotationSelectedNode    = "volume.kubernetes.io/selected-node"
 	annotationProvisioner     = "volume.kubernetes.io/storage-provisioner"
 	annotationProvisionerBeta = "volume.beta.kubernetes.io/storage-provisioner"
 )
 
-// isUnused reports whether no volume is looked for. The class would say more: whether it binds at once. But to read it takes
-// a permission that few operators have. Without a class a claim waits for a volume that someone makes by hand.
+// isUnused reports whether nothing provisions or looks for a volume. The class would show whether it binds at once, but reading it
+// needs a permission that few operators have. A claim without a class waits for a volume that someone creates by hand.
 func isUnused(c *corev1.PersistentVolumeClaim) bool {
 	if c.Spec.StorageClassName == nil || *c.Spec.StorageClassName == "" || c.Spec.VolumeName != "" {
 		return false
@@ -111,7 +111,7 @@ func isUnused(c *corev1.PersistentVolumeClaim) bool {
 	return true
 }
 
-// ofService: has its cluster IP, and an address of the load balancer if it asks for one.
+// ofService evaluates a Service: ready when it has its cluster IP, and as a LoadBalancer an address.
 func ofService(s *corev1.Service) Status {
 	switch {
 	case s.Spec.Type == corev1.ServiceTypeExternalName:
@@ -125,7 +125,7 @@ func ofService(s *corev1.Service) Status {
 	}
 }
 
-// ofBudget: observed. Whether its pods are healthy is the workload's matter.
+// ofBudget evaluates a PodDisruptionBudget: ready when observed. The workload reports the health of its pods.
 func ofBudget(b *policyv1.PodDisruptionBudget) Status {
 	s, _ := unobserved(b, b.Status.ObservedGeneration)
 	return s

@@ -14,19 +14,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Status says whether an object is as its spec asks for. The zero value says: not yet.
+// Status is the readiness of an object. The zero value means: not yet ready.
 type Status struct {
-	// Ready is true if it is. A Job is ready once it is complete.
+	// Ready is true if the object has reached the state that its spec asks for. A Job is ready when it is complete.
 	Ready bool
-	// Failed is true if it won't be before someone changes something: a Job has failed, a Deployment has exceeded its deadline.
-	// An object that is neither ready nor failed is in progress. It is never true beside Ready.
+	// Failed is true if the object can't become ready until someone changes something: a Job has failed, a Deployment has exceeded its
+	// deadline. An object that is neither ready nor failed is in progress. Failed is never true beside Ready.
 	Failed bool
-	// Message says in one line of at most 256 bytes why it isn't ready, such as "1 of 3 replicas updated", or what is special about one
-	// that is.
+	// Message says in one line of at most 256 bytes why the object isn't ready, such as "1 of 3 replicas updated", or adds information
+	// about a ready one.
 	Message string
 }
 
-// maxWhy bounds what is taken over from an object's own messages, in bytes.
+// maxWhy limits a message from an object's status, in bytes.
 const maxWhy = 256
 
 func inProgress(format string, args ...any) Status {
@@ -46,8 +46,8 @@ func oneLine(text string) string {
 	return strings.ToValidUTF8(text[:maxWhy-len(mark)], "") + mark
 }
 
-// Of returns whether an object, as read from a cluster, is ready, and if not whether it has failed and why. The object is not changed.
-// It is for plans that decide by it or report it in their status, and for a builder.ReadyWhen that adds to the rules.
+// Of returns the readiness of an object, as read from a cluster, and doesn't change the object. Use it in a plan that decides by
+// readiness or reports it, and in a builder.ReadyWhen that extends the rules.
 func Of(obj client.Object) Status {
 	if obj.GetDeletionTimestamp() != nil {
 		return inProgress("is being deleted")
@@ -107,7 +107,7 @@ var builtin = map[schema.GroupKind]func() client.Object{
 	{Group: "policy", Kind: "PodDisruptionBudget"}: func() client.Object { return &policyv1.PodDisruptionBudget{} },
 }
 
-// unobserved reports that a controller has not looked at the object's present spec.
+// unobserved reports whether a controller has not yet observed the object's present spec.
 func unobserved(obj client.Object, observed int64) (Status, bool) {
 	if observed < obj.GetGeneration() {
 		return inProgress("generation %d is not observed yet", obj.GetGeneration()), true

@@ -28,8 +28,8 @@ func desiredReplicas(n *int32) int32 {
 	return *n
 }
 
-// ofDeployment: observed, all pods of the newest template and available, none of an older one left. It has failed once
-// it has made no progress for spec.progressDeadlineSeconds (600 by default).
+// ofDeployment evaluates a Deployment: ready when observed, all pods are of the newest template and available, and no older pod is
+// left. It has failed after no progress for spec.progressDeadlineSeconds (600 by default).
 func ofDeployment(d *appsv1.Deployment) Status {
 	if s, is := unobserved(d, d.Status.ObservedGeneration); is {
 		return s
@@ -57,9 +57,9 @@ func ofDeployment(d *appsv1.Deployment) Status {
 	return Status{Ready: true}
 }
 
-// ofStatefulSet: observed, all pods there and available, and all of them of the newest template: currentRevision is
-// updateRevision. With a partition, that many pods stay as they are. With OnDelete all do, until someone deletes them:
-// that isn't waited for. A StatefulSet never says that it has failed.
+// ofStatefulSet evaluates a StatefulSet: ready when observed, and all pods exist, are available and are of the newest template:
+// currentRevision is updateRevision. With a partition, that many pods keep their template; with OnDelete all do until someone deletes
+// them, and the rule doesn't wait for that. A StatefulSet never reports a failure.
 func ofStatefulSet(s *appsv1.StatefulSet) Status {
 	if st, is := unobserved(s, s.Status.ObservedGeneration); is {
 		return st
@@ -87,8 +87,8 @@ func ofStatefulSet(s *appsv1.StatefulSet) Status {
 	return Status{Ready: true}
 }
 
-// ofDaemonSet: observed, and a pod of the newest template available on each node that should have one. With OnDelete
-// pods stay as they are until someone deletes them: that isn't waited for.
+// ofDaemonSet evaluates a DaemonSet: ready when observed, and each node that should have a pod has an available one of the newest
+// template. With OnDelete pods keep their template until someone deletes them, and the rule doesn't wait for that.
 func ofDaemonSet(d *appsv1.DaemonSet) Status {
 	if s, is := unobserved(d, d.Status.ObservedGeneration); is {
 		return s
@@ -105,7 +105,7 @@ func ofDaemonSet(d *appsv1.DaemonSet) Status {
 	return Status{Ready: true}
 }
 
-// ofReplicaSet: observed, and all pods available.
+// ofReplicaSet evaluates a ReplicaSet: ready when observed, and all pods are available.
 func ofReplicaSet(r *appsv1.ReplicaSet) Status {
 	if s, is := unobserved(r, r.Status.ObservedGeneration); is {
 		return s

@@ -8,14 +8,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// Builder holds what one owner should have. Make one for each reconcile with [NewBuilder], in one goroutine; call the
+// Builder has the desired objects of one owner. Make one for each reconcile with [NewBuilder], and use it in one goroutine. Call the
 // Reconcile methods in the order in which the objects depend on each other, and [Builder.ReconcileStore] last.
 //
-// Nothing in it is required: without a Recorder no events are written, without a Context the background's is used, and
-// without a Store nothing is pruned.
+// All fields are optional. Without a Recorder it writes no events, without a Context it uses context.Background, and without a Store
+// it prunes nothing.
 type Builder struct {
 	ConfigMaps []BuilderConfigMap
-	// ConfigHash are the objects whose content rolls the pods; see [ToNewBuilderConfigMapHash].
+	// ConfigHash are the objects whose changed content rolls the pods; see [ToNewBuilderConfigMapHash].
 	ConfigHash              []BuilderConfigMapHash
 	DeploymentOrStatefulset []BuilderDeploymentStatefulSet
 	StorageConfig           []BuilderStorageConfig
@@ -25,8 +25,8 @@ type Builder struct {
 	Context                 BuilderContext
 	Store                   InternalStore
 
-	declared map[schema.GroupKind]bool // kinds of which an option said all there should be, be it none
-	failed   map[string]error          // what the last call of each Reconcile method ended with
+	declared map[schema.GroupKind]bool // kinds of which an option set all objects, possibly none
+	failed   map[string]error          // the error of the last call of each Reconcile method
 }
 
 // ToBuilder is an option of [NewBuilder].
@@ -43,7 +43,7 @@ func NewBuilder(opts ...ToBuilder) *Builder {
 	return b
 }
 
-// BuilderContext is the context of a pass. The zero value stands for context.Background.
+// BuilderContext is the context of a pass. Default: context.Background.
 type BuilderContext struct {
 	Context context.Context
 }
@@ -55,7 +55,7 @@ func ToNewBuilderContext(builder BuilderContext) func(*Builder) {
 
 func (s *Builder) context() context.Context { return contextOr(s.Context.Context) }
 
-// contextOr returns ctx, which callers of the original may leave nil.
+// contextOr returns ctx, or a default, because callers of the original may leave it nil.
 func contextOr(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()
@@ -63,7 +63,7 @@ func contextOr(ctx context.Context) context.Context {
 	return ctx
 }
 
-// declare notes that an option said of some kinds all that there should be.
+// declare records that an option set all objects of some kinds.
 func (s *Builder) declare(kinds ...schema.GroupKind) {
 	if s.declared == nil {
 		s.declared = map[schema.GroupKind]bool{}
@@ -73,7 +73,7 @@ func (s *Builder) declare(kinds ...schema.GroupKind) {
 	}
 }
 
-// run applies objects of the Builder in parallel. what names the call, err is the error of making them.
+// run applies objects of the Builder in parallel. what names the call, err is the error of making the objects.
 func (s *Builder) run(what string, objects []desired, err error) (controllerutil.OperationResult, error) {
 	result := controllerutil.OperationResultNone
 	if err == nil {
@@ -83,7 +83,7 @@ func (s *Builder) run(what string, objects []desired, err error) (controllerutil
 	return result, s.ended(what, err)
 }
 
-// ended keeps how a call ended: after an error nothing is pruned.
+// ended records the error of a call, because the Builder prunes nothing after an error.
 func (s *Builder) ended(what string, err error) error {
 	if err == nil {
 		delete(s.failed, what)
@@ -96,7 +96,7 @@ func (s *Builder) ended(what string, err error) error {
 	return err
 }
 
-// Kinds that a Builder makes.
+// Kinds that a Builder creates.
 var (
 	kindConfigMap     = corev1.SchemeGroupVersion.WithKind("ConfigMap").GroupKind()
 	kindService       = corev1.SchemeGroupVersion.WithKind("Service").GroupKind()

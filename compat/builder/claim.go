@@ -11,14 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// claiming is a client that, before it applies an object which the original library wrote, takes over the fields that
-// were written then. Else they would be owned twice, and one that is no longer desired (an environment variable) would
-// stay for ever. It costs one more request, once in an object's life.
+// claiming is a client that takes over the fields that the original library wrote, before it applies an object. Otherwise the fields
+// would have two managers, and a field that is no longer desired (an environment variable) would stay forever. This costs one request,
+// once for each object.
 type claiming struct {
 	client.Client
 }
 
-// Patch claims the object first, if the patch is an apply.
+// Patch takes over the object's fields first, if the patch is an apply.
 func (c claiming) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
 	if patch.Type() == types.ApplyPatchType {
 		if err := c.claim(ctx, obj); err != nil {
@@ -41,12 +41,12 @@ func (c claiming) claim(ctx context.Context, like client.Object) error {
 	if err != nil || patch == nil {
 		return err
 	}
-	// The resource version is in the patch: had the object changed, this would be a conflict, and tried again.
+	// The patch has the resource version: if the object has changed, this is a conflict, and the pass is retried.
 	return c.Client.Patch(ctx, found, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldOwner))
 }
 
-// writersOfOriginal returns the field managers under which the original library wrote the object: those that wrote the
-// annotation with its hash, <owner's kind>OperatorHash.
+// writersOfOriginal returns the field managers under which the original library wrote the object: those that wrote the annotation with
+// its hash, <owner's kind>OperatorHash.
 func writersOfOriginal(obj client.Object) sets.Set[string] {
 	controller := metav1.GetControllerOfNoCopy(obj)
 	if controller == nil {

@@ -14,44 +14,43 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// CommonBuilder is what all items of a Builder have in common: an object, its owner, and the client to write it with.
-// Its methods handle that one object, and write events with the recorder that they are given.
+// CommonBuilder is the common part of all items of a Builder: an object, its owner, and the client to write it with. Its methods
+// handle that one object, and write events with the given recorder.
 type CommonBuilder struct {
-	// ObjectMeta is the object's. Its maps and slices may be shared between items; they are never written to.
+	// ObjectMeta is the object's metadata. Items may share its maps and slices; the Builder never writes to them.
 	ObjectMeta metav1.ObjectMeta
-	// Client reads and writes. In an item it may be nil: then it is the store's.
+	// Client reads and writes. Default, for an item of a Builder: the store's.
 	Client client.Client
-	// OwnerRef names the owner. It may be left empty if CrObject is set.
+	// OwnerRef names the owner. It may be empty if CrObject is set.
 	OwnerRef metav1.OwnerReference
-	// CrObject is the owner as read from the API server: events are about it. If its UID isn't that of OwnerRef, then
-	// OwnerRef is right.
+	// CrObject is the owner as read from the API server. Events are about it. If its UID differs from that of OwnerRef, OwnerRef counts.
 	CrObject client.Object
-	// DesiredState is the object that Create, Update, CreateOrUpdate and Delete handle. It is not changed.
+	// DesiredState is the object that Create, Update, CreateOrUpdate and Delete handle. They don't change it.
 	DesiredState client.Object
-	// CurrentState receives what Get, and CreateOrUpdate before it writes, found.
+	// CurrentState receives the object that Get read, or that CreateOrUpdate read before its write.
 	CurrentState client.Object
-	// ObjectList receives what List found.
+	// ObjectList receives the result of List.
 	ObjectList client.ObjectList
-	// Labels narrow List, and what a store prunes.
+	// Labels limit the objects of List, and those that a store prunes.
 	Labels map[string]string
 }
 
-// Create makes DesiredState a child of the owner. It fails with AlreadyExists if there is an object of its name.
+// Create creates DesiredState as a child of the owner. It fails with AlreadyExists if an object of its name exists.
 func (b *CommonBuilder) Create(ctx context.Context, buildRecorder BuilderRecorder) (controllerutil.OperationResult, error) {
 	return b.write("create", buildRecorder, func(pass *builder.Builder) (builder.Result, error) {
 		return pass.Create(contextOr(ctx), b.DesiredState)
 	})
 }
 
-// Update applies DesiredState to the owner's child of its name. Fields that DesiredState leaves empty stay as others set
-// them. It fails with NotFound if there is no such child.
+// Update applies DesiredState to the owner's child of its name. Fields that DesiredState leaves empty keep the values of other
+// writers. It fails with NotFound if the child doesn't exist.
 func (b *CommonBuilder) Update(ctx context.Context, buildRecorder BuilderRecorder) (controllerutil.OperationResult, error) {
 	return b.write("update", buildRecorder, func(pass *builder.Builder) (builder.Result, error) {
 		return pass.Update(contextOr(ctx), b.DesiredState)
 	})
 }
 
-// CreateOrUpdate makes the owner's child as DesiredState says. A child that is like that already costs no request.
+// CreateOrUpdate creates the owner's child or applies DesiredState to it. A child that is up to date costs no request.
 func (b *CommonBuilder) CreateOrUpdate(ctx context.Context, buildRecorder BuilderRecorder) (controllerutil.OperationResult, error) {
 	if !isNil(b.CurrentState) && !isNil(b.DesiredState) && !isNil(b.Client) {
 		err := b.Client.Get(contextOr(ctx), client.ObjectKeyFromObject(b.DesiredState), b.CurrentState)
@@ -64,8 +63,8 @@ func (b *CommonBuilder) CreateOrUpdate(ctx context.Context, buildRecorder Builde
 	})
 }
 
-// Delete deletes the owner's child that has the kind and name of DesiredState. Its result is OperationResultUpdated if
-// there was one. An object of someone else's is left alone; that is an error, builder.ErrNotOwned.
+// Delete deletes the owner's child that has the kind and name of DesiredState. Its result is OperationResultUpdated if the child
+// existed. It leaves an object that the owner doesn't control unchanged and returns builder.ErrNotOwned.
 func (b *CommonBuilder) Delete(ctx context.Context, buildRecorder BuilderRecorder) (controllerutil.OperationResult, error) {
 	return b.write("delete", buildRecorder, func(pass *builder.Builder) (builder.Result, error) {
 		return pass.Delete(contextOr(ctx), b.DesiredState)
@@ -88,7 +87,7 @@ func (b *CommonBuilder) write(
 	return resultOf(res), errors.Join(err, waiting(res))
 }
 
-// Get reads the object that ObjectMeta names into CurrentState, whoever's it is.
+// Get reads the object that ObjectMeta names into CurrentState, also if another owner controls it.
 func (b *CommonBuilder) Get(ctx context.Context, _ BuilderRecorder) (client.Object, error) {
 	if isNil(b.Client) || isNil(b.CurrentState) {
 		return nil, errors.New("get: Client and CurrentState (an empty object of the kind to read) must be set")
@@ -99,8 +98,8 @@ func (b *CommonBuilder) Get(ctx context.Context, _ BuilderRecorder) (client.Obje
 	return b.CurrentState, nil
 }
 
-// List reads into ObjectList all objects of its kind that are in the namespace of ObjectMeta and have Labels, whoever's
-// they are.
+// List reads all objects of the list's kind that are in the namespace of ObjectMeta and have Labels into ObjectList, also those that
+// other owners control.
 func (b *CommonBuilder) List(ctx context.Context, _ BuilderRecorder) (client.ObjectList, error) {
 	if isNil(b.Client) || isNil(b.ObjectList) {
 		return nil, errors.New("list: Client and ObjectList (an empty list of the kind to read) must be set")
@@ -123,7 +122,7 @@ func (b *CommonBuilder) engineAndOwner() (*builder.Engine, client.Object, error)
 	return engines.of(b.Client), owner, nil
 }
 
-// owner returns who owns the object: CrObject, or a stand-in for whom OwnerRef names.
+// owner returns the object's owner: CrObject, or an object with the identity that OwnerRef has.
 func (b *CommonBuilder) owner() (client.Object, error) {
 	ref := b.OwnerRef
 	if !isNil(b.CrObject) && (ref.UID == "" || ref.UID == b.CrObject.GetUID()) {
@@ -136,13 +135,13 @@ func (b *CommonBuilder) owner() (client.Object, error) {
 	owner := &unstructured.Unstructured{}
 	owner.SetAPIVersion(ref.APIVersion)
 	owner.SetKind(ref.Kind)
-	owner.SetNamespace(b.ObjectMeta.Namespace) // where its children are
+	owner.SetNamespace(b.ObjectMeta.Namespace) // an owner is in its children's namespace
 	owner.SetName(ref.Name)
 	owner.SetUID(ref.UID)
 	return owner, nil
 }
 
-// isNil reports whether there is nothing, be it a nil interface or a nil pointer in one.
+// isNil reports whether a value is a nil interface, or an interface with a nil pointer.
 func isNil(v any) bool {
 	if v == nil {
 		return true

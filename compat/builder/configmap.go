@@ -8,13 +8,13 @@ import (
 	"github.com/armature-dev/armature/compat/utils"
 )
 
-// BuilderConfigMap asks for a ConfigMap.
+// BuilderConfigMap describes a desired ConfigMap.
 type BuilderConfigMap struct {
 	Data map[string]string
 	CommonBuilder
 }
 
-// ToNewBuilderConfigMap sets the ConfigMaps that there should be: none, if the list is empty.
+// ToNewBuilderConfigMap sets the desired ConfigMaps. With an empty list none is desired.
 func ToNewBuilderConfigMap(builder []BuilderConfigMap) func(*Builder) {
 	return func(s *Builder) {
 		s.ConfigMaps = builder
@@ -44,23 +44,22 @@ func (b *BuilderConfigMap) makeConfigMap() *corev1.ConfigMap {
 	}
 }
 
-// BuilderConfigMapHash is a ConfigMap, or a Secret, whose content rolls the pods. The releases of the original before
-// v0.0.7 had it here.
+// BuilderConfigMapHash is a ConfigMap, or a Secret, whose changed content rolls the pods. Releases of the original before v0.0.7 had
+// it in this package.
 type BuilderConfigMapHash = utils.ConfigMapHash
 
-// HashHolder is the digest of what the objects of one name hold.
+// HashHolder is the digest of the content of the objects of one name.
 type HashHolder = utils.HashHolder
 
-// ToNewBuilderConfigMapHash makes every container of the Builder's Deployments and StatefulSets get an environment
-// variable for each of these objects, with the object's name as its name and the digest of its content as its value. So
-// a change of one of them rolls all the pods. To roll only the pods that use a ConfigMap, set the variables with
-// utils.MakeConfigMapHash.
+// ToNewBuilderConfigMapHash adds an environment variable for each of these objects to every container of the Builder's Deployments and
+// StatefulSets. The variable's name is the object's name, its value the digest of the object's content. So a change of one object
+// rolls all the pods. To roll only the pods that use a ConfigMap, set the variables with utils.MakeConfigMapHash.
 func ToNewBuilderConfigMapHash(builder []BuilderConfigMapHash) func(*Builder) {
 	return func(s *Builder) { s.ConfigHash = builder }
 }
 
-// ReconcileConfigMapHash returns the digests of the objects given to [ToNewBuilderConfigMapHash]. It makes no request,
-// and need not be called: [Builder.ReconcileDeployOrSts] computes them itself.
+// ReconcileConfigMapHash returns the digests of the objects given to [ToNewBuilderConfigMapHash]. It makes no request. Calling it is
+// optional, because [Builder.ReconcileDeployOrSts] computes the digests itself.
 func (s *Builder) ReconcileConfigMapHash() ([]HashHolder, error) {
 	return utils.MakeConfigMapHash(s.ConfigHash)
 }

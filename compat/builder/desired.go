@@ -31,7 +31,7 @@ func describe(kind, namespace, name string) string {
 	return kind + " " + namespace + "/" + name
 }
 
-// desire returns the object of an item. An item without an owner or a client has those of the store.
+// desire returns the object of an item. An item without an owner or a client gets those of the store.
 func (s *Builder) desire(kind schema.GroupKind, object client.Object, common CommonBuilder) desired {
 	if isNil(common.Client) {
 		common.Client = s.Store.Client
@@ -42,14 +42,14 @@ func (s *Builder) desire(kind schema.GroupKind, object client.Object, common Com
 	return desired{kind: kind, object: object, common: &common}
 }
 
-// batch holds the desired objects of one owner on one client.
+// batch has the desired objects of one owner on one client.
 type batch struct {
 	engine  *builder.Engine
 	owner   client.Object
 	objects []desired
 }
 
-// apply applies objects. Those of one owner are written in parallel.
+// apply applies objects. It writes those of one owner in parallel.
 func (s *Builder) apply(what string, objects []desired) (controllerutil.OperationResult, error) {
 	batches, err := batchesOf(lastOfEach(objects))
 	if err != nil {
@@ -70,8 +70,8 @@ func (s *Builder) apply(what string, objects []desired) (controllerutil.Operatio
 	return resultOf(all), errors.Join(errs...)
 }
 
-// lastOfEach drops objects that a later one of the same kind and name replaces: written one after the other, as the
-// original did, the last would stay and each would undo another in every pass.
+// lastOfEach drops each object that a later one of the same kind and name replaces. The original wrote them one after the other: the
+// last one stayed, and each undid another in every pass.
 func lastOfEach(objects []desired) []desired {
 	last := make(map[string]int, len(objects))
 	for i, d := range objects {
@@ -109,7 +109,7 @@ func batchesOf(objects []desired) ([]*batch, error) {
 	return batches, nil
 }
 
-// resultOf says in one word what was done. Of several, Created counts more than Updated.
+// resultOf returns the operation of a pass. Created precedes Updated.
 func resultOf(res builder.Result) controllerutil.OperationResult {
 	result := controllerutil.OperationResultNone
 	for _, c := range res.Changes {
@@ -121,8 +121,8 @@ func resultOf(res builder.Result) controllerutil.OperationResult {
 	return result
 }
 
-// waiting is the error of objects that could not be made yet. It is no failure, and not an event; but an
-// OperationResult can't say when to look again, and an error makes the caller do so.
+// waiting returns an error about objects that could not be created yet. It is no failure, and causes no event. An OperationResult has
+// no delay, so only an error makes the caller retry.
 func waiting(res builder.Result) error {
 	var errs []error
 	for _, key := range res.Waiting {

@@ -5,7 +5,7 @@
 //	github.com/datainfrahq/operator-runtime/utils       ->  github.com/armature-dev/armature/compat/utils
 //	github.com/datainfrahq/operator-runtime/reconciler  ->  github.com/armature-dev/armature/compat/reconciler
 //
-// It is for moving. New operators use package github.com/armature-dev/armature/builder.
+// Use it only to migrate. New operators use package github.com/armature-dev/armature/builder.
 //
 // # A pass
 //
@@ -23,8 +23,8 @@
 //	// ... ReconcileService, ReconcileDeployOrSts, and last:
 //	return build.ReconcileStore()
 //
-// A Builder and its store are made for each pass. Every Reconcile method returns what it did, and every error; an
-// object that is up to date costs no request that writes.
+// Make a Builder and its store for each pass. Every Reconcile method returns its operation and all errors. An object
+// that is up to date costs no write request.
 //
 // # What differs from the original
 //
@@ -51,25 +51,25 @@
 //	always returns unchanged for workloads and claims   returns what was done: created, else updated, else unchanged
 //	works on for an owner that is being deleted         leaves its objects to garbage collection
 //
-// Drift includes replicas: BuilderDeploymentStatefulSet always sets them, so a HorizontalPodAutoscaler over such a
-// workload, whose scaling the original left alone until the next change, is now undone. Move that workload to Armature's
+// Drift includes replicas, because BuilderDeploymentStatefulSet always sets them. The original kept the scaling of a
+// HorizontalPodAutoscaler until the next change; this package undoes it in each pass. Move a workload with an autoscaler to Armature's
 // builder first.
 //
-// Methods of CommonBuilder make, change and delete children of the owner only. They don't write to DesiredState.
+// Methods of CommonBuilder create, change and delete only children of the owner. They don't write to DesiredState.
 //
-// # Objects that the original made
+// # Objects that the original created
 //
-// They are taken over by the first pass, with the fields that the original wrote, and are not replaced; see docs/compat.md.
+// The first pass takes over these objects and the fields that the original wrote. It doesn't replace them; see docs/compat.md.
 //
 // # Moving on to Armature's builder
 //
-// Object by object: what a Builder of this package makes can be asked of an Engine instead. Give it the same field
-// owner, and it will find nothing to change:
+// Move object by object: give a desired object to an Engine instead of a Builder of this package. With the same field manager, the
+// Engine finds nothing to change:
 //
 //	engine := armature.NewEngine(mgr.GetClient(), armature.Options{Name: builder.FieldOwner, Recorder: mgr.GetEventRecorder("my")})
 //	...
 //	result, err := engine.For(cr).ConfigMap(cm).Service(svc).Deployment(dep).
 //		Prune(&corev1.ConfigMap{}, &corev1.Service{}, &appsv1.Deployment{}).Reconcile(ctx)
 //
-// The field owner is what lets a later pass remove a field that an earlier one set.
+// With the same field manager, a later pass can remove a field that an earlier one set.
 package builder

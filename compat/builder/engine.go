@@ -11,15 +11,15 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// FieldOwner is the field owner of what this package applies: that of an Engine without a name. An operator that moves
-// on to Armature's builder keeps it, so that it can remove the fields that were applied here.
+// FieldOwner is the field manager of this package's writes: that of an Engine without a name. An operator that moves on to Armature's
+// builder keeps it, so that it can remove the fields that this package applied.
 const FieldOwner = wellknown.FieldOwner
 
-// maxEngines bounds the Engines that are kept. An operator has one client; one that makes a client in each pass loses
-// the memo of what needs no writing, and nothing else.
+// maxEngines limits the cached Engines. An operator has one client. One that makes a client in each pass loses only the record of
+// unchanged children.
 const maxEngines = 8
 
-// engines has one Engine a client, as the API of this package has no place for one.
+// engines has one Engine for each client, because the API of this package has no place for one.
 var engines = newEngineCache()
 
 type engineCache struct {
@@ -46,7 +46,7 @@ func (e *engineCache) of(c client.Client) *builder.Engine {
 	return engine
 }
 
-// newEngine returns an Engine without a recorder: events are written by the recorder of each Builder.
+// newEngine returns an Engine without a recorder, because the recorder of each Builder writes its events.
 func newEngine(c client.Client) *builder.Engine {
 	return builder.NewEngine(claiming{c}, builder.Options{Name: FieldOwner})
 }

@@ -6,13 +6,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// BuilderNetworkPolicy asks for a NetworkPolicy. One without a NetworkPolicySpec asks for nothing.
+// BuilderNetworkPolicy describes a desired NetworkPolicy. Without a NetworkPolicySpec it has no effect.
 type BuilderNetworkPolicy struct {
 	NetworkPolicySpec *networkingv1.NetworkPolicySpec
 	CommonBuilder
 }
 
-// ToNewBuilderNetworkPolicy sets the NetworkPolicies that there should be: none, if the list is empty.
+// ToNewBuilderNetworkPolicy sets the desired NetworkPolicies. With an empty list none is desired.
 func ToNewBuilderNetworkPolicy(builder []BuilderNetworkPolicy) func(*Builder) {
 	return func(s *Builder) {
 		s.NetworkPolicy = builder

@@ -12,11 +12,11 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// ReconcileStore deletes what the store's owner controls and the Builder no longer desires, with one List a kind:
-// ConfigMaps, Services, Deployments, StatefulSets and NetworkPolicies, each if the Builder was given a list of the kind,
-// be it empty, or something of the kind was Put. So an owner has one Builder with a store; several need labels of their
-// own. Objects of others are never touched, and after an error of this Builder nothing is. Without a store there is
-// nothing to do.
+// ReconcileStore deletes the objects that the store's owner controls and the Builder no longer desires, with one List a kind. The
+// kinds are ConfigMaps, Services, Deployments, StatefulSets and NetworkPolicies. It handles a kind if the Builder was given a list of
+// it, even an empty one, or if an object of it was Put. So an owner has one Builder with a store; several Builders need different
+// labels. It never deletes objects that the owner doesn't control, and deletes nothing after an error of this Builder. Without a store
+// it does nothing.
 func (s *Builder) ReconcileStore() error {
 	store := &s.Store.CommonBuilder
 	if isNil(store.Client) && isNil(store.CrObject) && store.OwnerRef.UID == "" {
@@ -56,7 +56,7 @@ func (s *Builder) ReconcileStore() error {
 	return err
 }
 
-// deleteOthers deletes the children of a list's kind that aren't among these.
+// deleteOthers deletes the children of a list's kind that aren't among the given ones.
 func deleteOthers(
 	ctx context.Context, children *builder.Builder, list client.ObjectList, known map[client.ObjectKey]bool,
 ) ([]builder.Change, error) {
@@ -77,14 +77,14 @@ func deleteOthers(
 	return deleted, errors.Join(append(errs, err)...)
 }
 
-// scoped is a client whose lists show only what a store may prune.
+// scoped is a client whose lists have only objects that a store may prune.
 type scoped struct {
 	client.Client
 	namespace string
 	labels    map[string]string
 }
 
-// List lists what is in the store's namespace and has its labels.
+// List lists the objects that are in the store's namespace and have its labels.
 func (c scoped) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	if c.namespace != "" {
 		opts = append(opts, client.InNamespace(c.namespace))

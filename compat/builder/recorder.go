@@ -17,23 +17,23 @@ import (
 
 // BuilderRecorder writes events about the owner. The zero value writes none.
 //
-// An object that was written or deleted is reported with the reason ControllerName + CreateObjectSuccess,
-// UpdateObjectSuccess or DeleteObjectSuccess; a failure with CreateObjectFail, UpdateObjectFail, DeleteObjectFail,
-// GetObjectFail or, if it is about no object in particular, ReconcileFail. A failure that lasts is reported once.
+// The reason of an event about a written or deleted object is ControllerName + CreateObjectSuccess, UpdateObjectSuccess or
+// DeleteObjectSuccess. The reason of a failure is ControllerName + CreateObjectFail, UpdateObjectFail, DeleteObjectFail, GetObjectFail
+// or, if it is about no single object, ReconcileFail. It reports a lasting failure once.
 type BuilderRecorder struct {
-	// Recorder is what a manager's GetEventRecorderFor returns.
+	// Recorder is an event recorder, as manager.GetEventRecorderFor returns.
 	Recorder record.EventRecorder
-	// ControllerName starts the reasons.
+	// ControllerName is the prefix of the reasons.
 	ControllerName string
 }
 
-// ToNewBuilderRecorder sets how events are written.
+// ToNewBuilderRecorder sets the recorder of events.
 func ToNewBuilderRecorder(builder BuilderRecorder) func(*Builder) {
 	return func(s *Builder) { s.Recorder = builder }
 }
 
-// GenericEvent writes an event about crObj: eventType is Normal or Warning, reason one word in UpperCamelCase, message
-// what people read.
+// GenericEvent writes an event about crObj. eventType is Normal or Warning, reason one word in UpperCamelCase, message a text for
+// people.
 func (b *BuilderRecorder) GenericEvent(crObj client.Object, eventType, reason, message string) {
 	if b == nil || isNil(b.Recorder) || isNil(crObj) {
 		return
@@ -41,8 +41,8 @@ func (b *BuilderRecorder) GenericEvent(crObj client.Object, eventType, reason, m
 	b.Recorder.Event(crObj, eventType, reason, message)
 }
 
-// emit writes events of what a pass over the owner did. Scope names the call, so that a success of one doesn't end the
-// failure of another. A conflict is no news: the pass is tried again.
+// emit writes events about the result of a pass over the owner. Scope names the call, so that a success of one call doesn't end the
+// failure of another. It doesn't report a conflict, because the pass is retried.
 func (b *BuilderRecorder) emit(owner client.Object, scope string, res builder.Result, err error) {
 	for _, c := range res.Changes {
 		b.GenericEvent(owner, corev1.EventTypeNormal, b.ControllerName+successReason(c.Reason), c.Reason+" "+c.Key.String())
@@ -95,12 +95,12 @@ func failureReason(err error) string {
 	}
 }
 
-// failureKey is whose failures, in which call.
+// failureKey identifies the owner and the call of a failure.
 type failureKey struct {
 	owner types.UID
 	scope string
 }
 
-// reported holds the messages of the last reported failures, by failureKey. A failure that it has forgotten, as at a
-// restart, is reported again.
+// reported has the messages of the last reported failures, by failureKey. A failure that it has forgotten, as after a restart, is
+// reported again.
 var reported, _ = lru.New[failureKey, map[string]bool](1 << 12) // fails only for a size below 1

@@ -13,10 +13,9 @@ import (
 
 // ReconcileDeployOrSts applies the desired Deployments and StatefulSets.
 //
-// At first, while the owner's generation is 1 (or 0, if its kind has none), all at once. After that they are upgraded
-// in the order of the list: one that was written, or isn't rolled out yet, ends the pass, and the next one is its
-// successor's turn. Watch what you own (Owns), or requeue, for there to be a next pass. A rollout that doesn't end
-// halts those behind it.
+// While the owner's generation is 1 (or 0, if its kind has none), it applies all at once. After that it upgrades them in the order of
+// the list: if it writes a workload, or finds one that isn't rolled out yet, the pass ends, and a later pass continues with the next
+// workload. Watch the owned kinds (Owns), or requeue, to cause a next pass. A rollout that doesn't end stops the later ones.
 func (s *Builder) ReconcileDeployOrSts() (controllerutil.OperationResult, error) {
 	const what = "DeployOrSts"
 	objects, err := s.desiredWorkloads()
@@ -27,7 +26,7 @@ func (s *Builder) ReconcileDeployOrSts() (controllerutil.OperationResult, error)
 	if !isUpgrade(objects) {
 		return s.run(what, objects, nil)
 	}
-	s.put(objects) // also those that aren't reached
+	s.put(objects) // also those after a workload that isn't rolled out
 	for _, d := range objects {
 		result, err := s.apply(what, []desired{d})
 		if err != nil || result != controllerutil.OperationResultNone {

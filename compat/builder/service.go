@@ -6,15 +6,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// BuilderService asks for a Service. One without a ServiceSpec asks for nothing.
+// BuilderService describes a desired Service. Without a ServiceSpec it has no effect.
 type BuilderService struct {
 	ServiceSpec *corev1.ServiceSpec
-	// SelectorLabels are the Service's selector. Nil: that of ServiceSpec.
+	// SelectorLabels are the Service's selector. Default: that of ServiceSpec.
 	SelectorLabels map[string]string
 	CommonBuilder
 }
 
-// ToNewBuilderService sets the Services that there should be: none, if the list is empty.
+// ToNewBuilderService sets the desired Services. With an empty list none is desired.
 func ToNewBuilderService(builder []BuilderService) func(*Builder) {
 	return func(s *Builder) {
 		s.Service = builder

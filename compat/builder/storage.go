@@ -8,14 +8,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// BuilderStorageConfig asks for a PersistentVolumeClaim, or is the template of one in a StatefulSet.
+// BuilderStorageConfig describes a desired PersistentVolumeClaim, or the template of one in a StatefulSet.
 type BuilderStorageConfig struct {
 	PvcSpec *corev1.PersistentVolumeClaimSpec
 	CommonBuilder
 }
 
-// ToNewBuilderStorageConfig sets the PersistentVolumeClaims to make. Those that are no longer asked for are kept, with
-// their data, until the owner goes.
+// ToNewBuilderStorageConfig sets the desired PersistentVolumeClaims. A claim that is no longer desired stays, with its data, until the
+// owner is deleted.
 func ToNewBuilderStorageConfig(builder []BuilderStorageConfig) func(*Builder) {
 	return func(s *Builder) { s.StorageConfig = builder }
 }
@@ -39,7 +39,7 @@ func (s *Builder) desiredClaims() ([]desired, error) {
 	return objects, nil
 }
 
-// MakePvc returns the PersistentVolumeClaim that is asked for. It makes no request.
+// MakePvc returns the desired PersistentVolumeClaim. It makes no request.
 func (b *BuilderStorageConfig) MakePvc() (*corev1.PersistentVolumeClaim, error) {
 	if b.PvcSpec == nil {
 		return nil, fmt.Errorf("%s has no PvcSpec", describe("PersistentVolumeClaim", b.ObjectMeta.Namespace, b.ObjectMeta.Name))

@@ -18,10 +18,10 @@ import (
 // K8sObjectName is the kind of an object.
 type K8sObjectName string
 
-// InternalStore is what the owner should have, by name and kind, so that [Builder.ReconcileStore] can delete the rest.
+// InternalStore has the desired objects of an owner, by name and kind, so that [Builder.ReconcileStore] can delete the others.
 type InternalStore struct {
-	// ObjectNameKind is the kind by name of what was Put. Of several kinds with one name it shows the first; all of
-	// them are known.
+	// ObjectNameKind has the kind of each name that was Put. If several kinds have one name it shows the first; the store knows all of
+	// them.
 	ObjectNameKind map[string]string
 	CommonBuilder
 
@@ -30,8 +30,8 @@ type InternalStore struct {
 
 type storeKey struct{ kind, name string }
 
-// NewStore returns a store for the objects that crObject owns in a namespace. With labels, only objects that have them
-// are ever pruned; with nil all that crObject owns.
+// NewStore returns a store for the objects that crObject owns in a namespace. With labels, it prunes only objects that have them; with
+// nil, all objects that crObject owns.
 func NewStore(client client.Client, labels map[string]string, namespace string, crObject client.Object) *InternalStore {
 	return &InternalStore{
 		ObjectNameKind: map[string]string{},
@@ -50,8 +50,8 @@ func ToNewBuilderStore(builder InternalStore) func(*Builder) {
 	return func(s *Builder) { s.Store = builder }
 }
 
-// Put notes that an object of a name (key) and kind (value, such as Deployment) should exist, so that it isn't pruned.
-// What the Builder makes need not be Put.
+// Put records that an object of a name (key) and kind (value, such as Deployment) is desired, so that the store doesn't prune it. The
+// Builder records the objects that it creates itself.
 func (s *Builder) Put(key, value string) {
 	if s.Store.ObjectNameKind == nil {
 		s.Store.ObjectNameKind = map[string]string{}
@@ -65,7 +65,7 @@ func (s *Builder) Put(key, value string) {
 	s.Store.put[storeKey{value, key}] = true
 }
 
-// Exists reports whether an object of a name was Put, or made by the Builder, whatever its kind.
+// Exists reports whether an object of a name was Put, or created by the Builder, of any kind.
 func (s *Builder) Exists(key string) bool {
 	_, known := s.Store.ObjectNameKind[key]
 	return known
@@ -77,7 +77,7 @@ func (s *Builder) put(objects []desired) {
 	}
 }
 
-// prunable are the kinds that a store prunes. PersistentVolumeClaims aren't: the data would go with them.
+// prunable are the kinds that a store prunes, without PersistentVolumeClaims, because their data would be lost.
 var prunable = []struct {
 	kind schema.GroupKind
 	list func() client.ObjectList
@@ -89,7 +89,7 @@ var prunable = []struct {
 	{kindNetworkPolicy, func() client.ObjectList { return &networkingv1.NetworkPolicyList{} }},
 }
 
-// stored is what a store knows of: names by kind. A kind without names is one of which there should be nothing.
+// stored are the names that a store knows, by kind. A kind without names has no desired object.
 type stored map[schema.GroupKind]map[client.ObjectKey]bool
 
 func (s stored) add(kind schema.GroupKind, keys ...client.ObjectKey) {
@@ -101,8 +101,7 @@ func (s stored) add(kind schema.GroupKind, keys ...client.ObjectKey) {
 	}
 }
 
-// stored returns all that should exist, whether or not it was reconciled already: an upgrade in order may not have
-// reached it.
+// stored returns all desired objects, including those that an upgrade in order has not reached yet.
 func (s *Builder) stored() (stored, error) {
 	workloads, err := s.desiredWorkloads()
 	if err != nil {
@@ -132,7 +131,7 @@ func (s *Builder) stored() (stored, error) {
 	return known, nil
 }
 
-// lastErrors returns the errors that Reconcile methods ended with.
+// lastErrors returns the last error of each Reconcile method.
 func (s *Builder) lastErrors() error {
 	var errs []error
 	for _, what := range slices.Sorted(maps.Keys(s.failed)) {

@@ -17,15 +17,15 @@ import (
 // labelOwner is the pod label by which a Deployment selects its pods. Its value is the owner's name.
 const labelOwner = "custom_resource"
 
-// BuilderDeploymentStatefulSet asks for a Deployment or a StatefulSet.
+// BuilderDeploymentStatefulSet describes a desired Deployment or StatefulSet.
 type BuilderDeploymentStatefulSet struct {
 	Replicas int32
-	// Labels are the pods'. A StatefulSet selects its pods by them, a Deployment by custom_resource, the owner's name,
-	// which its pods get if Labels don't have it.
+	// Labels are the labels of the pods. A StatefulSet selects its pods by them. A Deployment selects its pods by the label
+	// custom_resource, the owner's name, which the Builder adds to the pods if Labels don't have it.
 	Labels map[string]string
-	// VolumeClaimTemplate are the claims of each pod of a StatefulSet.
+	// VolumeClaimTemplate are the claim templates of a StatefulSet.
 	VolumeClaimTemplate []BuilderStorageConfig
-	// ServiceName is the Service that governs a StatefulSet.
+	// ServiceName is the name of the Service that governs a StatefulSet.
 	ServiceName string
 	PodSpec     *corev1.PodSpec
 	// Kind is Deployment or StatefulSet, in any capitalisation.
@@ -33,8 +33,7 @@ type BuilderDeploymentStatefulSet struct {
 	CommonBuilder
 }
 
-// ToNewBuilderDeploymentStatefulSet sets the Deployments and StatefulSets that there should be: none of either, if the
-// list is empty.
+// ToNewBuilderDeploymentStatefulSet sets the desired Deployments and StatefulSets. With an empty list none is desired.
 func ToNewBuilderDeploymentStatefulSet(builder []BuilderDeploymentStatefulSet) func(*Builder) {
 	return func(s *Builder) {
 		s.DeploymentOrStatefulset = builder
@@ -84,8 +83,8 @@ func (b *BuilderDeploymentStatefulSet) nameForErrors() string {
 	return describe("workload", b.ObjectMeta.Namespace, b.ObjectMeta.Name)
 }
 
-// withHashes returns a copy of a pod's spec with an environment variable for each hash in every container. One that
-// the operator has set itself stays.
+// withHashes returns a copy of a pod's spec with an environment variable for each hash in every container. It keeps a variable that
+// the operator has set itself.
 func withHashes(spec *corev1.PodSpec, hashes []utils.HashHolder) *corev1.PodSpec {
 	spec = spec.DeepCopy()
 	for i := range spec.InitContainers {
@@ -103,8 +102,8 @@ func withHashes(spec *corev1.PodSpec, hashes []utils.HashHolder) *corev1.PodSpec
 	return spec
 }
 
-// oneOfAName gives the first variable of each name what the last one says, which is what counts in a container, and
-// drops the others. A list with two of a name can be created, but never applied.
+// oneOfAName gives the first variable of each name the value of the last one, which is the effective one in a container, and drops the
+// others. The API server accepts a list with duplicate names in a create, but never in an apply.
 func oneOfAName(env []corev1.EnvVar) []corev1.EnvVar {
 	var kept []corev1.EnvVar
 	for _, e := range env {
@@ -143,8 +142,8 @@ func (b *BuilderDeploymentStatefulSet) makeDeployment() (*appsv1.Deployment, err
 	}, nil
 }
 
-// MakeStatefulSet returns the StatefulSet that is asked for, without its volume claim templates: those come from
-// MakeVolumeClaimTemplates. It makes no request.
+// MakeStatefulSet returns the desired StatefulSet, without its volume claim templates: those come from MakeVolumeClaimTemplates. It
+// makes no request.
 func (b *BuilderDeploymentStatefulSet) MakeStatefulSet() (*appsv1.StatefulSet, error) {
 	if b.PodSpec == nil {
 		return nil, fmt.Errorf("%s has no PodSpec", b.nameForErrors())
@@ -161,8 +160,8 @@ func (b *BuilderDeploymentStatefulSet) MakeStatefulSet() (*appsv1.StatefulSet, e
 	}, nil
 }
 
-// MakeVolumeClaimTemplates returns the StatefulSet's volume claim templates: none, if one of them has no PvcSpec, which
-// ReconcileDeployOrSts reports as an error.
+// MakeVolumeClaimTemplates returns the StatefulSet's volume claim templates. It returns none if one of them has no PvcSpec;
+// ReconcileDeployOrSts then returns an error.
 func (b *BuilderDeploymentStatefulSet) MakeVolumeClaimTemplates() []corev1.PersistentVolumeClaim {
 	templates, err := b.volumeClaimTemplates()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package reconciler is source-compatible with package reconciler of github.com/datainfrahq/operator-runtime v0.0.7:
-// what a Builder can do, as an interface. See package github.com/armature-dev/armature/compat/builder.
+// Package reconciler is source-compatible with package reconciler of github.com/datainfrahq/operator-runtime v0.0.7: an interface of a
+// Builder's methods. See package github.com/armature-dev/armature/compat/builder.
 package reconciler
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/armature-dev/armature/compat/builder"
 )
 
-// ReconcileInterface is the methods of a Builder that make and prune the objects of an owner.
+// ReconcileInterface has the methods of a Builder that create and prune the objects of an owner.
 type ReconcileInterface interface {
 	ReconcileConfigMap() (controllerutil.OperationResult, error)
 	ReconcileDeployOrSts() (controllerutil.OperationResult, error)
@@ -18,5 +18,5 @@ type ReconcileInterface interface {
 	ReconcileStore() error
 }
 
-// Reconciler is an empty Builder: it makes nothing.
+// Reconciler is an empty Builder: it creates nothing.
 var Reconciler ReconcileInterface = builder.NewBuilder()

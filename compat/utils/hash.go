@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ConfigMapHash is a ConfigMap, or a Secret, whose content is to be hashed.
+// ConfigMapHash is a ConfigMap, or a Secret, to hash.
 type ConfigMapHash struct {
 	Object client.Object
 }
 
-// HashHolder is the digest of what the objects of one name hold. As an environment variable of a pod it makes a change
-// of them roll the pod.
+// HashHolder is the digest of the content of the objects of one name. As an environment variable of a pod, it rolls the pod when they
+// change.
 type HashHolder struct {
 	// Name is the objects' name.
 	Name string
@@ -26,13 +26,13 @@ type HashHolder struct {
 	HashVaule string
 }
 
-// MakeConfigMapHash returns the digests of objects, one for each name in the order of its first object. Only data and
-// binaryData (of a Secret also stringData) count: labels, owners and what the API server sets don't. Several objects of
-// a name (a ConfigMap given twice, a Secret beside it) have one digest, since an environment variable has one value.
+// MakeConfigMapHash returns the digests of objects, one for each name, in the order of the first objects. The digest covers data and
+// binaryData, of a Secret also stringData, and not labels, owners and fields that the API server sets. Several objects of one name (a
+// ConfigMap given twice, or a Secret beside it) have one digest, because an environment variable has one value.
 func MakeConfigMapHash(configHash []ConfigMapHash) ([]HashHolder, error) {
 	var holders []HashHolder
 	place := map[string]int{}     // of a name in holders
-	seen := map[HashHolder]bool{} // what has gone into a holder
+	seen := map[HashHolder]bool{} // the objects in the holders
 	for i, c := range configHash {
 		if isNil(c.Object) {
 			return nil, fmt.Errorf("ConfigMapHash[%d].Object is nil", i)
@@ -56,9 +56,9 @@ func MakeConfigMapHash(configHash []ConfigMapHash) ([]HashHolder, error) {
 	return holders, nil
 }
 
-// AddHashToObject sets the annotation called name to a digest of the object: all but its status, its owners, what the
-// API server sets, and that annotation. The annotations that the object came with may be shared with others and are
-// left as they are; the object gets a map of its own.
+// AddHashToObject sets the annotation called name to a digest of the object, without its status, its owners, the fields that the API
+// server sets, and that annotation. Other objects may share the annotations, so it doesn't change their map, and sets a new map on the
+// object.
 func AddHashToObject(obj client.Object, name string) error {
 	if isNil(obj) {
 		return fmt.Errorf("add hash %s: the object is nil", name)
@@ -83,7 +83,7 @@ func AddHashToObject(obj client.Object, name string) error {
 	return nil
 }
 
-// contentDigest returns the digest of what a ConfigMap or Secret holds; of another kind, of all but metadata and status.
+// contentDigest returns the digest of the content of a ConfigMap or Secret, and of another kind of all but metadata and status.
 func contentDigest(obj client.Object) (string, error) {
 	content, err := contentOf(obj)
 	if err != nil {
@@ -92,7 +92,7 @@ func contentDigest(obj client.Object) (string, error) {
 	if kind := kindOf(obj); kind == "ConfigMap" || kind == "Secret" {
 		content = map[string]any{"data": content["data"], "binaryData": content["binaryData"]}
 	}
-	for key, value := range content { // none and empty are the same
+	for key, value := range content { // none and empty are equal
 		if m, ok := value.(map[string]any); value == nil || (ok && len(m) == 0) {
 			delete(content, key)
 		}
@@ -101,7 +101,7 @@ func contentDigest(obj client.Object) (string, error) {
 	return digestOf(encoded), err
 }
 
-// contentOf returns an object's top-level fields without metadata, status and type, in a map of the caller's.
+// contentOf returns an object's top-level fields without metadata, status and type, in a new map.
 func contentOf(obj client.Object) (map[string]any, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {

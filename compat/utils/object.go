@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// isNil reports whether there is no object, be it a nil interface or a nil pointer in one.
+// isNil reports whether an object is a nil interface, or an interface with a nil pointer.
 func isNil(obj client.Object) bool {
 	if obj == nil {
 		return true
@@ -16,7 +16,7 @@ func isNil(obj client.Object) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// kindOf returns the kind of a core object; a typed one need not say it itself.
+// kindOf returns the kind of a core object, also of a typed one without a kind.
 func kindOf(obj client.Object) string {
 	switch obj.(type) {
 	case *corev1.ConfigMap:

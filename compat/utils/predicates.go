@@ -9,23 +9,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// denyList names the environment variable with the namespaces, separated by commas, that are left alone.
+// denyList names the environment variable with the ignored namespaces, separated by commas.
 const denyList = "DENY_LIST"
 
-// Predicates say which objects and changes are worth a pass. Each reports true for those that are.
+// Predicates select the objects and changes that cause a pass. Each method returns true for those.
 type Predicates interface {
 	IgnoreNamespacePredicate(obj client.Object) bool
 	IgnoreObjectPredicate(obj client.Object) bool
 	IgnoreUpdate(e event.UpdateEvent) bool
 }
 
-// CommonPredicates are Predicates by namespace, by an annotation, and by generation.
+// CommonPredicates select by namespace, by an annotation, and by generation.
 type CommonPredicates struct {
-	// ControllerName is named in logs.
+	// ControllerName is the controller's name in logs.
 	ControllerName string
-	// IgnoreAnnotation is the annotation that, when "true", makes the controller leave an object alone.
+	// IgnoreAnnotation is the annotation that, with the value "true", makes the controller ignore an object.
 	IgnoreAnnotation string
-	// Log says what is left alone. The zero value says nothing.
+	// Log receives the ignored objects. The zero value logs nothing.
 	Log logr.Logger
 }
 
@@ -36,8 +36,8 @@ func NewCommonPredicates(controllerName, ignoreAnnotation string, log logr.Logge
 	return &CommonPredicates{ControllerName: controllerName, IgnoreAnnotation: ignoreAnnotation, Log: log}
 }
 
-// IgnoreNamespacePredicate reports whether an object's namespace isn't listed in the environment's DENY_LIST, a list
-// separated by commas.
+// IgnoreNamespacePredicate returns false if the environment variable DENY_LIST, a list separated by commas, has the object's
+// namespace.
 func (c *CommonPredicates) IgnoreNamespacePredicate(obj client.Object) bool {
 	for namespace := range strings.SplitSeq(os.Getenv(denyList), ",") {
 		if namespace = strings.TrimSpace(namespace); namespace != "" && namespace == obj.GetNamespace() {
@@ -48,7 +48,7 @@ func (c *CommonPredicates) IgnoreNamespacePredicate(obj client.Object) bool {
 	return true
 }
 
-// IgnoreObjectPredicate reports whether an object doesn't have IgnoreAnnotation with the value "true".
+// IgnoreObjectPredicate returns false if the object has IgnoreAnnotation with the value "true".
 func (c *CommonPredicates) IgnoreObjectPredicate(obj client.Object) bool {
 	if obj.GetAnnotations()[c.IgnoreAnnotation] == "true" {
 		c.ignored(obj, "it is annotated with "+c.IgnoreAnnotation)
@@ -57,8 +57,8 @@ func (c *CommonPredicates) IgnoreObjectPredicate(obj client.Object) bool {
 	return true
 }
 
-// IgnoreUpdate reports whether an object's generation changed: its spec, or its being deleted. An object of a kind
-// without generations (a ConfigMap) may have changed anywhere.
+// IgnoreUpdate reports whether an object's generation changed, because of its spec or its deletion. For a kind without generations (a
+// ConfigMap) it returns true, because any field may have changed.
 func (c *CommonPredicates) IgnoreUpdate(e event.UpdateEvent) bool {
 	if isNil(e.ObjectOld) || isNil(e.ObjectNew) {
 		return false

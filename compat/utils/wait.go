@@ -10,12 +10,12 @@ import (
 const (
 	// ReconcileWait names the environment variable that LookupReconcileTime reads.
 	ReconcileWait string = "RECONCILE_WAIT"
-	// defaultWait is the time between two passes if the environment says nothing.
+	// defaultWait is the default time between two passes.
 	defaultWait = 10 * time.Second
 )
 
-// LookupReconcileTime returns the time between two passes: the environment's RECONCILE_WAIT, a duration such as "30s",
-// and 10 seconds without one. A value that is no duration is logged, and 10 seconds it is.
+// LookupReconcileTime returns the time between two passes: the environment variable RECONCILE_WAIT, a duration such as "30s". Default:
+// 10 seconds. It logs an invalid value and returns the default.
 func LookupReconcileTime(log logr.Logger) time.Duration {
 	value, ok := os.LookupEnv(ReconcileWait)
 	if !ok {

@@ -55,7 +55,7 @@ func apply(s *session) {
 	s.apply("a default of what was before is in the way", web, mine)
 }
 
-// applyTyped uses apply configurations, which are how client-go's users apply.
+// applyTyped uses apply configurations, as users of client-go do.
 func applyTyped(s *session) {
 	s.keepStatus = true
 	wanted := corev1apply.ConfigMap("typed", s.namespace).WithData(map[string]string{"a": "1"})

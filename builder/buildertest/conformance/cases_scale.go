@@ -25,7 +25,7 @@ func scale(s *session) {
 	s.scale("to the same", obj, `{"spec":{"replicas":3}}`)
 }
 
-// scale patches the subresource scale, and notes what came back.
+// scale patches the subresource scale, and records the reply.
 func (s *session) scale(name string, obj client.Object, patch string) {
 	s.t.Helper()
 	obj.SetNamespace(s.namespace)

@@ -1,9 +1,8 @@
-// Package conformance says in cases what the fake API server of buildertest imitates. A case is a list of calls; its
-// transcript is what came back. The transcripts in testdata were recorded from a real API server: the tests of this
-// package replay them against the fake, those in test/integration/buildertest against a real one. So the fake can't
-// drift.
+// Package conformance has the cases that the fake API server of buildertest imitates. A case is a list of calls; its transcript has
+// the replies. The transcripts in testdata were recorded from a real API server. The tests of this package replay them against the
+// fake server, those in test/integration/buildertest against a real one. So the fake server can't drift.
 //
-// To record anew: go test ./test/integration/buildertest -update
+// To record again: go test ./test/integration/buildertest -update
 package conformance
 
 import (
@@ -22,22 +21,20 @@ import (
 
 // Target is an API server to run a case against.
 type Target struct {
-	// Client has the kinds of Scheme. Its field owner is [Manager] unless a call says otherwise.
+	// Client has the kinds of Scheme. Its default field manager is [Manager].
 	Client client.WithWatch
-	// Namespaces are two empty ones.
+	// Namespaces are two empty namespaces.
 	Namespaces [2]string
-	// Await waits until something is true that happens by itself, such as garbage collection, and reports whether it
-	// came true.
+	// Await waits for a condition that the cluster reaches by itself, such as garbage collection, and reports whether it was reached.
 	Await func(done func() bool) bool
-	// Busy says that controllers may write between two calls. What must be seen of an object that nobody else writes
-	// to is then tried several times.
+	// Busy means that controllers may write between two calls. A case then retries a check that needs an object without other writers.
 	Busy bool
 }
 
-// Manager is the field owner of a Target's calls.
+// Manager is the field manager of a Target's calls.
 const Manager = "conformance"
 
-// Case is one thing that is imitated.
+// Case is one behaviour that the fake server imitates.
 type Case struct {
 	Name string
 	run  func(*session)
@@ -88,10 +85,10 @@ func (c Case) Run(t *testing.T, target Target) string {
 	return string(text)
 }
 
-// CRDs is where the CustomResourceDefinitions are that the cases use, from the repository's root.
+// CRDs is the directory of the CustomResourceDefinitions that the cases use, from the repository's root.
 const CRDs = "config/crd"
 
-// Scheme returns a scheme of the kinds that the cases use.
+// Scheme returns a scheme with the kinds that the cases use.
 func Scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
@@ -107,7 +104,7 @@ var scheme = Scheme()
 //go:embed testdata
 var recorded embed.FS
 
-// File is the name of the file of the case's transcript, from this package's directory.
+// File returns the path of the case's transcript, from this package's directory.
 func (c Case) File() string { return fmt.Sprintf("testdata/%s.yaml", c.Name) }
 
 // Recorded returns the transcript of the case on a real API server.

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// show returns what a transcript has of an object: without resource version, time and what controllers write.
+// show returns the parts of an object that a transcript has: without resource version, times and the fields of controllers.
 func (s *session) show(obj client.Object) map[string]any {
 	data, err := json.Marshal(obj)
 	if err != nil {
@@ -47,13 +47,13 @@ func (s *session) show(obj client.Object) map[string]any {
 	return u.Object
 }
 
-// gaps are fields that the fake is known not to imitate.
+// gaps are fields that the fake server doesn't imitate.
 var gaps = map[string][][]string{
-	// The claim protection controller would have to be imitated too.
+	// The fake server doesn't imitate the claim protection controller.
 	"PersistentVolumeClaim": {{"metadata", "finalizers"}},
 }
 
-// withoutToken takes the volume of the service account's token from a Pod: its name is random.
+// withoutToken removes the volume of the service account's token from a Pod, because its name is random.
 func withoutToken(u *unstructured.Unstructured) {
 	drop := func(list []any) []any {
 		return slices.DeleteFunc(list, func(v any) bool {
@@ -103,7 +103,7 @@ var (
 	times     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	addresses = regexp.MustCompile(`\b10\.\d+\.\d+\.\d+\b`)
 	nodePorts = regexp.MustCompile(`"nodePort":\d+`)
-	// A value that is refused is shown as a Go value of the server's own types.
+	// The API server shows a refused value as a Go value of its own types.
 	values   = regexp.MustCompile(`(Invalid value|Duplicate value): [{\[&].*?[}\]]: `)
 	versions = regexp.MustCompile(`(ResourceVersion in (?:the precondition|record)) \(\d+\)`)
 	// The suffix of a generated name.
@@ -135,5 +135,5 @@ func (s *session) normalize(text string) string {
 	return versions.ReplaceAllString(text, "$1 (version)")
 }
 
-// knows lets a UID be shown as name from here on.
+// knows makes transcripts show a UID as name from here on.
 func (s *session) knows(uid types.UID, name string) { s.uids[uid] = "(" + name + ")" }

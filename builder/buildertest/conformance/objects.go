@@ -14,8 +14,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Nothing here is scheduled: workloads have no replicas, Jobs are run by another controller, and Pods want a node that
-// there isn't.
+// None of these objects is scheduled: workloads have no replicas, another controller runs the Jobs, and Pods select a node that
+// doesn't exist.
 
 func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: meta(name), Data: map[string]string{"a": "1", "b": "2"}}

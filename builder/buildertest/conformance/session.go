@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// step is one call and what came of it.
+// step is one call and its reply.
 type step struct {
 	Step   string         `json:"step"`
 	Note   any            `json:"note,omitempty"`
@@ -51,7 +51,7 @@ func newSession(t *testing.T, target Target) *session {
 	}
 }
 
-// did enters a call into the transcript, with the object that it returned or the error.
+// did records a call in the transcript, with the returned object or the error.
 func (s *session) did(name string, obj client.Object, err error) {
 	s.t.Helper()
 	entry := step{Step: name}
@@ -63,7 +63,7 @@ func (s *session) did(name string, obj client.Object, err error) {
 	s.transcript = append(s.transcript, entry)
 }
 
-// note enters something that was observed.
+// note records an observation.
 func (s *session) note(name string, value any) {
 	s.transcript = append(s.transcript, step{Step: name, Note: value})
 }
@@ -125,7 +125,7 @@ func (s *session) delete(name string, obj client.Object, opts ...client.DeleteOp
 	s.did(name, nil, s.client.Delete(s.ctx, obj, opts...))
 }
 
-// read enters the object as it is now.
+// read records the present object.
 func (s *session) read(name string, obj client.Object) client.Object {
 	s.t.Helper()
 	now := like(obj)
@@ -134,7 +134,7 @@ func (s *session) read(name string, obj client.Object) client.Object {
 	return now
 }
 
-// fresh returns the object as it is now, without an entry.
+// fresh returns the present object, without a record.
 func (s *session) fresh(obj client.Object) client.Object {
 	s.t.Helper()
 	now := like(obj)
@@ -144,7 +144,7 @@ func (s *session) fresh(obj client.Object) client.Object {
 	return now
 }
 
-// given makes an object that a case needs, without an entry.
+// given creates an object that a case needs, without a record.
 func (s *session) given(obj client.Object) client.Object {
 	s.t.Helper()
 	s.place(obj)
@@ -162,12 +162,12 @@ func (s *session) exists(obj client.Object) bool {
 	return err == nil
 }
 
-// goes waits for an object to go, and enters whether it did.
+// goes waits until an object is deleted, and records whether it was.
 func (s *session) goes(name string, obj client.Object) {
 	s.note(name, s.target.Await(func() bool { return !s.exists(obj) }))
 }
 
-// keepsVersion enters whether a write that changes nothing leaves the resource version.
+// keepsVersion records whether a write without a change keeps the resource version.
 func (s *session) keepsVersion(name string, obj client.Object, write func(now client.Object) error) {
 	s.t.Helper()
 	tries := 1

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Causes returns what the API server says about single fields.
+// Causes returns the API server's causes about single fields.
 func Causes(err error) []metav1.StatusCause {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -33,8 +33,8 @@ func Message(err error) string {
 	return status.Status().Message
 }
 
-// IsDenied reports whether an admission webhook or policy refused a request. They choose the status code themselves, so that
-// only their texts identify them.
+// IsDenied reports whether an admission webhook or policy refused a request. They choose the status code themselves, so only their
+// texts identify them.
 func IsDenied(err error) bool {
 	message := Message(err)
 	return strings.Contains(message, "denied the request") || strings.Contains(message, "denied request:")
@@ -48,8 +48,8 @@ func IsWebhookBroken(err error) bool {
 // IsRefused reports whether the API server itself, and no admission webhook or policy, called an object or a change invalid.
 func IsRefused(err error) bool { return apierrors.IsInvalid(err) && !IsDenied(err) }
 
-// IsReplaced reports whether an apply met another object of its name than the one it was meant for: one that was deleted and
-// created again. The API server calls the UID in such an apply invalid.
+// IsReplaced reports whether an apply found another object of its name than the intended one, which was deleted and created again. The
+// API server calls the UID in such an apply invalid.
 func IsReplaced(err error) bool {
 	return apierrors.IsInvalid(err) &&
 		slices.ContainsFunc(Causes(err), func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })

@@ -15,12 +15,11 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// firstBatch is how many requests come first, to learn how they fare.
+// firstBatch is the number of requests that run first, as a probe.
 const firstBatch = 8
 
-// Each calls do for 0 to n-1, at most limit at a time: a few first, then the rest. Once a call has failed in a way
-// that is likely to hit all others as well (a server in trouble) no further ones are started, so that a thousand
-// children don't make a thousand failing requests.
+// Each calls do for 0 to n-1, at most limit at a time: a few first, then the rest. After a failure that is likely to affect all calls
+// (a failing server), it starts no further ones, so that a thousand children don't cause a thousand failing requests.
 func Each(n, limit int, do func(i int) error) error {
 	errs := make([]error, n)
 	var stopped atomic.Bool
@@ -53,13 +52,13 @@ func Each(n, limit int, do func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// reach is how far a failure is likely to reach.
+// reach is the set of requests that a failure is likely to affect.
 type reach int
 
 const (
-	reachesOne  reach = iota // this object: invalid, not ours, a conflict, denied by an admission webhook or policy
-	reachesKind              // all of its kind and namespace: no permission, a full quota, no such kind, a broken webhook
-	reachesAll               // everything: no connection, a server in trouble
+	reachesOne  reach = iota // this object: invalid, not owned, a conflict, denied by an admission webhook or policy
+	reachesKind              // its kind and namespace: a missing permission, an exceeded quota, a missing kind, a broken webhook
+	reachesAll               // all requests: no connection, a failing server
 )
 
 func reachOf(err error) reach {
@@ -73,7 +72,7 @@ func reachOf(err error) reach {
 	}
 }
 
-// Kinds are the failing kinds, for which no further requests are made. The zero value is ready for use, also in parallel.
+// Kinds are the failing kinds, for which no further requests are made. The zero value is ready for use, also concurrently.
 type Kinds struct{ stopped sync.Map }
 
 type kindIn struct {
@@ -81,7 +80,7 @@ type kindIn struct {
 	namespace string
 }
 
-// Try calls do for an object, unless that has failed for another one in a way that reaches it.
+// Try calls do for an object. It returns nil without a call if a call for another object has failed in a way that applies to this one.
 func (f *Kinds) Try(key store.Key, do func() error) error {
 	where := kindIn{key.GroupKind(), key.Namespace}
 	everywhere := kindIn{kind: where.kind}

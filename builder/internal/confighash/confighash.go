@@ -36,7 +36,7 @@ func Of(values []any, gvkOf func(client.Object) (schema.GroupVersionKind, error)
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// content is what counts of an object. Its JSON has neither nil nor empty maps.
+// content is the hashed part of an object. Its JSON has neither nil nor empty maps.
 type content struct {
 	Kind, Name string
 	Data       map[string]string `json:",omitempty"`
@@ -44,7 +44,7 @@ type content struct {
 	Hash       uint64            `json:",omitempty"`
 }
 
-// entryOf renders all that counts of a value as one text.
+// entryOf renders the hashed part of a value as one text.
 func entryOf(value any, gvkOf func(client.Object) (schema.GroupVersionKind, error)) (string, error) {
 	c, err := contentOf(value, gvkOf)
 	if err != nil {
@@ -93,14 +93,14 @@ func contentOf(value any, gvkOf func(client.Object) (schema.GroupVersionKind, er
 			return c, err
 		}
 		delete(fields, "metadata")
-		delete(fields, "apiVersion") // the same in another version
+		delete(fields, "apiVersion") // versions of a kind are equal
 		c.Hash, err = hashValue(fields)
 		if err != nil {
 			return c, err
 		}
 	}
 	for key, value := range c.BinaryData {
-		if value == nil { // null in JSON, and to the API server the same as empty
+		if value == nil { // null in JSON; the API server treats it as empty
 			c.BinaryData = maps.Clone(c.BinaryData)
 			c.BinaryData[key] = []byte{}
 		}
@@ -108,7 +108,7 @@ func contentOf(value any, gvkOf func(client.Object) (schema.GroupVersionKind, er
 	return c, nil
 }
 
-// typed returns an unstructured ConfigMap or Secret as one of its Go type, and any other object as it is.
+// typed returns an unstructured ConfigMap or Secret as one of its Go type, and any other object unchanged.
 func typed(obj client.Object, kind schema.GroupKind, u runtime.Unstructured) (client.Object, error) {
 	switch kind {
 	case schema.GroupKind{Kind: "ConfigMap"}:
@@ -121,7 +121,7 @@ func typed(obj client.Object, kind schema.GroupKind, u runtime.Unstructured) (cl
 	return obj, runtime.DefaultUnstructuredConverter.FromUnstructured(u.UnstructuredContent(), obj)
 }
 
-// hashValue hashes a Go value. A field of a struct that is zero doesn't count: a new one shall not roll everything.
+// hashValue hashes a Go value. It ignores zero fields of a struct, so that a new field rolls nothing.
 func hashValue(value any) (uint64, error) {
 	return hashstructure.Hash(value, hashstructure.FormatV2, &hashstructure.HashOptions{IgnoreZeroValue: true})
 }

@@ -6,22 +6,22 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 )
 
-// existenceField stands for the whole child among the fields of a contest over its existence.
+// existenceField represents the whole child among the fields of a contest over its existence.
 const existenceField = ""
 
-// making is what is known of a child that this process has created, or deleted to recreate it.
+// making is the record of a child that this process has created, or deleted to recreate it.
 type making struct {
 	at      time.Time
-	digest  string // of what was desired; kept up to date by later writes
+	digest  string // of the desired object; later writes update it
 	deleted bool   // by the builder itself, so that the next creation is no correction
 }
 
-// HoldsCreation reports whether a child is not to be created for now.
+// HoldsCreation reports whether the creation of a child is suspended.
 func (r *Record) HoldsCreation(key Key, digest string, now time.Time) bool {
 	return r.Holds(key.overExistence(), digest, now)
 }
 
-// Created records that a child was created, and that this was a correction if it was created shortly before.
+// Created records the creation of a child. It is a correction if the child was created shortly before.
 func (r *Record) Created(key Key, digest string, now time.Time) {
 	last, again := r.made.Get(key)
 	r.made.Add(key, making{at: now, digest: digest})
@@ -31,8 +31,8 @@ func (r *Record) Created(key Key, digest string, now time.Time) {
 	r.Corrected(key.overExistence(), digest, []fieldmanager.Drift{{Path: existenceField}}, now)
 }
 
-// Recreated records that a child was deleted to recreate it, and that this was a correction of these fields if the same was made of it
-// shortly before: someone else has recreated it meanwhile.
+// Recreated records that the builder deleted a child to recreate it. It is a correction of these fields if the builder did the same
+// shortly before, because another writer has recreated the child meanwhile.
 func (r *Record) Recreated(key Key, digest string, fields []fieldmanager.Drift, now time.Time) {
 	last, again := r.made.Get(key)
 	r.made.Add(key, making{at: now, digest: digest, deleted: true})
@@ -41,7 +41,7 @@ func (r *Record) Recreated(key Key, digest string, fields []fieldmanager.Drift, 
 	}
 }
 
-// Applied records that a child that was created is desired in another way now.
+// Applied records that a created child has another desired state now.
 func (r *Record) Applied(key Key, digest string) {
 	if last, ok := r.made.Get(key); ok && last.digest != digest {
 		last.digest = digest
@@ -49,13 +49,13 @@ func (r *Record) Applied(key Key, digest string) {
 	}
 }
 
-// HasMade reports whether this process has created a child, or deleted it to recreate it, as it is desired now.
+// HasMade reports whether this process has created a child in its present desired state, or deleted it to recreate it.
 func (r *Record) HasMade(key Key, digest string) bool {
 	last, ok := r.made.Get(key)
 	return ok && last.digest == digest
 }
 
-// calmOf is how long a child must have been left alone for another correction to be the first one.
+// calmOf returns how long a child must stay unchanged for the next correction to be the first one.
 func (r *Record) calmOf(key Key) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// After is how many corrections of one field make its child a contested one. Each of them is made at once.
+	// After is the number of corrections of one field that begin a contest. The builder makes each of them at once.
 	After = 3
-	// minBackoff and MaxBackoff bound how long a contested child is left as it is after a correction.
+	// minBackoff and MaxBackoff limit how long the builder suspends its writes of a contested child after a correction.
 	minBackoff = time.Second
 	MaxBackoff = 5 * time.Minute
-	// minCalm is the least time without a correction after which a contest is over.
+	// minCalm is the minimum time without a correction after which a contest ends.
 	minCalm = time.Minute
-	// maxFields bounds the fields, and the managers, that are remembered of one child.
+	// maxFields limits the recorded fields, and managers, of one child.
 	maxFields = 16
 )
 
-// Record is what is known of all owners' contests. It is safe for concurrent use.
+// Record has the contests of all owners. It is safe for concurrent use.
 type Record struct {
 	mu       sync.Mutex
 	children *lru.Cache[Key, *state]
@@ -41,26 +41,26 @@ type Key struct {
 	existence bool // the contest is over the child's existence, and not over its fields
 }
 
-// overExistence is the key of a contest over the child's existence.
+// overExistence returns the key of a contest over the child's existence.
 func (k Key) overExistence() Key {
 	k.existence = true
 	return k
 }
 
-// state is what is known of a child that was corrected.
+// state is the record of a corrected child.
 type state struct {
 	fields   map[string]int  // path -> corrections of it in a row
 	by       map[string]bool // the managers that changed them
-	self     bool            // another process of the builder's own name is among them
-	digest   string          // of what was written last
+	self     bool            // another process with the builder's own name is among them
+	digest   string          // of the last write
 	last     time.Time       // correction
-	until    time.Time       // the child is left as it is
+	until    time.Time       // the end of the suspension
 	backoff  time.Duration   // 0: the child isn't contested
 	reported bool
 }
 
-// calm is how long after the last correction the other writer counts as gone. It is more than the backoff, and more than that of another
-// process that runs this code.
+// calm is the time after the last correction after which the other writer counts as stopped. It is more than the backoff, and more
+// than that of another process that runs this code.
 func (s *state) calm() time.Duration { return max(minCalm, 2*s.backoff) }
 
 // NewRecord returns a Record of at most size children.
@@ -81,7 +81,7 @@ func (r *Record) get(key Key) *state {
 	return known
 }
 
-// Holds reports whether the fields of a child are to be left as they are for now. Another desired state is applied at once.
+// Holds reports whether writes of a child's fields are suspended. A new desired state is never suspended.
 func (r *Record) Holds(key Key, digest string, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +89,7 @@ func (r *Record) Holds(key Key, digest string, now time.Time) bool {
 	return known != nil && known.backoff > 0 && known.digest == digest && now.Before(known.until)
 }
 
-// Corrected records that fields of a child were restored to what was written before.
+// Corrected records that the builder restored fields of a child to their last written values.
 func (r *Record) Corrected(key Key, digest string, fields []fieldmanager.Drift, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,20 +136,20 @@ func pathsOf(fields []fieldmanager.Drift) []string {
 	return slices.Compact(all)
 }
 
-// Contest is a child that another writer changes, deletes or recreates again and again.
+// Contest is a child that another writer changes, deletes or recreates repeatedly.
 type Contest struct {
 	Child store.Key
-	// Fields are the paths of the contested fields, sorted. None: the child is deleted again and again.
+	// Fields are the paths of the contested fields, sorted. Empty: the child is deleted repeatedly.
 	Fields []string
 	// By are the managers that changed them, sorted.
 	By []string
-	// Self is true if another process of the builder's own name is among them.
+	// Self is true if another process with the builder's own name is among them.
 	Self bool
-	// Times is how often one of the fields was restored in a row, rounded down to one of a few numbers.
+	// Times is the number of restorations of one field in a row, rounded down to one of a few numbers.
 	Times int
 }
 
-// contest returns what is known of a child, for reports.
+// contest returns the contest of a child, for reports.
 func (s *state) contest(key Key) Contest {
 	c := Contest{Child: key.Child, By: slices.Sorted(maps.Keys(s.by)), Self: s.self}
 	most := 0
@@ -164,7 +164,7 @@ func (s *state) contest(key Key) Contest {
 	return c
 }
 
-// rounded makes a number that grows one that seldom changes, so that a condition with it isn't written each time.
+// rounded rounds a growing number to one that seldom changes, so that a condition with it isn't written each time.
 func rounded(n int) int {
 	steps := []int{After, 10, 30, 100, 300, 1000}
 	for i, step := range steps {
@@ -175,16 +175,17 @@ func rounded(n int) int {
 	return steps[len(steps)-1]
 }
 
-// Report is what changed about an owner's contests.
+// Report is the change of an owner's contests.
 type Report struct {
-	// Active are all contests of the owner, Begun those that weren't reported before, Ended those that are over. Each is ordered by child.
+	// Active are all contests of the owner, Begun those that weren't reported before, Ended those that have ended. Each is ordered by
+	// child.
 	Active, Begun, Ended []Contest
-	// Wait is how long until a contest ends or a child may be corrected; 0: never.
+	// Wait is the time until a contest ends or a correction is due; 0: never.
 	Wait time.Duration
 }
 
-// Report returns the contests of an owner over children that are desired, and forgets those that are over. Of the others only the rate
-// stays limited: a plan may name a child only while it is missing.
+// Report returns the contests of an owner over desired children, and drops those that have ended. For other children it only keeps the
+// rate limit, because a plan may name a child only while it is missing.
 func (r *Record) Report(owner types.UID, now time.Time, isDesired func(store.Key) bool) Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,7 +232,7 @@ func (r *Record) Report(owner types.UID, now time.Time, isDesired func(store.Key
 	return report
 }
 
-// Forget drops what is known of a child that the builder itself has deleted.
+// Forget drops the record of a child that the builder itself has deleted.
 func (r *Record) Forget(key Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,15 +10,14 @@ import (
 
 // Change is a field that two objects differ in.
 type Change struct {
-	// Path leads to the field: spec.template.spec.containers[name=web].image, data["tls.crt"].
+	// Path is the field's path: spec.template.spec.containers[name=web].image, data["tls.crt"].
 	Path string
-	// Old and New are its values as decoded from JSON; nil where it isn't set.
+	// Old and New are the field's values as decoded from JSON; nil if the field isn't set.
 	Old, New any
 }
 
-// Between returns what differs between two objects, ordered by path as they are read. What is in one only is listed
-// down to its leaves. Lists of objects are paired by a key that tells their elements apart, if there is one; lists of
-// plain values are one field.
+// Between returns the differences between two objects, ordered by path. It lists a value that only one object has down to its leaves.
+// It pairs the elements of lists of objects by a key that identifies them, if there is one; a list of plain values is one field.
 func Between(before, after map[string]any) []Change {
 	var c changes
 	c.maps("", before, after)
@@ -103,10 +102,10 @@ func ofMaps(lists ...[]any) bool {
 	return n > 0
 }
 
-// keys are the fields that tell elements of Kubernetes' lists apart, the most telling first.
+// keys are the fields that identify elements of Kubernetes' lists, the most specific first.
 var keys = []string{"name", "mountPath", "devicePath", "containerPort", "port", "key", "type", "uid", "ip", "topologyKey"}
 
-// keyOf returns the first key that each element has and no two of one list share.
+// keyOf returns the first key that each element has and whose values are unique in each list.
 func keyOf(lists ...[]any) string {
 	for _, key := range keys {
 		if isKey(key, lists) {

@@ -1,2 +1,2 @@
-// Package delta compares two objects field by field, and takes fields out of one. Objects are as decoded from JSON.
+// Package delta compares two objects field by field, and removes fields from an object. Objects are as decoded from JSON.
 package delta

@@ -9,14 +9,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// Remove takes out of an object the fields of a set, but for those that have a kept field below them, as a server-side
-// apply does with fields that are no longer applied. What is emptied by it goes as well.
+// Remove removes the fields of a set from an object, except those with a kept field below them, as a server-side apply does with
+// fields that are no longer applied. It also removes the parents that become empty.
 func Remove(object map[string]any, fields, kept *fieldpath.Set) {
 	var paths []fieldpath.Path
 	for path := range fields.All() {
 		paths = append(paths, path.Copy())
 	}
-	// An element of a list goes before the field that names it.
+	// An element of a list must go before its key field.
 	slices.SortStableFunc(paths, func(a, b fieldpath.Path) int { return cmp.Compare(len(a), len(b)) })
 	for _, path := range paths {
 		if !HasBelow(kept, path) {
@@ -33,7 +33,7 @@ func HasBelow(set *fieldpath.Set, path fieldpath.Path) bool {
 	return !set.Empty()
 }
 
-// removed returns what is left of a value without the field at a path, nil if nothing is.
+// removed returns a value without the field at a path, nil if nothing remains.
 func removed(v any, path fieldpath.Path) any {
 	if len(path) == 0 {
 		return nil
@@ -71,12 +71,12 @@ func removed(v any, path fieldpath.Path) any {
 	}
 }
 
-// Same reports whether two objects have the same at a path, be it nothing.
+// Same reports whether two objects have the same value, or none, at a path.
 func Same(a, b map[string]any, path fieldpath.Path) bool {
 	return reflect.DeepEqual(valueAt(a, path), valueAt(b, path))
 }
 
-// valueAt returns what is at a path, nil if nothing is.
+// valueAt returns the value at a path, nil if there is none.
 func valueAt(v any, path fieldpath.Path) any {
 	if len(path) == 0 {
 		return v
@@ -94,7 +94,7 @@ func valueAt(v any, path fieldpath.Path) any {
 	return nil
 }
 
-// isAt reports whether an element of a list is the one that a path leads to.
+// isAt reports whether an element of a list has the path element's key or value.
 func isAt(element any, at fieldpath.PathElement) bool {
 	switch {
 	case at.Value != nil:

@@ -1,8 +1,8 @@
-// Package failure has the errors of a pass, for the steps that can't import package builder: it gives them to its users under its own
-// names.
+// Package failure has the errors of a pass, for the steps that can't import package builder. Package builder exports them under its
+// own names.
 //
-// A step returns an [Error] about each object that it failed for, several of them joined. [IsTerminal] and [IsConflict] take an error and
-// say whether a retry can help, and whether it is worth a word.
+// A step returns an [Error] about each failed object, several of them joined. [IsTerminal] reports whether a retry can't help,
+// [IsConflict] whether the error needs no report.
 //
-// Invariant: an error that a step returns wraps one of the causes below if builder's users are promised that errors.Is finds it.
+// Invariant: a step's error wraps one of the causes below if builder documents that errors.Is finds it.
 package failure

@@ -10,16 +10,16 @@ import (
 	"github.com/armature-dev/armature/internal/errorlist"
 )
 
-// IsTerminal reports whether retrying can't help until the owner's spec or the program changes. Of several errors joined, all have to be
-// terminal. builder.IsTerminal lists them.
+// IsTerminal reports whether a retry can't help until the owner's spec or the program changes. Joined errors are terminal if all of
+// them are. builder.IsTerminal lists the causes.
 func IsTerminal(err error) bool { return areAll(err, isTerminal) }
 
-// IsConflict reports whether an error is nothing but conflicts: someone else wrote first, and the next pass sees it.
+// IsConflict reports whether an error consists only of conflicts: another writer was first, and the next pass observes its write.
 func IsConflict(err error) bool {
 	return areAll(err, func(err error) bool { return apierrors.IsConflict(err) || apistatus.IsReplaced(err) })
 }
 
-// areAll reports whether there are errors joined in err, and is holds for each.
+// areAll reports whether err contains errors, and is returns true for each.
 func areAll(err error, is func(error) bool) bool {
 	all := errorlist.Of(err)
 	for _, leaf := range all {

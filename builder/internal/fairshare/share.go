@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	// expensive is how long a plan takes at least that is an expensive one. It is half of the time slice of a goroutine.
+	// expensive is the minimum duration of an expensive plan. It is half of the time slice of a goroutine.
 	expensive = 5 * time.Millisecond
-	// remembered is for how long a namespace that had an expensive plan counts as expensive.
+	// remembered is how long a namespace with an expensive plan counts as expensive.
 	remembered = 10 * time.Second
-	// retryAfter is the wait of the first owner that is put off; each further one waits for as much longer, so that thousands of
-	// them don't come back at the same time.
+	// retryAfter is the delay of the first waiting owner. Each further one has this much more, so that thousands of them don't retry at
+	// the same time.
 	retryAfter = 2 * time.Millisecond
-	// maxWait bounds the wait.
+	// maxWait limits the delay.
 	maxWait = time.Second
-	// maxNamespaces is how many namespaces are remembered before those without a running plan are forgotten.
+	// maxNamespaces is the number of recorded namespaces above which those without a running plan are dropped.
 	maxNamespaces = 4096
 )
 
-// Share says which plans may run. A nil one lets all run; the zero value is not usable, see [New].
+// Share decides which plans may run. A nil one lets all run; the zero value is not usable, see [New].
 type Share struct {
 	atOnce int // expensive plans
 
@@ -28,16 +28,16 @@ type Share struct {
 	namespaces map[string]*usage
 }
 
-// usage is what is known of the plans of a namespace.
+// usage is the record of a namespace's plans.
 type usage struct {
 	known     bool      // a plan has ended
 	expensive time.Time // when the last expensive plan ended; zero: never
 	running   int
 	limited   bool // the plan that runs counts as an expensive one
-	putOff    int  // owners, since a plan began
+	putOff    int  // delayed owners, since a plan began
 }
 
-// New returns a Share of so many CPUs.
+// New returns a Share of the given number of CPUs.
 func New(cpus int) *Share {
 	return &Share{atOnce: max(1, cpus/2), namespaces: map[string]*usage{}}
 }
@@ -48,7 +48,7 @@ type Turn struct {
 	namespace string
 }
 
-// Begin returns the turn of a plan of a namespace if it may run now. Else it returns after how long to ask again.
+// Begin returns the turn of a plan of a namespace if it may run now, otherwise the delay until the next attempt.
 func (s *Share) Begin(namespace string, now time.Time) (Turn, time.Duration) {
 	if s == nil {
 		return Turn{}, 0
@@ -70,7 +70,7 @@ func (s *Share) Begin(namespace string, now time.Time) (Turn, time.Duration) {
 	return Turn{s, namespace}, 0
 }
 
-// End takes how long the plan took. A turn ends once; what follows does nothing.
+// End takes the duration of the plan. Only the first call has an effect.
 func (t *Turn) End(took time.Duration, now time.Time) {
 	s := t.share
 	if s == nil {
@@ -91,7 +91,7 @@ func (t *Turn) End(took time.Duration, now time.Time) {
 	}
 }
 
-// of returns what is known of a namespace. It makes room if too many are known.
+// of returns the record of a namespace. If there are too many it drops some.
 func (s *Share) of(namespace string) *usage {
 	u := s.namespaces[namespace]
 	if u == nil {

@@ -20,8 +20,8 @@ type program struct {
 // step hashes the value at an offset, if it isn't zero: most fields of most objects are, and are passed over.
 type step struct {
 	offset uintptr
-	word   uintptr // where to look whether it is zero
-	size   uint8   // in how many bytes; 0 for no look
+	word   uintptr // the word that shows whether it is zero
+	size   uint8   // of that word, in bytes; 0 for none
 	hash   func(*state, unsafe.Pointer) bool
 }
 
@@ -41,7 +41,7 @@ func (s *step) isZero(v unsafe.Pointer) bool {
 	}
 }
 
-// wordOf returns where a value of a type is zero only if all of it is, and how many bytes to look at there.
+// wordOf returns the position and size of a word that is zero only if the whole value of a type is zero.
 func wordOf(t reflect.Type) (word uintptr, size uint8) {
 	switch t.Kind() {
 	case reflect.Bool, reflect.Int8, reflect.Uint8, reflect.Int16, reflect.Uint16, reflect.Int32, reflect.Uint32, reflect.Float32,

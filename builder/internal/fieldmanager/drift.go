@@ -16,14 +16,14 @@ import (
 type Drift struct {
 	Path string // as Ignore takes it
 	By   string // a manager as Describe names it; empty: no manager owns the field
-	Self bool   // By is another process of the builder's own name
+	Self bool   // By is another process with the builder's own name
 }
 
-// Drifts returns the fields in which an observed object differs from the desired one, and which managers own them. An apply takes its
-// fields from all others, so that a manager that owns one with another value has written it since; what someone has removed is owned by no
-// one. isLast reports whether the builder's entries are those of its last write of just what is desired.
+// Drifts returns the fields in which an observed object differs from the desired one, and the managers that own them. An apply takes
+// its fields from all other managers, so a manager that owns a field with another value has written it since. A removed field has no
+// manager. isLast reports whether the builder's entries are those of its last write of this desired object.
 //
-// It is for people, and to tell the same difference from another one: no write depends on it.
+// The result is for people, and to compare differences: no write depends on it.
 func (m Manager) Drifts(entries []metav1.ManagedFieldsEntry, desired, observed map[string]any, isLast bool) []Drift {
 	var all []Drift
 	for _, entry := range entries {
@@ -33,12 +33,12 @@ func (m Manager) Drifts(entries []metav1.ManagedFieldsEntry, desired, observed m
 		}
 		self := entry.Manager == m.Name
 		if self && (isLast || !set.Has(m.digestPath())) {
-			continue // our own record of what we wrote
+			continue // the builder's own record of its write
 		}
 		set.Leaves().Iterate(func(path fieldpath.Path) {
 			want, isDesired := paths.At(desired, path)
 			found, exists := paths.At(observed, path)
-			// What the builder has created has the API server's defaults among its fields; what it has applied is its own.
+			// The builder's create entry also has the API server's defaults; its apply entry has only its own fields.
 			isExtra := self && !isDesired && exists && entry.Operation == metav1.ManagedFieldsOperationApply
 			differs := isDesired && !subset.Untyped(want, found) || isExtra
 			if name := paths.Text(path); differs && !m.isBookkeeping(name) {
@@ -49,8 +49,8 @@ func (m Manager) Drifts(entries []metav1.ManagedFieldsEntry, desired, observed m
 	return all
 }
 
-// SetWhole returns the desired maps that other managers have set and that are one value to the API server: what they have added there is
-// neither the API server's default nor theirs to add.
+// SetWhole returns the desired maps that other managers have set and that are one value to the API server. An entry that another
+// manager has added to such a map is neither a default of the API server nor allowed beside the desired ones.
 func (m Manager) SetWhole(entries []metav1.ManagedFieldsEntry, desired map[string]any) []fieldpath.Path {
 	var all []fieldpath.Path
 	for _, entry := range entries {
@@ -71,8 +71,8 @@ func (m Manager) SetWhole(entries []metav1.ManagedFieldsEntry, desired map[strin
 	return all
 }
 
-// Unowned returns the fields in which an observed object differs from the desired one, whoever owns them; the digest alone if only that
-// differs.
+// Unowned returns the fields in which an observed object differs from the desired one, with any manager. It returns the digest alone
+// if only that differs.
 func (m Manager) Unowned(desired, observed map[string]any) []Drift {
 	var all []Drift
 	differences(nil, desired, observed, func(path fieldpath.Path) {
@@ -86,8 +86,8 @@ func (m Manager) Unowned(desired, observed map[string]any) []Drift {
 	return all
 }
 
-// DriftOf returns the drift of one field, with the last manager but the builder that has set it. Of an element of a list it is the list
-// that drifts: the next element may have another key.
+// DriftOf returns the drift of one field, with the last manager other than the builder that has set it. For an element of a list it
+// returns the list, because the next element may have another key.
 func (m Manager) DriftOf(entries []metav1.ManagedFieldsEntry, path fieldpath.Path) Drift {
 	for len(path) > 1 && path[len(path)-1].FieldName == nil {
 		path = path[:len(path)-1]
@@ -99,13 +99,14 @@ func (m Manager) DriftOf(entries []metav1.ManagedFieldsEntry, path fieldpath.Pat
 	return drift
 }
 
-// Removal is a field that was removed because the API server refuses it beside the desired ones, and the manager that had set it.
+// Removal is a field that the builder removed because the API server refuses it beside the desired ones, and the manager that had set
+// it.
 type Removal struct {
 	Path, Manager string
 	Drift         Drift
 }
 
-// Removals returns which of the removed fields other managers had set.
+// Removals returns the removed fields that other managers had set.
 func (m Manager) Removals(entries []metav1.ManagedFieldsEntry, removed []fieldpath.Path) []Removal {
 	var all []Removal
 	for _, path := range removed {

@@ -20,16 +20,16 @@ const KubectlApply = "kubectl-client-side-apply"
 type Manager struct {
 	// Name is the field manager of the builder's own writes.
 	Name string
-	// Former are managers whose fields become the builder's.
+	// Former are managers whose fields the builder takes over.
 	Former []string
-	// Program is the default field manager of this program, whose updates become the builder's. Empty: they stay.
+	// Program is the default field manager of this program. The builder takes over the fields of its updates. Default: empty, none.
 	Program string
-	// Digest is the annotation in which the builder records what it has applied.
+	// Digest is the annotation with the digest of the builder's last apply.
 	Digest string
 }
 
-// Program returns the field manager of what this program writes without naming one, as controllerutil.CreateOrUpdate does: the API
-// server takes the user agent up to its first slash, which by default is the program's name.
+// Program returns the field manager of this program's writes without a named one, as of controllerutil.CreateOrUpdate. The API server
+// takes the user agent up to its first slash, which by default is the program's name.
 var Program = sync.OnceValue(func() string { return programOf(os.Args[0]) })
 
 func programOf(path string) string {
@@ -38,7 +38,7 @@ func programOf(path string) string {
 	return name[:min(len(name), limit)]
 }
 
-// TakesOver reports whether the fields of an entry become the builder's: those of what it created, of former managers, and of the
+// TakesOver reports whether the builder takes over the fields of an entry: of its own creates, of former managers, and of the
 // program's own updates.
 func (m Manager) TakesOver(entry metav1.ManagedFieldsEntry) bool {
 	if entry.Subresource != "" || entry.FieldsV1 == nil {
@@ -55,13 +55,13 @@ func (m Manager) isFormer(entry metav1.ManagedFieldsEntry) bool {
 	return slices.Contains(m.Former, entry.Manager)
 }
 
-// TakesOverAny reports whether the fields of any entry become the builder's.
+// TakesOverAny reports whether the builder takes over the fields of any entry.
 func (m Manager) TakesOverAny(entries []metav1.ManagedFieldsEntry) bool {
 	return slices.ContainsFunc(entries, m.TakesOver)
 }
 
-// HasFormer reports whether an object has fields of a named former manager, so that there is something to do even if nothing else is
-// desired. What kubectl applied beside the builder waits for the next change of the child, because people do so.
+// HasFormer reports whether an object has fields of a named former manager, so that a write is needed even if the desired state is
+// unchanged. Fields of kubectl apply wait for the next change of the child, because people use it beside the builder.
 func (m Manager) HasFormer(entries []metav1.ManagedFieldsEntry) bool {
 	return len(m.Former) > 0 && slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager != KubectlApply && entry.Manager != m.Name && m.TakesOver(entry)
@@ -73,9 +73,9 @@ func (m Manager) HasWritten(entries []metav1.ManagedFieldsEntry) bool {
 	return slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == m.Name })
 }
 
-// HasApplied reports whether the builder has applied an object, and the entry of its creation is no longer beside: then its own fields
-// are known. The entry of a creation, which an apply that only puts back drift leaves there, has the API server's defaults too; the next
-// TakeOver makes all of it one apply's, and what isn't desired goes with that.
+// HasApplied reports whether the builder has applied an object, and the entry of its creation no longer exists: then its own fields
+// are known. The entry of a creation, which an apply that only corrects drift keeps, also has the API server's defaults. The next
+// TakeOver merges it into the apply's entry, and so removes undesired fields.
 func (m Manager) HasApplied(entries []metav1.ManagedFieldsEntry) bool {
 	applied := false
 	for _, entry := range entries {
@@ -84,7 +84,7 @@ func (m Manager) HasApplied(entries []metav1.ManagedFieldsEntry) bool {
 		}
 		if entry.Operation == metav1.ManagedFieldsOperationApply {
 			applied = true
-		} else if set, err := Fields(entry); err == nil && set.Has(m.digestPath()) { // a patch that adjusts the object leaves one without
+		} else if set, err := Fields(entry); err == nil && set.Has(m.digestPath()) { // a refit's patch leaves an entry without
 			return false
 		}
 	}
@@ -95,8 +95,8 @@ func (m Manager) digestPath() fieldpath.Path {
 	return fieldpath.MakePathOrDie("metadata", "annotations", m.Digest)
 }
 
-// HasSet reports whether the builder has set all of some fields, or else former managers have. kubectl apply is no proof, since anyone
-// uses it.
+// HasSet reports whether the builder, or former managers, have set all of some fields. kubectl apply is no proof, because anyone uses
+// it.
 func (m Manager) HasSet(entries []metav1.ManagedFieldsEntry, fields *fieldpath.Set) bool {
 	for _, entry := range entries {
 		if entry.Subresource != "" || entry.Manager != m.Name && (entry.Manager == KubectlApply || !m.isFormer(entry)) {
@@ -123,7 +123,7 @@ func Fields(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	return set, nil
 }
 
-// Setter returns the last entry, but those of the manager except, that has a field or something in it; nil if there is none.
+// Setter returns the last entry that has a field or a child of it, except those of the manager except; nil if there is none.
 func Setter(entries []metav1.ManagedFieldsEntry, path fieldpath.Path, except string) *metav1.ManagedFieldsEntry {
 	for _, entry := range slices.Backward(entries) {
 		if except != "" && entry.Manager == except {
@@ -143,7 +143,7 @@ func below(set *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
 	return set
 }
 
-// Describe names the manager of an entry for people: "kube-controller-manager (Update of scale)".
+// Describe returns the manager of an entry for messages: "kube-controller-manager (Update of scale)".
 func Describe(entry metav1.ManagedFieldsEntry) string {
 	how := string(entry.Operation)
 	if entry.Subresource != "" {

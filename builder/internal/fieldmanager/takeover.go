@@ -11,19 +11,19 @@ import (
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
-// Released are fields of the builder's that keep their values and belong to no one, or to another manager that has set them.
+// Released are fields that the builder releases: they keep their values, without a manager or with another one that has set them.
 type Released struct {
 	Paths  []paths.Path
 	Fields *fieldpath.Set // nil: none
 }
 
-// TakeOver returns the managed fields with which an apply of the builder removes what isn't desired, and whether they differ from the
+// TakeOver returns the managed fields with which an apply of the builder removes undesired fields, and whether they differ from the
 // given ones. controller is the UID of the object's controller, empty if it has none.
 //
-// The API server records an object that was created, not applied, as written by an update; an apply would own its fields a second time,
-// and so could never remove one of them. TakeOver turns that entry into one of an apply, once in an object's life, as client-go's
-// csaupgrade does. csaupgrade itself knows only managers of updates: it has no former appliers, no fields to leave or to release. The
-// fields of former managers become the builder's as well. Released fields are struck off: an apply without them would remove them.
+// The API server records a create as an update. An apply would own the fields a second time, and so could never remove one of them.
+// TakeOver converts that entry into one of an apply, once for each object, as client-go's csaupgrade does. csaupgrade itself handles
+// only managers of updates: it has no former appliers, and no fields to leave or to release. The builder also takes over the fields of
+// former managers. TakeOver removes released fields from its entry, because an apply without them would otherwise remove them.
 func (m Manager) TakeOver(
 	entries []metav1.ManagedFieldsEntry, controller types.UID, released Released,
 ) (after []metav1.ManagedFieldsEntry, changed bool, err error) {
@@ -54,7 +54,7 @@ func (m Manager) TakeOver(
 			continue
 		default:
 			changed = true
-			if entry.APIVersion == owned.APIVersion { // the paths of another version may mean nothing in this one
+			if entry.APIVersion == owned.APIVersion { // the paths of another version may be invalid in this one
 				fields = fields.Union(taken)
 			}
 		}
@@ -78,7 +78,7 @@ func (m Manager) TakeOver(
 	return after, true, nil
 }
 
-// ownEntry returns the index of the entry that is, or becomes, the one of what the builder applies; -1 if there is none.
+// ownEntry returns the index of the entry for the builder's applies, or of the one to convert; -1 if there is none.
 func (m Manager) ownEntry(entries []metav1.ManagedFieldsEntry) int {
 	first := -1
 	for i, entry := range entries {
@@ -92,9 +92,9 @@ func (m Manager) ownEntry(entries []metav1.ManagedFieldsEntry) int {
 	return first
 }
 
-// split returns which fields of an entry that is taken over become the builder's, and which stay. Of the program's default manager,
-// which may be another program's too, such as "manager", finalizers and references to owners other than the controller stay, because an
-// object without them may be deleted too early.
+// split returns the fields of an entry that the builder takes over, and those that stay. For the program's default manager, which may
+// be another program's too, such as "manager", finalizers and references to owners other than the controller stay, because an object
+// without them may be deleted too early.
 func (m Manager) split(entry metav1.ManagedFieldsEntry, controller types.UID) (taken, left *fieldpath.Set, err error) {
 	left = &fieldpath.Set{}
 	taken, err = Fields(entry)
@@ -127,8 +127,8 @@ func fieldsV1(fields *fieldpath.Set) (*metav1.FieldsV1, error) {
 	return metav1.NewFieldsV1(string(raw)), nil
 }
 
-// Leftovers returns the fields that TakeOver would make the builder's and that no apply of anyone has, and the fields that stay. A dry run
-// of an apply can't show that leftovers go, because a dry run of TakeOver leaves no trace to build on.
+// Leftovers returns the fields that TakeOver would take over and that no apply has, and the fields that stay. A dry run of an apply
+// can't show the removal of leftovers, because a dry run of TakeOver stores nothing.
 func (m Manager) Leftovers(entries []metav1.ManagedFieldsEntry, controller types.UID) (leftovers, kept *fieldpath.Set, err error) {
 	created, kept := &fieldpath.Set{}, &fieldpath.Set{}
 	for _, entry := range entries {
@@ -149,14 +149,14 @@ func (m Manager) Leftovers(entries []metav1.ManagedFieldsEntry, controller types
 	return created.Difference(kept), kept, nil
 }
 
-// Shares are the fields of an object by whose they are.
+// Shares are the fields of an object by manager.
 type Shares struct {
 	Ours         *fieldpath.Set // the builder's, and those that it takes over
 	Others       *fieldpath.Set // with those of subresources
 	Subresources *fieldpath.Set
 }
 
-// Shares returns the fields of an object by whose they are.
+// Shares returns the fields of an object by manager.
 func (m Manager) Shares(entries []metav1.ManagedFieldsEntry) (Shares, error) {
 	s := Shares{fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet()}
 	for _, entry := range entries {

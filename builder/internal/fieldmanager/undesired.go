@@ -17,8 +17,8 @@ type SetBy struct {
 	Fields  *fieldpath.Set
 }
 
-// SetByOthers returns what managers that could be a former version of the program have set alone. An entry that can't be read is left
-// out: this is for people.
+// SetByOthers returns the fields that only managers have set that could be a former version of the program. It ignores an entry that
+// can't be read, because the result is for people.
 func (m Manager) SetByOthers(entries []metav1.ManagedFieldsEntry) []SetBy {
 	var candidates []SetBy
 	known := &fieldpath.Set{}
@@ -44,7 +44,7 @@ func (m Manager) SetByOthers(entries []metav1.ManagedFieldsEntry) []SetBy {
 	return slices.DeleteFunc(candidates, func(c SetBy) bool { return c.Fields.Empty() })
 }
 
-// isOfCluster reports whether a field manager is known to write to objects of others.
+// isOfCluster reports whether a field manager is a component of the cluster that writes to other writers' objects.
 func isOfCluster(manager string) bool {
 	for _, prefix := range []string{"kubectl", "kube-", "kubelet", "cloud-controller-manager", "cluster-autoscaler", "vpa-", "argocd"} {
 		if strings.HasPrefix(manager, prefix) {
@@ -54,8 +54,8 @@ func isOfCluster(manager string) bool {
 	return strings.Contains(manager, "injector") || strings.Contains(manager, "autoscaler")
 }
 
-// Paths renders the fields of a live object, an element of a list as one. A field that has the same value in fresh, the object as the API
-// server would create it, is left out: no one has left it, and it would come back.
+// Paths returns the fields of a live object as text, an element of a list as one. It omits a field with the same value in fresh, the
+// object as the API server would create it, because that is a default and would be set again.
 func (s SetBy) Paths(live, fresh map[string]any) []string {
 	var all []string
 	for path := range s.Fields.All() {
@@ -73,7 +73,7 @@ func (s SetBy) Paths(live, fresh map[string]any) []string {
 	return all
 }
 
-// textOf renders a path as a diff shows it: spec.containers[name=web], data["tls.crt"].
+// textOf returns a path in the form of a diff: spec.containers[name=web], data["tls.crt"].
 func textOf(path fieldpath.Path) string {
 	var text string
 	for _, element := range path {

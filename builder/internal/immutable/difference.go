@@ -12,7 +12,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/subset"
 )
 
-// Difference is a field in which an object isn't as desired.
+// Difference is a field in which an object differs from the desired one.
 type Difference struct {
 	Path           string
 	desired, found any
@@ -27,7 +27,7 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s (is %s, desired %s)", d.Path, shown(d.found), shown(d.desired))
 }
 
-// shown renders a value, if it is a short one.
+// shown renders a short value.
 func shown(value any) string {
 	const limit = 64
 	const mark = "…"
@@ -44,9 +44,9 @@ func shown(value any) string {
 	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
 }
 
-// Differences returns the fields that the API server refuses to change, each once. It names some of them itself, others only by what they
-// are in ("spec": all but some); these are found by a comparison. Values are left out if the object is secret. found may be nil. This is
-// for people to read: no decision depends on it.
+// Differences returns the fields that the API server refuses to change, each once. The API server names some of them, and for others
+// only the parent ("spec": all but some); a comparison finds these. It omits the values of a secret object. found may be nil. The
+// result is for people to read: no decision depends on it.
 func Differences(causes []metav1.StatusCause, desired, found map[string]any, secret bool) []Difference {
 	const limit = 4
 	var all []Difference
@@ -77,10 +77,11 @@ func Differences(causes []metav1.StatusCause, desired, found map[string]any, sec
 	return all
 }
 
-// isWhole reports whether the API server found fault with the object as a whole, as a rule at the root of a custom resource's schema does.
+// isWhole reports whether the API server refused the object as a whole, as a rule at the root of a custom resource's schema does.
 func isWhole(cause metav1.StatusCause) bool { return len(merge.NamesOf(cause.Field)) == 0 }
 
-// wholeDifferences lists the fields in which an object isn't as desired, but for the metadata, of which such a rule knows the name only.
+// wholeDifferences lists the fields in which an object differs from the desired one, except the metadata, of which such a rule knows
+// only the name.
 func wholeDifferences(desired, found map[string]any) []Difference {
 	var all []Difference
 	for _, name := range slices.Sorted(maps.Keys(desired)) {
@@ -91,7 +92,7 @@ func wholeDifferences(desired, found map[string]any) []Difference {
 	return all
 }
 
-// at returns the value at a field path of the API server, as far as it leads through maps, and the path to there.
+// at returns the value at a field path of the API server, as far as the path leads through maps, and that part of the path.
 func at(fields map[string]any, path string) (reached string, value any, ok bool) {
 	value = fields
 	for name := range strings.SplitSeq(path, ".") {
@@ -112,7 +113,7 @@ func at(fields map[string]any, path string) (reached string, value any, ok bool)
 	return reached, value, true
 }
 
-// differences lists the fields in which found isn't as desired.
+// differences lists the fields in which found differs from desired.
 func differences(path string, desired, found any) []Difference {
 	if subset.Untyped(desired, found) {
 		return nil

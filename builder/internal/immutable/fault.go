@@ -13,9 +13,9 @@ import (
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
-// ByOthers returns the fields that others have changed and that the API server refuses to change back; isOurs is true if only the builder
-// itself changes what is refused. withDesired is true if the desired state is new: then a difference is theirs if package merge says so;
-// else all are, since the builder puts back what it had applied.
+// ByOthers returns the fields that other writers have changed and that the API server refuses to change back. isOurs is true if only
+// the builder changes the refused fields. With withDesired, for a new desired state, package merge decides which differences are
+// another writer's; without it all are, because the builder restores what it had applied.
 func ByOthers(
 	causes []metav1.StatusCause, o merge.Objects, all []merge.Difference, withDesired bool,
 ) (theirs []fieldpath.Path, isOurs bool) {
@@ -28,8 +28,8 @@ func ByOthers(
 	return theirs, withDesired && len(theirs) == 0
 }
 
-// faultsIn returns the differences that the API server found fault with. Those that its message says can be changed are among
-// them only if there are no others: then there is a condition to it, such as that tolerations may only be added.
+// faultsIn returns the differences that the API server refused. A difference that its message calls changeable is among them only if
+// there is no other one: then the change has a condition, such as that tolerations may only be added.
 func faultsIn(causes []metav1.StatusCause, all []merge.Difference) []merge.Difference {
 	all = slices.DeleteFunc(slices.Clone(all), func(d merge.Difference) bool { return !isFaultIn(causes, d.Path) })
 	fixed := slices.DeleteFunc(slices.Clone(all), func(d merge.Difference) bool { return isChangeable(causes, d.Path) })
@@ -39,9 +39,8 @@ func faultsIn(causes []metav1.StatusCause, all []merge.Difference) []merge.Diffe
 	return fixed
 }
 
-// sealedByOthers returns the fields by which others have made an object immutable: those beside a field at fault that aren't
-// desired, and that the API server gives as the reason, such as `immutable` of a Secret. One that the builder itself has set
-// is none of them.
+// sealedByOthers returns the fields by which other writers have made an object immutable: undesired fields beside a refused one that
+// the API server gives as the reason, such as `immutable` of a Secret. It omits fields that the builder itself has set.
 func sealedByOthers(causes []metav1.StatusCause, o merge.Objects) []fieldpath.Path {
 	var all []fieldpath.Path
 	for _, cause := range causes {
@@ -63,7 +62,7 @@ func sealedByOthers(causes []metav1.StatusCause, o merge.Objects) []fieldpath.Pa
 	return all
 }
 
-// isFaultIn reports whether a field is among those that the API server found fault with, in one of them, or around one.
+// isFaultIn reports whether a field is a refused one, or a child or a parent of one.
 func isFaultIn(causes []metav1.StatusCause, path fieldpath.Path) bool {
 	names := merge.Names(path)
 	return slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
@@ -76,8 +75,8 @@ func isFaultIn(causes []metav1.StatusCause, path fieldpath.Path) bool {
 	})
 }
 
-// quoted finds the fields that the API server names in a message: "updates to statefulset spec for fields other than
-// 'replicas', 'template' are forbidden", "may not change fields other than `spec.tolerations`".
+// quoted matches the fields that the API server names in a message: "updates to statefulset spec for fields other than 'replicas',
+// 'template' are forbidden", "may not change fields other than `spec.tolerations`".
 var quoted = regexp.MustCompile("['`]([^'`\\s]+)['`]")
 
 func quotedIn(message string) []string {
@@ -88,7 +87,7 @@ func quotedIn(message string) []string {
 	return all
 }
 
-// isChangeable reports whether all that the API server says of the fields around one is that others can't be changed.
+// isChangeable reports whether the API server only says, of the fields around one, that other fields can't be changed.
 func isChangeable(causes []metav1.StatusCause, path fieldpath.Path) bool {
 	names := merge.Names(path)
 	found := false

@@ -13,15 +13,16 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// TrialName returns the name of a trial: always the same for an object and a digest, and fit for all kinds whose names are labels.
+// TrialName returns the name of a trial. It is deterministic for an object and a digest, and valid for all kinds whose names are
+// labels.
 func TrialName(name, digest string) string {
 	const limit = 63
 	suffix := "-probe-" + digest[:8]
 	return strings.TrimRight(name[:min(len(name), limit-len(suffix))], "-.") + suffix
 }
 
-// WithoutHeld returns a trial without what only one object can have, and found has: a Service's addresses and node ports. One that some
-// other Service has stays in it, so that the trial fails as the creation would.
+// WithoutHeld returns a trial without the unique values that found holds: a Service's addresses and node ports. It keeps a value that
+// another Service holds, so that the trial fails as the creation would.
 func WithoutHeld(trial, found client.Object) (client.Object, error) {
 	if u, ok := trial.(*unstructured.Unstructured); ok {
 		if u.GetAPIVersion() != "v1" || u.GetKind() != "Service" {
@@ -71,8 +72,8 @@ func protocolOf(port *corev1.ServicePort) corev1.Protocol {
 	return port.Protocol
 }
 
-// Unique returns what tells the fields that each object has alone, given a trial as the API server would create it: a Service's addresses
-// and node ports, and what is named after the object or its UID.
+// Unique returns a function that reports the fields that are unique to each object. fresh is a trial as the API server would create
+// it. Such fields are a Service's addresses and node ports, and values that contain the object's name or UID.
 func Unique(key store.Key, fresh client.Object) func(at fieldpath.Path, value any) bool {
 	names := []string{fresh.GetName()}
 	if uid := string(fresh.GetUID()); uid != "" {

@@ -12,16 +12,16 @@ const (
 	runningFile  = "running"
 	suspectsFile = "suspects"
 
-	// firstDelay is how long the owner of a pass during which the process ended once isn't looked at. It is short: most
-	// suspects only ran beside the one that did it.
+	// firstDelay is the delay of an owner's next pass after the process ended once during its pass. It is short, because most suspects
+	// only ran beside the cause.
 	firstDelay = 10 * time.Second
-	// delayFactor is how much longer that is after each further time,
+	// delayFactor multiplies the delay after each further time.
 	delayFactor = 6
-	// maxDelay at most.
+	// maxDelay limits the delay.
 	maxDelay = time.Hour
-	// watchedFor is how long a suspect runs beside no other one after its pass has ended well.
+	// watchedFor is how long a suspect still runs beside no other one after its pass has ended well.
 	watchedFor = time.Hour
-	// retryBeside is when a suspect asks again that would run beside another one.
+	// retryBeside is the delay of a suspect that would run beside another one.
 	retryBeside = time.Second
 )
 
@@ -45,7 +45,7 @@ type Record struct {
 	report   func(error) // nil: nothing is reported
 }
 
-// Open reads what the process before has left in a directory, which is made if it isn't there. No other process may use it.
+// Open reads the record of the last process in a directory, and creates the directory if needed. No other process may use it.
 func Open(dir string, now func() time.Time) (*Record, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory for the record of running passes: %w", err)
@@ -62,7 +62,7 @@ func Open(dir string, now func() time.Time) (*Record, error) {
 	left, err := readSlots(file)
 	if err == nil {
 		r.suspect(left)
-		err = r.writeSuspects() // first: what is counted twice does no harm, what isn't counted does
+		err = r.writeSuspects() // first: counting a pass twice does no harm, not counting it does
 	}
 	if err == nil {
 		err = file.Truncate(0)
@@ -74,11 +74,11 @@ func Open(dir string, now func() time.Time) (*Record, error) {
 	return r, nil
 }
 
-// Close says that the process ends of its own accord, so that the passes that still run are suspected of nothing.
+// Close records that the process ends as intended, so that the running passes make no suspects.
 func (r *Record) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.report = nil // what can't be written from now on isn't needed
+	r.report = nil // later write errors don't matter
 	err := r.running.Truncate(0)
 	if closing := r.running.Close(); err == nil {
 		err = closing
@@ -86,24 +86,24 @@ func (r *Record) Close() error {
 	return err
 }
 
-// Hold says why a pass isn't to run now.
+// Hold is the reason why a pass must wait.
 type Hold struct {
-	// Until is when it may.
+	// Until is the end of the wait.
 	Until time.Time
-	// Ends is how many processes have ended during a pass of this owner, and Last when that was seen. Ends is 0 if the pass
-	// only has to wait for that of another suspect.
+	// Ends is the number of processes that ended during a pass of this owner, and Last when that was last observed. Ends is 0 if the pass
+	// only waits for another suspect's.
 	Ends int
 	Last time.Time
 }
 
-// Running is a pass that is on record. The zero value is one of no record.
+// Running is a recorded pass. The zero value has no record.
 type Running struct {
 	record  *Record
 	slot    int
 	suspect *suspect
 }
 
-// Begin puts a pass on record, or says why it isn't to run now.
+// Begin records a pass, or returns why it must wait.
 func (r *Record) Begin(p Pass) (Running, *Hold) {
 	running, hold := r.reserve(p)
 	if hold == nil {
@@ -131,7 +131,7 @@ func (r *Record) reserve(p Pass) (Running, *Hold) {
 	return running, nil
 }
 
-// End takes a pass off the record.
+// End removes a pass from the record.
 func (p Running) End() {
 	r := p.record
 	if r == nil {
@@ -147,7 +147,7 @@ func (p Running) End() {
 	}
 }
 
-// note keeps the first error. A record that can't be written holds up no pass.
+// note keeps the first error. A write error of the record delays no pass.
 func (r *Record) note(err error) {
 	if err == nil {
 		return
@@ -168,7 +168,7 @@ func (r *Record) fail(err error) {
 	}
 }
 
-// ReportTo sets what is called with the first error in writing the record: once, and now if there was one already.
+// ReportTo sets the function that receives the first write error of the record: once, and at once if there was one already.
 func (r *Record) ReportTo(report func(error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// slotSize has room for the longest names that Kubernetes allows: 63 for a namespace, 253 for an object, 36 for a UID, and 128 for
-// a field owner. A pass with longer ones isn't recorded.
+// slotSize is enough for the longest names that Kubernetes allows: 63 for a namespace, 253 for an object, 36 for a UID, and 128 for a
+// field owner. A pass with longer ones isn't recorded.
 const slotSize = 512
 
 // A slot is the length of a text in two bytes, 0 if no pass runs, and the text: the fields of a Pass.
@@ -33,7 +33,7 @@ func clearSlot(f *os.File, slot int) error {
 	return err
 }
 
-// readSlots returns the passes that are on record. What can't be read as one is none.
+// readSlots returns the recorded passes. It ignores unreadable slots.
 func readSlots(f io.Reader) ([]Pass, error) {
 	all, err := io.ReadAll(f)
 	if err != nil {

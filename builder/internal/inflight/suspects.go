@@ -13,10 +13,10 @@ import (
 // suspect is the owner of a pass during which a process ended.
 type suspect struct {
 	Pass
-	// Ends is how often that was so, Last when it was seen last.
+	// Ends is the number of such processes, Last when that was last observed.
 	Ends int
 	Last time.Time
-	// Cleared: a pass has ended well since.
+	// Cleared is true if a pass has ended well since.
 	Cleared bool
 }
 
@@ -29,12 +29,12 @@ func (s *suspect) until() time.Time {
 	return s.Last.Add(min(delay, maxDelay))
 }
 
-// isOver reports whether a suspect is one no more.
+// isOver reports whether an owner is no longer a suspect.
 func (s *suspect) isOver(now time.Time) bool {
 	return s.Cleared && now.Sub(s.Last) > watchedFor || now.Sub(s.until()) > 24*time.Hour
 }
 
-// hold says why a suspect's pass isn't to run now.
+// hold returns why a suspect's pass must wait, nil if it may run.
 func (r *Record) hold(s *suspect) *Hold {
 	now := r.now()
 	switch until := s.until(); {
@@ -50,7 +50,7 @@ func (r *Record) hold(s *suspect) *Hold {
 	}
 }
 
-// clear notes that a suspect's pass has ended well.
+// clear records that a suspect's pass has ended well.
 func (r *Record) clear(s *suspect) {
 	if s.Cleared {
 		return
@@ -61,11 +61,11 @@ func (r *Record) clear(s *suspect) {
 	}
 }
 
-// suspect takes up the passes during which the process before ended.
+// suspect makes suspects of the owners whose passes ran when the last process ended.
 func (r *Record) suspect(left []Pass) {
 	now := r.now()
 	for p, s := range r.suspects {
-		if s.Last.After(now) { // the clock was put back
+		if s.Last.After(now) { // the clock was set back
 			s.Last = now
 		}
 		if s.isOver(now) {
@@ -82,7 +82,7 @@ func (r *Record) suspect(left []Pass) {
 	}
 }
 
-// readSuspects reads those of earlier processes. A file that can't be understood has none: it is no reason not to start.
+// readSuspects reads the suspects of earlier processes. It ignores an unreadable file, because the process must start all the same.
 func (r *Record) readSuspects() error {
 	text, err := os.ReadFile(filepath.Join(r.dir, suspectsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +101,7 @@ func (r *Record) readSuspects() error {
 	return nil
 }
 
-// writeSuspects replaces the file as a whole, so that a process that ends meanwhile leaves one or the other.
+// writeSuspects replaces the whole file, so that a crash leaves either the old or the new one.
 func (r *Record) writeSuspects() error {
 	all := make([]suspect, 0, len(r.suspects))
 	for _, s := range r.suspects {

@@ -9,20 +9,20 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// Inventory is what is recorded on an owner: the kinds that it has children of. A later version of the program, which may not
-// know these kinds any more, finds the children by it.
+// Inventory has the recorded kinds of an owner's children. A later version of the program, which may not know these kinds, finds the
+// children by it.
 type Inventory struct {
-	// Kinds are those of children that the owner controls.
+	// Kinds are the kinds of children that the owner controls.
 	Kinds Kinds
 	// CrossNamespace are the kinds of children without an owner reference.
 	CrossNamespace Kinds
-	// ResourceVersion is the owner's.
+	// ResourceVersion is the owner's resource version.
 	ResourceVersion string
-	// Finalizers are all of the owner's.
+	// Finalizers are all finalizers of the owner.
 	Finalizers []string
 }
 
-// Of returns what is recorded on an owner.
+// Of returns the inventory that is recorded on an owner.
 func Of(owner client.Object) Inventory {
 	annotations := owner.GetAnnotations()
 	return Inventory{
@@ -33,7 +33,7 @@ func Of(owner client.Object) Inventory {
 	}
 }
 
-// IsGuarded reports whether the owner can't go before its cross-namespace children.
+// IsGuarded reports whether the finalizer keeps the owner until its cross-namespace children are deleted.
 func (i Inventory) IsGuarded() bool { return slices.Contains(i.Finalizers, wellknown.Finalizer) }
 
 // Covers reports whether children of these kinds may be created: all are recorded, and the owner is guarded if it must be.
@@ -41,8 +41,8 @@ func (i Inventory) Covers(kinds, crossNamespace Kinds) bool {
 	return i.Kinds.IsSuperset(kinds) && i.CrossNamespace.IsSuperset(crossNamespace) && (len(crossNamespace) == 0 || i.IsGuarded())
 }
 
-// Change returns the inventory of these kinds, and the merge patch that makes it of i. The resource version in the patch keeps
-// it from undoing what another writer changed.
+// Change returns the inventory of these kinds, and the merge patch from i to it. The resource version in the patch keeps it from
+// reverting another writer's change.
 func (i Inventory) Change(kinds, crossNamespace Kinds) (next Inventory, patch []byte, err error) {
 	finalizers := slices.DeleteFunc(slices.Clone(i.Finalizers), func(f string) bool { return f == wellknown.Finalizer })
 	if len(crossNamespace) > 0 {

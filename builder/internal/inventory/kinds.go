@@ -11,7 +11,7 @@ import (
 // Kinds is a set of kinds. Nil is the empty set.
 type Kinds = sets.Set[schema.GroupKind]
 
-// ParseKinds returns what FormatKinds has written, without what no one should have written.
+// ParseKinds returns the kinds in a text of FormatKinds. It ignores invalid entries.
 func ParseKinds(text string) Kinds {
 	if text == "" {
 		return nil
@@ -35,7 +35,7 @@ func FormatKinds(kinds Kinds) string {
 	return strings.Join(names, ",")
 }
 
-// SortedKinds returns kinds in an order that is always the same.
+// SortedKinds returns kinds in a fixed order.
 func SortedKinds(kinds Kinds) []schema.GroupKind {
 	return slices.SortedFunc(func(yield func(schema.GroupKind) bool) {
 		for gk := range kinds {

@@ -7,20 +7,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Ownership is what an existing object is to an owner.
+// Ownership is the relation between an existing object and an owner.
 type Ownership int
 
 const (
 	// Owned objects are controlled by the owner.
 	Owned Ownership = iota
-	// NotOwned objects are someone else's, or no one's.
+	// NotOwned objects have another owner, or none.
 	NotOwned
-	// Terminating objects are the owner's or a predecessor's and about to go: wait for them.
+	// Terminating objects are the owner's or a predecessor's, and about to disappear: wait for them.
 	Terminating
 )
 
-// OwnershipOf returns what obj is to the owner by its controller reference. An object of a predecessor (same kind and name,
-// another UID) is about to be garbage collected.
+// OwnershipOf returns the ownership of obj by its controller reference. The garbage collector deletes an object of a predecessor (same
+// kind and name, another UID).
 func OwnershipOf(obj, owner client.Object, ownerKind schema.GroupVersionKind) Ownership {
 	ref := metav1.GetControllerOfNoCopy(obj)
 	switch {
@@ -43,7 +43,7 @@ func Present(obj client.Object) Ownership {
 	return Owned
 }
 
-// GroupOf returns the group of an apiVersion, empty for one that is none.
+// GroupOf returns the group of an apiVersion, empty if it is invalid.
 func GroupOf(apiVersion string) string {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -52,8 +52,7 @@ func GroupOf(apiVersion string) string {
 	return gv.Group
 }
 
-// ControllerReference returns the owner's reference on its children. It blocks the owner's foreground deletion until they
-// are gone.
+// ControllerReference returns the owner's reference on its children. It blocks the owner's foreground deletion until they are deleted.
 func ControllerReference(owner client.Object, kind schema.GroupVersionKind) metav1.OwnerReference {
 	return metav1.OwnerReference{
 		APIVersion:         kind.GroupVersion().String(),

@@ -19,8 +19,8 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Kind is a kind of objects in one of its Go forms. A cache keeps each form by itself, and so does the builder: what was indexed
-// or listed as typed can't be compared with what is desired as unstructured.
+// Kind is a kind of objects in one of its Go forms. A cache stores each form separately, and so does the builder: an object indexed or
+// listed as typed can't be compared with a desired unstructured one.
 type Kind struct {
 	GVK     schema.GroupVersionKind
 	Untyped bool
@@ -56,10 +56,10 @@ type Registry struct {
 	builtins   sync.Map // schema.GroupVersionKind -> reflect.Type, nil if it is none
 }
 
-// New returns a Registry of what a client and its cluster know. Now is the clock for kinds that are missing.
+// New returns a Registry for a client and its cluster. Now is the clock for missing kinds.
 func New(c client.Client, now func() time.Time) *Registry { return &Registry{client: c, now: now} }
 
-// Of returns the kind of an object. An object that is nil, or of no kind that the scheme knows, is [failure.ErrMisuse].
+// Of returns the kind of an object. A nil object, or one of a kind that the scheme doesn't know, is [failure.ErrMisuse].
 func (r *Registry) Of(obj client.Object) (Kind, error) {
 	if IsNil(obj) {
 		return Kind{}, fmt.Errorf("%w: an object is nil (%T)", failure.ErrMisuse, obj)
@@ -79,13 +79,14 @@ func (r *Registry) Of(obj client.Object) (Kind, error) {
 	return k, nil
 }
 
-// GVK returns the kind of an object as Kubernetes has it.
+// GVK returns the Kubernetes kind of an object.
 func (r *Registry) GVK(obj client.Object) (schema.GroupVersionKind, error) {
 	k, err := r.Of(obj)
 	return k.GVK, err
 }
 
-// IsNamespaced reports whether a kind is namespaced, obj being an object of it. It returns a [Missing] if the cluster doesn't know the kind.
+// IsNamespaced reports whether a kind is namespaced; obj is an object of the kind. It returns a [Missing] if the cluster doesn't know
+// the kind.
 func (r *Registry) IsNamespaced(k Kind, obj client.Object) (bool, error) {
 	if known, ok := r.namespaced.Load(k.GVK); ok {
 		return known.(bool), nil
@@ -129,7 +130,7 @@ func (r *Registry) IsTyped(k Kind, obj client.Object) bool {
 	return err == nil && reflect.TypeOf(like) == reflect.TypeOf(obj)
 }
 
-// Builtin returns the Go type of a kind that is one of Kubernetes' own, nil for others. The client's scheme needn't know it.
+// Builtin returns the Go type of a kind of Kubernetes itself, nil for others. The client's scheme doesn't have to know it.
 func (r *Registry) Builtin(gvk schema.GroupVersionKind) reflect.Type {
 	if known, ok := r.builtins.Load(gvk); ok {
 		t, _ := known.(reflect.Type)

@@ -15,7 +15,7 @@ import (
 	"github.com/armature-dev/armature/internal/errorlist"
 )
 
-// missingRetry is how long no request is made about a kind that the cluster doesn't know, for any owner.
+// missingRetry is the minimum time between two requests about a kind that the cluster doesn't know, for all owners.
 const missingRetry = time.Minute
 
 // Missing is the error of all children of a kind that the cluster doesn't know: its CustomResourceDefinition isn't
@@ -31,16 +31,16 @@ func (m *Missing) Error() string {
 		m.gvk.GroupKind(), m.gvk.Version)
 }
 
-// Unwrap returns what the API server, or its discovery, said.
+// Unwrap returns the error of the API server, or of its discovery.
 func (m *Missing) Unwrap() error { return m.cause }
 
-// IsGone reports whether an error says that the cluster doesn't know a kind. A missing object is another matter.
+// IsGone reports whether an error means that the cluster doesn't know a kind. It is false for a missing object.
 func IsGone(err error) bool {
 	return meta.IsNoMatchError(err) ||
 		apierrors.IsNotFound(err) && strings.Contains(apistatus.Message(err), "could not find the requested resource")
 }
 
-// isMissing returns an error if a kind is known to be missing, so that no request about it is made.
+// isMissing returns an error if a kind is recorded as missing, so that the caller makes no request about it.
 func (r *Registry) isMissing(gvk schema.GroupVersionKind) error {
 	if known, ok := r.missing.Load(gvk); ok && r.now().Before(known.(*Missing).until) {
 		return known.(*Missing)
@@ -48,7 +48,8 @@ func (r *Registry) isMissing(gvk schema.GroupVersionKind) error {
 	return nil
 }
 
-// NoteMissing returns an error about an object as one about its kind, and remembers it, if the cluster doesn't know that.
+// NoteMissing converts an error about an object to one about its kind, and records the kind as missing, if the cluster doesn't know
+// it.
 func (r *Registry) NoteMissing(gvk schema.GroupVersionKind, err error) error {
 	if already := (*Missing)(nil); errors.As(err, &already) {
 		return already
@@ -58,12 +59,12 @@ func (r *Registry) NoteMissing(gvk schema.GroupVersionKind, err error) error {
 	}
 	missing := &Missing{gvk: gvk, until: r.now().Add(missingRetry), cause: err}
 	r.missing.Store(gvk, missing)
-	r.namespaced.Delete(gvk) // it may come back with another scope
+	r.namespaced.Delete(gvk) // a new definition may have another scope
 	return missing
 }
 
-// Probes separates one item of each kind that was missing when it was last asked for, to be tried before the others of the kind. Of
-// returns the kind of an item.
+// Probes separates one item of each kind that was missing at the last request. The caller tries these before the others of the kind.
+// of returns the kind of an item.
 func Probes[T comparable](r *Registry, items []T, of func(T) schema.GroupVersionKind) (probes, others []T) {
 	for _, item := range items {
 		gvk := of(item)
@@ -80,11 +81,10 @@ func Probes[T comparable](r *Registry, items []T, of func(T) schema.GroupVersion
 	return probes, slices.DeleteFunc(slices.Clone(items), func(item T) bool { return slices.Contains(probes, item) })
 }
 
-// NotePresent forgets that a kind was missing.
+// NotePresent drops the record that a kind was missing.
 func (r *Registry) NotePresent(gvk schema.GroupVersionKind) { r.missing.Delete(gvk) }
 
-// MissingUntil returns when to look again after errors that are all about kinds that the cluster doesn't know; zero for
-// others.
+// MissingUntil returns when to try again after errors that are all about kinds that the cluster doesn't know; zero for others.
 func MissingUntil(err error) time.Time {
 	var first time.Time
 	for _, leaf := range errorlist.Of(err) {
@@ -99,7 +99,7 @@ func MissingUntil(err error) time.Time {
 	return first
 }
 
-// OnePerKind drops errors that repeat what another one says of their kind.
+// OnePerKind drops errors that repeat another one about the same kind.
 func OnePerKind(all []error) []error {
 	told := map[schema.GroupVersionKind]bool{}
 	return slices.DeleteFunc(all, func(err error) bool {

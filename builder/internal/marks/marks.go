@@ -14,18 +14,18 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Owner is an owner whose children without an owner reference are to be distinguished from other objects.
+// Owner is an owner with children that have no owner reference.
 type Owner struct {
-	// UID and Key are the owner's.
+	// UID and Key identify the owner.
 	UID types.UID
 	Key store.Key
 	// Manager is the engine's field manager.
 	Manager string
-	// Proved remembers the versions of objects whose marks are known to be the builder's.
+	// Proved has the versions of objects whose marks the builder has set.
 	Proved *memory.Versions
 }
 
-// HasSet reports whether a field manager has set all of these fields of an object's metadata, or else one of the former ones has.
+// HasSet reports whether a field manager, or one of the former ones, has set all of these fields of an object's metadata.
 func HasSet(obj client.Object, manager string, former []string, fields *fieldpath.Set) bool {
 	return fieldmanager.Manager{Name: manager, Former: former}.HasSet(obj.GetManagedFields(), fields)
 }
@@ -39,7 +39,7 @@ func LabelFields(labels map[string]string) *fieldpath.Set {
 	return fields
 }
 
-// set is what a child without an owner reference carries instead. The number tells one set from the other in Owner.Proved.
+// set is the marks of a child without an owner reference. The number distinguishes the sets in Owner.Proved.
 type set struct {
 	number uint64
 	fields *fieldpath.Set
@@ -55,19 +55,19 @@ var (
 	crossNamespaceMarks = set{2, retainedMarks.fields.Union(LabelFields(map[string]string{wellknown.LabelOwnerUID: ""}))}
 )
 
-// SetCrossNamespace marks an object as the owner's cross-namespace child. The annotations wake the owner as well.
+// SetCrossNamespace marks an object as the owner's cross-namespace child. The annotations also enqueue the owner.
 func (o Owner) SetCrossNamespace(obj client.Object) {
 	payload.SetLabel(obj, wellknown.LabelOwnerUID, string(o.UID))
 	o.SetRetained(obj)
 }
 
-// SetRetained marks an object as a child of the owner that outlives it.
+// SetRetained marks an object as a retained child of the owner.
 func (o Owner) SetRetained(obj client.Object) {
 	payload.SetAnnotation(obj, wellknown.AnnotationOwnerKind, o.Key.GroupKind().String())
 	payload.SetAnnotation(obj, wellknown.AnnotationOwner, o.Key.NamespacedName().String())
 }
 
-// OwnershipCrossNamespace says what an object is to the owner, if a cross-namespace child has its name.
+// OwnershipCrossNamespace returns the ownership of an object that has the name of a cross-namespace child.
 func (o Owner) OwnershipCrossNamespace(observed client.Object, former []string) inventory.Ownership {
 	if !o.IsCrossNamespace(observed, former) {
 		return inventory.NotOwned
@@ -75,7 +75,7 @@ func (o Owner) OwnershipCrossNamespace(observed client.Object, former []string) 
 	return inventory.Present(observed)
 }
 
-// OwnershipOfRetained says what an object without a controller is to the owner, if a child with Retain has its name.
+// OwnershipOfRetained returns the ownership of an object without a controller that has the name of a child with Retain.
 func (o Owner) OwnershipOfRetained(observed client.Object, former []string) inventory.Ownership {
 	if !o.isRetained(observed, former) {
 		return inventory.NotOwned
@@ -90,8 +90,8 @@ func (o Owner) names(obj client.Object) bool {
 		annotations[wellknown.AnnotationOwner] == o.Key.NamespacedName().String()
 }
 
-// IsCrossNamespace reports whether an object is the owner's cross-namespace child: it says so, has no controller, and the
-// builder has written that.
+// IsCrossNamespace reports whether an object is the owner's cross-namespace child: it has the marks and no controller, and the builder
+// has set the marks.
 func (o Owner) IsCrossNamespace(obj client.Object, former []string) bool {
 	if obj.GetLabels()[wellknown.LabelOwnerUID] != string(o.UID) || !o.names(obj) || metav1.GetControllerOfNoCopy(obj) != nil {
 		return false
@@ -99,13 +99,12 @@ func (o Owner) IsCrossNamespace(obj client.Object, former []string) bool {
 	return o.isProved(obj, former, crossNamespaceMarks)
 }
 
-// isRetained reports whether an object says that it is the owner's and outlives it, and the builder has written that.
+// isRetained reports whether an object has the marks of a retained child of the owner, and the builder has set them.
 func (o Owner) isRetained(obj client.Object, former []string) bool {
 	return o.names(obj) && o.isProved(obj, former, retainedMarks)
 }
 
-// isProved is HasSet for the marks of children without an owner reference, which each pass asks for: what is proved of
-// a version of an object is remembered.
+// isProved is HasSet for the marks of children without an owner reference. It remembers proved versions, because each pass calls it.
 func (o Owner) isProved(obj client.Object, former []string, by set) bool {
 	version := memory.Version{ResourceVersion: obj.GetResourceVersion(), Hash: by.number}
 	if obj.GetUID() != "" && o.Proved.Has(obj.GetUID(), version) {
@@ -120,7 +119,7 @@ func (o Owner) isProved(obj client.Object, former []string, by set) bool {
 	return true
 }
 
-// LabelSetter names the field manager that has set a label, for people.
+// LabelSetter returns the field manager that has set a label, for messages.
 func LabelSetter(obj client.Object, label string) string {
 	if entry := fieldmanager.Setter(obj.GetManagedFields(), fieldpath.MakePathOrDie("metadata", "labels", label), ""); entry != nil {
 		return "field manager " + entry.Manager

@@ -10,10 +10,10 @@ import (
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
-// Amended is a merged object that is being made acceptable to the API server.
+// Amended is a merged object while it is changed into one that the API server accepts.
 type Amended struct {
 	Object map[string]any
-	// Removed are what isn't desired and was in the way; Released are fields that the API server lets no one remove.
+	// Removed are obstructing fields that aren't desired; Released are fields that the API server doesn't let the builder remove.
 	Removed  []fieldpath.Path
 	Released *fieldpath.Set
 
@@ -21,17 +21,16 @@ type Amended struct {
 	tried map[string]int
 }
 
-// Amend starts from what a merge made.
+// Amend starts from the result of a merge.
 func Amend(from Objects, merged Result) *Amended {
 	return &Amended{Object: merged.Object, Released: merged.Released, from: from, tried: map[string]int{}}
 }
 
-// Direct changes the object at fields that the API server found fault with, if they aren't desired: they go, with the whole
-// of what isn't desired around them. One that was there, isn't desired, and can't be removed comes back, as no one's. It
-// reports whether there was one.
+// Direct changes the object at refused fields that aren't desired: it removes them, with the whole undesired part around them. It
+// restores a live, undesired field that can't be removed, without a manager. It reports whether there was such a field.
 func (a *Amended) Direct(faults []string) bool {
 	done := false
-	for _, fault := range slices.Backward(faults) { // so that the places in lists stay what they are
+	for _, fault := range slices.Backward(faults) { // so that the indexes in lists stay valid
 		done = a.direct(stepsOf(fault)) || done
 	}
 	return done
@@ -51,9 +50,9 @@ func (a *Amended) direct(steps []step) bool {
 	return false
 }
 
-// Widen removes what isn't desired around a desired field that the API server found fault with: the alternatives to it that
-// the message names and the list elements that have its value, then all in the smallest struct, list element or list around
-// it, with each call in a wider one. A desired field is never touched. It reports whether there was something left to remove.
+// Widen removes undesired fields around a desired field that the API server refused: first the alternatives that the message names and
+// the list elements with the same value, then all in the smallest struct, list element or list around it, with each call in a wider
+// one. It never removes a desired field. It reports whether there was anything left to remove.
 func (a *Amended) Widen(field, message string) bool {
 	steps, key := stepsOf(field), shape(field)
 	if len(steps) == 0 {
@@ -79,13 +78,13 @@ func (a *Amended) Widen(field, message string) bool {
 			return a.strip(s, named, all)
 		}).(map[string]any)
 		if len(a.Removed) > before {
-			return true // another fault of this shape may have as little in its way
+			return true // another fault of this shape may have as few obstructing fields
 		}
 	}
 }
 
-// widenWhole removes what isn't desired where the API server found fault with the object as a whole: first what the message names, then
-// all of it. It doesn't say where, but the rules of custom resources know neither metadata, except for the name, nor change the status.
+// widenWhole removes undesired fields when the API server refused the object as a whole: first those that the message names, then all.
+// The refusal has no field, but rules of custom resources know no metadata except the name, and don't change the status.
 func (a *Amended) widenWhole(message string) bool {
 	whole := a.spots(nil)[0]
 	for ; a.tried[""] < 2; a.tried[""]++ {
@@ -112,7 +111,7 @@ func (a *Amended) widenWhole(message string) bool {
 	return false
 }
 
-// valueOf returns the value at a field, nil if the object hasn't got it.
+// valueOf returns the value at a field, nil if the object doesn't have it.
 func valueOf(spots []spot, steps []step) any {
 	if len(spots) <= len(steps) {
 		return nil
@@ -120,7 +119,7 @@ func valueOf(spots []spot, steps []step) any {
 	return spots[len(steps)].object
 }
 
-// withoutTwins returns a list without the elements that aren't desired and have a value in the same place as one that is.
+// withoutTwins returns a list without the undesired elements that have the same value in a field as a desired one.
 func (a *Amended) withoutTwins(s spot, place []step, value any) any {
 	keys := keysOf(s.owned)
 	if keys == nil || value == nil {
@@ -138,7 +137,7 @@ func (a *Amended) withoutTwins(s spot, place []step, value any) any {
 	return out
 }
 
-// has reports whether a value is at a place, in any element of the lists on the way.
+// has reports whether a value exists at a field, in any element of the lists in between.
 func has(in any, place []step, value any) bool {
 	if len(place) == 0 {
 		return reflect.DeepEqual(in, value)
@@ -149,7 +148,7 @@ func has(in any, place []step, value any) bool {
 	return has(field(in, place[0].name), place[1:], value)
 }
 
-// spot is a place on the way to a field.
+// spot is a position on the path to a field.
 type spot struct {
 	at                           fieldpath.Path
 	object, desired, live, fresh any
@@ -162,7 +161,7 @@ func (s spot) isKept() bool {
 	return s.isFixed || !s.fixed.Empty() || slices.ContainsFunc(s.ignored, func(p paths.Path) bool { return len(p) == 0 })
 }
 
-// spots are the places from the object itself to the field, as far as the object, or the live one, has them.
+// spots are the positions from the object itself to the field, as far as the object, or the live one, has them.
 func (a *Amended) spots(steps []step) []spot {
 	o := a.from
 	here := spot{
@@ -205,7 +204,7 @@ func (s spot) named(name string) spot {
 	return n
 }
 
-// elementOf is the place of an element of a list. If the list has no keys, it is the one of that index.
+// elementOf is the position of an element of a list. If the list has no keys, it is the one of that index.
 func (s spot) elementOf(element any, keys []string, index int) spot {
 	if keys == nil {
 		n := s.in(fieldpath.PathElement{Index: &index})
@@ -239,7 +238,7 @@ func at(l any, i int) any {
 	return nil
 }
 
-// keep puts a field back that the API server doesn't let go.
+// keep restores a field that the API server doesn't let the builder remove.
 func (a *Amended) keep(steps []step, s spot) bool {
 	a.Object = rewrite(a.Object, steps, func(any) any { return copied(s.live) }).(map[string]any)
 	a.Released.Insert(s.at)
@@ -247,7 +246,7 @@ func (a *Amended) keep(steps []step, s spot) bool {
 	return true
 }
 
-// remove takes out a field that isn't desired.
+// remove removes a field that isn't desired.
 func (a *Amended) remove(steps []step, s spot) bool {
 	if s.isKept() {
 		return false
@@ -257,7 +256,8 @@ func (a *Amended) remove(steps []step, s spot) bool {
 	return true
 }
 
-// strip returns a value without what isn't desired and is named. If deep, so is what is in it; the elements of a list have no name.
+// strip returns a value without its undesired, named fields. If deep, it also removes those inside; the elements of a list have no
+// name.
 func (a *Amended) strip(s spot, named func(string) bool, deep bool) any {
 	switch v := s.object.(type) {
 	case map[string]any:
@@ -297,7 +297,7 @@ func (a *Amended) strip(s spot, named func(string) bool, deep bool) any {
 	}
 }
 
-// rewrite returns a value with another one at a place; with nil the place is gone. What it changes is a copy.
+// rewrite returns a value with another one at a position; nil removes the position. It copies what it changes.
 func rewrite(v any, steps []step, with func(any) any) any {
 	if len(steps) == 0 {
 		return with(v)

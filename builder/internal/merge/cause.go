@@ -7,14 +7,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// step is one of a field path as the API server writes them in what it refuses: spec.ports[1].name, data[a.b]. A number in
-// brackets may be a place in a list or a key of a map: the value there decides.
+// step is one step of a field path in an error of the API server: spec.ports[1].name, data[a.b]. A number in brackets may be an index
+// of a list or a key of a map: the value at that position decides.
 type step struct {
 	name  string
 	index int // in a list; -1 if the name is none
 }
 
-// wholeObject is the path of a fault of the object as a whole, such as one that a rule at the root of a custom resource's schema found.
+// wholeObject is the path of a refusal of the whole object, such as by a rule at the root of a custom resource's schema.
 const wholeObject = "<nil>"
 
 func stepsOf(path string) []step {
@@ -45,8 +45,8 @@ func stepsOf(path string) []step {
 	return steps
 }
 
-// NamesOf returns the names in a field path, without what tells the elements of lists apart. A key of a map that is a number
-// is left out as well.
+// NamesOf returns the names in a field path, without the keys and indexes of list elements. It also omits a key of a map that is a
+// number.
 func NamesOf(path string) []string {
 	var names []string
 	for _, s := range stepsOf(path) {
@@ -57,7 +57,7 @@ func NamesOf(path string) []string {
 	return names
 }
 
-// Names returns the names in a path of managed fields, without what tells the elements of lists apart.
+// Names returns the names in a path of managed fields, without the keys and indexes of list elements.
 func Names(path fieldpath.Path) []string {
 	var names []string
 	for _, element := range path {
@@ -70,7 +70,7 @@ func Names(path fieldpath.Path) []string {
 
 func shape(path string) string { return strings.Join(NamesOf(path), ".") }
 
-// mentions reports whether a text has a word.
+// mentions reports whether a text contains a word.
 func mentions(text, word string) bool {
 	isWord := func(r rune) bool {
 		return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'

@@ -1,4 +1,4 @@
-// Package merge computes what server-side apply would make of an object, so that the builder can send what an apply can't
-// say: the same without a field that is in the way. Objects are as decoded from JSON. Which lists have keys, and whose
-// each field is, is read from the managed fields of the live object: no schema is needed, and every kind is treated alike.
+// Package merge computes the object that server-side apply would make, so that the builder can also send changes that an apply can't
+// make: the same object without an obstructing field. Objects are as decoded from JSON. The managed fields of the live object show
+// which lists have keys, and which manager owns each field. So the package needs no schema, and treats every kind alike.
 package merge

@@ -10,8 +10,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
-// listKeys returns the names of the fields that tell a list's elements apart, none if it is a set of scalars, and nil if
-// there is no list with keys at the place.
+// listKeys returns the names of a list's key fields, none if it is a set of scalars, and nil if the node is no list with keys.
 func (n node) listKeys() []string {
 	if !isList(n.live) || n.desired != nil && !isList(n.desired) {
 		return nil
@@ -24,7 +23,7 @@ func isList(v any) bool {
 	return ok
 }
 
-// keysOf returns the names of the keys in what is owned below a list.
+// keysOf returns the names of the keys in the managed fields below a list.
 func keysOf(sets ...*fieldpath.Set) (keys []string) {
 	see := func(element fieldpath.PathElement) {
 		switch {
@@ -44,7 +43,7 @@ func keysOf(sets ...*fieldpath.Set) (keys []string) {
 	return keys
 }
 
-// list merges lists by their keys: the live elements in their order, then the desired ones that are new.
+// list merges lists by their keys: the live elements in their order, then the new desired ones.
 func (m *merger) list(n node, keys []string) any {
 	live, _ := n.live.([]any)
 	desired, _ := n.desired.([]any)
@@ -80,7 +79,7 @@ func (m *merger) list(n node, keys []string) any {
 	return out
 }
 
-// element returns what becomes of an element of a list with keys. One that is no one's stays.
+// element returns the merged element of a list with keys. An element without a manager stays.
 func (m *merger) element(n node) any {
 	switch {
 	case n.isIgnored(): // the desired one may lack a key that the path names, and be desired for that
@@ -109,9 +108,9 @@ func (n node) inElement(element any) []paths.Path {
 	return in
 }
 
-// desiredAs returns the place of the desired element that a live one is. The live one has all its keys. The desired one may lack some that
-// the schema of a custom resource has defaults for: which, only the API server knows, but a live element that is ours is the one.
-// The key that is lacking goes with what isn't desired, and gets its default again.
+// desiredAs returns the index of the desired element that matches a live one. The live one has all its keys. The desired one may lack
+// some that the schema of a custom resource has defaults for. Only the API server knows which, but a live element that the builder
+// owns is the one. The merge removes the missing key with other undesired fields, and the API server sets its default again.
 func desiredAs(desired []any, live any, keys []string, isOurs bool) int {
 	i := matching(desired, live, keys)
 	if i >= 0 || !isOurs || len(keys) < 2 {
@@ -123,8 +122,8 @@ func desiredAs(desired []any, live any, keys []string, isOurs bool) int {
 	})
 }
 
-// matching returns the place of the element with the keys of another. A key that one of both lacks has its default there,
-// which is known of a port's protocol only.
+// matching returns the index of the element with the same keys as another one. A key that one of both lacks has its default, which is
+// known only for a port's protocol.
 func matching(in []any, element any, keys []string) int {
 	if len(keys) == 0 {
 		return slices.IndexFunc(in, func(other any) bool { return reflect.DeepEqual(other, element) })

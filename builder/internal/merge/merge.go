@@ -11,47 +11,46 @@ import (
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
-// Objects are what a merge starts from.
+// Objects are the input of a merge.
 type Objects struct {
 	Live, Desired map[string]any
-	// Fresh is what the API server would make of Desired if there were no live object. Nil: it isn't known. If it is known,
-	// unmanaged fields follow it.
+	// Fresh is the object that the API server would make of Desired without a live object. Nil: it isn't known. If it is known, unmanaged
+	// fields get its values.
 	Fresh map[string]any
-	// Release says that fields of ours that Desired lacks stay, as no one's, if they are no different in Fresh.
+	// Release keeps the builder's fields that Desired lacks, without a manager, if they are the same in Fresh.
 	Release bool
-	// Ours are the fields that the builder owns, Others those of all other managers. Fixed are those of them that were
-	// written through a subresource, such as an autoscaler's replicas, and what is left alone even if no one owns it: what is
-	// fixed is never removed.
+	// Ours are the fields that the builder owns, Others those of all other managers. Fixed are fields that were written through a
+	// subresource, such as an autoscaler's replicas, and fields that stay even without a manager: the merge never removes a fixed field.
 	Ours, Others, Fixed *fieldpath.Set
-	// Drift says that nothing else is desired than before: then no field of ours goes.
+	// Drift is true if the desired state is unchanged: then the merge removes none of the builder's fields.
 	Drift bool
 	// Ignored fields stay as they are.
 	Ignored []paths.Path
-	// Unique reports whether a field, or a value of Fresh, is one that each object has alone, such as a cluster IP.
+	// Unique reports whether a field, or a value of Fresh, is unique to each object, such as a cluster IP.
 	Unique func(at fieldpath.Path, fresh any) bool
-	// Plain reports whether an unmanaged value is known to be what it would be in a new object.
+	// Plain reports whether an unmanaged value is known to be the same in a new object.
 	Plain func(name string, value any, desiredBeside map[string]any) bool
 }
 
-// Result is what a merge found out.
+// Result is the result of a merge.
 type Result struct {
 	// Object is Desired over Live.
 	Object map[string]any
-	// Released are fields of ours that stay, and are nobody's from now on.
+	// Released are fields of the builder that stay, without a manager from now on.
 	Released *fieldpath.Set
-	// MayDerive says that unmanaged values may follow from what has changed: a field came or went beside one that isn't
-	// plain, one of several alternatives was chosen, or a value isn't what would follow from the field beside it.
+	// MayDerive is true if unmanaged values may derive from a change: a field was added or removed beside one that isn't plain, another
+	// alternative was chosen, or a value isn't the one that would derive from the field beside it.
 	MayDerive bool
-	// Stale says that unmanaged fields were left out since a fresh object hasn't got them so.
+	// Stale is true if the merge omitted unmanaged fields because a fresh object has other values.
 	Stale bool
-	// Differences are the fields in which Live isn't as desired.
+	// Differences are the fields in which Live differs from the desired state.
 	Differences []Difference
 }
 
-// Difference is a field in which a live object isn't as desired.
+// Difference is a field in which a live object differs from the desired one.
 type Difference struct {
 	Path fieldpath.Path
-	// Theirs says that the value is another manager's.
+	// Theirs is true if another manager has set the value.
 	Theirs bool
 }
 
@@ -75,12 +74,12 @@ func asAny(m map[string]any) any {
 type merger struct {
 	Objects
 	Result
-	reshaped bool // a field came or went
+	reshaped bool // a field was added or removed
 	special  bool // there is an unmanaged value that isn't plain
-	chosen   bool // one of several alternatives was chosen
+	chosen   bool // another alternative was chosen
 }
 
-// node is a place in the objects. A value that is absent is nil. The sets are what is owned below the place.
+// node is a position in the objects. An absent value is nil. The sets are the managed fields below the position.
 type node struct {
 	at                   fieldpath.Path
 	live, desired, fresh any
@@ -98,7 +97,7 @@ func (n node) isIgnored() bool {
 	return slices.ContainsFunc(n.ignored, func(p paths.Path) bool { return len(p) == 0 })
 }
 
-// isAtomic reports whether a map or a list is one value: it is owned, and nothing in it is.
+// isAtomic reports whether a map or a list is one value: it has a manager, and nothing in it has.
 func (n node) isAtomic() bool {
 	return (n.isOurs || n.isOthers) && n.ours.Empty() && n.others.Empty()
 }
@@ -122,7 +121,7 @@ func field(of any, name string) any {
 	return fields[name]
 }
 
-// value returns what becomes of a value, nil if it goes.
+// value returns the merged value, nil if it is removed.
 func (m *merger) value(n node) any {
 	switch {
 	case n.isIgnored():
@@ -153,8 +152,8 @@ func (m *merger) differs(n node) {
 	m.Differences = append(m.Differences, Difference{n.at, n.live != nil && !n.ownedByUs() && n.ownedByOthers()})
 }
 
-// leftover returns what stays of a value that isn't desired: what others own, what no one owns and a fresh object has
-// as well, and what is ours only since the API server chose it at the creation.
+// leftover returns the remaining part of an undesired value: fields of other managers, unmanaged fields that a fresh object has as
+// well, and fields that the builder owns only because the API server chose them at the creation.
 func (m *merger) leftover(n node) any {
 	_, isMap := n.live.(map[string]any)
 	descend := isMap && !n.isAtomic()
@@ -185,7 +184,7 @@ func (m *merger) leftover(n node) any {
 	return m.unowned(n, descend)
 }
 
-// unowned returns what stays of a value that is no one's.
+// unowned returns the remaining part of a value without a manager.
 func (m *merger) unowned(n node, isMap bool) any {
 	if n.metadata || m.Fixed.Has(n.at) {
 		return n.live
@@ -208,7 +207,7 @@ func (m *merger) release(n node) {
 	n.ours.Iterate(func(p fieldpath.Path) { m.Released.Insert(append(slices.Clone(n.at), p.Copy()...)) })
 }
 
-// maps merges maps by their keys. One that is emptied goes.
+// maps merges maps by their keys. It removes a map that becomes empty.
 func (m *merger) maps(n node) any {
 	live, _ := n.live.(map[string]any)
 	desired, _ := n.desired.(map[string]any)
@@ -254,10 +253,10 @@ func (m *merger) plain(name string, value any, beside map[string]any) bool {
 	return m.Plain != nil && m.Plain(name, value, beside)
 }
 
-// isNew reports whether a field is desired that the builder didn't apply before.
+// isNew reports whether a desired field is new, that is, not applied by the builder before.
 func (n node) isNew() bool { return n.desired != nil && !n.ownedByUs() }
 
-// isAnotherText reports whether a field is to get another text: what chooses among alternatives is one.
+// isAnotherText reports whether a field gets another text: a text may choose among alternatives.
 func (n node) isAnotherText() bool {
 	text, isText := n.desired.(string)
 	return isText && n.live != nil && n.live != text

@@ -15,8 +15,8 @@ type Operation struct {
 	Value any    `json:"value"`
 }
 
-// Patch returns what makes one object of another, in small steps: what isn't different, and what a client's older Go types
-// don't know, isn't touched. A list of another length is replaced.
+// Patch returns the operations from one object to another, in small steps. It doesn't touch equal values, or values that a client's
+// older Go types don't know. It replaces a list of another length.
 func Patch(before, after map[string]any) []Operation { return patch("", before, after) }
 
 func patch(at string, before, after any) []Operation {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// plainDefaults are values that the API server gives fields of Kubernetes' own kinds whatever else is in the object, by the
-// fields' names. A change of other fields doesn't make them stale, so that no dry run is needed to find out. What isn't
-// listed here is asked for.
+// plainDefaults are values that the API server sets in fields of Kubernetes' own kinds, independent of the rest of the object, by the
+// fields' names. A change of other fields doesn't make them stale, so the builder needs no dry run for them. It makes one for other
+// values.
 var plainDefaults = map[string][]any{
 	"allocateLoadBalancerNodePorts": {true},
 	"allowVolumeExpansion":          {false},
@@ -54,8 +54,7 @@ var plainDefaults = map[string][]any{
 	"persistentVolumeClaimRetentionPolicy": {map[string]any{"whenDeleted": "Retain", "whenScaled": "Retain"}},
 }
 
-// IsPlain reports whether a value that no one set is what it would be in a new object, as far as that is known by itself.
-// beside is the struct that it is in, as it is desired.
+// IsPlain reports whether an unmanaged value is known to be the same in a new object. beside is the desired struct that has the field.
 func IsPlain(name string, value any, beside map[string]any) bool {
 	switch name {
 	case "imagePullPolicy":
@@ -64,12 +63,12 @@ func IsPlain(name string, value any, beside map[string]any) bool {
 	case "targetPort":
 		return reflect.DeepEqual(value, beside["port"])
 	case "replicas", "clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort":
-		return true // chosen for this very object, be it by an autoscaler
+		return true // chosen for this object, for example by an autoscaler
 	}
 	return slices.ContainsFunc(plainDefaults[name], func(known any) bool { return reflect.DeepEqual(known, value) })
 }
 
-// pullPolicyOf returns how an image is pulled if nothing else is said.
+// pullPolicyOf returns the default pull policy of an image.
 func pullPolicyOf(image string) string {
 	name, _, digested := strings.Cut(image, "@")
 	_, tag, tagged := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")

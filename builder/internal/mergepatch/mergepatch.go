@@ -4,8 +4,8 @@ import (
 	"reflect"
 )
 
-// Between returns the patch that makes after of before, empty if nothing differs. Lists are replaced as a whole. The patch shares
-// values with after.
+// Between returns the patch from before to after, empty if nothing differs. It replaces lists as a whole. The patch shares values with
+// after.
 func Between(before, after map[string]any) map[string]any {
 	patch := map[string]any{}
 	for name, old := range before {

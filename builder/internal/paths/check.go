@@ -11,11 +11,10 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// Check reports why a path can't name a field of objects of a Go type. What the type leaves open is allowed.
+// Check returns an error if a path can't name a field of objects of a Go type. Where the type is open, any name is valid.
 func (p Path) Check(t reflect.Type) error { return check(t, reflect.StructField{}, p, "") }
 
-// check goes one step into t, the type of the value at the place so far. field is where the value is from, for its
-// tags.
+// check goes one step into t, the type of the value at the position. field is the value's field, with its tags.
 func check(t reflect.Type, field reflect.StructField, p Path, place string) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -47,7 +46,7 @@ func check(t reflect.Type, field reflect.StructField, p Path, place string) erro
 	}
 }
 
-// checkKeys checks the choice of an element. Only Kubernetes' own types say by what elements are distinguished.
+// checkKeys checks the keys of an element. Only Kubernetes' own types have the list's keys.
 func checkKeys(list reflect.Type, field reflect.StructField, step Step, place string) error {
 	elem := list.Elem()
 	for elem.Kind() == reflect.Pointer {
@@ -107,7 +106,7 @@ func fieldByName(t reflect.Type, name string) (reflect.StructField, bool) {
 	return reflect.StructField{}, false
 }
 
-// CheckIgnorable reports a path that can't be left to others: a child can't be without what it names.
+// CheckIgnorable returns an error for a path to a field that every child needs.
 func (p Path) CheckIgnorable() error {
 	switch p[0].Name {
 	case "apiVersion", "kind", "status":

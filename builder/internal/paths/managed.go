@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Without returns the set of fields without those that the paths name and what is in them.
+// Without returns the set of fields without the named ones and the fields below them.
 func Without(set *fieldpath.Set, all []Path) *fieldpath.Set {
 	named := fieldpath.NewSet()
 	set.Iterate(func(field fieldpath.Path) {
@@ -25,7 +25,7 @@ func Without(set *fieldpath.Set, all []Path) *fieldpath.Set {
 	return set.Difference(named)
 }
 
-// leadsTo reports whether a field is what the path names, or is in it.
+// leadsTo reports whether the path names a field or a parent of it.
 func (p Path) leadsTo(field fieldpath.Path) bool {
 	if len(field) < len(p) {
 		return false
@@ -95,8 +95,7 @@ func At(value any, path fieldpath.Path) (any, bool) {
 	return value, true
 }
 
-// hasKey reports whether an element of a list is the one that a path chooses. A part of the key that it lacks has been left to the API
-// server's defaults.
+// hasKey reports whether an element of a list has the keys of a step. A missing part of a key belongs to the API server's defaults.
 func hasKey(element any, step fieldpath.PathElement) bool {
 	fields, ok := element.(map[string]any)
 	if !ok {
@@ -116,8 +115,8 @@ func hasKey(element any, step fieldpath.PathElement) bool {
 	return equal > 0
 }
 
-// Text renders a path of managed fields as Parse reads it: spec.template.spec.containers[name=web].image. Of a list whose elements have no
-// key it names the list.
+// Text returns a path of managed fields in the form that Parse reads: spec.template.spec.containers[name=web].image. For a list whose
+// elements have no key it returns the list.
 func Text(path fieldpath.Path) string {
 	var text strings.Builder
 	for _, step := range path {

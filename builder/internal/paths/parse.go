@@ -9,18 +9,18 @@ import (
 // Path names a field, or the same field of several elements of a list.
 type Path []Step
 
-// Step leads from a value to one in it. It is either a name (of a field, or of a key of a map) or a choice of the
-// elements of a list.
+// Step leads from a value to a part of it. It is either a name (of a field, or of a key of a map) or a choice of the elements of a
+// list.
 type Step struct {
 	Name string
 	// Keys are the fields that an element must have, with their values as text. Nil: the step is a name.
 	Keys map[string]string
-	// Quoted says that the name was in brackets: the key of a map.
+	// Quoted is true if the name was in brackets: the key of a map.
 	Quoted bool
 }
 
-// Parse reads a path: names with dots between them; in brackets the key of a map, as it is, or what tells an element
-// of a list from the others, as key=value, several with commas between them.
+// Parse reads a path: names with dots between them. In brackets stands the key of a map, or the key fields of a list element as
+// key=value, several with commas between them.
 func Parse(text string) (Path, error) {
 	if text == "" {
 		return nil, errors.New("is empty; want a path such as spec.replicas")
@@ -47,7 +47,7 @@ func Parse(text string) (Path, error) {
 			continue
 		}
 		if len(path) > 0 {
-			rest = rest[1:] // the dot: what ends a name, or comes after a bracket
+			rest = rest[1:] // the dot: it ends a name, or follows a bracket
 		}
 		end := strings.IndexAny(rest, ".[")
 		if end < 0 {

@@ -2,8 +2,8 @@ package paths
 
 import "fmt"
 
-// Remove removes from fields, an object as decoded from JSON, what the path names, and the maps that it leaves empty.
-// An element of a list that has lost a field stays, with the rest of it.
+// Remove removes the named fields from an object as decoded from JSON, and the maps that become empty. An element of a list that has
+// lost a field stays, with its other fields.
 func (p Path) Remove(fields map[string]any) {
 	if len(p) == 0 {
 		return
@@ -11,7 +11,7 @@ func (p Path) Remove(fields map[string]any) {
 	remove(fields, p)
 }
 
-// remove returns what is left of a value, and false if that is nothing.
+// remove returns the rest of a value, and false if nothing remains.
 func remove(value any, p Path) (any, bool) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -49,8 +49,8 @@ func remove(value any, p Path) (any, bool) {
 	}
 }
 
-// Chooses reports whether an element of a list has all the keys. A port without a protocol is one of TCP: that is the
-// API server's default, and a part of the key.
+// Chooses reports whether an element of a list has all the keys. A port without a protocol is one of TCP, the API server's default and
+// a part of the key.
 func (s Step) Chooses(element any) bool {
 	fields, ok := element.(map[string]any)
 	if !ok || s.Keys == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// Clean makes an object one that can be desired, also if it was read from a cluster: it removes what only the server or the builder sets,
-// and moves a Secret's write-only stringData to data.
+// Clean changes an object, which may come from a cluster, into one that can be desired: it removes the fields that only the server or
+// the builder sets, and moves a Secret's write-only stringData to data.
 func Clean(obj client.Object) {
 	clearServerFields(obj)
 	mergeStringData(obj)
@@ -51,7 +51,7 @@ func clearServerFields(obj client.Object) {
 	if annotations := obj.GetAnnotations(); annotations[wellknown.AnnotationDigest] != "" {
 		delete(annotations, wellknown.AnnotationDigest)
 		if len(annotations) == 0 {
-			annotations = nil // an empty map would be a wish of its own in an unstructured object
+			annotations = nil // in an unstructured object an empty map would be a desired value
 		}
 		obj.SetAnnotations(annotations)
 	}
@@ -82,7 +82,7 @@ func mergeStringData(obj client.Object) {
 		}
 		stringData, _, err := unstructured.NestedStringMap(s.Object, "stringData")
 		if err != nil {
-			return // the server will say what is wrong with it
+			return // the server returns the error
 		}
 		for k, v := range stringData {
 			_ = unstructured.SetNestedField(s.Object, base64.StdEncoding.EncodeToString([]byte(v)), "data", k)

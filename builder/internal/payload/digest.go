@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// Digest returns a digest of a payload: the same in every process, whatever the order of maps.
+// Digest returns a digest of a payload. It is the same in every process and for any order of maps.
 func Digest(fields map[string]any) (string, error) {
 	buf := texts.Get().(*[]byte)
 	defer texts.Put(buf)
@@ -25,11 +25,11 @@ func Digest(fields map[string]any) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// texts are used again.
+// texts pools the buffers.
 var texts = sync.Pool{New: func() any { return new([]byte) }}
 
-// appendValue writes a value so that no two write the same: a letter for its type, a length before what can be long,
-// and maps by their keys' order. A whole number is the same whether it was read as one or as a float.
+// appendValue writes a value so that two different values never have the same bytes: a letter for its type, a length before variable
+// lengths, and maps in their keys' order. A whole number is the same as an integer and as a float.
 func appendValue(b []byte, v any) ([]byte, error) {
 	switch x := v.(type) {
 	case nil:
@@ -69,7 +69,7 @@ func appendValue(b []byte, v any) ([]byte, error) {
 			}
 		}
 		return b, nil
-	default: // nothing that a payload has
+	default: // not in a payload
 		text, err := json.Marshal(v)
 		if err != nil {
 			return b, fmt.Errorf("digest of a %T: %w", v, err)

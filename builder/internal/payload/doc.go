@@ -1,13 +1,13 @@
-// Package payload turns a desired object into what is sent to the API server, and into a digest of it.
+// Package payload converts a desired object into the fields that the builder sends to the API server, and into a digest of them.
 //
-// A Go struct says more than its author meant: marshalled, it has status: {}, strategy: {}, resources: {} and
-// creationTimestamp: null in it, and server-side apply would take each of them as a field that is owned. The payload
-// has only what was set.
+// A Go struct has more fields than its author has set. Marshalled, it has status: {}, strategy: {}, resources: {} and
+// creationTimestamp: null, and server-side apply would record each of them as an owned field. The payload has only the fields that
+// were set.
 //
-// It is kept beside runtime.DefaultUnstructuredConverter because that loses which empty struct its author has set: after it, an
-// emptyDir: {} behind a pointer and resources: {} that were left empty are the same, so that no later step can remove one and keep the
-// other (TestWhatTheConverterCannotTell). It is also the cheaper one. BenchmarkPayload, a Deployment of one container, the best of 150
-// runs on a busy machine, the converter without such a step:
+// The repository has it beside runtime.DefaultUnstructuredConverter because that loses which empty struct its author has set: after
+// it, an emptyDir: {} behind a pointer and resources: {} that were left empty are the same, so that no later step can remove one and
+// keep the other (TestWhatTheConverterCannotTell). It is also the cheaper one. BenchmarkPayload, a Deployment of one container, the
+// best of 150 runs on a busy machine, the converter without such a step:
 //
 //	Of                            9.2 µs   5.7 kB  62 allocations
 //	DefaultUnstructuredConverter 16.2 µs  11.6 kB  99 allocations

@@ -15,8 +15,8 @@ var serverFields = []string{
 	"deletionTimestamp", "deletionGracePeriodSeconds",
 }
 
-// Of returns the JSON fields to send for obj, an object of the kind gvk. Maps are the caller's to change.
-// Left out: status, what the server sets in metadata, nulls, and what is empty without a pointer asking for it.
+// Of returns the JSON fields to send for obj, an object of the kind gvk. The caller may change the maps. It omits the status, metadata
+// that the server sets, nulls, and empty values that aren't behind a pointer.
 func Of(obj client.Object, gvk schema.GroupVersionKind) (map[string]any, error) {
 	fields, err := fieldsOf(obj)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// render returns what encoding/json would make of a value and read from that again, without what says nothing. It is
-// done without the text in between, since it is done for each child that isn't known to be up to date.
+// render returns the value that decoding the JSON of v would return, without empty values. It makes no JSON text, because it runs for
+// each child that isn't known to be up to date.
 func render(v reflect.Value) (any, error) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -74,14 +74,14 @@ func renderFields(v reflect.Value, into map[string]any) error {
 		if sub, ok := out.(map[string]any); ok && len(sub) == 0 && f.whatIsSet && value.Kind() == reflect.Struct && value.Type() != labelSelectorType {
 			continue
 		}
-		if out != nil { // to server-side apply a null is a claim on a field without a value
+		if out != nil { // server-side apply would own a null as a field without a value
 			into[f.name] = out
 		}
 	}
 	return nil
 }
 
-// follow returns a field of a struct or of one embedded in it, false if the way is through a pointer that is nil.
+// follow returns a field of a struct or of an embedded one, false if a pointer in between is nil.
 func follow(v reflect.Value, index []int) (reflect.Value, bool) {
 	for i, n := range index {
 		if i > 0 && v.Kind() == reflect.Pointer {
@@ -131,7 +131,7 @@ func renderMap(v reflect.Value) (any, error) {
 	return fields, nil
 }
 
-// renderValue renders a type that has its own idea of its JSON.
+// renderValue renders a type with its own JSON form.
 func renderValue(v reflect.Value) (any, error) {
 	switch x := v.Interface().(type) {
 	case resource.Quantity:
@@ -145,7 +145,7 @@ func renderValue(v reflect.Value) (any, error) {
 	return viaJSON(v)
 }
 
-// viaJSON is the long way.
+// viaJSON renders a value through its JSON text.
 func viaJSON(v reflect.Value) (any, error) {
 	value := v.Interface()
 	if v.CanAddr() {

@@ -8,7 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Stored returns what is in an object as it was read from a cluster, as JSON has it, but for its status and what only the server writes.
+// Stored returns the JSON fields of an object as it was read from a cluster, without its status and the fields that only the server
+// writes.
 func Stored(obj client.Object) (map[string]any, error) {
 	var fields map[string]any
 	if u, ok := obj.(*unstructured.Unstructured); ok {

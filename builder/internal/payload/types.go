@@ -18,7 +18,7 @@ type field struct {
 	omitZero  bool
 	asText    bool // `,string`
 	tagged    bool
-	// whatIsSet says that the field isn't sent unless it says something: so with all fields of Kubernetes' own types.
+	// whatIsSet is true if the field isn't sent when it is empty, as in all of Kubernetes' own types.
 	whatIsSet bool
 }
 
@@ -65,8 +65,8 @@ func collect(t reflect.Type, index []int, found []field) []field {
 	return found
 }
 
-// dominant keeps of the fields of one name the one that encoding/json takes: the least embedded, of those one that has a
-// tag; none if there are several.
+// dominant selects, among the fields of one name, the one that encoding/json uses: the least embedded, among those the one with a tag;
+// none if there are several.
 func dominant(all []field) []field {
 	var kept []field
 	for i, f := range all {

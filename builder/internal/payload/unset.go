@@ -2,13 +2,13 @@ package payload
 
 import "reflect"
 
-// isUnset reports whether a field of one of Kubernetes' own types says nothing. A struct, a number or a string that isn't
-// behind a pointer can't be told from an absent one once the server has decoded it, so nothing is lost. A custom
-// resource's schema may require one of its fields to be there: its own types aren't asked.
+// isUnset reports whether a field of one of Kubernetes' own types is empty. The server decodes a missing struct, number or string that
+// isn't behind a pointer to the same value, so nothing is lost. A custom resource's schema may require one of its fields, so this rule
+// doesn't apply to its own types.
 func isUnset(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Struct:
-		return marshalsItself(v.Type()) && (v.IsZero() || saysZero(v)) // of others their fields say
+		return marshalsItself(v.Type()) && (v.IsZero() || saysZero(v)) // other structs are empty if their fields are
 	case reflect.Slice, reflect.Map:
 		return v.Len() == 0
 	default:
@@ -18,7 +18,7 @@ func isUnset(v reflect.Value) bool {
 
 type zeroer interface{ IsZero() bool }
 
-// saysZero asks a type that has its own idea of zero: a quantity read from "0" remembers how it was written.
+// saysZero calls a type's own IsZero: a quantity read from "0" remembers its text.
 func saysZero(v reflect.Value) bool {
 	if z, ok := v.Interface().(zeroer); ok {
 		return z.IsZero()
@@ -29,10 +29,10 @@ func saysZero(v reflect.Value) bool {
 	return ok && z.IsZero()
 }
 
-// isZero is what omitzero means.
+// isZero is the rule of omitzero.
 func isZero(v reflect.Value) bool { return v.IsZero() || (v.Kind() != reflect.Pointer && saysZero(v)) }
 
-// isEmpty is what omitempty means.
+// isEmpty is the rule of omitempty.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:

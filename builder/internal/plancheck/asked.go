@@ -10,9 +10,9 @@ import (
 	"github.com/armature-dev/armature/builder/internal/failure"
 )
 
-// Asked collects what a plan asks of its view that can't be answered: what isn't declared is never found, which a plan must not
-// take for an answer. It is safe for concurrent use, but for a change of Declared. Nil, as of a view made for a test, collects
-// nothing: any kind may be asked for.
+// Asked collects a plan's requests for undeclared kinds. The view never has objects of such a kind, and a plan must not take that for
+// an answer. It is safe for concurrent use, except for a change of Declared. Nil, as in a view of a test, collects nothing: any kind
+// may be requested.
 type Asked struct {
 	Declared *Declared
 
@@ -26,14 +26,14 @@ func (a *Asked) Declares(from Origin, t reflect.Type) bool {
 	return a != nil && a.Declared.types[from][t]
 }
 
-// Kind notes that a function was asked for a kind of which nothing was found, if the operator doesn't declare it.
+// Kind records a request of a function for an undeclared kind, of which it found nothing.
 func (a *Asked) Kind(function string, from Origin, t reflect.Type) {
 	if a != nil && !a.Declared.types[from][t] {
 		a.note(a.Declared.undeclared(function, from, t))
 	}
 }
 
-// Interface notes that Watched was asked for a Go interface, if no watched kind implements it.
+// Interface records a request of Watched for a Go interface that no watched kind implements.
 func (a *Asked) Interface(t reflect.Type) {
 	if a == nil {
 		return
@@ -47,7 +47,7 @@ func (a *Asked) Interface(t reflect.Type) {
 		"add Watches(kind, how) to the operator", failure.ErrMisuse, t))
 }
 
-// External notes that external state was asked for and not found, if the operator observes none.
+// External records a request for external state if the operator observes none.
 func (a *Asked) External(t reflect.Type) {
 	if a != nil && !a.Declared.external {
 		a.note(fmt.Errorf("%w: the plan asks for External[%s] and the operator observes nothing external; "+
@@ -63,7 +63,7 @@ func (a *Asked) note(err error) {
 	}
 }
 
-// Err returns what was noted.
+// Err returns the recorded requests as an error.
 func (a *Asked) Err() error {
 	if a == nil {
 		return nil

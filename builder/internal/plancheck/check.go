@@ -17,7 +17,7 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// Plan has the fields of a builder.Plan that can be wrong by themselves, under its names, but for the children.
+// Plan has the fields of a builder.Plan, except the children, that can be invalid by themselves, under the same names.
 type Plan struct {
 	Prune          []client.Object
 	Phases         []string
@@ -34,13 +34,13 @@ type Plan struct {
 	RequeueAfter   time.Duration
 }
 
-// Check reports what is wrong in a plan for an owner; conditioned says that the owner is a builder.Conditioned.
+// Check returns the errors of a plan for an owner. conditioned is true for a builder.Conditioned owner.
 func (p *Plan) Check(d *Declared, owner client.Object, conditioned bool) error {
 	return errors.Join(
 		d.checkPrune(p.Prune), p.checkPhases(d), p.checkTimes(), p.checkReport(owner, conditioned), p.checkStatus(owner), p.checkEvents())
 }
 
-// checkPhases reports phases whose revisions would not be seen, and what is meant for phases without any.
+// checkPhases returns an error for phases without an owned ControllerRevision, and for options of phases without phases.
 func (p *Plan) checkPhases(d *Declared) error {
 	switch {
 	case len(p.Phases) > 0 && !d.types[Owned][reflect.TypeFor[*appsv1.ControllerRevision]()]:
@@ -56,10 +56,10 @@ func (p *Plan) checkPhases(d *Declared) error {
 	}
 }
 
-// checkTimes reports times below zero: mostly the difference of two times that was meant to be positive.
+// checkTimes returns an error for negative times. Mostly they are a reversed difference of two times.
 func (p *Plan) checkTimes() error {
 	var errs []error
-	if p.RequeueAfter < 0 && !p.DeleteOwner { // an owner whose time is up has no other pass
+	if p.RequeueAfter < 0 && !p.DeleteOwner { // a deleted owner has no later pass
 		errs = append(errs, fmt.Errorf("%w: Plan.RequeueAfter is %s; it must be positive, or 0 for no pass before something changes",
 			failure.ErrMisuse, p.RequeueAfter))
 	}
@@ -70,7 +70,7 @@ func (p *Plan) checkTimes() error {
 	return errors.Join(errs...)
 }
 
-// checkReport reports what needs conditions of an owner without, and an incomplete WaitingFor.
+// checkReport returns an error for options that need conditions if the owner has none, and for an incomplete WaitingFor.
 func (p *Plan) checkReport(owner client.Object, conditioned bool) error {
 	var errs []error
 	if len(p.WaitingFor) > 0 && !p.Report {
@@ -88,7 +88,7 @@ func (p *Plan) checkReport(owner client.Object, conditioned bool) error {
 	return errors.Join(errs...)
 }
 
-// checkStatus reports a status that can't be the owner's.
+// checkStatus returns an error for a status that can't be the owner's.
 func (p *Plan) checkStatus(owner client.Object) error {
 	after := p.Status
 	if kinds.IsNil(after) {
@@ -103,7 +103,7 @@ func (p *Plan) checkStatus(owner client.Object) error {
 		client.ObjectKeyFromObject(after), after.GetUID(), client.ObjectKeyFromObject(owner), owner.GetUID())
 }
 
-// checkEvents reports events that the API server would refuse, which no one would hear of.
+// checkEvents returns an error for events that the API server would refuse, because nobody would see that error.
 func (p *Plan) checkEvents() error {
 	var errs []error
 	for _, ev := range p.Events {
@@ -120,7 +120,7 @@ func (p *Plan) checkEvents() error {
 	return errors.Join(errs...)
 }
 
-// isNilPointer reports whether there is an object that is a nil pointer.
+// isNilPointer reports whether an object is a nil pointer.
 func isNilPointer(obj runtime.Object) bool {
 	v := reflect.ValueOf(obj)
 	return v.IsValid() && v.Kind() == reflect.Pointer && v.IsNil()

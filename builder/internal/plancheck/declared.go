@@ -15,33 +15,33 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
-// Origin says why a view has objects: the owner or one of its children controls them, or the operator watches them.
+// Origin is the reason why a view has objects: the owner or one of its children controls them, or the operator watches them.
 type Origin int
 
 const (
 	Owned Origin = iota
 	Watched
-	origins // how many there are
+	origins // the number of origins
 )
 
-// String is the function that returns the objects of an origin, as a plan calls it.
+// String returns the name of the function with which a plan reads the objects of an origin.
 func (o Origin) String() string { return [origins]string{"Owned", "Watched"}[o] }
 
-// line is the line of an operator's description that declares a kind.
+// line returns the statement of an operator's description that declares a kind.
 func (o Origin) line(kind string) string {
 	return fmt.Sprintf([origins]string{"Owns(%s)", "Watches(%s, how), how being ReferencedBy, Referencing or SeenByAll,"}[o], kind)
 }
 
-// Declared has the kinds that an operator declares: what its plan may ask for and make. It isn't changed once the operator runs.
+// Declared has the kinds that an operator declares: those that its plan may read and create. It is immutable once the operator runs.
 type Declared struct {
-	types          [origins]map[reflect.Type]bool // what the view finds
+	types          [origins]map[reflect.Type]bool // the types that the view has
 	home           kindSet                        // of children in the owner's namespace
-	crossNamespace kindSet                        // of children beyond it
+	crossNamespace kindSet                        // of children outside it
 	watched        kindSet
 	external       bool
 }
 
-// Owns adds a kind of children; crossNamespace says that they are beyond the owner's namespace.
+// Owns adds a kind of children. With crossNamespace they are outside the owner's namespace.
 func (d *Declared) Owns(kind client.Object, crossNamespace bool) {
 	d.finds(Owned, kind)
 	if crossNamespace {
@@ -51,10 +51,10 @@ func (d *Declared) Owns(kind client.Object, crossNamespace bool) {
 	}
 }
 
-// Dependents adds a kind that children control in turn.
+// Dependents adds a kind of objects that children control.
 func (d *Declared) Dependents(kind client.Object) { d.finds(Owned, kind) }
 
-// Watches adds a kind that is watched for another reason.
+// Watches adds a kind that is watched and not owned.
 func (d *Declared) Watches(kind client.Object) {
 	d.finds(Watched, kind)
 	d.watched.add(kind)
@@ -70,23 +70,24 @@ func (d *Declared) finds(from Origin, kind client.Object) {
 	d.types[from][reflect.TypeOf(kind)] = true
 }
 
-// Child is a child of a plan, as far as it tells whether its kind is declared.
+// Child is the part of a plan's child that shows whether its kind is declared.
 type Child struct {
 	Object                   client.Object
 	CrossNamespace, Retained bool
 }
 
-// maxErrs bounds the errors that are kept of one pass.
+// maxErrs limits the errors of one pass.
 const maxErrs = 8
 
-// CheckChildren reports those of n children whose kinds' changes no one would see.
+// CheckChildren returns an error for those of n children whose kinds the operator doesn't declare, because it would not observe their
+// changes.
 func (d *Declared) CheckChildren(n int, child func(i int) Child) error {
 	var errs []error
-	var last Child // most are of the kind of the one before
+	var last Child // most have the kind of the one before
 	for i := range n {
 		c := child(i)
 		if kinds.IsNil(c.Object) {
-			continue // reported when it is applied
+			continue // the application of the child reports the error
 		}
 		isAsLast := last.Object != nil && reflect.TypeOf(c.Object) == reflect.TypeOf(last.Object) &&
 			c.CrossNamespace == last.CrossNamespace && c.Retained == last.Retained
@@ -116,12 +117,12 @@ func (d *Declared) checkChild(c Child) error {
 		failure.ErrMisuse, nameOf(c.Object), ownsLine(c.Object, c.CrossNamespace))
 }
 
-// checkPrune reports kinds to prune that are not declared: of those children are neither seen nor looked for when they change.
+// checkPrune returns an error for undeclared kinds to prune, because the builder neither observes nor finds their objects.
 func (d *Declared) checkPrune(of []client.Object) error {
 	var errs []error
 	for _, obj := range of {
 		if kinds.IsNil(obj) {
-			continue // reported when it is pruned
+			continue // pruning reports the error
 		}
 		if !d.home.has(obj) && !d.crossNamespace.has(obj) {
 			errs = append(errs, fmt.Errorf("%w: Plan.Prune has %s, a kind that the operator doesn't own; add %s to the operator",
@@ -131,7 +132,7 @@ func (d *Declared) checkPrune(of []client.Object) error {
 	return errors.Join(errs...)
 }
 
-// undeclared returns the error of a plan that asks for a kind that the operator doesn't declare as it should.
+// undeclared returns the error of a plan that reads a kind that the operator doesn't declare in the needed way.
 func (d *Declared) undeclared(function string, from Origin, t reflect.Type) error {
 	asks := fmt.Sprintf("%s[%s]", function, t)
 	if t.Kind() != reflect.Pointer {
@@ -147,7 +148,7 @@ func (d *Declared) undeclared(function string, from Origin, t reflect.Type) erro
 		failure.ErrMisuse, asks, from.line(literal(t)))
 }
 
-// ownsLine is the line that declares the kind of a child.
+// ownsLine returns the statement that declares the kind of a child.
 func ownsLine(obj client.Object, crossNamespace bool) string {
 	what, note := "obj", ""
 	if kinds.IsUntyped(obj) {
@@ -162,8 +163,8 @@ func ownsLine(obj client.Object, crossNamespace bool) string {
 	return "Owns(" + what + ")" + note
 }
 
-// kindSet is a set of kinds. A kind that was declared with another Go form of its objects (unstructured, their metadata)
-// is found by its name: it is watched all the same.
+// kindSet is a set of kinds. It finds a kind that was declared with another Go form of its objects (unstructured, metadata) by its
+// name, because the operator watches that kind too.
 type kindSet struct {
 	types map[reflect.Type]bool
 	names map[string]bool
@@ -186,7 +187,7 @@ func (s *kindSet) has(obj client.Object) bool {
 	return (isOfKind(obj) && s.types[reflect.TypeOf(obj)]) || s.names[kindName(obj)]
 }
 
-// isOfKind reports whether an object's Go type tells its kind.
+// isOfKind reports whether an object's Go type determines its kind.
 func isOfKind(obj client.Object) bool {
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		return false
@@ -194,7 +195,7 @@ func isOfKind(obj client.Object) bool {
 	return !kinds.IsUntyped(obj)
 }
 
-// kindName is the kind of an object: that which it says, or else the name of its Go type.
+// kindName returns the kind of an object, or the name of its Go type if the object has no kind.
 func kindName(obj client.Object) string {
 	if kind := obj.GetObjectKind().GroupVersionKind().Kind; kind != "" {
 		return kind
@@ -202,14 +203,14 @@ func kindName(obj client.Object) string {
 	return reflect.TypeOf(obj).Elem().Name()
 }
 
-// nameOf tells objects apart.
+// nameOf returns a name for an object in errors.
 func nameOf(obj client.Object) string {
 	return fmt.Sprintf("%T %s/%s", obj, obj.GetNamespace(), obj.GetName())
 }
 
 var version = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
 
-// literal is how an empty object of a Go type is written, under the usual name of its package: "&appsv1.Deployment{}".
+// literal returns the Go literal of an empty object of a type, under the usual name of its package: "&appsv1.Deployment{}".
 func literal(t reflect.Type) string {
 	pkg := path.Base(t.Elem().PkgPath())
 	if group := path.Base(path.Dir(t.Elem().PkgPath())); version.MatchString(pkg) && group != "api" && group != "apis" {

@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// guardedPasses is how many passes of a process are all checked.
+	// guardedPasses is the number of a process's first passes that are all checked.
 	guardedPasses = 64
-	// guardedEvery is which of the later passes are checked.
+	// guardedEvery is the interval of the checked passes after that.
 	guardedEvery = 64
-	// guardedObjects bounds the observed objects that are checked in one pass, besides the owner.
+	// guardedObjects limits the observed objects, besides the owner, that are checked in one pass.
 	guardedObjects = 8
 )
 
-// Guard finds plans that change their owner or an observed object. Both are shared with the cache: a changed status seems to be
-// written already and never is, and other passes see what no one wrote. With Copies, in tests, all objects are compared with copies,
-// in each pass. Without, in a manager, the owner and a few observed objects are compared by their hash, in some passes: that costs a
-// few microseconds then. The zero value is ready. It is safe for concurrent use.
+// Guard finds plans that change their owner or an observed object. The cache shares both: a changed status in it seems to be written
+// already and never is, and other passes read values that nobody wrote. With Copies, in tests, it compares all objects with copies, in
+// each pass. Without, in a manager, it compares the owner and a few observed objects by their hash, in some passes, which costs a few
+// microseconds. The zero value is ready for use. It is safe for concurrent use.
 type Guard struct {
 	Copies bool
 
@@ -36,11 +36,11 @@ type Guard struct {
 	reported sync.Map // reflect.Type -> struct{}
 }
 
-// Witness is an object as it was before the plan was made.
+// Witness is an object as it was before the plan ran.
 type Witness struct {
 	Object client.Object
 
-	isOwner bool // not told by the place: an owner that can't be hashed is among the witnesses only as a copy
+	isOwner bool // the position doesn't show it: an owner without a hash is among the witnesses only as a copy
 	hash    uint64
 	copy    client.Object // nil: compared by the hash
 }
@@ -74,7 +74,7 @@ func (g *Guard) Before(owner client.Object, observed iter.Seq[client.Object]) []
 
 func copyOf(obj client.Object) client.Object { return obj.DeepCopyObject().(client.Object) }
 
-// Changed returns the witnesses whose objects the plan has changed: the owner at most once.
+// Changed returns the witnesses whose objects the plan has changed, the owner at most once.
 func Changed(witnesses []Witness) []Witness {
 	var all []Witness
 	for _, w := range witnesses {
@@ -86,7 +86,7 @@ func Changed(witnesses []Witness) []Witness {
 	return all
 }
 
-// isChanged reports whether the object isn't what it was.
+// isChanged reports whether the object has changed.
 func (w Witness) isChanged() bool {
 	if w.copy != nil {
 		return !reflect.DeepEqual(w.copy, w.Object) && w.changedField() != ""
@@ -95,7 +95,7 @@ func (w Witness) isChanged() bool {
 	return ok && hash != w.hash
 }
 
-// changedField is the path of the first field that was changed; empty if it isn't known, or if JSON has no difference.
+// changedField returns the path of the first changed field; empty if it isn't known, or if JSON has no difference.
 func (w Witness) changedField() string {
 	if w.copy == nil {
 		return ""
@@ -111,7 +111,7 @@ func (w Witness) changedField() string {
 	return ""
 }
 
-// Err names the object and the field that was changed.
+// Err returns an error that names the object and the changed field.
 func (w Witness) Err() error {
 	what, field := "the observed object ", ""
 	if w.isOwner {

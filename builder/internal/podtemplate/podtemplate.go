@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// places is where pod templates are, as Go and as JSON fields.
+// places are the positions of pod templates, as Go and as JSON fields.
 var places = []struct{ fields, json []string }{
 	{[]string{"Spec", "Template"}, []string{"spec", "template"}},
 	{[]string{"Spec", "JobTemplate", "Spec", "Template"}, []string{"spec", "jobTemplate", "spec", "template"}},

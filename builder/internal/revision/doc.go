@@ -1,5 +1,5 @@
-// Package revision has the state of a roll-out as values, and the functions on it. The walk through the phases, which reads and
-// writes the cluster, is in package builder.
+// Package revision has the state of a roll-out as values, and the functions on it. Package rollout walks through the phases, and reads
+// and writes the cluster.
 //
 // It takes ControllerRevisions as they were read, desired children as they are sent (Child), and the time. It returns
 //
@@ -8,8 +8,8 @@
 //   - the data of a revision (Snapshot), and its hash
 //   - the record of the values for which a RunOnce child has run (Runs)
 //
-// No function makes a request, reads a clock or changes an object that it is given. Invariants:
+// No function makes a request, reads a clock or changes an argument. Invariants:
 //
-//   - The hash in the name of a revision identifies its data, so that nothing but what the builder wrote is ever restored.
-//   - All that a later pass needs is in the annotation or the data of a ControllerRevision: a restart loses nothing.
+//   - The hash in the name of a revision identifies its data, so that only data that the builder wrote are ever restored.
+//   - The annotation or the data of a ControllerRevision has all that a later pass needs: a restart loses nothing.
 package revision

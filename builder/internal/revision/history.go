@@ -31,11 +31,11 @@ type Record struct {
 	State      string       `json:"state"`
 	StartedAt  *metav1.Time `json:"startedAt,omitempty"`
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
-	// Phase is the furthest phase that was reached and not ready, PhaseSince when that was first observed. They are
-	// recorded only if the failure policy has a limit.
+	// Phase is the furthest reached phase that was not ready, PhaseSince when that was first observed. They are recorded only with a
+	// limit in the options.
 	Phase      string       `json:"phase,omitempty"`
 	PhaseSince *metav1.Time `json:"phaseSince,omitempty"`
-	Message    string       `json:"why,omitempty"` // why it was rolled back
+	Message    string       `json:"why,omitempty"` // the cause of the rollback
 }
 
 // ReadRecord returns the record of a ControllerRevision; false if it isn't one of this controller.
@@ -50,8 +50,8 @@ func (r Record) Text() (string, error) {
 	return string(text), err
 }
 
-// Reach returns the record of a roll-out that has reached a phase, and whether that is another record. The time of a phase
-// starts once: it doesn't start again when an earlier phase is no longer ready.
+// Reach returns the record of a roll-out that has reached a phase, and whether the record has changed. The time of a phase starts
+// once: it doesn't start again when an earlier phase is no longer ready.
 func (r Record) Reach(phase string, phases []string, now *metav1.Time) (Record, bool) {
 	if r.PhaseSince != nil && slices.Index(phases, r.Phase) >= slices.Index(phases, phase) {
 		return r, false
@@ -60,10 +60,10 @@ func (r Record) Reach(phase string, phases []string, now *metav1.Time) (Record, 
 	return r, true
 }
 
-// Started returns when the roll-out began; zero if it has no record of that.
+// Started returns when the roll-out began; zero if that isn't recorded.
 func (r Record) Started() time.Time { return timeOf(r.StartedAt) }
 
-// Finished returns when the roll-out was completed or rolled back; zero while it is under way.
+// Finished returns when the roll-out was completed or rolled back; zero before.
 func (r Record) Finished() time.Time { return timeOf(r.FinishedAt) }
 
 func timeOf(t *metav1.Time) time.Time {
@@ -73,7 +73,7 @@ func timeOf(t *metav1.Time) time.Time {
 	return t.Time
 }
 
-// Revision is a ControllerRevision with its record. The object is shared with the cache: read only.
+// Revision is a ControllerRevision with its record. The cache shares the object: read only.
 type Revision struct {
 	Object *appsv1.ControllerRevision
 	Record Record
@@ -98,7 +98,7 @@ func (r *Revision) State() string {
 // History has the revisions of an owner, oldest first.
 type History []*Revision
 
-// HistoryOf returns the history that revisions make up.
+// HistoryOf returns the history of the given revisions.
 func HistoryOf(revisions []*Revision) History {
 	h := slices.Clone(revisions)
 	slices.SortFunc(h, func(a, b *Revision) int {
@@ -107,9 +107,9 @@ func HistoryOf(revisions []*Revision) History {
 	return h
 }
 
-// Select returns the last completed revision and the target, the revision of that name; nil is none. A revision counts as
-// completed if its record says so and it is the one that the owner's status has on record (completed; nil: there is no such
-// record). The target is exempt from that, because the status is written after the revision.
+// Select returns the last completed revision and the target, the revision of that name; nil is none. A revision counts as completed if
+// its record says so and the owner's status names it (completed; nil: the status has no such record). The target is exempt from that,
+// because the status is written after the revision.
 func (h History) Select(name string, completed *string) (last, target *Revision) {
 	for _, rev := range h {
 		if rev.State() == Completed && (completed == nil || rev.Name() == *completed || rev.Name() == name) {
@@ -130,9 +130,9 @@ func (h History) Next() int64 {
 	return h[len(h)-1].Object.Revision + 1
 }
 
-// Truncate splits a history into what is retained, and the stale revisions, newest first. Retained are the target, the last
-// completed revision and the newest completed ones. A revision that was rolled back is stale once it isn't the target, so that
-// it can be rolled out again.
+// Truncate splits a history into the retained and the stale revisions, newest first. It retains the target, the last completed
+// revision and the newest completed ones. A revision that was rolled back is stale when it is no longer the target, so that it can be
+// rolled out again.
 func (h History) Truncate(last, target *Revision) (retained History, stale []*Revision) {
 	completed := 0
 	for _, rev := range slices.Backward(h) {
@@ -168,7 +168,7 @@ func trim(name string, length int) string {
 // hashIn returns the hash in the name of a revision.
 func hashIn(name string) string { return name[strings.LastIndexByte(name, '-')+1:] }
 
-// Status is the state of an owner's roll-out, as its ControllerRevisions tell it.
+// Status is the state of an owner's roll-out, as recorded in its ControllerRevisions.
 type Status struct {
 	Record
 	From   string // the last completed revision
@@ -176,7 +176,7 @@ type Status struct {
 	To     string // the newest revision
 }
 
-// StatusOf returns the state of the roll-out that ControllerRevisions tell, and false if none was ever completed.
+// StatusOf returns the state of the roll-out that ControllerRevisions record, and false if none was ever completed.
 func StatusOf(revisions []*appsv1.ControllerRevision) (Status, bool) {
 	var before, last, newest *appsv1.ControllerRevision
 	var s Status

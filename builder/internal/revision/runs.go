@@ -16,7 +16,7 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// maxRuns bounds the runs of a record: each has some 200 bytes, and annotations may have 256 KiB.
+// maxRuns limits the runs of a record: each has about 200 bytes, and annotations may have 256 KiB.
 const maxRuns = 100
 
 // Runs is the record of the values for which a RunOnce child has run.
@@ -36,7 +36,7 @@ type Run struct {
 	FinishedAt metav1.Time `json:"finishedAt"`
 }
 
-// Mark says which child a Job is of, and which value it runs for.
+// Mark identifies the child and the value of a Job.
 type Mark struct {
 	Child string `json:"child"`
 	Value string `json:"value"`
@@ -51,15 +51,15 @@ type runsData struct {
 // RunsData returns the data of the ControllerRevision of a child's record.
 func RunsData(child string) ([]byte, error) { return json.Marshal(runsData{child}) }
 
-// RunsName returns the name of a child's record. The controller's name isn't part of it: a controller that was renamed must
-// not run again what has run.
+// RunsName returns the name of a child's record. It doesn't contain the controller's name, because a renamed controller must not
+// repeat recorded runs.
 func RunsName(owner client.Object, child string) string {
 	sum := sha256.Sum256([]byte("run-once " + string(owner.GetUID()) + " " + child))
 	return RevisionName(owner.GetName()+"-"+child, hex.EncodeToString(sum[:6]))
 }
 
-// ReadRuns returns the record that an object is; nil if it is none. Its data, which is immutable, decides that, so that a record
-// whose annotation someone has damaged remains one.
+// ReadRuns returns the record in an object; nil if it has none. Its data, which is immutable, decides that, so that a record with a
+// damaged annotation remains a record.
 func ReadRuns(obj client.Object) *Runs {
 	var data runsData
 	revision, ok := obj.(*appsv1.ControllerRevision)
@@ -75,7 +75,7 @@ func ReadRuns(obj client.Object) *Runs {
 	return r
 }
 
-// Find returns the run of an ID; nil if it is not on record. A nil record has none.
+// Find returns the run of an ID; nil if it isn't recorded. A nil record has none.
 func (r *Runs) Find(id string) *Run {
 	if r == nil {
 		return nil
@@ -88,7 +88,7 @@ func (r *Runs) Find(id string) *Run {
 	return nil
 }
 
-// Add returns the record of a child with further runs. The oldest are dropped. A nil record has none.
+// Add returns the record of a child with further runs. It drops the oldest. A nil record has none.
 func (r *Runs) Add(child string, succeeded []Run) *Runs {
 	next := &Runs{Child: child}
 	if r != nil {

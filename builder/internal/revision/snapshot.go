@@ -31,7 +31,7 @@ type Snapshot struct {
 	Children []Child  `json:"children,omitempty"`
 	// Compressed is the gzipped JSON of Children, if they are large.
 	Compressed []byte `json:"compressed,omitempty"`
-	// Omitted is true if the children were too large and are there without payload.
+	// Omitted is true if the children were too large and are stored without payload.
 	Omitted bool `json:"omitted,omitempty"`
 	// Runs are the lines of RunOnce children, which are in the hash of a revision and are not restored.
 	Runs []string `json:"runs,omitempty"`
@@ -47,21 +47,21 @@ type Child struct {
 	Phase     string `json:"phase"`
 	Digest    string `json:"digest"`
 	Untyped   bool   `json:"untyped,omitempty"`
-	// Payload is what is sent when the child is created. Secrets have none.
+	// Payload are the fields that are sent when the child is created. Secrets have none.
 	Payload json.RawMessage `json:"payload,omitempty"`
 	// Ignored are the paths of the fields that are left to others after the creation.
 	Ignored []string `json:"ignored,omitempty"`
 }
 
 const (
-	// plainSize is the size up to which a snapshot is legible JSON, in bytes.
+	// plainSize is the maximum size of a snapshot that is stored as legible JSON, in bytes.
 	plainSize = 16 << 10
-	// maxSize bounds the data of a revision, in bytes: an object has at most 1.5 MiB, and a ControllerRevision has other fields.
+	// maxSize limits the data of a revision, in bytes: an object has at most 1.5 MiB, and a ControllerRevision has other fields.
 	maxSize = 960 << 10
-	// maxUnpacked bounds the size of decompressed data, in bytes.
+	// maxUnpacked limits the size of decompressed data, in bytes.
 	maxUnpacked = 64 << 20
-	// maxChildren and maxPayload bound what is decoded of it, since an element of two bytes takes hundreds in memory. They are
-	// more than fits into a revision, and more than an object may have.
+	// maxChildren and maxPayload limit the decoded data, because an element of two bytes takes hundreds in memory. They are above the
+	// limits of a revision and of an object.
 	maxChildren = 50_000
 	maxPayload  = 2 << 20
 )
@@ -77,17 +77,17 @@ func (c *Child) Key() store.Key { return store.KeyOf(c.GVK(), c.Namespace, c.Nam
 // IsSecret reports whether the child is stored without its payload.
 func (c *Child) IsSecret() bool { return c.Key().GroupKind() == schema.GroupKind{Kind: "Secret"} }
 
-// Line returns what stands for the child in the hash of its revision.
+// Line returns the child's line in the hash of its revision.
 func (c *Child) Line() string {
 	return fmt.Sprintf("%s %s %q %t %q", c.Key(), c.Version, c.Digest, c.Untyped, c.Ignored)
 }
 
-// RunLine returns what stands for a RunOnce child in the hash of its revision.
+// RunLine returns a RunOnce child's line in the hash of its revision.
 func RunLine(key store.Key, digest string) string { return "run " + key.String() + " " + digest }
 
-// Hash identifies desired children, whatever their order and phases, by their lines. The identity of controller and owner is
-// part of it, so that owners of one name, and two controllers of one owner, have different revisions. It is long enough to
-// make it infeasible to find other data with the same hash.
+// Hash identifies desired children by their lines, in any order and phases. It includes the identity of controller and owner, so that
+// owners of one name, and two controllers of one owner, have different revisions. It is long enough to make it infeasible to find
+// other data with the same hash.
 func Hash(identity string, lines []string) string {
 	lines = slices.Sorted(slices.Values(lines))
 	sum := sha256.Sum256([]byte(identity + "\n" + strings.Join(lines, "\n")))
@@ -105,7 +105,7 @@ func Payload(fields map[string]any) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// NewSnapshot returns the snapshot of children, and of the lines of those that run once.
+// NewSnapshot returns the snapshot of children, and of the lines of RunOnce children.
 func NewSnapshot(phases []string, children []Child, runs []string) Snapshot {
 	s := Snapshot{Phases: phases, Children: slices.Clone(children), Runs: slices.Sorted(slices.Values(runs))}
 	slices.SortFunc(s.Children, func(a, b Child) int { return store.Compare(a.Key(), b.Key()) })
@@ -122,8 +122,8 @@ func (s *Snapshot) Find(key store.Key) *Child {
 	return nil
 }
 
-// Render returns the data of a revision: legible JSON if it is small, compressed if not, without payloads if it is large even
-// so. It is an error if that is too large as well.
+// Render returns the data of a revision: legible JSON if it is small, otherwise compressed, and without payloads if the compressed
+// data are too large. It returns an error if that is too large as well.
 func (s Snapshot) Render() ([]byte, error) {
 	plain, err := json.Marshal(s)
 	if err != nil || len(plain) <= plainSize {
@@ -158,7 +158,7 @@ func (s Snapshot) pack() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// ReadSnapshot reads the data of a revision, which anyone may have written who can create ControllerRevisions.
+// ReadSnapshot reads the data of a revision. Anyone who can create ControllerRevisions may have written them.
 func ReadSnapshot(data []byte) (Snapshot, error) {
 	var read struct {
 		Snapshot
@@ -183,7 +183,7 @@ func ReadSnapshot(data []byte) (Snapshot, error) {
 	return s, err
 }
 
-// readChildren reads a list of children one by one, until they are too many. One that the limit of r cuts off is an error, too.
+// readChildren reads a list of children one by one, up to the limit. A list that the limit of r cuts off is an error, too.
 func readChildren(r io.Reader) (children []Child, err error) {
 	decoder := json.NewDecoder(r)
 	start, err := decoder.Token()
@@ -212,7 +212,7 @@ func readChildren(r io.Reader) (children []Child, err error) {
 	return children, err
 }
 
-// Restore sets an empty object of the child's kind to what was sent when the child was created, which it returns, too.
+// Restore sets an empty object of the child's kind to the fields with which the child was created, and returns them.
 func (c *Child) Restore(into client.Object) (fields map[string]any, err error) {
 	if err := apijson.Unmarshal(c.Payload, &fields); err != nil {
 		return nil, err
@@ -232,8 +232,8 @@ func (c *Child) Restore(into client.Object) (fields map[string]any, err error) {
 	return fields, nil
 }
 
-// Restorable returns the snapshot of a revision, or an empty one and the reason why nothing can be restored from it.
-// digestAnnotation is the annotation that has a child's digest.
+// Restorable returns the snapshot of a revision, or an empty one and the reason why it can't be restored. digestAnnotation is the
+// annotation that has a child's digest.
 func (r *Revision) Restorable(identity, digestAnnotation string) (s Snapshot, reason string) {
 	s, err := ReadSnapshot(r.Object.Data.Raw)
 	switch {
@@ -245,7 +245,7 @@ func (r *Revision) Restorable(identity, digestAnnotation string) (s Snapshot, re
 	return s, ""
 }
 
-// matches reports whether a snapshot is the one of a hash. The first values of ignored fields are not part of the hash.
+// matches reports whether a snapshot has a hash. The first values of ignored fields are not part of the hash.
 func (s *Snapshot) matches(identity, hash, digestAnnotation string) bool {
 	lines := slices.Clone(s.Runs)
 	for i := range s.Children {
@@ -258,7 +258,7 @@ func (s *Snapshot) matches(identity, hash, digestAnnotation string) bool {
 	return Hash(identity, lines) == hash
 }
 
-// isIntact reports whether the payload of a child is the one of its digest.
+// isIntact reports whether the payload of a child has its digest.
 func (c *Child) isIntact(digestAnnotation string) bool {
 	if c.Payload == nil {
 		return c.IsSecret()

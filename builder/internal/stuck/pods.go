@@ -14,7 +14,7 @@ import (
 	"github.com/armature-dev/armature/builder/readiness"
 )
 
-// WaitsInOrder reports whether a StatefulSet's controller has observed what is desired, has not finished the roll-out, and waits for
+// WaitsInOrder reports whether a StatefulSet's controller has observed the desired spec, has not finished the roll-out, and waits for
 // each pod before it replaces the next.
 func WaitsInOrder(set *appsv1.StatefulSet) bool {
 	switch {
@@ -29,8 +29,7 @@ func WaitsInOrder(set *appsv1.StatefulSet) bool {
 	}
 }
 
-// Abandoned counts a StatefulSet's pods that are of none of the revisions that it is to have. With back, it rolls back, and is to have
-// only the update revision.
+// Abandoned counts a StatefulSet's pods of undesired revisions. With back, during a rollback, only the update revision is desired.
 func Abandoned(set *appsv1.StatefulSet, back bool) int32 {
 	s := &set.Status
 	kept := s.UpdatedReplicas
@@ -40,8 +39,7 @@ func Abandoned(set *appsv1.StatefulSet, back bool) int32 {
 	return s.Replicas - kept
 }
 
-// Selector selects the pods of revisions that a StatefulSet is not to have, as kubectl get pods -l takes it. Pods without a revision are
-// not selected.
+// Selector selects the pods of undesired revisions, in the form of kubectl get pods -l. It doesn't select pods without a revision.
 func Selector(set *appsv1.StatefulSet, back bool) string {
 	kept := set.Status.UpdateRevision
 	if current := set.Status.CurrentRevision; !back && current != "" && current != kept {
@@ -51,7 +49,7 @@ func Selector(set *appsv1.StatefulSet, back bool) string {
 	return fmt.Sprintf("%s,%s,%s notin (%s)", metav1.FormatLabelSelector(set.Spec.Selector), label, label, kept)
 }
 
-// Blocking returns those of the pods for which a StatefulSet waits without end.
+// Blocking returns the pods for which a StatefulSet waits forever.
 func Blocking(set *appsv1.StatefulSet, pods []corev1.Pod, back bool) []*corev1.Pod {
 	var blocking []*corev1.Pod
 	for i := range pods {
@@ -69,7 +67,7 @@ func Blocking(set *appsv1.StatefulSet, pods []corev1.Pod, back bool) []*corev1.P
 	return blocking
 }
 
-// isBelowPartition reports whether a pod is one of those that keep their revision.
+// isBelowPartition reports whether a pod keeps its revision because of the partition.
 func isBelowPartition(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
 	if set.Spec.UpdateStrategy.RollingUpdate == nil {
 		return false

@@ -20,28 +20,28 @@ import (
 // StatefulSet is the kind whose pods can be stuck.
 var StatefulSet = appsv1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
 
-// Unblocker deletes the pods for which StatefulSets wait without end.
+// Unblocker deletes the pods for which StatefulSets wait forever.
 type Unblocker struct {
-	// Live lists pods past the cache: an operator that has no other use for pods needs no cache of them.
+	// Live lists pods past the cache, because an operator without other use for pods needs no cache of them.
 	Live client.Reader
-	// Watch says when pods are listed whose StatefulSet counts no abandoned ones. Nil: Live doesn't read past the cache, and pods are
-	// never listed.
+	// Watch decides when to list the pods of a StatefulSet that counts no abandoned ones. Nil: Live doesn't read past the cache, and the
+	// Unblocker never lists pods.
 	Watch *Watch
-	// DryRun lists at once and leaves Watch as it is.
+	// DryRun lists at once and doesn't change Watch.
 	DryRun bool
 	Now    time.Time
-	// Delete deletes an object, if it is still the observed one. It reports false if there was none.
+	// Delete deletes an object, only in its observed version. It returns false if the object doesn't exist.
 	Delete func(ctx context.Context, key store.Key, observed client.Object) (bool, error)
 }
 
-// Unblocked is what became of the pods of one StatefulSet.
+// Unblocked is the result for the pods of one StatefulSet.
 type Unblocked struct {
 	Deleted []*corev1.Pod
-	Advice  string        // what someone has to do, for want of permissions; empty if nothing
-	Wait    time.Duration // when to look again; 0 for when something changes
+	Advice  string        // what someone must do, without the permissions; empty: nothing
+	Wait    time.Duration // the delay until the next check; 0 waits for an event
 }
 
-// Waiting returns the StatefulSet that an object is, if its controller waits for pods in their order, else nil.
+// Waiting returns the object as a StatefulSet if its controller waits for pods in their order, otherwise nil.
 func Waiting(obj client.Object) *appsv1.StatefulSet {
 	set, ok := obj.(*appsv1.StatefulSet)
 	if u, untyped := obj.(*unstructured.Unstructured); untyped {
@@ -54,8 +54,8 @@ func Waiting(obj client.Object) *appsv1.StatefulSet {
 	return set
 }
 
-// Unblock deletes the pods for which a StatefulSet waits without end. Pods are listed only if the StatefulSet's status counts
-// abandoned ones, if it has stayed the same for a while, or with back, while rolling back. The result is valid also beside an error.
+// Unblock deletes the pods for which a StatefulSet waits forever. It lists pods only if the StatefulSet's status counts abandoned
+// ones, if the status has been the same for a while, or with back, during a rollback. The result is valid beside an error.
 func (u Unblocker) Unblock(ctx context.Context, set *appsv1.StatefulSet, back bool) (result Unblocked, err error) {
 	abandoned := Abandoned(set, back) > 0
 	if !back && !abandoned {
@@ -77,7 +77,7 @@ func (u Unblocker) Unblock(ctx context.Context, set *appsv1.StatefulSet, back bo
 	}
 	blocking := Blocking(set, pods, back)
 	if len(blocking) == 0 {
-		return result, nil // what is under way may well be as it should
+		return result, nil // the roll-out may be healthy
 	}
 	if !u.DryRun {
 		u.Watch.Again(set, u.Now)
@@ -86,7 +86,7 @@ func (u Unblocker) Unblock(ctx context.Context, set *appsv1.StatefulSet, back bo
 	return result, err
 }
 
-// isDue reports whether the pods of a StatefulSet whose status counts no abandoned ones are to be listed, and when to ask again.
+// isDue reports whether to list the pods of a StatefulSet whose status counts no abandoned ones, and the delay until the next check.
 func (u Unblocker) isDue(set *appsv1.StatefulSet) (due bool, wait time.Duration) {
 	if u.Watch == nil || u.DryRun {
 		return u.DryRun, 0
@@ -111,13 +111,13 @@ func (u Unblocker) list(ctx context.Context, set *appsv1.StatefulSet) (pods []co
 	return list.Items, true, nil
 }
 
-// delete deletes pods, if they are still those that were observed. A pod that someone else changed is for the next
-// pass, which comes with the StatefulSet's status.
+// delete deletes pods in their observed versions. A pod that someone has changed waits for the next pass, which the StatefulSet's
+// status causes.
 func (u Unblocker) delete(ctx context.Context, set *appsv1.StatefulSet, pods []*corev1.Pod, result *Unblocked) error {
 	var left []string
 	for _, pod := range pods {
 		gvk := corev1.SchemeGroupVersion.WithKind("Pod")
-		object := &metav1.PartialObjectMetadata{ObjectMeta: pod.ObjectMeta} // no cache of pods is to be waited for
+		object := &metav1.PartialObjectMetadata{ObjectMeta: pod.ObjectMeta} // doesn't wait for a cache of pods
 		object.SetGroupVersionKind(gvk)
 		deleted, err := u.Delete(ctx, store.KeyOf(gvk, pod.Namespace, pod.Name), object)
 		switch {

@@ -11,8 +11,8 @@ import (
 // firstList is how long a StatefulSet's status stays the same until its pods are listed, if it doesn't count abandoned ones.
 const firstList = 30 * time.Second
 
-// Watch says when the pods of a StatefulSet that waits are to be listed: a live request, which a roll-out that goes on doesn't need.
-// While a status stays the same, they are listed as often as that time has doubled. It is safe for concurrent use.
+// Watch decides when to list the pods of a waiting StatefulSet: a live request, which a healthy roll-out doesn't need. While a status
+// stays the same, the pods are listed each time that period has doubled. It is safe for concurrent use.
 type Watch struct {
 	sets *lru.Cache[types.UID, stillness]
 }
@@ -26,20 +26,20 @@ func NewWatch(size int) *Watch {
 	return &Watch{sets}
 }
 
-// stillness is since when a StatefulSet's status has been the same, and when its pods are to be listed.
+// stillness is since when a StatefulSet's status has been the same, and when its pods are due.
 type stillness struct {
 	status      progress
 	since, next time.Time
 }
 
-// progress is what of a StatefulSet's status changes as a roll-out goes on.
+// progress is the part of a StatefulSet's status that changes during a roll-out.
 type progress struct {
 	generation                        int64
 	replicas, ready, current, updated int32
 	currentRevision, updateRevision   string
 }
 
-// IsDue reports whether the pods of a StatefulSet are to be listed now, and how long to wait before asking again.
+// IsDue reports whether to list the pods of a StatefulSet now, and the delay until the next check.
 func (w *Watch) IsDue(set *appsv1.StatefulSet, now time.Time) (due bool, wait time.Duration) {
 	s := &set.Status
 	status := progress{set.Generation, s.Replicas, s.ReadyReplicas, s.CurrentReplicas, s.UpdatedReplicas, s.CurrentRevision, s.UpdateRevision}
@@ -54,7 +54,7 @@ func (w *Watch) IsDue(set *appsv1.StatefulSet, now time.Time) (due bool, wait ti
 	return due, still.next.Sub(now)
 }
 
-// Again makes the pods of a StatefulSet due in the next pass, too: some of them block it.
+// Again makes the pods of a StatefulSet due in the next pass, too, because some of them block it.
 func (w *Watch) Again(set *appsv1.StatefulSet, now time.Time) {
 	if still, ok := w.sets.Get(set.UID); ok {
 		still.next = now

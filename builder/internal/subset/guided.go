@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Guided is Typed for objects as decoded from JSON, of a kind of which the Go type is known, one of Kubernetes' own. The
-// type says how lists are merged, what is one value, and which fields the API server leaves out when they are zero. Unlike
-// in a Go struct, a zero that is written down counts as set: another value found there is a difference, and only nothing
-// isn't. A field that the type doesn't have, since the server is newer, is compared as Untyped does.
+// Guided is Typed for objects as decoded from JSON, of a Kubernetes kind with a known Go type. The type determines how lists are
+// merged, which values are one value, and which zero fields the API server omits. Unlike in a Go struct, an explicit zero counts as
+// set: another value in the observed object is a difference, and a missing one isn't. It compares a field that the type doesn't have,
+// because the server is newer, as Untyped does.
 func Guided(desired, found any, like reflect.Type) bool {
 	return containsAs(desired, found, like, merging{})
 }
@@ -129,7 +129,7 @@ func sameKeyAs(a, b any, t reflect.Type, key string) bool {
 	return cmp.Or(v, second.otherwise) == cmp.Or(w, second.otherwise)
 }
 
-// sameScalar compares what is neither a map nor a list. A zero is left out by the API server.
+// sameScalar compares values that are neither a map nor a list. The API server omits a zero.
 func sameScalar(desired, found any) bool {
 	if found == nil {
 		return desired == nil || desired == "" || desired == false || sameNumber(desired, 0)
@@ -137,7 +137,7 @@ func sameScalar(desired, found any) bool {
 	return sameNumber(desired, found) || reflect.DeepEqual(desired, found)
 }
 
-// equalAs compares what is one value to the API server, whatever its JSON.
+// equalAs compares values that are one value to the API server, in any JSON form.
 func equalAs(desired, found any, t reflect.Type, equal func(desired, found reflect.Value) bool) bool {
 	w, okDesired := decodedAs(desired, t)
 	f, okFound := decodedAs(found, t)
@@ -156,7 +156,7 @@ func decodedAs(v any, t reflect.Type) (reflect.Value, bool) {
 	return into.Elem(), err == nil
 }
 
-// guidedField is what the walk needs to know of a field that JSON names.
+// guidedField is the information about a field, by its JSON name, that the walk needs.
 type guidedField struct {
 	typ      reflect.Type
 	merging  merging

@@ -26,7 +26,7 @@ func containsList(desired, found reflect.Value, m merging) bool {
 	if n > found.Len() {
 		return false
 	}
-	for i := range n { // order is mostly kept
+	for i := range n { // the order is mostly the same
 		if !matches(desired.Index(i), found.Index(i), m.key) {
 			taken := pairs(n, found.Len(), func(w, f int) bool { return matches(desired.Index(w), found.Index(f), m.key) })
 			return taken != nil && !(m.ordered && isReordered(taken)) && !hasTwin(desired, found, m.key, taken)
@@ -35,8 +35,8 @@ func containsList(desired, found reflect.Value, m merging) bool {
 	return n == found.Len() || !hasTwin(desired, found, m.key, nil)
 }
 
-// hasTwin reports whether a found element that no desired one has taken has the key of one all the same: the API server stores
-// two variables of a name, and the last one counts. Without taken, the first elements are.
+// hasTwin reports whether an observed element that matches no desired one has the key of one all the same: the API server stores two
+// variables of a name, and the last one counts. Without taken, the first elements match.
 func hasTwin(desired, found reflect.Value, key string, taken []int) bool {
 	if key == setKey || !payload.IsKubernetes(desired.Type().Elem()) { // of others the tag may name a part of the key only
 		return false
@@ -59,7 +59,7 @@ func hasUntaken(desired, found int, taken []int, sameKey func(w, f int) bool) bo
 	return false
 }
 
-// isReordered reports whether desired elements are found in another order.
+// isReordered reports whether the observed order of the desired elements differs.
 func isReordered(taken []int) bool {
 	last := 0
 	for _, w := range taken {
@@ -71,15 +71,14 @@ func isReordered(taken []int) bool {
 	return false
 }
 
-// matches reports whether found is the element that desired asks for.
+// matches reports whether found is the element for desired.
 func matches(desired, found reflect.Value, key string) bool {
 	return sameKey(desired, found, key) && containsSet(desired, found, merging{})
 }
 
-// pairs looks for one of the found elements for each of the desired ones, and returns by which desired element each found one is
-// taken, plus one; nil if a desired one finds none. Of a custom resource's list the tag may name one
-// part of a compound key only, so that an element can match several; each is given away once only. Lists are short: this
-// is the textbook's bipartite matching by augmenting paths.
+// pairs finds an observed element for each desired one. It returns for each observed element the index of its desired one, plus one;
+// nil if a desired one has none. For a custom resource's list the tag may name only one part of a compound key, so an element can
+// match several; each is used only once. Lists are short: this is the textbook's bipartite matching by augmenting paths.
 func pairs(desired, found int, matches func(w, f int) bool) (taken []int) {
 	taken = make([]int, found)
 	var assign func(w int, tried []bool) bool
@@ -128,7 +127,7 @@ func sameKey(a, b reflect.Value, key string) bool {
 // secondKey is the second field of a compound key, of which a tag names the first only.
 type secondKey struct {
 	field     string
-	otherwise string // what an empty one means
+	otherwise string // the meaning of an empty one
 }
 
 var secondKeys = map[reflect.Type]secondKey{

@@ -16,20 +16,20 @@ import (
 	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
-// merging is how the API server merges what two writers say about a list or a map.
+// merging is the way in which the API server merges two writers' values of a list or a map.
 type merging struct {
-	// key is the field by which the elements of a list are distinguished, or setKey. Empty: the list is one value.
+	// key is the field that identifies the elements of a list, or setKey. Empty: the list is one value.
 	key string
-	// ordered says that the order of a list's elements means something, though the list has keys.
+	// ordered is true if the order of a list's elements matters, although the list has keys.
 	ordered bool
-	// atomic says that a map is one value. Other maps are merged by key.
+	// atomic is true if a map is one value. Other maps are merged by key.
 	atomic bool
-	// whole says that lists and maps further down are one value as well: nobody else can have added to them. Defaults
-	// may have been set in their structs all the same.
+	// whole is true if lists and maps below are one value as well, so that no other writer can have added to them. Their structs may
+	// still have defaults.
 	whole bool
 }
 
-// inside is how what is in a value of one's own is merged.
+// inside returns the merging of a field inside a value that is one value.
 func (m merging) inside(field merging) merging {
 	if m.whole {
 		return merging{atomic: true, whole: true}
@@ -42,8 +42,8 @@ const setKey = "*"
 
 type fields map[string]merging
 
-// untagged are the lists and maps that are merged otherwise than their Go tags say, and those whose order means something. The API
-// server's schema knows how they are merged; a test compares this with it, for all stable kinds.
+// untagged are the lists and maps that are merged in another way than their Go tags say, and those whose order matters. The API
+// server's schema has their merging; a test compares this with it, for all stable kinds.
 var untagged = map[reflect.Type]fields{
 	reflect.TypeFor[corev1.PodSpec]():                                   {"NodeSelector": {atomic: true}, "InitContainers": {key: "name", ordered: true}},
 	reflect.TypeFor[corev1.Container]():                                 {"Env": {key: "name", ordered: true}},
@@ -68,7 +68,7 @@ var untagged = map[reflect.Type]fields{
 	},
 }
 
-// mergingOf says how a field is merged, mostly by Kubernetes' own field tags.
+// mergingOf returns the merging of a field, mostly from Kubernetes' own field tags.
 func mergingOf(t reflect.Type, field reflect.StructField) merging {
 	if m, ok := untagged[t][field.Name]; ok {
 		return m

@@ -11,21 +11,21 @@ import (
 	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
-// structInfo is what the walk needs to know of a struct type.
+// structInfo is the information about a struct type that the walk needs.
 type structInfo struct {
 	fields []fieldInfo
 	// equal compares values that are one value to the API server, whatever their Go fields: a quantity, a time.
 	// Nil for all other structs.
 	equal func(desired, found reflect.Value) bool
-	// emptyIsSet says that even the zero value means something: an empty selector selects everything.
+	// emptyIsSet is true if even the zero value has a meaning: an empty selector selects everything.
 	emptyIsSet bool
 }
 
 type fieldInfo struct {
 	index    int
 	omitZero bool
-	// alwaysSent says that the field goes to the server even if it is empty, and counts as set then: a field without
-	// omitempty of a custom resource. Kubernetes' own such fields can't be told from absent ones, and aren't sent.
+	// alwaysSent is true if the field is sent even if it is empty, and so counts as set: a field without omitempty of a custom resource.
+	// In Kubernetes' own types such a field can't be distinguished from an absent one, and isn't sent.
 	alwaysSent bool
 	merging    merging
 }
@@ -40,8 +40,8 @@ func infoOf(t reflect.Type) *structInfo {
 	return info.(*structInfo)
 }
 
-// isTypeMeta reports whether a field says of which kind an object is, in one of Kubernetes' own types: an object in a
-// cache has none, and one within an object, such as a claim template, has it or not by the encoding that was read.
+// isTypeMeta reports whether a field has the kind of an object, in one of Kubernetes' own types. An object in a cache has none. In an
+// embedded object, such as a claim template, that depends on the encoding that was read.
 func isTypeMeta(of reflect.Type, field reflect.StructField) bool {
 	return field.Anonymous && field.Type == typeMetaType && payload.IsKubernetes(of)
 }

@@ -5,16 +5,16 @@ import (
 	"reflect"
 )
 
-// Typed reports whether every field that is set in desired has the same value in found. Both must be of one type.
+// Typed reports whether every field that is set in desired has the same value in found. Both must have the same type.
 //
-// A field is set when it isn't its type's zero value; behind a pointer, and as an element of a list or a map, every
-// value counts as set. So does a custom resource's field that its JSON always has.
+// A field is set when it isn't its type's zero value. Behind a pointer, and as an element of a list or a map, every value counts as
+// set. So does a custom resource's field that its JSON always has.
 func Typed(desired, found any) bool {
 	w, f := reflect.ValueOf(desired), reflect.ValueOf(found)
 	return w.IsValid() && f.IsValid() && w.Type() == f.Type() && contains(w, f, merging{})
 }
 
-// contains compares two values of one type, of which the first counts only if it is set.
+// contains compares two values of one type. The first counts only if it is set.
 func contains(desired, found reflect.Value, m merging) bool {
 	switch desired.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -32,7 +32,7 @@ func contains(desired, found reflect.Value, m merging) bool {
 	}
 }
 
-// containsSet compares two values of which the first counts as set even if it is zero.
+// containsSet compares two values. The first counts as set even if it is zero.
 func containsSet(desired, found reflect.Value, m merging) bool {
 	switch desired.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -58,7 +58,7 @@ func containsSet(desired, found reflect.Value, m merging) bool {
 	}
 }
 
-// containsReferred compares what a pointer or an interface that isn't nil leads to.
+// containsReferred compares the values behind a pointer or an interface that isn't nil.
 func containsReferred(desired, found reflect.Value, m merging) bool {
 	if found.IsNil() {
 		return false

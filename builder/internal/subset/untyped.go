@@ -8,12 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Untyped is Typed for objects without Go types, as decoded from JSON. What is there counts as set, except nil and
-// empty maps and lists. Nothing tells how a list is merged, so each must have the same elements in the same order;
-// a map whose name ends in "selector" must be the same, for one with more terms selects less.
+// Untyped is Typed for objects without Go types, as decoded from JSON. Each present value counts as set, except nil and empty maps and
+// lists. The merging of a list isn't known, so each must have the same elements in the same order. A map whose name ends in "selector"
+// must be equal, because one with more terms selects less.
 //
-// Quantities are compared by what they say where Kubernetes' own kinds have them. Where the API server writes another
-// value in another form than it was given, this sees a difference; see [Guided] for kinds of which the Go type is known.
+// It compares quantities by their value where Kubernetes' own kinds have them. If the API server stores another value in another form,
+// it reports a difference; see [Guided] for kinds with a known Go type.
 func Untyped(desired, found any) bool {
 	return containsUntyped("", desired, found)
 }
@@ -61,7 +61,7 @@ func containsUntyped(name string, desired, found any) bool {
 	}
 }
 
-// isSelector reports whether a map of this name selects something. The labels in a label selector do as well.
+// isSelector reports whether a map of this name selects objects, as the labels in a label selector do.
 func isSelector(name string) bool {
 	return name == "matchLabels" || strings.HasSuffix(name, "elector")
 }
@@ -93,7 +93,7 @@ var quantities = map[string]bool{
 	"sizeLimit": true, "divisor": true, "averageValue": true,
 }
 
-// sameQuantity reports whether two values are quantities, and the same. One can be written as a number, too.
+// sameQuantity reports whether two values are equal quantities. A quantity can also be a number.
 func sameQuantity(a, b any) bool {
 	x, err := resource.ParseQuantity(fmt.Sprint(a))
 	if err != nil {

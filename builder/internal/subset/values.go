@@ -18,7 +18,7 @@ import (
 
 var labelSelectorType = reflect.TypeFor[metav1.LabelSelector]()
 
-// values are the structs that are one value to the API server, and how they are compared.
+// values are the structs that are one value to the API server, and their comparisons.
 var values = map[reflect.Type]func(desired, found reflect.Value) bool{
 	reflect.TypeFor[resource.Quantity](): func(w, f reflect.Value) bool {
 		return as[resource.Quantity](w).Cmp(*as[resource.Quantity](f)) == 0 // 1 is 1000m
@@ -30,7 +30,7 @@ var values = map[reflect.Type]func(desired, found reflect.Value) bool{
 		return *as[metav1.Duration](w) == *as[metav1.Duration](f)
 	},
 	reflect.TypeFor[metav1.Time](): func(w, f reflect.Value) bool {
-		// The API server keeps seconds.
+		// The API server stores seconds.
 		return as[metav1.Time](w).Unix() == as[metav1.Time](f).Unix()
 	},
 	reflect.TypeFor[metav1.MicroTime](): func(w, f reflect.Value) bool {
@@ -75,7 +75,7 @@ func same[T any](w, f reflect.Value) bool {
 	return equality.Semantic.DeepEqual(as[T](w), as[T](f))
 }
 
-// as returns a pointer to a value of a known type, without a copy if it can be had.
+// as returns a pointer to a value of a known type, without a copy if possible.
 func as[T any](v reflect.Value) *T {
 	if v.CanAddr() {
 		return v.Addr().Interface().(*T)
@@ -84,7 +84,7 @@ func as[T any](v reflect.Value) *T {
 	return &value
 }
 
-// equalJSON compares values of a type with a JSON form of its own, of which only that form is known.
+// equalJSON compares values of a type with its own JSON form, of which only that form is known.
 func equalJSON(desired, found reflect.Value) bool {
 	w, okDesired := decoded(desired)
 	f, okFound := decoded(found)

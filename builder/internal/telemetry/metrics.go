@@ -48,7 +48,7 @@ func init() {
 	metrics.Registry.MustRegister(operationsTotal, applyDuration, driftCorrectedTotal, objectsWaiting, objectsContested)
 }
 
-// Client is a client that counts, times and traces what is written.
+// Client is a client that counts, times and traces its writes.
 type Client struct {
 	client.Client
 	Controller string
@@ -114,7 +114,7 @@ func resultOf(err error) string {
 	}
 }
 
-// CountDrift counts a child of a kind that someone else had changed and that was restored.
+// CountDrift counts a child of a kind that another writer had changed and the builder restored.
 func CountDrift(controller, kind string) { driftCorrectedTotal.WithLabelValues(controller, kind).Inc() }
 
 // NewWaiting returns the sum of the objects that a controller's owners wait for.

@@ -10,19 +10,19 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// tracerName says where spans come from.
+// tracerName is the instrumentation scope of the spans.
 const tracerName = "github.com/armature-dev/armature/builder"
 
 // Tracer makes spans of passes and of the writes in them. Without a provider it makes none.
 type Tracer struct {
 	Controller string
-	// Summary renders an error in one bounded sentence.
+	// Summary returns an error as one sentence of limited length.
 	Summary func(error) string
 
 	tracer trace.Tracer // nil: no spans
 }
 
-// Use sets the provider of spans; nil for none. It must not be called once there are passes.
+// Use sets the provider of spans; nil for none. It must not be called after the first pass.
 func (t *Tracer) Use(provider trace.TracerProvider) {
 	t.tracer = nil
 	if provider != nil {

@@ -1,4 +1,4 @@
-// Package text writes sentences of a bounded length, for conditions, events and records.
+// Package text makes sentences of limited length, for conditions, events and records.
 //
-// It takes texts and limits in bytes, and returns texts. Invariant: a text is cut between characters only, and shows that it was cut.
+// It takes texts and limits in bytes, and returns texts. Invariant: a text is cut only between characters, and shows that it was cut.
 package text

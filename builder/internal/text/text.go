@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// MaxSummary bounds a summary, in bytes: it goes into conditions.
+// MaxSummary is the maximum length of a summary, in bytes, for conditions.
 const MaxSummary = 2048
 
-// MaxMessage bounds what is said about one child, in bytes.
+// MaxMessage is the maximum length of a message about one child, in bytes.
 const MaxMessage = 256
 
 // Shorten cuts a text to at most limit bytes.
@@ -20,7 +20,7 @@ func Shorten(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
 }
 
-// List names the first few of some things after a prefix, and says how many more there are.
+// List returns the names of the first things after a prefix, and the number of the others.
 func List[T any](prefix string, things []T, name func(T) string) string {
 	const shown = 3
 	var parts []string

@@ -8,21 +8,20 @@ import (
 )
 
 const (
-	// cheapPlan is the duration up to which a plan is made at every event.
+	// cheapPlan is the maximum duration of a plan that runs at every event.
 	cheapPlan = time.Millisecond
-	// maxDelayInPasses bounds the delay of an owner, in passes over it,
+	// maxDelayInPasses limits the delay of an owner, in passes over it.
 	maxDelayInPasses = 16
-	// maxDelay and in time.
+	// maxDelay limits the delay of an owner.
 	maxDelay = 500 * time.Millisecond
-	// maxOwners bounds what is remembered. An owner that is forgotten has its next pass at once.
+	// maxOwners limits the recorded owners. A forgotten owner has its next pass at once.
 	maxOwners = 1 << 14
 )
 
-// Passes makes the passes over a large owner fewer than its events: each of 2000 Jobs has a handful, a pass over them takes
-// milliseconds, and most events are no reason to do anything. After each further pass in a row that has changed no child the owner is
-// delayed by the duration of one more pass; a single pass then sees all events that came meanwhile. Owners with cheap plans aren't
-// delayed, nor are those whose children change. A pass counts as twice its plan: to observe takes about as long, but may also be a wait
-// for the cache, which is no work.
+// Passes reduces the passes over a large owner. Each of 2000 Jobs has several events, a pass over them takes milliseconds, and most
+// events need no action. After each further pass in a row that has changed no child, it delays the owner by the duration of one more
+// pass. A single pass then observes all events of the delay. It delays neither owners with cheap plans nor owners with changing
+// children. A pass counts as twice its plan, because the observation takes about as long, but may also be a wait for the cache.
 type Passes struct {
 	delayed *lru.Cache[types.NamespacedName, delay] // by owner
 }
@@ -32,10 +31,10 @@ type delay struct {
 	until  time.Time
 }
 
-// NewPasses returns a throttle of passes that delays no owner yet.
+// NewPasses returns a throttle of passes without delayed owners.
 func NewPasses() *Passes { return &Passes{newCache[types.NamespacedName, delay]()} }
 
-// Left returns how long an owner is still delayed; 0 or less if it isn't. A clock that was set back doesn't prolong the delay.
+// Left returns the remaining delay of an owner; 0 or less if there is none. A clock that was set back doesn't prolong the delay.
 func (p *Passes) Left(owner types.NamespacedName, now time.Time) time.Duration {
 	known, ok := p.delayed.Get(owner)
 	if !ok {
@@ -44,7 +43,7 @@ func (p *Passes) Left(owner types.NamespacedName, now time.Time) time.Duration {
 	return min(known.until.Sub(now), maxDelay)
 }
 
-// Note notes a pass: the duration of its plan, and whether it changed a child.
+// Note records a pass: the duration of its plan, and whether it changed a child.
 func (p *Passes) Note(owner types.NamespacedName, plan time.Duration, changed bool, now time.Time) {
 	if changed || plan < cheapPlan {
 		p.delayed.Remove(owner)

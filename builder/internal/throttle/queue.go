@@ -77,8 +77,8 @@ func (q *Queue) Get() (reconcile.Request, bool) {
 // request in it once.
 type turns struct {
 	mu         sync.Mutex
-	asked      map[reconcile.Request]int // with which priorities requests were added that weren't popped since; 0 has no entry
-	popped     map[reconcile.Request]int // those of requests that are being taken
+	asked      map[reconcile.Request]int // priorities of requests that were added and not popped since; 0 has no entry
+	popped     map[reconcile.Request]int // priorities of popped requests
 	queued     map[reconcile.Request]*line
 	soon, late line
 }
@@ -89,7 +89,7 @@ type line struct {
 	of   map[string][]reconcile.Request
 }
 
-// ask notes how urgent a request is before it is added. The most urgent of several counts.
+// ask records the priority of a request before it is added. The highest of several counts.
 func (t *turns) ask(r reconcile.Request, priority int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,8 +126,8 @@ func (t *turns) Push(r reconcile.Request) {
 	t.queued[r].push(r)
 }
 
-// Touch is called for a request that is queued and was added again. What has become urgent is queued a second time, and is
-// skipped where it was.
+// Touch is called for a queued request that was added again. If its priority has risen, it is queued a second time, and skipped in its
+// old place.
 func (t *turns) Touch(r reconcile.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,14 +137,14 @@ func (t *turns) Touch(r reconcile.Request) {
 	}
 }
 
-// Len returns how many requests are queued.
+// Len returns the number of queued requests.
 func (t *turns) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.queued)
 }
 
-// Pop takes the next request, of which there is one.
+// Pop removes and returns the next request. The queue must not be empty.
 func (t *turns) Pop() reconcile.Request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -152,7 +152,7 @@ func (t *turns) Pop() reconcile.Request {
 		for len(l.next) > 0 {
 			r := l.pop()
 			if t.queued[r] != l {
-				continue // it has become more urgent
+				continue // its priority has risen
 			}
 			delete(t.queued, r)
 			if priority, ok := t.asked[r]; ok {

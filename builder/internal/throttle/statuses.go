@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// settling is the part of the time that a status can wait by which every change is delayed, however long ago the last write was:
-// changes come in bursts, and the reaction to the next one shouldn't wait for a status write.
+// settling divides the time for which a status can wait. Every change waits at least for that part of the time, however long ago the
+// last write was, because changes come in bursts, and a status write shouldn't delay the reaction to the next one.
 const settling = 4
 
-// Statuses debounces status writes. It remembers when each owner's status was written last, and since when a change of it waits. The
-// status of an owner that it doesn't know is written at once.
+// Statuses debounces status writes. It has the time of each owner's last status write, and since when a change waits. It doesn't delay
+// the status of an unknown owner.
 type Statuses struct {
 	written *lru.Cache[types.UID, statusWrite] // by owner
 }
@@ -22,20 +22,20 @@ type statusWrite struct {
 	pending time.Time // when the change that isn't written yet was first observed; zero if there is none
 }
 
-// NewStatuses returns a debounce that knows no owner yet.
+// NewStatuses returns a debounce without owners.
 func NewStatuses() Statuses { return Statuses{newCache[types.UID, statusWrite]()} }
 
-// Wrote notes a write.
+// Wrote records a write.
 func (s Statuses) Wrote(owner types.UID, now time.Time) { s.written.Add(owner, statusWrite{last: now}) }
 
-// UpToDate notes that there is nothing to write.
+// UpToDate records that there is nothing to write.
 func (s Statuses) UpToDate(owner types.UID) {
 	if known, ok := s.written.Get(owner); ok && !known.pending.IsZero() {
 		s.Wrote(owner, known.last)
 	}
 }
 
-// Left returns how long a changed status can still wait that can wait for a time after the last write; 0 if it is due.
+// Left returns the remaining delay of a changed status; 0 if it is due. canWait is the maximum delay after the last write.
 func (s Statuses) Left(owner types.UID, canWait time.Duration, now time.Time) time.Duration {
 	w, ok := s.written.Get(owner)
 	if !ok {

@@ -17,10 +17,10 @@ import (
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
-// leastSizeLimit is the least limit that is one of an object's size, and not one of a name's or label's length.
+// leastSizeLimit is the smallest limit that concerns an object's size, and not the length of a name or label.
 const leastSizeLimit = 1 << 16
 
-// etcdLimit is what etcd stores of one object by default (--max-request-bytes). It doesn't say so itself.
+// etcdLimit is etcd's default limit for one object (--max-request-bytes), because its error doesn't contain it.
 const etcdLimit = 3 << 19
 
 var (
@@ -65,8 +65,8 @@ func Is(err error) bool {
 	return limit > 0 || apierrors.IsRequestEntityTooLargeError(err)
 }
 
-// Explain adds to an error about the size of an object which of its fields is the largest, and how large it is. The object is as
-// decoded from JSON. The values of a Secret count as bytes, not as base64.
+// Explain adds the largest field, and its size, to an error about the size of an object. The object is as decoded from JSON. The
+// values of a Secret count as bytes, not as base64.
 func Explain(err error, kind string, object map[string]any) (field string, explained error) {
 	limit, under := Limit(err)
 	if limit == 0 {
@@ -103,7 +103,7 @@ func fieldsAt(fields map[string]any, path []string) (map[string]any, bool) {
 	return fields, true
 }
 
-// largest returns the smallest field in which most of an object's size is, its size, and how many parts it has.
+// largest returns the smallest field that has most of an object's size, its size, and its number of parts.
 func largest(path string, value any, secret bool) (field string, size, parts int) {
 	size = sizeOf(value)
 	best, bestPath := any(nil), ""
@@ -140,7 +140,7 @@ func largest(path string, value any, secret bool) (field string, size, parts int
 	return largest(bestPath, best, secret)
 }
 
-// joinPath adds a name to a path as Ignore takes it.
+// joinPath adds a name to a path, in the form that Ignore takes.
 func joinPath(path, name string) string {
 	switch parsed, err := paths.Parse(name); {
 	case path == "":
@@ -152,7 +152,7 @@ func joinPath(path, name string) string {
 	}
 }
 
-// sizeOf returns about how many bytes a value has as JSON.
+// sizeOf returns the approximate JSON size of a value in bytes.
 func sizeOf(value any) int {
 	const quotes, separator = 2, 1
 	switch v := value.(type) {

@@ -1,4 +1,4 @@
-// Package crd reads from CustomResourceDefinitions what a fake API server needs to know of a kind.
+// Package crd reads CustomResourceDefinitions: the information about a kind that a fake API server needs.
 package crd
 
 import (
@@ -26,7 +26,7 @@ type Kind struct {
 	types  func() managedfields.TypeConverter
 }
 
-// definition is the part of a CustomResourceDefinition that is read.
+// definition is the part of a CustomResourceDefinition that the package reads.
 type definition struct {
 	Kind string `json:"kind"`
 	Spec struct {
@@ -46,7 +46,7 @@ type definition struct {
 	} `json:"spec"`
 }
 
-// Read reads YAML files, and those in directories. It is an error if a path has no definition in it.
+// Read reads YAML files, and those in directories. A path without a definition is an error.
 func Read(paths ...string) ([]*Kind, error) {
 	var kinds []*Kind
 	for _, path := range paths {

@@ -2,8 +2,7 @@ package crd
 
 import "k8s.io/apimachinery/pkg/runtime"
 
-// Default fills in the defaults of the schema, as the API server does: where a field is missing and what it is in
-// exists.
+// Default sets the defaults of the schema, as the API server does: where a field is missing and its parent exists.
 func (k *Kind) Default(obj map[string]any) { fill(obj, k.schema) }
 
 func fill(value any, schema map[string]any) {
@@ -37,7 +36,7 @@ func fill(value any, schema map[string]any) {
 	}
 }
 
-// whole makes whole numbers integers, as they are in decoded objects.
+// whole converts whole numbers to integers, as decoded objects have them.
 func whole(value any) any {
 	switch v := value.(type) {
 	case float64:
@@ -56,7 +55,7 @@ func whole(value any) any {
 	return value
 }
 
-// Prune drops the fields that the schema does not have.
+// Prune drops the fields that the schema doesn't have.
 func (k *Kind) Prune(obj map[string]any) {
 	for name, value := range obj {
 		switch property, known := properties(k.schema)[name].(map[string]any); {

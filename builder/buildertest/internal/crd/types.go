@@ -7,8 +7,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// TypeConverter tells server-side apply how the kind's lists and maps are merged. It panics on a schema that makes no
-// sense: an API server would not have taken it either.
+// TypeConverter returns the rules by which server-side apply merges the kind's lists and maps. It panics on an invalid schema, which
+// an API server would refuse, too.
 func (k *Kind) TypeConverter() managedfields.TypeConverter { return k.types() }
 
 func (k *Kind) newTypeConverter() managedfields.TypeConverter {
@@ -33,7 +33,7 @@ func (k *Kind) newTypeConverter() managedfields.TypeConverter {
 	return converter
 }
 
-// metadata is the schema of what all objects have: CRDs leave it out.
+// metadata is the schema of the common fields of all objects, which CRDs omit.
 func metadata() *spec.Schema {
 	str := spec.StringProperty()
 	finalizers := spec.ArrayProperty(str)

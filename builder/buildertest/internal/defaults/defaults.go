@@ -1,6 +1,6 @@
-// Package defaults fills in what the API server fills in for fields that were left empty, for common built-in kinds.
-// It follows pkg/apis/*/v1/defaults.go of Kubernetes 1.37, written by hand since that module is too heavy to import.
-// The conformance tests compare the result with a real API server's.
+// Package defaults sets the API server's defaults of empty fields, for common built-in kinds. It follows pkg/apis/*/v1/defaults.go of
+// Kubernetes 1.37, and is written by hand because that module is too heavy to import. The conformance tests compare the result with a
+// real API server's.
 package defaults
 
 import (
@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Set fills in the defaults of an object. Kinds that it does not know are left as they are.
+// Set sets the defaults of an object. It doesn't change an object of an unknown kind.
 func Set(obj runtime.Object) {
 	switch o := obj.(type) {
 	case *appsv1.Deployment:

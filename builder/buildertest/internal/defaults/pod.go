@@ -22,7 +22,7 @@ func pod(o *corev1.Pod) {
 	}
 }
 
-// requestLimits requests what is limited and not requested: of a Pod only, not of a template.
+// requestLimits sets missing requests to the limits, in a Pod only, not in a template.
 func requestLimits(r *corev1.ResourceRequirements) {
 	if r.Limits == nil {
 		return
@@ -38,7 +38,7 @@ func hostPorts(ports []corev1.ContainerPort) {
 	}
 }
 
-// podSpec fills in a Pod's spec, in a Pod or in a template.
+// podSpec sets the defaults of a Pod's spec, in a Pod or in a template.
 func podSpec(s *corev1.PodSpec) {
 	setIfZero(&s.ServiceAccountName, s.DeprecatedServiceAccount)
 	s.DeprecatedServiceAccount = s.ServiceAccountName

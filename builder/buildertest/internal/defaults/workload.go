@@ -59,7 +59,7 @@ func statefulSet(o *appsv1.StatefulSet) {
 
 func job(o *batchv1.Job) {
 	if labels := o.Spec.Template.Labels; labels != nil && len(o.Labels) == 0 {
-		// It is the same map, as in the API server: labels that are added to the template later are the Job's too.
+		// The Job shares the template's map, as in the API server: labels that are later added to the template are the Job's too.
 		o.Labels = labels
 	}
 	s := &o.Spec
@@ -81,7 +81,7 @@ func job(o *batchv1.Job) {
 	jobTemplate(s)
 }
 
-// jobTemplate fills in what is also filled in within a CronJob.
+// jobTemplate sets the defaults that a CronJob's template also gets.
 func jobTemplate(s *batchv1.JobSpec) {
 	if p := s.PodFailurePolicy; p != nil {
 		for i := range p.Rules {

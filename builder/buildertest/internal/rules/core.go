@@ -42,7 +42,7 @@ const podUpdateRule = "pod updates may not change fields other than `spec.contai
 	"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` " +
 	"(allow it to be set to 1 if it was previously negative)"
 
-// podUpdate lets images, the deadline, tolerations and scheduling gates change, and nothing else.
+// podUpdate allows changes of images, the deadline, tolerations and scheduling gates only.
 func podUpdate(now, before *corev1.PodSpec, spec *field.Path) field.ErrorList {
 	munged := now.DeepCopy()
 	takeImages(before.Containers, munged.Containers)
@@ -120,7 +120,7 @@ func secretUpdate(o, old *corev1.Secret) field.ErrorList {
 	return errs
 }
 
-// claimUpdate lets a claim be bound once and, once bound, grow.
+// claimUpdate allows a claim to be bound once and, when bound, to grow.
 func claimUpdate(o, old *corev1.PersistentVolumeClaim, spec *field.Path) field.ErrorList {
 	now, before := o.Spec.DeepCopy(), old.Spec.DeepCopy()
 	if before.VolumeName == "" {
@@ -147,7 +147,7 @@ func claimUpdate(o, old *corev1.PersistentVolumeClaim, spec *field.Path) field.E
 func budget(o *policyv1.PodDisruptionBudget, spec *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if o.Spec.MinAvailable != nil && o.Spec.MaxUnavailable != nil {
-		// The server's message has the Go value in it, of a type of its own.
+		// The server's message contains the Go value, of the server's own type.
 		errs = append(errs, field.Invalid(spec, reflect.TypeOf(o.Spec).Name(), "minAvailable and maxUnavailable cannot be both set"))
 	}
 	for name, value := range map[string]*int32{"minAvailable": intOf(o.Spec.MinAvailable), "maxUnavailable": intOf(o.Spec.MaxUnavailable)} {

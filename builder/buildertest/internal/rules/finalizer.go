@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateFinalizers refuses finalizers of built-in kinds that no one can be known by.
+// ValidateFinalizers refuses finalizers of built-in kinds that have no domain and no known name.
 func ValidateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, f := range finalizers {

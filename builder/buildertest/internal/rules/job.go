@@ -11,7 +11,7 @@ import (
 
 var jobRestartPolicies = []corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}
 
-// selected checks that a Job selects the Pods that it makes.
+// selected checks that a Job selects its own Pods.
 func selected(s *batchv1.JobSpec, spec *field.Path) field.ErrorList {
 	selector, err := metav1.LabelSelectorAsSelector(s.Selector)
 	if err == nil && s.Selector != nil && !selector.Matches(labels.Set(s.Template.Labels)) {
@@ -69,7 +69,7 @@ func jobUpdate(o, old *batchv1.Job, spec *field.Path) field.ErrorList {
 	return append(errs, unchanged(now.SuccessPolicy, before.SuccessPolicy, spec.Child("successPolicy"))...)
 }
 
-// jobTemplateUpdate lets the scheduling and the resources of a Job that is suspended, and has no Pods, be changed.
+// jobTemplateUpdate allows changes of the scheduling and the resources of a suspended Job without Pods.
 func jobTemplateUpdate(o, old *batchv1.Job, spec *field.Path) field.ErrorList {
 	now := &o.Spec.Template
 	suspended := ptr.Deref(old.Spec.Suspend, false)

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Decode does what conversion does when an object arrives: a Secret's stringData becomes data, and a DaemonSet gets the
-// annotation that holds a field of a former version.
+// Decode converts an object as the server does on arrival: a Secret's stringData becomes data, and a DaemonSet gets the annotation
+// that has a field of a former version.
 func Decode(obj client.Object) {
 	switch o := obj.(type) {
 	case *corev1.Secret:
@@ -30,7 +30,7 @@ func Decode(obj client.Object) {
 	}
 }
 
-// Admit does what the built-in admission plugins do to an object that is created.
+// Admit changes a created object as the built-in admission plugins do.
 func Admit(obj client.Object) {
 	o, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -61,7 +61,7 @@ func tolerate(s *corev1.PodSpec, taint string) {
 	})
 }
 
-// PrepareCreate fills in what the server makes up at creation. The object has its name and UID; number is unique.
+// PrepareCreate sets the fields that the server generates at creation. The object has its name and UID; number is unique.
 func PrepareCreate(obj client.Object, number int) {
 	switch o := obj.(type) {
 	case *batchv1.Job:
@@ -79,7 +79,7 @@ func PrepareCreate(obj client.Object, number int) {
 	}
 }
 
-// PrepareUpdate carries over what the server made up, where an update leaves it out.
+// PrepareUpdate keeps generated fields that an update omits.
 func PrepareUpdate(obj, old client.Object) {
 	switch o := obj.(type) {
 	case *corev1.Service:
@@ -105,7 +105,7 @@ func setAnnotation(o client.Object, key, value string) {
 	o.SetAnnotations(annotations)
 }
 
-// jobSelector makes a Job select the Pods of its own.
+// jobSelector makes a Job select its own Pods.
 func jobSelector(o *batchv1.Job) {
 	if o.Spec.Template.Labels == nil {
 		o.Spec.Template.Labels = map[string]string{}
@@ -157,7 +157,7 @@ func clusterIP(s *corev1.ServiceSpec, number int) {
 	}
 }
 
-// keepClusterIP carries over the address and the node ports that an update leaves out.
+// keepClusterIP keeps the address and the node ports that an update omits.
 func keepClusterIP(s, old *corev1.ServiceSpec) {
 	if s.Type == corev1.ServiceTypeExternalName || old.Type == corev1.ServiceTypeExternalName {
 		return
@@ -191,7 +191,7 @@ func keepClusterIP(s, old *corev1.ServiceSpec) {
 	}
 }
 
-// qosClass is what the limits and requests of the containers amount to.
+// qosClass returns the class that follows from the containers' limits and requests.
 func qosClass(s *corev1.PodSpec) corev1.PodQOSClass {
 	best, guaranteed := true, true
 	for _, c := range append(append([]corev1.Container(nil), s.InitContainers...), s.Containers...) {

@@ -1,5 +1,5 @@
-// Package rules knows what the API server does to common built-in kinds beside defaulting: what it fills in at creation,
-// what it refuses, what may not change, and when the generation grows. Messages and field paths are the server's.
+// Package rules has the API server's rules for common built-in kinds beside defaults: the fields that it sets at creation, the objects
+// that it refuses, the immutable fields, and the changes that increase the generation. Messages and field paths are the server's.
 package rules
 
 import (
@@ -51,8 +51,8 @@ func AnnotationsCount(obj client.Object) bool {
 	return ok
 }
 
-// GracePeriod is how long an object is left to end by itself once deleted, in seconds. Only Pods that may be running
-// are.
+// GracePeriod returns how long an object may terminate by itself after its deletion, in seconds. It is 0 except for Pods that may be
+// running.
 func GracePeriod(obj client.Object, asked *int64) int64 {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok || pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
@@ -82,7 +82,7 @@ func ValidName(obj client.Object) validation.ValidateNameFunc {
 	}
 }
 
-// Validate returns what is wrong with an object.
+// Validate returns the errors of an object.
 func Validate(obj client.Object) field.ErrorList {
 	spec := field.NewPath("spec")
 	switch o := obj.(type) {
@@ -111,7 +111,7 @@ func Validate(obj client.Object) field.ErrorList {
 	return nil
 }
 
-// ValidateUpdate returns what may not change in an object, beside what is wrong with it.
+// ValidateUpdate returns the errors of an object, and of its changes in immutable fields.
 func ValidateUpdate(obj, old client.Object) field.ErrorList {
 	spec := field.NewPath("spec")
 	switch o := obj.(type) {
