@@ -20,7 +20,8 @@ func (e *Engine) emit(owner client.Object, ev events.Event) {
 	events.Emit(e.recorder, owner, ev)
 }
 
-// tell emits the events of a scope of a pass: one for each operation and kind, however many objects there are, and one for a failure.
+// tell emits the events of a pass: one for each operation and kind, however many objects there are, and one for a failure, unless it is
+// the last one reported for the scope. The scope is empty, or names a single call of a Builder's CRUD methods.
 // A conflict isn't reported, because the pass is tried again.
 func (e *Engine) tell(owner client.Object, scope string, res Result, err error) {
 	if e.dry {

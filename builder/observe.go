@@ -101,8 +101,8 @@ func (p *pass) wrote(k kinds.Kind, key store.Key) {
 	}
 }
 
-// awaitOwnWrites reads what was written for an owner: a consistent client's read of an object waits for the writes of
-// that object alone.
+// awaitOwnWrites waits until the cache has what earlier passes wrote for an owner. It reads each of these objects by name: with
+// read-your-writes consistency, such a read waits for the writes of that object, and of no other.
 func (e *Engine) awaitOwnWrites(ctx context.Context, owner types.UID, k kinds.Kind) error {
 	keys := e.memory.Written.Take(owner, k)
 	if len(keys) == 0 {

@@ -59,7 +59,7 @@ type loop[T client.Object] struct {
 
 // Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
 func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	if l.pace != nil {
+	if l.pace != nil { // a large owner that is throttled
 		if left := l.pace.Left(req.NamespacedName, l.now()); left > 0 {
 			return reconcile.Result{RequeueAfter: left}, nil
 		}
@@ -73,7 +73,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	running, hold := l.beginPass(owner)
+	running, hold := l.beginPass(owner) // hold: the owner is in quarantine
 	if hold != nil {
 		return l.putOff(ctx, owner, hold)
 	}
@@ -82,11 +82,11 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
-	turn, wait := l.share.Begin(req.Namespace, l.now())
+	turn, wait := l.share.Begin(req.Namespace, l.now()) // wait: the plans of the namespace use too much CPU
 	if wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	defer func() { turn.End(0, l.now()) }() // unless the plan has run
+	defer func() { turn.End(0, l.now()) }() // of a pass that ends before its plan; a turn ends once
 	ctx, end := l.engine.tracePass(ctx, owner)
 	view, err := l.observe(ctx, p, owner)
 	if err != nil {
@@ -124,7 +124,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		l.pace.Note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())
 	}
 
-	// Status, and the events: of what was done at once, of what the plan says once the status is written.
+	// Report: the events of the writes, the status, and the plan's events once the status is written.
 	l.engine.tell(owner, "", res, doErr)
 	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
 	if statusErr == nil && putOff == 0 {
@@ -134,7 +134,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		}
 	}
 
-	// At last the owner, if the plan deletes it, and when to look again.
+	// Delete the owner if the plan says so, and requeue.
 	err = errors.Join(doErr, statusErr)
 	if plan.DeleteOwner && err == nil {
 		err = l.engine.deleteOwner(ctx, owner, written)
@@ -212,7 +212,8 @@ func (p *pass) change(ctx context.Context) error {
 	return p.deleteGiven(ctx, p.deletes)
 }
 
-// observe returns the view of the plan.
+// observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
+// and the external state.
 func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
 	if err := p.observe(ctx, l.owned.Load().kinds...); err != nil {
 		return View{}, err
@@ -254,7 +255,7 @@ func (l *loop[T]) observeByName(ctx context.Context, p *pass) error {
 	}
 	p.result.RequeueAfter = sooner(p.result.RequeueAfter, again)
 	for _, k := range l.byName.Kinds() {
-		p.listed[k.Kind] = true // all that there is to see
+		p.listed[k.Kind] = true // no later step lists the kind
 	}
 	return nil
 }
@@ -283,8 +284,9 @@ func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T
 	return plan, nil
 }
 
-// checkWitnesses reports objects that the plan has changed: in tests as an error, else once for each Go type, in the log
-// and by an event, since the next pass would take the error back.
+// checkWitnesses reports objects that the plan has changed, by the copies or hashes that the guard took before it. In tests that is an
+// error. In a manager most passes aren't checked, so that the next one would remove the error from the conditions: there it is in the
+// log and in an event, once for each Go type.
 func (l *loop[T]) checkWitnesses(ctx context.Context, owner T, witnesses []plancheck.Witness) error {
 	var errs []error
 	for _, w := range plancheck.Changed(witnesses) {
@@ -323,7 +325,7 @@ func (e planError) WrongPlan() {}
 // pass is one pass over one owner: what was observed, what is desired, what was done.
 type pass struct {
 	engine   *Engine
-	cluster  apply.Cluster // what the steps have of the engine
+	cluster  apply.Cluster // the part of the pass that package apply uses
 	owner    client.Object
 	ownerKey store.Key
 
@@ -333,13 +335,13 @@ type pass struct {
 
 	confirmed bool // the owner is known to be there
 	gone      bool // it is known to be deleted
-	added     int  // children that came in this pass, less those that went
+	added     int  // children that this pass has created, less those that it has deleted
 
-	instructions
+	instructions // of the plan or the Builder
 
 	result Result
 
-	inventory            inventory.Inventory // on the owner
+	inventory            inventory.Inventory // as it is recorded on the owner
 	kinds                desiredKinds
 	listedCrossNamespace map[kinds.Kind]bool
 
@@ -415,7 +417,7 @@ func appliedOf(children []Child) []apply.Child {
 	return all
 }
 
-// record adds what became of a child to the result.
+// record adds the outcome of a child to the result: whether it was written or is waited for, and whether it is ready.
 func (p *pass) record(w *apply.Write) {
 	p.evaluate(w)
 	if len(w.Corrected) > 0 || w.Untried != nil {
@@ -448,6 +450,7 @@ func (p *pass) record(w *apply.Write) {
 	}
 }
 
+// changed adds a written object to the result, and to what the engine remembers for the next pass.
 func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
 	p.countAdded(op, k, key)
@@ -457,7 +460,8 @@ func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object
 	p.result.Changes = append(p.result.Changes, Change{Key: key, Reason: op, object: obj})
 }
 
-// finish orders the result of a pass that returned an error or none, so that the same pass always reads the same.
+// finish completes the result of a pass that ended with an error or nil: the contests, and when the next pass is needed. It orders the
+// result, so that equal passes have equal results.
 func (p *pass) finish(err error) Result {
 	p.rememberPresent()
 	p.noteContests(err)

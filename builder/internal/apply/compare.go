@@ -58,7 +58,7 @@ func (c *Cluster) Compare(d *Desired, observed client.Object) (*Write, error) {
 	return w, nil
 }
 
-// newWrite returns the write of d, for which nothing is decided yet.
+// newWrite returns the write of d. Its action is Create until another one is decided.
 func (d *Desired) newWrite(observed client.Object) *Write {
 	w := d.write
 	if d.write = nil; w == nil {
@@ -90,8 +90,8 @@ func (d *Desired) refuse(observed client.Object) error {
 	return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: observed}
 }
 
-// isUpToDate reports whether an object needs no write: the server has said so of this very version, or the desired object
-// has the digest of the last one and all of it is still there.
+// isUpToDate reports whether an object needs no write: an earlier pass has found this version of it up to date, or its digest is that of
+// the desired object and it still contains all desired fields.
 func (c *Cluster) isUpToDate(d *Desired, observed client.Object) (bool, error) {
 	if d.keepsImmutable() {
 		if left, err := c.isLeftImmutable(d, observed); left || err != nil {
@@ -127,7 +127,8 @@ func DigestOf(obj client.Object) string {
 	return obj.GetAnnotations()[wellknown.AnnotationDigest]
 }
 
-// isDesiredChanged reports whether the desired object isn't the one that was written last. If it is, there is drift.
+// isDesiredChanged reports whether the desired object isn't the one that was written last. An object that needs a write although it is
+// the same has drifted.
 func (w *Write) isDesiredChanged() bool { return !w.Desired.isDigestOf(w.Observed) }
 
 // hasFormer reports whether an object has fields of a manager that Adopt names.
@@ -149,8 +150,8 @@ func (c *Cluster) contains(d *Desired, observed client.Object) bool {
 	return subset.Untyped(d.fields, content) && !c.hasMoreInOne(d, observed)
 }
 
-// hasMoreInOne reports whether others have added to a map of a custom resource that is one value to the API server. That it is one is
-// only known from who owns it.
+// hasMoreInOne reports whether others have added keys to an atomic map of a custom resource. Only the managed fields show that the API
+// server treats a map as atomic.
 func (c *Cluster) hasMoreInOne(d *Desired, observed client.Object) bool {
 	whole := c.fieldManager(d).SetWhole(observed.GetManagedFields(), d.fields)
 	if len(whole) == 0 {
@@ -209,7 +210,7 @@ func (c *Cluster) settle(stored client.Object, d *Desired) {
 	}
 }
 
-// isSettled reports whether a child is what the API server made of just what is desired.
+// isSettled reports whether the API server stores the desired object in this form, which differs from it.
 func (c *Cluster) isSettled(observed client.Object, d *Desired) bool {
 	return c.Memory.Settled.Has(observed, d.Kind.GVK, d.Digest, c.Now())
 }

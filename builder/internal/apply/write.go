@@ -25,7 +25,7 @@ type Action int
 const (
 	// None says that the child is up to date, or stays as it is.
 	None Action = iota
-	// Wait says that something is in the way that will go by itself.
+	// Wait says that the child can't be written yet, because an object of its name, or its namespace, is being deleted.
 	Wait
 	// Create says that there is no object of that name.
 	Create
@@ -35,7 +35,7 @@ const (
 	BackOff
 )
 
-// Write is one child on its way: the desired object, the observed one of its name, the action, and its outcome.
+// Write is the work on one child: the desired object, the observed one of its name, the action, and its outcome.
 type Write struct {
 	// Desired is the desired object.
 	Desired *Desired
@@ -64,7 +64,7 @@ type Write struct {
 	refitted bool          // the object was changed already before it was applied
 }
 
-// Run makes the write, as the action says, and revises it if the API server knows better. It is called in parallel with others.
+// Run makes the request that the action needs, and revises the action by the API server's answer. It is called in parallel with others.
 func (w *Write) Run(ctx context.Context, c *Cluster) error {
 	err := w.run(ctx, c)
 	w.note(c)
@@ -89,12 +89,12 @@ func (w *Write) run(ctx context.Context, c *Cluster) error {
 // it answers AlreadyExists. It is also the cheaper of the two. Names are deterministic, so there is never a twin.
 func (w *Write) create(ctx context.Context, c *Cluster) error {
 	d := w.Desired
-	obj := d.object // the reply is decoded into it; after that there is nothing to compare it with
+	obj := d.object // the reply is decoded into it, and replaces the desired object
 	if c.DryRun {
 		if err := d.showFields(); err != nil {
 			return err
 		}
-	} else {
+	} else { // the API server may have called an equal object of another owner invalid
 		if err := c.Memory.Refused.Answer(d.Key, d.object, d.Kind.GVK.Version, c.Now()); err != nil {
 			return &failure.Error{Key: d.Key, Operation: "create", Err: err, Object: d.object}
 		}
@@ -103,7 +103,7 @@ func (w *Write) create(ctx context.Context, c *Cluster) error {
 	switch {
 	case err == nil:
 		c.remember(obj, d)
-		if d.Kind.Untyped { // of others nothing is left to compare the answer with
+		if d.Kind.Untyped { // of a typed object only the reply is left, and nothing to compare it with
 			c.settle(obj, d)
 		}
 		w.Operation, w.Stored = events.ReasonCreated, obj
@@ -144,7 +144,7 @@ func (w *Write) resolve(ctx context.Context, c *Cluster) error {
 // replaced by another of its name.
 func (w *Write) apply(ctx context.Context, c *Cluster) error {
 	w.drifted = !w.isDesiredChanged() && !c.hasFormer(w.Observed, w.Desired)
-	obj, err := w.refresh(ctx, c)
+	obj, err := w.refresh(ctx, c) // obj: only in a dry run
 	var refit *refit
 	if err == nil && obj == nil {
 		obj, refit, err = w.send(ctx, c)
@@ -178,7 +178,7 @@ func (w *Write) apply(ctx context.Context, c *Cluster) error {
 	return nil
 }
 
-// send applies what is desired, without what is in the way.
+// send applies the desired object. If the API server refuses that because fields of others conflict with it, fit removes these first.
 func (w *Write) send(ctx context.Context, c *Cluster) (client.Object, *refit, error) {
 	obj, err := w.patch(ctx, c)
 	if !apistatus.IsRefused(err) || apistatus.IsReplaced(err) {
@@ -187,7 +187,7 @@ func (w *Write) send(ctx context.Context, c *Cluster) (client.Object, *refit, er
 	return w.fit(ctx, c, err)
 }
 
-// patch sends the apply, and before it what takes over the fields of former managers.
+// patch sends the apply. Before it, the fields of former managers become the builder's, if there are any.
 func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	d := w.Desired
 	if w.takesOver(c) && !c.DryRun {

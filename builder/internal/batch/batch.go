@@ -81,7 +81,7 @@ type kindIn struct {
 	namespace string
 }
 
-// Try calls do for an object, unless that has failed for another one in a way that reaches it.
+// Try calls do for an object. It returns nil without a call if a call for another object has failed in a way that applies to this one.
 func (f *Kinds) Try(key store.Key, do func() error) error {
 	where := kindIn{key.GroupKind(), key.Namespace}
 	everywhere := kindIn{kind: where.kind}

@@ -39,6 +39,8 @@ func (s *dependents) Handler() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(mapped(s.Kind, s.owners))
 }
 
+// Observe lists the objects of each parent in the index of an informer. Without an informer, many parents cost one list of the namespace
+// instead, unless that is cut off by its limit.
 func (s *dependents) Observe(ctx context.Context, owner client.Object, children map[store.Key]client.Object) ([]client.Object, error) {
 	parents := map[types.UID]client.Object{}
 	for key, obj := range children {
@@ -49,7 +51,7 @@ func (s *dependents) Observe(ctx context.Context, owner client.Object, children 
 	if len(parents) == 0 {
 		return nil, nil
 	}
-	indexed := s.byController.Has(s.Kind) // but in tests
+	indexed := s.byController.Has(s.Kind) // false only in tests
 	if !s.byController.hasInformer(s.Kind) && (!indexed || len(parents) >= manyParents) {
 		options := []client.ListOption{client.DisableReadYourWritesConsistency} // the parents' controllers write them
 		limit := math.MaxInt
@@ -80,10 +82,10 @@ func (s *dependents) Observe(ctx context.Context, owner client.Object, children 
 }
 
 const (
-	// manyParents is the number of parents from which on all objects of a namespace are listed where there is no informer,
-	// which is ten times faster than to list those of each parent,
+	// manyParents is the number of parents from which on, without an informer, one list of the namespace replaces a list for each parent.
+	// It is ten times faster.
 	manyParents = 16
-	// fewOthers is how many objects a parent the namespace may have; with more, each parent's are listed after all.
+	// fewOthers is the limit of that list, in objects for each parent. If the limit cuts it off, each parent's objects are listed.
 	fewOthers = 32
 )
 
