@@ -14,73 +14,72 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// waitForDeletion is when a pass that waits for an object to go looks again, should no event come.
+// waitForDeletion is the delay until the next pass while an object that a child needs to replace is terminating. An event may cause an
+// earlier pass.
 const waitForDeletion = 2 * time.Second
 
-// Builder collects the desired children of one owner and applies them, in one pass. Make one for each reconcile with [Engine.For],
-// use it in one goroutine, and throw it away. Reconcile reports wrong calls.
+// Builder collects the desired children of one owner and applies them, in one pass. Make one for each reconcile with [Engine.For], use
+// it in one goroutine, and discard it. Reconcile returns the errors of wrong calls.
 type Builder struct {
 	engine *Engine
 	owner  client.Object
 	wants  []Child
 	prunes []client.Object
 	await  bool
-	all    bool // is to be pruned
+	all    bool // the builder prunes all desired kinds
 
 	rollout RolloutOptions
 }
 
-// For starts a pass over an owner, as read from the API server. An owner that is being deleted gets nothing: see
-// Reconcile.
+// For starts a pass over an owner, as read from the API server. Reconcile applies nothing for an owner that is terminating.
 func (e *Engine) For(owner client.Object) *Builder {
 	return &Builder{engine: e, owner: owner, wants: make([]Child, 0, 16)}
 }
 
-// Object adds an object to the desired children: of any kind that the client's scheme knows, or an *unstructured.Unstructured of any
-// kind that the cluster knows. Fields left empty are left to the API server and to others; see [Want].
+// Object adds an object to the desired children. Its kind is any kind that the client's scheme knows; an *unstructured.Unstructured
+// has any kind that the cluster knows. Empty fields belong to the API server and to other writers; see [Want].
 //
-// A Job that has ended still exists: desiring it again doesn't run it again. One with spec.ttlSecondsAfterFinished doesn't exist for
-// long; it would be created, and run, again. A Secret's stringData is merged into its data, as the API server does.
+// A Job that has ended still exists: desiring it again doesn't run it again. The TTL controller deletes a Job with
+// spec.ttlSecondsAfterFinished, and the next pass would create and run it again. The builder merges a Secret's stringData into its
+// data, as the API server does.
 func (b *Builder) Object(obj client.Object, opts ...ChildOption) *Builder {
 	b.wants = append(b.wants, Want(obj, opts...))
 	return b
 }
 
-// Prune names kinds (empty objects, such as &corev1.ConfigMap{}) of which the owner shall have nothing but what is
-// desired in this pass: other objects of the kind that it controls are deleted, once all children are applied.
-// Of a kind that the cluster does not know there is nothing to prune.
+// Prune names kinds to prune, as empty objects such as &corev1.ConfigMap{}. After it has applied all children, the builder deletes the
+// other objects of these kinds that the owner controls. It ignores a kind that the cluster doesn't know.
 func (b *Builder) Prune(kinds ...client.Object) *Builder {
 	b.prunes = append(b.prunes, kinds...)
 	return b
 }
 
-// PruneAll prunes all kinds that the owner ever had children of, so that nothing stays behind when the last object of a
-// kind is no longer desired, when a kind is renamed, or when a new version of the program no longer knows it. Prune needs
-// not be called.
+// PruneAll prunes all kinds that the owner ever had children of, so that Prune isn't needed. It finds stale objects also when the last
+// object of a kind is no longer desired, when a kind is renamed, and when a new version of the program doesn't know a kind any more.
 //
-// For that the kinds are kept on the owner, in the annotation armature.dev/contains-group-kinds, by a patch before the first child
-// of a kind is created. A kind of which nothing is desired any more is listed once more, by one request, and taken
-// off. Nothing of this costs a request while the kinds stay the same. The program must be allowed to patch owners, and
-// to list and delete also the kinds that it no longer knows, until they are pruned: until then the pass fails. An owner
-// that is read in each pass should be read through a cache that sees the engine's own writes. Children from before
-// PruneAll was first called are known by the kinds that are desired then.
+// The builder records the kinds in the owner's annotation armature.dev/contains-group-kinds. It patches the annotation before it
+// creates the first child of a kind. When no object of a kind is desired any more, it lists the kind once and removes it from the
+// annotation. While the kinds stay the same, this costs no request. The program needs the permission to patch owners, and to list and
+// delete the recorded kinds, including those that it no longer knows; without it the pass fails. Read the owner through a cache that
+// sees the engine's own writes. Children from before the first call of PruneAll are found only if their kind is desired at that time.
 func (b *Builder) PruneAll() *Builder {
 	b.all = true
 	return b
 }
 
-// Reconcile applies all desired children, then prunes. Objects that are up to date cost no
-// request. Each object is tried even if another fails, unless the failure is one that would hit all of its kind (a full
-// quota, no permission) or all there are (a server in trouble); the errors come joined, each about an object an
-// [*Error]. Nothing is pruned after an error. If the owner is being deleted nothing is done: its children are garbage
-// collected. Only [CrossNamespace] children are deleted, and then the finalizer.
+// Reconcile applies all desired children, then prunes. An unchanged object costs no request. If one object fails, the builder still
+// tries the others, unless the failure concerns all objects of the kind (an exceeded quota, a missing permission) or all requests (a
+// failing server). It joins the errors; each error about an object is an [*Error]. It prunes nothing after an error.
 //
-// The result is valid also beside an error: it has what was done until then.
+// If the owner is terminating, Reconcile applies nothing: the garbage collector deletes the children. It deletes only [CrossNamespace]
+// children, and then removes the finalizer.
+//
+// The result is valid beside an error: it has the changes that were made before the error.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
 	return b.reconcile(ctx, nil)
 }
 
-// reconcile is Reconcile. A dry run gets what it would write.
+// reconcile is Reconcile. A dry run collects the writes in dryWrites.
 func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*apply.Write) (Result, error) {
 	ctx, end := b.engine.tracePass(ctx, b.owner)
 	run := b.runPass
@@ -95,7 +94,7 @@ func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*apply.
 	return res, err
 }
 
-// runPass runs one pass, unless the owner is being deleted.
+// runPass runs one pass, unless the owner is terminating.
 func (b *Builder) runPass(scope string, do func(*pass) error) (Result, error) {
 	if !kinds.IsNil(b.owner) && b.owner.GetDeletionTimestamp() != nil {
 		b.engine.Forget(b.owner, client.ObjectKeyFromObject(b.owner))
@@ -132,8 +131,8 @@ func (b *Builder) Service(o *corev1.Service, opts ...ChildOption) *Builder {
 	return b.Object(o, opts...)
 }
 
-// PersistentVolumeClaim adds a PersistentVolumeClaim to the desired children, like [Builder.Object]. It is deleted with its owner, and
-// so is its data; see [Retain].
+// PersistentVolumeClaim adds a PersistentVolumeClaim to the desired children, like [Builder.Object]. The garbage collector deletes it,
+// and so its data, with its owner; see [Retain].
 func (b *Builder) PersistentVolumeClaim(o *corev1.PersistentVolumeClaim, opts ...ChildOption) *Builder {
 	return b.Object(o, opts...)
 }

@@ -13,19 +13,19 @@ type Child struct {
 	run     *rollout.JobRun // by RunOnce
 }
 
-// ChildOption configures one child. Without options a child is applied as soon as the pass begins.
+// ChildOption configures one child. Default, without options: the builder applies the child at the beginning of the pass.
 type ChildOption interface {
 	applyToChild(*Child)
 }
 
-// Want returns a child: obj is desired. It needs a name; its namespace is the owner's when empty. Fields left empty belong
-// to the API server's defaults and to other writers: only a pointer says that a field is to be empty. A field that was set in an earlier
-// pass and isn't any more is removed from the cluster, if no other field manager has set it. The object is not changed: the controller
-// reference, labels and annotations are set on a copy. Its status and what only the server sets are ignored, so that an
-// object read from a cluster can be desired.
+// Want returns a desired child. The object needs a name. Default namespace: the owner's. Empty fields belong to the API server's
+// defaults and to other writers; to set a field to its zero value, use a pointer. If an earlier pass set a field and the object no
+// longer sets it, the builder removes the field from the cluster, unless another field manager has set it too. The builder doesn't
+// change the object: it sets the controller reference, labels and annotations on a copy. It ignores the status and fields that only
+// the server sets, so that an object read from a cluster can be desired.
 func Want(obj client.Object, opts ...ChildOption) Child {
 	if len(opts) == 0 {
-		return Child{desired: apply.Child{Object: obj}} // what options change would be allocated
+		return Child{desired: apply.Child{Object: obj}} // a variable that options change would be allocated
 	}
 	c := Child{desired: apply.Child{Object: obj}}
 	for _, o := range opts {
@@ -34,12 +34,12 @@ func Want(obj client.Object, opts ...ChildOption) Child {
 	return c
 }
 
-// Object returns the object as it was given to [Want].
+// Object returns the object that was given to [Want].
 func (c Child) Object() client.Object { return c.desired.Object }
 
-// Immutable returns the child with the promise that its object, and what its options were given, will never be changed
-// again. A plan that renders a child once and returns it in each pass saves most of what an unchanged child costs: its hash is
-// computed once.
+// Immutable returns the child with the promise that nobody changes its object, or the arguments of its options, afterwards. Use it in
+// a plan that renders a child once and returns it in each pass: the builder then computes the child's hash once, which is most of the
+// cost of an unchanged child.
 func (c Child) Immutable() Child {
 	c.desired = c.desired.HashedOnce()
 	return c

@@ -10,32 +10,34 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 )
 
-// AdoptOptions are options of Adopt. The zero value adopts an object that has no controller.
+// AdoptOptions are options of [Adopt]. The zero value adopts an object that has no controller.
 type AdoptOptions struct {
-	// Labels are those that an object must have to be adopted, set by the builder itself or by one of FormerManagers: an object
-	// that a predecessor of the owner left behind, and nothing that someone else labelled alike. kubectl apply doesn't count. Default:
-	// labels don't matter.
+	// Labels are the labels that an object must have to be adopted. The builder itself or one of FormerManagers must have set them, so
+	// that an object with the same labels from another writer isn't adopted. Labels that kubectl apply set don't count. Default: no label
+	// is required.
 	Labels map[string]string
-	// FormerManagers are the field managers of an operator that this one replaces, by updates or by server-side apply. Their fields
-	// become the builder's.
+	// FormerManagers are the field managers of an operator that this one replaces, by updates or by server-side apply. The builder takes
+	// over their fields. Default: none.
 	FormerManagers []string
-	// OwnedOnly adopts nothing: the options apply to an object that the owner already controls. An operator of another name may have
-	// made it for the same owner.
+	// OwnedOnly adopts nothing: the options apply only to an object that the owner already controls, such as one that an operator of
+	// another name created for the same owner. Default: false.
 	OwnedOnly bool
 }
 
-// Adopt lets a child take over an existing object of its name: the owner becomes its controller, and the desired state is applied, in one
-// write that fails if anything else has written since the object was observed. The builder waits for an object that is being deleted. An
-// object with another controller, or without the labels asked for, is never taken: that is [ErrNotOwned], as without this option.
+// Adopt lets a child take over an existing object of its name. The builder makes the owner its controller and applies the desired
+// state, in one write that fails with a conflict if the object has changed since it was observed. The builder waits for an object that
+// is terminating. It never adopts an object with another controller or without the required labels: the error is [ErrNotOwned], as
+// without this option.
 //
-// The manager that wrote the object before would keep owning its fields, so that what isn't desired could never be removed. So the fields
-// set by kubectl apply, and by the former managers, become those of the builder; those that aren't desired go, and defaults come
-// back. To keep a value, desire it, or [Ignore] its field. Fields of all other managers are left alone.
+// Without a change of field managers, the former manager would keep its fields, and the builder could never remove them. So the
+// builder takes over the fields that kubectl apply and the former managers have set. It removes those that aren't desired, and the API
+// server sets their defaults again. To keep a value, desire it, or [Ignore] its field. The fields of all other managers stay as they
+// are.
 //
-// An object that the owner controls already gives up the fields of the former managers in the next pass, whether anything else changes or
-// not. Without any option the builder does that for what this very program has written by updates, as controllerutil.CreateOrUpdate does,
-// before it wrote the object by the builder; but finalizers, and references to owners other than the controller, stay, since another
-// program may have the same default name, such as "manager".
+// If the owner already controls the object, the next pass takes over the fields of the former managers, even if nothing else changes.
+// Without any option the builder takes over the fields that this program has set by updates, as controllerutil.CreateOrUpdate does,
+// before it used the builder. It leaves finalizers and references to owners other than the controller, because another program may
+// have the same default manager name, such as "manager".
 //
 // See https://kubernetes.io/docs/reference/using-api/server-side-apply/#upgrading-from-client-side-apply-to-server-side-apply.
 func Adopt(options AdoptOptions) ChildOption { return options }
@@ -46,16 +48,15 @@ func (o AdoptOptions) applyToChild(c *Child) {
 	options.Former = append([]string{fieldmanager.KubectlApply}, o.FormerManagers...)
 }
 
-// CreateOnly creates a child that doesn't exist, and leaves an existing one as it is. Use it for run-to-completion objects such as
-// Jobs and Pods. An existing object costs one cache lookup, a new one costs one POST and one copy. It gets the owner as its
-// controller and the builder's label, and no digest. Plan.Edits changes one that exists.
+// CreateOnly creates a child that doesn't exist, and leaves an existing one unchanged. Use it for run-to-completion objects such as
+// Jobs and Pods. An existing object costs one cache lookup, a new one costs one POST and one copy. The builder sets the owner as its
+// controller and the builder's label, and no digest. To change an existing one, use Plan.Edits.
 //
-// All else is as for other children. An object of that name that isn't the owner's is [ErrNotOwned]; with
-// [Adopt] one without a controller becomes the owner's by a patch of that and the label, and of nothing else. One that is being
-// deleted is waited for, and then created again. It is pruned when it is no longer desired.
+// Otherwise it is like other children. An object of its name that the owner doesn't control is [ErrNotOwned]. With [Adopt], the
+// builder takes over an object without a controller: one patch sets the controller and the label, and nothing else. The builder waits
+// for a terminating object of its name, then creates the child. It prunes the child when it is no longer desired.
 //
-// Options that are about changes are [ErrMisuse] beside it: [Ignore], [HashFrom], [OnImmutable], [InPhase], and former
-// managers of [Adopt].
+// Options about changes are [ErrMisuse] beside it: [Ignore], [HashFrom], [OnImmutable], [InPhase], and former managers of [Adopt].
 func CreateOnly() ChildOption { return createOnly{} }
 
 type createOnly struct{}
@@ -63,28 +64,30 @@ type createOnly struct{}
 func (createOnly) applyToChild(c *Child) { c.desired.CreateOnly = true }
 
 // Retain keeps a child that is no longer desired, and keeps it when its owner is deleted, as a PersistentVolume's reclaim policy
-// Retain keeps the volume. Use it for data, such as a PersistentVolumeClaim. The child has no owner reference and is never
-// pruned. The annotations armature.dev/owner-kind and armature.dev/owner name its owner: a later owner of the same kind and name
-// takes it over. They count only as far as the object's managed fields say that the builder has set them. An object without them
-// is refused with [ErrNotOwned], unless [Adopt] allows it.
+// Retain keeps the volume. Use it for data, such as a PersistentVolumeClaim. The child has no owner reference, and the builder never
+// prunes it. The annotations armature.dev/owner-kind and armature.dev/owner name its owner: a later owner of the same kind and name
+// takes it over. They count only if the object's managed fields show that the builder has set them. An object without them is
+// [ErrNotOwned], unless [Adopt] allows it.
 //
-// The option can be added and removed. Added, a controlled child loses its owner reference and is otherwise unchanged. Removed,
-// the child has no controller, so [Adopt] takes it back.
+// The option can be added and removed. When it is added, the builder removes the owner reference of a controlled child and changes
+// nothing else. When it is removed, the child has no controller, so [Adopt] takes it back.
 //
-// Its changes cause passes by [Operator.Watches] with [Referencing]: it isn't found by its controller. It can't be in a phase.
+// An operator watches such children with [Operator.Watches] and [Referencing], because they have no controller. Retain beside
+// [InPhase] is [ErrMisuse].
 func Retain() ChildOption { return retain{} }
 
 type retain struct{}
 
 func (retain) applyToChild(c *Child) { c.desired.Change().Retain = true }
 
-// Ignore leaves fields of a child to others: an autoscaler's replicas, an annotation that a tool writes. The builder sends the desired
-// value when it creates the object; afterwards it neither compares, nor writes, nor owns the field, so that another desired value changes
-// nothing. A field that was applied before is released with the value that it has. Default: the builder puts desired values back whoever
-// changed them, and leaves to others what is left empty: Ignore is for fields that need a first value.
+// Ignore leaves fields of a child to other writers, such as an autoscaler's replicas or an annotation that a tool sets. The builder
+// sends the desired value when it creates the object. Afterwards it doesn't compare, write or own the field, so that another desired
+// value changes nothing. If the builder applied the field before, it releases the field with its current value. Default: the builder
+// restores each desired value that another writer changed, and leaves empty fields to others. So Ignore is for fields that need an initial
+// value.
 //
-// A path names fields as they are called in YAML, with dots between them; the key of a map, and what tells an element
-// of a list from the others, go in brackets:
+// A path names fields as they are called in YAML, with dots between them. The key of a map, and the key fields of a list element,
+// stand in brackets:
 //
 //	spec.replicas
 //	metadata.annotations[example.com/x]
@@ -92,13 +95,12 @@ func (retain) applyToChild(c *Child) { c.desired.Change().Retain = true }
 //	spec.template.spec.containers[name=web].image
 //	spec.template.spec.containers[name=web].ports[containerPort=80,protocol=TCP]
 //
-// All that is in a named field is left alone as well. In lists and maps that the API server takes as one value
-// (tolerations, selectors), nothing smaller than the whole can be left to others. A path that can't be read, names what
-// every child needs (its name, kind, controller), or isn't a field of the object's Go type, is [ErrMisuse]. Of
-// unstructured objects only the API server knows which fields there are: a path that names none changes nothing.
+// A path covers the named field and all fields below it. Where the API server takes a list or a map as one value (tolerations,
+// selectors), a path must name the whole value. A path is [ErrMisuse] if its syntax is wrong, if it names a field that every child
+// needs (its name, kind, controller), or if the object's Go type has no such field. For unstructured objects only the API server knows
+// the fields: a path to no field has no effect.
 //
-// Paths name what server-side apply records as owned fields; see
-// https://kubernetes.io/docs/reference/using-api/server-side-apply/.
+// Paths name what server-side apply records as owned fields; see https://kubernetes.io/docs/reference/using-api/server-side-apply/.
 func Ignore(fields ...string) ChildOption { return ignored(fields) }
 
 type ignored []string
@@ -108,20 +110,20 @@ func (fields ignored) applyToChild(c *Child) {
 	options.Ignored = append(options.Ignored, fields...)
 }
 
-// HashFrom rolls the pods of a child when what they are configured with changes: one digest of all that is given goes
-// into its pod template, as the environment variable ARMATURE_CONFIG_HASH of every container (not of init containers; one that
-// is desired under that name is replaced). Without the option, pods see a changed ConfigMap late or never.
+// HashFrom rolls the pods of a child when their configuration changes. The builder computes one digest of all arguments and sets it in
+// the pod template, as the environment variable ARMATURE_CONFIG_HASH of every container except init containers. It replaces a desired
+// variable of that name. Without the option, pods see a changed ConfigMap late or never.
 //
-// Of a ConfigMap the data and binaryData count, of a Secret the data and stringData, and each one's kind and name; not
-// their other metadata, owner or place. Of another Kubernetes object all but metadata and status counts, of any other
-// value what github.com/mitchellh/hashstructure/v2 sees of it: exported fields that aren't zero, but for those tagged
-// `hash:"ignore"`. Neither the order of the arguments nor that of maps matters, nor whether a ConfigMap's or Secret's
-// data is nil or empty. What counts is the objects as they are given: give those that are desired in the same pass, or
-// those of a [View]. Nothing is read and nothing is changed.
+// The digest covers the kind, name, data and binaryData of a ConfigMap, and the kind, name, data and stringData of a Secret, but not
+// their other metadata, owner or namespace. It covers another Kubernetes object except its metadata and status. It covers another
+// value as github.com/mitchellh/hashstructure/v2 does: its exported fields that aren't zero, except fields with the tag
+// `hash:"ignore"`. The order of the arguments and of maps doesn't matter. Nil and empty data of a ConfigMap or Secret are equal. The
+// digest covers the objects as given: give those that the same pass desires, or those of a [View]. HashFrom reads nothing from the
+// cluster and changes no argument.
 //
-// The child may be of any kind with a pod template, also unstructured, at spec.template (Deployment, StatefulSet,
-// DaemonSet, ReplicaSet, Job, custom resources), spec.jobTemplate.spec.template (CronJob) or template (PodTemplate). A
-// child without one is [ErrMisuse], as is a nil. The template of a Job can't be changed: see [OnImmutable].
+// The child may be of any kind with a pod template, including unstructured objects, at spec.template (Deployment, StatefulSet,
+// DaemonSet, ReplicaSet, Job, custom resources), spec.jobTemplate.spec.template (CronJob) or template (PodTemplate). A child without
+// one is [ErrMisuse], and so is a nil argument. The template of a Job is immutable: see [OnImmutable].
 func HashFrom(objs ...any) ChildOption {
 	var of hashFrom
 	for _, obj := range objs {
@@ -137,7 +139,7 @@ func (of hashFrom) applyToChild(c *Child) {
 	options.ConfigOf = append(options.ConfigOf, of...)
 }
 
-// behindPointer returns a value as something that has a fast hash: that takes pointers.
+// behindPointer returns a pointer to a value, because the fast hash takes pointers.
 func behindPointer(value any) any {
 	v := reflect.ValueOf(value)
 	if !v.IsValid() || v.Kind() == reflect.Pointer {
@@ -148,25 +150,26 @@ func behindPointer(value any) any {
 	return p.Interface()
 }
 
-// ImmutablePolicy says what to do about an object that can't be changed into the desired one: another template of a Job, another selector
-// of a Deployment, other volumeClaimTemplates of a StatefulSet. It is [Keep] or [Recreate]; nil is the default: the object stays as it is,
-// with the error [ErrImmutable], which is terminal.
+// ImmutablePolicy selects the action for an object whose immutable field differs from the desired one: the template of a Job, the
+// selector of a Deployment, the volumeClaimTemplates of a StatefulSet. It is [Keep] or [Recreate]. Default: nil, which leaves the
+// object unchanged and returns the terminal error [ErrImmutable].
 type ImmutablePolicy interface{ applyTo(*apply.Options) }
 
-// Keep leaves the object as it is, all of it, until something else is desired. The builder emits one event and makes no further request.
+// Keep leaves the whole object unchanged until the desired object changes. The builder emits one event and makes no further request.
 // After a restart of the process it makes two more requests, and emits the event again.
 type Keep struct{}
 
 func (Keep) applyTo(options *apply.Options) { options.KeepImmutable = true }
 
-// Recreate deletes the object, in the very state that was observed, and creates a new one as soon as it is gone; until then it is among
-// [Result.Waiting]. What it contains (a volume's data) is lost. This needs the permission to delete, and a quota with room for a trial,
-// which is never stored.
+// Recreate deletes the object in the version that was observed, and creates a new one when it is gone. Until then [Result.Waiting]
+// lists it. The data in it, such as a volume's, is lost. Recreate needs the permission to delete, and enough quota for a dry run of
+// the new object, which the API server never stores.
 type Recreate struct {
-	// Dependents says what becomes of the object's dependents: the pods of a StatefulSet, the ReplicaSets of a Deployment.
-	// DeletePropagationOrphan leaves them running, and a new object of the same selector adopts them. DeletePropagationForeground
-	// deletes them first: the new object is created once all of them are gone. Default: DeletePropagationBackground, which deletes
-	// them afterwards: the old and the new ones exist side by side for a while. Any other value is ErrMisuse.
+	// Dependents selects what the API server does with the object's dependents: the pods of a StatefulSet, the ReplicaSets of a
+	// Deployment. DeletePropagationOrphan leaves them running, and a new object of the same selector adopts them.
+	// DeletePropagationForeground deletes them first: the builder creates the new object when all of them are gone. Default:
+	// DeletePropagationBackground, which deletes them afterwards, so that old and new dependents exist side by side for a while. Any
+	// other value is [ErrMisuse].
 	Dependents metav1.DeletionPropagation
 }
 
@@ -174,15 +177,15 @@ func (r Recreate) applyTo(options *apply.Options) {
 	options.Recreate = &apply.Recreate{Dependents: r.Dependents}
 }
 
-// OnImmutable says what to do when the API server won't change an existing child into the desired one.
+// OnImmutable sets the policy for a child that the API server can't change into the desired one. Default: nil; see [ImmutablePolicy].
 //
-// That the API server calls a change invalid is no proof: the desired object may be invalid altogether. So a dry run creates the desired
-// object under another name (of a Service, without the addresses and node ports that the existing one holds). Only if that is accepted is
-// the change one of an immutable field, and is the policy followed; else the error is reported as it is, and nothing is ever deleted. A
-// dry run can't see whether another Service has a fixed cluster IP: one that is recreated with it isn't created until it is free.
+// An answer Invalid doesn't prove that a field is immutable, because the desired object may be invalid itself. So the builder creates
+// the desired object in a dry run, under another name (a Service without the addresses and node ports that the existing one holds).
+// Only if the API server accepts the dry run, the builder follows the policy. Otherwise it returns the error and deletes nothing. A
+// dry run doesn't show whether another Service holds a fixed cluster IP: with Recreate, a Service with such an address isn't created
+// until the address is free.
 //
-// Which fields are immutable is up to the API server: see "kubectl explain" and, for custom resources, rules such as
-// self == oldSelf.
+// The API server decides which fields are immutable: see "kubectl explain" and, for custom resources, rules such as self == oldSelf.
 func OnImmutable(policy ImmutablePolicy) ChildOption { return onImmutable{policy} }
 
 type onImmutable struct{ policy ImmutablePolicy }
@@ -195,6 +198,6 @@ func (o onImmutable) applyToChild(c *Child) {
 	}
 }
 
-// ErrImmutable is the cause of an Error about a child that exists and can't be changed into the desired one, which the API server would
-// accept as a new object. See OnImmutable.
+// ErrImmutable is the cause of an [Error] about an existing child that can't be changed into the desired one, although the API server
+// would accept the desired object as a new one. See [OnImmutable].
 var ErrImmutable = failure.ErrImmutable

@@ -13,16 +13,16 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// SetConditions sets the conditions Ready, Progressing and Stalled from the result of a pass and its error. They have the generation,
-// and the same reason (one of package events) and message, which names what is waited for and has at most some 2 KiB. The time of a
-// condition changes with its status only, so that the same result changes nothing. A conflict, after which the pass is tried again,
-// changes nothing either.
+// SetConditions sets the conditions Ready, Progressing and Stalled from the result of a pass and its error. They have the given
+// generation, the same reason (one of package events) and the same message of at most about 2 KiB, which names the objects that the
+// pass waits for. A condition's time changes only with its status, so that the same result changes nothing. A conflict changes nothing
+// either, because it is retried.
 //
-//	Ready        all children are up to date, and ready if that was checked (see Builder.AwaitReady)
-//	Progressing  something is being changed or waited for
-//	Stalled      nothing will happen until someone changes the spec or the cluster
-//	Contested    another writer changes children again and again; set only then
-//	RolledOut    with phases, once a revision was completed; the message names the last one
+//	Ready        all children are up to date, and ready if the pass checked that (see Builder.AwaitReady)
+//	Progressing  the builder changes something or waits for something
+//	Stalled      nothing changes until someone changes the spec or the cluster
+//	Contested    another writer changes children repeatedly; set only then
+//	RolledOut    with phases, after the first completed revision; the message names the last completed one
 func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
 	if isConflict(err) {
 		return
@@ -32,7 +32,7 @@ func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, 
 	r.setRolledOut(conditions, generation, now)
 }
 
-// outcome returns the end of a pass in one sentence. The most urgent of several things is reported.
+// outcome returns the end of a pass in one sentence. If there are several causes, it reports the most urgent one.
 func (r Result) outcome(err error) status.Outcome {
 	failed := 0
 	for _, n := range r.NotReady {
@@ -77,7 +77,7 @@ func (r Result) outcome(err error) status.Outcome {
 	}
 }
 
-// advice says what someone has to do before a rollback comes to its end, empty if nothing.
+// advice returns what someone must do before a rollback can complete. Default: empty, nothing.
 func (r Result) advice() string {
 	for _, n := range r.NotReady {
 		if n.advice != "" {
@@ -87,7 +87,7 @@ func (r Result) advice() string {
 	return ""
 }
 
-// failedFirst returns what isn't ready, what has failed first.
+// failedFirst returns the children that aren't ready, failed ones first.
 func (r Result) failedFirst() []ChildStatus {
 	var all, rest []ChildStatus
 	for _, n := range r.NotReady {

@@ -19,7 +19,7 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// statusOfContests returns contests as a [Result] has them.
+// statusOfContests converts contests to the form that [Result] has.
 func statusOfContests(all []contest.Contest) []ChildStatus {
 	var contested []ChildStatus
 	for _, c := range all {
@@ -28,7 +28,7 @@ func statusOfContests(all []contest.Contest) []ChildStatus {
 	return contested
 }
 
-// messageOf names the fields of a contested child and who changes them, and says what to do about it.
+// messageOf names the contested fields of a child and the managers that change them, and says what to do about it.
 func messageOf(c contest.Contest) string {
 	if len(c.Fields) == 0 {
 		return fmt.Sprintf("it keeps being deleted by another writer; it was created again at least %d times, and is created ever more "+
@@ -57,7 +57,7 @@ func messageOf(c contest.Contest) string {
 		strings.Join(shownFew(ignorable), ", ") + ")"
 }
 
-// shownFew returns the first few of some names, and how many more there are.
+// shownFew returns the first names of a list, and the number of the others.
 func shownFew(names []string) []string {
 	const shown = 4
 	if len(names) <= shown {
@@ -66,7 +66,7 @@ func shownFew(names []string) []string {
 	return append(slices.Clone(names[:shown]), fmt.Sprintf("and %d more", len(names)-shown))
 }
 
-// contestMessage says which children are contested.
+// contestMessage names the contested children.
 func (r Result) contestMessage() string { return text.List("", r.Contested, ChildStatus.String) }
 
 // setContested sets or removes the condition Contested.
@@ -81,7 +81,7 @@ func (r Result) setContested(conditions *[]metav1.Condition, generation int64, n
 	})
 }
 
-// emitContests emits one event when contests begin, and one when some are over.
+// emitContests emits one event about contests that begin, and one about contests that end.
 func (e *Engine) emitContests(owner client.Object, begun, ended []ChildStatus) {
 	if len(begun) > 0 {
 		e.emit(owner, events.Event{
@@ -97,7 +97,7 @@ func (e *Engine) emitContests(owner client.Object, begun, ended []ChildStatus) {
 	}
 }
 
-// withContests returns an owner whose conditions, which its plan sets, also tell of contests. It changes neither argument.
+// withContests returns an owner whose conditions, which its plan sets, also report contests. It changes neither argument.
 func withContests[T client.Object](owner, after T, res Result, err error, now time.Time) T {
 	conditioned, ok := any(after).(Conditioned)
 	if !ok || len(res.Contested) == 0 && meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionContested) == nil {
@@ -120,7 +120,8 @@ func withContests[T client.Object](owner, after T, res Result, err error, now ti
 	return after
 }
 
-// noteContests puts the owner's contests into the result. After an error not all is known that is desired.
+// noteContests adds the owner's contests to the result. After an error it treats every child as desired, because the pass may not know
+// all desired children.
 func (p *pass) noteContests(err error) {
 	if p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
 		return

@@ -14,27 +14,26 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// CrossNamespace allows a child where garbage collection doesn't serve its owner: a cluster-scoped child of a namespaced owner, or
-// one in another namespace, which its metadata.namespace names. Default: such a child is refused with [ErrMisuse].
+// CrossNamespace allows a child beyond the reach of garbage collection: a cluster-scoped child of a namespaced owner, or a child in
+// another namespace, which its metadata.namespace names. Default: such a child is [ErrMisuse].
 //
-// Such a child has no owner reference. The label armature.dev/owner-uid and the annotations armature.dev/owner-kind and
-// armature.dev/owner say whose it is, as long as they are the builder's own: the object's managed fields must say that the
-// engine's field manager has set them, or one that [Adopt] names as a former one. Any other object of its name is refused
-// with [ErrNotOwned], and never pruned, whatever its labels say. The owner gets the finalizer
-// [Finalizer] before the first such child is created, and loses it once they are all gone: when an owner is deleted,
-// [Builder.Reconcile] and an [Operator] delete them, wait for them (see [Result.Waiting]), and only then let it go. If
-// they no longer run, someone must remove the finalizer by hand. They are deleted also if the owner's deletion orphans its
-// children. They are pruned as others are.
+// The child has no owner reference. The label armature.dev/owner-uid and the annotations armature.dev/owner-kind and
+// armature.dev/owner name its owner. They count only if the object's managed fields show that the engine's field manager has set them,
+// or a manager that [Adopt] names as a former one. Any other object of the child's name is [ErrNotOwned], and the builder never prunes
+// it, whatever its labels say. The builder adds [Finalizer] to the owner before it creates the first such child. When the owner is
+// deleted, [Builder.Reconcile] and an [Operator] delete these children, wait for them (see [Result.Waiting]), and then remove the
+// finalizer. If the program no longer runs, someone must remove the finalizer by hand. The builder deletes these children even if the
+// owner's deletion orphans its children. It prunes them like others.
 //
-// Needed are the permissions to patch owners, and to list and delete the kind in the whole cluster. A plan should not
-// let an owner's author choose names and namespaces freely: what they can't write themselves, the operator would write
-// for them. Managed fields prove as much as the right to patch an object does: who has it can write under the engine's
-// name, and make the object look like a child, as they can have it deleted by a reference to an owner that isn't there.
+// The program needs the permissions to patch owners, and to list and delete the kind in the whole cluster. A plan should not let an
+// owner's author choose names and namespaces freely, because the operator could then write objects that the author can't write.
+// Managed fields are no stronger proof than the permission to patch: anyone with that permission can write under the engine's name and
+// make the object look like a child. They could also have it deleted by a reference to an owner that doesn't exist.
 //
-// As an option of [Operator.Owns] it declares the kind of such children: an event of one runs its owner's plan, and the view has it.
-// They are watched in the whole cluster, or as far as the manager's cache reaches, which must be where these children are. A kind of
-// which owners have children in their own namespace as well has two lines. A plan with cross-namespace children of another kind is
-// [ErrMisuse].
+// As an option of [Operator.Owns] it declares the kind of such children. An event of a child runs its owner's plan, and the view has
+// the child. The operator watches the kind in the whole cluster, or in the namespaces of the manager's cache, which must include those
+// of the children. If owners also have children of the kind in their own namespace, declare the kind twice, with and without the
+// option. A plan with cross-namespace children of an undeclared kind is [ErrMisuse].
 func CrossNamespace() interface {
 	ChildOption
 	OwnsOption
@@ -47,17 +46,17 @@ type crossNamespace struct{}
 func (crossNamespace) applyToChild(c *Child) { c.desired.CrossNamespace = true }
 func (crossNamespace) applyToOwns(o *owns)   { o.crossNamespace = true }
 
-// isCrossNamespace reports whether an object is the owner's cross-namespace child.
+// isCrossNamespace reports whether an object is a cross-namespace child of the owner.
 func (p *pass) isCrossNamespace(obj client.Object) bool {
 	return p.cluster.Marks.IsCrossNamespace(obj, nil)
 }
 
-// owns reports whether an object is the owner's, wherever it is.
+// owns reports whether the owner owns an object, in any namespace.
 func (p *pass) owns(obj client.Object) bool {
 	return metav1.IsControlledBy(obj, p.owner) || p.isCrossNamespace(obj)
 }
 
-// observeCrossNamespace reads the owner's cross-namespace children of one kind, once a pass, as the cache has them.
+// observeCrossNamespace reads the owner's cross-namespace children of one kind from the cache, once a pass.
 func (p *pass) observeCrossNamespace(ctx context.Context, k kinds.Kind) error {
 	if p.listedCrossNamespace[k] {
 		return nil
@@ -76,9 +75,9 @@ func (p *pass) observeCrossNamespace(ctx context.Context, k kinds.Kind) error {
 	return nil
 }
 
-// finalize deletes the cross-namespace children of an owner that is being deleted, and lets the owner go once there are none.
-// The API server is asked: a cache may not show what was created just before. Besides what is on record, all kinds are
-// read of which this program knows that it has cross-namespace children, should someone have edited the record.
+// finalize deletes the cross-namespace children of a terminating owner, and removes the finalizer when none are left. It reads from
+// the API server, because the cache may not show recent objects yet. Besides the recorded kinds it reads all kinds that this program
+// knows to have such children, because someone may have edited the record.
 func (p *pass) finalize(ctx context.Context, children []Child) error {
 	p.kinds = p.engine.kindsOf(children, p.pruneAll)
 	known := p.inventory.CrossNamespace.Union(p.kinds.crossNamespace).Union(p.engine.crossNamespace.Kinds())
@@ -96,8 +95,8 @@ func (p *pass) finalize(ctx context.Context, children []Child) error {
 	return client.IgnoreNotFound(p.writeInventory(ctx, p.inventory.Kinds, nil))
 }
 
-// deleteCrossNamespace deletes the owner's cross-namespace children of one kind, and reports whether any are left: they are
-// waited for.
+// deleteCrossNamespace deletes the owner's cross-namespace children of one kind, and reports whether any are left. The pass waits for
+// those.
 func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (left bool, err error) {
 	for deleted := false; ; deleted = true {
 		found, err := p.engine.listMetadata(ctx, gk, client.MatchingLabels{wellknown.LabelOwnerUID: string(p.owner.GetUID())})

@@ -17,9 +17,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
-// Get reads the child called name of obj's kind into obj, a copy. An object that isn't the owner's is ErrNotOwned; one
-// that doesn't exist satisfies apierrors.IsNotFound. Of the options only [CrossNamespace] matters: the child is then in the
-// namespace that obj says.
+// Get reads a child by its name and obj's kind into obj, as a copy. An object that the owner doesn't control is [ErrNotOwned]. For a
+// missing object apierrors.IsNotFound is true. Only the option [CrossNamespace] matters: the child is then in the namespace of obj.
 func (b *Builder) Get(ctx context.Context, name string, obj client.Object, opts ...ChildOption) error {
 	p, err := b.engine.newPass(b.owner)
 	if err != nil {
@@ -32,7 +31,7 @@ func (b *Builder) Get(ctx context.Context, name string, obj client.Object, opts 
 	return p.get(ctx, Want(obj, opts...))
 }
 
-// get reads a child into the desired object.
+// get reads a child into the given object.
 func (p *pass) get(ctx context.Context, like Child) error {
 	_, key, err := p.cluster.KeyOf(&like.desired)
 	if err != nil {
@@ -47,7 +46,7 @@ func (p *pass) get(ctx context.Context, like Child) error {
 	return nil
 }
 
-// isChild reports whether an object is the owner's, in the place that is asked for.
+// isChild reports whether an object is the owner's, in the namespace that the options ask for.
 func (p *pass) isChild(like Child, obj client.Object) bool {
 	if like.desired.CrossNamespace {
 		return p.cluster.Marks.IsCrossNamespace(obj, like.desired.Former())
@@ -55,7 +54,8 @@ func (p *pass) isChild(like Child, obj client.Object) bool {
 	return metav1.IsControlledBy(obj, p.owner)
 }
 
-// List reads into list copies of all the owner's children of its kind: those at home, or with [CrossNamespace] the others.
+// List reads copies of all the owner's children of a kind into list. Default: those in the owner's namespace; with [CrossNamespace],
+// all others.
 func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...ChildOption) error {
 	p, err := b.engine.newPass(b.owner)
 	if err != nil {
@@ -88,8 +88,8 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...Chil
 	return meta.SetList(list, mine)
 }
 
-// Create makes a child, now, and fails with AlreadyExists if the cache shows an object of its name. A child that the
-// cache doesn't show yet is applied instead.
+// Create creates a child at once. It fails with AlreadyExists if the cache shows an object of its name. If the object exists and the
+// cache doesn't show it yet, Create applies the child.
 func (b *Builder) Create(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.one(ctx, "create", Want(obj, opts...), func(d *apply.Desired, observed client.Object) error {
 		if observed == nil {
@@ -99,7 +99,7 @@ func (b *Builder) Create(ctx context.Context, obj client.Object, opts ...ChildOp
 	})
 }
 
-// Update applies a child that exists, now, and fails with NotFound if it doesn't.
+// Update applies an existing child at once. It fails with NotFound if the child doesn't exist.
 func (b *Builder) Update(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.one(ctx, "apply", Want(obj, opts...), func(d *apply.Desired, observed client.Object) error {
 		if observed != nil {
@@ -109,14 +109,14 @@ func (b *Builder) Update(ctx context.Context, obj client.Object, opts ...ChildOp
 	})
 }
 
-// CreateOrUpdate creates or applies one child, now, apart from those that Reconcile will handle. A child that is
-// [InPhase] is refused with [ErrMisuse]: it has to wait for its turn.
+// CreateOrUpdate creates or applies one child at once, independently of the children of Reconcile. A child that is [InPhase] is
+// [ErrMisuse], because it must wait for earlier phases.
 func (b *Builder) CreateOrUpdate(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.one(ctx, "apply", Want(obj, opts...), func(*apply.Desired, client.Object) error { return nil })
 }
 
-// Delete deletes a child and what it owns, also for an owner that is being deleted. A child that doesn't exist is no
-// error; an object that isn't the owner's is ErrNotOwned. Of the options only [CrossNamespace] matters.
+// Delete deletes a child and its dependents, also for a terminating owner. A missing child is no error; an object that the owner
+// doesn't control is [ErrNotOwned]. Only the option [CrossNamespace] matters.
 func (b *Builder) Delete(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.runAnyPass("delete "+nameOf(obj), func(p *pass) error {
 		if kinds.IsNil(obj) {
@@ -134,8 +134,8 @@ func (b *Builder) Delete(ctx context.Context, obj client.Object, opts ...ChildOp
 	})
 }
 
-// one applies a single child, if allow, told of what exists, has nothing against it. Like Reconcile, it does nothing
-// for an owner that is being deleted, and keeps on record of what kinds there are children.
+// one applies a single child, unless allow returns an error for the observed object. Like Reconcile, it does nothing for a terminating
+// owner, and it records the child's kind in the inventory.
 func (b *Builder) one(ctx context.Context, operation string, want Child, allow func(d *apply.Desired, observed client.Object) error) (Result, error) {
 	return b.runPass("write "+nameOf(want.desired.Object), func(p *pass) error {
 		if err := (RolloutOptions{}).refuse([]Child{want}); err != nil {
@@ -165,7 +165,7 @@ func (b *Builder) one(ctx context.Context, operation string, want Child, allow f
 	})
 }
 
-// nameOf tells objects apart, also those that aren't any.
+// nameOf returns a name for an object in errors, also for nil.
 func nameOf(obj client.Object) string {
 	if kinds.IsNil(obj) {
 		return ""
@@ -173,7 +173,7 @@ func nameOf(obj client.Object) string {
 	return fmt.Sprintf("%T %s/%s", obj, obj.GetNamespace(), obj.GetName())
 }
 
-// resourceOf names a kind where API errors name a resource.
+// resourceOf returns the kind in the place where API errors name a resource.
 func resourceOf(d *apply.Desired) schema.GroupResource {
 	return schema.GroupResource{Group: d.Key.Group, Resource: d.Key.Kind}
 }

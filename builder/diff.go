@@ -11,22 +11,22 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// FieldDiff is a field that a write would change. The values in a Secret's data are hidden: they read "***".
+// FieldDiff is a field that a write would change. The values of a Secret's data are hidden: they read "***".
 type FieldDiff struct {
-	// Path leads to the field: spec.template.spec.containers[name=web].image, data["tls.crt"].
+	// Path is the field's path: spec.template.spec.containers[name=web].image, data["tls.crt"].
 	Path string
-	// Old and New are its values as decoded from JSON; nil where it isn't set.
+	// Old and New are the field's values as decoded from JSON; nil if the field isn't set.
 	Old, New any
 }
 
-// Diff returns the result that Reconcile would have now, and writes nothing: its Changes are those that Reconcile would make, with the
-// fields that would differ, and its String shows them. The API server is asked to try each write (a dry run), so that its defaults,
-// its admission and its refusals are in the answer: the errors are those that Reconcile would return, and the result beside them has
-// the rest. Objects that are up to date cost no request, others one each; one that was created and never changed since may cost
-// two. No events are emitted, and nothing is counted.
+// Diff returns the result that Reconcile would return now, and writes nothing. The result's Changes have the fields that would differ;
+// its String method shows them. The API server runs each write as a dry run, so the result includes its defaults, its admission and
+// its errors: Diff returns the errors that Reconcile would return, and beside them the rest of the result. An unchanged object costs
+// no request, another one costs one; an object that was created and never changed since may cost two. Diff emits no events and counts
+// no metrics.
 //
-// A dry run needs the permissions of the write. What depends on an object that doesn't exist yet (an object in a
-// namespace that would be created) is refused as it would be without it.
+// A dry run needs the permissions of the write. The API server refuses an object that depends on one that doesn't exist yet, such as
+// an object in a namespace that the pass would create.
 func (b *Builder) Diff(ctx context.Context) (Result, error) {
 	dry := *b
 	dry.engine = b.engine.dryRun()
@@ -49,9 +49,9 @@ func (b *Builder) Diff(ctx context.Context) (Result, error) {
 	return res, err
 }
 
-// String renders the changes, a line for each object and for each value that Diff found, empty if there are none. An object is
-// created (+), changed (~), deleted to be recreated (-/+), deleted (-), or waits for another to go (?). What another field manager
-// keeps in it is marked (!). For example:
+// String renders the changes, one line for each object and for each value that [Builder.Diff] found. It is empty without changes. An
+// object is created (+), changed (~), deleted to be recreated (-/+), deleted (-), or waits for a terminating object (?). Fields that
+// another field manager keeps in an object have the mark (!). For example:
 //
 //	~ Deployment.apps default/web
 //	-     spec.replicas: 2
@@ -87,7 +87,7 @@ func line(text *strings.Builder, sign, path string, value any) {
 	fmt.Fprintf(text, "%s     %s: %s\n", sign, path, rendered(value))
 }
 
-// rendered writes a value as JSON, so that a text differs from a number, and a list is one line.
+// rendered returns a value as JSON on one line, so that a string differs from a number.
 func rendered(value any) string {
 	if text, ok := value.(string); ok && strings.HasPrefix(text, apply.Mask) {
 		return text

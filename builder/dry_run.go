@@ -8,8 +8,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 )
 
-// dryRun returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores
-// nothing. It emits no events, counts nothing and remembers nothing.
+// dryRun returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores nothing. The
+// engine emits no events, counts no metrics and remembers nothing.
 func (e *Engine) dryRun() *Engine {
 	dry := *e
 	dry.dry = true
@@ -22,7 +22,7 @@ func (e *Engine) dryRun() *Engine {
 	return &dry
 }
 
-// unawaited is a client for whose writes later reads don't wait: no cache will ever show them.
+// unawaited is a client without read-your-writes waits, because no cache ever shows a dry run's writes.
 type unawaited struct{ client.Client }
 
 func (c unawaited) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {

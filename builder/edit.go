@@ -19,22 +19,22 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Edit is a change of a child that exists, such as that of a Job's spec.suspend:
+// Edit changes an existing child, such as a Job's spec.suspend:
 //
 //	after := job.DeepCopy()
 //	after.Spec.Suspend = ptr.To(true)
 //	plan.Edits = append(plan.Edits, builder.Edit{Before: job, After: after})
 //
-// What differs is sent as one merge patch (lists as a whole), to this very object in its observed version: if it has
-// changed since, that is a conflict, and the next pass sees it. If it is deleted there is nothing to do, and if nothing
-// differs no request is made. An edit of what Children apply would be undone by the next pass.
+// The builder sends the difference as one merge patch (lists as a whole) with the observed resource version. If the object has changed
+// since, the patch fails with a conflict, and the next pass observes the change. If the object is deleted, the builder does nothing.
+// Without a difference it makes no request. Don't edit a field that Children apply: the next pass would restore it.
 type Edit struct {
-	// Before is a child, taken from the view. One that the owner doesn't control is ErrNotOwned, unless Foreign is set.
+	// Before is a child from the view. An object that the owner doesn't control is [ErrNotOwned], unless Foreign is set.
 	Before client.Object
-	// After is a changed copy of Before. It is ErrMisuse if its status differs, or what tells which object it is.
+	// After is a changed copy of Before. A difference in its status or its identity (name, namespace, UID, version) is [ErrMisuse].
 	After client.Object
-	// Foreign allows Before not to be a child: a claim that a StatefulSet made for one, to be enlarged. The plan must see to
-	// it that the owner's author may have it changed. Default: only children are.
+	// Foreign allows an object that isn't a child, such as a PersistentVolumeClaim that a child's StatefulSet made, to be enlarged. The
+	// plan must ensure that the owner's author may change the object. Default: false, only children.
 	Foreign bool
 }
 
@@ -43,10 +43,10 @@ type edit struct {
 	key   store.Key
 	kind  kinds.Kind
 	seen  client.Object
-	patch []byte // nil: nothing differs
+	patch []byte // nil without a difference
 }
 
-// editGiven makes the edits that a plan asks for. None is made if one of them is wrong.
+// editGiven makes the edits of a plan. If one of them is wrong, it makes none.
 func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 	var edits []edit
 	for _, g := range given {
@@ -72,13 +72,13 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 		}
 		p.changed(events.ReasonUpdated, e.kind, e.key, stored[i])
 		if p.observed[e.key] != nil {
-			p.observed[e.key] = stored[i] // should it be pruned
+			p.observed[e.key] = stored[i] // pruning deletes the stored version
 		}
 	}
 	return err
 }
 
-// check refuses an edit that isn't one of a child of the owner's, and finds out what it changes.
+// check computes the patch of an edit. An object that isn't the owner's child is an error.
 func (p *pass) check(g Edit) (edit, error) {
 	k, err := p.engine.kinds.Of(g.Before)
 	if err != nil {
@@ -113,8 +113,8 @@ func (p *pass) check(g Edit) (edit, error) {
 	return edit{key: key, kind: k, seen: g.Before, patch: patch}, nil
 }
 
-// editPatch returns the merge patch of an edit, nil if nothing differs in JSON. It is refused by the server if the
-// object isn't the observed one any more.
+// editPatch returns the merge patch of an edit, nil if nothing differs in JSON. The server refuses it if the object's UID or version
+// has changed.
 func editPatch(g Edit) ([]byte, error) {
 	before, err := payload.Stored(g.Before)
 	if err != nil {
@@ -137,7 +137,7 @@ func editPatch(g Edit) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// edit sends an edit. It returns the object as the server stored it, nil if it was gone.
+// edit sends an edit. It returns the object as the server stored it, nil if the object doesn't exist any more.
 func (e *Engine) edit(ctx context.Context, ed edit) (client.Object, error) {
 	obj, err := e.kinds.Empty(ed.kind)
 	if err != nil {
@@ -155,18 +155,18 @@ func (e *Engine) edit(ctx context.Context, ed edit) (client.Object, error) {
 	return obj, nil
 }
 
-// Scale sets the number of an object's replicas through its subresource scale: of a Deployment, a StatefulSet, or a
-// custom resource that has it. Whatever else manages the object goes on to do so, as with a HorizontalPodAutoscaler.
+// Scale sets an object's number of replicas through its subresource scale. The object is a Deployment, a StatefulSet, or a custom
+// resource with that subresource. As with a HorizontalPodAutoscaler, other managers of the object keep managing it.
 type Scale struct {
-	// Target is the object, taken from the view. It need not be the owner's: the plan must see to it that the owner's
-	// author may scale it.
+	// Target is the object, taken from the view. It may belong to another owner; the plan must ensure that the owner's author may scale
+	// it.
 	Target client.Object
-	// Replicas is how many there shall be.
+	// Replicas is the desired number of replicas.
 	Replicas int32
 }
 
-// scaleGiven scales what a plan says. If an object has changed since it was observed, that is a conflict, and the next pass
-// sees it; if it is deleted there is nothing to do.
+// scaleGiven makes the scale changes of a plan. If an object has changed since it was observed, the write fails with a conflict, and
+// the next pass observes the change. For a deleted object it does nothing.
 func (p *pass) scaleGiven(ctx context.Context, scales []Scale) error {
 	return batch.Each(len(scales), p.engine.parallelism, func(i int) error { return p.scale(ctx, scales[i]) })
 }
@@ -196,8 +196,8 @@ func (p *pass) scale(ctx context.Context, s Scale) error {
 	err = p.engine.client.SubResource("scale").Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), &client.SubResourcePatchOptions{
 		PatchOptions: client.PatchOptions{
 			FieldManager: p.engine.name,
-			// The answer is a Scale, so that a consistent client finds no resource version in the object, and fails after
-			// the write. A pass that doesn't see the write yet makes a conflict.
+			// The API server answers with a Scale. A consistent client would find no resource version in the object and fail after the
+			// write. If the next pass doesn't observe the write yet, it gets a conflict.
 			DisableReadYourWritesConsistency: true,
 		},
 		SubResourceBody: &autoscalingv1.Scale{},

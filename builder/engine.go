@@ -17,34 +17,33 @@ import (
 )
 
 const (
-	// defaultParallelism is how many requests one pass has under way at most.
+	// defaultParallelism is the default limit of concurrent requests in a pass.
 	defaultParallelism = 32
 )
 
 // Options configure an Engine. The zero value is the default.
 type Options struct {
-	// Name is the controller's name: the field owner of what it applies, at most 128 characters.
-	// Default: "armature". Two controllers that write to the same cluster need different names; one that is renamed
-	// can no longer remove the fields that it applied under its old name.
+	// Name is the controller's name: the field manager of the engine's writes, at most 128 characters. Default: "armature". Two
+	// controllers that write to the same cluster need different names. After a change of the name the engine can't remove the fields that
+	// it applied under the old one.
 	Name string
-	// Recorder receives events. Nil: none are emitted.
+	// Recorder receives events. Default: nil, no events.
 	Recorder events.Recorder
-	// Reader reads past the cache: what manager.GetAPIReader returns. It is used when an object turns out to exist that
-	// the cache doesn't show, to look once for children of a kind of which nothing is desired any more (see
-	// Builder.PruneAll and CrossNamespace), and to ask for an owner before children of its that have gone are made again: it may
-	// be gone, too, and the cache not know it yet. That takes the permission to get owners. Nil: the Engine's client, and
-	// owners are not asked for.
+	// Reader reads past the cache, as the reader of manager.GetAPIReader does. The builder uses it for three reads: of an object that
+	// exists and that the cache doesn't show, of a kind's children when none is desired any more (see [Builder.PruneAll] and
+	// [CrossNamespace]), and of the owner before it recreates missing children, because the cache may lag behind the owner's deletion.
+	// The last one needs the permission to get owners. Default: nil; the builder then reads through the Engine's client and doesn't
+	// re-read owners.
 	Reader client.Reader
-	// Parallelism bounds the requests that one pass has under way at a time. Default, also for less than 1:
-	// 32.
+	// Parallelism is the maximum number of concurrent requests in a pass. Default, also for values below 1: 32.
 	Parallelism int
-	// TracerProvider receives OpenTelemetry spans: one a pass, and in it one a write. Nil, the default: none are made.
+	// TracerProvider receives OpenTelemetry spans: one for each pass, and in it one for each write. Default: nil, no spans.
 	TracerProvider trace.TracerProvider
-	// Clock tells the time, for what is timed. Default: time.Now.
+	// Clock returns the current time. Default: time.Now.
 	Clock func() time.Time
 }
 
-// Engine applies the desired children of owners. A process has one for each controller. It is safe for concurrent use.
+// Engine applies the desired children of owners. A process has one Engine for each controller. It is safe for concurrent use.
 type Engine struct {
 	client      client.Client
 	live        client.Reader
@@ -63,12 +62,12 @@ type Engine struct {
 	byController   *sources.ByController
 	crossNamespace *sources.CrossNamespace
 
-	dry bool // writes are tried, not made: see dryRun
+	dry bool // writes are dry runs: see dryRun
 }
 
-// NewEngine returns an Engine on a client. Reads should be served from a cache that sees the engine's own writes:
-// a manager's client with client.CacheOptions.EnableReadYourWritesConsistency. Any client is correct; an uncached
-// one costs a read for each child. The cache must keep metadata.managedFields.
+// NewEngine returns an Engine on a client. The client should read from a cache that sees the engine's own writes: a manager's client
+// with client.CacheOptions.EnableReadYourWritesConsistency. Other clients are correct as well; an uncached one costs a read for each
+// child. The cache must keep metadata.managedFields.
 func NewEngine(c client.Client, o Options) *Engine {
 	if o.Parallelism < 1 {
 		o.Parallelism = defaultParallelism
@@ -101,15 +100,16 @@ func NewEngine(c client.Client, o Options) *Engine {
 	return e
 }
 
-// EngineFor returns an Engine on a manager's client, with an event recorder of the same name. Without read-your-writes consistency
-// everything ends the same way, with more requests; Unstructured is for unstructured children, which are read past the cache otherwise:
+// EngineFor returns an Engine on a manager's client, with an event recorder of the same name. Without read-your-writes consistency the
+// engine reaches the same state with more requests. Unstructured puts unstructured children into the cache; otherwise each read of one
+// is a request:
 //
 //	ctrl.Options{Client: client.Options{Cache: &client.CacheOptions{
 //		EnableReadYourWritesConsistency: ptr.To(true),
 //		Unstructured:                    true,
 //	}}}
 //
-// A cache that is filtered by labels must let the children through: the API server is asked about each child that the cache hides.
+// A cache with a label filter must include the children: each child that the filter hides costs a request.
 func EngineFor(mgr manager.Manager, name string) *Engine {
 	name = cmp.Or(name, wellknown.FieldOwner)
 	return NewEngine(mgr.GetClient(), Options{Name: name, Recorder: mgr.GetEventRecorder(name), Reader: mgr.GetAPIReader()})

@@ -16,22 +16,22 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Error is a failure about one object. errors.As finds it, also among several joined by a pass, and errors.Is and
-// apierrors.IsConflict and its kin see through it.
+// Error is a failure about one object. errors.As finds it, also among the joined errors of a pass. errors.Is, apierrors.IsConflict and
+// the like find its cause.
 type Error struct {
-	// Key is the object that the error is about.
+	// Key identifies the object.
 	Key store.Key
-	// Operation is what was tried: "create", "apply", "adopt", "edit", "delete", "read".
+	// Operation is the operation that failed: "create", "apply", "adopt", "edit", "delete", "read".
 	Operation string
 	// Err is the cause.
 	Err error
 
-	object client.Object // for events; nil if it isn't at hand
-	fields []string      // if more is known than the cause says
+	object client.Object // for events; nil if not known
+	fields []string      // if more fields are known than the cause names
 }
 
-// Fields returns the paths of the fields that the API server found fault with (spec.replicas,
-// spec.template.spec.containers[0].image), in its order, each once; nil if the error isn't about fields.
+// Fields returns the paths of the fields that the API server refused (spec.replicas, spec.template.spec.containers[0].image), in its
+// order and without duplicates. It is nil if the error isn't about fields.
 func (e *Error) Fields() []string {
 	if e.fields != nil {
 		return e.fields
@@ -45,7 +45,7 @@ func (e *Error) Fields() []string {
 	return fields
 }
 
-// Error returns what was tried, the object and the cause: "create Deployment.apps default/web: ...".
+// Error returns the operation, the object and the cause: "create Deployment.apps default/web: ...".
 func (e *Error) Error() string {
 	return e.Operation + " " + e.Key.String() + ": " + e.Err.Error()
 }
@@ -53,21 +53,21 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrNotOwned is the cause of an Error about an object that exists and belongs to someone else. It was left alone.
+// ErrNotOwned is the cause of an [Error] about an existing object that the owner doesn't control. The builder left it unchanged.
 var ErrNotOwned = failure.ErrNotOwned
 
-// ErrMisuse is the cause of errors in the calls of a Builder or in a Plan: an object without a name, the same object
-// twice, a child in another namespace than its owner, a kind that the operator doesn't declare. A retry can't help.
+// ErrMisuse is the cause of errors in the calls of a [Builder] or in a [Plan]: an object without a name, a duplicate object, a child
+// in another namespace than its owner, a kind that the operator doesn't declare. A retry can't help.
 var ErrMisuse = failure.ErrMisuse
 
-// IsTerminal reports whether retrying err can't help until the owner's spec (or the program) changes:
-// the API server called an object invalid or too large, a change isn't possible (ErrImmutable), the Builder was misused,
-// or the record of a RunOnce child is damaged. Everything else may pass: a conflict, a timeout, a full quota (which is
-// Forbidden), a permission that is granted later, a kind or namespace that is made later, an object in the way, an admission webhook or policy that denies
-// today. Of several errors joined, all have to be terminal.
+// IsTerminal reports whether a retry of err can't succeed until the owner's spec or the program changes. Terminal are: an object that
+// the API server calls invalid or too large, an impossible change (ErrImmutable), a misuse of the Builder, and a damaged record of a
+// RunOnce child. All other errors are transient: a conflict, a timeout, an exceeded quota (which is Forbidden), a missing permission,
+// kind or namespace, an object that another owner controls, an admission webhook or policy that denies the request. Joined errors are
+// terminal if all of them are.
 func IsTerminal(err error) bool { return failure.IsTerminal(err) }
 
-// isConflict reports whether err is nothing but conflicts: someone else wrote first, and the next pass sees it.
+// isConflict reports whether err consists only of conflicts: another writer was first, and the next pass observes its write.
 func isConflict(err error) bool { return failure.IsConflict(err) }
 
 // publicError returns an error of a step, or several joined, with each [failure.Error] as an *Error.
@@ -92,12 +92,12 @@ func publicLeaf(err error) error {
 	return err
 }
 
-// notOwned returns the error about an observed object that is someone else's.
+// notOwned returns the error about an observed object that the owner doesn't own.
 func notOwned(operation string, key store.Key, observed client.Object) error {
 	return publicError(failure.NotOwned(operation, key, observed))
 }
 
-// summarize renders the errors of a pass in one bounded sentence.
+// summarize returns the errors of a pass as one sentence of limited length.
 func summarize(err error) string {
 	const shown = 3
 	all := kinds.OnePerKind(errorlist.Of(err))

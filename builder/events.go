@@ -110,7 +110,7 @@ func failureReason(err error) string {
 }
 
 // tellWaiting emits an event when a plan begins to wait, or waits for something else. It compares with the owner's condition Ready, so
-// that no event is repeated after a restart of the process.
+// that a restart of the process repeats no event.
 func (l *loop[T]) tellWaiting(owner T, res Result, err error) {
 	conditioned, ok := any(owner).(Conditioned)
 	if !ok || err != nil || len(res.planWaitsFor) == 0 || client.Object(owner).GetDeletionTimestamp() != nil {
@@ -118,7 +118,7 @@ func (l *loop[T]) tellWaiting(owner T, res Result, err error) {
 	}
 	message := res.waitingMessage()
 	if res.outcome(nil).Message != message {
-		return // something else is more urgent
+		return // a more urgent event
 	}
 	before := meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionReady)
 	if before == nil || before.Reason != events.ReasonWaiting || before.Message != message {
@@ -126,8 +126,8 @@ func (l *loop[T]) tellWaiting(owner T, res Result, err error) {
 	}
 }
 
-// emitCorrections emits what was removed from a child so that the API server would take what is desired, and that it isn't known whether
-// more should have been.
+// emitCorrections emits an event about the fields that the builder removed from a child so that the API server accepts the desired
+// state, and about fields that may also need removal.
 func (p *pass) emitCorrections(w *apply.Write) {
 	if p.engine.dry {
 		return
@@ -157,7 +157,7 @@ func (p *pass) emitCorrections(w *apply.Write) {
 	})
 }
 
-// leftEvent tells of fields that stay, and how they would go.
+// leftEvent returns the event about fields that stay in an object, and how to remove them.
 func leftEvent(l apply.FieldsLeft, c Change) events.Event {
 	const most = 6
 	shown := l.Fields[:min(most, len(l.Fields))]

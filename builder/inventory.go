@@ -18,15 +18,15 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// desiredKinds are the kinds of desired children, as far as the inventory records them.
+// desiredKinds are the kinds of the desired children that the inventory records.
 type desiredKinds struct {
 	owned          inventory.Kinds // of children that the owner controls
 	crossNamespace inventory.Kinds
 	byGroupKind    map[schema.GroupKind]kinds.Kind // of both
 }
 
-// kindsOf returns the kinds of children: of all of them, or of cross-namespace ones only. What is of no kind is reported when it
-// is applied.
+// kindsOf returns the kinds of all children, or only of cross-namespace ones. It ignores a child without a kind: applying it returns
+// the error.
 func (e *Engine) kindsOf(children []Child, all bool) (desired desiredKinds) {
 	var last kinds.Kind
 	for _, child := range children {
@@ -51,13 +51,13 @@ func (e *Engine) kindsOf(children []Child, all bool) (desired desiredKinds) {
 	return desired
 }
 
-// usesInventory reports whether the kinds of the owner's children have to be on record.
+// usesInventory reports whether the owner must have an inventory.
 func (p *pass) usesInventory() bool {
 	return p.pruneAll || slices.ContainsFunc(p.children, func(c Child) bool { return c.desired.CrossNamespace })
 }
 
-// recordKinds records on the owner the kinds of children that it is about to have, before the first of a kind is created.
-// A crash in between leaves a kind on record of which there are none.
+// recordKinds records the kinds of the desired children on the owner, before the pass creates the first child of a kind. After a crash
+// in between, the inventory has a kind without children.
 func (p *pass) recordKinds(ctx context.Context, children []Child) error {
 	p.kinds = p.engine.kindsOf(children, p.pruneAll)
 	if p.inventory.Covers(p.kinds.owned, p.kinds.crossNamespace) {
@@ -96,8 +96,8 @@ func (p *pass) writeInventory(ctx context.Context, kinds, crossNamespace invento
 	return nil
 }
 
-// inventoryOf returns the inventory of an owner after what we wrote onto it since it was read: what is written next, and
-// refused if someone else changed the owner, shall not be refused for that.
+// inventoryOf returns the inventory of an owner, including the engine's own writes since the owner was read. The next write uses the
+// resource version of the last one, so that the engine's own write causes no conflict; another writer's change does.
 func (e *Engine) inventoryOf(owner client.Object) inventory.Inventory {
 	if known, ok := e.memory.Inventories.Get(owner.GetUID()); ok && known.From == owner.GetResourceVersion() {
 		return known.Inventory
@@ -105,9 +105,9 @@ func (e *Engine) inventoryOf(owner client.Object) inventory.Inventory {
 	return inventory.Of(owner)
 }
 
-// pruneLeftovers deletes children of kinds that are on record and of which nothing is desired any more, also kinds that
-// this program doesn't know, and takes the kinds off the record. Each is listed once, past the cache, which may not
-// show what an earlier process made. A crash in between leaves the kind on record, to be looked at again.
+// pruneLeftovers deletes children of recorded kinds of which nothing is desired any more, including kinds that this program doesn't
+// know, and removes the kinds from the inventory. It lists each kind once, past the cache, because the cache may not show objects of
+// an earlier process. After a crash in between, the inventory still has the kind, and the next pass lists it again.
 func (p *pass) pruneLeftovers(ctx context.Context) error {
 	kinds, crossNamespace := p.inventory.Kinds.Clone(), p.inventory.CrossNamespace.Clone()
 	for _, gk := range inventory.SortedKinds(kinds.Difference(p.kinds.owned)) {
@@ -131,7 +131,7 @@ func (p *pass) pruneLeftovers(ctx context.Context) error {
 	return p.writeInventory(ctx, kinds, crossNamespace)
 }
 
-// pruneLeftover deletes what the owner controls of a kind.
+// pruneLeftover deletes the owner's children of a kind.
 func (p *pass) pruneLeftover(ctx context.Context, gk schema.GroupKind) error {
 	found, err := p.engine.listMetadata(ctx, gk, client.InNamespace(p.owner.GetNamespace()))
 	if err != nil {
@@ -149,8 +149,7 @@ func (p *pass) pruneLeftover(ctx context.Context, gk schema.GroupKind) error {
 	return p.deleteAll(ctx, stale)
 }
 
-// listMetadata lists objects of a kind, past the cache, without their content. Of a kind that the cluster doesn't know
-// (any more) there are none.
+// listMetadata lists the metadata of a kind's objects, past the cache. It returns none for a kind that the cluster doesn't know.
 func (e *Engine) listMetadata(ctx context.Context, gk schema.GroupKind, opts ...client.ListOption) ([]metav1.PartialObjectMetadata, error) {
 	mapping, err := e.client.RESTMapper().RESTMapping(gk)
 	if meta.IsNoMatchError(err) {
@@ -162,7 +161,7 @@ func (e *Engine) listMetadata(ctx context.Context, gk schema.GroupKind, opts ...
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(mapping.GroupVersionKind.GroupVersion().WithKind(gk.Kind + "List"))
 	if err := e.live.List(ctx, list, opts...); err != nil {
-		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) { // its definition went since the mapper last looked
+		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) { // the mapper may still know a deleted definition
 			return nil, nil
 		}
 		return nil, err

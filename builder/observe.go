@@ -14,13 +14,13 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// children is what an owner has, by key. Its objects are shared with the cache: read only.
+// children are an owner's children by key. The cache shares the objects: read only.
 type children map[store.Key]client.Object
 
-// Index indexes a kind by its controller, so that an owner's children are found without looking at others'; with [CrossNamespace] by
-// the owner of cross-namespace children. Of the options only that one matters. Call it once for each kind, before the manager
-// starts, with manager.GetFieldIndexer(); an Operator does so for the kinds that it owns. Without an index a pass reads each child by
-// name, and pruning lists the namespace.
+// Index indexes a kind by the controller of its objects, so that a pass finds an owner's children without a scan; with
+// [CrossNamespace] by the owner of cross-namespace children. Other options don't matter. Call it once for each kind, before the
+// manager starts, with manager.GetFieldIndexer(). An [Operator] calls it for the kinds that it owns. Without an index a pass reads
+// each child by name, and pruning lists the namespace.
 func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind client.Object, opts ...ChildOption) error {
 	k, err := e.kinds.Of(kind)
 	if err != nil {
@@ -34,7 +34,7 @@ func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind cl
 
 func (e *Engine) isIndexed(k kinds.Kind) bool { return e.byController.Has(k) }
 
-// listOwned returns the owner's children of one kind. They are shared with the cache: read only.
+// listOwned returns the owner's children of one kind. The cache shares the objects: read only.
 func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kinds.Kind) ([]client.Object, error) {
 	if err := e.awaitOwnWrites(ctx, owner.GetUID(), k); err != nil {
 		return nil, err
@@ -46,13 +46,13 @@ func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kinds.Kin
 	return owned, nil
 }
 
-// cached returns a reader of the cache, if the engine's client has one.
+// cached returns a reader of the cache, if the engine's client has a cache.
 func (e *Engine) cached() sources.Reader { return sources.Reader{From: e.client, Kinds: e.kinds} }
 
-// read returns the object of a key, whoever's it is, or nil if there is none. From a cache it is shared: read only.
+// read returns the object of a key, of any owner, or nil if it doesn't exist. A cache shares the object: read only.
 func (e *Engine) read(ctx context.Context, from client.Reader, k kinds.Kind, key store.Key) (client.Object, error) {
 	found, err := e.readKnown(ctx, from, k, key)
-	if apierrors.IsNotFound(err) { // not even its kind is there
+	if apierrors.IsNotFound(err) { // also for a missing kind
 		return nil, nil
 	}
 	return found, err
@@ -67,7 +67,7 @@ func (e *Engine) readKnown(ctx context.Context, from client.Reader, k kinds.Kind
 	return found, nil
 }
 
-// find returns the object of a key, whoever owns it, as the cache has it; nil if there is none.
+// find returns the object of a key, of any owner, from the cache, or nil if it doesn't exist.
 func (p *pass) find(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error) {
 	if p.engine.isIndexed(k) {
 		if err := p.observe(ctx, k); err != nil {
@@ -84,7 +84,8 @@ func (p *pass) find(ctx context.Context, k kinds.Kind, key store.Key) (client.Ob
 	return observed, p.engine.kinds.NoteMissing(k.GVK, err)
 }
 
-// ownByName returns what reads the children of some kinds by name, and lets the engine's client ask the API server for these kinds.
+// ownByName returns the reader of the kinds whose children are read by name. It makes the engine's client read these kinds from the
+// API server.
 func (e *Engine) ownByName(named []sources.NamedKind) *sources.ByName {
 	live := sources.Reader{From: e.live, Kinds: e.kinds}
 	if with, ok := e.client.(telemetry.Client); ok {
@@ -94,7 +95,7 @@ func (e *Engine) ownByName(named []sources.NamedKind) *sources.ByName {
 	return sources.NewByName(live, e.now, named...)
 }
 
-// wrote notes a write for the owner.
+// wrote records a write for the owner.
 func (p *pass) wrote(k kinds.Kind, key store.Key) {
 	if !p.engine.dry && p.engine.isIndexed(k) {
 		p.engine.memory.Written.Add(p.owner.GetUID(), k, key)

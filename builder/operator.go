@@ -24,8 +24,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/throttle"
 )
 
-// Operator is the loop around a plan: it reads the owner and observes its [View], asks the plan, applies it, and writes the
-// status. T is a pointer to the owner's type, such as *v1alpha1.JobFlow.
+// Operator runs a plan. It reads the owner and observes its [View], calls the plan, applies its result, and writes the status. T is a
+// pointer to the owner's type, such as *v1alpha1.JobFlow.
 type Operator[T client.Object] struct {
 	mgr     manager.Manager
 	name    string
@@ -39,18 +39,18 @@ type Operator[T client.Object] struct {
 
 	inFlight *inflight.Record // of the manager's quarantine; nil: none
 
-	completed *completed[T] // nil before
+	completed *completed[T] // nil before Complete
 }
 
-// NewOperator starts the description of an operator. Its name is unique in the manager; it is the controller's name,
-// the field owner of its children, and the reporter of its events.
+// NewOperator starts the description of an operator. Its name is unique in the manager. It is the name of the controller, the field
+// manager of its children, and the reporter of its events.
 //
 //	err := builder.NewOperator[*v1alpha1.JobFlow](mgr, "jobflow").
 //		Owns(&batchv1.Job{}).
 //		Plan(jobflow.Plan).
 //		Complete()
 //
-// Without a manager (nil) an operator can't be completed, but its Reconciler can be tested.
+// Without a manager (nil) an operator can't be completed, but a test can use its Reconciler.
 func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T] {
 	o := &Operator[T]{mgr: mgr, name: name}
 	if mgr != nil {
@@ -62,10 +62,10 @@ func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T]
 	return o
 }
 
-// Owns declares a kind of which owners have children: an event of a child runs its owner's plan, and [Owned] returns it. With
-// [Dependents] the operator also watches the objects that children of the kind control in turn; with [ByName] the children are read by
-// name and not watched; with [CrossNamespace] they are beyond the owner's namespace. A plan whose Children or Prune have another kind is
-// [ErrMisuse], because their changes would never be seen.
+// Owns declares a kind of children. An event of a child runs its owner's plan, and [Owned] returns the child. With [Dependents] the
+// operator also watches the objects that the children control; with [ByName] it reads the children by name and doesn't watch them;
+// with [CrossNamespace] they are outside the owner's namespace. A plan whose Children or Prune have an undeclared kind is [ErrMisuse],
+// because the operator would never observe changes of its objects.
 func (o *Operator[T]) Owns(kind client.Object, options ...OwnsOption) *Operator[T] {
 	owned := owns{like: kind, owner: reflect.TypeFor[T]()}
 	for _, option := range options {
@@ -79,12 +79,12 @@ func (o *Operator[T]) Owns(kind client.Object, options ...OwnsOption) *Operator[
 	return o
 }
 
-// External sets a function that observes the state of something outside the cluster, a metric or an endpoint, before each
-// plan, which reads the result with the function [External]: so the plan stays pure. The function runs in the operator's
-// worker, which does nothing else until it returns. It must end with its context, set a time limit of its own, and cache
-// results, because passes are frequent. It must change neither the owner nor the objects of the View. It isn't called for an
-// owner that is being deleted. An error fails the pass before the plan; what a plan should report, such as an endpoint that
-// is down, belongs in the result. Default: none. The last of several calls counts.
+// External sets a function that observes the state of something outside the cluster, such as a metric or an endpoint, before each
+// plan. The plan reads the result with the function [External], and so stays pure. The function blocks the operator's worker until it
+// returns. It must end with its context, set its own time limit, and cache results, because passes are frequent. It must change
+// neither the owner nor the objects of the View. The builder doesn't call it for a terminating owner. Its error fails the pass before
+// the plan; a fact for the plan to report, such as an endpoint that is down, belongs in the result. Default: none. A later call
+// replaces an earlier one.
 func (o *Operator[T]) External(observe func(ctx context.Context, owner T, observed View) (any, error)) *Operator[T] {
 	o.external = observe
 	return o
@@ -96,20 +96,20 @@ func (o *Operator[T]) Plan(plan PlanFunc[T]) *Operator[T] {
 	return o
 }
 
-// WithOptions sets the controller's options. Default: controller-runtime's, that is, one pass at a time, but for
-// the backoff and the queue. The backoff is from 5 ms to 1 minute: what holds a pass up may be fixed by someone who waits, such
-// as a quota. In the queue namespaces take turns, so that thousands of owners in one don't delay those of another by more than
-// a pass each; NewQueue sets another queue.
+// WithOptions sets the controller's options. Default: those of controller-runtime (one pass at a time), except the backoff and the
+// queue. The backoff is from 5 ms to 1 minute, because a person may wait for the end of a failure, such as an exceeded quota. The
+// queue serves the namespaces in turn: thousands of owners in one namespace delay those of another by at most one pass each. NewQueue
+// sets another queue.
 func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 	o.options = options
 	return o
 }
 
-// Reconciler returns the operator's loop on a client and a clock of the caller's, for tests: nothing is watched, and no
-// events are emitted. What has to be read past the cache is read through the client's method Live, if it has one, as
-// that of buildertest has, and children are found by an index if it has informers, as a manager's cache has. It reports
-// what is wrong in the description, as ErrMisuse. A pass whose plan changes the owner or an observed object fails with
-// ErrMisuse, which names the object and the field; on a client that has informers it is reported as by a manager.
+// Reconciler returns the operator's reconciler with a client and a clock of the caller, for tests. It watches nothing and emits no
+// events. For reads past the cache it uses the client's method Live, if the client has one, as that of buildertest does. It finds
+// children by an index if the client has informers, as a manager's cache does. An error in the description is [ErrMisuse]. If a plan
+// changes the owner or an observed object, the pass fails with ErrMisuse, which names the object and the field; with a client that has
+// informers the reconciler reports the change as in a manager.
 func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 	alone := *o
 	options := Options{Name: o.name, Clock: clock}
@@ -126,16 +126,16 @@ func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (recon
 		client.FieldIndexer
 		cache.Informers
 	}); ok {
-		l.guard.Copies = false // as a manager's, its objects are shared, and there may be many
+		l.guard.Copies = false // as in a manager, the cache shares its objects, and there may be many
 		err = alone.index(context.Background(), indexed, l.watches)
 	}
 	return l, err
 }
 
-// PlanFor returns the operator's plan for an owner and a view, such as one of package buildertest, for tests: without a cluster, and
-// checked as the operator's loop checks it. A plan that is wrong by itself is ErrMisuse, and empty: one that asks for a
-// kind that the operator doesn't declare (the error has the line to add), has a child of a kind that it doesn't own,
-// changes the owner or an observed object, or panics. The operator needs no manager.
+// PlanFor returns the operator's plan for an owner and a view, such as one of package buildertest. Use it in tests: it needs no
+// cluster and no manager, and checks the plan as the reconciler does. An invalid plan is [ErrMisuse], and empty: a plan that reads a
+// kind that the operator doesn't declare (the error has the line to add), has a child of a kind that the operator doesn't own, changes
+// the owner or an observed object, or panics.
 func (o *Operator[T]) PlanFor(owner T, observed View) (Plan[T], error) {
 	if o.plan == nil {
 		return Plan[T]{}, fmt.Errorf("operator %s: %w: there is no Plan", o.name, ErrMisuse)
@@ -150,8 +150,8 @@ func (o *Operator[T]) PlanFor(owner T, observed View) (Plan[T], error) {
 	return l.makePlan(context.Background(), owner, observed)
 }
 
-// Complete adds the operator to its manager, which must not have been started. It reports all that is wrong in the
-// description, as ErrMisuse.
+// Complete adds the operator to its manager, before the manager starts. It returns all errors of the description, joined, as
+// [ErrMisuse].
 func (o *Operator[T]) Complete() error {
 	if err := o.add(); err != nil {
 		return fmt.Errorf("operator %s: %w", o.name, err)
@@ -202,10 +202,10 @@ func (o *Operator[T]) add() error {
 	return err
 }
 
-// share is one for the process, whose CPUs all operators use.
+// share is the fair share of the process's CPUs. All operators use the same one.
 var share = fairshare.New(runtime.GOMAXPROCS(0))
 
-// index indexes children, and what they control in turn, by their owner.
+// index indexes children, and the objects that they control, by their owner.
 func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, watches []watch) error {
 	for _, owned := range o.owned {
 		var err error
@@ -230,7 +230,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, wa
 	return nil
 }
 
-// loop checks the description and returns what it describes.
+// loop checks the description and returns its reconciler.
 func (o *Operator[T]) loop() (*loop[T], error) {
 	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: throttle.NewStatuses(), inFlight: o.inFlight}
 	owned := &ownedKinds{declared: o.declared()}

@@ -15,17 +15,17 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// An owner may be deleted although the cache shows it. Each kind is watched for itself, and after the API server was away the
-// watches come back one by one, up to half a minute apart. A pass that sees the children go, which garbage collection
-// deletes, but not their owner, would make them again, and again: what a user has deleted would run once more.
+// The cache may show an owner that is deleted. Each kind has its own watch. After an outage of the API server the watches recover
+// separately, up to half a minute apart. A pass may then observe that the garbage collector has deleted the children, and not yet that
+// the owner is deleted. It would recreate the children, repeatedly, and a workload that a user has deleted would run again.
 //
-// So before a pass creates children it asks the API server for the owner, if some of them have gone since its last pass, or
-// if there is no telling. Other passes, and the first one over a new owner, cost no request.
+// Before creating children, a pass therefore re-reads the owner from the API server, if some children have disappeared since the last
+// pass, or if the builder can't know that. Other passes, and the first pass of a new owner, make no such request.
 
-// errOwnerGone ends a pass over an owner that is gone, or about to go: its last pass begins when the cache shows that.
+// errOwnerGone ends a pass over an owner that is deleted or terminating. The owner's next pass begins when the cache shows that.
 var errOwnerGone = errors.New("the owner is gone")
 
-// confirmOwner returns errOwnerGone if children are to be created for an owner that is gone.
+// confirmOwner returns errOwnerGone if the pass is about to create children for a deleted owner.
 func (p *pass) confirmOwner(ctx context.Context, creates []store.Key) error {
 	if p.gone {
 		return errOwnerGone
@@ -49,7 +49,7 @@ func (p *pass) confirmOwner(ctx context.Context, creates []store.Key) error {
 	return nil
 }
 
-// ownerMayBeGone reports whether children are to be created of which there may have been some.
+// ownerMayBeGone reports whether the children to create may have existed before.
 func (p *pass) ownerMayBeGone(creates []store.Key) bool {
 	if len(creates) == 0 {
 		return false
@@ -64,7 +64,7 @@ func (p *pass) ownerMayBeGone(creates []store.Key) bool {
 	return again || p.present() < had
 }
 
-// hasWrittenToOwner reports whether an earlier process, or a colleague who led, has written to the owner.
+// hasWrittenToOwner reports whether this operator has written to the owner, in an earlier process or under another leader.
 func (p *pass) hasWrittenToOwner() bool {
 	for _, entry := range p.owner.GetManagedFields() {
 		if entry.Manager == p.engine.name {
@@ -84,7 +84,7 @@ func (p *pass) present() (n int) {
 	return n
 }
 
-// rememberPresent notes for the next pass how many children there are after this one.
+// rememberPresent records the number of children after this pass, for the next pass.
 func (p *pass) rememberPresent() {
 	if !p.engine.dry {
 		p.engine.memory.Counts.Add(p.owner.GetUID(), p.present()+p.added)
@@ -97,7 +97,7 @@ func (p *pass) rememberObserved(key store.Key) {
 	}
 }
 
-// countAdded counts a child that came or went in this pass.
+// countAdded counts a child that this pass created or deleted.
 func (p *pass) countAdded(op string, k kinds.Kind, key store.Key) {
 	switch {
 	case !p.listed[k] && !p.listedCrossNamespace[k]:
@@ -109,8 +109,8 @@ func (p *pass) countAdded(op string, k kinds.Kind, key store.Key) {
 	}
 }
 
-// deleteOwner deletes an owner, if it is still as it was observed, but for the pass's own writes to it: written is what
-// the server made of the last of these writes, nil if its status wasn't written.
+// deleteOwner deletes an owner in its observed version, or in the version that the pass itself has written. written is the server's
+// result of the pass's last status write, nil if the pass didn't write the status.
 func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) error {
 	if owner.GetDeletionTimestamp() != nil {
 		return nil

@@ -15,24 +15,24 @@ import (
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 )
 
-// ownedKinds are the kinds of which owners have children, and with them all that the operator declares. It isn't changed:
-// what comes later is another.
+// ownedKinds are the kinds of an operator's children, and all kinds that the operator declares. The value is immutable: OwnsLater
+// replaces it.
 type ownedKinds struct {
 	kinds    []kinds.Kind
 	declared *plancheck.Declared
 }
 
-// completed is an operator that its manager runs.
+// completed is the state of an operator after Complete.
 type completed[T client.Object] struct {
 	mu         sync.Mutex
 	controller controller.Controller
 	loop       *loop[T]
 }
 
-// OwnsLater is [Operator.Owns] for an operator that is completed already: for a kind whose API was installed after the
-// program had been started. From now on a change of such a child runs its owner's plan, and plans may have children of the
-// kind; the view has it from the next pass on. Of a kind that the operator owns it does nothing. It is safe for concurrent
-// use, also from the function of [Operator.External]. A kind that isn't installed is an error of its RESTMapper's.
+// OwnsLater is [Operator.Owns] for a completed operator. Use it for a kind whose API was installed after the program started. From
+// then on an event of such a child runs its owner's plan, and plans may have children of the kind; the view has them from the next
+// pass on. For a kind that the operator owns already it does nothing. It is safe for concurrent use, also from the function of
+// [Operator.External]. For a kind that isn't installed it returns the error of the RESTMapper.
 func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	running := o.completed
 	if running == nil {

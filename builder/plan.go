@@ -11,92 +11,89 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// PlanFunc is the whole of an operator: it takes an owner and the observed state, and returns the desired objects and status.
+// PlanFunc is the decision of an operator: it takes an owner and the observed state, and returns the desired objects and status.
 //
-// It must be pure: no client, no clock (use [View.Now]), no goroutine, no log, and it must change neither the owner nor
-// anything it gets from the view, which are shared with the cache. To change an observed object, deep-copy it first.
-// Called twice with the same input it returns the same plan.
+// It must be pure: no client, no clock (use [View.Now]), no goroutine, no log. It must change neither the owner nor any object of the
+// view, because the cache shares them. To change an observed object, deep-copy it first. For the same input it returns the same plan.
 //
-// A plan that is wrong by itself is [ErrMisuse], with the reason [events.ReasonInvalidPlan], and nothing of it is carried
-// out: it panics, asks its view for a kind that the operator doesn't declare, has a child of a kind that isn't among what
-// the operator Owns, a status that isn't a copy of the owner's, a time below zero, or an event that no API server takes.
+// An invalid plan is [ErrMisuse], with the reason [events.ReasonInvalidPlan], and the builder carries out no part of it. A plan is
+// invalid if the function panics or reads a kind that the operator doesn't declare, or if the plan has a child of a kind that the
+// operator doesn't own, a status that isn't a copy of the owner's, a negative time, or an event that the API server would refuse.
 type PlanFunc[T client.Object] func(owner T, observed View) Plan[T]
 
-// Plan is what a PlanFunc decided. The zero value changes nothing.
+// Plan is the decision of a [PlanFunc]. The zero value changes nothing.
 //
-// It is carried out in this order: children are applied, explicit edits and then deletions are made, stale objects are
-// pruned, the status is written, events are emitted, the owner is deleted. After a failure nothing more is edited,
-// deleted or pruned, but the status is written all the same, so it must report what was observed, not what is about to be. A
-// plan may be cut short anywhere by a crash; the next call sees what was done until then, so each plan must be right by itself.
+// The builder carries it out in this order: it applies the children, makes the edits, scales and deletions, prunes stale objects,
+// writes the status, emits the events, and deletes the owner. After a failure it edits, deletes and prunes nothing more, but still
+// writes the status. So the status must report the observed state, not the state after the pass. A crash may end a pass at any point.
+// The next call observes what was done until then, so each plan must be correct by itself.
 type Plan[T client.Object] struct {
-	// Children are the desired objects. Unchanged ones cost nothing.
+	// Children are the desired objects. An unchanged child costs no request.
 	Children []Child
-	// Prune names kinds (empty objects, such as &corev1.ConfigMap{}) of which the owner has nothing but what is in
-	// Children: other objects of these kinds that the owner controls are deleted. Nil prunes nothing.
+	// Prune names kinds to prune, as empty objects such as &corev1.ConfigMap{}. The builder deletes the objects of these kinds that the
+	// owner controls and that aren't in Children. Default: nil, none.
 	Prune []client.Object
-	// PruneAll prunes all kinds that the owner ever had children of; Prune needs not be set. See [Builder.PruneAll].
+	// PruneAll prunes all kinds that the owner ever had children of, so that Prune isn't needed. See [Builder.PruneAll]. Default: false.
 	PruneAll bool
-	// Edits are changes of single fields of children that exist, once all Children are applied: for those that are left
-	// as they are otherwise (see [CreateOnly] and [Ignore]). If one is refused as it is, none is made.
+	// Edits change single fields of existing children, after the builder has applied all Children. Use them for children that the builder
+	// leaves unchanged otherwise (see [CreateOnly] and [Ignore]). If one edit is invalid, the builder makes none.
 	Edits []Edit
-	// Scales set the replicas of objects that exist, through their subresource scale.
+	// Scales set the replicas of existing objects, through their subresource scale.
 	Scales []Scale
-	// Delete lists children, taken from the view, to be deleted together with what they own (background propagation).
-	// If one of them isn't controlled by the owner none is deleted.
+	// Delete lists children, taken from the view, to delete together with their dependents (background propagation). If the owner doesn't
+	// own one of them, the builder deletes none.
 	Delete []client.Object
-	// Rollout says how changes of the children that are [InPhase] are rolled out. With phases the operator must have
-	// &appsv1.ControllerRevision{} among what it Owns. Report puts the state of a roll-out into the conditions; a plan that reports it
-	// itself asks [View.Rollout]. With CompletedRevision, Finish keeps [Result].Rollout.From in the owner's status. Default: no phases.
+	// Rollout sets how the builder rolls out changes of the children that are [InPhase]. With phases the operator must own
+	// &appsv1.ControllerRevision{}. With Report the conditions have the state of a roll-out; a plan that reports it itself reads
+	// [View.Rollout]. With CompletedRevision, Finish must keep [Result].Rollout.From in the owner's status. Default: no phases.
 	Rollout RolloutOptions
-	// Status is a copy of the owner with the status it should have. Nil leaves the status as it is. Only its status is
-	// read, so that a shallow copy will do, if its status is its own and not the owner's, which is shared with the cache:
+	// Status is a copy of the owner with the desired status. Default: nil, which leaves the status unchanged. The builder reads only its
+	// status. A shallow copy is enough if the copy has its own status, because the cache shares the owner's:
 	//
 	//	after := *owner
 	//	owner.Status.DeepCopyInto(&after.Status)
 	//
-	// It is written once a pass, and only when it differs. When a child can't be applied, the condition Ready of an owner that has
-	// conditions (see [Conditioned]) is overridden to be False, and Stalled to be True if no retry can help, with a
-	// reason of [events.ReasonApplyFailed], [events.ReasonNotOwned] or [events.ReasonInvalidPlan]. These reasons are the builder's: once all could
-	// be applied, it removes conditions that still have them.
+	// The builder writes the status once a pass, and only if it differs. If a child can't be applied and the owner is [Conditioned], the
+	// builder overrides the condition Ready with False, and Stalled with True if no retry can help. The reason is
+	// [events.ReasonApplyFailed], [events.ReasonNotOwned] or [events.ReasonInvalidPlan]. These reasons are reserved for the builder: when
+	// it has applied all children, it removes conditions that still have them.
 	Status T
-	// StatusCanWait lets a changed status be put off until this time after the last write of this owner's status, and in
-	// any case for a quarter of it, so that changes that come fast are written as one, and what has to be done about the
-	// next isn't held up by a write: set it while nothing but counts have changed. Events of the plan wait
-	// with the status: they are dropped, and the pass that writes it must ask for them again. That pass comes by itself.
-	// A failure that the builder reports in the conditions is written at once. The time of the last write is in memory:
-	// the first write of a process is made at once. Default: 0, which never puts off.
+	// StatusCanWait lets the builder delay a changed status until this time after its last write of the owner's status, but by at least a
+	// quarter of this time. The builder then writes frequent changes as one, and a status write doesn't delay the next decision. Set it
+	// while only counts have changed. The builder drops the plan's events together with a delayed status; it requests the pass that
+	// writes the status, and that plan must return the events again. It writes a failure in the conditions at once. The time of the last
+	// write is in memory, so the first write of a process is never delayed. Default: 0, no delay.
 	StatusCanWait time.Duration
-	// Report has the standard conditions Ready, Progressing and Stalled set in the status by [Result.SetConditions], from
-	// what the pass did and from whether each child is ready; the plan then leaves them alone. The owner must be
-	// [Conditioned]. Default: the plan's conditions are written as they are.
+	// Report makes the builder set the standard conditions Ready, Progressing and Stalled in the status by [Result.SetConditions], from
+	// the result of the pass and the readiness of each child. The plan must then leave them alone, and the owner must be [Conditioned].
+	// Default: false; the builder writes the plan's conditions.
 	Report bool
-	// WaitingFor says what the plan waits for before it goes on, each in a few words: "Secret shop/tls". The conditions are
-	// then Ready=False and Progressing=True with the reason Waiting and the message "waiting for Secret shop/tls", unless
-	// something has failed, and an event tells of it when that begins or changes. What is waited for must cause a pass by
-	// itself: the operator Watches it, or the plan sets RequeueAfter. It needs Report. Nil: it waits for nothing.
+	// WaitingFor lists what the plan waits for, each in a few words: "Secret shop/tls". Unless something has failed, the conditions are
+	// then Ready=False and Progressing=True with the reason Waiting and the message "waiting for Secret shop/tls", and the builder emits
+	// an event when the wait begins or changes. The end of the wait must cause a pass: the operator Watches the object, or the plan sets
+	// RequeueAfter. It needs Report. Default: nil, no wait.
 	WaitingFor []string
-	// Finish completes the status by what the pass came to, which is only known then: how far a roll-out is. It is given a
-	// shallow copy of Status (of the owner, if that is nil) of which the conditions are set and its own, and may set fields
-	// of its status; what they point to is shared with the cache, to be replaced rather than changed. It must be pure, as
-	// the plan is. Without Report the conditions are the plan's own, and Finish is called after a pass without an error
-	// only: else they say what went wrong. The owner must be [Conditioned]. Nil: there is nothing to complete. A plan
-	// written as JSON, to be compared in a test, is without it.
+	// Finish completes the status from the result of the pass, such as the state of a roll-out. It receives a shallow copy of Status (of
+	// the owner if Status is nil) with its own conditions, already set. It may set fields of the status; it must replace what they point
+	// to and not change it, because the cache shares it. It must be pure, like the plan. Without Report the conditions are the plan's,
+	// and the builder calls Finish only after a pass without an error, because after an error the conditions report the error. The owner
+	// must be [Conditioned]. Default: nil. The JSON form of a plan, as a test may compare it, omits Finish.
 	Finish func(after T, res Result) `json:"-"`
-	// Events are emitted once the status has been written, so that an event and the transition it tells of go together.
-	// If the status can't be written, or is put off, they are dropped; the plan will ask for them again.
+	// Events are emitted after the status write, so that an event and its transition appear together. If the write fails or is delayed,
+	// the builder drops them, and the next plan must return them again.
 	Events []events.Event
-	// DeleteOwner deletes the owner itself, and with it what it owns (background propagation): for one that has ended and
-	// is to go after a time. It is done last, once the status and the events are written, which then can't wait, and only
-	// if nothing failed. If someone has changed the owner since it was seen, that is a conflict, and the next pass decides
-	// anew. The operator needs the permission to delete owners. An owner that is being deleted is left alone.
+	// DeleteOwner deletes the owner and its dependents (background propagation). Use it for an owner that has ended and whose time to
+	// live is over. The builder does this last, after the status and the events, which it then doesn't delay, and only after a pass
+	// without an error. If the owner has changed since it was observed, the deletion is a conflict, and the next pass decides again. The
+	// operator needs the permission to delete owners. A terminating owner stays as it is. Default: false.
 	DeleteOwner bool
-	// RequeueAfter asks for another pass after this time, even if nothing changes. 0 waits for a change. Less is ErrMisuse,
-	// for what was due would never be done, unless the plan deletes the owner.
+	// RequeueAfter requests another pass after this time, even if nothing changes. Default: 0, which waits for a change. A negative time
+	// is [ErrMisuse], because a due action would never run, unless the plan deletes the owner.
 	RequeueAfter time.Duration
 }
 
-// check reports what is wrong in a plan whatever the state of the cluster. What is wrong with a single child is found when it is
-// applied.
+// check reports errors of a plan that don't depend on the state of the cluster. The application of a child reports an error in that
+// child.
 func (plan *Plan[T]) check(d *plancheck.Declared, owner T) error {
 	childrenErr := d.CheckChildren(len(plan.Children), func(i int) plancheck.Child {
 		c := &plan.Children[i].desired
@@ -112,10 +109,10 @@ func (plan *Plan[T]) check(d *plancheck.Declared, owner T) error {
 	return errors.Join(childrenErr, others.Check(d, owner, conditioned))
 }
 
-// Conditioned is an owner that has standard conditions in its status.
-// The loop reports through it what it could not do; operators' own conditions are their plans' business.
+// Conditioned is an owner that has standard conditions in its status. The builder reports failures in them; other conditions belong to
+// the plan.
 type Conditioned interface {
 	client.Object
-	// Conditions returns the place of the conditions in the status.
+	// Conditions returns a pointer to the status's conditions.
 	Conditions() *[]metav1.Condition
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// prune deletes the owner's children of these kinds that aren't desired. It must not be called after an error in the
-// pass: not all desired children would be known.
+// prune deletes the owner's children of these kinds that aren't desired. Don't call it after an error in the pass, because the pass
+// then may not know all desired children.
 func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 	if len(objs) == 0 && !p.pruneAll {
 		return nil
@@ -34,7 +34,7 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 	for _, k := range named {
 		if err := p.engine.kinds.NoteMissing(k.GVK, p.observeOwned(ctx, k)); err != nil {
 			if kinds.IsGone(err) {
-				continue // of a kind that isn't installed there is nothing to prune
+				continue // a kind that isn't installed has no objects to prune
 			}
 			return err
 		}
@@ -51,7 +51,7 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 	return p.pruneLeftovers(ctx)
 }
 
-// existing are the keys of the owner's children of some kinds, as far as they aren't being deleted.
+// existing returns the keys of the owner's children of some kinds, except terminating ones.
 func (p *pass) existing(kinds map[schema.GroupKind]bool) iter.Seq[store.Key] {
 	return func(yield func(store.Key) bool) {
 		for key, obj := range p.observed {
@@ -62,7 +62,7 @@ func (p *pass) existing(kinds map[schema.GroupKind]bool) iter.Seq[store.Key] {
 	}
 }
 
-// observeOwned reads the owner's children of a kind that it controls, if it can control any.
+// observeOwned reads the owner's children of a kind, if an owner can control objects of the kind.
 func (p *pass) observeOwned(ctx context.Context, k kinds.Kind) error {
 	like, err := p.engine.kinds.Empty(k)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *pass) observeOwned(ctx context.Context, k kinds.Kind) error {
 	return p.observe(ctx, k)
 }
 
-// kindsToPrune returns the kinds that are named, and those of the desired children if all are to be pruned.
+// kindsToPrune returns the named kinds, and with pruneAll those of the desired children.
 func (p *pass) kindsToPrune(objs []client.Object) ([]kinds.Kind, error) {
 	var named []kinds.Kind
 	for _, obj := range objs {
@@ -92,7 +92,7 @@ func (p *pass) kindsToPrune(objs []client.Object) ([]kinds.Kind, error) {
 	return named, nil
 }
 
-// deleteGiven deletes children that a plan names. Nothing is deleted if one of them isn't the owner's.
+// deleteGiven deletes the children that a plan lists. If one of them isn't the owner's, it deletes none.
 func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 	var keys []store.Key
 	for _, obj := range objs {
@@ -139,14 +139,14 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 	return err
 }
 
-// delete removes an object, but only this very one in its observed version. It reports false if there was none.
+// delete deletes an object, only with its observed UID and version. It returns false if the object doesn't exist.
 func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) (bool, error) {
 	obj := seen.DeepCopyObject().(client.Object) // the client may write to it
 	opts := []client.DeleteOption{
 		client.Preconditions{UID: ptr.To(obj.GetUID()), ResourceVersion: ptr.To(obj.GetResourceVersion())},
 		propagation(obj),
 	}
-	if _, ok := obj.(*metav1.PartialObjectMetadata); ok { // there is no cache of these, and none shall be started
+	if _, ok := obj.(*metav1.PartialObjectMetadata); ok { // a delete through the cached client would start an informer
 		opts = append(opts, client.DisableReadYourWritesConsistency)
 	}
 	err := e.client.Delete(ctx, obj, opts...)
@@ -159,9 +159,9 @@ func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) 
 	return true, nil
 }
 
-// propagation is how an object is deleted together with what it owns: in the background, so that it is deleted at once; or
-// in the foreground, if it has that finalizer already. Such an object was made to stay until what it owns is gone, and
-// the API server can't delete it otherwise by its resource version: it compares the version with none (seen in 1.37).
+// propagation returns how the API server deletes an object's dependents: in the background, so that it deletes the object at once, or
+// in the foreground, if the object has that finalizer already. Such an object stays until its dependents are gone, and the API server
+// can't delete it in the background with a resource version: it compares the version with none (observed in 1.37).
 func propagation(obj client.Object) client.PropagationPolicy {
 	if slices.Contains(obj.GetFinalizers(), metav1.FinalizerDeleteDependents) {
 		return client.PropagationPolicy(metav1.DeletePropagationForeground)

@@ -11,7 +11,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inflight"
 )
 
-// quarantined is why an owner has no pass now.
+// quarantined is the error of an owner whose passes are suspended by the quarantine.
 type quarantined struct{ *inflight.Hold }
 
 func (q quarantined) Error() string {
@@ -24,7 +24,7 @@ func (q quarantined) Error() string {
 		times, q.Last.UTC().Format(time.RFC3339), q.Until.UTC().Format(time.RFC3339))
 }
 
-// beginPass puts a pass on record, or says why it isn't to run now. Without a quarantine every pass runs.
+// beginPass records a pass as in flight, or returns why the owner must wait. Without a quarantine every pass runs.
 func (l *loop[T]) beginPass(owner T) (inflight.Running, *inflight.Hold) {
 	if l.inFlight == nil {
 		return inflight.Running{}, nil
@@ -34,10 +34,10 @@ func (l *loop[T]) beginPass(owner T) (inflight.Running, *inflight.Hold) {
 	})
 }
 
-// putOff says on an owner that it has no pass now, and when it has.
+// putOff reports on an owner that its pass is delayed, and until when.
 func (l *loop[T]) putOff(ctx context.Context, owner T, hold *inflight.Hold) (reconcile.Result, error) {
 	after := max(hold.Until.Sub(l.now()), conflictDelay)
-	if hold.Ends == 0 { // it only waits for another one to end
+	if hold.Ends == 0 { // the owner only waits for another pass to end
 		return reconcile.Result{RequeueAfter: after}, nil
 	}
 	why := quarantined{hold}

@@ -11,12 +11,11 @@ import (
 	"github.com/armature-dev/armature/builder/readiness"
 )
 
-// claimShows is how long after its creation a claim is expected to show that it is being provisioned, if its class binds
-// it at once.
+// claimShows is the time after its creation in which a claim shows that it is being provisioned, if its class binds at once.
 const claimShows = 10 * time.Second
 
-// undecided returns how long it isn't known yet whether a claim without any sign waits for its first consumer, which
-// isn't waited for, or is about to be provisioned, which is.
+// undecided returns how long the state of a claim without any sign stays undecided. The claim either waits for its first consumer, and
+// the builder doesn't wait for it, or it is about to be provisioned, and the builder does.
 func undecided(obj client.Object, now time.Time) time.Duration {
 	claim, ok := obj.(*corev1.PersistentVolumeClaim)
 	if !ok || claim.Status.Phase == corev1.ClaimBound {
@@ -25,22 +24,22 @@ func undecided(obj client.Object, now time.Time) time.Duration {
 	return max(0, claimShows-now.Sub(claim.CreationTimestamp.Time))
 }
 
-// AwaitReady looks at each child's readiness in this pass: those that aren't ready are in [Result.NotReady]. It costs
-// no request, since it looks at the cache. Default: only children in a phase and those with [ReadyWhen] are looked at.
+// AwaitReady checks the readiness of each child in this pass. [Result.NotReady] lists the children that aren't ready. It costs no
+// request, because it reads the cache. Default: the builder checks only children in a phase and children with [ReadyWhen].
 //
-// A child is ready by the rules of package readiness. A PersistentVolumeClaim of a class that binds at once counts as unused for a
-// moment only, for which the first 10 seconds of its life are waited. For other rules there is [ReadyWhen].
+// Package readiness has the rules. A PersistentVolumeClaim of a class that binds at once counts as unused only after the first 10
+// seconds of its life. For other rules use [ReadyWhen].
 func (b *Builder) AwaitReady() *Builder {
 	b.await = true
 	return b
 }
 
-// ReadyWhen says by a function whether the child is ready, instead of the rules of package readiness. It is given
-// the child as read from the cluster, of the Go type of the desired object, and must not change it. It is only asked about a
-// child that is up to date and isn't being deleted. Failed halts a roll-out. A function that is nil is the default.
+// ReadyWhen sets a function that decides whether the child is ready. The function receives the child as read from the cluster, with
+// the Go type of the desired object, and must not change it. The builder calls it only for a child that is up to date and isn't
+// terminating. The status Failed stops a roll-out. Default, also for nil: the rules of package readiness.
 //
-// To add to the rules, ask [readiness.Of] for what they say: a StatefulSet never says that it has failed, but a plan that
-// sees its pods crash can.
+// To extend the rules, call [readiness.Of] in the function. For example, a StatefulSet never reports a failure in its status; a plan
+// that observes crashing pods can.
 func ReadyWhen(ready func(child client.Object) readiness.Status) ChildOption {
 	return readyWhen(ready)
 }
@@ -49,7 +48,8 @@ type readyWhen func(client.Object) readiness.Status
 
 func (f readyWhen) applyToChild(c *Child) { c.desired.ReadyWhen = f }
 
-// evaluate records a child that isn't ready, if that is asked for. A child that could not be applied is reported as an error.
+// evaluate records a child that isn't ready, if the pass checks readiness. For a child that could not be applied, the pass reports the
+// error.
 func (p *pass) evaluate(w *apply.Write) {
 	child := w.Desired.Child
 	if !p.await && child.Phase == "" && child.ReadyWhen == nil {

@@ -33,7 +33,7 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// conflictDelay lets the cache catch up with the write that came first.
+// conflictDelay is the delay of a retry after a conflict, in which the cache observes the other write.
 const conflictDelay = 50 * time.Millisecond
 
 // loop is the reconciler of an Operator.
@@ -43,7 +43,7 @@ type loop[T client.Object] struct {
 	owner   kinds.Kind
 	owned   atomic.Pointer[ownedKinds]
 	watches []watch
-	now     func() time.Time // the clock; tests give another
+	now     func() time.Time // the clock; tests set another
 
 	crossNamespace []kinds.Kind                                // of children
 	byName         *sources.ByName                             // nil: none
@@ -52,7 +52,7 @@ type loop[T client.Object] struct {
 	guard plancheck.Guard
 
 	statusWrites throttle.Statuses
-	pace         *throttle.Passes // nil: every event has its pass, for tests
+	pace         *throttle.Passes // nil: every event has its own pass, for tests
 	share        *fairshare.Share // nil: every plan runs at once, for tests
 	inFlight     *inflight.Record // of the quarantine; nil: none
 }
@@ -65,7 +65,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		}
 	}
 
-	// Observe: the owner, then its children and whatever else the plan sees, all from the cache.
+	// Observe: the owner, then its children and all other objects of the view, from the cache.
 	owner := newOwner[T]()
 	if err := l.engine.client.Get(ctx, req.NamespacedName, owner, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -86,7 +86,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	defer func() { turn.End(0, l.now()) }() // of a pass that ends before its plan; a turn ends once
+	defer func() { turn.End(0, l.now()) }() // without effect after the plan has run
 	ctx, end := l.engine.tracePass(ctx, owner)
 	view, err := l.observe(ctx, p, owner)
 	if err != nil {
@@ -104,7 +104,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		return reconcile.Result{}, err
 	}
 
-	// Apply and prune. An owner that is being deleted needs no plan for that.
+	// Apply and prune. A terminating owner needs no plan for that.
 	doErr := planErr
 	if planErr == nil || owner.GetDeletionTimestamp() != nil {
 		p.instructions = plan.instructions()
@@ -124,7 +124,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		l.pace.Note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())
 	}
 
-	// Report: the events of the writes, the status, and the plan's events once the status is written.
+	// Status and events: first the events about the changes, then the status, then the plan's events.
 	l.engine.tell(owner, "", res, doErr)
 	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
 	if statusErr == nil && putOff == 0 {
@@ -134,7 +134,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		}
 	}
 
-	// Delete the owner if the plan says so, and requeue.
+	// Last, delete the owner if the plan says so, and schedule the next pass.
 	err = errors.Join(doErr, statusErr)
 	if plan.DeleteOwner && err == nil {
 		err = l.engine.deleteOwner(ctx, owner, written)
@@ -148,7 +148,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	return next(ctx, after, err)
 }
 
-// instructions returns what the plan asks of the cluster but for the owner and its status.
+// instructions returns the parts of the plan that change the cluster, without the owner and its status.
 func (plan *Plan[T]) instructions() instructions {
 	return instructions{
 		children: plan.Children, edits: plan.Edits, scales: plan.Scales, deletes: plan.Delete,
@@ -157,7 +157,7 @@ func (plan *Plan[T]) instructions() instructions {
 	}
 }
 
-// instructions are what a plan, or a Builder, asks of the cluster.
+// instructions are the changes that a plan or a Builder requests.
 type instructions struct {
 	children []Child
 	edits    []Edit
@@ -169,12 +169,12 @@ type instructions struct {
 	rollout  RolloutOptions
 }
 
-// carryOut follows the instructions: record the kinds, apply, edit, scale, delete, prune. After an error nothing more is done.
-// A feature that isn't used (the inventory, phases, cross-namespace children) isn't entered.
+// carryOut follows the instructions in order: record the kinds, apply, edit, scale, delete, prune. It stops after an error. It doesn't
+// call a feature that isn't used (the inventory, phases, cross-namespace children).
 func (p *pass) carryOut(ctx context.Context) error {
 	if p.owner.GetDeletionTimestamp() != nil {
 		if !p.inventory.IsGuarded() {
-			return nil // garbage collection deletes the children
+			return nil // the garbage collector deletes the children
 		}
 		return p.finalize(ctx, p.children)
 	}
@@ -197,7 +197,7 @@ func (p *pass) carryOut(ctx context.Context) error {
 	return p.prune(ctx, p.prunes)
 }
 
-// change does what a plan says of objects that exist.
+// change makes the plan's edits, scales and deletions of existing objects.
 func (p *pass) change(ctx context.Context) error {
 	if len(p.edits) > 0 {
 		if err := p.editGiven(ctx, p.edits); err != nil {
@@ -260,7 +260,8 @@ func (l *loop[T]) observeByName(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// learnByName forgets children that are read by name and that a pass may have changed, and reports whether a pass must follow.
+// learnByName drops the children that are read by name and that the pass may have changed, and reports whether another pass must
+// follow.
 func (l *loop[T]) learnByName(owner T, res Result, err error) bool {
 	wrote := func(gk schema.GroupKind) bool {
 		return slices.ContainsFunc(res.Changes, func(c Change) bool { return c.Key.GroupKind() == gk })
@@ -268,8 +269,8 @@ func (l *loop[T]) learnByName(owner T, res Result, err error) bool {
 	return l.byName.Learn(owner, wrote, err != nil)
 }
 
-// makePlan calls the plan and checks what it returns. A plan that is wrong by itself comes with an error, and is empty. As a plan
-// is a pure function, a retry can't fix its panic.
+// makePlan calls the plan and checks its result. For an invalid plan it returns an empty plan and an error. A plan is a pure function,
+// so a retry can't fix its panic.
 func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T], err error) {
 	witnesses := l.guard.Before(owner, view.observed.Objects())
 	plan, err = callPlan(ctx, l.plan, owner, view)
@@ -303,7 +304,7 @@ func (l *loop[T]) checkWitnesses(ctx context.Context, owner T, witnesses []planc
 	return errors.Join(errs...)
 }
 
-// callPlan returns what the plan says, or the error of a panic.
+// callPlan returns the plan, or an error if the function panics.
 func callPlan[T client.Object](ctx context.Context, f PlanFunc[T], owner T, view View) (plan Plan[T], err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -314,15 +315,15 @@ func callPlan[T client.Object](ctx context.Context, f PlanFunc[T], owner T, view
 	return f(owner, view), nil
 }
 
-// planError says that a plan is wrong, so that nothing of it was carried out.
+// planError marks an invalid plan, of which the builder carried out nothing.
 type planError struct{ error }
 
 func (e planError) Unwrap() error { return e.error }
 
-// WrongPlan lets buildertest know the error, which is the program's fault and not to be tolerated by a test.
+// WrongPlan lets buildertest recognize the error. It is an error of the program, and a test must not tolerate it.
 func (e planError) WrongPlan() {}
 
-// pass is one pass over one owner: what was observed, what is desired, what was done.
+// pass is one pass over one owner: its observed state, its desired state, and its result.
 type pass struct {
 	engine   *Engine
 	cluster  apply.Cluster // the part of the pass that package apply uses
@@ -333,9 +334,9 @@ type pass struct {
 	listed   map[kinds.Kind]bool
 	desired  store.Store
 
-	confirmed bool // the owner is known to be there
-	gone      bool // it is known to be deleted
-	added     int  // children that this pass has created, less those that it has deleted
+	confirmed bool // the API server has the owner
+	gone      bool // the owner is deleted
+	added     int  // created or adopted children in this pass, minus deleted ones
 
 	instructions // of the plan or the Builder
 
@@ -345,7 +346,7 @@ type pass struct {
 	kinds                desiredKinds
 	listedCrossNamespace map[kinds.Kind]bool
 
-	dryWrites map[store.Key]*apply.Write // what a dry run would write; nil if it is none
+	dryWrites map[store.Key]*apply.Write // the writes of a dry run; nil in others
 }
 
 // newPass starts a pass over an owner as it was read.
@@ -382,14 +383,14 @@ func (p *pass) observe(ctx context.Context, of ...kinds.Kind) error {
 			continue
 		}
 		list, err := p.engine.listOwned(ctx, p.owner, k)
-		if err != nil && !kinds.IsGone(err) { // a kind that the cluster doesn't know has no objects; a write of one says so
+		if err != nil && !kinds.IsGone(err) { // an unknown kind has no objects; a write of one returns the error
 			return err
 		}
 		p.listed[k] = true
 		lists[i], n = list, n+len(list)
 	}
 	if len(p.observed) == 0 {
-		p.observed = make(children, n) // at once: to let it grow is a good part of what a pass costs
+		p.observed = make(children, n) // preallocated: growing it is a large part of a pass's cost
 	}
 	for i, k := range of {
 		for _, obj := range lists[i] {
@@ -399,7 +400,7 @@ func (p *pass) observe(ctx context.Context, of ...kinds.Kind) error {
 	return nil
 }
 
-// applyTogether applies children that are in no phase. It reports whether that is done, so that pruning may begin.
+// applyTogether applies the children that are in no phase. It reports whether all are applied, so that pruning may begin.
 func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
 	writes, err := p.cluster.Apply(ctx, appliedOf(children))
 	for _, w := range writes {
@@ -408,7 +409,7 @@ func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, 
 	return err == nil, publicError(err)
 }
 
-// appliedOf returns children as they are applied.
+// appliedOf returns the desired state of children.
 func appliedOf(children []Child) []apply.Child {
 	all := make([]apply.Child, len(children))
 	for i := range children {
@@ -486,7 +487,7 @@ func (p *pass) finish(err error) Result {
 
 var operations = []string{events.ReasonCreated, events.ReasonAdopted, events.ReasonUpdated, events.ReasonRecreating, events.ReasonDeleted}
 
-// next says when the next pass comes. Errors that a retry can't fix are not retried; conflicts are, without noise.
+// next returns when the next pass runs. It doesn't retry terminal errors. It retries conflicts without logging them.
 func next(ctx context.Context, after time.Duration, err error) (reconcile.Result, error) {
 	switch {
 	case err == nil:
@@ -504,7 +505,7 @@ func next(ctx context.Context, after time.Duration, err error) (reconcile.Result
 	}
 }
 
-// sooner returns the smaller of two times of which 0 is never.
+// sooner returns the smaller of two times, where 0 means never.
 func sooner(a, b time.Duration) time.Duration {
 	if a <= 0 || (b > 0 && b < a) {
 		return max(b, 0)

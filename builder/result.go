@@ -11,76 +11,75 @@ import (
 
 // Change is what a pass did to one object.
 type Change struct {
-	// Key is the object.
+	// Key identifies the object.
 	Key store.Key
-	// Reason says what was done. It is the reason of the event about it:
+	// Reason is the kind of change. The event about the change has the same reason:
 	//
 	//	events.ReasonCreated     the object did not exist
-	//	events.ReasonAdopted     the object existed without a controller, and is the owner's now; see Adopt
-	//	events.ReasonUpdated     the object differed from the desired one, and was applied
-	//	events.ReasonRecreating  the object can't be changed into the desired one. It was deleted, and another pass creates it
-	//	                         again; until then it is among those waited for. See OnImmutable
+	//	events.ReasonAdopted     the object existed without a controller; the owner controls it now; see Adopt
+	//	events.ReasonUpdated     the object differed from the desired one, and the builder applied it
+	//	events.ReasonRecreating  the object can't be changed into the desired one; the builder deleted it, a later pass creates it
+	//	                         again, and until then Result.Waiting lists it; see OnImmutable
 	//	events.ReasonDeleted     the object was no longer desired
 	Reason string
-	// Fields are those that would differ. Only [Builder.Diff] sets them. Of a new object, or one to be recreated, they are the desired
-	// fields, without the API server's defaults; of an object to be deleted there are none. Left out are the status, what only the
-	// server writes, and the digest: an object to be updated without fields differs in nothing but the record of their managers.
+	// Fields are the fields that would differ. Only [Builder.Diff] sets them. For a new or recreated object they are the desired fields,
+	// without the API server's defaults; for a deleted object they are empty. They omit the status, the fields that only the server
+	// writes, and the digest: an updated object without fields differs only in its managed fields.
 	Fields []FieldDiff
 
 	object client.Object      // as the server returned it, for events
-	left   []apply.FieldsLeft // what stays in it that isn't desired
+	left   []apply.FieldsLeft // fields that stay in it and aren't desired
 }
 
-// ChildStatus says about one child why it isn't as it should be.
+// ChildStatus is the state of a child that isn't up to date and ready.
 type ChildStatus struct {
-	// Key is the child.
+	// Key identifies the child.
 	Key store.Key
-	// Phase is the child's, empty if it has none.
+	// Phase is the child's phase, empty if it has none.
 	Phase string
-	// Failed is true if the child won't become ready before someone changes something.
+	// Failed reports whether the child can't become ready until someone changes something.
 	Failed bool
-	// Message is one line of a few hundred bytes at most, such as "1 of 3 replicas updated".
+	// Message is one line of at most a few hundred bytes, such as "1 of 3 replicas updated".
 	Message string
 
-	advice string // what someone has to do about it, which is in Message, too
+	advice string // what someone must do about it; Message has it, too
 }
 
 // String returns the child and the message: "Deployment.apps default/web: 1 of 3 replicas updated".
 func (s ChildStatus) String() string { return s.Key.String() + ": " + s.Message }
 
-// Result is what a pass did, or what [Builder.Diff] says that it would do. It is data: the Builder keeps none of it.
+// Result is what a pass did, or what [Builder.Diff] says that a pass would do. The Builder keeps no reference to it.
 type Result struct {
-	// Changes are the objects written, ordered by operation (created, adopted, updated, recreating, deleted) and key.
+	// Changes are the written objects, ordered by operation (created, adopted, updated, recreating, deleted) and key.
 	Changes []Change
-	// Unchanged counts the objects that were up to date, and those that are left as they are by [Keep].
+	// Unchanged counts the objects that were up to date, and those that [Keep] leaves unchanged.
 	Unchanged int
-	// Waiting lists objects that could not be written because an earlier object of that name is still being deleted,
-	// be it to recreate it, ordered by key.
+	// Waiting lists the children that the builder could not write because an object of the same name is terminating, which the builder
+	// may have deleted to recreate it. It is ordered by key.
 	Waiting []store.Key
-	// NotReady lists the children that are applied and not what they should become, ordered by key. Only children that
-	// are looked at for it are in it: see [Builder.AwaitReady], [ReadyWhen] and Plan.Report.
+	// NotReady lists the applied children that aren't ready, ordered by key. It includes only children whose readiness the pass checks:
+	// see [Builder.AwaitReady], [ReadyWhen] and Plan.Report.
 	NotReady []ChildStatus
-	// Paused lists children whose change waits until earlier phases are ready, ordered by key.
+	// Paused lists the children whose change waits until earlier phases are ready, ordered by key.
 	Paused []store.Key
-	// RolloutFailure is the child that stops a roll-out: it has failed, or isn't ready in time (see [RolloutOptions]). Nil: none does. A
-	// first install without an order isn't stopped.
+	// RolloutFailure is the child that stops a roll-out: it has failed, or isn't ready in time (see [RolloutOptions]). Default: nil,
+	// none. No child stops a first install without an order.
 	RolloutFailure *ChildStatus
-	// Rollout is how far the phases are; nil if there are none, or an error kept the pass from them.
+	// Rollout is the state of the phases; nil without phases, or if the pass failed before it could evaluate them.
 	Rollout *Rollout
 	// Contested lists the owner's children that another writer changes again and again, ordered by key. The builder restores them with an
-	// exponential backoff from 1 second to 5 minutes, until the other writer stops for a while; other children aren't affected. The
-	// message says which fields differ, as [Ignore] takes them, which field managers changed them, how often they were restored in a
-	// row (3, 10, 30, 100, ... or more), and what to do.
+	// exponential backoff from 1 second to 5 minutes, until the other writer stops for a while. Other children aren't affected. The
+	// message names the differing fields in the form that [Ignore] takes, the field managers that changed them, the number of
+	// restorations in a row (3, 10, 30, 100, ... or more), and the action to take.
 	Contested []ChildStatus
-	// RequeueAfter is when to look again even if no event comes: 0 for never, else since something is Waiting or
-	// Contested, or a roll-out's time runs.
-	// Return it in a reconcile.Result.
+	// RequeueAfter is the delay until the next pass if no event comes. Default: 0, never. It is set while an object is Waiting or
+	// Contested, or while a roll-out has a deadline. Return it in a reconcile.Result.
 	RequeueAfter time.Duration
 
 	planWaitsFor []string      // Plan.WaitingFor
-	kept         []Change      // found in this pass not to be changeable
-	begun, ended []ChildStatus // that weren't reported before, and that are over
+	kept         []Change      // children found to be immutable in this pass
+	begun, ended []ChildStatus // contests to report as begun and as ended
 }
 
-// Changed reports whether the pass wrote anything.
+// Changed reports whether the pass wrote any object.
 func (r Result) Changed() bool { return len(r.Changes) > 0 }

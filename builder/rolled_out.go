@@ -10,11 +10,11 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// Who may create ControllerRevisions in a namespace can make one up that says of itself that it was completed, under any field
-// manager. So the name of the completed revision is kept in the owner's status.
+// Anyone who can create ControllerRevisions in a namespace can fabricate one that is marked as completed, under any field manager. So
+// the builder keeps the name of the completed revision in the owner's status.
 
-// completedRevision returns the name of the completed revision on record: the one that the plan gives, else that of the owner's condition.
-// Nil: there is no record, because the owner has no conditions.
+// completedRevision returns the recorded name of the completed revision: that of the plan's options, otherwise that of the owner's
+// condition. It is nil if the owner has no conditions, and so no record.
 func (p *pass) completedRevision() *string {
 	if p.rollout.CompletedRevision != nil {
 		return p.rollout.CompletedRevision
@@ -35,7 +35,7 @@ func rolledOutIn(conditions []metav1.Condition) string {
 	return c.Message
 }
 
-// setRolledOut puts the completed revision on record. A pass that doesn't know it, because it failed before, changes nothing.
+// setRolledOut records the completed revision. A pass that failed before it knew the revision changes nothing.
 func (r Result) setRolledOut(conditions *[]metav1.Condition, generation int64, now time.Time) {
 	if r.Rollout == nil || r.Rollout.From == "" {
 		return
@@ -46,8 +46,8 @@ func (r Result) setRolledOut(conditions *[]metav1.Condition, generation int64, n
 	})
 }
 
-// withRolledOut returns an owner whose conditions have the completed revision on record, also if the plan sets all conditions itself.
-// It changes neither argument.
+// withRolledOut returns an owner whose conditions record the completed revision, also if the plan sets all conditions itself. It
+// changes neither argument.
 func withRolledOut[T client.Object](owner, after T, res Result, now time.Time) T {
 	planned, ok := any(after).(Conditioned)
 	if !ok {

@@ -19,8 +19,8 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// rollOut applies children of which some are in phases: those outside phases first, then what package rollout decides about the rest.
-// It reports whether all are up to date and ready, so that stale objects may be pruned.
+// rollOut applies children of which some are in phases: first those outside phases, then the changes that package rollout selects. It
+// reports whether all children are up to date and ready, so that pruning may begin.
 func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err error) {
 	if err := p.rollout.check(children); err != nil {
 		return false, err
@@ -50,7 +50,7 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 	return res.Done && err == nil, err
 }
 
-// rolloutHost returns what package rollout has of the engine.
+// rolloutHost returns the engine's part that package rollout uses.
 func (p *pass) rolloutHost() rollout.Host {
 	h := rollout.Host{
 		Controller: p.engine.name,
@@ -73,8 +73,8 @@ func (p *pass) rolloutHost() rollout.Host {
 	return h
 }
 
-// addRollout adds what a roll-out came to to the result of the pass. What stops it is told once for each child, because its message may
-// change all the time.
+// addRollout adds the result of a roll-out to the result of the pass. It reports a blocker once for each child, because its message
+// may change frequently.
 func (p *pass) addRollout(res rollout.Result, err error) {
 	for _, n := range res.NotReady {
 		p.result.NotReady = append(p.result.NotReady, ChildStatus{n.Key, n.Phase, n.Failed, n.Message, n.Advice})
@@ -102,13 +102,13 @@ func (p *pass) addRollout(res rollout.Result, err error) {
 	}
 }
 
-// desireRolledOut completes the desired objects, by which stale ones are pruned. During a rollback the children of the last completed
-// revision are desired, in place of those of the plan.
+// desireRolledOut completes the set of desired objects, from which pruning finds stale ones. During a rollback the children of the
+// last completed revision are desired instead of the plan's.
 func (p *pass) desireRolledOut(free []Child, res rollout.Result) {
 	if res.Restored != nil {
 		p.desired = store.Store{}
 		for _, c := range free {
-			if _, key, err := p.cluster.KeyOf(&c.desired); err == nil { // else the pass has an error, and prunes nothing
+			if _, key, err := p.cluster.KeyOf(&c.desired); err == nil { // otherwise the pass has an error, and prunes nothing
 				p.desired.Put(key)
 			}
 		}
@@ -125,13 +125,13 @@ type phasedChildren struct {
 	writes  []*apply.Write // of the comparisons, by number
 }
 
-// phasedChild is a desired child, and its run if it runs once.
+// phasedChild is a desired child, with its run if it is a RunOnce child.
 type phasedChild struct {
 	*apply.Desired
 	run *rollout.JobRun
 }
 
-// plan makes the children desired, and returns what is to be rolled out.
+// plan adds the children to the desired objects, and returns the plan of the roll-out.
 func (c *phasedChildren) plan(children []Child) (rollout.Plan, error) {
 	p := c.pass
 	plan := rollout.Plan{
@@ -161,7 +161,7 @@ func (c *phasedChildren) plan(children []Child) (rollout.Plan, error) {
 	return plan, publicError(errors.Join(append(errs, err)...)) // after an error the desired revision isn't known
 }
 
-// desire makes a child one of those that the owner should have. A RunOnce child becomes the Job of its value.
+// desire adds a child to the desired objects. For a RunOnce child it adds the Job of its value.
 func (c *phasedChildren) desire(child *Child) (phasedChild, error) {
 	if child.run == nil {
 		d, err := c.pass.cluster.Desire(&child.desired)
@@ -187,8 +187,7 @@ func (c *phasedChildren) desire(child *Child) (phasedChild, error) {
 	return phasedChild{d, job.run}, err
 }
 
-// hash returns the hash of the desired children. The engine remembers it, because every child has to be stamped and rendered
-// to compute it.
+// hash returns the hash of the desired children. The engine remembers it, because its computation stamps and renders every child.
 func (c *phasedChildren) hash() (string, error) {
 	p := c.pass
 	look, known := uint64(len(c.desired)), true
@@ -219,7 +218,7 @@ func (c *phasedChildren) hash() (string, error) {
 	return hash, nil
 }
 
-// Snapshot returns the desired children as they are sent, but for those that run once.
+// Snapshot returns the desired children as the builder sends them, without RunOnce children.
 func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
 	var children []revision.Child
 	for _, d := range c.desired {
@@ -241,7 +240,7 @@ func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
 	return children, nil
 }
 
-// Compare compares a child, or what it was before, with its object.
+// Compare compares a child, or its former state, with its object.
 func (c *phasedChildren) Compare(ctx context.Context, child *rollout.Child, before *revision.Child) (rollout.Comparison, error) {
 	d, err := c.asDesired(child, before)
 	if err != nil {
@@ -267,7 +266,7 @@ func (c *phasedChildren) Compare(ctx context.Context, child *rollout.Child, befo
 	return result, nil
 }
 
-// asDesired returns the desired object of a child, or of what it was before if its payload is known.
+// asDesired returns the desired object of a child, or its former state if that payload is known.
 func (c *phasedChildren) asDesired(child *rollout.Child, before *revision.Child) (*apply.Desired, error) {
 	if before == nil || before.Payload == nil {
 		return c.desired[child.Index].Desired, nil
@@ -279,8 +278,8 @@ func (c *phasedChildren) asDesired(child *rollout.Child, before *revision.Child)
 	return c.pass.cluster.Restore(before, like)
 }
 
-// Apply makes the writes of comparisons. It writes ConfigMaps and Secrets before all others: the pods of a workload that is changed read
-// their configuration when they start. If it came later, or not at all, they would have the old one for good.
+// Apply makes the writes of comparisons. It writes ConfigMaps and Secrets first, because the pods of a changed workload read their
+// configuration at their start. With a later or failed write they would keep the old configuration.
 func (c *phasedChildren) Apply(ctx context.Context, comparisons []rollout.Comparison) (rollout.Outcome, error) {
 	p := c.pass
 	notReady, waiting, changes := len(p.result.NotReady), len(p.result.Waiting), len(p.result.Changes)
@@ -309,7 +308,7 @@ func (c *phasedChildren) Apply(ctx context.Context, comparisons []rollout.Compar
 	for _, n := range p.result.NotReady[notReady:] {
 		outcome.NotReady = append(outcome.NotReady, rollout.ChildStatus{Key: n.Key, Phase: n.Phase, Failed: n.Failed, Message: n.Message})
 	}
-	p.result.NotReady = p.result.NotReady[:notReady] // addRollout adds them, with what else there is to say
+	p.result.NotReady = p.result.NotReady[:notReady] // addRollout adds them, with the other reports
 	for _, change := range p.result.Changes[changes:] {
 		outcome.Written = append(outcome.Written, change.Key)
 	}
@@ -320,7 +319,8 @@ var configurations = []schema.GroupKind{
 	corev1.SchemeGroupVersion.WithKind("ConfigMap").GroupKind(), corev1.SchemeGroupVersion.WithKind("Secret").GroupKind(),
 }
 
-// Owned returns the owner's objects of a kind. It excepts the revisions of a roll-out, and the records of RunOnce children, from pruning.
+// Owned returns the owner's objects of a kind. It protects the revisions of a roll-out and the records of RunOnce children from
+// pruning.
 func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]client.Object, error) {
 	p := c.pass
 	k, err := p.engine.kinds.Of(like)

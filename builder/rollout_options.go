@@ -15,13 +15,15 @@ import (
 type RolloutState string
 
 const (
-	// RolloutInstalling: no revision was completed before. All phases are applied at once, or one by one (InstallInOrder).
+	// RolloutInstalling is the state before the first completed revision. The builder applies all phases at once, or one by one with
+	// InstallInOrder.
 	RolloutInstalling RolloutState = revision.Installing
-	// RolloutProgressing: a revision is being rolled out, phase by phase.
+	// RolloutProgressing is the state while the builder rolls out a revision, phase by phase.
 	RolloutProgressing RolloutState = revision.Progressing
-	// RolloutCompleted: the desired revision was rolled out, and all phases were ready.
+	// RolloutCompleted is the state after all phases of the desired revision were ready.
 	RolloutCompleted RolloutState = revision.Completed
-	// RolloutRolledBack: the desired revision did not become ready in time; the children return to the one before.
+	// RolloutRolledBack is the state after the desired revision did not become ready in time: the builder restores the children of the
+	// revision before.
 	RolloutRolledBack RolloutState = revision.RolledBack
 )
 
@@ -30,25 +32,25 @@ type Rollout struct {
 	State RolloutState
 	// From is the last completed revision, the name of a ControllerRevision; empty at the first install.
 	From string
-	// Before is the revision that was completed before From, as far as it is retained. Only a [View] knows it.
+	// Before is the revision that was completed before From, if it is still in the revision history. Only a [View] has it.
 	Before string
-	// To is the desired revision; the same as From once it is completed.
+	// To is the desired revision. It equals From after its completion.
 	To string
-	// Phase is the first phase that isn't ready; empty if all are, or if a first install has no order.
+	// Phase is the first phase that isn't ready; empty if all are, or during a first install without an order.
 	Phase string
-	// StartedAt is when the roll-out to To began; zero at a first install that has no order.
+	// StartedAt is when the roll-out to To began; zero during a first install without an order.
 	StartedAt time.Time
-	// FinishedAt is when it was completed or rolled back; zero while it is under way.
+	// FinishedAt is when the roll-out was completed or rolled back; zero before.
 	FinishedAt time.Time
-	// RollsBackAt is when it is rolled back if its phase isn't ready by then; zero for never.
+	// RollsBackAt is when the builder rolls back if the phase isn't ready; zero for never.
 	RollsBackAt time.Time
-	// Message says why it was rolled back; a few hundred bytes at most.
+	// Message is why the builder rolled back; a few hundred bytes at most.
 	Message string
 }
 
-// Rollout returns the state of the roll-out of the owner's phased children after the last pass, and false if none was ever
-// completed. The operator must have &appsv1.ControllerRevision{} in Owns. Phase is known only if AlertAfter or RollbackAfter is set, and
-// may be out of date; RollsBackAt is not known. Plan.Finish gets the state after the plan's own pass.
+// Rollout returns the state of the roll-out of the owner's phased children after the last pass. It returns false before the first
+// completed revision. The operator must own &appsv1.ControllerRevision{}. Phase is known only if AlertAfter or RollbackAfter is set,
+// and may be out of date; RollsBackAt is not known. Plan.Finish receives the state after the plan's own pass.
 func (v View) Rollout() (Rollout, bool) {
 	s, ok := revision.StatusOf(Owned[*appsv1.ControllerRevision](v))
 	if !ok {
@@ -60,93 +62,93 @@ func (v View) Rollout() (Rollout, bool) {
 	}, true
 }
 
-// InPhase puts a child in a phase, one of [RolloutOptions].Phases. Default: a child is in no phase; it is applied before all phases,
-// and not waited for.
+// InPhase puts a child in a phase, one of [RolloutOptions].Phases. Default: no phase; the builder applies the child before all phases
+// and doesn't wait for its readiness.
 func InPhase(name string) ChildOption { return inPhase(name) }
 
 type inPhase string
 
 func (name inPhase) applyToChild(c *Child) { c.desired.Phase = string(name) }
 
-// RolloutOptions say how changes of the children that are [InPhase] are rolled out: in which order, and what happens when a phase doesn't
-// become ready. The zero value is for children without phases.
+// RolloutOptions set how the builder rolls out changes of the children that are [InPhase]: in which order, and with which action when
+// a phase doesn't become ready. The zero value is for children without phases.
 //
-// At the first install all phases are applied at once, unless InstallInOrder or [RunOnce] asks for an order. From then
-// on, a change of the phased children is rolled out phase by phase: the changes of a phase are written when all earlier phases
-// are up to date and ready, by the rules of [Builder.AwaitReady]. While a phase isn't ready, or has failed, later ones are paused
-// ([Result].Paused). Drift is no change: a child of any phase that someone edited or deleted is restored at once, to its state
-// before the roll-out if its phase is paused. Children without a phase are applied first and never paused, because a
-// PersistentVolumeClaim that is bound by its first consumer would never become ready. Pruning comes when all phases are done.
+// At the first install the builder applies all phases at once, unless InstallInOrder or [RunOnce] sets an order. From then on it rolls
+// out a change phase by phase: it writes the changes of a phase when all earlier phases are up to date and ready, by the rules of
+// [Builder.AwaitReady]. While a phase isn't ready, or has failed, later phases are paused ([Result].Paused). Drift is not a change: if
+// someone edits or deletes a child of any phase, the builder restores it at once, to its state before the roll-out if its phase is
+// paused. The builder applies children without a phase first and never pauses them, because a PersistentVolumeClaim that is bound by
+// its first consumer would never become ready. It prunes when all phases are complete.
 //
-// A change during a roll-out starts a new one at the first phase; changes that the old one has made in later phases stay until
-// the new one reaches them. Phases may be renamed and reordered freely; that alone rolls nothing out.
+// A change during a roll-out starts a new roll-out at the first phase. Changes that the old one has made in later phases stay until
+// the new one reaches them. Renaming or reordering phases alone starts no roll-out.
 //
-// The revision history is kept as ControllerRevisions (apps/v1) that the owner controls: the last two that were completed, and the
-// one under way. Until one is completed it is the first install; so an owner whose children existed before they had phases starts
-// with that, too. They are called <owner>-<hash>, and are read from the cache: an [Operator] should have them in Owns, a
-// reconciler of your own in [Engine.Index]. The owner must be namespaced. A pass over unchanged children makes no request,
-// and without phases there are no revisions.
+// The revision history consists of ControllerRevisions (apps/v1) that the owner controls: the last two completed ones, and the current
+// one. Until the first one is completed, the roll-out is a first install, also for an owner whose children existed before they had
+// phases. A revision's name is <owner>-<hash>. The builder reads revisions from the cache: an [Operator] should have them in Owns, a
+// reconciler of your own in [Engine.Index]. The owner must be namespaced. A pass over unchanged children makes no request. Without
+// phases there are no revisions.
 //
-// A revision holds the children as they were applied, but of Secrets only the digest (as their annotation does). The hash in its
-// name covers all that would be applied, except the first values of ignored fields. A revision with other data is never applied:
-// the roll-out stops. Someone who can create ControllerRevisions could fabricate one whose name fits; so the one that counts is that
-// of the owner's condition RolledOut ([Result.SetConditions]). An owner without conditions needs CompletedRevision for that.
+// A revision has the children as they were applied, but only the digest of a Secret (as its annotation has). The hash in its name
+// covers all applied fields, except the first values of ignored fields. The builder never applies a revision whose data don't match:
+// the roll-out stops. Someone who can create ControllerRevisions could fabricate one with a matching name. So only the revision that
+// the owner's condition RolledOut names counts as completed ([Result.SetConditions]). An owner without conditions needs
+// CompletedRevision for that.
 //
-// A phase may take AlertAfter or RollbackAfter, of which at most one can be set. The time counts for each phase, to the second; less
-// than a second counts as one. It is kept in the ControllerRevision, so that it also runs while the controller is down. It should be
-// longer than a healthy phase takes. Without either the roll-out waits until its phase becomes ready or the desired children change. A
-// child that has failed by its own status is reported in any case.
+// Set at most one of AlertAfter and RollbackAfter. The time counts for each phase, in seconds; less than a second counts as one. The
+// ControllerRevision stores it, so that it also runs while the controller is down. It should be longer than a healthy phase takes.
+// Without either, the roll-out waits until its phase becomes ready or the desired children change. The builder reports a child that
+// has failed by its own status in any case.
 //
-// A StatefulSet with podManagementPolicy OrderedReady, the default, never replaces a pod that isn't ready, not even once
-// its template is fixed or restored. For StatefulSets in phases the builder deletes such a pod if it is of a revision that nobody
-// desires any more. That takes the permissions to list and delete pods; without them the conditions give the command that someone has
-// to run.
+// A StatefulSet with podManagementPolicy OrderedReady, the default, never replaces a pod that isn't ready, even after its template is
+// fixed or restored. For a StatefulSet in a phase the builder deletes such a pod if its revision is no longer desired. That takes the
+// permissions to list and delete pods. Without them the conditions have the command that someone must run.
 //
-// Phases are for Reconcile; Create, Update and CreateOrUpdate refuse them with ErrMisuse.
+// Phases work with Reconcile only. In Create, Update and CreateOrUpdate they are [ErrMisuse].
 type RolloutOptions struct {
-	// Phases are the names of the phases from first to last, each once. A child in a phase that isn't named is [ErrMisuse]. Default: nil,
-	// no phases.
+	// Phases are the names of the phases from first to last, each once. A child in a phase that isn't listed is [ErrMisuse]. Default:
+	// nil, no phases.
 	Phases []string
-	// InstallInOrder applies the phases one after the other at the first install, too: a phase once all earlier ones are up to date and
-	// ready. Children without a phase come first in any case, and are not waited for. Default: false, all phases at once, unless a
-	// child has [RunOnce], which implies it.
+	// InstallInOrder applies the phases in order at the first install, too: the builder applies a phase when all earlier ones are up to
+	// date and ready. It applies children without a phase first and doesn't wait for them. Default: false, all phases at once, unless a
+	// child has [RunOnce], which implies an order.
 	InstallInOrder bool
 	// AlertAfter stops a roll-out whose phase isn't ready after this time, and reports it: [Result].RolloutFailure names a child that
-	// isn't ready, the conditions say Stalled, and there is an event. Use it for children that never fail by themselves, such as a
-	// StatefulSet whose pods can't pull their image. Default: 0, no alert.
+	// isn't ready, the condition Stalled is True, and the builder emits an event. Use it for children that never fail by themselves, such
+	// as a StatefulSet whose pods can't pull their image. Default: 0, no alert.
 	AlertAfter time.Duration
-	// RollbackAfter returns the phased children to the last completed revision if a phase isn't ready after this time, the last phase
-	// first, without waiting for one another. Default: 0, no rollback.
+	// RollbackAfter restores the phased children of the last completed revision if a phase isn't ready after this time. The builder
+	// restores the last phase first, and doesn't wait between phases. Default: 0, no rollback.
 	//
-	// Children that the failed revision had added are pruned once all are ready, if their kinds are pruned. The owner is
-	// never edited: its conditions say RolledBack, and the failed revision isn't tried again until the desired children have changed,
-	// or its ControllerRevision is deleted. Secrets and children without a phase stay as they are. At the first install there is
-	// nothing to return to. A revision of more than about a megabyte, compressed, is kept without its children and can't be restored,
-	// which [Result].RolloutFailure then says.
+	// When all restored children are ready, the builder prunes children that the failed revision had added, if the plan prunes their
+	// kinds. It never edits the owner: the conditions have the reason RolledBack, and the builder doesn't try the failed revision again
+	// until the desired children change, or someone deletes its ControllerRevision. Secrets and children without a phase stay unchanged.
+	// During the first install there is no earlier revision to restore. The builder stores a revision of more than about a megabyte,
+	// compressed, without its children, and can't restore it; [Result].RolloutFailure then reports that.
 	//
-	// A Job of [RunOnce] is not restored: a rollback waits for one that runs, neither undoes nor repeats one that ran, and names it in
-	// the condition and the event. The restored children must work with its effects. If they can't, choose AlertAfter for that
-	// roll-out: the options may depend on the owner's spec.
+	// The builder doesn't restore a Job of [RunOnce]. A rollback waits for a running Job. It neither undoes nor repeats one that ran, and
+	// names it in the condition and the event. The restored children must work with the effects of that Job. If they can't, choose
+	// AlertAfter for that roll-out: the options may depend on the owner's spec.
 	RollbackAfter time.Duration
-	// CompletedRevision is the name of the last completed revision, as the owner's status has it on record from [Rollout].From, or the
-	// empty string before there was one. Only that revision counts as completed and can be restored. Use it where others than the
-	// operator can write ControllerRevisions. Default: nil, the message of the owner's condition RolledOut. Of an owner that isn't
-	// [Conditioned] it is the newest ControllerRevision whose annotation says that it is completed.
+	// CompletedRevision is the name of the last completed revision, as recorded in the owner's status from [Rollout].From; empty before
+	// the first. Only that revision counts as completed and can be restored. Use it where other writers than the operator can write
+	// ControllerRevisions. Default: nil, which uses the message of the owner's condition RolledOut. For an owner that isn't [Conditioned]
+	// it is the newest ControllerRevision whose annotation marks it as completed.
 	CompletedRevision *string
 }
 
-// Rollout says how changes of the children that are [InPhase] are rolled out. Default: no child is in a phase.
+// Rollout sets how the builder rolls out changes of the children that are [InPhase]. Default: no child is in a phase.
 func (b *Builder) Rollout(options RolloutOptions) *Builder {
 	b.rollout = options
 	return b
 }
 
-// isUsed reports whether children are rolled out. If not, nothing is paid for it.
+// isUsed reports whether the options or a child ask for a roll-out. Otherwise a roll-out costs nothing.
 func (o RolloutOptions) isUsed(children []Child) bool {
 	return len(o.Phases) > 0 || slices.ContainsFunc(children, func(c Child) bool { return c.desired.Phase != "" || c.run != nil })
 }
 
-// check reports what is wrong with the options, or with the phase of a child.
+// check returns the errors of the options, and of the children's phases.
 func (o RolloutOptions) check(children []Child) error {
 	if err := rollout.Options(o).Check(); err != nil {
 		return err
@@ -174,7 +176,7 @@ func (o RolloutOptions) check(children []Child) error {
 	return nil
 }
 
-// refuse reports that a call can't roll children out.
+// refuse returns an error if a call that can't roll children out has phases.
 func (o RolloutOptions) refuse(children []Child) error {
 	if o.isUsed(children) {
 		return fmt.Errorf("%w: children have phases; use Reconcile, which keeps their order", ErrMisuse)

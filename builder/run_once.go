@@ -17,45 +17,43 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// RunOnce runs a Job to success once for each value, and never again for that value. It is for migrations and other
-// steps that must come before what follows them. The child must be a *batchv1.Job, and [InPhase]: what is in later
-// phases waits for its success, at the first install too, which with a RunOnce child goes phase by phase (see
-// [RolloutOptions]).
+// RunOnce runs a Job to success once for each value, and never again for that value. Use it for migrations and other steps that must
+// precede the rest. The child must be a *batchv1.Job, and [InPhase]. Later phases wait for its success. A first install with a RunOnce
+// child goes phase by phase as well (see [RolloutOptions]).
 //
-// The value says what the Job brings about, such as the version of a schema. Another value is another run. A value that
-// ran before, also before others, does not run again: to return to an older value runs nothing. Empty: the value is a
-// hash of the Job's pod template, so that each change of an image, a variable or a limit is another run; prefer a value.
+// The value identifies the effect of the Job, such as the version of a schema. Another value is another run. A value that ran before
+// doesn't run again, also after other values: a return to an older value runs nothing. Default, for an empty value: a hash of the
+// Job's pod template, so that each change of an image, a variable or a limit is another run. Prefer a value.
 //
-// The Job is called <name>-<hash>, of the child's name and the value. It is created once and never changed. Its success
-// is put on record, in a ControllerRevision <owner>-<name>-<hash> of the owner, before anything that follows is written.
-// From then on the Job may go: its ttlSecondsAfterFinished is withheld until the success is on record, so that a Job that
-// ended while the operator was down is still there. The record keeps the last 100 values.
+// The Job's name is <name>-<hash>, from the child's name and the value. The builder creates it once and never changes it. It records
+// its success in the owner's ControllerRevision <owner>-<name>-<hash>, before it writes later phases. From then on the Job may be
+// deleted. The builder removes the Job's ttlSecondsAfterFinished until the success is recorded, so that a Job that ended while the
+// operator was down still exists. The record has the last 100 values.
 //
-//   - A failed Job halts what follows: the conditions say RolloutHalted, Stalled and why. It is not tried again by itself,
-//     beyond its backoffLimit. Delete the failed Job to run it again, with its present template, or give another value.
-//   - A Job that someone deletes before its success is on record runs again: it runs at least once to its end, and to
-//     success exactly once, unless it is deleted after its success and before a pass has seen that. Write it so that it can
-//     be repeated.
-//   - Runs of one child don't overlap: with another value, a Job of an earlier one is waited for until its condition Complete
-//     or Failed is True. The exception is a Job that someone deletes in the background, the default of kubectl delete job: the
-//     Job is gone while its pods still terminate. Delete with --cascade=foreground to rule that out.
-//   - A rollback (see [RolloutOptions]) neither interrupts a running Job nor undoes or repeats one that ran or failed; the condition
-//     and the event name those that ran in the roll-out that is rolled back.
-//   - A plan that leaves the child out lets its Jobs be pruned, also one that has succeeded and is not on record yet: keep the
-//     child in the plan until what follows it is written.
-//   - Leader election bounds who creates the Job: a former leader that stalls between its reading of the record and its
-//     creation of the Job can repeat a run that another manager has recorded in between.
+//   - A failed Job stops later phases: the conditions have the reason RolloutHalted, and Stalled is True. The builder doesn't retry
+//     it beyond its backoffLimit. Delete the failed Job to run it again with its present template, or set another value.
+//   - If someone deletes a Job before its success is recorded, it runs again. So it runs to its end at least once, and to success
+//     exactly once, unless it is deleted after its success and before a pass has observed that. Make the Job repeatable.
+//   - Runs of one child don't overlap: a Job of another value waits until the condition Complete or Failed of the earlier one is
+//     True. The exception is a Job that someone deletes in the background, the default of kubectl delete job: the Job is gone while
+//     its pods still terminate. Delete with --cascade=foreground to prevent that.
+//   - A rollback (see [RolloutOptions]) neither interrupts a running Job nor undoes or repeats one that ran or failed. The condition
+//     and the event name the Jobs that ran in the failed roll-out.
+//   - A plan without the child lets the builder prune its Jobs, including one that has succeeded and isn't recorded yet. Keep the
+//     child in the plan until the builder has written later phases.
+//   - Leader election limits who creates the Job. A former leader that stalls between its read of the record and its creation of the
+//     Job can repeat a run that another manager has recorded in between.
 //
-// To run a value once more, delete the ControllerRevision of the record, or edit its annotation. A record whose annotation
-// can't be read as JSON is a terminal error (see [IsTerminal]) that names it, and nothing runs until it is repaired or deleted.
-// Other options that say how a child is kept are [ErrMisuse] beside it.
+// To run a value again, delete the ControllerRevision of the record, or edit its annotation. If the annotation isn't valid JSON, the
+// pass fails with a terminal error (see [IsTerminal]) that names the record, and nothing runs until someone repairs or deletes it.
+// Other options about the retention or update of a child are [ErrMisuse] beside it.
 func RunOnce(value string) ChildOption { return runOnce(value) }
 
 type runOnce string
 
 func (value runOnce) applyToChild(c *Child) { c.run = &rollout.JobRun{Value: string(value)} }
 
-// checkRun reports what is wrong with a RunOnce child.
+// checkRun returns the errors of a RunOnce child.
 func (c Child) checkRun() error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%w: RunOnce %s: %s", ErrMisuse, nameOf(c.desired.Object), fmt.Sprintf(format, args...))
@@ -76,7 +74,7 @@ func (c Child) checkRun() error {
 	}
 }
 
-// asRun returns the child that a RunOnce child comes to: the Job of its value, created once.
+// asRun returns the Job of a RunOnce child's value, with CreateOnly.
 func (c Child) asRun() (Child, error) {
 	if err := c.checkRun(); err != nil {
 		return c, err
@@ -107,7 +105,7 @@ func (c Child) asRun() (Child, error) {
 	return c, nil
 }
 
-// readinessOfRun says of a Job what its own status doesn't: it is ready only once its success is on record.
+// readinessOfRun extends the readiness of a Job: the Job is ready only when its success is recorded.
 func readinessOfRun(run *rollout.JobRun, obj client.Object) readiness.Status {
 	own := readiness.Of(obj)
 	switch {
@@ -120,7 +118,7 @@ func readinessOfRun(run *rollout.JobRun, obj client.Object) readiness.Status {
 	return own
 }
 
-// checkRepeated refuses a Job in a phase that would run again and again: deleted by its TTL, it would be recreated.
+// checkRepeated refuses a Job in a phase that would run repeatedly: its TTL deletes it, and the next pass would recreate it.
 func (c Child) checkRepeated() error {
 	if c.run != nil || c.desired.Phase == "" {
 		return nil

@@ -21,9 +21,9 @@ import (
 	"github.com/armature-dev/armature/builder/internal/status"
 )
 
-// PatchStatus writes the status of after, a changed copy of before, and makes no request if they are the same. Only
-// what differs is sent. Both stay as they are. The write is refused with a conflict if someone changed the object since
-// before was read; the next pass will see that.
+// PatchStatus writes the status of after, a changed copy of before, in one patch with only the difference. If both are equal it makes
+// no request. It changes neither argument. If the object has changed since before was read, it returns a conflict, and the next pass
+// observes the change.
 func (e *Engine) PatchStatus(ctx context.Context, before, after client.Object) error {
 	same, err := sameStatus(before, after)
 	if err != nil || same {
@@ -46,8 +46,7 @@ func sameStatus(a, b client.Object) (bool, error) {
 	return equality.Semantic.DeepEqual(one, other), nil
 }
 
-// patchStatus writes a status that isn't the same. It returns the object as the server stored it, nil if there was
-// nothing to write.
+// patchStatus writes a status that differs. It returns the object as the server stored it, nil if there was nothing to write.
 func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (client.Object, error) {
 	k, err := e.kinds.Of(after)
 	if err != nil {
@@ -78,7 +77,7 @@ func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (
 	return obj, nil
 }
 
-// statusPatch returns the merge patch between two statuses, nil if they are the same in JSON.
+// statusPatch returns the merge patch between two statuses, nil if they are equal in JSON.
 func statusPatch(resourceVersion string, old, planned any) ([]byte, error) {
 	before, errBefore := statusFields(old)
 	after, errAfter := statusFields(planned)
@@ -93,7 +92,7 @@ func statusPatch(resourceVersion string, old, planned any) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// statusFields returns an object with nothing but a status, as decoded from JSON.
+// statusFields returns an object that has only a status, as decoded from JSON.
 func statusFields(status any) (map[string]any, error) {
 	text, err := json.Marshal(map[string]any{"status": status})
 	if err != nil {
@@ -115,8 +114,8 @@ func statusOf(obj client.Object) (any, error) {
 	return field.Interface(), nil
 }
 
-// explainNotFound says why a status could not be written: nil if the owner is gone, so that no one needs its status,
-// else an error, for its kind has no status to write to. The API server answers both in the same words.
+// explainNotFound returns the cause of a failed status write: nil if the owner is deleted, because it then needs no status, otherwise
+// an error, because its kind has no status subresource. The API server returns the same answer for both.
 func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error {
 	k, err := e.kinds.Of(owner)
 	if err != nil {
@@ -129,16 +128,16 @@ func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error
 	return fmt.Errorf("%w: %s has no status subresource; the CRD must enable it", ErrMisuse, k.GVK.GroupKind())
 }
 
-// ReportStatus writes an owner's standard conditions, as [Result.SetConditions] sets them, from what a Builder's
-// Reconcile returned: in one patch, or without a request if they are so already. The owner, as the pass was given it,
-// stays as it is. To write more of the status in the same patch, set all of it on a copy and use [Engine.PatchStatus]:
+// ReportStatus writes an owner's standard conditions, as [Result.SetConditions] sets them, from the result of a Builder's Reconcile.
+// It makes one patch, or no request if the conditions are up to date. It doesn't change the owner. To write more of the status in the
+// same patch, set all of it on a copy and use [Engine.PatchStatus]:
 //
 //	after := owner.DeepCopy()
 //	after.Status.Replicas = n
 //	res.SetConditions(after.Conditions(), owner.Generation, err, time.Now())
 //	err = engine.PatchStatus(ctx, owner, after)
 //
-// An owner that is gone or being deleted is not written to. A conflict is returned, as from PatchStatus.
+// It doesn't write to an owner that is deleted or terminating. It returns a conflict, as PatchStatus does.
 func (e *Engine) ReportStatus(ctx context.Context, owner Conditioned, res Result, err error) error {
 	if kinds.IsNil(owner) {
 		return fmt.Errorf("%w: the owner is nil", ErrMisuse)
@@ -217,8 +216,8 @@ func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, 
 	return after, nil
 }
 
-// reported returns an owner with the status that it should have: the plan's, overridden by a failure of the pass. It changes neither
-// argument. A conflict isn't reported, because the pass is tried again.
+// reported returns an owner with its desired status: the plan's, overridden by a failure of the pass. It changes neither argument. It
+// doesn't report a conflict, because the pass is retried.
 func reported[T client.Object](owner, planned T, err error, now time.Time) T {
 	after := planned
 	if kinds.IsNil(after) {
@@ -239,13 +238,13 @@ func reported[T client.Object](owner, planned T, err error, now time.Time) T {
 	return after
 }
 
-// withOwnConditions returns a copy of an owner, which must be Conditioned, whose conditions can be changed. The rest is
-// shared with the one given, so that an owner with a large spec costs no more than a small one.
+// withOwnConditions returns a copy of an owner, which must be Conditioned, with its own conditions. It shares the rest with the
+// argument, so that an owner with a large spec costs the same as a small one.
 func withOwnConditions[T client.Object](owner T) T {
 	after := newOwner[T]()
 	reflect.ValueOf(after).Elem().Set(reflect.ValueOf(owner).Elem())
 	theirs, ours := any(owner).(Conditioned).Conditions(), any(after).(Conditioned).Conditions()
-	if ours == theirs { // they are behind a pointer
+	if ours == theirs { // the conditions are behind a pointer
 		return owner.DeepCopyObject().(T)
 	}
 	*ours = slices.Clone(*theirs)

@@ -31,7 +31,7 @@ func (e *Engine) tracePass(ctx context.Context, owner client.Object) (context.Co
 	return e.tracer.Pass(ctx, key)
 }
 
-// countWaiting sets the numbers of objects that a pass waits for, and of contested children.
+// countWaiting records the number of objects that a pass waits for, and of contested children, as metrics.
 func (p *pass) countWaiting(scope string, res Result) {
 	if p.engine.dry {
 		return
@@ -40,9 +40,9 @@ func (p *pass) countWaiting(scope string, res Result) {
 	p.engine.contested.Set(p.ownerKey, scope, len(res.Contested))
 }
 
-// Forget drops what the engine remembers of an owner that is gone; like is any object of its kind. An [Operator] calls it by
-// itself; a reconciler of your own calls it when the owner isn't found, so that the metric armature_builder_objects_waiting
-// no longer counts the objects that the owner waited for.
+// Forget drops the engine's memory of a deleted owner. like is any object of the owner's kind. An [Operator] calls it; a reconciler of
+// your own calls it when the owner isn't found, so that the metric armature_builder_objects_waiting no longer counts the owner's
+// waiting objects.
 func (e *Engine) Forget(like client.Object, owner types.NamespacedName) {
 	if k, err := e.kinds.Of(like); err == nil {
 		e.waiting.Forget(store.KeyOf(k.GVK, owner.Namespace, owner.Name))

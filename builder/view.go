@@ -9,10 +9,9 @@ import (
 	"github.com/armature-dev/armature/builder/internal/view"
 )
 
-// View is the observed state for which a plan is made: the owner's children and what these control in turn (see [Owned]),
-// the objects that the operator Watches (see [Watched] and [Lookup]), and the state of something outside the cluster (see the
-// function [External]). Everything in it is shared with the cache and must not be changed. The zero value is empty; a test makes
-// others with package buildertest.
+// View is the observed state for a plan: the owner's children and the objects that these control (see [Owned]), the objects that the
+// operator Watches (see [Watched] and [Lookup]), and the state of something outside the cluster (see the function [External]). The
+// cache shares all of its objects, so a plan must not change them. The zero value is empty. Tests make views with package buildertest.
 type View struct {
 	// Now is the time of this pass.
 	Now time.Time
@@ -22,8 +21,8 @@ type View struct {
 	ctx context.Context // of the pass; nil: it never ends
 }
 
-// Context returns the context of the pass. A plan that may take long returns early, with anything, once it has ended: the builder
-// discards such a plan, and so must other callers. A plan has no other use for it; what it returns doesn't depend on it.
+// Context returns the context of the pass. A plan that may take long returns any value when the context ends: the builder discards it,
+// and so must other callers. A plan must not use the context otherwise; its result doesn't depend on it.
 func (v View) Context() context.Context {
 	if v.ctx == nil {
 		return context.Background()
@@ -31,7 +30,7 @@ func (v View) Context() context.Context {
 	return v.ctx
 }
 
-// WithContext returns the view with a context, for those who call a plan themselves.
+// WithContext returns the view with a context. Use it to call a plan directly.
 func (v View) WithContext(ctx context.Context) View {
 	v.ctx = ctx
 	return v
@@ -45,31 +44,30 @@ func init() {
 	}
 }
 
-// Owned returns the children of one kind that the owner controls, also those that are being deleted, ordered by namespace
-// and name. The kind must be one that the operator Owns; otherwise the pass fails with ErrMisuse, which has the line to add.
-// Of a kind that is among the [Dependents] of another it returns the objects that the owner's children control, of a kind
-// that is both, all of them together. The slice is the caller's, its objects are not.
+// Owned returns the children of one kind that the owner controls, including terminating ones, ordered by namespace and name. The
+// operator must own the kind; otherwise the pass fails with [ErrMisuse], which has the line to add. If the kind is among the
+// [Dependents] of another kind, Owned returns the objects that the owner's children control; if it is both, it returns all of them
+// together. The caller may change the slice, but not its objects.
 //
 //	for _, job := range builder.Owned[*batchv1.Job](observed) { ... }
 func Owned[C client.Object](v View) []C { return view.Owned[C](v.observed) }
 
-// Watched returns the objects of one kind that the operator Watches and that concern the owner, also those that are being
-// deleted, ordered by namespace and name: those that its spec names ([ReferencedBy]), those that name it ([Referencing]), or
-// all ([SeenByAll]). Without such a watch the pass fails with ErrMisuse, which has the line to add. W may also be an
-// interface: then the objects of all watched kinds that implement it. The slice is the caller's, its objects are not.
+// Watched returns the watched objects of one kind that concern the owner, including terminating ones, ordered by namespace and name:
+// those that its spec names ([ReferencedBy]), those that name it ([Referencing]), or all ([SeenByAll]). Without such a watch the pass
+// fails with [ErrMisuse], which has the line to add. W may also be an interface; Watched then returns the objects of all watched kinds
+// that implement it. The caller may change the slice, but not its objects.
 //
 //	for _, node := range builder.Watched[*corev1.Node](observed) { ... }
 func Watched[W client.Object](v View) []W { return view.Watched[W](v.observed) }
 
-// Lookup returns the object of one kind and name, also one that is being deleted, and whether there is one. Of a kind that
-// the operator Owns it is the child: it is [Owned] for a plan whose children have fixed names. Of a kind that the operator
-// only Watches it is the watched object, such as the Secret that the spec names. With objects in several namespaces it is the
-// one in the first of them, by name. A kind that is neither owned nor watched fails the pass with ErrMisuse. The object is
-// shared with the cache.
+// Lookup returns the object of one kind and name, including a terminating one, and whether it exists. For an owned kind it returns the
+// child: use it instead of [Owned] in a plan whose children have fixed names. For a kind that is only watched it returns the watched
+// object, such as the Secret that the spec names. If several namespaces have such an object, it returns the one in the namespace with
+// the first name. If the kind is neither owned nor watched, the pass fails with [ErrMisuse]. The cache shares the object: read only.
 //
 //	if job, ok := builder.Lookup[*batchv1.Job](observed, owner.Name+"-migrate"); ok { ... }
 func Lookup[C client.Object](v View, name string) (C, bool) { return view.Lookup[C](v.observed, name) }
 
-// External returns the result of the function given to [Operator.External], and whether it is an S. A plan that calls it
-// without such a function fails its pass with ErrMisuse.
+// External returns the result of the function of [Operator.External], and whether it is an S. If the operator has no such function,
+// the pass fails with [ErrMisuse].
 func External[S any](v View) (S, bool) { return view.External[S](v.observed) }

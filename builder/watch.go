@@ -34,26 +34,27 @@ type ownsOption func(o *owns)
 
 func (f ownsOption) applyToOwns(o *owns) { f(o) }
 
-// Dependents watches a kind of which the children control objects in turn: the Pods of Jobs. [Owned] returns them together
-// with the owner's children of their kind. An event of such a grandchild enqueues its owner. Plans can only read them: they
-// are their controller's, and a plan that edits, deletes or desires one is refused with [ErrNotOwned]. Children in other
-// namespaces have no dependents here.
+// Dependents watches a kind of objects that the children control, such as the Pods of Jobs. [Owned] returns them together with the
+// owner's children of their kind. An event of such an object enqueues the owner. Plans can only read them, because their controller
+// manages them: a plan that edits, deletes or desires one is [ErrNotOwned]. It doesn't include the dependents of children in other
+// namespaces.
 //
 //	Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{}))
 func Dependents(kind client.Object) OwnsOption {
 	return ownsOption(func(o *owns) { o.dependents = append(o.dependents, kind) })
 }
 
-// ByName reads the children of a kind by name, from the API server, in the owner's namespace; names returns their names, of which
-// empty ones are ignored, and takes the owner's type. The children are neither listed nor watched, so the operator's role needs the
-// verb get and neither list nor watch. Use it for Secrets: RBAC can't tell a list of their metadata from a list of their content, and
-// whoever may list them reads them all.
+// ByName reads the children of a kind by name, from the API server, in the owner's namespace. names takes the owner's type and returns
+// the names; the builder ignores empty ones. The builder neither lists nor watches the children, so the operator's role needs the verb
+// get and neither list nor watch. Use it for Secrets: RBAC can't separate a list of their metadata from a list of their content, so
+// the verb list allows reading all of them.
 //
-// The view and the plan have these children as others. There are two differences. A child under a name that names doesn't return
-// isn't in the view, and isn't pruned. And a change of a child causes no pass: it is seen by the next pass that reads the child. A pass
-// reads it if the last read is a minute old, if the owner's generation has changed, or if the last pass has written such a child or
-// failed; a pass that didn't read it is followed by one that does. To save requests, names should return nothing for an owner that has
-// ended. [Plan].PruneAll lists each kind that the plan no longer has, so it needs the verb list. The kind must have a Go type.
+// The view and the plan have these children like others, with two differences. The view doesn't have, and the builder doesn't prune, a
+// child whose name isn't among names. And a change of a child causes no pass: the next pass that reads the child observes it. A pass
+// reads the child if the last read is a minute old, if the owner's generation has changed, or if the last pass has written such a
+// child or failed; a pass that didn't read it is followed by one that does. To save requests, names should return nothing for an owner
+// that has ended. [Plan].PruneAll lists each kind that the plan no longer has, so it needs the verb list. The kind must have a Go
+// type.
 //
 //	Owns(&corev1.Secret{}, builder.ByName(func(app *v1.WebApp) []string { return []string{app.Name + "-key"} }))
 func ByName[T client.Object](names func(owner T) []string) OwnsOption {
@@ -74,7 +75,7 @@ func (o *owns) misused(format string, args ...any) {
 	o.errs = append(o.errs, fmt.Errorf("%w: "+format, append([]any{ErrMisuse}, args...)...))
 }
 
-// check returns the kind, and what is wrong with the options.
+// check returns the kind, and the errors of the options.
 func (o *owns) check(r *kinds.Registry) (kinds.Kind, error) {
 	k, err := r.Of(o.like)
 	switch {
@@ -89,10 +90,10 @@ func (o *owns) check(r *kinds.Registry) (kinds.Kind, error) {
 	return k, errors.Join(append(o.errs, err)...)
 }
 
-// Watches watches objects other than the owner's children. One option says which owners an event concerns and which objects
-// their plans read with [Watched] and [Lookup]: [ReferencedBy], [Referencing] or [SeenByAll]. [EnqueueFor] narrows the owners
-// of an event. The kind must have a Go type. A kind may be watched more than once, and be owned as well: [Watched] returns the
-// objects of all its watches. Errors are ErrMisuse, from Complete and Reconciler.
+// Watches watches objects that aren't the owner's children. One option selects the owners that an event concerns and the objects that
+// their plans read with [Watched] and [Lookup]: [ReferencedBy], [Referencing] or [SeenByAll]. [EnqueueFor] reduces the owners of an
+// event. The kind must have a Go type. An operator may watch a kind more than once, and own it as well: [Watched] returns the objects
+// of all its watches. Complete and Reconciler return errors as [ErrMisuse].
 func (o *Operator[T]) Watches(kind client.Object, options ...WatchOption) *Operator[T] {
 	o.watches = append(o.watches, declaredWatch{kind, options})
 	return o
@@ -103,7 +104,7 @@ type WatchOption interface {
 	applyToWatch(w *watchConfig)
 }
 
-// declaredWatch is a call of Watches, not yet checked.
+// declaredWatch is a call of Watches, before its check.
 type declaredWatch struct {
 	like    client.Object
 	options []WatchOption
@@ -113,8 +114,8 @@ type declaredWatch struct {
 type watchConfig struct {
 	sources.Watch
 	throttle *sources.Throttle
-	made     []func(w sources.Watch) sources.Source // called once all options are known
-	mapped   bool                                   // the source maps an event to its owners by itself
+	made     []func(w sources.Watch) sources.Source // called after all options are known
+	mapped   bool                                   // the source itself maps an event to owners
 	errs     []error
 }
 
@@ -128,11 +129,10 @@ type watchOption func(w *watchConfig)
 
 func (f watchOption) applyToWatch(w *watchConfig) { f(w) }
 
-// ReferencedBy watches objects that an owner's spec names, in the owner's own namespace or cluster-scoped: a Secret, a
-// template. names returns their names; empty ones are ignored. It takes the owner's type. [Lookup] returns one of the
-// objects, [Watched] all. An event enqueues the owners that name the object, at once up to a thousand owners of a
-// namespace, and a hundred a second beyond. [EnqueueFor] narrows them. The objects that exist when the program starts enqueue
-// no one.
+// ReferencedBy watches objects that an owner's spec names, in the owner's namespace or cluster-scoped, such as a Secret or a template.
+// names takes the owner's type and returns the names; the builder ignores empty ones. [Lookup] returns one of the objects, [Watched]
+// all. An event enqueues the owners that name the object: up to a thousand owners of a namespace at once, then a hundred a second.
+// [EnqueueFor] reduces them. An object that exists when the program starts enqueues no owner.
 func ReferencedBy[T client.Object](names func(owner T) []string) WatchOption {
 	return watchOption(func(w *watchConfig) {
 		if names == nil {
@@ -147,12 +147,12 @@ func ReferencedBy[T client.Object](names func(owner T) []string) WatchOption {
 	})
 }
 
-// Referencing watches objects that name owners of their own namespace: Pods with the cluster's name in a label, a policy
-// that refers to its target. owners returns the names of the owners in an object, and must not change it; it takes the
-// watched kind's Go type or client.Object. [Watched] returns the objects that name the owner. An event enqueues the owners
-// that the object names and those that it named before.
+// Referencing watches objects that name owners in their own namespace, such as Pods with the cluster's name in a label, or a policy
+// with a target reference. owners takes the watched kind's Go type or client.Object, returns the names of the owners in an object, and
+// must not change the object. [Watched] returns the objects that name the owner. An event enqueues the owners that the object names
+// and those that it named before.
 //
-// Anyone who can write such an object can name an owner in it. A plan must not do more for it than its author may do.
+// Anyone who can write such an object can name any owner. A plan must not do more for the object than its author is allowed to do.
 func Referencing[K client.Object](owners func(obj K) []string) WatchOption {
 	return watchOption(func(w *watchConfig) {
 		if owners == nil {
@@ -167,19 +167,19 @@ func Referencing[K client.Object](owners func(obj K) []string) WatchOption {
 	})
 }
 
-// SeenByAll watches objects that the plans of all owners read: the nodes. [Watched] returns all objects of the kind, in the
-// whole cluster or as far as the manager's cache reaches. An event enqueues all owners. Narrow that by [EnqueueFor] where
-// events are many: a node's status changes every few minutes. The objects that exist when the program starts enqueue no one.
+// SeenByAll watches objects that the plans of all owners read, such as nodes. [Watched] returns all objects of the kind, in the whole
+// cluster or in the namespaces of the manager's cache. An event enqueues all owners. Reduce that by [EnqueueFor] for kinds with many
+// events: a node's status changes every few minutes. An object that exists when the program starts enqueues no owner.
 func SeenByAll() WatchOption {
 	return watchOption(func(w *watchConfig) { w.made = append(w.made, sources.SeenByAll) })
 }
 
-// EnqueueFor narrows the owners whose plans run when an object is created (before is nil), changes, or is deleted (after is
-// nil). Its function returns whether these are all owners that read the object: all owners with [SeenByAll], those that name it
-// with [ReferencedBy]. It also returns the names of further owners; names without an owner are ignored. Use it for a shared
-// object that thousands of owners read and of which a change concerns few: the head of a queue. The function must be pure and
-// must change neither object. An owner that isn't enqueued sees the change at its next pass. It takes the watched kind's Go
-// type or client.Object. Default: each change concerns every owner that reads the object.
+// EnqueueFor reduces the owners that an event enqueues. The event is a creation (before is nil), a change, or a deletion (after is
+// nil) of an object. The function returns whether the event concerns all owners that read the object: all owners with [SeenByAll],
+// those that name it with [ReferencedBy]. It also returns the names of further owners; the builder ignores names without an owner. Use
+// it for a shared object that thousands of owners read, and whose changes concern few of them, such as the head of a queue. The
+// function must be pure and must change neither object. An owner that isn't enqueued observes the change at its next pass. The
+// function takes the watched kind's Go type or client.Object. Default: each change concerns every owner that reads the object.
 //
 //	// jobsOfNode returns all jobs if a node comes, goes, or has other labels.
 //	func jobsOfNode(before, after *corev1.Node) (all bool, names []types.NamespacedName) {
@@ -198,21 +198,21 @@ func EnqueueFor[K client.Object](owners func(before, after K) (all bool, names [
 		}
 		takes[K](w, "EnqueueFor", w.Like)
 		w.Concerns = func(before, after client.Object) (bool, []types.NamespacedName) {
-			b, _ := before.(K) // nil stays nil
+			b, _ := before.(K) // a nil event object is a nil K
 			a, _ := after.(K)
 			return owners(b, a)
 		}
 	})
 }
 
-// takes records an error if an option's function takes another type than that of the objects it is called with.
+// takes records an error if an option's function takes another type than that of the objects it receives.
 func takes[K client.Object](w *watchConfig, option string, obj client.Object) {
 	if _, ok := obj.(K); !ok {
 		w.misused("%s has a function of %s; it must be of %T", option, reflect.TypeFor[K](), obj)
 	}
 }
 
-// watch is a source, its kind, and whether the plan has its objects as the owner's or as watched.
+// watch is a source with its kind, and whether the view has its objects as owned or as watched.
 type watch struct {
 	sources.Source
 	like client.Object // an empty object of the kind
@@ -253,7 +253,7 @@ func (o *Operator[T]) checkWatches(owner kinds.Kind) ([]watch, error) {
 	return watches, errors.Join(errs...)
 }
 
-// check returns the source that the options make.
+// check returns the source of the options.
 func (d declaredWatch) check(w *watchConfig) (sources.Source, error) {
 	k, err := w.Kinds.Of(d.like)
 	if err != nil {

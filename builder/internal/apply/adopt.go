@@ -8,7 +8,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/marks"
 )
 
-// decideNotOwned decides what to do about an object of a desired name that isn't the owner's.
+// decideNotOwned decides the action for an object of a desired name that the owner doesn't own.
 func (c *Cluster) decideNotOwned(w *Write) (*Write, error) {
 	d := w.Desired
 	options := d.Child.Options
@@ -29,13 +29,13 @@ func (c *Cluster) decideNotOwned(w *Write) (*Write, error) {
 	return w, nil
 }
 
-// isOfPredecessor reports whether an object has the labels that an orphan must have to be adopted, as the builder set them.
+// isOfPredecessor reports whether an object has the labels that Adopt requires, as the builder set them.
 func (c *Cluster) isOfPredecessor(obj client.Object, options *Options) bool {
 	return len(options.AdoptLabels) == 0 || hasLabels(obj, options.AdoptLabels) &&
 		marks.HasSet(obj, c.Name, options.Former, marks.LabelFields(options.AdoptLabels))
 }
 
-// hasLabels reports whether an object has all of some labels.
+// hasLabels reports whether an object has all given labels.
 func hasLabels(obj client.Object, labels map[string]string) bool {
 	for name, value := range labels {
 		if has, ok := obj.GetLabels()[name]; !ok || has != value {
@@ -45,7 +45,7 @@ func hasLabels(obj client.Object, labels map[string]string) bool {
 	return true
 }
 
-// onlyAsObserved makes an apply fail if the object isn't the observed version any more.
+// onlyAsObserved makes an apply fail with a conflict if the object has another version than the observed one.
 func onlyAsObserved(fields map[string]any, observed client.Object) {
 	fields["metadata"].(map[string]any)["resourceVersion"] = observed.GetResourceVersion()
 }

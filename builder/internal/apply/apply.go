@@ -28,13 +28,13 @@ type Cluster struct {
 	Name string
 	// Kinds knows the kinds of the objects.
 	Kinds *kinds.Registry
-	// Memory is what the engine remembers between passes.
+	// Memory is the engine's memory between passes.
 	Memory *memory.Memory
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
-	// Parallelism bounds the requests under way.
+	// Parallelism limits the concurrent requests.
 	Parallelism int
-	// DryRun is true if writes are tried and not made: then nothing is remembered.
+	// DryRun is true if all writes are dry runs. The steps then remember nothing.
 	DryRun bool
 
 	// Owner is the owner of the children, OwnerKind its kind and OwnerKey its key.
@@ -46,13 +46,13 @@ type Cluster struct {
 
 	// Desired has the keys of the pass's desired children. Desire adds to it.
 	Desired *store.Store
-	// Find returns the observed object of a key, whoever owns it; nil if there is none.
+	// Find returns the observed object of a key, of any owner; nil if there is none.
 	Find func(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error)
-	// ConfirmOwner returns an error if nothing must be written, as the owner is gone. It is asked before writes; creates are the children
-	// that don't exist.
+	// ConfirmOwner returns an error if the owner is gone, so that nothing must be written. The steps call it before writes; creates are
+	// the children that don't exist.
 	ConfirmOwner func(ctx context.Context, creates []store.Key) error
 
-	slots []slot // for the children to come
+	slots []slot // for further children
 }
 
 // slot is a preallocated pair of a desired object and its write, so that an unchanged child allocates nothing.
@@ -61,14 +61,14 @@ type slot struct {
 	write   Write
 }
 
-// Allocate makes what n children need, at once: one by one this is a good part of what a pass costs.
+// Allocate allocates the memory for n children at once. Single allocations are a large part of a pass's cost.
 func (c *Cluster) Allocate(n int) {
 	c.slots = make([]slot, n)
 	c.Desired.Grow(n)
 }
 
-// Apply brings children to their desired state, and returns the Write of each child that could be compared. A child that fails doesn't
-// stop the others; the errors are joined. The writes are valid also beside an error.
+// Apply brings children to their desired state, and returns a Write for each child that it could compare. It tries every child and
+// joins the errors. The writes are valid beside an error.
 func (c *Cluster) Apply(ctx context.Context, children []Child) ([]*Write, error) {
 	c.Allocate(len(children))
 	writes := make([]*Write, 0, len(children))
@@ -88,7 +88,7 @@ func (c *Cluster) Apply(ctx context.Context, children []Child) ([]*Write, error)
 	return writes, errors.Join(append(errs, c.WriteAll(ctx, necessary))...)
 }
 
-// decide says which action a child needs: its desired object, the observed one of that name, and what differs.
+// decide returns the write of a child: its desired object, the observed object of its name, and the action.
 func (c *Cluster) decide(ctx context.Context, child *Child) (*Write, error) {
 	desired, err := c.Desire(child)
 	if err != nil {
@@ -144,10 +144,10 @@ func created(writes []*Write) []store.Key {
 	return keys
 }
 
-// readLive reads an object past the cache, nil if there is none.
+// readLive reads an object past the cache, nil if it doesn't exist.
 func (c *Cluster) readLive(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error) {
 	observed, err := sources.Reader{From: c.Live, Kinds: c.Kinds}.Get(ctx, k, key)
-	if err != nil && !apierrors.IsNotFound(err) { // not even its kind is there
+	if err != nil && !apierrors.IsNotFound(err) { // also for a missing kind
 		return nil, &failure.Error{Key: key, Operation: "read", Err: err}
 	}
 	return observed, nil

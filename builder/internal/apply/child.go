@@ -19,41 +19,41 @@ import (
 
 // Child is a desired object with its options, which builder documents.
 type Child struct {
-	// Object is the object as it was given. It stays as it is.
+	// Object is the object as it was given. The builder doesn't change it.
 	Object client.Object
-	// Options say how it is kept. Nil: by the defaults.
+	// Options are the child's options. Nil: the defaults.
 	Options *Options
-	// Phase is the phase that it is in; empty for none.
+	// Phase is the child's phase; empty for none.
 	Phase string
-	// ReadyWhen says whether the child is ready. Nil: package readiness does.
+	// ReadyWhen evaluates whether the child is ready. Nil: the rules of package readiness.
 	ReadyWhen func(client.Object) readiness.Status
-	// CrossNamespace is true for a child beyond its owner's namespace.
+	// CrossNamespace is true for a child outside its owner's namespace.
 	CrossNamespace bool
 	// CreateOnly is true for a child that is created and never changed.
 	CreateOnly bool
 
-	once *onceHashed // of a child whose object doesn't change
+	once *onceHashed // of an immutable child
 }
 
-// Options are what options say about a child. They go into the hash by which a child is recognized as the one of an earlier pass.
+// Options are the options of a child. They are part of the hash by which a later pass recognizes the child.
 type Options struct {
 	Ignored       []string
-	ConfigOf      []any // what HashFrom was given
+	ConfigOf      []any // the arguments of HashFrom
 	AdoptOrphan   bool
 	AdoptLabels   map[string]string
 	Former        []string // field managers
 	KeepImmutable bool
-	Recreate      *Recreate // nil: a child that can't be changed isn't recreated
+	Recreate      *Recreate // nil: a child with a changed immutable field isn't recreated
 	Retain        bool
 }
 
-// Recreate says how a child that can't be changed is recreated.
+// Recreate sets how a child with a changed immutable field is recreated.
 type Recreate struct {
-	// Dependents says what becomes of the object's dependents. Default: DeletePropagationBackground.
+	// Dependents selects what the API server does with the object's dependents. Default: DeletePropagationBackground.
 	Dependents metav1.DeletionPropagation
 }
 
-// Change returns the options of a child, to change them.
+// Change returns the options of a child for changes, and creates them if needed.
 func (c *Child) Change() *Options {
 	if c.Options == nil {
 		c.Options = &Options{}
@@ -67,14 +67,14 @@ func (c Child) HashedOnce() Child {
 	return c
 }
 
-// onceHashed is the hash of a child that doesn't change. All copies of the child share it.
+// onceHashed is the hash of an immutable child. All copies of the child share it.
 type onceHashed struct {
 	once sync.Once
 	hash uint64
 	ok   bool
 }
 
-// Hash identifies, within this process, a child and its options. It returns false if it can't.
+// Hash identifies, within this process, a child and its options. It returns false if they have no hash.
 func (c Child) Hash() (uint64, bool) {
 	if c.once == nil {
 		return c.computeHash()
@@ -93,7 +93,7 @@ func (c Child) computeHash() (uint64, bool) {
 	}{c.Object, c.Options})
 }
 
-// ignoring returns the child with more ignored fields. The child itself stays as it is.
+// ignoring returns a copy of the child with more ignored fields.
 func (c Child) ignoring(fields []string) Child {
 	c.once = nil
 	var options Options
@@ -105,10 +105,10 @@ func (c Child) ignoring(fields []string) Child {
 	return c
 }
 
-// Retained reports whether the child stays when its owner goes.
+// Retained reports whether the child stays after its owner's deletion.
 func (c Child) Retained() bool { return c.Options != nil && c.Options.Retain }
 
-// Former returns the field managers that the options name as former ones.
+// Former returns the former field managers of the options.
 func (c Child) Former() []string {
 	if c.Options == nil {
 		return nil
@@ -116,7 +116,7 @@ func (c Child) Former() []string {
 	return c.Options.Former
 }
 
-// checkRetain refuses options that contradict Retain.
+// checkRetain returns an error for options that contradict Retain.
 func (d *Desired) checkRetain() error {
 	switch {
 	case !d.Child.Retained():
@@ -130,7 +130,7 @@ func (d *Desired) checkRetain() error {
 	}
 }
 
-// checkCreateOnly refuses options that mean nothing for a child that is never changed.
+// checkCreateOnly returns an error for options that have no effect on a child that is never changed.
 func (d *Desired) checkCreateOnly() error {
 	option, options := "", d.Child.Options
 	switch {
@@ -150,12 +150,12 @@ func (d *Desired) checkCreateOnly() error {
 	return fmt.Errorf("%w: %s has %s, which is about changes, beside CreateOnly, which makes none", failure.ErrMisuse, d.Key, option)
 }
 
-// keepsImmutable reports whether a child that can't be changed stays as it is.
+// keepsImmutable reports whether the policy for immutable fields is Keep.
 func (d *Desired) keepsImmutable() bool {
 	return d.Child.Options != nil && d.Child.Options.KeepImmutable
 }
 
-// recreates returns how a child that can't be changed is recreated, nil if it isn't.
+// recreates returns the policy Recreate for immutable fields, nil if it isn't set.
 func (d *Desired) recreates() *Recreate {
 	if d.Child.Options == nil {
 		return nil
@@ -163,7 +163,7 @@ func (d *Desired) recreates() *Recreate {
 	return d.Child.Options.Recreate
 }
 
-// checkPolicy refuses a policy that isn't one.
+// checkPolicy returns an error for an invalid policy.
 func (d *Desired) checkPolicy() error {
 	recreate := d.recreates()
 	if recreate == nil {
@@ -178,7 +178,7 @@ func (d *Desired) checkPolicy() error {
 	}
 }
 
-// setHash sets the digest of what the child is configured with in its pod template. obj is the child's copy.
+// setHash sets the digest of the child's configuration in its pod template. obj is the child's copy.
 func (d *Desired) setHash(c *Cluster, obj client.Object) error {
 	if d.Child.Options == nil || len(d.Child.Options.ConfigOf) == 0 {
 		return nil

@@ -20,8 +20,8 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// Compare says which action an object needs, given the observed one of its name. All decisions about a child are made here;
-// only the API server's answer to a write may revise them.
+// Compare decides which action an object needs, given the observed object of its name. All decisions about a child are made here; only
+// the API server's answer to a write may revise them.
 func (c *Cluster) Compare(d *Desired, observed client.Object) (*Write, error) {
 	w := d.newWrite(observed)
 	if observed == nil {
@@ -68,7 +68,7 @@ func (d *Desired) newWrite(observed client.Object) *Write {
 	return w
 }
 
-// ownershipOf says what an object is to the owner, if it has the name of d.
+// ownershipOf returns the relation between the owner and an object that has the name of d.
 func (c *Cluster) ownershipOf(d *Desired, observed client.Object) inventory.Ownership {
 	switch {
 	case d.Child.Retained() && metav1.GetControllerOfNoCopy(observed) == nil:
@@ -80,7 +80,7 @@ func (c *Cluster) ownershipOf(d *Desired, observed client.Object) inventory.Owne
 	}
 }
 
-// refuse is the error of an object in d's place that is someone else's.
+// refuse returns the error about an object of d's name that the owner doesn't own.
 func (d *Desired) refuse(observed client.Object) error {
 	if !d.Child.CrossNamespace || metav1.GetControllerOfNoCopy(observed) != nil {
 		return failure.NotOwned("apply", d.Key, observed)
@@ -114,7 +114,7 @@ func (c *Cluster) isUpToDate(d *Desired, observed client.Object) (bool, error) {
 	return true, nil
 }
 
-// isDigestOf reports whether an object says that it is the desired one.
+// isDigestOf reports whether an object has the digest of the desired one.
 func (d *Desired) isDigestOf(obj client.Object) bool {
 	return obj.GetAnnotations()[wellknown.AnnotationDigest] == d.Digest
 }
@@ -127,8 +127,8 @@ func DigestOf(obj client.Object) string {
 	return obj.GetAnnotations()[wellknown.AnnotationDigest]
 }
 
-// isDesiredChanged reports whether the desired object isn't the one that was written last. An object that needs a write although it is
-// the same has drifted.
+// isDesiredChanged reports whether the desired object differs from the one that was applied last. If it doesn't, a difference is
+// drift.
 func (w *Write) isDesiredChanged() bool { return !w.Desired.isDigestOf(w.Observed) }
 
 // hasFormer reports whether an object has fields of a manager that Adopt names.
@@ -136,7 +136,7 @@ func (c *Cluster) hasFormer(observed client.Object, d *Desired) bool {
 	return d.Child.Options != nil && c.fieldManager(d).HasFormer(observed.GetManagedFields())
 }
 
-// contains reports whether all that is desired is in an object that was observed.
+// contains reports whether an observed object contains all desired fields.
 func (c *Cluster) contains(d *Desired, observed client.Object) bool {
 	u, ok := observed.(runtime.Unstructured)
 	if !ok {
@@ -169,24 +169,25 @@ func (c *Cluster) hasMoreInOne(d *Desired, observed client.Object) bool {
 	})
 }
 
-// remember records that a child is up to date. The server has said so: by its answer to a write, or by a comparison.
+// remember records that a child is up to date. The API server has confirmed that, by its answer to a write, or a comparison has.
 func (c *Cluster) remember(child client.Object, d *Desired) {
 	if d.Hashed && !c.DryRun {
 		c.Memory.UpToDate.Add(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.Hash})
 	}
 }
 
-// remembers reports whether this very version of a child is known to be up to date with this very object.
+// remembers reports whether this version of a child is recorded as up to date with this object.
 func (c *Cluster) remembers(child client.Object, d *Desired) bool {
 	return d.Hashed && c.Memory.UpToDate.Has(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.Hash})
 }
 
-// rememberImmutable notes that an object can't be changed into the desired one and stays as it is, so that no further request is made.
+// rememberImmutable records that an object has a changed immutable field and stays as it is, so that the builder makes no further
+// request.
 func (c *Cluster) rememberImmutable(observed client.Object, d *Desired) {
 	c.Memory.Immutable.Add(observed.GetUID(), memory.Immutable{Hash: d.Hash, Digest: d.Digest})
 }
 
-// isLeftImmutable reports whether an object is known to be left as it is, since just this is desired.
+// isLeftImmutable reports whether an object is recorded as one that stays as it is for this desired object.
 func (c *Cluster) isLeftImmutable(d *Desired, observed client.Object) (bool, error) {
 	as, ok := c.Memory.Immutable.Get(observed.GetUID())
 	if !ok {
@@ -199,7 +200,7 @@ func (c *Cluster) isLeftImmutable(d *Desired, observed client.Object) (bool, err
 	return err == nil && as.Digest == d.Digest, err
 }
 
-// settle notes what the API server made of a child, if it isn't what is desired.
+// settle records the object that the API server stored for a child, if it differs from the desired one.
 func (c *Cluster) settle(stored client.Object, d *Desired) {
 	switch {
 	case c.DryRun || stored.GetUID() == "":

@@ -16,13 +16,13 @@ func (c *Cluster) contestKey(child store.Key) contest.Key {
 	return contest.Key{Owner: c.Owner.GetUID(), Child: child}
 }
 
-// isCorrection reports whether a write would restore what this process has confirmed or written before, so that someone else has changed
-// it since: either the digest is still the same, or it is another writer's.
+// isCorrection reports whether a write would restore fields that this process has confirmed or written before, so that another writer
+// has changed them since: the digest is either unchanged, or another writer's.
 func (c *Cluster) isCorrection(w *Write) bool {
 	return !w.isDesiredChanged() || w.Desired.Hashed && c.Memory.UpToDate.Knows(w.Observed.GetUID(), w.Desired.Hash)
 }
 
-// holdContested leaves a child as it is for a while if another writer keeps changing or recreating it.
+// holdContested suspends the writes of a child for a while if another writer keeps changing or recreating it.
 func (c *Cluster) holdContested(w *Write) {
 	if c.DryRun {
 		return
@@ -36,8 +36,8 @@ func (c *Cluster) holdContested(w *Write) {
 	}
 }
 
-// holdCreation leaves a child out for a while if another writer keeps deleting it. What runs once (see CreateOnly) is created at once,
-// always.
+// holdCreation suspends the creation of a child for a while if another writer keeps deleting it. It never delays a child with
+// CreateOnly.
 func (c *Cluster) holdCreation(w *Write) {
 	if !c.DryRun && !w.Desired.Child.CreateOnly &&
 		c.Memory.Contests.HoldsCreation(c.contestKey(w.Desired.Key), w.Desired.Digest, c.Now()) {
@@ -57,7 +57,7 @@ func (w *Write) note(c *Cluster) {
 	c.noteCreation(w)
 }
 
-// noteCorrection records that a child was restored, and which fields.
+// noteCorrection records that the builder restored a child, and which fields.
 func (c *Cluster) noteCorrection(w *Write) {
 	if !w.corrects || w.Operation != events.ReasonUpdated && w.Operation != events.ReasonAdopted {
 		return
@@ -69,7 +69,7 @@ func (c *Cluster) noteCorrection(w *Write) {
 	c.Memory.Contests.Corrected(c.contestKey(w.Desired.Key), w.Desired.Digest, fields(c), c.Now())
 }
 
-// noteCreation records that a child was created, is to be recreated, or is desired in another way since.
+// noteCreation records that a child was created, is to be recreated, or has another desired state since.
 func (c *Cluster) noteCreation(w *Write) {
 	if w.Desired.Child.CreateOnly {
 		return
@@ -85,8 +85,8 @@ func (c *Cluster) noteCreation(w *Write) {
 	}
 }
 
-// contendedFields returns the fields in which the object differed from the desired one before the pass wrote anything, and which field
-// managers own them.
+// contendedFields returns the fields in which the object differed from the desired one before the pass wrote anything, and the field
+// managers that own them.
 func (w *Write) contendedFields(c *Cluster) []fieldmanager.Drift {
 	live, err := payload.Stored(w.initial)
 	if err != nil {
@@ -103,7 +103,7 @@ func (w *Write) contendedFields(c *Cluster) []fieldmanager.Drift {
 	return all
 }
 
-// contendedMarks returns which of what the builder puts back of a child with CreateOnly others have changed.
+// contendedMarks returns the labels and references of a CreateOnly child that the builder restores and another writer has changed.
 func (w *Write) contendedMarks(c *Cluster) []fieldmanager.Drift {
 	var all []fieldmanager.Drift
 	m, entries := c.fieldManager(w.Desired), w.initial.GetManagedFields()

@@ -16,7 +16,7 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// compareCreateOnly says which action an existing object needs: none, unless it has lost its label.
+// compareCreateOnly decides which action an existing object needs: none, unless it has lost its label.
 func (c *Cluster) compareCreateOnly(w *Write) *Write {
 	w.Action = None
 	if w.Desired.lacksMark(w.Observed) {
@@ -35,8 +35,8 @@ func (d *Desired) lacksMark(observed client.Object) bool {
 	return !set || own == wellknown.ManagedBy
 }
 
-// takeAsItIs gives an object the builder's label, and the owner as its controller if no one controls it: then only if
-// it is still the observed one.
+// takeAsItIs gives an object the builder's label. If the object has no controller, it also sets the owner as its controller, only in
+// the observed version.
 func (w *Write) takeAsItIs(ctx context.Context, c *Cluster) error {
 	d := w.Desired
 	changed, operation, did := map[string]any{"uid": w.Observed.GetUID()}, "apply", events.ReasonUpdated

@@ -19,10 +19,10 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Desired is one object that should exist. What is needed to compare it with a cluster (a copy, with the owner on it,
-// and its digest) is made by Stamp, unless the hash says already that nothing has changed.
+// Desired is one desired object. Stamp makes what a comparison needs (a copy with the owner on it, and its digest), unless the hash
+// shows that nothing has changed.
 type Desired struct {
-	// Kind and Key say which object it is.
+	// Kind and Key identify the object.
 	Kind kinds.Kind
 	Key  store.Key
 	// Child is the child as it was given.
@@ -30,7 +30,7 @@ type Desired struct {
 	// Hash is the hash of the child; Hashed is false if it has none.
 	Hash   uint64
 	Hashed bool
-	// Digest is the digest of what is applied. Stamp sets it.
+	// Digest is the digest of the applied fields. Stamp sets it.
 	Digest string
 
 	object   client.Object  // a copy of the child's, with namespace, label, owner reference and digest: the body of a create
@@ -42,10 +42,10 @@ type Desired struct {
 
 	neverWritten bool // the engine has never written the observed object
 
-	write *Write // preallocated; nil once it is used
+	write *Write // preallocated; nil after its use
 }
 
-// Desire adds a child to the desired objects of the pass. It must not be one of them yet, and must stay as it is during the pass.
+// Desire adds a child to the desired objects of the pass. The child must not be among them yet, and must not change during the pass.
 func (c *Cluster) Desire(child *Child) (*Desired, error) {
 	k, key, err := c.KeyOf(child)
 	if err != nil {
@@ -71,8 +71,8 @@ func (c *Cluster) Desire(child *Child) (*Desired, error) {
 	return d, nil
 }
 
-// KeyOf returns the kind and key of a child. It must have a name, and must be where its owner is, since garbage collection and the
-// owner reference reach no other namespace, unless it has CrossNamespace. All keys of children come from here.
+// KeyOf returns the kind and key of a child. The child must have a name. Without CrossNamespace it must be in its owner's namespace,
+// because garbage collection and owner references don't reach other namespaces. All keys of children come from here.
 func (c *Cluster) KeyOf(child *Child) (kinds.Kind, store.Key, error) {
 	obj := child.Object
 	k, err := c.Kinds.Of(obj)
@@ -98,7 +98,7 @@ func (c *Cluster) KeyOf(child *Child) (kinds.Kind, store.Key, error) {
 		return k, key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it; see CrossNamespace",
 			failure.ErrMisuse, key, c.OwnerKey)
 	case !namespaced:
-		key.Namespace = "" // of no meaning
+		key.Namespace = "" // meaningless for a cluster-scoped object
 	case key.Namespace == "" && home == "":
 		return k, key, fmt.Errorf("%w: metadata.namespace of %s is empty and its owner has none", failure.ErrMisuse, key)
 	case key.Namespace == "":
@@ -110,10 +110,10 @@ func (c *Cluster) KeyOf(child *Child) (kinds.Kind, store.Key, error) {
 	return k, key, nil
 }
 
-// keyCrossNamespace completes the key of a child that says itself where it lives.
+// keyCrossNamespace completes the key of a child that names its own namespace.
 func keyCrossNamespace(key store.Key, namespaced bool) (store.Key, error) {
 	if !namespaced {
-		key.Namespace = "" // of no meaning
+		key.Namespace = "" // meaningless for a cluster-scoped object
 		return key, nil
 	}
 	if key.Namespace == "" {
@@ -122,7 +122,7 @@ func keyCrossNamespace(key store.Key, namespaced bool) (store.Key, error) {
 	return key, nil
 }
 
-// Stamp renders a child into what is compared and sent. The child's object stays as it is.
+// Stamp renders a child into the forms to compare and to send. It doesn't change the child's object.
 func (d *Desired) Stamp(c *Cluster) error {
 	if d.object != nil {
 		return nil
@@ -157,7 +157,7 @@ func (d *Desired) Stamp(c *Cluster) error {
 	if d.Digest, err = payload.Digest(fields); err != nil {
 		return fmt.Errorf("%w: digest of %s: %w", failure.ErrMisuse, d.Key, err)
 	}
-	// The digest goes where the next pass, and the next process, finds it.
+	// The next pass, and the next process, finds the digest here.
 	payload.SetAnnotation(obj, wellknown.AnnotationDigest, d.Digest)
 	for _, fields := range []map[string]any{fields, d.first} {
 		if fields == nil {
@@ -174,8 +174,8 @@ func (d *Desired) Stamp(c *Cluster) error {
 	return err
 }
 
-// withOwner returns a copy of what was given, in its namespace, with the owner and the builder's label on it, and without
-// what only the server sets.
+// withOwner returns a copy of the given object, in its namespace, with the owner and the builder's label on it, and without the fields
+// that only the server sets.
 func (d *Desired) withOwner(c *Cluster) (client.Object, error) {
 	obj := d.Child.Object.DeepCopyObject().(client.Object)
 	payload.Clean(obj)

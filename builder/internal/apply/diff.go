@@ -36,7 +36,7 @@ func (w *Write) Diff() ([]delta.Change, error) {
 	return changes, nil
 }
 
-// shown leaves out of an object what its key says, and the builder's own record.
+// shown removes from an object the fields that its key has, and the builder's own record.
 func shown(fields map[string]any) map[string]any {
 	if len(fields) == 0 {
 		return fields
@@ -55,18 +55,18 @@ func shown(fields map[string]any) map[string]any {
 	return fields
 }
 
-// Mask stands for a value that isn't to be seen.
+// Mask replaces a secret value.
 const Mask = "***"
 
 func isSecret(key store.Key) bool { return key.Group == "" && key.Kind == "Secret" }
 
-// holdsSecret reports whether a field of a Secret isn't to be seen. kubectl keeps copies of them in an annotation.
+// holdsSecret reports whether a field of a Secret must be masked. kubectl keeps copies of such fields in an annotation.
 func holdsSecret(path string) bool {
 	return strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData") ||
 		strings.Contains(path, corev1.LastAppliedConfigAnnotation)
 }
 
-// hidden keeps of a change only that there is one.
+// hidden returns a change with masked values.
 func hidden(c delta.Change) delta.Change {
 	if c.Old != nil && c.New != nil {
 		return delta.Change{Path: c.Path, Old: Mask + " (before)", New: Mask + " (after)"}

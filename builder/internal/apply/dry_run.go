@@ -16,7 +16,7 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// showFields lets a dry run show what would be created.
+// showFields makes a dry run show the fields of a new object.
 func (d *Desired) showFields() (err error) {
 	if d.fields != nil {
 		return nil
@@ -27,7 +27,8 @@ func (d *Desired) showFields() (err error) {
 	return nil
 }
 
-// recordDryRun records what an apply would have made of an object. The resource version doesn't say: a dry run makes none.
+// recordDryRun records the object that an apply would have stored. The resource version doesn't show a difference, because a dry run
+// makes none.
 func (w *Write) recordDryRun(ctx context.Context, c *Cluster, applied client.Object) error {
 	if w.takesOver(c) && c.fieldManager(w.Desired).TakesOverAny(w.Observed.GetManagedFields()) && !w.refitted {
 		var err error
@@ -51,9 +52,9 @@ func (w *Write) recordDryRun(ctx context.Context, c *Cluster, applied client.Obj
 	return nil
 }
 
-// withoutLeftovers removes from a dry-run apply the fields that the object was created with and that aren't desired
-// any more. In earnest takeOverFields sees to that beforehand; a dry run of it leaves no trace. So the fields are taken
-// out of the result, and the API server is asked what it makes of that: it may have defaults for them.
+// withoutLeftovers removes from a dry-run apply the fields that the object was created with and that are no longer desired. In a real
+// pass takeOverFields removes them before the apply, but its dry run has no effect on the next request. So this function removes the
+// fields from the result and sends that to the API server, which may have defaults for them.
 func (c *Cluster) withoutLeftovers(ctx context.Context, w *Write, applied client.Object) (client.Object, error) {
 	leftovers, kept, err := c.fieldManager(w.Desired).Leftovers(applied.GetManagedFields(), controllerOf(applied))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
-// leaveOut removes what is ignored from what is compared and applied. What is created has it still.
+// leaveOut removes ignored fields from the forms to compare and to apply. The form to create keeps them.
 func (d *Desired) leaveOut(fields map[string]any) error {
 	if d.Child.Options == nil {
 		return nil
@@ -34,7 +34,7 @@ func (d *Desired) leaveOut(fields map[string]any) error {
 	return nil
 }
 
-// toCompare returns the object that the observed one is compared with.
+// toCompare returns the object with which the observed one is compared.
 func (d *Desired) toCompare() (client.Object, error) {
 	if len(d.ignored) == 0 || d.Kind.Untyped { // untyped objects are compared by their fields
 		return d.object, nil
@@ -47,7 +47,7 @@ func (d *Desired) toCompare() (client.Object, error) {
 	return obj, nil
 }
 
-// withoutIgnored returns the content of an observed object without what is ignored, as a copy if need be.
+// withoutIgnored returns the content of an observed object without ignored fields. It copies the content if needed.
 func (d *Desired) withoutIgnored(live map[string]any) map[string]any {
 	if len(d.ignored) == 0 {
 		return live

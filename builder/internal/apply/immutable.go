@@ -20,11 +20,11 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// meetInvalid deals with a change that was refused as invalid, whatever was tried. It is one of an immutable field only if
-// the builder itself changes what the API server refuses to change, and if a new object would be accepted.
+// meetInvalid handles a change that the API server refuses as invalid after all other attempts. The change is one of an immutable
+// field only if the builder itself changes the refused field, and if the API server would accept a new object.
 func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *refit) error {
 	d, recreate := w.Desired, w.Desired.recreates()
-	// Keep leaves all of it as it is, whoever has changed it.
+	// Keep leaves the whole object as it is, whichever writer has changed it.
 	if drift := w.driftBehind(refused, r); drift != nil && !d.keepsImmutable() {
 		return &failure.Error{Key: d.Key, Operation: "apply", Err: drift, Object: d.object}
 	}
@@ -47,27 +47,27 @@ func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *r
 		return w.immutableError(refused)
 	case recreate == nil && !d.keepsImmutable() && isLasting(err), failure.IsTerminal(err):
 		return &failure.Error{Key: d.Key, Operation: "apply", Err: refused, Object: d.object}
-	default: // it may be known another time
+	default: // a later pass may find out
 		err = fmt.Errorf("whether it could be recreated isn't known, as a trial failed: %w (the change was refused: %s)",
 			err, text.Shorten(refused.Error(), text.MaxSummary/8))
 		return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: d.object}
 	}
 }
 
-// trial is a new object of what is desired as the API server would make it, or why it wouldn't.
+// trial is the new object of a desired one as the API server would store it, or the error with which it refuses it.
 type trial struct {
 	made   bool
 	object client.Object
 	err    error
 }
 
-// isBarred reports whether a trial says nothing about the object, and won't before something else is changed: the quota is full, a
-// permission is missing, a policy or webhook denies it.
+// isBarred reports whether a trial says nothing about the object until something else changes: a quota is exceeded, a permission is
+// missing, a policy or webhook denies the request.
 func (t trial) isBarred() bool {
 	return isLasting(t.err) && !apistatus.IsRefused(t.err)
 }
 
-// try creates what is desired under a name of its own, in a dry run.
+// try creates the desired object under another name, in a dry run.
 func (w *Write) try(ctx context.Context, c *Cluster) trial {
 	obj := w.Desired.object.DeepCopyObject().(client.Object)
 	obj.SetName(immutable.TrialName(w.Desired.Key.Name, w.Desired.Digest))
@@ -75,13 +75,13 @@ func (w *Write) try(ctx context.Context, c *Cluster) trial {
 	if err == nil {
 		err = c.Client.Create(ctx, obj, &client.CreateOptions{
 			DryRun: []string{metav1.DryRunAll}, FieldManager: c.Name,
-			DisableReadYourWritesConsistency: true, // nothing is written that a cache could show
+			DisableReadYourWritesConsistency: true, // a dry run writes nothing that a cache could show
 		})
 	}
 	return trial{made: true, object: obj, err: err}
 }
 
-// deleteToRecreate deletes the object in its observed version. Once it is gone, a pass makes the new one.
+// deleteToRecreate deletes the object in its observed version. When it is gone, a later pass creates the new one.
 func (w *Write) deleteToRecreate(ctx context.Context, c *Cluster, dependents metav1.DeletionPropagation) error {
 	obj := w.Observed.DeepCopyObject().(client.Object) // the client may write to it
 	w.Action = Wait
@@ -98,7 +98,7 @@ func (w *Write) deleteToRecreate(ctx context.Context, c *Cluster, dependents met
 	return nil
 }
 
-// immutableError says what can't be changed, and what would be accepted.
+// immutableError returns the error that names the immutable fields and the accepted values.
 func (w *Write) immutableError(refused error) error {
 	diffs := w.refusedDifferences(refused)
 	var texts, fields []string
@@ -120,9 +120,9 @@ func (w *Write) refusedDifferences(refused error) []immutable.Difference {
 	return immutable.Differences(apistatus.Causes(refused), w.Desired.fields, live, isSecret(w.Desired.Key))
 }
 
-// driftBehind returns the error about a refused change if others have made it necessary, and nil if only the builder itself changes what
-// the API server refuses to change. What others have changed, and lets no one change back, such as a claim that was enlarged, is no reason
-// to delete anything, whatever [OnImmutable] says.
+// driftBehind returns the error about a refused change that another writer has made necessary, and nil if only the builder changes the
+// refused fields. A change by another writer that nobody can revert, such as an enlarged claim, must never cause a deletion, whatever
+// [OnImmutable] says.
 func (w *Write) driftBehind(refused error, r *refit) error {
 	if r == nil || len(r.objects.Live) == 0 {
 		return nil

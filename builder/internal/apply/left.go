@@ -12,15 +12,15 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// FieldsLeft are fields of a child that aren't desired and stay, since another manager has set them.
+// FieldsLeft are fields of a child that aren't desired and stay, because another manager has set them.
 type FieldsLeft struct {
 	Manager string
 	Fields  []string
 }
 
-// noteLeft finds out, when the builder writes an object for the first time, what other managers have set in it that isn't
-// desired. One of them may be what wrote the object before there was a builder, under a name that this program doesn't
-// know; then its fields would stay for ever, and no one would notice.
+// noteLeft finds the undesired fields of other managers when the builder writes an object for the first time. One of these managers
+// may have written the object before the builder did, under a name that this program doesn't know. Its fields would stay forever,
+// unnoticed.
 func (w *Write) noteLeft(ctx context.Context, c *Cluster, applied client.Object) {
 	if w.initial.GetAnnotations()[wellknown.AnnotationDigest] != "" {
 		return
@@ -48,7 +48,7 @@ func (w *Write) noteLeft(ctx context.Context, c *Cluster, applied client.Object)
 	}
 }
 
-// String returns the line about them for people.
+// String returns the fields as one line for people.
 func (l FieldsLeft) String() string {
 	return fmt.Sprintf("kept by field manager %s: %s", l.Manager, strings.Join(l.Fields, ", "))
 }

@@ -20,18 +20,18 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// A server-side apply changes what it names. What others own, or no one, stays, and what the API server derived from a
-// field that has changed stays too. So an apply can be refused for what is left, or leave what a new object wouldn't have:
-// the rollingUpdate of a strategy that is Recreate now, the policyTypes of a NetworkPolicy that had no egress rules, the
-// port that someone made of ours. Then one JSON patch goes before the apply. It makes the change and removes what is in the
-// way, in one step that the API server accepts or refuses as a whole. It says which version of the object it is for. For another
-// desired state it takes the digest away: after a crash the apply is still to be made, whatever is desired then.
+// A server-side apply changes only the fields that it names. Fields of other managers or of no manager stay, and so do values that the
+// API server derived from a changed field. So the API server may refuse an apply because of a remaining field, or an apply may leave a
+// field that a new object wouldn't have: the rollingUpdate of a strategy that is now Recreate, the policyTypes of a NetworkPolicy that
+// had no egress rules, a port that another writer changed. Then one JSON patch precedes the apply. It makes the change and removes the
+// obstructing fields, in one step that the API server accepts or refuses as a whole, for one version of the object. For another
+// desired state it also removes the digest: after a crash the apply must still be made, whatever is desired then.
 
-// maxRefits bounds the patches in one pass that are tried and lessen no faults: twenty ports that were renumbered are twenty faults, of
-// which each patch removes one. Each one is refused by the API server without a trace.
+// maxRefits limits the patches in one pass that reduce no faults: twenty renumbered ports are twenty faults, and each patch removes
+// one. The API server refuses each of them without a trace.
 const maxRefits = 12
 
-// refit is a change of an object beyond what an apply can say.
+// refit is a change of an object that an apply alone can't make.
 type refit struct {
 	objects merge.Objects
 	merged  merge.Result
@@ -39,8 +39,8 @@ type refit struct {
 	trial   trial
 }
 
-// newRefit compares the desired object with the observed one, and with a new object if one is given. With release, what the API
-// server chose at the creation stays, since it could not be removed.
+// newRefit compares the desired object with the observed one, and with a new object if one is given. With release, the values that the
+// API server chose at the creation stay, because they could not be removed.
 func (w *Write) newRefit(c *Cluster, fresh client.Object, release bool) (*refit, error) {
 	live, err := payload.Stored(w.Observed)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *Write) newRefit(c *Cluster, fresh client.Object, release bool) (*refit,
 	o := merge.Objects{
 		Live: live, Desired: w.withoutDigest(), Ignored: w.Desired.ignored, Ours: shares.Ours, Others: shares.Others,
 		Drift: !w.isDesiredChanged() && !w.adopts, Release: release,
-		// How many replicas there are is an autoscaler's or a person's affair, even if no one owns it.
+		// The number of replicas belongs to an autoscaler or a person, even if no manager owns it.
 		Fixed: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")).Union(shares.Subresources),
 		Plain: merge.IsPlain,
 	}
@@ -68,7 +68,7 @@ func (w *Write) newRefit(c *Cluster, fresh client.Object, release bool) (*refit,
 	return r, nil
 }
 
-// withoutDigest returns the desired object as it is compared with the observed one: without what only an apply says.
+// withoutDigest returns the desired object for the comparison with the observed one: without the fields that only an apply has.
 func (w *Write) withoutDigest() map[string]any {
 	fields := runtime.DeepCopyJSON(w.Desired.fields)
 	delete(fields, "apiVersion")
@@ -89,14 +89,13 @@ func (w *Write) withoutDigest() map[string]any {
 	return fields
 }
 
-// refresh makes values that the API server derived follow what they were derived from, before a change is applied. It
-// costs a dry run, and is done only if a field came or went, or one of several alternatives was chosen, in an object that
-// has values of no manager.
+// refresh updates the values that the API server derived from changed fields, before the change is applied. It costs a dry run. It
+// runs only if a field was added or removed, or the choice between alternatives changed, in an object with values of no manager.
 //
-// In a dry run it returns what the API server made of it: that leaves no trace that an apply could build on.
+// In a dry run it returns the API server's result, because a dry run stores nothing that a later apply could use.
 func (w *Write) refresh(ctx context.Context, c *Cluster) (client.Object, error) {
 	if !w.isDesiredChanged() || w.adopts || !c.fieldManager(w.Desired).HasApplied(w.Observed.GetManagedFields()) {
-		return nil, nil // nothing has changed, or whatever the API server chose is ours still, and goes with the apply
+		return nil, nil // nothing has changed, or the engine still manages the server's choice, and the apply removes it
 	}
 	r, err := w.newRefit(c, nil, false)
 	if err != nil || !r.merged.MayDerive {
@@ -104,11 +103,11 @@ func (w *Write) refresh(ctx context.Context, c *Cluster) (client.Object, error) 
 	}
 	tried := w.try(ctx, c)
 	if isLasting(tried.err) {
-		w.Untried = tried.err // the apply will say what is wrong, if it is wrong; a full quota is no reason not to apply
+		w.Untried = tried.err // the apply returns the error of an invalid object; an exceeded quota doesn't prevent an apply
 		return nil, nil
 	}
 	if tried.err != nil {
-		return nil, tried.err // after an apply no one would look again
+		return nil, tried.err // after the apply no later pass would check this
 	}
 	if r, err = w.newRefit(c, tried.object, false); err != nil || !r.merged.Stale {
 		return nil, err
@@ -126,15 +125,15 @@ func (w *Write) refresh(ctx context.Context, c *Cluster) (client.Object, error) 
 	return obj, err
 }
 
-// isLasting reports whether a trial failed for a reason that doesn't pass by itself: a missing permission, a full quota, a
-// policy or webhook that denies it or doesn't support dry runs, or an object that is invalid.
+// isLasting reports whether a trial failed for a lasting reason: a missing permission, an exceeded quota, a policy or webhook that
+// denies it or doesn't support dry runs, or an invalid object.
 func isLasting(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsAlreadyExists(err) ||
 		apistatus.IsDenied(err)
 }
 
-// fit makes an apply acceptable that was refused as invalid. What is in the way, and isn't desired, goes. It returns the
-// error of the last try if there is no way, or the given one; what was found out about a new object is kept.
+// fit makes a refused apply acceptable: it removes the obstructing fields that aren't desired. If that is impossible, it returns the
+// error of the last attempt, or the given one. It keeps what it learned about a new object.
 func (w *Write) fit(ctx context.Context, c *Cluster, refused error) (client.Object, *refit, error) {
 	var tried trial
 	var fresh client.Object
@@ -157,7 +156,7 @@ func (w *Write) fit(ctx context.Context, c *Cluster, refused error) (client.Obje
 		if err == nil {
 			w.fitted(c, r, obj)
 			if c.DryRun {
-				return obj, r, nil // a dry run leaves no trace that an apply could build on
+				return obj, r, nil // a dry run stores nothing that an apply could use
 			}
 			obj, err = w.patch(ctx, c)
 			return obj, r, err
@@ -176,7 +175,7 @@ func (w *Write) fit(ctx context.Context, c *Cluster, refused error) (client.Obje
 	return nil, r, refused
 }
 
-// amend removes what is in the way by what the API server says.
+// amend removes the fields that the API server's causes name.
 func (r *refit) amend(causes []metav1.StatusCause) bool {
 	var faults []string
 	for _, cause := range causes {
@@ -193,7 +192,7 @@ func (r *refit) amend(causes []metav1.StatusCause) bool {
 	return false
 }
 
-// sendRefit sends the change of a refit, to this version of the object.
+// sendRefit sends the change of a refit, for this version of the object.
 func (w *Write) sendRefit(ctx context.Context, c *Cluster, r *refit) (client.Object, error) {
 	ops := merge.Patch(r.objects.Live, r.amended.Object)
 	if len(ops) == 0 {
@@ -215,8 +214,8 @@ func (w *Write) sendRefit(ctx context.Context, c *Cluster, r *refit) (client.Obj
 	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, body), client.FieldOwner(c.Name))
 }
 
-// notApplied stands for the digest of an object that was changed by a refit and not applied yet, so that neither what was
-// desired before nor what is desired now counts as applied, should the process die in between.
+// notApplied replaces the digest of an object that a refit has changed and that isn't applied yet. After a crash in between, neither
+// the former nor the present desired state counts as applied.
 const notApplied = "not-applied"
 
 func withoutApply(object map[string]any) (map[string]any, error) {
@@ -224,7 +223,7 @@ func withoutApply(object map[string]any) (map[string]any, error) {
 	return object, unstructured.SetNestedField(object, notApplied, "metadata", "annotations", wellknown.AnnotationDigest)
 }
 
-// fitted notes what a refit did: the observed object is another version now.
+// fitted records the result of a refit: the observed object has a new version.
 func (w *Write) fitted(c *Cluster, r *refit, obj client.Object) {
 	w.Corrected = append(w.Corrected, c.fieldManager(w.Desired).Removals(w.Observed.GetManagedFields(), r.amended.Removed)...)
 	w.Desired.released = r.amended.Released

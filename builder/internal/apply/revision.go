@@ -8,7 +8,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/revision"
 )
 
-// Snapshot returns a child, which must be stamped, as a revision has it, but without its payload.
+// Snapshot returns a stamped child as a revision has it, without its payload.
 func (d *Desired) Snapshot() revision.Child {
 	child := revision.Child{
 		Group: d.Kind.GVK.Group, Version: d.Kind.GVK.Version, Kind: d.Kind.GVK.Kind, Untyped: d.Kind.Untyped,
@@ -20,7 +20,7 @@ func (d *Desired) Snapshot() revision.Child {
 	return child
 }
 
-// Sent returns the fields of a child, which must be stamped, as it is created.
+// Sent returns the fields of a stamped child as it is created.
 func (d *Desired) Sent() map[string]any {
 	if d.first != nil {
 		return d.first
@@ -28,8 +28,8 @@ func (d *Desired) Sent() map[string]any {
 	return d.fields
 }
 
-// Restore returns a child of a revision as a desired object, with the options of the child that is desired now. People can edit
-// revisions: it must be of this owner.
+// Restore returns a child of a revision as a desired object, with the options of the currently desired child. It checks that the child
+// belongs to this owner, because people can edit revisions.
 func (c *Cluster) Restore(recorded *revision.Child, like Child) (*Desired, error) {
 	if len(recorded.Ignored) > 0 {
 		like = like.ignoring(recorded.Ignored)

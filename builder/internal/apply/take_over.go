@@ -12,7 +12,7 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// fieldManager returns the engine's field manager, and those whose fields of a child it takes over.
+// fieldManager returns the engine's field manager, and the managers whose fields of a child it takes over.
 func (c *Cluster) fieldManager(d *Desired) fieldmanager.Manager {
 	m := fieldmanager.Manager{Name: c.Name, Former: d.Child.Former(), Digest: wellknown.AnnotationDigest}
 	if d.neverWritten {
@@ -21,7 +21,7 @@ func (c *Cluster) fieldManager(d *Desired) fieldmanager.Manager {
 	return m
 }
 
-// hasWritten reports whether the engine, or one of another name in an earlier version of the program, has ever written an object.
+// hasWritten reports whether the engine, or an earlier version of the program under another name, has ever written an object.
 func (c *Cluster) hasWritten(observed client.Object) bool {
 	return observed.GetAnnotations()[wellknown.AnnotationDigest] != "" || fieldmanager.Manager{Name: c.Name}.HasWritten(observed.GetManagedFields())
 }
@@ -34,14 +34,15 @@ func controllerOf(obj client.Object) types.UID {
 	return ""
 }
 
-// fieldsTakenOver returns the managed fields with which an apply removes what isn't desired, and whether they differ.
+// fieldsTakenOver returns the managed fields with which an apply removes fields that aren't desired, and whether they differ from the
+// present ones.
 func (c *Cluster) fieldsTakenOver(observed client.Object, d *Desired) ([]metav1.ManagedFieldsEntry, bool, error) {
 	released := fieldmanager.Released{Paths: d.ignored, Fields: d.released}
 	return c.fieldManager(d).TakeOver(observed.GetManagedFields(), controllerOf(observed), released)
 }
 
-// takeOverFields writes the managed fields of an object before another desired state is applied, and nothing else of it. Drift is
-// repaired without it: then nothing is to be removed.
+// takeOverFields writes only the managed fields of an object, before another desired state is applied. A repair of drift doesn't need
+// it, because it removes nothing.
 func (w *Write) takeOverFields(ctx context.Context, c *Cluster) error {
 	observed := w.Observed
 	after, changed, err := c.fieldsTakenOver(observed, w.Desired)
@@ -50,7 +51,7 @@ func (w *Write) takeOverFields(ctx context.Context, c *Cluster) error {
 	}
 	patch, err := json.Marshal([]map[string]any{
 		{"op": "replace", "path": "/metadata/managedFields", "value": after},
-		// Had the object changed, this would be a conflict, and tried again.
+		// If the object has changed, this is a conflict, and the pass is retried.
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": observed.GetResourceVersion()},
 	})
 	if err != nil {
@@ -62,6 +63,6 @@ func (w *Write) takeOverFields(ctx context.Context, c *Cluster) error {
 	}
 	w.Observed = obj
 	w.refitted = true
-	w.Desired.neverWritten = false // what stays under the program's default name is another's from now on
+	w.Desired.neverWritten = false // from now on, fields of the program's default manager name belong to another program
 	return nil
 }

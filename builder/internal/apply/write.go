@@ -19,19 +19,19 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// Action is what a child needs.
+// Action is the action that a child needs.
 type Action int
 
 const (
-	// None says that the child is up to date, or stays as it is.
+	// None means that the child is up to date, or stays as it is.
 	None Action = iota
 	// Wait says that the child can't be written yet, because an object of its name, or its namespace, is being deleted.
 	Wait
-	// Create says that there is no object of that name.
+	// Create means that no object of that name exists.
 	Create
-	// Apply says that the object differs.
+	// Apply means that the object differs.
 	Apply
-	// BackOff says that another writer keeps changing the child, and that it is left as it is for a while.
+	// BackOff means that another writer keeps changing the child, so that the builder doesn't write it for a while.
 	BackOff
 )
 
@@ -39,29 +39,29 @@ const (
 type Write struct {
 	// Desired is the desired object.
 	Desired *Desired
-	// Observed is the object as it is now, after the writes that went before; nil if there is none.
+	// Observed is the present object, including this write's earlier requests; nil if it doesn't exist.
 	Observed client.Object
-	// Action is what the child needs. The answer to a write may revise it.
+	// Action is the action that the child needs. The answer to a write may revise it.
 	Action Action
 
-	// Operation is what was done, as a reason of package events; empty if nothing changed.
+	// Operation is the operation that was done, as a reason of package events; empty without a change.
 	Operation string
 	// Stored is the object as the API server returned it.
 	Stored client.Object
-	// Kept is true if Observed can't be changed into the desired object, and is left as it is.
+	// Kept is true if Observed has a changed immutable field, and stays as it is.
 	Kept bool
-	// Left is what stays in the object of others.
+	// Left are fields of other managers that stay in the object.
 	Left []FieldsLeft
-	// Corrected is what others had set and was removed.
+	// Corrected are fields of other managers that the builder removed.
 	Corrected []fieldmanager.Removal
-	// Untried is why it isn't known what a new object would be; nil if it is.
+	// Untried is the error because of which the builder doesn't know the new object; nil if it does.
 	Untried error
 
-	initial  client.Object // as it was observed by the pass, before anything was written: what others did to it
+	initial  client.Object // the observed object before any write of the pass: it shows other writers' changes
 	adopts   bool          // Observed has no controller, and becomes the owner's
 	corrects bool          // the write restores the last applied fields
-	drifted  bool          // nothing else is desired than what was applied last, and no former manager is named
-	refitted bool          // the object was changed already before it was applied
+	drifted  bool          // the desired object equals the last applied one, and no former manager is named
+	refitted bool          // a patch changed the object before the apply
 }
 
 // Run makes the request that the action needs, and revises the action by the API server's answer. It is called in parallel with others.
@@ -85,8 +85,8 @@ func (w *Write) run(ctx context.Context, c *Cluster) error {
 	}
 }
 
-// create posts the object. Unlike an apply, a create can't take over an object that the cache hasn't shown yet:
-// it answers AlreadyExists. It is also the cheaper of the two. Names are deterministic, so there is never a twin.
+// create posts the object. Unlike an apply, a create can't take over an object that the cache doesn't show yet: the API server answers
+// AlreadyExists. A create is also cheaper. Names are deterministic, so there is never a duplicate.
 func (w *Write) create(ctx context.Context, c *Cluster) error {
 	d := w.Desired
 	obj := d.object // the reply is decoded into it, and replaces the desired object
@@ -121,8 +121,8 @@ func (w *Write) create(ctx context.Context, c *Cluster) error {
 	}
 }
 
-// resolve handles an object that the cache didn't show: one that an earlier process created, one that the cache filters out, or one
-// that isn't owned. It reads the object from the API server to tell which.
+// resolve handles an object that the cache didn't show. An earlier process created it, the cache filters it out, or the owner doesn't
+// own it. resolve reads the object from the API server to find out.
 func (w *Write) resolve(ctx context.Context, c *Cluster) error {
 	observed, err := c.readLive(ctx, w.Desired.Kind, w.Desired.Key)
 	if err != nil {
@@ -140,8 +140,8 @@ func (w *Write) resolve(ctx context.Context, c *Cluster) error {
 	return w.run(ctx, c)
 }
 
-// apply sends the desired object by server-side apply. With the UID in it, the server refuses if the object has been
-// replaced by another of its name.
+// apply sends the desired object by server-side apply. It includes the UID, so that the server refuses the write if another object has
+// replaced the observed one.
 func (w *Write) apply(ctx context.Context, c *Cluster) error {
 	w.drifted = !w.isDesiredChanged() && !c.hasFormer(w.Observed, w.Desired)
 	obj, err := w.refresh(ctx, c) // obj: only in a dry run
@@ -150,7 +150,7 @@ func (w *Write) apply(ctx context.Context, c *Cluster) error {
 		obj, refit, err = w.send(ctx, c)
 	}
 	if err == nil && w.isDesiredChanged() && !c.DryRun && !w.Desired.Kind.Untyped && !c.contains(w.Desired, obj) {
-		// An apply that removes fields loses structs without a field, such as securityContext: {}. A second one has them.
+		// An apply that removes fields loses structs without a field, such as securityContext: {}. A second apply restores them.
 		w.refitted = w.refitted || obj.GetResourceVersion() != w.Observed.GetResourceVersion()
 		w.Observed = obj
 		obj, refit, err = w.send(ctx, c)
@@ -168,7 +168,7 @@ func (w *Write) apply(ctx context.Context, c *Cluster) error {
 	c.remember(obj, w.Desired)
 	c.settle(obj, w.Desired)
 	if obj.GetResourceVersion() == w.Observed.GetResourceVersion() && !w.refitted {
-		w.Action = None // the server observed nothing to change
+		w.Action = None // the server found no difference
 		return nil
 	}
 	w.Operation, w.Stored = events.ReasonUpdated, obj
@@ -209,19 +209,18 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	}
 	obj.SetNamespace(d.Key.Namespace)
 	obj.SetName(d.Key.Name)
-	// Patch and not Apply: the reply is decoded into the type that the cache holds, for which reads then wait.
+	// Patch and not Apply: the client decodes the reply into the type that the cache holds, so that reads wait for this write.
 	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(c.Name), client.ForceOwnership)
 }
 
-// takesOver reports whether managed fields of the object may have to become the engine's first.
+// takesOver reports whether the engine may have to take over managed fields of the object first.
 func (w *Write) takesOver(c *Cluster) bool {
-	// An orphan with this program's default field manager may be another program's.
+	// In an object without a controller, the program's default field manager may be another program's.
 	w.Desired.neverWritten = !w.adopts && !c.hasWritten(w.Observed)
 	return w.isDesiredChanged() || w.adopts || c.hasFormer(w.Observed, w.Desired)
 }
 
-// explain says more about a write that failed than the API server does: which field is too large, or that the cluster
-// doesn't know the kind.
+// explain adds to the error of a failed write: which field is too large, or that the cluster doesn't know the kind.
 func (w *Write) explain(c *Cluster, err error) error {
 	d := w.Desired
 	if kinds.IsGone(err) {
@@ -233,7 +232,7 @@ func (w *Write) explain(c *Cluster, err error) error {
 	}
 	fields := d.fields
 	if fields == nil {
-		if fields, _ = payload.Stored(d.object); fields == nil { // what can't be rendered can't be looked at
+		if fields, _ = payload.Stored(d.object); fields == nil { // the object can't be rendered
 			return err
 		}
 	}
@@ -245,7 +244,7 @@ func (w *Write) explain(c *Cluster, err error) error {
 	return err
 }
 
-// UpToDate returns the object of a child that is up to date, nil if it isn't.
+// UpToDate returns the object of a child that is up to date, nil for another child.
 func (w *Write) UpToDate() client.Object {
 	if w.Stored == nil && w.Action == None {
 		return w.Observed

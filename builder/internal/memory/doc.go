@@ -1,8 +1,8 @@
-// Package memory is what an engine remembers between passes.
+// Package memory is an engine's memory between passes.
 //
-// A [Memory] takes what passes have learned of children and owners, and gives it back to later passes. All of it is bounded, in memory
-// only, and safe for concurrent use.
+// A [Memory] stores what passes have learned about children and owners, for later passes. It is limited in size, in memory only, and
+// safe for concurrent use.
 //
-// Invariant: forgetting costs requests or a repeated event, as each field of Memory says, and never correctness. So a process that starts
-// knows nothing and does the same, at most more slowly.
+// Invariant: A forgotten entry costs requests or a repeated event, as each field of Memory documents, and never correctness. So a new
+// process, which has no entries, does the same, at most more slowly.
 package memory

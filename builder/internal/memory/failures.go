@@ -6,19 +6,19 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// Failures has which failure of a call was reported last, so that each is reported once until something else happens.
+// Failures has the last reported failure of each call, so that a failure is reported once until something else happens.
 type Failures struct {
 	reported *Recent[Call, string] // reason and note
 }
 
-// Call separates what is done for one owner in several calls, so that a success of one (its ConfigMaps) doesn't end the failure of
-// another (its Deployments).
+// Call separates the calls for one owner, so that a success of one (its ConfigMaps) doesn't end the failure of another (its
+// Deployments).
 type Call struct {
 	Owner types.UID
 	Scope string
 }
 
-// IsNew reports whether a failure isn't the one that was reported last, and notes it.
+// IsNew reports whether a failure differs from the last reported one, and records it.
 func (f Failures) IsNew(call Call, ev events.Event) bool {
 	text := ev.Reason + ": " + ev.Note
 	if last, ok := f.reported.Get(call); ok && last == text {
@@ -28,5 +28,5 @@ func (f Failures) IsNew(call Call, ev events.Event) bool {
 	return true
 }
 
-// Forget lets the same failure be reported again.
+// Forget allows the same failure to be reported again.
 func (f Failures) Forget(call Call) { f.reported.Remove(call) }

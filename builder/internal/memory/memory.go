@@ -13,44 +13,44 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Memory is what an engine remembers between passes.
+// Memory is an engine's memory between passes. Each field says what a forgotten entry costs.
 type Memory struct {
-	// UpToDate has the children that were found up to date. Forgotten: the child is compared field by field.
+	// UpToDate has the children that were found up to date. A forgotten child is compared field by field.
 	UpToDate *Versions
 	// Marked has the versions of children without an owner reference whose marks are proved. Forgotten: their managed fields are read.
 	Marked *Versions
-	// Settled has what the API server made of children that it stores otherwise than desired. Forgotten: one apply.
+	// Settled has the stored form of children that the API server stores in another form than desired. Forgotten: one apply.
 	Settled *Settled
-	// Immutable has the children that the policy Keep leaves as they are. Forgotten: one refused apply.
+	// Immutable has the children that the policy Keep leaves unchanged. Forgotten: one refused apply.
 	Immutable *Recent[types.UID, Immutable]
 	// Written has the writes of an owner's last passes that no list has waited for. Forgotten: one conflict.
 	Written *OwnWrites
-	// Counts has how many children an owner had after its last pass. Forgotten: one read of the owner before children are created.
+	// Counts has the number of an owner's children after its last pass. Forgotten: one read of the owner before children are created.
 	Counts *Recent[types.UID, int]
-	// Observed has the children that were there and that no list shows. Forgotten: as Counts.
+	// Observed has the children that existed and that no list shows. Forgotten: as Counts.
 	Observed *Recent[Child, struct{}]
-	// Inventories has what own writes made of owners' inventories. Forgotten: one conflict.
+	// Inventories has the owners' inventories after the engine's own writes. Forgotten: one conflict.
 	Inventories *Recent[types.UID, Inventory]
 	// Revisions has the hashes of owners' desired phases. Forgotten: all their children are rendered.
 	Revisions *Recent[types.UID, Revision]
-	// Contests has the children that other writers keep changing. Forgotten: some corrections without a backoff.
+	// Contests has the children that other writers change repeatedly. Forgotten: some corrections without a backoff.
 	Contests *contest.Record
-	// Stuck has since when the status of StatefulSets has been the same. Forgotten: their pods are listed later.
+	// Stuck has the time since which the status of each StatefulSet is unchanged. Forgotten: their pods are listed later.
 	Stuck *stuck.Watch
-	// Refused has what the API server called invalid. Forgotten: one more refused create.
+	// Refused has the objects that the API server called invalid. Forgotten: one more refused create.
 	Refused *Refused
-	// Failures has the last failure reported of each call. Forgotten: it is reported again.
+	// Failures has the last reported failure of each call. Forgotten: the failure is reported again.
 	Failures Failures
 }
 
 const (
-	// maxVersions bounds Memory.UpToDate and Memory.Marked: an entry of some 200 bytes a child.
+	// maxVersions limits Memory.UpToDate and Memory.Marked: an entry of about 200 bytes for each child.
 	maxVersions = 1 << 17
-	// maxRemembered bounds each other part of a Memory, in entries.
+	// maxRemembered limits each other part of a Memory, in entries.
 	maxRemembered = 1 << 14
 )
 
-// New returns a Memory that knows nothing.
+// New returns an empty Memory.
 func New() *Memory {
 	return &Memory{
 		UpToDate:    newVersions(maxVersions),
@@ -69,10 +69,10 @@ func New() *Memory {
 	}
 }
 
-// Recent is a map that drops the entry that was used least recently. It is safe for concurrent use.
+// Recent is a map that drops the least recently used entry. It is safe for concurrent use.
 type Recent[K comparable, V any] = lru.Cache[K, V]
 
-// NewRecent returns an empty map of as many entries as each part of a Memory has.
+// NewRecent returns an empty map with the size of each part of a Memory.
 func NewRecent[K comparable, V any]() *Recent[K, V] {
 	c, err := lru.New[K, V](maxRemembered)
 	if err != nil {
@@ -87,19 +87,19 @@ type Child struct {
 	Key   store.Key
 }
 
-// Inventory is what an engine's own writes alone made of an owner's inventory, since the owner was read at a resource version.
+// Inventory is an owner's inventory after the engine's own writes alone, since the owner was read at a resource version.
 type Inventory struct {
 	From string
 	inventory.Inventory
 }
 
-// Revision is the hash of the desired phases of an owner, and the hash of what it was computed from.
+// Revision is the hash of the desired phases of an owner, and the hash of its input.
 type Revision struct {
 	From uint64
 	Hash string
 }
 
-// Immutable is what an object was desired to be when the API server refused to change it.
+// Immutable is the desired object that the API server refused because of an immutable field.
 type Immutable struct {
 	Hash   uint64
 	Digest string

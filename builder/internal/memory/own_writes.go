@@ -9,15 +9,15 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// OwnWrites remembers for each owner what the last passes over it have written, until a list for that owner has waited
-// for it. A list of a consistent client waits for all writes of its kind, those of other owners that are under way
-// among them: where one owner creates thousands of Jobs, each pass of each other owner would wait for its requests.
+// OwnWrites has the writes of the last passes over each owner, until a list for that owner has waited for them. A list of a consistent
+// client waits for all writes of its kind, including pending ones for other owners. If one owner creates thousands of Jobs, each pass
+// of each other owner would wait for its requests.
 type OwnWrites struct {
 	mu      sync.Mutex
 	byOwner *Recent[types.UID, map[kinds.Kind][]store.Key]
 }
 
-// Add notes writes for an owner.
+// Add records writes for an owner.
 func (w *OwnWrites) Add(owner types.UID, k kinds.Kind, keys ...store.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -29,7 +29,7 @@ func (w *OwnWrites) Add(owner types.UID, k kinds.Kind, keys ...store.Key) {
 	of[k] = append(of[k], keys...)
 }
 
-// Take returns what was written of a kind, and forgets it.
+// Take returns the written objects of a kind, and forgets them.
 func (w *OwnWrites) Take(owner types.UID, k kinds.Kind) []store.Key {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -20,25 +20,25 @@ import (
 )
 
 const (
-	// refusedFor is how long no object is created whose equal the API server called invalid. It doubles as long as the
-	// answer stays the same,
+	// refusedFor is how long the builder creates no object that is equal to a refused one. It doubles while the answer stays the same.
 	refusedFor = time.Minute
-	// maxRefusedFor at most.
+	// maxRefusedFor is the maximum of this time.
 	maxRefusedFor = 16 * time.Minute
-	// maxRefusedKinds bounds in how many namespaces and kinds there can be answers before those that have ended are dropped.
+	// maxRefusedKinds limits the pairs of a namespace and a kind that have answers. Above it, ended answers are dropped.
 	maxRefusedKinds = 1 << 10
 )
 
-// Refused remembers what the API server called invalid, so that thousands of owners that share a template learn it from
-// one request. Two objects are equal here if they differ in nothing but names, labels, owners, and annotations that aren't
-// Kubernetes' own. An answer is shared only if all of it is about fields outside of metadata: then it is the same for each
-// of them. It doesn't outlive maxRefusedFor, and whoever was given it looks again when it ends.
+// Refused has the objects that the API server called invalid, so that thousands of owners that share a template learn it from one
+// request. Two objects are equal if they differ only in names, labels, owners, and annotations other than those of Kubernetes. Equal
+// objects share an answer only if it concerns only fields outside of metadata, because it is then the same for each of them. An answer
+// ends after maxRefusedFor at the latest, and its users try again when it ends.
 //
-// Admission webhooks and policies, quotas and permissions aren't answers about an object, and are never remembered.
+// Refused never has the answers of admission webhooks and policies, or about quotas and permissions, because they aren't about an
+// object.
 type Refused struct {
 	mu      sync.Mutex
 	answers *Recent[refusedKey, *invalidAnswer]
-	last    map[kindIn]time.Time // when the last answer about a kind in a namespace ends
+	last    map[kindIn]time.Time // the end of the last answer about a kind in a namespace
 }
 
 type refusedKey struct {
@@ -50,7 +50,7 @@ type refusedKey struct {
 type invalidAnswer struct {
 	*apierrors.StatusError
 	until time.Time
-	held  time.Duration // how long it holds
+	held  time.Duration // how long it is valid
 }
 
 func (r *invalidAnswer) Unwrap() error { return r.StatusError }
@@ -61,7 +61,7 @@ type kindIn struct {
 	namespace string
 }
 
-// Answer returns what the API server said of an equal object; nil if it has to be asked. Obj has the kind and name of key.
+// Answer returns the API server's answer about an equal object; nil if there is none. Obj has the kind and name of key.
 func (r *Refused) Answer(key store.Key, obj client.Object, version string, now time.Time) error {
 	in := kindIn{key.GroupKind(), key.Namespace}
 	r.mu.Lock()
@@ -72,7 +72,7 @@ func (r *Refused) Answer(key store.Key, obj client.Object, version string, now t
 	}
 	digest, err := equalDigest(obj, key.GroupKind().WithVersion(version))
 	if err != nil {
-		return nil // the create says what is wrong
+		return nil // the create returns the error
 	}
 	known, ok := r.answers.Get(refusedKey{in, digest})
 	if !ok || !now.Before(known.until) {
@@ -81,7 +81,7 @@ func (r *Refused) Answer(key store.Key, obj client.Object, version string, now t
 	return known.about(key.Name)
 }
 
-// Note remembers the API server's answer about an object, if it holds for equal ones.
+// Note records the API server's answer about an object, if it is valid for equal ones.
 func (r *Refused) Note(key store.Key, obj client.Object, version string, err error, now time.Time) {
 	status := (*apierrors.StatusError)(nil)
 	if !apistatus.IsRefused(err) || !errors.As(err, &status) || !isAboutPayload(status.ErrStatus.Details) || dependsOnOthers(key.GroupKind()) {
@@ -95,7 +95,7 @@ func (r *Refused) Note(key store.Key, obj client.Object, version string, err err
 	equal, held := refusedKey{in, digest}, refusedFor
 	if before, ok := r.answers.Get(equal); ok {
 		if now.Before(before.until) {
-			return // it was under way beside the first one
+			return // a concurrent request's answer
 		}
 		if now.Sub(before.until) < before.held {
 			held = min(2*before.held, maxRefusedFor)
@@ -117,7 +117,7 @@ func (r *Refused) Note(key store.Key, obj client.Object, version string, err err
 	}
 }
 
-// about is the answer with the name of another object.
+// about returns the answer with the name of another object.
 func (r *invalidAnswer) about(name string) *invalidAnswer {
 	status := r.ErrStatus
 	details := *status.Details
@@ -127,11 +127,11 @@ func (r *invalidAnswer) about(name string) *invalidAnswer {
 	return &invalidAnswer{StatusError: &apierrors.StatusError{ErrStatus: status}, until: r.until, held: r.held}
 }
 
-// dependsOnIdentity matches fields whose verdict may depend on names or labels: metadata, and those that the API server fills
-// from it, such as the labels of a Job's template, which have the Job's name, and what selects them.
+// dependsOnIdentity matches fields whose validity may depend on names or labels: metadata, the fields that the API server derives from
+// it, such as the labels of a Job's template with the Job's name, and selectors of them.
 var dependsOnIdentity = regexp.MustCompile(`(?i)metadata|label|annotation|selector`)
 
-// isAboutPayload reports whether all that the API server found fault with are fields that don't depend on metadata.
+// isAboutPayload reports whether the API server refused only fields that don't depend on metadata.
 func isAboutPayload(details *metav1.StatusDetails) bool {
 	if details == nil || len(details.Causes) == 0 {
 		return false
@@ -144,11 +144,11 @@ func isAboutPayload(details *metav1.StatusDetails) bool {
 	return true
 }
 
-// dependsOnOthers reports whether an object of a kind may be invalid for what other objects have: a Service's address or port is
-// invalid while another one has it, and valid as soon as that is deleted.
+// dependsOnOthers reports whether an object of a kind may be invalid because of other objects: a Service's address or port is invalid
+// while another Service has it, and valid after that one's deletion.
 func dependsOnOthers(kind schema.GroupKind) bool { return kind == schema.GroupKind{Kind: "Service"} }
 
-// RefusedUntil returns when to look again after errors among which are answers about equal objects; zero if there are none.
+// RefusedUntil returns when to try again after errors that contain answers about equal objects; zero if there are none.
 func RefusedUntil(err error) time.Time {
 	var first time.Time
 	for _, leaf := range errorlist.Of(err) {
@@ -160,7 +160,7 @@ func RefusedUntil(err error) time.Time {
 	return first
 }
 
-// equalDigest is the same for objects of which the API server thinks the same.
+// equalDigest returns the same digest for equal objects.
 func equalDigest(obj client.Object, of schema.GroupVersionKind) (string, error) {
 	fields, err := payload.Of(obj, of)
 	if err != nil {
@@ -169,8 +169,8 @@ func equalDigest(obj client.Object, of schema.GroupVersionKind) (string, error) 
 	return payload.Digest(withoutIdentity(fields).(map[string]any))
 }
 
-// withoutIdentity returns a copy of a value without what tells an object from its equals, in its own metadata and in that
-// of templates in it.
+// withoutIdentity returns a copy of a value without the metadata that distinguishes equal objects, in its own metadata and in that of
+// its templates.
 func withoutIdentity(v any) any {
 	switch x := v.(type) {
 	case map[string]any:

@@ -10,10 +10,11 @@ import (
 	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
-// Settled has what the API server made of children that were applied, where that doesn't contain what is desired: a field that a custom
-// resource's schema prunes, a value that it or a webhook writes in another form. Applying the same once more to the same would change
-// nothing, so that no request is made before one of them is another. The status, the resource version and the record of managed fields
-// change all the time, and decide nothing; the generation says nothing that the content doesn't, and not all kinds have one.
+// Settled has the stored form of applied children, if it doesn't contain the desired fields: a custom resource's schema prunes a
+// field, or the schema or a webhook changes the form of a value. Another apply of the same object to the same stored object would
+// change nothing, so the builder makes no request until one of them changes. Settled ignores the status, the resource version and the
+// managed fields, because they change all the time. It also ignores the generation, because the content has the same information and
+// not all kinds have one.
 type Settled struct{ as *Recent[types.UID, settledAs] }
 
 type settledAs struct {
@@ -22,11 +23,11 @@ type settledAs struct {
 	at      time.Time
 }
 
-// settledFor bounds how long the API server's answer is believed: a schema, a webhook or a policy may change, of which the
-// object shows nothing. Then the next change of the object, be it of its status, has it applied once more.
+// settledFor limits how long the API server's answer is valid: a change of a schema, a webhook or a policy isn't visible in the
+// object. After this time, the next change of the object, even of its status, makes the builder apply it once more.
 const settledFor = time.Hour
 
-// Note notes what the API server made of a child of which the object with that digest is desired.
+// Note records the stored form of a child whose desired object has the digest.
 func (s *Settled) Note(stored client.Object, of schema.GroupVersionKind, digest string, now time.Time) {
 	if content, ok := contentOf(stored, of); ok {
 		s.as.Add(stored.GetUID(), settledAs{digest, content, now})
@@ -36,7 +37,7 @@ func (s *Settled) Note(stored client.Object, of schema.GroupVersionKind, digest 
 // Forget forgets a child.
 func (s *Settled) Forget(child types.UID) { s.as.Remove(child) }
 
-// Has reports whether a child is what the API server made of just what is desired.
+// Has reports whether a child has the recorded stored form of the desired object.
 func (s *Settled) Has(observed client.Object, of schema.GroupVersionKind, digest string, now time.Time) bool {
 	as, ok := s.as.Get(observed.GetUID())
 	if !ok {
@@ -49,10 +50,10 @@ func (s *Settled) Has(observed client.Object, of schema.GroupVersionKind, digest
 	return ok && content == as.content
 }
 
-// Len returns how many children are noted.
+// Len returns the number of recorded children.
 func (s *Settled) Len() int { return s.as.Len() }
 
-// contentOf returns a digest of an object without its status and what the API server alone writes.
+// contentOf returns a digest of an object without its status and the fields that only the API server writes.
 func contentOf(obj client.Object, of schema.GroupVersionKind) (string, bool) {
 	fields, err := payload.Of(obj, of)
 	if err != nil {

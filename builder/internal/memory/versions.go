@@ -6,10 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Versions has, for a bounded number of children, the version and the desired object of which something is known.
+// Versions has the version and the desired object of a limited number of children.
 //
-// There are two generations: when the young one is full it becomes the old one, and what is asked for in the old one
-// comes back. So what is in use stays, and a hit in the young one takes no more than a read lock.
+// It has two generations. When the young one is full it becomes the old one. An entry of the old one that is used moves to the young
+// one. So used entries stay, and a hit in the young one takes only a read lock.
 type Versions struct {
 	size int // of a generation
 
@@ -27,7 +27,7 @@ func newVersions(size int) *Versions {
 	return &Versions{size: max(size/2, 1), young: map[types.UID]Version{}}
 }
 
-// Add notes a version of a child.
+// Add records a version of a child.
 func (v *Versions) Add(uid types.UID, entry Version) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -37,7 +37,7 @@ func (v *Versions) Add(uid types.UID, entry Version) {
 	v.young[uid] = entry
 }
 
-// Has reports whether this very version of a child was noted last.
+// Has reports whether the child's last recorded version is this one.
 func (v *Versions) Has(uid types.UID, entry Version) bool {
 	v.mu.RLock()
 	known, young := v.young[uid]
@@ -55,7 +55,7 @@ func (v *Versions) Has(uid types.UID, entry Version) bool {
 	return true
 }
 
-// Knows reports whether a child was noted last with the desired object of that hash, at whatever version.
+// Knows reports whether the child's last recorded desired object has the hash, at any version.
 func (v *Versions) Knows(uid types.UID, hash uint64) bool {
 	v.mu.RLock()
 	defer v.mu.RUnlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Options say how children are rolled out. The builder documents them.
+// Options set how children are rolled out. Package builder documents them.
 type Options struct {
 	Phases            []string
 	InstallInOrder    bool
@@ -25,7 +25,7 @@ type Options struct {
 	CompletedRevision *string
 }
 
-// Check reports options that contradict themselves.
+// Check returns an error for options that contradict each other.
 func (o Options) Check() error {
 	if o.AlertAfter < 0 || o.RollbackAfter < 0 {
 		return fmt.Errorf("%w: AlertAfter is %s and RollbackAfter %s; a time must be positive, or 0 for none",
@@ -50,7 +50,7 @@ func (o Options) timeout() time.Duration {
 	return max(o.AlertAfter, o.RollbackAfter, time.Second)
 }
 
-// Plan is what is rolled out, for one owner.
+// Plan is the desired state of one owner's phases.
 type Plan struct {
 	Options
 
@@ -60,9 +60,9 @@ type Plan struct {
 	Children []Child
 	// Hash is the hash of the children, which is in the name of their revision; see revision.Hash and Identity.
 	Hash string
-	// Kinds are the kinds of which the owner can have children, besides those of Children. Others are not restored.
+	// Kinds are the kinds that the owner can have children of, besides those of Children. A rollback doesn't restore other kinds.
 	Kinds []schema.GroupKind
-	// Blocked is an error about the children outside phases. All phases are paused then.
+	// Blocked is an error about the children outside phases. It pauses all phases.
 	Blocked error
 }
 
@@ -71,12 +71,12 @@ type Child struct {
 	Index int // its place in Plan.Children
 	Key   store.Key
 	Phase string
-	Run   *JobRun // nil: the child doesn't run once
+	Run   *JobRun // nil: not a RunOnce child
 }
 
 func runsOnce(c Child) bool { return c.Run != nil }
 
-// Host is what a pass has of the engine that makes it.
+// Host is the part of the engine that a pass uses.
 type Host struct {
 	// Controller is the field manager. Two controllers can work for one owner.
 	Controller string
@@ -84,48 +84,47 @@ type Host struct {
 	Client client.Writer
 	// Live reads past the cache.
 	Live client.Reader
-	// Stuck remembers the StatefulSets that wait; nil if Live can't read past the cache.
+	// Stuck records the StatefulSets that wait; nil if Live can't read past the cache.
 	Stuck *stuck.Watch
-	// DryRun is true if writes are tried and not made.
+	// DryRun is true if all writes are dry runs.
 	DryRun bool
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
 	// Emit emits an event about the owner.
 	Emit func(events.Event)
 	// Error returns an error about an object.
 	Error func(operation string, key store.Key, object client.Object, err error) error
-	// NotOwned returns the error about an object that isn't the owner's.
+	// NotOwned returns the error about an object that the owner doesn't own.
 	NotOwned func(key store.Key, object client.Object) error
-	// Describe returns the key of the object that an error is about, empty if it is about none, and a summary of the error.
+	// Describe returns the key of the object of an error, empty if the error is about none, and a summary of the error.
 	Describe func(error) (store.Key, string)
 }
 
-// Cluster compares, applies and deletes objects of the owner. Its errors say which object they are about.
+// Cluster compares, applies and deletes objects of the owner. Its errors name the object.
 type Cluster interface {
-	// Compare compares the object of a desired child with it. If before is given, it compares the object with the child as a revision
-	// has it; the desired child, nil if there is none, lends its options then. Object and the digests are valid also beside an error.
+	// Compare compares a desired child with its object. With before, it compares the child of a revision with the object, and takes the
+	// options from the desired child, which may be nil. Object and the digests are valid beside an error.
 	Compare(ctx context.Context, child *Child, before *revision.Child) (Comparison, error)
-	// Apply makes the writes that comparisons found necessary, those of ConfigMaps and Secrets first. The outcome is valid also beside
-	// an error.
+	// Apply makes the writes of comparisons, those of ConfigMaps and Secrets first. The outcome is valid beside an error.
 	Apply(ctx context.Context, comparisons []Comparison) (Outcome, error)
-	// Snapshot returns the desired children as they are sent, but for those that run once.
+	// Snapshot returns the desired children as they are sent, without RunOnce children.
 	Snapshot() ([]revision.Child, error)
-	// Owned returns the owner's objects of the kind of like, as the cache has them.
+	// Owned returns the owner's objects of the kind of like, from the cache.
 	Owned(ctx context.Context, like client.Object) ([]client.Object, error)
-	// Delete deletes an object, if it is still the observed one. It reports false if there was none.
+	// Delete deletes an object, only in its observed version. It returns false if the object doesn't exist.
 	Delete(ctx context.Context, key store.Key, observed client.Object) (deleted bool, err error)
 }
 
-// Comparison is the difference between an object and what it should be.
+// Comparison is the difference between an object and its desired state.
 type Comparison struct {
 	// Number is the builder's number of the comparison.
 	Number int
 	Key    store.Key
 	// Object is the observed object; nil if there is none.
 	Object client.Object
-	// Creates and Changes say which write is needed. Neither: none is, or it can't be made yet.
+	// Creates and Changes select the write. Neither: no write is needed, or it isn't possible yet.
 	Creates, Changes bool
-	// Desired is the digest of what the object should be. It is known if a write is needed, or before is given.
+	// Desired is the digest of the desired object. It is known if a write is needed, or if before is given.
 	Desired string
 	// Observed is the digest of the last apply of the object; empty if it has none.
 	Observed string
@@ -134,20 +133,20 @@ type Comparison struct {
 // Writes reports whether a write is needed.
 func (c Comparison) Writes() bool { return c.Creates || c.Changes }
 
-// Outcome is what became of some children.
+// Outcome is the result for some children.
 type Outcome struct {
 	NotReady []ChildStatus
-	Waiting  []store.Key // children for which an earlier object of their name is in the way until it is deleted
+	Waiting  []store.Key // children that wait until an earlier object of their name is deleted
 	Written  []store.Key
 }
 
-// ChildStatus is what there is to say about a child that isn't ready.
+// ChildStatus is the state of a child that isn't ready.
 type ChildStatus struct {
 	Key     store.Key
 	Phase   string
-	Failed  bool // it won't become ready before someone changes something
+	Failed  bool // it can't become ready until someone changes something
 	Message string
-	Advice  string // what someone has to do about it, which is in Message, too
+	Advice  string // what someone must do about it; Message has it, too
 }
 
 // String returns phase, child and message: "phase broker: Deployment.apps default/web: ProgressDeadlineExceeded".
@@ -155,26 +154,26 @@ func (s ChildStatus) String() string {
 	return "phase " + s.Phase + ": " + s.Key.String() + ": " + s.Message
 }
 
-// Result is what a pass came to.
+// Result is the result of a pass.
 type Result struct {
 	// Done is true if all children are up to date and ready, so that stale objects may be pruned.
 	Done bool
-	// Status is the state of the roll-out; nil if the pass didn't get so far.
+	// Status is the state of the roll-out; nil if the pass failed before it was known.
 	Status *Status
-	// Failure is the child that stops the roll-out; nil if nothing does.
+	// Failure is the child that stops the roll-out; nil if none does.
 	Failure *ChildStatus
-	// NotReady are the children that are not ready.
+	// NotReady are the children that aren't ready.
 	NotReady []ChildStatus
 	// Paused are the children whose change waits for earlier phases.
 	Paused []store.Key
-	// Unchanged counts the children that needed nothing and were not applied: Jobs that have run.
+	// Unchanged counts the children that needed no write and were not applied: Jobs that have run.
 	Unchanged int
-	// Restored are the children of the last completed revision, which are desired during a rollback, in place of those of the plan. Nil:
+	// Restored are the children of the last completed revision, which are desired during a rollback instead of those of the plan. Nil:
 	// this pass didn't roll back.
 	Restored []store.Key
 	// Retained are other objects that must not be pruned: Jobs that run, or that must not run again.
 	Retained []store.Key
-	// RequeueAfter is when to make the next pass; 0 for when something changes.
+	// RequeueAfter is the delay until the next pass; 0 waits for an event.
 	RequeueAfter time.Duration
 
 	waiting []store.Key // see Outcome
@@ -186,7 +185,7 @@ type Status struct {
 	From, To                           string // the last completed revision, and that of the desired children
 	Phase                              string // the first that isn't ready
 	StartedAt, FinishedAt, RollsBackAt time.Time
-	Message                            string // why it was rolled back
+	Message                            string // the cause of the rollback
 }
 
 func (r *Result) add(o Outcome) {
@@ -194,7 +193,7 @@ func (r *Result) add(o Outcome) {
 	r.waiting = append(r.waiting, o.Waiting...)
 }
 
-// requeueAfter makes the next pass come after a delay, if it doesn't come sooner; 0 is never.
+// requeueAfter schedules the next pass after a delay, unless it is scheduled earlier; 0 is never.
 func (r *Result) requeueAfter(delay time.Duration) {
 	if delay > 0 && (r.RequeueAfter == 0 || delay < r.RequeueAfter) {
 		r.RequeueAfter = delay

@@ -23,19 +23,19 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Identity identifies owner and controller in the hash of a revision: two controllers can work for one owner.
+// Identity identifies owner and controller in the hash of a revision, because two controllers can work for one owner.
 func Identity(controller string, owner client.Object) string {
 	return controller + " " + string(owner.GetUID())
 }
 
-// IsOwn reports whether a ControllerRevision is one of a roll-out by this controller, or a record of what has run. Such a one isn't
-// pruned: the roll-out deletes it itself.
+// IsOwn reports whether a ControllerRevision is one of a roll-out by this controller, or a record of runs. Pruning must leave these;
+// the roll-out itself deletes them.
 func IsOwn(object *appsv1.ControllerRevision, controller string) bool {
 	_, ok := revision.ReadRecord(object, controller)
 	return ok || revision.ReadRuns(object) != nil
 }
 
-// readHistory reads the revision history, and the records of what has run.
+// readHistory reads the revision history, and the records of runs.
 func (p *pass) readHistory(ctx context.Context) error {
 	objects, err := p.cluster.Owned(ctx, &appsv1.ControllerRevision{})
 	if err != nil {
@@ -58,8 +58,8 @@ func (p *pass) readHistory(ctx context.Context) error {
 	return nil
 }
 
-// recordStart records that a roll-out is under way, unless that is known or there is none, and deletes stale revisions. It
-// precedes the first write, so that a crash can't hide that a roll-out has begun.
+// recordStart records that a roll-out is in progress, unless that is recorded or there is no roll-out, and deletes stale revisions. It
+// precedes the first write, so that a crash can't hide the start of a roll-out.
 func (p *pass) recordStart(ctx context.Context, known bool) error {
 	if !known && p.target.State() != revision.Progressing {
 		record := revision.Record{Controller: p.Controller, State: revision.Progressing, StartedAt: p.nowToTheSecond()}
@@ -75,7 +75,7 @@ func (p *pass) recordStart(ctx context.Context, known bool) error {
 	return p.deleteStale(ctx)
 }
 
-// recordCompletion records that a roll-out is completed. From here on a later one is rolled back to this revision.
+// recordCompletion records that a roll-out is completed. From then on a later one is rolled back to this revision.
 func (p *pass) recordCompletion(ctx context.Context) error {
 	if p.last == nil && len(p.Children) == 0 {
 		return nil // nothing was installed yet
@@ -93,8 +93,8 @@ func (p *pass) recordCompletion(ctx context.Context) error {
 	return p.deleteStale(ctx)
 }
 
-// writeState writes the state of the roll-out to the desired revision, which it creates if there is none. A new roll-out makes
-// its revision the newest.
+// writeState writes the state of the roll-out to the desired revision, and creates the revision if needed. A new roll-out makes its
+// revision the newest.
 func (p *pass) writeState(ctx context.Context, record revision.Record, newest bool) error {
 	number := int64(0)
 	if newest {
@@ -126,8 +126,8 @@ func (p *pass) writeState(ctx context.Context, record revision.Record, newest bo
 	return nil
 }
 
-// renderTarget returns the data of the desired revision. Jobs that run once are in its hash only: they are neither run again nor
-// undone.
+// renderTarget returns the data of the desired revision. RunOnce Jobs are only in its hash, because a rollback neither repeats nor
+// undoes them.
 func (p *pass) renderTarget() ([]byte, error) {
 	children, err := p.cluster.Snapshot()
 	if err != nil {
@@ -182,8 +182,8 @@ func (p *pass) newRevision(name string, data []byte, annotation, text string, nu
 	}
 }
 
-// createRevision creates a ControllerRevision. If it exists and is the owner's, that is a conflict: the cache lags behind. One that isn't
-// intact is useless and in the way: it is deleted first.
+// createRevision creates a ControllerRevision. If the owner has one of that name, that is a conflict: the cache lags behind. It first
+// deletes one that isn't intact.
 func (p *pass) createRevision(ctx context.Context, object *appsv1.ControllerRevision, isIntact func(client.Object) bool) error {
 	key := p.revisionKey(object.Name)
 	exists := p.Client.Create(ctx, object, client.FieldOwner(p.Controller))
@@ -222,8 +222,8 @@ func (p *pass) readRevision(ctx context.Context, key store.Key) (*appsv1.Control
 	return found, nil
 }
 
-// patchRevision writes an annotation of a ControllerRevision, unless someone has changed the object since it was read. A number
-// other than 0 makes it the newest. It returns the object as it is stored.
+// patchRevision writes an annotation of a ControllerRevision, unless the object has changed since it was read. A number other than 0
+// makes it the newest. It returns the stored object.
 func (p *pass) patchRevision(
 	ctx context.Context, before client.Object, annotation, text string, number int64,
 ) (*appsv1.ControllerRevision, error) {
@@ -240,7 +240,7 @@ func (p *pass) patchRevision(
 	return object, nil
 }
 
-// patch makes a merge patch of an object, into which the API server's answer is decoded.
+// patch makes a merge patch of an object, and decodes the API server's answer into it.
 func (p *pass) patch(ctx context.Context, object client.Object, fields map[string]any) error {
 	body, err := json.Marshal(fields)
 	if err != nil {

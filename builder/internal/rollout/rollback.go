@@ -19,11 +19,11 @@ import (
 // atOnce is the delay before the pass that begins a rollback.
 const atOnce = time.Millisecond
 
-// maxMessage bounds the message of a failure, in bytes.
+// maxMessage limits the message of a failure, in bytes.
 const maxMessage = 2 * text.MaxMessage
 
-// checkDeadline alerts or rolls back if a phase has not become ready in time. It records the decision to roll back before anything is
-// written; the next pass carries it out. So a crash anywhere leads to the same end.
+// checkDeadline alerts or rolls back if a phase isn't ready in time. It records the decision to roll back before any write of the
+// rollback, and the next pass carries it out. So a crash at any point leads to the same end.
 func (p *pass) checkDeadline(ctx context.Context, cause error) error {
 	after := p.timeout()
 	if after == 0 {
@@ -78,7 +78,7 @@ func (p *pass) recordRollback(ctx context.Context, record revision.Record) error
 	return nil
 }
 
-// explainWait says in the messages that a rollback waits for a Job; nil is none.
+// explainWait adds to the messages that a rollback waits for a Job; nil is none.
 func (p *pass) explainWait(job *ChildStatus) {
 	if job == nil {
 		return
@@ -90,7 +90,7 @@ func (p *pass) explainWait(job *ChildStatus) {
 	}
 }
 
-// findFailure finds the child that has failed, in the first phase that has one.
+// findFailure finds the first failed child, in the order of the phases.
 func (p *pass) findFailure() {
 	for _, phase := range p.Phases {
 		for _, n := range p.result.NotReady {
@@ -102,7 +102,7 @@ func (p *pass) findFailure() {
 	}
 }
 
-// cause says in a few words what stops the roll-out.
+// cause describes in a few words what stops the roll-out.
 func (p *pass) cause(err error) string {
 	switch {
 	case p.result.Failure != nil:
@@ -123,7 +123,7 @@ func (p *pass) firstNotReady() ChildStatus {
 	})
 }
 
-// failAt names a child that is late as the failure, if no child says itself that it has failed.
+// failAt reports a late child as the failure, if no child reports a failure itself.
 func (p *pass) failAt(late string, cause error) {
 	if p.result.Failure != nil {
 		return
@@ -146,14 +146,14 @@ func (p *pass) failAt(late string, cause error) {
 	p.result.Failure = &f
 }
 
-// rollBack restores the children of the last completed revision, the last phase first. Phases are not awaited: to restore quickly
-// matters more than the order.
+// rollBack restores the children of the last completed revision, the last phase first. It doesn't wait between phases, because a fast
+// rollback matters more than the order.
 func (p *pass) rollBack(ctx context.Context) error {
 	p.result.Status = p.status(revision.RolledBack)
 	if err := p.deleteStale(ctx); err != nil {
 		return err
 	}
-	if why := p.whyUnrestorable(); why != "" { // without its data it isn't known what may be pruned
+	if why := p.whyUnrestorable(); why != "" { // without its data the prunable objects aren't known
 		p.result.Failure = &ChildStatus{Phase: p.target.Record.Phase, Key: p.revisionKey(p.last.Name()), Message: why}
 		p.result.Status.Message += "; the rollback has stopped: " + why
 		return nil
@@ -175,7 +175,7 @@ func (p *pass) rollBack(ctx context.Context) error {
 	return err
 }
 
-// restorePhase restores the children of a phase and reports whether they are all restored and ready.
+// restorePhase restores the children of a phase and reports whether all are restored and ready.
 func (p *pass) restorePhase(ctx context.Context, phase string) (ready bool, err error) {
 	s := p.snapshotBefore()
 	return p.applyEach(ctx, len(s.Children), func(i int) (Comparison, bool, error) {
@@ -186,8 +186,8 @@ func (p *pass) restorePhase(ctx context.Context, phase string) (ready bool, err 
 	})
 }
 
-// decideReturn says what becomes of a child that is to be restored. A child whose payload isn't stored (a Secret) stays as it is, or
-// is created as it is desired now if it doesn't exist. Kinds of which the owner can't have children are left alone.
+// decideReturn decides how to restore a child. If a child's payload isn't stored (a Secret), an existing object stays as it is, and a
+// missing one is created as now desired. It restores no kind that the owner can't have children of.
 func (p *pass) decideReturn(ctx context.Context, before *revision.Child) (found Comparison, apply bool, err error) {
 	now := p.desired(before.Key())
 	if !p.manages(before.Key().GroupKind()) || before.Payload == nil && now == nil {

@@ -26,9 +26,9 @@ type pass struct {
 
 	history revision.History
 	last    *revision.Revision        // the last completed one; nil at the first install
-	target  *revision.Revision        // that of the desired children; nil if there is none yet
+	target  *revision.Revision        // that of the desired children; nil before its creation
 	name    string                    // of target
-	runs    map[string]*revision.Runs // by child, of those that run once
+	runs    map[string]*revision.Runs // by child, of RunOnce children
 
 	byKey map[store.Key]*Child // Children; made on demand
 
@@ -39,7 +39,7 @@ type pass struct {
 }
 
 // Run makes one pass: it applies the children phase by phase, or restores those of the last completed revision. The result is valid
-// also beside an error.
+// beside an error.
 func Run(ctx context.Context, plan Plan, host Host, cluster Cluster) (Result, error) {
 	p := &pass{Plan: plan, Host: host, cluster: cluster, name: revision.RevisionName(plan.Owner.GetName(), plan.Hash)}
 	if err := p.readHistory(ctx); err != nil {
@@ -54,7 +54,7 @@ func Run(ctx context.Context, plan Plan, host Host, cluster Cluster) (Result, er
 	return p.result, err
 }
 
-// advance applies the desired children: at once at the first install, else phase by phase.
+// advance applies the desired children: at once at the first install, otherwise phase by phase.
 func (p *pass) advance(ctx context.Context) error {
 	first := p.last == nil
 	unordered := first && !p.InstallInOrder && !slices.ContainsFunc(p.Children, runsOnce)
@@ -92,7 +92,7 @@ func (p *pass) advance(ctx context.Context) error {
 	}
 }
 
-// applyInOrder applies the phases one after the other. Those after one that isn't ready are paused. It reports whether there is one.
+// applyInOrder applies the phases in order. It pauses the phases after one that isn't ready, and reports whether there is one.
 func (p *pass) applyInOrder(ctx context.Context) (blocked bool, err error) {
 	blocked = p.Blocked != nil
 	in := make(map[string][]*Child, len(p.Phases))
@@ -112,13 +112,12 @@ func (p *pass) applyInOrder(ctx context.Context) (blocked bool, err error) {
 	return blocked, errors.Join(errs...)
 }
 
-// applyPhase applies some children and reports whether they are all up to date and ready. If the phase is paused, only drift is
-// corrected.
+// applyPhase applies some children and reports whether all are up to date and ready. In a paused phase it only corrects drift.
 func (p *pass) applyPhase(ctx context.Context, children []*Child, paused bool) (ready bool, err error) {
 	return p.applyEach(ctx, len(children), func(i int) (Comparison, bool, error) { return p.decide(ctx, children[i], paused) })
 }
 
-// applyEach decides about n children and applies those about which decide says so. It reports whether all n are ready.
+// applyEach calls decide for n children and applies those that it selects. It reports whether all n are ready.
 func (p *pass) applyEach(ctx context.Context, n int, decide func(i int) (Comparison, bool, error)) (ready bool, err error) {
 	pending := func() int { return len(p.result.NotReady) + len(p.result.waiting) + len(p.result.Paused) }
 	before := pending()
@@ -139,7 +138,7 @@ func (p *pass) applyEach(ctx context.Context, n int, decide func(i int) (Compari
 	return err == nil && pending() == before, err
 }
 
-// decide says what becomes of a child, and whether anything does.
+// decide compares a child, and decides whether to apply it.
 func (p *pass) decide(ctx context.Context, c *Child, paused bool) (found Comparison, apply bool, err error) {
 	if c.Run != nil {
 		return p.decideRun(ctx, c, paused)
@@ -162,21 +161,21 @@ func (p *pass) decide(ctx context.Context, c *Child, paused bool) (found Compari
 	}
 }
 
-// pausedAction is what becomes of a child that isn't as desired and whose phase is paused.
+// pausedAction is the action for a differing child in a paused phase.
 type pausedAction int
 
 const (
 	wait    pausedAction = iota // its change waits; it stays as it is
-	correct                     // it has drifted: nothing else is desired than was applied last
-	restore                     // its change waits; it becomes what the last completed revision has, in case it has drifted from that
+	correct                     // it has drifted: the desired object equals the last applied one
+	restore                     // its change waits; the last completed revision's state is restored, in case of drift
 )
 
-// whilePaused says what becomes of a child whose phase is paused; before is the child of the last completed revision, nil for none. A
-// child that is new, secret, or of a roll-out that was overtaken stays as it is.
+// whilePaused decides the action for a child in a paused phase. before is the child of the last completed revision, nil for none. A
+// new child, a secret one, and one of a superseded roll-out stay as they are.
 func whilePaused(found Comparison, before *revision.Child) pausedAction {
 	digest := found.Observed
 	if digest == "" && before != nil {
-		digest = before.Digest // the object was deleted, or its annotation was
+		digest = before.Digest // the object or its annotation was deleted
 	}
 	switch {
 	case digest == found.Desired:
@@ -188,7 +187,7 @@ func whilePaused(found Comparison, before *revision.Child) pausedAction {
 	}
 }
 
-// childBefore returns a child of the last completed revision, nil if it had none of that key.
+// childBefore returns a child of the last completed revision, nil if it has none of that key.
 func (p *pass) childBefore(key store.Key) *revision.Child {
 	if p.last == nil {
 		return nil
@@ -196,7 +195,7 @@ func (p *pass) childBefore(key store.Key) *revision.Child {
 	return p.snapshotBefore().Find(key)
 }
 
-// snapshotBefore returns the data of the last completed revision, which is empty if it isn't what the builder wrote.
+// snapshotBefore returns the data of the last completed revision. It is empty if the builder didn't write them.
 func (p *pass) snapshotBefore() *revision.Snapshot {
 	if p.snapshot == nil {
 		s, reason := p.last.Restorable(Identity(p.Controller, p.Owner), wellknown.AnnotationDigest)
@@ -211,7 +210,8 @@ func (p *pass) whyUnrestorable() string {
 	return p.unrestorable
 }
 
-// noteStatefulSets keeps the StatefulSets that were compared. One that was written in this pass is left out: its status is of before.
+// noteStatefulSets keeps the compared StatefulSets, except those that this pass has written, because their status is older than the
+// write.
 func (p *pass) noteStatefulSets(comparisons []Comparison, outcome Outcome) {
 	for _, c := range comparisons {
 		if c.Object == nil || c.Key.GroupKind() != stuck.StatefulSet || slices.Contains(outcome.Written, c.Key) {
@@ -224,7 +224,7 @@ func (p *pass) noteStatefulSets(comparisons []Comparison, outcome Outcome) {
 	}
 }
 
-// unblock deletes the pods for which StatefulSets wait without end. Where it may not, the child's status says what to do.
+// unblock deletes the pods for which StatefulSets wait forever. Without the permission, the child's status says what to do.
 func (p *pass) unblock(ctx context.Context, back bool) error {
 	unblocker := stuck.Unblocker{Live: p.Live, Watch: p.Stuck, DryRun: p.DryRun, Now: p.Now(), Delete: p.cluster.Delete}
 	for i := range p.result.NotReady {

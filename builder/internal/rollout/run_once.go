@@ -28,24 +28,24 @@ type JobRun struct {
 	Child string // the name of the child, as given
 	Value string
 	ID    string // of child and value
-	TTL   *int32 // what the Job gets once its success is on record
+	TTL   *int32 // the Job gets it after its success is recorded
 }
 
-// Shown returns the value for people and for the record; the ID stands for all of it.
+// Shown returns the value, shortened, for people and for the record. The ID identifies the whole value.
 func (r *JobRun) Shown() string { return text.Shorten(r.Value, 64) }
 
-// Line returns what stands for the run in the hash of a revision.
+// Line returns the run's line in the hash of a revision.
 func (r *JobRun) Line(job store.Key) string { return revision.RunLine(job, "run "+r.ID) }
 
-// Hash returns what tells the run from others of its child in the memory of an engine.
+// Hash returns a hash that distinguishes the run from others of its child in the memory of an engine.
 func (r *JobRun) Hash() (uint64, bool) {
 	n, err := strconv.ParseUint(r.ID, 16, 64)
 	return n, err == nil
 }
 
-// decideRun says what becomes of a Job that runs once: nothing if its success is on record. The order is what
-// makes it run once. A success is recorded before anything that follows is written, and a Job is created only when the
-// API server, not just the cache, has no record of the value.
+// decideRun decides whether to create a RunOnce Job: not if its success is recorded. The order ensures that it runs once. A success is
+// recorded before a later phase is written, and a Job is created only if the API server, not just the cache, has no record of the
+// value.
 func (p *pass) decideRun(ctx context.Context, c *Child, paused bool) (found Comparison, apply bool, err error) {
 	jobs, err := p.jobsOf(ctx, c)
 	if err != nil {
@@ -81,11 +81,11 @@ func (p *pass) decideRun(ctx context.Context, c *Child, paused bool) (found Comp
 	return found, true, nil
 }
 
-// hasRun reports whether a success is on record, as far as the record is read.
+// hasRun reports whether a success is in the records that were read.
 func (p *pass) hasRun(r *JobRun) bool { return p.runs[r.Child].Find(r.ID) != nil }
 
-// retainJobs retains the Jobs of RunOnce children during a rollback, when nothing of the plan is desired: those that run, and
-// those that are not on record, such as the failed ones, which must not run again by themselves. It records those that succeeded.
+// retainJobs retains the Jobs of RunOnce children during a rollback, in which the plan's objects aren't desired: running Jobs, and
+// Jobs that aren't recorded, such as failed ones, which must not run again by themselves. It records those that succeeded.
 func (p *pass) retainJobs(ctx context.Context) error {
 	var errs []error
 	for i := range p.Children {
@@ -108,7 +108,7 @@ func (p *pass) retainJobs(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// jobsOf returns the owner's Jobs of a RunOnce child, of all values, by name. It retains those that run.
+// jobsOf returns the owner's Jobs of a RunOnce child, of all values, by name. It retains the running ones.
 func (p *pass) jobsOf(ctx context.Context, c *Child) ([]*batchv1.Job, error) {
 	objects, err := p.cluster.Owned(ctx, &batchv1.Job{})
 	if err != nil {
@@ -137,7 +137,7 @@ func jobKey(job *batchv1.Job) store.Key {
 	return store.KeyOf(batchv1.SchemeGroupVersion.WithKind("Job"), job.Namespace, job.Name)
 }
 
-// markOf says which run of a child a Job is; false if the Job doesn't say.
+// markOf returns the run of a child to which a Job belongs; false if the Job has no mark.
 func markOf(c *Child, job *batchv1.Job) (revision.Mark, bool) {
 	if job.Name == c.Key.Name {
 		return revision.Mark{ID: c.Run.ID, Value: c.Run.Shown()}, true
@@ -146,7 +146,7 @@ func markOf(c *Child, job *batchv1.Job) (revision.Mark, bool) {
 	return mark, ok && mark.ID != ""
 }
 
-// succeeded reports whether a Job has succeeded, also if it is being deleted.
+// succeeded reports whether a Job has succeeded, including a terminating one.
 func succeeded(job *batchv1.Job) bool {
 	if job.DeletionTimestamp != nil {
 		present := *job
@@ -156,7 +156,7 @@ func succeeded(job *batchv1.Job) bool {
 	return readiness.Of(job).Ready
 }
 
-// recordSuccesses puts those of a child's Jobs on record that have succeeded and are not there.
+// recordSuccesses records the child's Jobs that have succeeded and aren't recorded yet.
 func (p *pass) recordSuccesses(ctx context.Context, c *Child, jobs []*batchv1.Job) error {
 	if err := p.checkRuns(c.Run.Child); err != nil {
 		return err
@@ -184,7 +184,7 @@ func (p *pass) recordSuccesses(ctx context.Context, c *Child, jobs []*batchv1.Jo
 	return nil
 }
 
-// expireJobs gives a child's Jobs that have ended the TTL that was withheld.
+// expireJobs sets the withheld TTL on a child's Jobs that have ended.
 func (p *pass) expireJobs(ctx context.Context, c *Child, jobs []*batchv1.Job) error {
 	if c.Run.TTL == nil {
 		return nil
@@ -205,8 +205,8 @@ func (p *pass) expireJobs(ctx context.Context, c *Child, jobs []*batchv1.Job) er
 	return nil
 }
 
-// runningJob returns a Job of a RunOnce child, of whatever value, that runs or is about to; nil if there is none. A Job for
-// which no child waits becomes one of what the phase waits for.
+// runningJob returns a Job of a RunOnce child, of any value, that runs or is about to run; nil if there is none. If no child waits for
+// the Job, the phase waits for it.
 func (p *pass) runningJob(ctx context.Context) (*ChildStatus, error) {
 	for i := range p.result.NotReady {
 		n := &p.result.NotReady[i]
@@ -238,7 +238,7 @@ func (p *pass) runningJob(ctx context.Context) (*ChildStatus, error) {
 	return nil, nil
 }
 
-// ranIn says in a sentence which Jobs have run since the roll-out began, empty if none has.
+// ranIn returns a sentence that names the Jobs that have run since the roll-out began, empty if none has.
 func (p *pass) ranIn(record revision.Record) string {
 	var ran []store.Key
 	for _, c := range p.Children {
@@ -256,7 +256,7 @@ func (p *pass) ranIn(record revision.Record) string {
 	return text.Shorten(jobs, text.MaxMessage)
 }
 
-// checkRuns reports a child's record that was observed and can't be read.
+// checkRuns returns an error for a child's observed record that can't be read.
 func (p *pass) checkRuns(child string) error {
 	record := p.runs[child]
 	if record == nil || record.Damage == nil {
@@ -267,7 +267,7 @@ func (p *pass) checkRuns(child string) error {
 		wellknown.AnnotationRunOnce, failure.ErrDamagedRecord, record.Damage, child))
 }
 
-// noteRuns keeps a record that was observed for the pass.
+// noteRuns keeps an observed record for the pass.
 func (p *pass) noteRuns(obj client.Object) {
 	record := revision.ReadRuns(obj)
 	if record == nil {
@@ -283,7 +283,7 @@ func (p *pass) setRuns(record *revision.Runs) {
 	p.runs[record.Child] = record
 }
 
-// readRuns reads a child's record past the cache, which may lag behind: a run that is on record must not be repeated.
+// readRuns reads a child's record past the cache, which may lag behind, because a recorded run must not be repeated.
 func (p *pass) readRuns(ctx context.Context, child string) error {
 	found, err := p.readRevision(ctx, p.revisionKey(revision.RunsName(p.Owner, child)))
 	if err != nil {
@@ -295,8 +295,8 @@ func (p *pass) readRuns(ctx context.Context, child string) error {
 	return p.checkRuns(child)
 }
 
-// writeRuns puts runs on record. The record must be the one that was read, so that no run that another process has recorded
-// is lost.
+// writeRuns records runs. It writes only the version of the record that was read, so that it loses no run that another process has
+// recorded.
 func (p *pass) writeRuns(ctx context.Context, child string, succeeded []revision.Run) error {
 	before := p.runs[child]
 	next := before.Add(child, succeeded)

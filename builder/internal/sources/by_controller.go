@@ -14,9 +14,9 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
-// ByController finds the objects of a kind that a controller has: in an informer's index, without copies, or if that can't be had (a
-// cache of several namespaces, a fake) by a list of the client's with a field selector, or without an index by a list of the namespace.
-// It is safe for concurrent use.
+// ByController finds the objects of a kind that a controller has. It reads them from an informer's index, without copies. Where there
+// is no such index (a cache of several namespaces, a fake client), it lists them with a field selector, or without an index lists the
+// namespace. It is safe for concurrent use.
 type ByController struct {
 	kinds *kinds.Registry
 	field string
@@ -25,24 +25,25 @@ type ByController struct {
 	indexed map[kinds.Kind]index
 }
 
-// NewByController returns a ByController for an engine, whose name is in that of the index: two of them may own the same kind.
+// NewByController returns a ByController for an engine. The engine's name is part of the index's name, because two engines may own the
+// same kind.
 func NewByController(r *kinds.Registry, engine string) *ByController {
 	return &ByController{kinds: r, field: "armature.controllerUID/" + engine, indexed: map[kinds.Kind]index{}}
 }
 
-// index is how the objects of a kind are found.
+// index is the way to find the objects of a kind.
 type index struct {
 	informer sharedInformer              // nil: by a list
 	await    func(context.Context) error // until the informer has all objects
 }
 
-// sharedInformer is a [toolscache.SharedIndexInformer], as far as it is needed.
+// sharedInformer is the used part of [toolscache.SharedIndexInformer].
 type sharedInformer interface {
 	GetIndexer() toolscache.Indexer
 	HasSynced() bool
 }
 
-// Add indexes a kind, like being an empty object of it.
+// Add indexes a kind. like is an empty object of the kind.
 func (b *ByController) Add(ctx context.Context, indexer client.FieldIndexer, k kinds.Kind, like client.Object) error {
 	i, err := b.add(ctx, indexer, like)
 	if err != nil {
@@ -106,8 +107,8 @@ func (b *ByController) of(k kinds.Kind) (index, bool) {
 	return i, ok
 }
 
-// List returns the objects of a kind that a controller has, in a namespace if that isn't empty. They are read from a client where no
-// informer has them.
+// List returns the objects of a kind that a controller has, in a namespace if that isn't empty. Without an informer it reads them from
+// a client.
 func (b *ByController) List(
 	ctx context.Context, from client.Reader, controller types.UID, namespace string, k kinds.Kind,
 ) ([]client.Object, error) {

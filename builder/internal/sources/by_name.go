@@ -15,12 +15,12 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// byNameFor is how long a child that was read by name is taken for unchanged while the owner's spec stays the same.
+// byNameFor is how long a child that was read by name counts as unchanged while the owner's spec stays the same.
 const byNameFor = time.Minute
 
-// ByName reads the children of kinds that are neither listed nor watched, under names that follow from the owner. It reads each once a
-// minute, and after what may have changed it; in between it remembers them. What it has forgotten costs one read. It is safe for
-// concurrent use.
+// ByName reads the children of kinds that are neither listed nor watched, under names that derive from the owner. It reads each child
+// once a minute, and after an event that may have changed it. In between it remembers the child. A forgotten child costs one read. It
+// is safe for concurrent use.
 type ByName struct {
 	live  Reader
 	now   func() time.Time
@@ -36,12 +36,12 @@ type NamedKind struct {
 
 // knownChild is a child as it was read.
 type knownChild struct {
-	object     client.Object // nil: the owner has none of this name
+	object     client.Object // nil: the owner has no child of this name
 	generation int64         // the owner's
 	at         time.Time
 }
 
-// NewByName returns a ByName of kinds that asks the API server.
+// NewByName returns a ByName of kinds that reads from the API server.
 func NewByName(live Reader, now func() time.Time, named ...NamedKind) *ByName {
 	return &ByName{live: live, now: now, kinds: named, known: memory.NewRecent[memory.Child, knownChild]()}
 }
@@ -49,8 +49,8 @@ func NewByName(live Reader, now func() time.Time, named ...NamedKind) *ByName {
 // Kinds returns the kinds.
 func (n *ByName) Kinds() []NamedKind { return n.kinds }
 
-// Observe calls add with each child that an owner has under the names. It returns after which time a remembered child is to be read
-// again; 0 if all were read.
+// Observe calls add with each child that an owner has under the names. It returns the time until a remembered child must be read
+// again; 0 if it has read all of them.
 func (n *ByName) Observe(ctx context.Context, owner client.Object, add func(store.Key, client.Object)) (again time.Duration, err error) {
 	for _, k := range n.kinds {
 		for _, name := range k.Names(owner) {
@@ -73,7 +73,8 @@ func (n *ByName) Observe(ctx context.Context, owner client.Object, add func(stor
 	return again, nil
 }
 
-// observe returns one child, nil if there is none, and how long it is still taken for unchanged if it wasn't read.
+// observe returns one child, nil if it doesn't exist. If it didn't read the child, it returns how long the child still counts as
+// unchanged.
 func (n *ByName) observe(
 	ctx context.Context, k kinds.Kind, owner client.Object, key store.Key,
 ) (found client.Object, left time.Duration, err error) {
@@ -85,21 +86,21 @@ func (n *ByName) observe(
 		return known.object, left, nil
 	}
 	found, err = n.live.Get(ctx, k, key)
-	if err != nil && !apierrors.IsNotFound(err) { // not even its kind is there
+	if err != nil && !apierrors.IsNotFound(err) { // also for a missing kind
 		return nil, 0, fmt.Errorf("read %s: %w", key, err)
 	}
 	if found != nil && !metav1.IsControlledBy(found, owner) {
 		found = nil
 	}
 	n.known.Remove(at)
-	if found == nil || found.GetDeletionTimestamp() == nil { // of a deletion nothing tells when it is done
+	if found == nil || found.GetDeletionTimestamp() == nil { // no event reports the end of a deletion
 		n.known.Add(at, knownChild{found, owner.GetGeneration(), now})
 	}
 	return found, 0, nil
 }
 
-// Learn forgets what is stale after a pass that failed or that wrote children, and reports whether it wrote children of these kinds: a
-// pass must follow then, since no watch causes one.
+// Learn drops stale children after a pass that failed or that wrote children. It reports whether the pass wrote children of these
+// kinds: another pass must follow then, because no watch causes one.
 func (n *ByName) Learn(owner client.Object, wrote func(schema.GroupKind) bool, failed bool) (again bool) {
 	for _, k := range n.kinds {
 		again = again || wrote(k.Kind.GVK.GroupKind())

@@ -19,7 +19,7 @@ import (
 )
 
 // CrossNamespace finds the cross-namespace children of owners, by the label with the owner's UID: in an index of the cache, or without
-// one by a list with that label. It is safe for concurrent use.
+// an index by a list with that label. It is safe for concurrent use.
 type CrossNamespace struct {
 	kinds *kinds.Registry
 	field string
@@ -28,12 +28,13 @@ type CrossNamespace struct {
 	indexed map[kinds.Kind]bool
 }
 
-// NewCrossNamespace returns a CrossNamespace for an engine, whose name is in that of the index: two of them may own the same kind.
+// NewCrossNamespace returns a CrossNamespace for an engine. The engine's name is part of the index's name, because two engines may own
+// the same kind.
 func NewCrossNamespace(r *kinds.Registry, engine string) *CrossNamespace {
 	return &CrossNamespace{kinds: r, field: "armature.ownerUID/" + engine, indexed: map[kinds.Kind]bool{}}
 }
 
-// Add indexes a kind, like being an empty object of it.
+// Add indexes a kind. like is an empty object of the kind.
 func (c *CrossNamespace) Add(ctx context.Context, indexer client.FieldIndexer, k kinds.Kind, like client.Object) error {
 	if err := indexer.IndexField(ctx, like, c.field, ownerUIDs); err != nil {
 		return fmt.Errorf("index %s by owner: %w", k.GVK.GroupKind(), err)
@@ -52,7 +53,7 @@ func ownerUIDs(o client.Object) []string {
 	return nil
 }
 
-// Among narrows a list to an owner's children of a kind, and to objects that only say that they are.
+// Among limits a list to an owner's children of a kind, and to objects that only claim to be.
 func (c *CrossNamespace) Among(owner types.UID, k kinds.Kind) client.ListOption {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -62,7 +63,7 @@ func (c *CrossNamespace) Among(owner types.UID, k kinds.Kind) client.ListOption 
 	return client.MatchingLabels{wellknown.LabelOwnerUID: string(owner)}
 }
 
-// List returns an owner's children of a kind, as a client has them.
+// List returns an owner's children of a kind, from a client.
 func (c *CrossNamespace) List(ctx context.Context, from client.Reader, owner marks.Owner, k kinds.Kind) ([]client.Object, error) {
 	isChild := func(obj client.Object) bool { return owner.IsCrossNamespace(obj, nil) }
 	return Reader{from, c.kinds}.List(ctx, k, isChild, c.Among(owner.UID, k))
@@ -79,8 +80,8 @@ func (c *CrossNamespace) Kinds() inventory.Kinds {
 	return known
 }
 
-// CrossNamespaceOwner returns a function that finds the owner of a cross-namespace child, of the owners of a kind. An owner that has
-// nothing to do costs one pass.
+// CrossNamespaceOwner returns a function that finds the owner, of a kind, of a cross-namespace child. A needless request costs the
+// owner one pass.
 func CrossNamespaceOwner(owner schema.GroupKind) handler.MapFunc {
 	return func(_ context.Context, child client.Object) []reconcile.Request {
 		annotations := child.GetAnnotations()

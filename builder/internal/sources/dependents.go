@@ -27,7 +27,7 @@ func Dependents(w Watch, parent kinds.Kind, byController *ByController) Source {
 	return &dependents{w, parent, byController}
 }
 
-// Index indexes the objects by their controller, unless children of the kind are.
+// Index indexes the objects by their controller, unless the kind is indexed already, as a kind of children is.
 func (s *dependents) Index(ctx context.Context, indexer client.FieldIndexer) error {
 	if s.byController.Has(s.Kind) {
 		return nil
@@ -51,7 +51,7 @@ func (s *dependents) Observe(ctx context.Context, owner client.Object, children 
 	if len(parents) == 0 {
 		return nil, nil
 	}
-	indexed := s.byController.Has(s.Kind) // false only in tests
+	indexed := s.byController.Has(s.Kind) // always, except in tests
 	if !s.byController.hasInformer(s.Kind) && (!indexed || len(parents) >= manyParents) {
 		options := []client.ListOption{client.DisableReadYourWritesConsistency} // the parents' controllers write them
 		limit := math.MaxInt
@@ -82,15 +82,15 @@ func (s *dependents) Observe(ctx context.Context, owner client.Object, children 
 }
 
 const (
-	// manyParents is the number of parents from which on, without an informer, one list of the namespace replaces a list for each parent.
-	// It is ten times faster.
+	// manyParents is the number of parents from which on the source lists all objects of a namespace, if there is no informer. One list
+	// is ten times faster than one for each parent.
 	manyParents = 16
-	// fewOthers is the limit of that list, in objects for each parent. If the limit cuts it off, each parent's objects are listed.
+	// fewOthers is the maximum number of objects in the namespace for each parent. With more, the source lists each parent's objects.
 	fewOthers = 32
 )
 
-// owners returns the owner of a grandchild: its controller's controller. If the cache doesn't have the controller there is
-// none: the controller's own event enqueues the owner.
+// owners returns the owner of a grandchild: its controller's controller. If the cache doesn't have the controller it returns none, and
+// the controller's own event enqueues the owner.
 func (s *dependents) owners(ctx context.Context, grandchild client.Object) ([]reconcile.Request, error) {
 	ref := controllerOfKind(grandchild, s.parent.GVK.GroupKind())
 	if ref == nil {
@@ -117,7 +117,7 @@ func (s *dependents) owners(ctx context.Context, grandchild client.Object) ([]re
 	return []reconcile.Request{{NamespacedName: key}}, nil
 }
 
-// controllerOfKind returns the reference to an object's controller, if that is of a kind.
+// controllerOfKind returns the reference to an object's controller, if the controller has the kind.
 func controllerOfKind(obj client.Object, gk schema.GroupKind) *metav1.OwnerReference {
 	ref := metav1.GetControllerOfNoCopy(obj)
 	if ref == nil || ref.Kind != gk.Kind || inventory.GroupOf(ref.APIVersion) != gk.Group {

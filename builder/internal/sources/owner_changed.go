@@ -9,8 +9,8 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// OwnerChanged passes an owner's new spec, labels, annotations and deletion. A status that the builder writes wakes no one. A kind
-// without generations (a ConfigMap) may have changed anywhere.
+// OwnerChanged passes events of an owner's new spec, labels, annotations and deletion. A status write of the builder enqueues no
+// owner. In a kind without generations (a ConfigMap) it passes a change of any field.
 var OwnerChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld, e.ObjectNew
 	if before.GetResourceVersion() == after.GetResourceVersion() {
@@ -23,12 +23,12 @@ var OwnerChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		!sameAnnotations(before.GetAnnotations(), after.GetAnnotations())
 }}
 
-// sameAnnotations compares an owner's annotations, but for those that the builder writes.
+// sameAnnotations compares an owner's annotations, except those that the builder writes.
 func sameAnnotations(a, b map[string]string) bool {
 	return isWithin(a, b) && isWithin(b, a)
 }
 
-// isWithin reports whether b has all that a has.
+// isWithin reports whether b has all entries of a.
 func isWithin(a, b map[string]string) bool {
 	for name, value := range a {
 		if name == wellknown.AnnotationGroupKinds || name == wellknown.AnnotationGroupKindsCrossNamespace {

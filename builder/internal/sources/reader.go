@@ -15,14 +15,14 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Reader reads objects by their kind, from a cache or the API server. From a cache they are shared: read only.
+// Reader reads objects by their kind, from a cache or the API server. A cache shares its objects: read only.
 type Reader struct {
 	From  client.Reader
 	Kinds *kinds.Registry
 }
 
-// Get returns the object of a key, or nil if there is none. The error is the client's; that of a kind that the cluster doesn't know is
-// kinds.IsGone.
+// Get returns the object of a key, or nil if it doesn't exist. It returns the client's error; for a kind that the cluster doesn't
+// know, kinds.IsGone is true.
 func (r Reader) Get(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error) {
 	found, err := r.Kinds.Empty(k)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r Reader) requests(ctx context.Context, k kinds.Kind, among ...client.List
 	return requests, nil
 }
 
-// nameIn returns where an object of a kind is that is referred to from a namespace.
+// nameIn returns the namespace and name of an object that is referred to from a namespace.
 func (r Reader) nameIn(k kinds.Kind, namespace, name string) (types.NamespacedName, error) {
 	like, err := r.Kinds.Empty(k)
 	if err != nil {

@@ -19,8 +19,8 @@ type referencedBy struct {
 	throttle *Throttle
 }
 
-// ReferencedBy returns the source of objects that an owner's spec names, in the owner's namespace or cluster-scoped; names returns the
-// names. An operator has one Throttle for all of them.
+// ReferencedBy returns the source of objects that an owner's spec names, in the owner's namespace or cluster-scoped. names returns the
+// names. An operator has one Throttle for all such sources.
 func ReferencedBy(w Watch, names func(owner client.Object) []string, throttle *Throttle) Source {
 	return &referencedBy{w, names, throttle}
 }
@@ -34,7 +34,7 @@ func (s *referencedBy) Index(ctx context.Context, indexer client.FieldIndexer) e
 
 func (s *referencedBy) Handler() handler.EventHandler {
 	return s.handlerOf(mapped(s.Kind, func(ctx context.Context, obj client.Object) ([]reconcile.Request, error) {
-		// A cluster-scoped object is in no namespace: owners in all of them can name it.
+		// A cluster-scoped object has no namespace, and owners in all namespaces can name it.
 		return s.requests(ctx, s.Owner, client.InNamespace(obj.GetNamespace()), client.MatchingFields{s.Field: obj.GetName()})
 	}))
 }
@@ -53,7 +53,7 @@ func (s *referencedBy) Observe(ctx context.Context, owner client.Object, _ map[s
 		}
 		key := store.KeyOf(s.Kind.GVK, at.Namespace, at.Name)
 		obj, err := s.Get(ctx, s.Kind, key)
-		if err != nil && !apierrors.IsNotFound(err) { // not even its kind is there
+		if err != nil && !apierrors.IsNotFound(err) { // also for a missing kind
 			return nil, fmt.Errorf("read %s: %w", key, err)
 		}
 		if obj != nil {
@@ -63,7 +63,7 @@ func (s *referencedBy) Observe(ctx context.Context, owner client.Object, _ map[s
 	return objs, nil
 }
 
-// sortedNames returns the names in order, each once, without the empty one.
+// sortedNames returns the names in order, without duplicates and the empty name.
 func sortedNames(names []string) []string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 	slices.Sort(names)

@@ -16,10 +16,10 @@ import (
 type referencing struct {
 	Watch
 	names   func(client.Object) []string
-	indexed bool // not in tests of a Reconciler
+	indexed bool // false in tests of a Reconciler
 }
 
-// Referencing returns the source of objects that name owners of their own namespace; names returns these.
+// Referencing returns the source of objects that name owners in their own namespace. names returns the names of these owners.
 func Referencing(w Watch, names func(obj client.Object) []string) Source {
 	return &referencing{Watch: w, names: names}
 }

@@ -17,7 +17,7 @@ import (
 
 // Source is one watch of an operator.
 type Source interface {
-	// Index registers the cache indexes that Observe and Handler look objects up in. Without, as in tests, they list and filter.
+	// Index registers the cache indexes that Observe and Handler use. Without indexes, as in tests, they list and filter.
 	Index(ctx context.Context, indexer client.FieldIndexer) error
 	// Handler returns the mapping of events to requests.
 	Handler() handler.EventHandler
@@ -25,7 +25,7 @@ type Source interface {
 	Observe(ctx context.Context, owner client.Object, children map[store.Key]client.Object) ([]client.Object, error)
 }
 
-// Watch says whose plans read which objects.
+// Watch selects the owners and the objects of a source.
 type Watch struct {
 	Reader
 	Owner, Kind kinds.Kind
@@ -33,18 +33,18 @@ type Watch struct {
 	AnOwner, Like client.Object
 	// Field is a name for a cache index that no other watch has.
 	Field string
-	// Concerns narrows the owners of an event. Nil: all that read the object.
+	// Concerns reduces the owners of an event. Nil: all that read the object.
 	Concerns Concerns
 }
 
-// Concerns says which owners the change of an object concerns: all that read it, and those named. Before is nil for an object that was
-// created, after for one that was deleted.
+// Concerns returns the owners that a change of an object concerns: whether all that read it, and the named ones. before is nil for a
+// created object, after for a deleted one.
 type Concerns func(before, after client.Object) (all bool, names []types.NamespacedName)
 
 // queue is an operator's queue of requests.
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// handler returns a handler that enqueues the owners that an event concerns; all enqueues those that read the object.
+// handler returns a handler that enqueues the owners that an event concerns. The function all enqueues those that read the object.
 func (c Concerns) handler(all func(ctx context.Context, q queue, obj client.Object)) handler.EventHandler {
 	enqueue := func(ctx context.Context, q queue, obj, before, after client.Object) {
 		concernsAll, names := true, []types.NamespacedName(nil)
@@ -65,7 +65,7 @@ func (c Concerns) handler(all func(ctx context.Context, q queue, obj client.Obje
 			}
 		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			if e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion() { // else the cache's own resync
+			if e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion() { // equal: the cache's own resync
 				enqueue(ctx, q, e.ObjectNew, e.ObjectOld, e.ObjectNew)
 			}
 		},

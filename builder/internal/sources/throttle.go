@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// throttleBurst is how many owners of a namespace events of referenced objects enqueue at once.
+	// throttleBurst is the number of owners in a namespace that events of referenced objects enqueue at once.
 	throttleBurst = 1000
-	// throttleInterval is the time between the owners beyond it.
+	// throttleInterval is the time between further owners.
 	throttleInterval = 10 * time.Millisecond
 )
 
 // Throttle delays the requests that an event of a shared object enqueues. Without it, anyone who may change a template that thousands
-// of owners name causes thousands of passes with each request. An owner that waits isn't enqueued again: its pass sees all changes until
-// then. So it waits here and not in the queue, which doesn't say whether a request still does.
+// of owners name causes thousands of passes with each change. A waiting owner isn't enqueued again, because its pass observes all
+// changes until then. It waits here and not in the queue, because the queue doesn't report whether a request still waits.
 type Throttle struct {
 	mu      sync.Mutex
 	taken   map[string]time.Time // namespace -> end of its reserved intervals
@@ -24,12 +24,12 @@ type Throttle struct {
 	swept   time.Time
 }
 
-// NewThrottle returns a Throttle in which no one waits.
+// NewThrottle returns a Throttle without waiting owners.
 func NewThrottle() *Throttle {
 	return &Throttle{taken: map[string]time.Time{}, waiting: map[reconcile.Request]bool{}}
 }
 
-// add enqueues owners, those beyond the burst one after the other.
+// add enqueues owners; those beyond the burst get increasing delays.
 func (t *Throttle) add(q queue, owners []reconcile.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,7 +54,7 @@ func (t *Throttle) add(q queue, owners []reconcile.Request) {
 	}
 }
 
-// release enqueues an owner that has waited. From then on a change enqueues it again.
+// release enqueues a waiting owner. From then on a change enqueues it again.
 func (t *Throttle) release(q queue, r reconcile.Request) {
 	t.mu.Lock()
 	delete(t.waiting, r)

@@ -9,8 +9,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
-// Uncached returns a client that reads some kinds past the cache, and after a write of which no read waits for the cache: that would
-// list and watch them.
+// Uncached returns a client that reads some kinds past the cache. After a write of such a kind no read waits for the cache, because
+// that would list and watch the kind.
 func Uncached(c client.Client, live Reader, named ...NamedKind) client.Client {
 	of := map[kinds.Kind]bool{}
 	for _, k := range named {

@@ -16,7 +16,7 @@ type Outcome struct {
 	Reason, Message             string
 }
 
-// Set sets the standard conditions: all with the same reason and message, of a generation.
+// Set sets the standard conditions with the same reason, message and generation.
 func (o Outcome) Set(conditions *[]metav1.Condition, generation int64, now time.Time) {
 	for _, c := range []struct {
 		kind string
@@ -26,8 +26,8 @@ func (o Outcome) Set(conditions *[]metav1.Condition, generation int64, now time.
 	}
 }
 
-// Override sets a condition in place of the one that the plan sets. It has its status since it was first set, whatever the plan says
-// in each pass: before are the conditions of the owner as it was observed.
+// Override replaces a condition that the plan sets. before are the conditions of the observed owner: if the condition's status in them
+// is the same, its transition time stays, even if the plan sets another status in each pass.
 func Override(conditions *[]metav1.Condition, before []metav1.Condition, c metav1.Condition) {
 	meta.SetStatusCondition(conditions, c)
 	set := meta.FindStatusCondition(*conditions, c.Type)
@@ -37,13 +37,13 @@ func Override(conditions *[]metav1.Condition, before []metav1.Condition, c metav
 	}
 }
 
-// Failure is what a pass reports in place of the plan's conditions.
+// Failure is the failure that a pass reports instead of the plan's conditions.
 type Failure struct {
 	Reason, Message string
 	Terminal        bool // no retry can help
 }
 
-// failures are the reasons that only the builder sets, to recognize what it has reported.
+// failures are the reasons that only the builder sets, to recognize its earlier reports.
 var failures = []string{
 	events.ReasonApplyFailed, events.ReasonNotOwned, events.ReasonContested, events.ReasonInvalidPlan, events.ReasonQuarantined,
 }
@@ -63,7 +63,7 @@ func HasReport(conditions []metav1.Condition) bool {
 		isReport(meta.FindStatusCondition(conditions, events.ConditionStalled))
 }
 
-// RemoveReport removes the conditions that an earlier pass has reported and the plan has left as they are.
+// RemoveReport removes the conditions that an earlier pass has reported and the plan has left unchanged.
 func RemoveReport(conditions *[]metav1.Condition) {
 	remove(conditions, events.ConditionStalled)
 	remove(conditions, events.ConditionReady)

@@ -16,7 +16,7 @@ import (
 type Observed struct {
 	// External is the state of something outside the cluster.
 	External any
-	// Asked notes what is asked for and not declared. Nil: any kind may be asked for.
+	// Asked records requests for undeclared kinds. Nil: any kind may be requested.
 	Asked *plancheck.Asked
 
 	owned, watched byType
@@ -25,8 +25,8 @@ type Observed struct {
 // byType has the objects of each Go type, in order.
 type byType map[reflect.Type][]client.Object
 
-// Edit returns a copy of a builder.View whose content is edited. Package builder sets it and buildertest calls it: views are made by
-// tests and by the builder, so that there is no exported way.
+// Edit returns a copy of a builder.View with edited content. Package builder sets it and buildertest calls it. Only tests and the
+// builder make views, so no exported function of builder does.
 var Edit func(view any, edit func(*Observed)) any
 
 // Of returns a view of children.
@@ -38,7 +38,7 @@ func Of(children iter.Seq[client.Object]) Observed {
 	return o
 }
 
-// sorted returns objects by their type, not yet in order.
+// sorted groups objects by their type. It doesn't order them.
 func sorted(objs iter.Seq[client.Object]) byType {
 	all := byType{}
 	for obj := range objs {
@@ -70,7 +70,7 @@ func (o *Observed) Add(from plancheck.Origin, t reflect.Type, objs []client.Obje
 	(*at)[t] = objs
 }
 
-// Watch adds watched objects of any types, and leaves the Observed that this one was copied from as it is.
+// Watch adds watched objects of any types. It doesn't change the Observed of which this one is a copy.
 func (o *Observed) Watch(objs iter.Seq[client.Object]) {
 	o.watched = maps.Clone(o.watched)
 	for t, of := range sorted(objs) {
@@ -78,7 +78,7 @@ func (o *Observed) Watch(objs iter.Seq[client.Object]) {
 	}
 }
 
-// sortByName gives objects their order. Of one kind each has a name of its own; objects without a Go type may be of several.
+// sortByName orders objects. Within a kind each object has its own name; objects without a Go type may be of several kinds.
 func sortByName(objs []client.Object) {
 	if len(objs) < 2 {
 		return
@@ -87,7 +87,7 @@ func sortByName(objs []client.Object) {
 		name, namespace string
 		object          client.Object
 	}
-	all := make([]named, len(objs)) // to ask each object once
+	all := make([]named, len(objs)) // to read each name once
 	for i, o := range objs {
 		all[i] = named{o.GetName(), o.GetNamespace(), o}
 	}
@@ -187,7 +187,7 @@ func External[S any](o Observed) (S, bool) {
 	return s, ok
 }
 
-// as returns objects as what they are.
+// as returns objects with their Go type.
 func as[C client.Object](objs []client.Object) []C {
 	typed := make([]C, len(objs))
 	for i, o := range objs {
