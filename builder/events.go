@@ -20,8 +20,9 @@ func (e *Engine) emit(owner client.Object, ev events.Event) {
 	events.Emit(e.recorder, owner, ev)
 }
 
-// tell emits the events of one scope of a pass: one event for each operation and kind, for any number of objects, and one for a
-// failure. It doesn't report a conflict, because the pass is retried.
+// tell emits the events of a pass: one for each operation and kind, however many objects there are, and one for a failure, unless it is
+// the last one reported for the scope. The scope is empty, or names a single call of a Builder's CRUD methods.
+// A conflict isn't reported, because the pass is tried again.
 func (e *Engine) tell(owner client.Object, scope string, res Result, err error) {
 	if e.dry {
 		return

@@ -102,8 +102,8 @@ func (p *pass) wrote(k kinds.Kind, key store.Key) {
 	}
 }
 
-// awaitOwnWrites reads the objects that the engine wrote for an owner, because a consistent client's read of an object waits only for
-// the writes of that object.
+// awaitOwnWrites waits until the cache has what earlier passes wrote for an owner. It reads each of these objects by name: with
+// read-your-writes consistency, such a read waits for the writes of that object, and of no other.
 func (e *Engine) awaitOwnWrites(ctx context.Context, owner types.UID, k kinds.Kind) error {
 	keys := e.memory.Written.Take(owner, k)
 	if len(keys) == 0 {

@@ -59,7 +59,7 @@ type loop[T client.Object] struct {
 
 // Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
 func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	if l.pace != nil {
+	if l.pace != nil { // a large owner that is throttled
 		if left := l.pace.Left(req.NamespacedName, l.now()); left > 0 {
 			return reconcile.Result{RequeueAfter: left}, nil
 		}
@@ -73,7 +73,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	running, hold := l.beginPass(owner)
+	running, hold := l.beginPass(owner) // hold: the owner is in quarantine
 	if hold != nil {
 		return l.putOff(ctx, owner, hold)
 	}
@@ -82,7 +82,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
-	turn, wait := l.share.Begin(req.Namespace, l.now())
+	turn, wait := l.share.Begin(req.Namespace, l.now()) // wait: the plans of the namespace use too much CPU
 	if wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
@@ -212,7 +212,8 @@ func (p *pass) change(ctx context.Context) error {
 	return p.deleteGiven(ctx, p.deletes)
 }
 
-// observe returns the view for the plan.
+// observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
+// and the external state.
 func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
 	if err := p.observe(ctx, l.owned.Load().kinds...); err != nil {
 		return View{}, err
@@ -254,7 +255,7 @@ func (l *loop[T]) observeByName(ctx context.Context, p *pass) error {
 	}
 	p.result.RequeueAfter = sooner(p.result.RequeueAfter, again)
 	for _, k := range l.byName.Kinds() {
-		p.listed[k.Kind] = true // the view has all of them
+		p.listed[k.Kind] = true // no later step lists the kind
 	}
 	return nil
 }
@@ -284,8 +285,9 @@ func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T
 	return plan, nil
 }
 
-// checkWitnesses reports objects that the plan has changed: in tests as an error, otherwise once for each Go type, in the log and by
-// an event, because the next pass would overwrite an error in the status.
+// checkWitnesses reports objects that the plan has changed, by the copies or hashes that the guard took before it. In tests that is an
+// error. In a manager most passes aren't checked, so that the next one would remove the error from the conditions: there it is in the
+// log and in an event, once for each Go type.
 func (l *loop[T]) checkWitnesses(ctx context.Context, owner T, witnesses []plancheck.Witness) error {
 	var errs []error
 	for _, w := range plancheck.Changed(witnesses) {
@@ -324,7 +326,7 @@ func (e planError) WrongPlan() {}
 // pass is one pass over one owner: its observed state, its desired state, and its result.
 type pass struct {
 	engine   *Engine
-	cluster  apply.Cluster // the engine's part that the steps use
+	cluster  apply.Cluster // the part of the pass that package apply uses
 	owner    client.Object
 	ownerKey store.Key
 
@@ -336,11 +338,11 @@ type pass struct {
 	gone      bool // the owner is deleted
 	added     int  // created or adopted children in this pass, minus deleted ones
 
-	instructions
+	instructions // of the plan or the Builder
 
 	result Result
 
-	inventory            inventory.Inventory // on the owner
+	inventory            inventory.Inventory // as it is recorded on the owner
 	kinds                desiredKinds
 	listedCrossNamespace map[kinds.Kind]bool
 
@@ -416,7 +418,7 @@ func appliedOf(children []Child) []apply.Child {
 	return all
 }
 
-// record adds the result for a child to the result of the pass.
+// record adds the outcome of a child to the result: whether it was written or is waited for, and whether it is ready.
 func (p *pass) record(w *apply.Write) {
 	p.evaluate(w)
 	if len(w.Corrected) > 0 || w.Untried != nil {
@@ -449,6 +451,7 @@ func (p *pass) record(w *apply.Write) {
 	}
 }
 
+// changed adds a written object to the result, and to what the engine remembers for the next pass.
 func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
 	p.countAdded(op, k, key)
@@ -458,7 +461,8 @@ func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object
 	p.result.Changes = append(p.result.Changes, Change{Key: key, Reason: op, object: obj})
 }
 
-// finish sorts the result of a pass, so that the same pass always returns the same result. err is the error of the pass.
+// finish completes the result of a pass that ended with an error or nil: the contests, and when the next pass is needed. It orders the
+// result, so that equal passes have equal results.
 func (p *pass) finish(err error) Result {
 	p.rememberPresent()
 	p.noteContests(err)

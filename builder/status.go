@@ -157,8 +157,8 @@ func (e *Engine) ReportStatus(ctx context.Context, owner Conditioned, res Result
 	return patchErr
 }
 
-// writeStatus writes the plan's status, or the error of the pass. It does nothing for an owner that is gone. It returns the delay of a
-// delayed write, and the stored owner after a write.
+// writeStatus writes the plan's status, with what the builder reports in it. An owner that is gone needs no status. It returns how long
+// the write is postponed, 0 if it isn't, and the owner as the API server stored it, nil if nothing was written.
 func (l *loop[T]) writeStatus(
 	ctx context.Context, owner T, plan Plan[T], res Result, doErr error, now time.Time,
 ) (putOff time.Duration, written client.Object, err error) {
@@ -188,7 +188,9 @@ func (l *loop[T]) writeStatus(
 	return 0, written, err
 }
 
-// statusAfter returns an owner with its desired status after a pass.
+// statusAfter returns an owner with the status that it should have after a pass. With Report the builder sets the standard conditions.
+// Without it, the plan's conditions are overridden only by a failure, by contested children, and by the completed revision.
+// Plan.Finish comes last.
 func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, now time.Time) (T, error) {
 	if !plan.Report || owner.GetDeletionTimestamp() != nil {
 		after := withContests(owner, reported(owner, plan.Status, err, now), res, err, now)

@@ -10,7 +10,7 @@ import (
 	"github.com/armature-dev/armature/operators/internal/message"
 )
 
-// decision is how a job continues.
+// decision is how a job continues; its reason and message are those of the condition Ready.
 type decision struct {
 	end     v1alpha1.State // Succeed or Failed if the job ends now, else empty
 	starts  bool           // further Jobs may be created

@@ -1,9 +1,11 @@
 // Package daemonjob runs a Job on every node, as a DaemonSet runs a pod there.
 //
 // [Plan] is the whole operator: a pure function of a DaemonJob, its Jobs and the cluster's nodes. [Setup] adds it to a manager.
-// It is the smallest of the operators, and the one to read first. A pass is four files, in this order:
+// It is the smallest of the operators, and the one to read first. In its comments a job is a DaemonJob, and a Job is a Job of batch/v1.
+// Read it in this order; the builder makes the view that Plan takes, and carries out what it returns:
 //
-//	plan.go     from what is observed to what is done
+//	setup.go    which events run a plan, and what the plan reads in its view
+//	plan.go     Plan: from the view to the builder's plan
 //	observe.go  the state of each node
 //	decide.go   how the job continues: further Jobs, a pause, the end
 //	status.go   the status and its conditions
@@ -16,9 +18,9 @@
 //	failure_policy.go  how many failures are too many
 //	retry.go           the recorded status, and what a retry resets
 //	suspend.go         suspending and resuming Jobs
-//	leftover_pods.go   pods that outlive their Job
+//	leftover_pods.go   pods that still run after the deletion of their Job
 //	end.go             a job that has ended, or is being deleted
-//	takeover.go        a job that ended under jobflow-operator
+//	takeover.go        a job that ended under the former operator of the kind, jobflow-operator
 //	events.go          events, on transitions of the status
 //
 // # What the status records
@@ -28,12 +30,12 @@
 // that is being deleted counts as active until it is gone.
 //
 // A node is identified by name and UID. When a node is gone, the operator drops its record and deletes its Job. A node that
-// comes back under the same name with another UID is a new node: the operator first drops the old record, then deletes the old
+// comes back under the same name with another UID is a new node: the operator first drops the old record, then deletes the former
 // Job, then creates a new one. The order is an invariant: a crash between the steps must not make the new node look as if it
-// had run.
+// had run. A Job that failed before a retry is a former Job, too.
 //
 // # Changes of the spec
 //
 // A change applies to nodes that have no Job yet. After a change that makes the spec invalid no further Job starts; running Jobs
-// continue, and their ends are recorded. The end of a job is final, but for a retry of one that has failed.
+// continue, and their ends are recorded. The end of a job is final, except that a failed job can be retried.
 package daemonjob

@@ -121,7 +121,7 @@ func isRole(taint *corev1.Taint) bool {
 	return keepsAway(taint) && strings.HasPrefix(taint.Key, roleTaints)
 }
 
-// nodeChanged reports whether a change of a node can change a plan. A heartbeat can't.
+// nodeChanged reports whether a change of a node can change a plan. A heartbeat can't. b is nil for a new node, a for a deleted one.
 func nodeChanged(b, a *corev1.Node) bool {
 	return b == nil || a == nil || b.UID != a.UID || (b.DeletionTimestamp == nil) != (a.DeletionTimestamp == nil) ||
 		b.Spec.Unschedulable != a.Spec.Unschedulable ||
@@ -129,7 +129,7 @@ func nodeChanged(b, a *corev1.Node) bool {
 		!equality.Semantic.DeepEqual(b.Spec.Taints, a.Spec.Taints)
 }
 
-// jobsOfNode returns all DaemonJobs if an event of a node can change a plan.
+// jobsOfNode returns all DaemonJobs if an event of a node can change a plan: the function of the operator's watch of nodes.
 func jobsOfNode(before, after *corev1.Node) (all bool, _ []types.NamespacedName) {
 	return nodeChanged(before, after), nil
 }

@@ -21,7 +21,7 @@ func (p *pass) planTerminating() builder.Plan[*v1alpha1.DaemonJob] {
 	return p.planStatus(status)
 }
 
-// planEnded returns the plan of a job that has ended: it creates no Job, deletes those that still run, and deletes the DaemonJob
+// planEnded returns the plan of a job whose end is recorded: it creates no Job, deletes those that still run, and deletes the DaemonJob
 // once ttlSecondsAfterFinished have passed.
 func (p *pass) planEnded(jobs []*batchv1.Job) builder.Plan[*v1alpha1.DaemonJob] {
 	status := p.last

@@ -12,6 +12,7 @@ import (
 // leftovers are pods that haven't ended and whose Job is gone, by the label of their node.
 type leftovers map[string][]*corev1.Pod
 
+// leftoverPods returns the leftovers among the watched pods, which are those that name the DaemonJob.
 func leftoverPods(view builder.View, jobs []*batchv1.Job) leftovers {
 	left := leftovers{}
 	for _, pod := range outcome.Leftover(builder.Watched[*corev1.Pod](view), jobs) {
@@ -21,8 +22,8 @@ func leftoverPods(view builder.View, jobs []*batchv1.Job) leftovers {
 	return left
 }
 
-// on returns the first of the pods that deleted Jobs have left on a node; nil if there is none. The node gets no Job beside it.
-// A pod that is older than the node ran on an earlier node of its name.
+// on returns the first of the pods that deleted Jobs have left on a node; nil if there is none. The node gets no Job while such a pod
+// runs. A pod that is older than the node ran on an earlier node of the same name, and doesn't count.
 func (l leftovers) on(node *corev1.Node) *corev1.Pod {
 	for _, pod := range l[names.LabelValue(node.Name)] {
 		if !pod.CreationTimestamp.Before(&node.CreationTimestamp) {
@@ -32,7 +33,7 @@ func (l leftovers) on(node *corev1.Node) *corev1.Pod {
 	return nil
 }
 
-// jobsOf returns the name of the DaemonJob that a pod belongs to.
+// jobsOf returns the name of the DaemonJob that a pod belongs to: the function of the operator's watch of pods.
 func jobsOf(pod *corev1.Pod) []string {
 	if name := pod.GetAnnotations()[AnnotationDaemonJob]; name != "" {
 		return []string{name}

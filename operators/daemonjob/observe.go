@@ -21,8 +21,8 @@ import (
 // recordingDelay is the delay before the next pass if something must be recorded before the next step.
 const recordingDelay = time.Second
 
-// observed has the state of each node that a job is for. A node is in exactly one of pending, blocked, running, succeeded and
-// failed, or is counted in terminating. A node that is gone is in none.
+// observed has the state of each node that a job is for, from the view and the recorded status. A node is in exactly one of pending,
+// blocked, running, succeeded and failed, or is counted in terminating. A node that is gone is in none.
 type observed struct {
 	pending     []*corev1.Node // no Job yet, and can take one
 	blocked     []blocker      // no Job yet, and can't take one for the time being
@@ -38,9 +38,9 @@ type observed struct {
 	newFailures  []failure       // not recorded yet
 	changed      bool            // an end isn't recorded yet, or a recorded one no longer holds
 	lastEnd      *metav1.Time    // of the Jobs that still exist
-	stale        []client.Object // former Jobs, to be deleted
+	stale        []client.Object // former Jobs, and Jobs of nodes that are gone, to be deleted
 	requeueAfter time.Duration   // 0: the next pass comes when something changes
-	pods         outcome.ByJob
+	pods         outcome.ByJob   // of existing Jobs
 }
 
 // blocker is what a node waits for.
@@ -80,8 +80,8 @@ func (o *observed) suspended() int {
 	return n
 }
 
-// observe returns the state of each node, in time linear in nodes and Jobs. The Job of a node, or its recorded end, counts and
-// not the rules of eligibility, which may have changed since.
+// observe returns the state of each node, in time linear in nodes and Jobs. Eligibility counts only for a node without a Job and without
+// a recorded end: the spec may have changed since.
 func (p *pass) observe(view builder.View, eligible *eligibility) *observed {
 	jobs := builder.Owned[*batchv1.Job](view)
 	o := &observed{pods: outcome.GroupByJob(builder.Owned[*corev1.Pod](view), func(*metav1.OwnerReference) bool { return true })}
@@ -145,8 +145,8 @@ func isFormer(job *batchv1.Job, node *corev1.Node, retry int32) bool {
 	return startedUnder(job) < retry && outcome.Of(job).Phase == outcome.Failed
 }
 
-// deleteStale deletes a former Job, but only once the status no longer records that its node has ended: after a crash between
-// the two, the new node of the name would look as if it had run.
+// deleteStale plans the deletion of a Job that is former or whose node is gone. While the status records the end of its node, it only
+// has the record dropped: after a crash between a deletion and that write, a new node of the name would look as if it had run.
 func (o *observed) deleteStale(job *batchv1.Job, isRecorded bool) {
 	switch {
 	case isRecorded:
@@ -156,7 +156,8 @@ func (o *observed) deleteStale(job *batchv1.Job, isRecorded bool) {
 	}
 }
 
-// addRun adds a node by the outcome of its Job. A Job that is being deleted is running: its name is taken until it is gone.
+// addRun adds a node by the outcome of its Job. A Job that is being deleted and hasn't ended counts as running: its name is in use
+// until it is gone.
 func (o *observed) addRun(r run, result outcome.Outcome) {
 	switch result.Phase {
 	case outcome.Running:

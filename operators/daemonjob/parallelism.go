@@ -8,7 +8,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// start returns the Jobs to create now: those of as many pending nodes as parallelism has room for.
+// start returns the Jobs to create now: those of as many pending nodes as parallelism allows.
 func (p *pass) start(template *batchv1.Job, nodes *observed) []builder.Child {
 	free := nodes.desired()
 	if limit := p.job.Spec.Parallelism; limit != nil {

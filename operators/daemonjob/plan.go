@@ -14,7 +14,8 @@ import (
 
 // Plan decides which nodes get their Job now, and what the status is. It is a [builder.PlanFunc].
 //
-// Only Jobs to be created are among the plan's children: existing ones stay as they are.
+// The plan's children are only the Jobs to create. It has no Prune, so the builder leaves all other Jobs as they are, unless they are in
+// Edits or Delete.
 func Plan(job *v1alpha1.DaemonJob, view builder.View) builder.Plan[*v1alpha1.DaemonJob] {
 	p := &pass{job: job, last: lastStatus(job), now: metav1.NewTime(view.Now).Rfc3339Copy()}
 	switch {
@@ -48,15 +49,15 @@ func Plan(job *v1alpha1.DaemonJob, view builder.View) builder.Plan[*v1alpha1.Dae
 	return plan
 }
 
-// pass is one pass over a DaemonJob.
+// pass is the input of one call of Plan; its methods are the steps.
 type pass struct {
 	job  *v1alpha1.DaemonJob
 	last v1alpha1.DaemonJobStatus // the recorded status, without what a retry resets; steps must not change it
 	now  metav1.Time              // to the second, as the API keeps it
 }
 
-// planStatus returns a plan that writes a status, if it differs from the recorded one. A status that differs only in counts is
-// written up to statusDelay later.
+// planStatus returns a plan that writes a status; an empty plan if the status is the recorded one. A status that differs only in counts
+// is written up to statusDelay later.
 func (p *pass) planStatus(status v1alpha1.DaemonJobStatus) builder.Plan[*v1alpha1.DaemonJob] {
 	before := p.job.Status
 	status.ObservedGeneration = p.job.Generation
@@ -72,7 +73,7 @@ func (p *pass) planStatus(status v1alpha1.DaemonJobStatus) builder.Plan[*v1alpha
 	return plan
 }
 
-// nextTimer returns the time until the deadline, or until the TTL of a job that has ended expires. 0: neither comes.
+// nextTimer returns the time until the deadline, or until the TTL of a job that has ended expires. 0: it has neither.
 func (p *pass) nextTimer(status v1alpha1.DaemonJobStatus) time.Duration {
 	if status.CompletionTime == nil {
 		return lifecycle.Deadline(status.ActiveSince, p.job.Spec.ActiveDeadlineSeconds, p.now.Time).Left

@@ -25,7 +25,8 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 }
 
 // Operator describes the operator: what it owns, what it reads, and its plan. Tests run its Reconciler without a manager
-// (nil).
+// (nil). It has pods in two ways: Dependents are the pods of existing Jobs, which say early how a Job ends, and the watched pods are
+// those with the DaemonJob's name, among which are pods whose Job was deleted. External finds out why a Job has no pod.
 func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.DaemonJob] {
 	return builder.NewOperator[*v1alpha1.DaemonJob](mgr, Name).
 		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).

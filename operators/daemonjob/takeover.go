@@ -7,16 +7,16 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// endedUnderFormerOperator reports whether a job ended under jobflow-operator, which had these kinds before: its status is the
-// state alone. This operator writes no status without an observedGeneration.
+// endedUnderFormerOperator reports whether a job ended under jobflow-operator, the former operator of the kind: its status has only a
+// state. This operator writes no status without an observedGeneration.
 func endedUnderFormerOperator(job *v1alpha1.DaemonJob) bool {
 	s := &job.Status
 	return (s.State == v1alpha1.StateSucceed || s.State == v1alpha1.StateFailed) &&
 		s.ObservedGeneration == 0 && s.StartTime == nil && s.CompletionTime == nil && len(s.Conditions) == 0
 }
 
-// planTakeover returns the plan that records the end of such a job, so that it doesn't run again. The nodes that it ran on are
-// unknown.
+// planTakeover returns the plan that records the end of a job of the former operator, so that it doesn't run again. The nodes that it
+// ran on are unknown.
 func (p *pass) planTakeover() builder.Plan[*v1alpha1.DaemonJob] {
 	const text = "the job had ended before this operator took it over; on which nodes isn't known"
 	status := p.last

@@ -18,7 +18,7 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Cluster is the engine's part that the steps use in a pass over one owner.
+// Cluster is the part of a pass over one owner that this package uses: the engine's clients and memory, and the owner.
 type Cluster struct {
 	// Client writes, and reads from the cache. In a dry run its writes are dry runs.
 	Client client.Client
@@ -41,7 +41,7 @@ type Cluster struct {
 	Owner     client.Object
 	OwnerKind schema.GroupVersionKind
 	OwnerKey  store.Key
-	// Marks identify the owner's children without an owner reference.
+	// Marks identifies the owner's children that have no owner reference.
 	Marks marks.Owner
 
 	// Desired has the keys of the pass's desired children. Desire adds to it.
@@ -101,7 +101,8 @@ func (c *Cluster) decide(ctx context.Context, child *Child) (*Write, error) {
 	return c.Compare(desired, observed)
 }
 
-// WriteAll makes writes in parallel. It stops those that another write's failure concerns, too.
+// WriteAll makes writes in parallel. After a failure that others would share, such as a missing permission for their kind, it omits
+// these: see package batch. Of a kind that the cluster didn't know, it first tries one write, the probe.
 func (c *Cluster) WriteAll(ctx context.Context, writes []*Write) error {
 	if len(writes) == 0 {
 		return nil

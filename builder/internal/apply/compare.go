@@ -58,7 +58,7 @@ func (c *Cluster) Compare(d *Desired, observed client.Object) (*Write, error) {
 	return w, nil
 }
 
-// newWrite returns the write of d, before any decision.
+// newWrite returns the write of d. Its action is Create until another one is decided.
 func (d *Desired) newWrite(observed client.Object) *Write {
 	w := d.write
 	if d.write = nil; w == nil {
@@ -90,8 +90,8 @@ func (d *Desired) refuse(observed client.Object) error {
 	return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: observed}
 }
 
-// isUpToDate reports whether an object needs no write. Either the API server has confirmed this version, or the object has the digest
-// of the desired one and still contains all of its fields.
+// isUpToDate reports whether an object needs no write: an earlier pass has found this version of it up to date, or its digest is that of
+// the desired object and it still contains all desired fields.
 func (c *Cluster) isUpToDate(d *Desired, observed client.Object) (bool, error) {
 	if d.keepsImmutable() {
 		if left, err := c.isLeftImmutable(d, observed); left || err != nil {
@@ -150,8 +150,8 @@ func (c *Cluster) contains(d *Desired, observed client.Object) bool {
 	return subset.Untyped(d.fields, content) && !c.hasMoreInOne(d, observed)
 }
 
-// hasMoreInOne reports whether another writer has added to a map of a custom resource that is one value to the API server. Only the
-// managed fields show that it is one value.
+// hasMoreInOne reports whether others have added keys to an atomic map of a custom resource. Only the managed fields show that the API
+// server treats a map as atomic.
 func (c *Cluster) hasMoreInOne(d *Desired, observed client.Object) bool {
 	whole := c.fieldManager(d).SetWhole(observed.GetManagedFields(), d.fields)
 	if len(whole) == 0 {
@@ -211,7 +211,7 @@ func (c *Cluster) settle(stored client.Object, d *Desired) {
 	}
 }
 
-// isSettled reports whether a child is the recorded result of the API server for this desired object.
+// isSettled reports whether the API server stores the desired object in this form, which differs from it.
 func (c *Cluster) isSettled(observed client.Object, d *Desired) bool {
 	return c.Memory.Settled.Has(observed, d.Kind.GVK, d.Digest, c.Now())
 }

@@ -33,12 +33,12 @@ type Desired struct {
 	// Digest is the digest of the applied fields. Stamp sets it.
 	Digest string
 
-	object   client.Object  // a copy of the child's, with namespace, label, owner reference and digest
-	compared client.Object  // the same, without ignored fields
-	fields   map[string]any // the same, as it is applied
-	first    map[string]any // the same, as it is created; nil if there is no difference
+	object   client.Object  // a copy of the child's, with namespace, label, owner reference and digest: the body of a create
+	compared client.Object  // object without the ignored fields: compared with the observed object
+	fields   map[string]any // compared as decoded from JSON: the body of an apply
+	first    map[string]any // fields with the ignored ones, for a revision; nil if none is ignored
 	ignored  []paths.Path
-	released *fieldpath.Set // fields of the engine that stay and lose their manager
+	released *fieldpath.Set // fields of the builder that stay in the object without a manager
 
 	neverWritten bool // the engine has never written the observed object
 

@@ -12,9 +12,9 @@
 //	compare.go    every decision about a child: does the owner own it, is it up to date
 //	write.go      the write: a POST, or a server-side apply
 //
-// A pass enters the other files only for what their names say: the options of a child (child.go, adopt.go, create_only.go, ignore.go),
-// a change that one apply can't make (refit.go, take_over.go, immutable.go), another writer (contested.go, left.go), a dry run
-// (dry_run.go, diff.go), and a roll-out (revision.go).
+// Each of the other files is about one feature: the options of a child (child.go, adopt.go, create_only.go, ignore.go), a change that an
+// apply alone can't make (refit.go, take_over.go, immutable.go), another writer (contested.go, left.go), a dry run (dry_run.go, diff.go),
+// and a roll-out (revision.go). A step whose child doesn't need the feature doesn't call it, or it returns at once.
 //
 // Invariants:
 //

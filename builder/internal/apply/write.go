@@ -25,7 +25,7 @@ type Action int
 const (
 	// None means that the child is up to date, or stays as it is.
 	None Action = iota
-	// Wait means that a terminating object must disappear first.
+	// Wait says that the child can't be written yet, because an object of its name, or its namespace, is being deleted.
 	Wait
 	// Create means that no object of that name exists.
 	Create
@@ -35,7 +35,7 @@ const (
 	BackOff
 )
 
-// Write is the write of one child: the desired object, the observed one of its name, the action, and the result.
+// Write is the work on one child: the desired object, the observed one of its name, the action, and its outcome.
 type Write struct {
 	// Desired is the desired object.
 	Desired *Desired
@@ -64,8 +64,7 @@ type Write struct {
 	refitted bool          // a patch changed the object before the apply
 }
 
-// Run makes the write, according to the action. The API server's answer may revise the action. Run is called concurrently for several
-// writes.
+// Run makes the request that the action needs, and revises the action by the API server's answer. It is called in parallel with others.
 func (w *Write) Run(ctx context.Context, c *Cluster) error {
 	err := w.run(ctx, c)
 	w.note(c)
@@ -90,12 +89,12 @@ func (w *Write) run(ctx context.Context, c *Cluster) error {
 // AlreadyExists. A create is also cheaper. Names are deterministic, so there is never a duplicate.
 func (w *Write) create(ctx context.Context, c *Cluster) error {
 	d := w.Desired
-	obj := d.object // the reply is decoded into it; no later step compares with it
+	obj := d.object // the reply is decoded into it, and replaces the desired object
 	if c.DryRun {
 		if err := d.showFields(); err != nil {
 			return err
 		}
-	} else {
+	} else { // the API server may have called an equal object of another owner invalid
 		if err := c.Memory.Refused.Answer(d.Key, d.object, d.Kind.GVK.Version, c.Now()); err != nil {
 			return &failure.Error{Key: d.Key, Operation: "create", Err: err, Object: d.object}
 		}
@@ -104,7 +103,7 @@ func (w *Write) create(ctx context.Context, c *Cluster) error {
 	switch {
 	case err == nil:
 		c.remember(obj, d)
-		if d.Kind.Untyped { // of typed kinds nothing is left to compare the answer with
+		if d.Kind.Untyped { // of a typed object only the reply is left, and nothing to compare it with
 			c.settle(obj, d)
 		}
 		w.Operation, w.Stored = events.ReasonCreated, obj
@@ -145,7 +144,7 @@ func (w *Write) resolve(ctx context.Context, c *Cluster) error {
 // replaced the observed one.
 func (w *Write) apply(ctx context.Context, c *Cluster) error {
 	w.drifted = !w.isDesiredChanged() && !c.hasFormer(w.Observed, w.Desired)
-	obj, err := w.refresh(ctx, c)
+	obj, err := w.refresh(ctx, c) // obj: only in a dry run
 	var refit *refit
 	if err == nil && obj == nil {
 		obj, refit, err = w.send(ctx, c)
@@ -179,7 +178,7 @@ func (w *Write) apply(ctx context.Context, c *Cluster) error {
 	return nil
 }
 
-// send applies the desired object, and removes obstructing fields if needed.
+// send applies the desired object. If the API server refuses that because fields of others conflict with it, fit removes these first.
 func (w *Write) send(ctx context.Context, c *Cluster) (client.Object, *refit, error) {
 	obj, err := w.patch(ctx, c)
 	if !apistatus.IsRefused(err) || apistatus.IsReplaced(err) {
@@ -188,7 +187,7 @@ func (w *Write) send(ctx context.Context, c *Cluster) (client.Object, *refit, er
 	return w.fit(ctx, c, err)
 }
 
-// patch sends the apply, and before it the takeover of former managers' fields.
+// patch sends the apply. Before it, the fields of former managers become the builder's, if there are any.
 func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	d := w.Desired
 	if w.takesOver(c) && !c.DryRun {

@@ -39,6 +39,8 @@ func (s *dependents) Handler() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(mapped(s.Kind, s.owners))
 }
 
+// Observe lists the objects of each parent in the index of an informer. Without an informer, many parents cost one list of the namespace
+// instead, unless that is cut off by its limit.
 func (s *dependents) Observe(ctx context.Context, owner client.Object, children map[store.Key]client.Object) ([]client.Object, error) {
 	parents := map[types.UID]client.Object{}
 	for key, obj := range children {

@@ -1,15 +1,18 @@
-// Package sources has the watch sources of an operator. A [Source] maps the events of a kind to requests for the owners that they
-// concern. It also returns the objects of the kind that an owner's plan reads. Each source has its own file:
+// Package sources has the watch sources of an operator: which events enqueue an owner, and which objects its plan reads. The Handler of a
+// [Source] takes the events of a kind and enqueues requests for the owners that they concern. Its Observe takes an owner and its children
+// and returns the objects of the kind that the owner's plan reads. A source is a file of its own:
 //
 //	Dependents    objects that the owner's children control   the pods of jobs
 //	ReferencedBy  objects that the owner's spec names         a secret, a template
 //	Referencing   objects that name the owner                 pods with its name in a label
 //	SeenByAll     all objects of the kind                     nodes
 //
-// Three types find the children themselves: [ByController] in an informer's index, [ByName] one by one, for a kind that no role should
-// list, and [CrossNamespace] outside the owner's namespace. [OwnerChanged] selects the events of an owner that enqueue it.
+// The children themselves are no Source: Owns of controller-runtime maps their events to owners, and [CrossNamespaceOwner] those of
+// cross-namespace children. [ByController] finds them in an informer's index, [ByName] reads them one by one, for a kind that no role
+// should list, and [CrossNamespace] finds those beyond the owner's namespace. [OwnerChanged] is the predicate that selects the events of
+// an owner.
 //
-// Invariants: A source writes nothing to the cluster. Objects come from the cache without copies and must not be changed. An owner
-// that an event doesn't enqueue observes the change at its next pass, so a lost event costs time and never correctness. An object that
-// exists when the program starts enqueues no owner, because every owner has a pass then.
+// Invariants: nothing here writes to the cluster. Objects come from the cache without copies and must not be changed. An owner that an
+// event doesn't wake sees the change at its next pass, so that a lost or narrowed event costs time and never correctness. With
+// ReferencedBy and SeenByAll, the objects that exist when the program starts enqueue no owner: each has a pass then anyway.
 package sources

@@ -75,7 +75,7 @@ func (c Concerns) handler(all func(ctx context.Context, q queue, obj client.Obje
 	}
 }
 
-// mapped returns a MapFunc of a function that can fail. It logs an error, because a MapFunc has no caller to return it to.
+// mapped returns a function that can fail as a MapFunc. It logs an error, because a MapFunc can't return one.
 func mapped(k kinds.Kind, owners func(context.Context, client.Object) ([]reconcile.Request, error)) handler.MapFunc {
 	return func(ctx context.Context, obj client.Object) []reconcile.Request {
 		requests, err := owners(ctx, obj)

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/armature-dev/armature/examples/tutorial/api/v1"
 )
 
-// Plan says what should exist for a Backup, and what its status is.
+// Plan returns the desired children of a Backup, and its status.
 func Plan(backup *v1.Backup, seen builder.View) builder.Plan[*v1.Backup] {
 	children := []builder.Child{builder.Want(schedule(backup))}
 	if backup.Spec.Script != "" {

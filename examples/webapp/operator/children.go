@@ -15,7 +15,7 @@ import (
 // configDir is where a server finds its greeting.
 const configDir = "/etc/webapp"
 
-// named is the metadata of every child: the owner's name, and labels by which its pods are found.
+// named returns the metadata of every child: the name of the owner, and the labels that the selectors use.
 func named(app *v1.WebApp) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: app.Name, Labels: labels(app)}
 }

@@ -1,4 +1,4 @@
-// Package operator is the whole of the WebApp operator: what should exist for a WebApp, and what to watch.
+// Package operator is the whole WebApp operator: its Plan returns the desired children and the status, Operator declares the watches.
 package operator
 
 import (
@@ -13,7 +13,7 @@ import (
 	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
 )
 
-// Plan says what should exist for a WebApp, and what its status is.
+// Plan returns the desired children of a WebApp, and its status.
 func Plan(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 	children := []builder.Child{
 		builder.Want(greeting(app)), // a ConfigMap
@@ -29,7 +29,7 @@ func Plan(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 	}
 	return builder.Plan[*v1.WebApp]{
 		Children: children,
-		Prune:    []client.Object{&policyv1.PodDisruptionBudget{}}, // once it isn't wanted any more
+		Prune:    []client.Object{&policyv1.PodDisruptionBudget{}}, // deleted when it is no longer desired
 		Status:   after,
 		Report:   true, // the conditions Ready, Progressing and Stalled
 	}

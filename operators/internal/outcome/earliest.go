@@ -11,8 +11,8 @@ import (
 // still there.
 type ByJob map[types.UID][]*corev1.Pod
 
-// GroupByJob sorts pods by their Jobs. Those of Jobs that the function doesn't want are left out, as are those that
-// nothing controls.
+// GroupByJob groups pods by their Jobs. It leaves out the pods of Jobs for which wanted returns false, and pods without a
+// controller.
 func GroupByJob(pods []*corev1.Pod, wanted func(job *metav1.OwnerReference) bool) ByJob {
 	groups := ByJob{}
 	for _, pod := range pods {

@@ -31,7 +31,7 @@ type Backup struct {
 	Status BackupStatus `json:"status,omitempty"`
 }
 
-// BackupSpec is what the user wants.
+// BackupSpec is the desired state.
 type BackupSpec struct {
 	// Image has the tools that save.
 	// +kubebuilder:validation:MinLength=1
@@ -45,7 +45,7 @@ type BackupSpec struct {
 	Script string `json:"script,omitempty"`
 }
 
-// BackupStatus is what there is.
+// BackupStatus is the observed state.
 type BackupStatus struct {
 	// LastSuccess is when something was last saved.
 	// +optional

@@ -32,7 +32,7 @@ type WebApp struct {
 	Status WebAppStatus `json:"status,omitempty"`
 }
 
-// WebAppSpec is what the user wants.
+// WebAppSpec is the desired state.
 type WebAppSpec struct {
 	// Image of the web server.
 	// +kubebuilder:validation:MinLength=1
@@ -51,7 +51,7 @@ type WebAppSpec struct {
 	Greeting string `json:"greeting,omitempty"`
 }
 
-// WebAppStatus is what there is.
+// WebAppStatus is the observed state.
 type WebAppStatus struct {
 	// ReadyReplicas is the number of servers that answer.
 	// +optional
@@ -63,7 +63,7 @@ type WebAppStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// Conditions is where the builder reports what it could not do.
+// Conditions returns the conditions, which the builder sets for a Plan with Report.
 func (w *WebApp) Conditions() *[]metav1.Condition { return &w.Status.Conditions }
 
 // WebAppList is a list of WebApps.
