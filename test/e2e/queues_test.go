@@ -44,10 +44,10 @@ func TestQueueKeepsItsQuotaAndPriorities(t *testing.T) {
 	s.submit("urgent", 100, "true")
 	s.await("Succeeded", "fluxjob/urgent")
 	// What was pushed out comes back before the job that came after it.
-	s.is("fluxjob/new", "{.status.runs}", "2")
+	s.is("fluxjob/new", "{.status.attempts}", "2")
 	s.await("JobRunning", "fluxjob/new")
 	s.is("fluxjob/equal", "{.status.state}", string(v1alpha1.FluxJobWaiting))
-	s.is("fluxjob/old", "{.status.runs}", "1")
+	s.is("fluxjob/old", "{.status.attempts}", "1")
 	s.kubectl("delete", "fluxjob/old")
 	s.await("Succeeded", "fluxjob/equal")
 

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 )
@@ -50,7 +51,7 @@ func describe(b *strings.Builder, q queue, wide bool, now time.Time, paint outpu
 	switch {
 	case q.Missing:
 		state, colour = "there is no such FluxSetup", output.Bad
-	case q.Ready != "Open":
+	case q.Ready != v1alpha1.ReasonActive:
 		colour = output.Bad
 	}
 	fmt.Fprintf(b, "%s  %s  %d admitted, %d waiting\n", paint.In(output.Bold, "FluxSetup/"+q.Name), paint.In(colour, output.Line(state)), len(q.Holding), len(q.Waiting))
