@@ -136,7 +136,9 @@ func (b *Builder) Delete(ctx context.Context, obj client.Object, opts ...ChildOp
 
 // one applies a single child, unless allow returns an error for the observed object. Like Reconcile, it does nothing for a terminating
 // owner, and it records the child's kind in the inventory.
-func (b *Builder) one(ctx context.Context, operation string, want Child, allow func(d *apply.Desired, observed client.Object) error) (Result, error) {
+func (b *Builder) one(
+	ctx context.Context, operation string, want Child, allow func(d *apply.Desired, observed client.Object) error,
+) (Result, error) {
 	return b.runPass("write "+nameOf(want.desired.Object), func(p *pass) error {
 		if err := (RolloutOptions{}).refuse([]Child{want}); err != nil {
 			return err

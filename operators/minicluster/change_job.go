@@ -66,7 +66,7 @@ func (p *pass) isSpoiled(job *batchv1.Job) bool {
 		job.Annotations[annotationTemplate] != digest(ptr.To(podTemplate(p.c)))
 }
 
-// resume lets a suspended Job run, and its deadline begin anew. Kueue resumes the Jobs in its queues itself.
+// resume lets a suspended Job run, and its deadline start again. Kueue resumes the Jobs in its queues itself.
 func (p *pass) resume(after *batchv1.Job) {
 	if !isQueued(p.c) {
 		after.Spec.Suspend = ptr.To(false)

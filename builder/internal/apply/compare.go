@@ -86,7 +86,8 @@ func (d *Desired) refuse(observed client.Object) error {
 		return failure.NotOwned("apply", d.Key, observed)
 	}
 	err := fmt.Errorf("%w: its label %s is %q, and set by %s; delete or rename that object, or give the owner another name",
-		failure.ErrNotOwned, wellknown.LabelOwnerUID, observed.GetLabels()[wellknown.LabelOwnerUID], marks.LabelSetter(observed, wellknown.LabelOwnerUID))
+		failure.ErrNotOwned, wellknown.LabelOwnerUID, observed.GetLabels()[wellknown.LabelOwnerUID],
+		marks.LabelSetter(observed, wellknown.LabelOwnerUID))
 	return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: observed}
 }
 

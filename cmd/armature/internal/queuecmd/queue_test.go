@@ -73,3 +73,14 @@ func TestTheManagerOfAQueueIsShownIfWide(t *testing.T) {
 		assert.Equal(t, want, b.String())
 	}
 }
+
+// The colour says at a glance whether a queue admits jobs.
+func TestTheColourOfAQueue(t *testing.T) {
+	for reason, colour := range map[string]string{v1alpha1.ReasonActive: output.Good, v1alpha1.ReasonStopped: output.Bad} {
+		setup := v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q"}}
+		setup.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: reason}}
+		var b strings.Builder
+		describe(&b, newQueues([]v1alpha1.FluxSetup{setup}, nil, false)[0], false, now, output.Paint(true))
+		assert.Contains(t, b.String(), output.Paint(true).In(colour, reason))
+	}
+}
