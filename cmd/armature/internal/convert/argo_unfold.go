@@ -71,7 +71,8 @@ func (f *argoFlow) pause(p place) ([]string, condition, string) {
 		name := f.uniqueName(slug(p.prefix))
 		p.prefix = name
 		t.get("suspend").take()
-		f.root.source.note(t.get("suspend").path, "a flow can't be suspended by itself: the node %s waits until there is a JobTemplate %s-gate, which is then run: create one to approve", name, name)
+		f.root.source.note(t.get("suspend").path, "a flow can't be suspended by itself: the node %s waits until there is "+
+			"a JobTemplate %s-gate, which is then run: create one to approve", name, name)
 		node := map[string]any{"name": name, "jobTemplateRef": name + "-gate"}
 		p.start.write(node, f.allowed)
 		f.nodes = append(f.nodes, node)
@@ -133,7 +134,8 @@ func (f *argoFlow) do(p place, task field, begin start, others scope) *outcomes 
 	goes := task.get("continueOn")
 	o.goesOn = goes.get("failed").isTrue()
 	if erred := goes.get("error"); erred.isTrue() && !o.goesOn {
-		f.root.source.note(erred.path, "not carried over: a Job doesn't distinguish errors from failures, and its dependents start after neither; continueOn.failed would start them after both")
+		f.root.source.note(erred.path, "not carried over: a Job doesn't distinguish errors from failures, "+
+			"and its dependents start after neither; continueOn.failed would start them after both")
 	}
 	if job := f.nodeOf(ends); job != nil && o.goesOn && !several {
 		o.allowed, job["allowFailure"], f.allowed[ends[0]] = true, true, true
