@@ -39,7 +39,8 @@ func transitions(before, after *v1beta1.ClusterStatus, why map[string]string) []
 		case t.State == v1beta1.NodeTypeReady && old.State != t.State:
 			told = append(told, events.Normal(ReasonNodeTypeReady, fmt.Sprintf("node type %s: %d of %d pods are ready", t.Name, t.Ready, t.Desired)))
 		case old.Revision != "" && t.Revision != "" && t.Revision != old.Revision: // it is empty while a workload is missing
-			told = append(told, events.Normal(ReasonNodeTypeUpgrading, fmt.Sprintf("node type %s: revision %s after %s", t.Name, t.Revision, old.Revision)))
+			told = append(told, events.Normal(ReasonNodeTypeUpgrading,
+				fmt.Sprintf("node type %s: revision %s after %s", t.Name, t.Revision, old.Revision)))
 		}
 	}
 	return told

@@ -173,8 +173,8 @@ func (p *planner) follow(entry string, target client.Object, value float64, rule
 	case next != decided:
 		is.Replicas, is.LastScaleTime = &next, &p.now
 		p.decided = true
-		p.told = append(p.told, events.Normal(ReasonScaled,
-			fmt.Sprintf("node %s: from %d to %d pods: the number is %s, the threshold %s", entry, decided, next, is.Value, format(rule.threshold))).About(target))
+		p.told = append(p.told, events.Normal(ReasonScaled, fmt.Sprintf("node %s: from %d to %d pods: the number is %s, the threshold %s",
+			entry, decided, next, is.Value, format(rule.threshold))).About(target))
 	case is.Replicas == nil:
 		is.Replicas = &decided
 	case current != decided:
