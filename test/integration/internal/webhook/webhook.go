@@ -137,6 +137,7 @@ func circle(namespace string) *v1alpha1.JobFlow {
 
 func until(t *testing.T, what string, done func(context.Context) bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) { return done(ctx), nil })
+	isDone := func(ctx context.Context) (bool, error) { return done(ctx), nil }
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, isDone)
 	require.NoError(t, err, what)
 }
