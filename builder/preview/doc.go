@@ -6,9 +6,9 @@
 //	report, err := mgr.Run(ctx)
 //	report.WriteText(os.Stdout)
 //
-// For each owner it runs one pass whose writes are dry runs of the API server (see [builder.Operator.Diff]). Plans are pure, so the pass is
-// the one that the program would run. An owner without a change costs no request. The credentials need the permissions that the program has:
-// the API server checks them also for a dry run, and a refused one is a problem in the report.
+// For each owner it runs one pass whose writes are dry runs of the API server (see [builder.Operator.Diff]). Plans are pure, so the pass
+// is the one that the program would run. An owner without a change costs no request. The credentials need the permissions of the
+// program: the API server checks them also for a dry run, and what it refuses is a problem in the report.
 //
 // # What is disruptive
 //

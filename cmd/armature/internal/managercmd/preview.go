@@ -35,14 +35,14 @@ func NewPreview() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "preview",
 		Short: "Show what this version's operators would change in the cluster, and write nothing",
-		Long: `Show what the operators of this version of armature would change if they ran in the cluster now: use it before an upgrade. It runs one
-pass over each JobFlow, DaemonJob, ReplicaJob, MiniCluster and FluxJob whose writes are dry runs of the API server.
+		Long: `Show what the operators of this version of armature would change if they ran in the cluster now: use it before an upgrade.
+It runs one pass over each JobFlow, DaemonJob, ReplicaJob, MiniCluster and FluxJob. The pass's writes are dry runs of the API server.
 
 A change is disruptive if it deletes or recreates an object, restarts pods, or scales down. "drift" means that another writer
 changed the object; the operator would restore it, also without an upgrade.
 
-Without flags the preview looks at the objects of the manager that has its lease in the cluster; -n chooses one namespace. You need the permissions of the
-manager, because the API server checks them also for dry runs; it stores nothing.
+Without flags the preview looks at the objects of the manager that has its lease in the cluster; -n chooses one namespace. You need
+the permissions of the manager, because the API server checks them also for dry runs; it stores nothing.
 
 The exit code is 0 without changes, 2 with changes or problems, 3 with disruptive changes, and 1 after an error.`,
 		Example: "  armature preview\n  armature preview --fields\n  armature preview -o markdown > comment.md",
@@ -118,7 +118,8 @@ func likeManager(ctx context.Context, c client.Reader, o options, given func(fla
 		return o, err
 	}
 	managers = slices.DeleteFunc(managers, func(m leader.Manager) bool {
-		return given("leader-elect-namespace") && m.Namespace != o.leaderElectNamespace || given("leader-elect-name") && m.Lease != o.leaderElectName
+		return given("leader-elect-namespace") && m.Namespace != o.leaderElectNamespace ||
+			given("leader-elect-name") && m.Lease != o.leaderElectName
 	})
 	if len(managers) == 0 {
 		return o, nil
