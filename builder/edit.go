@@ -8,6 +8,7 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -168,7 +169,34 @@ type Scale struct {
 // scaleGiven makes the scale changes of a plan. If an object has changed since it was observed, the write fails with a conflict, and
 // the next pass observes the change. For a deleted object it does nothing.
 func (p *pass) scaleGiven(ctx context.Context, scales []Scale) error {
-	return batch.Each(len(scales), p.engine.parallelism, func(i int) error { return p.scale(ctx, scales[i]) })
+	err := batch.Each(len(scales), p.engine.parallelism, func(i int) error { return p.scale(ctx, scales[i]) })
+	if err != nil || p.dryWrites == nil {
+		return err
+	}
+	for _, s := range scales { // only the result of a dry run has them: in others the scaled object shows the change
+		if err := p.noteScale(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteScale adds a scale change to the result.
+func (p *pass) noteScale(s Scale) error {
+	k, err := p.engine.kinds.Of(s.Target)
+	if err != nil {
+		return err
+	}
+	fields, err := payload.Stored(s.Target)
+	if err != nil {
+		return err
+	}
+	change := FieldDiff{Path: "spec.replicas", New: int64(s.Replicas)}
+	if n, ok, _ := unstructured.NestedInt64(fields, "spec", "replicas"); ok {
+		change.Old = n
+	}
+	p.result.Changes = append(p.result.Changes, Change{Key: k.Key(s.Target), Reason: events.ReasonUpdated, Fields: []FieldDiff{change}})
+	return nil
 }
 
 func (p *pass) scale(ctx context.Context, s Scale) error {

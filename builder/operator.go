@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -199,7 +200,15 @@ func (o *Operator[T]) add() error {
 	l.pace, l.share = throttle.NewPasses(), share
 	c, err := b.Build(l)
 	o.completed = &completed[T]{controller: c, loop: l}
+	if with, ok := o.mgr.(previews); ok { // see package preview
+		with.AddOperator(o.name, newOwner[T](), o.Diff)
+	}
 	return err
+}
+
+// previews is a manager that asks operators what they would do, and runs none.
+type previews interface {
+	AddOperator(name string, owner client.Object, diff func(context.Context, types.NamespacedName) (Result, error))
 }
 
 // share is the fair share of the process's CPUs. All operators use the same one.

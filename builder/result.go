@@ -22,10 +22,13 @@ type Change struct {
 	//	                         again, and until then Result.Waiting lists it; see OnImmutable
 	//	events.ReasonDeleted     the object was no longer desired
 	Reason string
-	// Fields are the fields that would differ. Only [Builder.Diff] sets them. For a new or recreated object they are the desired fields,
+	// Fields are the fields that would differ. Only Diff sets them. For a new or recreated object they are the desired fields,
 	// without the API server's defaults; for a deleted object they are empty. They omit the status, the fields that only the server
 	// writes, and the digest: an updated object without fields differs only in its managed fields.
 	Fields []FieldDiff
+
+	// Drift reports whether the change only restores what the last apply had set, because another writer changed it. Only Diff sets it.
+	Drift bool
 
 	object client.Object      // as the server returned it, for events
 	left   []apply.FieldsLeft // fields that stay in it and aren't desired

@@ -56,7 +56,7 @@ func newCommand() *cobra.Command {
 	}
 	root.SetOut(output.Clean(os.Stdout))
 	root.SetErr(output.Clean(os.Stderr))
-	root.AddCommand(installcmd.New(), managercmd.New(), watchcmd.New(), graphcmd.New())
+	root.AddCommand(installcmd.New(), managercmd.New(), managercmd.NewPreview(), watchcmd.New(), graphcmd.New())
 	root.AddCommand(controlcmd.New()...)
 	root.AddCommand(lintcmd.New(), convertcmd.New())
 	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New(), logscmd.New())
