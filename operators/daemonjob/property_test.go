@@ -221,11 +221,12 @@ func (c *cluster) running() []string {
 func (c *cluster) end(name string) {
 	w := world{jobs: c.jobs, seconds: c.seconds}
 	node := c.jobs[name].Annotations[AnnotationNode]
-	if c.fails[types.UID(c.jobs[name].Annotations[AnnotationNodeUID])] {
+	switch {
+	case c.fails[types.UID(c.jobs[name].Annotations[AnnotationNodeUID])]:
 		w.fail(node)
-	} else if c.pods[name] == nil {
+	case c.pods[name] == nil:
 		c.pods[name] = succeededPod(c.jobs[name])
-	} else {
+	default:
 		w.complete(node)
 	}
 	c.happened()

@@ -2,6 +2,7 @@ package replicajob
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -169,7 +170,7 @@ func (o *observed) replicas() iter.Seq[*replica] {
 
 // pods returns all pods of the job.
 func (o *observed) pods() []*corev1.Pod {
-	pods := append(o.surplus[:len(o.surplus):len(o.surplus)], o.old...)
+	pods := slices.Concat(o.surplus, o.old)
 	for r := range o.replicas() {
 		if r.pod != nil {
 			pods = append(pods, r.pod)

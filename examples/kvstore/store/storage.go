@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -127,7 +128,7 @@ func (s *storage) start(ctx context.Context) error {
 		}
 	}
 	others := without(members, s.pod)
-	withMe := append(others, Member{Name: s.pod})
+	withMe := append(slices.Clone(others), Member{Name: s.pod})
 	for _, m := range others {
 		var dump map[string]value
 		if err := ask(ctx, m, "/dump", &dump); err != nil {
