@@ -29,10 +29,10 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
 
-func main() { os.Exit(run(os.Args)) }
+func main() { os.Exit(execute(os.Args)) }
 
-// run runs the command line, and returns the exit code.
-func run(args []string) int {
+// execute runs the command line, and returns the exit code.
+func execute(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)   // a second signal ends the program at once
