@@ -69,6 +69,14 @@ func TestDiagnose(t *testing.T) {
 			f.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: v1alpha1.ReasonPodsRefused,
 				Message: `flow "a" has no pods, since they are refused: violates PodSecurity "restricted:latest": privileged`}}
 		}, makeJob("f-a", nil, nil))}, Blocked, "Denied", "JobFlow/f", `it violates PodSecurity "restricted:latest"`},
+		"a flow whose pods are refused, as the event has it": {Facts{Root: makeFlow(nil, makeJob("f-a", nil, []Event{warn("FailedCreate", podSecurity)}))},
+			Blocked, "Denied", "Job/f-a", `it violates PodSecurity "restricted:latest": privileged (container "main" must not set securityContext.privileged=true)`},
+		"a MiniCluster whose pods are refused, as the event has it": {Facts{Root: makeMiniCluster(nil, makeJob("mc", nil, []Event{warn("FailedCreate", podSecurity)}))},
+			Blocked, "Denied", "Job/mc", `it violates PodSecurity "restricted:latest": privileged (container "main" must not set securityContext.privileged=true)`},
+		"... as the condition has it": {Facts{Root: makeMiniCluster(podsRefusedSince, makeJob("mc", nil, nil))},
+			Blocked, "Denied", "MiniCluster/mc", `it violates PodSecurity "restricted:latest": privileged (container "main" must not set securityContext.privileged=true)`},
+		"... of which one was made before": {Facts{Root: makeMiniCluster(podsRefusedSince, makeJob("mc", nil, []Event{warn("FailedCreate", podSecurity)}, makePod("mc-0", nil)))},
+			Blocked, "Denied", "Job/mc", `it violates PodSecurity "restricted:latest": privileged`},
 		"a priority over the limit": {Facts{Root: made(&v1alpha1.FluxJob{
 			ObjectMeta: metav1.ObjectMeta{Name: "fj", Generation: 1}, Status: v1alpha1.FluxJobStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{
 				{Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: v1alpha1.ReasonExceedsMaximumQuota, Message: "the size is 9"},
@@ -138,6 +146,26 @@ func TestDiagnose(t *testing.T) {
 			assert.Equal(t, found.Wrong(), found.Next != "", "what is wrong has a next step")
 		})
 	}
+}
+
+// podSecurity is the event of a Job in whose namespace Pod Security refuses the pods.
+const podSecurity = `Error creating: pods "x" is forbidden: violates PodSecurity "restricted:latest": privileged ` +
+	`(container "main" must not set securityContext.privileged=true)`
+
+// makeMiniCluster returns a MiniCluster that its operator has seen, and that starts.
+func makeMiniCluster(change func(*v1alpha1.MiniCluster), owned ...*Object) *Object {
+	c := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Name: "mc", Generation: 1}}
+	c.Status.State, c.Status.ObservedGeneration = v1alpha1.MiniClusterStateStarting, 1
+	if change != nil {
+		change(c)
+	}
+	return made(c, nil, owned...)
+}
+
+// podsRefusedSince gives a MiniCluster the condition that its operator derives from the event.
+func podsRefusedSince(c *v1alpha1.MiniCluster) {
+	c.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: v1alpha1.ReasonPodsRefused,
+		Message: "0 of 2 pods are ready; pods are refused: " + podSecurity}}
 }
 
 func cordon(n *corev1.Node) {
