@@ -107,9 +107,14 @@ func (p *pass) report(s *v1alpha1.FluxJobStatus, o *observed, d decision) report
 		}
 		r.finished = condition{true, d.reason, d.message}
 		return r
-	default: // actionAdmit, actionRun
-		return progressReport(s, o)
+	case actionRun:
+		if o.runs() {
+			return progressReport(s, o.cluster)
+		}
 	}
+	r := newReport(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the MiniCluster is being made")
+	r.waiting = admittedCondition(s)
+	return r
 }
 
 func waitingReport(reason, message string) report {
@@ -118,14 +123,8 @@ func waitingReport(reason, message string) report {
 	return r
 }
 
-// progressReport returns the report of a job that holds quota, by the conditions of its MiniCluster.
-func progressReport(s *v1alpha1.FluxJobStatus, o *observed) report {
-	if !o.runs() {
-		r := newReport(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the MiniCluster is being made")
-		r.waiting = admittedCondition(s)
-		return r
-	}
-	c := o.cluster
+// progressReport returns the report of a job whose MiniCluster may run.
+func progressReport(s *v1alpha1.FluxJobStatus, c *v1alpha1.MiniCluster) report {
 	if isQueued(c) {
 		admitted := conditionOf(c, v1alpha1.MiniClusterAdmitted)
 		return waitingReport(admitted.Reason, admitted.Message)
