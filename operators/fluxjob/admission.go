@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/fluxjob/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 )
 
 // acceptOrDecline accepts the reservation that the queue has made for the job, unless it was evicted, or is for a spec that needed

@@ -10,7 +10,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
-	"github.com/armature-dev/armature/operators/fluxjob/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 )
 
 // AnnotationSpec is the annotation of a MiniCluster with a digest of the spec that it was created with. A MiniCluster of another digest
@@ -59,12 +59,12 @@ func setSuspend(c *v1alpha1.MiniCluster, value bool) builder.Edit {
 
 // isOfSpec reports whether a MiniCluster is what the spec and the present admission describe.
 func (p *pass) isOfSpec(c *v1alpha1.MiniCluster) bool {
-	return c.Annotations[AnnotationSpec] == digest(p.spec(p.job.Status.Admission))
+	return c.Annotations[AnnotationSpec] == digest(specOf(p.job, p.job.Status.Admission.Size))
 }
 
 // render returns the MiniCluster of a job that holds quota.
 func (p *pass) render(held *v1alpha1.FluxAdmission) *v1alpha1.MiniCluster {
-	spec := p.spec(held)
+	spec := specOf(p.job, held.Size)
 	cluster := &v1alpha1.MiniCluster{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.job.Namespace, Name: p.job.Name,
@@ -92,25 +92,30 @@ func (p *pass) render(held *v1alpha1.FluxAdmission) *v1alpha1.MiniCluster {
 	return cluster
 }
 
-// spec returns the spec of the job's MiniCluster, in the size that the job holds.
-func (p *pass) spec(held *v1alpha1.FluxAdmission) *v1alpha1.MiniClusterSpec {
-	spec := p.job.Spec.MiniCluster.DeepCopy()
+// MiniClusterSpec returns the spec of a job's MiniCluster without a queue, which may set another size if the job sets none.
+func MiniClusterSpec(job *v1alpha1.FluxJob) *v1alpha1.MiniClusterSpec {
+	return specOf(job, needs.Size(job, nil))
+}
+
+// specOf returns the spec of a job's MiniCluster of a size.
+func specOf(job *v1alpha1.FluxJob, size int32) *v1alpha1.MiniClusterSpec {
+	spec := job.Spec.MiniCluster.DeepCopy()
 	if spec == nil {
-		container := v1alpha1.MiniClusterContainer{Image: p.job.Spec.Image, Command: p.job.Spec.Command}
-		if r := p.job.Spec.Resources; r != nil {
+		container := v1alpha1.MiniClusterContainer{Image: job.Spec.Image, Command: job.Spec.Command}
+		if r := job.Spec.Resources; r != nil {
 			container.Resources = *r.DeepCopy()
 		}
 		spec = &v1alpha1.MiniClusterSpec{Containers: []v1alpha1.MiniClusterContainer{container}}
 	}
-	spec.Size = held.Size
-	if p.job.Spec.Tasks != nil {
-		spec.Tasks = p.job.Spec.Tasks
+	spec.Size = size
+	if job.Spec.Tasks != nil {
+		spec.Tasks = job.Spec.Tasks
 	}
-	if p.job.Spec.DeadlineSeconds != nil {
-		spec.DeadlineSeconds = p.job.Spec.DeadlineSeconds
+	if job.Spec.DeadlineSeconds != nil {
+		spec.DeadlineSeconds = job.Spec.DeadlineSeconds
 	}
-	if p.job.Spec.BackoffLimit != nil {
-		spec.BackoffLimit = p.job.Spec.BackoffLimit
+	if job.Spec.BackoffLimit != nil {
+		spec.BackoffLimit = job.Spec.BackoffLimit
 	}
 	return spec
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/fluxjob/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 )
 
 // priorityQueue returns the queue in which the job's priority counts: the one whose quota it holds, else the one that it waits in. Nil: it
