@@ -1,16 +1,13 @@
 package fluxjob
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
+	"github.com/armature-dev/armature/operators/internal/record"
 )
 
 // AnnotationSpec is the annotation of a MiniCluster with a digest of the spec that it was created with. A MiniCluster of another digest
@@ -59,7 +56,7 @@ func setSuspend(c *v1alpha1.MiniCluster, value bool) builder.Edit {
 
 // isOfSpec reports whether a MiniCluster is what the spec and the present admission describe.
 func (p *pass) isOfSpec(c *v1alpha1.MiniCluster) bool {
-	return c.Annotations[AnnotationSpec] == digest(specOf(p.job, p.job.Status.Admission.Size))
+	return c.Annotations[AnnotationSpec] == record.Digest(specOf(p.job, p.job.Status.Admission.Size))
 }
 
 // render returns the MiniCluster of a job that holds quota.
@@ -69,7 +66,7 @@ func (p *pass) render(held *v1alpha1.FluxAdmission) *v1alpha1.MiniCluster {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.job.Namespace, Name: p.job.Name,
 			Labels:      map[string]string{},
-			Annotations: map[string]string{AnnotationSpec: digest(spec)},
+			Annotations: map[string]string{AnnotationSpec: record.Digest(spec)},
 			// When the FluxJob is deleted, the garbage collector deletes the MiniCluster in the foreground: the MiniCluster stays until its
 			// pods are gone, and so does the quota that the job holds.
 			Finalizers: []string{metav1.FinalizerDeleteDependents},
@@ -118,14 +115,4 @@ func specOf(job *v1alpha1.FluxJob, size int32) *v1alpha1.MiniClusterSpec {
 		spec.BackoffLimit = job.Spec.BackoffLimit
 	}
 	return spec
-}
-
-// digest returns a digest of a spec.
-func digest(spec *v1alpha1.MiniClusterSpec) string {
-	text, err := json.Marshal(spec)
-	if err != nil { // can't happen: JSON has all that the spec has
-		return err.Error()
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
 }
