@@ -19,6 +19,7 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
 func newScheme() *runtime.Scheme {
@@ -207,7 +208,7 @@ func (w miniClusters) playJob(ctx context.Context, c client.Client, cluster *v1a
 	} else if well := w.endsOf(cluster); well != nil {
 		active = 0
 	}
-	if job.Status.Active == active && jobIs(job, batchv1.JobSuspended) == (suspended == corev1.ConditionTrue) {
+	if job.Status.Active == active && (outcome.Condition(job, batchv1.JobSuspended) != nil) == (suspended == corev1.ConditionTrue) {
 		return nil
 	}
 	job.Status.Active = active

@@ -6,7 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/fluxjob/queue"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 )
 
 // Positions yields those beyond the exact ones of a line of a length that are marked: 200, 500, 1000, 2000 and so on.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/fluxjob/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 )
 
 func TestAReservationOfWhatIsNoLongerNeededIsDeclined(t *testing.T) {
@@ -187,4 +187,24 @@ func TestSuspension(t *testing.T) {
 	s.setups = []client.Object{makeSetup("q")}
 	s.step(14)
 	assert.Equal(t, v1alpha1.FluxJobWaiting, s.job.Status.State)
+}
+
+// What the MiniCluster says of an attempt that is over doesn't count for the attempt that begins.
+func TestAnAdmissionWhileSomeoneHasResumedTheMiniCluster(t *testing.T) {
+	s := running(t)
+	cluster := s.children[0].(*v1alpha1.MiniCluster)
+	s.job.Spec.Suspend, s.job.Generation = true, 2
+	s.step(10)
+	s.children = []client.Object{s.plan.Edits[0].After, stopped(0)}
+	s.children[0].(*v1alpha1.MiniCluster).Generation, s.children[0].(*v1alpha1.MiniCluster).Status.ObservedGeneration = 2, 2
+	s.step(11)
+	require.Nil(t, s.job.Status.Admission)
+	s.job.Spec.Suspend, s.job.Generation = false, 3
+	s.setups = []client.Object{offer(s.job)}
+	s.children[0] = cluster
+	assert.Equal(t, []string{v1alpha1.ReasonAdmitted}, s.step(12))
+	assert.Equal(t, v1alpha1.FluxJobStarting, s.job.Status.State)
+	assert.Equal(t, "False Starting", s.is(v1alpha1.ConditionJobRunning))
+	require.Len(t, s.plan.Edits, 1)
+	assert.True(t, s.plan.Edits[0].After.(*v1alpha1.MiniCluster).Spec.Suspend)
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/fluxjob/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 )
 
 // LabelQueue is the label of a FluxJob's MiniCluster with the name of the FluxSetup that gave it its share.
@@ -82,7 +82,7 @@ func (m Manager) sameForManager(old, setup *v1alpha1.FluxSetup) bool {
 		return true
 	default:
 		return slices.EqualFunc(m.unseen(old), m.unseen(setup), func(a, b *v1alpha1.FluxReservation) bool {
-			return a.UID == b.UID && a.Run == b.Run
+			return a.UID == b.UID && a.Attempt == b.Attempt
 		})
 	}
 }

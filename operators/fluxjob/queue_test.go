@@ -115,7 +115,7 @@ func TestPositionsFarBehind(t *testing.T) {
 	setup.Status.PendingWorkloads = 900
 	s.step(1001)
 	assert.Equal(t, ptr.To[int32](1000), s.job.Status.Position)
-	assert.Equal(t, placeDelay, s.plan.StatusCanWait, "a place far behind is written when there is time")
+	assert.Equal(t, statusDelay, s.plan.StatusCanWait, "a place far behind is written when there is time")
 }
 
 func TestAnInvalidJob(t *testing.T) {
@@ -145,7 +145,7 @@ func TestAmountsAsPeopleReadThem(t *testing.T) {
 	}{
 		"1 pod": {"pods", 1}, "2 pods": {"pods", 2}, "500m cpu": {"cpu", 500}, "1Gi memory": {"memory", 1 << 30},
 	} {
-		assert.Equal(t, want, much(given.name, given.amount))
+		assert.Equal(t, want, amountOf(given.name, given.amount))
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/fluxjob/queue"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 )
 
 // Kueue returns the name of Kueue's queue that a job waits in, empty if it is not Kueue's.
