@@ -23,6 +23,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -193,7 +194,7 @@ func TestAPlanFinishesItsStatus(t *testing.T) {
 		ready := meta.FindStatusCondition(after.Status.Conditions, events.ConditionReady)
 		after.Status.State = v1alpha1.State(string(ready.Status) + string(res.Rollout.State))
 	}
-	res := Result{Rollout: &Rollout{State: RolloutCompleted}}
+	res := Result{Rollout: &rollout.Status{State: rollout.Completed}}
 	for generation, status := range map[int64]*v1alpha1.JobFlow{0: nil, 7: planned} {
 		after, err := statusAfter(owner, Plan[*v1alpha1.JobFlow]{Status: status, Report: true, Finish: finish}, res, nil, time.Now())
 		require.NoError(t, err)

@@ -140,7 +140,7 @@ func (b *Builder) one(
 	ctx context.Context, operation string, want Child, allow func(d *apply.Desired, observed client.Object) error,
 ) (Result, error) {
 	return b.runPass("write "+nameOf(want.desired.Object), func(p *pass) error {
-		if err := (RolloutOptions{}).refuse([]Child{want}); err != nil {
+		if err := refusePhases(want); err != nil {
 			return err
 		}
 		d, err := p.cluster.Desire(&want.desired)

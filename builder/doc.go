@@ -50,7 +50,8 @@
 //
 // [Builder.Prune] deletes children of a kind that are no longer desired. [Builder.PruneAll] does so for all kinds that the owner ever had
 // children of. [Builder.Diff] shows what a pass would write, and writes nothing. [Builder.Rollout] orders changes: the builder changes a
-// phase when the phase before is ready, and a phase that fails stops the roll-out or rolls it back. A Plan has a field for each of these.
+// phase when the phase before is ready, and a phase that fails stops the roll-out or rolls it back; package
+// rollout explains it. A Plan has a field for each of these.
 //
 // # Watch sources
 //

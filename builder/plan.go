@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/plancheck"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -46,7 +47,7 @@ type Plan[T client.Object] struct {
 	// Rollout sets how the builder rolls out changes of the children that are [InPhase]. With phases the operator must own
 	// &appsv1.ControllerRevision{}. With Report the conditions have the state of a roll-out; a plan that reports it itself reads
 	// [View.Rollout]. With CompletedRevision, Finish must keep [Result].Rollout.From in the owner's status. Default: no phases.
-	Rollout RolloutOptions
+	Rollout rollout.Options
 	// Status is a copy of the owner with the desired status. Default: nil, which leaves the status unchanged. The builder reads only its
 	// status. A shallow copy is enough if the copy has its own status, because the cache shares the owner's:
 	//

@@ -29,6 +29,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/builder/internal/view"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -166,7 +167,7 @@ type instructions struct {
 	prunes   []client.Object // kinds
 	pruneAll bool
 	await    bool // evaluate the readiness of every child
-	rollout  RolloutOptions
+	rollout  rollout.Options
 }
 
 // carryOut follows the instructions in order: record the kinds, apply, edit, scale, delete, prune. It stops after an error. It doesn't
@@ -184,7 +185,7 @@ func (p *pass) carryOut(ctx context.Context) error {
 		}
 	}
 	applyAll := p.applyTogether
-	if p.rollout.isUsed(p.children) {
+	if usesPhases(p.rollout, p.children) {
 		applyAll = p.rollOut
 	}
 	done, err := applyAll(ctx, p.children)

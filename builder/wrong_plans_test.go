@@ -18,6 +18,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -71,7 +72,7 @@ func wrongPlans() map[string]wrongPlan {
 			"Secret", "Owns(&corev1.Secret{})"),
 		"a declared cross-namespace child": says(child(elsewhere, builder.CrossNamespace()), "Job", "Owns(&batchv1.Job{}, builder.CrossNamespace())"),
 		"an unknown phase":                 says(child(newJob("a"), builder.InPhase("first")), "first", "Phases"),
-		"phases without revisions":         returns(ownerPlan{Rollout: builder.RolloutOptions{Phases: []string{"one"}}, Children: []builder.Child{builder.Want(newJob("a"), builder.InPhase("one"))}}, "Owns(&appsv1.ControllerRevision{})"),
+		"phases without revisions":         returns(ownerPlan{Rollout: rollout.Options{Phases: []string{"one"}}, Children: []builder.Child{builder.Want(newJob("a"), builder.InPhase("one"))}}, "Owns(&appsv1.ControllerRevision{})"),
 		"HashFrom of nil":                  says(child(newJob("a"), builder.HashFrom(nil)), "HashFrom"),
 		"Ignore of a path that isn't":      says(child(newJob("a"), builder.Ignore("spec..[")), "ignore", "spec..["),
 		"Ignore of an unknown field":       says(child(newJob("a"), builder.Ignore("spec.parallelisms")), "spec.parallelisms"),
@@ -93,11 +94,11 @@ func wrongPlans() map[string]wrongPlan {
 		"WaitingFor nothing":             returns(ownerPlan{WaitingFor: []string{""}}, "WaitingFor", "empty"),
 		"Report without conditions":      returns(ownerPlan{Report: true}, "Report", "*v1.Deployment"),
 		"the status of another":          returns(ownerPlan{Status: another}, "Status", "another"),
-		"InstallInOrder without Phases":  returns(ownerPlan{Rollout: builder.RolloutOptions{InstallInOrder: true}}, "InstallInOrder", "Phases"),
+		"InstallInOrder without Phases":  returns(ownerPlan{Rollout: rollout.Options{InstallInOrder: true}}, "InstallInOrder", "Phases"),
 		"an event without a reason":      returns(ownerPlan{Events: []events.Event{{Note: "hello"}}}, "Events", "hello"),
 		"an event of an unknown type":    returns(ownerPlan{Events: []events.Event{{Type: "Error", Reason: "A"}}}, "Events", "Error"),
 		"an event about a nil object":    returns(ownerPlan{Events: []events.Event{events.Normal("A", "").About((*corev1.Pod)(nil))}}, "Events", "*v1.Pod"),
-		"a RollbackAfter without Phases": returns(ownerPlan{Rollout: builder.RolloutOptions{RollbackAfter: time.Minute}}, "RollbackAfter", "Phases"),
+		"a RollbackAfter without Phases": returns(ownerPlan{Rollout: rollout.Options{RollbackAfter: time.Minute}}, "RollbackAfter", "Phases"),
 		"the owner itself as Status":     {func(o *appsv1.Deployment, _ builder.View) ownerPlan { o.Status.Replicas++; return ownerPlan{Status: o} }, []string{"owner", "status.replicas"}},
 		"a changed owner's status":       {func(o *appsv1.Deployment, _ builder.View) ownerPlan { o.Status.Replicas++; return ownerPlan{} }, []string{"owner", "status.replicas"}},
 		"a changed owner's labels": {func(o *appsv1.Deployment, _ builder.View) ownerPlan {
