@@ -168,7 +168,7 @@ func TestCRUD(t *testing.T) {
 
 func TestParallelismHasASaneBound(t *testing.T) {
 	for _, n := range []int{0, -1} {
-		assert.Equal(t, defaultParallelism, NewEngine(nil, Options{Parallelism: n}).parallelism)
+		assert.Equal(t, maxRequests, newEngine(nil, Options{}, nil, n).parallelism)
 	}
-	assert.Equal(t, 3, NewEngine(nil, Options{Parallelism: 3}).parallelism)
+	assert.Equal(t, 3, newEngine(nil, Options{}, nil, 3).parallelism)
 }

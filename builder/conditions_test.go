@@ -92,7 +92,7 @@ func TestMessagesOfConditionsAreBounded(t *testing.T) {
 }
 
 // flowOn returns an engine on a fake client with an owner that has conditions, and what was patched.
-func flowOn(t *testing.T, o Options) (*Engine, func() *v1alpha1.JobFlow, *[]string) {
+func flowOn(t *testing.T, o Options, clock func() time.Time) (*Engine, func() *v1alpha1.JobFlow, *[]string) {
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
@@ -106,7 +106,7 @@ func flowOn(t *testing.T, o Options) (*Engine, func() *v1alpha1.JobFlow, *[]stri
 			return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
 		},
 	}).Build()
-	return NewEngine(c, o), func() *v1alpha1.JobFlow {
+	return newEngine(c, o, clock, 0), func() *v1alpha1.JobFlow {
 		got := &v1alpha1.JobFlow{}
 		require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(flow), got))
 		return got
@@ -115,7 +115,7 @@ func flowOn(t *testing.T, o Options) (*Engine, func() *v1alpha1.JobFlow, *[]stri
 
 func TestReportStatus(t *testing.T) {
 	now := time.Unix(1000, 0)
-	e, get, patches := flowOn(t, Options{Clock: func() time.Time { return now }})
+	e, get, patches := flowOn(t, Options{}, func() time.Time { return now })
 	flow := get()
 	require.NoError(t, e.ReportStatus(t.Context(), flow, Result{}, nil))
 	require.Len(t, *patches, 1)
@@ -146,14 +146,14 @@ func TestReportStatus(t *testing.T) {
 }
 
 func TestPlanReports(t *testing.T) {
-	e, get, patches := flowOn(t, Options{})
+	e, get, patches := flowOn(t, Options{}, nil)
 	now := time.Unix(1000, 0)
 	operator := NewOperator[*v1alpha1.JobFlow](nil, "test").Owns(&appsv1.Deployment{}).Plan(func(owner *v1alpha1.JobFlow, _ View) Plan[*v1alpha1.JobFlow] {
 		after := owner.DeepCopy()
 		after.Status.State = v1alpha1.StateRunning
 		return Plan[*v1alpha1.JobFlow]{Children: []Child{Want(deployment("web"))}, Status: after, Report: true}
 	})
-	r, err := operator.Reconciler(e.client, func() time.Time { return now })
+	r, err := operator.reconciler(e.client, func() time.Time { return now })
 	require.NoError(t, err)
 	pass := func() *v1alpha1.JobFlow {
 		_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(get())})

@@ -86,9 +86,8 @@
 //
 // # Tests
 //
-// A plan is a function: call it with an owner and a [View] of package buildertest, and compare the [Plan]. [Operator.PlanFor] also checks
-// the plan as the reconciler does. Package buildertest has an API server in memory, and lets the reconciler ([Operator.Reconciler]) crash
-// after each of its writes.
+// A plan is a function: call it with an owner and a View of package buildertest, and compare the [Plan]. That package also checks a plan as
+// the reconciler does (PlanFor), and has an API server in memory, on which the reconciler (NewReconciler) crashes after each write.
 //
 // docs/concepts.md explains the terms, the steps of a pass, and the permissions that it needs. docs/recipes.md has answers to tasks.
 package builder

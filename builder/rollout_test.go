@@ -38,9 +38,9 @@ type town struct {
 	t       *testing.T
 	e       *Engine
 	now     time.Time
-	writes  []string       // "create Deployment broker"
-	told    []string       // reasons of events
-	budget  int            // writes until the crash; less than 0 for never
+	writes  []string        // "create Deployment broker"
+	told    []string        // reasons of events
+	budget  int             // writes until the crash; less than 0 for never
 	options rollout.Options // but for what follows from the rest
 	images  map[string]string
 	change  func(*Builder)    // what else is wanted
@@ -74,7 +74,7 @@ func (w *town) restart(c client.Client) {
 		c = fake.NewClientBuilder().WithScheme(known).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(known)).
 			WithStatusSubresource(&appsv1.Deployment{}).WithReturnManagedFields().WithInterceptorFuncs(w.funcs()).Build()
 	}
-	w.e = NewEngine(c, Options{Name: "test", Recorder: w, Clock: func() time.Time { return w.now }, Parallelism: 1})
+	w.e = newEngine(c, Options{Name: "test", Recorder: w}, func() time.Time { return w.now }, 1)
 }
 
 func (w *town) write(verb string, obj client.Object) error {

@@ -274,7 +274,7 @@ func TestARecordThatCantBeRead(t *testing.T) {
 			}
 			ours := m.reconciler
 			var err error
-			m.reconciler, err = describedBy(migrating, ownsMigration).Reconciler(late, late.Now)
+			m.reconciler, err = buildertest.NewReconciler(describedBy(migrating, ownsMigration), late, late.Now)
 			require.NoError(t, err)
 			refused()
 			m.reconciler = ours
@@ -297,7 +297,7 @@ func TestRunOnceBehindALateCache(t *testing.T) {
 	process := func(name string) *buildertest.Client {
 		c := m.server.Client(name)
 		var err error
-		m.reconciler, err = describedBy(migrating, ownsMigration).Reconciler(c, c.Now)
+		m.reconciler, err = buildertest.NewReconciler(describedBy(migrating, ownsMigration), c, c.Now)
 		require.NoError(t, err)
 		return c
 	}

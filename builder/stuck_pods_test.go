@@ -36,7 +36,7 @@ func newStuckSet(t *testing.T, change func(set *appsv1.StatefulSet, broken *core
 	owner := newOwner()
 	s := &stuckSet{t: t, server: buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(owner))}
 	s.ours, s.others = s.server.Client("operator"), s.server.Client("others")
-	s.engine = builder.NewEngine(s.ours, builder.Options{Name: "test", Reader: s.ours.Live(), Clock: s.ours.Now})
+	s.engine = buildertest.NewEngine(s.ours, builder.Options{Name: "test", Reader: s.ours.Live()}, buildertest.EngineOptions{Clock: s.ours.Now})
 	labels := map[string]string{"app": "db"}
 	s.set = &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "db"},

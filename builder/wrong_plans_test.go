@@ -163,7 +163,7 @@ func TestWrongPlansWithoutACluster(t *testing.T) {
 	refused := 0
 	for name, c := range wrongPlans() {
 		there := controlled(newJob("there"), ownerUID)
-		_, err := describedBy(c.plan, nil).PlanFor(newOwner(), buildertest.NewView(time.Now(), there))
+		_, err := buildertest.PlanFor(describedBy(c.plan, nil), newOwner(), buildertest.NewView(time.Now(), there))
 		if err == nil {
 			continue // it takes a server to tell
 		}
@@ -177,18 +177,18 @@ func TestWrongPlansWithoutACluster(t *testing.T) {
 	due := func(*appsv1.Deployment, builder.View) ownerPlan {
 		return ownerPlan{RequeueAfter: -time.Second, DeleteOwner: true}
 	}
-	_, err := describedBy(due, nil).PlanFor(newOwner(), buildertest.NewView(time.Now()))
+	_, err := buildertest.PlanFor(describedBy(due, nil), newOwner(), buildertest.NewView(time.Now()))
 	require.NoError(t, err, "its time is up")
 	good := func(_ *appsv1.Deployment, v builder.View) ownerPlan {
 		builder.Owned[*batchv1.Job](v)
 		return wants(builder.Want(newJob("a")))
 	}
-	plan, err := describedBy(good, nil).PlanFor(newOwner(), buildertest.NewView(time.Now()))
+	plan, err := buildertest.PlanFor(describedBy(good, nil), newOwner(), buildertest.NewView(time.Now()))
 	require.NoError(t, err)
 	assert.Len(t, plan.Children, 1)
-	_, err = describedBy(good, nil).PlanFor(nil, buildertest.NewView(time.Now()))
+	_, err = buildertest.PlanFor(describedBy(good, nil), nil, buildertest.NewView(time.Now()))
 	require.ErrorIs(t, err, builder.ErrMisuse)
-	_, err = describedBy(nil, nil).PlanFor(newOwner(), buildertest.NewView(time.Now()))
+	_, err = buildertest.PlanFor(describedBy(nil, nil), newOwner(), buildertest.NewView(time.Now()))
 	require.ErrorIs(t, err, builder.ErrMisuse)
 }
 
@@ -201,7 +201,7 @@ func TestDeclaredOtherwise(t *testing.T) {
 	}, func(o *operator) {
 		o.Watches(&corev1.PersistentVolumeClaim{}, builder.Referencing(func(client.Object) []string { return nil })).Owns(&rbacv1.ClusterRole{}, builder.CrossNamespace())
 	})
-	_, err := o.PlanFor(newOwner(), buildertest.NewView(time.Now()))
+	_, err := buildertest.PlanFor(o, newOwner(), buildertest.NewView(time.Now()))
 	require.NoError(t, err)
 }
 
