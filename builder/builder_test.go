@@ -137,7 +137,7 @@ func TestCRUD(t *testing.T) {
 	assert.True(t, apierrors.IsNotFound(errors.Unwrap(err)), "%v", err)
 	res, err := b().Create(ctx, config("c"))
 	require.NoError(t, err)
-	assert.True(t, res.Changed())
+	assert.NotEmpty(t, res.Changes)
 	_, err = b().Create(ctx, config("c"))
 	assert.True(t, apierrors.IsAlreadyExists(err), "%v", err)
 	res, err = b().CreateOrUpdate(ctx, config("c"))
@@ -163,7 +163,7 @@ func TestCRUD(t *testing.T) {
 	assert.ErrorIs(t, err, ErrMisuse)
 	res, err = b().Delete(ctx, config("none"))
 	require.NoError(t, err)
-	assert.False(t, res.Changed())
+	assert.Empty(t, res.Changes)
 }
 
 func TestParallelismHasASaneBound(t *testing.T) {

@@ -117,7 +117,7 @@ func TestReportStatus(t *testing.T) {
 	now := time.Unix(1000, 0)
 	e, get, patches := flowOn(t, Options{}, func() time.Time { return now })
 	flow := get()
-	require.NoError(t, e.ReportStatus(t.Context(), flow, Result{}, nil))
+	require.NoError(t, e.ReportStatus(t.Context(), flow, flow, Result{}, nil))
 	require.Len(t, *patches, 1)
 	assert.Empty(t, flow.Status.Conditions, "the owner stays as it is")
 	flow = get()
@@ -127,22 +127,28 @@ func TestReportStatus(t *testing.T) {
 	assert.True(t, ready.LastTransitionTime.Equal(ptr.To(metav1.NewTime(now))))
 
 	now = now.Add(time.Hour)
-	require.NoError(t, e.ReportStatus(t.Context(), flow, Result{}, nil))
+	require.NoError(t, e.ReportStatus(t.Context(), flow, flow, Result{}, nil))
 	assert.Len(t, *patches, 1, "no request if nothing has changed")
-	require.NoError(t, e.ReportStatus(t.Context(), flow, Result{}, of(invalid)))
+	require.NoError(t, e.ReportStatus(t.Context(), flow, flow, Result{}, of(invalid)))
 	assert.Len(t, *patches, 2)
 	assert.True(t, meta.IsStatusConditionTrue(get().Status.Conditions, events.ConditionStalled))
 
-	assert.True(t, isConflict(e.ReportStatus(t.Context(), flow, Result{}, of(full))), "someone wrote since it was read")
+	more := get()
+	more.Status.Retry = 7
+	require.NoError(t, e.ReportStatus(t.Context(), get(), more, Result{}, of(invalid)))
+	assert.Len(t, *patches, 3, "what else has changed is in the same patch")
+	assert.EqualValues(t, 7, get().Status.Retry)
+
+	assert.True(t, isConflict(e.ReportStatus(t.Context(), flow, flow, Result{}, of(full))), "someone wrote since it was read")
 	gone := flow.DeepCopy()
 	gone.Name = "gone"
-	assert.NoError(t, e.ReportStatus(t.Context(), gone, Result{}, of(full)))
+	assert.NoError(t, e.ReportStatus(t.Context(), gone, gone, Result{}, of(full)))
 	leaving := get()
 	leaving.DeletionTimestamp = ptr.To(metav1.Now())
 	before := len(*patches)
-	require.NoError(t, e.ReportStatus(t.Context(), leaving, Result{}, of(full)))
+	require.NoError(t, e.ReportStatus(t.Context(), leaving, leaving, Result{}, of(full)))
 	assert.Len(t, *patches, before)
-	assert.ErrorIs(t, e.ReportStatus(t.Context(), (*v1alpha1.JobFlow)(nil), Result{}, nil), ErrMisuse)
+	assert.ErrorIs(t, e.ReportStatus(t.Context(), (*v1alpha1.JobFlow)(nil), (*v1alpha1.JobFlow)(nil), Result{}, nil), ErrMisuse)
 }
 
 func TestPlanReports(t *testing.T) {

@@ -69,7 +69,7 @@ func TestDesiredStatesThatRecreateAChildAreNoContest(t *testing.T) {
 	r := newRivalry(t)
 	for i := range 8 {
 		selector := []string{"a", "b"}[i%2]
-		for r.recreates(r.engine, selector).Changed() { // deleted, then created
+		for len(r.recreates(r.engine, selector).Changes) > 0 { // deleted, then created
 		}
 		assert.Equal(t, selector, r.child().Spec.Selector.MatchLabels["version"])
 		assert.Empty(t, r.recreates(r.engine, selector).Contested)

@@ -81,6 +81,3 @@ type Result struct {
 	kept         []Change      // children found to be immutable in this pass
 	begun, ended []ChildStatus // contests to report as begun and as ended
 }
-
-// Changed reports whether the pass wrote any object.
-func (r Result) Changed() bool { return len(r.Changes) > 0 }

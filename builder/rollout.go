@@ -57,7 +57,7 @@ func (p *pass) rolloutHost() phases.Host {
 		Client:     p.engine.client, Live: p.engine.live, DryRun: p.engine.dry, Now: p.engine.now,
 		Emit: func(ev events.Event) { p.engine.emit(p.owner, ev) },
 		Error: func(operation string, key store.Key, object client.Object, err error) error {
-			return &Error{Key: key, Operation: operation, Err: err, object: object}
+			return &Error{Key: key, Operation: operation, cause: err, object: object}
 		},
 		NotOwned: func(key store.Key, object client.Object) error { return notOwned("apply", key, object) },
 		Describe: func(err error) (key store.Key, summary string) {

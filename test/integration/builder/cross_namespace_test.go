@@ -196,7 +196,7 @@ func TestOwnerWaitsForItsChildrenElsewhere(t *testing.T) {
 	res, _, err = a.want(prunesNothing)
 	require.NoError(t, err)
 	assert.Len(t, res.Waiting, 1)
-	assert.False(t, res.Changed())
+	assert.Empty(t, res.Changes)
 
 	free := a.at(held)
 	free.SetFinalizers(nil)
