@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -65,11 +66,11 @@ type Result struct {
 	NotReady []ChildStatus
 	// Paused lists the children whose change waits until earlier phases are ready, ordered by key.
 	Paused []store.Key
-	// RolloutFailure is the child that stops a roll-out: it has failed, or isn't ready in time (see [RolloutOptions]). Default: nil,
+	// RolloutFailure is the child that stops a roll-out: it has failed, or isn't ready in time (see [rollout.Options]). Default: nil,
 	// none. No child stops a first install without an order.
 	RolloutFailure *ChildStatus
 	// Rollout is the state of the phases; nil without phases, or if the pass failed before it could evaluate them.
-	Rollout *Rollout
+	Rollout *rollout.Status
 	// Contested lists the owner's children that another writer changes again and again, ordered by key. The builder restores them with an
 	// exponential backoff from 1 second to 5 minutes, until the other writer stops for a while. Other children aren't affected. The
 	// message names the differing fields in the form that [Ignore] takes, the field managers that changed them, the number of
@@ -83,6 +84,3 @@ type Result struct {
 	kept         []Change      // children found to be immutable in this pass
 	begun, ended []ChildStatus // contests to report as begun and as ended
 }
-
-// Changed reports whether the pass wrote any object.
-func (r Result) Changed() bool { return len(r.Changes) > 0 }

@@ -24,7 +24,7 @@ func TestMovingOnToArmature(t *testing.T) {
 	res, err := engine.For(cr).ConfigMap(cm).Reconcile(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, res.Unchanged)
-	require.False(t, res.Changed())
+	require.Empty(t, res.Changes)
 
 	delete(data, "b")
 	_, err = engine.For(cr).ConfigMap(cm).Reconcile(t.Context())

@@ -295,7 +295,7 @@ func TestCrashAfterEachWrite(t *testing.T) {
 				return isClass && obj.GetName() == "fast"
 			},
 			Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-				return theController().Operator(nil, c, c.Live()).Reconciler(c, c.Now)
+				return buildertest.NewReconciler(theController().Operator(nil, c, c.Live()), c, c.Now)
 			},
 		})
 	}

@@ -43,7 +43,7 @@ func crashes(t *testing.T, world buildertest.World, job *v1alpha1.DaemonJob, nod
 				Lag:          lag,
 				LagOwnWrites: lag > 1,
 				Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-					return Operator(nil).Reconciler(c, c.Now)
+					return buildertest.NewReconciler(Operator(nil), c, c.Now)
 				},
 			})
 		})

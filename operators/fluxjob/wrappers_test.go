@@ -40,11 +40,11 @@ var crds = buildertest.WithCRDs("../../config/crd")
 type both struct{ setups, jobs reconcile.Reconciler }
 
 func newBoth(c *buildertest.Client) (reconcile.Reconciler, error) {
-	setups, err := admission.Operator(nil, admission.Manager{}).Reconciler(c, c.Now)
+	setups, err := buildertest.NewReconciler(admission.Operator(nil, admission.Manager{}), c, c.Now)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := Operator(nil, admission.Manager{}).Reconciler(c, c.Now)
+	jobs, err := buildertest.NewReconciler(Operator(nil, admission.Manager{}), c, c.Now)
 	return both{setups, jobs}, err
 }
 

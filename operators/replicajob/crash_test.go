@@ -73,7 +73,7 @@ func crashes(t *testing.T, world buildertest.World, job *v1alpha1.ReplicaJob, ot
 		World:    world,
 		Foreign:  func(obj client.Object) bool { return obj.GetName() == "foreign" },
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return kind.Operator(nil).Reconciler(c, c.Now)
+			return buildertest.NewReconciler(kind.Operator(nil), c, c.Now)
 		},
 	}
 	for _, lag := range []int{0, 1, 3} {
@@ -209,7 +209,7 @@ func TestAPodThatSomeoneElseHasLabelledIsNoReplica(t *testing.T) {
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	server := buildertest.NewServer(scheme, buildertest.WithStatusSubresource(job), buildertest.WithObjects(job, victim))
 	c := server.Client("test")
-	r, err := ReplicaJobs.Operator(nil).Reconciler(c, c.Now)
+	r, err := buildertest.NewReconciler(ReplicaJobs.Operator(nil), c, c.Now)
 	require.NoError(t, err)
 	request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(job)}
 	for range 5 { // more than it takes until nothing changes

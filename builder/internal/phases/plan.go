@@ -1,58 +1,22 @@
-package rollout
+package phases
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/stuck"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
-// Options set how children are rolled out. Package builder documents them.
-type Options struct {
-	Phases            []string
-	InstallInOrder    bool
-	AlertAfter        time.Duration
-	RollbackAfter     time.Duration
-	CompletedRevision *string
-}
-
-// Check returns an error for options that contradict each other.
-func (o Options) Check() error {
-	if o.AlertAfter < 0 || o.RollbackAfter < 0 {
-		return fmt.Errorf("%w: AlertAfter is %s and RollbackAfter %s; a time must be positive, or 0 for none",
-			failure.ErrMisuse, o.AlertAfter, o.RollbackAfter)
-	}
-	if o.AlertAfter > 0 && o.RollbackAfter > 0 {
-		return fmt.Errorf("%w: AlertAfter is %s and RollbackAfter %s; set one of them", failure.ErrMisuse, o.AlertAfter, o.RollbackAfter)
-	}
-	for i, name := range o.Phases {
-		if name == "" || slices.Contains(o.Phases[:i], name) {
-			return fmt.Errorf("%w: phase %q is empty or named twice in %q", failure.ErrMisuse, name, o.Phases)
-		}
-	}
-	return nil
-}
-
-// timeout returns how long a phase may take; 0 for no limit.
-func (o Options) timeout() time.Duration {
-	if o.AlertAfter == 0 && o.RollbackAfter == 0 {
-		return 0
-	}
-	return max(o.AlertAfter, o.RollbackAfter, time.Second)
-}
-
 // Plan is the desired state of one owner's phases.
 type Plan struct {
-	Options
+	rollout.Options
 
 	Owner     client.Object
 	OwnerKind schema.GroupVersionKind
@@ -159,7 +123,7 @@ type Result struct {
 	// Done is true if all children are up to date and ready, so that stale objects may be pruned.
 	Done bool
 	// Status is the state of the roll-out; nil if the pass failed before it was known.
-	Status *Status
+	Status *rollout.Status
 	// Failure is the child that stops the roll-out; nil if none does.
 	Failure *ChildStatus
 	// NotReady are the children that aren't ready.
@@ -177,15 +141,6 @@ type Result struct {
 	RequeueAfter time.Duration
 
 	waiting []store.Key // see Outcome
-}
-
-// Status is the state of a roll-out.
-type Status struct {
-	State                              string // of package revision
-	From, To                           string // the last completed revision, and that of the desired children
-	Phase                              string // the first that isn't ready
-	StartedAt, FinishedAt, RollsBackAt time.Time
-	Message                            string // the cause of the rollback
 }
 
 func (r *Result) add(o Outcome) {

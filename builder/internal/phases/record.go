@@ -1,4 +1,4 @@
-package rollout
+package phases
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
@@ -61,8 +62,8 @@ func (p *pass) readHistory(ctx context.Context) error {
 // recordStart records that a roll-out is in progress, unless that is recorded or there is no roll-out, and deletes stale revisions. It
 // precedes the first write, so that a crash can't hide the start of a roll-out.
 func (p *pass) recordStart(ctx context.Context, known bool) error {
-	if !known && p.target.State() != revision.Progressing {
-		record := revision.Record{Controller: p.Controller, State: revision.Progressing, StartedAt: p.nowToTheSecond()}
+	if !known && p.target.State() != rollout.Progressing {
+		record := revision.Record{Controller: p.Controller, State: rollout.Progressing, StartedAt: p.nowToTheSecond()}
 		if err := p.writeState(ctx, record, true); err != nil {
 			return err
 		}
@@ -80,7 +81,7 @@ func (p *pass) recordCompletion(ctx context.Context) error {
 	if p.last == nil && len(p.Children) == 0 {
 		return nil // nothing was installed yet
 	}
-	record := revision.Record{Controller: p.Controller, State: revision.Completed, FinishedAt: p.nowToTheSecond()}
+	record := revision.Record{Controller: p.Controller, State: rollout.Completed, FinishedAt: p.nowToTheSecond()}
 	if p.target != nil {
 		record.StartedAt = p.target.Record.StartedAt
 	}
@@ -88,7 +89,7 @@ func (p *pass) recordCompletion(ctx context.Context) error {
 		return err
 	}
 	p.last = p.target
-	p.result.Status = p.status(revision.Completed)
+	p.result.Status = p.status(rollout.Completed)
 	p.Emit(events.Normal(events.ReasonRolloutCompleted, fmt.Sprintf("all phases of revision %s are ready", p.name)))
 	return p.deleteStale(ctx)
 }
@@ -159,8 +160,8 @@ func (p *pass) deleteStale(ctx context.Context) error {
 }
 
 // status returns the state of the roll-out.
-func (p *pass) status(state string) *Status {
-	s := &Status{State: state, From: p.last.Name(), To: p.name}
+func (p *pass) status(state rollout.State) *rollout.Status {
+	s := &rollout.Status{State: state, From: p.last.Name(), To: p.name}
 	if p.target != nil {
 		record := p.target.Record
 		s.Message, s.StartedAt, s.FinishedAt = record.Message, record.Started(), record.Finished()

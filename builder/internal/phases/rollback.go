@@ -1,4 +1,4 @@
-package rollout
+package phases
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -25,7 +26,7 @@ const maxMessage = 2 * text.MaxMessage
 // checkDeadline alerts or rolls back if a phase isn't ready in time. It records the decision to roll back before any write of the
 // rollback, and the next pass carries it out. So a crash at any point leads to the same end.
 func (p *pass) checkDeadline(ctx context.Context, cause error) error {
-	after := p.timeout()
+	after := timeout(p.Options)
 	if after == 0 {
 		return nil
 	}
@@ -67,11 +68,11 @@ func (p *pass) checkDeadline(ctx context.Context, cause error) error {
 
 // recordRollback records that the roll-out is to be rolled back.
 func (p *pass) recordRollback(ctx context.Context, record revision.Record) error {
-	record.State, record.FinishedAt = revision.RolledBack, p.nowToTheSecond()
+	record.State, record.FinishedAt = rollout.RolledBack, p.nowToTheSecond()
 	if err := p.writeState(ctx, record, false); err != nil {
 		return err
 	}
-	p.result.Status = p.status(revision.RolledBack)
+	p.result.Status = p.status(rollout.RolledBack)
 	p.result.requeueAfter(atOnce)
 	p.Emit(events.Warning(events.ReasonRolledBack,
 		fmt.Sprintf("revision %s is rolled back to %s: %s", p.name, p.last.Name(), record.Message)))
@@ -149,7 +150,7 @@ func (p *pass) failAt(late string, cause error) {
 // rollBack restores the children of the last completed revision, the last phase first. It doesn't wait between phases, because a fast
 // rollback matters more than the order.
 func (p *pass) rollBack(ctx context.Context) error {
-	p.result.Status = p.status(revision.RolledBack)
+	p.result.Status = p.status(rollout.RolledBack)
 	if err := p.deleteStale(ctx); err != nil {
 		return err
 	}

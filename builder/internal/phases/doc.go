@@ -1,4 +1,4 @@
-// Package rollout brings an owner's children to their desired state phase by phase.
+// Package phases brings an owner's children to their desired state phase by phase.
 //
 // Run is one pass. It takes a Plan: the desired children with their phases, the options, and the time. It returns a Result: the state
 // of the roll-out, the children that aren't ready or are paused, the failure, the objects that must not be pruned, and the time of the
@@ -6,12 +6,13 @@
 //
 // Read it in this order:
 //
-//	rollout.go   Run: read the revision history, then advance; which changes of a phase are made, and which wait
+//	run.go       Run: read the revision history, then advance; which changes of a phase are made, and which wait
 //	record.go    the records of a roll-out's start, completion and rollback in ControllerRevisions
 //	rollback.go  the deadline of a phase, and the rollback to the last completed revision
 //	run_once.go  Jobs that run once for each value, and the record of the values that have run
 //
-// Package revision has the recorded values, and package stuck the pods for which a StatefulSet waits forever.
+// Package builder/rollout has the options and the state, which are public. Package revision has the recorded values, and package stuck
+// the pods for which a StatefulSet waits forever.
 //
 // Invariants, which hold after a crash at any write and with a cache that lags behind:
 //
@@ -21,4 +22,4 @@
 //   - Only data that the builder itself has written into the revision are restored; see package revision.
 //   - The success of a RunOnce Job is recorded before a later phase is written. A Job is created only if the API server, not just
 //     the cache, has no record of its value.
-package rollout
+package phases

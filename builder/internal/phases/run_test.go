@@ -1,4 +1,4 @@
-package rollout
+package phases
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -27,7 +28,7 @@ var phases = []string{"first", "second"}
 type fixture struct {
 	t        *testing.T
 	client   client.Client // of ControllerRevisions
-	options  Options
+	options  rollout.Options
 	now      time.Time
 	desired  map[string]string // versions, by name
 	observed map[string]string // digests, by name
@@ -39,7 +40,7 @@ type fixture struct {
 	events      []string
 }
 
-func newFixture(t *testing.T, options Options) *fixture {
+func newFixture(t *testing.T, options rollout.Options) *fixture {
 	options.Phases = phases
 	return &fixture{
 		t: t, client: fake.NewClientBuilder().WithScheme(scheme.Scheme).Build(), options: options, now: time.Unix(1_000_000, 0),
@@ -151,7 +152,7 @@ func (f *fixture) Delete(ctx context.Context, _ store.Key, observed client.Objec
 }
 
 // installed returns a fixture whose first revision is completed.
-func installed(t *testing.T, options Options) *fixture {
+func installed(t *testing.T, options rollout.Options) *fixture {
 	f := newFixture(t, options)
 	f.pass()
 	f.settle(phases...)
@@ -160,22 +161,22 @@ func installed(t *testing.T, options Options) *fixture {
 }
 
 func TestAFirstInstallIsMadeAtOnceAndRecordedWhenItIsReady(t *testing.T) {
-	f := newFixture(t, Options{})
+	f := newFixture(t, rollout.Options{})
 	res := f.pass()
 	assert.Equal(t, phases, f.written)
-	assert.Equal(t, revision.Installing, res.Status.State)
+	assert.Equal(t, rollout.Installing, res.Status.State)
 	assert.False(t, res.Done)
 	assert.Empty(t, f.events)
 	f.settle(phases...)
 	res = f.pass()
 	assert.True(t, res.Done)
-	assert.Equal(t, revision.Completed, res.Status.State)
+	assert.Equal(t, rollout.Completed, res.Status.State)
 	assert.Equal(t, res.Status.To, res.Status.From)
 	assert.Equal(t, []string{events.ReasonRolloutCompleted}, f.events)
 }
 
 func TestAChangeGoesPhaseByPhase(t *testing.T) {
-	f := installed(t, Options{})
+	f := installed(t, rollout.Options{})
 	f.desired = map[string]string{"first": "2", "second": "2"}
 	res := f.pass()
 	assert.Equal(t, []string{"first"}, f.written)
@@ -199,7 +200,7 @@ func TestAChangeGoesPhaseByPhase(t *testing.T) {
 }
 
 func TestAnErrorOutsidePhasesPausesThemAll(t *testing.T) {
-	f := installed(t, Options{})
+	f := installed(t, rollout.Options{})
 	f.desired["first"] = "2"
 	f.blocked = errors.New("no permission")
 	res := f.pass()
@@ -208,14 +209,14 @@ func TestAnErrorOutsidePhasesPausesThemAll(t *testing.T) {
 }
 
 func TestARollbackIsRecordedAndThenMade(t *testing.T) {
-	f := installed(t, Options{RollbackAfter: time.Minute})
+	f := installed(t, rollout.Options{RollbackAfter: time.Minute})
 	f.desired["first"] = "2"
 	res := f.pass()
 	assert.Equal(t, f.now.Add(time.Minute), res.Status.RollsBackAt)
 	assert.Equal(t, time.Minute, res.RequeueAfter)
 	f.now = f.now.Add(time.Minute)
 	res = f.pass()
-	assert.Equal(t, revision.RolledBack, res.Status.State)
+	assert.Equal(t, rollout.RolledBack, res.Status.State)
 	assert.Empty(t, f.written, "the next pass carries it out")
 	assert.Nil(t, res.Restored)
 	assert.Equal(t, atOnce, res.RequeueAfter)
@@ -231,14 +232,14 @@ func TestARollbackIsRecordedAndThenMade(t *testing.T) {
 }
 
 func TestWhatIsNotReadyInTimeIsReported(t *testing.T) {
-	f := installed(t, Options{AlertAfter: time.Minute})
+	f := installed(t, rollout.Options{AlertAfter: time.Minute})
 	f.desired["first"] = "2"
 	assert.Nil(t, f.pass().Failure)
 	f.now = f.now.Add(time.Minute)
 	res := f.pass()
 	require.NotNil(t, res.Failure)
 	assert.Equal(t, "phase first: ConfigMap default/first: not ready after 1m0s: is not ready", res.Failure.String())
-	assert.Equal(t, revision.Progressing, res.Status.State)
+	assert.Equal(t, rollout.Progressing, res.Status.State)
 }
 
 func TestChildrenOfAPausedPhase(t *testing.T) {

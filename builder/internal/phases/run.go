@@ -1,4 +1,4 @@
-package rollout
+package phases
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/stuck"
 	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
@@ -46,7 +47,7 @@ func Run(ctx context.Context, plan Plan, host Host, cluster Cluster) (Result, er
 		return p.result, err
 	}
 	var err error
-	if p.last != nil && p.target.State() == revision.RolledBack {
+	if p.last != nil && p.target.State() == rollout.RolledBack {
 		err = p.rollBack(ctx)
 	} else {
 		err = p.advance(ctx)
@@ -62,9 +63,9 @@ func (p *pass) advance(ctx context.Context) error {
 	if err := p.recordStart(ctx, unordered || steady); err != nil {
 		return err
 	}
-	p.result.Status = p.status(revision.Progressing)
+	p.result.Status = p.status(rollout.Progressing)
 	if first {
-		p.result.Status.State = revision.Installing
+		p.result.Status.State = rollout.Installing
 	}
 	var blocked bool
 	var err error
@@ -78,7 +79,7 @@ func (p *pass) advance(ctx context.Context) error {
 	err = errors.Join(err, p.unblock(ctx, false))
 	switch {
 	case steady:
-		p.result.Status.State = revision.Completed
+		p.result.Status.State = rollout.Completed
 		p.result.Done = err == nil && len(p.result.Paused) == 0
 		return err
 	case !blocked:
