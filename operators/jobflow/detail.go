@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // details returns the states of nodes one by one: of all in a small flow; in a large one of the first that are running
@@ -82,7 +83,7 @@ func (p *pass) detail(i int, name string, before *v1alpha1.FlowStatus) v1alpha1.
 	}
 	wasUnderWay := before.State == v1alpha1.FlowRunning || before.State == v1alpha1.FlowSuspended
 	n, isNew := p.news[i]
-	s.Message = shorten(n.message, maxNodeMessage)
+	s.Message = message.CutJSON(n.message, maxNodeMessage)
 	if i < len(p.jobs) && n.job == nil {
 		n.job = p.jobs[i]
 	}

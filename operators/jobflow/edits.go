@@ -22,7 +22,7 @@ func (p *pass) refuseEdits(status *v1alpha1.JobFlowStatus) {
 		return
 	}
 	message := enumerate(refused, problem.String)
-	p.setCondition(status, v1alpha1.ConditionEditRefused, metav1.ConditionTrue, v1alpha1.ReasonEditRefused, message)
+	p.conditions(status).Set(v1alpha1.ConditionEditRefused, metav1.ConditionTrue, v1alpha1.ReasonEditRefused, message)
 }
 
 // changesOfStarted returns the changes of nodes that have been started.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
@@ -157,7 +158,7 @@ func (p *pass) read(name string) ([]string, error) {
 func itemsIn(name, output string) ([]string, error) {
 	var values []json.RawMessage
 	if err := json.Unmarshal([]byte(output), &values); err != nil {
-		return nil, fmt.Errorf("the output of flow %q is no JSON list: %w; it begins with %q", name, err, shorten(output, 40))
+		return nil, fmt.Errorf("the output of flow %q is no JSON list: %w; it begins with %q", name, err, message.CutJSON(output, 40))
 	}
 	if values == nil {
 		return nil, fmt.Errorf("the output of flow %q is no JSON list: it is null", name)

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // What a container writes is taken for what it is, whatever that is: its size in the status is known, and a list has as many items as it has.
@@ -22,7 +24,7 @@ func FuzzOutput(f *testing.F) {
 		assert.Equal(t, text, output)
 		encoded, err := json.Marshal(output)
 		require.NoError(t, err)
-		assert.Equal(t, len(encoded)-2, jsonSize(output), "%q", output)
+		assert.Equal(t, len(encoded)-2, message.JSONSize(output), "%q", output)
 
 		items, err := itemsIn("list", output)
 		if err != nil {

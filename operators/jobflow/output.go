@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
@@ -135,7 +136,7 @@ func (p *pass) dropOutputs() {
 }
 
 // sizeOf is how much room an output takes in a status, as JSON, or a little more.
-func sizeOf(name, value string) int { return len(name) + jsonSize(value) + 30 }
+func sizeOf(name, value string) int { return len(name) + message.JSONSize(value) + 30 }
 
 // outputsOnRecord returns the outputs as the status has them.
 func (p *pass) outputsOnRecord() []v1alpha1.FlowOutput {

@@ -40,18 +40,18 @@ func (p *pass) describe(status *v1alpha1.JobFlowStatus) {
 func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
 	p.wakeIn(p.whatComesNext(status))
-	p.unstall(status)
+	p.removeStalled(status)
 	reason, message := p.whyFailed(status)
 	if reason == "" {
 		status.State = v1alpha1.StateSucceed
 		message = endMessage(status.Counts)
-		p.setCondition(status, events.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
-		p.setCondition(status, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
+		p.conditions(status).Set(events.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
+		p.conditions(status).Set(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
 		return
 	}
 	status.State = v1alpha1.StateFailed
-	p.stall(status, reason, message)
-	p.setCondition(status, v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
+	p.setStalled(status, reason, message)
+	p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
 }
 
 // whatComesNext is when there is something to do after the end: a retry, or to clean up. 0 is never.
@@ -73,16 +73,16 @@ func (p *pass) describeInvalid(status *v1alpha1.JobFlowStatus) {
 	message := enumerate(p.problems, problem.String)
 	if status.StartTime == nil {
 		status.State = v1alpha1.StateFailed
-		p.setCondition(status, v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, message)
+		p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, message)
 	} else {
 		status.State = p.stateUnderWay(status.Counts)
 	}
-	p.stall(status, v1alpha1.ReasonInvalidSpec, message)
+	p.setStalled(status, v1alpha1.ReasonInvalidSpec, message)
 }
 
 // describeProgress sets the state and the conditions of a flow under way.
 func (p *pass) describeProgress(status *v1alpha1.JobFlowStatus) {
-	p.unstall(status)
+	p.removeStalled(status)
 	status.State = p.stateUnderWay(status.Counts)
 	reason, message := string(status.State), progressMessage(status.Counts)
 	switch {
@@ -92,7 +92,7 @@ func (p *pass) describeProgress(status *v1alpha1.JobFlowStatus) {
 		reason = p.obstacles[0].reason
 		message = enumerate(p.obstacles, obstacle.String)
 	}
-	p.setCondition(status, events.ConditionReady, metav1.ConditionFalse, reason, message)
+	p.conditions(status).Set(events.ConditionReady, metav1.ConditionFalse, reason, message)
 }
 
 // stateUnderWay sums up a flow that hasn't ended. Its reasons are called as its states.

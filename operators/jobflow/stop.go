@@ -27,10 +27,10 @@ func (p *pass) stop(status *v1alpha1.JobFlowStatus) {
 			return
 		}
 		p.stopped = true
-		p.setCondition(status, v1alpha1.ConditionStopped, metav1.ConditionTrue, reason, message)
+		p.conditions(status).Set(v1alpha1.ConditionStopped, metav1.ConditionTrue, reason, message)
 		p.wakeIn(stopDelay)
 	}
-	message := findCondition(status, v1alpha1.ConditionStopped).Message
+	message := p.conditions(status).Find(v1alpha1.ConditionStopped).Message
 	for i, s := range p.states {
 		switch {
 		case s.hasEnded():

@@ -17,10 +17,10 @@ func (p *pass) suspend(status *v1alpha1.JobFlowStatus) {
 	case p.spec.Suspend:
 		p.held = true
 		status.ActiveSince = nil
-		p.setCondition(status, v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true")
+		p.conditions(status).Set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true")
 	default:
-		if findCondition(status, v1alpha1.ConditionSuspended) != nil {
-			p.setCondition(status, v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "spec.suspend is false")
+		if p.conditions(status).Find(v1alpha1.ConditionSuspended) != nil {
+			p.conditions(status).Set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "spec.suspend is false")
 		}
 		if status.StartTime == nil {
 			status.StartTime = &p.now

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
 // maxProblems bounds the problems that are looked for: the first of them say enough.
@@ -62,7 +61,7 @@ func (c *compiled) validate(flow *v1alpha1.JobFlow) []problem {
 	if len(problems) > 0 {
 		return problems // nothing is compiled of what no one has bounded
 	}
-	report("", validateGlobals(&flow.Spec.GlobalParams, field.NewPath("spec", "globalParams"))...)
+	report("", podtemplate.ValidateGlobals(&flow.Spec.GlobalParams, field.NewPath("spec", "globalParams"))...)
 	if len(flow.Spec.Flows) == 0 {
 		report("", field.Required(field.NewPath("spec", "flows"), "at least one flow is needed"))
 	}
@@ -82,17 +81,6 @@ func (c *compiled) validate(flow *v1alpha1.JobFlow) []problem {
 			c.describeCycle(cycle), "the dependencies form a cycle"))
 	}
 	return problems
-}
-
-func validateGlobals(params *v1alpha1.GlobalParams, path *field.Path) field.ErrorList {
-	errs := metavalidation.ValidateLabels(params.Labels, path.Child("labels"))
-	errs = append(errs, apivalidation.ValidateAnnotations(params.Annotations, path.Child("annotations"))...)
-	if params.NodeName != "" {
-		for _, detail := range validation.IsDNS1123Subdomain(params.NodeName) {
-			errs = append(errs, field.Invalid(path.Child("nodeName"), params.NodeName, detail))
-		}
-	}
-	return errs
 }
 
 // validateName refuses what no Job can be called, and what another node's Job is called or may be.
