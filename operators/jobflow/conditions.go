@@ -10,6 +10,7 @@ import (
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // conditionOrder is the order in which conditions are listed.
@@ -46,7 +47,7 @@ func (p *pass) whyFailed(status *v1alpha1.JobFlowStatus) (reason, text string) {
 	counts := p.failureCounts
 	reason, text = p.flowsFailed()
 	if reason == v1alpha1.ReasonSuccessWhenFalse { // then all that failed may be why
-		counts = func(i int) bool { return p.states[i] == failed && !p.mayFail(i) }
+		counts = func(i int) bool { return p.States[i] == record.Failed && !p.mayFail(i) }
 	}
 	failures := p.failures(status, counts)
 	switch {
@@ -66,7 +67,7 @@ func (p *pass) failures(status *v1alpha1.JobFlowStatus, counts func(i int) bool)
 		messages[status.Flows[i].Name] = status.Flows[i].Message
 	}
 	var bad []string
-	for i := range p.states {
+	for i := range p.States {
 		if counts(i) {
 			bad = append(bad, failure(p.nameOf(i), messages[p.nameOf(i)]))
 		}

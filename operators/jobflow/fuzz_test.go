@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 )
 
 // What a container writes is taken for what it is, whatever that is: its size in the status is known, and a list has as many items as it has.
@@ -31,7 +32,7 @@ func FuzzOutput(f *testing.F) {
 			assert.Less(t, len(err.Error()), 1000, "it is in a condition")
 			return
 		}
-		assert.LessOrEqual(t, len(items), maxItems)
+		assert.LessOrEqual(t, len(items), graph.MaxItems)
 		var values []any
 		if json.Unmarshal([]byte(text), &values) == nil { // numbers may be too large for a float64
 			assert.Len(t, items, len(values))

@@ -25,7 +25,7 @@ func (p *pass) over(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFl
 	p.findJobs()
 	changed := p.flow.Status.ObservedGeneration != p.flow.Generation
 	if changed {
-		p.ledger.write(status)
+		p.Record.Write(status)
 	}
 	plan := p.planOf(status)
 	if plan.Delete = p.unretained(); plan.Delete == nil {

@@ -36,7 +36,7 @@ func Plan(flow *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alpha1.JobF
 	p.observe()
 	p.inferEnds()
 	p.refuseEdits(status)
-	if len(p.problems) > 0 {
+	if len(p.Problems) > 0 {
 		if status.StartTime != nil {
 			p.suspend(status)
 		}

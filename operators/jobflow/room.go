@@ -5,9 +5,9 @@ import (
 )
 
 // room is how much a status may take up, so that all of it stays below 100 KiB: the more nodes there are, the more the
-// ledger takes, and the less is left for the rest. Sizes are in bytes of JSON.
+// record takes, and the less is left for the rest. Sizes are in bytes of JSON.
 //
-// At 10,000 nodes the ledger takes up to 76 KB: intervals of 4.9 bytes an index if each stands alone, and marks of 4.
+// At 10,000 nodes the record takes up to 76 KB: intervals of 4.9 bytes an index if each stands alone, and digests of 4.
 type room struct {
 	all      int // flows of up to so many nodes show each of them
 	running  int // larger ones show so many that are running,

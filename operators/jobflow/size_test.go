@@ -15,6 +15,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 )
 
 // maxStatus is what no status may exceed, as JSON.
@@ -111,11 +112,11 @@ func TestStatusWithOutputsAndItemsIsBounded(t *testing.T) {
 			reader.Dependencies = []string{writer.Name, nodes[n-2].Name}
 			reader.Inputs = []v1alpha1.Input{{Env: "X", From: writer.Name}}
 			if i == n/2-1 {
-				writer.ForEach = &v1alpha1.ForEach{Items: make([]string, maxItems)}
+				writer.ForEach = &v1alpha1.ForEach{Items: make([]string, graph.MaxItems)}
 				reader.Dependencies, reader.Inputs = nil, nil
-				for item := range maxItems {
+				for item := range graph.MaxItems {
 					job := []*batchv1.Job{completeJob("x"), failedJob("x"), runningJob("x")}[item%3]
-					job.Name = itemJobName(flow.Name, writer.Name, item, 0)
+					job.Name = graph.ItemJobName(flow.Name, writer.Name, item, 0)
 					job.Labels = map[string]string{LabelFlow: writer.Name, LabelItem: fmt.Sprint(item)}
 					jobs = append(jobs, job)
 				}

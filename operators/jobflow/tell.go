@@ -9,6 +9,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // tell returns the events of a pass: what is in the new status and wasn't in the last.
@@ -54,7 +55,7 @@ func (p *pass) obstaclesMet(before, after *v1alpha1.JobFlowStatus) []events.Even
 	if is == nil || (was != nil && was.Reason == is.Reason && was.Message == is.Message && (is.Reason != v1alpha1.ReasonInvalidSpec || p.flow.Generation == before.ObservedGeneration)) {
 		return nil
 	}
-	if is.Reason == v1alpha1.ReasonInvalidSpec && len(p.problems) > 0 {
+	if is.Reason == v1alpha1.ReasonInvalidSpec && len(p.Problems) > 0 {
 		return []events.Event{events.Warning(is.Reason, is.Message)}
 	}
 	var told []events.Event
@@ -77,9 +78,9 @@ func (p *pass) obstaclesMet(before, after *v1alpha1.JobFlowStatus) []events.Even
 func (p *pass) jobsFailed() []events.Event {
 	var told []events.Event
 	more := 0
-	for i, s := range p.states {
+	for i, s := range p.States {
 		switch {
-		case s != failed || (i < len(p.recorded.states) && p.recorded.states[i] == failed):
+		case s != record.Failed || (i < len(p.recorded.States) && p.recorded.States[i] == record.Failed):
 		case len(told) == message.MaxListed:
 			more++
 		default:
