@@ -14,6 +14,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 )
 
 // shapes are graphs of n nodes.
@@ -72,7 +73,7 @@ func BenchmarkCompile(b *testing.B) {
 		flow := flowOf(4000, shape.dependencies)
 		b.Run(shape.name+"/4000", func(b *testing.B) {
 			for b.Loop() {
-				compile(b.Context(), flow, 0)
+				graph.Compile(b.Context(), flow, 0)
 			}
 		})
 	}

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
+	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // conditionOrder is the order in which conditions are listed.
@@ -17,53 +19,45 @@ var conditionOrder = []string{
 	v1alpha1.ConditionStopped, v1alpha1.ConditionSuspended, v1alpha1.ConditionEditRefused,
 }
 
-func findCondition(status *v1alpha1.JobFlowStatus, kind string) *metav1.Condition {
-	return meta.FindStatusCondition(status.Conditions, kind)
+// conditions returns the conditions of a new status of the flow.
+func (p *pass) conditions(status *v1alpha1.JobFlowStatus) lifecycle.Conditions {
+	return lifecycle.ConditionsOf(&status.Conditions, p.flow.Generation, p.now)
 }
 
-func (p *pass) setCondition(status *v1alpha1.JobFlowStatus, kind string, value metav1.ConditionStatus, reason, message string) {
-	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-		Type: kind, Status: value, Reason: reason, Message: message,
-		ObservedGeneration: p.flow.Generation, LastTransitionTime: p.now,
-	})
+// setStalled sets the conditions of a flow for which nothing happens until someone acts.
+func (p *pass) setStalled(status *v1alpha1.JobFlowStatus, reason, text string) {
+	conditions := p.conditions(status)
+	conditions.Set(events.ConditionReady, metav1.ConditionFalse, reason, text)
+	conditions.Set(events.ConditionStalled, metav1.ConditionTrue, reason, text)
 }
 
-// stall sets the conditions of a flow of which nothing more will come by itself.
-func (p *pass) stall(status *v1alpha1.JobFlowStatus, reason, message string) {
-	p.setCondition(status, events.ConditionReady, metav1.ConditionFalse, reason, message)
-	p.setCondition(status, events.ConditionStalled, metav1.ConditionTrue, reason, message)
-}
-
-// unstall takes back what stall said. What the builder said of the children is the builder's to take back.
-func (p *pass) unstall(status *v1alpha1.JobFlowStatus) {
-	if stalled := findCondition(status, events.ConditionStalled); stalled != nil && stalled.Reason == v1alpha1.ReasonInvalidSpec {
-		meta.RemoveStatusCondition(&status.Conditions, events.ConditionStalled)
-	}
-	if failed := findCondition(status, v1alpha1.ConditionFailed); failed != nil && failed.Reason == v1alpha1.ReasonInvalidSpec {
-		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionFailed)
-	}
+// removeStalled removes what an invalid spec had set. The builder removes its own reasons of Stalled itself.
+func (p *pass) removeStalled(status *v1alpha1.JobFlowStatus) {
+	conditions := p.conditions(status)
+	conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec)
+	conditions.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
 }
 
 // whyFailed says why a flow that has ended has failed. An empty reason says that it has succeeded. What was stopped before
 // anything started hasn't.
-func (p *pass) whyFailed(status *v1alpha1.JobFlowStatus) (reason, message string) {
-	if stopped := findCondition(status, v1alpha1.ConditionStopped); p.stopped && stopped != nil {
+func (p *pass) whyFailed(status *v1alpha1.JobFlowStatus) (reason, text string) {
+	if stopped := p.conditions(status).Find(v1alpha1.ConditionStopped); p.stopped && stopped != nil {
 		return stopped.Reason, stopped.Message
 	}
 	counts := p.failureCounts
-	reason, message = p.flowsFailed()
+	reason, text = p.flowsFailed()
 	if reason == v1alpha1.ReasonSuccessWhenFalse { // then all that failed may be why
-		counts = func(i int) bool { return p.states[i] == failed && !p.mayFail(i) }
+		counts = func(i int) bool { return p.States[i] == record.Failed && !p.mayFail(i) }
 	}
 	failures := p.failures(status, counts)
 	switch {
 	case failures == "":
 	case reason == v1alpha1.ReasonSuccessWhenFalse:
-		message = shorten(message+"; "+failures, maxMessage)
+		text = message.CutJSON(text+"; "+failures, maxMessage)
 	default:
-		reason, message = v1alpha1.ReasonJobFailed, failures
+		reason, text = v1alpha1.ReasonJobFailed, failures
 	}
-	return reason, message
+	return reason, text
 }
 
 // failures names the nodes whose failures count, and why they failed as far as it is known.
@@ -73,7 +67,7 @@ func (p *pass) failures(status *v1alpha1.JobFlowStatus, counts func(i int) bool)
 		messages[status.Flows[i].Name] = status.Flows[i].Message
 	}
 	var bad []string
-	for i := range p.states {
+	for i := range p.States {
 		if counts(i) {
 			bad = append(bad, failure(p.nameOf(i), messages[p.nameOf(i)]))
 		}

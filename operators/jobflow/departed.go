@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // departedJob is a Job of this attempt whose node isn't in the spec any more.
@@ -15,35 +16,35 @@ type departedJob struct {
 	job  *batchv1.Job
 }
 
-// observeDeparted appends the nodes that were taken out of the spec while they were running to the ledger, behind those
+// observeDeparted appends the nodes that were taken out of the spec while they were running to the record, behind those
 // that had ended before. What has been started can't be taken out: it is waited for, and counts.
 func (p *pass) observeDeparted() {
 	slices.SortFunc(p.departed, func(a, b departedJob) int { return cmp.Compare(a.job.Name, b.job.Name) })
 	for _, d := range p.departed {
-		hash := nameHash(d.name)
+		hash := record.HashName(d.name)
 		if p.onRecord(hash) {
 			continue
 		}
-		i := len(p.states)
-		p.states = append(p.states, pending)
-		p.marks = append(p.marks, mark{name: hash, spec: specHash(d.job.Annotations[AnnotationStartedAs])})
+		i := len(p.States)
+		p.States = append(p.States, record.Pending)
+		p.Digests = append(p.Digests, record.NodeDigest{Name: hash, Spec: record.HashDigest(d.job.Annotations[AnnotationStartedAs])})
 		switch o := p.outcomeOf(d.job); o.Phase {
 		case outcome.Running:
-			p.states[i] = running
+			p.States[i] = record.Running
 			p.news[i] = news{job: d.job}
 			p.active++
 		case outcome.Succeeded:
-			p.end(i, succeeded, news{job: d.job, ended: o.Ended})
+			p.end(i, record.Succeeded, news{job: d.job, ended: o.Ended})
 		case outcome.Failed:
-			p.end(i, failed, news{job: d.job, ended: o.Ended, message: o.Why()})
+			p.end(i, record.Failed, news{job: d.job, ended: o.Ended, message: o.Why()})
 		}
 	}
 }
 
 // onRecord reports whether a departed node of a name has ended.
 func (p *pass) onRecord(hash uint32) bool {
-	for i := p.size(); i < len(p.recorded.states); i++ {
-		if p.sameName(p.marks[i].name, hash) {
+	for i := p.Size(); i < len(p.recorded.States); i++ {
+		if p.SameName(p.Digests[i].Name, hash) {
 			return true
 		}
 	}

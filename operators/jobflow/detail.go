@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // details returns the states of nodes one by one: of all in a small flow; in a large one of the first that are running
@@ -19,7 +21,7 @@ func (p *pass) details() []v1alpha1.FlowStatus {
 	var all []v1alpha1.FlowStatus
 	for _, i := range p.worthDetail(before) {
 		name := p.nameOf(i)
-		if name == "" || p.index[name] != int32(i) && i < p.size() {
+		if name == "" || p.Index[name] != int32(i) && i < p.Size() {
 			continue // a namesake, in an invalid spec
 		}
 		all = append(all, p.detail(i, name, before[name]))
@@ -29,21 +31,21 @@ func (p *pass) details() []v1alpha1.FlowStatus {
 
 // worthDetail returns the nodes to be shown, in their order.
 func (p *pass) worthDetail(before map[string]*v1alpha1.FlowStatus) []int {
-	room := roomFor(len(p.states))
+	room := roomFor(len(p.States))
 	var active, bad []int
-	if len(p.states) <= room.all {
-		for i := range p.states {
-			if i < p.size() || p.news[i].job != nil {
+	if len(p.States) <= room.all {
+		for i := range p.States {
+			if i < p.Size() || p.news[i].job != nil {
 				active = append(active, i)
 			}
 		}
 		return active
 	}
-	for i, s := range p.states {
+	for i, s := range p.States {
 		switch {
-		case s == running && len(active) < room.running:
+		case s == record.Running && len(active) < room.running:
 			active = append(active, i)
-		case s == failed && (p.news[i].ended != nil || before[p.nameOf(i)] != nil):
+		case s == record.Failed && (p.news[i].ended != nil || before[p.nameOf(i)] != nil):
 			bad = append(bad, i)
 		}
 	}
@@ -67,8 +69,8 @@ func (p *pass) endOf(i int, before map[string]*v1alpha1.FlowStatus) *metav1.Time
 }
 
 var statesInAPI = [...]v1alpha1.FlowState{
-	pending: v1alpha1.FlowPending, running: v1alpha1.FlowRunning,
-	succeeded: v1alpha1.FlowSucceed, failed: v1alpha1.FlowFailed, skipped: v1alpha1.FlowSkipped,
+	record.Pending: v1alpha1.FlowPending, record.Running: v1alpha1.FlowRunning,
+	record.Succeeded: v1alpha1.FlowSucceed, record.Failed: v1alpha1.FlowFailed, record.Skipped: v1alpha1.FlowSkipped,
 }
 
 // detail returns the state of one node, from what was known of it before and what is new.
@@ -76,28 +78,28 @@ func (p *pass) detail(i int, name string, before *v1alpha1.FlowStatus) v1alpha1.
 	if before == nil {
 		before = &v1alpha1.FlowStatus{}
 	}
-	s := v1alpha1.FlowStatus{Name: name, State: statesInAPI[p.states[i]], Attempts: before.Attempts}
+	s := v1alpha1.FlowStatus{Name: name, State: statesInAPI[p.States[i]], Attempts: before.Attempts}
 	if p.isSuspended(i) {
 		s.State = v1alpha1.FlowSuspended
 	}
 	wasUnderWay := before.State == v1alpha1.FlowRunning || before.State == v1alpha1.FlowSuspended
 	n, isNew := p.news[i]
-	s.Message = shorten(n.message, maxNodeMessage)
+	s.Message = message.CutJSON(n.message, maxNodeMessage)
 	if i < len(p.jobs) && n.job == nil {
 		n.job = p.jobs[i]
 	}
-	if p.states[i] != pending && p.states[i] != skipped && before.State == s.State && !isNew {
+	if p.States[i] != record.Pending && p.States[i] != record.Skipped && before.State == s.State && !isNew {
 		s = *before // nothing new
-		if p.states[i] == running && p.items[i] == nil {
+		if p.States[i] == record.Running && p.items[i] == nil {
 			s.Message = "" // what it waited for has come
 		}
 		return s
 	}
-	if p.states[i] == running && p.items[i] != nil && !isNew {
+	if p.States[i] == record.Running && p.items[i] != nil && !isNew {
 		s.Message = before.Message
 	}
-	if p.states[i] == pending || p.states[i] == skipped {
-		if p.states[i] == skipped && !isNew {
+	if p.States[i] == record.Pending || p.States[i] == record.Skipped {
+		if p.States[i] == record.Skipped && !isNew {
 			s.Message = before.Message
 		}
 		return s
@@ -109,7 +111,7 @@ func (p *pass) detail(i int, name string, before *v1alpha1.FlowStatus) v1alpha1.
 			s.StartTime = n.job.CreationTimestamp.DeepCopy()
 		}
 	case p.items[i] != nil:
-		s.Job = p.compiled.jobs[i]
+		s.Job = p.JobNames[i]
 		if s.StartTime = before.StartTime; s.StartTime == nil || !wasUnderWay {
 			s.StartTime = p.now.DeepCopy()
 		}
@@ -117,7 +119,7 @@ func (p *pass) detail(i int, name string, before *v1alpha1.FlowStatus) v1alpha1.
 	if !wasUnderWay && s.Job != "" {
 		s.Attempts = before.Attempts + 1
 	}
-	if p.states[i].hasRun() && s.Job != "" {
+	if p.States[i].HasRun() && s.Job != "" {
 		s.CompletionTime = cmp.Or(n.ended, &p.now).DeepCopy()
 	}
 	return s

@@ -3,10 +3,7 @@
 // [Plan] is the whole operator: a pure function of a JobFlow, its Jobs, their pods, and the JobTemplates it names. [Setup]
 // lets a manager run it. The files follow a pass:
 //
-//	compile.go, graph.go, memo.go      what follows from the spec alone: the graph in flat arrays, once a generation
-//	validate.go, validate_node.go      is the spec sound?
-//	ledger.go                          what the status has on record: which nodes have ended, and how
-//	observe.go, output.go, foreach.go  what has become of the others: their Jobs, the Jobs' pods, outputs and items
+//	observe.go, output.go, foreach.go  what has become of the nodes: their Jobs, the Jobs' pods, outputs and items
 //	infer.go, departed.go, edits.go    what was deleted too early, taken out of the spec, or edited too late
 //	retry.go, suspend.go, stop.go      what is asked of the flow as a whole; over.go: what is left to do at its end
 //	decide.go, finally.go              which nodes are skipped, which wait, which start

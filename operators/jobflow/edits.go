@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // refuseEdits says which changes of the spec have no effect, because they are of what has been started. It looks once a
@@ -21,40 +23,40 @@ func (p *pass) refuseEdits(status *v1alpha1.JobFlowStatus) {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionEditRefused)
 		return
 	}
-	message := enumerate(refused, problem.String)
-	p.setCondition(status, v1alpha1.ConditionEditRefused, metav1.ConditionTrue, v1alpha1.ReasonEditRefused, message)
+	message := enumerate(refused, graph.Problem.String)
+	p.conditions(status).Set(v1alpha1.ConditionEditRefused, metav1.ConditionTrue, v1alpha1.ReasonEditRefused, message)
 }
 
 // changesOfStarted returns the changes of nodes that have been started.
-func (p *pass) changesOfStarted() []problem {
+func (p *pass) changesOfStarted() []graph.Problem {
 	const why = "it has been started, and stays as it was then; the change takes effect only if a retry runs it again"
-	var refused []problem
-	for i := range p.names {
-		if s := p.states[i]; s != running && !s.hasRun() {
+	var refused []graph.Problem
+	for i := range p.Names {
+		if s := p.States[i]; s != record.Running && !s.HasRun() {
 			continue
 		}
-		is := digest(p.node(i))
+		is := record.Digest(p.node(i))
 		was := p.startedAs(i)
 		switch {
 		case was != "":
-			for _, name := range changedFields(was, is) {
-				refused = append(refused, problem{p.names[i], field.Forbidden(p.pathOf(i).Child(name), why)})
+			for _, name := range record.ChangedFields(was, is) {
+				refused = append(refused, graph.Problem{Node: p.Names[i], Err: field.Forbidden(p.Path(i).Child(name), why)})
 			}
-		case p.recorded.states[i].hasRun() && p.marks[i].spec != 0 && p.marks[i].spec != specHash(is):
-			refused = append(refused, problem{p.names[i], field.Forbidden(p.pathOf(i), why)})
+		case p.recorded.States[i].HasRun() && p.Digests[i].Spec != 0 && p.Digests[i].Spec != record.HashDigest(is):
+			refused = append(refused, graph.Problem{Node: p.Names[i], Err: field.Forbidden(p.Path(i), why)})
 		}
 	}
 	unnamed := 0
-	for i := p.size(); i < len(p.states); i++ {
+	for i := p.Size(); i < len(p.States); i++ {
 		if n := p.news[i]; n.job != nil {
-			refused = append(refused, problem{n.job.Labels[LabelFlow], field.Forbidden(field.NewPath("spec", "flows"),
+			refused = append(refused, graph.Problem{Node: n.job.Labels[LabelFlow], Err: field.Forbidden(field.NewPath("spec", "flows"),
 				"it was taken out and has been started: it still counts, as it was started")})
 		} else {
 			unnamed++
 		}
 	}
 	if unnamed > 0 {
-		refused = append(refused, problem{"", field.Forbidden(field.NewPath("spec", "flows"),
+		refused = append(refused, graph.Problem{Node: "", Err: field.Forbidden(field.NewPath("spec", "flows"),
 			fmt.Sprintf("of the flows that were taken out %d had ended: they still count", unnamed))})
 	}
 	return refused

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // What the containers of nodes in finally get to know of the flow.
@@ -19,14 +20,14 @@ const (
 // they are told of the others goes on record first, and holds from then on: after a crash a Job may come to light that
 // wasn't seen before, of a node that was taken for skipped.
 func (p *pass) decideFinally(status *v1alpha1.JobFlowStatus) {
-	if p.size() == p.flows || !p.haveEnded(p.states) || p.held {
+	if p.Size() == p.NumFlows || !p.haveEnded(p.States) || p.held {
 		return
 	}
 	isOnRecord := status.Outcome != nil
 	if !isOnRecord {
 		status.Outcome = p.outcomeOfFlows()
 	}
-	if !isOnRecord || !p.haveEnded(p.recorded.states) {
+	if !isOnRecord || !p.haveEnded(p.recorded.States) {
 		p.urgent = true
 		p.wakeIn(stopDelay)
 		return
@@ -34,17 +35,17 @@ func (p *pass) decideFinally(status *v1alpha1.JobFlowStatus) {
 	if p.isLeaving() || p.finallyWaitsForPods() {
 		return
 	}
-	for i := p.flows; i < p.size(); i++ {
-		if p.states[i].hasEnded() || (p.states[i] == running && p.jobs[i] != nil) {
+	for i := p.NumFlows; i < p.Size(); i++ {
+		if p.States[i].HasEnded() || (p.States[i] == record.Running && p.jobs[i] != nil) {
 			continue
 		}
-		if x := p.whens[int32(i)]; x != nil && p.states[i] == pending {
+		if x := p.Whens[int32(i)]; x != nil && p.States[i] == record.Pending {
 			if p.givesWay() {
 				return
 			}
 			if ready, message := p.evaluate(i, x, status.Outcome.State); !ready {
 				if message != "" {
-					p.end(i, skipped, news{message: message})
+					p.end(i, record.Skipped, news{message: message})
 				}
 				continue
 			}
@@ -65,10 +66,10 @@ func (p *pass) isLeaving() bool {
 // outcomeOfFlows is what came of all but finally.
 func (p *pass) outcomeOfFlows() *v1alpha1.FlowsOutcome {
 	var names []string
-	most := roomFor(p.size()).failedNames
-	for i := 0; i < p.flows && len(names) < most; i++ {
-		if p.states[i] == failed {
-			names = append(names, p.names[i])
+	most := roomFor(p.Size()).failedNames
+	for i := 0; i < p.NumFlows && len(names) < most; i++ {
+		if p.States[i] == record.Failed {
+			names = append(names, p.Names[i])
 		}
 	}
 	o := &v1alpha1.FlowsOutcome{State: v1alpha1.StateSucceed, Failed: strings.Join(names, ",")}

@@ -10,18 +10,13 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/outcome"
-)
-
-const (
-	// maxItems bounds the items of one forEach.
-	maxItems = 1000
-	// maxJobs bounds the Jobs that a flow can come to have, so that no flow is all that the cluster's controllers do.
-	maxJobs = 100_000
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // noItems is the message of a node whose list is empty.
@@ -32,9 +27,9 @@ type itemKey struct{ node, item int }
 
 // itemRun is how far a forEach is.
 type itemRun struct {
-	of      string  // which list of items it is
-	states  []state // of the items
-	started bool    // there are Jobs of this attempt
+	of      string         // which list of items it is
+	states  []record.State // of the items
+	started bool           // there are Jobs of this attempt
 }
 
 // size is how much room it takes in a status at most.
@@ -42,7 +37,7 @@ func (r *itemRun) size() int { return itemsSize(len(r.states)) }
 
 func itemsSize(items int) int { return 129 + 4*items }
 
-func (r *itemRun) count(s state) int {
+func (r *itemRun) count(s record.State) int {
 	n := 0
 	for _, is := range r.states {
 		if is == s {
@@ -57,25 +52,25 @@ func (p *pass) observeItems() {
 	p.items = map[int]*itemRun{}
 	for i := range p.flow.Status.Items {
 		s := &p.flow.Status.Items[i]
-		node, ok := p.index[s.Name]
-		if !ok || p.states[node] == succeeded {
+		node, ok := p.Index[s.Name]
+		if !ok || p.States[node] == record.Succeeded {
 			continue
 		}
-		r := &itemRun{of: s.Digest, states: make([]state, min(max(int(s.Total), 0), maxItems))}
+		r := &itemRun{of: s.Digest, states: make([]record.State, min(max(int(s.Total), 0), graph.MaxItems))}
 		for item := range s.Succeeded.Below(len(r.states)) {
-			r.states[item] = succeeded
+			r.states[item] = record.Succeeded
 		}
 		if p.retry == p.flow.Status.Retry {
 			for item := range s.Failed.Below(len(r.states)) {
-				r.states[item] = failed
+				r.states[item] = record.Failed
 				r.started = true
 			}
 		}
 		p.items[int(node)] = r
 	}
 	for key, job := range p.itemJobs {
-		if !p.states[key.node].hasRun() {
-			p.states[key.node] = running
+		if !p.States[key.node].HasRun() {
+			p.States[key.node] = record.Running
 		}
 		if r := p.items[key.node]; r != nil && key.item < len(r.states) { // else it is put on record by forEach
 			p.judgeItem(r, key.item, job)
@@ -86,38 +81,18 @@ func (p *pass) observeItems() {
 // judgeItem records what has become of an item, as far as its Job has come.
 func (p *pass) judgeItem(r *itemRun, item int, job *batchv1.Job) {
 	r.started = true
-	if r.states[item].hasEnded() {
+	if r.states[item].HasEnded() {
 		return
 	}
 	switch p.outcomeOf(job).Phase {
 	case outcome.Running:
-		r.states[item] = running
+		r.states[item] = record.Running
 		p.active++
 	case outcome.Succeeded:
-		r.states[item] = succeeded
+		r.states[item] = record.Succeeded
 	case outcome.Failed:
-		r.states[item] = failed
+		r.states[item] = record.Failed
 	}
-}
-
-// validateJobs refuses a spec that could come to more Jobs than anyone should make at once.
-func validateJobs(spec *v1alpha1.JobFlowSpec) *field.Error {
-	jobs := 0
-	for i := range len(spec.Flows) + len(spec.Finally) {
-		switch each := nodeOf(spec, i).ForEach; {
-		case each == nil:
-			jobs++
-		case each.FromOutput != "":
-			jobs += maxItems
-		default:
-			jobs += len(each.Items)
-		}
-	}
-	if jobs <= maxJobs {
-		return nil
-	}
-	return field.Forbidden(field.NewPath("spec", "flows"), fmt.Sprintf(
-		"there may be %d Jobs, more than %d: forEach.fromOutput counts as %d each", jobs, maxJobs, maxItems))
 }
 
 // itemList is what a forEach runs over.
@@ -146,7 +121,7 @@ func (p *pass) listOf(i int) itemList {
 
 // read returns the output of a flow as a list.
 func (p *pass) read(name string) ([]string, error) {
-	output, err := p.output(int(p.index[name]))
+	output, err := p.output(int(p.Index[name]))
 	if err != nil {
 		return nil, err
 	}
@@ -157,13 +132,13 @@ func (p *pass) read(name string) ([]string, error) {
 func itemsIn(name, output string) ([]string, error) {
 	var values []json.RawMessage
 	if err := json.Unmarshal([]byte(output), &values); err != nil {
-		return nil, fmt.Errorf("the output of flow %q is no JSON list: %w; it begins with %q", name, err, shorten(output, 40))
+		return nil, fmt.Errorf("the output of flow %q is no JSON list: %w; it begins with %q", name, err, message.CutJSON(output, 40))
 	}
 	if values == nil {
 		return nil, fmt.Errorf("the output of flow %q is no JSON list: it is null", name)
 	}
-	if len(values) > maxItems {
-		return nil, fmt.Errorf("the output of flow %q has %d items, more than %d", name, len(values), maxItems)
+	if len(values) > graph.MaxItems {
+		return nil, fmt.Errorf("the output of flow %q has %d items, more than %d", name, len(values), graph.MaxItems)
 	}
 	items := make([]string, len(values))
 	for n, raw := range values {
@@ -178,12 +153,12 @@ func itemsIn(name, output string) ([]string, error) {
 func (p *pass) forEach(i int) {
 	list := p.listOf(i)
 	if list.err != nil {
-		p.end(i, failed, news{message: "forEach: " + list.err.Error()})
+		p.end(i, record.Failed, news{message: "forEach: " + list.err.Error()})
 		return
 	}
 	items, of := list.items, list.of
 	if len(items) == 0 {
-		p.end(i, succeeded, news{message: noItems})
+		p.end(i, record.Succeeded, news{message: noItems})
 		return
 	}
 	r := p.items[i]
@@ -197,7 +172,7 @@ func (p *pass) forEach(i int) {
 		p.news[i] = news{message: "waits until fewer items of other flows are under way"}
 		return
 	default:
-		r = &itemRun{of: of, states: make([]state, len(items))}
+		r = &itemRun{of: of, states: make([]record.State, len(items))}
 		p.items[i] = r
 		for item := range items {
 			if job := p.itemJobs[itemKey{i, item}]; job != nil {
@@ -222,11 +197,11 @@ func hashOf(items []string) string {
 func (p *pass) hasRoomFor(items int) bool {
 	taken := 0
 	for i, r := range p.items {
-		if !p.states[i].hasEnded() {
+		if !p.States[i].HasEnded() {
 			taken += r.size()
 		}
 	}
-	return taken == 0 || taken+itemsSize(items) <= roomFor(p.size()).items
+	return taken == 0 || taken+itemsSize(items) <= roomFor(p.Size()).items
 }
 
 // startItems starts as many items as may be active at a time, the first ones first.
@@ -237,15 +212,15 @@ func (p *pass) startItems(i int, r *itemRun, items []string) {
 	}
 	free := len(items)
 	if most := p.node(i).ForEach.MaxParallel; most != nil {
-		free = int(*most) - r.count(running)
+		free = int(*most) - r.count(record.Running)
 	}
 	for item := range items {
-		if r.states[item] != pending || free <= 0 || p.waitsForPods(i, item) || !p.mayStart() {
+		if r.states[item] != record.Pending || free <= 0 || p.waitsForPods(i, item) || !p.mayStart() {
 			continue
 		}
 		job, err := p.render(i, template, &itemEnv{item, items[item]})
 		if err != nil {
-			p.end(i, failed, news{message: err.Error()})
+			p.end(i, record.Failed, news{message: err.Error()})
 			return
 		}
 		p.start = append(p.start, builder.Want(job, builder.CreateOnly()))
@@ -256,12 +231,12 @@ func (p *pass) startItems(i int, r *itemRun, items []string) {
 
 // endItems ends a node when all of its items have ended, and says how far they are.
 func (p *pass) endItems(i int, r *itemRun) {
-	if p.states[i].hasEnded() {
+	if p.States[i].HasEnded() {
 		return
 	}
-	done, bad := r.count(succeeded), r.count(failed)
-	if p.states[i] == pending && (done+bad > 0 || r.started) {
-		p.states[i] = running
+	done, bad := r.count(record.Succeeded), r.count(record.Failed)
+	if p.States[i] == record.Pending && (done+bad > 0 || r.started) {
+		p.States[i] = record.Running
 	}
 	message := fmt.Sprintf("%d of %d items succeeded", done, len(r.states))
 	switch {
@@ -273,10 +248,10 @@ func (p *pass) endItems(i int, r *itemRun) {
 			p.news[i] = news{message: message}
 		}
 	case bad == 0:
-		p.end(i, succeeded, news{message: message})
+		p.end(i, record.Succeeded, news{message: message})
 	default:
-		indexes := v1alpha1.IndexesOf(len(r.states), func(item int) bool { return r.states[item] == failed })
-		p.end(i, failed, news{message: fmt.Sprintf("%s; failed: %s", message, strings.ReplaceAll(string(indexes), ",", ", "))})
+		indexes := v1alpha1.IndexesOf(len(r.states), func(item int) bool { return r.states[item] == record.Failed })
+		p.end(i, record.Failed, news{message: fmt.Sprintf("%s; failed: %s", message, strings.ReplaceAll(string(indexes), ",", ", "))})
 	}
 }
 
@@ -284,17 +259,17 @@ func (p *pass) endItems(i int, r *itemRun) {
 // room.
 func (p *pass) itemsOnRecord() []v1alpha1.ItemsStatus {
 	var all []v1alpha1.ItemsStatus
-	room := roomFor(p.size()).oldItems
+	room := roomFor(p.Size()).oldItems
 	for _, i := range slices.Sorted(maps.Keys(p.items)) {
 		r := p.items[i]
-		in := func(s state) v1alpha1.Indexes {
+		in := func(s record.State) v1alpha1.Indexes {
 			return v1alpha1.IndexesOf(len(r.states), func(item int) bool { return r.states[item] == s })
 		}
-		s := v1alpha1.ItemsStatus{Name: p.names[i], Digest: r.of, Total: int32(len(r.states)), Succeeded: in(succeeded), Failed: in(failed)}
+		s := v1alpha1.ItemsStatus{Name: p.Names[i], Digest: r.of, Total: int32(len(r.states)), Succeeded: in(record.Succeeded), Failed: in(record.Failed)}
 		switch {
-		case p.states[i] == succeeded, p.states[i] == skipped, p.states[i] == pending && p.node(i).ForEach == nil:
+		case p.States[i] == record.Succeeded, p.States[i] == record.Skipped, p.States[i] == record.Pending && p.node(i).ForEach == nil:
 			continue
-		case p.states[i] == failed:
+		case p.States[i] == record.Failed:
 			if room -= 129 + len(s.Succeeded) + len(s.Failed); room < 0 {
 				continue
 			}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 func each(name string, items ...string) v1alpha1.Flow {
@@ -192,15 +194,15 @@ func TestForEachIsBounded(t *testing.T) {
 	for i := range 99 {
 		flow.Spec.Flows = append(flow.Spec.Flows, eachOf(fmt.Sprint("n", i), "list"))
 	}
-	assert.Empty(t, compile(t.Context(), flow, 0).problems)
+	assert.Empty(t, graph.Compile(t.Context(), flow, 0).Problems)
 	flow.Spec.Flows = append(flow.Spec.Flows, eachOf("one-more", "list"))
-	problems := compile(t.Context(), flow, 0).problems
+	problems := graph.Compile(t.Context(), flow, 0).Problems
 	require.Len(t, problems, 1)
 	assert.Equal(t, `spec.flows: Forbidden: there may be 100001 Jobs, more than 100000: forEach.fromOutput counts as 1000 each`, problems[0].String())
 
 	flow = makeFlow(producer, eachOf("a", "list"), eachOf("b", "list"))
-	p := &pass{compiled: compile(t.Context(), flow, 0), spec: &flow.Spec, lists: map[string]itemList{}, outputs: map[string]string{"list": `["x","y"]`}}
-	p.states = make([]state, 3)
+	p := &pass{Graph: graph.Compile(t.Context(), flow, 0), spec: &flow.Spec, lists: map[string]itemList{}, outputs: map[string]string{"list": `["x","y"]`}}
+	p.States = make([]record.State, 3)
 	a, b := p.listOf(1), p.listOf(2)
 	require.NoError(t, a.err)
 	assert.Equal(t, []string{"x", "y"}, a.items)

@@ -7,6 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 )
 
 // What a container writes is taken for what it is, whatever that is: its size in the status is known, and a list has as many items as it has.
@@ -22,14 +25,14 @@ func FuzzOutput(f *testing.F) {
 		assert.Equal(t, text, output)
 		encoded, err := json.Marshal(output)
 		require.NoError(t, err)
-		assert.Equal(t, len(encoded)-2, jsonSize(output), "%q", output)
+		assert.Equal(t, len(encoded)-2, message.JSONSize(output), "%q", output)
 
 		items, err := itemsIn("list", output)
 		if err != nil {
 			assert.Less(t, len(err.Error()), 1000, "it is in a condition")
 			return
 		}
-		assert.LessOrEqual(t, len(items), maxItems)
+		assert.LessOrEqual(t, len(items), graph.MaxItems)
 		var values []any
 		if json.Unmarshal([]byte(text), &values) == nil { // numbers may be too large for a float64
 			assert.Len(t, items, len(values))

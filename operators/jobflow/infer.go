@@ -2,24 +2,26 @@ package jobflow
 
 import (
 	"slices"
+
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // inferEnds puts on record nodes whose end wasn't, and whose Jobs have been deleted, if others have been started that
 // needed them to succeed: a failure that is allowed is on record before anything relies on it. The status may be put off
 // for a while under load; in that time a Job that has ended could be deleted, and would be made again.
 func (p *pass) inferEnds() {
-	for i, s := range p.states {
-		if s != running && !s.hasRun() || i >= p.flows || p.whens[int32(i)] != nil {
+	for i, s := range p.States {
+		if s != record.Running && !s.HasRun() || i >= p.NumFlows || p.Whens[int32(i)] != nil {
 			continue
 		}
-		for _, d := range p.dependencies(i) {
-			if p.states[d] != pending || !p.startedWithSameDependencies(i) {
+		for _, d := range p.Dependencies(i) {
+			if p.States[d] != record.Pending || !p.startedWithSameDependencies(i) {
 				continue
 			}
 			if p.hasNoItems(int(d)) {
-				p.end(int(d), succeeded, news{message: noItems})
+				p.end(int(d), record.Succeeded, news{message: noItems})
 			} else {
-				p.end(int(d), succeeded, news{message: "its Job was deleted before its end was recorded; " + p.names[i] + " had been started after it"})
+				p.end(int(d), record.Succeeded, news{message: "its Job was deleted before its end was recorded; " + p.Names[i] + " had been started after it"})
 			}
 		}
 	}
@@ -38,10 +40,10 @@ func (p *pass) hasNoItems(i int) bool {
 // before a retry says nothing: the retry may run again what it depended on, because it failed (allowFailure) or its
 // output was lost.
 func (p *pass) startedWithSameDependencies(i int) bool {
-	is := digest(p.node(i))
+	is := record.Digest(p.node(i))
 	if was := p.startedAs(i); was != "" {
-		changed := changedFields(was, is)
+		changed := record.ChangedFields(was, is)
 		return !slices.Contains(changed, "dependencies") && !slices.Contains(changed, "when")
 	}
-	return p.retry == 0 && p.recorded.states[i].hasRun() && p.marks[i].spec == specHash(is)
+	return p.retry == 0 && p.recorded.States[i].HasRun() && p.Digests[i].Spec == record.HashDigest(is)
 }

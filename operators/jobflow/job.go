@@ -12,6 +12,8 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // What the containers of an item's Job get to know.
@@ -42,17 +44,17 @@ func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1
 	if p.retry > 0 {
 		own[LabelRetry] = strconv.Itoa(int(p.retry))
 	}
-	name := p.compiled.jobs[i]
+	name := p.JobNames[i]
 	if item != nil {
 		own[LabelItem] = strconv.Itoa(item.index)
-		name = itemJobName(p.flow.Name, node.Name, item.index, p.retry)
+		name = graph.ItemJobName(p.flow.Name, node.Name, item.index, p.retry)
 	}
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   p.flow.Namespace,
 			Name:        name,
 			Labels:      podtemplate.Merge(own, params.Labels),
-			Annotations: podtemplate.Merge(map[string]string{AnnotationStartedAs: digest(node)}, params.Annotations),
+			Annotations: podtemplate.Merge(map[string]string{AnnotationStartedAs: record.Digest(node)}, params.Annotations),
 		},
 		Spec: *template.DeepCopy(),
 	}
@@ -87,12 +89,12 @@ func (p *pass) variables(i int, item *itemEnv) ([]corev1.EnvVar, error) {
 			corev1.EnvVar{Name: envItem, Value: literal(item.value)},
 			corev1.EnvVar{Name: envItemIndex, Value: strconv.Itoa(item.index)})
 	}
-	if i >= p.flows {
+	if i >= p.NumFlows {
 		env = append(env, p.finallyEnv()...)
 	}
 	inputs := p.node(i).Inputs
 	for n := range inputs {
-		value, err := p.output(int(p.index[inputs[n].From]))
+		value, err := p.output(int(p.Index[inputs[n].From]))
 		if err != nil {
 			return nil, err
 		}

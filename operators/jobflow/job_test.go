@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // rendered returns the Job of a flow's first node.
@@ -45,7 +46,7 @@ func TestRender(t *testing.T) {
 			Labels: map[string]string{
 				"key1": "value1", "key2": "value2", LabelJobFlow: "demo", LabelFlow: "build", "app.kubernetes.io/managed-by": "armature",
 			},
-			Annotations: map[string]string{"key1": "value1", AnnotationStartedAs: digest(&n)},
+			Annotations: map[string]string{"key1": "value1", AnnotationStartedAs: record.Digest(&n)},
 		},
 		Spec: batchv1.JobSpec{
 			BackoffLimit: ptr.To[int32](0),
@@ -102,7 +103,7 @@ func TestRenderFromATemplate(t *testing.T) {
 	n := nodeRef("a", "t")
 	template := jobTemplate("t")
 	job := rendered(t, makeFlow(n), &template.Spec.JobTemplate)
-	assert.Equal(t, map[string]string{AnnotationJobTemplate: "t", AnnotationStartedAs: digest(&n)}, job.Annotations)
+	assert.Equal(t, map[string]string{AnnotationJobTemplate: "t", AnnotationStartedAs: record.Digest(&n)}, job.Annotations)
 	assert.Equal(t, "busybox:1.28", job.Spec.Template.Spec.Containers[0].Image)
 	assert.Equal(t, jobTemplate("t"), template)
 }

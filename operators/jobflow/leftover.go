@@ -9,6 +9,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // slot is what one Job after another may run: a node, or one of its items (-1 for none).
@@ -27,7 +28,7 @@ func (p *pass) findLeftover() {
 		if p.leftover[s] == nil { // the first one, by name
 			p.leftover[s] = pod
 		}
-		if i, ok := p.index[s.node]; ok && int(i) < p.flows && p.firstLeft == nil {
+		if i, ok := p.Index[s.node]; ok && int(i) < p.NumFlows && p.firstLeft == nil {
 			p.firstLeft = pod
 		}
 	}
@@ -35,7 +36,7 @@ func (p *pass) findLeftover() {
 
 // waitsForPods reports whether a node's Job, or an item's, can't be created yet because a pod of an earlier one hasn't ended.
 func (p *pass) waitsForPods(i, item int) bool {
-	pod := p.leftover[slot{p.names[i], item}]
+	pod := p.leftover[slot{p.Names[i], item}]
 	if pod != nil {
 		p.waitFor(i, pod)
 	}
@@ -47,8 +48,8 @@ func (p *pass) finallyWaitsForPods() bool {
 	if !p.stopped || p.firstLeft == nil {
 		return false
 	}
-	for i := p.flows; i < p.size(); i++ {
-		if p.states[i] == pending {
+	for i := p.NumFlows; i < p.Size(); i++ {
+		if p.States[i] == record.Pending {
 			p.waitFor(i, p.firstLeft)
 		}
 	}

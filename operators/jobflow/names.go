@@ -1,11 +1,9 @@
 package jobflow
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/names"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 )
 
 // What a flow's Jobs and their pods carry.
@@ -32,64 +30,12 @@ const (
 
 // JobName returns the name of a node's Job: <flow>-<node>, cut if it is longer than 63 characters.
 func JobName(flow, node string) string {
-	return fit(flow + "-" + node)
+	return graph.JobName(flow, node, 0)
 }
 
 // PodLabels returns the labels by which the pods of a node are found: of all its items and retries.
 func PodLabels(flow *v1alpha1.JobFlow, node string) map[string]string {
 	return map[string]string{LabelJobFlow: names.LabelValue(flow.Name), LabelFlow: names.LabelValue(node)}
-}
-
-// jobNameOf returns the name of the Job of a node in a retry (0: before any): with -r<retry> behind it.
-func jobNameOf(flow, node string, retry int32) string {
-	return fit(flow + "-" + node + retrySuffix(retry))
-}
-
-// itemJobName returns the name of the Job of an item of a node.
-func itemJobName(flow, node string, item int, retry int32) string {
-	return fit(flow + "-" + node + "-" + strconv.Itoa(item) + retrySuffix(retry))
-}
-
-func retrySuffix(retry int32) string {
-	if retry == 0 {
-		return ""
-	}
-	return "-r" + strconv.Itoa(int(retry))
-}
-
-// fit shortens a Job's name if it is too long.
-func fit(name string) string {
-	if len(name) <= names.MaxLength {
-		return name
-	}
-	return names.Cut(name, names.ShortLength)
-}
-
-// namesakeOf returns the node whose Jobs could be called as this node's: one whose name, with what the Jobs' names of
-// retries and items have behind it, is this node's name. Empty if there is none.
-func namesakeOf(name string, has, isForEach func(name string) bool) string {
-	if head, digits, ok := cutLast(name, "-r"); ok && isNumber(digits) {
-		if has(head) {
-			return head
-		}
-		name = head
-	}
-	if head, digits, ok := cutLast(name, "-"); ok && isNumber(digits) && isForEach(head) {
-		return head
-	}
-	return ""
-}
-
-func cutLast(s, separator string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, separator)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(separator):], true
-}
-
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // TemplateNames returns the names of the JobTemplates that a flow refers to, each once.

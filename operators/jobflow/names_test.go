@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"pgregory.net/rapid"
+
+	"github.com/armature-dev/armature/operators/internal/names"
 )
 
 func TestJobName(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // observe finds out what has become of each node that hasn't ended yet: what its Job says, or the Job's pods.
@@ -18,7 +20,7 @@ func (p *pass) observe() {
 	p.gatherPods()
 	p.findLeftover()
 	for i, job := range p.jobs {
-		if job != nil && !p.states[i].hasRun() { // one that was skipped has been started by a pass that was cut short
+		if job != nil && !p.States[i].HasRun() { // one that was skipped has been started by a pass that was cut short
 			p.judge(i, job)
 		}
 	}
@@ -31,7 +33,7 @@ func (p *pass) observe() {
 // findJobs says which Jobs are whose.
 func (p *pass) findJobs() {
 	for _, job := range builder.Owned[*batchv1.Job](p.seen) {
-		if i, ok := p.byJob[job.Name]; ok {
+		if i, ok := p.ByJobName[job.Name]; ok {
 			p.jobs[i] = job
 			continue
 		}
@@ -51,14 +53,14 @@ func (p *pass) sort(job *batchv1.Job) {
 		p.former = append(p.former, job)
 		return
 	}
-	i, known := p.index[node]
+	i, known := p.Index[node]
 	item := number(job.Labels[LabelItem], -1)
 	switch {
 	case !known && item >= 0:
 		p.departed = append(p.departed, departedJob{node + "#" + strconv.Itoa(item), job})
 	case !known:
 		p.departed = append(p.departed, departedJob{node, job})
-	case item >= 0 && job.Name == itemJobName(p.flow.Name, node, item, p.retry):
+	case item >= 0 && job.Name == graph.ItemJobName(p.flow.Name, node, item, p.retry):
 		if p.itemJobs == nil {
 			p.itemJobs = map[itemKey]*batchv1.Job{}
 		}
@@ -81,8 +83,8 @@ func number(text string, otherwise int) int {
 // gatherPods finds the pods of Jobs that haven't ended, and of those whose output isn't known.
 func (p *pass) gatherPods() {
 	p.pods = outcome.GroupByJob(builder.Owned[*corev1.Pod](p.seen), func(ref *metav1.OwnerReference) bool {
-		i, ok := p.byJob[ref.Name]
-		return !ok || p.jobs[i] != nil && p.jobs[i].UID == ref.UID && (!p.states[i].hasRun() || p.puts[i])
+		i, ok := p.ByJobName[ref.Name]
+		return !ok || p.jobs[i] != nil && p.jobs[i].UID == ref.UID && (!p.States[i].HasRun() || p.HasReaders[i])
 	})
 }
 
@@ -91,17 +93,17 @@ func (p *pass) judge(i int, job *batchv1.Job) {
 	o := p.outcomeOf(job)
 	switch o.Phase {
 	case outcome.Running:
-		p.states[i] = running
+		p.States[i] = record.Running
 		p.active++
 		return
 	case outcome.Succeeded:
-		if p.puts[i] && !p.readOutput(i, job, o) {
-			p.states[i] = running // its pods haven't been seen yet
+		if p.HasReaders[i] && !p.readOutput(i, job, o) {
+			p.States[i] = record.Running // its pods haven't been seen yet
 			return
 		}
-		p.end(i, succeeded, news{job: job, ended: o.Ended})
+		p.end(i, record.Succeeded, news{job: job, ended: o.Ended})
 	case outcome.Failed:
-		p.end(i, failed, news{job: job, ended: o.Ended, message: o.Why()})
+		p.end(i, record.Failed, news{job: job, ended: o.Ended, message: o.Why()})
 	}
 }
 

@@ -11,7 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // outputPatience is how long after a Job's end its pods are waited for, whose cache may be behind that of the Jobs.
@@ -23,7 +25,7 @@ const maxOutput = 4096
 // readOutput puts on record what a Job that succeeded has put out. It returns false if that can't be known yet. An
 // output that isn't found for long is lost.
 func (p *pass) readOutput(i int, job *batchv1.Job, o outcome.Outcome) bool {
-	name := p.names[i]
+	name := p.Names[i]
 	if p.isKnown(name) {
 		return true
 	}
@@ -85,8 +87,8 @@ func messageOf(pod *corev1.Pod) string {
 
 // readLateOutputs looks for outputs of nodes that had ended before someone needed them.
 func (p *pass) readLateOutputs() {
-	for i, puts := range p.puts {
-		if puts && p.states[i] == succeeded && p.jobs[i] != nil {
+	for i, puts := range p.HasReaders {
+		if puts && p.States[i] == record.Succeeded && p.jobs[i] != nil {
 			p.readOutput(i, p.jobs[i], outcome.Outcome{Phase: outcome.Succeeded})
 		}
 	}
@@ -94,34 +96,34 @@ func (p *pass) readLateOutputs() {
 
 // output returns the output of a node that has ended. It is empty if the node hasn't succeeded, or has forEach.
 func (p *pass) output(i int) (string, error) {
-	value, known := p.outputs[p.names[i]]
-	if why := p.lost[p.names[i]]; why != "" && p.states[i] == succeeded {
-		return "", fmt.Errorf("the output of flow %q is lost: %s", p.names[i], why)
+	value, known := p.outputs[p.Names[i]]
+	if why := p.lost[p.Names[i]]; why != "" && p.States[i] == record.Succeeded {
+		return "", fmt.Errorf("the output of flow %q is lost: %s", p.Names[i], why)
 	}
-	if !known && p.states[i] == succeeded && p.node(i).ForEach == nil {
+	if !known && p.States[i] == record.Succeeded && p.node(i).ForEach == nil {
 		return "", fmt.Errorf("the output of flow %q is lost: its pods were deleted before it was read, or all needed outputs together exceed %d bytes",
-			p.names[i], roomFor(p.size()).outputs)
+			p.Names[i], roomFor(p.Size()).outputs)
 	}
 	return value, nil
 }
 
 // dropOutputs forgets the outputs that no one needs any more, and new ones that there is no room for.
 func (p *pass) dropOutputs() {
-	needed := make([]bool, len(p.puts))
-	for _, u := range p.uses {
-		if p.states[u.consumer] != succeeded || !p.isFlow(int(u.consumer)) { // finally runs again with each retry
-			needed[u.producer] = true
+	needed := make([]bool, len(p.HasReaders))
+	for _, u := range p.OutputUses {
+		if p.States[u.Consumer] != record.Succeeded || !p.isFlow(int(u.Consumer)) { // finally runs again with each retry
+			needed[u.Producer] = true
 		}
 	}
-	room := roomFor(p.size()).outputs
+	room := roomFor(p.Size()).outputs
 	known := make(map[string]bool, len(p.flow.Status.Outputs))
 	for _, o := range p.flow.Status.Outputs {
-		if i, ok := p.index[o.Name]; ok && needed[i] {
+		if i, ok := p.Index[o.Name]; ok && needed[i] {
 			known[o.Name] = true
 			room -= sizeOf(o.Name, o.Value+o.Lost)
 		}
 	}
-	for i, name := range p.names {
+	for i, name := range p.Names {
 		size := sizeOf(name, p.outputs[name]+p.lost[name])
 		switch {
 		case !p.isKnown(name) || known[name]:
@@ -135,13 +137,13 @@ func (p *pass) dropOutputs() {
 }
 
 // sizeOf is how much room an output takes in a status, as JSON, or a little more.
-func sizeOf(name, value string) int { return len(name) + jsonSize(value) + 30 }
+func sizeOf(name, value string) int { return len(name) + message.JSONSize(value) + 30 }
 
 // outputsOnRecord returns the outputs as the status has them.
 func (p *pass) outputsOnRecord() []v1alpha1.FlowOutput {
 	var outputs []v1alpha1.FlowOutput
-	for i, puts := range p.puts {
-		if name := p.names[i]; puts && p.isKnown(name) {
+	for i, puts := range p.HasReaders {
+		if name := p.Names[i]; puts && p.isKnown(name) {
 			outputs = append(outputs, v1alpha1.FlowOutput{Name: name, Value: p.outputs[name], Lost: p.lost[name]})
 		}
 	}

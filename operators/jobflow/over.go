@@ -1,6 +1,8 @@
 package jobflow
 
 import (
+	"fmt"
+
 	batchv1 "k8s.io/api/batch/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,7 +25,7 @@ func (p *pass) over(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFl
 	p.findJobs()
 	changed := p.flow.Status.ObservedGeneration != p.flow.Generation
 	if changed {
-		p.ledger.write(status)
+		p.Record.Write(status)
 	}
 	plan := p.planOf(status)
 	if plan.Delete = p.unretained(); plan.Delete == nil {
@@ -53,17 +55,15 @@ func (p *pass) unretained() []client.Object {
 	return jobs
 }
 
-// changeIgnored is the event of a spec that was changed too late.
+// changeIgnored returns the event of an edit of the spec after the end.
 func (p *pass) changeIgnored() events.Event {
-	const still = "ttlSecondsAfterFinished and jobRetention still take effect"
-	switch {
-	case p.flow.Status.State != v1alpha1.StateFailed:
-		return events.Warning(v1alpha1.ReasonChangeIgnored,
-			"the flow has ended (Succeed), so a change of its spec has no effect on it, and neither has a retry ("+still+"); create a new JobFlow to run it")
-	case p.spec.Retry > p.flow.Status.Retry:
-		return events.Warning(v1alpha1.ReasonChangeIgnored, "the flow isn't retried as long as spec.terminate is true")
-	default:
-		return events.Warning(v1alpha1.ReasonChangeIgnored,
-			"the flow has ended (Failed), so a change of its spec has no effect until spec.retry is increased ("+still+")")
+	const still = "ttlSecondsAfterFinished and jobRetention still have one"
+	next := still + "; create a new JobFlow to run it"
+	switch state := p.flow.Status.State; {
+	case state == v1alpha1.StateFailed && p.spec.Retry > p.flow.Status.Retry:
+		next = "spec.terminate must be false for a retry"
+	case state == v1alpha1.StateFailed:
+		next = fmt.Sprintf("%s; set retry to %d to run what failed, and what never ran, with it", still, p.flow.Status.Retry+1)
 	}
+	return lifecycle.ChangeIgnored("flow", p.flow.Status.State, next)
 }

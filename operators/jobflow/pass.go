@@ -1,7 +1,6 @@
 package jobflow
 
 import (
-	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -11,6 +10,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // pass is one call of [Plan]: what is known, and what comes to be decided.
@@ -20,11 +21,11 @@ type pass struct {
 	seen  builder.View
 	now   metav1.Time // as precise as the API server keeps it
 	retry int32       // the retry that Jobs belong to now
-	*compiled
+	*graph.Graph
 
-	// recorded is what was on record before this pass; ledger is what will be.
-	recorded ledger
-	ledger
+	// recorded is the record before this pass; Record is the one after it.
+	recorded record.Record
+	record.Record
 	// jobs are the nodes' Jobs, by index, as far as there are any; itemJobs are those of items.
 	jobs     []*batchv1.Job
 	itemJobs map[itemKey]*batchv1.Job
@@ -77,12 +78,12 @@ type obstacle struct {
 }
 
 func newPass(flow *v1alpha1.JobFlow, seen builder.View, retry int32) *pass {
-	c := compilations.of(seen.Context(), flow, retry)
+	g := graph.Of(seen.Context(), flow, retry)
 	p := &pass{
-		flow: flow, spec: &flow.Spec, seen: seen, retry: retry, compiled: c,
+		flow: flow, spec: &flow.Spec, seen: seen, retry: retry, Graph: g,
 		now:      metav1.NewTime(seen.Now).Rfc3339Copy(),
-		recorded: readLedger(&flow.Status, c, flow.Status.ObservedGeneration == flow.Generation),
-		jobs:     make([]*batchv1.Job, c.size()),
+		recorded: record.Read(&flow.Status, g.NameHashes, flow.Status.ObservedGeneration == flow.Generation),
+		jobs:     make([]*batchv1.Job, g.Size()),
 		news:     map[int]news{},
 		lists:    map[string]itemList{},
 		outputs:  make(map[string]string, len(flow.Status.Outputs)),
@@ -90,7 +91,7 @@ func newPass(flow *v1alpha1.JobFlow, seen builder.View, retry int32) *pass {
 		failure:  -1,
 	}
 	p.stopped = p.wasStopped()
-	p.ledger = ledger{states: slices.Clone(p.recorded.states), marks: slices.Clone(p.recorded.marks), width: p.recorded.width}
+	p.Record = p.recorded.Clone()
 	for _, o := range flow.Status.Outputs {
 		if o.Lost != "" {
 			p.lost[o.Name] = o.Lost
@@ -98,8 +99,8 @@ func newPass(flow *v1alpha1.JobFlow, seen builder.View, retry int32) *pass {
 		}
 		p.outputs[o.Name] = o.Value
 	}
-	for i, s := range p.states {
-		if s == failed && p.isFlow(i) && !p.mayFail(i) {
+	for i, s := range p.States {
+		if s == record.Failed && p.isFlow(i) && !p.mayFail(i) {
 			p.failure = i
 			break
 		}
@@ -108,28 +109,28 @@ func newPass(flow *v1alpha1.JobFlow, seen builder.View, retry int32) *pass {
 }
 
 // isFlow reports whether a node is one of spec.flows, or was.
-func (p *pass) isFlow(i int) bool { return i < p.flows || i >= p.size() }
+func (p *pass) isFlow(i int) bool { return i < p.NumFlows || i >= p.Size() }
 
 // node returns a node by its index.
-func (p *pass) node(i int) *v1alpha1.Flow { return nodeOf(p.spec, i) }
+func (p *pass) node(i int) *v1alpha1.Flow { return graph.Node(p.spec, i) }
 
 // end records how a node has ended.
-func (p *pass) end(i int, s state, n news) {
-	p.states[i] = s
+func (p *pass) end(i int, s record.State, n news) {
+	p.States[i] = s
 	p.news[i] = n
 	p.ended++
-	if !s.hasRun() {
+	if !s.HasRun() {
 		return
 	}
-	if s == failed && p.failure < 0 && p.isFlow(i) && !p.mayFail(i) {
+	if s == record.Failed && p.failure < 0 && p.isFlow(i) && !p.mayFail(i) {
 		p.failure = i
 	}
 	switch {
-	case i >= p.size(): // it has a mark
+	case i >= p.Size(): // it has a mark
 	case n.job != nil:
-		p.marks[i] = mark{p.hashes[i], specHash(n.job.Annotations[AnnotationStartedAs])}
+		p.Digests[i] = record.NodeDigest{Name: p.NameHashes[i], Spec: record.HashDigest(n.job.Annotations[AnnotationStartedAs])}
 	default:
-		p.marks[i] = mark{p.hashes[i], specHash(digest(p.node(i)))}
+		p.Digests[i] = record.NodeDigest{Name: p.NameHashes[i], Spec: record.HashDigest(record.Digest(p.node(i)))}
 	}
 }
 
@@ -142,8 +143,8 @@ func (p *pass) wakeIn(d time.Duration) {
 
 // nameOf names a node, also one that isn't in the spec any more.
 func (p *pass) nameOf(i int) string {
-	if i < p.size() {
-		return p.names[i]
+	if i < p.Size() {
+		return p.Names[i]
 	}
 	if n := p.news[i]; n.job != nil {
 		return n.job.Labels[LabelFlow]

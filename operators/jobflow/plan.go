@@ -9,7 +9,6 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
@@ -37,7 +36,7 @@ func Plan(flow *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alpha1.JobF
 	p.observe()
 	p.inferEnds()
 	p.refuseEdits(status)
-	if len(p.problems) > 0 {
+	if len(p.Problems) > 0 {
 		if status.StartTime != nil {
 			p.suspend(status)
 		}
@@ -56,7 +55,7 @@ func terminating(flow *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alph
 	p := &pass{flow: flow, now: metav1.NewTime(seen.Now).Rfc3339Copy()}
 	status := copyOf(&flow.Status)
 	status.State = v1alpha1.StateTerminating
-	p.setCondition(status, events.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "the JobFlow is being deleted")
+	p.conditions(status).Terminate("JobFlow")
 	return p.planOf(status)
 }
 
@@ -86,9 +85,7 @@ func copyOf(s *v1alpha1.JobFlowStatus) *v1alpha1.JobFlowStatus {
 func (p *pass) planOf(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
 	clearFormerNames(status)
 	status.ObservedGeneration = p.flow.Generation
-	for i := range status.Conditions {
-		status.Conditions[i].ObservedGeneration = p.flow.Generation
-	}
+	p.conditions(status).Observe()
 	slices.SortStableFunc(status.Conditions, func(a, b metav1.Condition) int { // however they came about
 		return cmp.Compare(slices.Index(conditionOrder, a.Type), slices.Index(conditionOrder, b.Type))
 	})

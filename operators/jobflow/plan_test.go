@@ -297,3 +297,7 @@ func TestPlanBoundsWhatItTells(t *testing.T) {
 	assert.Less(t, len(condition(s.flow, "Failed").Message), maxMessage)
 	assert.Contains(t, condition(s.flow, "Failed").Message, "; and 40 more")
 }
+
+func TestDescribeLongLists(t *testing.T) {
+	assert.Equal(t, "x; x; x; x; x; x; x; x; x; x; and 2 more", enumerate(make([]int, 12), func(int) string { return "x" }))
+}

@@ -6,13 +6,14 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/refusal"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // findRefused finds out which nodes run and have no pods, because the API server refuses them: of a node with items, the first.
 func (p *pass) findRefused() {
 	refused, why := refusal.Of(p.seen), map[int]string{}
 	for i, job := range p.jobs {
-		if job != nil && p.states[i] == running {
+		if job != nil && p.States[i] == record.Running {
 			if words := refused.Why(job); words != "" {
 				why[i] = words
 			}

@@ -1,12 +1,11 @@
 package jobflow
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // attempt returns the number of the retry that a flow is in, or begins: the one that is asked for takes its turn when the
@@ -22,15 +21,15 @@ func attempt(flow *v1alpha1.JobFlow) int32 {
 // beginRetry takes off the record what failed, what never ran, and what is in finally. What was taken out of the spec is
 // forgotten. Jobs of earlier attempts have other names, so that this can be cut short anywhere and begun again.
 func (p *pass) beginRetry(status *v1alpha1.JobFlowStatus) {
-	p.states, p.marks = p.states[:p.size()], p.marks[:p.size()]
-	for i, s := range p.states {
-		if s != succeeded || i >= p.flows {
-			p.states[i], p.marks[i] = pending, mark{}
+	p.States, p.Digests = p.States[:p.Size()], p.Digests[:p.Size()]
+	for i, s := range p.States {
+		if s != record.Succeeded || i >= p.NumFlows {
+			p.States[i], p.Digests[i] = record.Pending, record.NodeDigest{}
 		}
 	}
 	p.runLostAgain()
 	p.failure, p.stopped = -1, false
-	p.recorded = ledger{slices.Clone(p.states), slices.Clone(p.marks), p.width}
+	p.recorded = p.Record.Clone()
 	status.Retry = p.retry
 	status.CompletionTime = nil
 	status.ActiveSince = nil
@@ -47,12 +46,12 @@ func (p *pass) beginRetry(status *v1alpha1.JobFlowStatus) {
 func (p *pass) runLostAgain() {
 	for found := true; found; { // what runs again may need outputs that aren't there, too
 		found = false
-		for _, u := range p.uses {
-			name := p.names[u.producer]
-			if _, known := p.outputs[name]; known || p.states[u.consumer] == succeeded || p.states[u.producer] == pending {
+		for _, u := range p.OutputUses {
+			name := p.Names[u.Producer]
+			if _, known := p.outputs[name]; known || p.States[u.Consumer] == record.Succeeded || p.States[u.Producer] == record.Pending {
 				continue
 			}
-			p.states[u.producer], p.marks[u.producer] = pending, mark{}
+			p.States[u.Producer], p.Digests[u.Producer] = record.Pending, record.NodeDigest{}
 			delete(p.lost, name)
 			found = true
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 )
 
 // maxStatus is what no status may exceed, as JSON.
@@ -111,11 +112,11 @@ func TestStatusWithOutputsAndItemsIsBounded(t *testing.T) {
 			reader.Dependencies = []string{writer.Name, nodes[n-2].Name}
 			reader.Inputs = []v1alpha1.Input{{Env: "X", From: writer.Name}}
 			if i == n/2-1 {
-				writer.ForEach = &v1alpha1.ForEach{Items: make([]string, maxItems)}
+				writer.ForEach = &v1alpha1.ForEach{Items: make([]string, graph.MaxItems)}
 				reader.Dependencies, reader.Inputs = nil, nil
-				for item := range maxItems {
+				for item := range graph.MaxItems {
 					job := []*batchv1.Job{completeJob("x"), failedJob("x"), runningJob("x")}[item%3]
-					job.Name = itemJobName(flow.Name, writer.Name, item, 0)
+					job.Name = graph.ItemJobName(flow.Name, writer.Name, item, 0)
 					job.Labels = map[string]string{LabelFlow: writer.Name, LabelItem: fmt.Sprint(item)}
 					jobs = append(jobs, job)
 				}
@@ -142,36 +143,4 @@ func TestStatusWithOutputsAndItemsIsBounded(t *testing.T) {
 			assert.Len(t, flow.Status.Items, 1, n)
 		}
 	}
-}
-
-func TestShorten(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.StringN(0, 100, 400), piecesBadForJSON()).Draw(t, "text")
-		size := rapid.IntRange(10, 120).Draw(t, "size")
-		short := shorten(text, size)
-		encoded, err := json.Marshal(short)
-		assert.NoError(t, err)
-		assert.LessOrEqual(t, len(encoded)-len(`""`), size)
-		assert.Equal(t, len(encoded)-len(`""`), jsonSize(short))
-		if encoded, _ := json.Marshal(text); len(encoded)-len(`""`) <= size {
-			assert.Equal(t, text, short)
-		}
-	})
-}
-
-func TestShortenCutsBehindAByteThatIsNoCharacter(t *testing.T) {
-	assert.Equal(t, "\xff…", shorten("\xff<", 10))
-}
-
-func TestShortenLeavesWhatFits(t *testing.T) {
-	for _, text := range []string{"\x7f?@\uFFFD", "\b\f\b\f\b\f", "\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f"} {
-		assert.Equal(t, text, shorten(text, 12))
-	}
-}
-
-// piecesBadForJSON draws texts of characters that take more bytes as JSON than in memory, or seem to, and of bytes that
-// are no characters.
-func piecesBadForJSON() *rapid.Generator[string] {
-	piece := rapid.SampledFrom([]string{"a", "é", "…", "🙂", "<", "\"", "\n", "\b", "\f", "\v", "\x7f", "\u2028", "\uFFFD", "\xff", "\xe2\x80"})
-	return rapid.Map(rapid.SliceOfN(piece, 0, 60), func(pieces []string) string { return strings.Join(pieces, "") })
 }

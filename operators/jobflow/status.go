@@ -11,11 +11,13 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // describe writes down what was seen and decided.
 func (p *pass) describe(status *v1alpha1.JobFlowStatus) {
-	p.ledger.write(status)
+	p.Record.Write(status)
 	status.Counts = p.counts()
 	status.Flows = p.details()
 	status.Items = p.itemsOnRecord()
@@ -25,7 +27,7 @@ func (p *pass) describe(status *v1alpha1.JobFlowStatus) {
 	status.Progress = fmt.Sprintf("%d/%d", ended, status.Counts.Total)
 	status.Current = p.current()
 
-	invalid := len(p.problems) > 0
+	invalid := len(p.Problems) > 0
 	switch {
 	case ended == status.Counts.Total && (!invalid || p.stopped) && !p.isLeaving():
 		p.describeEnd(status)
@@ -40,18 +42,18 @@ func (p *pass) describe(status *v1alpha1.JobFlowStatus) {
 func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
 	p.wakeIn(p.whatComesNext(status))
-	p.unstall(status)
+	p.removeStalled(status)
 	reason, message := p.whyFailed(status)
 	if reason == "" {
 		status.State = v1alpha1.StateSucceed
 		message = endMessage(status.Counts)
-		p.setCondition(status, events.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
-		p.setCondition(status, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
+		p.conditions(status).Set(events.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
+		p.conditions(status).Set(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
 		return
 	}
 	status.State = v1alpha1.StateFailed
-	p.stall(status, reason, message)
-	p.setCondition(status, v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
+	p.setStalled(status, reason, message)
+	p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
 }
 
 // whatComesNext is when there is something to do after the end: a retry, or to clean up. 0 is never.
@@ -70,19 +72,19 @@ func (p *pass) whatComesNext(status *v1alpha1.JobFlowStatus) time.Duration {
 // describeInvalid sets the conditions of a flow whose spec can't be carried out. What was started before runs on, and its
 // end is put on record.
 func (p *pass) describeInvalid(status *v1alpha1.JobFlowStatus) {
-	message := enumerate(p.problems, problem.String)
+	message := enumerate(p.Problems, graph.Problem.String)
 	if status.StartTime == nil {
 		status.State = v1alpha1.StateFailed
-		p.setCondition(status, v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, message)
+		p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, message)
 	} else {
 		status.State = p.stateUnderWay(status.Counts)
 	}
-	p.stall(status, v1alpha1.ReasonInvalidSpec, message)
+	p.setStalled(status, v1alpha1.ReasonInvalidSpec, message)
 }
 
 // describeProgress sets the state and the conditions of a flow under way.
 func (p *pass) describeProgress(status *v1alpha1.JobFlowStatus) {
-	p.unstall(status)
+	p.removeStalled(status)
 	status.State = p.stateUnderWay(status.Counts)
 	reason, message := string(status.State), progressMessage(status.Counts)
 	switch {
@@ -92,7 +94,7 @@ func (p *pass) describeProgress(status *v1alpha1.JobFlowStatus) {
 		reason = p.obstacles[0].reason
 		message = enumerate(p.obstacles, obstacle.String)
 	}
-	p.setCondition(status, events.ConditionReady, metav1.ConditionFalse, reason, message)
+	p.conditions(status).Set(events.ConditionReady, metav1.ConditionFalse, reason, message)
 }
 
 // stateUnderWay sums up a flow that hasn't ended. Its reasons are called as its states.
@@ -108,17 +110,17 @@ func (p *pass) stateUnderWay(c v1alpha1.FlowCounts) v1alpha1.State {
 }
 
 func (p *pass) counts() v1alpha1.FlowCounts {
-	var n [skipped + 1]int32
+	var n [record.Skipped + 1]int32
 	var suspended int32
-	for i, s := range p.states {
+	for i, s := range p.States {
 		n[s]++
 		if p.isSuspended(i) {
 			suspended++
 		}
 	}
 	return v1alpha1.FlowCounts{
-		Total: int32(len(p.states)), Pending: n[pending], Running: n[running] - suspended, Suspended: suspended,
-		Succeeded: n[succeeded], Failed: n[failed], Skipped: n[skipped],
+		Total: int32(len(p.States)), Pending: n[record.Pending], Running: n[record.Running] - suspended, Suspended: suspended,
+		Succeeded: n[record.Succeeded], Failed: n[record.Failed], Skipped: n[record.Skipped],
 	}
 }
 
@@ -126,8 +128,8 @@ func (p *pass) counts() v1alpha1.FlowCounts {
 func (p *pass) current() string {
 	var b strings.Builder
 	more := 0
-	for i, s := range p.states {
-		if s != running || p.isSuspended(i) {
+	for i, s := range p.States {
+		if s != record.Running || p.isSuspended(i) {
 			continue
 		}
 		name := p.nameOf(i)

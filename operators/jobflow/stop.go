@@ -12,6 +12,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // stopDelay is how soon to look again when something has been put on record that the next step needs to be there.
@@ -23,30 +24,30 @@ const stopDelay = 10 * time.Millisecond
 func (p *pass) stop(status *v1alpha1.JobFlowStatus) {
 	if !p.stopped {
 		reason, message := p.reasonToStop(status.ActiveSince)
-		if reason == "" || p.haveEnded(p.states) {
+		if reason == "" || p.haveEnded(p.States) {
 			return
 		}
 		p.stopped = true
-		p.setCondition(status, v1alpha1.ConditionStopped, metav1.ConditionTrue, reason, message)
+		p.conditions(status).Set(v1alpha1.ConditionStopped, metav1.ConditionTrue, reason, message)
 		p.wakeIn(stopDelay)
 	}
-	message := findCondition(status, v1alpha1.ConditionStopped).Message
-	for i, s := range p.states {
+	message := p.conditions(status).Find(v1alpha1.ConditionStopped).Message
+	for i, s := range p.States {
 		switch {
-		case s.hasEnded():
+		case s.HasEnded():
 		case !p.isFlow(i):
-			if len(p.problems) > 0 {
-				p.end(i, skipped, news{message: "not started: the spec is invalid"})
+			if len(p.Problems) > 0 {
+				p.end(i, record.Skipped, news{message: "not started: the spec is invalid"})
 			}
-		case s == running:
+		case s == record.Running:
 			n := p.news[i]
 			n.ended, n.message = &p.now, "stopped: "+message
-			if i < p.size() {
+			if i < p.Size() {
 				n.job = p.jobs[i]
 			}
-			p.end(i, failed, n)
+			p.end(i, record.Failed, n)
 		default:
-			p.end(i, skipped, news{message: "not started: " + message})
+			p.end(i, record.Skipped, news{message: "not started: " + message})
 		}
 	}
 }
@@ -96,29 +97,29 @@ func (p *pass) eachActiveFlowJob(visit func(*batchv1.Job)) {
 // pods' account has ended.
 func (p *pass) eachActiveJob(visit func(job *batchv1.Job, node int)) {
 	for i, job := range p.jobs {
-		if job != nil && p.states[i] != succeeded && outcome.Of(job).Phase == outcome.Running {
+		if job != nil && p.States[i] != record.Succeeded && outcome.Of(job).Phase == outcome.Running {
 			visit(job, i)
 		}
 	}
 	for _, key := range p.sortedItemJobs() {
 		r, job := p.items[key.node], p.itemJobs[key]
-		if (r == nil || key.item >= len(r.states) || r.states[key.item] != succeeded) && outcome.Of(job).Phase == outcome.Running {
+		if (r == nil || key.item >= len(r.states) || r.states[key.item] != record.Succeeded) && outcome.Of(job).Phase == outcome.Running {
 			visit(job, key.node)
 		}
 	}
 	for _, d := range p.departed {
 		if p.outcomeOf(d.job).Phase == outcome.Running {
-			visit(d.job, p.size())
+			visit(d.job, p.Size())
 		}
 	}
 }
 
 // haveEnded reports whether all but what is in finally has ended, by these states.
-func (p *pass) haveEnded(states []state) bool {
+func (p *pass) haveEnded(states []record.State) bool {
 	for i, s := range states {
-		if p.isFlow(i) && !s.hasEnded() {
+		if p.isFlow(i) && !s.HasEnded() {
 			return false
 		}
 	}
-	return len(states) == len(p.states)
+	return len(states) == len(p.States)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // suspend says whether the flow is suspended, and from when on its deadline runs.
@@ -17,10 +18,10 @@ func (p *pass) suspend(status *v1alpha1.JobFlowStatus) {
 	case p.spec.Suspend:
 		p.held = true
 		status.ActiveSince = nil
-		p.setCondition(status, v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true")
+		p.conditions(status).Set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true")
 	default:
-		if findCondition(status, v1alpha1.ConditionSuspended) != nil {
-			p.setCondition(status, v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "spec.suspend is false")
+		if p.conditions(status).Find(v1alpha1.ConditionSuspended) != nil {
+			p.conditions(status).Set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "spec.suspend is false")
 		}
 		if status.StartTime == nil {
 			status.StartTime = &p.now
@@ -43,7 +44,7 @@ func (p *pass) suspendJobs() []builder.Edit {
 			return
 		}
 		if pod := p.pods.Unended(job); suspended && pod != nil {
-			if n := len(p.obstacles); node < p.size() && (n == 0 || p.obstacles[n-1].node != p.names[node]) { // of items once
+			if n := len(p.obstacles); node < p.Size() && (n == 0 || p.obstacles[n-1].node != p.Names[node]) { // of items once
 				p.obstruct(node, v1alpha1.ReasonPodsTerminating, fmt.Sprintf("waits for pod %s, which is still ending, to be resumed", pod.Name))
 			}
 			return
@@ -62,22 +63,22 @@ func (p *pass) suspendJobs() []builder.Edit {
 
 // isSuspended reports whether a node that is under way has a suspended Job; with items, whether all that are under way are.
 func (p *pass) isSuspended(i int) bool {
-	if p.states[i] != running {
+	if p.States[i] != record.Running {
 		return false
 	}
 	job := p.news[i].job // of a departed node
-	if i < p.size() {
+	if i < p.Size() {
 		job = p.jobs[i]
 	}
 	if job != nil {
 		return ptr.Deref(job.Spec.Suspend, false)
 	}
 	r := p.items[i]
-	if r == nil || r.count(running) == 0 {
+	if r == nil || r.count(record.Running) == 0 {
 		return false
 	}
 	for item, s := range r.states {
-		if job := p.itemJobs[itemKey{i, item}]; s == running && (job == nil || !ptr.Deref(job.Spec.Suspend, false)) {
+		if job := p.itemJobs[itemKey{i, item}]; s == record.Running && (job == nil || !ptr.Deref(job.Spec.Suspend, false)) {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // hasEndedBefore reports whether a flow ended under the operator whose kinds these were before, jobflow-operator: its status
@@ -20,16 +21,16 @@ func hasEndedBefore(flow *v1alpha1.JobFlow) bool {
 func (p *pass) takeOver(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
 	status.StartTime = p.flow.CreationTimestamp.DeepCopy()
 	p.observe()
-	as, why := succeeded, "it had ended before this operator took the flow over, and its Job is gone"
+	as, why := record.Succeeded, "it had ended before this operator took the flow over, and its Job is gone"
 	switch {
 	case status.State == v1alpha1.StateSucceed:
 	case p.failure >= 0:
-		as, why = skipped, "it had not been started when this operator took the failed flow over"
+		as, why = record.Skipped, "it had not been started when this operator took the failed flow over"
 	default:
-		as, why = failed, "the flow had failed before this operator took it over, and its Jobs are gone"
+		as, why = record.Failed, "the flow had failed before this operator took it over, and its Jobs are gone"
 	}
-	for i := range p.states {
-		if !p.states[i].hasEnded() && p.jobs[i] == nil {
+	for i := range p.States {
+		if !p.States[i].HasEnded() && p.jobs[i] == nil {
 			p.end(i, as, news{message: why})
 		}
 	}

@@ -3,11 +3,13 @@ package jobflow
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // tell returns the events of a pass: what is in the new status and wasn't in the last.
@@ -30,7 +32,7 @@ func (p *pass) tell(status *v1alpha1.JobFlowStatus) []events.Event {
 	if status.CompletionTime == nil {
 		return told
 	}
-	ready := findCondition(status, events.ConditionReady)
+	ready := p.conditions(status).Find(events.ConditionReady)
 	if status.State == v1alpha1.StateSucceed {
 		return append(told, events.Normal(v1alpha1.ReasonSucceeded, ready.Message))
 	}
@@ -40,7 +42,7 @@ func (p *pass) tell(status *v1alpha1.JobFlowStatus) []events.Event {
 // turned returns an event with the reason and the message of a condition that has come to a value, or whose message is
 // another.
 func turned(before, after *v1alpha1.JobFlowStatus, kind string, value metav1.ConditionStatus, event func(reason, note string) events.Event) []events.Event {
-	was, is := findCondition(before, kind), findCondition(after, kind)
+	was, is := meta.FindStatusCondition(before.Conditions, kind), meta.FindStatusCondition(after.Conditions, kind)
 	if is == nil || is.Status != value || (was != nil && was.Status == value && was.Message == is.Message) {
 		return nil
 	}
@@ -49,11 +51,11 @@ func turned(before, after *v1alpha1.JobFlowStatus, kind string, value metav1.Con
 
 // obstaclesMet returns one event for each reason why nodes wait, or nothing can start, that the status didn't have yet.
 func (p *pass) obstaclesMet(before, after *v1alpha1.JobFlowStatus) []events.Event {
-	was, is := findCondition(before, events.ConditionReady), findCondition(after, events.ConditionReady)
+	was, is := meta.FindStatusCondition(before.Conditions, events.ConditionReady), meta.FindStatusCondition(after.Conditions, events.ConditionReady)
 	if is == nil || (was != nil && was.Reason == is.Reason && was.Message == is.Message && (is.Reason != v1alpha1.ReasonInvalidSpec || p.flow.Generation == before.ObservedGeneration)) {
 		return nil
 	}
-	if is.Reason == v1alpha1.ReasonInvalidSpec && len(p.problems) > 0 {
+	if is.Reason == v1alpha1.ReasonInvalidSpec && len(p.Problems) > 0 {
 		return []events.Event{events.Warning(is.Reason, is.Message)}
 	}
 	var told []events.Event
@@ -76,9 +78,9 @@ func (p *pass) obstaclesMet(before, after *v1alpha1.JobFlowStatus) []events.Even
 func (p *pass) jobsFailed() []events.Event {
 	var told []events.Event
 	more := 0
-	for i, s := range p.states {
+	for i, s := range p.States {
 		switch {
-		case s != failed || (i < len(p.recorded.states) && p.recorded.states[i] == failed):
+		case s != record.Failed || (i < len(p.recorded.States) && p.recorded.States[i] == record.Failed):
 		case len(told) == message.MaxListed:
 			more++
 		default:
@@ -86,7 +88,7 @@ func (p *pass) jobsFailed() []events.Event {
 			if p.mayFail(i) {
 				note += " (allowFailure: it doesn't fail the JobFlow)"
 			}
-			event := events.Warning(v1alpha1.ReasonJobFailed, shorten(note, maxMessage))
+			event := events.Warning(v1alpha1.ReasonJobFailed, message.CutJSON(note, maxMessage))
 			if job := p.news[i].job; job != nil {
 				event = event.About(job)
 			}

@@ -10,6 +10,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // recordingDelay is how soon to look again at a Job whose end has yet to be put on record.
@@ -41,7 +43,7 @@ func (p *pass) expired() []client.Object {
 	}
 	for i, job := range p.jobs {
 		if job != nil {
-			look(job, func() bool { return p.recorded.states[i].hasEnded() })
+			look(job, func() bool { return p.recorded.States[i].HasEnded() })
 		}
 	}
 	for _, key := range p.sortedItemJobs() {
@@ -51,22 +53,22 @@ func (p *pass) expired() []client.Object {
 		look(job, func() bool { return true })
 	}
 	for _, d := range p.departed {
-		look(d.job, func() bool { return p.onRecord(nameHash(d.name)) })
+		look(d.job, func() bool { return p.onRecord(record.HashName(d.name)) })
 	}
 	return jobs
 }
 
 // isItemOnRecord reports whether an item's end was on record before this pass.
 func (p *pass) isItemOnRecord(key itemKey) bool {
-	if p.recorded.states[key.node].hasEnded() {
+	if p.recorded.States[key.node].HasEnded() {
 		return true
 	}
 	for _, s := range p.flow.Status.Items {
-		if s.Name != p.names[key.node] {
+		if s.Name != p.Names[key.node] {
 			continue
 		}
 		for _, ended := range []v1alpha1.Indexes{s.Succeeded, s.Failed} {
-			for item := range ended.Below(maxItems) {
+			for item := range ended.Below(graph.MaxItems) {
 				if item == key.item {
 					return p.retry == p.flow.Status.Retry
 				}

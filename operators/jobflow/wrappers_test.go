@@ -51,6 +51,24 @@ func jobTemplate(name string) *v1alpha1.JobTemplate {
 	}
 }
 
+// volumes returns volumes of these names.
+func volumes(names ...string) []corev1.Volume {
+	var all []corev1.Volume
+	for _, name := range names {
+		all = append(all, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+	}
+	return all
+}
+
+// mounts returns mounts of volumes of these names.
+func mounts(names ...string) []corev1.VolumeMount {
+	var all []corev1.VolumeMount
+	for _, name := range names {
+		all = append(all, corev1.VolumeMount{Name: name, MountPath: "/" + name})
+	}
+	return all
+}
+
 // runningJob returns the Job of a node of demo as it is after its creation.
 func runningJob(node string) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo-" + node, CreationTimestamp: at(1)}}

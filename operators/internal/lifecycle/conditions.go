@@ -63,14 +63,20 @@ func (c Conditions) Terminate(kind string) {
 	c.Set(events.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "the "+kind+" is being deleted")
 }
 
+// Observe sets the observed generation of all conditions. An operator that evaluates every condition in each pass calls it once they
+// are set.
+func (c Conditions) Observe() {
+	for i := range *c.list {
+		(*c.list)[i].ObservedGeneration = c.generation
+	}
+}
+
 // Conclude sets the conditions Ready and Stalled of an object that has ended to what its condition Succeeded or Failed says, and
 // the observed generation of all conditions: an end doesn't depend on the spec any more.
 // Call it in each pass after the end: a pass that fails, or whose children are contested, overwrites both, and afterwards the
 // builder only removes what it wrote. Ready and Stalled of an object that hasn't ended stay as they are.
 func (c Conditions) Conclude() {
-	for i := range *c.list {
-		(*c.list)[i].ObservedGeneration = c.generation
-	}
+	c.Observe()
 	if end := c.Find(v1alpha1.ConditionSucceeded); end != nil && end.Status == metav1.ConditionTrue {
 		c.Set(events.ConditionReady, metav1.ConditionTrue, end.Reason, end.Message)
 	}

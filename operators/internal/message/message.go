@@ -12,6 +12,8 @@ const (
 	MaxListed = 10
 	// MaxLength bounds a message in a status, in bytes.
 	MaxLength = 2048
+	// mark shows where a text was cut.
+	mark = "…"
 )
 
 // List joins the first few sentences by semicolons, and counts the rest.
@@ -43,7 +45,6 @@ func Cut(text string, length int) string {
 	if len(text) <= length {
 		return text
 	}
-	const mark = "…"
 	end := max(length-len(mark), 0)
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--

@@ -1,4 +1,4 @@
-package jobflow
+package graph
 
 import (
 	"context"
@@ -12,20 +12,20 @@ import (
 )
 
 // graphOf returns the graph of some nodes.
-func graphOf(nodes ...v1alpha1.Flow) *compiled {
-	return compile(context.Background(), makeFlow(nodes...), 0)
+func graphOf(nodes ...v1alpha1.Flow) *Graph {
+	return Compile(context.Background(), makeFlow(nodes...), 0)
 }
 
 func TestCompile(t *testing.T) {
 	flow := seedGraph()
 	flow.Spec.Finally = []v1alpha1.Flow{node("last")}
-	c := compile(t.Context(), flow, 0)
+	c := Compile(t.Context(), flow, 0)
 	assert.Equal(t, []int32{0, 0, 1, 3, 3, 5, 5}, c.first)
-	assert.Equal(t, []int32{0, 0, 1, 3, 1}, c.edges)
-	assert.Equal(t, []int32{0, 3, 5, 1, 2, 4}, c.order)
+	assert.Equal(t, []int32{0, 0, 1, 3, 1}, c.to)
+	assert.Equal(t, []int32{0, 3, 5, 1, 2, 4}, c.Order)
 	assert.Nil(t, c.cycle())
-	assert.Equal(t, []string{"demo-job1", "demo-job2", "demo-job3", "demo-job4", "demo-job5", "demo-last"}, c.jobs)
-	assert.Equal(t, "demo-job2-r3", compile(t.Context(), flow, 3).jobs[1])
+	assert.Equal(t, []string{"demo-job1", "demo-job2", "demo-job3", "demo-job4", "demo-job5", "demo-last"}, c.JobNames)
+	assert.Equal(t, "demo-job2-r3", Compile(t.Context(), flow, 3).JobNames[1])
 }
 
 func TestCycle(t *testing.T) {
@@ -58,17 +58,17 @@ func TestOrderOrCycle(t *testing.T) {
 		}
 		g := graphOf(nodes...)
 		position := map[int]int{}
-		for p, i := range g.order {
+		for p, i := range g.Order {
 			position[int(i)] = p
-			for _, d := range g.dependencies(int(i)) {
+			for _, d := range g.Dependencies(int(i)) {
 				at, before := position[int(d)]
 				assert.True(t, before && at < p, "node %d comes before its dependency %d", i, d)
 			}
 		}
 		cycle := g.cycle()
-		assert.Equal(t, len(g.order) == len(nodes), cycle == nil)
+		assert.Equal(t, len(g.Order) == len(nodes), cycle == nil)
 		for n, i := range cycle {
-			assert.Contains(t, g.dependencies(i), int32(cycle[(n+1)%len(cycle)]))
+			assert.Contains(t, g.Dependencies(i), int32(cycle[(n+1)%len(cycle)]))
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package jobflow
+package record
 
 import (
 	"encoding/json"
@@ -10,9 +10,9 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// digest tells what a node was started as: hashes of its fields, as "dependencies=0a1b2c3d,jobTemplate=...". Fields that
-// aren't set are left out. Jobs have it as an annotation.
-func digest(node *v1alpha1.Flow) string {
+// Digest returns the hashes of the fields that a node is started with, as "dependencies=0a1b2c3d,jobTemplate=...", without fields that
+// aren't set. Jobs have it as an annotation.
+func Digest(node *v1alpha1.Flow) string {
 	var fields []string
 	add := func(name string, value any, set bool) {
 		if !set {
@@ -20,7 +20,7 @@ func digest(node *v1alpha1.Flow) string {
 		}
 		text, err := json.Marshal(value)
 		if err != nil {
-			return // there is no such value in a spec that was read from JSON
+			return // a spec that was read from JSON has no such value
 		}
 		h := fnv.New32a()
 		h.Write(text)
@@ -38,8 +38,8 @@ func digest(node *v1alpha1.Flow) string {
 	return strings.Join(fields, ",")
 }
 
-// specHash is a digest as marks have it. 0 is that of none.
-func specHash(digest string) uint32 {
+// HashDigest returns the hash of a digest for a [NodeDigest]: 0 if the digest is empty, and only then.
+func HashDigest(digest string) uint32 {
 	if digest == "" {
 		return 0
 	}
@@ -48,8 +48,8 @@ func specHash(digest string) uint32 {
 	return max(mix(h.Sum32()), 1)
 }
 
-// changedFields returns the names of the fields in which two digests differ.
-func changedFields(before, after string) []string {
+// ChangedFields returns the names of the fields in which two digests differ.
+func ChangedFields(before, after string) []string {
 	was, is := strings.Split(before, ","), strings.Split(after, ",")
 	var changed []string
 	note := func(fields, others []string) {
@@ -63,4 +63,20 @@ func changedFields(before, after string) []string {
 	note(was, is)
 	note(is, was)
 	return changed
+}
+
+// HashName returns the hash of a node's name for a [NodeDigest].
+func HashName(name string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return mix(h.Sum32())
+}
+
+// mix spreads a hash over all of its bits: FNV's first ones hardly differ between names that differ in their last letter.
+func mix(h uint32) uint32 {
+	h ^= h >> 16
+	h *= 0x85ebca6b
+	h ^= h >> 13
+	h *= 0xc2b2ae35
+	return h ^ h>>16
 }

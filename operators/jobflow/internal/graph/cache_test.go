@@ -1,6 +1,8 @@
-package jobflow
+package graph
 
 import (
+	"context"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -9,8 +11,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-func TestMemoCompilesOnceAGeneration(t *testing.T) {
-	m := newMemo()
+func TestCacheCompilesOnceAGeneration(t *testing.T) {
+	m := newCache()
 	flow := seedGraph()
 	first := m.of(t.Context(), flow, 0)
 	assert.Same(t, first, m.of(t.Context(), flow.DeepCopy(), 0), "another copy of the same spec")
@@ -20,9 +22,9 @@ func TestMemoCompilesOnceAGeneration(t *testing.T) {
 }
 
 // A generation is as good as its API server: what differs is never taken for the same.
-func TestMemoTellsSpecsApart(t *testing.T) {
-	m := newMemo()
-	seen := map[*compiled]string{}
+func TestCacheTellsSpecsApart(t *testing.T) {
+	m := newCache()
+	seen := map[*Graph]string{}
 	for name, change := range map[string]func(*v1alpha1.JobFlow){
 		"nothing":      func(f *v1alpha1.JobFlow) {},
 		"name":         func(f *v1alpha1.JobFlow) { f.Name = "other" },
@@ -51,22 +53,33 @@ func TestMemoTellsSpecsApart(t *testing.T) {
 	}
 }
 
-func TestMemoIsBoundedAndSafe(t *testing.T) {
-	m := newMemo()
+func TestCacheIsBoundedAndSafe(t *testing.T) {
+	m := newCache()
 	var all sync.WaitGroup
 	for worker := range 4 {
 		all.Go(func() {
 			for i := range 200 {
-				flow := flowOf(20, shapes[0].dependencies)
+				flow := flowOf(20)
 				flow.UID = "u"
 				flow.Generation = int64(i + worker*50)
-				assert.Len(t, m.of(t.Context(), flow, 0).names, 20)
+				assert.Len(t, m.of(t.Context(), flow, 0).Names, 20)
 			}
 		})
 	}
 	all.Wait()
-	assert.LessOrEqual(t, m.weight, maxMemo)
+	assert.LessOrEqual(t, m.weight, maxWeight)
 	assert.Len(t, m.byKey, m.recent.Len())
-	m.put(memoKey{uid: "large"}, &compiled{graph: graph{first: make([]int32, maxMemo+2)}})
+	m.put(key{uid: "large"}, &Graph{edges: edges{first: make([]int32, maxWeight+2)}})
 	assert.Equal(t, 1, m.recent.Len(), "one that is too large is kept as long as it is in use")
+}
+
+// When the context ends, Compile returns early, and the incomplete graph isn't kept.
+func TestCacheKeepsNoIncompleteGraph(t *testing.T) {
+	m := newCache()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	flow := flowWhen(9999, func(i int) string { return fmt.Sprintf(`jobs["first"].succeeded || jobs.first.output == "%d"`, i) })
+	assert.Empty(t, m.of(ctx, flow, 0).Whens, "it compiles nothing")
+	assert.Nil(t, m.get(keyOf(flow, 0)))
+	assert.Len(t, m.of(t.Context(), flow, 0).Whens, 9999)
 }

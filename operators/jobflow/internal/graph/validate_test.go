@@ -1,30 +1,14 @@
-package jobflow
+package graph
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
-
-func volumes(names ...string) []corev1.Volume {
-	var all []corev1.Volume
-	for _, name := range names {
-		all = append(all, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
-	}
-	return all
-}
-
-func mounts(names ...string) []corev1.VolumeMount {
-	var all []corev1.VolumeMount
-	for _, name := range names {
-		all = append(all, corev1.VolumeMount{Name: name, MountPath: "/" + name})
-	}
-	return all
-}
 
 func TestValidate(t *testing.T) {
 	both := node("both")
@@ -74,7 +58,7 @@ func TestValidate(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			problems := compile(t.Context(), tt.flow, 0).problems
+			problems := Compile(t.Context(), tt.flow, 0).Problems
 			if assert.Len(t, problems, len(tt.want), "%v", problems) {
 				for i, want := range tt.want {
 					assert.Truef(t, strings.HasPrefix(problems[i].String(), want), "got  %s\nwant %s", problems[i], want)
@@ -91,7 +75,7 @@ func TestValidateGlobals(t *testing.T) {
 		Labels:      map[string]string{"ok": "no spaces please"},
 		Annotations: map[string]string{"no spaces please": "ok"},
 	}
-	text := enumerate(compile(t.Context(), flow, 0).problems, problem.String)
+	text := message.List(Compile(t.Context(), flow, 0).Problems, Problem.String)
 	for _, field := range []string{"spec.globalParams.labels: ", "spec.globalParams.annotations: ", "spec.globalParams.nodeName: "} {
 		assert.Contains(t, text, field)
 	}
@@ -101,23 +85,22 @@ func TestValidateNamesThatSpellAHash(t *testing.T) {
 	flow := makeFlow()
 	flow.Name = strings.Repeat("f", 20)
 	long := strings.Repeat("n", 60)
-	short := strings.TrimPrefix(JobName(flow.Name, long), flow.Name+"-")
+	short := strings.TrimPrefix(JobName(flow.Name, long, 0), flow.Name+"-")
 	flow.Spec.Flows = []v1alpha1.Flow{node(long), node(short)}
-	problems := compile(t.Context(), flow, 0).problems
+	problems := Compile(t.Context(), flow, 0).Problems
 	if assert.Len(t, problems, 1) {
-		assert.Contains(t, problems[0].String(), "another flow's Job is called "+JobName(flow.Name, long)+" too")
+		assert.Contains(t, problems[0].String(), "another flow's Job is called "+JobName(flow.Name, long, 0)+" too")
 	}
 }
 
-func TestDescribeLongLists(t *testing.T) {
+func TestDescribeLongCycles(t *testing.T) {
 	flow := makeFlow()
 	for i := range 30 {
 		next := string(rune('a'+(i+1)%30%26)) + strings.Repeat("x", (i+1)%30/26)
 		flow.Spec.Flows = append(flow.Spec.Flows, node(string(rune('a'+i%26))+strings.Repeat("x", i/26), next))
 	}
-	problems := compile(t.Context(), flow, 0).problems
+	problems := Compile(t.Context(), flow, 0).Problems
 	if assert.Len(t, problems, 1) {
 		assert.Contains(t, problems[0].String(), `"a -> b -> c -> d -> e -> f -> g -> h -> i -> j -> (20 more) -> a"`)
 	}
-	assert.Equal(t, "x; x; x; x; x; x; x; x; x; x; and 2 more", enumerate(make([]int, 12), func(int) string { return "x" }))
 }
