@@ -67,7 +67,7 @@ func TestMetricsOfAPass(t *testing.T) {
 func TestContestedChildrenAreCounted(t *testing.T) {
 	w := newWorld(t, &corev1.ConfigMap{})
 	clock := buildertest.NewClock()
-	w.engine = builder.NewEngine(w.cached, builder.Options{Name: w.ns, Clock: clock.Now})
+	w.engine = buildertest.NewEngine(w.cached, builder.Options{Name: w.ns}, buildertest.EngineOptions{Clock: clock.Now})
 	contested := func() float64 {
 		return metric(t, "armature_builder_objects_contested", map[string]string{"controller": w.ns})
 	}
