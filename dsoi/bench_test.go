@@ -206,7 +206,7 @@ func BenchmarkUnchanged200Nodes(b *testing.B) {
 			s.put(&corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{
 					Namespace: "default", Name: fmt.Sprint(set.Name, "-", i), Labels: set.Spec.Template.Labels, Annotations: set.Spec.Template.Annotations,
-					OwnerReferences: []metav1.OwnerReference{{Kind: "StatefulSet", Name: set.Name, UID: set.UID, Controller: ptr.To(true)}},
+					OwnerReferences: []metav1.OwnerReference{{Kind: "StatefulSet", Name: set.Name, UID: set.UID, Controller: new(true)}},
 				},
 				Status: corev1.PodStatus{
 					Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},

@@ -26,9 +26,7 @@ func (a *App[C]) files(cluster C, n Node) (map[string]string, []string) {
 	var common, own, override []property
 	var data []string
 	for _, g := range n.App {
-		for name, text := range g.Files {
-			files[name] = text
-		}
+		maps.Copy(files, g.Files)
 		if g.Data != "" {
 			data = append(data, strings.TrimSuffix(g.Data, "\n")+"\n")
 		}

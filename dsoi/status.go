@@ -3,6 +3,7 @@ package dsoi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,10 +100,8 @@ func joinedRevision(of []string) string {
 	if len(of) == 1 {
 		return of[0]
 	}
-	for _, r := range of {
-		if r == "" {
-			return ""
-		}
+	if slices.Contains(of, "") {
+		return ""
 	}
 	sum := sha256.Sum256([]byte(strings.Join(of, " ")))
 	return hex.EncodeToString(sum[:5])

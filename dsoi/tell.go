@@ -2,6 +2,7 @@ package dsoi
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -76,17 +77,17 @@ func invalid[C Cluster](cluster C, problems []string, seen builder.View) builder
 // summary puts mistakes into one message of bounded length.
 func summary(problems []string) string {
 	const shown, longest = 5, 300
-	text := ""
+	var text strings.Builder
 	for i, p := range problems[:min(shown, len(problems))] {
 		if i > 0 {
-			text += "; "
+			text.WriteString("; ")
 		}
-		text += shorten(p, longest)
+		text.WriteString(shorten(p, longest))
 	}
 	if more := len(problems) - shown; more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
+		text.WriteString(fmt.Sprintf("; and %d more", more))
 	}
-	return text
+	return text.String()
 }
 
 // terminating is the plan of a cluster that is being deleted: its objects go with it, but for data that is retained.

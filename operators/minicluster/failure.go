@@ -62,7 +62,7 @@ func failureOf(c *v1alpha1.MiniCluster, o *observed) failure {
 			cmp.Or(state.Reason, "Error"), because(state.Message))
 	}
 	if state != nil {
-		f.code = ptr.To(state.ExitCode)
+		f.code = new(state.ExitCode)
 	}
 	return f
 }

@@ -39,17 +39,17 @@ func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 			Annotations: map[string]string{},
 		},
 		Spec: batchv1.JobSpec{
-			Completions:    ptr.To(size(c)),
-			Parallelism:    ptr.To(size(c)),
+			Completions:    new(size(c)),
+			Parallelism:    new(size(c)),
 			CompletionMode: ptr.To(batchv1.IndexedCompletion),
 			BackoffLimit:   ptr.To[int32](math.MaxInt32),
 			SuccessPolicy: &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{
-				{SucceededIndexes: ptr.To("0"), SucceededCount: ptr.To[int32](1)},
+				{SucceededIndexes: new("0"), SucceededCount: ptr.To[int32](1)},
 			}},
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 				Action: batchv1.PodFailurePolicyActionFailJob,
 				OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-					ContainerName: ptr.To(workerName(c)),
+					ContainerName: new(workerName(c)),
 					Operator:      batchv1.PodFailurePolicyOnExitCodesOpNotIn,
 					Values:        []int32{exitWorker, exitKilled, exitStopped},
 				},
@@ -58,7 +58,7 @@ func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 		},
 	}
 	if c.Spec.Suspend || isQueued(c) {
-		job.Spec.Suspend = ptr.To(true)
+		job.Spec.Suspend = new(true)
 	}
 	job.Annotations[annotationTemplate] = record.Digest(&job.Spec.Template)
 	if c.Spec.DeadlineSeconds != nil {
@@ -98,7 +98,7 @@ func deadline(c *v1alpha1.MiniCluster, job *batchv1.Job) *int64 {
 	if err != nil {
 		spent = 0 // made without a deadline; it runs from this Job's start then
 	}
-	return ptr.To(max(min(*c.Spec.DeadlineSeconds, lifecycle.MaxSeconds)-spent, 1)) // the Job controller overflows, too
+	return new(max(min(*c.Spec.DeadlineSeconds, lifecycle.MaxSeconds)-spent, 1)) // the Job controller overflows, too
 }
 
 // attempt is how often the cluster had been started again before a Job was made.

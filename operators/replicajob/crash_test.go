@@ -195,7 +195,7 @@ func orphanOf(job *v1alpha1.ReplicaJob, manager string) *corev1.Pod {
 	}
 	pod.ManagedFields = []metav1.ManagedFieldsEntry{{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1",
-		FieldsV1: metav1.NewFieldsV1(string(fields)), Time: ptr.To(metav1.NewTime(epoch)),
+		FieldsV1: metav1.NewFieldsV1(string(fields)), Time: new(metav1.NewTime(epoch)),
 	}}
 	return pod
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -84,9 +85,7 @@ func (s *storage) all() map[string]value {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make(map[string]value, len(s.values))
-	for k, v := range s.values {
-		all[k] = v
-	}
+	maps.Copy(all, s.values)
 	return all
 }
 

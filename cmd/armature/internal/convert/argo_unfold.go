@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -111,9 +112,7 @@ func (f *argoFlow) within(p place, task field, begin start, others scope) place 
 // arguments returns the values that a template's parameters have where a task uses it.
 func (f *argoFlow) arguments(p place, task field, others scope) map[string]string {
 	params := map[string]string{}
-	for name, value := range f.params {
-		params[name] = value
-	}
+	maps.Copy(params, f.params)
 	for _, parameter := range task.get("arguments", "parameters").items() {
 		value := substitute(valueText(parameter.get("value").take()), p.params)
 		params["inputs.parameters."+parameter.get("name").text()] = f.refer(value, others, parameter.get("value"))
@@ -170,9 +169,7 @@ func (f *argoFlow) atExit(p place, task field, o *outcomes) {
 		template := f.templates[handler.text()]
 		begin := start{o.nodes, or(o.succeeded, o.failed)}
 		params := map[string]string{}
-		for name, value := range f.params {
-			params[name] = value
-		}
+		maps.Copy(params, f.params)
 		exit := place{prefix: p.prefix + "-exit", template: template, params: params, outer: params, start: begin, around: p.around}
 		if !template.has() {
 			f.block(&exit, handler, "there is no template of this name")
@@ -261,7 +258,7 @@ func (d *dag) targets() {
 			}
 		}
 	}
-	for _, name := range strings.Fields(substitute(target.text(), d.p.params)) {
+	for name := range strings.FieldsSeq(substitute(target.text(), d.p.params)) {
 		if !d.tasks[name].has() {
 			d.f.root.source.note(target.path, "there is no task %s", name)
 		}

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -53,7 +52,7 @@ func TestDiagnose(t *testing.T) {
 				Message: `FluxSetup "q" is managed by ops/a, which watches namespace a`}}},
 		}, nil)}, Blocked, "QueueManagedElsewhere", "FluxJob/fj", `it waits in the queue: FluxSetup "q" is managed by ops/a, which watches namespace a`},
 		"another controller": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
-			f.Spec.ManagedBy, f.Status = ptr.To("example.com/other"), v1alpha1.JobFlowStatus{}
+			f.Spec.ManagedBy, f.Status = new("example.com/other"), v1alpha1.JobFlowStatus{}
 		})}, Blocked, "ManagedElsewhere", "JobFlow/f", "leaves it to example.com/other"},
 		"no Job controller": {Facts{Root: makeJob("j", func(j *batchv1.Job) { j.Status.StartTime = nil }, nil)}, Blocked, "NoController", "Job/j", "its status is empty"},
 
@@ -98,7 +97,7 @@ func TestDiagnose(t *testing.T) {
 		}), Nodes: oneNode}, Failed, "Evicted", "Pod/p", "low on resource: memory"},
 
 		"no default class": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), Classes: []storagev1.StorageClass{}}, Blocked, "ClaimPending", "PersistentVolumeClaim/data", "the cluster has no default StorageClass"},
-		"no class wanted":  {Facts{Root: makePod("p", usesClaim), Claims: claim(ptr.To(""), corev1.ClaimPending), Classes: []storagev1.StorageClass{}}, Blocked, "ClaimPending", "PersistentVolumeClaim/data", "a PersistentVolume made by hand"},
+		"no class wanted":  {Facts{Root: makePod("p", usesClaim), Claims: claim(new(""), corev1.ClaimPending), Classes: []storagev1.StorageClass{}}, Blocked, "ClaimPending", "PersistentVolumeClaim/data", "a PersistentVolume made by hand"},
 		"a lost volume":    {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimLost)}, Blocked, "ClaimLost", "PersistentVolumeClaim/data", "is gone"},
 		"provisioning fails": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), ClaimEvents: map[string]string{"data": "failed to provision volume: no space"}},
 			Blocked, "ClaimPending", "PersistentVolumeClaim/data", "failed to provision volume: no space"},
@@ -118,7 +117,7 @@ func TestDiagnose(t *testing.T) {
 		})}, Blocked, "ReadinessGate", "Pod/p", "example.com/lb"},
 		"a startup probe": {Facts{Root: makePod("p", func(p *corev1.Pod) {
 			p.Spec.Containers[0].StartupProbe = &corev1.Probe{}
-			p.Status.ContainerStatuses[0].Ready, p.Status.ContainerStatuses[0].Started = false, ptr.To(false)
+			p.Status.ContainerStatuses[0].Ready, p.Status.ContainerStatuses[0].Started = false, new(false)
 		}, warn("Unhealthy", "Startup probe failed: refused"))}, Blocked, "StartupProbeFailing", "Pod/p", "Startup probe failed: refused"},
 
 		"a Job that tries again": {Facts{Root: makeJob("j", nil, nil, makePod("p", exited(1, "")))}, Blocked, "ExitCode", "Pod/p", "its Job tries again, up to 6 times"},

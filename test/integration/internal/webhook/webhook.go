@@ -97,7 +97,7 @@ func serve(t *testing.T) {
 	for i := range hooks.Webhooks {
 		hook := &hooks.Webhooks[i]
 		hook.FailurePolicy = ptr.To(admissionregistrationv1.Fail)
-		hook.TimeoutSeconds = ptr.To(int32(30)) // the machine may be busy
+		hook.TimeoutSeconds = new(int32(30)) // the machine may be busy
 		hook.NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 			{Key: spared, Operator: metav1.LabelSelectorOpDoesNotExist},
 		}}
