@@ -15,8 +15,29 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/when"
 )
 
-// decide looks at each node that hasn't ended, after its dependencies: it is skipped, started, or has to wait. Time is
-// linear in nodes and edges.
+// decision is how a flow continues, beside the states of its nodes.
+type decision struct {
+	start    []builder.Child // the Jobs to create
+	blockers []blocker
+
+	stopped     bool   // the flow was stopped before its end, in this pass or before
+	stopReason  string // set if it is stopped in this pass
+	stopMessage string
+	outcome     *v1alpha1.FlowsOutcome // what finally is told; set if it is determined in this pass
+
+	causes    []int32 // 1 + the node because of which a node is skipped, as far as that is known
+	evaluated uint64  // the cost of the expressions that were evaluated
+	urgent    bool    // the next step needs the status, so it can't be written later
+}
+
+// blocker is why a node can't start until someone acts.
+type blocker struct {
+	node, reason, message string
+}
+
+func (b blocker) String() string { return fmt.Sprintf("flow %q %s", b.node, b.message) }
+
+// decide skips or starts each node that hasn't ended, once its dependencies have. Its time is linear in nodes and edges.
 func (p *pass) decide() {
 	var ready []int32
 	for _, n := range p.Order {
@@ -24,7 +45,7 @@ func (p *pass) decide() {
 		switch {
 		case i >= p.NumFlows, p.States[i].HasEnded(), p.States[i] == record.Running && p.jobs[i] != nil:
 			continue
-		case !p.canBeDecided(i): // also of items under way, whose list may have to be read yet
+		case !p.canBeDecided(i): // also of a node whose items run, because its list may not be read yet
 			continue
 		}
 		if p.States[i] == record.Pending {
@@ -38,13 +59,13 @@ func (p *pass) decide() {
 			yes, message := p.isReady(i)
 			if !yes {
 				if message != "" {
-					p.end(i, record.Skipped, news{message: message})
+					p.end(i, record.Skipped, finding{message: message})
 				}
 				continue
 			}
-			if !p.isAllowanceOnRecord(i) {
+			if !p.isAllowanceRecorded(i) {
 				p.urgent = true
-				p.wakeIn(stopDelay)
+				p.requeueIn(stepDelay)
 				continue
 			}
 		}
@@ -52,7 +73,7 @@ func (p *pass) decide() {
 			ready = append(ready, n)
 			continue
 		}
-		p.run(i) // items: they may all have ended, and what comes next be decided in this pass
+		p.run(i) // all items may have ended, and then this pass decides the dependents
 	}
 	p.startReady(ready)
 	p.lookForTemplates()
@@ -61,14 +82,14 @@ func (p *pass) decide() {
 // costOfPass is the cost of expressions after which a pass gives way to those of other flows: some 30 ms, in CEL's units.
 const costOfPass = 250_000
 
-// givesWay reports whether a pass leaves the expressions that it hasn't evaluated to the next one. It does after [costOfPass], unless
-// it has come to nothing yet: then the next pass would evaluate the same expressions.
+// givesWay reports whether the pass leaves further expressions to the next one: after [costOfPass], unless it has decided nothing yet.
+// Then the next pass would only evaluate the same expressions.
 func (p *pass) givesWay() bool {
 	if p.evaluated < costOfPass || p.ended == 0 && len(p.start) == 0 {
 		return false
 	}
-	p.urgent = true // the next pass has to know what this one has decided
-	p.wakeIn(stopDelay)
+	p.urgent = true // the next pass continues from the record
+	p.requeueIn(stepDelay)
 	return true
 }
 
@@ -85,7 +106,7 @@ func (p *pass) canBeDecided(i int) bool {
 	return true
 }
 
-// isReady reports whether a node that can be decided is to be started. If it is to be skipped, message says why.
+// isReady reports whether a node that can be decided starts. message is why it is skipped; without one, it has failed.
 func (p *pass) isReady(i int) (ready bool, message string) {
 	if p.spec.FailFast && p.failure >= 0 {
 		return false, fmt.Sprintf("not started: %s failed, and failFast is set", p.nameOf(p.failure))
@@ -98,21 +119,21 @@ func (p *pass) isReady(i int) (ready bool, message string) {
 	if hindrance < 0 {
 		return true, ""
 	}
-	culprit := p.culpritOf(int(dependencies[hindrance]))
-	p.culprits[i] = int32(culprit) + 1
-	if p.States[culprit] == record.Failed {
-		return false, fmt.Sprintf("not started: %s failed", p.Names[culprit])
+	cause := p.causeOf(int(dependencies[hindrance]))
+	p.causes[i] = int32(cause) + 1
+	if p.States[cause] == record.Failed {
+		return false, fmt.Sprintf("not started: %s failed", p.Names[cause])
 	}
-	return false, fmt.Sprintf("not started: %s is skipped", p.Names[culprit])
+	return false, fmt.Sprintf("not started: %s is skipped", p.Names[cause])
 }
 
-// culpritOf returns the node because of which one is skipped: one that failed, or was skipped by its own expression.
-func (p *pass) culpritOf(i int) int {
-	if p.culprits == nil {
-		p.culprits = make([]int32, p.Size())
+// causeOf returns the node because of which a node is skipped: one that failed, or was skipped by its own expression.
+func (p *pass) causeOf(i int) int {
+	if p.causes == nil {
+		p.causes = make([]int32, p.Size())
 	}
 	var path []int
-	for p.culprits[i] == 0 {
+	for p.causes[i] == 0 {
 		path = append(path, i)
 		next := -1
 		if p.States[i] == record.Skipped && p.Whens[int32(i)] == nil {
@@ -124,15 +145,15 @@ func (p *pass) culpritOf(i int) int {
 			}
 		}
 		if next < 0 {
-			p.culprits[i] = int32(i) + 1
+			p.causes[i] = int32(i) + 1
 			break
 		}
 		i = next
 	}
 	for _, at := range path {
-		p.culprits[at] = p.culprits[i]
+		p.causes[at] = p.causes[i]
 	}
-	return int(p.culprits[i]) - 1
+	return int(p.causes[i]) - 1
 }
 
 // evaluate evaluates a node's expression. A node whose expression can't be evaluated has failed.
@@ -145,15 +166,15 @@ func (p *pass) evaluate(i int, x *when.Expression, state v1alpha1.State) (ready 
 		if x.NeedsOutputs() {
 			var err error
 			if job.Output, err = p.output(int(d)); err != nil {
-				p.end(i, record.Failed, news{message: "when: " + err.Error()})
+				p.end(i, record.Failed, finding{message: "when: " + err.Error()})
 				return false, ""
 			}
 		}
 		jobs[p.Names[d]] = job
 	}
-	yes, err := x.Eval(p.seen.Context(), jobs, string(state))
+	yes, err := x.Eval(p.view.Context(), jobs, string(state))
 	if err != nil {
-		p.end(i, record.Failed, news{message: "when: " + err.Error()})
+		p.end(i, record.Failed, finding{message: "when: " + err.Error()})
 		return false, ""
 	}
 	if !yes {
@@ -162,14 +183,14 @@ func (p *pass) evaluate(i int, x *when.Expression, state v1alpha1.State) (ready 
 	return true, ""
 }
 
-// run starts a node whose turn it is, as far as it may be.
+// run starts a node that is ready, unless something prevents it for the time being.
 func (p *pass) run(i int) {
 	switch {
-	case p.held:
+	case p.spec.Suspend:
 	case p.node(i).ForEach != nil:
 		p.forEach(i)
 	case p.States[i] == record.Running: // it has Jobs of items
-		p.obstruct(i, v1alpha1.ReasonEditRefused, "was started with forEach: items that haven't started wait until you restore it")
+		p.block(i, v1alpha1.ReasonEditRefused, "was started with forEach: items that haven't started wait until you restore it")
 		if r := p.items[i]; r != nil {
 			p.endItems(i, r)
 		}
@@ -181,7 +202,7 @@ func (p *pass) run(i int) {
 		}
 		job, err := p.render(i, template, nil)
 		if err != nil {
-			p.end(i, record.Failed, news{message: err.Error()})
+			p.end(i, record.Failed, finding{message: err.Error()})
 			return
 		}
 		p.start = append(p.start, builder.Want(job, builder.CreateOnly()))
@@ -189,67 +210,66 @@ func (p *pass) run(i int) {
 	}
 }
 
-// startReady starts nodes whose turn it is, first those that come after others: what has been begun is brought to its end.
+// startReady starts nodes that are ready, first those with dependencies: branches that have begun end before others begin.
 func (p *pass) startReady(ready []int32) {
 	for _, comesAfter := range []bool{true, false} {
 		for _, n := range ready {
 			if i := int(n); (len(p.Dependencies(i)) > 0) == comesAfter {
 				p.run(i)
 				if p.States[i].HasEnded() {
-					p.wakeIn(stopDelay) // it couldn't be started, which decides others
+					p.requeueIn(stepDelay) // it has failed, so its dependents can be decided
 				}
 			}
 		}
 	}
 }
 
-// startsAPass bounds the Jobs that a pass starts in a flow in which some wait for others: as long as it makes Jobs it
-// doesn't notice which have ended.
-const startsAPass = 16
+// maxStarts bounds the Jobs that a pass starts in a flow with dependencies: while the builder creates Jobs, no pass observes which have
+// ended.
+const maxStarts = 16
 
 // mayStart reports whether one Job more may be started.
 func (p *pass) mayStart() bool {
-	if p.HasDependencies() && len(p.start) >= startsAPass {
-		p.wakeIn(time.Millisecond)
+	if p.HasDependencies() && len(p.start) >= maxStarts {
+		p.requeueIn(time.Millisecond)
 		return false
 	}
 	return p.spec.Parallelism == nil || p.active < int(*p.spec.Parallelism)
 }
 
-func (p *pass) obstruct(i int, reason, message string) {
-	p.news[i] = news{message: message}
-	p.obstacles = append(p.obstacles, obstacle{p.Names[i], reason, message})
+// block adds a blocker of a node.
+func (p *pass) block(i int, reason, message string) {
+	p.findings[i] = finding{message: message}
+	p.blockers = append(p.blockers, blocker{p.Names[i], reason, message})
 }
 
-func (o obstacle) String() string { return fmt.Sprintf("flow %q %s", o.node, o.message) }
-
-// lookForTemplates looks at nodes that aren't to be started yet, so that there is time to mend what is in their way.
+// lookForTemplates adds the blockers of nodes that don't start yet, so that users see early what to fix.
 func (p *pass) lookForTemplates() {
-	if p.held {
+	if p.spec.Suspend {
 		return
 	}
 	for i := range p.NumFlows {
-		if p.States[i] == record.Pending && p.spec.Flows[i].JobTemplateRef != "" && p.news[i].message == "" {
+		if p.States[i] == record.Pending && p.spec.Flows[i].JobTemplateRef != "" && p.findings[i].message == "" {
 			p.template(i)
 		}
 	}
 }
 
-// template returns the Job spec of a node, and false if there is something in the way of having it.
+// template returns the Job spec of a node; false if something blocks it.
 func (p *pass) template(i int) (*batchv1.JobSpec, bool) {
 	node := p.node(i)
 	if node.JobTemplateRef == "" {
 		return node.JobTemplate, true
 	}
-	found, ok := builder.Lookup[*v1alpha1.JobTemplate](p.seen, node.JobTemplateRef)
+	found, ok := builder.Lookup[*v1alpha1.JobTemplate](p.view, node.JobTemplateRef)
 	if !ok {
-		p.obstruct(i, v1alpha1.ReasonJobTemplateNotFound, fmt.Sprintf("waits for JobTemplate %q: %s", node.JobTemplateRef,
+		p.block(i, v1alpha1.ReasonJobTemplateNotFound, fmt.Sprintf("waits for JobTemplate %q: %s", node.JobTemplateRef,
 			field.NotFound(p.Path(i).Child("jobTemplateRef"), node.JobTemplateRef)))
 		return nil, false
 	}
 	for j, mount := range node.ShareVolumeMounts {
 		if !podtemplate.HasVolume(p.spec.ShareVolumes, mount.Name) && !podtemplate.HasVolume(found.Spec.JobTemplate.Template.Spec.Volumes, mount.Name) {
-			p.obstruct(i, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("neither shareVolumes nor JobTemplate %q has the volume: %s", node.JobTemplateRef,
+			p.block(i, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("neither shareVolumes nor JobTemplate %q has the volume: %s", node.JobTemplateRef,
 				field.NotFound(p.Path(i).Child("shareVolumeMounts").Index(j).Child("name"), mount.Name)))
 			return nil, false
 		}

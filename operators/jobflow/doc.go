@@ -1,34 +1,51 @@
 // Package jobflow runs the Jobs of a JobFlow in the order of their dependencies.
 //
-// [Plan] is the whole operator: a pure function of a JobFlow, its Jobs, their pods, and the JobTemplates it names. [Setup]
-// lets a manager run it. The files follow a pass:
+// [Plan] is the whole operator: a pure function of a JobFlow, its Jobs, their pods, and the JobTemplates that it refers to. [Setup] adds it
+// to a manager. In its comments a flow is a JobFlow, a node is an entry of spec.flows or spec.finally, and a Job is a Job of batch/v1.
+// Read it in this order; operators/daemonjob is a smaller operator of the same shape:
 //
-//	observe.go, output.go, foreach.go  what has become of the nodes: their Jobs, the Jobs' pods, outputs and items
-//	infer.go, departed.go, edits.go    what was deleted too early, taken out of the spec, or edited too late
-//	retry.go, suspend.go, stop.go      what is asked of the flow as a whole; over.go: what is left to do at its end
-//	decide.go, finally.go              which nodes are skipped, which wait, which start
-//	leftover.go                        pods of Jobs that are gone, which are waited for
-//	success.go                         which failures count: allowFailure, successWhen
-//	job.go                             the Job of a node
-//	status.go, detail.go, room.go      the status, which stays below 100 KiB; conditions.go, tell.go: conditions and events
-//	ttl.go                             Jobs that are deleted some time after their end
+//	setup.go    which events run a plan, and what the plan reads in its view
+//	plan.go     Plan: from the view to the builder's plan
+//	observe.go  the state of each node, from its Job, the Job's pods, and the record
+//	decide.go   which nodes are skipped, which wait, and which start
+//	status.go   the status and its conditions
 //
-// # The record
+// Two internal packages have what a pass takes for granted: internal/graph compiles and validates the spec, with the expressions of
+// internal/when, and internal/record stores the ends of up to 10,000 nodes in the status.
 //
-// The status records the end of a node, and the record is final, even if the Job is deleted: only a retry runs a
-// succeeded or failed node again. Each pass observes everything else again. A Job that is deleted before its end was
-// recorded is recreated under the same name, once its pods have ended, unless a dependent has started: then the Job must
-// have ended.
+// Each policy is in a file of its own, named after the field of the API or the idea that it implements:
 //
-// # When a Job counts as succeeded
+//	job.go              the Job of a node or an item, and its labels
+//	for_each.go         a Job for each item of a list
+//	outputs.go          what a Job's containers write, and other nodes read
+//	success_when.go     which failures fail the flow: allowFailure and successWhen
+//	finally.go          nodes that run once all others have ended
+//	retry.go            what a retry resets
+//	suspend.go          suspending and resuming Jobs
+//	stop.go             the end before its time: terminate and activeDeadlineSeconds
+//	job_retention.go    which Jobs are deleted after their end
+//	leftover_pods.go    pods that still run after the deletion of their Job
+//	edits.go            edits of nodes that have started, which have no effect
+//	end.go              a flow that has ended, or is being deleted
+//	takeover.go         a flow that ended under the former operator of the kind, jobflow-operator
+//	status_flows.go     the status of single nodes, and the limits that keep the status below 100 KiB
+//	events.go           events, on transitions of the status
 //
-// As soon as its pods determine it, unless spec.endOfJob says to wait for the Job's condition: package outcome
-// (operators/internal/outcome) has the rule, and why it holds. Failures always wait for the condition.
+// # What the status records
+//
+// The status records the end of a node, and that holds whatever happens to its Job: only a retry runs a node again that has run.
+// Everything else is observed in each pass. A Job that is deleted before its end is recorded is created again under the same name, once
+// its pods have ended. If a node that depends on it has started, its Job must have succeeded, and that is recorded instead.
+//
+// # When a Job has succeeded
+//
+// As soon as its pods determine it, unless spec.endOfJob says to wait for the Job's condition: package operators/internal/outcome has the
+// rule, and why it holds. A failure always waits for the condition.
 //
 // # Changes of the spec
 //
-// A change holds for what hasn't been started. What has been started stays as it is; the condition EditRefused names the
-// node and the field of a change that has no effect. Once a flow has ended it is final, until it is retried.
+// A change applies to nodes that haven't started. A started node stays as it is, and the condition EditRefused names the node and the field
+// of a change without effect. The end of a flow is final, except that a failed flow can be retried.
 //
 // # Permissions
 //

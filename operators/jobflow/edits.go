@@ -3,7 +3,6 @@ package jobflow
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -12,23 +11,23 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// refuseEdits says which changes of the spec have no effect, because they are of what has been started. It looks once a
-// generation.
-func (p *pass) refuseEdits(status *v1alpha1.JobFlowStatus) {
+// setEditRefused sets the condition EditRefused if an edit has no effect, because it is one of nodes that have started. It does so in the
+// first pass of a generation only.
+func (p *pass) setEditRefused(status *v1alpha1.JobFlowStatus) {
 	if p.flow.Status.ObservedGeneration == p.flow.Generation || p.flow.Status.StartTime == nil {
 		return
 	}
-	refused := p.changesOfStarted()
+	refused := p.editsOfStarted()
 	if len(refused) == 0 {
-		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionEditRefused)
+		p.conditions(status).Remove(v1alpha1.ConditionEditRefused)
 		return
 	}
-	message := enumerate(refused, graph.Problem.String)
-	p.conditions(status).Set(v1alpha1.ConditionEditRefused, metav1.ConditionTrue, v1alpha1.ReasonEditRefused, message)
+	text := enumerate(refused, graph.Problem.String)
+	p.conditions(status).Set(v1alpha1.ConditionEditRefused, metav1.ConditionTrue, v1alpha1.ReasonEditRefused, text)
 }
 
-// changesOfStarted returns the changes of nodes that have been started.
-func (p *pass) changesOfStarted() []graph.Problem {
+// editsOfStarted returns the edits of nodes that have started.
+func (p *pass) editsOfStarted() []graph.Problem {
 	const why = "it has been started, and stays as it was then; the change takes effect only if a retry runs it again"
 	var refused []graph.Problem
 	for i := range p.Names {
@@ -48,7 +47,7 @@ func (p *pass) changesOfStarted() []graph.Problem {
 	}
 	unnamed := 0
 	for i := p.Size(); i < len(p.States); i++ {
-		if n := p.news[i]; n.job != nil {
+		if n := p.findings[i]; n.job != nil {
 			refused = append(refused, graph.Problem{Node: n.job.Labels[LabelFlow], Err: field.Forbidden(field.NewPath("spec", "flows"),
 				"it was taken out and has been started: it still counts, as it was started")})
 		} else {
@@ -62,7 +61,7 @@ func (p *pass) changesOfStarted() []graph.Problem {
 	return refused
 }
 
-// startedAs returns the digest of what a node was started as; empty if none of its Jobs is there to tell.
+// startedAs returns the digest of what a node was started with; empty if it has no Job.
 func (p *pass) startedAs(i int) string {
 	if job := p.jobs[i]; job != nil {
 		return job.Annotations[AnnotationStartedAs]

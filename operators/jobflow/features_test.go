@@ -263,7 +263,7 @@ func TestFinallyRunsWhateverHappened(t *testing.T) {
 	plan := s.step(failedJob("a"), completeJob("b"))
 	assert.Empty(t, plan.Children, "what it is told is put on record first")
 	assert.Zero(t, plan.StatusCanWait)
-	assert.Equal(t, stopDelay, plan.RequeueAfter)
+	assert.Equal(t, stepDelay, plan.RequeueAfter)
 	plan = s.step(failedJob("a"), completeJob("b"))
 	assert.Equal(t, []string{"demo-notify", "demo-mourn"}, started(plan))
 	assert.Equal(t, "Failed", envOf(t, plan, 0, "FLOW_STATUS"))
@@ -368,11 +368,11 @@ func TestSuccessorsGoFirst(t *testing.T) {
 	flow.Spec.Flows = append(flow.Spec.Flows, node("next", "root0"))
 	s = &stepper{flow: flow}
 	plan := s.step()
-	assert.Len(t, plan.Children, startsAPass, "someone may be waiting")
+	assert.Len(t, plan.Children, maxStarts, "someone may be waiting")
 	assert.Equal(t, time.Millisecond, plan.RequeueAfter)
 	jobs := jobsOf(plan, runningJob)
 	jobs[0].(*batchv1.Job).Status = completeJob("x").Status
 	plan = s.step(jobs...)
-	assert.Len(t, plan.Children, startsAPass)
+	assert.Len(t, plan.Children, maxStarts)
 	assert.Equal(t, "demo-next", started(plan)[0])
 }

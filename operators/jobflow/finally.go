@@ -10,29 +10,28 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// What the containers of nodes in finally get to know of the flow.
+// Variables of the containers of nodes in finally.
 const (
 	envFlowStatus = "FLOW_STATUS"
 	envFlowFailed = "FLOW_FAILED"
 )
 
-// decideFinally starts the nodes in finally, once all others have ended, and their Jobs are gone or have ended, too. What
-// they are told of the others goes on record first, and holds from then on: after a crash a Job may come to light that
-// wasn't seen before, of a node that was taken for skipped.
-func (p *pass) decideFinally(status *v1alpha1.JobFlowStatus) {
-	if p.Size() == p.NumFlows || !p.haveEnded(p.States) || p.held {
+// decideFinally starts the nodes in finally, once all others have ended and their Jobs are gone or have ended, too. The status first
+// records the outcome that finally is told, and that holds from then on: after a crash, a pass may observe a Job of a node that an
+// earlier one has recorded as skipped.
+func (p *pass) decideFinally() {
+	if p.Size() == p.NumFlows || !p.haveEnded(p.States) || p.spec.Suspend {
 		return
 	}
-	isOnRecord := status.Outcome != nil
-	if !isOnRecord {
-		status.Outcome = p.outcomeOfFlows()
+	if p.last.Outcome == nil {
+		p.outcome = p.outcomeOfFlows()
 	}
-	if !isOnRecord || !p.haveEnded(p.recorded.States) {
+	if p.last.Outcome == nil || !p.haveEnded(p.recorded.States) {
 		p.urgent = true
-		p.wakeIn(stopDelay)
+		p.requeueIn(stepDelay)
 		return
 	}
-	if p.isLeaving() || p.finallyWaitsForPods() {
+	if p.waitsForStopped() || p.finallyWaitsForPods() {
 		return
 	}
 	for i := p.NumFlows; i < p.Size(); i++ {
@@ -43,9 +42,9 @@ func (p *pass) decideFinally(status *v1alpha1.JobFlowStatus) {
 			if p.givesWay() {
 				return
 			}
-			if ready, message := p.evaluate(i, x, status.Outcome.State); !ready {
+			if ready, message := p.evaluate(i, x, p.last.Outcome.State); !ready {
 				if message != "" {
-					p.end(i, record.Skipped, news{message: message})
+					p.end(i, record.Skipped, finding{message: message})
 				}
 				continue
 			}
@@ -54,19 +53,19 @@ func (p *pass) decideFinally(status *v1alpha1.JobFlowStatus) {
 	}
 }
 
-// isLeaving reports whether there are Jobs that have to go before the flow goes on.
-func (p *pass) isLeaving() bool {
-	leaving := false
+// waitsForStopped reports whether there are Jobs that have to go before the flow goes on.
+func (p *pass) waitsForStopped() bool {
+	waits := false
 	if p.stopped {
-		p.eachActiveFlowJob(func(*batchv1.Job) { leaving = true })
+		p.eachActiveFlowJob(func(*batchv1.Job) { waits = true })
 	}
-	return leaving
+	return waits
 }
 
-// outcomeOfFlows is what came of all but finally.
+// outcomeOfFlows returns the outcome of all nodes but those in finally.
 func (p *pass) outcomeOfFlows() *v1alpha1.FlowsOutcome {
 	var names []string
-	most := roomFor(p.Size()).failedNames
+	most := limitsFor(p.Size()).failureNames
 	for i := 0; i < p.NumFlows && len(names) < most; i++ {
 		if p.States[i] == record.Failed {
 			names = append(names, p.Names[i])
@@ -79,9 +78,9 @@ func (p *pass) outcomeOfFlows() *v1alpha1.FlowsOutcome {
 	return o
 }
 
-// finallyEnv is what the containers of a node in finally get to know.
+// finallyEnv returns the variables that tell the containers of a node in finally the outcome.
 func (p *pass) finallyEnv() []corev1.EnvVar {
-	told := p.flow.Status.Outcome // on record, or decideFinally would not have come this far
+	told := p.last.Outcome // decideFinally starts nothing before it is recorded
 	return []corev1.EnvVar{
 		{Name: envFlowStatus, Value: string(told.State)},
 		{Name: envFlowFailed, Value: told.Failed},

@@ -18,7 +18,7 @@ import (
 
 // rendered returns the Job of a flow's first node.
 func rendered(t *testing.T, flow *v1alpha1.JobFlow, template *batchv1.JobSpec) *batchv1.Job {
-	job, err := newPass(flow, buildertest.NewView(epoch), 0).render(0, template, nil)
+	job, err := newPass(flow, buildertest.NewView(epoch)).render(0, template, nil)
 	require.NoError(t, err)
 	return job
 }

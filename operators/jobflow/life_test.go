@@ -25,7 +25,7 @@ func TestTerminate(t *testing.T) {
 	plan := s.step(completeJob("a"), b)
 	assert.Empty(t, plan.Delete, "it is put on record first")
 	assert.Zero(t, plan.StatusCanWait)
-	assert.Equal(t, stopDelay, plan.RequeueAfter)
+	assert.Equal(t, stepDelay, plan.RequeueAfter)
 	assert.Equal(t, []string{"Terminated", "JobFailed"}, reasons(plan.Events))
 	assert.Equal(t, map[string]v1alpha1.FlowState{"a": "Succeed", "b": "Failed", "c": "Skipped", "last": "Pending"}, states(s.flow))
 	assert.Equal(t, "stopped: spec.terminate is true", detailOf(s.flow, "b").Message)
@@ -246,10 +246,10 @@ func TestTheEndIsFollowedByWhatComesNext(t *testing.T) {
 		want   time.Duration
 	}{
 		"nothing":   {func(s *v1alpha1.JobFlowSpec) {}, 0},
-		"a retry":   {func(s *v1alpha1.JobFlowSpec) { s.Retry = 1 }, stopDelay},
-		"retention": {func(s *v1alpha1.JobFlowSpec) { s.JobRetention = v1alpha1.RetainNone }, stopDelay},
+		"a retry":   {func(s *v1alpha1.JobFlowSpec) { s.Retry = 1 }, stepDelay},
+		"retention": {func(s *v1alpha1.JobFlowSpec) { s.JobRetention = v1alpha1.RetainNone }, stepDelay},
 		"a TTL":     {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](27) }, 18 * time.Second},
-		"at once":   {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](0) }, stopDelay},
+		"at once":   {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](0) }, stepDelay},
 	} {
 		s := &stepper{flow: makeFlow(node("a"))}
 		tt.change(&s.flow.Spec)

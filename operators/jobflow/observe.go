@@ -1,6 +1,9 @@
 package jobflow
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -10,56 +13,73 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/internal/refusal"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// observe finds out what has become of each node that hasn't ended yet: what its Job says, or the Job's pods.
+// observed is what the view has of a flow beside the states of its nodes, and the outputs that the status records.
+type observed struct {
+	jobs     []*batchv1.Job           // the Jobs of the nodes, by index; nil without one
+	itemJobs map[itemKey]*batchv1.Job // the Jobs of nodes with forEach
+	former   []*batchv1.Job           // Jobs of earlier retries
+	removed  []removedJob             // Jobs of nodes that aren't in the spec any more
+	pods     outcome.ByJob            // of Jobs that aren't known to have ended
+
+	leftover      map[slot]*corev1.Pod // pods that haven't ended and whose Job is gone
+	firstLeftover *corev1.Pod          // one of them of a node in spec.flows
+
+	items   map[int]*itemRun    // the items of nodes with forEach, by index
+	lists   map[string]itemList // outputs that a forEach runs over, by node
+	outputs map[string]string   // the known outputs, by node
+	lost    map[string]string   // why an output can't be passed on, by node
+}
+
+// observe sets the state of each node whose end isn't recorded, from its Job and the Job's pods.
 func (p *pass) observe() {
 	p.findJobs()
-	p.gatherPods()
+	p.groupPods()
 	p.findLeftover()
 	for i, job := range p.jobs {
-		if job != nil && !p.States[i].HasRun() { // one that was skipped has been started by a pass that was cut short
-			p.judge(i, job)
+		if job != nil && !p.States[i].HasRun() { // a Job of a skipped node was created by a pass whose status wasn't written
+			p.observeJob(i, job)
 		}
 	}
 	p.observeItems()
-	p.observeDeparted()
+	p.observeRemoved()
 	p.findRefused()
 	p.readLateOutputs()
 }
 
-// findJobs says which Jobs are whose.
+// findJobs finds the Jobs of the nodes, and classifies all others.
 func (p *pass) findJobs() {
-	for _, job := range builder.Owned[*batchv1.Job](p.seen) {
+	for _, job := range builder.Owned[*batchv1.Job](p.view) {
 		if i, ok := p.ByJobName[job.Name]; ok {
 			p.jobs[i] = job
 			continue
 		}
-		p.sort(job)
+		p.classify(job)
 	}
 }
 
-// sort says what a Job is that isn't called as one of a node's: an item's, one of an earlier attempt, or one of a node
-// that isn't in the spec any more. Others are no business of ours.
-func (p *pass) sort(job *batchv1.Job) {
+// classify adds a Job without the name of a node's to those of items, of former retries, or of removed nodes. Other Jobs are ignored.
+func (p *pass) classify(job *batchv1.Job) {
 	node := job.Labels[LabelFlow]
 	if node == "" {
 		return
 	}
-	retry := int32(number(job.Labels[LabelRetry], 0))
+	retry := int32(labelNumber(job.Labels[LabelRetry], 0))
 	if retry < p.retry {
 		p.former = append(p.former, job)
 		return
 	}
 	i, known := p.Index[node]
-	item := number(job.Labels[LabelItem], -1)
+	item := labelNumber(job.Labels[LabelItem], -1)
 	switch {
 	case !known && item >= 0:
-		p.departed = append(p.departed, departedJob{node + "#" + strconv.Itoa(item), job})
+		p.removed = append(p.removed, removedJob{node + "#" + strconv.Itoa(item), job})
 	case !known:
-		p.departed = append(p.departed, departedJob{node, job})
+		p.removed = append(p.removed, removedJob{node, job})
 	case item >= 0 && job.Name == graph.ItemJobName(p.flow.Name, node, item, p.retry):
 		if p.itemJobs == nil {
 			p.itemJobs = map[itemKey]*batchv1.Job{}
@@ -68,8 +88,8 @@ func (p *pass) sort(job *batchv1.Job) {
 	}
 }
 
-// number reads a label's number.
-func number(text string, otherwise int) int {
+// labelNumber returns the number in a label.
+func labelNumber(text string, otherwise int) int {
 	if text == "" {
 		return otherwise
 	}
@@ -80,16 +100,16 @@ func number(text string, otherwise int) int {
 	return n
 }
 
-// gatherPods finds the pods of Jobs that haven't ended, and of those whose output isn't known.
-func (p *pass) gatherPods() {
-	p.pods = outcome.GroupByJob(builder.Owned[*corev1.Pod](p.seen), func(ref *metav1.OwnerReference) bool {
+// groupPods finds the pods of Jobs that haven't ended, and of those whose output is needed.
+func (p *pass) groupPods() {
+	p.pods = outcome.GroupByJob(builder.Owned[*corev1.Pod](p.view), func(ref *metav1.OwnerReference) bool {
 		i, ok := p.ByJobName[ref.Name]
 		return !ok || p.jobs[i] != nil && p.jobs[i].UID == ref.UID && (!p.States[i].HasRun() || p.HasReaders[i])
 	})
 }
 
-// judge records what has become of a node, as far as its Job has come.
-func (p *pass) judge(i int, job *batchv1.Job) {
+// observeJob sets the state of a node from its Job.
+func (p *pass) observeJob(i int, job *batchv1.Job) {
 	o := p.outcomeOf(job)
 	switch o.Phase {
 	case outcome.Running:
@@ -98,19 +118,124 @@ func (p *pass) judge(i int, job *batchv1.Job) {
 		return
 	case outcome.Succeeded:
 		if p.HasReaders[i] && !p.readOutput(i, job, o) {
-			p.States[i] = record.Running // its pods haven't been seen yet
+			p.States[i] = record.Running // the output isn't known yet
 			return
 		}
-		p.end(i, record.Succeeded, news{job: job, ended: o.Ended})
+		p.end(i, record.Succeeded, finding{job: job, ended: o.Ended})
 	case outcome.Failed:
-		p.end(i, record.Failed, news{job: job, ended: o.Ended, message: o.Why()})
+		p.end(i, record.Failed, finding{job: job, ended: o.Ended, message: o.Why()})
 	}
 }
 
-// outcomeOf is how a Job has ended: by its conditions, or, if the flow doesn't ask to wait for these, by its pods.
+// outcomeOf returns how a Job has ended: by its conditions, or by its pods unless endOfJob says to wait for conditions.
 func (p *pass) outcomeOf(job *batchv1.Job) outcome.Outcome {
 	if p.spec.EndOfJob == v1alpha1.EndOfJobCondition {
 		return outcome.Of(job)
 	}
 	return outcome.Earliest(job, p.pods)
+}
+
+// removedJob is a Job of this retry whose node isn't in the spec any more.
+type removedJob struct {
+	name string // of the node, and of the item if there is one
+	job  *batchv1.Job
+}
+
+// observeRemoved appends the nodes that were removed from the spec while they ran to the states, after those that had ended before. A node
+// that was started can't be removed: the flow waits for it, and it counts.
+func (p *pass) observeRemoved() {
+	slices.SortFunc(p.removed, func(a, b removedJob) int { return cmp.Compare(a.job.Name, b.job.Name) })
+	for _, d := range p.removed {
+		hash := record.HashName(d.name)
+		if p.isRemovedRecorded(hash) {
+			continue
+		}
+		i := len(p.States)
+		p.States = append(p.States, record.Pending)
+		p.Digests = append(p.Digests, record.NodeDigest{Name: hash, Spec: record.HashDigest(d.job.Annotations[AnnotationStartedAs])})
+		switch o := p.outcomeOf(d.job); o.Phase {
+		case outcome.Running:
+			p.States[i] = record.Running
+			p.findings[i] = finding{job: d.job}
+			p.active++
+		case outcome.Succeeded:
+			p.end(i, record.Succeeded, finding{job: d.job, ended: o.Ended})
+		case outcome.Failed:
+			p.end(i, record.Failed, finding{job: d.job, ended: o.Ended, message: o.Why()})
+		}
+	}
+}
+
+// isRemovedRecorded reports whether the end of a removed node is recorded.
+func (p *pass) isRemovedRecorded(hash uint32) bool {
+	for i := p.Size(); i < len(p.recorded.States); i++ {
+		if p.SameName(p.Digests[i].Name, hash) {
+			return true
+		}
+	}
+	return false
+}
+
+// inferEnds records that a node has succeeded whose Job was deleted before its end was recorded, if a node that depends on it has started.
+// The status may be written later than a Job ends, and the Job can be deleted in the meantime; without this the node would run again.
+// Only success can be inferred: a failure that is allowed is recorded before any dependent starts.
+func (p *pass) inferEnds() {
+	for i, s := range p.States {
+		if s != record.Running && !s.HasRun() || i >= p.NumFlows || p.Whens[int32(i)] != nil {
+			continue
+		}
+		for _, d := range p.Dependencies(i) {
+			if p.States[d] != record.Pending || !p.startedWithSameDependencies(i) {
+				continue
+			}
+			if p.hasNoItems(int(d)) {
+				p.end(int(d), record.Succeeded, finding{message: noItems})
+			} else {
+				p.end(int(d), record.Succeeded, finding{message: "its Job was deleted before its end was recorded; " + p.Names[i] + " had been started after it"})
+			}
+		}
+	}
+}
+
+// hasNoItems reports whether a node has a forEach over an empty list. It never had a Job.
+func (p *pass) hasNoItems(i int) bool {
+	if p.node(i).ForEach == nil {
+		return false
+	}
+	list := p.listOf(i)
+	return list.err == nil && len(list.items) == 0
+}
+
+// startedWithSameDependencies reports whether the node had the same dependencies when it was started. A start before a retry doesn't
+// count: the retry may run a dependency again that failed (allowFailure), or whose output was lost.
+func (p *pass) startedWithSameDependencies(i int) bool {
+	is := record.Digest(p.node(i))
+	if was := p.startedAs(i); was != "" {
+		changed := record.ChangedFields(was, is)
+		return !slices.Contains(changed, "dependencies") && !slices.Contains(changed, "when")
+	}
+	return p.retry == 0 && p.recorded.States[i].HasRun() && p.Digests[i].Spec == record.HashDigest(is)
+}
+
+// findRefused finds the nodes whose Jobs have no pods because the API server refuses them, of a node with items the first one.
+func (p *pass) findRefused() {
+	refused, why := refusal.Of(p.view), map[int]string{}
+	for i, job := range p.jobs {
+		if job != nil && p.States[i] == record.Running {
+			if words := refused.Why(job); words != "" {
+				why[i] = words
+			}
+		}
+	}
+	first := map[int]int{}
+	for key, job := range p.itemJobs {
+		words := refused.Why(job)
+		if item, ok := first[key.node]; words != "" && (!ok || key.item < item) {
+			first[key.node], why[key.node] = key.item, words
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(why)) {
+		p.blockers = append(p.blockers, blocker{p.nameOf(i), v1alpha1.ReasonPodsRefused, "has no pods, since they are refused: " + why[i]})
+	}
+	p.requeueIn(refused.Again())
 }

@@ -1,98 +1,197 @@
 package jobflow
 
 import (
-	"cmp"
-	"slices"
+	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// Plan says which Jobs a flow should have now, and what its status is. It is a [builder.PlanFunc].
+// Plan decides which Jobs a flow gets now, and what its status is. It is a [builder.PlanFunc].
 //
-// Only Jobs to be created are among the plan's children. Those that exist are left as they are, but for their
-// suspension.
-func Plan(flow *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alpha1.JobFlow] {
+// The plan's children are only the Jobs to create. It has no Prune, so the builder leaves all other Jobs as they are, unless they are in
+// Edits or Delete.
+func Plan(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1alpha1.JobFlow] {
 	switch {
 	case !lifecycle.IsOurs(flow.Spec.ManagedBy):
 		return builder.Plan[*v1alpha1.JobFlow]{}
 	case flow.DeletionTimestamp != nil:
-		return terminating(flow, seen)
+		return planTerminating(flow, view)
 	}
-	p := newPass(flow, seen, attempt(flow))
-	status := copyOf(&flow.Status)
+	p := newPass(flow, view)
 	switch {
-	case hasEndedBefore(flow):
-		return p.takeOver(status)
-	case p.retry != flow.Status.Retry:
-		p.beginRetry(status)
-	case flow.Status.CompletionTime != nil:
-		return p.over(status)
+	case endedUnderFormerOperator(flow):
+		return p.planTakeover()
+	case p.last.CompletionTime != nil:
+		return p.planEnded()
 	}
+
 	p.observe()
 	p.inferEnds()
-	p.refuseEdits(status)
-	if len(p.Problems) > 0 {
-		if status.StartTime != nil {
-			p.suspend(status)
-		}
-		p.stop(status)
-		return p.conclude(status)
+	p.stop()
+	if p.isValid() {
+		p.decide()
+		p.decideFinally()
 	}
-	p.suspend(status)
-	p.stop(status)
-	p.decide()
-	p.decideFinally(status)
-	return p.conclude(status)
+	return p.plan()
 }
 
-// terminating is the plan of a flow that is being deleted: its Jobs go with it.
-func terminating(flow *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alpha1.JobFlow] {
-	p := &pass{flow: flow, now: metav1.NewTime(seen.Now).Rfc3339Copy()}
-	status := copyOf(&flow.Status)
-	status.State = v1alpha1.StateTerminating
-	p.conditions(status).Terminate("JobFlow")
-	return p.planOf(status)
-}
-
-// conclude is the plan of a flow under way, or at its end.
-func (p *pass) conclude(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
-	edits := p.suspendJobs()
-	p.describe(status)
-	plan := p.planOf(status)
-	plan.Children, plan.Edits = p.start, edits
-	plan.Delete = append(p.stopping(), p.expired()...)
-	plan.Events = p.tell(status)
-	plan.RequeueAfter = p.again
-	if plan.Status != nil && !p.urgent && isCalm(&p.flow.Status, status) {
-		plan.StatusCanWait = patience
-	}
+// plan returns the plan of a flow that hasn't ended before this pass, once each node has its state.
+func (p *pass) plan() builder.Plan[*v1alpha1.JobFlow] {
+	edits := p.suspendOrResume()
+	status := p.status()
+	plan := p.planStatus(status)
+	plan.Children = p.start
+	plan.Edits = edits
+	plan.Delete = append(p.stoppedJobs(), p.expiredJobs()...)
+	plan.Events = p.events(status)
+	plan.RequeueAfter = p.requeueAfter
 	return plan
 }
 
-// copyOf returns a status whose fields can be set. What they point to is shared.
-func copyOf(s *v1alpha1.JobFlowStatus) *v1alpha1.JobFlowStatus {
-	c := *s
-	c.Conditions = slices.Clone(s.Conditions)
-	return &c
+const (
+	// stepDelay is the delay before the next pass if the next step needs what this pass records.
+	stepDelay = 10 * time.Millisecond
+	// recordingDelay is the same delay for steps that aren't urgent.
+	recordingDelay = time.Second
+	// statusDelay is how long a status that differs only in counts may wait to be written. The kind's schema is large, so writing a status
+	// takes the API server several times longer than creating a Job: flows side by side would slow each other.
+	statusDelay = time.Second
+)
+
+// pass is one call of Plan; its methods are the steps. The first group of fields is its input, and steps must not change it.
+type pass struct {
+	flow  *v1alpha1.JobFlow
+	spec  *v1alpha1.JobFlowSpec
+	last  v1alpha1.JobFlowStatus // the recorded status, without what a retry resets
+	view  builder.View
+	now   metav1.Time // to the second, as the API keeps it
+	retry int32       // the retry that new Jobs are created in
+	*graph.Graph
+	recorded record.Record // the record before this pass
+
+	// The states of the nodes, which observe and decide change.
+	record.Record
+	findings     map[int]finding
+	failure      int           // a node whose failure fails the flow, other than those in finally; -1 if there is none
+	ended        int           // number of nodes that have ended in this pass
+	active       int           // number of Jobs that haven't ended, with those to be created
+	requeueAfter time.Duration // 0: the next pass comes when something changes
+
+	observed
+	decision
 }
 
-// planOf returns a plan with a status, if it is news.
-func (p *pass) planOf(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
+// finding is what this pass has found out about a node, beside its state. A node that hasn't changed has none.
+type finding struct {
+	message string
+	job     *batchv1.Job
+	ended   *metav1.Time
+}
+
+// newPass returns the pass over a flow, with the record as the states of the nodes.
+func newPass(flow *v1alpha1.JobFlow, view builder.View) *pass {
+	retry := currentRetry(flow)
+	g := graph.Of(view.Context(), flow, retry)
+	p := &pass{
+		flow: flow, spec: &flow.Spec, last: flow.Status, view: view, retry: retry, Graph: g,
+		now:      metav1.NewTime(view.Now).Rfc3339Copy(),
+		recorded: record.Read(&flow.Status, g.NameHashes, flow.Status.ObservedGeneration == flow.Generation),
+		findings: map[int]finding{},
+		failure:  -1,
+		observed: observed{
+			jobs:    make([]*batchv1.Job, g.Size()),
+			lists:   map[string]itemList{},
+			outputs: make(map[string]string, len(flow.Status.Outputs)),
+			lost:    map[string]string{},
+		},
+	}
+	for _, o := range flow.Status.Outputs {
+		if o.Lost != "" {
+			p.lost[o.Name] = o.Lost
+		} else {
+			p.outputs[o.Name] = o.Value
+		}
+	}
+	if retry != flow.Status.Retry {
+		p.beginRetry()
+	}
+	p.Record = p.recorded.Clone()
+	p.stopped = p.wasStopped()
+	for i, s := range p.States {
+		if s == record.Failed && p.isFlow(i) && !p.mayFail(i) {
+			p.failure = i
+			break
+		}
+	}
+	return p
+}
+
+// planStatus returns a plan that writes a status; an empty plan if the status is the recorded one. A status that differs only in counts is
+// written up to statusDelay later.
+func (p *pass) planStatus(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
 	clearFormerNames(status)
 	status.ObservedGeneration = p.flow.Generation
 	p.conditions(status).Observe()
-	slices.SortStableFunc(status.Conditions, func(a, b metav1.Condition) int { // however they came about
-		return cmp.Compare(slices.Index(conditionOrder, a.Type), slices.Index(conditionOrder, b.Type))
-	})
+	sortConditions(status.Conditions)
 	if equality.Semantic.DeepEqual(status, &p.flow.Status) {
 		return builder.Plan[*v1alpha1.JobFlow]{}
 	}
 	changed := *p.flow
 	changed.Status = *status
-	return builder.Plan[*v1alpha1.JobFlow]{Status: &changed}
+	plan := builder.Plan[*v1alpha1.JobFlow]{Status: &changed}
+	if !p.urgent && onlyCountsChanged(&p.flow.Status, status) {
+		plan.StatusCanWait = statusDelay
+	}
+	return plan
 }
+
+// isValid reports whether the spec can be carried out.
+func (p *pass) isValid() bool { return len(p.Problems) == 0 }
+
+// isFlow reports whether a node is one of spec.flows, or was removed from the spec.
+func (p *pass) isFlow(i int) bool { return i < p.NumFlows || i >= p.Size() }
+
+// node returns a node by its index.
+func (p *pass) node(i int) *v1alpha1.Flow { return graph.Node(p.spec, i) }
+
+// nameOf returns the name of a node, also of one that was removed from the spec.
+func (p *pass) nameOf(i int) string {
+	if i < p.Size() {
+		return p.Names[i]
+	}
+	if f := p.findings[i]; f.job != nil {
+		return f.job.Labels[LabelFlow]
+	}
+	return "(taken out of the spec)"
+}
+
+// end sets the state of a node that has ended, and the digest by which its record is found after an edit of the spec.
+func (p *pass) end(i int, s record.State, f finding) {
+	p.States[i] = s
+	p.findings[i] = f
+	p.ended++
+	if !s.HasRun() {
+		return
+	}
+	if s == record.Failed && p.failure < 0 && p.isFlow(i) && !p.mayFail(i) {
+		p.failure = i
+	}
+	switch {
+	case i >= p.Size(): // a removed node has a digest
+	case f.job != nil:
+		p.Digests[i] = record.NodeDigest{Name: p.NameHashes[i], Spec: record.HashDigest(f.job.Annotations[AnnotationStartedAs])}
+	default:
+		p.Digests[i] = record.NodeDigest{Name: p.NameHashes[i], Spec: record.HashDigest(record.Digest(p.node(i)))}
+	}
+}
+
+// requeueIn has the next pass come after a time, or earlier.
+func (p *pass) requeueIn(d time.Duration) { p.requeueAfter = lifecycle.Soonest(p.requeueAfter, d) }

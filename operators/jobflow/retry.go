@@ -1,6 +1,8 @@
 package jobflow
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -8,9 +10,8 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// attempt returns the number of the retry that a flow is in, or begins: the one that is asked for takes its turn when the
-// one before has failed.
-func attempt(flow *v1alpha1.JobFlow) int32 {
+// currentRetry returns the retry that a flow is in, or begins: spec.retry takes effect once the flow has failed.
+func currentRetry(flow *v1alpha1.JobFlow) int32 {
 	s := &flow.Status
 	if s.CompletionTime != nil && s.State == v1alpha1.StateFailed && flow.Spec.Retry > s.Retry && !flow.Spec.Terminate {
 		return flow.Spec.Retry
@@ -18,40 +19,39 @@ func attempt(flow *v1alpha1.JobFlow) int32 {
 	return s.Retry
 }
 
-// beginRetry takes off the record what failed, what never ran, and what is in finally. What was taken out of the spec is
-// forgotten. Jobs of earlier attempts have other names, so that this can be cut short anywhere and begun again.
-func (p *pass) beginRetry(status *v1alpha1.JobFlowStatus) {
-	p.States, p.Digests = p.States[:p.Size()], p.Digests[:p.Size()]
-	for i, s := range p.States {
+// beginRetry resets what the status records of nodes that failed or never ran, of those in finally and of removed ones, and of the flow.
+// Jobs of earlier retries have other names, so a crash at any time leaves nothing that the retry could take for its own.
+func (p *pass) beginRetry() {
+	r := &p.recorded
+	r.States, r.Digests = r.States[:p.Size()], r.Digests[:p.Size()]
+	for i, s := range r.States {
 		if s != record.Succeeded || i >= p.NumFlows {
-			p.States[i], p.Digests[i] = record.Pending, record.NodeDigest{}
+			r.States[i], r.Digests[i] = record.Pending, record.NodeDigest{}
 		}
 	}
-	p.runLostAgain()
-	p.failure, p.stopped = -1, false
-	p.recorded = p.Record.Clone()
-	status.Retry = p.retry
-	status.CompletionTime = nil
-	status.ActiveSince = nil
-	status.Outcome = nil
+	p.resetLost()
+	p.last.Retry = p.retry
+	p.last.CompletionTime, p.last.ActiveSince, p.last.Outcome = nil, nil, nil
+	p.last.Conditions = slices.Clone(p.last.Conditions)
 	for _, kind := range []string{
 		v1alpha1.ConditionFailed, v1alpha1.ConditionStopped, v1alpha1.ConditionEditRefused, events.ConditionStalled,
 	} {
-		meta.RemoveStatusCondition(&status.Conditions, kind)
+		meta.RemoveStatusCondition(&p.last.Conditions, kind)
 	}
 }
 
-// runLostAgain lets what succeeded run again if its output is needed and isn't there: else each retry would fail as the
-// one before.
-func (p *pass) runLostAgain() {
-	for found := true; found; { // what runs again may need outputs that aren't there, too
+// resetLost resets nodes that succeeded and whose output is lost, if a node that runs again needs it: otherwise each retry would fail for
+// want of it.
+func (p *pass) resetLost() {
+	r := &p.recorded
+	for found := true; found; { // a node that is reset may need outputs that are lost, too
 		found = false
 		for _, u := range p.OutputUses {
 			name := p.Names[u.Producer]
-			if _, known := p.outputs[name]; known || p.States[u.Consumer] == record.Succeeded || p.States[u.Producer] == record.Pending {
+			if _, known := p.outputs[name]; known || r.States[u.Consumer] == record.Succeeded || r.States[u.Producer] == record.Pending {
 				continue
 			}
-			p.States[u.Producer], p.Digests[u.Producer] = record.Pending, record.NodeDigest{}
+			r.States[u.Producer], r.Digests[u.Producer] = record.Pending, record.NodeDigest{}
 			delete(p.lost, name)
 			found = true
 		}

@@ -76,6 +76,6 @@ func TestAPlanEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	flow := flowWhen(9999, func(i int) string { return fmt.Sprintf(`jobs["first"].succeeded || jobs.first.output == "%d"`, i) })
-	assert.Empty(t, newPass(flow, buildertest.NewView(epoch).WithContext(ctx), 0).Whens, "it compiles nothing")
-	assert.Len(t, newPass(flow, buildertest.NewView(epoch), 0).Whens, 9999)
+	assert.Empty(t, newPass(flow, buildertest.NewView(epoch).WithContext(ctx)).Whens, "it compiles nothing")
+	assert.Len(t, newPass(flow, buildertest.NewView(epoch)).Whens, 9999)
 }

@@ -1,7 +1,9 @@
 package jobflow
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,93 +13,101 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
+	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// describe writes down what was seen and decided.
-func (p *pass) describe(status *v1alpha1.JobFlowStatus) {
+// status returns the status that follows from the states of the nodes and the decision.
+func (p *pass) status() *v1alpha1.JobFlowStatus {
+	status := copyOf(&p.last)
+	p.setStart(status)
+	if p.stopReason != "" {
+		p.conditions(status).Set(v1alpha1.ConditionStopped, metav1.ConditionTrue, p.stopReason, p.stopMessage)
+	}
+	p.setEditRefused(status)
+	status.Outcome = cmp.Or(p.outcome, status.Outcome)
 	p.Record.Write(status)
 	status.Counts = p.counts()
 	status.Flows = p.details()
-	status.Items = p.itemsOnRecord()
+	status.Items = p.recordedItems()
 	p.dropOutputs()
-	status.Outputs = p.outputsOnRecord()
+	status.Outputs = p.recordedOutputs()
 	ended := status.Counts.Succeeded + status.Counts.Failed + status.Counts.Skipped
 	status.Progress = fmt.Sprintf("%d/%d", ended, status.Counts.Total)
 	status.Current = p.current()
 
-	invalid := len(p.Problems) > 0
 	switch {
-	case ended == status.Counts.Total && (!invalid || p.stopped) && !p.isLeaving():
-		p.describeEnd(status)
-	case invalid:
-		p.describeInvalid(status)
+	case ended == status.Counts.Total && (p.isValid() || p.stopped) && !p.waitsForStopped():
+		p.setEnd(status)
+	case !p.isValid():
+		p.setInvalid(status)
 	default:
-		p.describeProgress(status)
+		p.setProgress(status)
 	}
+	return status
 }
 
-// describeEnd sets the state and the conditions of a flow that has ended.
-func (p *pass) describeEnd(status *v1alpha1.JobFlowStatus) {
+// setEnd sets the state and the conditions of a flow that ends.
+func (p *pass) setEnd(status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
-	p.wakeIn(p.whatComesNext(status))
+	p.requeueIn(p.nextAfterEnd(status))
 	p.removeStalled(status)
-	reason, message := p.whyFailed(status)
+	reason, text := p.whyFailed(status)
 	if reason == "" {
 		status.State = v1alpha1.StateSucceed
-		message = endMessage(status.Counts)
-		p.conditions(status).Set(events.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
-		p.conditions(status).Set(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, message)
+		text = endMessage(status.Counts)
+		p.conditions(status).Set(events.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, text)
+		p.conditions(status).Set(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, text)
 		return
 	}
 	status.State = v1alpha1.StateFailed
-	p.setStalled(status, reason, message)
-	p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
+	p.setStalled(status, reason, text)
+	p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, text)
 }
 
-// whatComesNext is when there is something to do after the end: a retry, or to clean up. 0 is never.
-func (p *pass) whatComesNext(status *v1alpha1.JobFlowStatus) time.Duration {
+// nextAfterEnd returns the time until the first action after the end: a retry, or a deletion. 0: there is none.
+func (p *pass) nextAfterEnd(status *v1alpha1.JobFlowStatus) time.Duration {
 	retention, ttl := p.spec.JobRetention, p.spec.TTLSecondsAfterFinished
 	switch {
 	case p.spec.Retry > p.retry, retention != "" && retention != v1alpha1.RetainAll:
-		return stopDelay
+		return stepDelay
 	case ttl != nil:
-		return max(lifecycle.Expiry(status.CompletionTime, ttl, p.seen.Now).Left, stopDelay)
+		return max(lifecycle.Expiry(status.CompletionTime, ttl, p.view.Now).Left, stepDelay)
 	default:
 		return 0
 	}
 }
 
-// describeInvalid sets the conditions of a flow whose spec can't be carried out. What was started before runs on, and its
-// end is put on record.
-func (p *pass) describeInvalid(status *v1alpha1.JobFlowStatus) {
-	message := enumerate(p.Problems, graph.Problem.String)
+// setInvalid sets the state and the conditions of a flow whose spec is invalid. Jobs that were created before run on, and their ends are
+// recorded.
+func (p *pass) setInvalid(status *v1alpha1.JobFlowStatus) {
+	text := enumerate(p.Problems, graph.Problem.String)
 	if status.StartTime == nil {
 		status.State = v1alpha1.StateFailed
-		p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, message)
+		p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, text)
 	} else {
 		status.State = p.stateUnderWay(status.Counts)
 	}
-	p.setStalled(status, v1alpha1.ReasonInvalidSpec, message)
+	p.setStalled(status, v1alpha1.ReasonInvalidSpec, text)
 }
 
-// describeProgress sets the state and the conditions of a flow under way.
-func (p *pass) describeProgress(status *v1alpha1.JobFlowStatus) {
+// setProgress sets the state and the conditions of a flow that hasn't ended.
+func (p *pass) setProgress(status *v1alpha1.JobFlowStatus) {
 	p.removeStalled(status)
 	status.State = p.stateUnderWay(status.Counts)
-	reason, message := string(status.State), progressMessage(status.Counts)
+	reason, text := string(status.State), progressMessage(status.Counts)
 	switch {
 	case p.spec.Suspend:
-		message = "spec.suspend is true; " + message
-	case len(p.obstacles) > 0:
-		reason = p.obstacles[0].reason
-		message = enumerate(p.obstacles, obstacle.String)
+		text = "spec.suspend is true; " + text
+	case len(p.blockers) > 0:
+		reason = p.blockers[0].reason
+		text = enumerate(p.blockers, blocker.String)
 	}
-	p.conditions(status).Set(events.ConditionReady, metav1.ConditionFalse, reason, message)
+	p.conditions(status).Set(events.ConditionReady, metav1.ConditionFalse, reason, text)
 }
 
-// stateUnderWay sums up a flow that hasn't ended. Its reasons are called as its states.
+// stateUnderWay returns the state of a flow that hasn't ended, which is also the reason of its condition Ready.
 func (p *pass) stateUnderWay(c v1alpha1.FlowCounts) v1alpha1.State {
 	switch {
 	case p.spec.Suspend:
@@ -109,6 +119,7 @@ func (p *pass) stateUnderWay(c v1alpha1.FlowCounts) v1alpha1.State {
 	}
 }
 
+// counts returns how many nodes are in which state.
 func (p *pass) counts() v1alpha1.FlowCounts {
 	var n [record.Skipped + 1]int32
 	var suspended int32
@@ -124,7 +135,7 @@ func (p *pass) counts() v1alpha1.FlowCounts {
 	}
 }
 
-// current names what is running, the first few of it.
+// current names the nodes that run, up to maxCurrent bytes, and counts the others.
 func (p *pass) current() string {
 	var b strings.Builder
 	more := 0
@@ -148,7 +159,7 @@ func (p *pass) current() string {
 	return b.String()
 }
 
-// completionTime is when the last Job ended: later than that it was only seen.
+// completionTime returns when the last Job ended; this pass only observes it later.
 func (p *pass) completionTime(status *v1alpha1.JobFlowStatus) *metav1.Time {
 	var last *metav1.Time
 	later := func(t *metav1.Time) {
@@ -156,7 +167,7 @@ func (p *pass) completionTime(status *v1alpha1.JobFlowStatus) *metav1.Time {
 			last = t
 		}
 	}
-	for _, n := range p.news {
+	for _, n := range p.findings {
 		later(n.ended)
 	}
 	for i := range status.Flows {
@@ -165,17 +176,18 @@ func (p *pass) completionTime(status *v1alpha1.JobFlowStatus) *metav1.Time {
 	if last == nil || p.now.Before(last) {
 		last = &p.now
 	}
-	later(status.StartTime) // the Jobs' clock may be behind ours
+	later(status.StartTime) // the clock that set the Jobs' times may be behind
 	return last
 }
 
-// isCalm reports whether nothing has changed but how far the nodes are.
-func isCalm(before, after *v1alpha1.JobFlowStatus) bool {
-	return equality.Semantic.DeepEqual(withoutProgress(before), withoutProgress(after))
+// onlyCountsChanged reports whether two statuses differ only in how many nodes are in which state, and which. All else is written at
+// once: events are on transitions of the status, and lists of blockers are in messages.
+func onlyCountsChanged(before, after *v1alpha1.JobFlowStatus) bool {
+	return equality.Semantic.DeepEqual(withoutCounts(before), withoutCounts(after))
 }
 
-// withoutProgress returns what of a status is worth a write of its own.
-func withoutProgress(s *v1alpha1.JobFlowStatus) *v1alpha1.JobFlowStatus {
+// withoutCounts returns a status without the states of nodes.
+func withoutCounts(s *v1alpha1.JobFlowStatus) *v1alpha1.JobFlowStatus {
 	c := copyOf(s)
 	c.Progress, c.Current, c.Counts = "", "", v1alpha1.FlowCounts{}
 	c.Finished, c.Failed, c.Skipped, c.NodeDigests = "", "", "", ""
@@ -188,6 +200,113 @@ func withoutProgress(s *v1alpha1.JobFlowStatus) *v1alpha1.JobFlowStatus {
 	return c
 }
 
-// patience is how long after the last write a status that is calm may be put off. The API server takes several times
-// longer to write it than to create a Job, since the kind's schema is large: chains side by side would slow each other.
-const patience = time.Second
+// copyOf returns a copy of a status, whose fields and conditions may be set; everything else is shared.
+func copyOf(s *v1alpha1.JobFlowStatus) *v1alpha1.JobFlowStatus {
+	c := *s
+	c.Conditions = slices.Clone(s.Conditions)
+	return &c
+}
+
+// conditionOrder is the order in which conditions are listed.
+var conditionOrder = []string{
+	events.ConditionReady, events.ConditionStalled, v1alpha1.ConditionSucceeded, v1alpha1.ConditionFailed,
+	v1alpha1.ConditionStopped, v1alpha1.ConditionSuspended, v1alpha1.ConditionEditRefused,
+}
+
+func sortConditions(conditions []metav1.Condition) {
+	slices.SortStableFunc(conditions, func(a, b metav1.Condition) int {
+		return cmp.Compare(slices.Index(conditionOrder, a.Type), slices.Index(conditionOrder, b.Type))
+	})
+}
+
+// conditions returns the conditions of a new status of the flow.
+func (p *pass) conditions(status *v1alpha1.JobFlowStatus) lifecycle.Conditions {
+	return lifecycle.ConditionsOf(&status.Conditions, p.flow.Generation, p.now)
+}
+
+// setStalled sets the conditions of a flow for which nothing happens until someone acts.
+func (p *pass) setStalled(status *v1alpha1.JobFlowStatus, reason, text string) {
+	conditions := p.conditions(status)
+	conditions.Set(events.ConditionReady, metav1.ConditionFalse, reason, text)
+	conditions.Set(events.ConditionStalled, metav1.ConditionTrue, reason, text)
+}
+
+// removeStalled removes what an invalid spec had set. The builder removes its own reasons of Stalled itself.
+func (p *pass) removeStalled(status *v1alpha1.JobFlowStatus) {
+	conditions := p.conditions(status)
+	conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec)
+	conditions.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
+}
+
+// whyFailed returns why a flow that has ended has failed; an empty reason if it has succeeded. A flow that was stopped has failed.
+func (p *pass) whyFailed(status *v1alpha1.JobFlowStatus) (reason, text string) {
+	if stopped := p.conditions(status).Find(v1alpha1.ConditionStopped); p.stopped && stopped != nil {
+		return stopped.Reason, stopped.Message
+	}
+	counts := p.failureCounts
+	reason, text = p.flowsFailed()
+	if reason == v1alpha1.ReasonSuccessWhenFalse { // then any failure may be the cause
+		counts = func(i int) bool { return p.States[i] == record.Failed && !p.mayFail(i) }
+	}
+	failures := p.failures(status, counts)
+	switch {
+	case failures == "":
+	case reason == v1alpha1.ReasonSuccessWhenFalse:
+		text = message.CutJSON(text+"; "+failures, maxMessage)
+	default:
+		reason, text = v1alpha1.ReasonJobFailed, failures
+	}
+	return reason, text
+}
+
+// failures lists the nodes whose failures count, and why they failed if that is known.
+func (p *pass) failures(status *v1alpha1.JobFlowStatus, counts func(i int) bool) string {
+	messages := make(map[string]string, len(status.Flows))
+	for i := range status.Flows {
+		messages[status.Flows[i].Name] = status.Flows[i].Message
+	}
+	var bad []string
+	for i := range p.States {
+		if counts(i) {
+			bad = append(bad, failure(p.nameOf(i), messages[p.nameOf(i)]))
+		}
+	}
+	return enumerate(bad, strings.Clone)
+}
+
+// failure describes the failure of a node.
+func failure(name, text string) string {
+	return strings.TrimSuffix(name+" failed: "+text, ": ")
+}
+
+func progressMessage(c v1alpha1.FlowCounts) string {
+	text := fmt.Sprintf("%d of %d succeeded, %d running, %d pending", c.Succeeded, c.Total, c.Running, c.Pending)
+	if c.Suspended > 0 {
+		text += fmt.Sprintf(", %d suspended", c.Suspended)
+	}
+	if c.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", c.Failed)
+	}
+	if c.Skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", c.Skipped)
+	}
+	return text
+}
+
+func endMessage(c v1alpha1.FlowCounts) string {
+	switch {
+	case c.Skipped+c.Failed > 0:
+		text := fmt.Sprintf("%d flows succeeded", c.Succeeded)
+		if c.Failed > 0 {
+			text += fmt.Sprintf(", %d failed without failing the JobFlow", c.Failed)
+		}
+		if c.Skipped > 0 {
+			text += fmt.Sprintf(", %d were skipped", c.Skipped)
+		}
+		return text
+	case c.Total == 1:
+		return "the only flow succeeded"
+	default:
+		return fmt.Sprintf("all %d flows succeeded", c.Total)
+	}
+}

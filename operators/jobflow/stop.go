@@ -2,11 +2,9 @@ package jobflow
 
 import (
 	"fmt"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -15,63 +13,60 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// stopDelay is how soon to look again when something has been put on record that the next step needs to be there.
-const stopDelay = 10 * time.Millisecond
-
-// stop ends the flow before its time, if it is to be terminated or its deadline has passed: what is active has failed,
-// what hasn't been started is skipped. It is put on record first. Only then are the Jobs deleted: a crash in between
-// must not make them appear as never started.
-func (p *pass) stop(status *v1alpha1.JobFlowStatus) {
-	if !p.stopped {
-		reason, message := p.reasonToStop(status.ActiveSince)
+// stop ends the flow before its time if it is to be terminated or its deadline has passed: nodes that run have failed, and those that
+// haven't started are skipped. A later pass deletes the Jobs, once the status records that: after a crash between a deletion and the
+// record, the nodes would look as if they had never started.
+func (p *pass) stop() {
+	if p.stopped {
+		p.stopMessage = meta.FindStatusCondition(p.last.Conditions, v1alpha1.ConditionStopped).Message
+	} else {
+		reason, text := p.reasonToStop()
 		if reason == "" || p.haveEnded(p.States) {
 			return
 		}
-		p.stopped = true
-		p.conditions(status).Set(v1alpha1.ConditionStopped, metav1.ConditionTrue, reason, message)
-		p.wakeIn(stopDelay)
+		p.stopped, p.stopReason, p.stopMessage = true, reason, text
+		p.requeueIn(stepDelay)
 	}
-	message := p.conditions(status).Find(v1alpha1.ConditionStopped).Message
 	for i, s := range p.States {
 		switch {
 		case s.HasEnded():
 		case !p.isFlow(i):
-			if len(p.Problems) > 0 {
-				p.end(i, record.Skipped, news{message: "not started: the spec is invalid"})
+			if !p.isValid() {
+				p.end(i, record.Skipped, finding{message: "not started: the spec is invalid"})
 			}
 		case s == record.Running:
-			n := p.news[i]
-			n.ended, n.message = &p.now, "stopped: "+message
+			f := p.findings[i]
+			f.ended, f.message = &p.now, "stopped: "+p.stopMessage
 			if i < p.Size() {
-				n.job = p.jobs[i]
+				f.job = p.jobs[i]
 			}
-			p.end(i, record.Failed, n)
+			p.end(i, record.Failed, f)
 		default:
-			p.end(i, record.Skipped, news{message: "not started: " + message})
+			p.end(i, record.Skipped, finding{message: "not started: " + p.stopMessage})
 		}
 	}
 }
 
-// reasonToStop says whether the flow is to be stopped, and has it looked at again when that time comes.
-func (p *pass) reasonToStop(activeSince *metav1.Time) (reason, message string) {
+// reasonToStop returns why the flow is stopped; an empty reason if it isn't.
+func (p *pass) reasonToStop() (reason, text string) {
 	if p.spec.Terminate {
 		return v1alpha1.ReasonTerminated, "spec.terminate is true"
 	}
-	deadline := lifecycle.Deadline(activeSince, p.spec.ActiveDeadlineSeconds, p.seen.Now)
+	deadline := lifecycle.Deadline(p.activeSince(), p.spec.ActiveDeadlineSeconds, p.view.Now)
 	if deadline.Due {
 		return v1alpha1.ReasonDeadlineExceeded, fmt.Sprintf("the flow was active for longer than %d s (spec.activeDeadlineSeconds)", *p.spec.ActiveDeadlineSeconds)
 	}
-	p.wakeIn(deadline.Left)
+	p.requeueIn(deadline.Left)
 	return "", ""
 }
 
-// wasStopped reports whether it is on record that the flow was stopped.
+// wasStopped reports whether the status records that the flow was stopped, in the present retry.
 func (p *pass) wasStopped() bool {
-	return meta.IsStatusConditionTrue(p.flow.Status.Conditions, v1alpha1.ConditionStopped) && p.retry == p.flow.Status.Retry
+	return meta.IsStatusConditionTrue(p.last.Conditions, v1alpha1.ConditionStopped)
 }
 
-// stopping returns the active Jobs of a flow that was stopped, to be deleted.
-func (p *pass) stopping() []client.Object {
+// stoppedJobs returns the active Jobs of a flow whose stop is recorded, to be deleted.
+func (p *pass) stoppedJobs() []client.Object {
 	if !p.wasStopped() {
 		return nil
 	}
@@ -84,7 +79,7 @@ func (p *pass) stopping() []client.Object {
 	return jobs
 }
 
-// eachActiveFlowJob visits the Jobs of this attempt that haven't ended, but for those of nodes in finally.
+// eachActiveFlowJob visits the Jobs of this retry that haven't ended, without those of nodes in finally.
 func (p *pass) eachActiveFlowJob(visit func(*batchv1.Job)) {
 	p.eachActiveJob(func(job *batchv1.Job, node int) {
 		if p.isFlow(node) {
@@ -93,8 +88,7 @@ func (p *pass) eachActiveFlowJob(visit func(*batchv1.Job)) {
 	})
 }
 
-// eachActiveJob visits the Jobs of this attempt that haven't ended, each with its node. A Job that has succeeded by its
-// pods' account has ended.
+// eachActiveJob visits the Jobs of this retry that haven't ended, each with its node. A Job whose pods have succeeded has ended.
 func (p *pass) eachActiveJob(visit func(job *batchv1.Job, node int)) {
 	for i, job := range p.jobs {
 		if job != nil && p.States[i] != record.Succeeded && outcome.Of(job).Phase == outcome.Running {
@@ -107,14 +101,14 @@ func (p *pass) eachActiveJob(visit func(job *batchv1.Job, node int)) {
 			visit(job, key.node)
 		}
 	}
-	for _, d := range p.departed {
+	for _, d := range p.removed {
 		if p.outcomeOf(d.job).Phase == outcome.Running {
 			visit(d.job, p.Size())
 		}
 	}
 }
 
-// haveEnded reports whether all but what is in finally has ended, by these states.
+// haveEnded reports whether all nodes but those in finally have ended, by these states.
 func (p *pass) haveEnded(states []record.State) bool {
 	for i, s := range states {
 		if p.isFlow(i) && !s.HasEnded() {

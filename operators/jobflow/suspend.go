@@ -1,6 +1,7 @@
 package jobflow
 
 import (
+	"cmp"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -12,30 +13,48 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// suspend says whether the flow is suspended, and from when on its deadline runs.
-func (p *pass) suspend(status *v1alpha1.JobFlowStatus) {
+// isActivated reports whether the flow starts, or has started: not if its spec is invalid from the beginning, nor if it has ended under
+// the former operator.
+func (p *pass) isActivated() bool {
+	return (p.isValid() || p.last.StartTime != nil) && !endedUnderFormerOperator(p.flow)
+}
+
+// activeSince returns when the flow was started or resumed, from when on its deadline runs; nil if it is suspended or hasn't started.
+func (p *pass) activeSince() *metav1.Time {
 	switch {
+	case !p.isActivated():
+		return p.last.ActiveSince
 	case p.spec.Suspend:
-		p.held = true
-		status.ActiveSince = nil
-		p.conditions(status).Set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true")
+		return nil
 	default:
-		if p.conditions(status).Find(v1alpha1.ConditionSuspended) != nil {
-			p.conditions(status).Set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "spec.suspend is false")
-		}
-		if status.StartTime == nil {
-			status.StartTime = &p.now
-		}
-		if status.ActiveSince == nil {
-			status.ActiveSince = &p.now
-		}
+		return cmp.Or(p.last.ActiveSince, &p.now)
 	}
 }
 
-// suspendJobs returns the changes that make the active Jobs as suspended as the flow is. A Job that is suspended by its
-// own template, or by someone else, is theirs to resume. One is resumed once its old pods have ended: else the Job
-// controller would make new ones beside them.
-func (p *pass) suspendJobs() []builder.Edit {
+// setStart sets when the flow was started and resumed, and the condition Suspended.
+func (p *pass) setStart(status *v1alpha1.JobFlowStatus) {
+	if endedUnderFormerOperator(p.flow) {
+		status.StartTime = p.flow.CreationTimestamp.DeepCopy()
+	}
+	if !p.isActivated() {
+		return
+	}
+	conditions := p.conditions(status)
+	status.ActiveSince = p.activeSince()
+	if p.spec.Suspend {
+		conditions.Set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true")
+		return
+	}
+	status.StartTime = cmp.Or(status.StartTime, &p.now)
+	if conditions.Find(v1alpha1.ConditionSuspended) != nil {
+		conditions.Set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "spec.suspend is false")
+	}
+}
+
+// suspendOrResume edits active Jobs whose suspend differs from the spec's. A Job that its template, or someone else, has suspended stays
+// suspended: the operator resumes only what it has suspended, and the Job's annotation records that. It resumes a Job once the Job's old
+// pods have ended, because the Job controller would create new ones beside them.
+func (p *pass) suspendOrResume() []builder.Edit {
 	var edits []builder.Edit
 	p.eachActiveJob(func(job *batchv1.Job, node int) {
 		suspended := ptr.Deref(job.Spec.Suspend, false)
@@ -44,8 +63,8 @@ func (p *pass) suspendJobs() []builder.Edit {
 			return
 		}
 		if pod := p.pods.Unended(job); suspended && pod != nil {
-			if n := len(p.obstacles); node < p.Size() && (n == 0 || p.obstacles[n-1].node != p.Names[node]) { // of items once
-				p.obstruct(node, v1alpha1.ReasonPodsTerminating, fmt.Sprintf("waits for pod %s, which is still ending, to be resumed", pod.Name))
+			if n := len(p.blockers); node < p.Size() && (n == 0 || p.blockers[n-1].node != p.Names[node]) { // of items once
+				p.block(node, v1alpha1.ReasonPodsTerminating, fmt.Sprintf("waits for pod %s, which is still ending, to be resumed", pod.Name))
 			}
 			return
 		}
@@ -61,12 +80,12 @@ func (p *pass) suspendJobs() []builder.Edit {
 	return edits
 }
 
-// isSuspended reports whether a node that is under way has a suspended Job; with items, whether all that are under way are.
+// isSuspended reports whether a running node's Job is suspended; with forEach, whether the Jobs of all running items are.
 func (p *pass) isSuspended(i int) bool {
 	if p.States[i] != record.Running {
 		return false
 	}
-	job := p.news[i].job // of a departed node
+	job := p.findings[i].job // of a removed node
 	if i < p.Size() {
 		job = p.jobs[i]
 	}

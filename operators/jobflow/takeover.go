@@ -8,22 +8,22 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// hasEndedBefore reports whether a flow ended under the operator whose kinds these were before, jobflow-operator: its status
-// is the state alone. This operator writes nothing without the generation that it is about.
-func hasEndedBefore(flow *v1alpha1.JobFlow) bool {
+// endedUnderFormerOperator reports whether a flow ended under jobflow-operator, the former operator of the kind: its status has only a
+// state. This operator writes no status without an observedGeneration.
+func endedUnderFormerOperator(flow *v1alpha1.JobFlow) bool {
 	s := &flow.Status
 	return (s.State == v1alpha1.StateSucceed || s.State == v1alpha1.StateFailed) &&
 		s.ObservedGeneration == 0 && s.StartTime == nil && s.CompletionTime == nil && len(s.Conditions) == 0
 }
 
-// takeOver puts it on record that a flow has ended, so that nothing of it runs again. What its Jobs say holds, as far as they
-// are still there. Of a flow that failed, what has no Job was never started if another one is known to have failed.
-func (p *pass) takeOver(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
-	status.StartTime = p.flow.CreationTimestamp.DeepCopy()
+// planTakeover returns the plan that records the end of a flow of the former operator, so that none of it runs again. Jobs that still
+// exist determine how their nodes have ended. In a failed flow, a node without a Job was never started if another one is known to have
+// failed.
+func (p *pass) planTakeover() builder.Plan[*v1alpha1.JobFlow] {
 	p.observe()
 	as, why := record.Succeeded, "it had ended before this operator took the flow over, and its Job is gone"
 	switch {
-	case status.State == v1alpha1.StateSucceed:
+	case p.flow.Status.State == v1alpha1.StateSucceed:
 	case p.failure >= 0:
 		as, why = record.Skipped, "it had not been started when this operator took the failed flow over"
 	default:
@@ -31,15 +31,14 @@ func (p *pass) takeOver(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.J
 	}
 	for i := range p.States {
 		if !p.States[i].HasEnded() && p.jobs[i] == nil {
-			p.end(i, as, news{message: why})
+			p.end(i, as, finding{message: why})
 		}
 	}
 	p.urgent = true
-	return p.conclude(status)
+	return p.plan()
 }
 
-// clearFormerNames clears the fields under whose former names a version before v0.1.0 wrote what is under the new names now:
-// see api/v1alpha1/takeover.go.
+// clearFormerNames clears the former names of fields, which versions before v0.1.0 wrote: see api/v1alpha1/takeover.go.
 func clearFormerNames(status *v1alpha1.JobFlowStatus) {
 	status.Marks = ""
 	if slices.ContainsFunc(status.Items, func(s v1alpha1.ItemsStatus) bool { return s.Of != "" }) {

@@ -63,7 +63,7 @@ func (w *world) happened() {
 
 // notOlder returns the oldest view of pods that a cache may still show: one that is less behind than the plan is patient.
 func (w *world) notOlder(view int) int {
-	for view < len(w.times)-1 && w.times[view+1] < w.seconds-int(outputPatience/time.Second) {
+	for view < len(w.times)-1 && w.times[view+1] < w.seconds-int(outputTimeout/time.Second) {
 		view++
 	}
 	return view
@@ -208,7 +208,7 @@ func (w *world) removeJob(job *batchv1.Job) {
 
 // labelsOf are the node, the item (-1 for none) and the retry of a Job.
 func labelsOf(job *batchv1.Job) (node string, item, retry int) {
-	return job.Labels[LabelFlow], number(job.Labels[LabelItem], -1), number(job.Labels[LabelRetry], 0)
+	return job.Labels[LabelFlow], labelNumber(job.Labels[LabelItem], -1), labelNumber(job.Labels[LabelRetry], 0)
 }
 
 // active returns the Jobs that haven't ended and aren't suspended.
@@ -257,7 +257,7 @@ func (w *world) work(job *batchv1.Job) {
 // settle runs the flow to its end, with nothing going wrong, and returns whether it got there.
 func (w *world) settle() bool {
 	for range 20 * (len(w.flow.Spec.Flows) + len(w.flow.Spec.Finally) + 5) {
-		if s := w.flow.Status; s.CompletionTime != nil && attempt(w.flow) == s.Retry && s.ObservedGeneration == w.flow.Generation {
+		if s := w.flow.Status; s.CompletionTime != nil && currentRetry(w.flow) == s.Retry && s.ObservedGeneration == w.flow.Generation {
 			return true
 		}
 		w.seconds++

@@ -26,7 +26,7 @@ func TestAFailureThatIsAllowed(t *testing.T) {
 	assert.Equal(t, []string{"JobFailed"}, reasons(plan.Events))
 	assert.Contains(t, plan.Events[0].Note, "allowFailure")
 	assert.Zero(t, plan.StatusCanWait, "the failure goes on record before anything starts that relies on it")
-	assert.Equal(t, stopDelay, plan.RequeueAfter)
+	assert.Equal(t, stepDelay, plan.RequeueAfter)
 	assert.Equal(t, []string{"demo-deploy"}, started(s.step(failedJob("lint"), runningJob("report"))))
 	s.step(completeJob("deploy"), completeJob("report"))
 	assert.Equal(t, map[string]v1alpha1.FlowState{"lint": "Failed", "deploy": "Succeed", "report": "Succeed", "praise": "Skipped"}, states(s.flow))

@@ -17,7 +17,7 @@ import (
 )
 
 // outputPatience is how long after a Job's end its pods are waited for, whose cache may be behind that of the Jobs.
-const outputPatience = time.Minute
+const outputTimeout = time.Minute
 
 // maxOutput is where the kubelet cuts a termination message. One that is as long can't be told from one that was cut.
 const maxOutput = 4096
@@ -34,8 +34,8 @@ func (p *pass) readOutput(i int, job *batchv1.Job, o outcome.Outcome) bool {
 		if o.Ended == nil {
 			return true
 		}
-		left := o.Ended.Add(outputPatience).Sub(p.seen.Now)
-		p.wakeIn(left)
+		left := o.Ended.Add(outputTimeout).Sub(p.view.Now)
+		p.requeueIn(left)
 		if left > 0 {
 			return false
 		}
@@ -66,7 +66,9 @@ func firstSucceeded(pods []*corev1.Pod) *corev1.Pod {
 	if len(done) == 0 {
 		return nil
 	}
-	index := func(pod *corev1.Pod) int { return number(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 0) }
+	index := func(pod *corev1.Pod) int {
+		return labelNumber(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 0)
+	}
 	return slices.MinFunc(done, func(a, b *corev1.Pod) int {
 		return cmp.Or(cmp.Compare(index(a), index(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
@@ -102,7 +104,7 @@ func (p *pass) output(i int) (string, error) {
 	}
 	if !known && p.States[i] == record.Succeeded && p.node(i).ForEach == nil {
 		return "", fmt.Errorf("the output of flow %q is lost: its pods were deleted before it was read, or all needed outputs together exceed %d bytes",
-			p.Names[i], roomFor(p.Size()).outputs)
+			p.Names[i], limitsFor(p.Size()).outputs)
 	}
 	return value, nil
 }
@@ -115,20 +117,20 @@ func (p *pass) dropOutputs() {
 			needed[u.Producer] = true
 		}
 	}
-	room := roomFor(p.Size()).outputs
+	left := limitsFor(p.Size()).outputs
 	known := make(map[string]bool, len(p.flow.Status.Outputs))
 	for _, o := range p.flow.Status.Outputs {
 		if i, ok := p.Index[o.Name]; ok && needed[i] {
 			known[o.Name] = true
-			room -= sizeOf(o.Name, o.Value+o.Lost)
+			left -= sizeOf(o.Name, o.Value+o.Lost)
 		}
 	}
 	for i, name := range p.Names {
 		size := sizeOf(name, p.outputs[name]+p.lost[name])
 		switch {
 		case !p.isKnown(name) || known[name]:
-		case needed[i] && size <= room:
-			room -= size
+		case needed[i] && size <= left:
+			left -= size
 		default:
 			delete(p.outputs, name)
 			delete(p.lost, name)
@@ -139,8 +141,8 @@ func (p *pass) dropOutputs() {
 // sizeOf is how much room an output takes in a status, as JSON, or a little more.
 func sizeOf(name, value string) int { return len(name) + message.JSONSize(value) + 30 }
 
-// outputsOnRecord returns the outputs as the status has them.
-func (p *pass) outputsOnRecord() []v1alpha1.FlowOutput {
+// recordedOutputs returns the outputs as the status has them.
+func (p *pass) recordedOutputs() []v1alpha1.FlowOutput {
 	var outputs []v1alpha1.FlowOutput
 	for i, puts := range p.HasReaders {
 		if name := p.Names[i]; puts && p.isKnown(name) {

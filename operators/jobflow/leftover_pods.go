@@ -20,16 +20,16 @@ type slot struct {
 
 // findLeftover finds the pods of Jobs that are gone.
 func (p *pass) findLeftover() {
-	for _, pod := range outcome.Leftover(builder.Watched[*corev1.Pod](p.seen), builder.Owned[*batchv1.Job](p.seen)) {
+	for _, pod := range outcome.Leftover(builder.Watched[*corev1.Pod](p.view), builder.Owned[*batchv1.Job](p.view)) {
 		if p.leftover == nil {
 			p.leftover = map[slot]*corev1.Pod{}
 		}
-		s := slot{pod.Labels[LabelFlow], number(pod.Labels[LabelItem], -1)}
+		s := slot{pod.Labels[LabelFlow], labelNumber(pod.Labels[LabelItem], -1)}
 		if p.leftover[s] == nil { // the first one, by name
 			p.leftover[s] = pod
 		}
-		if i, ok := p.Index[s.node]; ok && int(i) < p.NumFlows && p.firstLeft == nil {
-			p.firstLeft = pod
+		if i, ok := p.Index[s.node]; ok && int(i) < p.NumFlows && p.firstLeftover == nil {
+			p.firstLeftover = pod
 		}
 	}
 }
@@ -45,20 +45,20 @@ func (p *pass) waitsForPods(i, item int) bool {
 
 // finallyWaitsForPods reports whether finally can't start yet because a pod of a Job that was stopped hasn't ended.
 func (p *pass) finallyWaitsForPods() bool {
-	if !p.stopped || p.firstLeft == nil {
+	if !p.stopped || p.firstLeftover == nil {
 		return false
 	}
 	for i := p.NumFlows; i < p.Size(); i++ {
 		if p.States[i] == record.Pending {
-			p.waitFor(i, p.firstLeft)
+			p.waitFor(i, p.firstLeftover)
 		}
 	}
 	return true
 }
 
 func (p *pass) waitFor(i int, pod *corev1.Pod) {
-	if p.news[i].message == "" {
-		p.obstruct(i, v1alpha1.ReasonPodsTerminating, fmt.Sprintf("waits for pod %s of an earlier Job to end", pod.Name))
+	if p.findings[i].message == "" {
+		p.block(i, v1alpha1.ReasonPodsTerminating, fmt.Sprintf("waits for pod %s of an earlier Job to end", pod.Name))
 	}
 }
 

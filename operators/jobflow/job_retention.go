@@ -2,7 +2,6 @@ package jobflow
 
 import (
 	"strconv"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,15 +13,28 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// recordingDelay is how soon to look again at a Job whose end has yet to be put on record.
-const recordingDelay = time.Second
-
-// expired returns the Jobs whose template's ttlSecondsAfterFinished has passed. Kubernetes isn't asked to delete them: it
-// might do so before their end was recorded, and the node would run a second time. For the same reason only what was on
-// record before this pass counts.
-func (p *pass) expired() []client.Object {
+// unretainedJobs returns the Jobs that spec.jobRetention doesn't keep once the flow has ended. A Job whose pods have succeeded is kept until
+// it has its condition.
+func (p *pass) unretainedJobs() []client.Object {
+	if p.spec.JobRetention == "" || p.spec.JobRetention == v1alpha1.RetainAll {
+		return nil
+	}
 	var jobs []client.Object
-	look := func(job *batchv1.Job, onRecord func() bool) {
+	p.eachJob(func(job *batchv1.Job) {
+		o := outcome.Of(job)
+		keep := o.Phase == outcome.Running || (o.Phase == outcome.Failed && p.spec.JobRetention == v1alpha1.RetainFailed)
+		if !keep && job.DeletionTimestamp == nil {
+			jobs = append(jobs, job)
+		}
+	})
+	return jobs
+}
+
+// expiredJobs returns the Jobs whose template's ttlSecondsAfterFinished has passed, and whose end was recorded before this pass. The Jobs
+// themselves don't have the field: Kubernetes could delete them before their end is recorded, and the node would run a second time.
+func (p *pass) expiredJobs() []client.Object {
+	var jobs []client.Object
+	check := func(job *batchv1.Job, isRecorded func() bool) {
 		ttl, ok := ttlOf(job)
 		if !ok || job.DeletionTimestamp != nil {
 			return
@@ -31,35 +43,35 @@ func (p *pass) expired() []client.Object {
 		if o.Phase == outcome.Running {
 			return
 		}
-		expiry := lifecycle.Expiry(o.Ended, &ttl, p.seen.Now)
+		expiry := lifecycle.Expiry(o.Ended, &ttl, p.view.Now)
 		switch {
-		case expiry.Due && onRecord():
+		case expiry.Due && isRecorded():
 			jobs = append(jobs, job)
 		case expiry.Due:
-			p.wakeIn(recordingDelay)
+			p.requeueIn(recordingDelay)
 		default:
-			p.wakeIn(expiry.Left)
+			p.requeueIn(expiry.Left)
 		}
 	}
 	for i, job := range p.jobs {
 		if job != nil {
-			look(job, func() bool { return p.recorded.States[i].HasEnded() })
+			check(job, func() bool { return p.recorded.States[i].HasEnded() })
 		}
 	}
 	for _, key := range p.sortedItemJobs() {
-		look(p.itemJobs[key], func() bool { return p.isItemOnRecord(key) })
+		check(p.itemJobs[key], func() bool { return p.isItemRecorded(key) })
 	}
 	for _, job := range p.former {
-		look(job, func() bool { return true })
+		check(job, func() bool { return true })
 	}
-	for _, d := range p.departed {
-		look(d.job, func() bool { return p.onRecord(record.HashName(d.name)) })
+	for _, d := range p.removed {
+		check(d.job, func() bool { return p.isRemovedRecorded(record.HashName(d.name)) })
 	}
 	return jobs
 }
 
-// isItemOnRecord reports whether an item's end was on record before this pass.
-func (p *pass) isItemOnRecord(key itemKey) bool {
+// isItemRecorded reports whether an item's end was recorded before this pass.
+func (p *pass) isItemRecorded(key itemKey) bool {
 	if p.recorded.States[key.node].HasEnded() {
 		return true
 	}
@@ -78,7 +90,7 @@ func (p *pass) isItemOnRecord(key itemKey) bool {
 	return false
 }
 
-// ttlOf returns how many seconds a Job is kept after its end, and false for ever.
+// ttlOf returns how many seconds a Job is kept after its end; false: it is kept.
 func ttlOf(job *batchv1.Job) (int32, bool) {
 	text := job.Annotations[AnnotationTTL]
 	if text == "" {
@@ -104,7 +116,7 @@ func (p *pass) eachJob(visit func(*batchv1.Job)) {
 	for _, job := range p.former {
 		visit(job)
 	}
-	for _, d := range p.departed {
+	for _, d := range p.removed {
 		visit(d.job)
 	}
 }

@@ -14,10 +14,10 @@ func (p *pass) passed(i int) bool {
 	return p.States[i] == record.Succeeded || p.States[i] == record.Failed && p.mayFail(i)
 }
 
-// isAllowanceOnRecord reports whether the failures of dependencies that are allowed are on record. Only then is a node
+// isAllowanceRecorded reports whether the failures of dependencies that are allowed are on record. Only then is a node
 // started that relies on them: whatever has been started shows that what it depends on has succeeded, or has failed and
 // is on record. See inferEnds.
-func (p *pass) isAllowanceOnRecord(i int) bool {
+func (p *pass) isAllowanceRecorded(i int) bool {
 	if p.Whens[int32(i)] != nil {
 		return true
 	}
@@ -33,7 +33,7 @@ func (p *pass) isAllowanceOnRecord(i int) bool {
 func (p *pass) flowsFailed() (reason, message string) {
 	switch x := p.SuccessWhen; {
 	case x != nil:
-		ok, err := x.Eval(p.seen.Context(), p.ends(x), "")
+		ok, err := x.Eval(p.view.Context(), p.ends(x), "")
 		if err != nil {
 			return v1alpha1.ReasonSuccessWhenFalse, "successWhen: " + err.Error()
 		}

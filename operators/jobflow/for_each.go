@@ -73,13 +73,13 @@ func (p *pass) observeItems() {
 			p.States[key.node] = record.Running
 		}
 		if r := p.items[key.node]; r != nil && key.item < len(r.states) { // else it is put on record by forEach
-			p.judgeItem(r, key.item, job)
+			p.observeItem(r, key.item, job)
 		}
 	}
 }
 
-// judgeItem records what has become of an item, as far as its Job has come.
-func (p *pass) judgeItem(r *itemRun, item int, job *batchv1.Job) {
+// observeItem records what has become of an item, as far as its Job has come.
+func (p *pass) observeItem(r *itemRun, item int, job *batchv1.Job) {
 	r.started = true
 	if r.states[item].HasEnded() {
 		return
@@ -153,30 +153,30 @@ func itemsIn(name, output string) ([]string, error) {
 func (p *pass) forEach(i int) {
 	list := p.listOf(i)
 	if list.err != nil {
-		p.end(i, record.Failed, news{message: "forEach: " + list.err.Error()})
+		p.end(i, record.Failed, finding{message: "forEach: " + list.err.Error()})
 		return
 	}
 	items, of := list.items, list.of
 	if len(items) == 0 {
-		p.end(i, record.Succeeded, news{message: noItems})
+		p.end(i, record.Succeeded, finding{message: noItems})
 		return
 	}
 	r := p.items[i]
 	switch {
 	case r != nil && r.of == of:
 	case r != nil && r.started:
-		p.obstruct(i, v1alpha1.ReasonEditRefused, "has other forEach items than at its start: items that haven't started wait until you restore the list")
+		p.block(i, v1alpha1.ReasonEditRefused, "has other forEach items than at its start: items that haven't started wait until you restore the list")
 		p.endItems(i, r)
 		return
-	case !p.hasRoomFor(len(items)):
-		p.news[i] = news{message: "waits until fewer items of other flows are under way"}
+	case !p.fitsStatus(len(items)):
+		p.findings[i] = finding{message: "waits until fewer items of other flows are under way"}
 		return
 	default:
 		r = &itemRun{of: of, states: make([]record.State, len(items))}
 		p.items[i] = r
 		for item := range items {
 			if job := p.itemJobs[itemKey{i, item}]; job != nil {
-				p.judgeItem(r, item, job)
+				p.observeItem(r, item, job)
 			}
 		}
 	}
@@ -193,15 +193,15 @@ func hashOf(items []string) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// hasRoomFor reports whether a forEach of so many items fits into the status, besides those under way.
-func (p *pass) hasRoomFor(items int) bool {
+// fitsStatus reports whether a forEach of so many items fits into the status, besides those under way.
+func (p *pass) fitsStatus(items int) bool {
 	taken := 0
 	for i, r := range p.items {
 		if !p.States[i].HasEnded() {
 			taken += r.size()
 		}
 	}
-	return taken == 0 || taken+itemsSize(items) <= roomFor(p.Size()).items
+	return taken == 0 || taken+itemsSize(items) <= limitsFor(p.Size()).items
 }
 
 // startItems starts as many items as may be active at a time, the first ones first.
@@ -220,7 +220,7 @@ func (p *pass) startItems(i int, r *itemRun, items []string) {
 		}
 		job, err := p.render(i, template, &itemEnv{item, items[item]})
 		if err != nil {
-			p.end(i, record.Failed, news{message: err.Error()})
+			p.end(i, record.Failed, finding{message: err.Error()})
 			return
 		}
 		p.start = append(p.start, builder.Want(job, builder.CreateOnly()))
@@ -244,22 +244,22 @@ func (p *pass) endItems(i int, r *itemRun) {
 		if bad > 0 {
 			message += fmt.Sprintf(", %d failed", bad)
 		}
-		if p.news[i].message == "" {
-			p.news[i] = news{message: message}
+		if p.findings[i].message == "" {
+			p.findings[i] = finding{message: message}
 		}
 	case bad == 0:
-		p.end(i, record.Succeeded, news{message: message})
+		p.end(i, record.Succeeded, finding{message: message})
 	default:
 		indexes := v1alpha1.IndexesOf(len(r.states), func(item int) bool { return r.states[item] == record.Failed })
-		p.end(i, record.Failed, news{message: fmt.Sprintf("%s; failed: %s", message, strings.ReplaceAll(string(indexes), ",", ", "))})
+		p.end(i, record.Failed, finding{message: fmt.Sprintf("%s; failed: %s", message, strings.ReplaceAll(string(indexes), ",", ", "))})
 	}
 }
 
-// itemsOnRecord returns the items as the status has them: of nodes under way, and of those that failed as far as there is
+// recordedItems returns the items as the status has them: of nodes under way, and of those that failed as far as there is
 // room.
-func (p *pass) itemsOnRecord() []v1alpha1.ItemsStatus {
+func (p *pass) recordedItems() []v1alpha1.ItemsStatus {
 	var all []v1alpha1.ItemsStatus
-	room := roomFor(p.Size()).oldItems
+	left := limitsFor(p.Size()).endedItems
 	for _, i := range slices.Sorted(maps.Keys(p.items)) {
 		r := p.items[i]
 		in := func(s record.State) v1alpha1.Indexes {
@@ -270,7 +270,7 @@ func (p *pass) itemsOnRecord() []v1alpha1.ItemsStatus {
 		case p.States[i] == record.Succeeded, p.States[i] == record.Skipped, p.States[i] == record.Pending && p.node(i).ForEach == nil:
 			continue
 		case p.States[i] == record.Failed:
-			if room -= 129 + len(s.Succeeded) + len(s.Failed); room < 0 {
+			if left -= 129 + len(s.Succeeded) + len(s.Failed); left < 0 {
 				continue
 			}
 		}
