@@ -75,6 +75,8 @@ func (b *Builder) PruneAll() *Builder {
 // If the owner is terminating, Reconcile applies nothing: the garbage collector deletes the children. It deletes only [CrossNamespace]
 // children, and then removes the finalizer.
 //
+// If the annotation armature.dev/paused of the owner is "true", Reconcile does nothing, and the result's conditions are Paused.
+//
 // The result is valid beside an error: it has the changes that were made before the error.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
 	return b.reconcile(ctx, nil)
@@ -82,6 +84,9 @@ func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
 
 // reconcile is Reconcile. A dry run collects the writes in dryWrites.
 func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*apply.Write) (Result, error) {
+	if !kinds.IsNil(b.owner) && isPaused(b.owner) {
+		return Result{paused: true}, nil
+	}
 	ctx, end := b.engine.tracePass(ctx, b.owner)
 	run := b.runPass
 	if !kinds.IsNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).IsGuarded() {

@@ -23,9 +23,14 @@ import (
 //	Progressing  the builder changes something or waits for something
 //	Stalled      nothing changes until someone changes the spec or the cluster
 //	Contested    another writer changes children repeatedly; set only then
+//	Paused       someone has paused the owner; set only then, and the other conditions stay as they are
 //	RolledOut    with phases, after the first completed revision; the message names the last completed one
 func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
 	if isConflict(err) {
+		return
+	}
+	r.setPaused(conditions, generation, now)
+	if r.paused {
 		return
 	}
 	r.outcome(err).Set(conditions, generation, now)

@@ -57,6 +57,9 @@ func (l *loop[T]) diff(ctx context.Context, key types.NamespacedName) (Result, e
 	if err := dry.client.Get(ctx, key, owner); err != nil {
 		return Result{}, client.IgnoreNotFound(err)
 	}
+	if isPaused(owner) {
+		return Result{paused: true}, nil
+	}
 	p, err := dry.newPass(owner)
 	if err != nil {
 		return Result{}, err

@@ -74,6 +74,9 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
+	if isPaused(owner) {
+		return reconcile.Result{}, l.pause(ctx, owner)
+	}
 	running, hold := l.beginPass(owner) // hold: the owner is in quarantine
 	if hold != nil {
 		return l.putOff(ctx, owner, hold)

@@ -80,6 +80,7 @@ type Result struct {
 	// Contested, or while a roll-out has a deadline. Return it in a reconcile.Result.
 	RequeueAfter time.Duration
 
+	paused       bool          // the owner is paused, and the pass did nothing
 	planWaitsFor []string      // Plan.WaitingFor
 	kept         []Change      // children found to be immutable in this pass
 	begun, ended []ChildStatus // contests to report as begun and as ended

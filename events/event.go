@@ -42,6 +42,8 @@ const (
 	ReasonInvalidPlan = "InvalidPlan"
 	// ReasonQuarantined: the manager ended unexpectedly while it worked on the owner, and postpones the owner.
 	ReasonQuarantined = "Quarantined"
+	// ReasonPausedByAnnotation means that a user has paused the owner by the annotation armature.dev/paused.
+	ReasonPausedByAnnotation = "PausedByAnnotation"
 	// ReasonRolloutStarted: the desired children of the phases have changed, and are applied phase by phase.
 	ReasonRolloutStarted = "RolloutStarted"
 	// ReasonRolloutCompleted: all phases are up to date and ready.
@@ -65,6 +67,9 @@ const (
 	// ConditionContested is True while another writer changes children again and again, and the builder restores them with an exponential
 	// backoff. Its message names the fields, the field managers that changed them, and the action to take. It is set only then.
 	ConditionContested = "Contested"
+	// ConditionPaused is True while the annotation armature.dev/paused stops the operator's passes over the owner. The other conditions
+	// and the rest of the status are those of the last pass. It is set only then.
+	ConditionPaused = "Paused"
 	// ConditionRolledOut is True after a revision of the owner's phases was completed. Its message is the name of the last completed one.
 	// It records which revision a rollback restores, in the status, where only the operator writes. An owner without phases doesn't have
 	// it.

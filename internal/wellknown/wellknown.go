@@ -38,6 +38,9 @@ const (
 	Finalizer = "armature.dev/cleanup"
 )
 
+// AnnotationPaused on an owner, with the value "true", stops all passes over it. Users set it.
+const AnnotationPaused = "armature.dev/paused"
+
 // EnvConfigHash is the environment variable that HashFrom sets in every container of a pod template: the digest of the configuration.
 const EnvConfigHash = "ARMATURE_CONFIG_HASH"
 

@@ -3,12 +3,14 @@ package controlcmd
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // action is something that is asked of an object by a field of its spec.
@@ -17,7 +19,7 @@ type action struct {
 	short      string
 	long       string
 	example    string
-	// fields are where the spec asks for it, by kind.
+	// fields are where the spec asks for it, by kind. None: the annotation paused of any kind asks for it.
 	fields map[string][]string
 	// set changes the object so that it is asked for, or returns an error that says why there is nothing to ask for.
 	set func(obj *unstructured.Unstructured, field []string) error
@@ -59,6 +61,42 @@ var actions = []action{
 			"Succeeded nodes don't run again.",
 		example: "  armature retry jobflow/nightly",
 	},
+	{
+		verb: "pause", done: "paused", set: pause,
+		short: "Let the operator write nothing for objects, until they are unpaused",
+		long: "Pause objects of any kind whose operator is written with Armature: their operator writes nothing for them, whatever changes, " +
+			"until they are unpaused. Running pods continue. Unlike suspend, it stops no work; it protects objects during an upgrade or an " +
+			"intervention by hand. A deletion isn't held up.",
+		example: "  armature pause jobflow/nightly\n  armature pause webapps --all",
+	},
+	{
+		verb: "unpause", done: "unpaused", set: unpause,
+		short:   "Let the operator work on paused objects again",
+		long:    "Let the operator work on paused objects again. It restores what has changed meanwhile.",
+		example: "  armature unpause jobflow/nightly",
+	},
+}
+
+// pause sets the annotation that stops the passes over an object.
+func pause(obj *unstructured.Unstructured, _ []string) error {
+	if obj.GetDeletionTimestamp() != nil {
+		return errDeleted
+	}
+	annotations := obj.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[wellknown.AnnotationPaused] = "true"
+	obj.SetAnnotations(annotations)
+	return nil
+}
+
+// unpause removes it.
+func unpause(obj *unstructured.Unstructured, _ []string) error {
+	annotations := obj.GetAnnotations()
+	delete(annotations, wellknown.AnnotationPaused)
+	obj.SetAnnotations(annotations)
+	return nil
 }
 
 // suspend asks for a suspension, if there is anything left to stop.
@@ -162,6 +200,9 @@ func stateOf(obj *unstructured.Unstructured) v1alpha1.State {
 
 // fieldOf returns where an object asks for an action.
 func (a action) fieldOf(obj *unstructured.Unstructured) ([]string, error) {
+	if a.fields == nil {
+		return nil, nil
+	}
 	field, ok := a.fields[obj.GetKind()]
 	if !ok || obj.GroupVersionKind().Group != v1alpha1.GroupVersion.Group {
 		return nil, fmt.Errorf("a %s can't be %s; these can: %s", obj.GetKind(), a.done, a.kinds())
@@ -171,15 +212,21 @@ func (a action) fieldOf(obj *unstructured.Unstructured) ([]string, error) {
 
 // kinds lists the kinds that an action is for.
 func (a action) kinds() string {
-	var all []string
-	for kind := range a.fields {
-		all = append(all, kind)
+	if a.fields == nil {
+		return "all whose operator is written with Armature"
 	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
+	return strings.Join(slices.Sorted(maps.Keys(a.fields)), ", ")
 }
 
 // completed are the kinds as they are typed.
 func (a action) completed() []string {
-	return strings.Split(strings.ToLower(a.kinds()), ", ")
+	kinds := a.fields
+	if kinds == nil {
+		kinds = suspendFields // the bundled ones
+	}
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		all = append(all, strings.ToLower(kind))
+	}
+	return all
 }

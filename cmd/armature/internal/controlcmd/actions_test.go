@@ -18,6 +18,11 @@ func TestActions(t *testing.T) {
 	}{
 		"suspend a flow":                    {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow}", `{"spec":{"suspend":true}}`, ""},
 		"suspend a replica job":             {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: ReplicaJob, spec: {replicaSpecs: {}}}", `{"spec":{"runPolicy":{"suspend":true}}}`, ""},
+		"pause anything":                    {"pause", "{apiVersion: example.com/v1, kind: Thing}", `{"metadata":{"annotations":{"armature.dev/paused":"true"}}}`, ""},
+		"pause what is paused":              {"pause", "{apiVersion: example.com/v1, kind: Thing, metadata: {annotations: {armature.dev/paused: 'true'}}}", "", ""},
+		"pause what is being deleted":       {"pause", "{apiVersion: example.com/v1, kind: Thing, metadata: {deletionTimestamp: '2026-01-01T00:00:00Z'}}", "", "it is being deleted"},
+		"unpause":                           {"unpause", "{apiVersion: example.com/v1, kind: Thing, metadata: {annotations: {armature.dev/paused: 'true', a: b}}}", `{"metadata":{"annotations":{"armature.dev/paused":null}}}`, ""},
+		"unpause what isn't paused":         {"unpause", "{apiVersion: example.com/v1, kind: Thing}", "", ""},
 		"suspend what is suspended":         {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: FluxJob, spec: {suspend: true}}", "", ""},
 		"resume what isn't suspended":       {"resume", "{apiVersion: api.practice.com/v1alpha1, kind: FluxJob, spec: {}}", "", ""},
 		"terminate twice":                   {"terminate", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, spec: {terminate: true}, status: {state: Running}}", "", ""},
@@ -58,7 +63,11 @@ func TestActions(t *testing.T) {
 				assert.Nil(t, patch, "there is nothing to ask for")
 				return
 			}
-			assert.JSONEq(t, strings.TrimSuffix(tt.patch, "}")+comma(tt.patch)+`"metadata":{"resourceVersion":"","uid":""}}`, string(patch))
+			want := strings.TrimSuffix(tt.patch, "}") + comma(tt.patch) + `"metadata":{"resourceVersion":"","uid":""}}`
+			if metadata, ok := strings.CutPrefix(tt.patch, `{"metadata":{`); ok {
+				want = `{"metadata":{"resourceVersion":"","uid":"",` + metadata
+			}
+			assert.JSONEq(t, want, string(patch))
 		})
 	}
 }

@@ -56,6 +56,9 @@ func TestDiagnose(t *testing.T) {
 		})}, Blocked, "ManagedElsewhere", "JobFlow/f", "leaves it to example.com/other"},
 		"no Job controller": {Facts{Root: makeJob("j", func(j *batchv1.Job) { j.Status.StartTime = nil }, nil)}, Blocked, "NoController", "Job/j", "its status is empty"},
 
+		"paused": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
+			f.Annotations = map[string]string{"armature.dev/paused": "true"}
+		})}, Blocked, "PausedByAnnotation", "JobFlow/f", `the annotation armature.dev/paused is "true"`},
 		"two writers": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Status.Conditions = []metav1.Condition{{Type: "Contested", Status: "True", Reason: "Contested",
 				Message: `Service default/f: spec.type keeps being changed by tidy (Update). Stop one of the two writers, or leave the fields to the other`}}
