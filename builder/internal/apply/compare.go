@@ -117,15 +117,19 @@ func (c *Cluster) isUpToDate(d *Desired, observed client.Object) (bool, error) {
 
 // isDigestOf reports whether an object has the digest of the desired one.
 func (d *Desired) isDigestOf(obj client.Object) bool {
-	return obj.GetAnnotations()[wellknown.AnnotationDigest] == d.Digest
+	digest, _ := recordOf(obj)
+	return digest == d.Digest
 }
 
 // DigestOf returns the digest of the last apply of an object, empty if it has none.
 func DigestOf(obj client.Object) string {
-	if obj == nil || obj.GetAnnotations()[wellknown.AnnotationDigest] == notApplied {
+	if obj == nil {
 		return ""
 	}
-	return obj.GetAnnotations()[wellknown.AnnotationDigest]
+	if digest, _ := recordOf(obj); digest != notApplied {
+		return digest
+	}
+	return ""
 }
 
 // isDesiredChanged reports whether the desired object differs from the one that was applied last. If it doesn't, a difference is

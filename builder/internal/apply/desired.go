@@ -157,13 +157,17 @@ func (d *Desired) Stamp(c *Cluster) error {
 	if d.Digest, err = payload.Digest(fields); err != nil {
 		return fmt.Errorf("%w: digest of %s: %w", failure.ErrMisuse, d.Key, err)
 	}
+	annotation, err := d.annotationOf(fields)
+	if err != nil {
+		return err
+	}
 	// The next pass, and the next process, finds the digest here.
-	payload.SetAnnotation(obj, wellknown.AnnotationDigest, d.Digest)
+	payload.SetAnnotation(obj, wellknown.AnnotationDigest, annotation)
 	for _, fields := range []map[string]any{fields, d.first} {
 		if fields == nil {
 			continue
 		}
-		if err := unstructured.SetNestedField(fields, d.Digest, "metadata", "annotations", wellknown.AnnotationDigest); err != nil {
+		if err := unstructured.SetNestedField(fields, annotation, "metadata", "annotations", wellknown.AnnotationDigest); err != nil {
 			return fmt.Errorf("%w: annotations of %s: %w", failure.ErrMisuse, d.Key, err)
 		}
 	}

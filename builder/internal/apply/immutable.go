@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -127,7 +128,11 @@ func (w *Write) driftBehind(refused error, r *refit) error {
 	if r == nil || len(r.objects.Live) == 0 {
 		return nil
 	}
-	theirs, isOurs := immutable.ByOthers(apistatus.Causes(refused), r.objects, r.merged.Differences, w.isDesiredChanged())
+	differences := slices.Clone(r.merged.Differences)
+	for i := range differences {
+		differences[i].Theirs = differences[i].Theirs || w.isDriftAt(differences[i].Path, r.objects)
+	}
+	theirs, isOurs := immutable.ByOthers(apistatus.Causes(refused), r.objects, differences, w.isDesiredChanged())
 	if isOurs {
 		return nil
 	}
