@@ -97,7 +97,7 @@ func (p *pass) eachActiveJob(visit func(job *batchv1.Job, node int)) {
 	}
 	for _, key := range p.sortedItemJobs() {
 		r, job := p.items[key.node], p.itemJobs[key]
-		if (r == nil || key.item >= len(r.states) || r.states[key.item] != record.Succeeded) && outcome.Of(job).Phase == outcome.Running {
+		if (r == nil || key.item >= len(r.States) || r.States[key.item] != record.Succeeded) && outcome.Of(job).Phase == outcome.Running {
 			visit(job, key.node)
 		}
 	}
