@@ -1,15 +1,18 @@
 package jobflow
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
@@ -70,6 +73,41 @@ func TemplateNames(flow *v1alpha1.JobFlow) []string {
 	return all
 }
 
+// lookForTemplates adds the blockers of nodes that don't start yet, so that users see early what to fix.
+func (p *pass) lookForTemplates() {
+	if p.spec.Suspend {
+		return
+	}
+	for i := range p.NumFlows {
+		if p.States[i] == record.Pending && p.spec.Flows[i].JobTemplateRef != "" && p.findings[i].message == "" {
+			p.template(i)
+		}
+	}
+}
+
+// template returns the Job spec of a node; false if something blocks it.
+func (p *pass) template(i int) (*batchv1.JobSpec, bool) {
+	node := p.node(i)
+	if node.JobTemplateRef == "" {
+		return node.JobTemplate, true
+	}
+	found, ok := builder.Lookup[*v1alpha1.JobTemplate](p.view, node.JobTemplateRef)
+	if !ok {
+		p.block(i, v1alpha1.ReasonJobTemplateNotFound, fmt.Sprintf("waits for JobTemplate %q: %s", node.JobTemplateRef,
+			field.NotFound(p.Path(i).Child("jobTemplateRef"), node.JobTemplateRef)))
+		return nil, false
+	}
+	for j, mount := range node.ShareVolumeMounts {
+		own := found.Spec.JobTemplate.Template.Spec.Volumes
+		if !podtemplate.HasVolume(p.spec.ShareVolumes, mount.Name) && !podtemplate.HasVolume(own, mount.Name) {
+			p.block(i, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("neither shareVolumes nor JobTemplate %q has the volume: %s", node.JobTemplateRef,
+				field.NotFound(p.Path(i).Child("shareVolumeMounts").Index(j).Child("name"), mount.Name)))
+			return nil, false
+		}
+	}
+	return &found.Spec.JobTemplate, true
+}
+
 // Variables of the containers of an item's Job.
 const (
 	envItem      = "ITEM"
@@ -82,7 +120,7 @@ type itemEnv struct {
 	value string
 }
 
-// render returns the Job of a node, or of one of its items, from the spec in its template. It shares no memory with the spec or the template.
+// render returns the Job of a node, or of one of its items, from the spec in its template. It shares no memory with either.
 func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1.Job, error) {
 	node, params := p.node(i), &p.spec.GlobalParams
 	env, err := p.variables(i, item)

@@ -2,6 +2,7 @@ package jobflow
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -189,11 +190,11 @@ func (p *pass) inferEnds() {
 			if p.States[d] != record.Pending || !p.startedWithSameDependencies(i) {
 				continue
 			}
+			text := fmt.Sprintf("its Job was deleted before its end was recorded; %s had been started after it", p.Names[i])
 			if p.hasNoItems(int(d)) {
-				p.end(int(d), record.Succeeded, finding{message: noItems})
-			} else {
-				p.end(int(d), record.Succeeded, finding{message: "its Job was deleted before its end was recorded; " + p.Names[i] + " had been started after it"})
+				text = noItems
 			}
+			p.end(int(d), record.Succeeded, finding{message: text})
 		}
 	}
 }

@@ -54,7 +54,8 @@ func (p *pass) reasonToStop() (reason, text string) {
 	}
 	deadline := lifecycle.Deadline(p.activeSince(), p.spec.ActiveDeadlineSeconds, p.view.Now)
 	if deadline.Due {
-		return v1alpha1.ReasonDeadlineExceeded, fmt.Sprintf("the flow was active for longer than %d s (spec.activeDeadlineSeconds)", *p.spec.ActiveDeadlineSeconds)
+		return v1alpha1.ReasonDeadlineExceeded,
+			fmt.Sprintf("the flow was active for longer than %d s (spec.activeDeadlineSeconds)", *p.spec.ActiveDeadlineSeconds)
 	}
 	p.requeueIn(deadline.Left)
 	return "", ""
