@@ -53,7 +53,7 @@ func (p *pass) decideFinally() {
 	}
 }
 
-// waitsForStopped reports whether there are Jobs that have to go before the flow goes on.
+// waitsForStopped reports whether Jobs of a stopped flow still exist that must end before the flow continues.
 func (p *pass) waitsForStopped() bool {
 	waits := false
 	if p.stopped {
