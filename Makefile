@@ -89,7 +89,7 @@ REPORT := bin/suites report -out $(CURDIR)/dist/test
 
 # The suites in the order in which make test begins them, two at a time: those with clusters wait for much that isn't the processor's,
 # and meanwhile the others use it. The short ones are last, so that at the end none runs alone for long.
-SUITES := integration race programs unit devcluster bench localnode deploy image monitoring suites gen
+SUITES := integration race programs unit devcluster bench localnode deploy image monitoring suites purity gen
 
 # Runs suites, each whatever becomes of the others.
 run_suites = $(MAKE) --keep-going --no-print-directory $(addprefix suite-,$(1))
@@ -126,7 +126,7 @@ test-devcluster: bin/devcluster bin/suites ## Run devcluster's own tests
 	+@$(call run_suites,localnode devcluster)
 
 test-tools: released-tools bin/suites ## Run the tests of the tools that build what is released
-	+@$(call run_suites,gen image deploy monitoring suites)
+	+@$(call run_suites,gen image deploy monitoring suites purity)
 
 test-bench: build bin/suites ## Let each benchmark run once in a small size, without a look at the numbers
 	+@$(call run_suites,bench)
@@ -159,7 +159,7 @@ suite-devcluster:
 suite-bench:
 	@$(SUITE) -name bench -C bench -- $(QUICK) $(ONE) -timeout 30m
 
-suite-gen suite-image suite-deploy suite-monitoring suite-suites: suite-%:
+suite-gen suite-image suite-deploy suite-monitoring suite-suites suite-purity: suite-%:
 	@$(SUITE) -name $* -C tools/$* -- $(QUICK) -timeout 30m
 
 # What tests run of other modules is built before them: the first time it takes minutes, which no test should wait for.
@@ -184,7 +184,11 @@ fuzz: ## Look for what a tenant could write that is read wrongly, what controls 
 check: ## Look over what has changed since main: vet, lint and unit tests of these packages
 	@hack/check.sh
 
-lint: ## Run golangci-lint in each module
+bin/purity: $(wildcard tools/purity/*.go tools/purity/analyzer/*.go) tools/purity/go.mod
+	go build -C tools/purity -o $(CURDIR)/$@ .
+
+lint: bin/purity ## Run golangci-lint in each module, and look for Plans that aren't pure
+	go vet -vettool=$(CURDIR)/bin/purity ./operators/... ./dsoi/... ./examples/... ./compat/...
 	$(LINT) run --allow-parallel-runners ./...
 	cd devcluster && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 	cd devcluster/nodes && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
@@ -194,6 +198,7 @@ lint: ## Run golangci-lint in each module
 	cd tools/certmanager && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/monitoring && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/suites && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
+	cd tools/purity && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd bench && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 
 generate: ## Write generated code, CRDs and the reference anew, and the chart's copies of what is in config
@@ -218,6 +223,7 @@ tidy: ## Run go mod tidy in each module
 	cd tools/certmanager && go mod tidy
 	cd tools/monitoring && go mod tidy
 	cd tools/suites && go mod tidy
+	cd tools/purity && go mod tidy
 	cd tools/apidiff && go mod tidy
 	cd bench && go mod tidy
 
@@ -232,6 +238,7 @@ check-tidy: ## Fail if a go.mod is not tidy
 	cd tools/certmanager && go mod tidy -diff
 	cd tools/monitoring && go mod tidy -diff
 	cd tools/suites && go mod tidy -diff
+	cd tools/purity && go mod tidy -diff
 	cd tools/apidiff && go mod tidy -diff
 	cd bench && go mod tidy -diff
 

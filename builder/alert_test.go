@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
 // A StatefulSet never fails by itself. With Alert one that doesn't become ready is told of, and the roll-out stays.
 func TestAlert(t *testing.T) {
 	w := stuckAtBroker(t)
-	w.options = RolloutOptions{AlertAfter: patience}
+	w.options = rollout.Options{AlertAfter: patience}
 	res := w.pass()
 	assert.Nil(t, res.RolloutFailure)
 	assert.Zero(t, res.Rollout.RollsBackAt)
@@ -46,7 +47,7 @@ func TestAlert(t *testing.T) {
 
 func TestAlertNamesWhatHasFailedAtOnce(t *testing.T) {
 	w := stuckAtBroker(t)
-	w.options = RolloutOptions{AlertAfter: patience}
+	w.options = rollout.Options{AlertAfter: patience}
 	w.fail("broker")
 	res := w.pass()
 	require.NotNil(t, res.RolloutFailure)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -28,7 +29,7 @@ type Builder struct {
 	await  bool
 	all    bool // the builder prunes all desired kinds
 
-	rollout RolloutOptions
+	rollout rollout.Options
 }
 
 // For starts a pass over an owner, as read from the API server. Reconcile applies nothing for an owner that is terminating.

@@ -137,7 +137,7 @@ func TestCRUD(t *testing.T) {
 	assert.True(t, apierrors.IsNotFound(errors.Unwrap(err)), "%v", err)
 	res, err := b().Create(ctx, config("c"))
 	require.NoError(t, err)
-	assert.True(t, res.Changed())
+	assert.NotEmpty(t, res.Changes)
 	_, err = b().Create(ctx, config("c"))
 	assert.True(t, apierrors.IsAlreadyExists(err), "%v", err)
 	res, err = b().CreateOrUpdate(ctx, config("c"))
@@ -163,12 +163,12 @@ func TestCRUD(t *testing.T) {
 	assert.ErrorIs(t, err, ErrMisuse)
 	res, err = b().Delete(ctx, config("none"))
 	require.NoError(t, err)
-	assert.False(t, res.Changed())
+	assert.Empty(t, res.Changes)
 }
 
 func TestParallelismHasASaneBound(t *testing.T) {
 	for _, n := range []int{0, -1} {
-		assert.Equal(t, defaultParallelism, NewEngine(nil, Options{Parallelism: n}).parallelism)
+		assert.Equal(t, maxRequests, newEngine(nil, Options{}, nil, n).parallelism)
 	}
-	assert.Equal(t, 3, NewEngine(nil, Options{Parallelism: 3}).parallelism)
+	assert.Equal(t, 3, newEngine(nil, Options{}, nil, 3).parallelism)
 }

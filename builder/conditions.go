@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -44,7 +45,7 @@ func (r Result) outcome(err error) status.Outcome {
 	case err != nil:
 		terminal := IsTerminal(err)
 		return status.Outcome{Progressing: !terminal, Stalled: terminal, Reason: failureReason(err), Message: summarize(err)}
-	case r.Rollout != nil && r.Rollout.State == RolloutRolledBack:
+	case r.Rollout != nil && r.Rollout.State == rollout.RolledBack:
 		return status.Outcome{Progressing: len(r.NotReady)+len(r.Waiting) > 0, Stalled: true, Reason: events.ReasonRolledBack,
 			Message: fmt.Sprintf("revision %s was rolled back to %s: %s%s", r.Rollout.To, r.Rollout.From, r.Rollout.Message, r.advice())}
 	case r.RolloutFailure != nil:
@@ -60,7 +61,7 @@ func (r Result) outcome(err error) status.Outcome {
 	case len(r.Waiting) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting,
 			Message: text.List("waiting for the deletion of ", r.Waiting, store.Key.String)}
-	case r.Rollout != nil && (r.Rollout.State == RolloutProgressing || (r.Rollout.State == RolloutInstalling && r.Rollout.Phase != "")):
+	case r.Rollout != nil && (r.Rollout.State == rollout.Progressing || (r.Rollout.State == rollout.Installing && r.Rollout.Phase != "")):
 		slow := slices.DeleteFunc(slices.Clone(r.NotReady), func(n ChildStatus) bool { return n.Phase != r.Rollout.Phase })
 		return status.Outcome{Progressing: true, Reason: events.ReasonRollingOut,
 			Message: text.List(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, ChildStatus.String)}

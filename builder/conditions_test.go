@@ -23,6 +23,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -91,7 +92,7 @@ func TestMessagesOfConditionsAreBounded(t *testing.T) {
 }
 
 // flowOn returns an engine on a fake client with an owner that has conditions, and what was patched.
-func flowOn(t *testing.T, o Options) (*Engine, func() *v1alpha1.JobFlow, *[]string) {
+func flowOn(t *testing.T, o Options, clock func() time.Time) (*Engine, func() *v1alpha1.JobFlow, *[]string) {
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
@@ -105,7 +106,7 @@ func flowOn(t *testing.T, o Options) (*Engine, func() *v1alpha1.JobFlow, *[]stri
 			return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
 		},
 	}).Build()
-	return NewEngine(c, o), func() *v1alpha1.JobFlow {
+	return newEngine(c, o, clock, 0), func() *v1alpha1.JobFlow {
 		got := &v1alpha1.JobFlow{}
 		require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(flow), got))
 		return got
@@ -114,9 +115,9 @@ func flowOn(t *testing.T, o Options) (*Engine, func() *v1alpha1.JobFlow, *[]stri
 
 func TestReportStatus(t *testing.T) {
 	now := time.Unix(1000, 0)
-	e, get, patches := flowOn(t, Options{Clock: func() time.Time { return now }})
+	e, get, patches := flowOn(t, Options{}, func() time.Time { return now })
 	flow := get()
-	require.NoError(t, e.ReportStatus(t.Context(), flow, Result{}, nil))
+	require.NoError(t, e.ReportStatus(t.Context(), flow, flow, Result{}, nil))
 	require.Len(t, *patches, 1)
 	assert.Empty(t, flow.Status.Conditions, "the owner stays as it is")
 	flow = get()
@@ -126,33 +127,39 @@ func TestReportStatus(t *testing.T) {
 	assert.True(t, ready.LastTransitionTime.Equal(ptr.To(metav1.NewTime(now))))
 
 	now = now.Add(time.Hour)
-	require.NoError(t, e.ReportStatus(t.Context(), flow, Result{}, nil))
+	require.NoError(t, e.ReportStatus(t.Context(), flow, flow, Result{}, nil))
 	assert.Len(t, *patches, 1, "no request if nothing has changed")
-	require.NoError(t, e.ReportStatus(t.Context(), flow, Result{}, of(invalid)))
+	require.NoError(t, e.ReportStatus(t.Context(), flow, flow, Result{}, of(invalid)))
 	assert.Len(t, *patches, 2)
 	assert.True(t, meta.IsStatusConditionTrue(get().Status.Conditions, events.ConditionStalled))
 
-	assert.True(t, isConflict(e.ReportStatus(t.Context(), flow, Result{}, of(full))), "someone wrote since it was read")
+	more := get()
+	more.Status.Retry = 7
+	require.NoError(t, e.ReportStatus(t.Context(), get(), more, Result{}, of(invalid)))
+	assert.Len(t, *patches, 3, "what else has changed is in the same patch")
+	assert.EqualValues(t, 7, get().Status.Retry)
+
+	assert.True(t, isConflict(e.ReportStatus(t.Context(), flow, flow, Result{}, of(full))), "someone wrote since it was read")
 	gone := flow.DeepCopy()
 	gone.Name = "gone"
-	assert.NoError(t, e.ReportStatus(t.Context(), gone, Result{}, of(full)))
+	assert.NoError(t, e.ReportStatus(t.Context(), gone, gone, Result{}, of(full)))
 	leaving := get()
 	leaving.DeletionTimestamp = ptr.To(metav1.Now())
 	before := len(*patches)
-	require.NoError(t, e.ReportStatus(t.Context(), leaving, Result{}, of(full)))
+	require.NoError(t, e.ReportStatus(t.Context(), leaving, leaving, Result{}, of(full)))
 	assert.Len(t, *patches, before)
-	assert.ErrorIs(t, e.ReportStatus(t.Context(), (*v1alpha1.JobFlow)(nil), Result{}, nil), ErrMisuse)
+	assert.ErrorIs(t, e.ReportStatus(t.Context(), (*v1alpha1.JobFlow)(nil), (*v1alpha1.JobFlow)(nil), Result{}, nil), ErrMisuse)
 }
 
 func TestPlanReports(t *testing.T) {
-	e, get, patches := flowOn(t, Options{})
+	e, get, patches := flowOn(t, Options{}, nil)
 	now := time.Unix(1000, 0)
 	operator := NewOperator[*v1alpha1.JobFlow](nil, "test").Owns(&appsv1.Deployment{}).Plan(func(owner *v1alpha1.JobFlow, _ View) Plan[*v1alpha1.JobFlow] {
 		after := owner.DeepCopy()
 		after.Status.State = v1alpha1.StateRunning
 		return Plan[*v1alpha1.JobFlow]{Children: []Child{Want(deployment("web"))}, Status: after, Report: true}
 	})
-	r, err := operator.Reconciler(e.client, func() time.Time { return now })
+	r, err := operator.reconciler(e.client, func() time.Time { return now })
 	require.NoError(t, err)
 	pass := func() *v1alpha1.JobFlow {
 		_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(get())})
@@ -193,7 +200,7 @@ func TestAPlanFinishesItsStatus(t *testing.T) {
 		ready := meta.FindStatusCondition(after.Status.Conditions, events.ConditionReady)
 		after.Status.State = v1alpha1.State(string(ready.Status) + string(res.Rollout.State))
 	}
-	res := Result{Rollout: &Rollout{State: RolloutCompleted}}
+	res := Result{Rollout: &rollout.Status{State: rollout.Completed}}
 	for generation, status := range map[int64]*v1alpha1.JobFlow{0: nil, 7: planned} {
 		after, err := statusAfter(owner, Plan[*v1alpha1.JobFlow]{Status: status, Report: true, Finish: finish}, res, nil, time.Now())
 		require.NoError(t, err)

@@ -40,7 +40,7 @@ func TestContestOfAChildThatIsCreatedOnce(t *testing.T) {
 				require.NoError(t, r.others.Get(t.Context(), client.ObjectKeyFromObject(found), found))
 				c.change(found)
 				require.NoError(t, r.others.Update(t.Context(), found))
-				if res = pass(); res.Changed() {
+				if res = pass(); len(res.Changes) > 0 {
 					writes++
 					continue
 				}

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // selecting is the Deployment with another selector, which can't be changed.
@@ -31,7 +32,7 @@ func TestTwoVersionsThatRecreateAChildAreCalmWithinAMinute(t *testing.T) {
 	for name, passes := range map[string]int{"in turns": 1, "each until it has what it wants": 2} {
 		t.Run(name, func(t *testing.T) {
 			r := newRivalry(t)
-			other := builder.NewEngine(r.server.Client("the other version"), builder.Options{Name: "test", Clock: r.ours.Now})
+			other := buildertest.NewEngine(r.server.Client("the other version"), builder.Options{Name: "test"}, buildertest.EngineOptions{Clock: r.ours.Now})
 			begun, writes := r.ours.Now(), 0
 			var one, two builder.Result
 			for r.ours.Now().Sub(begun) < time.Minute && writes < 100 {
@@ -68,7 +69,7 @@ func TestDesiredStatesThatRecreateAChildAreNoContest(t *testing.T) {
 	r := newRivalry(t)
 	for i := range 8 {
 		selector := []string{"a", "b"}[i%2]
-		for r.recreates(r.engine, selector).Changed() { // deleted, then created
+		for len(r.recreates(r.engine, selector).Changes) > 0 { // deleted, then created
 		}
 		assert.Equal(t, selector, r.child().Spec.Selector.MatchLabels["version"])
 		assert.Empty(t, r.recreates(r.engine, selector).Contested)

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // A child that is put back by two writes, a patch and an apply, is contested over the fields that the other writer changed,
@@ -60,7 +61,7 @@ func TestFieldsLeftByAnAdoptionThatNeedsTwoWrites(t *testing.T) {
 	theirs.Spec.Strategy.RollingUpdate = &appsv1.RollingUpdateDeployment{MaxUnavailable: ptr.To(intstr.FromInt32(1))}
 	require.NoError(t, client.WithFieldOwner(c.server.Client("others"), "old-operator").Create(t.Context(), theirs))
 	heard := &heardEvents{}
-	engine := builder.NewEngine(c, builder.Options{Name: "example", Clock: c.Now, Recorder: heard})
+	engine := buildertest.NewEngine(c, builder.Options{Name: "example", Recorder: heard}, buildertest.EngineOptions{Clock: c.Now})
 	d := web("a")
 	d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
 	_, err := engine.For(c.owner).Deployment(d, builder.Adopt(builder.AdoptOptions{})).Reconcile(t.Context())

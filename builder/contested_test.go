@@ -47,7 +47,7 @@ func newRivalry(t *testing.T) *rivalry {
 
 // restart begins another life of the program.
 func (r *rivalry) restart() {
-	r.engine = builder.NewEngine(r.ours, builder.Options{Name: "test", Recorder: r, Clock: r.ours.Now})
+	r.engine = buildertest.NewEngine(r.ours, builder.Options{Name: "test", Recorder: r}, buildertest.EngineOptions{Clock: r.ours.Now})
 }
 
 func (r *rivalry) Eventf(_, _ runtime.Object, eventtype, reason, _, _ string, args ...any) {
@@ -96,7 +96,7 @@ func (r *rivalry) rival(during time.Duration) (corrections []time.Duration, last
 			r.scaleTo(5)
 		}
 		last = r.pass()
-		if last.Changed() {
+		if len(last.Changes) > 0 {
 			corrections = append(corrections, now)
 			continue // an event at once
 		}
@@ -238,7 +238,7 @@ func TestContestNamesFieldsAndWriters(t *testing.T) {
 func TestTwoVersionsOfOneProgramAreCalmWithinAMinute(t *testing.T) {
 	r := newRivalry(t)
 	theirs := r.server.Client("the other version")
-	other := builder.NewEngine(theirs, builder.Options{Name: "test", Clock: r.ours.Now})
+	other := buildertest.NewEngine(theirs, builder.Options{Name: "test"}, buildertest.EngineOptions{Clock: r.ours.Now})
 	wanted := newWorkload("web")
 	wanted.Spec.Template.Spec.Containers[0].Image = "newer"
 	begun := r.ours.Now()
@@ -272,7 +272,7 @@ func TestChildThatIsDeletedAgainAndAgain(t *testing.T) {
 	var res builder.Result
 	for r.ours.Now().Sub(begun) < 10*time.Minute {
 		require.NoError(t, client.IgnoreNotFound(r.others.Delete(t.Context(), newWorkload("web"))))
-		if res = r.pass(); res.Changed() {
+		if res = r.pass(); len(res.Changes) > 0 {
 			creations++
 			continue
 		}

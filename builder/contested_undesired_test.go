@@ -46,7 +46,7 @@ func TestContestOfAChildThatIsDesiredOnlyWhileItIsMissing(t *testing.T) {
 	begun, creations := r.ours.Now(), 0
 	for r.ours.Now().Sub(begun) < 10*time.Minute {
 		require.NoError(t, client.IgnoreNotFound(r.others.Delete(t.Context(), newWorkload("web"))))
-		if res := r.pass(); res.Changed() {
+		if res := r.pass(); len(res.Changes) > 0 {
 			creations++
 			r.reconciles(r.engine.For(r.owner))
 		} else {

@@ -189,7 +189,7 @@ func TestCreateOnlyInADiff(t *testing.T) {
 
 	diff, err = want("there").Diff(t.Context())
 	require.NoError(t, err)
-	assert.False(t, diff.Changed())
+	assert.Empty(t, diff.Changes)
 	assert.Equal(t, 1, diff.Unchanged)
 	assert.Len(t, s.server.Objects(), 3, "nothing was done")
 }

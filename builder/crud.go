@@ -38,7 +38,7 @@ func (p *pass) get(ctx context.Context, like Child) error {
 		return publicError(err)
 	}
 	if err := p.engine.client.Get(ctx, key.NamespacedName(), like.desired.Object); err != nil {
-		return &Error{Key: key, Operation: "read", Err: err}
+		return &Error{Key: key, Operation: "read", cause: err}
 	}
 	if !p.isChild(like, like.desired.Object) {
 		return notOwned("read", key, like.desired.Object)
@@ -140,7 +140,7 @@ func (b *Builder) one(
 	ctx context.Context, operation string, want Child, allow func(d *apply.Desired, observed client.Object) error,
 ) (Result, error) {
 	return b.runPass("write "+nameOf(want.desired.Object), func(p *pass) error {
-		if err := (RolloutOptions{}).refuse([]Child{want}); err != nil {
+		if err := refusePhases(want); err != nil {
 			return err
 		}
 		d, err := p.cluster.Desire(&want.desired)
@@ -152,7 +152,7 @@ func (b *Builder) one(
 			return err
 		}
 		if err := allow(d, observed); err != nil {
-			return &Error{Key: d.Key, Operation: operation, Err: err}
+			return &Error{Key: d.Key, Operation: operation, cause: err}
 		}
 		if err := p.recordKinds(ctx, []Child{want}); err != nil {
 			return err

@@ -59,10 +59,10 @@ func TestCRUDTakesOptions(t *testing.T) {
 	}
 	res, err := write(1)
 	require.NoError(t, err)
-	assert.True(t, res.Changed())
+	assert.NotEmpty(t, res.Changes)
 	res, err = write(5)
 	require.NoError(t, err)
-	assert.False(t, res.Changed())
+	assert.Empty(t, res.Changes)
 	_, err = c.engine.For(c.owner).Create(ctx, settings(nil), builder.InPhase("broker"))
 	assert.ErrorIs(t, err, builder.ErrMisuse, "it has to wait for its turn")
 	_, err = c.engine.For(c.owner).Create(ctx, nil)

@@ -104,7 +104,7 @@ func TestDependentsMisused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := perform(t, once(newJob("job")), nil).ours
-			_, err := describedBy(once(newJob("job")), describe).Reconciler(c, c.Now)
+			_, err := buildertest.NewReconciler(describedBy(once(newJob("job")), describe), c, c.Now)
 			require.ErrorIs(t, err, builder.ErrMisuse)
 			assert.ErrorContains(t, err, "Dependents")
 		})

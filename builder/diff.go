@@ -3,8 +3,12 @@ package builder
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/events"
@@ -32,21 +36,67 @@ func (b *Builder) Diff(ctx context.Context) (Result, error) {
 	dry.engine = b.engine.dryRun()
 	writes := map[store.Key]*apply.Write{}
 	res, err := dry.reconcile(ctx, writes)
+	return res, errors.Join(addFields(res, writes), err)
+}
+
+// Diff returns the result that the next pass over an owner would have, and writes nothing: see [Builder.Diff]. It calls External and the
+// plan, and reads through the manager's cache, so the operator must be complete and its manager running. Of a roll-out it has the
+// changes of the current phase; later phases are in Result.Paused. It doesn't compare the status. For an owner that doesn't exist the
+// result is empty.
+func (o *Operator[T]) Diff(ctx context.Context, owner types.NamespacedName) (Result, error) {
+	if o.completed == nil {
+		return Result{}, fmt.Errorf("operator %s: %w: Diff before Complete", o.name, ErrMisuse)
+	}
+	return o.completed.loop.diff(ctx, owner)
+}
+
+// diff runs a pass over an owner whose writes are dry runs.
+func (l *loop[T]) diff(ctx context.Context, key types.NamespacedName) (Result, error) {
+	dry := l.engine.dryRun()
+	owner := newOwner[T]()
+	if err := dry.client.Get(ctx, key, owner); err != nil {
+		return Result{}, client.IgnoreNotFound(err)
+	}
+	p, err := dry.newPass(owner)
+	if err != nil {
+		return Result{}, err
+	}
+	p.dryWrites = map[store.Key]*apply.Write{}
+	view, err := l.observe(ctx, p, owner)
+	if err != nil {
+		return Result{}, err
+	}
+	plan, err := l.makePlan(ctx, owner, view.WithContext(ctx))
+	if err != nil {
+		return Result{}, err
+	}
+	p.instructions = plan.instructions()
+	err = p.carryOut(ctx)
+	res := p.finish(err)
+	if errors.Is(err, errOwnerGone) {
+		return Result{}, nil
+	}
+	return res, errors.Join(addFields(res, p.dryWrites), err)
+}
+
+// addFields adds to the changes of a dry run the fields that differ.
+func addFields(res Result, writes map[store.Key]*apply.Write) error {
 	for i := range res.Changes {
 		c := &res.Changes[i]
 		w := writes[c.Key]
 		if w == nil || c.Reason == events.ReasonDeleted {
 			continue
 		}
-		changes, wrong := w.Diff()
-		if wrong != nil {
-			return res, wrong
+		c.Drift = w.IsDrift()
+		changes, err := w.Diff()
+		if err != nil {
+			return err
 		}
 		for _, change := range changes {
 			c.Fields = append(c.Fields, FieldDiff(change))
 		}
 	}
-	return res, err
+	return nil
 }
 
 // String renders the changes, one line for each object and for each value that [Builder.Diff] found. It is empty without changes. An

@@ -50,7 +50,8 @@
 //
 // [Builder.Prune] deletes children of a kind that are no longer desired. [Builder.PruneAll] does so for all kinds that the owner ever had
 // children of. [Builder.Diff] shows what a pass would write, and writes nothing. [Builder.Rollout] orders changes: the builder changes a
-// phase when the phase before is ready, and a phase that fails stops the roll-out or rolls it back. A Plan has a field for each of these.
+// phase when the phase before is ready, and a phase that fails stops the roll-out or rolls it back; package
+// rollout explains it. A Plan has a field for each of these.
 //
 // # Watch sources
 //
@@ -85,9 +86,8 @@
 //
 // # Tests
 //
-// A plan is a function: call it with an owner and a [View] of package buildertest, and compare the [Plan]. [Operator.PlanFor] also checks
-// the plan as the reconciler does. Package buildertest has an API server in memory, and lets the reconciler ([Operator.Reconciler]) crash
-// after each of its writes.
+// A plan is a function: call it with an owner and a View of package buildertest, and compare the [Plan]. That package also checks a plan as
+// the reconciler does (PlanFor), and has an API server in memory, on which the reconciler (NewReconciler) crashes after each write.
 //
 // docs/concepts.md explains the terms, the steps of a pass, and the permissions that it needs. docs/recipes.md has answers to tasks.
 package builder

@@ -8,7 +8,9 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/batch"
@@ -19,11 +21,12 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Edit changes an existing child, such as a Job's spec.suspend:
+// Edit changes an existing child, such as a Job's spec.suspend or a StatefulSet's replicas:
 //
 //	after := job.DeepCopy()
 //	after.Spec.Suspend = ptr.To(true)
 //	plan.Edits = append(plan.Edits, builder.Edit{Before: job, After: after})
+//	plan.Edits = append(plan.Edits, builder.Edit{Before: set, Replicas: ptr.To[int32](3)})
 //
 // The builder sends the difference as one merge patch (lists as a whole) with the observed resource version. If the object has changed
 // since, the patch fails with a conflict, and the next pass observes the change. If the object is deleted, the builder does nothing.
@@ -33,17 +36,23 @@ type Edit struct {
 	Before client.Object
 	// After is a changed copy of Before. A difference in its status or its identity (name, namespace, UID, version) is [ErrMisuse].
 	After client.Object
-	// Foreign allows an object that isn't a child, such as a PersistentVolumeClaim that a child's StatefulSet made, to be enlarged. The
-	// plan must ensure that the owner's author may change the object. Default: false, only children.
+	// Replicas sets the number of replicas through the subresource scale, instead of After. The kind is Deployment, StatefulSet, or a
+	// custom resource with that subresource. As with a HorizontalPodAutoscaler, other managers of the object keep managing it.
+	Replicas *int32
+	// Foreign allows an object that isn't a child, such as a PersistentVolumeClaim that a child's StatefulSet made, to be enlarged, or
+	// another owner's StatefulSet, to be scaled. The plan must ensure that the owner's author may change the object. Default: false, only
+	// children.
 	Foreign bool
 }
 
 // edit is an Edit that has been checked.
 type edit struct {
-	key   store.Key
-	kind  kinds.Kind
-	seen  client.Object
-	patch []byte // nil without a difference
+	key      store.Key
+	kind     kinds.Kind
+	observed client.Object
+	patch    []byte // nil without a difference
+	scale    bool   // the patch is of the subresource
+	replicas int32  // of a scale
 }
 
 // editGiven makes the edits of a plan. If one of them is wrong, it makes none.
@@ -70,6 +79,13 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 		if stored[i] == nil {
 			continue
 		}
+		if e.scale {
+			p.wrote(e.kind, e.key)
+			if p.dryWrites != nil { // only the result of a dry run has it: in others the scaled object shows the change
+				p.result.Changes = append(p.result.Changes, Change{Key: e.key, Reason: events.ReasonUpdated, Fields: replicasDiff(e)})
+			}
+			continue
+		}
 		p.changed(events.ReasonUpdated, e.kind, e.key, stored[i])
 		if p.observed[e.key] != nil {
 			p.observed[e.key] = stored[i] // pruning deletes the stored version
@@ -85,6 +101,12 @@ func (p *pass) check(g Edit) (edit, error) {
 		return edit{}, err
 	}
 	key := k.Key(g.Before)
+	if g.Replicas != nil {
+		if !kinds.IsNil(g.After) {
+			return edit{}, fmt.Errorf("%w: %s to be edited has After and Replicas; give one of them", ErrMisuse, key)
+		}
+		g.After = g.Before
+	}
 	if kinds.IsNil(g.After) || reflect.TypeOf(g.After) != reflect.TypeOf(g.Before) {
 		return edit{}, fmt.Errorf("%w: %s to be edited is a %T after and a %T before", ErrMisuse, key, g.After, g.Before)
 	}
@@ -110,12 +132,29 @@ func (p *pass) check(g Edit) (edit, error) {
 	if err != nil {
 		return edit{}, fmt.Errorf("%w: edit of %s: %w", ErrMisuse, key, err)
 	}
-	return edit{key: key, kind: k, seen: g.Before, patch: patch}, nil
+	return edit{key: key, kind: k, observed: g.Before, patch: patch, scale: g.Replicas != nil, replicas: ptr.Deref(g.Replicas, 0)}, nil
+}
+
+// replicasDiff is the change of a scale. The object's own replicas are unknown if they aren't in spec.replicas.
+func replicasDiff(e edit) []FieldDiff {
+	change := FieldDiff{Path: "spec.replicas", New: int64(e.replicas)}
+	if fields, err := payload.Stored(e.observed); err == nil {
+		if n, ok, _ := unstructured.NestedInt64(fields, "spec", "replicas"); ok {
+			change.Old = n
+		}
+	}
+	return []FieldDiff{change}
 }
 
 // editPatch returns the merge patch of an edit, nil if nothing differs in JSON. The server refuses it if the object's UID or version
 // has changed.
 func editPatch(g Edit) ([]byte, error) {
+	if g.Replicas != nil {
+		return json.Marshal(map[string]any{
+			"metadata": map[string]any{"resourceVersion": g.Before.GetResourceVersion()},
+			"spec":     map[string]any{"replicas": *g.Replicas},
+		})
+	}
 	before, err := payload.Stored(g.Before)
 	if err != nil {
 		return nil, err
@@ -145,69 +184,26 @@ func (e *Engine) edit(ctx context.Context, ed edit) (client.Object, error) {
 	}
 	obj.SetNamespace(ed.key.Namespace)
 	obj.SetName(ed.key.Name)
-	err = e.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, ed.patch), client.FieldOwner(e.name))
+	operation, patch := "edit", client.RawPatch(types.MergePatchType, ed.patch)
+	if ed.scale {
+		operation = "scale"
+		err = e.client.SubResource("scale").Patch(ctx, obj, patch, &client.SubResourcePatchOptions{
+			PatchOptions: client.PatchOptions{
+				FieldManager: e.name,
+				// The API server answers with a Scale. A consistent client would find no resource version in the object and fail after the
+				// write. If the next pass doesn't observe the write yet, it gets a conflict.
+				DisableReadYourWritesConsistency: true,
+			},
+			SubResourceBody: &autoscalingv1.Scale{},
+		})
+	} else {
+		err = e.client.Patch(ctx, obj, patch, client.FieldOwner(e.name))
+	}
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &Error{Key: ed.key, Operation: "edit", Err: err, object: ed.seen}
+		return nil, &Error{Key: ed.key, Operation: operation, cause: err, object: ed.observed}
 	}
 	return obj, nil
-}
-
-// Scale sets an object's number of replicas through its subresource scale. The object is a Deployment, a StatefulSet, or a custom
-// resource with that subresource. As with a HorizontalPodAutoscaler, other managers of the object keep managing it.
-type Scale struct {
-	// Target is the object, taken from the view. It may belong to another owner; the plan must ensure that the owner's author may scale
-	// it.
-	Target client.Object
-	// Replicas is the desired number of replicas.
-	Replicas int32
-}
-
-// scaleGiven makes the scale changes of a plan. If an object has changed since it was observed, the write fails with a conflict, and
-// the next pass observes the change. For a deleted object it does nothing.
-func (p *pass) scaleGiven(ctx context.Context, scales []Scale) error {
-	return batch.Each(len(scales), p.engine.parallelism, func(i int) error { return p.scale(ctx, scales[i]) })
-}
-
-func (p *pass) scale(ctx context.Context, s Scale) error {
-	k, err := p.engine.kinds.Of(s.Target)
-	if err != nil {
-		return err
-	}
-	key := k.Key(s.Target)
-	if s.Target.GetResourceVersion() == "" {
-		return fmt.Errorf("%w: %s to be scaled has no resource version; take it from the view", ErrMisuse, key)
-	}
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": s.Target.GetResourceVersion()},
-		"spec":     map[string]any{"replicas": s.Replicas},
-	})
-	if err != nil {
-		return err
-	}
-	obj, err := p.engine.kinds.Empty(k)
-	if err != nil {
-		return err
-	}
-	obj.SetNamespace(key.Namespace)
-	obj.SetName(key.Name)
-	err = p.engine.client.SubResource("scale").Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), &client.SubResourcePatchOptions{
-		PatchOptions: client.PatchOptions{
-			FieldManager: p.engine.name,
-			// The API server answers with a Scale. A consistent client would find no resource version in the object and fail after the
-			// write. If the next pass doesn't observe the write yet, it gets a conflict.
-			DisableReadYourWritesConsistency: true,
-		},
-		SubResourceBody: &autoscalingv1.Scale{},
-	})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return &Error{Key: key, Operation: "scale", Err: err, object: s.Target}
-	}
-	p.wrote(k, key)
-	return nil
 }

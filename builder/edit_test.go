@@ -193,7 +193,7 @@ func scaling(replicas int32) ownerFunc {
 		var p ownerPlan
 		for _, d := range builder.Watched[*appsv1.Deployment](seen) {
 			if *d.Spec.Replicas != replicas {
-				p.Scales = append(p.Scales, builder.Scale{Target: d, Replicas: replicas})
+				p.Edits = append(p.Edits, builder.Edit{Before: d, Replicas: &replicas, Foreign: true})
 			}
 		}
 		return p
@@ -235,13 +235,14 @@ func TestScaleOfWhatHasChangedOrIsGone(t *testing.T) {
 
 func TestScaleMisused(t *testing.T) {
 	plan := func(*appsv1.Deployment, builder.View) ownerPlan {
-		return ownerPlan{Scales: []builder.Scale{{Target: newWorkload("a"), Replicas: 1}}}
+		return ownerPlan{Edits: []builder.Edit{{Before: newWorkload("a"), Replicas: ptr.To[int32](1), Foreign: true}}}
 	}
 	_, _, err := perform(t, plan, nil).pass()
 	assert.ErrorIs(t, err, builder.ErrMisuse)
 
 	plan = func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
-		return ownerPlan{Scales: []builder.Scale{{Target: builder.Watched[*corev1.ConfigMap](seen)[0], Replicas: 1}}}
+		config := builder.Watched[*corev1.ConfigMap](seen)[0]
+		return ownerPlan{Edits: []builder.Edit{{Before: config, Replicas: ptr.To[int32](1), Foreign: true}}}
 	}
 	describe := func(o *operator) { o.Watches(&corev1.ConfigMap{}, builder.Referencing(namedByAnnotation)) }
 	s := perform(t, plan, describe, newConfigMap("default", "a", "owner"))

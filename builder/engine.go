@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"time"
 
-	"go.opentelemetry.io/otel/trace"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -16,10 +15,8 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-const (
-	// defaultParallelism is the default limit of concurrent requests in a pass.
-	defaultParallelism = 32
-)
+// maxRequests is the limit of concurrent requests in a pass.
+const maxRequests = 32
 
 // Options configure an Engine. The zero value is the default.
 type Options struct {
@@ -35,12 +32,6 @@ type Options struct {
 	// The last one needs the permission to get owners. Default: nil; the builder then reads through the Engine's client and doesn't
 	// re-read owners.
 	Reader client.Reader
-	// Parallelism is the maximum number of concurrent requests in a pass. Default, also for values below 1: 32.
-	Parallelism int
-	// TracerProvider receives OpenTelemetry spans: one for each pass, and in it one for each write. Default: nil, no spans.
-	TracerProvider trace.TracerProvider
-	// Clock returns the current time. Default: time.Now.
-	Clock func() time.Time
 }
 
 // Engine applies the desired children of owners. A process has one Engine for each controller. It is safe for concurrent use.
@@ -68,34 +59,36 @@ type Engine struct {
 // NewEngine returns an Engine on a client. The client should read from a cache that sees the engine's own writes: a manager's client
 // with client.CacheOptions.EnableReadYourWritesConsistency. Other clients are correct as well; an uncached one costs a read for each
 // child. The cache must keep metadata.managedFields.
-func NewEngine(c client.Client, o Options) *Engine {
-	if o.Parallelism < 1 {
-		o.Parallelism = defaultParallelism
+func NewEngine(c client.Client, o Options) *Engine { return newEngine(c, o, nil, 0) }
+
+// newEngine is NewEngine with a clock (nil: time.Now) and a limit of concurrent requests (below 1: the default), which only tests set.
+func newEngine(c client.Client, o Options, clock func() time.Time, parallelism int) *Engine {
+	if clock == nil {
+		clock = time.Now
+	}
+	if parallelism < 1 {
+		parallelism = maxRequests
 	}
 	readsLive := o.Reader != nil
 	if !readsLive {
 		o.Reader = c
 	}
 	o.Name = cmp.Or(o.Name, wellknown.FieldOwner)
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
 	e := &Engine{
 		client:      c,
 		live:        o.Reader,
 		readsLive:   readsLive,
 		name:        o.Name,
 		recorder:    o.Recorder,
-		parallelism: o.Parallelism,
-		kinds:       kinds.New(c, o.Clock),
-		now:         o.Clock,
+		parallelism: parallelism,
+		kinds:       kinds.New(c, clock),
+		now:         clock,
 		memory:      memory.New(),
 		waiting:     telemetry.NewWaiting(o.Name),
 		tracer:      &telemetry.Tracer{Controller: o.Name, Summary: summarize},
 		contested:   telemetry.NewContested(o.Name),
 	}
 	e.byController, e.crossNamespace = sources.NewByController(e.kinds, o.Name), sources.NewCrossNamespace(e.kinds, o.Name)
-	e.tracer.Use(o.TracerProvider)
 	e.client = telemetry.Client{Client: c, Controller: o.Name, Tracer: e.tracer}
 	return e
 }

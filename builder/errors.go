@@ -23,9 +23,8 @@ type Error struct {
 	Key store.Key
 	// Operation is the operation that failed: "create", "apply", "adopt", "edit", "delete", "read".
 	Operation string
-	// Err is the cause.
-	Err error
 
+	cause  error
 	object client.Object // for events; nil if not known
 	fields []string      // if more fields are known than the cause names
 }
@@ -37,7 +36,7 @@ func (e *Error) Fields() []string {
 		return e.fields
 	}
 	var fields []string
-	for _, cause := range apistatus.Causes(e.Err) {
+	for _, cause := range apistatus.Causes(e.cause) {
 		if !slices.Contains(fields, cause.Field) {
 			fields = append(fields, cause.Field)
 		}
@@ -47,11 +46,11 @@ func (e *Error) Fields() []string {
 
 // Error returns the operation, the object and the cause: "create Deployment.apps default/web: ...".
 func (e *Error) Error() string {
-	return e.Operation + " " + e.Key.String() + ": " + e.Err.Error()
+	return e.Operation + " " + e.Key.String() + ": " + e.cause.Error()
 }
 
 // Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.cause }
 
 // ErrNotOwned is the cause of an [Error] about an existing object that the owner doesn't control. The builder left it unchanged.
 var ErrNotOwned = failure.ErrNotOwned
@@ -87,7 +86,7 @@ func publicError(err error) error {
 
 func publicLeaf(err error) error {
 	if f, ok := err.(*failure.Error); ok { //nolint:errorlint // no step wraps one
-		return &Error{Key: f.Key, Operation: f.Operation, Err: f.Err, object: f.Object, fields: f.Fields}
+		return &Error{Key: f.Key, Operation: f.Operation, cause: f.Err, object: f.Object, fields: f.Fields}
 	}
 	return err
 }

@@ -26,7 +26,7 @@ var (
 )
 
 func of(err error) error {
-	return &Error{Key: store.Key{Kind: "Pod", Name: "p"}, Operation: "create", Err: err}
+	return &Error{Key: store.Key{Kind: "Pod", Name: "p"}, Operation: "create", cause: err}
 }
 
 func denied(code int32, message string) error {
@@ -98,7 +98,7 @@ func TestFailuresOfStepsAreErrors(t *testing.T) {
 	assert.NotErrorAs(t, public, new(*failure.Error))
 	var about *Error
 	assert.ErrorAs(t, public, &about)
-	assert.Equal(t, &Error{Key: web.Key, Operation: "apply", Err: invalid, object: web.Object, fields: web.Fields}, about)
+	assert.Equal(t, &Error{Key: web.Key, Operation: "apply", cause: invalid, object: web.Object, fields: web.Fields}, about)
 	assert.ErrorIs(t, public, ErrMisuse)
 	assert.True(t, apierrors.IsForbidden(publicError(other)))
 	assert.NoError(t, publicError(nil))

@@ -74,7 +74,7 @@ func TestFailuresAreToldOnce(t *testing.T) {
 
 func TestFailureNamesItsObject(t *testing.T) {
 	child := &corev1.Pod{}
-	err := errors.Join(errMisused, &Error{Operation: "create", Err: full, object: child})
+	err := errors.Join(errMisused, &Error{Operation: "create", cause: full, object: child})
 	assert.Same(t, child, failureEvent(err).Related)
 	assert.Nil(t, failureEvent(errMisused).Related)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -155,7 +156,7 @@ func ExampleBuilder_Rollout() {
 		res, err := c.engine.For(c.owner).
 			Deployment(broker, builder.InPhase("broker")).
 			Deployment(web(image), builder.InPhase("server")).
-			Rollout(builder.RolloutOptions{Phases: []string{"broker", "server"}}).
+			Rollout(rollout.Options{Phases: []string{"broker", "server"}}).
 			Reconcile(ctx)
 		say(res, err)
 		fmt.Println("-", res.Rollout.State, "paused:", res.Paused)
@@ -178,12 +179,12 @@ func ExampleBuilder_Rollout() {
 }
 
 // A change that isn't ready after ten minutes is taken back. The owner isn't edited.
-func ExampleRolloutOptions() {
+func ExampleBuilder_Rollout_rollback() {
 	c, ctx := newCluster(), context.Background()
 	pass := func(image string) {
 		res, err := c.engine.For(c.owner).
 			Deployment(web(image), builder.InPhase("server")).
-			Rollout(builder.RolloutOptions{Phases: []string{"server"}, RollbackAfter: 10 * time.Minute}).
+			Rollout(rollout.Options{Phases: []string{"server"}, RollbackAfter: 10 * time.Minute}).
 			Reconcile(ctx)
 		say(res, err)
 		fmt.Println("-", res.Rollout.State)
@@ -213,12 +214,12 @@ func ExampleRolloutOptions() {
 }
 
 // A change that doesn't become ready in time is reported, and left as it is for someone to look at.
-func ExampleRolloutOptions_alert() {
+func ExampleBuilder_Rollout_alert() {
 	c, ctx := newCluster(), context.Background()
 	pass := func(image string) {
 		res, _ := c.engine.For(c.owner).
 			Deployment(web(image), builder.InPhase("server")).
-			Rollout(builder.RolloutOptions{Phases: []string{"server"}, AlertAfter: 10 * time.Minute}).
+			Rollout(rollout.Options{Phases: []string{"server"}, AlertAfter: 10 * time.Minute}).
 			Reconcile(ctx)
 		failed := "nothing"
 		if res.RolloutFailure != nil {

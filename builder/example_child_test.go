@@ -16,6 +16,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/readiness"
+	"github.com/armature-dev/armature/builder/rollout"
 )
 
 // Objects are wanted as they would be created. A field that someone else changed is put back; one that is no longer
@@ -180,7 +181,7 @@ func ExampleBuilder_Object() {
 // A child that is in a phase is changed when its turn comes.
 func ExampleInPhase() {
 	child := builder.Want(&appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "broker"}}, builder.InPhase("broker"))
-	plan := builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{child}, Rollout: builder.RolloutOptions{Phases: []string{"broker", "server"}}}
+	plan := builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{child}, Rollout: rollout.Options{Phases: []string{"broker", "server"}}}
 	fmt.Println(plan.Children[0].Object().GetName(), plan.Rollout.Phases)
 	// Output: broker [broker server]
 }

@@ -27,7 +27,7 @@ func newCluster(objs ...client.Object) *cluster {
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "blog"}}
 	server := buildertest.NewServer(scheme.Scheme, buildertest.WithObjects(append(objs, owner)...))
 	c := &cluster{Client: server.Client("example"), server: server, owner: owner}
-	c.engine = builder.NewEngine(c, builder.Options{Name: "example", Clock: c.Now})
+	c.engine = buildertest.NewEngine(c, builder.Options{Name: "example"}, buildertest.EngineOptions{Clock: c.Now})
 	c.get(owner)
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/embedded"
 	"go.opentelemetry.io/otel/trace/noop"
@@ -72,8 +73,10 @@ func ExampleEngine_Index() {
 
 // Spans are one a pass, and in it one a write; metrics are counted always, in the registry that a manager serves.
 func ExampleOptions() {
-	c, tracer := newCluster(), printer{}
-	engine := builder.NewEngine(c, builder.Options{Name: "traced", TracerProvider: tracer})
+	defer otel.SetTracerProvider(otel.GetTracerProvider())
+	otel.SetTracerProvider(printer{}) // a program does this once, at its start
+	c := newCluster()
+	engine := builder.NewEngine(c, builder.Options{Name: "traced"})
 	if _, err := engine.For(c.owner).ConfigMap(settings(nil)).Reconcile(context.Background()); err != nil {
 		panic(err)
 	}

@@ -26,19 +26,19 @@ func ExamplePlan_waitingFor() {
 	operator := builder.NewOperator[*v1alpha1.JobFlow](nil, "example").
 		Watches(&corev1.Secret{}, builder.ReferencedBy(func(*v1alpha1.JobFlow) []string { return []string{"tls"} })).
 		Plan(decide)
-	plan, err := operator.PlanFor(owner, buildertest.NewView(time.Now()))
+	plan, err := buildertest.PlanFor(operator, owner, buildertest.NewView(time.Now()))
 	fmt.Println(plan.WaitingFor, err)
 	// Output: [Secret default/tls] <nil>
 }
 
 // A plan is checked in a test without a cluster. Here the operator has forgotten to declare what the plan looks at.
-func ExampleOperator_PlanFor() {
+func ExampleOperator_Plan() {
 	operator := builder.NewOperator[*corev1.ConfigMap](nil, "website").
 		Plan(func(_ *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
 			builder.Owned[*appsv1.Deployment](seen)
 			return builder.Plan[*corev1.ConfigMap]{}
 		})
-	_, err := operator.PlanFor(&corev1.ConfigMap{}, buildertest.NewView(time.Now()))
+	_, err := buildertest.PlanFor(operator, &corev1.ConfigMap{}, buildertest.NewView(time.Now()))
 	fmt.Println(err)
 	// Output: builder misused: the plan asks for Owned[*v1.Deployment], a kind that the operator doesn't declare, so that none is ever found; add Owns(&appsv1.Deployment{}) to the operator
 }

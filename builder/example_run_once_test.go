@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/rollout"
 )
 
 // The Deployment waits for the migration, which runs once for each version of the schema.
@@ -17,7 +18,7 @@ func ExampleRunOnce() {
 		migrate := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: owner.Name + "-migrate"}}
 		serve := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: owner.Name}}
 		return builder.Plan[*corev1.ConfigMap]{
-			Rollout: builder.RolloutOptions{Phases: []string{"migrate", "serve"}},
+			Rollout: rollout.Options{Phases: []string{"migrate", "serve"}},
 			Children: []builder.Child{
 				builder.Want(migrate, builder.RunOnce(owner.Data["schema"]), builder.InPhase("migrate")),
 				builder.Want(serve, builder.InPhase("serve")),
@@ -34,14 +35,14 @@ func ExampleRunOnce() {
 }
 
 // A database before what connects to it, also at the first install.
-func ExampleRolloutOptions_installInOrder() {
+func ExampleBuilder_Rollout_installInOrder() {
 	database := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "database"}}
 	web := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	describe := func(engine *builder.Engine, owner *corev1.ConfigMap) *builder.Builder {
 		return engine.For(owner).
 			StatefulSet(database, builder.InPhase("data")).
 			Deployment(web, builder.InPhase("serve")).
-			Rollout(builder.RolloutOptions{Phases: []string{"data", "serve"}, InstallInOrder: true})
+			Rollout(rollout.Options{Phases: []string{"data", "serve"}, InstallInOrder: true})
 	}
 	_ = describe // and call Reconcile
 }

@@ -37,26 +37,18 @@ func ExampleResult_SetConditions() {
 func ExampleEngine_ReportStatus() {
 	_ = func(ctx context.Context, engine *builder.Engine, flow *v1alpha1.JobFlow, server *appsv1.Deployment) error {
 		res, err := engine.For(flow).Deployment(server).AwaitReady().Reconcile(ctx)
-		return errors.Join(err, engine.ReportStatus(ctx, flow, res, err))
+		return errors.Join(err, engine.ReportStatus(ctx, flow, flow, res, err))
 	}
 }
 
-// Any status, as one patch of what differs; no request if nothing does. Here that of a Deployment.
-func ExampleEngine_PatchStatus() {
-	d := web("nginx:1.29")
-	d.Namespace = "default"
-	c, ctx := newCluster(d), context.Background()
-	c.get(d)
-	after := d.DeepCopy()
-	after.Status.ReadyReplicas = 1
-	fmt.Println(c.engine.PatchStatus(ctx, d, after))
-	c.get(d)
-	fmt.Println(c.engine.PatchStatus(ctx, d, d.DeepCopy()), d.Status.ReadyReplicas)
-	fmt.Println(c.Ledger().Writes())
-	// Output:
-	// <nil>
-	// <nil> 1
-	// [patch Deployment.apps/status default/web]
+// A reconciler that has more to report changes a copy of the owner: all of it is one patch.
+func ExampleEngine_ReportStatus_more() {
+	_ = func(ctx context.Context, engine *builder.Engine, flow *v1alpha1.JobFlow, server *appsv1.Deployment) error {
+		res, err := engine.For(flow).Deployment(server).Reconcile(ctx)
+		after := flow.DeepCopy()
+		after.Status.ObservedGeneration = flow.Generation
+		return errors.Join(err, engine.ReportStatus(ctx, flow, after, res, err))
+	}
 }
 
 // Errors name the object and the fields at fault, and say by their types what can be done about them.

@@ -76,15 +76,15 @@ func ExampleNewOperator() {
 }
 
 // An operator's loop runs in a test as it does in a cluster.
-func ExampleOperator_Reconciler() {
+func ExampleOperator() {
 	site := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: "blog", Labels: map[string]string{"example.com/website": ""},
 	}}
 	c := buildertest.NewServer(scheme.Scheme, buildertest.WithObjects(site)).Client("website")
-	loop, err := builder.NewOperator[*corev1.ConfigMap](nil, "website").
+	operator := builder.NewOperator[*corev1.ConfigMap](nil, "website").
 		Owns(&appsv1.Deployment{}).
-		Plan(plan).
-		Reconciler(c, c.Now)
+		Plan(plan)
+	loop, err := buildertest.NewReconciler(operator, c, c.Now)
 	if err != nil {
 		panic(err)
 	}

@@ -88,7 +88,7 @@ func (p *pass) writeInventory(ctx context.Context, kinds, crossNamespace invento
 	obj.SetName(p.ownerKey.Name)
 	err = p.engine.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(p.engine.name))
 	if err != nil {
-		return &Error{Key: p.ownerKey, Operation: "write the inventory of", Err: err, object: p.owner}
+		return &Error{Key: p.ownerKey, Operation: "write the inventory of", cause: err, object: p.owner}
 	}
 	next.ResourceVersion = obj.GetResourceVersion()
 	p.inventory = next

@@ -62,7 +62,7 @@ func (e *Engine) read(ctx context.Context, from client.Reader, k kinds.Kind, key
 func (e *Engine) readKnown(ctx context.Context, from client.Reader, k kinds.Kind, key store.Key) (client.Object, error) {
 	found, err := sources.Reader{From: from, Kinds: e.kinds}.Get(ctx, k, key)
 	if err != nil {
-		return nil, &Error{Key: key, Operation: "read", Err: err}
+		return nil, &Error{Key: key, Operation: "read", cause: err}
 	}
 	return found, nil
 }
@@ -117,7 +117,7 @@ func (e *Engine) awaitOwnWrites(ctx context.Context, owner types.UID, k kinds.Ki
 		err := e.client.Get(ctx, key.NamespacedName(), into, client.UnsafeDisableDeepCopy)
 		if client.IgnoreNotFound(err) != nil {
 			e.memory.Written.Add(owner, k, keys[i:]...)
-			return &Error{Key: key, Operation: "read", Err: err}
+			return &Error{Key: key, Operation: "read", cause: err}
 		}
 	}
 	return nil

@@ -8,17 +8,15 @@ import (
 	"runtime"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/inflight"
-	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/throttle"
@@ -50,7 +48,7 @@ type Operator[T client.Object] struct {
 //		Plan(jobflow.Plan).
 //		Complete()
 //
-// Without a manager (nil) an operator can't be completed, but a test can use its Reconciler.
+// Without a manager (nil) an operator can't be completed, but a test can use it: see package buildertest.
 func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T] {
 	o := &Operator[T]{mgr: mgr, name: name}
 	if mgr != nil {
@@ -105,51 +103,6 @@ func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 	return o
 }
 
-// Reconciler returns the operator's reconciler with a client and a clock of the caller, for tests. It watches nothing and emits no
-// events. For reads past the cache it uses the client's method Live, if the client has one, as that of buildertest does. It finds
-// children by an index if the client has informers, as a manager's cache does. An error in the description is [ErrMisuse]. If a plan
-// changes the owner or an observed object, the pass fails with ErrMisuse, which names the object and the field; with a client that has
-// informers the reconciler reports the change as in a manager.
-func (o *Operator[T]) Reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
-	alone := *o
-	options := Options{Name: o.name, Clock: clock}
-	if past, ok := c.(interface{ Live() client.Reader }); ok {
-		options.Reader = past.Live()
-	}
-	alone.engine = NewEngine(c, options)
-	l, err := alone.loop()
-	if err != nil {
-		return nil, fmt.Errorf("operator %s: %w", o.name, err)
-	}
-	l.now, l.guard.Copies = clock, true
-	if indexed, ok := c.(interface {
-		client.FieldIndexer
-		cache.Informers
-	}); ok {
-		l.guard.Copies = false // as in a manager, the cache shares its objects, and there may be many
-		err = alone.index(context.Background(), indexed, l.watches)
-	}
-	return l, err
-}
-
-// PlanFor returns the operator's plan for an owner and a view, such as one of package buildertest. Use it in tests: it needs no
-// cluster and no manager, and checks the plan as the reconciler does. An invalid plan is [ErrMisuse], and empty: a plan that reads a
-// kind that the operator doesn't declare (the error has the line to add), has a child of a kind that the operator doesn't own, changes
-// the owner or an observed object, or panics.
-func (o *Operator[T]) PlanFor(owner T, observed View) (Plan[T], error) {
-	if o.plan == nil {
-		return Plan[T]{}, fmt.Errorf("operator %s: %w: there is no Plan", o.name, ErrMisuse)
-	}
-	if kinds.IsNil(owner) {
-		return Plan[T]{}, fmt.Errorf("operator %s: %w: the owner is nil", o.name, ErrMisuse)
-	}
-	l := &loop[T]{plan: o.plan}
-	l.owned.Store(&ownedKinds{declared: o.declared()})
-	l.guard.Copies = true
-	observed.observed.Asked = &plancheck.Asked{Declared: l.owned.Load().declared}
-	return l.makePlan(context.Background(), owner, observed)
-}
-
 // Complete adds the operator to its manager, before the manager starts. It returns all errors of the description, joined, as
 // [ErrMisuse].
 func (o *Operator[T]) Complete() error {
@@ -199,7 +152,15 @@ func (o *Operator[T]) add() error {
 	l.pace, l.share = throttle.NewPasses(), share
 	c, err := b.Build(l)
 	o.completed = &completed[T]{controller: c, loop: l}
+	if with, ok := o.mgr.(previews); ok { // see package preview
+		with.AddOperator(o.name, newOwner[T](), o.Diff)
+	}
 	return err
+}
+
+// previews is a manager that asks operators what they would do, and runs none.
+type previews interface {
+	AddOperator(name string, owner client.Object, diff func(context.Context, types.NamespacedName) (Result, error))
 }
 
 // share is the fair share of the process's CPUs. All operators use the same one.

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/builder/rollout"
 )
 
 // withConfig gives the Deployment of the phase broker a ConfigMap, with the image in it.
@@ -23,7 +25,7 @@ func (w *town) withConfig() {
 // Pods read their configuration once, when they start: it must be there before them, on the way forth and back.
 func TestConfigurationIsWrittenFirst(t *testing.T) {
 	w := newTown(t)
-	w.options = RolloutOptions{RollbackAfter: time.Minute}
+	w.options = rollout.Options{RollbackAfter: time.Minute}
 	w.withConfig()
 	w.pass()
 	assert.Equal(t, "create ConfigMap broker", w.writes[0])

@@ -133,7 +133,7 @@ func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) 
 		client.Preconditions{UID: ptr.To(owner.GetUID()), ResourceVersion: &version},
 		propagation(owner))
 	if err != nil && !apierrors.IsNotFound(err) {
-		err = &Error{Key: k.Key(owner), Operation: "delete", Err: err, object: owner}
+		err = &Error{Key: k.Key(owner), Operation: "delete", cause: err, object: owner}
 	} else {
 		err = nil
 	}

@@ -53,7 +53,7 @@ func TestChildrenOfAnOwnerThatIsGoneAreNotMadeAgain(t *testing.T) {
 func TestASuccessorDoesNotMakeThemEither(t *testing.T) {
 	s := behind(t)
 	var err error
-	s.reconciler, err = describedBy(twoJobs, nil).Reconciler(s.ours, s.ours.Now)
+	s.reconciler, err = buildertest.NewReconciler(describedBy(twoJobs, nil), s.ours, s.ours.Now)
 	require.NoError(t, err)
 	assert.Empty(t, s.passes())
 }

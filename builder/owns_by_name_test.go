@@ -131,7 +131,7 @@ func TestOwnsOptionsAreChecked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := buildertest.NewServer(clientgoscheme.Scheme)
 			describe := func(o *operator) { o.Owns(c.kind, c.options...) }
-			_, err := describedBy(nothing, describe).Reconciler(server.Client("operator"), nil)
+			_, err := buildertest.NewReconciler(describedBy(nothing, describe), server.Client("operator"), nil)
 			require.ErrorIs(t, err, builder.ErrMisuse)
 			assert.ErrorContains(t, err, "Owns: ")
 			assert.ErrorContains(t, err, c.want)

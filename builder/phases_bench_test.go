@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/rollout"
 )
 
 // revisionClient is a cacheClient that serves ControllerRevisions, too.
@@ -51,7 +53,7 @@ func BenchmarkUnchangedInPhases(b *testing.B) {
 		wanted[i] = Want(benchDeployment(i), InPhase(names[i%phases]))
 	}
 	pass := func() Result {
-		build := e.For(owner).Rollout(RolloutOptions{Phases: names}).Prune(&appsv1.Deployment{})
+		build := e.For(owner).Rollout(rollout.Options{Phases: names}).Prune(&appsv1.Deployment{})
 		build.wants = append(build.wants, wanted...)
 		res, err := build.Reconcile(b.Context())
 		require.NoError(b, err)
@@ -61,7 +63,7 @@ func BenchmarkUnchangedInPhases(b *testing.B) {
 	for _, d := range c.byName {
 		makeReady(d)
 	}
-	require.Equal(b, RolloutCompleted, pass().Rollout.State)
+	require.Equal(b, rollout.Completed, pass().Rollout.State)
 	c.writes = 0
 	b.ReportAllocs()
 	for b.Loop() {

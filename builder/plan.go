@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/plancheck"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -23,7 +24,7 @@ type PlanFunc[T client.Object] func(owner T, observed View) Plan[T]
 
 // Plan is the decision of a [PlanFunc]. The zero value changes nothing.
 //
-// The builder carries it out in this order: it applies the children, makes the edits, scales and deletions, prunes stale objects,
+// The builder carries it out in this order: it applies the children, makes the edits and deletions, prunes stale objects,
 // writes the status, emits the events, and deletes the owner. After a failure it edits, deletes and prunes nothing more, but still
 // writes the status. So the status must report the observed state, not the state after the pass. A crash may end a pass at any point.
 // The next call observes what was done until then, so each plan must be correct by itself.
@@ -35,18 +36,16 @@ type Plan[T client.Object] struct {
 	Prune []client.Object
 	// PruneAll prunes all kinds that the owner ever had children of, so that Prune isn't needed. See [Builder.PruneAll]. Default: false.
 	PruneAll bool
-	// Edits change single fields of existing children, after the builder has applied all Children. Use them for children that the builder
+	// Edits change single fields or the replicas of existing children, after the builder has applied all Children. Use them for children that the builder
 	// leaves unchanged otherwise (see [CreateOnly] and [Ignore]). If one edit is invalid, the builder makes none.
 	Edits []Edit
-	// Scales set the replicas of existing objects, through their subresource scale.
-	Scales []Scale
 	// Delete lists children, taken from the view, to delete together with their dependents (background propagation). If the owner doesn't
 	// own one of them, the builder deletes none.
 	Delete []client.Object
 	// Rollout sets how the builder rolls out changes of the children that are [InPhase]. With phases the operator must own
 	// &appsv1.ControllerRevision{}. With Report the conditions have the state of a roll-out; a plan that reports it itself reads
 	// [View.Rollout]. With CompletedRevision, Finish must keep [Result].Rollout.From in the owner's status. Default: no phases.
-	Rollout RolloutOptions
+	Rollout rollout.Options
 	// Status is a copy of the owner with the desired status. Default: nil, which leaves the status unchanged. The builder reads only its
 	// status. A shallow copy is enough if the copy has its own status, because the cache shares the owner's:
 	//

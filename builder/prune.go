@@ -154,7 +154,7 @@ func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) 
 		return false, nil
 	}
 	if err != nil {
-		return false, &Error{Key: key, Operation: "delete", Err: err, object: seen}
+		return false, &Error{Key: key, Operation: "delete", cause: err, object: seen}
 	}
 	return true, nil
 }

@@ -44,12 +44,12 @@ func TestQuarantine(t *testing.T) {
 			quarantine, err := inflight.Open(dir, time.Now)
 			require.NoError(t, err)
 			t.Cleanup(func() { assert.NoError(t, quarantine.Close()) })
-			r, err := builder.Quarantined(builder.NewOperator[*v1alpha1.JobFlow](nil, "jobflow"), quarantine).Owns(&batchv1.Job{}).
+			r, err := buildertest.NewReconciler(builder.Quarantined(builder.NewOperator[*v1alpha1.JobFlow](nil, "jobflow"), quarantine).Owns(&batchv1.Job{}).
 				Plan(func(flow *v1alpha1.JobFlow, _ builder.View) builder.Plan[*v1alpha1.JobFlow] {
 					passes[flow.Name]++
 					during(flow.Name)
 					return builder.Plan[*v1alpha1.JobFlow]{Children: []builder.Child{builder.Want(newJob(flow.Name))}}
-				}).Reconciler(c, time.Now)
+				}), c, time.Now)
 			require.NoError(t, err)
 			return r
 		}

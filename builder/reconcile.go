@@ -29,6 +29,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/builder/internal/view"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -151,7 +152,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 // instructions returns the parts of the plan that change the cluster, without the owner and its status.
 func (plan *Plan[T]) instructions() instructions {
 	return instructions{
-		children: plan.Children, edits: plan.Edits, scales: plan.Scales, deletes: plan.Delete,
+		children: plan.Children, edits: plan.Edits, deletes: plan.Delete,
 		prunes: plan.Prune, pruneAll: plan.PruneAll, await: plan.Report,
 		rollout: plan.Rollout,
 	}
@@ -161,15 +162,14 @@ func (plan *Plan[T]) instructions() instructions {
 type instructions struct {
 	children []Child
 	edits    []Edit
-	scales   []Scale
 	deletes  []client.Object
 	prunes   []client.Object // kinds
 	pruneAll bool
 	await    bool // evaluate the readiness of every child
-	rollout  RolloutOptions
+	rollout  rollout.Options
 }
 
-// carryOut follows the instructions in order: record the kinds, apply, edit, scale, delete, prune. It stops after an error. It doesn't
+// carryOut follows the instructions in order: record the kinds, apply, edit, delete, prune. It stops after an error. It doesn't
 // call a feature that isn't used (the inventory, phases, cross-namespace children).
 func (p *pass) carryOut(ctx context.Context) error {
 	if p.owner.GetDeletionTimestamp() != nil {
@@ -184,7 +184,7 @@ func (p *pass) carryOut(ctx context.Context) error {
 		}
 	}
 	applyAll := p.applyTogether
-	if p.rollout.isUsed(p.children) {
+	if usesPhases(p.rollout, p.children) {
 		applyAll = p.rollOut
 	}
 	done, err := applyAll(ctx, p.children)
@@ -197,15 +197,10 @@ func (p *pass) carryOut(ctx context.Context) error {
 	return p.prune(ctx, p.prunes)
 }
 
-// change makes the plan's edits, scales and deletions of existing objects.
+// change makes the plan's edits and deletions of existing objects.
 func (p *pass) change(ctx context.Context) error {
 	if len(p.edits) > 0 {
 		if err := p.editGiven(ctx, p.edits); err != nil {
-			return err
-		}
-	}
-	if len(p.scales) > 0 {
-		if err := p.scaleGiven(ctx, p.scales); err != nil {
 			return err
 		}
 	}

@@ -87,7 +87,7 @@ func TestReferencingIsChecked(t *testing.T) {
 		func(o *operator) { o.Watches(untyped(), builder.Referencing(namedByAnnotation)) },
 	} {
 		server := buildertest.NewServer(clientgoscheme.Scheme)
-		_, err := describedBy(nothing, describe).Reconciler(server.Client("operator"), nil)
+		_, err := buildertest.NewReconciler(describedBy(nothing, describe), server.Client("operator"), nil)
 		require.ErrorIs(t, err, builder.ErrMisuse)
 		assert.ErrorContains(t, err, "Watches")
 	}

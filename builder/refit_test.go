@@ -223,7 +223,7 @@ func TestChangeWaitsForATrialThatFailsForAMoment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cluster, ctx := newCluster(), t.Context()
 			var events []string
-			engine := builder.NewEngine(cluster, builder.Options{Name: "example", Clock: cluster.Now, Recorder: recorderFunc(func(event string) { events = append(events, event) })})
+			engine := buildertest.NewEngine(cluster, builder.Options{Name: "example", Recorder: recorderFunc(func(event string) { events = append(events, event) })}, buildertest.EngineOptions{Clock: cluster.Now})
 			want := func(egress bool, label string) error {
 				p := policy(egress)
 				p.Labels = map[string]string{"label": label}

@@ -44,7 +44,7 @@ func newCrowd(t *testing.T, n int, change func(*batchv1.Job, string)) *crowd {
 	server := buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(owners...))
 	c.stage = &stage{t: t, server: server, ours: server.Client("operator"), others: server.Client("others")}
 	var err error
-	c.reconciler, err = describedBy(func(owner *appsv1.Deployment, _ builder.View) ownerPlan {
+	c.reconciler, err = buildertest.NewReconciler(describedBy(func(owner *appsv1.Deployment, _ builder.View) ownerPlan {
 		job := newJob(owner.Name + "-job")
 		job.Labels = map[string]string{"owner": owner.Name}
 		job.Spec.Template.Labels = map[string]string{"owner": owner.Name}
@@ -54,7 +54,7 @@ func newCrowd(t *testing.T, n int, change func(*batchv1.Job, string)) *crowd {
 			change(job, owner.Name)
 		}
 		return ownerPlan{Children: []builder.Child{builder.Want(job, builder.CreateOnly())}, Report: false}
-	}, nil).Reconciler(c.ours, c.ours.Now)
+	}, nil), c.ours, c.ours.Now)
 	require.NoError(t, err)
 	return c
 }
@@ -119,7 +119,7 @@ func TestRefusedReadsTheSame(t *testing.T) {
 	c := newCrowd(t, 2, nil)
 	c.refuse(podImage)
 	var told []string
-	engine := builder.NewEngine(c.ours, builder.Options{Clock: c.ours.Now})
+	engine := buildertest.NewEngine(c.ours, builder.Options{}, buildertest.EngineOptions{Clock: c.ours.Now})
 	for _, r := range c.requests {
 		owner := &appsv1.Deployment{}
 		require.NoError(t, c.ours.Get(t.Context(), r.NamespacedName, owner))
@@ -178,7 +178,7 @@ func TestRefusedServiceIsTriedAgain(t *testing.T) {
 		taken := field.Invalid(field.NewPath("spec", "clusterIPs"), []string{"10.0.0.7"}, "provided IP is already allocated")
 		return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, call.Name, field.ErrorList{taken})
 	}})
-	engine := builder.NewEngine(c.ours, builder.Options{Clock: c.ours.Now})
+	engine := buildertest.NewEngine(c.ours, builder.Options{}, buildertest.EngineOptions{Clock: c.ours.Now})
 	owner := &appsv1.Deployment{}
 	require.NoError(t, c.ours.Get(t.Context(), c.requests[0].NamespacedName, owner))
 	service := func() *corev1.Service {
@@ -198,7 +198,7 @@ func TestRefusedServiceIsTriedAgain(t *testing.T) {
 func TestRefusedIsNoDryRun(t *testing.T) {
 	c := newCrowd(t, 2, nil)
 	c.refuse(podImage)
-	engine := builder.NewEngine(c.ours, builder.Options{Clock: c.ours.Now})
+	engine := buildertest.NewEngine(c.ours, builder.Options{}, buildertest.EngineOptions{Clock: c.ours.Now})
 	diff := func(i int) int {
 		owner := &appsv1.Deployment{}
 		require.NoError(t, c.ours.Get(t.Context(), c.requests[i].NamespacedName, owner))

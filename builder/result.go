@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -22,10 +23,13 @@ type Change struct {
 	//	                         again, and until then Result.Waiting lists it; see OnImmutable
 	//	events.ReasonDeleted     the object was no longer desired
 	Reason string
-	// Fields are the fields that would differ. Only [Builder.Diff] sets them. For a new or recreated object they are the desired fields,
+	// Fields are the fields that would differ. Only Diff sets them. For a new or recreated object they are the desired fields,
 	// without the API server's defaults; for a deleted object they are empty. They omit the status, the fields that only the server
 	// writes, and the digest: an updated object without fields differs only in its managed fields.
 	Fields []FieldDiff
+
+	// Drift reports whether the change only restores what the last apply had set, because another writer changed it. Only Diff sets it.
+	Drift bool
 
 	object client.Object      // as the server returned it, for events
 	left   []apply.FieldsLeft // fields that stay in it and aren't desired
@@ -62,11 +66,11 @@ type Result struct {
 	NotReady []ChildStatus
 	// Paused lists the children whose change waits until earlier phases are ready, ordered by key.
 	Paused []store.Key
-	// RolloutFailure is the child that stops a roll-out: it has failed, or isn't ready in time (see [RolloutOptions]). Default: nil,
+	// RolloutFailure is the child that stops a roll-out: it has failed, or isn't ready in time (see [rollout.Options]). Default: nil,
 	// none. No child stops a first install without an order.
 	RolloutFailure *ChildStatus
 	// Rollout is the state of the phases; nil without phases, or if the pass failed before it could evaluate them.
-	Rollout *Rollout
+	Rollout *rollout.Status
 	// Contested lists the owner's children that another writer changes again and again, ordered by key. The builder restores them with an
 	// exponential backoff from 1 second to 5 minutes, until the other writer stops for a while. Other children aren't affected. The
 	// message names the differing fields in the form that [Ignore] takes, the field managers that changed them, the number of
@@ -80,6 +84,3 @@ type Result struct {
 	kept         []Change      // children found to be immutable in this pass
 	begun, ended []ChildStatus // contests to report as begun and as ended
 }
-
-// Changed reports whether the pass wrote any object.
-func (r Result) Changed() bool { return len(r.Changes) > 0 }

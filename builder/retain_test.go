@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -118,7 +119,7 @@ func TestOutlivesMisused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := func(*appsv1.Deployment, builder.View) ownerPlan {
-				return ownerPlan{Children: []builder.Child{builder.Want(newClaim("data"), opts...)}, Rollout: builder.RolloutOptions{Phases: []string{"a"}}}
+				return ownerPlan{Children: []builder.Child{builder.Want(newClaim("data"), opts...)}, Rollout: rollout.Options{Phases: []string{"a"}}}
 			}
 			_, _, err := perform(t, plan, func(o *operator) {
 				o.Owns(&corev1.PersistentVolumeClaim{}).Owns(&appsv1.ControllerRevision{}).Owns(&corev1.PersistentVolumeClaim{}, builder.CrossNamespace())

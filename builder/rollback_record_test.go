@@ -16,6 +16,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -37,7 +38,7 @@ func (w *town) lastCompleted(t *testing.T) *appsv1.ControllerRevision {
 	for i := range all.Items {
 		var record revision.Record
 		require.NoError(t, json.Unmarshal([]byte(all.Items[i].Annotations[wellknown.AnnotationRollout]), &record))
-		if record.State == revision.Completed && (last == nil || last.Revision < all.Items[i].Revision) {
+		if record.State == rollout.Completed && (last == nil || last.Revision < all.Items[i].Revision) {
 			last = &all.Items[i]
 		}
 	}
@@ -105,7 +106,7 @@ func TestAForgedRevisionIsNotRolledBackTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)
-			w.options = RolloutOptions{RollbackAfter: patience}
+			w.options = rollout.Options{RollbackAfter: patience}
 			keep(w)
 			// What is desired for once, so that its name and data fit one another, by a copy of the program that anyone can run.
 			forger := newTown(t)
@@ -128,7 +129,7 @@ func TestAForgedRevisionIsNotRolledBackTo(t *testing.T) {
 			w.now = w.now.Add(patience)
 			w.pass()
 			res := w.pass()
-			assert.Equal(t, RolloutRolledBack, res.Rollout.State)
+			assert.Equal(t, rollout.RolledBack, res.Rollout.State)
 			assert.Equal(t, from, res.Rollout.From)
 			assert.Equal(t, "v1 v1 v1", w.running())
 			require.NoError(t, w.e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: from}, good), "it is kept")
@@ -139,7 +140,7 @@ func TestAForgedRevisionIsNotRolledBackTo(t *testing.T) {
 // The operator writes the record with each of the ways to set conditions, and keeps it where a plan sets them anew.
 func TestTheCompletedRevisionIsOnRecord(t *testing.T) {
 	now := time.Unix(1000, 0)
-	res := Result{Rollout: &Rollout{State: RolloutCompleted, From: "web-1"}}
+	res := Result{Rollout: &rollout.Status{State: rollout.Completed, From: "web-1"}}
 	bare := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f"}}
 	for _, report := range []bool{true, false} {
 		after, err := statusAfter(bare, Plan[*v1alpha1.JobFlow]{Report: report}, res, nil, now)
@@ -156,7 +157,7 @@ func TestTheCompletedRevisionIsOnRecord(t *testing.T) {
 		if !report {
 			assert.Equal(t, "web-1", rolledOutIn(kept.Status.Conditions), "by a pass that fails before it knows")
 		}
-		next, err := statusAfter(after, Plan[*v1alpha1.JobFlow]{Report: report}, Result{Rollout: &Rollout{From: "web-2"}}, nil, now)
+		next, err := statusAfter(after, Plan[*v1alpha1.JobFlow]{Report: report}, Result{Rollout: &rollout.Status{From: "web-2"}}, nil, now)
 		require.NoError(t, err)
 		assert.Equal(t, "web-2", rolledOutIn(next.Status.Conditions))
 	}

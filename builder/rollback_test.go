@@ -16,6 +16,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -24,7 +25,7 @@ const patience = 5 * time.Minute
 // stuckAtBroker is a town of which the upgrade to v2 gets as far as the broker.
 func stuckAtBroker(t *testing.T) *town {
 	w := newTown(t)
-	w.options = RolloutOptions{RollbackAfter: patience}
+	w.options = rollout.Options{RollbackAfter: patience}
 	w.install()
 	w.want("v2")
 	w.pass()
@@ -54,7 +55,7 @@ func TestRollback(t *testing.T) {
 
 	w.now = w.now.Add(time.Second)
 	res = w.pass()
-	assert.Equal(t, RolloutRolledBack, res.Rollout.State)
+	assert.Equal(t, rollout.RolledBack, res.Rollout.State)
 	assert.Equal(t, time.Millisecond, res.RequeueAfter, "at once")
 	res = w.pass()
 	assert.Equal(t, "v1 v1 v1", w.running())
@@ -85,7 +86,7 @@ func TestRollback(t *testing.T) {
 	w.pass()
 	assert.Equal(t, "v3 v1 v1", w.running())
 	w.want("v2")
-	assert.Equal(t, RolloutProgressing, w.pass().Rollout.State)
+	assert.Equal(t, rollout.Progressing, w.pass().Rollout.State)
 	assert.Equal(t, "v2 v1 v1", w.running())
 }
 
@@ -94,21 +95,21 @@ func TestRolledBackMayBeTriedAgainByHand(t *testing.T) {
 	w.now = w.now.Add(patience)
 	res := w.pass()
 	require.NoError(t, w.e.client.Delete(t.Context(), &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: res.Rollout.To}}))
-	assert.Equal(t, RolloutProgressing, w.pass().Rollout.State)
+	assert.Equal(t, rollout.Progressing, w.pass().Rollout.State)
 }
 
 func TestNoRollbackOfAFirstInstallOrWithoutThePolicy(t *testing.T) {
 	w := newTown(t)
-	w.options = RolloutOptions{RollbackAfter: time.Minute}
+	w.options = rollout.Options{RollbackAfter: time.Minute}
 	w.pass()
 	w.now = w.now.Add(time.Hour)
-	assert.Equal(t, RolloutInstalling, w.pass().Rollout.State)
+	assert.Equal(t, rollout.Installing, w.pass().Rollout.State)
 
 	w = stuckAtBroker(t)
-	w.options = RolloutOptions{}
+	w.options = rollout.Options{}
 	w.now = w.now.Add(time.Hour)
 	res := w.pass()
-	assert.Equal(t, RolloutProgressing, res.Rollout.State)
+	assert.Equal(t, rollout.Progressing, res.Rollout.State)
 	assert.Zero(t, res.RequeueAfter)
 	w.settle("broker")
 	w.pass()
@@ -117,7 +118,7 @@ func TestNoRollbackOfAFirstInstallOrWithoutThePolicy(t *testing.T) {
 
 func TestRollbackTakesBackWhatWasAdded(t *testing.T) {
 	w := newTown(t)
-	w.options = RolloutOptions{RollbackAfter: patience}
+	w.options = rollout.Options{RollbackAfter: patience}
 	server := w.images["server"]
 	delete(w.images, "server")
 	w.install()
@@ -140,7 +141,7 @@ func TestRollbackTakesBackWhatWasAdded(t *testing.T) {
 
 func TestRollbackOfUnstructuredChildren(t *testing.T) {
 	w := newTown(t)
-	w.options = RolloutOptions{RollbackAfter: patience}
+	w.options = rollout.Options{RollbackAfter: patience}
 	value := "v1"
 	w.change = func(b *Builder) {
 		b.Object(&unstructured.Unstructured{Object: map[string]any{
@@ -174,7 +175,7 @@ func TestRollbackOfUnstructuredChildren(t *testing.T) {
 
 func TestSecretsAreNotKept(t *testing.T) {
 	w := newTown(t)
-	w.options = RolloutOptions{RollbackAfter: patience}
+	w.options = rollout.Options{RollbackAfter: patience}
 	password := "hunter2"
 	w.change = func(b *Builder) {
 		b.Object(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"password": password}}, InPhase("controller"))
@@ -205,7 +206,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 
 func TestTooLargeForARollback(t *testing.T) {
 	w := newTown(t)
-	w.options = RolloutOptions{RollbackAfter: patience}
+	w.options = rollout.Options{RollbackAfter: patience}
 	var noise strings.Builder // which doesn't compress
 	for i := range 20000 {
 		sum := revision.Hash("", []string{fmt.Sprint(i)})
@@ -257,7 +258,7 @@ func TestRollbackSurvivesCrashes(t *testing.T) {
 func TestRolloutSurvivesCrashes(t *testing.T) {
 	for budget := range 40 {
 		w := newTown(t)
-		w.options = RolloutOptions{RollbackAfter: time.Hour}
+		w.options = rollout.Options{RollbackAfter: time.Hour}
 		w.budget = budget
 		crashed := false
 		step := func() {

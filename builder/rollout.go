@@ -13,16 +13,16 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/phases"
 	"github.com/armature-dev/armature/builder/internal/revision"
-	"github.com/armature-dev/armature/builder/internal/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
-// rollOut applies children of which some are in phases: first those outside phases, then the changes that package rollout selects. It
+// rollOut applies children of which some are in phases: first those outside phases, then the changes that package phases selects. It
 // reports whether all children are up to date and ready, so that pruning may begin.
 func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err error) {
-	if err := p.rollout.check(children); err != nil {
+	if err := checkPhases(p.rollout, children); err != nil {
 		return false, err
 	}
 	if p.owner.GetNamespace() == "" {
@@ -43,21 +43,21 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 		return false, errors.Join(freeErr, err)
 	}
 	plan.Blocked = freeErr
-	res, err := rollout.Run(ctx, plan, p.rolloutHost(), c)
+	res, err := phases.Run(ctx, plan, p.rolloutHost(), c)
 	p.addRollout(res, err)
 	p.desireRolledOut(free, res)
 	err = errors.Join(freeErr, err)
 	return res.Done && err == nil, err
 }
 
-// rolloutHost returns the engine's part that package rollout uses.
-func (p *pass) rolloutHost() rollout.Host {
-	h := rollout.Host{
+// rolloutHost returns the engine's part that package phases uses.
+func (p *pass) rolloutHost() phases.Host {
+	h := phases.Host{
 		Controller: p.engine.name,
 		Client:     p.engine.client, Live: p.engine.live, DryRun: p.engine.dry, Now: p.engine.now,
 		Emit: func(ev events.Event) { p.engine.emit(p.owner, ev) },
 		Error: func(operation string, key store.Key, object client.Object, err error) error {
-			return &Error{Key: key, Operation: operation, Err: err, object: object}
+			return &Error{Key: key, Operation: operation, cause: err, object: object}
 		},
 		NotOwned: func(key store.Key, object client.Object) error { return notOwned("apply", key, object) },
 		Describe: func(err error) (key store.Key, summary string) {
@@ -75,19 +75,14 @@ func (p *pass) rolloutHost() rollout.Host {
 
 // addRollout adds the result of a roll-out to the result of the pass. It reports a blocker once for each child, because its message
 // may change frequently.
-func (p *pass) addRollout(res rollout.Result, err error) {
+func (p *pass) addRollout(res phases.Result, err error) {
 	for _, n := range res.NotReady {
 		p.result.NotReady = append(p.result.NotReady, ChildStatus{n.Key, n.Phase, n.Failed, n.Message, n.Advice})
 	}
 	p.result.Paused = append(p.result.Paused, res.Paused...)
 	p.result.Unchanged += res.Unchanged
 	p.result.RequeueAfter = sooner(p.result.RequeueAfter, res.RequeueAfter)
-	if s := res.Status; s != nil {
-		p.result.Rollout = &Rollout{
-			State: RolloutState(s.State), From: s.From, To: s.To, Phase: s.Phase, Message: s.Message,
-			StartedAt: s.StartedAt, FinishedAt: s.FinishedAt, RollsBackAt: s.RollsBackAt,
-		}
-	}
+	p.result.Rollout = res.Status
 	key := memory.Call{Owner: p.owner.GetUID(), Scope: "rollout"}
 	f := res.Failure
 	if f == nil {
@@ -104,7 +99,7 @@ func (p *pass) addRollout(res rollout.Result, err error) {
 
 // desireRolledOut completes the set of desired objects, from which pruning finds stale ones. During a rollback the children of the
 // last completed revision are desired instead of the plan's.
-func (p *pass) desireRolledOut(free []Child, res rollout.Result) {
+func (p *pass) desireRolledOut(free []Child, res phases.Result) {
 	if res.Restored != nil {
 		p.desired = store.Store{}
 		for _, c := range free {
@@ -118,7 +113,7 @@ func (p *pass) desireRolledOut(free []Child, res rollout.Result) {
 	}
 }
 
-// phasedChildren are the children of a pass that are in phases. It implements rollout.Cluster.
+// phasedChildren are the children of a pass that are in phases. It implements phases.Cluster.
 type phasedChildren struct {
 	pass    *pass
 	desired []phasedChild  // as given
@@ -128,14 +123,14 @@ type phasedChildren struct {
 // phasedChild is a desired child, with its run if it is a RunOnce child.
 type phasedChild struct {
 	*apply.Desired
-	run *rollout.JobRun
+	run *phases.JobRun
 }
 
 // plan adds the children to the desired objects, and returns the plan of the roll-out.
-func (c *phasedChildren) plan(children []Child) (rollout.Plan, error) {
+func (c *phasedChildren) plan(children []Child) (phases.Plan, error) {
 	p := c.pass
-	plan := rollout.Plan{
-		Options: rollout.Options(p.rollout), Owner: p.owner, OwnerKind: p.cluster.OwnerKind, Children: make([]rollout.Child, 0, len(children)),
+	plan := phases.Plan{
+		Options: p.rollout, Owner: p.owner, OwnerKind: p.cluster.OwnerKind, Children: make([]phases.Child, 0, len(children)),
 	}
 	plan.CompletedRevision = p.completedRevision()
 	for _, obj := range p.prunes {
@@ -153,7 +148,7 @@ func (c *phasedChildren) plan(children []Child) (rollout.Plan, error) {
 			errs = append(errs, err)
 			continue
 		}
-		plan.Children = append(plan.Children, rollout.Child{Index: len(c.desired), Key: d.Key, Phase: d.Child.Phase, Run: d.run})
+		plan.Children = append(plan.Children, phases.Child{Index: len(c.desired), Key: d.Key, Phase: d.Child.Phase, Run: d.run})
 		c.desired = append(c.desired, d)
 	}
 	var err error
@@ -211,7 +206,7 @@ func (c *phasedChildren) hash() (string, error) {
 			lines[i] = snapshot.Line()
 		}
 	}
-	hash := revision.Hash(rollout.Identity(p.engine.name, p.owner), lines)
+	hash := revision.Hash(phases.Identity(p.engine.name, p.owner), lines)
 	if known {
 		p.engine.memory.Revisions.Add(uid, memory.Revision{From: look, Hash: hash})
 	}
@@ -241,14 +236,14 @@ func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
 }
 
 // Compare compares a child, or its former state, with its object.
-func (c *phasedChildren) Compare(ctx context.Context, child *rollout.Child, before *revision.Child) (rollout.Comparison, error) {
+func (c *phasedChildren) Compare(ctx context.Context, child *phases.Child, before *revision.Child) (phases.Comparison, error) {
 	d, err := c.asDesired(child, before)
 	if err != nil {
-		return rollout.Comparison{}, publicError(err)
+		return phases.Comparison{}, publicError(err)
 	}
 	observed, err := c.pass.find(ctx, d.Kind, d.Key)
 	if err != nil {
-		return rollout.Comparison{}, err
+		return phases.Comparison{}, err
 	}
 	if before != nil {
 		err = d.Stamp(&c.pass.cluster)
@@ -257,7 +252,7 @@ func (c *phasedChildren) Compare(ctx context.Context, child *rollout.Child, befo
 	if err == nil {
 		w, err = c.pass.cluster.Compare(d, observed)
 	}
-	result := rollout.Comparison{Key: d.Key, Object: observed, Desired: d.Digest, Observed: apply.DigestOf(observed)}
+	result := phases.Comparison{Key: d.Key, Object: observed, Desired: d.Digest, Observed: apply.DigestOf(observed)}
 	if err != nil {
 		return result, publicError(err)
 	}
@@ -267,7 +262,7 @@ func (c *phasedChildren) Compare(ctx context.Context, child *rollout.Child, befo
 }
 
 // asDesired returns the desired object of a child, or its former state if that payload is known.
-func (c *phasedChildren) asDesired(child *rollout.Child, before *revision.Child) (*apply.Desired, error) {
+func (c *phasedChildren) asDesired(child *phases.Child, before *revision.Child) (*apply.Desired, error) {
 	if before == nil || before.Payload == nil {
 		return c.desired[child.Index].Desired, nil
 	}
@@ -280,7 +275,7 @@ func (c *phasedChildren) asDesired(child *rollout.Child, before *revision.Child)
 
 // Apply makes the writes of comparisons. It writes ConfigMaps and Secrets first, because the pods of a changed workload read their
 // configuration at their start. With a later or failed write they would keep the old configuration.
-func (c *phasedChildren) Apply(ctx context.Context, comparisons []rollout.Comparison) (rollout.Outcome, error) {
+func (c *phasedChildren) Apply(ctx context.Context, comparisons []phases.Comparison) (phases.Outcome, error) {
 	p := c.pass
 	notReady, waiting, changes := len(p.result.NotReady), len(p.result.Waiting), len(p.result.Changes)
 	var configuration, others []*apply.Write
@@ -304,9 +299,9 @@ func (c *phasedChildren) Apply(ctx context.Context, comparisons []rollout.Compar
 			}
 		}
 	}
-	outcome := rollout.Outcome{Waiting: slices.Clone(p.result.Waiting[waiting:])}
+	outcome := phases.Outcome{Waiting: slices.Clone(p.result.Waiting[waiting:])}
 	for _, n := range p.result.NotReady[notReady:] {
-		outcome.NotReady = append(outcome.NotReady, rollout.ChildStatus{Key: n.Key, Phase: n.Phase, Failed: n.Failed, Message: n.Message})
+		outcome.NotReady = append(outcome.NotReady, phases.ChildStatus{Key: n.Key, Phase: n.Phase, Failed: n.Failed, Message: n.Message})
 	}
 	p.result.NotReady = p.result.NotReady[:notReady] // addRollout adds them, with the other reports
 	for _, change := range p.result.Changes[changes:] {
@@ -336,7 +331,7 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 			continue
 		}
 		objs = append(objs, obj)
-		if r, ok := obj.(*appsv1.ControllerRevision); ok && r.DeletionTimestamp == nil && rollout.IsOwn(r, p.engine.name) {
+		if r, ok := obj.(*appsv1.ControllerRevision); ok && r.DeletionTimestamp == nil && phases.IsOwn(r, p.engine.name) {
 			delete(p.observed, key)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/utils/ptr"
+
+	"github.com/armature-dev/armature/builder/rollout"
 )
 
 // scaled is a town whose Deployments begin with three replicas, which are then left to others.
@@ -50,7 +52,7 @@ func TestWhatIsIgnoredInARevision(t *testing.T) {
 			w.pass()
 			assert.Empty(t, w.writes)
 
-			w.options = RolloutOptions{RollbackAfter: patience}
+			w.options = rollout.Options{RollbackAfter: patience}
 			w.pass()
 			w.now = w.now.Add(patience)
 			w.pass()

@@ -25,6 +25,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/view"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
@@ -37,10 +38,10 @@ type town struct {
 	t       *testing.T
 	e       *Engine
 	now     time.Time
-	writes  []string       // "create Deployment broker"
-	told    []string       // reasons of events
-	budget  int            // writes until the crash; less than 0 for never
-	options RolloutOptions // but for what follows from the rest
+	writes  []string        // "create Deployment broker"
+	told    []string        // reasons of events
+	budget  int             // writes until the crash; less than 0 for never
+	options rollout.Options // but for what follows from the rest
 	images  map[string]string
 	change  func(*Builder)    // what else is wanted
 	record  *string           // the completed revision, if the plan gives it
@@ -73,7 +74,7 @@ func (w *town) restart(c client.Client) {
 		c = fake.NewClientBuilder().WithScheme(known).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(known)).
 			WithStatusSubresource(&appsv1.Deployment{}).WithReturnManagedFields().WithInterceptorFuncs(w.funcs()).Build()
 	}
-	w.e = NewEngine(c, Options{Name: "test", Recorder: w, Clock: func() time.Time { return w.now }, Parallelism: 1})
+	w.e = newEngine(c, Options{Name: "test", Recorder: w}, func() time.Time { return w.now }, 1)
 }
 
 func (w *town) write(verb string, obj client.Object) error {
@@ -226,7 +227,7 @@ func (w *town) install() {
 	for name := range w.images {
 		w.settle(name)
 	}
-	require.Equal(w.t, RolloutCompleted, w.pass().Rollout.State)
+	require.Equal(w.t, rollout.Completed, w.pass().Rollout.State)
 	w.pass()
 	require.Empty(w.t, w.writes)
 }
@@ -235,7 +236,7 @@ func TestFirstInstallIsAllAtOnce(t *testing.T) {
 	w := newTown(t)
 	res := w.pass()
 	assert.Equal(t, "v1 v1 v1", w.running())
-	assert.Equal(t, RolloutInstalling, res.Rollout.State)
+	assert.Equal(t, rollout.Installing, res.Rollout.State)
 	assert.Empty(t, res.Rollout.From)
 	assert.Len(t, res.NotReady, 3)
 	assert.Empty(t, w.revisions(), "it isn't complete")
@@ -255,7 +256,7 @@ func TestFirstInstallIsAllAtOnce(t *testing.T) {
 	require.NoError(t, w.e.client.Status().Update(t.Context(), d))
 	res = w.pass()
 	assert.Equal(t, []string{"1Completed"}, w.revisions())
-	assert.Equal(t, RolloutCompleted, res.Rollout.State)
+	assert.Equal(t, rollout.Completed, res.Rollout.State)
 	assert.Equal(t, res.Rollout.To, res.Rollout.From)
 	assert.Equal(t, []string{"RolloutCompleted"}, w.told)
 	w.pass()
@@ -272,7 +273,7 @@ func TestUpgradeInOrder(t *testing.T) {
 	res := w.pass()
 	assert.Equal(t, "v2 v1 v1", w.running())
 	assert.Equal(t, []string{"create ControllerRevision owner-" + strings.TrimPrefix(res.Rollout.To, "owner-"), "patch Deployment controller"}, w.writes)
-	assert.Equal(t, RolloutProgressing, res.Rollout.State)
+	assert.Equal(t, rollout.Progressing, res.Rollout.State)
 	assert.Equal(t, "controller", res.Rollout.Phase)
 	assert.Equal(t, []store.Key{keyOf("broker"), keyOf("server")}, res.Paused)
 	assert.True(t, w.now.Equal(res.Rollout.StartedAt))
@@ -353,7 +354,7 @@ func TestHalt(t *testing.T) {
 	w.settle("server")
 	w.pass()
 	assert.Equal(t, "v3 v3 v3", w.running())
-	assert.Equal(t, RolloutCompleted, w.pass().Rollout.State)
+	assert.Equal(t, rollout.Completed, w.pass().Rollout.State)
 }
 
 func TestOvertakenRolloutLeavesLaterPhases(t *testing.T) {
@@ -443,17 +444,17 @@ func TestMisusedPhases(t *testing.T) {
 	e := engineWith(interceptor.Funcs{})
 	cluster := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns", UID: "1"}}
 	for says, b := range map[string]*Builder{
-		`phase "x"`:        e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a"}}).ConfigMap(config("c"), InPhase("x")),
-		"named twice":      e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a", "a"}}),
-		"is empty":         e.For(owner()).Rollout(RolloutOptions{Phases: []string{""}}),
-		"need an owner in": e.For(cluster).Rollout(RolloutOptions{Phases: []string{"a"}}),
-		"desired twice":    e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a"}}).ConfigMap(config("c"), InPhase("a")).ConfigMap(config("c"), InPhase("a")),
+		`phase "x"`:        e.For(owner()).Rollout(rollout.Options{Phases: []string{"a"}}).ConfigMap(config("c"), InPhase("x")),
+		"named twice":      e.For(owner()).Rollout(rollout.Options{Phases: []string{"a", "a"}}),
+		"is empty":         e.For(owner()).Rollout(rollout.Options{Phases: []string{""}}),
+		"need an owner in": e.For(cluster).Rollout(rollout.Options{Phases: []string{"a"}}),
+		"desired twice":    e.For(owner()).Rollout(rollout.Options{Phases: []string{"a"}}).ConfigMap(config("c"), InPhase("a")).ConfigMap(config("c"), InPhase("a")),
 	} {
 		_, err := b.Reconcile(t.Context())
 		assert.ErrorIs(t, err, ErrMisuse)
 		assert.ErrorContains(t, err, says)
 	}
-	_, err := e.For(owner()).Rollout(RolloutOptions{Phases: []string{"a"}}).CreateOrUpdate(t.Context(), config("c"), InPhase("a"))
+	_, err := e.For(owner()).Rollout(rollout.Options{Phases: []string{"a"}}).CreateOrUpdate(t.Context(), config("c"), InPhase("a"))
 	assert.ErrorIs(t, err, ErrMisuse)
 }
 
@@ -496,7 +497,7 @@ func TestRevisionWithoutItsMarkIsReplaced(t *testing.T) {
 
 func TestRolloutInAView(t *testing.T) {
 	w := newTown(t)
-	seen := func() (Rollout, bool) {
+	seen := func() (rollout.Status, bool) {
 		var list appsv1.ControllerRevisionList
 		require.NoError(t, w.e.client.List(t.Context(), &list))
 		var all []client.Object
@@ -524,7 +525,7 @@ func TestRolloutInAView(t *testing.T) {
 		w.pass()
 	}
 	r, _ = seen()
-	assert.Equal(t, RolloutCompleted, r.State)
+	assert.Equal(t, rollout.Completed, r.State)
 	assert.Equal(t, first, r.Before)
 	assert.Equal(t, want.To, r.From)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/phases"
 	"github.com/armature-dev/armature/builder/internal/revision"
-	"github.com/armature-dev/armature/builder/internal/rollout"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -19,7 +19,7 @@ import (
 
 // RunOnce runs a Job to success once for each value, and never again for that value. Use it for migrations and other steps that must
 // precede the rest. The child must be a *batchv1.Job, and [InPhase]. Later phases wait for its success. A first install with a RunOnce
-// child goes phase by phase as well (see [RolloutOptions]).
+// child goes phase by phase as well (see [rollout.Options]).
 //
 // The value identifies the effect of the Job, such as the version of a schema. Another value is another run. A value that ran before
 // doesn't run again, also after other values: a return to an older value runs nothing. Default, for an empty value: a hash of the
@@ -37,7 +37,7 @@ import (
 //   - Runs of one child don't overlap: a Job of another value waits until the condition Complete or Failed of the earlier one is
 //     True. The exception is a Job that someone deletes in the background, the default of kubectl delete job: the Job is gone while
 //     its pods still terminate. Delete with --cascade=foreground to prevent that.
-//   - A rollback (see [RolloutOptions]) neither interrupts a running Job nor undoes or repeats one that ran or failed. The condition
+//   - A rollback (see [rollout.Options]) neither interrupts a running Job nor undoes or repeats one that ran or failed. The condition
 //     and the event name the Jobs that ran in the failed roll-out.
 //   - A plan without the child lets the builder prune its Jobs, including one that has succeeded and isn't recorded yet. Keep the
 //     child in the plan until the builder has written later phases.
@@ -51,7 +51,7 @@ func RunOnce(value string) ChildOption { return runOnce(value) }
 
 type runOnce string
 
-func (value runOnce) applyToChild(c *Child) { c.run = &rollout.JobRun{Value: string(value)} }
+func (value runOnce) applyToChild(c *Child) { c.run = &phases.JobRun{Value: string(value)} }
 
 // checkRun returns the errors of a RunOnce child.
 func (c Child) checkRun() error {
@@ -80,7 +80,7 @@ func (c Child) asRun() (Child, error) {
 		return c, err
 	}
 	job := c.desired.Object.(*batchv1.Job).DeepCopy()
-	run := rollout.JobRun{Value: c.run.Value, Child: job.Name, TTL: job.Spec.TTLSecondsAfterFinished}
+	run := phases.JobRun{Value: c.run.Value, Child: job.Name, TTL: job.Spec.TTLSecondsAfterFinished}
 	if run.Value == "" {
 		fields, err := payload.Of(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 		if err != nil {
@@ -106,7 +106,7 @@ func (c Child) asRun() (Child, error) {
 }
 
 // readinessOfRun extends the readiness of a Job: the Job is ready only when its success is recorded.
-func readinessOfRun(run *rollout.JobRun, obj client.Object) readiness.Status {
+func readinessOfRun(run *phases.JobRun, obj client.Object) readiness.Status {
 	own := readiness.Of(obj)
 	switch {
 	case own.Ready:

@@ -19,6 +19,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -30,7 +31,7 @@ func migrating(owner *appsv1.Deployment, _ builder.View) ownerPlan {
 	migrate := newJob("migrate")
 	migrate.Spec.TTLSecondsAfterFinished = ptr.To[int32](5)
 	p := ownerPlan{
-		Rollout: builder.RolloutOptions{Phases: []string{"migrate", "serve"}}, Prune: []client.Object{&batchv1.Job{}},
+		Rollout: rollout.Options{Phases: []string{"migrate", "serve"}}, Prune: []client.Object{&batchv1.Job{}},
 		Children: []builder.Child{
 			builder.Want(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config"}}),
 			builder.Want(migrate, builder.RunOnce(owner.Annotations["schema"]), builder.InPhase("migrate")),
@@ -273,7 +274,7 @@ func TestARecordThatCantBeRead(t *testing.T) {
 			}
 			ours := m.reconciler
 			var err error
-			m.reconciler, err = describedBy(migrating, ownsMigration).Reconciler(late, late.Now)
+			m.reconciler, err = buildertest.NewReconciler(describedBy(migrating, ownsMigration), late, late.Now)
 			require.NoError(t, err)
 			refused()
 			m.reconciler = ours
@@ -296,7 +297,7 @@ func TestRunOnceBehindALateCache(t *testing.T) {
 	process := func(name string) *buildertest.Client {
 		c := m.server.Client(name)
 		var err error
-		m.reconciler, err = describedBy(migrating, ownsMigration).Reconciler(c, c.Now)
+		m.reconciler, err = buildertest.NewReconciler(describedBy(migrating, ownsMigration), c, c.Now)
 		require.NoError(t, err)
 		return c
 	}
@@ -346,7 +347,7 @@ func TestRunOnceIsRefused(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			plan := func(*appsv1.Deployment, builder.View) ownerPlan {
-				return ownerPlan{Rollout: builder.RolloutOptions{Phases: []string{"a"}}, Children: []builder.Child{c.child}}
+				return ownerPlan{Rollout: rollout.Options{Phases: []string{"a"}}, Children: []builder.Child{c.child}}
 			}
 			writes, _, err := perform(t, plan, ownsMigration).pass()
 			require.ErrorIs(t, err, builder.ErrMisuse)
@@ -355,7 +356,7 @@ func TestRunOnceIsRefused(t *testing.T) {
 		})
 	}
 	twice := func(*appsv1.Deployment, builder.View) ownerPlan {
-		return ownerPlan{Rollout: builder.RolloutOptions{Phases: []string{"a"}}, Children: []builder.Child{
+		return ownerPlan{Rollout: rollout.Options{Phases: []string{"a"}}, Children: []builder.Child{
 			builder.Want(newJob("j"), builder.RunOnce("1"), builder.InPhase("a")), builder.Want(newJob("j"), builder.RunOnce("2"), builder.InPhase("a")),
 		}}
 	}
@@ -372,7 +373,7 @@ func withTTL(job *batchv1.Job) *batchv1.Job {
 func TestRunOnceOfATemplate(t *testing.T) {
 	job := newJob(strings.Repeat("long-", 14) + "name")
 	plan := func(*appsv1.Deployment, builder.View) ownerPlan {
-		return ownerPlan{Rollout: builder.RolloutOptions{Phases: []string{"a"}}, Children: []builder.Child{builder.Want(job.DeepCopy(), builder.RunOnce(""), builder.InPhase("a"))}}
+		return ownerPlan{Rollout: rollout.Options{Phases: []string{"a"}}, Children: []builder.Child{builder.Want(job.DeepCopy(), builder.RunOnce(""), builder.InPhase("a"))}}
 	}
 	m := &migration{perform(t, plan, ownsMigration)}
 	m.play()

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
@@ -56,14 +57,14 @@ func (w *migratingTown) installed() {
 		w.pass()
 		w.settle(w.there()...)
 	}
-	require.Equal(w.t, RolloutCompleted, w.pass().Rollout.State)
+	require.Equal(w.t, rollout.Completed, w.pass().Rollout.State)
 	require.Equal(w.t, "v1 v1 v1", w.running())
 }
 
 func TestAFailedRunHaltsTheFirstInstall(t *testing.T) {
 	w := newMigratingTown(t)
 	res := w.pass()
-	assert.Equal(t, RolloutInstalling, res.Rollout.State)
+	assert.Equal(t, rollout.Installing, res.Rollout.State)
 	assert.Equal(t, "controller", res.Rollout.Phase)
 	assert.Equal(t, "v1 - -", w.running())
 	w.settle("controller")
@@ -90,7 +91,7 @@ func TestAFailedRunHaltsTheFirstInstall(t *testing.T) {
 
 func TestRollbackPastARun(t *testing.T) {
 	w := newMigratingTown(t)
-	w.options = RolloutOptions{RollbackAfter: patience}
+	w.options = rollout.Options{RollbackAfter: patience}
 	w.installed()
 	first := w.jobs()[0].Name
 
@@ -104,7 +105,7 @@ func TestRollbackPastARun(t *testing.T) {
 	assert.Equal(t, "v2 v2 v1", w.running())
 	w.now = w.now.Add(patience)
 	res := w.pass()
-	assert.Equal(t, RolloutRolledBack, res.Rollout.State)
+	assert.Equal(t, rollout.RolledBack, res.Rollout.State)
 	assert.Regexp(t, `; not undone: Job migrate-[0-9a-f]{10} has run$`, res.Rollout.Message)
 	assert.NotContains(t, res.Rollout.Message, first)
 	res = w.pass()
@@ -124,7 +125,7 @@ func TestRollbackPastARun(t *testing.T) {
 
 func TestRollbackWaitsForARun(t *testing.T) {
 	w := newMigratingTown(t)
-	w.options = RolloutOptions{RollbackAfter: patience}
+	w.options = rollout.Options{RollbackAfter: patience}
 	w.installed()
 	w.schema = "s2"
 	w.want("v2")
@@ -132,13 +133,13 @@ func TestRollbackWaitsForARun(t *testing.T) {
 	w.settle("controller")
 	w.now = w.now.Add(patience)
 	res := w.pass()
-	assert.Equal(t, RolloutProgressing, res.Rollout.State)
+	assert.Equal(t, rollout.Progressing, res.Rollout.State)
 	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Contains(t, conditions[0].Message, "a rollback is due, and waits for this Job to end")
 	assert.Zero(t, res.RequeueAfter)
 	w.end(batchv1.JobFailed)
-	assert.Equal(t, RolloutRolledBack, w.pass().Rollout.State)
+	assert.Equal(t, rollout.RolledBack, w.pass().Rollout.State)
 	res = w.pass()
 	assert.Equal(t, "v1 v1 v1", w.running())
 	assert.Contains(t, res.Rollout.Message, `the run for the value "s2" failed`)
@@ -166,7 +167,7 @@ func (w *migratingTown) job(schema string) string {
 
 func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 	w := newMigratingTown(t)
-	w.options = RolloutOptions{RollbackAfter: patience}
+	w.options = rollout.Options{RollbackAfter: patience}
 	w.pruned()
 	w.installed()
 	w.schema = "s2"
@@ -178,7 +179,7 @@ func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 	w.pass()
 	w.now = w.now.Add(patience)
 	res := w.pass()
-	assert.Equal(t, RolloutProgressing, res.Rollout.State)
+	assert.Equal(t, rollout.Progressing, res.Rollout.State)
 	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Regexp(t, `Job.batch default/migrate-[0-9a-f]{10}: .*; a rollback is due, and waits for this Job to end`, conditions[0].Message)
@@ -189,7 +190,7 @@ func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 	assert.Equal(t, "runs", w.job("s2"))
 
 	w.end(batchv1.JobComplete)
-	assert.Equal(t, RolloutRolledBack, w.pass().Rollout.State)
+	assert.Equal(t, rollout.RolledBack, w.pass().Rollout.State)
 	w.pass()
 	assert.Equal(t, "v1 v1 v1", w.running())
 	w.settle(phaseNames...)
@@ -202,7 +203,7 @@ func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 
 func TestRollbackKeepsAFailedRun(t *testing.T) {
 	w := newMigratingTown(t)
-	w.options = RolloutOptions{RollbackAfter: patience}
+	w.options = rollout.Options{RollbackAfter: patience}
 	w.pruned()
 	w.installed()
 	w.schema = "s2"
@@ -211,7 +212,7 @@ func TestRollbackKeepsAFailedRun(t *testing.T) {
 	w.settle("controller")
 	w.end(batchv1.JobFailed)
 	w.now = w.now.Add(patience)
-	require.Equal(t, RolloutRolledBack, w.pass().Rollout.State)
+	require.Equal(t, rollout.RolledBack, w.pass().Rollout.State)
 	w.pass()
 	w.settle(phaseNames...)
 	w.pass()
@@ -228,7 +229,7 @@ func TestRollbackKeepsAFailedRun(t *testing.T) {
 // A Job that is in none of the expected states while it is rolled back, since someone works on it, stays and is recorded.
 func TestRunsDuringARollback(t *testing.T) {
 	w := newMigratingTown(t)
-	w.options = RolloutOptions{RollbackAfter: patience}
+	w.options = rollout.Options{RollbackAfter: patience}
 	w.pruned()
 	w.installed()
 	w.schema = "s2"
@@ -236,7 +237,7 @@ func TestRunsDuringARollback(t *testing.T) {
 	w.pass()
 	w.end(batchv1.JobFailed)
 	w.now = w.now.Add(patience)
-	require.Equal(t, RolloutRolledBack, w.pass().Rollout.State)
+	require.Equal(t, rollout.RolledBack, w.pass().Rollout.State)
 	w.pass()
 	for _, job := range w.jobs() {
 		job.Status.Conditions = nil
@@ -259,12 +260,12 @@ func TestRunsDuringARollback(t *testing.T) {
 
 func TestInstallInOrder(t *testing.T) {
 	for name, c := range map[string]struct {
-		options RolloutOptions
+		options rollout.Options
 		why     string
 	}{
-		"wait":     {RolloutOptions{}, ""},
-		"alert":    {RolloutOptions{AlertAfter: patience}, "not ready after 5m0s: "},
-		"rollback": {RolloutOptions{RollbackAfter: patience}, "nothing was completed before, to which it could be rolled back"},
+		"wait":     {rollout.Options{}, ""},
+		"alert":    {rollout.Options{AlertAfter: patience}, "not ready after 5m0s: "},
+		"rollback": {rollout.Options{RollbackAfter: patience}, "nothing was completed before, to which it could be rolled back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)
@@ -289,7 +290,7 @@ func TestInstallInOrder(t *testing.T) {
 			}
 			assert.Equal(t, "v2 v2 v2", w.running())
 			res = w.pass()
-			assert.Equal(t, RolloutCompleted, res.Rollout.State)
+			assert.Equal(t, rollout.Completed, res.Rollout.State)
 			assert.Len(t, w.revisions(), 1)
 			w.pass()
 			assert.Empty(t, w.writes)

@@ -64,7 +64,7 @@ func TestSeenByAllMisused(t *testing.T) {
 	for name, kind := range map[string]client.Object{"nil": nil, "metadata": partial, "untyped": untyped} {
 		t.Run(name, func(t *testing.T) {
 			c := buildertest.NewServer(perform(t, aJobForEachNode, nil).ours.Scheme()).Client()
-			_, err := describedBy(aJobForEachNode, func(o *operator) { o.Watches(kind, builder.SeenByAll()) }).Reconciler(c, c.Now)
+			_, err := buildertest.NewReconciler(describedBy(aJobForEachNode, func(o *operator) { o.Watches(kind, builder.SeenByAll()) }), c, c.Now)
 			require.ErrorIs(t, err, builder.ErrMisuse)
 			assert.ErrorContains(t, err, "Watches")
 		})

@@ -74,7 +74,7 @@ func perform(t *testing.T, plan ownerFunc, describe func(*operator), objs ...cli
 	s := &stage{t: t, server: buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(append(objs, newOwner())...))}
 	s.ours, s.others = s.server.Client("operator"), s.server.Client("others")
 	var err error
-	s.reconciler, err = describedBy(plan, describe).Reconciler(s.ours, s.ours.Now)
+	s.reconciler, err = buildertest.NewReconciler(describedBy(plan, describe), s.ours, s.ours.Now)
 	require.NoError(t, err)
 	return s
 }
@@ -94,7 +94,7 @@ func scenario(plan ownerFunc, describe func(*operator), objs ...client.Object) b
 		Objects:  append(objs, newOwner()),
 		Requests: []reconcile.Request{ownerRequest()},
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return describedBy(plan, describe).Reconciler(c, c.Now)
+			return buildertest.NewReconciler(describedBy(plan, describe), c, c.Now)
 		},
 	}
 }

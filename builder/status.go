@@ -21,18 +21,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/status"
 )
 
-// PatchStatus writes the status of after, a changed copy of before, in one patch with only the difference. If both are equal it makes
-// no request. It changes neither argument. If the object has changed since before was read, it returns a conflict, and the next pass
-// observes the change.
-func (e *Engine) PatchStatus(ctx context.Context, before, after client.Object) error {
-	same, err := sameStatus(before, after)
-	if err != nil || same {
-		return err
-	}
-	_, err = e.patchStatus(ctx, before, after)
-	return err
-}
-
 // sameStatus reports whether two objects of one kind have the same status.
 func sameStatus(a, b client.Object) (bool, error) {
 	if kinds.IsNil(a) || kinds.IsNil(b) || reflect.TypeOf(a) != reflect.TypeOf(b) {
@@ -72,7 +60,7 @@ func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (
 	obj.SetNamespace(key.Namespace)
 	obj.SetName(key.Name)
 	if err := e.client.Status().Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(e.name)); err != nil {
-		return nil, &Error{Key: key, Operation: "write status of", Err: err, object: before}
+		return nil, &Error{Key: key, Operation: "write status of", cause: err, object: before}
 	}
 	return obj, nil
 }
@@ -128,33 +116,45 @@ func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error
 	return fmt.Errorf("%w: %s has no status subresource; the CRD must enable it", ErrMisuse, k.GVK.GroupKind())
 }
 
-// ReportStatus writes an owner's standard conditions, as [Result.SetConditions] sets them, from the result of a Builder's Reconcile.
-// It makes one patch, or no request if the conditions are up to date. It doesn't change the owner. To write more of the status in the
-// same patch, set all of it on a copy and use [Engine.PatchStatus]:
+// ReportStatus writes the status of an owner from a reconciler of your own. after is the owner, or a copy of it with other changes of
+// the status. ReportStatus sets the standard conditions, as [Result.SetConditions] does from the result of a Builder's Reconcile, and
+// makes one patch with only the difference between the owner's status and that of after, or no request if there is none. It changes
+// neither argument:
 //
 //	after := owner.DeepCopy()
 //	after.Status.Replicas = n
-//	res.SetConditions(after.Conditions(), owner.Generation, err, time.Now())
-//	err = engine.PatchStatus(ctx, owner, after)
+//	err = engine.ReportStatus(ctx, owner, after, res, err)
 //
-// It doesn't write to an owner that is deleted or terminating. It returns a conflict, as PatchStatus does.
-func (e *Engine) ReportStatus(ctx context.Context, owner Conditioned, res Result, err error) error {
-	if kinds.IsNil(owner) {
+// It doesn't write to an owner that is deleted or terminating. If the object has changed since owner was read, it returns a conflict,
+// and the next pass observes the change.
+func (e *Engine) ReportStatus(ctx context.Context, owner, after Conditioned, res Result, err error) error {
+	if kinds.IsNil(owner) || kinds.IsNil(after) {
 		return fmt.Errorf("%w: the owner is nil", ErrMisuse)
 	}
 	if owner.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	after, ok := owner.DeepCopyObject().(Conditioned)
+	reported, ok := after.DeepCopyObject().(Conditioned)
 	if !ok {
-		return fmt.Errorf("%w: a copy of %T has no conditions", ErrMisuse, owner)
+		return fmt.Errorf("%w: a copy of %T has no conditions", ErrMisuse, after)
 	}
-	res.SetConditions(after.Conditions(), owner.GetGeneration(), err, e.now())
-	patchErr := e.PatchStatus(ctx, owner, after)
+	res.SetConditions(reported.Conditions(), owner.GetGeneration(), err, e.now())
+	patchErr := e.writeChangedStatus(ctx, owner, reported)
 	if apierrors.IsNotFound(patchErr) {
 		return e.explainNotFound(ctx, owner)
 	}
 	return patchErr
+}
+
+// writeChangedStatus writes the status of after, a changed copy of before. If both are equal it makes no request. It changes neither
+// argument.
+func (e *Engine) writeChangedStatus(ctx context.Context, before, after client.Object) error {
+	same, err := sameStatus(before, after)
+	if err != nil || same {
+		return err
+	}
+	_, err = e.patchStatus(ctx, before, after)
+	return err
 }
 
 // writeStatus writes the plan's status, with what the builder reports in it. An owner that is gone needs no status. It returns how long

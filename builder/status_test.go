@@ -46,24 +46,24 @@ func TestPatchStatus(t *testing.T) {
 	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(before), before))
 
 	after := before.DeepCopy()
-	require.NoError(t, e.PatchStatus(t.Context(), before, after))
+	require.NoError(t, e.writeChangedStatus(t.Context(), before, after))
 	after.Spec.Paused = true
 	after.Status.Conditions = []appsv1.DeploymentCondition{}
-	require.NoError(t, e.PatchStatus(t.Context(), before, after))
+	require.NoError(t, e.writeChangedStatus(t.Context(), before, after))
 	assert.Empty(t, patches, "nothing of the status differs")
 
 	after.Status.Replicas, after.Status.ReadyReplicas = 3, 2
-	require.NoError(t, e.PatchStatus(t.Context(), before, after))
+	require.NoError(t, e.writeChangedStatus(t.Context(), before, after))
 	require.Len(t, patches, 1)
 	assert.JSONEq(t, `{"metadata":{"resourceVersion":"`+before.ResourceVersion+`"},"status":{"replicas":3,"readyReplicas":2}}`, patches[0])
 	assert.Zero(t, before.Status.Replicas, "the arguments stay as they are")
 
-	err := e.PatchStatus(t.Context(), before, after) // before is old by now
+	err := e.writeChangedStatus(t.Context(), before, after) // before is old by now
 	assert.True(t, apierrors.IsConflict(err), "%v", err)
 	assert.True(t, isConflict(err))
 
 	before.Name = "gone"
-	err = e.PatchStatus(t.Context(), before, after)
+	err = e.writeChangedStatus(t.Context(), before, after)
 	assert.True(t, apierrors.IsNotFound(err), "%v", err)
 }
 
@@ -78,7 +78,7 @@ func TestPatchStatusMisused(t *testing.T) {
 		"no status":  {config, config.DeepCopy()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.ErrorIs(t, e.PatchStatus(t.Context(), pair[0], pair[1]), ErrMisuse)
+			assert.ErrorIs(t, e.writeChangedStatus(t.Context(), pair[0], pair[1]), ErrMisuse)
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/rollout"
 )
 
 // stuckSet is a StatefulSet of three replicas of which the last pod is of a revision that nobody desires any more.
@@ -35,7 +36,7 @@ func newStuckSet(t *testing.T, change func(set *appsv1.StatefulSet, broken *core
 	owner := newOwner()
 	s := &stuckSet{t: t, server: buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(owner))}
 	s.ours, s.others = s.server.Client("operator"), s.server.Client("others")
-	s.engine = builder.NewEngine(s.ours, builder.Options{Name: "test", Reader: s.ours.Live(), Clock: s.ours.Now})
+	s.engine = buildertest.NewEngine(s.ours, builder.Options{Name: "test", Reader: s.ours.Live()}, buildertest.EngineOptions{Clock: s.ours.Now})
 	labels := map[string]string{"app": "db"}
 	s.set = &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "db"},
@@ -74,7 +75,7 @@ func newStuckSet(t *testing.T, change func(set *appsv1.StatefulSet, broken *core
 func (s *stuckSet) reconcile() (builder.Result, error) {
 	owner := &appsv1.Deployment{}
 	require.NoError(s.t, s.others.Get(s.t.Context(), client.ObjectKeyFromObject(newOwner()), owner))
-	return s.engine.For(owner).Rollout(builder.RolloutOptions{Phases: []string{"data"}}).Object(s.set.DeepCopy(), builder.InPhase("data")).Reconcile(s.t.Context())
+	return s.engine.For(owner).Rollout(rollout.Options{Phases: []string{"data"}}).Object(s.set.DeepCopy(), builder.InPhase("data")).Reconcile(s.t.Context())
 }
 
 func (s *stuckSet) brokenIsThere() bool {

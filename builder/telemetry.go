@@ -3,21 +3,12 @@ package builder
 import (
 	"context"
 
-	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/store"
 )
-
-// Trace sets the provider of OpenTelemetry spans: one for each pass, and in it one for each write. Default: nil, no spans.
-func (o *Operator[T]) Trace(provider trace.TracerProvider) *Operator[T] {
-	if o.engine != nil {
-		o.engine.tracer.Use(provider)
-	}
-	return o
-}
 
 // tracePass starts a span of a pass over an owner. The returned function ends it.
 func (e *Engine) tracePass(ctx context.Context, owner client.Object) (context.Context, func(error)) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/embedded"
@@ -65,7 +66,10 @@ func TestSpans(t *testing.T) {
 		return c.Create(ctx, obj, opts...)
 	}})
 	traced := &spans{}
-	e := NewEngine(base.live.(client.Client), Options{Name: "c", TracerProvider: provider{tracer: traced}, Parallelism: 1})
+	before := otel.GetTracerProvider()
+	otel.SetTracerProvider(provider{tracer: traced})
+	t.Cleanup(func() { otel.SetTracerProvider(before) })
+	e := newEngine(base.live.(client.Client), Options{Name: "c"}, nil, 1)
 	_, err := e.For(owner()).ConfigMap(config("a")).ConfigMap(config("bad")).Reconcile(t.Context())
 	require.Error(t, err)
 	pass := "armature pass c ConfigMap default/owner"

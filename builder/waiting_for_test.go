@@ -33,7 +33,7 @@ type flowLoop struct {
 func newFlowLoop(t *testing.T, plan PlanFunc[*v1alpha1.JobFlow]) *flowLoop {
 	t.Helper()
 	f := &flowLoop{t: t}
-	e, get, _ := flowOn(t, Options{Recorder: &f.told})
+	e, get, _ := flowOn(t, Options{Recorder: &f.told}, nil)
 	o := NewOperator[*v1alpha1.JobFlow](nil, "test").Plan(plan)
 	o.engine = e
 	var err error

@@ -18,6 +18,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -71,7 +72,7 @@ func wrongPlans() map[string]wrongPlan {
 			"Secret", "Owns(&corev1.Secret{})"),
 		"a declared cross-namespace child": says(child(elsewhere, builder.CrossNamespace()), "Job", "Owns(&batchv1.Job{}, builder.CrossNamespace())"),
 		"an unknown phase":                 says(child(newJob("a"), builder.InPhase("first")), "first", "Phases"),
-		"phases without revisions":         returns(ownerPlan{Rollout: builder.RolloutOptions{Phases: []string{"one"}}, Children: []builder.Child{builder.Want(newJob("a"), builder.InPhase("one"))}}, "Owns(&appsv1.ControllerRevision{})"),
+		"phases without revisions":         returns(ownerPlan{Rollout: rollout.Options{Phases: []string{"one"}}, Children: []builder.Child{builder.Want(newJob("a"), builder.InPhase("one"))}}, "Owns(&appsv1.ControllerRevision{})"),
 		"HashFrom of nil":                  says(child(newJob("a"), builder.HashFrom(nil)), "HashFrom"),
 		"Ignore of a path that isn't":      says(child(newJob("a"), builder.Ignore("spec..[")), "ignore", "spec..["),
 		"Ignore of an unknown field":       says(child(newJob("a"), builder.Ignore("spec.parallelisms")), "spec.parallelisms"),
@@ -85,7 +86,9 @@ func wrongPlans() map[string]wrongPlan {
 		"an Edit of nil":                 returns(ownerPlan{Edits: []builder.Edit{{}}}, "nil"),
 		"an Edit to nil":                 returns(ownerPlan{Edits: []builder.Edit{{Before: stranger}}}, "stranger"),
 		"an Edit of what isn't there":    returns(ownerPlan{Edits: []builder.Edit{{Before: invented, After: invented.DeepCopy()}}}, "invented", "view"),
-		"a Scale of nil":                 returns(ownerPlan{Scales: []builder.Scale{{}}}, "nil"),
+		"Replicas of nil":                returns(ownerPlan{Edits: []builder.Edit{{Replicas: new(int32)}}}, "nil"),
+		"Replicas of another's":          returns(ownerPlan{Edits: []builder.Edit{{Before: stranger, Replicas: new(int32)}}}, "stranger"),
+		"Replicas beside After":          returns(ownerPlan{Edits: []builder.Edit{{Before: stranger, After: stranger, Replicas: new(int32)}}}, "After and Replicas"),
 		"a RequeueAfter below zero":      returns(ownerPlan{RequeueAfter: -time.Second}, "RequeueAfter", "-1s"),
 		"a StatusCanWait below zero":     returns(ownerPlan{StatusCanWait: -time.Second}, "StatusCanWait", "-1s"),
 		"Finish without conditions":      returns(ownerPlan{Finish: func(*appsv1.Deployment, builder.Result) {}}, "Finish", "*v1.Deployment"),
@@ -93,11 +96,11 @@ func wrongPlans() map[string]wrongPlan {
 		"WaitingFor nothing":             returns(ownerPlan{WaitingFor: []string{""}}, "WaitingFor", "empty"),
 		"Report without conditions":      returns(ownerPlan{Report: true}, "Report", "*v1.Deployment"),
 		"the status of another":          returns(ownerPlan{Status: another}, "Status", "another"),
-		"InstallInOrder without Phases":  returns(ownerPlan{Rollout: builder.RolloutOptions{InstallInOrder: true}}, "InstallInOrder", "Phases"),
+		"InstallInOrder without Phases":  returns(ownerPlan{Rollout: rollout.Options{InstallInOrder: true}}, "InstallInOrder", "Phases"),
 		"an event without a reason":      returns(ownerPlan{Events: []events.Event{{Note: "hello"}}}, "Events", "hello"),
 		"an event of an unknown type":    returns(ownerPlan{Events: []events.Event{{Type: "Error", Reason: "A"}}}, "Events", "Error"),
 		"an event about a nil object":    returns(ownerPlan{Events: []events.Event{events.Normal("A", "").About((*corev1.Pod)(nil))}}, "Events", "*v1.Pod"),
-		"a RollbackAfter without Phases": returns(ownerPlan{Rollout: builder.RolloutOptions{RollbackAfter: time.Minute}}, "RollbackAfter", "Phases"),
+		"a RollbackAfter without Phases": returns(ownerPlan{Rollout: rollout.Options{RollbackAfter: time.Minute}}, "RollbackAfter", "Phases"),
 		"the owner itself as Status":     {func(o *appsv1.Deployment, _ builder.View) ownerPlan { o.Status.Replicas++; return ownerPlan{Status: o} }, []string{"owner", "status.replicas"}},
 		"a changed owner's status":       {func(o *appsv1.Deployment, _ builder.View) ownerPlan { o.Status.Replicas++; return ownerPlan{} }, []string{"owner", "status.replicas"}},
 		"a changed owner's labels": {func(o *appsv1.Deployment, _ builder.View) ownerPlan {
@@ -162,7 +165,7 @@ func TestWrongPlansWithoutACluster(t *testing.T) {
 	refused := 0
 	for name, c := range wrongPlans() {
 		there := controlled(newJob("there"), ownerUID)
-		_, err := describedBy(c.plan, nil).PlanFor(newOwner(), buildertest.NewView(time.Now(), there))
+		_, err := buildertest.PlanFor(describedBy(c.plan, nil), newOwner(), buildertest.NewView(time.Now(), there))
 		if err == nil {
 			continue // it takes a server to tell
 		}
@@ -176,18 +179,18 @@ func TestWrongPlansWithoutACluster(t *testing.T) {
 	due := func(*appsv1.Deployment, builder.View) ownerPlan {
 		return ownerPlan{RequeueAfter: -time.Second, DeleteOwner: true}
 	}
-	_, err := describedBy(due, nil).PlanFor(newOwner(), buildertest.NewView(time.Now()))
+	_, err := buildertest.PlanFor(describedBy(due, nil), newOwner(), buildertest.NewView(time.Now()))
 	require.NoError(t, err, "its time is up")
 	good := func(_ *appsv1.Deployment, v builder.View) ownerPlan {
 		builder.Owned[*batchv1.Job](v)
 		return wants(builder.Want(newJob("a")))
 	}
-	plan, err := describedBy(good, nil).PlanFor(newOwner(), buildertest.NewView(time.Now()))
+	plan, err := buildertest.PlanFor(describedBy(good, nil), newOwner(), buildertest.NewView(time.Now()))
 	require.NoError(t, err)
 	assert.Len(t, plan.Children, 1)
-	_, err = describedBy(good, nil).PlanFor(nil, buildertest.NewView(time.Now()))
+	_, err = buildertest.PlanFor(describedBy(good, nil), nil, buildertest.NewView(time.Now()))
 	require.ErrorIs(t, err, builder.ErrMisuse)
-	_, err = describedBy(nil, nil).PlanFor(newOwner(), buildertest.NewView(time.Now()))
+	_, err = buildertest.PlanFor(describedBy(nil, nil), newOwner(), buildertest.NewView(time.Now()))
 	require.ErrorIs(t, err, builder.ErrMisuse)
 }
 
@@ -200,7 +203,7 @@ func TestDeclaredOtherwise(t *testing.T) {
 	}, func(o *operator) {
 		o.Watches(&corev1.PersistentVolumeClaim{}, builder.Referencing(func(client.Object) []string { return nil })).Owns(&rbacv1.ClusterRole{}, builder.CrossNamespace())
 	})
-	_, err := o.PlanFor(newOwner(), buildertest.NewView(time.Now()))
+	_, err := buildertest.PlanFor(o, newOwner(), buildertest.NewView(time.Now()))
 	require.NoError(t, err)
 }
 

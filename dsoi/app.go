@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/rollout"
 )
 
 // Cluster is an owner that is described in DSOI's terms: a pointer to a kind of yours that embeds them.
@@ -86,5 +87,5 @@ type rendered struct {
 	problems []string
 	order    []string // of node types
 	nodes    []*renderedNode
-	rollout  builder.RolloutOptions
+	rollout  rollout.Options
 }

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // shelf serves objects as an informer's cache does: by reference. It counts what would be requests.
@@ -192,7 +193,7 @@ func manyNodes(n int) *Town {
 func BenchmarkUnchanged200Nodes(b *testing.B) {
 	s := newShelf()
 	s.put(manyNodes(200))
-	r, err := theApp().Operator(nil).Reconciler(shelfCache{shelf: s}, time.Now)
+	r, err := buildertest.NewReconciler(theApp().Operator(nil), shelfCache{shelf: s}, time.Now)
 	require.NoError(b, err)
 	pass := func() {
 		_, err := r.Reconcile(b.Context(), townRequest)
@@ -205,7 +206,7 @@ func BenchmarkUnchanged200Nodes(b *testing.B) {
 			s.put(&corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{
 					Namespace: "default", Name: fmt.Sprint(set.Name, "-", i), Labels: set.Spec.Template.Labels, Annotations: set.Spec.Template.Annotations,
-					OwnerReferences: []metav1.OwnerReference{{Kind: "StatefulSet", Name: set.Name, UID: set.UID, Controller: ptr.To(true)}},
+					OwnerReferences: []metav1.OwnerReference{{Kind: "StatefulSet", Name: set.Name, UID: set.UID, Controller: new(true)}},
 				},
 				Status: corev1.PodStatus{
 					Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,9 +26,7 @@ func (a *App[C]) files(cluster C, n Node) (map[string]string, []string) {
 	var common, own, override []property
 	var data []string
 	for _, g := range n.App {
-		for name, text := range g.Files {
-			files[name] = text
-		}
+		maps.Copy(files, g.Files)
 		if g.Data != "" {
 			data = append(data, strings.TrimSuffix(g.Data, "\n")+"\n")
 		}
@@ -59,7 +59,7 @@ func (a *App[C]) files(cluster C, n Node) (map[string]string, []string) {
 	if a.Files != nil && len(problems) == 0 {
 		a.Files(cluster, n, files)
 	}
-	for name := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if errs := validation.IsConfigMapKey(name); len(errs) > 0 {
 			problems = append(problems, fmt.Sprintf("node %q: %q can't be the name of a file of its configuration: %s", n.Name, name, errs[0]))
 		}

@@ -43,7 +43,7 @@ func crashEverywhere(t *testing.T, lags []int, spec string, world buildertest.Wo
 				Scheme: townScheme(), Options: []buildertest.Option{withTowns}, Objects: []client.Object{newTown(t, spec)},
 				Requests: []reconcile.Request{townRequest}, World: world, Lag: lag, LagOwnWrites: lag > 1,
 				Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-					return theApp().Operator(nil).Reconciler(c, c.Now)
+					return buildertest.NewReconciler(theApp().Operator(nil), c, c.Now)
 				},
 				Normalize: comparable,
 			})

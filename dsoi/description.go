@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
-	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/rollout"
 )
 
 // description is what a cluster's spec says, under the usual names, and what is wrong with it.
@@ -21,7 +21,7 @@ type description struct {
 	common   []v1beta1.AppConfigGroup // those of app that nodes have without naming them
 	image    string                   // of groups that have none
 	nodes    v1beta1.Nodes
-	rollout  builder.RolloutOptions // but for the phases, which are the order
+	rollout  rollout.Options // but for the phases, which are the order
 
 	problems []string
 }

@@ -8,7 +8,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -92,7 +91,7 @@ func TestAPodThatIsStuck(t *testing.T) {
 }
 
 func crashing(name, revision string, controller metav1.OwnerReference) *corev1.Pod {
-	controller.Controller = ptr.To(true)
+	controller.Controller = new(true)
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{controller},

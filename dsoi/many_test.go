@@ -50,7 +50,7 @@ func TestManyNodes(t *testing.T) {
 		live := &liveReads{Client: s.ours}
 		if who != "the operator" {
 			var err error
-			s.reconciler, err = theApp().Operator(nil).Reconciler(live, s.ours.Now)
+			s.reconciler, err = buildertest.NewReconciler(theApp().Operator(nil), live, s.ours.Now)
 			require.NoError(t, err)
 		}
 		s.ours.Ledger().Reset()

@@ -62,7 +62,7 @@ func TestMergedPropertiesAreTheLastOfEachKey(t *testing.T) {
 		}
 		got := map[string]string{}
 		merged := mergeProperties(layers...)
-		for _, line := range strings.Split(strings.TrimSuffix(merged, "\n"), "\n") {
+		for line := range strings.SplitSeq(strings.TrimSuffix(merged, "\n"), "\n") {
 			if k, v, ok := strings.Cut(line, "="); ok {
 				_, twice := got[k]
 				assert.False(t, twice, k)

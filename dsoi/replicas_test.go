@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/events"
@@ -26,7 +25,7 @@ func scalingOf(nodes ...string) *TownScaling {
 func (s *stage) scale(name string, n int32) {
 	s.Helper()
 	set := get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
-	set.Spec.Replicas = ptr.To(n)
+	set.Spec.Replicas = new(n)
 	require.NoError(s, s.world.Update(s.Context(), set))
 }
 

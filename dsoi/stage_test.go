@@ -50,7 +50,7 @@ func perform(t *testing.T, spec string, objs ...client.Object) *stage {
 
 func (s *stage) restart() {
 	var err error
-	s.reconciler, err = theApp().Operator(nil).Reconciler(s.ours, s.ours.Now)
+	s.reconciler, err = buildertest.NewReconciler(theApp().Operator(nil), s.ours, s.ours.Now)
 	require.NoError(s, err)
 }
 

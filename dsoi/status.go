@@ -3,6 +3,7 @@ package dsoi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/readiness"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -98,10 +100,8 @@ func joinedRevision(of []string) string {
 	if len(of) == 1 {
 		return of[0]
 	}
-	for _, r := range of {
-		if r == "" {
-			return ""
-		}
+	if slices.Contains(of, "") {
+		return ""
 	}
 	sum := sha256.Sum256([]byte(strings.Join(of, " ")))
 	return hex.EncodeToString(sum[:5])
@@ -127,7 +127,7 @@ func finish[C Cluster](seen builder.View) func(C, builder.Result) {
 	return func(after C, res builder.Result) {
 		was, completed := seen.Rollout()
 		if !completed {
-			was.State = builder.RolloutInstalling
+			was.State = rollout.Installing
 		}
 		is := was
 		if res.Rollout != nil {
@@ -155,13 +155,13 @@ func withStatus[C Cluster](cluster C, status *v1beta1.ClusterStatus) C {
 }
 
 // phaseOf says how far the cluster is, in one word.
-func phaseOf(state builder.RolloutState, halted bool) v1beta1.ClusterPhase {
+func phaseOf(state rollout.State, halted bool) v1beta1.ClusterPhase {
 	switch {
-	case state == builder.RolloutInstalling:
+	case state == rollout.Installing:
 		return v1beta1.ClusterInstalling
-	case state == builder.RolloutRolledBack:
+	case state == rollout.RolledBack:
 		return v1beta1.ClusterRolledBack
-	case state == builder.RolloutCompleted:
+	case state == rollout.Completed:
 		return v1beta1.ClusterRunning
 	case halted:
 		return v1beta1.ClusterHalted
@@ -172,11 +172,11 @@ func phaseOf(state builder.RolloutState, halted bool) v1beta1.ClusterPhase {
 
 // lastUpgrade returns the later of an upgrade that was told of and the one that a roll-out is. One that was taken back in
 // the spec before it was done is over.
-func lastUpgrade(told *v1beta1.UpgradeStatus, is builder.Rollout, now time.Time) *v1beta1.UpgradeStatus {
+func lastUpgrade(told *v1beta1.UpgradeStatus, is rollout.Status, now time.Time) *v1beta1.UpgradeStatus {
 	if u := upgradeOf(is); u != nil && (told == nil || !u.StartedAt.Before(&told.StartedAt)) {
 		return u
 	}
-	if told != nil && told.FinishedAt == nil && is.State == builder.RolloutCompleted {
+	if told != nil && told.FinishedAt == nil && is.State == rollout.Completed {
 		told = told.DeepCopy()
 		finishUpgrade(told, now)
 	}
@@ -184,12 +184,12 @@ func lastUpgrade(told *v1beta1.UpgradeStatus, is builder.Rollout, now time.Time)
 }
 
 // upgradeOf tells of the upgrade that a roll-out is; nil if it is none, but the first install.
-func upgradeOf(r builder.Rollout) *v1beta1.UpgradeStatus {
+func upgradeOf(r rollout.Status) *v1beta1.UpgradeStatus {
 	if r.StartedAt.IsZero() {
 		return nil
 	}
 	u := &v1beta1.UpgradeStatus{StartedAt: metav1.NewTime(r.StartedAt), FromRevision: r.From, ToRevision: r.To}
-	if r.State == builder.RolloutCompleted {
+	if r.State == rollout.Completed {
 		u.FromRevision = r.Before
 	}
 	if !r.FinishedAt.IsZero() {

@@ -2,6 +2,7 @@ package dsoi
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -39,7 +40,8 @@ func transitions(before, after *v1beta1.ClusterStatus, why map[string]string) []
 		case t.State == v1beta1.NodeTypeReady && old.State != t.State:
 			told = append(told, events.Normal(ReasonNodeTypeReady, fmt.Sprintf("node type %s: %d of %d pods are ready", t.Name, t.Ready, t.Desired)))
 		case old.Revision != "" && t.Revision != "" && t.Revision != old.Revision: // it is empty while a workload is missing
-			told = append(told, events.Normal(ReasonNodeTypeUpgrading, fmt.Sprintf("node type %s: revision %s after %s", t.Name, t.Revision, old.Revision)))
+			told = append(told, events.Normal(ReasonNodeTypeUpgrading,
+				fmt.Sprintf("node type %s: revision %s after %s", t.Name, t.Revision, old.Revision)))
 		}
 	}
 	return told
@@ -75,17 +77,17 @@ func invalid[C Cluster](cluster C, problems []string, seen builder.View) builder
 // summary puts mistakes into one message of bounded length.
 func summary(problems []string) string {
 	const shown, longest = 5, 300
-	text := ""
+	var text strings.Builder
 	for i, p := range problems[:min(shown, len(problems))] {
 		if i > 0 {
-			text += "; "
+			text.WriteString("; ")
 		}
-		text += shorten(p, longest)
+		text.WriteString(shorten(p, longest))
 	}
 	if more := len(problems) - shown; more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
+		text.WriteString(fmt.Sprintf("; and %d more", more))
 	}
-	return text
+	return text.String()
 }
 
 // terminating is the plan of a cluster that is being deleted: its objects go with it, but for data that is retained.

@@ -230,7 +230,8 @@ func (d *description) checkFields(known []string) {
 	for _, name := range slices.Sorted(maps.Keys(d.app)) {
 		for _, field := range slices.Sorted(maps.Keys(d.app[name].Other)) {
 			if !slices.Contains(known, field) {
-				d.wrong("appConfigGroup %q: unknown field %q; want scope, nodeType, data, files, commonRuntimeProperties, runtimeProperties, overrideProperties%s",
+				d.wrong("appConfigGroup %q: unknown field %q; "+
+					"want scope, nodeType, data, files, commonRuntimeProperties, runtimeProperties, overrideProperties%s",
 					name, field, strings.Join(append([]string{""}, known...), ", "))
 			}
 		}

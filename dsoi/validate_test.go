@@ -99,6 +99,16 @@ func TestMistakesAreNamed(t *testing.T) {
 	}
 }
 
+// Files are in a map, which has no order: the message has one, or each pass would write another status.
+func TestProblemsAreInOrder(t *testing.T) {
+	o := town(t, replaced(t, `log.xml: "<log/>"`, `"c/": c, "a/": a, "d/": d, "b/": b`))
+	first := theApp().Plan(o, buildertest.NewView(theTime)).Events[0].Note
+	assert.Regexp(t, `"a/".*"b/".*"c/"`, first)
+	for range 50 {
+		assert.Equal(t, first, theApp().Plan(o, buildertest.NewView(theTime)).Events[0].Note)
+	}
+}
+
 // The name of a Service has no dots, that of a cluster may: nothing is half made of one.
 func TestAClusterWithADotInItsName(t *testing.T) {
 	o := town(t, theSpec)

@@ -14,7 +14,7 @@ import (
 func (r *renderer) workload(pod *corev1.PodTemplateSpec) client.Object {
 	meta := r.meta(r.node.Workload)
 	selector := &metav1.LabelSelector{MatchLabels: selector(r.cluster, r.node.Name)}
-	replicas := ptr.To(ptr.Deref(r.node.Replicas, 1))
+	replicas := new(ptr.Deref(r.node.Replicas, 1))
 	settles := minReady(&r.node.K8s, pod)
 	switch r.node.Kind {
 	case deployment:

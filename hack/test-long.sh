@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test-long.sh [PACKAGE...]: what make test-long does. Properties run with ten times their cases, and tests that ask internal/testsize
-# in their full size. Without the name of a package (operators/fluxjob/queue) all of them do, and then the fuzz tests.
+# in their full size. Without the name of a package (operators/fluxjob/internal/queue) all of them do, and then the fuzz tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export ARMATURE_LONG=1

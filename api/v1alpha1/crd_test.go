@@ -141,7 +141,7 @@ func TestExamples(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			for _, document := range bytes.Split(text, []byte("\n---\n")) {
+			for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 				var untyped map[string]any
 				require.NoError(t, yaml.Unmarshal(document, &untyped))
 				kind, _ := untyped["kind"].(string)

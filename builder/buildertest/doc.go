@@ -45,7 +45,7 @@
 //		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(flow)}},
 //		World:    buildertest.CompleteJobs,
 //		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-//			return jobflow.Operator(nil).Reconciler(c, c.Now)
+//			return buildertest.NewReconciler(jobflow.Operator(nil), c, c.Now)
 //		},
 //	})
 //

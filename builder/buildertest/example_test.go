@@ -101,10 +101,10 @@ func ExampleCrashEverywhere() {
 		Requests: []reconcile.Request{request("owner")},
 		World:    buildertest.CompleteJobs,
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return builder.NewOperator[*corev1.ConfigMap](nil, "example").
+			operator := builder.NewOperator[*corev1.ConfigMap](nil, "example").
 				Owns(&batchv1.Job{}).
-				Plan(plan).
-				Reconciler(c, c.Now)
+				Plan(plan)
+			return buildertest.NewReconciler(operator, c, c.Now)
 		},
 	}
 	if t != nil {
@@ -124,7 +124,7 @@ func TestCrashEverywhereOfAnOperator(t *testing.T) {
 		World:    buildertest.CompleteJobs,
 		Lag:      2,
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return builder.NewOperator[*corev1.ConfigMap](nil, "example").Owns(&batchv1.Job{}).Plan(plan).Reconciler(c, c.Now)
+			return buildertest.NewReconciler(builder.NewOperator[*corev1.ConfigMap](nil, "example").Owns(&batchv1.Job{}).Plan(plan), c, c.Now)
 		},
 	})
 }
@@ -140,7 +140,7 @@ func ExampleSettle() {
 		Requests: []reconcile.Request{request("owner")},
 		World:    buildertest.CompleteJobs,
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return builder.NewOperator[*corev1.ConfigMap](nil, "example").Owns(&batchv1.Job{}).Plan(plan).Reconciler(c, c.Now)
+			return buildertest.NewReconciler(builder.NewOperator[*corev1.ConfigMap](nil, "example").Owns(&batchv1.Job{}).Plan(plan), c, c.Now)
 		},
 	})
 	for _, obj := range server.Objects() {

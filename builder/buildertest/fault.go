@@ -107,8 +107,8 @@ func Forbidden(c Call) error {
 
 // QuotaExceeded returns the error of a create that would exceed a ResourceQuota.
 func QuotaExceeded(c Call) error {
-	return apierrors.NewForbidden(c.resource(), c.Name, fmt.Errorf("exceeded quota: quota, requested: count/%s=1, used: count/%[1]s=1, limited: count/%[1]s=1",
-		c.Kind.Kind))
+	return apierrors.NewForbidden(c.resource(), c.Name,
+		fmt.Errorf("exceeded quota: quota, requested: count/%s=1, used: count/%[1]s=1, limited: count/%[1]s=1", c.Kind.Kind))
 }
 
 // WebhookDenied returns the error of a write that an admission webhook denies.

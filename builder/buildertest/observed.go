@@ -11,7 +11,7 @@ import (
 )
 
 // NewView returns a view of children at a time, for tests of plans. It doesn't know the declared kinds of an operator, so a plan may
-// read any kind; [builder.Operator.PlanFor] checks that too.
+// read any kind; [PlanFor] checks that too.
 func NewView(now time.Time, children ...client.Object) builder.View {
 	return edit(builder.View{Now: now}, func(o *views.Observed) { *o = views.Of(slices.Values(children)) })
 }

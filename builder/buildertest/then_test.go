@@ -21,14 +21,14 @@ import (
 
 // copying is an operator that copies an owner's data into a child, and looks again after an hour.
 func copying(c *buildertest.Client) (reconcile.Reconciler, error) {
-	return builder.NewOperator[*corev1.ConfigMap](nil, "copy").
+	operator := builder.NewOperator[*corev1.ConfigMap](nil, "copy").
 		Owns(&corev1.ConfigMap{}).
 		Plan(func(owner *corev1.ConfigMap, _ builder.View) builder.Plan[*corev1.ConfigMap] {
 			child := configMap(owner.Name + "-copy")
 			child.Data = owner.Data
 			return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{builder.Want(child)}, RequeueAfter: time.Hour}
-		}).
-		Reconciler(c, c.Now)
+		})
+	return buildertest.NewReconciler(operator, c, c.Now)
 }
 
 func setColour(colour string) buildertest.World {
@@ -123,12 +123,12 @@ func TestWhatFailsAScenario(t *testing.T) {
 	}
 	wrong := copyScenario()
 	wrong.Reconciler = func(c *buildertest.Client) (reconcile.Reconciler, error) {
-		return builder.NewOperator[*corev1.ConfigMap](nil, "wrong").
+		operator := builder.NewOperator[*corev1.ConfigMap](nil, "wrong").
 			Plan(func(_ *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
 				builder.Owned[*batchv1.Job](seen)
 				return builder.Plan[*corev1.ConfigMap]{}
-			}).
-			Reconciler(c, c.Now)
+			})
+		return buildertest.NewReconciler(operator, c, c.Now)
 	}
 	assert.Contains(t, settle(wrong), "Owns(&batchv1.Job{})")
 

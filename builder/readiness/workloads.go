@@ -51,7 +51,8 @@ func ofDeployment(d *appsv1.Deployment) Status {
 	if old := d.Status.Replicas - desired; old > 0 {
 		return inProgress("%d surplus replicas are to go", old)
 	}
-	if s, is := short(desired, replicas{"replicas ready", d.Status.ReadyReplicas}, replicas{"replicas available", d.Status.AvailableReplicas}); is {
+	if s, is := short(desired, replicas{"replicas ready", d.Status.ReadyReplicas},
+		replicas{"replicas available", d.Status.AvailableReplicas}); is {
 		return s
 	}
 	return Status{Ready: true}
@@ -111,7 +112,8 @@ func ofReplicaSet(r *appsv1.ReplicaSet) Status {
 		return s
 	}
 	desired := desiredReplicas(r.Spec.Replicas)
-	if s, is := short(desired, replicas{"replicas ready", r.Status.ReadyReplicas}, replicas{"replicas available", r.Status.AvailableReplicas}); is {
+	if s, is := short(desired, replicas{"replicas ready", r.Status.ReadyReplicas},
+		replicas{"replicas available", r.Status.AvailableReplicas}); is {
 		return s
 	}
 	if extra := r.Status.Replicas - desired; extra > 0 {

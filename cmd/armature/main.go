@@ -29,21 +29,25 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
 
-func main() {
+func main() { os.Exit(execute(os.Args)) }
+
+// execute runs the command line, and returns the exit code.
+func execute(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)   // a second signal ends the program at once
 	klog.SetLogger(logr.Discard()) // commands say themselves what fails; the manager has a logger of its own
 	root := newCommand()
-	root.SetArgs(asCalled(root, os.Args[0], os.Args[1:]))
-	if err := root.ExecuteContext(ctx); err != nil {
-		code, silent := exitcode.Of(err)
-		if !silent {
-			fmt.Fprintln(root.ErrOrStderr(), "armature:", connect.Advise(err))
-		}
-		stop()
-		os.Exit(code)
+	root.SetArgs(asCalled(root, args[0], args[1:]))
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
 	}
+	code, silent := exitcode.Of(err)
+	if !silent {
+		fmt.Fprintln(root.ErrOrStderr(), "armature:", connect.Advise(err))
+	}
+	return code
 }
 
 func newCommand() *cobra.Command {
@@ -56,7 +60,7 @@ func newCommand() *cobra.Command {
 	}
 	root.SetOut(output.Clean(os.Stdout))
 	root.SetErr(output.Clean(os.Stderr))
-	root.AddCommand(installcmd.New(), managercmd.New(), watchcmd.New(), graphcmd.New())
+	root.AddCommand(installcmd.New(), managercmd.New(), managercmd.NewPreview(), watchcmd.New(), graphcmd.New())
 	root.AddCommand(controlcmd.New()...)
 	root.AddCommand(lintcmd.New(), convertcmd.New())
 	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New(), logscmd.New())

@@ -92,7 +92,8 @@ func (b *CommonBuilder) Get(ctx context.Context, _ BuilderRecorder) (client.Obje
 	if isNil(b.Client) || isNil(b.CurrentState) {
 		return nil, errors.New("get: Client and CurrentState (an empty object of the kind to read) must be set")
 	}
-	if err := b.Client.Get(contextOr(ctx), client.ObjectKey{Namespace: b.ObjectMeta.Namespace, Name: b.ObjectMeta.Name}, b.CurrentState); err != nil {
+	key := client.ObjectKey{Namespace: b.ObjectMeta.Namespace, Name: b.ObjectMeta.Name}
+	if err := b.Client.Get(contextOr(ctx), key, b.CurrentState); err != nil {
 		return nil, err
 	}
 	return b.CurrentState, nil

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -125,7 +124,7 @@ func newCR(name string) *corev1.ConfigMap {
 }
 
 func ownerRef(cr *corev1.ConfigMap) metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: cr.Name, UID: cr.UID, Controller: ptr.To(true)}
+	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: cr.Name, UID: cr.UID, Controller: new(true)}
 }
 
 // common is what operators of the original write for each object.

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	armature "github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/compat/builder"
@@ -24,7 +23,7 @@ func TestMovingOnToArmature(t *testing.T) {
 	res, err := engine.For(cr).ConfigMap(cm).Reconcile(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, res.Unchanged)
-	require.False(t, res.Changed())
+	require.Empty(t, res.Changes)
 
 	delete(data, "b")
 	_, err = engine.For(cr).ConfigMap(cm).Reconcile(t.Context())
@@ -52,7 +51,7 @@ func TestAPredecessorsObjectIsWaitedFor(t *testing.T) {
 
 func TestADeletedOwnerGetsNothing(t *testing.T) {
 	s, cr := newServer(t), newCR("cr")
-	cr.DeletionTimestamp = ptr.To(metav1.Now())
+	cr.DeletionTimestamp = new(metav1.Now())
 	_, err := newBuilder(s, cr, builder.ToNewBuilderConfigMap([]builder.BuilderConfigMap{configMap(s, cr, "config", nil)})).ReconcileConfigMap()
 	require.NoError(t, err)
 	require.False(t, s.has(&corev1.ConfigMap{}, "config"))

@@ -5,7 +5,6 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/dsoi"
@@ -17,17 +16,17 @@ func autoscaler(scaling dsoi.Scaling, target client.Object, rule *replicaRule) *
 	if _, ok := target.(*appsv1.StatefulSet); ok {
 		kind = "StatefulSet"
 	}
-	quiet := &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: ptr.To(int32(rule.coolDown.Seconds()))}
+	quiet := &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(rule.coolDown.Seconds()))}
 	return &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: metav1.ObjectMeta{Namespace: scaling.GetNamespace(), Name: target.GetName(), Labels: nodeLabels(target)},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
 			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: kind, Name: target.GetName()},
-			MinReplicas:    ptr.To(rule.min),
+			MinReplicas:    new(rule.min),
 			MaxReplicas:    rule.max,
 			Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
 				Name: corev1.ResourceName(rule.source.Resource),
 				Target: autoscalingv2.MetricTarget{
-					Type: autoscalingv2.UtilizationMetricType, AverageUtilization: ptr.To(int32(rule.threshold)),
+					Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(rule.threshold)),
 				},
 			}}},
 			Behavior: &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: quiet, ScaleDown: quiet.DeepCopy()},

@@ -31,7 +31,6 @@ type planner struct {
 	was         map[string]v1beta1.NodeScalingStatus // by entry
 
 	children []builder.Child
-	scales   []builder.Scale
 	edits    []builder.Edit
 	told     []events.Event
 	decided  bool // something that isn't carried out yet
@@ -56,7 +55,7 @@ func (c *Controller[S]) Plan(scaling S, seen builder.View) builder.Plan[S] {
 	every, wrong := intervalOf(p.spec)
 	status := p.decide(wrong)
 	plan := builder.Plan[S]{
-		Children: p.children, Scales: p.scales, Edits: p.edits, Events: p.told, RequeueAfter: max(every-sensed.age, atOnce),
+		Children: p.children, Edits: p.edits, Events: p.told, RequeueAfter: max(every-sensed.age, atOnce),
 		Prune: []client.Object{&autoscalingv2.HorizontalPodAutoscaler{}},
 	}
 	if p.decided {
@@ -173,12 +172,12 @@ func (p *planner) follow(entry string, target client.Object, value float64, rule
 	case next != decided:
 		is.Replicas, is.LastScaleTime = &next, &p.now
 		p.decided = true
-		p.told = append(p.told, events.Normal(ReasonScaled,
-			fmt.Sprintf("node %s: from %d to %d pods: the number is %s, the threshold %s", entry, decided, next, is.Value, format(rule.threshold))).About(target))
+		p.told = append(p.told, events.Normal(ReasonScaled, fmt.Sprintf("node %s: from %d to %d pods: the number is %s, the threshold %s",
+			entry, decided, next, is.Value, format(rule.threshold))).About(target))
 	case is.Replicas == nil:
 		is.Replicas = &decided
 	case current != decided:
-		p.scales = append(p.scales, builder.Scale{Target: target, Replicas: decided})
+		p.edits = append(p.edits, builder.Edit{Before: target, Replicas: &decided, Foreign: true})
 	}
 }
 

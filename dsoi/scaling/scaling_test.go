@@ -99,14 +99,14 @@ func TestByAResource(t *testing.T) {
 	assert.Len(t, hpa.OwnerReferences, 1)
 	assert.Nil(t, s.scaling().Status.Nodes[0].Replicas)
 
-	s.change(func(o *TownScaling) { o.Spec.Autoscaling[0].Spec.Enable = ptr.To(false) })
+	s.change(func(o *TownScaling) { o.Spec.Autoscaling[0].Spec.Enable = new(false) })
 	assert.Equal(t, []string{"delete HorizontalPodAutoscaler.autoscaling default/kv-storage"}, s.passes(0))
 }
 
 func TestTurnedOff(t *testing.T) {
 	src := newSource(t, "100")
 	entry := byURL("storage", src.url)
-	entry.Spec.Enable = ptr.To(false)
+	entry.Spec.Enable = new(false)
 	s := perform(t, aScaling(entry), aSet("storage", 1))
 	assert.Empty(t, s.passes(0))
 	assert.Zero(t, src.asked.Load())
@@ -295,7 +295,7 @@ func TestCrashAfterEachWrite(t *testing.T) {
 				return isClass && obj.GetName() == "fast"
 			},
 			Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-				return theController().Operator(nil, c, c.Live()).Reconciler(c, c.Now)
+				return buildertest.NewReconciler(theController().Operator(nil, c, c.Live()), c, c.Now)
 			},
 		})
 	}

@@ -50,7 +50,7 @@ func onPaper(t *testing.T, objs ...client.Object) (*stage, *paper) {
 		return plan
 	})
 	var err error
-	s.reconciler, err = operator.Reconciler(s.ours, s.ours.Now)
+	s.reconciler, err = buildertest.NewReconciler(operator, s.ours, s.ours.Now)
 	require.NoError(t, err)
 	return s, p
 }

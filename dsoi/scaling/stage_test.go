@@ -180,7 +180,7 @@ func perform(t *testing.T, objs ...client.Object) *stage {
 	s := &stage{T: t, server: buildertest.NewServer(townScheme(), withTowns, buildertest.WithObjects(objs...))}
 	s.ours, s.world = s.server.Client("operator"), s.server.Client("world")
 	var err error
-	s.reconciler, err = theController().Operator(nil, s.ours, s.ours.Live()).Reconciler(s.ours, s.ours.Now)
+	s.reconciler, err = buildertest.NewReconciler(theController().Operator(nil, s.ours, s.ours.Live()), s.ours, s.ours.Now)
 	require.NoError(t, err)
 	return s
 }

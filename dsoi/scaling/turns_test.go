@@ -40,7 +40,7 @@ func TestSlowEndpointsOfANamespaceLeaveWorkersToOthers(t *testing.T) {
 	}
 	server := buildertest.NewServer(townScheme(), withTowns, buildertest.WithObjects(objs...))
 	ours := server.Client("operator")
-	reconciler, err := theController().Operator(nil, ours, ours.Live()).Reconciler(ours, ours.Now)
+	reconciler, err := buildertest.NewReconciler(theController().Operator(nil, ours, ours.Live()), ours, ours.Now)
 	require.NoError(t, err)
 	done := make(chan reconcile.Result, len(objs))
 	for i := range objs {

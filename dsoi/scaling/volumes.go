@@ -55,7 +55,8 @@ func (p *planner) decideVolume(entry string, given *v1beta1.StorageScaling, s *v
 	}
 	for _, c := range claims {
 		if !p.sensed.grows[classOf(c)] {
-			return because(ReasonCannotGrow, "the claim %s is of the storage class %q, whose volumes can't grow (allowVolumeExpansion)", c.Name, classOf(c))
+			return because(ReasonCannotGrow, "the claim %s is of the storage class %q, whose volumes can't grow (allowVolumeExpansion)",
+				c.Name, classOf(c))
 		}
 	}
 	current := largest(claims)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/rollout"
 )
 
 // Operator describes the operator. A ConfigMap plays the owner: its data has the image, the version of the schema that
@@ -53,7 +54,7 @@ func Plan(owner *corev1.ConfigMap, _ builder.View) builder.Plan[*corev1.ConfigMa
 		},
 	}
 	return builder.Plan[*corev1.ConfigMap]{
-		Rollout: builder.RolloutOptions{Phases: []string{"migrate", "serve"}, RollbackAfter: 10 * time.Minute},
+		Rollout: rollout.Options{Phases: []string{"migrate", "serve"}, RollbackAfter: 10 * time.Minute},
 		Children: []builder.Child{
 			builder.Want(config),
 			builder.Want(migrate, builder.RunOnce(owner.Data["schema"]), builder.InPhase("migrate")),

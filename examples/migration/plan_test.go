@@ -27,7 +27,7 @@ func scenario() buildertest.Scenario {
 		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(owner)}},
 		World:    buildertest.InOrder(buildertest.CompleteJobs, expire, buildertest.RollOut),
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return Operator(nil).Reconciler(c, c.Now)
+			return buildertest.NewReconciler(Operator(nil), c, c.Now)
 		},
 	}
 }

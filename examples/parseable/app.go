@@ -59,7 +59,7 @@ func environment(n dsoi.Node) ([]corev1.EnvVar, error) {
 }
 
 func lines(text string, into map[string]string) error {
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}

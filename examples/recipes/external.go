@@ -5,7 +5,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder"
@@ -41,7 +40,7 @@ func planExternal(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 	deployment := servers(app)
 	switch {
 	case backlog.Down == "":
-		deployment.Spec.Replicas = ptr.To(backlog.Tasks/10 + 1)
+		deployment.Spec.Replicas = new(backlog.Tasks/10 + 1)
 	case len(builder.Owned[*appsv1.Deployment](seen)) == 0:
 		plan.WaitingFor = []string{"the queue: " + backlog.Down}
 		return plan

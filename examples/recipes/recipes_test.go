@@ -43,7 +43,7 @@ func recipe(t *testing.T, o *builder.Operator[*v1.WebApp], objs ...client.Object
 		World:    buildertest.RollOut,
 		Foreign:  func(client.Object) bool { return false },
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return o.Reconciler(c, c.Now)
+			return buildertest.NewReconciler(o, c, c.Now)
 		},
 	}
 }

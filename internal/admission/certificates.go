@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -158,7 +157,7 @@ func (s serving) seen(obj any) {
 	}
 	s.problem.Store(nil)
 	if err := s.take(secret); err != nil {
-		s.problem.Store(ptr.To(err.Error()))
+		s.problem.Store(new(err.Error()))
 		s.mgr.GetLogger().Error(err, "the webhook's certificate was not taken")
 	}
 }

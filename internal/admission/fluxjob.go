@@ -1,16 +1,13 @@
 package admission
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob"
-	"github.com/armature-dev/armature/operators/fluxjob/needs"
 )
 
 // FluxJobPlan is the plan of FluxJobs, with what that of MiniClusters would say of theirs. A job whose MiniCluster is refused
@@ -45,20 +42,13 @@ func FluxJobPlan(job *v1alpha1.FluxJob, seen builder.View) builder.Plan[*v1alpha
 // clusterSpec returns the spec of the MiniCluster that would be made of a job, as far as the job says it: the queue may
 // choose another size, within its bounds.
 func clusterSpec(job *v1alpha1.FluxJob) v1alpha1.MiniClusterSpec {
-	spec := v1alpha1.MiniClusterSpec{Tasks: job.Spec.Tasks}
-	if template := job.Spec.MiniCluster; template != nil {
-		spec = *template.DeepCopy()
-	} else {
-		spec.Containers = []v1alpha1.MiniClusterContainer{{
-			Image: job.Spec.Image, Command: job.Spec.Command, Resources: ptr.Deref(job.Spec.Resources, corev1.ResourceRequirements{}),
-		}}
-	}
+	spec := fluxjob.MiniClusterSpec(job)
 	if job.Spec.Size == nil && spec.Size <= 1 {
 		spec.Tasks = nil // how many fit depends on the size
 	}
-	spec.Size = max(needs.Of(job, nil).Size, spec.MinSize)
+	spec.Size = max(spec.Size, spec.MinSize)
 	if spec.MaxSize > 0 {
 		spec.Size = min(spec.Size, spec.MaxSize)
 	}
-	return spec
+	return *spec
 }

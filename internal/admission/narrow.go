@@ -21,7 +21,9 @@ type narrowManager struct {
 // newNarrowManager limits what is listed and watched to the names by resource. Writes don't go by the manager's client: its
 // cache has neither kind, and it would wait to see there what it wrote.
 func newNarrowManager(mgr ctrl.Manager, names map[string]string) (narrowManager, error) {
-	c, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient()})
+	c, err := client.New(mgr.GetConfig(), client.Options{
+		Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient(),
+	})
 	if err != nil {
 		return narrowManager{}, fmt.Errorf("client for certificates: %w", err)
 	}

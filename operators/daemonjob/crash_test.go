@@ -2,6 +2,7 @@ package daemonjob
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -43,7 +44,7 @@ func crashes(t *testing.T, world buildertest.World, job *v1alpha1.DaemonJob, nod
 				Lag:          lag,
 				LagOwnWrites: lag > 1,
 				Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-					return Operator(nil).Reconciler(c, c.Now)
+					return buildertest.NewReconciler(Operator(nil), c, c.Now)
 				},
 			})
 		})
@@ -53,12 +54,7 @@ func crashes(t *testing.T, world buildertest.World, job *v1alpha1.DaemonJob, nod
 // failOn is a World in which Jobs run to their end, and those of some nodes fail.
 func failOn(nodes ...string) buildertest.World {
 	return buildertest.FinishJobs(func(job *batchv1.Job) bool {
-		for _, n := range nodes {
-			if job.Annotations[AnnotationNode] == n {
-				return false
-			}
-		}
-		return true
+		return !slices.Contains(nodes, job.Annotations[AnnotationNode])
 	})
 }
 
@@ -75,7 +71,7 @@ func once(when func(*v1alpha1.DaemonJob) bool, change func(context.Context, clie
 }
 
 func TestCrashAfterEachWriteOfARollOut(t *testing.T) {
-	job := makeJob(func(s *spec) { s.Parallelism = ptr.To(intstr.FromInt32(2)) })
+	job := makeJob(func(s *spec) { s.Parallelism = new(intstr.FromInt32(2)) })
 	crashes(t, failOn("n3"), job, makeNode("n1"), makeNode("n2"), makeNode("n3"), makeNode("n4"), makeNode("n5", labelled("a", "b")))
 }
 
@@ -160,7 +156,7 @@ func TestCrashAfterEachWriteOfAJobThatGoes(t *testing.T) {
 func TestCrashAfterEachWriteOfADeadline(t *testing.T) {
 	job := makeJob(func(s *spec) {
 		s.ActiveDeadlineSeconds = ptr.To[int64](30)
-		s.Parallelism = ptr.To(intstr.FromInt32(1))
+		s.Parallelism = new(intstr.FromInt32(1))
 	})
 	crashes(t, nil, job, makeNode("n1"), makeNode("n2"))
 }

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 )
 
 func requireNode(terms ...corev1.NodeSelectorTerm) *corev1.Affinity {
@@ -70,7 +69,7 @@ func TestRules(t *testing.T) {
 		"another nodeName":           {func(s *spec) { s.Template.Spec.NodeName = "n2" }, nil, outside},
 		"the globals' nodeName":      {func(s *spec) { s.GlobalParams.NodeName = "n1" }, nil, meant},
 		"another one":                {func(s *spec) { s.GlobalParams.NodeName = "n2" }, nil, outside},
-		"about to go":                {nil, func(n *corev1.Node) { n.DeletionTimestamp = ptr.To(at(1)) }, outside},
+		"about to go":                {nil, func(n *corev1.Node) { n.DeletionTimestamp = new(at(1)) }, outside},
 		"cordoned":                   {nil, cordoned, "is cordoned"},
 		"cordoned, and tainted so":   {nil, func(n *corev1.Node) { cordoned(n); tainted("node.kubernetes.io/unschedulable", "NoSchedule")(n) }, "is cordoned"},
 		"cordoned, and tolerated":    {likeDaemonSet, func(n *corev1.Node) { cordoned(n); tainted("node.kubernetes.io/unschedulable", "NoSchedule")(n) }, meant},
@@ -122,10 +121,10 @@ func TestProblems(t *testing.T) {
 		"a selector": {func(s *spec) {
 			s.ExcludeNodeSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Is"}}}
 		}, `spec.excludeNodeSelector: Invalid value: `},
-		"none at once":     {func(s *spec) { s.Parallelism = ptr.To(intstr.FromInt32(0)) }, `spec.parallelism: Invalid value: "0": must be a number of nodes, at least 1, or a percentage from 1% to 100%`},
-		"less than none":   {func(s *spec) { s.Parallelism = ptr.To(intstr.FromString("-1%")) }, `spec.parallelism: Invalid value: "-1%"`},
-		"more than all":    {func(s *spec) { s.MaxFailures = ptr.To(intstr.FromString("101%")) }, `spec.maxFailures: Invalid value: "101%"`},
-		"not a percentage": {func(s *spec) { s.MaxFailures = ptr.To(intstr.FromString("ten")) }, `spec.maxFailures: Invalid value: "ten"`},
+		"none at once":     {func(s *spec) { s.Parallelism = new(intstr.FromInt32(0)) }, `spec.parallelism: Invalid value: "0": must be a number of nodes, at least 1, or a percentage from 1% to 100%`},
+		"less than none":   {func(s *spec) { s.Parallelism = new(intstr.FromString("-1%")) }, `spec.parallelism: Invalid value: "-1%"`},
+		"more than all":    {func(s *spec) { s.MaxFailures = new(intstr.FromString("101%")) }, `spec.maxFailures: Invalid value: "101%"`},
+		"not a percentage": {func(s *spec) { s.MaxFailures = new(intstr.FromString("ten")) }, `spec.maxFailures: Invalid value: "ten"`},
 		"an affinity": {
 			func(s *spec) {
 				s.Template.Spec.Affinity = requireNode(corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "a", Operator: "Is"}}})
@@ -163,7 +162,7 @@ func TestNodeChanged(t *testing.T) {
 		"a cordon":    {cordoned, true},
 		"a taint":     {tainted("a", "NoSchedule"), true},
 		"made anew":   {func(n *corev1.Node) { n.UID = "another" }, true},
-		"about to go": {func(n *corev1.Node) { n.DeletionTimestamp = ptr.To(at(1)) }, true},
+		"about to go": {func(n *corev1.Node) { n.DeletionTimestamp = new(at(1)) }, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -25,8 +25,9 @@ func (p *pass) events(after v1alpha1.DaemonJobStatus, nodes *observed, d decisio
 	case before.ActiveSince == nil && after.ActiveSince != nil:
 		emit(events.Normal(v1alpha1.ReasonResumed, "the job goes on"))
 	case before.ObservedGeneration != job.Generation && nodes.active()+nodes.ended() > 0:
-		emit(events.Normal(v1alpha1.ReasonSpecChanged, fmt.Sprintf(
-			"what the change says of Jobs holds for nodes that have had none yet; %s stays as it is", message.Count(nodes.active()+nodes.ended(), "Job"))))
+		emit(events.Normal(v1alpha1.ReasonSpecChanged,
+			fmt.Sprintf("what the change says of Jobs holds for nodes that have had none yet; %s stays as it is",
+				message.Count(nodes.active()+nodes.ended(), "Job"))))
 	}
 	for i, f := range nodes.newFailures {
 		if i == message.MaxListed {

@@ -12,6 +12,7 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
+	"github.com/armature-dev/armature/operators/internal/record"
 )
 
 // What a DaemonJob's Jobs and their pods carry.
@@ -100,10 +101,4 @@ func onNode(rendered *batchv1.Job, job *v1alpha1.DaemonJob, node *corev1.Node) *
 }
 
 // startedUnder returns the value that spec.retry had when a node's Job was created.
-func startedUnder(job *batchv1.Job) int32 {
-	retry, err := strconv.ParseInt(job.Annotations[AnnotationRetry], 10, 32)
-	if err != nil {
-		return 0
-	}
-	return int32(retry)
-}
+func startedUnder(job *batchv1.Job) int32 { return record.Number(job.Annotations, AnnotationRetry) }

@@ -85,12 +85,12 @@ func TestEveryFieldOfAJob(t *testing.T) {
 	}
 	refused := map[string]bool{"selector": true, "manualSelector": true}
 	ours := map[string]reflect.StructField{}
-	for i := range reflect.TypeFor[v1alpha1.DaemonJobSpec]().NumField() {
-		field := reflect.TypeFor[v1alpha1.DaemonJobSpec]().Field(i)
+	for field := range reflect.TypeFor[v1alpha1.DaemonJobSpec]().Fields() {
+		field := field
 		ours[jsonName(field)] = field
 	}
-	for i := range reflect.TypeFor[batchv1.JobSpec]().NumField() {
-		field := reflect.TypeFor[batchv1.JobSpec]().Field(i)
+	for field := range reflect.TypeFor[batchv1.JobSpec]().Fields() {
+		field := field
 		name := jsonName(field)
 		own, known := ours[name]
 		if !assert.True(t, known, "a DaemonJob has no %s", name) || ofTheWhole[name] || refused[name] {

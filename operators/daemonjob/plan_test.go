@@ -86,7 +86,7 @@ func TestAJobThatIsLeavingIsWaitedFor(t *testing.T) {
 	w.pass()
 	w.started()
 	leaving := w.jobs["demo-n1"].DeepCopy()
-	leaving.DeletionTimestamp = ptr.To(at(2))
+	leaving.DeletionTimestamp = new(at(2))
 	w.jobs["demo-n1"] = leaving
 	w.pass()
 	assert.Empty(t, w.started())
@@ -97,7 +97,7 @@ func TestAJobThatIsLeavingIsWaitedFor(t *testing.T) {
 }
 
 func TestAFailureIsToldAndTheOthersGoOn(t *testing.T) {
-	w := worldOf(3, makeJob(func(s *spec) { s.Parallelism = ptr.To(intstr.FromInt32(1)) }))
+	w := worldOf(3, makeJob(func(s *spec) { s.Parallelism = new(intstr.FromInt32(1)) }))
 	w.pass()
 	w.fail("n1")
 	w.pass()
@@ -145,11 +145,11 @@ func TestParallelism(t *testing.T) {
 		want        int
 	}{
 		"all":                     {nil, 7},
-		"a number":                {ptr.To(intstr.FromInt32(3)), 3},
-		"more than there are":     {ptr.To(intstr.FromInt32(30)), 7},
-		"a percentage rounded up": {ptr.To(intstr.FromString("30%")), 3},
-		"at least one":            {ptr.To(intstr.FromString("1%")), 1},
-		"all, as a percentage":    {ptr.To(intstr.FromString("100%")), 7},
+		"a number":                {new(intstr.FromInt32(3)), 3},
+		"more than there are":     {new(intstr.FromInt32(30)), 7},
+		"a percentage rounded up": {new(intstr.FromString("30%")), 3},
+		"at least one":            {new(intstr.FromString("1%")), 1},
+		"all, as a percentage":    {new(intstr.FromString("100%")), 7},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestANodeThatWasMadeAnewRunsAgain(t *testing.T) {
 }
 
 func TestAChangeHoldsForWhatHasNotBeenStarted(t *testing.T) {
-	w := worldOf(3, makeJob(func(s *spec) { s.Parallelism = ptr.To(intstr.FromInt32(1)) }))
+	w := worldOf(3, makeJob(func(s *spec) { s.Parallelism = new(intstr.FromInt32(1)) }))
 	w.pass()
 	w.pass()
 	w.edit(func(s *spec) {
@@ -337,7 +337,7 @@ func TestACordonedNodeGoesOnRunning(t *testing.T) {
 }
 
 func TestOthersJobsAreLeftAlone(t *testing.T) {
-	w := worldOf(1, makeJob(func(s *spec) { s.ManagedBy = ptr.To("example.com/other") }))
+	w := worldOf(1, makeJob(func(s *spec) { s.ManagedBy = new("example.com/other") }))
 	assert.Zero(t, w.pass())
 	w = worldOf(1, makeJob(func(s *spec) { s.ManagedBy = ptr.To(lifecycle.ManagedByArmature) }))
 	w.pass()
@@ -349,7 +349,7 @@ func TestAJobThatIsBeingDeleted(t *testing.T) {
 	w.pass()
 	w.started()
 	w.job = w.job.DeepCopy()
-	w.job.DeletionTimestamp = ptr.To(at(2))
+	w.job.DeletionTimestamp = new(at(2))
 	w.nodes["n3"] = makeNode("n3")
 	w.pass()
 	assert.Empty(t, w.started())

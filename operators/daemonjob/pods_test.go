@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -24,7 +23,7 @@ func succeededPod(job *batchv1.Job) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: job.Namespace, Name: job.Name + "-x", Finalizers: []string{batchv1.JobTrackingFinalizer}, Labels: job.Spec.Template.Labels,
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: new(true)}},
 		},
 		Spec:   corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 		Status: corev1.PodStatus{Phase: corev1.PodSucceeded},
@@ -41,7 +40,7 @@ func (w *world) succeedPods(nodes ...string) {
 }
 
 func TestPodsTellTheEndBeforeTheConditionDoes(t *testing.T) {
-	oneAtATime := func(s *v1alpha1.DaemonJobSpec) { s.Parallelism = ptr.To(intstr.FromInt32(1)) }
+	oneAtATime := func(s *v1alpha1.DaemonJobSpec) { s.Parallelism = new(intstr.FromInt32(1)) }
 	w := worldOf(2, makeJob(oneAtATime))
 	w.pass()
 	assert.Equal(t, "n1", w.started())
@@ -70,7 +69,7 @@ func TestPodsCanBeFoundByTheManager(t *testing.T) {
 
 // First the pods succeed, a round later the Jobs say so.
 func TestCrashAfterEachWriteAsPodsSucceed(t *testing.T) {
-	job := makeJob(func(s *spec) { s.Parallelism = ptr.To(intstr.FromInt32(2)) })
+	job := makeJob(func(s *spec) { s.Parallelism = new(intstr.FromInt32(2)) })
 	finish := buildertest.FinishJobs(func(*batchv1.Job) bool { return true })
 	crashes(t, buildertest.InOrder(func(ctx context.Context, c client.Client) error {
 		var pods corev1.PodList

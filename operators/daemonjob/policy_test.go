@@ -18,7 +18,7 @@ import (
 // oneByOne is a roll-out that stops after so many failures, by a policy.
 func oneByOne(policy v1alpha1.FailurePolicy, maxFailures *intstr.IntOrString) func(*spec) {
 	return func(s *spec) {
-		s.Parallelism = ptr.To(intstr.FromInt32(1))
+		s.Parallelism = new(intstr.FromInt32(1))
 		s.FailurePolicy = policy
 		s.MaxFailures = maxFailures
 	}
@@ -27,7 +27,7 @@ func oneByOne(policy v1alpha1.FailurePolicy, maxFailures *intstr.IntOrString) fu
 func TestFailFastStopsWhatRuns(t *testing.T) {
 	w := worldOf(4, makeJob(func(s *spec) {
 		s.FailurePolicy = v1alpha1.FailureFailFast
-		s.Parallelism = ptr.To(intstr.FromInt32(3))
+		s.Parallelism = new(intstr.FromInt32(3))
 	}))
 	w.pass()
 	w.complete("n3")
@@ -64,9 +64,9 @@ func TestMaxFailures(t *testing.T) {
 		runs string // on these nodes, all of which fail
 	}{
 		"one by default":          {nil, "n1"},
-		"a number":                {ptr.To(intstr.FromInt32(3)), "n1 n2 n3"},
-		"a percentage rounded up": {ptr.To(intstr.FromString("30%")), "n1 n2"},
-		"more than there are":     {ptr.To(intstr.FromInt32(9)), "n1 n2 n3 n4 n5"},
+		"a number":                {new(intstr.FromInt32(3)), "n1 n2 n3"},
+		"a percentage rounded up": {new(intstr.FromString("30%")), "n1 n2"},
+		"more than there are":     {new(intstr.FromInt32(9)), "n1 n2 n3 n4 n5"},
 	}
 	for name, tt := range tests {
 		for _, policy := range []v1alpha1.FailurePolicy{v1alpha1.FailureFailFast, v1alpha1.FailurePause} {
@@ -91,7 +91,7 @@ func TestMaxFailures(t *testing.T) {
 func TestPauseIsKeptUntilARetry(t *testing.T) {
 	w := worldOf(4, makeJob(func(s *spec) {
 		s.FailurePolicy = v1alpha1.FailurePause
-		s.Parallelism = ptr.To(intstr.FromInt32(2))
+		s.Parallelism = new(intstr.FromInt32(2))
 	}))
 	w.pass()
 	w.fail("n1")
@@ -150,7 +150,7 @@ func TestPauseIsLiftedByContinue(t *testing.T) {
 func TestARetryRunsAgainWhatFailed(t *testing.T) {
 	w := worldOf(4, makeJob(func(s *spec) {
 		s.FailurePolicy = v1alpha1.FailureFailFast
-		s.Parallelism = ptr.To(intstr.FromInt32(3))
+		s.Parallelism = new(intstr.FromInt32(3))
 	}))
 	w.pass()
 	w.complete("n1")
@@ -209,7 +209,7 @@ func TestARetryFailsAnewIfItFails(t *testing.T) {
 
 func TestSuspend(t *testing.T) {
 	w := worldOf(3, makeJob(func(s *spec) {
-		s.Parallelism = ptr.To(intstr.FromInt32(2))
+		s.Parallelism = new(intstr.FromInt32(2))
 		s.ActiveDeadlineSeconds = ptr.To[int64](100)
 	}))
 	w.pass()
@@ -217,7 +217,7 @@ func TestSuspend(t *testing.T) {
 	w.edit(func(s *spec) { s.Suspend = true })
 	plan := w.pass()
 	assert.Len(t, plan.Edits, 1)
-	assert.Equal(t, ptr.To(true), w.jobs["demo-n2"].Spec.Suspend)
+	assert.Equal(t, new(true), w.jobs["demo-n2"].Spec.Suspend)
 	assert.Nil(t, w.jobs["demo-n1"].Spec.Suspend, "it has ended")
 	assert.Equal(t, "n1 n2", w.started())
 	assert.Equal(t, "Suspended", w.reasons())
@@ -234,7 +234,7 @@ func TestSuspend(t *testing.T) {
 	w.edit(func(s *spec) { s.Suspend = false })
 	plan = w.pass()
 	assert.Len(t, plan.Edits, 1)
-	assert.Equal(t, ptr.To(false), w.jobs["demo-n2"].Spec.Suspend)
+	assert.Equal(t, new(false), w.jobs["demo-n2"].Spec.Suspend)
 	assert.Equal(t, "n3", w.started())
 	assert.Equal(t, "Resumed", w.reasons())
 	assert.Equal(t, 101*time.Second, plan.RequeueAfter, "the deadline begins anew")
@@ -263,7 +263,7 @@ func TestAJobThatOthersSuspendedIsLeftAlone(t *testing.T) {
 	w := worldOf(1, makeJob())
 	w.pass()
 	w.jobs["demo-n1"] = w.jobs["demo-n1"].DeepCopy()
-	w.jobs["demo-n1"].Spec.Suspend = ptr.To(true)
+	w.jobs["demo-n1"].Spec.Suspend = new(true)
 	assert.Empty(t, w.pass().Edits)
 	assert.Equal(t, "Running 0/1 suspended=1", w.counts())
 }
@@ -271,7 +271,7 @@ func TestAJobThatOthersSuspendedIsLeftAlone(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	w := worldOf(4, makeJob(func(s *spec) {
 		s.ActiveDeadlineSeconds = ptr.To[int64](60)
-		s.Parallelism = ptr.To(intstr.FromInt32(2))
+		s.Parallelism = new(intstr.FromInt32(2))
 	}))
 	plan := w.pass()
 	assert.Equal(t, 61*time.Second, plan.RequeueAfter)
@@ -374,7 +374,7 @@ func TestASpecThatBecomesInvalidStartsNothingMore(t *testing.T) {
 }
 
 func TestSuspendOrResumeLeavesTerminatingJobsAlone(t *testing.T) {
-	terminating := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "demo-n1", DeletionTimestamp: ptr.To(at(1))}}
+	terminating := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "demo-n1", DeletionTimestamp: new(at(1))}}
 	p := &pass{job: makeJob(func(s *spec) { s.Suspend = true })}
 	assert.Empty(t, p.suspendOrResume(&observed{running: []run{{"n1", terminating}}}))
 }

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -58,7 +57,7 @@ func newCluster(t *rapid.T) *cluster {
 	spec.FailurePolicy = rapid.SampledFrom([]v1alpha1.FailurePolicy{"", "Continue", "FailFast", "Pause"}).Draw(t, "failurePolicy")
 	c.limit = rapid.IntRange(1, 6).Draw(t, "parallelism")
 	if c.limit <= 4 {
-		spec.Parallelism = ptr.To(intstr.FromInt(c.limit))
+		spec.Parallelism = new(intstr.FromInt(c.limit))
 	} else {
 		c.limit = 1000
 	}
@@ -221,11 +220,12 @@ func (c *cluster) running() []string {
 func (c *cluster) end(name string) {
 	w := world{jobs: c.jobs, seconds: c.seconds}
 	node := c.jobs[name].Annotations[AnnotationNode]
-	if c.fails[types.UID(c.jobs[name].Annotations[AnnotationNodeUID])] {
+	switch {
+	case c.fails[types.UID(c.jobs[name].Annotations[AnnotationNodeUID])]:
 		w.fail(node)
-	} else if c.pods[name] == nil {
+	case c.pods[name] == nil:
 		c.pods[name] = succeededPod(c.jobs[name])
-	} else {
+	default:
 		w.complete(node)
 	}
 	c.happened()

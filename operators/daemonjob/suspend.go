@@ -2,7 +2,6 @@ package daemonjob
 
 import (
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -28,7 +27,7 @@ func (p *pass) suspendOrResume(nodes *observed) []builder.Edit {
 		}
 		if r.job.DeletionTimestamp == nil && r.isSuspended() != suspend {
 			after := r.job.DeepCopy()
-			after.Spec.Suspend = ptr.To(suspend)
+			after.Spec.Suspend = new(suspend)
 			edits = append(edits, builder.Edit{Before: r.job, After: after})
 		}
 	}

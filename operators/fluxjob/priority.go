@@ -8,42 +8,49 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/fluxjob/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 )
 
-// rank notes which priority counts in the queue, that of the job's share or else the one it waits in, and whether that is less
-// than the job asks for.
-func (p *step) rank() {
-	setup := p.queue
+// priorityQueue returns the queue in which the job's priority counts: the one whose quota it holds, else the one that it waits in. Nil: it
+// doesn't exist.
+func (p *pass) priorityQueue(o *observed) *v1alpha1.FluxSetup {
 	if p.job.Status.Admission != nil {
-		setup = p.lender
+		return o.admittedBy
 	}
-	p.status.Priority = nil
-	if setup == nil {
-		meta.RemoveStatusCondition(&p.status.Conditions, v1alpha1.ConditionPriorityLimited)
-		return
-	}
-	var labels map[string]string
-	if p.namespace != nil {
-		labels = p.namespace.Labels
-	}
-	priority := needs.PrioritiesOf(setup).Of(p.job, labels)
-	p.status.Priority = &priority
-	if asked := p.job.Spec.Priority; asked == nil || *asked <= priority {
-		meta.RemoveStatusCondition(&p.status.Conditions, v1alpha1.ConditionPriorityLimited)
-		return
-	}
-	meta.SetStatusCondition(&p.status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionPriorityLimited, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonPriorityLimited,
-		Message: fmt.Sprintf("spec.priority is %d, and FluxSetup %q lets jobs of namespace %q have at most %d, which counts instead",
-			*p.job.Spec.Priority, setup.Name, p.job.Namespace, priority),
-		ObservedGeneration: p.job.Generation, LastTransitionTime: p.now,
-	})
+	return o.queue
 }
 
-// limited returns an event if the priority is limited, and wasn't in the same way before.
-func (p *step) limited() []events.Event {
-	after := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionPriorityLimited)
+// effectivePriority returns the priority that counts in the queue: the job's or the queue's, and at most the limit of the namespace. Nil:
+// there is no queue.
+func (p *pass) effectivePriority(o *observed) *int32 {
+	queue := p.priorityQueue(o)
+	if queue == nil {
+		return nil
+	}
+	var labels map[string]string
+	if o.namespace != nil {
+		labels = o.namespace.Labels
+	}
+	priority := needs.PrioritiesOf(queue).Of(p.job, labels)
+	return &priority
+}
+
+// setPriority records the effective priority, and in a condition that it is less than spec.priority.
+func (p *pass) setPriority(s *v1alpha1.FluxJobStatus, o *observed) {
+	s.Priority = o.priority
+	asked := p.job.Spec.Priority
+	if asked == nil || s.Priority == nil || *asked <= *s.Priority {
+		p.conditions(s).Remove(v1alpha1.ConditionPriorityLimited)
+		return
+	}
+	p.conditions(s).Set(v1alpha1.ConditionPriorityLimited, metav1.ConditionTrue, v1alpha1.ReasonPriorityLimited,
+		fmt.Sprintf("spec.priority is %d, and FluxSetup %q lets jobs of namespace %q have at most %d, which counts instead",
+			*asked, p.priorityQueue(o).Name, p.job.Namespace, *s.Priority))
+}
+
+// priorityEvents returns an event if the priority is limited, and wasn't in the same way before.
+func (p *pass) priorityEvents(s *v1alpha1.FluxJobStatus) []events.Event {
+	after := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionPriorityLimited)
 	before := meta.FindStatusCondition(p.job.Status.Conditions, v1alpha1.ConditionPriorityLimited)
 	if after == nil || before != nil && before.Message == after.Message {
 		return nil

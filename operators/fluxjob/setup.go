@@ -11,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
+	"github.com/armature-dev/armature/operators/internal/setup"
 )
 
 // Name is the operator's name: the field owner of its MiniClusters, and the reporter of its events.
@@ -24,11 +25,7 @@ func Setup(mgr manager.Manager, m admission.Manager, change ...func(*controller.
 	if err := admission.Setup(mgr, m, change...); err != nil {
 		return fmt.Errorf("set up the queues: %w", err)
 	}
-	var options controller.Options
-	for _, f := range change {
-		f(&options)
-	}
-	return Operator(mgr, m).WithOptions(options).Complete()
+	return Operator(mgr, m).WithOptions(setup.Options(change)).Complete()
 }
 
 // Operator describes the operator: what it owns, what it refers to, and its plan. Tests run its Reconciler without a

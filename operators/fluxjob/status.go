@@ -3,168 +3,178 @@ package fluxjob
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/fluxjob/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 )
 
-// order is that of a job's conditions.
-var order = []string{
-	v1alpha1.ConditionJobRequested, v1alpha1.ConditionJobWaitingForResources, v1alpha1.ConditionJobMiniClusterReady,
-	v1alpha1.ConditionJobRunning, v1alpha1.ConditionJobFinished,
-	v1alpha1.ConditionSucceeded, v1alpha1.ConditionFailed, events.ConditionReady, events.ConditionStalled,
-}
-
-// set says what a condition is to be. The last word counts.
-func (p *step) set(kind string, is bool, reason, message string) {
-	value := metav1.ConditionFalse
-	if is {
-		value = metav1.ConditionTrue
+// status returns the status that follows from what is observed and the decision.
+func (p *pass) status(o *observed, d decision) *v1alpha1.FluxJobStatus {
+	s := p.job.Status.DeepCopy()
+	if s.Admission == nil {
+		s.Queue, s.Size = queueName(p.job), needs.Size(p.job, o.queue)
 	}
-	if p.says == nil {
-		p.says = map[string]metav1.Condition{}
+	s.Admission, s.Position = d.admission.DeepCopy(), d.position
+	if d.takesAttempt {
+		s.Attempts++
 	}
-	p.says[kind] = metav1.Condition{
-		Type: kind, Status: value, Reason: reason, Message: message,
-		ObservedGeneration: p.job.Generation, LastTransitionTime: p.now,
+	if d.eviction != nil {
+		s.LastEviction = d.eviction.DeepCopy()
 	}
-}
-
-// setConditions sets what was said. What an invalid spec said is taken back; what the builder said of the children is the
-// builder's to take back.
-func (p *step) setConditions() {
-	for _, kind := range order {
-		if c, ok := p.says[kind]; ok {
-			meta.SetStatusCondition(&p.status.Conditions, c)
+	p.setPriority(s, o)
+	switch d.action {
+	case actionAdmit:
+		s.Size, s.RequeueTime, s.MiniCluster = d.admission.Size, nil, "" // the MiniCluster of this attempt has yet to be observed
+		if s.StartTime == nil && d.admission.Queue != "" {               // with Kueue, the MiniCluster has the time
+			s.StartTime = d.admission.Time.DeepCopy()
+		}
+	case actionRun:
+		p.setProgress(s, o)
+	case actionRequeue:
+		if d.requeueTime != nil {
+			s.Requeues, s.RequeueTime = s.Requeues+1, d.requeueTime.DeepCopy()
+		}
+	case actionEnd:
+		s.CompletionTime, s.ExitCode, s.RequeueTime = d.end.time.DeepCopy(), d.end.exitCode, nil
+		if c := o.cluster; c != nil {
+			s.MiniCluster, s.Restarts = c.Name, c.Status.Restarts
 		}
 	}
-	_, saysStalled := p.says[events.ConditionStalled]
-	before := meta.FindStatusCondition(p.status.Conditions, events.ConditionStalled)
-	if before != nil && len(p.says) > 0 && !saysStalled && before.Reason == v1alpha1.ReasonInvalidSpec {
-		meta.RemoveStatusCondition(&p.status.Conditions, events.ConditionStalled)
-	}
+	p.setConditions(s, p.report(s, o, d))
+	return s
 }
 
-// at sets the state, and the conditions of a job that has not ended. What isn't so yet has the state's reason.
-func (p *step) at(state v1alpha1.FluxJobState, reason, message string) {
-	p.status.State = state
-	p.set(v1alpha1.ConditionJobRequested, true, v1alpha1.ReasonRequested, "the spec is valid")
-	p.set(v1alpha1.ConditionJobWaitingForResources, false, reason, message)
-	p.set(v1alpha1.ConditionJobMiniClusterReady, false, reason, message)
-	p.set(v1alpha1.ConditionJobRunning, false, reason, message)
-	p.set(v1alpha1.ConditionJobFinished, false, v1alpha1.ReasonNotFinished, "the job has not ended")
-	p.set(events.ConditionReady, false, reason, message)
-}
-
-func (p *step) invalid(why string) {
-	p.status.Position = nil
-	p.at(v1alpha1.FluxJobRequested, v1alpha1.ReasonInvalidSpec, why)
-	p.set(v1alpha1.ConditionJobRequested, false, v1alpha1.ReasonInvalidSpec, why)
-	p.set(events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, why)
-}
-
-func (p *step) suspended() {
-	p.status.Position = nil
-	p.at(v1alpha1.FluxJobSuspended, v1alpha1.ReasonSuspended, "spec.suspend is true")
-}
-
-func (p *step) waiting(reason, why string) {
-	p.at(v1alpha1.FluxJobWaiting, reason, why)
-	p.set(v1alpha1.ConditionJobWaitingForResources, true, reason, why)
-}
-
-func (p *step) starting() {
-	p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the MiniCluster is being made")
-	p.admitted()
-}
-
-// admitted says that the job no longer waits for resources.
-func (p *step) admitted() {
-	a := p.status.Admission
-	how := fmt.Sprintf("queue %q reserved %s", p.status.Queue, much(needs.NumberOfPods, int64(a.Pods)))
-	if a.Queue == "" {
-		how = fmt.Sprintf("Kueue's queue %q holds the pods back until its quota allows them", p.status.Queue)
-	}
-	p.set(v1alpha1.ConditionJobWaitingForResources, false, v1alpha1.ReasonAdmitted, how)
-}
-
-func (p *step) stopping() {
-	why, text := p.status.Admission.Evicted, "the pods are being stopped: "
-	if why.Reason == v1alpha1.ReasonInvalidSpec { // there have been none
-		text = ""
-	}
-	p.at(v1alpha1.FluxJobStopping, why.Reason, text+why.Message)
-}
-
-// follow says how far the MiniCluster is.
-func (p *step) follow() {
-	c := p.cluster
-	if c == nil || c.DeletionTimestamp != nil || c.Spec.Suspend {
-		p.starting()
+// setProgress records what the MiniCluster that runs says of itself.
+func (p *pass) setProgress(s *v1alpha1.FluxJobStatus, o *observed) {
+	if !o.runs() {
 		return
 	}
-	p.status.MiniCluster, p.status.Restarts = c.Name, c.Status.Restarts
-	if p.status.StartTime == nil {
-		p.status.StartTime = c.Status.StartTime.DeepCopy()
+	c := o.cluster
+	s.MiniCluster, s.Restarts = c.Name, c.Status.Restarts
+	if s.StartTime == nil {
+		s.StartTime = c.Status.StartTime.DeepCopy()
 	}
-	pods := conditionOf(c, v1alpha1.MiniClusterPodsReady)
-	running := conditionOf(c, v1alpha1.MiniClusterRunning)
-	admitted := conditionOf(c, v1alpha1.MiniClusterAdmitted)
-	isReady, isRunning := pods.Status == metav1.ConditionTrue, running.Status == metav1.ConditionTrue
+	if isQueued(c) || !meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.MiniClusterPodsReady) {
+		return
+	}
+	s.Requeues = 0
+	if s.Admission.ReadyTime == nil { // from now on the queue's readiness timeout is met
+		s.Admission.ReadyTime = p.now.DeepCopy()
+	}
+}
+
+// report is a job's state, and what its conditions say.
+type report struct {
+	state                                                      v1alpha1.FluxJobState
+	requested, waiting, clusterReady, running, finished, ready condition
+}
+
+// condition is what a condition says.
+type condition struct {
+	holds           bool
+	reason, message string
+}
+
+// newReport returns the report of a job that hasn't ended: all conditions but JobRequested are False, with the state's reason.
+func newReport(state v1alpha1.FluxJobState, reason, message string) report {
+	no := condition{false, reason, message}
+	return report{
+		state: state, requested: condition{true, v1alpha1.ReasonRequested, "the spec is valid"},
+		waiting: no, clusterReady: no, running: no, finished: condition{false, v1alpha1.ReasonNotFinished, "the job has not ended"}, ready: no,
+	}
+}
+
+// report returns the report that follows from a decision. s has what else the new status says.
+func (p *pass) report(s *v1alpha1.FluxJobStatus, o *observed, d decision) report {
+	switch d.action {
+	case actionReject:
+		r := newReport(v1alpha1.FluxJobRequested, d.reason, d.message)
+		r.requested = r.ready
+		return r
+	case actionSuspend:
+		return newReport(v1alpha1.FluxJobSuspended, d.reason, d.message)
+	case actionMove, actionWait, actionRequeue:
+		return waitingReport(d.reason, d.message)
+	case actionStop:
+		return newReport(v1alpha1.FluxJobStopping, d.reason, d.message)
+	case actionEnd:
+		r := newReport(v1alpha1.FluxJobFailed, v1alpha1.ReasonFinished, "the job has ended")
+		if d.end.succeeded {
+			r.state = v1alpha1.FluxJobSucceeded
+		}
+		r.finished = condition{true, d.reason, d.message}
+		return r
+	case actionRun:
+		if o.runs() {
+			return progressReport(s, o.cluster)
+		}
+	}
+	r := newReport(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the MiniCluster is being made")
+	r.waiting = admittedCondition(s)
+	return r
+}
+
+func waitingReport(reason, message string) report {
+	r := newReport(v1alpha1.FluxJobWaiting, reason, message)
+	r.waiting.holds = true
+	return r
+}
+
+// progressReport returns the report of a job whose MiniCluster may run.
+func progressReport(s *v1alpha1.FluxJobStatus, c *v1alpha1.MiniCluster) report {
+	if isQueued(c) {
+		admitted := conditionOf(c, v1alpha1.MiniClusterAdmitted)
+		return waitingReport(admitted.Reason, admitted.Message)
+	}
+	pods, ready := conditionOf(c, v1alpha1.MiniClusterPodsReady), conditionOf(c, events.ConditionReady)
+	isReady := pods.Status == metav1.ConditionTrue
+	var r report
 	switch {
-	case admitted.Status == metav1.ConditionFalse && admitted.Reason == v1alpha1.ReasonQueued:
-		p.waiting(admitted.Reason, admitted.Message)
-		return
-	case isRunning:
-		p.at(v1alpha1.FluxJobRunning, v1alpha1.ReasonRunning, "the command runs")
+	case meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.MiniClusterRunning):
+		r = newReport(v1alpha1.FluxJobRunning, v1alpha1.ReasonRunning, "the command runs")
+		r.running.holds = true
 	case isReady:
-		p.at(v1alpha1.FluxJobReady, v1alpha1.ReasonPodsReady, "all pods are ready")
-	case isHindered(c):
-		ready := conditionOf(c, events.ConditionReady)
-		p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonMiniClusterBlocked, // the builder's reasons in Ready are the builder's to set and to remove
+		r = newReport(v1alpha1.FluxJobReady, v1alpha1.ReasonPodsReady, "all pods are ready")
+	case isBlocked(ready.Reason): // not with the reason itself: the builder removes its own reasons from Ready
+		r = newReport(v1alpha1.FluxJobStarting, v1alpha1.ReasonMiniClusterBlocked,
 			"the MiniCluster can't be made as long as this is so: "+ready.Reason+": "+ready.Message)
+	case c.Status.FailedWorker != nil:
+		r = newReport(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the pods are starting: "+ready.Message)
 	default:
-		p.at(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, howItStarts(c))
+		r = newReport(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the pods are starting")
 	}
-	p.admitted()
-	if isReady {
-		p.set(v1alpha1.ConditionJobMiniClusterReady, true, pods.Reason, pods.Message)
-		p.wasReady()
-	} else if pods.Reason != "" {
-		p.set(v1alpha1.ConditionJobMiniClusterReady, false, pods.Reason, pods.Message)
+	r.waiting = admittedCondition(s)
+	if pods.Reason != "" {
+		r.clusterReady = condition{isReady, pods.Reason, pods.Message}
 	}
-	if isRunning {
-		p.set(v1alpha1.ConditionJobRunning, true, v1alpha1.ReasonRunning, "the command runs")
-	}
+	return r
 }
 
-// howItStarts says that the pods are starting, and which worker keeps them from it if one has failed.
-func howItStarts(c *v1alpha1.MiniCluster) string {
-	if c.Status.FailedWorker != nil {
-		return "the pods are starting: " + conditionOf(c, events.ConditionReady).Message
+// admittedCondition returns what JobWaitingForResources says of a job that no longer waits.
+func admittedCondition(s *v1alpha1.FluxJobStatus) condition {
+	text := fmt.Sprintf("queue %q reserved %s", s.Queue, amountOf(needs.NumberOfPods, int64(s.Admission.Pods)))
+	if s.Admission.Queue == "" {
+		text = fmt.Sprintf("Kueue's queue %q holds the pods back until its quota allows them", s.Queue)
 	}
-	return "the pods are starting"
+	return condition{false, v1alpha1.ReasonAdmitted, text}
 }
 
-// isHindered reports whether something keeps a MiniCluster from being made that someone can fix, such as an object of
-// someone else's in its way, or pods that are refused.
-func isHindered(c *v1alpha1.MiniCluster) bool {
-	reason := conditionOf(c, events.ConditionReady).Reason
+// isBlocked reports whether the reason of a MiniCluster's condition Ready is a blocker that a user can remove, such as another owner's
+// object of the same name, or a policy that refuses the pods.
+func isBlocked(reason string) bool {
 	return reason == events.ReasonNotOwned || reason == events.ReasonApplyFailed || reason == v1alpha1.ReasonPodsRefused
 }
 
-// wasReady notes that all pods were ready: from then on the queue's readiness timeout is met.
-func (p *step) wasReady() {
-	if a := p.status.Admission; a.ReadyTime == nil {
-		a.ReadyTime = p.now.DeepCopy()
-	}
-	p.status.Requeues = 0
+// isQueued reports whether Kueue holds the pods of a MiniCluster back.
+func isQueued(c *v1alpha1.MiniCluster) bool {
+	admitted := conditionOf(c, v1alpha1.MiniClusterAdmitted)
+	return admitted.Status == metav1.ConditionFalse && admitted.Reason == v1alpha1.ReasonQueued
 }
 
+// conditionOf returns a condition of a MiniCluster; an empty one if it has none.
 func conditionOf(c *v1alpha1.MiniCluster, kind string) metav1.Condition {
 	if found := meta.FindStatusCondition(c.Status.Conditions, kind); found != nil {
 		return *found
@@ -172,24 +182,31 @@ func conditionOf(c *v1alpha1.MiniCluster, kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// ended says how the job ended.
-func (p *step) ended(o outcome) {
-	final, failed := v1alpha1.FluxJobSucceeded, false
-	if !o.succeeded {
-		final, failed = v1alpha1.FluxJobFailed, true
+// setConditions sets the state and the conditions of a report. It removes Stalled only with the reason that this operator sets: the
+// builder sets and removes Stalled, too.
+func (p *pass) setConditions(s *v1alpha1.FluxJobStatus, r report) {
+	s.State = r.state
+	conditions := p.conditions(s)
+	set := func(kind string, c condition) { conditions.SetBool(kind, c.holds, c.reason, c.message) }
+	set(v1alpha1.ConditionJobRequested, r.requested)
+	set(v1alpha1.ConditionJobWaitingForResources, r.waiting)
+	set(v1alpha1.ConditionJobMiniClusterReady, r.clusterReady)
+	set(v1alpha1.ConditionJobRunning, r.running)
+	set(v1alpha1.ConditionJobFinished, r.finished)
+	switch {
+	case r.state == v1alpha1.FluxJobSucceeded:
+		set(v1alpha1.ConditionSucceeded, r.finished)
+		conditions.Conclude()
+		return
+	case r.state == v1alpha1.FluxJobFailed:
+		set(v1alpha1.ConditionFailed, r.finished)
+		conditions.Conclude()
+		return
 	}
-	if o.exitCode != nil && failed {
-		o.message = fmt.Sprintf("exit code %d: %s", *o.exitCode, o.message)
-	}
-	p.at(final, v1alpha1.ReasonFinished, "the job has ended")
-	p.set(v1alpha1.ConditionJobFinished, true, o.reason, o.message)
-	p.set(events.ConditionReady, !failed, o.reason, o.message)
-	if failed {
-		p.set(v1alpha1.ConditionFailed, true, o.reason, o.message)
-		p.set(events.ConditionStalled, true, o.reason, o.message)
+	set(events.ConditionReady, r.ready)
+	if r.requested.holds {
+		conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec)
 	} else {
-		p.set(v1alpha1.ConditionSucceeded, true, o.reason, o.message)
+		conditions.SetBool(events.ConditionStalled, true, r.requested.reason, r.requested.message)
 	}
 }
-
-func sameStatus(a, b *v1alpha1.FluxJobStatus) bool { return equality.Semantic.DeepEqual(a, b) }

@@ -83,11 +83,11 @@ func offer(job *v1alpha1.FluxJob) *v1alpha1.FluxSetup {
 
 // clusterOf returns the MiniCluster of a job, with true conditions.
 func clusterOf(job *v1alpha1.FluxJob, state v1alpha1.MiniClusterState, conditions ...string) *v1alpha1.MiniCluster {
-	p := &step{situation: &situation{job: job}, status: job.Status.DeepCopy()}
-	if p.status.Admission == nil {
-		p.status.Admission = &v1alpha1.FluxAdmission{Queue: "q", Size: 2}
+	held := job.Status.Admission
+	if held == nil {
+		held = &v1alpha1.FluxAdmission{Queue: "q", Size: 2}
 	}
-	c := p.render()
+	c := (&pass{job: job}).render(held)
 	c.UID, c.Generation = "cluster-uid", 1
 	c.Status.State, c.Status.ObservedGeneration = state, 1
 	for _, kind := range conditions {

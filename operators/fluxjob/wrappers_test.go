@@ -19,6 +19,7 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
 func newScheme() *runtime.Scheme {
@@ -39,11 +40,11 @@ var crds = buildertest.WithCRDs("../../config/crd")
 type both struct{ setups, jobs reconcile.Reconciler }
 
 func newBoth(c *buildertest.Client) (reconcile.Reconciler, error) {
-	setups, err := admission.Operator(nil, admission.Manager{}).Reconciler(c, c.Now)
+	setups, err := buildertest.NewReconciler(admission.Operator(nil, admission.Manager{}), c, c.Now)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := Operator(nil, admission.Manager{}).Reconciler(c, c.Now)
+	jobs, err := buildertest.NewReconciler(Operator(nil, admission.Manager{}), c, c.Now)
 	return both{setups, jobs}, err
 }
 
@@ -207,7 +208,7 @@ func (w miniClusters) playJob(ctx context.Context, c client.Client, cluster *v1a
 	} else if well := w.endsOf(cluster); well != nil {
 		active = 0
 	}
-	if job.Status.Active == active && jobIs(job, batchv1.JobSuspended) == (suspended == corev1.ConditionTrue) {
+	if job.Status.Active == active && (outcome.Condition(job, batchv1.JobSuspended) != nil) == (suspended == corev1.ConditionTrue) {
 		return nil
 	}
 	job.Status.Active = active

@@ -39,7 +39,7 @@ func crashes(t *testing.T, world buildertest.World, objects ...client.Object) {
 				Lag:          lag,
 				LagOwnWrites: lag > 1,
 				Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-					return Operator(nil).Reconciler(c, c.Now)
+					return buildertest.NewReconciler(Operator(nil), c, c.Now)
 				},
 			})
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/internal/record"
 )
 
 // changeJob adds to a plan what the decision means for the Job.
@@ -48,7 +49,7 @@ func (p *pass) changeJob(plan *builder.Plan[*v1alpha1.MiniCluster], o *observed,
 			edit(p.resume)
 		}
 	case actionSuspend:
-		edit(func(after *batchv1.Job) { after.Spec.Suspend = ptr.To(true) })
+		edit(func(after *batchv1.Job) { after.Spec.Suspend = new(true) })
 	case actionRun:
 		edit(func(after *batchv1.Job) { p.adjust(after, o, d) })
 	}
@@ -63,13 +64,13 @@ func (p *pass) isAtRest() bool { return p.c.Status.Leader == nil && p.c.Status.S
 // spec has changed in the meantime, and a Job's template can't.
 func (p *pass) isSpoiled(job *batchv1.Job) bool {
 	return outcome.Condition(job, batchv1.JobFailureTarget) != nil || job.Annotations[annotationFailure] != "" ||
-		job.Annotations[annotationTemplate] != digest(ptr.To(podTemplate(p.c)))
+		job.Annotations[annotationTemplate] != record.Digest(new(podTemplate(p.c)))
 }
 
 // resume lets a suspended Job run, and its deadline start again. Kueue resumes the Jobs in its queues itself.
 func (p *pass) resume(after *batchv1.Job) {
 	if !isQueued(p.c) {
-		after.Spec.Suspend = ptr.To(false)
+		after.Spec.Suspend = new(false)
 	}
 	p.resize(after)
 	p.setDeadline(after, "0")
@@ -99,7 +100,7 @@ func (p *pass) isResized(job *batchv1.Job) bool {
 // resize sets the size of a Job. Kubernetes removes the highest ranks first.
 func (p *pass) resize(after *batchv1.Job) {
 	if p.isResized(after) {
-		after.Spec.Parallelism, after.Spec.Completions = ptr.To(size(p.c)), ptr.To(size(p.c))
+		after.Spec.Parallelism, after.Spec.Completions = new(size(p.c)), new(size(p.c))
 	}
 }
 

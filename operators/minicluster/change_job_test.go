@@ -142,14 +142,14 @@ func TestKueueIsTheQueue(t *testing.T) {
 	assert.Equal(t, v1alpha1.MiniClusterStatePending, w.c.Status.State)
 	w.says(t, v1alpha1.MiniClusterAdmitted, false, v1alpha1.ReasonQueued)
 
-	w.job.Spec.Suspend = ptr.To(false) // by Kueue
+	w.job.Spec.Suspend = new(false) // by Kueue
 	w.settle()
 	w.ready(0, 1)
 	w.settle()
 	w.says(t, v1alpha1.MiniClusterAdmitted, true, v1alpha1.ReasonAdmitted)
 	assert.Equal(t, v1alpha1.MiniClusterStateRunning, w.c.Status.State)
 
-	w.job.Spec.Suspend = ptr.To(true) // by Kueue, which preempts it
+	w.job.Spec.Suspend = new(true) // by Kueue, which preempts it
 	w.settle()
 	assert.Equal(t, v1alpha1.MiniClusterStatePending, w.c.Status.State)
 	assert.True(t, isSuspended(w.job), "that is Kueue's to decide")

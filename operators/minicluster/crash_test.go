@@ -41,7 +41,7 @@ func crashes(t *testing.T, c *v1alpha1.MiniCluster, codes ...int32) {
 				Lag:          lag,
 				LagOwnWrites: lag > 1,
 				Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-					return Operator(nil, planner).Reconciler(c, c.Now)
+					return buildertest.NewReconciler(Operator(nil, planner), c, c.Now)
 				},
 			})
 		})

@@ -76,16 +76,16 @@ func TestFailure(t *testing.T) {
 			w.ready(0)
 			w.pass()
 			w.exit(0, exitStopped)
-			w.pod(0).DeletionTimestamp = ptr.To(metav1.NewTime(w.now))
+			w.pod(0).DeletionTimestamp = new(metav1.NewTime(w.now))
 		}, v1alpha1.ReasonLeaderLost, nil, "the leader's pod demo-0-1 was deleted"},
 		"the leader is stopped, and the one in its place as well": {func(w *world) {
 			w.exit(0, exitStopped)
-			w.pod(0).DeletionTimestamp = ptr.To(metav1.NewTime(w.now))
+			w.pod(0).DeletionTimestamp = new(metav1.NewTime(w.now))
 			w.sync()
 			w.ready(0)
 			w.pass()
 			w.exit(0, exitKilled)
-			w.pod(0).DeletionTimestamp = ptr.To(metav1.NewTime(w.now))
+			w.pod(0).DeletionTimestamp = new(metav1.NewTime(w.now))
 		}, v1alpha1.ReasonLeaderLost, ptr.To[int32](143), "the leader's pod demo-0-1 was stopped from outside, with exit code 143"},
 		"the leader is deleted, and the one in its place fails by itself": {func(w *world) { w.vanish(0); w.sync(); w.ready(0); w.exit(0, 9) },
 			v1alpha1.ReasonLeaderFailed, ptr.To[int32](9), "the leader's pod demo-0-3 ended with exit code 9 (Error)"},

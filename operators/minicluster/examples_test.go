@@ -26,7 +26,7 @@ func TestTheJobsOfTheExamplesFit(t *testing.T) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		for _, document := range strings.Split(string(text), "\n---\n") {
+		for document := range strings.SplitSeq(string(text), "\n---\n") {
 			c := exampleOf(t, document)
 			if c == nil {
 				continue

@@ -55,13 +55,14 @@ func failureOf(c *v1alpha1.MiniCluster, o *observed) failure {
 		f.message = fmt.Sprintf("the leader's pod %s failed before its container ended: %s", pod.Name,
 			cmp.Or(pod.Status.Message, pod.Status.Reason, "an init container failed"))
 	case f.reason == v1alpha1.ReasonLeaderLost:
-		f.message = fmt.Sprintf("the leader's pod %s was stopped from outside, with exit code %d%s", pod.Name, state.ExitCode, because(state.Message))
+		f.message = fmt.Sprintf("the leader's pod %s was stopped from outside, with exit code %d%s",
+			pod.Name, state.ExitCode, because(state.Message))
 	default:
 		f.message = fmt.Sprintf("the leader's pod %s ended with exit code %d (%s)%s", pod.Name, state.ExitCode,
 			cmp.Or(state.Reason, "Error"), because(state.Message))
 	}
 	if state != nil {
-		f.code = ptr.To(state.ExitCode)
+		f.code = new(state.ExitCode)
 	}
 	return f
 }

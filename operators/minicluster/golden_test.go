@@ -54,13 +54,13 @@ func everything() *v1alpha1.MiniCluster {
 	c.Spec.DeadlineSeconds = ptr.To[int64](600)
 	c.Spec.JobLabels = map[string]string{"team": "physics"}
 	c.Spec.ShareProcessNamespace = true
-	c.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "nic", ResourceClaimTemplateName: ptr.To("nic")}}
+	c.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "nic", ResourceClaimTemplateName: new("nic")}}
 	c.Spec.Archive.Path = "/data/archive.tar"
 	c.Spec.Logging = v1alpha1.MiniClusterLogging{Strict: true, Debug: true, Zeromq: true, Timed: true}
 	c.Spec.Network = v1alpha1.MiniClusterNetwork{HeadlessName: "hosts", Interface: "ib0", Domain: "example.org"}
 	c.Spec.Pod = v1alpha1.MiniClusterPod{
 		Annotations: map[string]string{"note": "it's one"}, Labels: map[string]string{"tier": "batch"},
-		ServiceAccountName: "runner", AutomountServiceAccountToken: ptr.To(false), SchedulerName: "fluence", RuntimeClassName: "gvisor",
+		ServiceAccountName: "runner", AutomountServiceAccountToken: new(false), SchedulerName: "fluence", RuntimeClassName: "gvisor",
 		NodeSelector: map[string]string{"disk": "ssd"}, NodeAffinity: map[string][]string{"zone": {"a", "b"}},
 		Tolerations: []corev1.Toleration{{Key: "hpc", Operator: corev1.TolerationOpExists}},
 		DNSPolicy:   corev1.DNSClusterFirstWithHostNet, HostIPC: true, HostPID: true,
@@ -96,7 +96,7 @@ func everything() *v1alpha1.MiniCluster {
 			},
 			LifeCycle:       v1alpha1.MiniClusterLifeCycle{PostStartExec: "echo started", PreStopExec: "echo stopping"},
 			Resources:       corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("2500m")}},
-			SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)},
+			SecurityContext: &corev1.SecurityContext{Privileged: new(true)},
 		},
 	}
 	c.Spec.Services = []v1alpha1.MiniClusterContainer{

@@ -1,9 +1,6 @@
 package minicluster
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"math"
 	"strconv"
 	"time"
@@ -16,6 +13,7 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
+	"github.com/armature-dev/armature/operators/internal/record"
 )
 
 // Exit codes of a pod that say nothing about the work: a worker that can't go on (see start.sh), one that was killed,
@@ -41,17 +39,17 @@ func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 			Annotations: map[string]string{},
 		},
 		Spec: batchv1.JobSpec{
-			Completions:    ptr.To(size(c)),
-			Parallelism:    ptr.To(size(c)),
+			Completions:    new(size(c)),
+			Parallelism:    new(size(c)),
 			CompletionMode: ptr.To(batchv1.IndexedCompletion),
 			BackoffLimit:   ptr.To[int32](math.MaxInt32),
 			SuccessPolicy: &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{
-				{SucceededIndexes: ptr.To("0"), SucceededCount: ptr.To[int32](1)},
+				{SucceededIndexes: new("0"), SucceededCount: ptr.To[int32](1)},
 			}},
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 				Action: batchv1.PodFailurePolicyActionFailJob,
 				OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-					ContainerName: ptr.To(workerName(c)),
+					ContainerName: new(workerName(c)),
 					Operator:      batchv1.PodFailurePolicyOnExitCodesOpNotIn,
 					Values:        []int32{exitWorker, exitKilled, exitStopped},
 				},
@@ -60,9 +58,9 @@ func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 		},
 	}
 	if c.Spec.Suspend || isQueued(c) {
-		job.Spec.Suspend = ptr.To(true)
+		job.Spec.Suspend = new(true)
 	}
-	job.Annotations[annotationTemplate] = digest(&job.Spec.Template)
+	job.Annotations[annotationTemplate] = record.Digest(&job.Spec.Template)
 	if c.Spec.DeadlineSeconds != nil {
 		job.Annotations[annotationSpent] = strconv.FormatInt(spent(c, now), 10)
 		job.Spec.ActiveDeadlineSeconds = deadline(c, job)
@@ -100,24 +98,8 @@ func deadline(c *v1alpha1.MiniCluster, job *batchv1.Job) *int64 {
 	if err != nil {
 		spent = 0 // made without a deadline; it runs from this Job's start then
 	}
-	return ptr.To(max(min(*c.Spec.DeadlineSeconds, lifecycle.MaxSeconds)-spent, 1)) // the Job controller overflows, too
+	return new(max(min(*c.Spec.DeadlineSeconds, lifecycle.MaxSeconds)-spent, 1)) // the Job controller overflows, too
 }
 
 // attempt is how often the cluster had been started again before a Job was made.
-func attempt(job *batchv1.Job) int32 {
-	n, err := strconv.ParseInt(job.Labels[LabelAttempt], 10, 32)
-	if err != nil {
-		return 0
-	}
-	return int32(n)
-}
-
-// digest tells templates apart.
-func digest(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return "" // not with types of the API
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
-}
+func attempt(job *batchv1.Job) int32 { return record.Number(job.Labels, LabelAttempt) }

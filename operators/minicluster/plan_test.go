@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -79,14 +78,14 @@ func TestTheCertificateIsMadeOnce(t *testing.T) {
 }
 
 func TestNotOurs(t *testing.T) {
-	w := newWorld(makeCluster(1, func(c *v1alpha1.MiniCluster) { c.Spec.ManagedBy = ptr.To("example.com/other") }))
+	w := newWorld(makeCluster(1, func(c *v1alpha1.MiniCluster) { c.Spec.ManagedBy = new("example.com/other") }))
 	assert.Equal(t, builder.Plan[*v1alpha1.MiniCluster]{}, w.pass())
 }
 
 func TestTerminating(t *testing.T) {
 	w := newWorld(makeCluster(1))
 	w.settle()
-	w.c.DeletionTimestamp = ptr.To(metav1.NewTime(noon))
+	w.c.DeletionTimestamp = new(metav1.NewTime(noon))
 	plan := w.pass()
 	assert.Empty(t, plan.Children)
 	assert.Empty(t, plan.Delete)

@@ -63,10 +63,10 @@ func podSpec(c *v1alpha1.MiniCluster, containers []v1alpha1.MiniClusterContainer
 		spec.Affinity = &corev1.Affinity{NodeAffinity: nodeAffinity(pod.NodeAffinity)}
 	}
 	if c.Spec.ShareProcessNamespace {
-		spec.ShareProcessNamespace = ptr.To(true)
+		spec.ShareProcessNamespace = new(true)
 	}
 	if pod.RuntimeClassName != "" {
-		spec.RuntimeClassName = ptr.To(pod.RuntimeClassName)
+		spec.RuntimeClassName = new(pod.RuntimeClassName)
 	}
 	for i := range pod.Tolerations {
 		spec.Tolerations = append(spec.Tolerations, *pod.Tolerations[i].DeepCopy())
@@ -82,7 +82,7 @@ func podSpec(c *v1alpha1.MiniCluster, containers []v1alpha1.MiniClusterContainer
 func securityContext(c *v1alpha1.MiniCluster) *corev1.PodSecurityContext {
 	context := c.Spec.Pod.SecurityContext.DeepCopy()
 	if context != nil && ptr.Deref(context.RunAsUser, 0) != 0 && context.FSGroup == nil {
-		context.FSGroup = ptr.To(*context.RunAsUser)
+		context.FSGroup = new(*context.RunAsUser)
 	}
 	return context
 }

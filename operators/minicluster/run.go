@@ -112,9 +112,11 @@ const tell = `mc_tell() {
 
 // explainFailure says what Flux knows of a job that failed: that it was refused, since it doesn't fit, or by which exception
 // it ended, such as the loss of a node.
-const explainFailure = `if [ "$mc_result" != 0 ] && mc_job=$(flux jobs -a --no-header --format='{exception.type}: {exception.note}' 2>/dev/null); then
+const explainFailure = `if [ "$mc_result" != 0 ] && ` +
+	`mc_job=$(flux jobs -a --no-header --format='{exception.type}: {exception.note}' 2>/dev/null); then
 	case $mc_job in
-	'') mc_tell "Flux accepted no job: "%s" was refused, and the log says why; it has $(flux resource list --no-header --states=all --format='{nnodes} nodes, {ncores} cores')" ;;
+	'') mc_tell "Flux accepted no job: "%s" was refused, and the log says why; it has ` +
+	`$(flux resource list --no-header --states=all --format='{nnodes} nodes, {ncores} cores')" ;;
 	[!:]*) mc_tell "Flux's job failed: $mc_job" ;;
 	esac
 fi

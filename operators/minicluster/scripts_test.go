@@ -96,8 +96,7 @@ func (r *rig) command(rank int) *exec.Cmd {
 // run runs start.sh as a rank, and returns its output and its exit code.
 func (r *rig) run(rank int) (string, int) {
 	out, err := r.command(rank).CombinedOutput()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return string(out), exit.ExitCode()
 	}
 	require.NoError(r.t, err)
@@ -107,7 +106,7 @@ func (r *rig) run(rank int) (string, int) {
 // calls returns what flux was called with.
 func (r *rig) calls() [][]string {
 	var calls [][]string
-	for _, call := range strings.Split(strings.TrimSuffix(r.read("record"), "\x00\x00"), "\x00\x00") {
+	for call := range strings.SplitSeq(strings.TrimSuffix(r.read("record"), "\x00\x00"), "\x00\x00") {
 		calls = append(calls, strings.Split(call, "\x00"))
 	}
 	return calls
@@ -477,7 +476,7 @@ func TestWhereFluxLooksForItsLibraries(t *testing.T) {
 	})
 	user := func(id int64) func(*v1alpha1.MiniCluster) {
 		return func(c *v1alpha1.MiniCluster) {
-			c.Spec.Pod.SecurityContext = &corev1.PodSecurityContext{RunAsUser: ptr.To(id)}
+			c.Spec.Pod.SecurityContext = &corev1.PodSecurityContext{RunAsUser: new(id)}
 		}
 	}
 	mounted := func(c *v1alpha1.MiniCluster) bool {

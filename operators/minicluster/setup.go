@@ -10,6 +10,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/refusal"
+	"github.com/armature-dev/armature/operators/internal/setup"
 )
 
 // Name is the operator's name: the field owner of what clusters have, and the reporter of their events.
@@ -18,11 +19,7 @@ const Name = "minicluster"
 // Setup lets a manager run MiniClusters. The manager's scheme must know the kinds of [v1alpha1], core/v1, apps/v1 and
 // batch/v1. The controller has controller-runtime's default options, changed by the functions given.
 func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
-	var options controller.Options
-	for _, f := range change {
-		f(&options)
-	}
-	return Operator(mgr, Planner{NewCertificate: NewCertificate}).WithOptions(options).Complete()
+	return Operator(mgr, Planner{NewCertificate: NewCertificate}).WithOptions(setup.Options(change)).Complete()
 }
 
 // Operator describes the operator: what it owns, and its plan. Tests run its Reconciler without a manager (nil), and

@@ -126,7 +126,8 @@ func validateContainers(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorLi
 		}
 	}
 	if c.Spec.Flux.MinimalService && len(c.Spec.Services) > 0 {
-		errs = append(errs, field.Forbidden(spec.Child("flux", "minimalService"), "only the leader would have a DNS name, and the services couldn't be found"))
+		errs = append(errs, field.Forbidden(spec.Child("flux", "minimalService"),
+			"only the leader would have a DNS name, and the services couldn't be found"))
 	}
 	return errs
 }

@@ -18,7 +18,8 @@ func validateVolumes(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList 
 	taken := []string{scriptsDir, configDir, curveDir, baseDir(c), privateDir(c), runMount(c)}
 	errs := validateVolumesOf(c.Spec.Containers, taken, spec.Child("containers"))
 	if base := baseDir(c); strings.HasPrefix(base+"/", ownDir+"/") {
-		errs = append(errs, field.Invalid(spec.Child("flux", "container", "mountPath"), base, ownDir+" is where the operator's own files are mounted"))
+		errs = append(errs, field.Invalid(spec.Child("flux", "container", "mountPath"), base,
+			ownDir+" is where the operator's own files are mounted"))
 	}
 	return append(errs, validateVolumesOf(c.Spec.Services, taken, spec.Child("services"))...)
 }
@@ -59,7 +60,8 @@ func validateVolume(name string, v *v1alpha1.MiniClusterVolume, path *field.Path
 		}
 	}
 	if kinds != 1 {
-		errs = append(errs, field.Invalid(path, kinds, "exactly one of hostPath, configMapName, secretName, claimName, emptyDir and csiDriver must be set"))
+		errs = append(errs, field.Invalid(path, kinds,
+			"exactly one of hostPath, configMapName, secretName, claimName, emptyDir and csiDriver must be set"))
 	}
 	if v.Path == "" && v.ConfigMapName == "" && v.SecretName == "" {
 		errs = append(errs, field.Required(path.Child("path"), "where to mount it"))

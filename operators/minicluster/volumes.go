@@ -160,7 +160,7 @@ func source(v *v1alpha1.MiniClusterVolume) corev1.VolumeSource {
 		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.ClaimName, ReadOnly: v.ReadOnly}}
 	case v.CSIDriver != "":
 		return corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{
-			Driver: v.CSIDriver, ReadOnly: ptr.To(v.ReadOnly), VolumeAttributes: maps.Clone(v.CSIDriverAttributes),
+			Driver: v.CSIDriver, ReadOnly: new(v.ReadOnly), VolumeAttributes: maps.Clone(v.CSIDriverAttributes),
 		}}
 	default:
 		dir := &corev1.EmptyDirVolumeSource{Medium: medium(v.EmptyDirMedium)}

@@ -25,7 +25,7 @@ func (w *world) fails(rank int, code int32, message string) {
 
 // stops deletes the pod of a rank, which has a grace period of 30 seconds.
 func (w *world) stops(rank int) {
-	w.pod(rank).DeletionTimestamp = ptr.To(metav1.NewTime(w.now.Add(30 * time.Second)))
+	w.pod(rank).DeletionTimestamp = new(metav1.NewTime(w.now.Add(30 * time.Second)))
 	w.pod(rank).DeletionGracePeriodSeconds = ptr.To[int64](30)
 }
 

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
@@ -51,7 +50,7 @@ func (w *world) sync() bool {
 		job.Status.StartTime = nil
 	default:
 		if job.Status.StartTime == nil {
-			job.Status.StartTime = ptr.To(metav1.NewTime(w.now))
+			job.Status.StartTime = new(metav1.NewTime(w.now))
 		}
 		n := int(*job.Spec.Parallelism)
 		w.pods = slices.DeleteFunc(w.pods, func(p *corev1.Pod) bool { return rank(p) >= n })
@@ -87,9 +86,9 @@ func (w *world) end(kind batchv1.JobConditionType, reason string) {
 
 // pod returns the latest pod of a rank.
 func (w *world) pod(i int) *corev1.Pod {
-	for at := len(w.pods) - 1; at >= 0; at-- {
-		if rank(w.pods[at]) == i {
-			return w.pods[at]
+	for _, v := range slices.Backward(w.pods) {
+		if rank(v) == i {
+			return v
 		}
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -47,7 +46,7 @@ func running(command string) func(*v1alpha1.MiniCluster) {
 	return func(c *v1alpha1.MiniCluster) { c.Spec.Containers[0].Command = command }
 }
 func backoffLimit(n int32) func(*v1alpha1.MiniCluster) {
-	return func(c *v1alpha1.MiniCluster) { c.Spec.BackoffLimit = ptr.To(n) }
+	return func(c *v1alpha1.MiniCluster) { c.Spec.BackoffLimit = new(n) }
 }
 
 // world is what a plan sees, and what is done to it: a cluster in which plans are carried out by the test.

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -40,7 +39,7 @@ func makeJob(options ...option) *v1alpha1.ReplicaJob {
 // replicas adds a type.
 func replicas(t v1alpha1.ReplicaType, n int32, change ...func(*v1alpha1.ReplicaSpec)) option {
 	return func(j *v1alpha1.ReplicaJob) {
-		spec := v1alpha1.ReplicaSpec{Replicas: ptr.To(n), Template: template()}
+		spec := v1alpha1.ReplicaSpec{Replicas: new(n), Template: template()}
 		for _, f := range change {
 			f(&spec)
 		}

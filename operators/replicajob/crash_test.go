@@ -21,6 +21,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/operators/internal/record"
 )
 
 // runPods is a World in which pods start, and then end as ends says: with an exit code, or -1 for not at all.
@@ -72,7 +73,7 @@ func crashes(t *testing.T, world buildertest.World, job *v1alpha1.ReplicaJob, ot
 		World:    world,
 		Foreign:  func(obj client.Object) bool { return obj.GetName() == "foreign" },
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return kind.Operator(nil).Reconciler(c, c.Now)
+			return buildertest.NewReconciler(kind.Operator(nil), c, c.Now)
 		},
 	}
 	for _, lag := range []int{0, 1, 3} {
@@ -106,7 +107,7 @@ func TestCrashInAJobThatSucceeds(t *testing.T) {
 
 func TestCrashInAJobWhoseReplicasRestart(t *testing.T) {
 	job := crashes(t, runPods(func(p *corev1.Pod) int32 {
-		if numberOf(p, LabelRestarts) < 2 && p.Labels[LabelIndex] != "1" {
+		if record.Number(p.Labels, LabelRestarts) < 2 && p.Labels[LabelIndex] != "1" {
 			return 137
 		}
 		return 0
@@ -127,7 +128,7 @@ func TestCrashInAJobThatRestarts(t *testing.T) {
 		job := makeJob(replicas("Worker", 3), rules(rule{Action: "RestartJob"}), success("AllWorkers"))
 		job.Spec.FailurePolicy.MaxRestarts, job.Spec.FailurePolicy.RestartStrategy = ptr.To[int32](2), strategy
 		job = crashes(t, runPods(func(p *corev1.Pod) int32 {
-			if numberOf(p, LabelRestartAttempt) < 2 && p.Labels[LabelIndex] == "1" {
+			if record.Number(p.Labels, LabelRestartAttempt) < 2 && p.Labels[LabelIndex] == "1" {
 				return 1
 			}
 			return 0
@@ -194,7 +195,7 @@ func orphanOf(job *v1alpha1.ReplicaJob, manager string) *corev1.Pod {
 	}
 	pod.ManagedFields = []metav1.ManagedFieldsEntry{{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1",
-		FieldsV1: metav1.NewFieldsV1(string(fields)), Time: ptr.To(metav1.NewTime(epoch)),
+		FieldsV1: metav1.NewFieldsV1(string(fields)), Time: new(metav1.NewTime(epoch)),
 	}}
 	return pod
 }
@@ -208,7 +209,7 @@ func TestAPodThatSomeoneElseHasLabelledIsNoReplica(t *testing.T) {
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	server := buildertest.NewServer(scheme, buildertest.WithStatusSubresource(job), buildertest.WithObjects(job, victim))
 	c := server.Client("test")
-	r, err := ReplicaJobs.Operator(nil).Reconciler(c, c.Now)
+	r, err := buildertest.NewReconciler(ReplicaJobs.Operator(nil), c, c.Now)
 	require.NoError(t, err)
 	request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(job)}
 	for range 5 { // more than it takes until nothing changes

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
 // services are what the replicas are reached through: one headless Service for the job, which gives each pod the name
@@ -53,7 +54,7 @@ func (p *pass) headless(name string, selector labels.Set) *corev1.Service {
 
 // servicePorts are the ports of the container that counts.
 func servicePorts(pod *corev1.PodSpec, container string) []corev1.ServicePort {
-	c := defaultContainer(pod, container)
+	c := outcome.DefaultContainer(pod, container)
 	if c == nil {
 		return nil
 	}

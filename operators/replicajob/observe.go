@@ -2,6 +2,7 @@ package replicajob
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +10,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/intervals"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/internal/record"
 )
 
 // observed has the job's replicas, and the pods that are none of them.
@@ -76,7 +78,7 @@ func (p *pass) observe(pods []*corev1.Pod) *observed {
 		case g == nil:
 			o.surplus = append(o.surplus, pod)
 			continue
-		case numberOf(pod, LabelRestartAttempt) < p.last.Restarts:
+		case record.Number(pod.Labels, LabelRestartAttempt) < p.last.Restarts:
 			o.old = append(o.old, pod)
 		default:
 			g.replicas[index].observe(pod)
@@ -134,7 +136,7 @@ func (r *replica) observe(pod *corev1.Pod) {
 
 // restartsOfPod returns the number of restarts of the replica before its pod failed.
 func (r *replica) restartsOfPod() int32 {
-	return numberOf(r.pod, LabelRestarts) + outcome.PodRestarts(r.pod)
+	return record.Number(r.pod.Labels, LabelRestarts) + outcome.PodRestarts(r.pod)
 }
 
 // isReady reports whether the replica is ready, or has succeeded.
@@ -144,15 +146,6 @@ func (r *replica) isReady() bool {
 
 // String names the replica, such as "Worker 3".
 func (r *replica) String() string { return string(r.group.name) + " " + strconv.Itoa(r.index) }
-
-// numberOf returns a label's number, 0 if it has none.
-func numberOf(pod *corev1.Pod, label string) int32 {
-	n, err := strconv.ParseInt(pod.Labels[label], 10, 32)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return int32(n)
-}
 
 // replicas returns all replicas, in the order of ranks.
 func (o *observed) replicas() iter.Seq[*replica] {
@@ -169,7 +162,7 @@ func (o *observed) replicas() iter.Seq[*replica] {
 
 // pods returns all pods of the job.
 func (o *observed) pods() []*corev1.Pod {
-	pods := append(o.surplus[:len(o.surplus):len(o.surplus)], o.old...)
+	pods := slices.Concat(o.surplus, o.old)
 	for r := range o.replicas() {
 		if r.pod != nil {
 			pods = append(pods, r.pod)

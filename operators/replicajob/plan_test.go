@@ -104,11 +104,11 @@ func TestCountsCanWait(t *testing.T) {
 }
 
 func TestAnotherManagersJobIsNotTouched(t *testing.T) {
-	job := makeJob(replicas("Worker", 1), run(func(p *v1alpha1.RunPolicy) { p.ManagedBy = ptr.To("kueue.x-k8s.io/multikueue") }))
+	job := makeJob(replicas("Worker", 1), run(func(p *v1alpha1.RunPolicy) { p.ManagedBy = new("kueue.x-k8s.io/multikueue") }))
 	c := newCluster(t, job)
 	c.pass()
 	assert.Zero(t, c.plan)
-	job.Spec.RunPolicy.ManagedBy = ptr.To("api.practice.com/armature")
+	job.Spec.RunPolicy.ManagedBy = new("api.practice.com/armature")
 	c.settle()
 	assert.Len(t, c.pods, 1)
 }
@@ -187,7 +187,7 @@ func TestAPodWithOthersLabelsIsLetGo(t *testing.T) {
 	c.settle()
 	c.run()
 	c.change("demo-worker-1", func(p *corev1.Pod) {
-		p.OwnerReferences = []metav1.OwnerReference{{Name: "other"}, {Name: "demo", Controller: ptr.To(true)}}
+		p.OwnerReferences = []metav1.OwnerReference{{Name: "other"}, {Name: "demo", Controller: new(true)}}
 		p.Labels[LabelJob] = "other"
 	})
 	c.pass()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/setup"
 )
 
 // Name is the name of the operator of ReplicaJobs.
@@ -45,11 +46,7 @@ func (k Kind[T]) Setup(mgr manager.Manager, change ...func(*controller.Options))
 		return err
 	}
 	k.Schedulers = apis.found
-	var options controller.Options
-	for _, f := range change {
-		f(&options)
-	}
-	operator := k.Operator(mgr).WithOptions(options)
+	operator := k.Operator(mgr).WithOptions(setup.Options(change))
 	apis.own = operator.OwnsLater
 	return operator.External(func(ctx context.Context, job T, _ builder.View) (any, error) {
 		return apis.forJob(ctx, k.Spec(job).RunPolicy.SchedulingPolicy)

@@ -52,7 +52,8 @@ func (p *pass) validateReplicas(path *field.Path) field.ErrorList {
 	for _, t := range p.world.types {
 		spec, at := p.spec.ReplicaSpecs[t], path.Key(string(t))
 		if !typeName.MatchString(string(t)) {
-			errs = append(errs, field.Invalid(at, t, "a type's name has letters, digits and '-', starts with a letter and ends with a letter or digit"))
+			errs = append(errs, field.Invalid(at, t,
+				"a type's name has letters, digits and '-', starts with a letter and ends with a letter or digit"))
 		}
 		if other, ok := known[lower(t)]; ok {
 			errs = append(errs, field.Invalid(at, t, fmt.Sprintf("it differs from %s in case only", other)))
@@ -62,7 +63,8 @@ func (p *pass) validateReplicas(path *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(at.Child("replicas"), *spec.Replicas, "it must be 0 or more"))
 		}
 		if last := PodName(p.name, t, max(0, p.world.Replicas(t)-1)); len(last) > validation.DNS1123LabelMaxLength {
-			errs = append(errs, field.Invalid(at, last, fmt.Sprintf("a pod's name is a host name, and must have at most %d characters", validation.DNS1123LabelMaxLength)))
+			errs = append(errs, field.Invalid(at, last,
+				fmt.Sprintf("a pod's name is a host name, and must have at most %d characters", validation.DNS1123LabelMaxLength)))
 		}
 		errs = append(errs, podtemplate.Validate(&spec.Template, at.Child("template"))...)
 		for i, d := range spec.DependsOn {
@@ -105,7 +107,8 @@ func (p *pass) validateSuccess(path *field.Path) field.ErrorList {
 	errs := p.validateTypes(policy.ReplicaTypes, path.Child("replicaTypes"))
 	isWorker := func(t v1alpha1.ReplicaType) bool { return sameType(t, v1alpha1.ReplicaWorker) }
 	if policy.Rule == v1alpha1.SuccessAllWorkers && !slices.ContainsFunc(p.world.types, isWorker) {
-		errs = append(errs, field.Invalid(path.Child("rule"), policy.Rule, "the job has no type Worker: name those that decide in replicaTypes, with the rule All"))
+		errs = append(errs, field.Invalid(path.Child("rule"), policy.Rule,
+			"the job has no type Worker: name those that decide in replicaTypes, with the rule All"))
 	}
 	needsTypes := policy.Rule == v1alpha1.SuccessAll || policy.Rule == v1alpha1.SuccessAny
 	switch {
@@ -139,9 +142,12 @@ var gangFields = []struct {
 	of    []v1alpha1.GangProvider
 }{
 	{"queue", func(p *v1alpha1.SchedulingPolicy) bool { return p.Queue != "" }, []v1alpha1.GangProvider{v1alpha1.GangVolcano}},
-	{"priorityClass", func(p *v1alpha1.SchedulingPolicy) bool { return p.PriorityClass != "" }, []v1alpha1.GangProvider{v1alpha1.GangKubernetes, v1alpha1.GangVolcano}},
-	{"minResources", func(p *v1alpha1.SchedulingPolicy) bool { return p.MinResources != nil }, []v1alpha1.GangProvider{v1alpha1.GangVolcano, v1alpha1.GangSchedulerPlugins}},
-	{"scheduleTimeoutSeconds", func(p *v1alpha1.SchedulingPolicy) bool { return p.ScheduleTimeoutSeconds != nil }, []v1alpha1.GangProvider{v1alpha1.GangSchedulerPlugins}},
+	{"priorityClass", func(p *v1alpha1.SchedulingPolicy) bool { return p.PriorityClass != "" },
+		[]v1alpha1.GangProvider{v1alpha1.GangKubernetes, v1alpha1.GangVolcano}},
+	{"minResources", func(p *v1alpha1.SchedulingPolicy) bool { return p.MinResources != nil },
+		[]v1alpha1.GangProvider{v1alpha1.GangVolcano, v1alpha1.GangSchedulerPlugins}},
+	{"scheduleTimeoutSeconds", func(p *v1alpha1.SchedulingPolicy) bool { return p.ScheduleTimeoutSeconds != nil },
+		[]v1alpha1.GangProvider{v1alpha1.GangSchedulerPlugins}},
 }
 
 func (p *pass) validateRun(path *field.Path) field.ErrorList {
@@ -152,7 +158,8 @@ func (p *pass) validateRun(path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	path = path.Child("schedulingPolicy")
 	if n := policy.MinAvailable; n != nil && (*n < 1 || int(*n) > p.world.Size()) {
-		errs = append(errs, field.Invalid(path.Child("minAvailable"), *n, fmt.Sprintf("it must be 1 to %d, the number of replicas", p.world.Size())))
+		errs = append(errs, field.Invalid(path.Child("minAvailable"), *n,
+			fmt.Sprintf("it must be 1 to %d, the number of replicas", p.world.Size())))
 	}
 	for _, f := range gangFields {
 		if f.isSet(policy) && !slices.Contains(f.of, provider) {

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
 // Replica is one replica of a job.
@@ -123,7 +123,7 @@ func (w *World) Hosts(t v1alpha1.ReplicaType) []string {
 // kind's Port.
 func (w *World) Port(t v1alpha1.ReplicaType) int32 {
 	spec := w.specs[t]
-	if c := defaultContainer(&spec.Template.Spec, w.container); c != nil && w.portName != "" {
+	if c := outcome.DefaultContainer(&spec.Template.Spec, w.container); c != nil && w.portName != "" {
 		for i := range c.Ports {
 			if c.Ports[i].Name == w.portName {
 				return c.Ports[i].ContainerPort
@@ -141,17 +141,4 @@ func (w *World) Addresses(t v1alpha1.ReplicaType) []string {
 		addresses[i] = net.JoinHostPort(host, port)
 	}
 	return addresses
-}
-
-// defaultContainer returns the container of a name, or the first one, or nil.
-func defaultContainer(pod *corev1.PodSpec, name string) *corev1.Container {
-	for i := range pod.Containers {
-		if pod.Containers[i].Name == name {
-			return &pod.Containers[i]
-		}
-	}
-	if len(pod.Containers) == 0 {
-		return nil
-	}
-	return &pod.Containers[0]
 }

@@ -27,8 +27,7 @@ func TestRecordings(t *testing.T) {
 		"watch": section(t, shown["demo"], "(bin/armature watch jobflow/jobflow-example)"),
 	} {
 		svg := read("docs/recording-" + name + ".svg")
-		title := after(t, svg, "<title>")
-		title = title[:strings.Index(title, "</title>")]
+		title, _, _ := strings.Cut(after(t, svg, "<title>"), "</title>")
 		assert.Contains(t, script, title, "the command is one that hack/recordings.sh records")
 		// A line that is too long for the picture goes on in the next.
 		got := strings.ReplaceAll(Plain(strings.Join(LastFrame(svg), "\n")), "\n", "")

@@ -43,7 +43,7 @@ func (s *space) applyVariant(v variant, example string, replace ...string) {
 	text, err := os.ReadFile(filepath.Join(root, "examples", example))
 	require.NoError(s, err)
 	var adapted strings.Builder
-	for _, document := range strings.Split(strings.NewReplacer(replace...).Replace(string(text)), "\n---\n") {
+	for document := range strings.SplitSeq(strings.NewReplacer(replace...).Replace(string(text)), "\n---\n") {
 		obj := &unstructured.Unstructured{}
 		require.NoError(s, yaml.Unmarshal([]byte(document), &obj.Object))
 		spec, _ := obj.Object["spec"].(map[string]any)

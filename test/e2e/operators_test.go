@@ -39,8 +39,8 @@ func (s *space) operate(program, image string) {
 					Containers: []corev1.Container{{
 						Name: "operator", Image: image, Command: []string{program},
 						SecurityContext: &corev1.SecurityContext{
-							RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To[int64](65532),
-							AllowPrivilegeEscalation: ptr.To(false), ReadOnlyRootFilesystem: ptr.To(true),
+							RunAsNonRoot: new(true), RunAsUser: ptr.To[int64](65532),
+							AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
 						},
 					}},
 				},

@@ -72,7 +72,8 @@ func (c *cluster) run() (kubeconfig string, err error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command(binary, append([]string{"up", "--temporary", "--with-parent", "--timeout", "5m", "--dir", dir}, c.options.flags()...)...)
+	args := append([]string{"up", "--temporary", "--with-parent", "--timeout", "5m", "--dir", dir}, c.options.flags()...)
+	cmd := exec.Command(binary, args...)
 	if c.alive, err = cmd.StdinPipe(); err != nil {
 		return "", err
 	}

@@ -127,7 +127,9 @@ func resolve(dir string) (string, error) {
 
 // waitServed waits until each served version of the CRD can be listed, and is among what the API server says that it
 // serves: clients that map kinds to resources look there, and it comes a moment later.
-func waitServed(ctx context.Context, client dynamic.Interface, known discovery.ServerResourcesInterface, crd *unstructured.Unstructured) error {
+func waitServed(
+	ctx context.Context, client dynamic.Interface, known discovery.ServerResourcesInterface, crd *unstructured.Unstructured,
+) error {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")

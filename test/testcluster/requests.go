@@ -88,7 +88,9 @@ func verbOf(r *http.Request) string {
 	if len(parts) > 2 {
 		resource += "/" + parts[2]
 	}
-	verb := map[string]string{http.MethodPost: "create", http.MethodPatch: "patch", http.MethodPut: "update", http.MethodDelete: "delete"}[r.Method]
+	verb := map[string]string{
+		http.MethodPost: "create", http.MethodPatch: "patch", http.MethodPut: "update", http.MethodDelete: "delete",
+	}[r.Method]
 	switch {
 	case r.Method == http.MethodGet && len(parts) > 1:
 		verb = "get"

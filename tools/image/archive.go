@@ -58,7 +58,10 @@ func tarUp(out io.Writer, dir string, r request) error {
 		if err != nil {
 			return err
 		}
-		header := &tar.Header{Name: filepath.ToSlash(name), Mode: 0o444, Size: int64(len(content)), ModTime: r.created, Typeflag: tar.TypeReg, Format: tar.FormatPAX}
+		header := &tar.Header{
+			Name: filepath.ToSlash(name), Mode: 0o444, Size: int64(len(content)), ModTime: r.created,
+			Typeflag: tar.TypeReg, Format: tar.FormatPAX,
+		}
 		if err := w.WriteHeader(header); err != nil {
 			return err
 		}

@@ -106,7 +106,10 @@ func layerOf(created time.Time, files ...file) (v1.Layer, error) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
 	for _, f := range files {
-		header := &tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: created, Typeflag: tar.TypeReg, Format: tar.FormatPAX}
+		header := &tar.Header{
+			Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: created,
+			Typeflag: tar.TypeReg, Format: tar.FormatPAX,
+		}
 		if err := w.WriteHeader(header); err != nil {
 			return nil, fmt.Errorf("layer: %s: %w", f.name, err)
 		}

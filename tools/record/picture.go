@@ -19,7 +19,10 @@ const (
 )
 
 // colours are those of a terminal, by their parameters.
-var colours = map[string]string{"31": "#f28b82", "32": "#81c995", "33": "#fdd663", "34": "#8ab4f8", "35": "#c58af9", "36": "#78d9ec", "90": "#9aa0a6", "2": "#9aa0a6"}
+var colours = map[string]string{
+	"31": "#f28b82", "32": "#81c995", "33": "#fdd663", "34": "#8ab4f8", "35": "#c58af9", "36": "#78d9ec",
+	"90": "#9aa0a6", "2": "#9aa0a6",
+}
 
 // picture draws frames as an SVG in which one after another is shown.
 func picture(o options, frames []frame, took time.Duration) string {
@@ -30,11 +33,13 @@ func picture(o options, frames []frame, took time.Duration) string {
 	width, height := float64(o.columns)*charWidth+2*margin, rows*lineHeight+2*margin
 	total := took + linger
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">`+"\n", width, height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" `+
+		`font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">`+"\n", width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n<style>\n", html.EscapeString(o.title))
 	b.WriteString("text { fill: #e8eaed; white-space: pre }\n")
 	if len(frames) > 1 {
-		fmt.Fprintf(&b, ".f { visibility: hidden; animation-duration: %.1fs; animation-iteration-count: infinite; animation-timing-function: step-end }\n", total.Seconds())
+		fmt.Fprintf(&b, ".f { visibility: hidden; animation-duration: %.1fs; "+
+			"animation-iteration-count: infinite; animation-timing-function: step-end }\n", total.Seconds())
 		for i, f := range frames {
 			end := total
 			if i+1 < len(frames) {
@@ -44,14 +49,16 @@ func picture(o options, frames []frame, took time.Duration) string {
 			if i == 0 {
 				from = 0
 			}
-			fmt.Fprintf(&b, "#f%d { animation-name: k%d }\n@keyframes k%d { 0%% { visibility: %s } %.2f%% { visibility: visible } %.2f%% { visibility: %s } }\n",
+			fmt.Fprintf(&b, "#f%d { animation-name: k%d }\n"+
+				"@keyframes k%d { 0%% { visibility: %s } %.2f%% { visibility: visible } %.2f%% { visibility: %s } }\n",
 				i, i, i, when(i == 0), from, to, when(i == len(frames)-1))
 		}
 		fmt.Fprintf(&b, "#f%d { visibility: visible }\n", len(frames)-1) // where nothing moves, that is the end
 	}
 	b.WriteString("</style>\n")
 	fmt.Fprintf(&b, `<rect width="%.0f" height="%d" rx="8" fill="#202124"/>`+"\n", width, height)
-	fmt.Fprintf(&b, `<text x="%d" y="%d"><tspan fill="#81c995">$ </tspan>%s</text>`+"\n", margin, margin+lineHeight/2+4, html.EscapeString(o.title))
+	fmt.Fprintf(&b, `<text x="%d" y="%d"><tspan fill="#81c995">$ </tspan>%s</text>`+"\n",
+		margin, margin+lineHeight/2+4, html.EscapeString(o.title))
 	for i, f := range frames {
 		fmt.Fprintf(&b, `<g class="f" id="f%d">`+"\n", i)
 		for n, l := range f.lines {

@@ -2,10 +2,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,7 +27,12 @@ func TestMain(m *testing.M) {
 // runSample runs packages of testdata/sample as a suite, and returns the last attempt's report.
 func runSample(t *testing.T, packages string) (printed string, err error) {
 	t.Helper()
-	dir := t.TempDir()
+	return runSampleIn(t, t.TempDir(), packages)
+}
+
+// runSampleIn does so with a directory for the events of the tests, and for the file that they write.
+func runSampleIn(t *testing.T, dir, packages string) (printed string, err error) {
+	t.Helper()
 	t.Setenv("SAMPLE_STATE", filepath.Join(dir, "state"))
 	t.Chdir("testdata/sample")
 	var out bytes.Buffer
@@ -63,6 +72,69 @@ func TestFailuresAreTriedTwice(t *testing.T) {
 	assert.Regexp(t, `(?s)FAILED: sample/fails TestFails/always\n.*it fails each time`, printed)
 	assert.NotContains(t, printed, "FLAKY ***")
 	assert.Regexp(t, `\n3 passed, 1 failed, 1 skipped\n$`, printed)
+}
+
+// Up to maxReruns failures are tried twice. More are no bad luck, and the suite ends at once.
+func TestManyFailuresAreTriedOnce(t *testing.T) {
+	for failures, attempts := range map[int]int{maxReruns: 2, maxReruns + 1: 1} {
+		t.Run(strconv.Itoa(failures), func(t *testing.T) {
+			t.Setenv("SAMPLE_FAILURES", strconv.Itoa(failures))
+			dir := t.TempDir()
+			printed, err := runSampleIn(t, dir, "./broadly ./passes")
+			require.Error(t, err)
+			ran, err := os.ReadFile(filepath.Join(dir, "state"))
+			require.NoError(t, err)
+			for i := range failures {
+				name := fmt.Sprintf("TestBroadly/%d", i)
+				assert.Equal(t, attempts, strings.Count(string(ran), name+"\n"), name)
+				assert.Contains(t, printed, "FAILED: sample/broadly "+name+"\n")
+			}
+			assert.NotContains(t, printed, "FLAKY ***")
+			assert.Regexp(t, fmt.Sprintf(`\n2 passed, %d failed, 1 skipped\n$`, failures), printed)
+		})
+	}
+}
+
+// The report lists the slowest tests of all suites, the slowest first. A test with subtests, and one that didn't run because its
+// package passed before, isn't among them.
+func TestTheSlowestTests(t *testing.T) {
+	dir := t.TempDir()
+	record := func(suite string, events ...event) {
+		file, err := os.Create(eventsFile(dir, suite))
+		require.NoError(t, err)
+		defer file.Close()
+		for _, e := range events {
+			require.NoError(t, json.NewEncoder(file).Encode(e))
+		}
+		require.NoError(t, writeEnd(endedFile(dir, suite), end{}))
+	}
+	test := func(pkg, name string, elapsed float64) []event {
+		return []event{{Action: "run", Package: pkg, Test: name}, {Action: "pass", Package: pkg, Test: name, Elapsed: elapsed}}
+	}
+	var unit, e2e []event
+	for i := range 15 {
+		unit = append(unit, test("github.com/armature-dev/armature/a", fmt.Sprintf("TestA%02d", i), float64(i))...)
+		e2e = append(e2e, test("b", fmt.Sprintf("TestB%02d", i), float64(i)+0.5)...)
+	}
+	unit = append(append(unit, test("a", "TestParent/child", 0.01)...), test("a", "TestParent", 1000)...)
+	e2e = append(append(e2e, test("cached", "TestCached", 1000)...), event{Action: "output", Package: "cached", Output: "ok  \tcached\t(cached)\n"})
+	record("unit", unit...)
+	record("e2e", e2e...)
+
+	var out bytes.Buffer
+	require.NoError(t, command([]string{"report", "-out", dir, "unit", "e2e"}, &out))
+	_, list, found := strings.Cut(out.String(), "\nThe 20 slowest tests:\n")
+	require.True(t, found, out.String())
+	list, _, _ = strings.Cut(list, "\n\n")
+	lines := strings.Split(list, "\n")
+	require.Len(t, lines, slowest)
+	assert.Equal(t, "     15s  b TestB14", lines[0], "14.5s, rounded")
+	for i, line := range lines {
+		fields := strings.Fields(line)
+		require.Len(t, fields, 3)
+		n := 14 - i/2
+		assert.Equal(t, []string{fmt.Sprintf("b TestB%02d", n), fmt.Sprintf("a TestA%02d", n)}[i%2], fields[1]+" "+fields[2])
+	}
 }
 
 // What a package fails of beside its tests isn't forgiven because running none of them passes.

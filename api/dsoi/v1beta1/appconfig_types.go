@@ -54,9 +54,9 @@ type AppConfigGroup struct {
 type ConfigScope string
 
 const (
-	// ScopeNode: the nodes that name it. It is the default.
+	// ScopeNode selects the nodes that name the group. It is the default.
 	ScopeNode ConfigScope = "node"
-	// ScopeCommon: all nodes, or all of the group's node type.
+	// ScopeCommon selects all nodes, or all of the group's node type.
 	ScopeCommon ConfigScope = "common"
 )
 

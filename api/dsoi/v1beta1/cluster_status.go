@@ -39,20 +39,20 @@ type ClusterStatus struct {
 type ClusterPhase string
 
 const (
-	// ClusterInvalid: the spec is invalid, and nothing was changed.
+	// ClusterInvalid means that the spec is invalid, and nothing was changed.
 	ClusterInvalid ClusterPhase = "Invalid"
-	// ClusterInstalling: the cluster is installed for the first time, all node types at once.
+	// ClusterInstalling means that the cluster is installed for the first time, all node types at once.
 	ClusterInstalling ClusterPhase = "Installing"
-	// ClusterRunning: all nodes are as described, and were ready. The condition Ready says whether they are ready now.
+	// ClusterRunning means that all nodes are as described, and were ready. The condition Ready says whether they are ready now.
 	ClusterRunning ClusterPhase = "Running"
-	// ClusterUpgrading: a change is being applied, node type by node type.
+	// ClusterUpgrading means that a change is being applied, node type by node type.
 	ClusterUpgrading ClusterPhase = "Upgrading"
-	// ClusterHalted: an upgrade doesn't progress, because a node has failed, or a node type takes longer than
+	// ClusterHalted means that an upgrade doesn't progress, because a node has failed, or a node type takes longer than
 	// upgradeTimeout.
 	ClusterHalted ClusterPhase = "Halted"
-	// ClusterRolledBack: the described nodes did not become ready in time; the previous nodes are restored.
+	// ClusterRolledBack means that the described nodes did not become ready in time; the previous nodes are restored.
 	ClusterRolledBack ClusterPhase = "RolledBack"
-	// ClusterTerminating: the cluster is being deleted.
+	// ClusterTerminating means that the cluster is being deleted.
 	ClusterTerminating ClusterPhase = "Terminating"
 )
 
@@ -84,13 +84,13 @@ type NodeTypeStatus struct {
 type NodeTypeState string
 
 const (
-	// NodeTypeReady: all pods exist, have the newest revision, and are ready.
+	// NodeTypeReady means that all pods exist, have the newest revision, and are ready.
 	NodeTypeReady NodeTypeState = "Ready"
-	// NodeTypePending: the upgrade has not reached the nodes yet.
+	// NodeTypePending means that the upgrade has not reached the nodes yet.
 	NodeTypePending NodeTypeState = "Pending"
-	// NodeTypeProgressing: the nodes are being changed, or have pods that aren't ready.
+	// NodeTypeProgressing means that the nodes are being changed, or have pods that aren't ready.
 	NodeTypeProgressing NodeTypeState = "Progressing"
-	// NodeTypeFailed: a pod can't start, or crashes repeatedly.
+	// NodeTypeFailed means that a pod can't start, or crashes repeatedly.
 	NodeTypeFailed NodeTypeState = "Failed"
 )
 

@@ -37,7 +37,8 @@ func (r results) page() string {
 		lab.Machine(), r.cluster, r.nodes, r.runs)
 	b.WriteString("| | bare client | Armature | ratio |\n|---|---:|---:|---:|\n")
 	row := func(what string, pairs []pair, of func(outcome) time.Duration) {
-		bare, ours := medianOf(pairs, func(p pair) time.Duration { return of(p.bare) }), medianOf(pairs, func(p pair) time.Duration { return of(p.ours) })
+		bare := medianOf(pairs, func(p pair) time.Duration { return of(p.bare) })
+		ours := medianOf(pairs, func(p pair) time.Duration { return of(p.ours) })
 		fmt.Fprintf(&b, "| %s | %s | %s | %.2f |\n", what, show(bare), show(ours), ratio(ours, bare))
 	}
 	hop := func(o outcome) time.Duration { return o.succeeded / time.Duration(r.chainN) }
@@ -54,7 +55,11 @@ func (r results) page() string {
 	for _, c := range []struct {
 		name string
 		out  outcome
-	}{{fmt.Sprintf("JobFlow of %d", r.n), last(r.wide)}, {fmt.Sprintf("DaemonJob on %d", r.nodes), last(r.daemon)}, {fmt.Sprintf("JobFlow of %d", r.bigN), r.big}} {
+	}{
+		{fmt.Sprintf("JobFlow of %d", r.n), last(r.wide)},
+		{fmt.Sprintf("DaemonJob on %d", r.nodes), last(r.daemon)},
+		{fmt.Sprintf("JobFlow of %d", r.bigN), r.big},
+	} {
 		fmt.Fprintf(&b, "- %s: %s; %d events of Jobs; when idle: %s\n", c.name, list(c.out.requests), c.out.events, list(c.out.idle))
 	}
 	fmt.Fprintf(&b, "\nA flow of %d nodes: %s to success; its status was at most %.1f KiB; the operator's heap at most %d MiB.\n",

@@ -29,8 +29,10 @@ func Main(ctx context.Context, args []string) error {
 	f.IntVar(&r.nodes, "nodes", 2000, "simulated nodes")
 	f.IntVar(&r.chainN, "chain", 20, "Jobs of a chain")
 	f.IntVar(&r.bigN, "big", 10000, "Jobs of the big flow; 0 leaves it out")
-	only := f.String("only", "", "a `regular expression` of the parts to run: wide, daemon, chain, waiting, handover, big. The page stays as it is then")
-	f.BoolVar(&r.clear, "clear", true, "delete each run's namespace and wait until all of it is gone, so that the next run has the cluster for itself")
+	only := f.String("only", "", "a `regular expression` of the parts to run: wide, daemon, chain, waiting, handover, big. "+
+		"The page stays as it is then")
+	f.BoolVar(&r.clear, "clear", true, "delete each run's namespace and wait until all of it is gone, "+
+		"so that the next run has the cluster for itself")
 	f.DurationVar(&r.idleTime, "idle", 5*time.Second, "how long requests are counted after the work is done")
 	if err := f.Parse(args); err != nil {
 		return err

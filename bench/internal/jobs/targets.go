@@ -24,7 +24,8 @@ func (r results) targets() string {
 		took []float64
 	}{{"by default", r.handover.early}, {"with `endOfJob: Condition`", r.handover.waiting}} {
 		p50, p99 := percentile(h.took, 50), percentile(h.took, 99)
-		say(p50 < 6 && p99 < 25, "a successor is created within 6 ms (p50) and 25 ms (p99) of a Job's completion, %s: %.1f ms, %.1f ms", h.how, p50, p99)
+		say(p50 < 6 && p99 < 25, "a successor is created within 6 ms (p50) and 25 ms (p99) of a Job's completion, %s: %.1f ms, %.1f ms",
+			h.how, p50, p99)
 	}
 
 	ours := last(r.wide)

@@ -19,7 +19,9 @@ const requestsAtATime = 32
 
 // setUpBare is the least that can be done: as many requests at a time as Armature, of objects as large as Armature's.
 func setUpBare(mgr manager.Manager) (reconciler, error) {
-	c, err := client.New(mgr.GetConfig(), client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	c, err := client.New(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
 	if err != nil {
 		return nil, err
 	}

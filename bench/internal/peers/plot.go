@@ -35,7 +35,10 @@ func plotTo(file string, r results) error {
 	if err != nil {
 		return err
 	}
-	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: vg.Centimeter, PadTop: vg.Millimeter * 3, PadBottom: vg.Millimeter * 3, PadLeft: vg.Millimeter * 3, PadRight: vg.Millimeter * 5}
+	tiles := draw.Tiles{
+		Rows: 1, Cols: 2, PadX: vg.Centimeter,
+		PadTop: vg.Millimeter * 3, PadBottom: vg.Millimeter * 3, PadLeft: vg.Millimeter * 3, PadRight: vg.Millimeter * 5,
+	}
 	plots := [][]*plot.Plot{{left, right}}
 	for i, c := range plot.Align(plots, tiles, draw.New(canvas))[0] {
 		plots[0][i].Draw(c)

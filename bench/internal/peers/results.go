@@ -33,7 +33,8 @@ var titles = map[string]string{
 
 func (r results) markdown(kubernetes string, runs int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s; Kubernetes %s. Median of %d runs, in which the peers take turns;\nwho needs more than a minute for a size has one run of it. Versions:\n%s.\n",
+	fmt.Fprintf(&b, "\n%s; Kubernetes %s. Median of %d runs, in which the peers take turns;\n"+
+		"who needs more than a minute for a size has one run of it. Versions:\n%s.\n",
 		lab.Machine(), kubernetes, runs, strings.Join(versions(), ", "))
 	for _, scenario := range scenarios {
 		fmt.Fprintf(&b, "\n### %s\n\n| |", titles[scenario])
@@ -104,7 +105,8 @@ func (r results) targets() string {
 		line(ratio <= 1.1, "within 1.1 of a bare parallel client's time: %.2f; of one that keeps a cache, as an operator must: %.2f",
 			ratio, float64(made.Time)/float64(cached.Time)),
 		line(drift.Writes == 1 && drift.Reached, "one drifted among %d is one write: %d", n, drift.Writes),
-		line(growth <= 1.5, "linear in the number of Deployments: a Deployment among %d takes %.2f times the CPU of one among %d", n, growth, r.sizes[0]),
+		line(growth <= 1.5, "linear in the number of Deployments: a Deployment among %d takes %.2f times the CPU of one among %d",
+			n, growth, r.sizes[0]),
 	}, "\n")
 }
 

@@ -34,7 +34,8 @@ func Main(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("builder", flag.ExitOnError)
 	sizes := flags.String("sizes", "10,100,1000", "numbers of Deployments")
 	flags.IntVar(&o.runs, "runs", 5, "how often each peer has its turn; the median counts")
-	only := flags.String("peers", "", "names of peers, with commas between them; others have no turn, and nothing is written but to the terminal")
+	only := flags.String("peers", "", "names of peers, with commas between them; "+
+		"others have no turn, and nothing is written but to the terminal")
 	flags.StringVar(&o.docs, "docs", "../docs", "where benchmarks.md and benchmarks.svg are")
 	flags.StringVar(&o.binary, "devcluster", "../bin/devcluster", "the devcluster binary")
 	if err := flags.Parse(args); err != nil {

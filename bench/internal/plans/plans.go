@@ -25,7 +25,7 @@ var suites = []struct{ title, dir, bench string }{
 	{"JobFlow: a pass that changes nothing, compiling a graph, and the first pass", "./operators/jobflow", "."},
 	{"DaemonJob", "./operators/daemonjob", "."},
 	{"ReplicaJob", "./operators/replicajob", "."},
-	{"FluxSetup: one pass of the queue", "./operators/fluxjob/queue", "."},
+	{"FluxSetup: one pass of the queue", "./operators/fluxjob/internal/queue", "."},
 	{"DSOI: a cluster that doesn't change", "./dsoi", "Unchanged"},
 }
 

@@ -85,7 +85,9 @@ func kubeflowCRD() map[string]any {
 		"metadata": map[string]any{"name": "kubeflowjobs." + kubeflowGroupVersion.Group},
 		"spec": map[string]any{
 			"group": kubeflowGroupVersion.Group, "scope": "Namespaced",
-			"names": map[string]any{"kind": kubeflowKind.Kind, "listKind": kubeflowKind.Kind + "List", "plural": "kubeflowjobs", "singular": "kubeflowjob"},
+			"names": map[string]any{
+				"kind": kubeflowKind.Kind, "listKind": kubeflowKind.Kind + "List", "plural": "kubeflowjobs", "singular": "kubeflowjob",
+			},
 			"versions": []any{map[string]any{
 				"name": kubeflowGroupVersion.Version, "served": true, "storage": true,
 				"schema":       map[string]any{"openAPIV3Schema": anything},

@@ -107,7 +107,8 @@ func (w *world) bare(ctx context.Context, namespace string, n int) (outcome, err
 			ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{replicajob.LabelJob: "bare"}, PublishNotReadyAddresses: true,
 		},
 	}
-	owner, err := w.typed.CoreV1().ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "bare"}}, metav1.CreateOptions{})
+	owner, err := w.typed.CoreV1().ConfigMaps(namespace).Create(ctx,
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "bare"}}, metav1.CreateOptions{})
 	if err != nil {
 		return outcome{}, err
 	}

@@ -36,7 +36,9 @@ func (r *results) page() string {
 	fmt.Fprintf(&b, "%s; Kubernetes %s, %d simulated nodes. Median of %d runs, of which all three take turns. kubeflow/common v0.4.7.\n",
 		lab.Machine(), r.cluster, r.nodes, r.runs)
 	for _, n := range r.sizes {
-		fmt.Fprintf(&b, "\n### %d pods\n\n| | all created | to success | over bare | reconciles | requests | status writes | requests for events | when idle |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n", n)
+		fmt.Fprintf(&b, "\n### %d pods\n\n"+
+			"| | all created | to success | over bare | reconciles | requests | status writes | requests for events | when idle |\n"+
+			"|---|---:|---:|---:|---:|---:|---:|---:|---:|\n", n)
 		for _, p := range []peer{bare, armature, kubeflowCommon} {
 			outs := r.of[p][n]
 			fmt.Fprintf(&b, "| %s | %s | %s | %.2f", p, show(median(outs, created)), show(median(outs, succeeded)), r.ratio(p, n, succeeded))
@@ -53,9 +55,10 @@ func (r *results) page() string {
 		}
 	}
 	if r.bigN > 0 {
-		fmt.Fprintf(&b, "\n### A job of %d pods\n\nArmature: all created in %s, success after %s; %d passes; %s; when idle: %s. Its status was at most "+
-			"%.1f KiB, and the heap of the operator's process at most %d MiB.\n",
-			r.bigN, show(r.big.created), show(r.big.succeeded), r.big.reconciles, list(r.big.requests), list(r.big.idle), float64(r.big.status)/1024, r.big.heap>>20)
+		fmt.Fprintf(&b, "\n### A job of %d pods\n\nArmature: all created in %s, success after %s; %d passes; %s; when idle: %s. "+
+			"Its status was at most %.1f KiB, and the heap of the operator's process at most %d MiB.\n",
+			r.bigN, show(r.big.created), show(r.big.succeeded), r.big.reconciles, list(r.big.requests), list(r.big.idle),
+			float64(r.big.status)/1024, r.big.heap>>20)
 	}
 	return b.String() + "\n" + r.targets()
 }

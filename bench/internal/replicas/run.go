@@ -26,7 +26,8 @@ func Main(ctx context.Context, args []string) error {
 	idle := f.Duration("idle", 5*time.Second, "how long requests are counted after the work is done")
 	settle := f.Duration("settle", 6*time.Second, "how long an operator is given for its last requests, such as counts that may wait")
 	warm := f.Bool("warm", true, "run the smallest number once before, to fill everybody's caches")
-	clears := f.Bool("clear", true, "delete each run's namespace and wait until all of it is gone, so that the next run has the cluster for itself")
+	clears := f.Bool("clear", true, "delete each run's namespace and wait until all of it is gone, "+
+		"so that the next run has the cluster for itself")
 	sizes := f.String("pods", "10,100,1000", "the numbers of pods, separated by commas")
 	r := &results{}
 	f.IntVar(&r.runs, "runs", 3, "how often each is run")
@@ -47,7 +48,8 @@ func Main(ctx context.Context, args []string) error {
 		return err
 	}
 	r.cluster = cluster.Version
-	if err := errors.Join(r.measure(ctx, cluster, *crds, func(w *world) { w.idleTime, w.settle, w.warm, w.clears = *idle, *settle, *warm, *clears }), cluster.Stop()); err != nil {
+	adjust := func(w *world) { w.idleTime, w.settle, w.warm, w.clears = *idle, *settle, *warm, *clears }
+	if err := errors.Join(r.measure(ctx, cluster, *crds, adjust), cluster.Stop()); err != nil {
 		return err
 	}
 	if *docs == "" {
@@ -108,7 +110,8 @@ func (r *results) all(ctx context.Context, w *world, ours, theirs *operator) err
 				if turn == 0 {
 					continue
 				}
-				fmt.Printf("%-16s %5d pods: created in %s, succeeded in %s; %s; idle: %s\n", one.peer, n, show(out.created), show(out.succeeded), list(out.requests), list(out.idle))
+				fmt.Printf("%-16s %5d pods: created in %s, succeeded in %s; %s; idle: %s\n",
+					one.peer, n, show(out.created), show(out.succeeded), list(out.requests), list(out.idle))
 				r.of[one.peer][n] = append(r.of[one.peer][n], out)
 			}
 		}

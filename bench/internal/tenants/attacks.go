@@ -47,12 +47,18 @@ const bomb = "![0,1,2,3,4,5,6,7,8,9].all(a,[0,1,2,3,4,5,6,7,8,9].all(b,[0,1,2,3,
 
 func attacks(n sizes) []attack {
 	return []attack{
-		{fmt.Sprintf("%d JobFlows of %d expressions that take long", n.bombs, n.nodes), "cel", oneFlow, func(ctx context.Context, on *target) error {
-			return on.create(ctx, n.bombs, func(i int) client.Object { return bombFlow(on.namespace, i, n.nodes) })
-		}},
-		{fmt.Sprintf("%d JobFlows of %d lists of 999 items", n.bombs, n.nodes/50), "foreach", oneFlow, func(ctx context.Context, on *target) error {
-			return on.create(ctx, n.bombs, func(i int) client.Object { return listFlow(on.namespace, i, n.nodes/50) })
-		}},
+		{
+			fmt.Sprintf("%d JobFlows of %d expressions that take long", n.bombs, n.nodes), "cel", oneFlow,
+			func(ctx context.Context, on *target) error {
+				return on.create(ctx, n.bombs, func(i int) client.Object { return bombFlow(on.namespace, i, n.nodes) })
+			},
+		},
+		{
+			fmt.Sprintf("%d JobFlows of %d lists of 999 items", n.bombs, n.nodes/50), "foreach", oneFlow,
+			func(ctx context.Context, on *target) error {
+				return on.create(ctx, n.bombs, func(i int) client.Object { return listFlow(on.namespace, i, n.nodes/50) })
+			},
+		},
 		{fmt.Sprintf("%d FluxJobs", n.fluxJobs), "fluxjobs", oneFluxJob, func(ctx context.Context, on *target) error {
 			return on.create(ctx, n.fluxJobs, func(i int) client.Object { return makeFluxJob(on.namespace, "j"+strconv.Itoa(i)) })
 		}},
@@ -126,7 +132,8 @@ func (on *target) create(ctx context.Context, n int, object func(i int) client.O
 
 // isRefusal reports whether the API server answered that it won't have an object, or is too busy for an attacker.
 func isRefusal(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsTooManyRequests(err) || apierrors.IsRequestEntityTooLargeError(err)
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) ||
+		apierrors.IsTooManyRequests(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
 // shareTemplate creates n flows that name one JobTemplate, whose Jobs the API server refuses, and changes that again and again.
@@ -153,7 +160,8 @@ func (on *target) shareTemplate(ctx context.Context, n int, last time.Duration) 
 		select {
 		case <-tick.C:
 			patch := fmt.Appendf(nil, `{"spec":{"jobTemplate":{"activeDeadlineSeconds":%d}}}`, 1000+i)
-			if err := on.client.Patch(ctx, template.DeepCopy(), client.RawPatch("application/merge-patch+json", patch)); err != nil && !isRefusal(err) {
+			err := on.client.Patch(ctx, template.DeepCopy(), client.RawPatch("application/merge-patch+json", patch))
+			if err != nil && !isRefusal(err) {
 				return err
 			}
 		case <-end:

@@ -48,7 +48,9 @@ func startManager(ctx context.Context, binary, kubeconfig, dir string) (*process
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "tls.crt"), certificate, 0o600), os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600)); err != nil {
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(dir, "tls.crt"), certificate, 0o600),
+		os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600)); err != nil {
 		return nil, err
 	}
 	p := &process{

@@ -30,7 +30,8 @@ type results struct {
 }
 
 func (m measured) String() string {
-	return fmt.Sprintf("alone %s (%d), attacked %s (%d), %s", spread(m.alone.served), len(m.alone.served), spread(m.attacked.served), len(m.attacked.served), m.used())
+	return fmt.Sprintf("alone %s (%d), attacked %s (%d), %s",
+		spread(m.alone.served), len(m.alone.served), spread(m.attacked.served), len(m.attacked.served), m.used())
 }
 
 // used is the most memory that the manager used.
@@ -43,21 +44,23 @@ func (m measured) used() string {
 
 func (r results) page() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s; Kubernetes %s. p50 / p99 of single objects of another tenant, one after another; the manager's largest resident set.\n\n",
+	fmt.Fprintf(&b, "%s; Kubernetes %s. p50 / p99 of single objects of another tenant, one after another; "+
+		"the manager's largest resident set.\n\n",
 		lab.Machine(), r.cluster)
-	b.WriteString("| attack | object | manager | alone | under attack | bare create: alone | under attack | memory |\n|---|---|---|---:|---:|---:|---:|---:|\n")
+	b.WriteString("| attack | object | manager | alone | under attack | bare create: alone | under attack | memory |\n" +
+		"|---|---|---|---:|---:|---:|---:|---:|\n")
 	for _, row := range r.rows {
 		for i, m := range row.of {
 			name := "now"
 			if r.compares && i == 0 {
 				name = "before"
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", row.attack, row.probe, name, spread(m.alone.served), spread(m.attacked.served),
-				spread(m.alone.bare), spread(m.attacked.bare), m.used())
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", row.attack, row.probe, name,
+				spread(m.alone.served), spread(m.attacked.served), spread(m.alone.bare), spread(m.attacked.bare), m.used())
 		}
 	}
-	b.WriteString("\nA busy tenant never delays others' single objects by more than twice (p50), apart from what the API server itself takes\n" +
-		"longer for: the object's slowdown divided by that of a bare create.\n\n")
+	b.WriteString("\nA busy tenant never delays others' single objects by more than twice (p50), " +
+		"apart from what the API server itself takes\nlonger for: the object's slowdown divided by that of a bare create.\n\n")
 	for _, row := range r.rows {
 		m := row.of[len(row.of)-1]
 		all, server := ratio(m.alone.served, m.attacked.served), max(1, ratio(m.alone.bare, m.attacked.bare))

@@ -28,7 +28,10 @@ func custom(s *session) {
 	s.did("the status and nothing else", patched, err)
 	s.note("as new generation", patched.GetGeneration()-now.GetGeneration())
 
-	typed := &v1alpha1.JobFlow{ObjectMeta: meta("typed"), Spec: v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{{Name: "a", JobTemplate: &job("").Spec}}}}
+	typed := &v1alpha1.JobFlow{
+		ObjectMeta: meta("typed"),
+		Spec:       v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{{Name: "a", JobTemplate: &job("").Spec}}},
+	}
 	s.create("typed", typed)
 	s.keepsVersion("typed update", typed, func(client.Object) error {
 		same := &v1alpha1.JobFlow{}

@@ -20,7 +20,8 @@ func defaultsOfWorkloads(s *session) {
 	s.create("cron job", cronJob("cron"))
 	careful := job("careful")
 	careful.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-		Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget}},
+		Action:          batchv1.PodFailurePolicyActionIgnore,
+		OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget}},
 	}}}
 	s.create("job with a failure policy", careful)
 	indexed := job("indexed")
@@ -66,7 +67,10 @@ func defaultsOfServices(s *session) {
 	node := service("node")
 	node.Spec.Type = corev1.ServiceTypeNodePort
 	s.create("node port", node)
-	external := &corev1.Service{ObjectMeta: meta("external"), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "example.com"}}
+	external := &corev1.Service{
+		ObjectMeta: meta("external"),
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "example.com"},
+	}
 	s.create("external name", external)
 	sticky := service("sticky")
 	sticky.Spec.SessionAffinity = corev1.ServiceAffinityClientIP

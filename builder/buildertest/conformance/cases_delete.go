@@ -29,7 +29,8 @@ func deletion(s *session) {
 	for _, name := range []string{"a", "b", "c"} {
 		s.given(labelled(configMap("many-"+name), "many", "yes"))
 	}
-	s.did("all of them", nil, s.client.DeleteAllOf(s.ctx, configMap(""), client.InNamespace(s.namespace), client.MatchingLabels{"many": "yes"}))
+	s.did("all of them", nil, s.client.DeleteAllOf(s.ctx, configMap(""),
+		client.InNamespace(s.namespace), client.MatchingLabels{"many": "yes"}))
 	gone := configMap("many-b")
 	gone.Namespace = s.namespace
 	s.note("are gone", !s.exists(gone))
@@ -57,7 +58,9 @@ func finalizers(s *session) {
 func ownedBy(obj client.Object, owners ...client.Object) client.Object {
 	var refs []metav1.OwnerReference
 	for _, o := range owners {
-		refs = append(refs, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: o.GetName(), UID: o.GetUID(), BlockOwnerDeletion: ptr.To(true)})
+		refs = append(refs, metav1.OwnerReference{
+			APIVersion: "v1", Kind: "ConfigMap", Name: o.GetName(), UID: o.GetUID(), BlockOwnerDeletion: ptr.To(true),
+		})
 	}
 	obj.SetOwnerReferences(refs)
 	return obj

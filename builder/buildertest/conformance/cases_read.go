@@ -38,7 +38,8 @@ func list(s *session) {
 	}
 	s.note("first page", len(page.Items))
 	s.note("there is more", page.Continue != "")
-	if err := s.client.List(s.ctx, &page, client.InNamespace(s.namespace), mineOnly, client.Limit(2), client.Continue(page.Continue)); err != nil {
+	if err := s.client.List(s.ctx, &page, client.InNamespace(s.namespace), mineOnly,
+		client.Limit(2), client.Continue(page.Continue)); err != nil {
 		s.t.Fatal(err)
 	}
 	s.note("second page", len(page.Items))

@@ -17,7 +17,10 @@ func withPhase(j *batchv1.Job) *batchv1.Job {
 }
 
 func generation(s *session) {
-	objs := []client.Object{deployment("web"), job("once"), cronJob("cron"), budget("budget"), networkPolicy("policy"), configMap("settings"), service("svc"), daemonSet("daemon")}
+	objs := []client.Object{
+		deployment("web"), job("once"), cronJob("cron"), budget("budget"),
+		networkPolicy("policy"), configMap("settings"), service("svc"), daemonSet("daemon"),
+	}
 	for _, obj := range objs {
 		s.note(obj.GetName()+" at first", s.given(obj).GetGeneration())
 		s.note("after a label", s.patched(obj, `{"metadata":{"labels":{"a":"b"}}}`))
@@ -54,7 +57,8 @@ func status(s *session) {
 	s.update("an update leaves the status", obj)
 	s.patch("a patch leaves the status", obj, types.MergePatchType, `{"status":{"active":8},"spec":{"parallelism":4}}`)
 	patched := like(obj)
-	err = s.client.Status().Patch(s.ctx, patched, client.RawPatch(types.MergePatchType, []byte(`{"status":{"active":1},"spec":{"parallelism":5}}`)))
+	err = s.client.Status().Patch(s.ctx, patched,
+		client.RawPatch(types.MergePatchType, []byte(`{"status":{"active":1},"spec":{"parallelism":5}}`)))
 	s.did("a status patch leaves the spec", patched, err)
 	stale := copyOf(obj)
 	stale.ResourceVersion = "1"
@@ -74,7 +78,9 @@ func invalid(s *session) {
 	strange.Spec.Template.Labels = map[string]string{"app": "other"}
 	s.create("selector that does not match", strange)
 	nameless := deployment("nameless")
-	nameless.Spec.Template.Spec.Containers = []corev1.Container{{}, {Name: "a", Image: "i"}, {Name: "a", Image: "i"}, {Name: "A_b", Image: "i"}}
+	nameless.Spec.Template.Spec.Containers = []corev1.Container{
+		{}, {Name: "a", Image: "i"}, {Name: "a", Image: "i"}, {Name: "A_b", Image: "i"},
+	}
 	s.create("bad containers", nameless)
 	never := deployment("never")
 	never.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -124,15 +130,18 @@ func immutable(s *session) {
 	suspended := job("suspended")
 	suspended.Spec.Suspend = ptr.To(true)
 	change("suspended job's node selector can change", suspended, `{"spec":{"template":{"spec":{"nodeSelector":{"a":"b"}}}}}`)
-	change("deployment selector", deployment("web"), `{"spec":{"selector":{"matchLabels":{"app":"web","x":"y"}},"template":{"metadata":{"labels":{"x":"y"}}}}}`)
-	change("daemon set selector", daemonSet("daemon"), `{"spec":{"selector":{"matchLabels":{"app":"web","x":"y"}},"template":{"metadata":{"labels":{"x":"y"}}}}}`)
+	change("deployment selector", deployment("web"),
+		`{"spec":{"selector":{"matchLabels":{"app":"web","x":"y"}},"template":{"metadata":{"labels":{"x":"y"}}}}}`)
+	change("daemon set selector", daemonSet("daemon"),
+		`{"spec":{"selector":{"matchLabels":{"app":"web","x":"y"}},"template":{"metadata":{"labels":{"x":"y"}}}}}`)
 	change("stateful set service", statefulSet("service"), `{"spec":{"serviceName":"other"}}`)
 	change("stateful set claims", statefulSet("claims"), `{"spec":{"volumeClaimTemplates":null}}`)
 	change("stateful set policy", statefulSet("policy"), `{"spec":{"podManagementPolicy":"Parallel"}}`)
 	change("service address", service("address"), `{"spec":{"clusterIP":"10.96.200.200"}}`)
 	change("service without an address", service("unset"), `{"spec":{"clusterIP":"None"}}`)
 	change("pod", pod("pod"), `{"spec":{"nodeSelector":{"a":"b"}}}`)
-	s.patch("pod image can change", s.given(pod("image")), types.StrategicMergePatchType, `{"spec":{"containers":[{"name":"main","image":"other"}]}}`)
+	s.patch("pod image can change", s.given(pod("image")), types.StrategicMergePatchType,
+		`{"spec":{"containers":[{"name":"main","image":"other"}]}}`)
 	change("claim", claim("claim"), `{"spec":{"accessModes":["ReadWriteMany"]}}`)
 	change("claim's size", claim("size"), `{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}`)
 	change("role binding", roleBinding("binding"), `{"roleRef":{"name":"edit"}}`)
@@ -150,5 +159,6 @@ func immutable(s *session) {
 	s.patch("two controllers", owned, types.MergePatchType, `{"metadata":{"ownerReferences":[
 		{"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":"1","controller":true},
 		{"apiVersion":"v1","kind":"ConfigMap","name":"b","uid":"2","controller":true}]}}`)
-	s.patch("an owner without a uid", owned, types.MergePatchType, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"a"}]}}`)
+	s.patch("an owner without a uid", owned, types.MergePatchType,
+		`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"a"}]}}`)
 }

@@ -12,7 +12,8 @@ import (
 func create(s *session) {
 	first := s.create("first", configMap("one"))
 	s.create("again", configMap("one"))
-	s.note("has uid, time and version", first.GetUID() != "" && !first.GetCreationTimestamp().Time.IsZero() && first.GetResourceVersion() != "")
+	s.note("has uid, time and version",
+		first.GetUID() != "" && !first.GetCreationTimestamp().Time.IsZero() && first.GetResourceVersion() != "")
 
 	s.create("without a name", configMap(""))
 	s.create("with a name that is none", configMap("Not_a_Name"))
@@ -88,8 +89,10 @@ func patch(s *session) {
 	s.patch("merge with another name", obj, types.MergePatchType, `{"metadata":{"name":"two"}}`)
 	s.patch("merge that is no JSON", obj, types.MergePatchType, `{`)
 	s.patch("merge by force", obj, types.MergePatchType, `{"data":{"a":"x"}}`, client.ForceOwnership)
-	s.patch("json", obj, types.JSONPatchType, `[{"op":"replace","path":"/data/a","value":"by json"},{"op":"add","path":"/data/c","value":"3"}]`)
-	s.patch("json whose test fails", obj, types.JSONPatchType, `[{"op":"test","path":"/data/a","value":"no"},{"op":"remove","path":"/data/a"}]`)
+	s.patch("json", obj, types.JSONPatchType,
+		`[{"op":"replace","path":"/data/a","value":"by json"},{"op":"add","path":"/data/c","value":"3"}]`)
+	s.patch("json whose test fails", obj, types.JSONPatchType,
+		`[{"op":"test","path":"/data/a","value":"no"},{"op":"remove","path":"/data/a"}]`)
 	s.patch("json that removes what isn't there", obj, types.JSONPatchType, `[{"op":"remove","path":"/data/zzz"}]`)
 
 	dep := s.given(deployment("web"))
@@ -130,7 +133,8 @@ func noOps(s *session) {
 	})
 	wanted := untypedConfigMap("applied", map[string]any{"a": "1"})
 	again := func(now client.Object) error {
-		return s.client.Patch(s.ctx, s.untyped(wanted), client.Apply, client.FieldOwner(Manager)) //nolint:staticcheck // any type can be applied so
+		//nolint:staticcheck // any type can be applied so
+		return s.client.Patch(s.ctx, s.untyped(wanted), client.Apply, client.FieldOwner(Manager))
 	}
 	if err := again(nil); err != nil {
 		s.t.Fatal(err)

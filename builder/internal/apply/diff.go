@@ -36,6 +36,9 @@ func (w *Write) Diff() ([]delta.Change, error) {
 	return changes, nil
 }
 
+// IsDrift reports whether the write only restores what the last apply had set: the desired object is the same, another writer changed it.
+func (w *Write) IsDrift() bool { return w.Operation == events.ReasonUpdated && w.drifted }
+
 // shown removes from an object the fields that its key has, and the builder's own record.
 func shown(fields map[string]any) map[string]any {
 	if len(fields) == 0 {

@@ -16,9 +16,9 @@ import (
 const (
 	// After is the number of corrections of one field that begin a contest. The builder makes each of them at once.
 	After = 3
-	// minBackoff and MaxBackoff limit how long the builder suspends its writes of a contested child after a correction.
-	minBackoff = time.Second
+	// MaxBackoff and minBackoff limit how long the builder suspends its writes of a contested child after a correction.
 	MaxBackoff = 5 * time.Minute
+	minBackoff = time.Second
 	// minCalm is the minimum time without a correction after which a contest ends.
 	minCalm = time.Minute
 	// maxFields limits the recorded fields, and managers, of one child.

@@ -1,6 +1,7 @@
 package fieldmanager
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestWhoseFieldsAreLeft(t *testing.T) {
 		"nonsense":             {[]metav1.ManagedFieldsEntry{entry("old", update, `nonsense`)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			entries := append(c.others, entry("me", metav1.ManagedFieldsOperationApply, `{"f:data":{"f:a":{}}}`))
+			entries := append(slices.Clone(c.others), entry("me", metav1.ManagedFieldsOperationApply, `{"f:data":{"f:a":{}}}`))
 			var got []string
 			for _, left := range m.SetByOthers(entries) {
 				live := map[string]any{"data": map[string]any{"a": "1", "b": "2"}}

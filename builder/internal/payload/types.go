@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -46,7 +47,7 @@ func collect(t reflect.Type, index []int, found []field) []field {
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")
-		at := append(index[:len(index):len(index)], i)
+		at := append(slices.Clone(index), i)
 		if embedded && name == "" {
 			found = collect(elem, at, found)
 			continue

@@ -19,7 +19,9 @@ import (
 type Origin int
 
 const (
+	// Owned means that the owner, or one of its children, controls the objects.
 	Owned Origin = iota
+	// Watched means that the operator watches the objects.
 	Watched
 	origins // the number of origins
 )

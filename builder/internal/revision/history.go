@@ -11,15 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/internal/wellknown"
-)
-
-// States of a roll-out.
-const (
-	Installing  = "Installing"
-	Progressing = "Progressing"
-	Completed   = "Completed"
-	RolledBack  = "RolledBack"
 )
 
 // historyLimit is the number of completed revisions that are retained.
@@ -27,10 +20,10 @@ const historyLimit = 2
 
 // Record is the state of a roll-out that must survive a restart.
 type Record struct {
-	Controller string       `json:"controller"` // the engine's name: two can work for one owner
-	State      string       `json:"state"`
-	StartedAt  *metav1.Time `json:"startedAt,omitempty"`
-	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	Controller string        `json:"controller"` // the engine's name: two can work for one owner
+	State      rollout.State `json:"state"`
+	StartedAt  *metav1.Time  `json:"startedAt,omitempty"`
+	FinishedAt *metav1.Time  `json:"finishedAt,omitempty"`
 	// Phase is the furthest reached phase that was not ready, PhaseSince when that was first observed. They are recorded only with a
 	// limit in the options.
 	Phase      string       `json:"phase,omitempty"`
@@ -88,7 +81,7 @@ func (r *Revision) Name() string {
 }
 
 // State returns the state of the roll-out, empty for nil.
-func (r *Revision) State() string {
+func (r *Revision) State() rollout.State {
 	if r == nil {
 		return ""
 	}
@@ -112,7 +105,7 @@ func HistoryOf(revisions []*Revision) History {
 // because the status is written after the revision.
 func (h History) Select(name string, completed *string) (last, target *Revision) {
 	for _, rev := range h {
-		if rev.State() == Completed && (completed == nil || rev.Name() == *completed || rev.Name() == name) {
+		if rev.State() == rollout.Completed && (completed == nil || rev.Name() == *completed || rev.Name() == name) {
 			last = rev
 		}
 		if rev.Name() == name {
@@ -137,7 +130,7 @@ func (h History) Truncate(last, target *Revision) (retained History, stale []*Re
 	completed := 0
 	for _, rev := range slices.Backward(h) {
 		retain := rev == target
-		if rev.State() == Completed {
+		if rev.State() == rollout.Completed {
 			completed++
 			retain = retain || completed <= historyLimit || rev == last
 		}
@@ -168,34 +161,29 @@ func trim(name string, length int) string {
 // hashIn returns the hash in the name of a revision.
 func hashIn(name string) string { return name[strings.LastIndexByte(name, '-')+1:] }
 
-// Status is the state of an owner's roll-out, as recorded in its ControllerRevisions.
-type Status struct {
-	Record
-	From   string // the last completed revision
-	Before string // the revision that was completed before From; empty if there is none
-	To     string // the newest revision
-}
-
 // StatusOf returns the state of the roll-out that ControllerRevisions record, and false if none was ever completed.
-func StatusOf(revisions []*appsv1.ControllerRevision) (Status, bool) {
+func StatusOf(revisions []*appsv1.ControllerRevision) (rollout.Status, bool) {
 	var before, last, newest *appsv1.ControllerRevision
-	var s Status
+	var current Record // of newest
 	for _, rev := range revisions {
 		var record Record
 		if json.Unmarshal([]byte(rev.Annotations[wellknown.AnnotationRollout]), &record) != nil {
 			continue // not of a roll-out
 		}
-		if record.State == Completed {
+		if record.State == rollout.Completed {
 			before, last = newestTwo(before, last, rev)
 		}
 		if newest == nil || newest.Revision < rev.Revision {
-			newest, s.Record = rev, record
+			newest, current = rev, record
 		}
 	}
 	if last == nil {
-		return Status{}, false
+		return rollout.Status{}, false
 	}
-	s.From, s.To = last.Name, newest.Name
+	s := rollout.Status{
+		State: current.State, From: last.Name, To: newest.Name, Phase: current.Phase, Message: current.Message,
+		StartedAt: current.Started(), FinishedAt: current.Finished(),
+	}
 	if before != nil {
 		s.Before = before.Name
 	}

@@ -10,10 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-func revisionOf(name string, number int64, state string) *Revision {
+func revisionOf(name string, number int64, state rollout.State) *Revision {
 	return &Revision{
 		Object: &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: name}, Revision: number},
 		Record: Record{State: state},
@@ -35,7 +36,7 @@ func TestRevisionNames(t *testing.T) {
 }
 
 func TestSelect(t *testing.T) {
-	h := HistoryOf([]*Revision{revisionOf("c", 3, Progressing), revisionOf("a", 1, Completed), revisionOf("b", 2, Completed)})
+	h := HistoryOf([]*Revision{revisionOf("c", 3, rollout.Progressing), revisionOf("a", 1, rollout.Completed), revisionOf("b", 2, rollout.Completed)})
 	assert.Equal(t, "a b c", names(h))
 	assert.EqualValues(t, 4, h.Next())
 	assert.EqualValues(t, 1, History{}.Next())
@@ -60,8 +61,8 @@ func TestSelect(t *testing.T) {
 
 func TestTruncate(t *testing.T) {
 	h := HistoryOf([]*Revision{
-		revisionOf("a", 1, Completed), revisionOf("b", 2, RolledBack), revisionOf("c", 3, Completed), revisionOf("d", 4, Completed),
-		revisionOf("e", 5, Progressing), revisionOf("f", 6, Progressing),
+		revisionOf("a", 1, rollout.Completed), revisionOf("b", 2, rollout.RolledBack), revisionOf("c", 3, rollout.Completed), revisionOf("d", 4, rollout.Completed),
+		revisionOf("e", 5, rollout.Progressing), revisionOf("f", 6, rollout.Progressing),
 	})
 	retained, stale := h.Truncate(h[3], h[5])
 	assert.Equal(t, "c d f", names(retained))
@@ -98,5 +99,5 @@ func TestStatusOf(t *testing.T) {
 		of("c", 3, `{"state":"RolledBack","phase":"p","why":"late"}`), of("a", 1, `{"state":"Completed"}`), of("b", 2, `{"state":"Completed"}`),
 	})
 	assert.True(t, ok)
-	assert.Equal(t, Status{Record: Record{State: RolledBack, Phase: "p", Message: "late"}, From: "b", Before: "a", To: "c"}, s)
+	assert.Equal(t, rollout.Status{State: rollout.RolledBack, Phase: "p", Message: "late", From: "b", Before: "a", To: "c"}, s)
 }

@@ -135,7 +135,8 @@ func alreadyRunning(ctx context.Context, dir clusterdir.Dir, flags *upFlags, det
 		return false, waitStopped(ctx, dir, settleTimeout)
 	}
 	if !detach {
-		return false, fmt.Errorf("a cluster is already running in %s (pid %d): see `devcluster status`, or stop it with `devcluster down`", dir, run.PID)
+		return false, fmt.Errorf("a cluster is already running in %s (pid %d): "+
+			"see `devcluster status`, or stop it with `devcluster down`", dir, run.PID)
 	}
 	settings, err := dir.LoadSettings()
 	if err != nil {
@@ -146,7 +147,8 @@ func alreadyRunning(ctx context.Context, dir clusterdir.Dir, flags *upFlags, det
 		return false, err
 	}
 	if len(changes) > 0 {
-		return false, fmt.Errorf("the cluster that is running in %s differs: its %s; run `devcluster down` first", dir, strings.Join(changes, "; its "))
+		return false, fmt.Errorf("the cluster that is running in %s differs: its %s; run `devcluster down` first",
+			dir, strings.Join(changes, "; its "))
 	}
 	status, err := loadStatus(ctx, dir)
 	if err != nil {

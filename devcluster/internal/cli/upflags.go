@@ -38,13 +38,17 @@ func (f *upFlags) add(set *pflag.FlagSet) {
 	f.set = set
 	set.IntVar(&f.nodes, "nodes", 1, "nodes that run containers as local processes: node-1, node-2, ...")
 	set.StringSliceVar(&f.nodeNames, "node-names", nil, "names of these nodes; implies --nodes")
-	set.BoolVar(&f.containers, "containers", false, "let the nodes run real containers: each a kubelet with a containerd, in a network without a way out; needs Linux and root")
+	set.BoolVar(&f.containers, "containers", false, "let the nodes run real containers: "+
+		"each a kubelet with a containerd, in a network without a way out; needs Linux and root")
 	set.StringVar(&f.binaries, "node-binaries", "", "directory of the programs of --containers nodes (default nodes beside this program)")
 	set.IntVar(&f.fakeNodes, "fake-nodes", 0, "simulated nodes: fake-0, fake-1, ...")
-	set.StringVar(&f.gates, "feature-gates", "", "feature gates of the API server, the controller manager and the scheduler, such as A=true,B=false")
+	set.StringVar(&f.gates, "feature-gates", "",
+		"feature gates of the API server, the controller manager and the scheduler, such as A=true,B=false")
 	set.StringVar(&f.apis, "runtime-config", "", "versions of APIs to serve or not, such as scheduling.k8s.io/v1beta1=true")
-	set.StringVar(&f.audit, "audit-policy", "", "file with an audit policy (audit.k8s.io/v1): the API server writes the requests that it names to DIR/logs/audit.log")
-	set.StringVar(&f.kubeconfig, "kubeconfig", "", "also put the cluster's context into this file, while the cluster is up (default DIR/kubeconfig only)")
+	set.StringVar(&f.audit, "audit-policy", "", "file with an audit policy (audit.k8s.io/v1): "+
+		"the API server writes the requests that it names to DIR/logs/audit.log")
+	set.StringVar(&f.kubeconfig, "kubeconfig", "",
+		"also put the cluster's context into this file, while the cluster is up (default DIR/kubeconfig only)")
 	set.DurationVar(&f.timeout, "timeout", 2*time.Minute, "give up when the cluster is not ready by then")
 }
 
@@ -113,7 +117,8 @@ func (f *upFlags) applyTo(s *clusterdir.Settings, dir clusterdir.Dir) ([]string,
 	}
 	if f.set.Changed("containers") && f.containers != s.Containers {
 		if dir.IsCluster() {
-			return nil, fmt.Errorf("--containers=%t: the cluster in %s was made with --containers=%t: `devcluster delete` it first, or choose another --dir", f.containers, dir, s.Containers)
+			return nil, fmt.Errorf("--containers=%t: the cluster in %s was made with --containers=%t: "+
+				"`devcluster delete` it first, or choose another --dir", f.containers, dir, s.Containers)
 		}
 		s.Containers = f.containers
 	}

@@ -20,11 +20,13 @@ const (
 // Check tells why this machine can't run so many such nodes, or returns nil.
 func Check(binaries string, nodes int) error {
 	if os.Geteuid() != 0 {
-		return errors.New("--containers needs root: containers have cgroups, mounts and network links of the kernel; without --containers, nodes run without")
+		return errors.New("--containers needs root: containers have cgroups, mounts and network links of the kernel; " +
+			"without --containers, nodes run without")
 	}
 	for _, name := range Programs() {
 		if _, err := os.Stat(filepath.Join(binaries, name)); err != nil {
-			return fmt.Errorf("--containers: %s has no %s: build the nodes' programs by `make nodes`, or name their directory with --node-binaries", binaries, name)
+			return fmt.Errorf("--containers: %s has no %s: build the nodes' programs by `make nodes`, "+
+				"or name their directory with --node-binaries", binaries, name)
 		}
 	}
 	for _, program := range []string{"iptables", "iptables-restore", "mount"} {
@@ -52,7 +54,9 @@ func checkWatchers(need int, open func(flags int) (fd int, err error)) error {
 	for have := range need {
 		fd, err := open(unix.IN_CLOEXEC)
 		if err != nil {
-			return fmt.Errorf("--containers: only %d of the %d inotify instances that the cluster needs are free (%w): stop what else watches files, such as other clusters, or raise the limit with `sysctl -w fs.inotify.max_user_instances=1024`", have, need, err)
+			return fmt.Errorf("--containers: only %d of the %d inotify instances that the cluster needs are free (%w): "+
+				"stop what else watches files, such as other clusters, "+
+				"or raise the limit with `sysctl -w fs.inotify.max_user_instances=1024`", have, need, err)
 		}
 		defer func() { _ = unix.Close(fd) }()
 	}

@@ -84,7 +84,8 @@ resolvConf: %q
 volumePluginDir: /var/lib/kubelet/volumeplugins
 serializeImagePulls: false
 imageGCHighThresholdPercent: 100
-evictionHard: {memory.available: "0%%", nodefs.available: "0%%", nodefs.inodesFree: "0%%", imagefs.available: "0%%", imagefs.inodesFree: "0%%"}
+evictionHard: {memory.available: "0%%", nodefs.available: "0%%", nodefs.inodesFree: "0%%", `+
+		`imagefs.available: "0%%", imagefs.inodesFree: "0%%"}
 oomScoreAdj: 0
 nodeStatusUpdateFrequency: 5s
 `, Address(c.Number), path.Join(insideEtc, CAFile), path.Join(insideEtc, ServingCert), path.Join(insideEtc, ServingKey),

@@ -34,7 +34,8 @@ func (c Config) mount() error {
 	var errs []error
 	held := map[string]*os.File{}
 	for target, dir := range map[string]string{
-		"/var": filepath.Join(c.Dir, "var"), "/tmp": filepath.Join(c.Dir, "var", "tmp"), insideEtc: filepath.Join(c.Dir, "etc"), insideBin: c.Binaries, cgroupMount: cgroupMount,
+		"/var": filepath.Join(c.Dir, "var"), "/tmp": filepath.Join(c.Dir, "var", "tmp"),
+		insideEtc: filepath.Join(c.Dir, "etc"), insideBin: c.Binaries, cgroupMount: cgroupMount,
 	} {
 		file, err := os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
 		if err != nil {

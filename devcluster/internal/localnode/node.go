@@ -41,7 +41,9 @@ type localNode struct {
 	server   *server
 }
 
-func newLocalNode(ctx context.Context, shared *shared, host *pods.Host, addresses *addresses, labels map[string]string) (*localNode, error) {
+func newLocalNode(
+	ctx context.Context, shared *shared, host *pods.Host, addresses *addresses, labels map[string]string,
+) (*localNode, error) {
 	if err := os.MkdirAll(host.Dir, 0o700); err != nil {
 		return nil, err
 	}

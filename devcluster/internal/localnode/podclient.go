@@ -103,7 +103,8 @@ func (c *podClient) writeStatus(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil || patch == nil {
 		return err
 	}
-	updated, err := c.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	updated, err := c.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name,
+		types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // a conflict is another UID
 		return nil
 	}

@@ -50,7 +50,9 @@ type tracked struct {
 	gone     bool // the API does not have it any more
 }
 
-func newProvider(ctx context.Context, host *pods.Host, a *addresses, names *hosts.Files, client *podClient, lister corev1listers.PodLister) *provider {
+func newProvider(
+	ctx context.Context, host *pods.Host, a *addresses, names *hosts.Files, client *podClient, lister corev1listers.PodLister,
+) *provider {
 	p := &provider{
 		ctx: ctx, host: host, addresses: a, hosts: names, client: client, lister: lister,
 		byUID: map[types.UID]*tracked{}, byName: map[types.NamespacedName]*tracked{},

@@ -44,7 +44,8 @@ func (s *Supervisor) announceDNS(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("service %s: %w", name, err)
 	}
-	if _, err = s.admin.DiscoveryV1().EndpointSlices(metav1.NamespaceSystem).Create(ctx, slice, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	_, err = s.admin.DiscoveryV1().EndpointSlices(metav1.NamespaceSystem).Create(ctx, slice, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("endpoint slice %s: %w", name, err)
 	}
 	return nil

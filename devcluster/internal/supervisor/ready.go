@@ -56,12 +56,14 @@ func (s *Supervisor) waitReady(ctx context.Context) error {
 		return err
 	}
 	for _, name := range []string{component.ControllerManager, component.Scheduler} {
-		if err := until(ctx, name, pollEvery, func(ctx context.Context) error { return healthy(ctx, client, s.url(name)+"/healthz") }); err != nil {
+		isHealthy := func(ctx context.Context) error { return healthy(ctx, client, s.url(name)+"/healthz") }
+		if err := until(ctx, name, pollEvery, isHealthy); err != nil {
 			return err
 		}
 	}
 	if s.settings.Containers {
-		if err := until(ctx, component.CoreDNS, pollEvery, func(ctx context.Context) error { return healthy(ctx, client, coreDNSReady) }); err != nil {
+		isHealthy := func(ctx context.Context) error { return healthy(ctx, client, coreDNSReady) }
+		if err := until(ctx, component.CoreDNS, pollEvery, isHealthy); err != nil {
 			return err
 		}
 	}

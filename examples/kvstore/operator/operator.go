@@ -47,7 +47,8 @@ func check(_ *v1.KVStore, nodes []dsoi.Node) []string {
 	var problems []string
 	for _, n := range nodes {
 		if !slices.Contains(store.Types, n.NodeType) {
-			problems = append(problems, fmt.Sprintf("node %q: nodeType is %q; a KVStore has %s", n.Name, n.NodeType, strings.Join(store.Types, ", ")))
+			problems = append(problems, fmt.Sprintf("node %q: nodeType is %q; a KVStore has %s",
+				n.Name, n.NodeType, strings.Join(store.Types, ", ")))
 		}
 	}
 	return problems

@@ -146,7 +146,7 @@ func readProperties(file string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range strings.Split(string(text), "\n") {
+	for line := range strings.SplitSeq(string(text), "\n") {
 		if key, value, ok := strings.Cut(line, "="); ok {
 			properties[strings.TrimSpace(key)] = strings.TrimSpace(value)
 		}

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -83,9 +85,7 @@ func (s *storage) all() map[string]value {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make(map[string]value, len(s.values))
-	for k, v := range s.values {
-		all[k] = v
-	}
+	maps.Copy(all, s.values)
 	return all
 }
 
@@ -127,7 +127,7 @@ func (s *storage) start(ctx context.Context) error {
 		}
 	}
 	others := without(members, s.pod)
-	withMe := append(others, Member{Name: s.pod})
+	withMe := append(slices.Clone(others), Member{Name: s.pod})
 	for _, m := range others {
 		var dump map[string]value
 		if err := ask(ctx, m, "/dump", &dump); err != nil {

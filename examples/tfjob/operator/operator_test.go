@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
@@ -16,7 +15,7 @@ import (
 )
 
 func spec(replicas int32) v1alpha1.ReplicaSpec {
-	return v1alpha1.ReplicaSpec{Replicas: ptr.To(replicas), Template: corev1.PodTemplateSpec{
+	return v1alpha1.ReplicaSpec{Replicas: new(replicas), Template: corev1.PodTemplateSpec{
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "sidecar"}, {
 			Name: "tensorflow", Ports: []corev1.ContainerPort{{Name: "tensorflow", ContainerPort: 99}},
 		}}},

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
@@ -35,7 +34,7 @@ func environments(t *testing.T, job *v1.TorchJob) map[string]map[string]string {
 }
 
 func spec(replicas int32, ports ...corev1.ContainerPort) v1alpha1.ReplicaSpec {
-	return v1alpha1.ReplicaSpec{Replicas: ptr.To(replicas), Template: corev1.PodTemplateSpec{
+	return v1alpha1.ReplicaSpec{Replicas: new(replicas), Template: corev1.PodTemplateSpec{
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "torch", Ports: ports}}},
 	}}
 }

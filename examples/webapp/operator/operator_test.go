@@ -88,7 +88,7 @@ func scenario(t *testing.T) buildertest.Scenario {
 		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(owner)}},
 		World:    buildertest.RollOut,
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return operator.Operator(nil).Reconciler(c, c.Now)
+			return buildertest.NewReconciler(operator.Operator(nil), c, c.Now)
 		},
 	}
 }

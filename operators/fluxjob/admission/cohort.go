@@ -11,8 +11,8 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/operators/fluxjob/needs"
-	"github.com/armature-dev/armature/operators/fluxjob/queue"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 

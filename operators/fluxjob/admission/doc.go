@@ -1,18 +1,19 @@
-// Package admission keeps the books of the FluxSetups: which FluxJobs hold a share of the quota, and who is next.
+// Package admission keeps the reservations of the FluxSetups: which FluxJobs hold a share of the quota, and which one is next. It is public,
+// because a manager's program names itself with a [Manager], and commands and the validating webhook read and check queues.
 //
-// [Plan] is a pure function of a FluxSetup and of all that the queues of its cohort depend on: the other FluxSetups, the
-// FluxJobs, their MiniClusters, the namespaces. The decisions are those of the package queue. The files follow the
-// thought:
+// [Plan] is a pure function of a FluxSetup and of everything that the queues of its cohort depend on: the other FluxSetups, the
+// FluxJobs, their MiniClusters, the namespaces. The package queue makes the decisions, as numbers. Read it in this order:
 //
-//	manager.go   which manager has the queue
-//	takeover.go  another manager refuses it, requests it, takes it over
-//	validate.go  is the spec sound?
-//	book.go      what is still held: the reservations that are in the status, less those that were given back
-//	cohort.go    the setups that lend to each other, and their jobs, as numbers
-//	grant.go     what was decided, entered into the book
-//	queue.go     who waits, in which order, and why
-//	status.go    the rest of the status
-//	wakes.go     which FluxSetups a change concerns
+//	setup.go         which events run a plan; watches.go has which FluxSetups an event concerns
+//	plan.go          Plan: from the view to the builder's plan
+//	cohort.go        the FluxSetups that lend to each other, and their jobs, as numbers
+//	reservations.go  which reservations of the status still hold
+//	grant.go         the decisions, entered into the reservations
+//	queue.go         which jobs wait, in which order, and why
+//	status.go        the rest of the status
+//	validate.go      which specs are invalid
+//	manager.go       which manager has the queue
+//	takeover.go      how another manager refuses it, requests it, takes it over
 //
 // # How a share changes hands
 //

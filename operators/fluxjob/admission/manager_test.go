@@ -229,6 +229,8 @@ func TestACohortHasOneManager(t *testing.T) {
 
 func TestWhatWakesAManagerOfAQueue(t *testing.T) {
 	a, b := makeJob("a-job", 1, in("a"), holding), makeJob("b-job", 2, in("b"), holding)
+	again := b.DeepCopy()
+	again.Status.Attempts++
 	setup := func(change ...func(*v1alpha1.FluxSetup)) *v1alpha1.FluxSetup { return makeSetup("q", change...) }
 	tests := map[string]struct {
 		by            Manager
@@ -237,6 +239,7 @@ func TestWhatWakesAManagerOfAQueue(t *testing.T) {
 	}{
 		"its own book":            {ofA, setup(managedBy(ofA)), setup(managedBy(ofA), withBook(a)), woken{}},
 		"another manager's part":  {ofA, setup(managedBy(ofA), withBook(a, b)), setup(managedBy(ofA), withBook(a)), queues("q")},
+		"another's next attempt":  {ofA, setup(managedBy(ofA), withBook(b)), setup(managedBy(ofA), withBook(again)), queues("q")},
 		"all of the book":         {Manager{}, setup(withBook(a, b)), setup(withBook(a)), woken{}},
 		"its own name":            {ofA, setup(unmanaged), setup(managedBy(ofA)), queues("q")},
 		"a request":               {ofA, setup(managedBy(ofA)), setup(managedBy(ofA), requestedBy("ops/b", 1, false)), queues("q")},

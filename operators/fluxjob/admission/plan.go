@@ -11,7 +11,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/fluxjob/queue"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 const (
@@ -77,23 +78,15 @@ func (c *cohort) again(d *queue.Decisions, now time.Time) time.Duration {
 	}
 	gone := func(r v1alpha1.FluxReservation) bool { return c.known.jobs[r.UID] == nil && c.judges(r.Namespace) }
 	if slices.ContainsFunc(c.books[c.self], gone) {
-		after = sooner(after, lingering)
+		after = lifecycle.Soonest(after, lingering)
 	}
 	return after
-}
-
-// sooner returns the shorter of two times to wait. Zero is none.
-func sooner(a, b time.Duration) time.Duration {
-	if a == 0 || b == 0 {
-		return max(a, b)
-	}
-	return min(a, b)
 }
 
 // sameBook reports whether two books give the same to the same.
 func sameBook(a, b []v1alpha1.FluxReservation) bool {
 	return slices.EqualFunc(a, b, func(a, b v1alpha1.FluxReservation) bool {
-		return a.UID == b.UID && a.Run == b.Run && (a.Evicted == nil) == (b.Evicted == nil)
+		return a.UID == b.UID && a.Attempt == b.Attempt && (a.Evicted == nil) == (b.Evicted == nil)
 	})
 }
 

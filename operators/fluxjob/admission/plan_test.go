@@ -407,6 +407,13 @@ func TestWhatIsWrittenLater(t *testing.T) {
 	assert.Equal(t, countersCanWait, p.StatusCanWait, "only counts and the line have changed")
 	assert.Equal(t, at(2), *p.Status.Status.OldestPendingTime)
 
+	again := makeJob("a", 1) // it has given its share back, and is admitted again in the same pass
+	again.Status.Attempts = 1
+	p = plan(t, setup, 3, again)
+	require.NotNil(t, p.Status)
+	assert.Equal(t, int32(2), p.Status.Status.Reservations[0].Attempt)
+	assert.Zero(t, p.StatusCanWait, "the job waits for its reservation")
+
 	held := makeSetup("q", func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy, s.Generation = v1alpha1.StopHold, 2 })
 	held.Status = setup.Status
 	p = plan(t, held, 3, makeJob("a", 1))

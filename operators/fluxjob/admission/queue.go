@@ -4,8 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/fluxjob/needs"
-	"github.com/armature-dev/armature/operators/fluxjob/queue"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 )
 
 // reasons are those of the queue in the words of the API.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/setup"
 )
 
 // Name is the operator's name: the writer of the FluxSetups' status, and the reporter of its events.
@@ -14,10 +15,7 @@ const Name = "fluxsetup"
 
 // Setup lets a manager run FluxSetups, one pass at a time: each sees the books that the ones before it have written.
 func Setup(mgr manager.Manager, m Manager, change ...func(*controller.Options)) error {
-	var options controller.Options
-	for _, f := range change {
-		f(&options)
-	}
+	options := setup.Options(change)
 	options.MaxConcurrentReconciles = 1
 	return Operator(mgr, m).WithOptions(options).Complete()
 }

@@ -4,15 +4,15 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/fluxjob/needs"
-	"github.com/armature-dev/armature/operators/fluxjob/queue"
-	text "github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // usage returns what of the setup's quota is used and free.
@@ -35,29 +35,23 @@ func (c *cohort) usage(d *queue.Decisions) []v1alpha1.FluxResourceUsage {
 	return all
 }
 
-// setReady says whether the queue admits jobs.
+// setReady records whether the queue admits jobs.
 func setReady(status *v1alpha1.FluxSetupStatus, setup *v1alpha1.FluxSetup, now metav1.Time) {
-	value, reason, message := metav1.ConditionTrue, v1alpha1.ReasonActive, "jobs are admitted while the quota allows it"
+	conditions := lifecycle.ConditionsOf(&status.Conditions, setup.Generation, now)
 	problems := validate(&setup.Spec)
-	switch {
+	switch admitted := len(status.Reservations); {
 	case len(problems) > 0:
-		value, reason, message = metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, text.List(problems, (*field.Error).Error)
+		text := message.List(problems, (*field.Error).Error)
+		conditions.SetBool(events.ConditionReady, false, v1alpha1.ReasonInvalidSpec, text)
+		conditions.SetBool(events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, text)
+		return
 	case setup.Spec.StopPolicy == v1alpha1.StopHold || setup.Spec.StopPolicy == v1alpha1.StopHoldAndDrain:
-		value, reason, message = metav1.ConditionFalse, v1alpha1.ReasonStopped, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy)
-	case len(status.Reservations) >= v1alpha1.MaxFluxReservations:
-		value, reason = metav1.ConditionFalse, v1alpha1.ReasonReservationsFull
-		message = fmt.Sprintf("%d jobs are admitted, the most that one FluxSetup can have; divide it into several", len(status.Reservations))
+		conditions.SetBool(events.ConditionReady, false, v1alpha1.ReasonStopped, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy))
+	case admitted >= v1alpha1.MaxFluxReservations:
+		conditions.SetBool(events.ConditionReady, false, v1alpha1.ReasonReservationsFull, fmt.Sprintf(
+			"%d jobs are admitted, the most that one FluxSetup can have; divide it into several", admitted))
+	default:
+		conditions.SetBool(events.ConditionReady, true, v1alpha1.ReasonActive, "jobs are admitted while the quota allows it")
 	}
-	condition := func(kind string, value metav1.ConditionStatus) metav1.Condition {
-		return metav1.Condition{
-			Type: kind, Status: value, Reason: reason, Message: message,
-			ObservedGeneration: setup.Generation, LastTransitionTime: now,
-		}
-	}
-	meta.SetStatusCondition(&status.Conditions, condition(events.ConditionReady, value))
-	if len(problems) > 0 {
-		meta.SetStatusCondition(&status.Conditions, condition(events.ConditionStalled, metav1.ConditionTrue))
-	} else {
-		meta.RemoveStatusCondition(&status.Conditions, events.ConditionStalled)
-	}
+	conditions.Remove(events.ConditionStalled)
 }

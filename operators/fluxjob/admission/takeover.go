@@ -12,7 +12,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/fluxjob/queue"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // takesOver says why this manager takes the setup over from another one, empty if it doesn't. It does so only if it has jobs
@@ -78,7 +79,7 @@ func (c *cohort) refuse(d *queue.Decisions, now metav1.Time) builder.Plan[*v1alp
 			record.Takeover = &v1alpha1.FluxSetupTakeover{By: c.manager.String(), Time: now}
 			left = c.manager.patience()
 		}
-		plan.RequeueAfter = sooner(plan.RequeueAfter, left)
+		plan.RequeueAfter = lifecycle.Soonest(plan.RequeueAfter, left)
 	}
 	if !equality.Semantic.DeepEqual(&after.Status, &setup.Status) {
 		plan.Status = &after

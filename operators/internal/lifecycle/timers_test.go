@@ -14,9 +14,9 @@ var start = metav1.NewTime(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 
 func TestIsOurs(t *testing.T) {
 	assert.True(t, IsOurs(nil))
-	assert.True(t, IsOurs(ptr.To(ManagedByArmature)))
-	assert.False(t, IsOurs(ptr.To("kueue.x-k8s.io/multikueue")))
-	assert.False(t, IsOurs(ptr.To("")))
+	assert.True(t, IsOurs(new(ManagedByArmature)))
+	assert.False(t, IsOurs(new("kueue.x-k8s.io/multikueue")))
+	assert.False(t, IsOurs(new("")))
 }
 
 func TestDeadline(t *testing.T) {

@@ -8,14 +8,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 )
 
 func TestLeftover(t *testing.T) {
 	pod := func(name, kind, uid string, phase corev1.PodPhase) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PodStatus{Phase: phase}}
 		if kind != "" {
-			p.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: "j", UID: types.UID(uid), Controller: ptr.To(true)}}
+			p.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: "j", UID: types.UID(uid), Controller: new(true)}}
 		}
 		return p
 	}

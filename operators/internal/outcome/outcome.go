@@ -10,11 +10,11 @@ import (
 type Phase int
 
 const (
-	// Running: the Job hasn't ended. It may be suspended, waiting for a node, or about to end.
+	// Running means that the Job hasn't ended. It may be suspended, waiting for a node, or about to end.
 	Running Phase = iota
-	// Succeeded: the Job is complete, as the Job counts it (completions, success policy).
+	// Succeeded means that the Job is complete, as the Job counts it (completions, success policy).
 	Succeeded
-	// Failed: the Job has failed for good, after its own retries.
+	// Failed means that the Job has failed for good, after its own retries.
 	Failed
 )
 

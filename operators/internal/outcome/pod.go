@@ -28,7 +28,10 @@ func OfPodFailure(pod *corev1.Pod, container string) PodFailure {
 		f.say(string(c.Type), "")
 		f.say(c.Reason, c.Message)
 	}
-	asked := defaultContainer(pod, container)
+	asked := container
+	if c := DefaultContainer(&pod.Spec, container); c != nil {
+		asked = c.Name
+	}
 	hasAsked := false
 	eachTerminated(pod, func(name string, end *corev1.ContainerStateTerminated) {
 		if end.ExitCode == 0 {
@@ -84,17 +87,17 @@ func PodReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// defaultContainer returns the name if the pod has such a container, else the name of its first.
-func defaultContainer(pod *corev1.Pod, name string) string {
-	for i := range pod.Spec.Containers {
-		if pod.Spec.Containers[i].Name == name {
-			return name
+// DefaultContainer returns the container of a name, or the first one, or nil.
+func DefaultContainer(pod *corev1.PodSpec, name string) *corev1.Container {
+	for i := range pod.Containers {
+		if pod.Containers[i].Name == name {
+			return &pod.Containers[i]
 		}
 	}
-	if len(pod.Spec.Containers) == 0 {
-		return name
+	if len(pod.Containers) == 0 {
+		return nil
 	}
-	return pod.Spec.Containers[0].Name
+	return &pod.Containers[0]
 }
 
 // eachTerminated calls f with each container that ended: in the order of the statuses, init containers after the others.

@@ -22,8 +22,8 @@ func TestPodsNeverSayOtherwiseThanTheJob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		completions := rapid.Int32Range(1, 4).Draw(t, "completions")
 		spec := batchv1.JobSpec{
-			Completions: &completions, Parallelism: ptr.To(rapid.Int32Range(1, 3).Draw(t, "parallelism")),
-			BackoffLimit: ptr.To(rapid.Int32Range(0, 2).Draw(t, "backoffLimit")),
+			Completions: &completions, Parallelism: new(rapid.Int32Range(1, 3).Draw(t, "parallelism")),
+			BackoffLimit: new(rapid.Int32Range(0, 2).Draw(t, "backoffLimit")),
 		}
 		if rapid.Bool().Draw(t, "indexed") {
 			spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
@@ -53,7 +53,7 @@ func TestPodsNeverSayOtherwiseThanTheJob(t *testing.T) {
 			},
 			"suspend": func(t *rapid.T) {
 				if rapid.IntRange(0, 2).Draw(t, "rarely") == 0 && !c.finished() {
-					c.job.Spec.Suspend = ptr.To(!ptr.Deref(c.job.Spec.Suspend, false))
+					c.job.Spec.Suspend = new(!ptr.Deref(c.job.Spec.Suspend, false))
 					c.happened()
 				}
 			},
@@ -157,7 +157,7 @@ func TestOfPods(t *testing.T) {
 		"a pod failure policy":      {func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{} }, one(), Running},
 		"a success policy":          {func(j *batchv1.Job) { j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{} }, one(), Running},
 		"a limit per index":         {func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](1) }, one(), Running},
-		"someone else's":            {func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/x") }, one(), Running},
+		"someone else's":            {func(j *batchv1.Job) { j.Spec.ManagedBy = new("example.com/x") }, one(), Running},
 		"about to be deleted":       {func(j *batchv1.Job) { j.DeletionTimestamp = &end }, one(), Running},
 		"about to fail": {func(j *batchv1.Job) {
 			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue}}

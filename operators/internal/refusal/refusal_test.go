@@ -28,7 +28,7 @@ func after(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * ti
 // makeJob returns a Job that started at the epoch and has no pod.
 func makeJob(change ...func(*batchv1.Job)) *batchv1.Job {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "j", UID: "j-uid"}}
-	j.Status.StartTime = ptr.To(metav1.NewTime(epoch))
+	j.Status.StartTime = new(metav1.NewTime(epoch))
 	for _, f := range change {
 		f(j)
 	}
@@ -112,7 +112,7 @@ func TestOnlyJobsWithoutPodsAreAskedAbout(t *testing.T) {
 		"succeeded":   func(j *batchv1.Job) { j.Status.Succeeded = 1 },
 		"failed":      func(j *batchv1.Job) { j.Status.Failed = 1 },
 		"terminating": func(j *batchv1.Job) { j.Status.Terminating = ptr.To[int32](1) },
-		"suspended":   func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) },
+		"suspended":   func(j *batchv1.Job) { j.Spec.Suspend = new(true) },
 		"no pods":     func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) },
 		"unseen":      func(j *batchv1.Job) { j.Status.StartTime = nil },
 		"ended":       func(j *batchv1.Job) { j.Status.CompletionTime = j.Status.StartTime },

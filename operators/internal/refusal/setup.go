@@ -29,7 +29,8 @@ const (
 )
 
 // refusedPods selects the events of Jobs whose pods are refused.
-var refusedPods = fields.AndSelectors(fields.OneTermEqualSelector("reason", "FailedCreate"), fields.OneTermEqualSelector("regarding.kind", "Job"))
+var refusedPods = fields.AndSelectors(
+	fields.OneTermEqualSelector("reason", "FailedCreate"), fields.OneTermEqualSelector("regarding.kind", "Job"))
 
 // Sense returns the function of an operator whose owners have Jobs, for [builder.Operator.External]. Without a manager (nil) it finds
 // nothing. The manager must be allowed to list the events of events.k8s.io; if it isn't, or the API server doesn't answer,

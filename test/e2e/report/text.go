@@ -21,7 +21,8 @@ func (t *test) said() []string {
 	var lines []string
 	for line := range strings.Lines(t.output.String()) {
 		line = strings.TrimRight(line, "\n")
-		if mark := strings.TrimLeft(line, " "); strings.HasPrefix(mark, "=== ") || strings.HasPrefix(mark, "--- ") || slices.Contains([]string{"", "PASS", "FAIL"}, mark) {
+		mark := strings.TrimLeft(line, " ")
+		if strings.HasPrefix(mark, "=== ") || strings.HasPrefix(mark, "--- ") || slices.Contains([]string{"", "PASS", "FAIL"}, mark) {
 			continue
 		}
 		lines = append(lines, line)
@@ -91,7 +92,9 @@ func (s *suite) summarize(out io.Writer) {
 
 // isParent tells whether a test has tests of its own, which say what there is to say.
 func (s *suite) isParent(t *test) bool {
-	return slices.ContainsFunc(s.tests, func(other *test) bool { return strings.HasPrefix(other.name, t.name+"/") && other.action == t.action })
+	return slices.ContainsFunc(s.tests, func(other *test) bool {
+		return strings.HasPrefix(other.name, t.name+"/") && other.action == t.action
+	})
 }
 
 // trimTrace leaves out the parts of a failed assertion that only tell where it is.

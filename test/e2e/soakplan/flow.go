@@ -40,7 +40,7 @@ func (t *telling) flow() *Object {
 	default:
 		o := t.drawFlow(1 + t.IntN(4))
 		o.Story, o.Expect.Vanishes = "flow that doesn't stay", true
-		o.Made.(*v1alpha1.JobFlow).Spec.TTLSecondsAfterFinished = ptr.To(int32(t.IntN(5)))
+		o.Made.(*v1alpha1.JobFlow).Spec.TTLSecondsAfterFinished = new(int32(t.IntN(5)))
 		return t.create(o)
 	}
 }
@@ -69,7 +69,7 @@ func flowObject(story string, flow *v1alpha1.JobFlow) *Object {
 func (t *telling) drawPolicies(spec *v1alpha1.JobFlowSpec) {
 	spec.FailFast = t.oneIn(6)
 	if t.oneIn(3) {
-		spec.Parallelism = ptr.To(int32(1 + t.IntN(4)))
+		spec.Parallelism = new(int32(1 + t.IntN(4)))
 	}
 	if t.oneIn(3) {
 		spec.EndOfJob = v1alpha1.EndOfJobCondition

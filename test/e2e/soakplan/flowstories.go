@@ -1,8 +1,6 @@
 package soakplan
 
 import (
-	"k8s.io/utils/ptr"
-
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
@@ -69,7 +67,7 @@ func (t *telling) stoppedFlow() *Object {
 	flow := o.Made.(*v1alpha1.JobFlow)
 	o.Expect = endOfStoppedFlow(&flow.Spec)
 	if t.oneIn(2) {
-		flow.Spec.ActiveDeadlineSeconds = ptr.To(int64(1 + t.IntN(10)))
+		flow.Spec.ActiveDeadlineSeconds = new(int64(1 + t.IntN(10)))
 		o.Story, o.Expect.Reason = o.Story+" with a deadline", v1alpha1.ReasonDeadlineExceeded
 		return t.create(o)
 	}

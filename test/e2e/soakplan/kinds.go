@@ -36,7 +36,7 @@ func (t *telling) daemonJob() *Object {
 		spec.ExcludeNodeList = nodes[0]
 	}
 	if t.oneIn(3) {
-		spec.Parallelism = ptr.To(intstr.FromInt32(int32(1 + t.IntN(2))))
+		spec.Parallelism = new(intstr.FromInt32(int32(1 + t.IntN(2))))
 	}
 	o := &Object{Story: "DaemonJob", Made: job, Final: job, Expect: everywhere(served, PartSucceeded)}
 	bad := served[t.IntN(len(served))]
@@ -54,7 +54,7 @@ func (t *telling) daemonJob() *Object {
 		spec.Template = pod(forever)
 		t.deleted(t.create(o))
 	case 4:
-		spec.Template, spec.ActiveDeadlineSeconds = pod(forever), ptr.To(int64(2+t.IntN(8)))
+		spec.Template, spec.ActiveDeadlineSeconds = pod(forever), new(int64(2+t.IntN(8)))
 		o.Story, o.Expect = "DaemonJob with a deadline", Expect{End: Failed, Reason: v1alpha1.ReasonDeadlineExceeded}
 		t.create(o)
 	case 5:
@@ -115,7 +115,7 @@ func (t *telling) replicaJob() *Object {
 		t.deleted(t.create(o))
 	case 3:
 		say(&chief, forever)
-		job.Spec.RunPolicy.ActiveDeadlineSeconds = ptr.To(int64(2 + t.IntN(8)))
+		job.Spec.RunPolicy.ActiveDeadlineSeconds = new(int64(2 + t.IntN(8)))
 		o.Story, o.Expect = "ReplicaJob with a deadline", Expect{End: Failed, Reason: v1alpha1.ReasonDeadlineExceeded}
 		t.create(o)
 	case 4:
@@ -145,7 +145,7 @@ func (t *telling) replicaJob() *Object {
 func makeReplicaJob(name string, workers, seconds int) *v1alpha1.ReplicaJob {
 	job := &v1alpha1.ReplicaJob{Spec: v1alpha1.ReplicaJobSpec{ReplicaSpecs: map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{
 		v1alpha1.ReplicaChief:  {Template: replica(succeeds(seconds))},
-		v1alpha1.ReplicaWorker: {Template: replica(forever), Replicas: ptr.To(int32(workers))},
+		v1alpha1.ReplicaWorker: {Template: replica(forever), Replicas: new(int32(workers))},
 	}}}
 	job.Name = name
 	return job
@@ -184,7 +184,7 @@ func (t *telling) launcher() (v1alpha1.MiniClusterSpec, Expect) {
 
 func launcher(size int32, command string, restarts int32) v1alpha1.MiniClusterSpec {
 	return v1alpha1.MiniClusterSpec{
-		Size: size, BackoffLimit: ptr.To(restarts), Flux: v1alpha1.MiniClusterFlux{Disable: true},
+		Size: size, BackoffLimit: new(restarts), Flux: v1alpha1.MiniClusterFlux{Disable: true},
 		Containers: []v1alpha1.MiniClusterContainer{{Image: "busybox:1.28", Command: command}},
 	}
 }
@@ -193,7 +193,7 @@ func launcher(size int32, command string, restarts int32) v1alpha1.MiniClusterSp
 func (t *telling) fluxJob() *Object {
 	spec, expect := t.launcher()
 	job := makeFluxJob(t.name, spec)
-	job.Spec.Priority = ptr.To(int32(t.IntN(2)))
+	job.Spec.Priority = new(int32(t.IntN(2)))
 	o := &Object{Story: "FluxJob", Made: job, Final: job, Expect: expect}
 	t.create(o)
 	switch t.IntN(5) {
@@ -208,7 +208,7 @@ func (t *telling) fluxJob() *Object {
 
 func makeFluxJob(name string, cluster v1alpha1.MiniClusterSpec) *v1alpha1.FluxJob {
 	job := &v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	job.Spec = v1alpha1.FluxJobSpec{Queue: "queue", Size: ptr.To(cluster.Size), BackoffLimit: cluster.BackoffLimit, MiniCluster: &cluster}
+	job.Spec = v1alpha1.FluxJobSpec{Queue: "queue", Size: new(cluster.Size), BackoffLimit: cluster.BackoffLimit, MiniCluster: &cluster}
 	cluster.Size, cluster.BackoffLimit = 0, nil
 	return job
 }

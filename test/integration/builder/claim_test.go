@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/readiness"
 )
 
@@ -48,7 +49,7 @@ func TestUnusedClaimIsNotWaitedFor(t *testing.T) {
 				}, "the controller of claims")
 			}
 			w.settle(claim)
-			later := builder.NewEngine(w.cached, builder.Options{Name: "tester", Clock: func() time.Time { return time.Now().Add(time.Minute) }})
+			later := buildertest.NewEngine(w.cached, builder.Options{Name: "tester"}, buildertest.EngineOptions{Clock: func() time.Time { return time.Now().Add(time.Minute) }})
 			assert.Equal(t, ready, len(pass(later).NotReady) == 0)
 
 			u := w.get(claim).(*corev1.PersistentVolumeClaim)

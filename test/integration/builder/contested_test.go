@@ -67,7 +67,7 @@ func TestTwoVersionsOfOneProgramCalmDown(t *testing.T) {
 func TestContestWithAnAutoscaler(t *testing.T) {
 	w := newWorld(t, &appsv1.Deployment{})
 	clock := buildertest.NewClock()
-	w.engine = builder.NewEngine(w.cached, builder.Options{Name: "tester", Clock: clock.Now})
+	w.engine = buildertest.NewEngine(w.cached, builder.Options{Name: "tester"}, buildertest.EngineOptions{Clock: clock.Now})
 	desired := webDeployment()
 	desired.Spec.Replicas = ptr.To[int32](0)
 	scale := func() {

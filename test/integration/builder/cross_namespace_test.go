@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/test/testcluster"
@@ -195,7 +196,7 @@ func TestOwnerWaitsForItsChildrenElsewhere(t *testing.T) {
 	res, _, err = a.want(prunesNothing)
 	require.NoError(t, err)
 	assert.Len(t, res.Waiting, 1)
-	assert.False(t, res.Changed())
+	assert.Empty(t, res.Changes)
 
 	free := a.at(held)
 	free.SetFinalizers(nil)
@@ -253,7 +254,7 @@ func TestElsewhereCrashes(t *testing.T) {
 func (a *away) crashEverywhereUntilGone() (crashes int) {
 	for a.read() {
 		require.Less(a.t, crashes, 20)
-		engine := builder.NewEngine(&crashing{a.cached, 1}, builder.Options{Name: "tester", Reader: a.live, Parallelism: 1})
+		engine := buildertest.NewEngine(&crashing{a.cached, 1}, builder.Options{Name: "tester", Reader: a.live}, buildertest.EngineOptions{Parallelism: 1})
 		if _, err := engine.For(a.owner).Reconcile(a.ctx); err != nil {
 			require.ErrorIs(a.t, err, errCrash)
 		}

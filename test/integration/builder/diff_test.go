@@ -82,7 +82,7 @@ func TestDiffOfALife(t *testing.T) {
 
 	d, sent, err = w.diff(start(), configMap("a", "k", "1"), configMap("b", "k.x", "2"), secret)
 	require.NoError(t, err)
-	assert.False(t, d.Changed())
+	assert.Empty(t, d.Changes)
 	assert.Empty(t, sent, "what is as wanted costs no request")
 	assert.Empty(t, d.String())
 	assert.Equal(t, 3, d.Unchanged)
@@ -106,7 +106,7 @@ func TestDiffOfALife(t *testing.T) {
 	w.told.take()
 	d, sent, err = w.diff(start(), configMap("a", "k", "1"), secret)
 	require.NoError(t, err)
-	assert.False(t, d.Changed(), d)
+	assert.Empty(t, d.Changes, d)
 	assert.Empty(t, sent)
 }
 

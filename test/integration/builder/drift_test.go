@@ -137,7 +137,7 @@ func TestDeletedChildIsMadeAgain(t *testing.T) {
 	require.NoError(t, w.live.Delete(w.ctx, w.get(wanted)))
 	w.eventually(func() bool {
 		res, _, err := w.want(wanted)
-		return err == nil && res.Changed()
+		return err == nil && len(res.Changes) > 0
 	}, "the deleted child")
 	assert.NotEqual(t, before, w.get(wanted).GetUID())
 	assert.True(t, metav1.IsControlledBy(w.get(wanted), w.owner))

@@ -53,7 +53,7 @@ func TestForeignObjectIsLeftAlone(t *testing.T) {
 			require.NoError(t, w.live.Delete(w.ctx, theirs))
 			w.eventually(func() bool {
 				res, _, err := w.pass(configMap("theirs", "x", "y"), configMap("ours"))
-				return err == nil && res.Changed()
+				return err == nil && len(res.Changes) > 0
 			}, "the name to be free")
 		})
 	}
@@ -118,7 +118,7 @@ func TestPredecessorsChildIsWaitedFor(t *testing.T) {
 	require.NoError(t, w.live.Update(w.ctx, release))
 	w.eventually(func() bool {
 		res, _, err := w.pass(child)
-		return err == nil && res.Changed()
+		return err == nil && len(res.Changes) > 0
 	}, "the child of the new owner")
 	assert.NotEqual(t, old, w.get(child).GetUID())
 }

@@ -169,7 +169,7 @@ func TestImmutableFields(t *testing.T) {
 				w.told.take()
 				w.eventually(func() bool { // a controller may write at the same time
 					res, sent, err := w.want(child(c.change), keep)
-					return err == nil && !res.Changed() && len(sent) > 0
+					return err == nil && len(res.Changes) == 0 && len(sent) > 0
 				}, "kept")
 				for range 2 {
 					w.mustWant(false, "remembered", child(c.change), keep)
@@ -210,7 +210,7 @@ func TestImmutableFields(t *testing.T) {
 				w.eventually(func() bool {
 					res, _, err := w.want(child(c.change), recreate)
 					require.NoError(t, err)
-					return res.Changed()
+					return len(res.Changes) > 0
 				}, "created anew")
 				assert.NotEqual(t, before, w.get(child()).GetUID())
 				w.mustWant(false, "as wanted", child(c.change), recreate)

@@ -173,7 +173,7 @@ func TestLifeOfEachKind(t *testing.T) {
 			res, sent, err = w.pass(wanted)
 			require.NoError(t, err)
 			assert.Len(t, sent, 1, "drift is repaired with one write: %v", sent)
-			assert.True(t, res.Changed())
+			assert.NotEmpty(t, res.Changes)
 			assert.True(t, c.kept(w.get(wanted)), "%+v", w.get(wanted))
 			w.assertUnchanged(wanted)
 
@@ -206,7 +206,7 @@ func (w *world) assertUnchanged(wanted client.Object) {
 	res, sent, err := w.pass(wanted)
 	require.NoError(w.t, err)
 	assert.Equal(w.t, 1, res.Unchanged)
-	assert.False(w.t, res.Changed())
+	assert.Empty(w.t, res.Changes)
 	assert.Empty(w.t, sent)
 }
 
@@ -219,6 +219,6 @@ func (w *world) assertChanged(wanted client.Object, requests int, why string) {
 			return false
 		}
 		assert.LessOrEqual(w.t, len(sent), requests, "%s: %v", why, sent)
-		return res.Changed()
+		return len(res.Changes) > 0
 	}, why)
 }

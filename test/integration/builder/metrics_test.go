@@ -3,6 +3,7 @@ package builder_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // metric reads a metric from the registry that a manager serves. A histogram's value is its count.
@@ -59,6 +61,33 @@ func TestMetricsOfAPass(t *testing.T) {
 	_, _, err = w.pass(configMap("a", "k", "2"))
 	require.NoError(t, err)
 	assert.Equal(t, before, of("operations_total"))
+}
+
+// The metric counts a child from the pass that finds it contested until the other writer has stopped.
+func TestContestedChildrenAreCounted(t *testing.T) {
+	w := newWorld(t, &corev1.ConfigMap{})
+	clock := buildertest.NewClock()
+	w.engine = buildertest.NewEngine(w.cached, builder.Options{Name: w.ns}, buildertest.EngineOptions{Clock: clock.Now})
+	contested := func() float64 {
+		return metric(t, "armature_builder_objects_contested", map[string]string{"controller": w.ns})
+	}
+	desired := configMap("a", "k", "1")
+	flip := func() { w.edit(configMap("a"), func(o client.Object) { o.(*corev1.ConfigMap).Data["k"] = "2" }) }
+	w.mustWant(true, "create", desired)
+	for range 3 {
+		assert.Zero(t, contested())
+		flip()
+		w.mustWant(true, "put back at once", desired)
+	}
+	flip()
+	w.mustWant(false, "held", desired)
+	assert.EqualValues(t, 1, contested())
+	clock.Step(time.Second)
+	w.mustWant(true, "put back", desired)
+	assert.EqualValues(t, 1, contested())
+	clock.Step(time.Hour)
+	w.mustWant(false, "calm", desired)
+	assert.Zero(t, contested())
 }
 
 func TestWaitingIsCountedUntilTheOwnerIsGone(t *testing.T) {

@@ -75,7 +75,7 @@ func newVisitors(t *testing.T) *visitors {
 	}
 	c, err := client.New(cfg, client.Options{Scheme: testScheme()})
 	require.NoError(t, err)
-	g.engine = builder.NewEngine(c, builder.Options{Name: "tester", Recorder: g.told, Clock: g.clock.Now})
+	g.engine = buildertest.NewEngine(c, builder.Options{Name: "tester", Recorder: g.told}, buildertest.EngineOptions{Clock: g.clock.Now})
 	g.owner = g.newOwner("owner")
 	t.Cleanup(func() { g.uninstall() })
 	return g

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/test/testcluster"
 )
@@ -78,7 +79,7 @@ func TestDocumentedPermissionsSuffice(t *testing.T) {
 		for _, name := range owner.Spec.Children {
 			children = append(children, builder.Want(configMap(name, "a", owner.Spec.Data["version"])))
 		}
-		return builder.Plan[*Widget]{Children: children, PruneAll: true, Rollout: builder.RolloutOptions{Phases: []string{"web"}}, Report: true}
+		return builder.Plan[*Widget]{Children: children, PruneAll: true, Rollout: rollout.Options{Phases: []string{"web"}}, Report: true}
 	}
 	o := &operated{world: w, widget: &Widget{Spec: WidgetSpec{Children: []string{"a", "b"}, Data: map[string]string{"version": "1"}}}}
 	o.widget.Name, o.widget.Namespace = "widget", w.ns

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/test/testcluster"
@@ -181,7 +182,7 @@ func (c *crashing) Delete(ctx context.Context, obj client.Object, opts ...client
 func (w *world) crashEverywhere(pass func(*builder.Engine) error) (crashes int) {
 	for ; ; crashes++ {
 		require.Less(w.t, crashes, 20)
-		engine := builder.NewEngine(&crashing{w.cached, crashes}, builder.Options{Name: "tester", Reader: w.live, Parallelism: 1})
+		engine := buildertest.NewEngine(&crashing{w.cached, crashes}, builder.Options{Name: "tester", Reader: w.live}, buildertest.EngineOptions{Parallelism: 1})
 		w.settle(w.owner)
 		require.NoError(w.t, client.IgnoreNotFound(w.cached.Get(w.ctx, client.ObjectKeyFromObject(w.owner), w.owner)))
 		err := pass(engine)

@@ -112,6 +112,26 @@ func refusedDrifts() map[string]refusedDrift {
 	}
 }
 
+// removedFields are the fields that the builder removes to put the drifts of refusedDrifts back, as the event names them.
+var removedFields = map[string]string{
+	"Service port":                   `spec.ports[port=81,protocol="TCP"]`,
+	"Service protocol":               `spec.ports[port=80,protocol="UDP"]`,
+	"unnamed port":                   `spec.ports[port=81,protocol="TCP"]`,
+	"one of two ports":               `spec.ports[port=444,protocol="TCP"]`,
+	"Deployment strategy":            `spec.strategy.rollingUpdate`,
+	"StatefulSet strategy":           `spec.updateStrategy.rollingUpdate`,
+	"ConfigMap to empty volume":      `spec.template.spec.volumes[name="v"].emptyDir`,
+	"empty volume to ConfigMap":      `spec.template.spec.volumes[name="v"].configMap`,
+	"value to reference":             `spec.template.spec.containers[name="web"].env[name="E"].valueFrom`,
+	"reference to value":             `spec.template.spec.containers[name="web"].env[name="E"].value`,
+	"HTTP probe to command":          `spec.template.spec.containers[name="web"].livenessProbe.exec`,
+	"command to HTTP probe":          `spec.template.spec.containers[name="web"].livenessProbe.httpGet`,
+	"named container port":           `spec.template.spec.containers[name="web"].ports[containerPort=81,protocol="TCP"]`,
+	"renamed container":              `spec.template.spec.containers[name="other"]`,
+	"minAvailable to maxUnavailable": `spec.maxUnavailable`,
+	"maxUnavailable to minAvailable": `spec.minAvailable`,
+}
+
 // Drift is put back whatever it takes: the object is never called immutable, and never deleted.
 func TestRefusedDriftIsPutBack(t *testing.T) {
 	for name, c := range refusedDrifts() {
@@ -135,7 +155,9 @@ func TestRefusedDriftIsPutBack(t *testing.T) {
 				assert.Zero(t, w.sent.count(http.MethodDelete, ""))
 				assert.Equal(t, specOf(t, before), specOf(t, after))
 				w.mustWant(false, "put back", desired, recreate)
-				assert.Contains(t, eventOf(w.told.take(), "DriftCorrected"), "someone-else")
+				require.Contains(t, removedFields, name)
+				assert.Contains(t, eventOf(w.told.take(), "DriftCorrected"),
+					"removed "+removedFields[name]+`, set by the field manager "someone-else", which`)
 				desired.SetLabels(map[string]string{"touched": "2"})
 				w.mustWant(true, "a later change", desired, recreate)
 				assert.Equal(t, before.GetUID(), w.get(desired).GetUID())

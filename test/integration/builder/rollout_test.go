@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -22,7 +23,7 @@ var phaseNames = []string{"controller", "broker", "server"}
 
 // phasedPlan wants a Deployment in each phase that the widget's data names an image for.
 func phasedPlan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
-	p := builder.Plan[*Widget]{Rollout: builder.RolloutOptions{Phases: phaseNames}, Report: true, Prune: []client.Object{&appsv1.Deployment{}}}
+	p := builder.Plan[*Widget]{Rollout: rollout.Options{Phases: phaseNames}, Report: true, Prune: []client.Object{&appsv1.Deployment{}}}
 	if owner.Spec.Data["impatient"] != "" {
 		p.Rollout.RollbackAfter = 3 * time.Second
 	}

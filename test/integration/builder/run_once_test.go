@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -33,7 +34,7 @@ func migrationPlan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
 		},
 	}
 	return builder.Plan[*Widget]{
-		Rollout: builder.RolloutOptions{Phases: []string{"migrate", "serve"}}, Report: true,
+		Rollout: rollout.Options{Phases: []string{"migrate", "serve"}}, Report: true,
 		Children: []builder.Child{
 			builder.Want(job, builder.RunOnce(owner.Spec.Data["schema"]), builder.InPhase("migrate")),
 			builder.Want(phaseDeployment("server", owner.Spec.Data["server"]), builder.InPhase("serve")),

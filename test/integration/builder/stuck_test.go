@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -34,7 +35,7 @@ func databasePlan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
 		},
 	}
 	p := builder.Plan[*Widget]{
-		Rollout: builder.RolloutOptions{Phases: []string{"data"}}, Report: true,
+		Rollout: rollout.Options{Phases: []string{"data"}}, Report: true,
 		Children: []builder.Child{builder.Want(set, builder.InPhase("data"))},
 	}
 	if owner.Spec.Data["impatient"] != "" {

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/test/testcluster"
@@ -71,7 +70,7 @@ func TestTreeOfSomeoneElsesKind(t *testing.T) {
 	refs := []metav1.OwnerReference{{APIVersion: "test.armature.dev/v1", Kind: "Widget", Name: "w", UID: widget.GetUID()}}
 	p.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings", OwnerReferences: refs}})
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "work", OwnerReferences: refs}, Spec: *node("a", "exit 9").JobTemplate}
-	job.Spec.Template.Spec.RestartPolicy, job.Spec.BackoffLimit = corev1.RestartPolicyNever, ptr.To(int32(0))
+	job.Spec.Template.Spec.RestartPolicy, job.Spec.BackoffLimit = corev1.RestartPolicyNever, new(int32(0))
 	p.create(job)
 	p.Eventually("its Job's pod to fail", func() bool {
 		return strings.Contains(p.succeeds("tree", "widget/w"), "Failed, exit code 9")
@@ -136,7 +135,7 @@ func TestQueue(t *testing.T) {
 func (p *place) createQueue(name string) {
 	p.T.Helper()
 	queue := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.FluxSetupSpec{
-		Quota: v1alpha1.FluxQuota{MiniClusters: ptr.To(int32(1)), Pods: ptr.To(int32(4))},
+		Quota: v1alpha1.FluxQuota{MiniClusters: new(int32(1)), Pods: new(int32(4))},
 	}}
 	require.NoError(p.T, p.Client.Create(p.T.Context(), queue))
 	p.T.Cleanup(func() { _ = p.Client.Delete(context.Background(), queue) })

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	nethttp "net/http"
 	"os"
 	"regexp"
@@ -82,9 +83,7 @@ func (p *place) putInState(kind, name string, spec, status map[string]any) *unst
 	var full map[string]any
 	require.NoError(p.T, yaml.Unmarshal([]byte(specs[kind]), &full))
 	u := &unstructured.Unstructured{Object: map[string]any{"spec": full}}
-	for k, v := range spec {
-		full[k] = v
-	}
+	maps.Copy(full, spec)
 	u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
 	u.SetName(name)
 	if status["state"] == "Terminating" {

@@ -5,6 +5,7 @@ package compat
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -31,7 +32,7 @@ type node struct{ name, kind string }
 
 func nodesOf(cr *v1.ConfigMap) []node {
 	var nodes []node
-	for _, spec := range strings.Split(cr.Data["nodes"], ",") {
+	for spec := range strings.SplitSeq(cr.Data["nodes"], ",") {
 		if name, kind, ok := strings.Cut(spec, "="); ok {
 			nodes = append(nodes, node{name, kind})
 		}
@@ -105,9 +106,7 @@ func (ib *internalBuilder) makeConfigMap(n node) *builder.BuilderConfigMap {
 
 func (ib *internalBuilder) makeStsOrDeploy(n node, configHash []utils.ConfigMapHash) *builder.BuilderDeploymentStatefulSet {
 	labels := map[string]string{"node": n.name}
-	for k, v := range ib.commonLabels {
-		labels[k] = v
-	}
+	maps.Copy(labels, ib.commonLabels)
 	return &builder.BuilderDeploymentStatefulSet{
 		CommonBuilder: ib.common(ib.cr.Name + "-" + n.name),
 		Replicas:      2,

@@ -82,7 +82,7 @@ func TestStorage(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName: "compat-", Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"},
 		},
-		Provisioner: "example.com/none", AllowVolumeExpansion: ptr.To(true),
+		Provisioner: "example.com/none", AllowVolumeExpansion: new(true),
 	}
 	require.NoError(t, p.client.Create(t.Context(), class))
 	t.Cleanup(func() { _ = p.client.Delete(context.WithoutCancel(t.Context()), class) })

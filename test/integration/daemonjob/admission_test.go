@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -72,11 +71,11 @@ func TestWhatCannotBeChanged(t *testing.T) {
 		change  func(*v1alpha1.DaemonJobSpec)
 		refused string
 	}{
-		"managedBy": {func(s *v1alpha1.DaemonJobSpec) { s.ManagedBy = ptr.To("example.com/other") }, "spec.managedBy: Invalid value: can't be changed once the DaemonJob exists"},
+		"managedBy": {func(s *v1alpha1.DaemonJobSpec) { s.ManagedBy = new("example.com/other") }, "spec.managedBy: Invalid value: can't be changed once the DaemonJob exists"},
 		"retry":     {func(s *v1alpha1.DaemonJobSpec) { s.Retry = 1 }, "spec.retry: Invalid value: can only be increased"},
 		"no retry":  {func(s *v1alpha1.DaemonJobSpec) { s.Retry = 0 }, "spec.retry: Invalid value: can only be increased"},
 		"the rest": {func(s *v1alpha1.DaemonJobSpec) {
-			s.Retry, s.Parallelism, s.ExcludeNodeList = 3, ptr.To(intstr.FromInt32(1)), "a"
+			s.Retry, s.Parallelism, s.ExcludeNodeList = 3, new(intstr.FromInt32(1)), "a"
 		}, ""},
 	} {
 		job := p.get("demo")

@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/test/integration/internal/harness"
@@ -17,7 +16,7 @@ func TestARestartedManagerCreatesEachJobOnce(t *testing.T) {
 	stop := p.manage()
 	spec := script("true")
 	spec.Template.Spec.NodeSelector = nil // all 53 nodes
-	spec.Parallelism = ptr.To(intstr.FromInt32(20))
+	spec.Parallelism = new(intstr.FromInt32(20))
 	p.create(spec)
 	for _, n := range []int32{5, 30} {
 		p.wait("demo", "some nodes have run it", func(j *v1alpha1.DaemonJob) bool { return j.Status.Succeeded >= n })

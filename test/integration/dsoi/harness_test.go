@@ -108,8 +108,8 @@ func (w *world) start(setup func(manager.Manager) error, change func(*rest.Confi
 	seen.DefaultNamespaces = map[string]cache.Config{w.namespace: {}}
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme: w.client.Scheme(), Metrics: server.Options{BindAddress: "0"}, Cache: seen,
-		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
-		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
+		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	require.NoError(w, err)
 	require.NoError(w, setup(mgr))

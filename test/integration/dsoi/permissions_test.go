@@ -15,7 +15,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -56,7 +55,7 @@ func TestPermissions(t *testing.T) {
 		size := read(w, &corev1.PersistentVolumeClaim{}, "data-x-s-0").Spec.Resources.Requests.Storage().String()
 		return w.replicas() == 3 && size == "2Gi" && w.exists(&autoscalingv2.HorizontalPodAutoscaler{}, "x-c")
 	})
-	change(w, &kv.KVStoreScaling{}, "x", func(s *kv.KVStoreScaling) { s.Spec.Autoscaling[1].Spec.Enable = ptr.To(false) })
+	change(w, &kv.KVStoreScaling{}, "x", func(s *kv.KVStoreScaling) { s.Spec.Autoscaling[1].Spec.Enable = new(false) })
 	w.eventually("the autoscaler to go", func() bool { return !w.exists(&autoscalingv2.HorizontalPodAutoscaler{}, "x-c") })
 
 	w.image("kv:v2", "data", "small", "front")

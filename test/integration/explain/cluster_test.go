@@ -61,7 +61,7 @@ func (p *place) breakNodes() {
 // heartbeat renews the lease of a node as its kubelet would, so that it counts as alive.
 func (p *place) heartbeat(node string) {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-node-lease", Name: node}, Spec: coordinationv1.LeaseSpec{
-		HolderIdentity: &node, LeaseDurationSeconds: ptr.To(int32(40)), RenewTime: ptr.To(metav1.NowMicro()),
+		HolderIdentity: &node, LeaseDurationSeconds: new(int32(40)), RenewTime: new(metav1.NowMicro()),
 	}}
 	require.NoError(p.T, p.Client.Create(context.Background(), lease))
 	p.clean(lease.DeepCopy())
@@ -76,7 +76,7 @@ func (p *place) heartbeat(node string) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
+				lease.Spec.RenewTime = new(metav1.NowMicro())
 				_ = p.Client.Update(ctx, lease) // the next one will do
 			}
 		}
@@ -112,7 +112,7 @@ func (p *place) forbid() {
 			Rules: []registrationv1.RuleWithOperations{on("", "pods")}, SideEffects: ptr.To(registrationv1.SideEffectClassNone),
 			ObjectSelector:          &metav1.LabelSelector{MatchLabels: map[string]string{"deny": label}},
 			FailurePolicy:           ptr.To(registrationv1.Fail),
-			AdmissionReviewVersions: []string{"v1"}, TimeoutSeconds: ptr.To(int32(5)),
+			AdmissionReviewVersions: []string{"v1"}, TimeoutSeconds: new(int32(5)),
 		}
 	}
 	hooks := &registrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []registrationv1.ValidatingWebhook{

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -201,11 +200,11 @@ func (p *place) breakNamespace() {
 		flow("no-key", pod("true", env(corev1.EnvVar{Name: "LEVEL", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: key("settings", "level")}}))),
 		flow("policy", pod("true"), func(f *v1alpha1.JobFlow) { f.Spec.GlobalParams.Labels = map[string]string{"deny": "policy"} }),
 		flow("webhook", pod("true", labelled("webhook"))), flow("webhook-down", pod("true", labelled("nobody"))),
-		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "foreign-a"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: never(pod("true"))}},
+		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "foreign-a"}, Spec: batchv1.JobSpec{Suspend: new(true), Template: never(pod("true"))}},
 		flow("foreign", pod("true")),
 		flow("no-account", pod("true", spec(func(s *corev1.PodSpec) { s.ServiceAccountName = "nosuch" }))),
 		&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{
-			StorageClassName: ptr.To("nosuch"), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			StorageClassName: new("nosuch"), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 		}},
 		flow("claim", pod("true", claim("data"))), flow("no-claim", pod("true", claim("nosuch"))),
@@ -222,10 +221,10 @@ func (p *place) breakNamespace() {
 			t.Spec.NodeSelector = onFake
 			t.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
 		})),
-		flow("backoff", pod("exit 4"), func(f *v1alpha1.JobFlow) { f.Spec.Flows[0].JobTemplate.BackoffLimit = ptr.To(int32(1)) }),
+		flow("backoff", pod("exit 4"), func(f *v1alpha1.JobFlow) { f.Spec.Flows[0].JobTemplate.BackoffLimit = new(int32(1)) }),
 		flow("dependency", pod("exit 5"), func(f *v1alpha1.JobFlow) { f.Spec.Flows = append(f.Spec.Flows, node("b", pod("true"), "a")) }),
-		flow("deadline", pod("sleep 1000"), func(f *v1alpha1.JobFlow) { f.Spec.ActiveDeadlineSeconds = ptr.To(int64(1)) }),
-		flow("job-deadline", pod("sleep 1000"), func(f *v1alpha1.JobFlow) { f.Spec.Flows[0].JobTemplate.ActiveDeadlineSeconds = ptr.To(int64(1)) }),
+		flow("deadline", pod("sleep 1000"), func(f *v1alpha1.JobFlow) { f.Spec.ActiveDeadlineSeconds = new(int64(1)) }),
+		flow("job-deadline", pod("sleep 1000"), func(f *v1alpha1.JobFlow) { f.Spec.Flows[0].JobTemplate.ActiveDeadlineSeconds = new(int64(1)) }),
 		flow("cycle", pod("true"), func(f *v1alpha1.JobFlow) {
 			f.Spec.Flows = []v1alpha1.Flow{node("a", pod("true"), "b"), node("b", pod("true"), "a")}
 		}),
@@ -237,32 +236,32 @@ func (p *place) breakNamespace() {
 		flow("suspended", pod("true"), func(f *v1alpha1.JobFlow) { f.Spec.Suspend = true }),
 		flow("terminated", pod("sleep 1000"), func(f *v1alpha1.JobFlow) { f.Spec.Terminate = true }),
 		flow("held", pod("true"), func(f *v1alpha1.JobFlow) { f.Finalizers = []string{"example.com/hold"} }),
-		fluxJob("no-queue", "nosuch"), fluxJob("too-large", p.Namespace, func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To(int32(9)) }),
+		fluxJob("no-queue", "nosuch"), fluxJob("too-large", p.Namespace, func(j *v1alpha1.FluxJob) { j.Spec.Size = new(int32(9)) }),
 		fluxJob("first", p.Namespace, func(j *v1alpha1.FluxJob) { // it keeps its share, and never gets a node
 			j.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10000")}}
 		}), daemonJob("no-nodes", map[string]string{"disk": "ssd"}),
 		daemonJob("paused", nil, func(j *v1alpha1.DaemonJob) {
-			j.Spec.FailurePolicy, j.Spec.Parallelism = v1alpha1.FailurePause, ptr.To(intstr.FromInt32(1))
+			j.Spec.FailurePolicy, j.Spec.Parallelism = v1alpha1.FailurePause, new(intstr.FromInt32(1))
 			j.Spec.Template.Annotations = map[string]string{"devcluster.armature.dev/exit-code": "3"} // of nodes that only pretend
 			j.Spec.Template.Spec.Containers[0].Command = []string{"sh", "-c", "exit 3"}
 		}),
 		flow("no-node", pod("true", onNode("nosuch"))),
-		flow("no-parallelism", pod("true"), func(f *v1alpha1.JobFlow) { f.Spec.Flows[0].JobTemplate.Parallelism = ptr.To(int32(0)) }),
+		flow("no-parallelism", pod("true"), func(f *v1alpha1.JobFlow) { f.Spec.Flows[0].JobTemplate.Parallelism = new(int32(0)) }),
 		flow("not-found", pod("nosuchcommand")), flow("going", pod("sleep 1000", func(t *corev1.PodTemplateSpec) { t.Finalizers = []string{"example.com/hold"} })),
 		&v1alpha1.ReplicaJob{ObjectMeta: metav1.ObjectMeta{Name: "empty"}, Spec: v1alpha1.ReplicaJobSpec{ReplicaSpecs: map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{
-			"Worker": {Replicas: ptr.To(int32(0)), Template: pod("true")},
+			"Worker": {Replicas: new(int32(0)), Template: pod("true")},
 		}}},
 		daemonJob("cordoned-nodes", map[string]string{"kubernetes.io/hostname": "fake-0"}),
-		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "asleep"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: never(pod("true"))}},
+		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "asleep"}, Spec: batchv1.JobSpec{Suspend: new(true), Template: never(pod("true"))}},
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kueue", Labels: map[string]string{"kueue.x-k8s.io/queue-name": "team-a"}},
-			Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: never(pod("true"))}},
+			Spec: batchv1.JobSpec{Suspend: new(true), Template: never(pod("true"))}},
 		&v1alpha1.ReplicaJob{ObjectMeta: metav1.ObjectMeta{Name: "replica"}, Spec: v1alpha1.ReplicaJobSpec{ReplicaSpecs: map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{
 			"Worker": {Template: pod("true", selecting("disk", "ssd"))},
 		}}},
 		flow("good", pod("true")), flow("long", pod("sleep 1000")),
 	)
 	none := deployment("none", pod("true"))
-	none.Spec.Replicas = ptr.To(int32(0))
+	none.Spec.Replicas = new(int32(0))
 	p.create(none)
 	held := flow("held", pod("true"))
 	held.Namespace = p.Namespace
@@ -313,7 +312,7 @@ func (p *place) fillQuotas() {
 	none := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: p.full, Name: "no-pods"}, Spec: corev1.ResourceQuotaSpec{Hard: none}}
 	queue := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: p.Namespace}, Spec: v1alpha1.FluxSetupSpec{
-		Quota: v1alpha1.FluxQuota{MiniClusters: ptr.To(int32(1)), Pods: ptr.To(int32(4))},
+		Quota: v1alpha1.FluxQuota{MiniClusters: new(int32(1)), Pods: new(int32(4))},
 	}}
 	p.create(quota)
 	require.NoError(p.T, p.Client.Create(context.Background(), queue))
@@ -347,7 +346,7 @@ func (p *place) failImage() {
 				Reason:  "ImagePullBackOff",
 				Message: `Back-off pulling image "registry.example.com/nosuch:1": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "registry.example.com/nosuch:1": not found`,
 			}},
-		}}, StartTime: ptr.To(metav1.NewTime(time.Now()))}
+		}}, StartTime: new(metav1.NewTime(time.Now()))}
 		return p.Client.Status().Update(context.Background(), pod)
 	})
 }

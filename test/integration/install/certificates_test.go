@@ -11,7 +11,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/retry"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -67,7 +66,7 @@ func (c *cluster) leadToThisHost(port string) {
 		hooks := c.hooks()
 		for _, hook := range hooks.Webhooks {
 			if hook.Name == "jobflows.api.practice.com" {
-				hook.ClientConfig.Service.Port = ptr.To(int32(number))
+				hook.ClientConfig.Service.Port = new(int32(number))
 				hooks.Webhooks = []admissionregistrationv1.ValidatingWebhook{hook} // those of other kinds are for other tests
 			}
 		}

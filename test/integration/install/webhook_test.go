@@ -16,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	certutil "k8s.io/client-go/util/cert"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -80,7 +79,7 @@ func testAdmission(t *testing.T) {
 	// The webhook, of this host: in a cluster it is a Service.
 	for i := range installedHooks.Webhooks {
 		config := &installedHooks.Webhooks[i].ClientConfig
-		config.URL, config.Service = ptr.To("https://127.0.0.1:"+port+*config.Service.Path), nil
+		config.URL, config.Service = new("https://127.0.0.1:"+port+*config.Service.Path), nil
 	}
 	hooks.Webhooks = installedHooks.Webhooks
 	require.NoError(t, c.client.Update(t.Context(), hooks))

@@ -79,7 +79,7 @@ func (w *world) apply(file string, replace ...string) {
 	w.T.Helper()
 	text, err := os.ReadFile(filepath.Join("../../../examples/kvstore", file))
 	require.NoError(w.T, err)
-	for _, document := range strings.Split(strings.NewReplacer(replace...).Replace(string(text)), "\n---\n") {
+	for document := range strings.SplitSeq(strings.NewReplacer(replace...).Replace(string(text)), "\n---\n") {
 		obj := &unstructured.Unstructured{}
 		require.NoError(w.T, yaml.Unmarshal([]byte(document), &obj.Object))
 		obj.SetNamespace(w.Namespace)

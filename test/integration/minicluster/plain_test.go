@@ -42,7 +42,7 @@ func (p *place) change(name string, how func(*v1alpha1.MiniClusterSpec)) {
 }
 
 func backoffLimit(n int32) func(*v1alpha1.MiniCluster) {
-	return func(c *v1alpha1.MiniCluster) { c.Spec.BackoffLimit = ptr.To(n) }
+	return func(c *v1alpha1.MiniCluster) { c.Spec.BackoffLimit = new(n) }
 }
 
 func TestAClusterRunsAndSucceeds(t *testing.T) {
@@ -119,7 +119,7 @@ func TestKueuesLabelGoesOntoTheJob(t *testing.T) {
 	assert.Equal(t, "users", job.Labels["kueue.x-k8s.io/queue-name"])
 	assert.True(t, *job.Spec.Suspend)
 	after := job.DeepCopy()
-	after.Spec.Suspend = ptr.To(false) // as Kueue does
+	after.Spec.Suspend = new(false) // as Kueue does
 	require.NoError(t, p.Client.Patch(t.Context(), after, client.MergeFrom(job)))
 	c := p.waitState("queued", v1alpha1.MiniClusterStateSucceeded)
 	assert.True(t, isTrue(c, v1alpha1.MiniClusterAdmitted))

@@ -66,7 +66,7 @@ func TestAdmission(t *testing.T) {
 
 	p.create("managed", `{runPolicy: {managedBy: someone}, replicaSpecs: {`+worker+`}}`)
 	before := p.get("managed")
-	for _, managedBy := range []*string{nil, ptr.To("another")} {
+	for _, managedBy := range []*string{nil, new("another")} {
 		after := before.DeepCopy()
 		after.Spec.RunPolicy.ManagedBy = managedBy
 		require.ErrorContains(t, p.Client.Patch(t.Context(), after, client.MergeFrom(before), client.DryRunAll), "managedBy can't be changed")

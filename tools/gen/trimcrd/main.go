@@ -8,8 +8,8 @@
 // drops the descriptions below the properties named by -embedded (kubectl explain has them at their own kind) and keeps
 // all others. Below them it also drops the validation rules of the Go types: rules that compare a Job with its former
 // self (oldSelf) are refused in a list whose items have no identity, and a template is no Job yet; the Job that is made
-// of it is validated by the API server itself. And it admits the "creationTimestamp: null" that many tools print in a template's metadata, which strict
-// field validation would otherwise refuse.
+// of it is validated by the API server itself. And it admits the "creationTimestamp: null" that many tools print in a
+// template's metadata, which strict field validation would otherwise refuse.
 package main
 
 import (

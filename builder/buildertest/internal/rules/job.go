@@ -15,7 +15,8 @@ var jobRestartPolicies = []corev1.RestartPolicy{corev1.RestartPolicyOnFailure, c
 func selected(s *batchv1.JobSpec, spec *field.Path) field.ErrorList {
 	selector, err := metav1.LabelSelectorAsSelector(s.Selector)
 	if err == nil && s.Selector != nil && !selector.Matches(labels.Set(s.Template.Labels)) {
-		return field.ErrorList{field.Invalid(spec.Child("template", "metadata", "labels"), s.Template.Labels, "`selector` does not match template `labels`")}
+		return field.ErrorList{field.Invalid(spec.Child("template", "metadata", "labels"), s.Template.Labels,
+			"`selector` does not match template `labels`")}
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ func selectorOf(selector *metav1.LabelSelector, template *corev1.PodTemplateSpec
 	}
 	errs = append(errs, podSpec(&template.Spec, path.Child("spec"))...)
 	if template.Spec.RestartPolicy != corev1.RestartPolicyAlways {
-		errs = append(errs, field.NotSupported(path.Child("spec", "restartPolicy"), template.Spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
+		errs = append(errs, field.NotSupported(path.Child("spec", "restartPolicy"), template.Spec.RestartPolicy,
+			[]corev1.RestartPolicy{corev1.RestartPolicyAlways}))
 	}
 	return errs
 }

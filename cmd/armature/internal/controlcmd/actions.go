@@ -124,7 +124,8 @@ func retryOnce(obj *unstructured.Unstructured, field []string) error {
 		return err
 	}
 	if done < asked {
-		return fmt.Errorf("a retry has been asked for already, and hasn't begun: %s is %d, status.retry %d", strings.Join(field, "."), asked, done)
+		return fmt.Errorf("a retry has been asked for already, and hasn't begun: %s is %d, status.retry %d",
+			strings.Join(field, "."), asked, done)
 	}
 	if isUnstarted(obj) && stateOf(obj) == v1alpha1.StateFailed {
 		return errors.New("nothing of it has run, as its spec is invalid: correct the spec, and it starts")

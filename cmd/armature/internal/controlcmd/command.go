@@ -133,7 +133,9 @@ func (a action) patch(before *unstructured.Unstructured) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	locked, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": before.GetResourceVersion(), "uid": before.GetUID()}})
+	locked, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": before.GetResourceVersion(), "uid": before.GetUID()},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,8 @@ func (f *argoFlow) failFast(spec map[string]any) {
 		return
 	}
 	for _, dag := range f.stops {
-		f.root.source.note(dag.path, "failFast isn't carried over, since it is the whole flow's, and something else of it runs after a failure: what doesn't depend on what failed still starts")
+		f.root.source.note(dag.path, "failFast isn't carried over, since it is the whole flow's, "+
+			"and something else of it runs after a failure: what doesn't depend on what failed still starts")
 	}
 }
 
@@ -132,7 +133,10 @@ func (f *argoFlow) finally(spec map[string]any, onExit field) {
 	flows := f.nodes
 	f.nodes = nil
 	f.params[workflowStatus] = "$(FLOW_STATUS)"
-	f.unfold(place{prefix: asText(onExit.value), template: template, params: maps.Clone(f.params), outer: f.params, start: atOnce(), top: true, last: true})
+	f.unfold(place{
+		prefix: asText(onExit.value), template: template, params: maps.Clone(f.params), outer: f.params,
+		start: atOnce(), top: true, last: true,
+	})
 	delete(f.params, workflowStatus)
 	if len(f.nodes) > 0 {
 		spec["finally"] = f.nodes

@@ -134,8 +134,10 @@ func (f *argoFlow) beside(p *place, c field, main map[string]any) map[string]any
 }
 
 // podFields are those of a template, or of the whole workflow, that are a pod's own.
-var podFields = []string{"activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "dnsConfig", "dnsPolicy", "hostAliases",
-	"hostNetwork", "imagePullSecrets", "nodeSelector", "priorityClassName", "schedulerName", "securityContext", "serviceAccountName", "tolerations"}
+var podFields = []string{
+	"activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "dnsConfig", "dnsPolicy", "hostAliases", "hostNetwork",
+	"imagePullSecrets", "nodeSelector", "priorityClassName", "schedulerName", "securityContext", "serviceAccountName", "tolerations",
+}
 
 // pod fills in what a template says of the pod, or else the workflow.
 func (f *argoFlow) pod(p place, pod map[string]any) {

@@ -107,7 +107,8 @@ func (s start) write(node map[string]any, allowed map[string]bool) {
 		all = append(all, succeeded(name))
 	}
 	goesOn := slices.ContainsFunc(after, func(name string) bool { return allowed[name] })
-	if terms := strings.Split(s.when.String(), " && "); len(terms) == len(all) && sameTerms(terms, all) && !goesOn || len(after) == 0 && s.when.always() {
+	terms := strings.Split(s.when.String(), " && ")
+	if len(terms) == len(all) && sameTerms(terms, all) && !goesOn || len(after) == 0 && s.when.always() {
 		return
 	}
 	node["when"] = s.when.unwrapped()

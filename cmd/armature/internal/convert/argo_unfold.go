@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -71,7 +72,8 @@ func (f *argoFlow) pause(p place) ([]string, condition, string) {
 		name := f.uniqueName(slug(p.prefix))
 		p.prefix = name
 		t.get("suspend").take()
-		f.root.source.note(t.get("suspend").path, "a flow can't be suspended by itself: the node %s waits until there is a JobTemplate %s-gate, which is then run: create one to approve", name, name)
+		f.root.source.note(t.get("suspend").path, "a flow can't be suspended by itself: the node %s waits until there is "+
+			"a JobTemplate %s-gate, which is then run: create one to approve", name, name)
 		node := map[string]any{"name": name, "jobTemplateRef": name + "-gate"}
 		p.start.write(node, f.allowed)
 		f.nodes = append(f.nodes, node)
@@ -110,9 +112,7 @@ func (f *argoFlow) within(p place, task field, begin start, others scope) place 
 // arguments returns the values that a template's parameters have where a task uses it.
 func (f *argoFlow) arguments(p place, task field, others scope) map[string]string {
 	params := map[string]string{}
-	for name, value := range f.params {
-		params[name] = value
-	}
+	maps.Copy(params, f.params)
 	for _, parameter := range task.get("arguments", "parameters").items() {
 		value := substitute(valueText(parameter.get("value").take()), p.params)
 		params["inputs.parameters."+parameter.get("name").text()] = f.refer(value, others, parameter.get("value"))
@@ -133,7 +133,8 @@ func (f *argoFlow) do(p place, task field, begin start, others scope) *outcomes 
 	goes := task.get("continueOn")
 	o.goesOn = goes.get("failed").isTrue()
 	if erred := goes.get("error"); erred.isTrue() && !o.goesOn {
-		f.root.source.note(erred.path, "not carried over: a Job doesn't distinguish errors from failures, and its dependents start after neither; continueOn.failed would start them after both")
+		f.root.source.note(erred.path, "not carried over: a Job doesn't distinguish errors from failures, "+
+			"and its dependents start after neither; continueOn.failed would start them after both")
 	}
 	if job := f.nodeOf(ends); job != nil && o.goesOn && !several {
 		o.allowed, job["allowFailure"], f.allowed[ends[0]] = true, true, true
@@ -168,9 +169,7 @@ func (f *argoFlow) atExit(p place, task field, o *outcomes) {
 		template := f.templates[handler.text()]
 		begin := start{o.nodes, or(o.succeeded, o.failed)}
 		params := map[string]string{}
-		for name, value := range f.params {
-			params[name] = value
-		}
+		maps.Copy(params, f.params)
 		exit := place{prefix: p.prefix + "-exit", template: template, params: params, outer: params, start: begin, around: p.around}
 		if !template.has() {
 			f.block(&exit, handler, "there is no template of this name")
@@ -259,7 +258,7 @@ func (d *dag) targets() {
 			}
 		}
 	}
-	for _, name := range strings.Fields(substitute(target.text(), d.p.params)) {
+	for name := range strings.FieldsSeq(substitute(target.text(), d.p.params)) {
 		if !d.tasks[name].has() {
 			d.f.root.source.note(target.path, "there is no task %s", name)
 		}

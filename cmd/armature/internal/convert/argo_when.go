@@ -101,7 +101,8 @@ func closes(text string) bool {
 }
 
 // whenToken is a token of a "when": a reference with or without quotes, a quoted text, an operator, a word or a number.
-var whenToken = regexp.MustCompile(`^\s*(["']?\{\{[^{}]*\}\}["']?|"[^"\\]*"|'[^'\\]*'|&&|\|\||==|!=|<=|>=|[<>!()]|[A-Za-z_][A-Za-z0-9_]*|-?[0-9]+(?:\.[0-9]+)?)`)
+var whenToken = regexp.MustCompile(`^\s*(["']?\{\{[^{}]*\}\}["']?|"[^"\\]*"|'[^'\\]*'|` +
+	`&&|\|\||==|!=|<=|>=|[<>!()]|[A-Za-z_][A-Za-z0-9_]*|-?[0-9]+(?:\.[0-9]+)?)`)
 
 var whenReference = regexp.MustCompile(`^["']?\{\{\s*(?:tasks|steps)\.([A-Za-z0-9_-]+)\.(status|outputs\.result)\s*\}\}["']?$`)
 
@@ -232,7 +233,8 @@ func (p *whenParser) operand() (any, error) {
 	case token == "in":
 		return nil, fmt.Errorf("%q isn't understood", token)
 	}
-	if number, err := strconv.ParseFloat(token, 64); err == nil && strings.ContainsAny(token, "0123456789") && !strings.ContainsAny(token[:1], "nNiI_") {
+	looksLikeNumber := strings.ContainsAny(token, "0123456789") && !strings.ContainsAny(token[:1], "nNiI_")
+	if number, err := strconv.ParseFloat(token, 64); err == nil && looksLikeNumber {
 		return number, nil
 	}
 	if !isWord.MatchString(token) {

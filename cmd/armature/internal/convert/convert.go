@@ -86,7 +86,8 @@ func convert(src *source, gvk schema.GroupVersionKind, templates map[string]fiel
 	if kind, ok := kubeflowKinds[gvk.Kind]; ok && gvk.Group == "kubeflow.org" {
 		return []map[string]any{kubeflowJob(root, kind)}, nil
 	}
-	return nil, fmt.Errorf("a %s (%s) can't be converted; these can: Volcano's JobFlow and JobTemplate, Argo's Workflow, JobSet, kubeflow's TrainJob, %s",
+	return nil, fmt.Errorf("a %s (%s) can't be converted; these can: "+
+		"Volcano's JobFlow and JobTemplate, Argo's Workflow, JobSet, kubeflow's TrainJob, %s",
 		gvk.Kind, gvk.GroupVersion(), strings.Join(slices.Sorted(maps.Keys(kubeflowKinds)), ", "))
 }
 

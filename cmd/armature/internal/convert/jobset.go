@@ -13,7 +13,8 @@ func jobSet(root field) map[string]any {
 	object, spec := newObject("ReplicaJob", root)
 	for _, key := range root.get("metadata", "annotations").keys() {
 		if strings.HasPrefix(key, "alpha.jobset.sigs.k8s.io/") {
-			root.source.note(root.get("metadata", "annotations", key).path, "nothing reads it here: an affinity in the pods' templates can say where they go")
+			root.source.note(root.get("metadata", "annotations", key).path,
+				"nothing reads it here: an affinity in the pods' templates can say where they go")
 		}
 	}
 	name := asText(root.get("metadata", "name").value)
@@ -34,7 +35,10 @@ func jobSetSpec(from field, spec map[string]any, name string) {
 	var all []replicatedJob
 	for _, rj := range from.get("replicatedJobs").items() {
 		job := rj.get("template", "spec")
-		r := replicatedJob{from: rj, name: rj.get("name").text(), jobs: rj.get("replicas").number(1), backoffLimit: job.get("backoffLimit").number(6)}
+		r := replicatedJob{
+			from: rj, name: rj.get("name").text(),
+			jobs: rj.get("replicas").number(1), backoffLimit: job.get("backoffLimit").number(6),
+		}
 		r.pods = job.get("parallelism").number(1)
 		if completions := job.get("completions"); completions.has() && completions.number(1) != r.pods {
 			from.source.note(completions.path, "all of them run at once; there %d at a time", r.pods)
@@ -165,7 +169,8 @@ func (r replicatedJob) renames(all []replicatedJob, jobSet, subdomain string, te
 		subdomain = jobSet
 	}
 	for _, other := range all {
-		host := regexp.MustCompile(`\b` + regexp.QuoteMeta(jobSet+"-"+other.name) + `-([0-9]+)-([0-9]+)(\.` + regexp.QuoteMeta(subdomain) + `\b)?`)
+		host := regexp.MustCompile(`\b` + regexp.QuoteMeta(jobSet+"-"+other.name) + `-([0-9]+)-([0-9]+)` +
+			`(\.` + regexp.QuoteMeta(subdomain) + `\b)?`)
 		mapTexts(template, func(text string) string {
 			return host.ReplaceAllStringFunc(text, func(found string) string {
 				part := host.FindStringSubmatch(found)
@@ -179,7 +184,8 @@ func (r replicatedJob) renames(all []replicatedJob, jobSet, subdomain string, te
 			})
 		})
 	}
-	r.from.source.rename(r.from.path, "pods are called <jobset>-%s-<index>, with the index job x %d + pod, also where the template has their names", r.name, r.pods)
+	r.from.source.rename(r.from.path, "pods are called <jobset>-%s-<index>, with the index job x %d + pod, "+
+		"also where the template has their names", r.name, r.pods)
 }
 
 // jobSetSuccess says whose success is that of the whole: by default all.
@@ -203,7 +209,11 @@ func jobSetSuccess(from field, spec map[string]any, all []replicatedJob, types [
 }
 
 // jobSetActions are the actions of a failure, and what they are called here.
-var jobSetActions = map[string]string{"FailJobSet": "Fail", "RestartJobSet": "RestartJob", "RestartJobSetAndIgnoreMaxRestarts": "RestartJobIgnoringMax"}
+var jobSetActions = map[string]string{
+	"FailJobSet":                        "Fail",
+	"RestartJobSet":                     "RestartJob",
+	"RestartJobSetAndIgnoreMaxRestarts": "RestartJobIgnoringMax",
+}
 
 // jobSetFailure says what a failure means. There it is that of a Job, after its backoffLimit; here it is that of a pod.
 func jobSetFailure(from field, spec, run map[string]any, all []replicatedJob) {
@@ -241,7 +251,8 @@ func jobSetFailure(from field, spec, run map[string]any, all []replicatedJob) {
 		run["backoffLimit"] = limit
 		rules = append(rules, map[string]any{"action": "RestartReplica", "replicaTypes": anys(patient)})
 		if len(all) > 1 || all[0].jobs > 1 {
-			from.source.note(from.get("replicatedJobs").path, "runPolicy.backoffLimit counts the restarts of all pods, up to %d; there each Job had its own", limit)
+			from.source.note(from.get("replicatedJobs").path,
+				"runPolicy.backoffLimit counts the restarts of all pods, up to %d; there each Job had its own", limit)
 		}
 	}
 	if counted {

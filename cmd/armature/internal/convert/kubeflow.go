@@ -36,7 +36,8 @@ var kubeflowKinds = map[string]kubeflowKind{
 	"JAXJob": {replicas: "jaxReplicaSpecs", restartPolicy: "Never", env: jaxEnv,
 		container: "jax", port: "jaxjob-port", defaultPort: "6666", allWorkers: true},
 	"MPIJob": {replicas: "mpiReplicaSpecs", restartPolicy: "Never",
-		note: "no hostfile, ssh keys or OMPI_... variables are made: a launcher reaches its workers by their names, <job>-worker-<index>.<job>; or run it on a MiniCluster"},
+		note: "no hostfile, ssh keys or OMPI_... variables are made: " +
+			"a launcher reaches its workers by their names, <job>-worker-<index>.<job>; or run it on a MiniCluster"},
 }
 
 // kubeflowJob makes a ReplicaJob of a job of the training operator. What its operator puts in for fields that aren't there is
@@ -195,7 +196,8 @@ func kubeflowGang(from field) map[string]any {
 	from.get("queue").dropUnless(known, "the provider %s doesn't know it", provider)
 	from.get("priorityClass").dropUnless(known, "the provider %s doesn't know it", provider)
 	if provider == "" {
-		from.source.note(from.path, "the provider is the one that the cluster has: kubeflow's operator took it from a flag; see kubectl explain replicajob.spec.runPolicy.schedulingPolicy.provider")
+		from.source.note(from.path, "the provider is the one that the cluster has: kubeflow's operator took it from a flag; "+
+			"see kubectl explain replicajob.spec.runPolicy.schedulingPolicy.provider")
 		return to
 	}
 	to["provider"] = provider

@@ -127,7 +127,9 @@ func (j trainingJob) elasticEnv() []variable {
 		env("PET_RDZV_ENDPOINT", textOr(policy.get("rdzvHost"), host("Worker", 0))+":"+textOr(policy.get("rdzvPort"), j.port("Worker"))),
 		env("PET_NNODES", nodes),
 	}
-	for _, option := range [][2]string{{"maxRestarts", "PET_MAX_RESTARTS"}, {"nProcPerNode", "PET_NPROC_PER_NODE"}, {"rdzvId", "PET_RDZV_ID"}} {
+	for _, option := range [][2]string{
+		{"maxRestarts", "PET_MAX_RESTARTS"}, {"nProcPerNode", "PET_NPROC_PER_NODE"}, {"rdzvId", "PET_RDZV_ID"},
+	} {
 		if of := policy.get(option[0]); of.has() {
 			vars = append(vars, env(option[1], valueText(of.take())))
 		}
@@ -157,7 +159,8 @@ func textOr(f field, otherwise string) string {
 }
 
 func xgboostEnv(j trainingJob, _ string) []variable {
-	vars := append([]variable{unbuffered, env("MASTER_ADDR", "$(COORDINATOR)"), env("MASTER_PORT", j.port("Master"))}, sameHere("RANK", "WORLD_SIZE")...)
+	vars := []variable{unbuffered, env("MASTER_ADDR", "$(COORDINATOR)"), env("MASTER_PORT", j.port("Master"))}
+	vars = append(vars, sameHere("RANK", "WORLD_SIZE")...)
 	if j.total() < 2 {
 		return vars
 	}
@@ -178,12 +181,15 @@ func paddleEnv(j trainingJob, replicaType string) []variable {
 	}
 	meets := "$(COORDINATOR)"
 	if replicaType == leads {
-		vars = append(vars, variable{"name": "POD_IP_DUMMY", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "status.podIP"}}})
+		vars = append(vars, variable{
+			"name": "POD_IP_DUMMY", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "status.podIP"}},
+		})
 		if j.replicas[leads] == 1 {
 			meets = "$(POD_IP_DUMMY)"
 		} else {
-			j.from.source.note(j.from.get(j.kind.replicas, leads).path, "PADDLE_MASTER has the host name of %s 0, also in its own pod, which had its "+
-				"address there: set it in the command, of POD_IP_DUMMY, if paddle doesn't find itself by its name", leads)
+			j.from.source.note(j.from.get(j.kind.replicas, leads).path,
+				"PADDLE_MASTER has the host name of %s 0, also in its own pod, which had its address there: "+
+					"set it in the command, of POD_IP_DUMMY, if paddle doesn't find itself by its name", leads)
 		}
 	}
 	vars = append(vars, env("PADDLE_MASTER", meets+":"+j.port(leads)))

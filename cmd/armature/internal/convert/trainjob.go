@@ -71,7 +71,8 @@ func trainJob(root field, all runtimes) (map[string]any, error) {
 	from.get("runtimeRef", "apiGroup").take()
 	doc, ok := all.docs[name]
 	if !ok {
-		return nil, fmt.Errorf("spec.runtimeRef: %s is in none of the files, and says what the job runs; give it together with the job: kubectl get %s -o yaml", name, name)
+		return nil, fmt.Errorf("spec.runtimeRef: %s is in none of the files, and says what the job runs; "+
+			"give it together with the job: kubectl get %s -o yaml", name, name)
 	}
 	object, spec := newObject("ReplicaJob", root)
 	of := *doc
@@ -114,7 +115,8 @@ func trainer(root, from, to field) trainedNodes {
 	}
 	n.processes = processesOf(n.processes, from.get("resourcesPerNode"))
 	if command := from.get("command").strings(); policy.get("torch").has() && slices.Equal(command, []string{"tune", "run"}) {
-		root.source.note(from.get("command").path, "torchtune's arguments (--nnodes, --rdzv_endpoint, the recipe and its --config) aren't made: write them into args")
+		root.source.note(from.get("command").path, "torchtune's arguments (--nnodes, --rdzv_endpoint, the recipe and its --config) "+
+			"aren't made: write them into args")
 	}
 	for _, rj := range to.get("spec", "template", "spec", "replicatedJobs").items() {
 		isTrainer := rj.get("template", "metadata", "labels", trainerStep).take() == "trainer"

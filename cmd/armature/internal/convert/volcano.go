@@ -54,7 +54,8 @@ func volcanoFlow(root field, templates map[string]field) map[string]any {
 	spec["flows"] = flows
 	switch policy := root.get("spec", "jobRetainPolicy"); policy.text() {
 	case "delete": // Volcano deletes the Jobs of flows that have succeeded
-		policy.source.note(policy.path, "the Jobs that failed are kept, also those of a flow that goes on after them; of a flow that failed, those that succeeded are deleted")
+		policy.source.note(policy.path, "the Jobs that failed are kept, also those of a flow that goes on after them; "+
+			"of a flow that failed, those that succeeded are deleted")
 		spec["jobRetention"] = "Failed"
 	case "retain", "":
 	default:

@@ -15,7 +15,7 @@ import (
 
 // flowIn returns the JobFlow among converted documents.
 func flowIn(t require.TestingT, result string) *v1alpha1.JobFlow {
-	for _, part := range strings.Split(result, "---\n") {
+	for part := range strings.SplitSeq(result, "---\n") {
 		flow := &v1alpha1.JobFlow{}
 		if strings.Contains(part, "kind: JobFlow\n") {
 			require.NoError(t, yaml.UnmarshalStrict([]byte(part), flow))

@@ -8,7 +8,8 @@ func volcanoTemplate(root field) []map[string]any {
 	job := root.get("spec")
 	tasks := job.get("tasks").items()
 	if len(tasks) > 1 {
-		root.source.note(job.get("tasks").path, "a Job has one kind of pods: there is a JobTemplate for each task; their Jobs start together, and not as a gang")
+		root.source.note(job.get("tasks").path, "a Job has one kind of pods: there is a JobTemplate for each task; "+
+			"their Jobs start together, and not as a gang")
 	}
 	volcanoPolicies(job)
 	var all []map[string]any
@@ -95,7 +96,8 @@ func volcanoPolicies(job field) {
 		task.get("minAvailable").drop("the pods of a Job aren't scheduled as a gang; a ReplicaJob's are, by runPolicy.schedulingPolicy")
 		task.get("policies").drop("podFailurePolicy in the jobTemplate can say what a failure means")
 		task.get("maxRetry").drop("backoffLimit in the jobTemplate counts pods that failed")
-		task.get("dependsOn").drop("a task waits until pods of others run, a flow until a Job has ended; a ReplicaJob's dependsOn waits until pods are ready")
+		task.get("dependsOn").drop("a task waits until pods of others run, a flow until a Job has ended; " +
+			"a ReplicaJob's dependsOn waits until pods are ready")
 	}
 }
 

@@ -47,8 +47,10 @@ In a flow, a task without a counterpart becomes a node that can't start until a 
 
 The exit code is 0 if every field was converted, possibly under another name; 2 if there are other lines, or if "armature lint" finds an
 error in the result, which is printed nevertheless; and 1 if there is no result.`,
-		Example: "  armature convert -f workflow.yaml > flow.yaml\n  armature convert -f volcano/ | armature lint -f -\n  armature convert -f job.yaml -o json",
-		Args:    cobra.NoArgs,
+		Example: "  armature convert -f workflow.yaml > flow.yaml\n" +
+			"  armature convert -f volcano/ | armature lint -f -\n" +
+			"  armature convert -f job.yaml -o json",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case len(files) == 0:

@@ -29,7 +29,8 @@ func (f *Facts) unbound(claim *corev1.PersistentVolumeClaim) *Finding {
 
 func (f *Facts) unboundReason(claim *corev1.PersistentVolumeClaim) *Finding {
 	if claim.Status.Phase == corev1.ClaimLost {
-		return blocked("ClaimLost", "its volume %s is gone", claim.Spec.VolumeName).do("restore the volume, or delete the claim, and its data with it")
+		return blocked("ClaimLost", "its volume %s is gone", claim.Spec.VolumeName).
+			do("restore the volume, or delete the claim, and its data with it")
 	}
 	const show = "kubectl get storageclass"
 	switch name := claim.Spec.StorageClassName; {
@@ -45,7 +46,8 @@ func (f *Facts) unboundReason(claim *corev1.PersistentVolumeClaim) *Finding {
 			do("create a PersistentVolume that fits it, or name a StorageClass: %s", show)
 	}
 	if words := f.ClaimEvents[claim.Name]; words != "" {
-		return blocked("ClaimPending", "it is pending: %s", words).do("see that the provisioner of its StorageClass runs: kubectl describe pvc %s -n %s", claim.Name, claim.Namespace)
+		return blocked("ClaimPending", "it is pending: %s", words).
+			do("see that the provisioner of its StorageClass runs: kubectl describe pvc %s -n %s", claim.Name, claim.Namespace)
 	}
 	return blocked("ClaimPending", "it is pending: no volume has been made for it").
 		do("see that the provisioner of its StorageClass runs: kubectl describe pvc %s -n %s", claim.Name, claim.Namespace)

@@ -41,8 +41,8 @@ func crashed(s scene) *Finding {
 		next := s.logs(c)
 		if meaning, known := notRun[end.ExitCode]; known {
 			how += ": " + meaning
-			next = fmt.Sprintf("correct command and args of %s in the pod template, or its image; what its shell said of it, if it has one, is in its logs: %s",
-				c.what(), s.logsCommand(c))
+			next = fmt.Sprintf("correct command and args of %s in the pod template, or its image; "+
+				"what its shell said of it, if it has one, is in its logs: %s", c.what(), s.logsCommand(c))
 		}
 		if end.Signal != 0 {
 			how = fmt.Sprintf("was killed by signal %d", end.Signal)
@@ -100,7 +100,8 @@ func (s scene) gaveUp() string {
 	}
 	switch {
 	case c != nil && c.Reason == "BackoffLimitExceeded":
-		return fmt.Sprintf("; its Job has given up after %s: the backoffLimit of %d is reached", count(int(job.Status.Failed), "failed pod"), limit)
+		return fmt.Sprintf("; its Job has given up after %s: the backoffLimit of %d is reached",
+			count(int(job.Status.Failed), "failed pod"), limit)
 	case c != nil:
 		return fmt.Sprintf("; its Job has failed: %s", ending(c.Reason, c.Message))
 	case job.Spec.BackoffLimitPerIndex == nil && limit > 0:

@@ -24,7 +24,8 @@ func daemonNodes(s scene) *Finding {
 		return blocked(ready.Reason, "%s", ready.Message).
 			do("compare spec.template's nodeSelector and affinity and spec.excludeNodeList with kubectl get nodes --show-labels")
 	case v1alpha1.ReasonNodesUnavailable:
-		return blocked(ready.Reason, "%s", ready.Message).do("kubectl uncordon the nodes, or tolerate their taints in the template; it goes on by itself then")
+		return blocked(ready.Reason, "%s", ready.Message).
+			do("kubectl uncordon the nodes, or tolerate their taints in the template; it goes on by itself then")
 	case v1alpha1.ReasonPaused:
 		return s.paused(ready.Message)
 	default:

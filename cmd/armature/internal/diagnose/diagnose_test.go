@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -53,7 +52,7 @@ func TestDiagnose(t *testing.T) {
 				Message: `FluxSetup "q" is managed by ops/a, which watches namespace a`}}},
 		}, nil)}, Blocked, "QueueManagedElsewhere", "FluxJob/fj", `it waits in the queue: FluxSetup "q" is managed by ops/a, which watches namespace a`},
 		"another controller": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
-			f.Spec.ManagedBy, f.Status = ptr.To("example.com/other"), v1alpha1.JobFlowStatus{}
+			f.Spec.ManagedBy, f.Status = new("example.com/other"), v1alpha1.JobFlowStatus{}
 		})}, Blocked, "ManagedElsewhere", "JobFlow/f", "leaves it to example.com/other"},
 		"no Job controller": {Facts{Root: makeJob("j", func(j *batchv1.Job) { j.Status.StartTime = nil }, nil)}, Blocked, "NoController", "Job/j", "its status is empty"},
 
@@ -69,6 +68,14 @@ func TestDiagnose(t *testing.T) {
 			f.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: v1alpha1.ReasonPodsRefused,
 				Message: `flow "a" has no pods, since they are refused: violates PodSecurity "restricted:latest": privileged`}}
 		}, makeJob("f-a", nil, nil))}, Blocked, "Denied", "JobFlow/f", `it violates PodSecurity "restricted:latest"`},
+		"a flow whose pods are refused, as the event has it": {Facts{Root: makeFlow(nil, makeJob("f-a", nil, []Event{warn("FailedCreate", podSecurity)}))},
+			Blocked, "Denied", "Job/f-a", `it violates PodSecurity "restricted:latest": privileged (container "main" must not set securityContext.privileged=true)`},
+		"a MiniCluster whose pods are refused, as the event has it": {Facts{Root: makeMiniCluster(nil, makeJob("mc", nil, []Event{warn("FailedCreate", podSecurity)}))},
+			Blocked, "Denied", "Job/mc", `it violates PodSecurity "restricted:latest": privileged (container "main" must not set securityContext.privileged=true)`},
+		"... as the condition has it": {Facts{Root: makeMiniCluster(podsRefusedSince, makeJob("mc", nil, nil))},
+			Blocked, "Denied", "MiniCluster/mc", `it violates PodSecurity "restricted:latest": privileged (container "main" must not set securityContext.privileged=true)`},
+		"... of which one was made before": {Facts{Root: makeMiniCluster(podsRefusedSince, makeJob("mc", nil, []Event{warn("FailedCreate", podSecurity)}, makePod("mc-0", nil)))},
+			Blocked, "Denied", "Job/mc", `it violates PodSecurity "restricted:latest": privileged`},
 		"a priority over the limit": {Facts{Root: made(&v1alpha1.FluxJob{
 			ObjectMeta: metav1.ObjectMeta{Name: "fj", Generation: 1}, Status: v1alpha1.FluxJobStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{
 				{Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: v1alpha1.ReasonExceedsMaximumQuota, Message: "the size is 9"},
@@ -90,7 +97,7 @@ func TestDiagnose(t *testing.T) {
 		}), Nodes: oneNode}, Failed, "Evicted", "Pod/p", "low on resource: memory"},
 
 		"no default class": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), Classes: []storagev1.StorageClass{}}, Blocked, "ClaimPending", "PersistentVolumeClaim/data", "the cluster has no default StorageClass"},
-		"no class wanted":  {Facts{Root: makePod("p", usesClaim), Claims: claim(ptr.To(""), corev1.ClaimPending), Classes: []storagev1.StorageClass{}}, Blocked, "ClaimPending", "PersistentVolumeClaim/data", "a PersistentVolume made by hand"},
+		"no class wanted":  {Facts{Root: makePod("p", usesClaim), Claims: claim(new(""), corev1.ClaimPending), Classes: []storagev1.StorageClass{}}, Blocked, "ClaimPending", "PersistentVolumeClaim/data", "a PersistentVolume made by hand"},
 		"a lost volume":    {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimLost)}, Blocked, "ClaimLost", "PersistentVolumeClaim/data", "is gone"},
 		"provisioning fails": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), ClaimEvents: map[string]string{"data": "failed to provision volume: no space"}},
 			Blocked, "ClaimPending", "PersistentVolumeClaim/data", "failed to provision volume: no space"},
@@ -110,7 +117,7 @@ func TestDiagnose(t *testing.T) {
 		})}, Blocked, "ReadinessGate", "Pod/p", "example.com/lb"},
 		"a startup probe": {Facts{Root: makePod("p", func(p *corev1.Pod) {
 			p.Spec.Containers[0].StartupProbe = &corev1.Probe{}
-			p.Status.ContainerStatuses[0].Ready, p.Status.ContainerStatuses[0].Started = false, ptr.To(false)
+			p.Status.ContainerStatuses[0].Ready, p.Status.ContainerStatuses[0].Started = false, new(false)
 		}, warn("Unhealthy", "Startup probe failed: refused"))}, Blocked, "StartupProbeFailing", "Pod/p", "Startup probe failed: refused"},
 
 		"a Job that tries again": {Facts{Root: makeJob("j", nil, nil, makePod("p", exited(1, "")))}, Blocked, "ExitCode", "Pod/p", "its Job tries again, up to 6 times"},
@@ -138,6 +145,26 @@ func TestDiagnose(t *testing.T) {
 			assert.Equal(t, found.Wrong(), found.Next != "", "what is wrong has a next step")
 		})
 	}
+}
+
+// podSecurity is the event of a Job in whose namespace Pod Security refuses the pods.
+const podSecurity = `Error creating: pods "x" is forbidden: violates PodSecurity "restricted:latest": privileged ` +
+	`(container "main" must not set securityContext.privileged=true)`
+
+// makeMiniCluster returns a MiniCluster that its operator has seen, and that starts.
+func makeMiniCluster(change func(*v1alpha1.MiniCluster), owned ...*Object) *Object {
+	c := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Name: "mc", Generation: 1}}
+	c.Status.State, c.Status.ObservedGeneration = v1alpha1.MiniClusterStateStarting, 1
+	if change != nil {
+		change(c)
+	}
+	return made(c, nil, owned...)
+}
+
+// podsRefusedSince gives a MiniCluster the condition that its operator derives from the event.
+func podsRefusedSince(c *v1alpha1.MiniCluster) {
+	c.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: v1alpha1.ReasonPodsRefused,
+		Message: "0 of 2 pods are ready; pods are refused: " + podSecurity}}
 }
 
 func cordon(n *corev1.Node) {

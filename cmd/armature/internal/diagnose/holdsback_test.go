@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -26,7 +25,7 @@ func makeDaemons(change func(*v1alpha1.DaemonJob), owned ...*Object) *Object {
 // makeQueued returns a FluxJob that waits for a reason.
 func makeQueued(reason, message string) *Object {
 	return made(&v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Name: "fj", Generation: 1}, Status: v1alpha1.FluxJobStatus{
-		State: v1alpha1.FluxJobWaiting, ObservedGeneration: 1, Position: ptr.To(int32(2)),
+		State: v1alpha1.FluxJobWaiting, ObservedGeneration: 1, Position: new(int32(2)),
 		Conditions: []metav1.Condition{{Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: reason, Message: message}},
 	}}, nil)
 }
@@ -100,7 +99,7 @@ func TestHoldsBack(t *testing.T) {
 			"it has paused: 1 of 3 nodes succeeded, 1 failed, 1 to come: n failed: BackoffLimitExceeded; Pod/p: container main exited with code 3",
 			`armature retry daemonjob/dj -n team runs the failed nodes again and goes on; to go on without them: kubectl patch daemonjob/dj -n team --type=merge -p '{"spec":{"failurePolicy":"Continue"}}'`, ""},
 		"... and counts failures": {Facts{Root: makeDaemons(func(d *v1alpha1.DaemonJob) {
-			d.Spec.MaxFailures = ptr.To(intOf(1))
+			d.Spec.MaxFailures = new(intOf(1))
 			d.Status.Paused, d.Status.Conditions = true, because("Paused", "1 of 3 nodes succeeded, 1 failed; to run the failed nodes again and go on, set retry to 1")
 		})}, Blocked, "Paused", "it has paused: 1 of 3 nodes succeeded, 1 failed", `'{"spec":{"failurePolicy":"Continue","maxFailures":null}}'`, ""},
 
@@ -116,13 +115,13 @@ func TestHoldsBack(t *testing.T) {
 		"someone's finalizer": {Facts{Root: deleted(makeFlow(nil), "example.com/hold")}, Blocked, "Deleting", "stays until who set these finalizers takes them off: example.com/hold", "see that", "by hand"},
 		"a claim in use":      {Facts{Root: deleted(makeClaim(), "kubernetes.io/pvc-protection")}, Blocked, "Deleting", "goes when no pod uses it any more", "kubectl describe pvc data -n team", "finalizers"},
 
-		"a Job that may make no pods": {Facts{Root: makeFlow(nil, makeJob("f-a", func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To(int32(0)) }, nil))}, Blocked, "NoParallelism",
+		"a Job that may make no pods": {Facts{Root: makeFlow(nil, makeJob("f-a", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(0)) }, nil))}, Blocked, "NoParallelism",
 			"it makes no pods: spec.parallelism is 0", "jobTemplate.parallelism", ""},
-		"a Job that someone stopped": {Facts{Root: makeJob("j", func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To(int32(0)) }, nil)}, Blocked, "NoParallelism",
+		"a Job that someone stopped": {Facts{Root: makeJob("j", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(0)) }, nil)}, Blocked, "NoParallelism",
 			"it makes no pods: spec.parallelism is 0", `kubectl patch job/j -n team -p '{"spec":{"parallelism":1}}'`, ""},
 
 		"another controller's replicas": {Facts{Root: makeReplicas(func(r *v1alpha1.ReplicaJob) {
-			r.Spec.RunPolicy.ManagedBy, r.Status = ptr.To("kueue.x-k8s.io/multikueue"), v1alpha1.ReplicaJobStatus{}
+			r.Spec.RunPolicy.ManagedBy, r.Status = new("kueue.x-k8s.io/multikueue"), v1alpha1.ReplicaJobStatus{}
 		})}, Blocked, "ManagedElsewhere", "spec.runPolicy.managedBy leaves it to kueue.x-k8s.io/multikueue", "see that kueue.x-k8s.io/multikueue runs", ""},
 
 		"Volcano's queue is full": {Facts{Root: makeReplicas(nil, makeGroup(volcano, map[string]any{"phase": "Pending"}), makePod("p", pending(nil)))}, Blocked, "GangPending",
@@ -134,10 +133,10 @@ func TestHoldsBack(t *testing.T) {
 		"another gang scheduler waits": {Facts{Root: makeReplicas(nil, makeGroup(schedulerPlugins, map[string]any{"phase": "Pending"}), makePod("p", nil))}, Running, "", "it runs", "", ""},
 
 		"all replicas are 0": {Facts{Root: makeReplicas(func(r *v1alpha1.ReplicaJob) {
-			r.Spec.ReplicaSpecs = map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Master": {Replicas: ptr.To(int32(0))}, "Worker": {Replicas: ptr.To(int32(0))}}
+			r.Spec.ReplicaSpecs = map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Master": {Replicas: new(int32(0))}, "Worker": {Replicas: new(int32(0))}}
 		})}, Blocked, "NoReplicas", "it has no replicas: replicas is 0 in spec.replicaSpecs.Master and spec.replicaSpecs.Worker", "kubectl edit replicajob/rj -n team", ""},
 		"some replicas are 0": {Facts{Root: makeReplicas(func(r *v1alpha1.ReplicaJob) {
-			r.Spec.ReplicaSpecs = map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Master": {}, "Worker": {Replicas: ptr.To(int32(0))}}
+			r.Spec.ReplicaSpecs = map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Master": {}, "Worker": {Replicas: new(int32(0))}}
 		})}, Starting, "", "nothing is wrong with it so far", "", ""},
 
 		"in line": {Facts{Root: makeQueued(v1alpha1.ReasonQueued, "it is the job's turn soon")}, Waiting, "Queued", "it waits its turn at position 2 of the queue: it is the job's turn soon", "armature queue", ""},

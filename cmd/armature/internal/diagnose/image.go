@@ -21,7 +21,8 @@ func imageUnavailable(s scene) *Finding {
 			continue
 		}
 		words := w.Message
-		if e := s.warning("Failed", "ErrImageNeverPull", "InspectFailed"); e != nil && strings.Contains(e.Message, "image") && !strings.Contains(words, ": ") {
+		e := s.warning("Failed", "ErrImageNeverPull", "InspectFailed")
+		if e != nil && strings.Contains(e.Message, "image") && !strings.Contains(words, ": ") {
 			words = e.Message
 		}
 		reason, next := "ImageUnavailable", "correct the image's name and tag, or see that the node reaches its registry"
@@ -35,7 +36,8 @@ func imageUnavailable(s scene) *Finding {
 		case strings.Contains(lower, "unauthorized"), strings.Contains(lower, "denied"), strings.Contains(lower, "authentication"):
 			reason, next = "ImageForbidden", "name a Secret that may pull it in imagePullSecrets"
 		}
-		return blocked(reason, "%s can't start, because its image %s can't be pulled: %s", c.what(), c.Image, ending(w.Reason, words)).do("%s", next)
+		return blocked(reason, "%s can't start, because its image %s can't be pulled: %s",
+			c.what(), c.Image, ending(w.Reason, words)).do("%s", next)
 	}
 	return nil
 }

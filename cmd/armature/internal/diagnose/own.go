@@ -20,7 +20,8 @@ func jobFailed(s scene) *Finding {
 		return nil
 	}
 	if name := s.job.Spec.Template.Spec.NodeName; name != "" && s.Nodes != nil && s.node(name) == nil {
-		return failed("NodeNotFound", "there is no node "+name+", which its pod template names, so that its pods are gone: "+ending(c.Reason, c.Message)).
+		return failed("NodeNotFound", "there is no node "+name+", which its pod template names, "+
+			"so that its pods are gone: "+ending(c.Reason, c.Message)).
 			do("correct the node's name: kubectl get nodes")
 	}
 	return failed(c.Reason, "it has failed: "+c.Message+lost(s)).

@@ -11,8 +11,8 @@ var queueAdvice = map[string]string{
 	v1alpha1.ReasonQueueNotFound: "create the FluxSetup, or set spec.queue: kubectl get fluxsetups",
 	v1alpha1.ReasonQueueInvalid:  "correct the FluxSetup's spec: kubectl describe fluxsetup",
 	v1alpha1.ReasonQueueStopped:  "set spec.stopPolicy of the FluxSetup to None",
-	v1alpha1.ReasonQueueManagedElsewhere: "set spec.queue to a queue of its own; if the other manager is gone, this one takes the queue over " +
-		"within minutes, and its events report it: kubectl describe fluxsetup",
+	v1alpha1.ReasonQueueManagedElsewhere: "set spec.queue to a queue of its own; if the other manager is gone, " +
+		"this one takes the queue over within minutes, and its events report it: kubectl describe fluxsetup",
 	v1alpha1.ReasonNamespaceNotAllowed:  "use another queue, or label the namespace as the FluxSetup's namespaceSelector asks",
 	v1alpha1.ReasonExceedsMaximumQuota:  "request less, or raise the FluxSetup's quota: otherwise the job waits forever",
 	v1alpha1.ReasonWaitingForQuota:      "wait until others have ended; armature queue shows who holds what",
@@ -24,7 +24,8 @@ var queueAdvice = map[string]string{
 
 // comesByItself are the reasons for which a FluxJob is in line as all are: nothing is wrong.
 var comesByItself = map[string]bool{
-	v1alpha1.ReasonQueued: true, v1alpha1.ReasonWaitingForQuota: true, v1alpha1.ReasonBlockedByHeadOfQueue: true, v1alpha1.ReasonPreempting: true,
+	v1alpha1.ReasonQueued: true, v1alpha1.ReasonWaitingForQuota: true,
+	v1alpha1.ReasonBlockedByHeadOfQueue: true, v1alpha1.ReasonPreempting: true,
 }
 
 // unqueued: a FluxJob waits for its share of the quota.

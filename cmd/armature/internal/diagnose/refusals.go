@@ -107,7 +107,8 @@ var refusals = []struct {
 		next: "see that what the webhook's service leads to runs; its failurePolicy says what happens when it doesn't",
 	},
 	{
-		words:  regexp.MustCompile(`User "([^"]+)" cannot (\w+) resource "([^"]+)" in API group "([^"]*)" (?:in the namespace "([^"]+)"|at the cluster scope)`),
+		words: regexp.MustCompile(`User "([^"]+)" cannot (\w+) resource "([^"]+)" in API group "([^"]*)" ` +
+			`(?:in the namespace "([^"]+)"|at the cluster scope)`),
 		reason: "Forbidden", message: "$1 may not $2 $3 here",
 		next: "grant it that: kubectl auth can-i $2 $3 --as $1 @n says when it may; armature's roles are in config/rbac",
 	},

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -33,11 +34,12 @@ func stopped(s scene) *Finding {
 func deadline(o *Object) string {
 	for _, path := range [][]string{{"activeDeadlineSeconds"}, {"runPolicy", "activeDeadlineSeconds"}, {"deadlineSeconds"}} {
 		if n, found, _ := nestedNumber(o, append([]string{"spec"}, path...)...); found && n > 0 {
-			text := "spec"
+			var text strings.Builder
+			text.WriteString("spec")
 			for _, p := range path {
-				text += "." + p
+				text.WriteString("." + p)
 			}
-			return fmt.Sprintf("%s allows, %d s", text, n)
+			return fmt.Sprintf("%s allows, %d s", text.String(), n)
 		}
 	}
 	return "its deadline allows"

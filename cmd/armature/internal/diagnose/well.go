@@ -20,7 +20,8 @@ func well(s scene) *Finding {
 	case running > 0:
 		found.Verdict, found.Message = Running, fmt.Sprintf("it runs: %d of %s", running, count(pods, "pod"))
 	case pods > 0:
-		found.Verdict, found.Message = Starting, fmt.Sprintf("%s starting, and nothing is wrong with %s so far", areCount(pods, "pod"), themOrIt(pods))
+		found.Verdict, found.Message = Starting, fmt.Sprintf("%s starting, and nothing is wrong with %s so far",
+			areCount(pods, "pod"), themOrIt(pods))
 	case s.isTrue("Ready") != nil || s.isTrue("Available") != nil || s.text("status", "phase") == "Bound":
 		found.Verdict, found.Message = Running, "it is ready"
 	case s.ownAccount() != "":

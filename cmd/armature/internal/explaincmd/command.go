@@ -51,7 +51,9 @@ the cause is unknown.`,
 	return cmd
 }
 
-func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string, node string) error {
+func run(
+	ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string, node string,
+) error {
 	cluster, members, err := family.Read(ctx, kube, args)
 	if err != nil {
 		return err

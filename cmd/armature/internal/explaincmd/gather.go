@@ -77,7 +77,8 @@ func eventsIn(ctx context.Context, c client.Client, namespace string) (map[types
 		if e.Series != nil && e.Series.LastObservedTime.After(last) {
 			last = e.Series.LastObservedTime.Time
 		}
-		told[e.InvolvedObject.UID] = append(told[e.InvolvedObject.UID], diagnose.Event{Type: e.Type, Reason: e.Reason, Message: e.Message, Last: last})
+		told[e.InvolvedObject.UID] = append(told[e.InvolvedObject.UID],
+			diagnose.Event{Type: e.Type, Reason: e.Reason, Message: e.Message, Last: last})
 	}
 	for _, events := range told {
 		slices.SortStableFunc(events, func(a, b diagnose.Event) int { return a.Last.Compare(b.Last) })

@@ -32,7 +32,8 @@ func diagnosed(facts diagnose.Facts, node string) (diagnose.Finding, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return diagnose.Finding{}, fmt.Errorf("%s has no node %q%s; it has %s", facts.Root.Ref(), node, connect.DidYouMean(node, "", names), connect.Some(names))
+	return diagnose.Finding{}, fmt.Errorf("%s has no node %q%s; it has %s",
+		facts.Root.Ref(), node, connect.DidYouMean(node, "", names), connect.Some(names))
 }
 
 // ofNode says what is wrong with a node of a flow: with one of its Jobs, or, if it has none, why it has none.

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -122,7 +121,7 @@ func TestNode(t *testing.T) {
 		assert.Equal(t, want.reason, got.Reason, name)
 		assert.Contains(t, got.Message, want.says, name)
 	}
-	flow.Spec.Parallelism, flow.Spec.Flows = ptr.To(int32(1)), append(flow.Spec.Flows, node("held"))
+	flow.Spec.Parallelism, flow.Spec.Flows = new(int32(1)), append(flow.Spec.Flows, node("held"))
 	flow.Status.Counts.Running, flow.Status.Current = 1, "runs"
 	root = made(t, flow, "api.practice.com/v1alpha1", "JobFlow")
 	held, err := diagnosed(diagnose.Facts{Now: now, Root: root}, "held")

@@ -32,7 +32,10 @@ func newGraph(flow *v1alpha1.JobFlow) graph {
 		if _, ok := index[f.Name]; !ok {
 			index[f.Name] = len(g.nodes)
 		}
-		g.nodes = append(g.nodes, node{name: f.Name, state: states[len(g.nodes)].State, when: f.When, each: f.ForEach != nil, mayFail: f.AllowFailure, finally: finally})
+		g.nodes = append(g.nodes, node{
+			name: f.Name, state: states[len(g.nodes)].State, when: f.When,
+			each: f.ForEach != nil, mayFail: f.AllowFailure, finally: finally,
+		})
 	}
 	for i := range flow.Spec.Flows {
 		add(&flow.Spec.Flows[i], false)

@@ -28,10 +28,12 @@ type box struct{ x, y, width, height, column float64 }
 func writeSVG(w io.Writer, g graph) error {
 	boxes, width, height := place(g)
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="ui-monospace, monospace" font-size="12">`+"\n",
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" `+
+		`font-family="ui-monospace, monospace" font-size="12">`+"\n",
 		width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", escaped(g.name))
-	b.WriteString(`<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#757575"/></marker></defs>` + "\n")
+	b.WriteString(`<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">` +
+		`<path d="M0 0L8 4L0 8z" fill="#757575"/></marker></defs>` + "\n")
 	for i, n := range g.nodes {
 		for _, d := range n.after {
 			from, to := boxes[d], boxes[i]

@@ -17,7 +17,8 @@ func writeDot(w io.Writer, g graph) error {
 		if n.finally {
 			dashed = `, style="rounded,filled,dashed"`
 		}
-		fmt.Fprintf(&b, "  n%d [label=%s, fillcolor=%q, color=%q, tooltip=%q%s];\n", i, dotText(strings.Join(n.label(), "\n")), fill, stroke, n.state, dashed)
+		fmt.Fprintf(&b, "  n%d [label=%s, fillcolor=%q, color=%q, tooltip=%q%s];\n",
+			i, dotText(strings.Join(n.label(), "\n")), fill, stroke, n.state, dashed)
 	}
 	for i, n := range g.nodes {
 		for _, d := range n.after {

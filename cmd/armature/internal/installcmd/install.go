@@ -75,7 +75,8 @@ func (in *installer) check(have, want *unstructured.Unstructured) error {
 	stored, _, _ := unstructured.NestedStringSlice(have.Object, "status", "storedVersions")
 	for _, version := range stored {
 		if !slices.Contains(versionsOf(want), version) {
-			return fmt.Errorf("the CRD %s has objects stored in the version %s, which this program doesn't know; it has %s: migrate them first, see docs/upgrade.md",
+			return fmt.Errorf("the CRD %s has objects stored in the version %s, which this program doesn't know; it has %s: "+
+				"migrate them first, see docs/upgrade.md",
 				want.GetName(), version, strings.Join(versionsOf(want), ", "))
 		}
 	}
@@ -86,7 +87,8 @@ func (in *installer) check(have, want *unstructured.Unstructured) error {
 		return fmt.Errorf("the CRD %s belongs to the Helm release %s: upgrade that, or use --force", want.GetName(), release)
 	}
 	if more := slices.DeleteFunc(crdskew.Missing(want, have), isFormer(have)); len(more) > 0 {
-		return fmt.Errorf("the CRD %s is newer than this program, which doesn't know %s: objects would lose that at their next write; use the newer program, or --force",
+		return fmt.Errorf("the CRD %s is newer than this program, which doesn't know %s: "+
+			"objects would lose that at their next write; use the newer program, or --force",
 			want.GetName(), crdskew.Summary(more))
 	}
 	return nil
@@ -100,7 +102,8 @@ func isFormer(have *unstructured.Unstructured) func(field string) bool {
 	ofTemplate := false
 	for _, v := range versions {
 		version, _ := v.(map[string]any)
-		_, found, _ := unstructured.NestedFieldNoCopy(version, "schema", "openAPIV3Schema", "properties", "status", "properties", "dependencyList")
+		_, found, _ := unstructured.NestedFieldNoCopy(version,
+			"schema", "openAPIV3Schema", "properties", "status", "properties", "dependencyList")
 		ofTemplate = ofTemplate || found
 	}
 	return func(field string) bool {

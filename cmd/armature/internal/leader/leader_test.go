@@ -9,7 +9,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/utils/ptr"
 	ctrlfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -22,7 +21,7 @@ func TestLeasesSayWhatIsWorkedOn(t *testing.T) {
 	require.NoError(t, err)
 	at := metav1.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "armature-manager"}, Spec: coordinationv1.LeaseSpec{
-		HolderIdentity: ptr.To("pod-1"), LeaseDurationSeconds: ptr.To(int32(15)), RenewTime: &at,
+		HolderIdentity: new("pod-1"), LeaseDurationSeconds: new(int32(15)), RenewTime: &at,
 	}}
 	made, err := c.Leases("ops").Create(t.Context(), lease, metav1.CreateOptions{})
 	require.NoError(t, err)

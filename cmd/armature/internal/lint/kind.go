@@ -46,7 +46,8 @@ var known = sync.OnceValues(func() (map[schema.GroupVersionKind]func() (*kind, e
 
 func compile(of *apiextensionsv1.CustomResourceDefinition, version apiextensionsv1.CustomResourceDefinitionVersion) (*kind, error) {
 	var props apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.Schema.OpenAPIV3Schema, &props, nil); err != nil {
+	schema := version.Schema.OpenAPIV3Schema
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(schema, &props, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", of.Name, err)
 	}
 	k := &kind{namespaced: of.Spec.Scope == apiextensionsv1.NamespaceScoped}

@@ -44,7 +44,8 @@ func (k *kind) problems(given *unstructured.Unstructured) []problem {
 		found = append(found, problem{path, unknownField})
 	}
 	defaulting.PruneNonNullableNullsWithoutDefaults(obj.Object, k.structure)
-	if err, unknown := objectmeta.CoerceWithOptions(nil, obj.Object, k.structure, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true}); err != nil {
+	options := objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true}
+	if err, unknown := objectmeta.CoerceWithOptions(nil, obj.Object, k.structure, false, options); err != nil {
 		return append(found, problemOf(err))
 	} else {
 		for _, path := range unknown {
@@ -86,7 +87,8 @@ func further(plan, known []problem) []problem {
 			parent, name = p.path[:at], strings.Trim(p.path[at:], ".[]")
 		}
 		return slices.ContainsFunc(known, func(k problem) bool {
-			isMisspelt := k.text == unknownField && strings.HasPrefix(k.path, parent+".") && strings.Contains(p.text, field.ErrorTypeRequired.String())
+			isMisspelt := k.text == unknownField && strings.HasPrefix(k.path, parent+".") &&
+				strings.Contains(p.text, field.ErrorTypeRequired.String())
 			isRule := k.path == parent && name != "" && strings.Contains(k.text, name)
 			return k.path == p.path || strings.HasPrefix(p.path, k.path+"[") || isMisspelt || isRule
 		})

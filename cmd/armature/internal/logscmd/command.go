@@ -37,7 +37,8 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs (KIND/NAME | KIND NAME) [NODE]",
 		Short: "Print the logs of all pods of an object, in the order of time",
-		Long: `Print the logs of all pods below an object in the order of time, with the pod's name before each line. NODE selects one part: a node
+		Long: "Print the logs of all pods below an object in the order of time, with the pod's name before each line. " +
+			`NODE selects one part: a node
 of a JobFlow, a cluster node of a DaemonJob, a replica type of a ReplicaJob.
 
 With --follow the command continues until the object has ended, and includes pods that start later.`,

@@ -62,7 +62,8 @@ func (s *source) find(ctx context.Context) (found, error) {
 	f.otherContainers = slices.Compact(f.otherContainers)
 	f.parts = connect.Some(slices.Sorted(maps.Keys(parts)))
 	if len(f.started) > s.most {
-		return f, fmt.Errorf("%d containers have started, and --max-log-requests is %d: raise it, or name a part: one of %s", len(f.started), s.most, f.parts)
+		return f, fmt.Errorf("%d containers have started, and --max-log-requests is %d: raise it, or name a part: one of %s",
+			len(f.started), s.most, f.parts)
 	}
 	return f, nil
 }

@@ -86,27 +86,42 @@ It needs the CRDs of its own version or a newer one: armature install`,
 	f := cmd.Flags()
 	f.StringVar(o.kube.KubeConfig, "kubeconfig", "", "`file` that says how to reach the cluster")
 	f.StringVar(o.kube.Context, "context", "", "`name` of the kubeconfig's context to use")
-	f.StringSliceVar(&o.watchNamespaces, "watch-namespaces", nil, "`names` of the namespaces whose objects are worked on, separated by commas (default: all)")
-	f.StringVar(&o.selector, "selector", "", "label `selector` of the manager's objects, such as "+v1alpha1.LabelShard+"=a, to share the work among several managers (default: all)")
+	f.StringSliceVar(&o.watchNamespaces, "watch-namespaces", nil,
+		"`names` of the namespaces whose objects are worked on, separated by commas (default: all)")
+	f.StringVar(&o.selector, "selector", "", "label `selector` of the manager's objects, such as "+v1alpha1.LabelShard+"=a, "+
+		"to share the work among several managers (default: all)")
 	f.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "`address` of the metrics endpoint, /metrics; 0 for none")
-	f.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics by https to clients that may get the path /metrics; if false, by http to all clients")
-	f.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "`directory` of tls.crt and tls.key for the metrics endpoint, read again when they change (default: a self-signed certificate)")
-	f.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "`address` of the profiles of net/http/pprof, without authentication: use an address of localhost; 0 for none")
+	f.BoolVar(&o.metricsSecure, "metrics-secure", true,
+		"serve metrics by https to clients that may get the path /metrics; if false, by http to all clients")
+	f.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "`directory` of tls.crt and tls.key for the metrics endpoint, "+
+		"read again when they change (default: a self-signed certificate)")
+	f.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "`address` of the profiles of net/http/pprof, "+
+		"without authentication: use an address of localhost; 0 for none")
 	f.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "`address` of the health endpoints, /healthz and /readyz; 0 for none")
 	f.BoolVar(&o.webhook, "webhook", false, "serve the validating webhook, which refuses invalid specs when they are applied")
 	f.IntVar(&o.webhookPort, "webhook-port", 9443, "`port` of the webhook")
-	f.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "`directory` of tls.crt and tls.key for the webhook, read again when they change; needed with --webhook")
-	f.StringVar(&o.webhookCertificates, "webhook-certificates", certificatesGiven, "source of the certificate in --webhook-cert-dir: given (you provide it) or self-managed (the manager creates and renews it in a Secret, writes its authority into the ValidatingWebhookConfiguration, and writes it to this directory, which must be writable)")
-	f.StringVar(&o.webhookName, "webhook-name", "armature", "`name` of the ValidatingWebhookConfiguration that a self-managed certificate is for; its Secret and its Service, in the manager's namespace, have this name with -webhook appended")
-	f.StringVar(&o.webhookClientCA, "webhook-client-ca", "", "`file` of the PEM authorities for the client certificates of the webhook's clients, read again at each connection (default: no client certificate is required)")
+	f.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "`directory` of tls.crt and tls.key for the webhook, "+
+		"read again when they change; needed with --webhook")
+	f.StringVar(&o.webhookCertificates, "webhook-certificates", certificatesGiven, "source of the certificate in --webhook-cert-dir: "+
+		"given (you provide it) or self-managed (the manager creates and renews it in a Secret, "+
+		"writes its authority into the ValidatingWebhookConfiguration, and writes it to this directory, which must be writable)")
+	f.StringVar(&o.webhookName, "webhook-name", "armature", "`name` of the ValidatingWebhookConfiguration that a self-managed "+
+		"certificate is for; its Secret and its Service, in the manager's namespace, have this name with -webhook appended")
+	f.StringVar(&o.webhookClientCA, "webhook-client-ca", "", "`file` of the PEM authorities for the client certificates "+
+		"of the webhook's clients, read again at each connection (default: no client certificate is required)")
 	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only as the holder of the lease, so that several managers can run")
-	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
-	f.StringVar(&o.leaderElectName, "leader-elect-name", leaseName, "`name` of the lease; managers with different objects in one namespace need different names")
+	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "",
+		"`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
+	f.StringVar(&o.leaderElectName, "leader-elect-name", leaseName,
+		"`name` of the lease; managers with different objects in one namespace need different names")
 	o.lease.addFlags(f)
 	f.StringSliceVar(&o.operators, "operators", []string{"*"}, "`names` of the operators to run, separated by commas; * is all of them")
 	f.IntVar(&o.concurrency, "max-concurrent-reconciles", 8, "maximum number of parallel passes of a kind")
-	f.StringVar(&o.stateDir, "state-dir", "", "`directory` of this process that survives a restart of its container, such as an emptyDir volume; the manager records its current passes there, and after an unexpected end postpones their objects (default: no record)")
-	f.Float32Var(&o.qps, "kube-api-qps", -1, "maximum requests a second to the API server; -1 for no limit, which relies on the server's priority and fairness")
+	f.StringVar(&o.stateDir, "state-dir", "", "`directory` of this process that survives a restart of its container, "+
+		"such as an emptyDir volume; the manager records its current passes there, "+
+		"and after an unexpected end postpones their objects (default: no record)")
+	f.Float32Var(&o.qps, "kube-api-qps", -1,
+		"maximum requests a second to the API server; -1 for no limit, which relies on the server's priority and fairness")
 	f.IntVar(&o.burst, "kube-api-burst", 0, "maximum burst of requests above --kube-api-qps (default: 1.5 times the limit)")
 	f.StringVar(&o.logLevel, "log-level", "info", "`level`: debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "`format`: text or json")

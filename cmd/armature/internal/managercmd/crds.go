@@ -38,7 +38,8 @@ func checkCRDs(ctx context.Context, reader client.Reader, operators []operator, 
 			return fmt.Errorf("get the CRD %s: %w", want.GetName(), err)
 		}
 		if missing := crdskew.Missing(have, want); len(missing) > 0 {
-			return fmt.Errorf("the CRD %s is older than this program needs: it lacks %s, which the API server would drop; upgrade the CRDs first, with armature install or with the chart",
+			return fmt.Errorf("the CRD %s is older than this program needs: it lacks %s, which the API server would drop; "+
+				"upgrade the CRDs first, with armature install or with the chart",
 				want.GetName(), crdskew.Summary(missing))
 		}
 	}

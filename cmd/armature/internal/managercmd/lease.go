@@ -29,9 +29,14 @@ type lease struct {
 }
 
 func (l *lease) addFlags(f *pflag.FlagSet) {
-	f.DurationVar(&l.duration, "leader-elect-lease-duration", 15*time.Second, "`time` after the last renewal of the lease until another manager takes it over, in whole seconds")
-	f.DurationVar(&l.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "`time` for which the leader tries to renew the lease before it ends; shorter than --leader-elect-lease-duration, so that two never work at once")
-	f.DurationVar(&l.retryPeriod, "leader-elect-retry-period", 2*time.Second, "`time` between two attempts to get the lease, or to renew it; several of them must fit into --leader-elect-renew-deadline")
+	f.DurationVar(&l.duration, "leader-elect-lease-duration", 15*time.Second,
+		"`time` after the last renewal of the lease until another manager takes it over, in whole seconds")
+	f.DurationVar(&l.renewDeadline, "leader-elect-renew-deadline", 10*time.Second,
+		"`time` for which the leader tries to renew the lease before it ends; "+
+			"shorter than --leader-elect-lease-duration, so that two never work at once")
+	f.DurationVar(&l.retryPeriod, "leader-elect-retry-period", 2*time.Second,
+		"`time` between two attempts to get the lease, or to renew it; "+
+			"several of them must fit into --leader-elect-renew-deadline")
 }
 
 // validate refuses what client-go would, in the words of the flags, and what the lease can't hold: it counts whole seconds,
@@ -44,10 +49,12 @@ func (l lease) validate() error {
 		return fmt.Errorf("--leader-elect-retry-period must be more than 0, got %v", l.retryPeriod)
 	}
 	if l.renewDeadline >= l.duration {
-		return fmt.Errorf("--leader-elect-renew-deadline, %v, must be shorter than --leader-elect-lease-duration, %v", l.renewDeadline, l.duration)
+		return fmt.Errorf("--leader-elect-renew-deadline, %v, must be shorter than --leader-elect-lease-duration, %v",
+			l.renewDeadline, l.duration)
 	}
 	if least := time.Duration(leaderelection.JitterFactor * float64(l.retryPeriod)); l.renewDeadline <= least {
-		return fmt.Errorf("--leader-elect-renew-deadline, %v, must be longer than %v, which is %v times --leader-elect-retry-period", l.renewDeadline, least, leaderelection.JitterFactor)
+		return fmt.Errorf("--leader-elect-renew-deadline, %v, must be longer than %v, which is %v times --leader-elect-retry-period",
+			l.renewDeadline, least, leaderelection.JitterFactor)
 	}
 	return nil
 }

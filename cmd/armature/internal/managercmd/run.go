@@ -13,7 +13,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -137,7 +136,7 @@ func newManager(o options, certificate *admission.SelfManaged, logger logr.Logge
 		Cache:                         cache.Options{DefaultNamespaces: onlyNamespaces(o.watchNamespaces), ByObject: cached(shard)},
 		// A pass must see the writes of the pass before it: what it doesn't see, it would want again.
 		// The pod groups of gang schedulers have no Go types.
-		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true), Unstructured: true}},
+		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true), Unstructured: true}},
 	})
 	return mgr, lost, err
 }

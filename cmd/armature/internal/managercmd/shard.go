@@ -30,7 +30,8 @@ func (o options) shard() (labels.Selector, error) {
 	requirements, _ := selector.Requirements()
 	for _, r := range requirements {
 		if r.Key() != v1alpha1.LabelShard && slices.ContainsFunc(operators, func(op operator) bool { return op.name == fluxjob.Name }) {
-			return nil, fmt.Errorf("--selector: it is about the label %s; with the operator %s it can only be about %s, which MiniClusters get from their FluxJob",
+			return nil, fmt.Errorf("--selector: it is about the label %s; "+
+				"with the operator %s it can only be about %s, which MiniClusters get from their FluxJob",
 				r.Key(), fluxjob.Name, v1alpha1.LabelShard)
 		}
 	}

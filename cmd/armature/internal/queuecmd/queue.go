@@ -65,7 +65,8 @@ func newQueues(setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, withMissing
 	for i := range jobs {
 		job := &jobs[i]
 		byKey[[2]string{job.Namespace, job.Name}] = job
-		if c := meta.FindStatusCondition(job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources); c != nil && c.Status == "True" && job.Labels[v1alpha1.LabelKueueQueue] == "" {
+		waits := meta.IsStatusConditionTrue(job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources)
+		if waits && job.Labels[v1alpha1.LabelKueueQueue] == "" {
 			name := cmp.Or(job.Status.Queue, job.Spec.Queue, v1alpha1.DefaultFluxQueue)
 			waiting[name] = append(waiting[name], job)
 		}
@@ -140,7 +141,10 @@ func newWaiting(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob
 }
 
 func newWaiter(job *v1alpha1.FluxJob) waiter {
-	w := waiter{Namespace: job.Namespace, Name: job.Name, Since: job.CreationTimestamp.Time, Priority: cmp.Or(job.Status.Priority, job.Spec.Priority)}
+	w := waiter{
+		Namespace: job.Namespace, Name: job.Name, Since: job.CreationTimestamp.Time,
+		Priority: cmp.Or(job.Status.Priority, job.Spec.Priority),
+	}
 	if job.Status.Position != nil {
 		w.Position = *job.Status.Position
 	}

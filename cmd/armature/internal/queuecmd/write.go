@@ -54,7 +54,8 @@ func describe(b *strings.Builder, q queue, wide bool, now time.Time, paint outpu
 	case q.Ready != v1alpha1.ReasonActive:
 		colour = output.Bad
 	}
-	fmt.Fprintf(b, "%s  %s  %d admitted, %d waiting\n", paint.In(output.Bold, "FluxSetup/"+q.Name), paint.In(colour, output.Line(state)), len(q.Holding), len(q.Waiting))
+	fmt.Fprintf(b, "%s  %s  %d admitted, %d waiting\n",
+		paint.In(output.Bold, "FluxSetup/"+q.Name), paint.In(colour, output.Line(state)), len(q.Holding), len(q.Waiting))
 	if wide && q.Manager != nil {
 		fmt.Fprintf(b, "  managed by %s, which watches %s\n", output.Line(q.Manager.Name), admission.Namespaces(q.Manager.Namespaces))
 	}

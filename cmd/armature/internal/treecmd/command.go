@@ -23,7 +23,8 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tree (KIND/NAME | KIND NAME)",
 		Short: "Show an object and everything below it",
-		Long: `Show an object and everything below it: its children and their children, with the state and the age of each. If an object has more than
+		Long: "Show an object and everything below it: its children and their children, with the state and the age of each. " +
+			`If an object has more than
 20 children of a kind, the command prints their numbers by state, and lists the failed ones.
 
 The owner's kind determines the kinds of its children. Below other custom resources the command reads all kinds of the cluster.`,
@@ -43,7 +44,9 @@ The owner's kind determines the kinds of its children. Below other custom resour
 	return cmd
 }
 
-func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string, all bool) error {
+func run(
+	ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string, all bool,
+) error {
 	_, found, err := family.Read(ctx, kube, args)
 	if err != nil {
 		return err

@@ -98,7 +98,8 @@ func table(b *strings.Builder, all []line, wide bool, paint output.Paint) {
 			fourth = ""
 		}
 		pad := max(0, name-utf8.RuneCountInString(first))
-		text := first + strings.Repeat(" ", pad) + "  " + paint.In(colour, second) + strings.Repeat(" ", max(0, state-utf8.RuneCountInString(second))) + "  "
+		gap := strings.Repeat(" ", max(0, state-utf8.RuneCountInString(second)))
+		text := first + strings.Repeat(" ", pad) + "  " + paint.In(colour, second) + gap + "  "
 		b.WriteString(strings.TrimRight(text+fmt.Sprintf("%-*s  %s", age, third, fourth), " ") + "\n")
 	}
 	row("NAME", "STATE", "", "AGE", "NODE")

@@ -18,7 +18,8 @@ func daemonPicture(job *v1alpha1.DaemonJob, now time.Time) picture {
 		tally: tally{done: int(s.Succeeded), skipped: int(s.Skipped), bad: int(s.Failed), runs: int(s.Active), total: int(s.Desired)},
 	}
 	nodes := row{name: "all nodes", state: v1alpha1.FlowPending, counts: true, message: sum(
-		some(s.Succeeded, "succeeded"), some(s.Active, "active"), some(s.Suspended, "suspended"), some(s.Failed, "failed"), some(s.Waiting, "waiting"), some(s.Skipped, "skipped"),
+		some(s.Succeeded, "succeeded"), some(s.Active, "active"), some(s.Suspended, "suspended"),
+		some(s.Failed, "failed"), some(s.Waiting, "waiting"), some(s.Skipped, "skipped"),
 		some(s.Desired-s.Succeeded-s.Active-s.Suspended-s.Failed-s.Waiting-s.Skipped, "to come"))}
 	switch {
 	case s.State == v1alpha1.StateSucceed:

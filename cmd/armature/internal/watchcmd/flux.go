@@ -19,7 +19,10 @@ func clusterPicture(c *v1alpha1.MiniCluster, now time.Time) picture {
 		state: string(s.State), elapsed: since(s.StartTime, s.CompletionTime, now), problem: problem(s.Conditions),
 		heads: [2]string{"POD"}, tally: tally{total: int(max(s.Size, s.StartSize, 1))},
 	}
-	leader := row{name: "leader", state: v1alpha1.FlowPending, attempt: s.Restarts, counts: true, pods: minicluster.LabelMiniCluster + "=" + c.Name}
+	leader := row{
+		name: "leader", state: v1alpha1.FlowPending, attempt: s.Restarts, counts: true,
+		pods: minicluster.LabelMiniCluster + "=" + c.Name,
+	}
 	if s.Leader != nil {
 		leader.name = s.Leader.Pod
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -32,7 +31,7 @@ func TestKinds(t *testing.T) {
 		Failures: []v1alpha1.NodeFailure{{Node: "n1", Job: "dj-n1", Message: "BackoffLimitExceeded"}},
 	}
 	replicas := v1alpha1.ReplicaJobSpec{ReplicaSpecs: map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{
-		"Master": {}, "Worker": {Replicas: ptr.To(int32(3))},
+		"Master": {}, "Worker": {Replicas: new(int32(3))},
 	}}
 	for name, tt := range map[string]struct {
 		obj          client.Object
@@ -110,7 +109,7 @@ func TestKinds(t *testing.T) {
 			"✘ leader    Failed                   exit code 3",
 		}},
 		"a job that waits": {obj: &v1alpha1.FluxJob{ObjectMeta: named("fj"), Status: v1alpha1.FluxJobStatus{
-			State: v1alpha1.FluxJobWaiting, ObservedGeneration: 1, Queue: "q", Position: ptr.To(int32(2)),
+			State: v1alpha1.FluxJobWaiting, ObservedGeneration: 1, Queue: "q", Position: new(int32(2)),
 			Conditions: because(events.ConditionReady, "False", "WaitingForQuota", "it needs more"),
 		}}, want: []string{
 			"fluxjob/fj  Waiting  0/2  5s",
@@ -120,7 +119,7 @@ func TestKinds(t *testing.T) {
 			"○ run       Pending",
 		}},
 		"a job that failed": {obj: &v1alpha1.FluxJob{ObjectMeta: named("fj"), Status: v1alpha1.FluxJobStatus{
-			State: v1alpha1.FluxJobFailed, ObservedGeneration: 1, Queue: "q", MiniCluster: "fj", StartTime: at(2), CompletionTime: at(4), ExitCode: ptr.To(int32(5)),
+			State: v1alpha1.FluxJobFailed, ObservedGeneration: 1, Queue: "q", MiniCluster: "fj", StartTime: at(2), CompletionTime: at(4), ExitCode: new(int32(5)),
 		}}, over: true, failed: true, want: []string{
 			"fluxjob/fj  Failed  1/2, 1 failed  4s",
 			"  STEP  OF  STATE     START    TIME",

@@ -26,11 +26,13 @@ func replicaPicture(job *v1alpha1.ReplicaJob, now time.Time) picture {
 		p.tally.done += int(is.Succeeded)
 		p.tally.bad += int(is.Failed)
 		r := row{
-			name: fmt.Sprintf("%s x%d", name, all), state: stateOf(is, all, s.CompletionTime != nil), counts: true, attempt: s.Restarts, pods: is.Selector,
+			name: fmt.Sprintf("%s x%d", name, all), state: stateOf(is, all, s.CompletionTime != nil),
+			counts: true, attempt: s.Restarts, pods: is.Selector,
 		}
 		if s.CompletionTime == nil {
 			p.tally.runs += int(is.Active)
-			r.message = sum(some(is.Succeeded, "succeeded"), some(is.Active, "active"), some(is.Failed, "failed"), some(is.Pending, "pending"), some(is.Restarts, "restarted"))
+			r.message = sum(some(is.Succeeded, "succeeded"), some(is.Active, "active"), some(is.Failed, "failed"),
+				some(is.Pending, "pending"), some(is.Restarts, "restarted"))
 		} else {
 			left := all - is.Succeeded - is.Failed // which the end of the job has stopped
 			p.tally.skipped += int(max(0, left))

@@ -58,7 +58,9 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, streams gener
 }
 
 // follow shows an object until it has ended, and reports how.
-func follow(ctx context.Context, c client.WithWatch, pods typedcorev1.PodInterface, kind kind, obj client.Object, v view, a *attendance) error {
+func follow(
+	ctx context.Context, c client.WithWatch, pods typedcorev1.PodInterface, kind kind, obj client.Object, v view, a *attendance,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan watch.Event)

@@ -3,6 +3,7 @@ package watchcmd
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -47,9 +48,7 @@ func (s sampleState) name() string {
 // object returns the object, half an hour old.
 func (s sampleState) object(now time.Time) *unstructured.Unstructured {
 	spec := map[string]any{}
-	for k, v := range s.Spec {
-		spec[k] = v
-	}
+	maps.Copy(spec, s.Spec)
 	switch s.Kind {
 	case "JobFlow":
 		spec["flows"] = []any{map[string]any{"name": "a", "jobTemplateRef": "t"}}

@@ -160,7 +160,8 @@ func (r *resolver) valueFrom(ctx context.Context, from *corev1.EnvVarSource, c *
 		data, ok := secret.Data[ref.Key]
 		return string(data), ok, missingKey("Secret", r.Pod.Namespace, ref.Name, ref.Key, ok, ref.Optional)
 	}
-	return "", false, fmt.Errorf("container %q: an env valueFrom has none of the supported sources configMapKeyRef, secretKeyRef, fieldRef, resourceFieldRef", c.Name)
+	return "", false, fmt.Errorf("container %q: an env valueFrom has none of the supported sources "+
+		"configMapKeyRef, secretKeyRef, fieldRef, resourceFieldRef", c.Name)
 }
 
 func ignoreOptional(err error, optional *bool) error {

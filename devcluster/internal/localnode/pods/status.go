@@ -89,7 +89,8 @@ func (p *Pod) phase() corev1.PodPhase {
 func (p *Pod) readyToStart() corev1.PodCondition {
 	c := corev1.PodCondition{
 		Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse,
-		ObservedGeneration: podutil.CalculatePodConditionObservedGeneration(&p.object.Status, p.object.Generation, corev1.PodReadyToStartContainers),
+		ObservedGeneration: podutil.CalculatePodConditionObservedGeneration(
+			&p.object.Status, p.object.Generation, corev1.PodReadyToStartContainers),
 	}
 	if p.prepared && !p.finished {
 		c.Status = corev1.ConditionTrue

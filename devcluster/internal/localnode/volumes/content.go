@@ -76,7 +76,9 @@ func (s *Set) projection(ctx context.Context, pod *corev1.Pod, v *corev1.Volume,
 	return nil, &UnsupportedError{Volume: v.Name, Type: "projected with a clusterTrustBundle or podCertificate source"}
 }
 
-func (s *Set) configMap(ctx context.Context, pod *corev1.Pod, name string, items []corev1.KeyToPath, mode int32, optional bool) (payload, error) {
+func (s *Set) configMap(
+	ctx context.Context, pod *corev1.Pod, name string, items []corev1.KeyToPath, mode int32, optional bool,
+) (payload, error) {
 	object, err := s.src.Objects.ConfigMap(ctx, pod.Namespace, name)
 	if err != nil {
 		if !optional || !apierrors.IsNotFound(err) {
@@ -87,7 +89,9 @@ func (s *Set) configMap(ctx context.Context, pod *corev1.Pod, name string, items
 	return configmap.MakePayload(items, object, &mode, nil, optional)
 }
 
-func (s *Set) secret(ctx context.Context, pod *corev1.Pod, name string, items []corev1.KeyToPath, mode int32, optional bool) (payload, error) {
+func (s *Set) secret(
+	ctx context.Context, pod *corev1.Pod, name string, items []corev1.KeyToPath, mode int32, optional bool,
+) (payload, error) {
 	object, err := s.src.Objects.Secret(ctx, pod.Namespace, name)
 	if err != nil {
 		if !optional || !apierrors.IsNotFound(err) {

@@ -97,7 +97,7 @@ func serve(t *testing.T) {
 	for i := range hooks.Webhooks {
 		hook := &hooks.Webhooks[i]
 		hook.FailurePolicy = ptr.To(admissionregistrationv1.Fail)
-		hook.TimeoutSeconds = ptr.To(int32(30)) // the machine may be busy
+		hook.TimeoutSeconds = new(int32(30)) // the machine may be busy
 		hook.NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 			{Key: spared, Operator: metav1.LabelSelectorOpDoesNotExist},
 		}}
@@ -137,6 +137,7 @@ func circle(namespace string) *v1alpha1.JobFlow {
 
 func until(t *testing.T, what string, done func(context.Context) bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) { return done(ctx), nil })
+	isDone := func(ctx context.Context) (bool, error) { return done(ctx), nil }
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, isDone)
 	require.NoError(t, err, what)
 }

@@ -1,0 +1,19 @@
+// Package testhook has the functions of package builder that only tests need. Package buildertest exports them, with their types, so that
+// the API of package builder has only what a program needs. Package builder sets the variables when it is initialized.
+package testhook
+
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+var (
+	// NewEngine returns a *builder.Engine. options are builder.Options.
+	NewEngine func(c client.Client, options any, clock func() time.Time, parallelism int) any
+	// Reconciler returns the reconciler of a *builder.Operator.
+	Reconciler func(operator any, c client.Client, clock func() time.Time) (reconcile.Reconciler, error)
+	// Plan returns the checked builder.Plan of a *builder.Operator for a builder.View.
+	Plan func(operator any, owner client.Object, observed any) (plan any, err error)
+)

@@ -1,0 +1,134 @@
+package preview
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+// parallelism is the number of owners that are looked at at once.
+const parallelism = 8
+
+// Manager is a manager that starts no controller: set up operators with it, and call Run.
+type Manager struct {
+	manager.Manager
+	operators []operator
+}
+
+type operator struct {
+	name  string
+	owner client.Object // an empty one
+	diff  func(context.Context, types.NamespacedName) (builder.Result, error)
+}
+
+// Around returns a manager for a preview. The manager given must not be started, and should have no leader election, metrics or health
+// endpoints: Run starts it.
+func Around(mgr manager.Manager) *Manager { return &Manager{Manager: mgr} }
+
+// Add ignores what operators want to run: controllers, webhooks and timers.
+func (m *Manager) Add(manager.Runnable) error { return nil }
+
+// AddOperator adds an operator to the preview. [builder.Operator.Complete] calls it.
+func (m *Manager) AddOperator(
+	name string, owner client.Object, diff func(context.Context, types.NamespacedName) (builder.Result, error),
+) {
+	m.operators = append(m.operators, operator{name, owner, diff})
+}
+
+// Run starts the manager's caches, asks each operator about each of its owners, and returns the report. The manager ends with Run. An
+// error of one owner is in the report. Run returns an error if it can't list the owners, or if ctx ends first.
+func (m *Manager) Run(ctx context.Context) (*Report, error) {
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- m.Start(ctx) }()
+	report, err := m.preview(ctx)
+	stop()
+	return report, errors.Join(err, <-ended)
+}
+
+func (m *Manager) preview(ctx context.Context) (*Report, error) {
+	if !m.GetCache().WaitForCacheSync(ctx) {
+		return nil, fmt.Errorf("wait for the caches: %w", context.Cause(ctx))
+	}
+	report := &Report{}
+	for _, op := range m.operators {
+		gvk, err := apiutil.GVKForObject(op.owner, m.GetScheme())
+		if err != nil {
+			return nil, fmt.Errorf("operator %s: %w", op.name, err)
+		}
+		keys, err := m.owners(ctx, gvk)
+		if err != nil {
+			return nil, fmt.Errorf("operator %s: list %s: %w", op.name, gvk.GroupKind(), err)
+		}
+		report.Owners += len(keys)
+		report.add(each(keys, func(key types.NamespacedName) Owner {
+			res, err := op.diff(ctx, key)
+			return ownerOf(gvk.GroupKind(), key, res, err)
+		}))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	report.sort()
+	return report, nil
+}
+
+// owners lists the owners of a kind, ordered by namespace and name.
+func (m *Manager) owners(ctx context.Context, gvk schema.GroupVersionKind) ([]types.NamespacedName, error) {
+	obj, err := m.GetScheme().New(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	if err != nil {
+		return nil, err
+	}
+	list, ok := obj.(client.ObjectList)
+	if !ok {
+		return nil, fmt.Errorf("%T is not a list of objects", obj)
+	}
+	if err := m.GetClient().List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
+	}
+	var keys []types.NamespacedName
+	err = meta.EachListItem(list, func(item runtime.Object) error {
+		o, err := meta.Accessor(item)
+		if err == nil {
+			keys = append(keys, types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+		}
+		return err
+	})
+	slices.SortFunc(keys, func(a, b types.NamespacedName) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return keys, err
+}
+
+// each calls f for all keys, some at once, and returns the results in their order.
+func each(keys []types.NamespacedName, f func(types.NamespacedName) Owner) []Owner {
+	results := make([]Owner, len(keys))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(parallelism, len(keys)) {
+		workers.Go(func() {
+			for i := range next {
+				results[i] = f(keys[i])
+			}
+		})
+	}
+	for i := range keys {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	return results
+}

@@ -1,0 +1,174 @@
+package preview
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+)
+
+// Report is what the operators would do. It is the answer of [Manager.Run], and is JSON.
+type Report struct {
+	// Owners is the number of owners that were looked at.
+	Owners int `json:"owners"`
+	// Unchanged is the number of owners whose next pass would write nothing.
+	Unchanged int `json:"unchanged"`
+	// Changed is the number of owners with changes.
+	Changed int `json:"changed"`
+	// Disruptive is the number of owners with a disruptive change: see the package's comment.
+	Disruptive int `json:"disruptive"`
+	// Refused is the number of owners with problems.
+	Refused int `json:"refused"`
+	// Details are the owners with changes or problems, ordered by kind, namespace and name.
+	Details []Owner `json:"details"`
+}
+
+// Owner is what the next pass over one owner would do.
+type Owner struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// Changes are the objects that would be written, in the order of the operations (create, update, recreate, delete).
+	Changes []Change `json:"changes,omitempty"`
+	// Later lists children that wait, such as those of later phases of a roll-out.
+	Later []string `json:"later,omitempty"`
+	// Problems are the errors that the pass would have: what the API server refuses, and invalid plans.
+	Problems []string `json:"problems,omitempty"`
+}
+
+// Change is what would happen to one object.
+type Change struct {
+	// Object is the object's kind, namespace and name: "Deployment.apps default/web".
+	Object string `json:"object"`
+	// Operation is create, adopt, update, recreate or delete.
+	Operation string `json:"operation"`
+	// Drift is true if the change only undoes what another writer changed; the program desires the same as when it last wrote the object.
+	Drift bool `json:"drift,omitempty"`
+	// Disruption says what the change disrupts, such as "restarts pods"; empty for nothing.
+	Disruption string `json:"disruption,omitempty"`
+	// Fields are the fields that would differ; none for a deleted object.
+	Fields []Field `json:"fields,omitempty"`
+}
+
+// Field is a field that would differ. The values of Secrets are masked.
+type Field struct {
+	Path string `json:"path"`
+	Old  any    `json:"old,omitempty"`
+	New  any    `json:"new,omitempty"`
+}
+
+var operations = map[string]string{
+	events.ReasonCreated: "create", events.ReasonAdopted: "adopt", events.ReasonUpdated: "update", events.ReasonRecreating: "recreate",
+	events.ReasonDeleted: "delete",
+}
+
+// add counts owners, and keeps those with changes or problems.
+func (r *Report) add(owners []Owner) {
+	for _, o := range owners {
+		if len(o.Changes) > 0 {
+			r.Changed++
+		}
+		if len(o.Problems) > 0 {
+			r.Refused++
+		}
+		if o.IsDisrupted() {
+			r.Disruptive++
+		}
+		if len(o.Changes) == 0 && len(o.Problems) == 0 {
+			r.Unchanged++
+			continue
+		}
+		r.Details = append(r.Details, o)
+	}
+}
+
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Details, func(a, b Owner) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// IsDisrupted reports whether a change of the owner is disruptive.
+func (o Owner) IsDisrupted() bool {
+	return slices.ContainsFunc(o.Changes, func(c Change) bool { return c.Disruption != "" })
+}
+
+// ownerOf returns what a pass's result says of an owner.
+func ownerOf(kind schema.GroupKind, key types.NamespacedName, res builder.Result, err error) Owner {
+	o := Owner{Kind: kind.Kind, Namespace: key.Namespace, Name: key.Name}
+	for _, c := range res.Changes {
+		change := Change{Object: c.Key.String(), Operation: operations[c.Reason], Drift: c.Drift}
+		for _, f := range c.Fields {
+			change.Fields = append(change.Fields, Field(f))
+		}
+		change.Disruption = disruption(c)
+		o.Changes = append(o.Changes, change)
+	}
+	for _, k := range slices.Concat(res.Waiting, res.Paused) {
+		o.Later = append(o.Later, k.String())
+	}
+	for _, e := range leaves(err) {
+		o.Problems = append(o.Problems, e.Error())
+	}
+	return o
+}
+
+// leaves are the errors that were joined.
+func leaves(err error) []error {
+	if err == nil {
+		return nil
+	}
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		var all []error
+		for _, e := range joined.Unwrap() {
+			all = append(all, leaves(e)...)
+		}
+		return all
+	}
+	return []error{err}
+}
+
+// disruption says what a change disrupts.
+func disruption(c builder.Change) string {
+	switch c.Reason {
+	case events.ReasonDeleted:
+		return "deleted"
+	case events.ReasonRecreating:
+		return "deleted and recreated"
+	case events.ReasonUpdated, events.ReasonAdopted:
+	default:
+		return ""
+	}
+	var all []string
+	for _, f := range c.Fields {
+		if f.Path == "spec.replicas" && number(f.New) < number(f.Old) {
+			all = append(all, "scaled down from "+value(f.Old)+" to "+value(f.New))
+		}
+	}
+	if c.Key.Group == "apps" && slices.ContainsFunc(c.Fields, func(f builder.FieldDiff) bool { return isOfPodTemplate(f.Path) }) {
+		all = append(all, "restarts pods")
+	}
+	return strings.Join(all, ", ")
+}
+
+func isOfPodTemplate(path string) bool {
+	return strings.HasPrefix(path, "spec.template.") || strings.HasPrefix(path, "spec.template[")
+}
+
+// number is a number of replicas. Without one a workload has 1.
+func number(v any) int64 {
+	switch n := v.(type) {
+	case int64:
+		return n
+	case float64:
+		return int64(n)
+	}
+	return 1
+}

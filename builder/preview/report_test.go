@@ -1,0 +1,125 @@
+package preview
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
+	"github.com/armature-dev/armature/test/docs"
+)
+
+var webApp = schema.GroupKind{Group: "example.com", Kind: "WebApp"}
+
+func deployment(name string) store.Key {
+	return store.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: name}
+}
+
+func configMap(name string) store.Key {
+	return store.Key{Kind: "ConfigMap", Namespace: "default", Name: name}
+}
+
+func owner(name string, res builder.Result, err error) Owner {
+	return ownerOf(webApp, types.NamespacedName{Namespace: "default", Name: name}, res, err)
+}
+
+// The manual shows what the text looks like.
+func TestTextInTheManual(t *testing.T) {
+	r := &Report{Owners: 840}
+	r.add(make([]Owner, 838))
+	r.add([]Owner{
+		owner("search", builder.Result{Changes: []builder.Change{{
+			Key: configMap("search"), Reason: events.ReasonUpdated, Drift: true,
+			Fields: []builder.FieldDiff{{Path: "data.mode", Old: "debug", New: "fast"}},
+		}}}, nil),
+		owner("orders", builder.Result{Changes: []builder.Change{{
+			Key: deployment("orders"), Reason: events.ReasonUpdated,
+			Fields: []builder.FieldDiff{{Path: "spec.template.spec.containers[name=web].image", Old: "web:1", New: "web:2"}},
+		}}}, nil),
+	})
+	r.sort()
+	var text bytes.Buffer
+	require.NoError(t, r.WriteText(&text, true))
+	page, err := os.ReadFile("../../docs/upgrade.md")
+	require.NoError(t, err)
+	seen := 0
+	docs.Blocks(string(page), "message", func(name, old string) string {
+		if name == "preview" {
+			seen++
+			assert.Equal(t, "$ armature preview --fields\n"+text.String(), old)
+		}
+		return old
+	})
+	assert.Equal(t, 1, seen)
+}
+
+func TestWhatIsDisruptive(t *testing.T) {
+	field := func(path string, old, after any) []builder.FieldDiff {
+		return []builder.FieldDiff{{Path: path, Old: old, New: after}}
+	}
+	job := store.Key{Group: "batch", Kind: "Job", Namespace: "default", Name: "a"}
+	for name, tt := range map[string]struct {
+		change builder.Change
+		want   string
+	}{
+		"a new object":          {builder.Change{Key: deployment("a"), Reason: events.ReasonCreated, Fields: field("spec.template.x", nil, 1)}, ""},
+		"a deletion":            {builder.Change{Key: configMap("a"), Reason: events.ReasonDeleted}, "deleted"},
+		"a recreation":          {builder.Change{Key: job, Reason: events.ReasonRecreating}, "deleted and recreated"},
+		"a pod template":        {builder.Change{Key: deployment("a"), Reason: events.ReasonUpdated, Fields: field("spec.template.metadata.labels.a", 1, 2)}, "restarts pods"},
+		"an adopted template":   {builder.Change{Key: deployment("a"), Reason: events.ReasonAdopted, Fields: field("spec.template.spec", 1, 2)}, "restarts pods"},
+		"a template of no pods": {builder.Change{Key: job, Reason: events.ReasonUpdated, Fields: field("spec.template.metadata.labels.a", 1, 2)}, ""},
+		"fewer replicas":        {builder.Change{Key: deployment("a"), Reason: events.ReasonUpdated, Fields: field("spec.replicas", int64(3), int64(2))}, "scaled down from 3 to 2"},
+		"more replicas":         {builder.Change{Key: deployment("a"), Reason: events.ReasonUpdated, Fields: field("spec.replicas", int64(2), int64(3))}, ""},
+		"no replicas any more":  {builder.Change{Key: deployment("a"), Reason: events.ReasonUpdated, Fields: field("spec.replicas", int64(2), nil)}, "scaled down from 2 to (none)"},
+		"another field":         {builder.Change{Key: deployment("a"), Reason: events.ReasonUpdated, Fields: field("spec.paused", nil, true)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, disruption(tt.change)) })
+	}
+}
+
+func TestReport(t *testing.T) {
+	r := &Report{Owners: 3}
+	r.add([]Owner{
+		owner("b", builder.Result{Waiting: []store.Key{configMap("w")}}, nil), // it waits anyway
+		owner("a", builder.Result{
+			Changes: []builder.Change{{Key: configMap("gone"), Reason: events.ReasonDeleted}}, Paused: []store.Key{deployment("p")},
+		}, errors.Join(errors.New("one|two"), fmt.Errorf("in it: %w", errors.New("three")))),
+	})
+	assert.Equal(t, "3 owners: 1 unchanged, 1 change, 1 of them disruptively, 1 with problems", r.Summary())
+	var text, markdown bytes.Buffer
+	require.NoError(t, r.WriteText(&text, false))
+	assert.Equal(t, r.Summary()+`
+
+WebApp default/a
+  delete ConfigMap default/gone
+  later Deployment.apps default/p
+  problem: one|two
+  problem: in it: three
+`, text.String())
+	require.NoError(t, r.WriteMarkdown(&markdown))
+	assert.Equal(t, "**"+r.Summary()+`**
+
+| owner | change | disrupts | fields |
+|---|---|---|---|
+| WebApp default/a | delete ConfigMap default/gone | deleted |  |
+| WebApp default/a | problem |  | one\|two |
+| WebApp default/a | problem |  | in it: three |
+`, markdown.String())
+}
+
+// A long value is cut between characters.
+func TestLongValues(t *testing.T) {
+	assert.Equal(t, `"`+strings.Repeat("ä", longest-1)+"...", value(strings.Repeat("ä", 1000)))
+	assert.Equal(t, "(none)", value(nil))
+	assert.Equal(t, `{"a":"<b>"}`, value(map[string]any{"a": "<b>"}))
+}

@@ -1,0 +1,74 @@
+package builder
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/plancheck"
+	"github.com/armature-dev/armature/builder/internal/testhook"
+)
+
+// What only tests need is not in the API of this package: package buildertest has it, and reaches it through package testhook.
+
+func init() {
+	testhook.NewEngine = func(c client.Client, options any, clock func() time.Time, parallelism int) any {
+		return newEngine(c, options.(Options), clock, parallelism)
+	}
+	testhook.Reconciler = func(operator any, c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
+		return operator.(testable).reconciler(c, clock)
+	}
+	testhook.Plan = func(operator any, owner client.Object, observed any) (plan any, err error) {
+		return operator.(testable).planFor(owner, observed.(View))
+	}
+}
+
+// testable is an Operator of any type.
+type testable interface {
+	reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error)
+	planFor(owner client.Object, observed View) (any, error)
+}
+
+// reconciler returns the operator's reconciler with a client and a clock. See buildertest.NewReconciler.
+func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
+	alone := *o
+	options := Options{Name: o.name}
+	if past, ok := c.(interface{ Live() client.Reader }); ok {
+		options.Reader = past.Live()
+	}
+	alone.engine = newEngine(c, options, clock, 0)
+	l, err := alone.loop()
+	if err != nil {
+		return nil, fmt.Errorf("operator %s: %w", o.name, err)
+	}
+	l.now, l.guard.Copies = clock, true
+	if indexed, ok := c.(interface {
+		client.FieldIndexer
+		cache.Informers
+	}); ok {
+		l.guard.Copies = false // as in a manager, the cache shares its objects, and there may be many
+		err = alone.index(context.Background(), indexed, l.watches)
+	}
+	return l, err
+}
+
+// planFor returns the operator's plan, a Plan[T], for an owner and a view. See buildertest.PlanFor.
+func (o *Operator[T]) planFor(obj client.Object, observed View) (any, error) {
+	if o.plan == nil {
+		return Plan[T]{}, fmt.Errorf("operator %s: %w: there is no Plan", o.name, ErrMisuse)
+	}
+	owner, _ := obj.(T)
+	if kinds.IsNil(owner) {
+		return Plan[T]{}, fmt.Errorf("operator %s: %w: the owner is nil", o.name, ErrMisuse)
+	}
+	l := &loop[T]{plan: o.plan}
+	l.owned.Store(&ownedKinds{declared: o.declared()})
+	l.guard.Copies = true
+	observed.observed.Asked = &plancheck.Asked{Declared: l.owned.Load().declared}
+	return l.makePlan(context.Background(), owner, observed)
+}

@@ -1,0 +1,169 @@
+package managercmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/preview"
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+	"github.com/armature-dev/armature/cmd/armature/internal/leader"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
+)
+
+// The exit codes of a preview, beside 0 for no change and 1 for an error.
+const (
+	exitChanges    = 2
+	exitDisruptive = 3
+)
+
+// NewPreview returns the command preview.
+func NewPreview() *cobra.Command {
+	o := options{
+		kube: connect.Flags(), concurrency: 1, qps: -1, metricsAddress: "0", healthAddress: "0", pprofAddress: "0",
+	}
+	format := output.New("json", "yaml", "markdown")
+	fields := false
+	cmd := &cobra.Command{
+		Use:   "preview",
+		Short: "Show what this version's operators would change in the cluster, and write nothing",
+		Long: `Show what the operators of this version of armature would change if they ran in the cluster now: use it before an upgrade.
+It runs one pass over each JobFlow, DaemonJob, ReplicaJob, MiniCluster and FluxJob. The pass's writes are dry runs of the API server.
+
+A change is disruptive if it deletes or recreates an object, restarts pods, or scales down. "drift" means that another writer
+changed the object; the operator would restore it, also without an upgrade.
+
+Without flags the preview looks at the objects of the manager that has its lease in the cluster; -n chooses one namespace. You need
+the permissions of the manager, because the API server checks them also for dry runs; it stores nothing.
+
+The exit code is 0 without changes, 2 with changes or problems, 3 with disruptive changes, and 1 after an error.`,
+		Example: "  armature preview\n  armature preview --fields\n  armature preview -o markdown > comment.md",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := format.Check(); err != nil {
+				return err
+			}
+			ctrl.SetLogger(logr.Discard()) // the report has the errors
+			report, err := previewAll(cmd.Context(), o, cmd.Flags().Changed)
+			if err != nil {
+				return &exitcode.Error{Code: 1, Err: err}
+			}
+			return show(cmd.OutOrStdout(), report, format, fields)
+		},
+	}
+	f := cmd.Flags()
+	o.kube.AddFlags(f)
+	f.StringSliceVar(&o.operators, "operators", []string{"*"}, "`names` of the operators, separated by commas; * is all of them")
+	f.StringVarP(&o.selector, "selector", "l", "", "label `selector` of the objects to look at (default: the manager's)")
+	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the manager's lease, if there are several managers")
+	f.StringVar(&o.leaderElectName, "leader-elect-name", leaseName, "`name` of the manager's lease, if there are several managers")
+	f.BoolVar(&fields, "fields", false, "also show the fields that would differ")
+	format.AddTo(f)
+	return cmd
+}
+
+// previewAll asks all operators what they would do. given tells which flags the user has set.
+func previewAll(ctx context.Context, o options, given func(flag string) bool) (*preview.Report, error) {
+	if given("namespace") {
+		o.watchNamespaces = []string{*o.kube.Namespace}
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	cfg, err := restConfig(o)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := client.New(cfg, client.Options{Scheme: newScheme()})
+	if err != nil {
+		return nil, err
+	}
+	if o, err = likeManager(ctx, reader, o, given); err != nil {
+		return nil, err
+	}
+	operators, err := selectOperators(o.operators)
+	if err != nil {
+		return nil, err
+	}
+	unelected := o
+	unelected.leaderElect = false
+	mgr, _, err := newManager(unelected, nil, logr.Discard())
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKinds(mgr.GetRESTMapper(), operators); err != nil {
+		return nil, err
+	}
+	asked := preview.Around(mgr)
+	for _, op := range operators {
+		if err := op.setup(asked, o); err != nil {
+			return nil, fmt.Errorf("set up the operator %s: %w", op.name, err)
+		}
+	}
+	return asked.Run(ctx)
+}
+
+// likeManager gives the options that the user hasn't set the values of the manager in the cluster, if there is one.
+func likeManager(ctx context.Context, c client.Reader, o options, given func(flag string) bool) (options, error) {
+	managers, err := leader.Read(ctx, c)
+	if err != nil {
+		return o, err
+	}
+	managers = slices.DeleteFunc(managers, func(m leader.Manager) bool {
+		return given("leader-elect-namespace") && m.Namespace != o.leaderElectNamespace ||
+			given("leader-elect-name") && m.Lease != o.leaderElectName
+	})
+	if len(managers) == 0 {
+		return o, nil
+	}
+	if len(managers) > 1 {
+		var names []string
+		for _, m := range managers {
+			names = append(names, m.Namespace+"/"+m.Lease)
+		}
+		return o, fmt.Errorf("the cluster has %d managers, with the leases %s; choose one with --leader-elect-namespace and --leader-elect-name",
+			len(managers), strings.Join(names, ", "))
+	}
+	m := managers[0]
+	o.leaderElectNamespace, o.leaderElectName = m.Namespace, m.Lease
+	o.leaderElect = true // the queues know the manager by its lease; the preview takes no lease
+	if !given("namespace") {
+		o.watchNamespaces = m.Scope.Namespaces
+	}
+	if !given("selector") {
+		o.selector = m.Scope.Selector
+	}
+	if !given("operators") && len(m.Scope.Operators) > 0 {
+		o.operators = m.Scope.Operators
+	}
+	return o, nil
+}
+
+// show prints the report, and returns its exit code.
+func show(w io.Writer, report *preview.Report, format *output.Flag, fields bool) error {
+	encoded, err := format.Encode(w, report)
+	switch {
+	case encoded || err != nil:
+	case format.Format == "markdown":
+		err = report.WriteMarkdown(w)
+	default:
+		err = report.WriteText(w, fields)
+	}
+	switch {
+	case err != nil:
+		return &exitcode.Error{Code: 1, Err: err}
+	case report.Disruptive > 0:
+		return &exitcode.Error{Code: exitDisruptive}
+	case report.Changed > 0 || report.Refused > 0:
+		return &exitcode.Error{Code: exitChanges}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package managercmd
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/armature-dev/armature/builder/preview"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+	"github.com/armature-dev/armature/cmd/armature/internal/leader"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
+)
+
+func previewedLease(namespace, scope string) client.Object {
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: leaseName, Labels: map[string]string{leader.LabelName: leader.Name},
+			Annotations: map[string]string{leader.AnnotationScope: scope},
+		},
+		Spec: coordinationv1.LeaseSpec{RenewTime: &metav1.MicroTime{Time: time.Unix(1, 0)}},
+	}
+}
+
+// A preview looks at the objects of the manager that it finds, unless flags say otherwise.
+func TestPreviewIsLikeTheManager(t *testing.T) {
+	one := previewedLease("system", `{"namespaces": ["a", "b"], "selector": "x=y", "operators": ["jobflow"]}`)
+	other := previewedLease("team", `{"operators": ["daemonjob"]}`)
+	read := func(given []string, leases ...client.Object) (options, error) {
+		o := options{operators: []string{"*"}, leaderElectName: leaseName, watchNamespaces: []string{"mine"}, leaderElectNamespace: "team"}
+		c := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(leases...).Build()
+		return likeManager(t.Context(), c, o, func(flag string) bool { return assert.ObjectsAreEqual([]string{flag}, given) })
+	}
+	o, err := read(nil)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"*"}, o.operators)
+
+	o, err = read(nil, one)
+	require.NoError(t, err)
+	assert.Equal(t, options{
+		operators: []string{"jobflow"}, leaderElect: true, leaderElectNamespace: "system", leaderElectName: leaseName,
+		watchNamespaces: []string{"a", "b"}, selector: "x=y",
+	}, o)
+
+	o, err = read([]string{"namespace"}, one)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"mine"}, o.watchNamespaces)
+
+	_, err = read(nil, one, other)
+	assert.EqualError(t, err, "the cluster has 2 managers, with the leases system/armature-manager, team/armature-manager; "+
+		"choose one with --leader-elect-namespace and --leader-elect-name")
+
+	o, err = read([]string{"leader-elect-namespace"}, one, other)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"daemonjob"}, o.operators)
+}
+
+func TestExitCodesOfAPreview(t *testing.T) {
+	for want, report := range map[int]preview.Report{
+		0: {Owners: 3, Unchanged: 3},
+		2: {Owners: 3, Changed: 1},
+		3: {Owners: 3, Changed: 1, Disruptive: 1, Refused: 1},
+	} {
+		err := show(&bytes.Buffer{}, &report, output.New(), false)
+		code, silent := exitcode.Of(err)
+		assert.Equal(t, want, code)
+		assert.True(t, silent, "the report says it")
+	}
+	code, _ := exitcode.Of(show(&bytes.Buffer{}, &preview.Report{Refused: 1}, output.New(), false))
+	assert.Equal(t, 2, code)
+}

@@ -1,0 +1,118 @@
+package fluxjob
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/admission"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
+	"github.com/armature-dev/armature/operators/internal/record"
+)
+
+// AnnotationSpec is the annotation of a MiniCluster with a digest of the spec that it was created with. A MiniCluster of another digest
+// isn't resumed for the next attempt, but deleted and recreated.
+const AnnotationSpec = "api.practice.com/flux-spec"
+
+// changeMiniCluster adds to a plan what a decision means for the MiniCluster. While the job holds nothing the MiniCluster stays suspended,
+// so that a former one doesn't run again by itself.
+func (p *pass) changeMiniCluster(plan *builder.Plan[*v1alpha1.FluxJob], o *observed, d decision) {
+	switch {
+	case d.action == actionRun:
+		p.run(plan, o, d.admission)
+	case d.action == actionEnd, d.action == actionStop && d.records:
+	default:
+		suspend(plan, o)
+	}
+}
+
+// run creates the MiniCluster, or resumes it after an earlier attempt. One that is of an earlier spec is deleted first, and one that runs
+// stays as it is.
+func (p *pass) run(plan *builder.Plan[*v1alpha1.FluxJob], o *observed, held *v1alpha1.FluxAdmission) {
+	c := o.cluster
+	switch {
+	case c == nil || c.DeletionTimestamp != nil: // the builder creates it once the former one is gone
+		plan.Children = []builder.Child{builder.Want(p.render(held), builder.CreateOnly())}
+	case !c.Spec.Suspend:
+	case p.isOfSpec(c):
+		plan.Edits = append(plan.Edits, setSuspend(c, false))
+	case o.podsGone():
+		plan.Delete = append(plan.Delete, c)
+	}
+}
+
+// suspend suspends the MiniCluster if it may run.
+func suspend(plan *builder.Plan[*v1alpha1.FluxJob], o *observed) {
+	if o.runs() && !isOver(o.cluster) {
+		plan.Edits = append(plan.Edits, setSuspend(o.cluster, true))
+	}
+}
+
+func setSuspend(c *v1alpha1.MiniCluster, value bool) builder.Edit {
+	after := c.DeepCopy()
+	after.Spec.Suspend = value
+	return builder.Edit{Before: c, After: after}
+}
+
+// isOfSpec reports whether a MiniCluster is what the spec and the present admission describe.
+func (p *pass) isOfSpec(c *v1alpha1.MiniCluster) bool {
+	return c.Annotations[AnnotationSpec] == record.Digest(specOf(p.job, p.job.Status.Admission.Size))
+}
+
+// render returns the MiniCluster of a job that holds quota.
+func (p *pass) render(held *v1alpha1.FluxAdmission) *v1alpha1.MiniCluster {
+	spec := specOf(p.job, held.Size)
+	cluster := &v1alpha1.MiniCluster{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: p.job.Namespace, Name: p.job.Name,
+			Labels:      map[string]string{},
+			Annotations: map[string]string{AnnotationSpec: record.Digest(spec)},
+			// When the FluxJob is deleted, the garbage collector deletes the MiniCluster in the foreground: the MiniCluster stays until its
+			// pods are gone, and so does the quota that the job holds.
+			Finalizers: []string{metav1.FinalizerDeleteDependents},
+		},
+		Spec: *spec,
+	}
+	if held.Queue != "" {
+		cluster.Labels[admission.LabelQueue] = held.Queue
+	}
+	if shard, ok := p.job.Labels[v1alpha1.LabelShard]; ok {
+		cluster.Labels[v1alpha1.LabelShard] = shard
+	}
+	if needs.Kueue(p.job) != "" {
+		for _, name := range []string{v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority} {
+			if value, ok := p.job.Labels[name]; ok {
+				cluster.Labels[name] = value
+			}
+		}
+	}
+	return cluster
+}
+
+// MiniClusterSpec returns the spec of a job's MiniCluster without a queue, which may set another size if the job sets none.
+func MiniClusterSpec(job *v1alpha1.FluxJob) *v1alpha1.MiniClusterSpec {
+	return specOf(job, needs.Size(job, nil))
+}
+
+// specOf returns the spec of a job's MiniCluster of a size.
+func specOf(job *v1alpha1.FluxJob, size int32) *v1alpha1.MiniClusterSpec {
+	spec := job.Spec.MiniCluster.DeepCopy()
+	if spec == nil {
+		container := v1alpha1.MiniClusterContainer{Image: job.Spec.Image, Command: job.Spec.Command}
+		if r := job.Spec.Resources; r != nil {
+			container.Resources = *r.DeepCopy()
+		}
+		spec = &v1alpha1.MiniClusterSpec{Containers: []v1alpha1.MiniClusterContainer{container}}
+	}
+	spec.Size = size
+	if job.Spec.Tasks != nil {
+		spec.Tasks = job.Spec.Tasks
+	}
+	if job.Spec.DeadlineSeconds != nil {
+		spec.DeadlineSeconds = job.Spec.DeadlineSeconds
+	}
+	if job.Spec.BackoffLimit != nil {
+		spec.BackoffLimit = job.Spec.BackoffLimit
+	}
+	return spec
+}

@@ -1,0 +1,213 @@
+package builder_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/preview"
+	"github.com/armature-dev/armature/test/testcluster"
+)
+
+// release is a version of a program: it has a ConfigMap for each child of a widget, and a Deployment.
+type release struct {
+	version string           // in the ConfigMaps of widgets whose name ends in an even digit
+	drop    string           // a child that it no longer has
+	image   string           // of the widgets that have data
+	fewer   int32            // replicas less
+	policy  corev1.DNSPolicy // empty: the default
+}
+
+func (r release) plan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
+	p := builder.Plan[*Widget]{Prune: []client.Object{&corev1.ConfigMap{}, &appsv1.Deployment{}}}
+	for _, child := range owner.Spec.Children {
+		if child == r.drop {
+			continue
+		}
+		c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: owner.Name + "-" + child}, Data: map[string]string{"of": owner.Name}}
+		if r.version != "" && strings.ContainsAny(owner.Name[len(owner.Name)-1:], "02468") {
+			c.Data["version"] = r.version
+		}
+		p.Children = append(p.Children, builder.Want(c))
+	}
+	if owner.Spec.Replicas != nil {
+		d := webDeployment()
+		d.Name = owner.Name + "-web"
+		d.Spec.Replicas = ptr.To(max(0, *owner.Spec.Replicas-r.fewer))
+		if len(owner.Spec.Data) > 0 && r.image != "" {
+			d.Spec.Template.Spec.Containers[0].Image = r.image
+		}
+		d.Spec.Template.Spec.DNSPolicy = r.policy
+		p.Children = append(p.Children, builder.Want(d))
+	}
+	return p
+}
+
+// operator is the release's in a manager, for the widgets of a namespace.
+func (r release) operator(mgr manager.Manager, ns string) error {
+	return builder.NewOperator[*Widget](mgr, "widget-releases").
+		Owns(&corev1.ConfigMap{}).
+		Owns(&appsv1.Deployment{}).
+		Plan(func(owner *Widget, view builder.View) builder.Plan[*Widget] {
+			if owner.Namespace != ns {
+				return builder.Plan[*Widget]{}
+			}
+			return r.plan(owner, view)
+		}).
+		Complete()
+}
+
+// previewOf is what a release would do, and the requests of the preview.
+func (w *world) previewOf(r release) (*preview.Report, []string) {
+	w.t.Helper()
+	sent := &ledger{}
+	mgr := preview.Around(newManager(w.t, sent.watch(testcluster.Config(w.t))))
+	require.NoError(w.t, r.operator(mgr, w.ns))
+	report, err := mgr.Run(w.ctx)
+	require.NoError(w.t, err)
+	return report, sent.all()
+}
+
+// run lets a release run until nothing of it is left to do, and returns the children that it wrote, each once.
+func (w *world) run(r release) []string {
+	w.t.Helper()
+	sent := &ledger{}
+	mgr := newManager(w.t, sent.watch(testcluster.Config(w.t)))
+	require.NoError(w.t, r.operator(mgr, w.ns))
+	stop := start(w.t, mgr)
+	defer stop()
+	w.eventually(func() bool {
+		report, _ := w.previewOf(r)
+		return report.Changed == 0
+	}, "the release to have done everything")
+	return children(sent.all())
+}
+
+// children are the writes of children among requests, sorted, each once, as if none was a dry run.
+func children(requests []string) []string {
+	var all []string
+	for _, r := range requests {
+		if strings.HasPrefix(r, "GET ") || strings.Contains(r, "/events") || strings.Contains(r, "/widgets") {
+			continue
+		}
+		all = append(all, strings.TrimSuffix(r, " (dry run)"))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// The preview of a release is what happens when it runs, write by write; and the preview itself writes nothing.
+func TestPreviewIsWhatHappens(t *testing.T) {
+	w := newWorld(t)
+	testcluster.InstallCRDs(t, "testdata/crd")
+	random := rand.New(rand.NewPCG(7, 7))
+	const widgets = 30
+	for i := range widgets {
+		widget := &Widget{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: fmt.Sprintf("w%d", i)}}
+		for _, child := range []string{"a", "b", "c"} {
+			if random.IntN(2) == 0 {
+				widget.Spec.Children = append(widget.Spec.Children, child)
+			}
+		}
+		if random.IntN(3) > 0 {
+			widget.Spec.Replicas = ptr.To(random.Int32N(3))
+		}
+		if random.IntN(3) == 0 {
+			widget.Spec.Data = map[string]string{"image": "yes"}
+		}
+		require.NoError(t, w.live.Create(w.ctx, widget))
+	}
+	first := release{image: "registry.example/web:1"}
+	assert.NotEmpty(t, w.run(first))
+
+	// The same release changes nothing, and asks nothing.
+	report, requests := w.previewOf(first)
+	assert.Equal(t, fmt.Sprintf("%d owners: %d unchanged, 0 change, 0 of them disruptively, 0 with problems", report.Owners, report.Unchanged),
+		report.Summary())
+	assert.Empty(t, children(requests))
+
+	// Someone changes an object by hand: that is drift.
+	var maps corev1.ConfigMapList
+	require.NoError(t, w.live.List(w.ctx, &maps))
+	edited := ""
+	for i := range maps.Items {
+		if m := &maps.Items[i]; m.Namespace == w.ns && strings.HasPrefix(m.Name, "w") && strings.HasSuffix(m.Name, "1-a") {
+			m.Data["of"] = "someone else"
+			require.NoError(t, w.live.Update(w.ctx, m))
+			edited = m.Name
+			break
+		}
+	}
+	require.NotEmpty(t, edited)
+
+	second := release{image: "registry.example/web:2", version: "2", drop: "c", fewer: 1}
+	report, requests = w.previewOf(second)
+	for _, r := range requests {
+		assert.True(t, strings.HasPrefix(r, "GET ") || strings.HasSuffix(r, "(dry run)"), r)
+	}
+	assert.Zero(t, report.Refused)
+	kinds := map[string]bool{}
+	for _, o := range report.Details {
+		for _, c := range o.Changes {
+			kinds[c.Operation] = true
+			isEdited := strings.HasSuffix(c.Object, "/"+edited)
+			assert.Equal(t, isEdited, c.Drift, c.Object)
+			switch {
+			case c.Operation == "delete":
+				assert.Equal(t, "deleted", c.Disruption)
+				assert.True(t, strings.HasSuffix(c.Object, "-c"), c.Object)
+			case strings.HasPrefix(c.Object, "ConfigMap"):
+				assert.Empty(t, c.Disruption)
+			default:
+				fields := fmt.Sprint(c.Fields)
+				assert.Equal(t, strings.Contains(fields, "registry.example/web:2"), strings.Contains(c.Disruption, "restarts pods"), fields)
+				assert.Equal(t, strings.Contains(fields, "spec.replicas"), strings.Contains(c.Disruption, "scaled down from"), fields)
+			}
+		}
+	}
+	assert.Equal(t, map[string]bool{"update": true, "delete": true}, kinds)
+
+	// A default of the API server isn't a change.
+	same := second
+	same.policy = corev1.DNSClusterFirst
+	_, alike := w.previewOf(same)
+	assert.Subset(t, children(alike), children(requests))
+
+	assert.Equal(t, children(requests), w.run(second))
+
+	var text, markdown bytes.Buffer
+	require.NoError(t, report.WriteText(&text, true))
+	require.NoError(t, report.WriteMarkdown(&markdown))
+	assert.Contains(t, text.String(), "update ConfigMap "+w.ns+"/"+edited+" (drift)\n      data.of: \"someone else\" -> ")
+	assert.Contains(t, text.String(), `image: "registry.example/web:1" -> "registry.example/web:2"`)
+	assert.Contains(t, markdown.String(), "| delete ConfigMap "+w.ns+"/")
+	t.Log(text.String())
+}
+
+// What the API server refuses is a problem in the report.
+func TestPreviewSaysWhatIsRefused(t *testing.T) {
+	w := newWorld(t)
+	testcluster.InstallCRDs(t, "testdata/crd")
+	widget := &Widget{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "w1"}}
+	widget.Spec.Replicas, widget.Spec.Data = ptr.To[int32](1), map[string]string{"image": "yes"}
+	require.NoError(t, w.live.Create(w.ctx, widget))
+	report, requests := w.previewOf(release{policy: "Never"})
+	assert.Equal(t, 1, report.Refused)
+	require.Len(t, report.Details, 1)
+	require.Len(t, report.Details[0].Problems, 1)
+	assert.Contains(t, report.Details[0].Problems[0], `spec.template.spec.dnsPolicy: Unsupported value: "Never"`)
+	assert.Equal(t, []string{"POST /apis/apps/v1/namespaces/" + w.ns + "/deployments"}, children(requests))
+}

@@ -1,0 +1,32 @@
+// Package analyzer finds what makes a Plan of an operator impure.
+//
+// A Plan is a function of the owner and of the View. Everything that Armature promises about Plans (dry runs, previews, tests without
+// a cluster) rests on it: the same owner and the same View give the same Plan. The compiler can't hold that, so this analyzer looks
+// for what breaks it in the code that a Plan reaches:
+//
+//   - the clock (time.Now, timers): a Plan gets the time from View.Now;
+//   - random numbers and identifiers;
+//   - files, the environment, processes, the network, requests to the API server;
+//   - goroutines and channels, whose order is the scheduler's;
+//   - the order in which Go ranges over a map, when it decides the order of a list, the text of a message, or which entry is returned.
+//
+// # What counts as a Plan
+//
+// Every function, method and function literal that returns a builder.Plan, or takes a builder.View and no context. The packages below
+// builder, which make Views and carry Plans out, are exempt.
+//
+// # How far it looks
+//
+// It follows calls and mentions of functions through the packages of the module and of all modules that it depends on, except the
+// standard library, which it knows by name, and packages that log or measure. Calls through an interface or through a function in a
+// variable are not followed: their implementations are reported where they are Plans themselves. In other modules goroutines, channels
+// and the order of maps don't count: a library may use them and be a function of its arguments.
+//
+// # Exceptions
+//
+// A line that is pure for a reason that the analyzer can't see says so at its end, or on the line above:
+//
+//	//purity:ignore the table is sorted by its reader
+//
+// An exception without a reason is an error.
+package analyzer
