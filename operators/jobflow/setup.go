@@ -10,6 +10,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 	"github.com/armature-dev/armature/operators/internal/refusal"
+	"github.com/armature-dev/armature/operators/internal/setup"
 )
 
 // Name is the operator's name: the field owner of its Jobs, and the reporter of its events.
@@ -18,11 +19,7 @@ const Name = "jobflow"
 // Setup lets a manager run JobFlows. The manager's scheme must know the kinds of [v1alpha1], of batch/v1 and of v1.
 // The controller has controller-runtime's default options, changed by the functions given.
 func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
-	var options controller.Options
-	for _, f := range change {
-		f(&options)
-	}
-	return Operator(mgr).WithOptions(options).Complete()
+	return Operator(mgr).WithOptions(setup.Options(change)).Complete()
 }
 
 // Operator describes the operator: what it owns, what it reads, and its plan. Tests run its Reconciler without a manager
