@@ -59,9 +59,7 @@ func render(job *v1alpha1.DaemonJob) *batchv1.Job {
 		podtemplate.TolerateLikeDaemonSet(&pod.Spec)
 	}
 	pod.Labels = podtemplate.Merge(own, pod.Labels)
-	if own[LabelDaemonJob] != job.Name {
-		pod.Annotations = podtemplate.Merge(map[string]string{AnnotationDaemonJob: job.Name}, pod.Annotations)
-	}
+	podtemplate.AnnotateOwner(pod, AnnotationDaemonJob, job.Name)
 	return rendered
 }
 

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
 func TestTheJobOfANode(t *testing.T) {
@@ -149,7 +150,7 @@ func TestLongNames(t *testing.T) {
 	}
 	assert.Equal(t, strings.Repeat("node.", 30)+"x", own.Annotations[AnnotationNode])
 	pod := &corev1.Pod{ObjectMeta: own.Spec.Template.ObjectMeta}
-	assert.Equal(t, []string{job.Name}, jobsOf(pod), "the pod names the job all the same")
-	assert.Equal(t, []string{"demo"}, jobsOf(&corev1.Pod{ObjectMeta: render(makeJob()).Spec.Template.ObjectMeta}))
-	assert.Empty(t, jobsOf(&corev1.Pod{}))
+	assert.Equal(t, []string{job.Name}, podtemplate.OwnerIn(LabelDaemonJob)(pod), "the pod names the job all the same")
+	assert.Equal(t, []string{"demo"}, podtemplate.OwnerIn(LabelDaemonJob)(&corev1.Pod{ObjectMeta: render(makeJob()).Spec.Template.ObjectMeta}))
+	assert.Empty(t, podtemplate.OwnerIn(LabelDaemonJob)(&corev1.Pod{}))
 }

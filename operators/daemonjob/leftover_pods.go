@@ -32,14 +32,3 @@ func (l leftovers) on(node *corev1.Node) *corev1.Pod {
 	}
 	return nil
 }
-
-// jobsOf returns the name of the DaemonJob that a pod belongs to: the function of the operator's watch of pods.
-func jobsOf(pod *corev1.Pod) []string {
-	if name := pod.GetAnnotations()[AnnotationDaemonJob]; name != "" {
-		return []string{name}
-	}
-	if name := pod.GetLabels()[LabelDaemonJob]; name != "" {
-		return []string{name}
-	}
-	return nil
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
 	"github.com/armature-dev/armature/operators/internal/refusal"
 	"github.com/armature-dev/armature/operators/internal/setup"
 )
@@ -27,7 +28,7 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.DaemonJob] {
 	return builder.NewOperator[*v1alpha1.DaemonJob](mgr, Name).
 		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
-		Watches(&corev1.Pod{}, builder.Referencing(jobsOf)).
+		Watches(&corev1.Pod{}, builder.Referencing(podtemplate.OwnerIn(LabelDaemonJob))).
 		Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(jobsOfNode)).
 		External(refusal.Sense[*v1alpha1.DaemonJob](mgr)).
 		Plan(Plan)

@@ -5,12 +5,8 @@ import (
 	"slices"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/operators/internal/podtemplate"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 	"github.com/armature-dev/armature/operators/jobflow/internal/when"
 )
@@ -23,7 +19,7 @@ type decision struct {
 	stopped     bool   // the flow was stopped before its end, in this pass or before
 	stopReason  string // set if it is stopped in this pass
 	stopMessage string
-	outcome     *v1alpha1.FlowsOutcome // what finally is told; set if it is determined in this pass
+	outcome     *v1alpha1.FlowsOutcome // what finally gets; set if it is determined in this pass
 
 	causes    []int32 // 1 + the node because of which a node is skipped, as far as that is known
 	evaluated uint64  // the cost of the expressions that were evaluated
@@ -115,11 +111,11 @@ func (p *pass) isReady(i int) (ready bool, message string) {
 		return p.evaluate(i, x, "")
 	}
 	dependencies := p.Dependencies(i)
-	hindrance := slices.IndexFunc(dependencies, func(d int32) bool { return !p.passed(int(d)) })
-	if hindrance < 0 {
+	blocking := slices.IndexFunc(dependencies, func(d int32) bool { return !p.passed(int(d)) })
+	if blocking < 0 {
 		return true, ""
 	}
-	cause := p.causeOf(int(dependencies[hindrance]))
+	cause := p.causeOf(int(dependencies[blocking]))
 	p.causes[i] = int32(cause) + 1
 	if p.States[cause] == record.Failed {
 		return false, fmt.Sprintf("not started: %s failed", p.Names[cause])
@@ -156,12 +152,12 @@ func (p *pass) causeOf(i int) int {
 	return int(p.causes[i]) - 1
 }
 
-// evaluate evaluates a node's expression. A node whose expression can't be evaluated has failed.
+// evaluate evaluates the expression of a node, and returns what isReady does. A node whose expression can't be evaluated has failed.
 func (p *pass) evaluate(i int, x *when.Expression, state v1alpha1.State) (ready bool, message string) {
 	jobs := map[string]when.Job{}
-	seen := p.Operands(i, x)
-	p.evaluated += p.Cost(x, seen)
-	for _, d := range seen {
+	operands := p.Operands(i, x)
+	p.evaluated += p.Cost(x, operands)
+	for _, d := range operands {
 		job := p.endOfNode(int(d))
 		if x.NeedsOutputs() {
 			var err error
@@ -241,38 +237,4 @@ func (p *pass) mayStart() bool {
 func (p *pass) block(i int, reason, message string) {
 	p.findings[i] = finding{message: message}
 	p.blockers = append(p.blockers, blocker{p.Names[i], reason, message})
-}
-
-// lookForTemplates adds the blockers of nodes that don't start yet, so that users see early what to fix.
-func (p *pass) lookForTemplates() {
-	if p.spec.Suspend {
-		return
-	}
-	for i := range p.NumFlows {
-		if p.States[i] == record.Pending && p.spec.Flows[i].JobTemplateRef != "" && p.findings[i].message == "" {
-			p.template(i)
-		}
-	}
-}
-
-// template returns the Job spec of a node; false if something blocks it.
-func (p *pass) template(i int) (*batchv1.JobSpec, bool) {
-	node := p.node(i)
-	if node.JobTemplateRef == "" {
-		return node.JobTemplate, true
-	}
-	found, ok := builder.Lookup[*v1alpha1.JobTemplate](p.view, node.JobTemplateRef)
-	if !ok {
-		p.block(i, v1alpha1.ReasonJobTemplateNotFound, fmt.Sprintf("waits for JobTemplate %q: %s", node.JobTemplateRef,
-			field.NotFound(p.Path(i).Child("jobTemplateRef"), node.JobTemplateRef)))
-		return nil, false
-	}
-	for j, mount := range node.ShareVolumeMounts {
-		if !podtemplate.HasVolume(p.spec.ShareVolumes, mount.Name) && !podtemplate.HasVolume(found.Spec.JobTemplate.Template.Spec.Volumes, mount.Name) {
-			p.block(i, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("neither shareVolumes nor JobTemplate %q has the volume: %s", node.JobTemplateRef,
-				field.NotFound(p.Path(i).Child("shareVolumeMounts").Index(j).Child("name"), mount.Name)))
-			return nil, false
-		}
-	}
-	return &found.Spec.JobTemplate, true
 }

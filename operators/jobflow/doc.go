@@ -10,8 +10,8 @@
 //	decide.go   which nodes are skipped, which wait, and which start
 //	status.go   the status and its conditions
 //
-// Two internal packages have what a pass takes for granted: internal/graph compiles and validates the spec, with the expressions of
-// internal/when, and internal/record stores the ends of up to 10,000 nodes in the status.
+// Internal packages have what a pass only uses: internal/graph compiles and validates the spec, with the expressions of internal/when;
+// internal/record stores the ends of up to 10,000 nodes in the status, and internal/items those of the items of a list.
 //
 // Each policy is in a file of its own, named after the field of the API or the idea that it implements:
 //

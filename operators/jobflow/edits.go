@@ -67,7 +67,7 @@ func (p *pass) startedAs(i int) string {
 		return job.Annotations[AnnotationStartedAs]
 	}
 	if r := p.items[i]; r != nil {
-		for item := range r.states {
+		for item := range r.States {
 			if job := p.itemJobs[itemKey{i, item}]; job != nil {
 				return job.Annotations[AnnotationStartedAs]
 			}

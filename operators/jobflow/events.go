@@ -40,7 +40,9 @@ func (p *pass) events(status *v1alpha1.JobFlowStatus) []events.Event {
 }
 
 // conditionEvents returns an event with the reason and the message of a condition that has changed to a value, or changed its message.
-func conditionEvents(before, after *v1alpha1.JobFlowStatus, kind string, value metav1.ConditionStatus, event func(reason, note string) events.Event) []events.Event {
+func conditionEvents(
+	before, after *v1alpha1.JobFlowStatus, kind string, value metav1.ConditionStatus, event func(reason, note string) events.Event,
+) []events.Event {
 	was, is := meta.FindStatusCondition(before.Conditions, kind), meta.FindStatusCondition(after.Conditions, kind)
 	if is == nil || is.Status != value || (was != nil && was.Status == value && was.Message == is.Message) {
 		return nil
@@ -50,7 +52,8 @@ func conditionEvents(before, after *v1alpha1.JobFlowStatus, kind string, value m
 
 // blockerEvents returns one event for each reason of blockers, or for an invalid spec, if the condition Ready has changed.
 func (p *pass) blockerEvents(before, after *v1alpha1.JobFlowStatus) []events.Event {
-	was, is := meta.FindStatusCondition(before.Conditions, events.ConditionReady), meta.FindStatusCondition(after.Conditions, events.ConditionReady)
+	was := meta.FindStatusCondition(before.Conditions, events.ConditionReady)
+	is := meta.FindStatusCondition(after.Conditions, events.ConditionReady)
 	isEdited := is.Reason == v1alpha1.ReasonInvalidSpec && p.flow.Generation != before.ObservedGeneration
 	if was != nil && was.Reason == is.Reason && was.Message == is.Message && !isEdited {
 		return nil
@@ -59,7 +62,9 @@ func (p *pass) blockerEvents(before, after *v1alpha1.JobFlowStatus) []events.Eve
 		return []events.Event{events.Warning(is.Reason, is.Message)}
 	}
 	var all []events.Event
-	for _, reason := range []string{v1alpha1.ReasonJobTemplateNotFound, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonEditRefused, v1alpha1.ReasonPodsRefused} {
+	for _, reason := range []string{
+		v1alpha1.ReasonJobTemplateNotFound, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonEditRefused, v1alpha1.ReasonPodsRefused,
+	} {
 		var blockers []blocker
 		for _, b := range p.blockers {
 			if b.reason == reason {

@@ -1,13 +1,19 @@
 package jobflow
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 )
 
@@ -51,4 +57,70 @@ func BenchmarkCompileExpressions(b *testing.B) {
 			b.Fatal(c.Problems)
 		}
 	}
+}
+
+const ten = `[0,1,2,3,4,5,6,7,8,9]`
+
+// costly is an expression that costs some 40,000.
+func costly(value string) string {
+	return fmt.Sprintf(`%[1]s.all(a,%[1]s.all(b,%[1]s.all(c,%[1]s.all(d,true)))) && %[2]s`, ten, value)
+}
+
+// A pass evaluates a part of the expressions and goes on in the next one, so that it gives way to those of other owners.
+func TestAPassGivesWay(t *testing.T) {
+	for name, start := range map[string]string{"skipped": "false", "started": "true"} {
+		t.Run(name, func(t *testing.T) {
+			flow := flowWhen(50, func(int) string { return costly(start) })
+			s := &stepper{flow: flow}
+			s.step()
+			passes, done := 0, 0
+			jobs := map[string]bool{}
+			observed := []client.Object{completeJob("first")}
+			for done < 50 {
+				passes++
+				require.Less(t, passes, 50)
+				plan := s.step(observed...)
+				for _, name := range started(plan) {
+					jobs[name] = true
+					observed = append(observed, runningJob(name[len("demo-"):]))
+				}
+				before := done
+				done = int(s.flow.Status.Counts.Skipped) + len(jobs)
+				require.Greater(t, done, before, "each pass comes further")
+				assert.Less(t, done-before, 20)
+				if done < 50 {
+					assert.LessOrEqual(t, plan.RequeueAfter, time.Second)
+					assert.NotZero(t, plan.RequeueAfter)
+					assert.Zero(t, plan.StatusCanWait, "the next pass builds on it")
+				}
+			}
+			assert.Greater(t, passes, 4)
+		})
+	}
+}
+
+// A pass that can come no further doesn't come back: what it waits for wakes it. Nothing behind is left undecided.
+func TestAPassThatComesNoFurtherEvaluatesEverything(t *testing.T) {
+	flow := flowWhen(40, func(i int) string { return costly(fmt.Sprint(i < 39)) })
+	flow.Spec.Parallelism = ptr.To[int32](1)
+	s := &stepper{flow: flow}
+	s.step()
+	plan := s.step(completeJob("first"))
+	require.Len(t, started(plan), 1)
+	running := runningJob("n0")
+	for range 5 {
+		plan = s.step(completeJob("first"), running)
+	}
+	assert.Empty(t, started(plan))
+	assert.Zero(t, plan.RequeueAfter)
+	assert.Equal(t, int32(1), s.flow.Status.Counts.Skipped)
+}
+
+// When its context ends, a plan returns early; nothing of it is kept.
+func TestAPlanEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	flow := flowWhen(9999, func(i int) string { return fmt.Sprintf(`jobs["first"].succeeded || jobs.first.output == "%d"`, i) })
+	assert.Empty(t, newPass(flow, buildertest.NewView(epoch).WithContext(ctx)).Whens, "it compiles nothing")
+	assert.Len(t, newPass(flow, buildertest.NewView(epoch)).Whens, 9999)
 }

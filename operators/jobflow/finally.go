@@ -17,7 +17,7 @@ const (
 )
 
 // decideFinally starts the nodes in finally, once all others have ended and their Jobs are gone or have ended, too. The status first
-// records the outcome that finally is told, and that holds from then on: after a crash, a pass may observe a Job of a node that an
+// records the outcome that finally gets, and that holds from then on: after a crash, a pass may observe a Job of a node that an
 // earlier one has recorded as skipped.
 func (p *pass) decideFinally() {
 	if p.Size() == p.NumFlows || !p.haveEnded(p.States) || p.spec.Suspend {
@@ -53,7 +53,7 @@ func (p *pass) decideFinally() {
 	}
 }
 
-// waitsForStopped reports whether there are Jobs that have to go before the flow goes on.
+// waitsForStopped reports whether Jobs of a stopped flow still exist that must end before the flow continues.
 func (p *pass) waitsForStopped() bool {
 	waits := false
 	if p.stopped {
@@ -80,9 +80,9 @@ func (p *pass) outcomeOfFlows() *v1alpha1.FlowsOutcome {
 
 // finallyEnv returns the variables that tell the containers of a node in finally the outcome.
 func (p *pass) finallyEnv() []corev1.EnvVar {
-	told := p.last.Outcome // decideFinally starts nothing before it is recorded
+	outcome := p.last.Outcome // decideFinally starts nothing before it is recorded
 	return []corev1.EnvVar{
-		{Name: envFlowStatus, Value: string(told.State)},
-		{Name: envFlowFailed, Value: told.Failed},
+		{Name: envFlowStatus, Value: string(outcome.State)},
+		{Name: envFlowFailed, Value: outcome.Failed},
 	}
 }

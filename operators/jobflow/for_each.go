@@ -2,9 +2,7 @@ package jobflow
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
@@ -13,9 +11,8 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/outcome"
-	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/items"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -25,200 +22,123 @@ const noItems = "there are no items"
 // itemKey is an item of a node.
 type itemKey struct{ node, item int }
 
-// itemRun is how far a forEach is.
-type itemRun struct {
-	of      string         // which list of items it is
-	states  []record.State // of the items
-	started bool           // there are Jobs of this attempt
-}
-
-// size is how much room it takes in a status at most.
-func (r *itemRun) size() int { return itemsSize(len(r.states)) }
-
-func itemsSize(items int) int { return 129 + 4*items }
-
-func (r *itemRun) count(s record.State) int {
-	n := 0
-	for _, is := range r.states {
-		if is == s {
-			n++
-		}
-	}
-	return n
-}
-
-// observeItems finds out what has become of the items that haven't ended.
+// observeItems sets the states of the items of nodes whose end isn't recorded, from the record and the items' Jobs.
 func (p *pass) observeItems() {
-	p.items = map[int]*itemRun{}
+	p.items = map[int]*items.Run{}
 	for i := range p.flow.Status.Items {
 		s := &p.flow.Status.Items[i]
-		node, ok := p.Index[s.Name]
-		if !ok || p.States[node] == record.Succeeded {
-			continue
+		if node, ok := p.Index[s.Name]; ok && p.States[node] != record.Succeeded {
+			p.items[int(node)] = items.Read(s, p.retry != p.flow.Status.Retry)
 		}
-		r := &itemRun{of: s.Digest, states: make([]record.State, min(max(int(s.Total), 0), graph.MaxItems))}
-		for item := range s.Succeeded.Below(len(r.states)) {
-			r.states[item] = record.Succeeded
-		}
-		if p.retry == p.flow.Status.Retry {
-			for item := range s.Failed.Below(len(r.states)) {
-				r.states[item] = record.Failed
-				r.started = true
-			}
-		}
-		p.items[int(node)] = r
 	}
 	for key, job := range p.itemJobs {
 		if !p.States[key.node].HasRun() {
 			p.States[key.node] = record.Running
 		}
-		if r := p.items[key.node]; r != nil && key.item < len(r.states) { // else it is put on record by forEach
+		if r := p.items[key.node]; r != nil && key.item < len(r.States) { // otherwise forEach does it
 			p.observeItem(r, key.item, job)
 		}
 	}
 }
 
-// observeItem records what has become of an item, as far as its Job has come.
-func (p *pass) observeItem(r *itemRun, item int, job *batchv1.Job) {
-	r.started = true
-	if r.states[item].HasEnded() {
+// observeItem sets the state of an item from its Job.
+func (p *pass) observeItem(r *items.Run, item int, job *batchv1.Job) {
+	r.Started = true
+	if r.States[item].HasEnded() {
 		return
 	}
 	switch p.outcomeOf(job).Phase {
 	case outcome.Running:
-		r.states[item] = record.Running
+		r.States[item] = record.Running
 		p.active++
 	case outcome.Succeeded:
-		r.states[item] = record.Succeeded
+		r.States[item] = record.Succeeded
 	case outcome.Failed:
-		r.states[item] = record.Failed
+		r.States[item] = record.Failed
 	}
 }
 
-// itemList is what a forEach runs over.
-type itemList struct {
-	items []string
-	of    string // tells it from other lists
-	err   error
-}
-
-// listOf returns the list of a node that is to be started. An output is read once, however many nodes run over it.
-func (p *pass) listOf(i int) itemList {
+// listOf returns the list of a node with forEach. A pass parses an output once, however many nodes run over it.
+func (p *pass) listOf(i int) (items.List, error) {
 	each := p.node(i).ForEach
 	if each.FromOutput == "" {
-		return itemList{each.Items, hashOf(each.Items), nil}
+		return items.ListOf(each.Items), nil
 	}
-	if known, ok := p.lists[each.FromOutput]; ok {
-		return known
+	if list, ok := p.lists[each.FromOutput]; ok {
+		return list, nil
 	}
-	items, err := p.read(each.FromOutput)
+	output, err := p.output(int(p.Index[each.FromOutput]))
 	if err != nil {
-		return itemList{err: err}
+		return items.List{}, err
 	}
-	p.lists[each.FromOutput] = itemList{items, hashOf(items), nil}
-	return p.lists[each.FromOutput]
+	list, err := items.Parse(each.FromOutput, output)
+	if err == nil {
+		p.lists[each.FromOutput] = list
+	}
+	return list, err
 }
 
-// read returns the output of a flow as a list.
-func (p *pass) read(name string) ([]string, error) {
-	output, err := p.output(int(p.Index[name]))
-	if err != nil {
-		return nil, err
-	}
-	return itemsIn(name, output)
-}
-
-// itemsIn returns the items of a flow's output, which is a JSON list.
-func itemsIn(name, output string) ([]string, error) {
-	var values []json.RawMessage
-	if err := json.Unmarshal([]byte(output), &values); err != nil {
-		return nil, fmt.Errorf("the output of flow %q is no JSON list: %w; it begins with %q", name, err, message.CutJSON(output, 40))
-	}
-	if values == nil {
-		return nil, fmt.Errorf("the output of flow %q is no JSON list: it is null", name)
-	}
-	if len(values) > graph.MaxItems {
-		return nil, fmt.Errorf("the output of flow %q has %d items, more than %d", name, len(values), graph.MaxItems)
-	}
-	items := make([]string, len(values))
-	for n, raw := range values {
-		if json.Unmarshal(raw, &items[n]) != nil || string(raw) == "null" { // no string: as JSON
-			items[n] = string(raw)
-		}
-	}
-	return items, nil
-}
-
-// forEach starts as many items of a node as may be started, and ends the node when all of them have ended.
+// forEach starts as many items of a node as may be active, and ends the node when all items have ended.
 func (p *pass) forEach(i int) {
-	list := p.listOf(i)
-	if list.err != nil {
-		p.end(i, record.Failed, finding{message: "forEach: " + list.err.Error()})
+	list, err := p.listOf(i)
+	if err != nil {
+		p.end(i, record.Failed, finding{message: "forEach: " + err.Error()})
 		return
 	}
-	items, of := list.items, list.of
-	if len(items) == 0 {
+	if len(list.Values) == 0 {
 		p.end(i, record.Succeeded, finding{message: noItems})
 		return
 	}
 	r := p.items[i]
 	switch {
-	case r != nil && r.of == of:
-	case r != nil && r.started:
-		p.block(i, v1alpha1.ReasonEditRefused, "has other forEach items than at its start: items that haven't started wait until you restore the list")
+	case r != nil && r.Digest == list.Digest:
+	case r != nil && r.Started:
+		const restore = "has other forEach items than at its start: items that haven't started wait until you restore the list"
+		p.block(i, v1alpha1.ReasonEditRefused, restore)
 		p.endItems(i, r)
 		return
-	case !p.fitsStatus(len(items)):
+	case !p.fitsStatus(len(list.Values)):
 		p.findings[i] = finding{message: "waits until fewer items of other flows are under way"}
 		return
 	default:
-		r = &itemRun{of: of, states: make([]record.State, len(items))}
+		r = items.NewRun(list)
 		p.items[i] = r
-		for item := range items {
+		for item := range list.Values {
 			if job := p.itemJobs[itemKey{i, item}]; job != nil {
 				p.observeItem(r, item, job)
 			}
 		}
 	}
-	p.startItems(i, r, items)
+	p.startItems(i, r, list.Values)
 	p.endItems(i, r)
 }
 
-// hashOf tells a list of items from another.
-func hashOf(items []string) string {
-	h := fnv.New64a()
-	for _, item := range items {
-		fmt.Fprintf(h, "%d:%s", len(item), item)
-	}
-	return fmt.Sprintf("%016x", h.Sum64())
-}
-
-// fitsStatus reports whether a forEach of so many items fits into the status, besides those under way.
-func (p *pass) fitsStatus(items int) bool {
+// fitsStatus reports whether a list of so many values fits into the status, beside those of other nodes that run.
+func (p *pass) fitsStatus(values int) bool {
 	taken := 0
 	for i, r := range p.items {
 		if !p.States[i].HasEnded() {
-			taken += r.size()
+			taken += items.MaxSize(len(r.States))
 		}
 	}
-	return taken == 0 || taken+itemsSize(items) <= limitsFor(p.Size()).items
+	return taken == 0 || taken+items.MaxSize(values) <= limitsFor(p.Size()).items
 }
 
-// startItems starts as many items as may be active at a time, the first ones first.
-func (p *pass) startItems(i int, r *itemRun, items []string) {
+// startItems starts as many items as may be active, in their order.
+func (p *pass) startItems(i int, r *items.Run, values []string) {
 	template, ok := p.template(i)
 	if !ok {
 		return
 	}
-	free := len(items)
+	free := len(values)
 	if most := p.node(i).ForEach.MaxParallel; most != nil {
-		free = int(*most) - r.count(record.Running)
+		free = int(*most) - r.Count(record.Running)
 	}
-	for item := range items {
-		if r.states[item] != record.Pending || free <= 0 || p.waitsForPods(i, item) || !p.mayStart() {
+	for item := range values {
+		if r.States[item] != record.Pending || free <= 0 || p.waitsForPods(i, item) || !p.mayStart() {
 			continue
 		}
-		job, err := p.render(i, template, &itemEnv{item, items[item]})
+		job, err := p.render(i, template, &itemEnv{item, values[item]})
 		if err != nil {
 			p.end(i, record.Failed, finding{message: err.Error()})
 			return
@@ -229,48 +149,43 @@ func (p *pass) startItems(i int, r *itemRun, items []string) {
 	}
 }
 
-// endItems ends a node when all of its items have ended, and says how far they are.
-func (p *pass) endItems(i int, r *itemRun) {
+// endItems ends a node when all of its items have ended; before that it sets the message that counts them.
+func (p *pass) endItems(i int, r *items.Run) {
 	if p.States[i].HasEnded() {
 		return
 	}
-	done, bad := r.count(record.Succeeded), r.count(record.Failed)
-	if p.States[i] == record.Pending && (done+bad > 0 || r.started) {
+	done, bad := r.Count(record.Succeeded), r.Count(record.Failed)
+	if p.States[i] == record.Pending && (done+bad > 0 || r.Started) {
 		p.States[i] = record.Running
 	}
-	message := fmt.Sprintf("%d of %d items succeeded", done, len(r.states))
+	text := fmt.Sprintf("%d of %d items succeeded", done, len(r.States))
 	switch {
-	case done+bad < len(r.states):
+	case done+bad < len(r.States):
 		if bad > 0 {
-			message += fmt.Sprintf(", %d failed", bad)
+			text += fmt.Sprintf(", %d failed", bad)
 		}
 		if p.findings[i].message == "" {
-			p.findings[i] = finding{message: message}
+			p.findings[i] = finding{message: text}
 		}
 	case bad == 0:
-		p.end(i, record.Succeeded, finding{message: message})
+		p.end(i, record.Succeeded, finding{message: text})
 	default:
-		indexes := v1alpha1.IndexesOf(len(r.states), func(item int) bool { return r.states[item] == record.Failed })
-		p.end(i, record.Failed, finding{message: fmt.Sprintf("%s; failed: %s", message, strings.ReplaceAll(string(indexes), ",", ", "))})
+		indexes := strings.ReplaceAll(string(r.Indexes(record.Failed)), ",", ", ")
+		p.end(i, record.Failed, finding{message: fmt.Sprintf("%s; failed: %s", text, indexes)})
 	}
 }
 
-// recordedItems returns the items as the status has them: of nodes under way, and of those that failed as far as there is
-// room.
+// recordedItems returns the items that the status records: those of nodes that run, and of failed nodes as far as they fit.
 func (p *pass) recordedItems() []v1alpha1.ItemsStatus {
 	var all []v1alpha1.ItemsStatus
 	left := limitsFor(p.Size()).endedItems
 	for _, i := range slices.Sorted(maps.Keys(p.items)) {
-		r := p.items[i]
-		in := func(s record.State) v1alpha1.Indexes {
-			return v1alpha1.IndexesOf(len(r.states), func(item int) bool { return r.states[item] == s })
-		}
-		s := v1alpha1.ItemsStatus{Name: p.Names[i], Digest: r.of, Total: int32(len(r.states)), Succeeded: in(record.Succeeded), Failed: in(record.Failed)}
+		s := p.items[i].Status(p.Names[i])
 		switch {
 		case p.States[i] == record.Succeeded, p.States[i] == record.Skipped, p.States[i] == record.Pending && p.node(i).ForEach == nil:
 			continue
 		case p.States[i] == record.Failed:
-			if left -= 129 + len(s.Succeeded) + len(s.Failed); left < 0 {
+			if left -= items.Size(s); left < 0 {
 				continue
 			}
 		}
@@ -279,7 +194,7 @@ func (p *pass) recordedItems() []v1alpha1.ItemsStatus {
 	return all
 }
 
-// sortedItemJobs returns the keys of the items' Jobs in their order.
+// sortedItemJobs returns the keys of itemJobs in their order.
 func (p *pass) sortedItemJobs() []itemKey {
 	return slices.SortedFunc(maps.Keys(p.itemJobs), func(a, b itemKey) int {
 		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.item, b.item))

@@ -13,6 +13,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/items"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -202,11 +203,13 @@ func TestForEachIsBounded(t *testing.T) {
 
 	flow = makeFlow(producer, eachOf("a", "list"), eachOf("b", "list"))
 	p := &pass{Graph: graph.Compile(t.Context(), flow, 0), spec: &flow.Spec, observed: observed{
-		lists: map[string]itemList{}, outputs: map[string]string{"list": `["x","y"]`},
+		lists: map[string]items.List{}, outputs: map[string]string{"list": `["x","y"]`},
 	}}
 	p.States = make([]record.State, 3)
-	a, b := p.listOf(1), p.listOf(2)
-	require.NoError(t, a.err)
-	assert.Equal(t, []string{"x", "y"}, a.items)
-	assert.Same(t, &a.items[0], &b.items[0])
+	a, err := p.listOf(1)
+	require.NoError(t, err)
+	b, err := p.listOf(2)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"x", "y"}, a.Values)
+	assert.Same(t, &a.Values[0], &b.Values[0])
 }

@@ -1,15 +1,18 @@
 package jobflow
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/names"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
@@ -17,25 +20,29 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// What a flow's Jobs and their pods carry.
+// Labels of a flow's Jobs and their pods.
 const (
-	// LabelJobFlow is the label for the JobFlow's name, shortened if it is longer than 63 characters.
+	// LabelJobFlow is the label for the JobFlow's name, cut if it is longer than 63 characters.
 	LabelJobFlow = "api.practice.com/jobflow"
 	// LabelFlow is the label for the name that the node has in the JobFlow.
 	LabelFlow = "api.practice.com/flow"
 	// LabelItem is the label for the index of the item that a Job of a forEach is for.
 	LabelItem = "api.practice.com/item"
-	// LabelRetry is the label for the number of the retry that a Job was made in. Jobs made before any have none.
+	// LabelRetry is the label for the retry that a Job was created in. Jobs that were created before any retry don't have it.
 	LabelRetry = "api.practice.com/retry"
-	// AnnotationJobFlow is a pod's annotation for the JobFlow's name, where LabelJobFlow has it shortened.
+)
+
+// Annotations of a flow's Jobs and their pods.
+const (
+	// AnnotationJobFlow is a pod's annotation for the JobFlow's name, where LabelJobFlow has it cut.
 	AnnotationJobFlow = "api.practice.com/jobflow"
 	// AnnotationJobTemplate is a Job's annotation for the JobTemplate that its spec was taken from.
 	AnnotationJobTemplate = "api.practice.com/job-template"
-	// AnnotationTTL is a Job's annotation for its template's ttlSecondsAfterFinished, which the operator keeps.
+	// AnnotationTTL is a Job's annotation for its template's ttlSecondsAfterFinished, after which the operator deletes the Job.
 	AnnotationTTL = "api.practice.com/ttl-seconds-after-finished"
-	// AnnotationStartedAs is a Job's annotation for hashes of what its node was when it was started, field by field.
+	// AnnotationStartedAs is a Job's annotation for hashes of the fields that its node was started with.
 	AnnotationStartedAs = "api.practice.com/started-as"
-	// AnnotationSuspended is a Job's annotation that says that it is suspended because its flow is, and not by itself.
+	// AnnotationSuspended is the annotation of a Job that the operator has suspended, because its flow is suspended.
 	AnnotationSuspended = "api.practice.com/suspended-by-jobflow"
 )
 
@@ -44,7 +51,7 @@ func JobName(flow, node string) string {
 	return graph.JobName(flow, node, 0)
 }
 
-// PodLabels returns the labels by which the pods of a node are found: of all its items and retries.
+// PodLabels returns the labels that select the pods of a node, of all its items and retries.
 func PodLabels(flow *v1alpha1.JobFlow, node string) map[string]string {
 	return map[string]string{LabelJobFlow: names.LabelValue(flow.Name), LabelFlow: names.LabelValue(node)}
 }
@@ -66,7 +73,42 @@ func TemplateNames(flow *v1alpha1.JobFlow) []string {
 	return all
 }
 
-// What the containers of an item's Job get to know.
+// lookForTemplates adds the blockers of nodes that don't start yet, so that users see early what to fix.
+func (p *pass) lookForTemplates() {
+	if p.spec.Suspend {
+		return
+	}
+	for i := range p.NumFlows {
+		if p.States[i] == record.Pending && p.spec.Flows[i].JobTemplateRef != "" && p.findings[i].message == "" {
+			p.template(i)
+		}
+	}
+}
+
+// template returns the Job spec of a node; false if something blocks it.
+func (p *pass) template(i int) (*batchv1.JobSpec, bool) {
+	node := p.node(i)
+	if node.JobTemplateRef == "" {
+		return node.JobTemplate, true
+	}
+	found, ok := builder.Lookup[*v1alpha1.JobTemplate](p.view, node.JobTemplateRef)
+	if !ok {
+		p.block(i, v1alpha1.ReasonJobTemplateNotFound, fmt.Sprintf("waits for JobTemplate %q: %s", node.JobTemplateRef,
+			field.NotFound(p.Path(i).Child("jobTemplateRef"), node.JobTemplateRef)))
+		return nil, false
+	}
+	for j, mount := range node.ShareVolumeMounts {
+		own := found.Spec.JobTemplate.Template.Spec.Volumes
+		if !podtemplate.HasVolume(p.spec.ShareVolumes, mount.Name) && !podtemplate.HasVolume(own, mount.Name) {
+			p.block(i, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("neither shareVolumes nor JobTemplate %q has the volume: %s", node.JobTemplateRef,
+				field.NotFound(p.Path(i).Child("shareVolumeMounts").Index(j).Child("name"), mount.Name)))
+			return nil, false
+		}
+	}
+	return &found.Spec.JobTemplate, true
+}
+
+// Variables of the containers of an item's Job.
 const (
 	envItem      = "ITEM"
 	envItemIndex = "ITEM_INDEX"
@@ -78,8 +120,7 @@ type itemEnv struct {
 	value string
 }
 
-// render makes the Job of a node, or of one of its items, from the spec that its template gives. It shares nothing with
-// the spec or the template.
+// render returns the Job of a node, or of one of its items, from the spec in its template. It shares no memory with either.
 func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1.Job, error) {
 	node, params := p.node(i), &p.spec.GlobalParams
 	env, err := p.variables(i, item)
@@ -111,7 +152,7 @@ func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1
 	if node.JobTemplateRef != "" {
 		annotate(job, AnnotationJobTemplate, node.JobTemplateRef)
 	}
-	if ttl := job.Spec.TTLSecondsAfterFinished; ttl != nil && *ttl >= 0 { // a negative one is for the API server to refuse
+	if ttl := job.Spec.TTLSecondsAfterFinished; ttl != nil && *ttl >= 0 { // the API server refuses a negative one
 		annotate(job, AnnotationTTL, strconv.Itoa(int(*ttl)))
 		job.Spec.TTLSecondsAfterFinished = nil
 	}
@@ -125,13 +166,11 @@ func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1
 	podtemplate.ShareVolumes(pod, p.spec.ShareVolumes, node.ShareVolumeMounts)
 	podtemplate.NeverRestart(pod)
 	pod.Labels = podtemplate.Merge(own, pod.Labels)
-	if own[LabelJobFlow] != p.flow.Name {
-		pod.Annotations = podtemplate.Merge(map[string]string{AnnotationJobFlow: p.flow.Name}, pod.Annotations)
-	}
+	podtemplate.AnnotateOwner(pod, AnnotationJobFlow, p.flow.Name)
 	return job, nil
 }
 
-// variables are what the containers of a node get to know: its item, its inputs, and in finally the flow's outcome.
+// variables returns the variables of a node's containers: its item, its inputs, and in finally the outcome of the flow.
 func (p *pass) variables(i int, item *itemEnv) ([]corev1.EnvVar, error) {
 	var env []corev1.EnvVar
 	if item != nil {
@@ -153,7 +192,7 @@ func (p *pass) variables(i int, item *itemEnv) ([]corev1.EnvVar, error) {
 	return env, nil
 }
 
-// literal keeps Kubernetes from replacing what looks like a variable, $(NAME), in a value that is not ours.
+// literal escapes a value that users or containers give, so that Kubernetes doesn't replace $(NAME) in it.
 func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
 func annotate(job *batchv1.Job, key, value string) {

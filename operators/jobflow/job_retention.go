@@ -13,8 +13,8 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// unretainedJobs returns the Jobs that spec.jobRetention doesn't keep once the flow has ended. A Job whose pods have succeeded is kept until
-// it has its condition.
+// unretainedJobs returns the Jobs that spec.jobRetention doesn't keep once the flow has ended. A Job whose pods have succeeded is kept
+// until it has its condition.
 func (p *pass) unretainedJobs() []client.Object {
 	if p.spec.JobRetention == "" || p.spec.JobRetention == v1alpha1.RetainAll {
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -115,13 +116,13 @@ func TestRenderOfALongName(t *testing.T) {
 	assert.Len(t, job.Labels[LabelJobFlow], 63)
 	assert.Equal(t, job.Labels[LabelJobFlow], job.Spec.Template.Labels[LabelJobFlow])
 	assert.LessOrEqual(t, len(job.Name), 63)
-	assert.Equal(t, []string{flow.Name}, flowsOf(podOf(job)), "the pod names the flow all the same")
+	assert.Equal(t, []string{flow.Name}, podtemplate.OwnerIn(LabelJobFlow)(podOf(job)), "the pod names the flow all the same")
 
 	flow.Name = "short"
 	job = rendered(t, flow, flow.Spec.Flows[0].JobTemplate)
 	assert.Empty(t, job.Spec.Template.Annotations)
-	assert.Equal(t, []string{"short"}, flowsOf(podOf(job)))
-	assert.Empty(t, flowsOf(&corev1.Pod{}))
+	assert.Equal(t, []string{"short"}, podtemplate.OwnerIn(LabelJobFlow)(podOf(job)))
+	assert.Empty(t, podtemplate.OwnerIn(LabelJobFlow)(&corev1.Pod{}))
 }
 
 func TestRenderKeepsTheTTLToItself(t *testing.T) {

@@ -12,13 +12,13 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// slot is what one Job after another may run: a node, or one of its items (-1 for none).
+// slot is what Jobs run one after another: a node, or an item of one (-1: no item).
 type slot struct {
 	node string
 	item int
 }
 
-// findLeftover finds the pods of Jobs that are gone.
+// findLeftover finds the pods that still run and whose Job is gone.
 func (p *pass) findLeftover() {
 	for _, pod := range outcome.Leftover(builder.Watched[*corev1.Pod](p.view), builder.Owned[*batchv1.Job](p.view)) {
 		if p.leftover == nil {
@@ -34,7 +34,7 @@ func (p *pass) findLeftover() {
 	}
 }
 
-// waitsForPods reports whether a node's Job, or an item's, can't be created yet because a pod of an earlier one hasn't ended.
+// waitsForPods reports whether a node or an item waits for a pod of an earlier Job before it gets its Job.
 func (p *pass) waitsForPods(i, item int) bool {
 	pod := p.leftover[slot{p.Names[i], item}]
 	if pod != nil {
@@ -43,7 +43,7 @@ func (p *pass) waitsForPods(i, item int) bool {
 	return pod != nil
 }
 
-// finallyWaitsForPods reports whether finally can't start yet because a pod of a Job that was stopped hasn't ended.
+// finallyWaitsForPods reports whether finally waits for a pod of a stopped Job.
 func (p *pass) finallyWaitsForPods() bool {
 	if !p.stopped || p.firstLeftover == nil {
 		return false
@@ -56,19 +56,9 @@ func (p *pass) finallyWaitsForPods() bool {
 	return true
 }
 
+// waitFor blocks a node by a pod, unless it has a message already.
 func (p *pass) waitFor(i int, pod *corev1.Pod) {
 	if p.findings[i].message == "" {
 		p.block(i, v1alpha1.ReasonPodsTerminating, fmt.Sprintf("waits for pod %s of an earlier Job to end", pod.Name))
 	}
-}
-
-// flowsOf returns the name of the JobFlow that a pod was made for.
-func flowsOf(pod *corev1.Pod) []string {
-	if name := pod.GetAnnotations()[AnnotationJobFlow]; name != "" {
-		return []string{name}
-	}
-	if name := pod.GetLabels()[LabelJobFlow]; name != "" {
-		return []string{name}
-	}
-	return nil
 }

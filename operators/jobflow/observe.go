@@ -2,6 +2,7 @@ package jobflow
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/internal/refusal"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/items"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -29,10 +31,10 @@ type observed struct {
 	leftover      map[slot]*corev1.Pod // pods that haven't ended and whose Job is gone
 	firstLeftover *corev1.Pod          // one of them of a node in spec.flows
 
-	items   map[int]*itemRun    // the items of nodes with forEach, by index
-	lists   map[string]itemList // outputs that a forEach runs over, by node
-	outputs map[string]string   // the known outputs, by node
-	lost    map[string]string   // why an output can't be passed on, by node
+	items   map[int]*items.Run    // the items of nodes with forEach, by index
+	lists   map[string]items.List // outputs that a forEach runs over, by node
+	outputs map[string]string     // the known outputs, by node
+	lost    map[string]string     // why an output can't be passed on, by node
 }
 
 // observe sets the state of each node whose end isn't recorded, from its Job and the Job's pods.
@@ -188,11 +190,11 @@ func (p *pass) inferEnds() {
 			if p.States[d] != record.Pending || !p.startedWithSameDependencies(i) {
 				continue
 			}
+			text := fmt.Sprintf("its Job was deleted before its end was recorded; %s had been started after it", p.Names[i])
 			if p.hasNoItems(int(d)) {
-				p.end(int(d), record.Succeeded, finding{message: noItems})
-			} else {
-				p.end(int(d), record.Succeeded, finding{message: "its Job was deleted before its end was recorded; " + p.Names[i] + " had been started after it"})
+				text = noItems
 			}
+			p.end(int(d), record.Succeeded, finding{message: text})
 		}
 	}
 }
@@ -202,8 +204,8 @@ func (p *pass) hasNoItems(i int) bool {
 	if p.node(i).ForEach == nil {
 		return false
 	}
-	list := p.listOf(i)
-	return list.err == nil && len(list.items) == 0
+	list, err := p.listOf(i)
+	return err == nil && len(list.Values) == 0
 }
 
 // startedWithSameDependencies reports whether the node had the same dependencies when it was started. A start before a retry doesn't

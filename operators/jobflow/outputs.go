@@ -1,14 +1,11 @@
 package jobflow
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/message"
@@ -16,20 +13,20 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// outputPatience is how long after a Job's end its pods are waited for, whose cache may be behind that of the Jobs.
+// outputTimeout is how long after a Job's end its output waits for the Job's pods to reach the cache, whose watch is another one.
 const outputTimeout = time.Minute
 
-// maxOutput is where the kubelet cuts a termination message. One that is as long can't be told from one that was cut.
+// maxOutput is the length at which the kubelet cuts a termination message. One of that length may have been cut.
 const maxOutput = 4096
 
-// readOutput puts on record what a Job that succeeded has put out. It returns false if that can't be known yet. An
-// output that isn't found for long is lost.
+// readOutput reads the output of a node whose Job has succeeded. It returns false if the output isn't known yet. After outputTimeout it is
+// lost.
 func (p *pass) readOutput(i int, job *batchv1.Job, o outcome.Outcome) bool {
 	name := p.Names[i]
 	if p.isKnown(name) {
 		return true
 	}
-	pod := firstSucceeded(p.pods[job.UID])
+	pod := outcome.FirstSucceeded(p.pods[job.UID])
 	if pod == nil {
 		if o.Ended == nil {
 			return true
@@ -42,7 +39,7 @@ func (p *pass) readOutput(i int, job *batchv1.Job, o outcome.Outcome) bool {
 		p.lost[name] = "its pods were deleted before it was read"
 		return true
 	}
-	switch text := messageOf(pod); {
+	switch text := outcome.TerminationMessage(pod); {
 	case len(text) >= maxOutput:
 		p.lost[name] = fmt.Sprintf("it has %d bytes or more, and Kubernetes keeps no more of it", maxOutput)
 	case strings.ContainsRune(text, 0):
@@ -53,63 +50,36 @@ func (p *pass) readOutput(i int, job *batchv1.Job, o outcome.Outcome) bool {
 	return true
 }
 
-// isKnown reports whether there is an output on record, or why there is none.
+// isKnown reports whether the output of a node is known, or that it is lost.
 func (p *pass) isKnown(name string) bool {
 	_, known := p.outputs[name]
 	return known || p.lost[name] != ""
 }
 
-// firstSucceeded returns the pod that stands for its Job: of those that succeeded the one with the lowest completion
-// index, or else that was created first.
-func firstSucceeded(pods []*corev1.Pod) *corev1.Pod {
-	done := slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return pod.Status.Phase != corev1.PodSucceeded })
-	if len(done) == 0 {
-		return nil
-	}
-	index := func(pod *corev1.Pod) int {
-		return labelNumber(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 0)
-	}
-	return slices.MinFunc(done, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(index(a), index(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-	})
-}
-
-// messageOf returns the termination message of a pod's first container that has one.
-func messageOf(pod *corev1.Pod) string {
-	for i := range pod.Spec.Containers {
-		for j := range pod.Status.ContainerStatuses {
-			s := &pod.Status.ContainerStatuses[j]
-			if s.Name == pod.Spec.Containers[i].Name && s.State.Terminated != nil && s.State.Terminated.Message != "" {
-				return s.State.Terminated.Message
-			}
-		}
-	}
-	return ""
-}
-
-// readLateOutputs looks for outputs of nodes that had ended before someone needed them.
+// readLateOutputs reads the outputs of nodes that had ended before an edit of the spec made another node need them.
 func (p *pass) readLateOutputs() {
-	for i, puts := range p.HasReaders {
-		if puts && p.States[i] == record.Succeeded && p.jobs[i] != nil {
+	for i, isRead := range p.HasReaders {
+		if isRead && p.States[i] == record.Succeeded && p.jobs[i] != nil {
 			p.readOutput(i, p.jobs[i], outcome.Outcome{Phase: outcome.Succeeded})
 		}
 	}
 }
 
-// output returns the output of a node that has ended. It is empty if the node hasn't succeeded, or has forEach.
+// output returns the output of a node that has ended: empty if it hasn't succeeded, or has forEach.
 func (p *pass) output(i int) (string, error) {
 	value, known := p.outputs[p.Names[i]]
 	if why := p.lost[p.Names[i]]; why != "" && p.States[i] == record.Succeeded {
 		return "", fmt.Errorf("the output of flow %q is lost: %s", p.Names[i], why)
 	}
 	if !known && p.States[i] == record.Succeeded && p.node(i).ForEach == nil {
-		return "", fmt.Errorf("the output of flow %q is lost: its pods were deleted before it was read, or all needed outputs together exceed %d bytes",
+		return "", fmt.Errorf(
+			"the output of flow %q is lost: its pods were deleted before it was read, or all needed outputs together exceed %d bytes",
 			p.Names[i], limitsFor(p.Size()).outputs)
 	}
 	return value, nil
 }
 
-// dropOutputs forgets the outputs that no one needs any more, and new ones that there is no room for.
+// dropOutputs drops the outputs that no node needs any more, and new ones that don't fit into the status.
 func (p *pass) dropOutputs() {
 	needed := make([]bool, len(p.HasReaders))
 	for _, u := range p.OutputUses {
@@ -138,14 +108,14 @@ func (p *pass) dropOutputs() {
 	}
 }
 
-// sizeOf is how much room an output takes in a status, as JSON, or a little more.
+// sizeOf returns the size of an output in a status, in bytes of JSON, or a little more.
 func sizeOf(name, value string) int { return len(name) + message.JSONSize(value) + 30 }
 
-// recordedOutputs returns the outputs as the status has them.
+// recordedOutputs returns the outputs that the status records.
 func (p *pass) recordedOutputs() []v1alpha1.FlowOutput {
 	var outputs []v1alpha1.FlowOutput
-	for i, puts := range p.HasReaders {
-		if name := p.Names[i]; puts && p.isKnown(name) {
+	for i, isRead := range p.HasReaders {
+		if name := p.Names[i]; isRead && p.isKnown(name) {
 			outputs = append(outputs, v1alpha1.FlowOutput{Name: name, Value: p.outputs[name], Lost: p.lost[name]})
 		}
 	}

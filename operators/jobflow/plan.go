@@ -11,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/items"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -108,7 +109,7 @@ func newPass(flow *v1alpha1.JobFlow, view builder.View) *pass {
 		failure:  -1,
 		observed: observed{
 			jobs:    make([]*batchv1.Job, g.Size()),
-			lists:   map[string]itemList{},
+			lists:   map[string]items.List{},
 			outputs: make(map[string]string, len(flow.Status.Outputs)),
 			lost:    map[string]string{},
 		},

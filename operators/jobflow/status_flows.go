@@ -135,7 +135,7 @@ type limits struct {
 	outputs      int // of all outputs together
 	items        int // of the items of all running nodes together
 	endedItems   int // of the items of failed nodes
-	failureNames int // names of failed nodes that finally is told
+	failureNames int // names of failed nodes that finally gets
 }
 
 func limitsFor(nodes int) limits {

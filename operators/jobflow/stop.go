@@ -54,7 +54,8 @@ func (p *pass) reasonToStop() (reason, text string) {
 	}
 	deadline := lifecycle.Deadline(p.activeSince(), p.spec.ActiveDeadlineSeconds, p.view.Now)
 	if deadline.Due {
-		return v1alpha1.ReasonDeadlineExceeded, fmt.Sprintf("the flow was active for longer than %d s (spec.activeDeadlineSeconds)", *p.spec.ActiveDeadlineSeconds)
+		return v1alpha1.ReasonDeadlineExceeded,
+			fmt.Sprintf("the flow was active for longer than %d s (spec.activeDeadlineSeconds)", *p.spec.ActiveDeadlineSeconds)
 	}
 	p.requeueIn(deadline.Left)
 	return "", ""
@@ -97,7 +98,7 @@ func (p *pass) eachActiveJob(visit func(job *batchv1.Job, node int)) {
 	}
 	for _, key := range p.sortedItemJobs() {
 		r, job := p.items[key.node], p.itemJobs[key]
-		if (r == nil || key.item >= len(r.states) || r.states[key.item] != record.Succeeded) && outcome.Of(job).Phase == outcome.Running {
+		if (r == nil || key.item >= len(r.States) || r.States[key.item] != record.Succeeded) && outcome.Of(job).Phase == outcome.Running {
 			visit(job, key.node)
 		}
 	}

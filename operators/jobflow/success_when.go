@@ -6,17 +6,16 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/when"
 )
 
-// mayFail reports whether a node's failure is allowed. One that isn't in the spec any more isn't there to say so.
+// mayFail reports whether a node's failure is allowed. That of a removed node isn't.
 func (p *pass) mayFail(i int) bool { return i < p.Size() && p.node(i).AllowFailure }
 
-// passed reports whether a node has ended so that those that depend on it start, unless their expressions say otherwise.
+// passed reports whether a node has ended so that its dependents without an expression start.
 func (p *pass) passed(i int) bool {
 	return p.States[i] == record.Succeeded || p.States[i] == record.Failed && p.mayFail(i)
 }
 
-// isAllowanceRecorded reports whether the failures of dependencies that are allowed are on record. Only then is a node
-// started that relies on them: whatever has been started shows that what it depends on has succeeded, or has failed and
-// is on record. See inferEnds.
+// isAllowanceRecorded reports whether the allowed failures of a node's dependencies are recorded. Only then does the node start, so a node
+// that has started proves that each dependency has succeeded, or that its failure is recorded. inferEnds relies on it.
 func (p *pass) isAllowanceRecorded(i int) bool {
 	if p.Whens[int32(i)] != nil {
 		return true
@@ -29,8 +28,8 @@ func (p *pass) isAllowanceRecorded(i int) bool {
 	return true
 }
 
-// flowsFailed says why what comes before finally has failed. An empty reason says that it has succeeded.
-func (p *pass) flowsFailed() (reason, message string) {
+// flowsFailed returns why spec.flows have failed; an empty reason if they have succeeded.
+func (p *pass) flowsFailed() (reason, text string) {
 	switch x := p.SuccessWhen; {
 	case x != nil:
 		ok, err := x.Eval(p.view.Context(), p.ends(x), "")
@@ -46,7 +45,7 @@ func (p *pass) flowsFailed() (reason, message string) {
 	return "", ""
 }
 
-// ends are how the nodes have ended that successWhen looks at.
+// ends returns how the nodes have ended that successWhen reads.
 func (p *pass) ends(x *when.Expression) map[string]when.Job {
 	jobs := map[string]when.Job{}
 	for _, d := range p.Operands(p.NumFlows, x) {
@@ -55,12 +54,12 @@ func (p *pass) ends(x *when.Expression) map[string]when.Job {
 	return jobs
 }
 
-// endOfNode is how a node has ended, as expressions see it.
+// endOfNode returns how a node has ended, as expressions read it.
 func (p *pass) endOfNode(i int) when.Job {
 	return when.Job{Succeeded: p.States[i] == record.Succeeded, Failed: p.States[i] == record.Failed, Skipped: p.States[i] == record.Skipped}
 }
 
-// failureCounts reports whether a node has failed, and the flow with it.
+// failureCounts reports whether a node has failed so that the flow fails.
 func (p *pass) failureCounts(i int) bool {
 	return p.States[i] == record.Failed && !p.mayFail(i) && (p.SuccessWhen == nil || !p.isFlow(i))
 }

@@ -93,10 +93,10 @@ func (p *pass) isSuspended(i int) bool {
 		return ptr.Deref(job.Spec.Suspend, false)
 	}
 	r := p.items[i]
-	if r == nil || r.count(record.Running) == 0 {
+	if r == nil || r.Count(record.Running) == 0 {
 		return false
 	}
-	for item, s := range r.states {
+	for item, s := range r.States {
 		if job := p.itemJobs[itemKey{i, item}]; s == record.Running && (job == nil || !ptr.Deref(job.Spec.Suspend, false)) {
 			return false
 		}

@@ -20,7 +20,8 @@ func (g *Graph) validateTemplate(spec *v1alpha1.JobFlowSpec, i int) field.ErrorL
 	case node.JobTemplate != nil && node.JobTemplateRef != "":
 		errs = append(errs, field.Forbidden(g.Path(i).Child("jobTemplateRef"), "only one of jobTemplate and jobTemplateRef may be set"))
 	case node.JobTemplate != nil:
-		errs = append(errs, podtemplate.ValidateWith(&spec.GlobalParams, &node.JobTemplate.Template, g.Path(i).Child("jobTemplate", "template"))...)
+		path := g.Path(i).Child("jobTemplate", "template")
+		errs = append(errs, podtemplate.ValidateWith(&spec.GlobalParams, &node.JobTemplate.Template, path)...)
 		for j, mount := range node.ShareVolumeMounts {
 			if !podtemplate.HasVolume(spec.ShareVolumes, mount.Name) && !podtemplate.HasVolume(node.JobTemplate.Template.Spec.Volumes, mount.Name) {
 				errs = append(errs, field.NotFound(g.Path(i).Child("shareVolumeMounts").Index(j).Child("name"), mount.Name))

@@ -1,4 +1,4 @@
-package jobflow
+package items
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 )
 
@@ -21,27 +22,27 @@ func FuzzOutput(f *testing.F) {
 		pod := &corev1.Pod{}
 		pod.Spec.Containers = []corev1.Container{{Name: "main"}}
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: text}}}}
-		output := messageOf(pod)
+		output := outcome.TerminationMessage(pod)
 		assert.Equal(t, text, output)
 		encoded, err := json.Marshal(output)
 		require.NoError(t, err)
 		assert.Equal(t, len(encoded)-2, message.JSONSize(output), "%q", output)
 
-		items, err := itemsIn("list", output)
+		list, err := Parse("list", output)
 		if err != nil {
 			assert.Less(t, len(err.Error()), 1000, "it is in a condition")
 			return
 		}
-		assert.LessOrEqual(t, len(items), graph.MaxItems)
+		assert.LessOrEqual(t, len(list.Values), graph.MaxItems)
 		var values []any
 		if json.Unmarshal([]byte(text), &values) == nil { // numbers may be too large for a float64
-			assert.Len(t, items, len(values))
+			assert.Len(t, list.Values, len(values))
 		}
 		for i, value := range values {
 			if of, ok := value.(string); ok {
-				assert.Equal(t, of, items[i])
+				assert.Equal(t, of, list.Values[i])
 			}
 		}
-		assert.NotEmpty(t, hashOf(items))
+		assert.NotEmpty(t, list.Digest)
 	})
 }
