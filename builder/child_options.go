@@ -161,8 +161,8 @@ type Keep struct{}
 
 func (Keep) applyTo(options *apply.Options) { options.KeepImmutable = true }
 
-// Recreate deletes the object in the version that was observed, and creates a new one when it is gone. Until then [Result.Waiting]
-// lists it. The data in it, such as a volume's, is lost. Recreate needs the permission to delete, and enough quota for a dry run of
+// Recreate deletes the object in the version that was observed, and creates a new one when it is gone. Until then it is in
+// [Result].Pending. The data in it, such as a volume's, is lost. Recreate needs the permission to delete, and enough quota for a dry run of
 // the new object, which the API server never stores.
 type Recreate struct {
 	// Dependents selects what the API server does with the object's dependents: the pods of a StatefulSet, the ReplicaSets of a

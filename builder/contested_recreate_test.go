@@ -51,7 +51,7 @@ func TestTwoVersionsThatRecreateAChildAreCalmWithinAMinute(t *testing.T) {
 			}
 			assert.LessOrEqual(t, writes, 45)
 			var told []string
-			for _, c := range append(one.Contested, two.Contested...) {
+			for _, c := range append(builder.Contested(one), builder.Contested(two)...) {
 				if fields, by, ok := strings.Cut(c.Message, " keeps being changed by "); ok { // else: over its existence
 					told = append(told, strings.Split(fields, ", ")...)
 					assert.Regexp(t, `^test \(Update\); `, by)
@@ -72,7 +72,7 @@ func TestDesiredStatesThatRecreateAChildAreNoContest(t *testing.T) {
 		for len(r.recreates(r.engine, selector).Changes) > 0 { // deleted, then created
 		}
 		assert.Equal(t, selector, r.child().Spec.Selector.MatchLabels["version"])
-		assert.Empty(t, r.recreates(r.engine, selector).Contested)
+		assert.Empty(t, builder.Contested(r.recreates(r.engine, selector)))
 	}
 	assert.Empty(t, r.heard)
 }

@@ -203,9 +203,9 @@ func TestCreateOnlyIsReady(t *testing.T) {
 		require.NoError(t, err)
 		return res
 	}
-	assert.Len(t, reconcile().NotReady, 1)
+	assert.Len(t, builder.NotReady(reconcile()), 1)
 	require.NoError(t, buildertest.CompleteJobs(t.Context(), s.others))
-	assert.Empty(t, reconcile().NotReady)
+	assert.Empty(t, builder.NotReady(reconcile()))
 }
 
 func TestCreateOnlyCrossNamespace(t *testing.T) {

@@ -69,8 +69,8 @@ func (r Result) String() string {
 			fmt.Fprintf(&text, "!     %s\n", left)
 		}
 	}
-	for _, key := range r.Waiting {
-		fmt.Fprintf(&text, "? %s waits\n", key)
+	for _, child := range r.waiting() {
+		fmt.Fprintf(&text, "? %s waits\n", child.Key)
 	}
 	return text.String()
 }

@@ -148,7 +148,7 @@ func ExampleReadyWhen() {
 		return readiness.Status{Ready: child.(*corev1.ConfigMap).Data["seeds"] != "", Message: "it has no seeds yet"}
 	})
 	res, err := c.engine.For(c.owner).ConfigMap(settings(nil), seeded).Reconcile(context.Background())
-	fmt.Println(res.NotReady[0], err)
+	fmt.Println(res.Pending[0], err)
 	// Output: ConfigMap default/settings: it has no seeds yet <nil>
 }
 
@@ -162,7 +162,7 @@ func ExampleReadyWhen_crashing() {
 		return readiness.Of(child)
 	})
 	res, err := c.engine.For(c.owner).Deployment(web("app:1"), check).Reconcile(context.Background())
-	fmt.Println(res.NotReady[0], err)
+	fmt.Println(res.Pending[0], err)
 	// Output: Deployment.apps default/web: pod web-0: CrashLoopBackOff <nil>
 }
 

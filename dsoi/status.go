@@ -3,6 +3,7 @@ package dsoi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,7 +140,7 @@ func finish[C Cluster](seen builder.View) func(C, builder.Result) {
 		}
 		status := after.ClusterStatus()
 		if res.Rollout != nil || status.Phase == "" || status.Phase == v1beta1.ClusterInvalid {
-			status.Phase = phaseOf(is.State, res.RolloutFailure != nil)
+			status.Phase = phaseOf(is.State, slices.ContainsFunc(res.Pending, haltsRollout))
 		}
 		if res.Rollout != nil { // what ControllerRevisions say by themselves is no record
 			status.Revision = is.From
@@ -154,6 +155,9 @@ func withStatus[C Cluster](cluster C, status *v1beta1.ClusterStatus) C {
 	*after.ClusterStatus() = *status
 	return after
 }
+
+// haltsRollout reports whether a child stops the roll-out.
+func haltsRollout(child builder.ChildStatus) bool { return child.Reason == events.ReasonRolloutHalted }
 
 // phaseOf says how far the cluster is, in one word.
 func phaseOf(state rollout.State, halted bool) v1beta1.ClusterPhase {

@@ -205,7 +205,7 @@ func TestImmutableFields(t *testing.T) {
 				}, "deleted")
 				require.Len(t, res.Changes, 1)
 				assert.Equal(t, events.ReasonRecreating, res.Changes[0].Reason)
-				require.Len(t, res.Waiting, 1)
+				require.Len(t, pending(res, events.ReasonWaiting), 1)
 				assert.NotZero(t, res.RequeueAfter)
 				w.eventually(func() bool {
 					res, _, err := w.want(child(c.change), recreate)
