@@ -23,7 +23,7 @@ func selecting(value string) *appsv1.Deployment {
 // recreates runs a pass that recreates the Deployment if need be.
 func (r *rivalry) recreates(engine *builder.Engine, selector string) builder.Result {
 	r.t.Helper()
-	b := engine.For(r.owner).Deployment(selecting(selector), builder.OnImmutable(builder.Recreate{}))
+	b := engine.For(r.owner).Deployment(selecting(selector), builder.RecreateImmutable(""))
 	return r.reconciles(b)
 }
 

@@ -150,7 +150,7 @@ func TestCreateOnlyDoesNotAdoptWhatHasChanged(t *testing.T) {
 
 func TestCreateOnlyMisused(t *testing.T) {
 	for name, opt := range map[string]builder.ChildOption{
-		"Ignore": builder.Ignore("spec.suspend"), "HashFrom": builder.HashFrom("x"), "OnImmutable": builder.OnImmutable(builder.Keep{}),
+		"Ignore": builder.Ignore("spec.suspend"), "HashFrom": builder.HashFrom("x"), "KeepImmutable": builder.KeepImmutable(),
 		"InPhase": builder.InPhase("a"), "a former manager": builder.Adopt(builder.AdoptOptions{FormerManagers: []string{"old"}}),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,7 @@
 //	Ignore("spec.replicas")      an initial value, then left to others: an autoscaler's replicas
 //	HashFrom(configMap, secret)  roll the pods when their configuration changes
 //	Adopt(AdoptOptions{})        take over an object without a controller, or a former operator's fields
-//	OnImmutable(Recreate{})      recreate a child with a changed immutable field; or keep it: Keep{}
+//	RecreateImmutable(policy)    recreate a child with a changed immutable field; or keep it: KeepImmutable()
 //	CreateOnly()                 create it if it doesn't exist, and leave it unchanged
 //	RunOnce("schema-7")          run a Job to success once for the value, before the children of later phases
 //	Retain()                     keep it when it is no longer desired, and when the owner is deleted

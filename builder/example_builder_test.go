@@ -59,13 +59,13 @@ func ExampleBuilder_PruneAll() {
 	// Deleted ConfigMap default/settings, 1 unchanged
 }
 
-// Single children, now: what Reconcile would do about them. Objects that aren't the owner's are left alone.
-func ExampleBuilder_CreateOrUpdate() {
+// Single children, now. Objects that aren't the owner's are left alone.
+func ExampleBuilder_Get() {
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "theirs"}}
 	c, ctx := newCluster(theirs), context.Background()
 	b := c.engine.For(c.owner)
 
-	say(b.CreateOrUpdate(ctx, settings(map[string]string{"colour": "blue"})))
+	say(b.Create(ctx, settings(map[string]string{"colour": "blue"})))
 	found := &corev1.ConfigMap{}
 	fmt.Println(b.Get(ctx, "settings", found), found.Data)
 	fmt.Println(errors.Is(b.Get(ctx, "theirs", &corev1.ConfigMap{}), builder.ErrNotOwned))

@@ -20,7 +20,7 @@ type Change struct {
 	//	events.ReasonAdopted     the object existed without a controller; the owner controls it now; see Adopt
 	//	events.ReasonUpdated     the object differed from the desired one, and the builder applied it
 	//	events.ReasonRecreating  the object can't be changed into the desired one; the builder deleted it, a later pass creates it
-	//	                         again, and until then it is pending; see OnImmutable
+	//	                         again, and until then it is pending; see RecreateImmutable
 	//	events.ReasonDeleted     the object was no longer desired
 	Reason string
 	// Fields are the fields that would differ. Only [Builder.Diff] sets them. For a new or recreated object they are the desired fields,
@@ -36,7 +36,7 @@ type Change struct {
 type Result struct {
 	// Changes are the written objects, ordered by operation (created, adopted, updated, recreating, deleted) and key.
 	Changes []Change
-	// Unchanged counts the objects that were up to date, and those that [Keep] leaves unchanged.
+	// Unchanged counts the objects that were up to date, and those that [KeepImmutable] leaves unchanged.
 	Unchanged int
 	// Pending lists the children that aren't up to date and ready, ordered by key.
 	Pending []ChildStatus

@@ -454,7 +454,7 @@ func TestMisusedPhases(t *testing.T) {
 		assert.ErrorIs(t, err, ErrMisuse)
 		assert.ErrorContains(t, err, says)
 	}
-	_, err := e.For(owner()).Rollout(rollout.Options{Phases: []string{"a"}}).CreateOrUpdate(t.Context(), config("c"), InPhase("a"))
+	_, err := e.For(owner()).Rollout(rollout.Options{Phases: []string{"a"}}).Create(t.Context(), config("c"), InPhase("a"))
 	assert.ErrorIs(t, err, ErrMisuse)
 }
 

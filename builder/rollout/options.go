@@ -16,9 +16,9 @@ type Options struct {
 	// date and ready. It applies children without a phase first and doesn't wait for them. Default: false, all phases at once, unless a
 	// child has builder.RunOnce, which implies an order.
 	InstallInOrder bool
-	// AlertAfter stops a roll-out whose phase isn't ready after this time, and reports it: Result.Pending has a child that isn't
-	// ready, with the reason RolloutHalted; the condition Stalled is True, and the builder emits an event. Use it for children that never fail by themselves, such
-	// as a StatefulSet whose pods can't pull their image. Default: 0, no alert.
+	// AlertAfter stops a roll-out whose phase isn't ready after this time, and reports it: Result.Pending has a child that isn't ready,
+	// with the reason RolloutHalted; the condition Stalled is True, and the builder emits an event. Use it for children that never fail
+	// by themselves, such as a StatefulSet whose pods can't pull their image. Default: 0, no alert.
 	AlertAfter time.Duration
 	// RollbackAfter restores the phased children of the last completed revision if a phase isn't ready after this time. The builder
 	// restores the last phase first, and doesn't wait between phases. Default: 0, no rollback.

@@ -29,7 +29,7 @@ func planClaims(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 	size := volumeSize(app)
 	plan := builder.Plan[*v1.WebApp]{
 		Children: []builder.Child{
-			builder.Want(storage(app, size), builder.OnImmutable(builder.Recreate{Dependents: metav1.DeletePropagationOrphan})),
+			builder.Want(storage(app, size), builder.RecreateImmutable(metav1.DeletePropagationOrphan)),
 		},
 		Report: true,
 	}
