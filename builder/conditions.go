@@ -69,7 +69,7 @@ func (r Result) outcome(err error) status.Outcome {
 		return status.Outcome{Progressing: true, Reason: events.ReasonChildrenNotReady,
 			Message: text.List("waiting for ", notReady, ChildStatus.String)}
 	default:
-		return status.Outcome{Ready: true, Reason: events.ReasonReady, Message: "all children are as wanted"}
+		return status.Outcome{Ready: true, Reason: events.ReasonReady, Message: "all children are up to date"}
 	}
 }
 

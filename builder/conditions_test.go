@@ -43,7 +43,7 @@ func TestSetConditions(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"done":      {Result{}, nil, "TFF", events.ReasonReady, "all children are as wanted"},
+		"done":      {Result{}, nil, "TFF", events.ReasonReady, "all children are up to date"},
 		"invalid":   {Result{Pending: []ChildStatus{slow}}, of(invalid), "FFT", "ApplyFailed", ""},
 		"quota":     {Result{}, of(full), "FTF", "ApplyFailed", ""},
 		"not owned": {Result{}, of(ErrNotOwned), "FTF", "NotOwned", ""},

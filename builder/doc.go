@@ -62,7 +62,7 @@
 //	Owns(kind, Dependents(other))           and the objects that they control, such as the Pods of Jobs: Owned
 //	Watches(kind, ReferencedBy(namesOf))    objects that the owner's spec names: Lookup, Watched
 //	Watches(kind, Referencing(ownersOf))    objects that name the owner: Watched
-//	Watches(kind, SeenByAll())              objects that all owners read, such as the nodes: Watched
+//	Watches(kind, ObservedByAll())              objects that all owners read, such as the nodes: Watched
 //
 // The View reads from the cache. With [CrossNamespace] children are outside the owner's namespace. With [ByName] the builder reads
 // children by name and doesn't watch them: use it for Secrets. [Operator.External] observes the state of something outside the cluster.

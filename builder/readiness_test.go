@@ -75,8 +75,8 @@ func TestReadyWhenHaltsARollOut(t *testing.T) {
 	w := newTown(t)
 	sick, pod := "", "-0"
 	w.change = func(b *Builder) {
-		for i := range b.wants {
-			b.wants[i].desired.ReadyWhen = func(child client.Object) readiness.Status {
+		for i := range b.children {
+			b.children[i].desired.ReadyWhen = func(child client.Object) readiness.Status {
 				if child.GetName() != sick {
 					return readiness.Of(child)
 				}

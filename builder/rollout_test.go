@@ -472,7 +472,7 @@ func TestForeignRevision(t *testing.T) {
 	b := w.builder()
 	p, err := w.e.newPass(owner())
 	require.NoError(t, err)
-	plan, err := (&phasedChildren{pass: p}).plan(b.wants)
+	plan, err := (&phasedChildren{pass: p}).plan(b.children)
 	require.NoError(t, err)
 	theirs := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner-" + plan.Hash}}
 	require.NoError(t, w.e.client.Create(t.Context(), theirs))

@@ -125,9 +125,9 @@ func (a *App[C]) report(cluster C, r *rendered, states []nodeState) (C, []events
 
 // finish tells how far the roll-out is after the pass, so that it agrees with the conditions. If the pass didn't get as
 // far as that, it is as it was before.
-func finish[C Cluster](seen builder.View) func(C, builder.Result) {
+func finish[C Cluster](view builder.View) func(C, builder.Result) {
 	return func(after C, res builder.Result) {
-		was, completed := seen.Rollout()
+		was, completed := view.Rollout()
 		if !completed {
 			was.State = rollout.Installing
 		}
@@ -145,7 +145,7 @@ func finish[C Cluster](seen builder.View) func(C, builder.Result) {
 		if res.Rollout != nil { // what ControllerRevisions say by themselves is no record
 			status.Revision = is.From
 		}
-		status.Upgrade = lastUpgrade(status.Upgrade, is, seen.Now)
+		status.Upgrade = lastUpgrade(status.Upgrade, is, view.Now)
 	}
 }
 

@@ -25,7 +25,7 @@ func Claims(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 		Plan(planClaims)
 }
 
-func planClaims(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
+func planClaims(app *v1.WebApp, view builder.View) builder.Plan[*v1.WebApp] {
 	size := volumeSize(app)
 	plan := builder.Plan[*v1.WebApp]{
 		Children: []builder.Child{
@@ -33,7 +33,7 @@ func planClaims(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 		},
 		Report: true,
 	}
-	for _, claim := range builder.Watched[*corev1.PersistentVolumeClaim](seen) {
+	for _, claim := range builder.Watched[*corev1.PersistentVolumeClaim](view) {
 		isOurs := strings.HasPrefix(claim.Name, "data-"+app.Name+"-") // anyone can write the label
 		if isOurs && claim.Spec.Resources.Requests.Storage().Cmp(size) < 0 {
 			after := claim.DeepCopy() // the view is shared with the cache
