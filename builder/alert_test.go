@@ -17,17 +17,17 @@ func TestAlert(t *testing.T) {
 	w := stuckAtBroker(t)
 	w.options = rollout.Options{AlertAfter: patience}
 	res := w.pass()
-	assert.Nil(t, res.RolloutFailure)
+	assert.Nil(t, res.rolloutFailure())
 	assert.Zero(t, res.Rollout.RollsBackAt)
 	assert.Equal(t, patience, res.RequeueAfter, "counted for each phase anew")
 
 	w.restart(w.e.client) // the time is not in memory
 	w.now = w.now.Add(patience)
 	res = w.pass()
-	require.NotNil(t, res.RolloutFailure)
-	assert.Equal(t, "broker", res.RolloutFailure.Phase)
-	assert.Equal(t, "broker", res.RolloutFailure.Key.Name)
-	assert.Contains(t, res.RolloutFailure.Message, "not ready after 5m0s: ")
+	require.NotNil(t, res.rolloutFailure())
+	assert.Equal(t, "broker", res.rolloutFailure().Phase)
+	assert.Equal(t, "broker", res.rolloutFailure().Key.Name)
+	assert.Contains(t, res.rolloutFailure().Message, "not ready after 5m0s: ")
 	assert.Equal(t, "RolloutHalted", w.told[len(w.told)-1])
 	assert.Zero(t, res.RequeueAfter)
 	var conditions []metav1.Condition
@@ -41,7 +41,7 @@ func TestAlert(t *testing.T) {
 	assert.Equal(t, "v2 v2 v1", w.running(), "and nothing else is done")
 
 	w.settle("broker")
-	assert.Nil(t, w.pass().RolloutFailure)
+	assert.Nil(t, w.pass().rolloutFailure())
 	assert.Equal(t, "v2 v2 v2", w.running())
 }
 
@@ -50,8 +50,8 @@ func TestAlertNamesWhatHasFailedAtOnce(t *testing.T) {
 	w.options = rollout.Options{AlertAfter: patience}
 	w.fail("broker")
 	res := w.pass()
-	require.NotNil(t, res.RolloutFailure)
-	assert.Contains(t, res.RolloutFailure.Message, "ProgressDeadlineExceeded")
+	require.NotNil(t, res.rolloutFailure())
+	assert.Contains(t, res.rolloutFailure().Message, "ProgressDeadlineExceeded")
 	w.now = w.now.Add(patience)
-	assert.Equal(t, res.RolloutFailure, w.pass().RolloutFailure, "which says more than the time does")
+	assert.Equal(t, res.rolloutFailure(), w.pass().rolloutFailure(), "which says more than the time does")
 }

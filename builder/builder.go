@@ -22,19 +22,19 @@ const waitForDeletion = 2 * time.Second
 // Builder collects the desired children of one owner and applies them, in one pass. Make one for each reconcile with [Engine.For], use
 // it in one goroutine, and discard it. Reconcile returns the errors of wrong calls.
 type Builder struct {
-	engine *Engine
-	owner  client.Object
-	wants  []Child
-	prunes []client.Object
-	await  bool
-	all    bool // the builder prunes all desired kinds
+	engine   *Engine
+	owner    client.Object
+	children []Child
+	prunes   []client.Object
+	await    bool
+	all      bool // the builder prunes all desired kinds
 
 	rollout rollout.Options
 }
 
 // For starts a pass over an owner, as read from the API server. Reconcile applies nothing for an owner that is terminating.
 func (e *Engine) For(owner client.Object) *Builder {
-	return &Builder{engine: e, owner: owner, wants: make([]Child, 0, 16)}
+	return &Builder{engine: e, owner: owner, children: make([]Child, 0, 16)}
 }
 
 // Object adds an object to the desired children. Its kind is any kind that the client's scheme knows; an *unstructured.Unstructured
@@ -44,7 +44,7 @@ func (e *Engine) For(owner client.Object) *Builder {
 // spec.ttlSecondsAfterFinished, and the next pass would create and run it again. The builder merges a Secret's stringData into its
 // data, as the API server does.
 func (b *Builder) Object(obj client.Object, opts ...ChildOption) *Builder {
-	b.wants = append(b.wants, Want(obj, opts...))
+	b.children = append(b.children, Want(obj, opts...))
 	return b
 }
 
@@ -115,7 +115,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	p.instructions = instructions{children: b.wants, prunes: b.prunes, pruneAll: b.all, await: b.await, rollout: b.rollout}
+	p.instructions = instructions{children: b.children, prunes: b.prunes, pruneAll: b.all, await: b.await, rollout: b.rollout}
 	err = do(p)
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {

@@ -140,7 +140,7 @@ func TestCRUD(t *testing.T) {
 	assert.NotEmpty(t, res.Changes)
 	_, err = b().Create(ctx, config("c"))
 	assert.True(t, apierrors.IsAlreadyExists(err), "%v", err)
-	res, err = b().CreateOrUpdate(ctx, config("c"))
+	res, err = b().Object(config("c")).Reconcile(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, 1, res.Unchanged)
 
@@ -155,7 +155,7 @@ func TestCRUD(t *testing.T) {
 	require.Len(t, list.Items, 1)
 	assert.Equal(t, "c", list.Items[0].Name)
 
-	_, err = b().CreateOrUpdate(ctx, config("theirs"))
+	_, err = b().Update(ctx, config("theirs"))
 	assert.ErrorIs(t, err, ErrNotOwned)
 	_, err = b().Delete(ctx, config("theirs"))
 	assert.ErrorIs(t, err, ErrNotOwned)

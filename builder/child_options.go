@@ -56,7 +56,8 @@ func (o AdoptOptions) applyToChild(c *Child) {
 // builder takes over an object without a controller: one patch sets the controller and the label, and nothing else. The builder waits
 // for a terminating object of its name, then creates the child. It prunes the child when it is no longer desired.
 //
-// Options about changes are [ErrMisuse] beside it: [Ignore], [HashFrom], [OnImmutable], [InPhase], and former managers of [Adopt].
+// Options about changes are [ErrMisuse] beside it: [Ignore], [HashFrom], [KeepImmutable], [RecreateImmutable], [InPhase], and former
+// managers of [Adopt].
 func CreateOnly() ChildOption { return createOnly{} }
 
 type createOnly struct{}
@@ -123,7 +124,7 @@ func (fields ignored) applyToChild(c *Child) {
 //
 // The child may be of any kind with a pod template, including unstructured objects, at spec.template (Deployment, StatefulSet,
 // DaemonSet, ReplicaSet, Job, custom resources), spec.jobTemplate.spec.template (CronJob) or template (PodTemplate). A child without
-// one is [ErrMisuse], and so is a nil argument. The template of a Job is immutable: see [OnImmutable].
+// one is [ErrMisuse], and so is a nil argument. The template of a Job is immutable: see [RecreateImmutable].
 func HashFrom(objs ...any) ChildOption {
 	var of hashFrom
 	for _, obj := range objs {
@@ -150,54 +151,42 @@ func behindPointer(value any) any {
 	return p.Interface()
 }
 
-// ImmutablePolicy selects the action for an object whose immutable field differs from the desired one: the template of a Job, the
-// selector of a Deployment, the volumeClaimTemplates of a StatefulSet. It is [Keep] or [Recreate]. Default: nil, which leaves the
-// object unchanged and returns the terminal error [ErrImmutable].
-type ImmutablePolicy interface{ applyTo(*apply.Options) }
+// KeepImmutable leaves a child whose immutable field differs from the desired one unchanged, as a whole, until the desired object
+// changes. Immutable are the template of a Job, the selector of a Deployment, the volumeClaimTemplates of a StatefulSet. The builder emits
+// one event and makes no further request. After a restart of the process it makes two more requests, and emits the event again. Default,
+// without this option and without [RecreateImmutable]: the terminal error [ErrImmutable]. The last one of both options counts.
+func KeepImmutable() ChildOption { return immutable{keep: true} }
 
-// Keep leaves the whole object unchanged until the desired object changes. The builder emits one event and makes no further request.
-// After a restart of the process it makes two more requests, and emits the event again.
-type Keep struct{}
-
-func (Keep) applyTo(options *apply.Options) { options.KeepImmutable = true }
-
-// Recreate deletes the object in the version that was observed, and creates a new one when it is gone. Until then [Result.Waiting]
-// lists it. The data in it, such as a volume's, is lost. Recreate needs the permission to delete, and enough quota for a dry run of
-// the new object, which the API server never stores.
-type Recreate struct {
-	// Dependents selects what the API server does with the object's dependents: the pods of a StatefulSet, the ReplicaSets of a
-	// Deployment. DeletePropagationOrphan leaves them running, and a new object of the same selector adopts them.
-	// DeletePropagationForeground deletes them first: the builder creates the new object when all of them are gone. Default:
-	// DeletePropagationBackground, which deletes them afterwards, so that old and new dependents exist side by side for a while. Any
-	// other value is [ErrMisuse].
-	Dependents metav1.DeletionPropagation
-}
-
-func (r Recreate) applyTo(options *apply.Options) {
-	options.Recreate = &apply.Recreate{Dependents: r.Dependents}
-}
-
-// OnImmutable sets the policy for a child that the API server can't change into the desired one. Default: nil; see [ImmutablePolicy].
+// RecreateImmutable deletes a child that the API server can't change into the desired one, in the version that was observed, and creates
+// it again when it is gone. Until then it is in [Result].Pending. The data in it, such as a volume's, is lost. The option needs the
+// permission to delete, and enough quota for a dry run of the new object, which the API server never stores.
+//
+// dependents selects what the API server does with the object's dependents: the pods of a StatefulSet, the ReplicaSets of a Deployment.
+// DeletePropagationOrphan leaves them running, and a new object of the same selector adopts them. DeletePropagationForeground deletes
+// them first: the builder creates the new object when all of them are gone. DeletePropagationBackground, and the empty value, deletes
+// them afterwards, so that old and new dependents exist side by side for a while. Any other value is [ErrMisuse].
 //
 // An answer Invalid doesn't prove that a field is immutable, because the desired object may be invalid itself. So the builder creates
 // the desired object in a dry run, under another name (a Service without the addresses and node ports that the existing one holds).
-// Only if the API server accepts the dry run, the builder follows the policy. Otherwise it returns the error and deletes nothing. A
-// dry run doesn't show whether another Service holds a fixed cluster IP: with Recreate, a Service with such an address isn't created
-// until the address is free.
+// Only if the API server accepts the dry run, the builder recreates the child, or keeps it with [KeepImmutable]. Otherwise it returns the
+// error and deletes nothing. A dry run doesn't show whether another Service holds a fixed cluster IP: a Service with such an address
+// isn't created until the address is free.
 //
 // The API server decides which fields are immutable: see "kubectl explain" and, for custom resources, rules such as self == oldSelf.
-func OnImmutable(policy ImmutablePolicy) ChildOption { return onImmutable{policy} }
+func RecreateImmutable(dependents metav1.DeletionPropagation) ChildOption {
+	return immutable{recreate: &apply.Recreate{Dependents: dependents}}
+}
 
-type onImmutable struct{ policy ImmutablePolicy }
+type immutable struct {
+	keep     bool
+	recreate *apply.Recreate
+}
 
-func (o onImmutable) applyToChild(c *Child) {
+func (i immutable) applyToChild(c *Child) {
 	options := c.desired.Change()
-	options.KeepImmutable, options.Recreate = false, nil
-	if o.policy != nil {
-		o.policy.applyTo(options)
-	}
+	options.KeepImmutable, options.Recreate = i.keep, i.recreate
 }
 
 // ErrImmutable is the cause of an [Error] about an existing child that can't be changed into the desired one, although the API server
-// would accept the desired object as a new one. See [OnImmutable].
+// would accept the desired object as a new one. See [KeepImmutable] and [RecreateImmutable].
 var ErrImmutable = failure.ErrImmutable

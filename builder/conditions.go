@@ -11,7 +11,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/store"
 )
 
 // SetConditions sets the conditions Ready, Progressing and Stalled from the result of a pass and its error. They have the given
@@ -40,52 +39,48 @@ func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, 
 
 // outcome returns the end of a pass in one sentence. If there are several causes, it reports the most urgent one.
 func (r Result) outcome(err error) status.Outcome {
-	failed := 0
-	for _, n := range r.NotReady {
-		if n.Failed {
-			failed++
-		}
-	}
+	failed, notReady := len(r.pending(events.ReasonChildFailed)), r.notReady()
+	contested, waiting, halted := r.contested(), r.waiting(), r.rolloutFailure()
 	switch {
 	case err != nil:
 		terminal := IsTerminal(err)
 		return status.Outcome{Progressing: !terminal, Stalled: terminal, Reason: failureReason(err), Message: summarize(err)}
 	case r.Rollout != nil && r.Rollout.State == rollout.RolledBack:
-		return status.Outcome{Progressing: len(r.NotReady)+len(r.Waiting) > 0, Stalled: true, Reason: events.ReasonRolledBack,
+		return status.Outcome{Progressing: len(notReady)+len(waiting) > 0, Stalled: true, Reason: events.ReasonRolledBack,
 			Message: fmt.Sprintf("revision %s was rolled back to %s: %s%s", r.Rollout.To, r.Rollout.From, r.Rollout.Message, r.advice())}
-	case r.RolloutFailure != nil:
-		message := fmt.Sprintf("revision %s: phase %s: %s", r.Rollout.To, r.RolloutFailure.Phase, r.RolloutFailure)
+	case halted != nil:
+		message := fmt.Sprintf("revision %s: phase %s: %s", r.Rollout.To, halted.Phase, halted)
 		at := r.Rollout.RollsBackAt
 		if at.IsZero() {
 			return status.Outcome{Stalled: true, Reason: events.ReasonRolloutHalted, Message: message}
 		}
 		message += fmt.Sprintf("; to be rolled back to %s at %s", r.Rollout.From, at.UTC().Format(time.RFC3339))
 		return status.Outcome{Progressing: true, Reason: events.ReasonRolloutHalted, Message: message}
-	case len(r.Contested) > 0:
-		return status.Outcome{Stalled: true, Reason: events.ReasonContested, Message: r.contestMessage()}
-	case len(r.Waiting) > 0:
+	case len(contested) > 0:
+		return status.Outcome{Stalled: true, Reason: events.ReasonContested, Message: text.List("", contested, ChildStatus.String)}
+	case len(waiting) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting,
-			Message: text.List("waiting for the deletion of ", r.Waiting, store.Key.String)}
+			Message: text.List("waiting for the deletion of ", waiting, keyOfStatus)}
 	case r.Rollout != nil && (r.Rollout.State == rollout.Progressing || (r.Rollout.State == rollout.Installing && r.Rollout.Phase != "")):
-		slow := slices.DeleteFunc(slices.Clone(r.NotReady), func(n ChildStatus) bool { return n.Phase != r.Rollout.Phase })
+		slow := slices.DeleteFunc(notReady, func(n ChildStatus) bool { return n.Phase != r.Rollout.Phase })
 		return status.Outcome{Progressing: true, Reason: events.ReasonRollingOut,
 			Message: text.List(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, ChildStatus.String)}
 	case failed > 0:
-		return status.Outcome{Progressing: failed < len(r.NotReady), Stalled: true, Reason: events.ReasonChildFailed,
+		return status.Outcome{Progressing: failed < len(notReady), Stalled: true, Reason: events.ReasonChildFailed,
 			Message: text.List("", r.failedFirst(), ChildStatus.String)}
 	case len(r.planWaitsFor) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting, Message: r.waitingMessage()}
-	case len(r.NotReady) > 0:
+	case len(notReady) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonChildrenNotReady,
-			Message: text.List("waiting for ", r.NotReady, ChildStatus.String)}
+			Message: text.List("waiting for ", notReady, ChildStatus.String)}
 	default:
-		return status.Outcome{Ready: true, Reason: events.ReasonReady, Message: "all children are as wanted"}
+		return status.Outcome{Ready: true, Reason: events.ReasonReady, Message: "all children are up to date"}
 	}
 }
 
 // advice returns what someone must do before a rollback can complete. Default: empty, nothing.
 func (r Result) advice() string {
-	for _, n := range r.NotReady {
+	for _, n := range r.Pending {
 		if n.advice != "" {
 			return "; " + n.Key.String() + ": " + n.advice
 		}
@@ -95,15 +90,7 @@ func (r Result) advice() string {
 
 // failedFirst returns the children that aren't ready, failed ones first.
 func (r Result) failedFirst() []ChildStatus {
-	var all, rest []ChildStatus
-	for _, n := range r.NotReady {
-		if n.Failed {
-			all = append(all, n)
-		} else {
-			rest = append(rest, n)
-		}
-	}
-	return append(all, rest...)
+	return append(r.pending(events.ReasonChildFailed), r.pending(events.ReasonChildrenNotReady)...)
 }
 
 // waitingMessage returns the message of a plan that waits.

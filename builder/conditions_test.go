@@ -33,8 +33,9 @@ func keyOf(name string) store.Key {
 }
 
 func TestSetConditions(t *testing.T) {
-	slow := ChildStatus{Key: keyOf("slow"), Message: "1 of 3 replicas updated"}
-	broken := ChildStatus{Key: keyOf("broken"), Failed: true, Message: "ProgressDeadlineExceeded"}
+	leaving := ChildStatus{Key: keyOf("old"), Reason: events.ReasonWaiting}
+	slow := ChildStatus{Key: keyOf("slow"), Reason: events.ReasonChildrenNotReady, Message: "1 of 3 replicas updated"}
+	broken := ChildStatus{Key: keyOf("broken"), Reason: events.ReasonChildFailed, Message: "ProgressDeadlineExceeded"}
 	cases := map[string]struct {
 		res     Result
 		err     error
@@ -42,16 +43,16 @@ func TestSetConditions(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"done":      {Result{}, nil, "TFF", events.ReasonReady, "all children are as wanted"},
-		"invalid":   {Result{NotReady: []ChildStatus{slow}}, of(invalid), "FFT", "ApplyFailed", ""},
+		"done":      {Result{}, nil, "TFF", events.ReasonReady, "all children are up to date"},
+		"invalid":   {Result{Pending: []ChildStatus{slow}}, of(invalid), "FFT", "ApplyFailed", ""},
 		"quota":     {Result{}, of(full), "FTF", "ApplyFailed", ""},
 		"not owned": {Result{}, of(ErrNotOwned), "FTF", "NotOwned", ""},
-		"leaving":   {Result{Waiting: []store.Key{keyOf("old")}, NotReady: []ChildStatus{slow}}, nil, "FTF", events.ReasonWaiting, "waiting for the deletion of Deployment.apps default/old"},
-		"slow":      {Result{NotReady: []ChildStatus{slow}}, nil, "FTF", events.ReasonChildrenNotReady, "waiting for Deployment.apps default/slow: 1 of 3 replicas updated"},
-		"broken":    {Result{NotReady: []ChildStatus{broken}}, nil, "FFT", events.ReasonChildFailed, "Deployment.apps default/broken: ProgressDeadlineExceeded"},
-		"both": {Result{NotReady: []ChildStatus{slow, broken}}, nil, "FTT", events.ReasonChildFailed,
+		"leaving":   {Result{Pending: []ChildStatus{leaving, slow}}, nil, "FTF", events.ReasonWaiting, "waiting for the deletion of Deployment.apps default/old"},
+		"slow":      {Result{Pending: []ChildStatus{slow}}, nil, "FTF", events.ReasonChildrenNotReady, "waiting for Deployment.apps default/slow: 1 of 3 replicas updated"},
+		"broken":    {Result{Pending: []ChildStatus{broken}}, nil, "FFT", events.ReasonChildFailed, "Deployment.apps default/broken: ProgressDeadlineExceeded"},
+		"both": {Result{Pending: []ChildStatus{slow, broken}}, nil, "FTT", events.ReasonChildFailed,
 			"Deployment.apps default/broken: ProgressDeadlineExceeded; Deployment.apps default/slow: 1 of 3 replicas updated"},
-		"many": {Result{NotReady: []ChildStatus{slow, slow, slow, slow, slow}}, nil, "FTF", events.ReasonChildrenNotReady, "and 2 more"},
+		"many": {Result{Pending: []ChildStatus{slow, slow, slow, slow, slow}}, nil, "FTF", events.ReasonChildrenNotReady, "and 2 more"},
 	}
 	then, now := time.Unix(1000, 0), time.Unix(2000, 0)
 	for name, c := range cases {
@@ -84,7 +85,7 @@ func TestSetConditions(t *testing.T) {
 func TestMessagesOfConditionsAreBounded(t *testing.T) {
 	res := Result{}
 	for i := range 1000 {
-		res.NotReady = append(res.NotReady, ChildStatus{Key: keyOf(fmt.Sprint(strings.Repeat("n", 253), i)), Message: strings.Repeat("é", 500)})
+		res.Pending = append(res.Pending, ChildStatus{Key: keyOf(fmt.Sprint(strings.Repeat("n", 253), i)), Reason: events.ReasonChildrenNotReady, Message: strings.Repeat("é", 500)})
 	}
 	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, time.Unix(0, 0))
@@ -215,9 +216,9 @@ func TestAPlanFinishesItsStatus(t *testing.T) {
 func TestAPlanFinishesItsOwnConditions(t *testing.T) {
 	owner := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f"}}
 	plan := Plan[*v1alpha1.JobFlow]{Finish: func(after *v1alpha1.JobFlow, res Result) {
-		meta.SetStatusCondition(after.Conditions(), metav1.Condition{Type: events.ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonWaiting, Message: res.Waiting[0].String()})
+		meta.SetStatusCondition(after.Conditions(), metav1.Condition{Type: events.ConditionReady, Status: metav1.ConditionFalse, Reason: events.ReasonWaiting, Message: res.Pending[0].Key.String()})
 	}}
-	res := Result{Waiting: []store.Key{{Kind: "Pod", Namespace: "n", Name: "p"}}}
+	res := Result{Pending: []ChildStatus{{Key: store.Key{Kind: "Pod", Namespace: "n", Name: "p"}, Reason: events.ReasonWaiting}}}
 	after, err := statusAfter(owner, plan, res, nil, time.Now())
 	require.NoError(t, err)
 	require.Len(t, after.Status.Conditions, 1)

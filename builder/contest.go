@@ -23,7 +23,7 @@ import (
 func statusOfContests(all []contest.Contest) []ChildStatus {
 	var contested []ChildStatus
 	for _, c := range all {
-		contested = append(contested, ChildStatus{Key: c.Child, Message: messageOf(c)})
+		contested = append(contested, ChildStatus{Key: c.Child, Reason: events.ReasonContested, Message: messageOf(c)})
 	}
 	return contested
 }
@@ -67,11 +67,11 @@ func shownFew(names []string) []string {
 }
 
 // contestMessage names the contested children.
-func (r Result) contestMessage() string { return text.List("", r.Contested, ChildStatus.String) }
+func (r Result) contestMessage() string { return text.List("", r.contested(), ChildStatus.String) }
 
 // setContested sets or removes the condition Contested.
 func (r Result) setContested(conditions *[]metav1.Condition, generation int64, now time.Time) {
-	if len(r.Contested) == 0 {
+	if len(r.contested()) == 0 {
 		meta.RemoveStatusCondition(conditions, events.ConditionContested)
 		return
 	}
@@ -92,7 +92,7 @@ func (e *Engine) emitContests(owner client.Object, begun, ended []ChildStatus) {
 	if len(ended) > 0 {
 		e.emit(owner, events.Event{
 			Type: corev1.EventTypeNormal, Reason: events.ReasonSettled, Action: events.ActionApply,
-			Note: text.List("no longer changed by others: ", ended, func(c ChildStatus) string { return c.Key.String() }),
+			Note: text.List("no longer changed by others: ", ended, keyOfStatus),
 		})
 	}
 }
@@ -100,13 +100,13 @@ func (e *Engine) emitContests(owner client.Object, begun, ended []ChildStatus) {
 // withContests returns an owner whose conditions, which its plan sets, also report contests. It changes neither argument.
 func withContests[T client.Object](owner, after T, res Result, err error, now time.Time) T {
 	conditioned, ok := any(after).(Conditioned)
-	if !ok || len(res.Contested) == 0 && meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionContested) == nil {
+	if !ok || len(res.contested()) == 0 && meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionContested) == nil {
 		return after
 	}
 	after = withOwnConditions(after)
 	conditions := any(after).(Conditioned).Conditions()
 	res.setContested(conditions, owner.GetGeneration(), now)
-	if len(res.Contested) == 0 || err != nil && !isConflict(err) {
+	if len(res.contested()) == 0 || err != nil && !isConflict(err) {
 		return after
 	}
 	before := *any(owner).(Conditioned).Conditions()
@@ -128,7 +128,7 @@ func (p *pass) noteContests(err error) {
 	}
 	isDesired := func(key store.Key) bool { return err != nil || p.desired.Has(key) }
 	report := p.engine.memory.Contests.Report(p.owner.GetUID(), p.engine.now(), isDesired)
-	p.result.Contested = statusOfContests(report.Active)
+	p.result.Pending = append(p.result.Pending, statusOfContests(report.Active)...)
 	p.result.begun, p.result.ended = statusOfContests(report.Begun), statusOfContests(report.Ended)
 	p.result.RequeueAfter = sooner(p.result.RequeueAfter, report.Wait)
 }

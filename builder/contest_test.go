@@ -14,7 +14,7 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-var contestedResult = Result{Contested: statusOfContests([]contest.Contest{
+var contestedResult = Result{Pending: statusOfContests([]contest.Contest{
 	{Child: keyOf("web"), Fields: []string{"spec.replicas"}, By: []string{"hpa (Update of scale)"}, Times: 3},
 })}
 
@@ -34,7 +34,7 @@ func TestContestedCondition(t *testing.T) {
 		"Ready": "False Contested", "Progressing": "False Contested", "Stalled": "True Contested", "Contested": "True Contested",
 	}, statuses(conditions))
 	c := meta.FindStatusCondition(conditions, events.ConditionContested)
-	assert.Equal(t, contestedResult.Contested[0].String(), c.Message)
+	assert.Equal(t, contestedResult.contested()[0].String(), c.Message)
 	assert.EqualValues(t, 2, c.ObservedGeneration)
 
 	contestedResult.SetConditions(&conditions, 2, of(full), time.Unix(2000, 0))

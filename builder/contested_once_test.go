@@ -48,8 +48,8 @@ func TestContestOfAChildThatIsCreatedOnce(t *testing.T) {
 				r.server.Clock().Step(res.RequeueAfter)
 			}
 			assert.LessOrEqual(t, writes, 14)
-			require.Len(t, res.Contested, 1)
-			assert.Contains(t, res.Contested[0].String(), ": "+c.field+" keeps being changed by "+c.by+"; ")
+			require.Len(t, builder.Contested(res), 1)
+			assert.Contains(t, builder.Contested(res)[0].String(), ": "+c.field+" keeps being changed by "+c.by+"; ")
 		})
 	}
 }

@@ -23,7 +23,7 @@ func selecting(value string) *appsv1.Deployment {
 // recreates runs a pass that recreates the Deployment if need be.
 func (r *rivalry) recreates(engine *builder.Engine, selector string) builder.Result {
 	r.t.Helper()
-	b := engine.For(r.owner).Deployment(selecting(selector), builder.OnImmutable(builder.Recreate{}))
+	b := engine.For(r.owner).Deployment(selecting(selector), builder.RecreateImmutable(""))
 	return r.reconciles(b)
 }
 
@@ -51,7 +51,7 @@ func TestTwoVersionsThatRecreateAChildAreCalmWithinAMinute(t *testing.T) {
 			}
 			assert.LessOrEqual(t, writes, 45)
 			var told []string
-			for _, c := range append(one.Contested, two.Contested...) {
+			for _, c := range append(builder.Contested(one), builder.Contested(two)...) {
 				if fields, by, ok := strings.Cut(c.Message, " keeps being changed by "); ok { // else: over its existence
 					told = append(told, strings.Split(fields, ", ")...)
 					assert.Regexp(t, `^test \(Update\); `, by)
@@ -72,7 +72,7 @@ func TestDesiredStatesThatRecreateAChildAreNoContest(t *testing.T) {
 		for len(r.recreates(r.engine, selector).Changes) > 0 { // deleted, then created
 		}
 		assert.Equal(t, selector, r.child().Spec.Selector.MatchLabels["version"])
-		assert.Empty(t, r.recreates(r.engine, selector).Contested)
+		assert.Empty(t, builder.Contested(r.recreates(r.engine, selector)))
 	}
 	assert.Empty(t, r.heard)
 }

@@ -42,8 +42,8 @@ func TestContestOfAChildThatNeedsTwoWrites(t *testing.T) {
 		require.Equal(t, "patch Service default/web", writes[len(writes)-2].String())
 		require.Equal(t, "apply Service default/web", writes[len(writes)-1].String())
 	}
-	require.Len(t, res.Contested, 1)
-	assert.Contains(t, res.Contested[0].String(), ": spec.ports keeps being changed by rival (Update); ")
+	require.Len(t, builder.Contested(res), 1)
+	assert.Contains(t, builder.Contested(res)[0].String(), ": spec.ports keeps being changed by rival (Update); ")
 }
 
 // heardEvents are the reasons and notes of events.

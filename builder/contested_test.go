@@ -115,9 +115,9 @@ func TestContestedChildIsPutBackEverMoreRarely(t *testing.T) {
 	}
 	assert.Equal(t, []int{0, 0, 0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 811}, seconds[:13], "at once, then doubled, up to 5 minutes")
 	assert.LessOrEqual(t, len(seconds), 25)
-	require.Len(t, res.Contested, 1)
-	assert.Equal(t, "web", res.Contested[0].Key.Name)
-	assert.Contains(t, res.Contested[0].Message, "spec.replicas keeps being changed by rival (Update); it was put back at least 10 times")
+	require.Len(t, builder.Contested(res), 1)
+	assert.Equal(t, "web", builder.Contested(res)[0].Key.Name)
+	assert.Contains(t, builder.Contested(res)[0].Message, "spec.replicas keeps being changed by rival (Update); it was put back at least 10 times")
 	require.Len(t, r.heard, 1, "one event for the transition")
 	assert.Equal(t, `Warning Contested: Deployment.apps default/web: spec.replicas keeps being changed by rival (Update); it was put back at least `+
 		`3 times, and is put back ever more rarely, up to 5m0s apart. Stop one of the two writers, or leave the fields to the other by `+
@@ -130,7 +130,7 @@ func TestContestedChildIsPutBackEverMoreRarely(t *testing.T) {
 	res = r.pass(config)
 	require.Len(t, res.Changes, 1)
 	assert.Equal(t, "beside", res.Changes[0].Key.Name)
-	require.Len(t, res.NotReady, 1, "the child isn't as desired")
+	require.Len(t, builder.NotReady(res), 1, "the child isn't as desired")
 	r.desired.Spec.Replicas = ptr.To[int32](2)
 	assert.Len(t, r.pass(config).Changes, 1)
 	assert.EqualValues(t, 2, *r.child().Spec.Replicas)
@@ -142,13 +142,13 @@ func TestContestedChildIsPutBackEverMoreRarely(t *testing.T) {
 		res = r.pass(config)
 		r.server.Clock().Step(res.RequeueAfter)
 	}
-	assert.Empty(t, res.Contested)
+	assert.Empty(t, builder.Contested(res))
 	assert.LessOrEqual(t, r.ours.Now().Sub(begun), 16*time.Minute)
 	require.Len(t, r.heard, 2)
 	assert.Equal(t, "Normal Settled: no longer changed by others: Deployment.apps default/web", r.heard[1])
 	r.scaleTo(9)
 	assert.Len(t, r.pass(config).Changes, 1, "forgotten: put back at once")
-	assert.Empty(t, r.pass(config).Contested)
+	assert.Empty(t, builder.Contested(r.pass(config)))
 }
 
 // What isn't the same again and again is put back at once, always.
@@ -178,7 +178,7 @@ func TestDriftIsNoContest(t *testing.T) {
 			for i := range 8 {
 				edit(r, i)
 				assert.Len(t, r.pass().Changes, 1, "edit %d", i)
-				assert.Empty(t, r.pass().Contested, "edit %d", i)
+				assert.Empty(t, builder.Contested(r.pass()), "edit %d", i)
 			}
 			assert.Empty(t, r.heard)
 		})
@@ -189,10 +189,10 @@ func TestDriftIsNoContest(t *testing.T) {
 func TestContestAfterARestart(t *testing.T) {
 	r := newRivalry(t)
 	_, res := r.rival(time.Minute)
-	require.NotEmpty(t, res.Contested)
+	require.NotEmpty(t, builder.Contested(res))
 	r.restart()
 	corrections, res := r.rival(time.Minute)
-	assert.NotEmpty(t, res.Contested)
+	assert.NotEmpty(t, builder.Contested(res))
 	assert.LessOrEqual(t, len(corrections), 10)
 }
 
@@ -226,8 +226,8 @@ func TestContestNamesFieldsAndWriters(t *testing.T) {
 				require.Len(t, r.pass().Changes, 1)
 			}
 			res := r.pass()
-			require.Len(t, res.Contested, 1)
-			assert.Contains(t, res.Contested[0].String(), ": "+c.fields+" keeps being changed by "+c.by+"; ")
+			require.Len(t, builder.Contested(res), 1)
+			assert.Contains(t, builder.Contested(res)[0].String(), ": "+c.fields+" keeps being changed by "+c.by+"; ")
 			r.edit(c.edit)
 			assert.Empty(t, r.pass().Changes, "held")
 		})
@@ -257,11 +257,11 @@ func TestTwoVersionsOfOneProgramAreCalmWithinAMinute(t *testing.T) {
 	}
 	assert.LessOrEqual(t, writes, 20)
 	for _, res := range []builder.Result{one, two} {
-		require.Len(t, res.Contested, 1)
-		assert.Regexp(t, `^spec.template.spec.containers\[name=c\].image keeps`, res.Contested[0].Message)
-		assert.Contains(t, res.Contested[0].String(), "this controller's own name: stop the other instance or version of this program")
+		require.Len(t, builder.Contested(res), 1)
+		assert.Regexp(t, `^spec.template.spec.containers\[name=c\].image keeps`, builder.Contested(res)[0].Message)
+		assert.Contains(t, builder.Contested(res)[0].String(), "this controller's own name: stop the other instance or version of this program")
 	}
-	assert.Equal(t, one.Contested[0].String(), two.Contested[0].String(), "they don't contest the condition as well")
+	assert.Equal(t, builder.Contested(one)[0].String(), builder.Contested(two)[0].String(), "they don't contest the condition as well")
 }
 
 // A version of the program that doesn't know a child prunes what the other one creates.
@@ -280,10 +280,10 @@ func TestChildThatIsDeletedAgainAndAgain(t *testing.T) {
 		r.server.Clock().Step(res.RequeueAfter)
 	}
 	assert.LessOrEqual(t, creations, 14, "at once, then ever more rarely")
-	require.Len(t, res.Contested, 1)
+	require.Len(t, builder.Contested(res), 1)
 	assert.Equal(t, "Deployment.apps default/web: it keeps being deleted by another writer; it was created again at least 10 times, and is created "+
 		"ever more rarely, up to 5m0s apart. Stop the other writer, such as another version of this program that prunes it",
-		res.Contested[0].String())
+		builder.Contested(res)[0].String())
 	require.Len(t, r.heard, 1)
 
 	// What the builder itself deletes is no contest.
@@ -294,6 +294,6 @@ func TestChildThatIsDeletedAgainAndAgain(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, r.pass().Changes, 1)
 	}
-	assert.Empty(t, r.pass().Contested)
+	assert.Empty(t, builder.Contested(r.pass()))
 	assert.Empty(t, r.heard)
 }

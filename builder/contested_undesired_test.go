@@ -32,9 +32,9 @@ func TestContestOfAChildThatIsNoLongerDesired(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRivalry(t)
-			require.Len(t, c.contest(r).Contested, 1)
+			require.Len(t, builder.Contested(c.contest(r)), 1)
 			res := r.reconciles(c.without(r))
-			assert.Empty(t, res.Contested)
+			assert.Empty(t, builder.Contested(res))
 			assert.Zero(t, res.RequeueAfter, "there is nothing to look for")
 		})
 	}
@@ -59,22 +59,22 @@ func TestContestOfAChildThatIsDesiredOnlyWhileItIsMissing(t *testing.T) {
 // What the builder prunes itself is forgotten: another of that name begins anew.
 func TestContestOfAPrunedChildIsForgotten(t *testing.T) {
 	r := newRivalry(t)
-	require.Len(t, contestFields(r).Contested, 1)
+	require.Len(t, builder.Contested(contestFields(r)), 1)
 	r.reconciles(r.engine.For(r.owner).Prune(&appsv1.Deployment{}))
 	r.pass()
 	r.scaleTo(5)
 	res := r.pass()
 	assert.Len(t, res.Changes, 1, "put back at once")
-	assert.Empty(t, res.Contested)
+	assert.Empty(t, builder.Contested(res))
 }
 
 // A pass that fails before it knows what is desired leaves the contests as they are.
 func TestContestOutlivesAPassThatKnowsNothing(t *testing.T) {
 	r := newRivalry(t)
-	require.Len(t, contestFields(r).Contested, 1)
+	require.Len(t, builder.Contested(contestFields(r)), 1)
 	res, err := r.engine.For(r.owner).Deployment(r.desired).Deployment(r.desired).Reconcile(t.Context())
 	require.ErrorIs(t, err, builder.ErrMisuse)
-	assert.Len(t, res.Contested, 1)
+	assert.Len(t, builder.Contested(res), 1)
 }
 
 func contestFields(r *rivalry) (res builder.Result) {

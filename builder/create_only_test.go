@@ -150,7 +150,7 @@ func TestCreateOnlyDoesNotAdoptWhatHasChanged(t *testing.T) {
 
 func TestCreateOnlyMisused(t *testing.T) {
 	for name, opt := range map[string]builder.ChildOption{
-		"Ignore": builder.Ignore("spec.suspend"), "HashFrom": builder.HashFrom("x"), "OnImmutable": builder.OnImmutable(builder.Keep{}),
+		"Ignore": builder.Ignore("spec.suspend"), "HashFrom": builder.HashFrom("x"), "KeepImmutable": builder.KeepImmutable(),
 		"InPhase": builder.InPhase("a"), "a former manager": builder.Adopt(builder.AdoptOptions{FormerManagers: []string{"old"}}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -203,9 +203,9 @@ func TestCreateOnlyIsReady(t *testing.T) {
 		require.NoError(t, err)
 		return res
 	}
-	assert.Len(t, reconcile().NotReady, 1)
+	assert.Len(t, builder.NotReady(reconcile()), 1)
 	require.NoError(t, buildertest.CompleteJobs(t.Context(), s.others))
-	assert.Empty(t, reconcile().NotReady)
+	assert.Empty(t, builder.NotReady(reconcile()))
 }
 
 func TestCreateOnlyCrossNamespace(t *testing.T) {

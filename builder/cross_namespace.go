@@ -21,7 +21,7 @@ import (
 // armature.dev/owner name its owner. They count only if the object's managed fields show that the engine's field manager has set them,
 // or a manager that [Adopt] names as a former one. Any other object of the child's name is [ErrNotOwned], and the builder never prunes
 // it, whatever its labels say. The builder adds [Finalizer] to the owner before it creates the first such child. When the owner is
-// deleted, [Builder.Reconcile] and an [Operator] delete these children, wait for them (see [Result.Waiting]), and then remove the
+// deleted, [Builder.Reconcile] and an [Operator] delete these children, wait for them (see [Result].Pending), and then remove the
 // finalizer. If the program no longer runs, someone must remove the finalizer by hand. The builder deletes these children even if the
 // owner's deletion orphans its children. It prunes them like others.
 //
@@ -117,7 +117,9 @@ func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (l
 			}
 		}
 		if deleted || len(stale) == 0 {
-			p.result.Waiting = append(p.result.Waiting, present...)
+			for _, key := range present {
+				p.awaitDeletion(key)
+			}
 			return len(present) > 0, nil
 		}
 		if err := p.deleteAll(ctx, stale); err != nil {

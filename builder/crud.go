@@ -89,7 +89,8 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...Chil
 }
 
 // Create creates a child at once. It fails with AlreadyExists if the cache shows an object of its name. If the object exists and the
-// cache doesn't show it yet, Create applies the child.
+// cache doesn't show it yet, Create applies the child. A child that is [InPhase] is [ErrMisuse] in Create and Update, because it must wait
+// for earlier phases. To create or apply a child, whatever exists, use [Builder.Object] and Reconcile.
 func (b *Builder) Create(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.one(ctx, "create", Want(obj, opts...), func(d *apply.Desired, observed client.Object) error {
 		if observed == nil {
@@ -107,12 +108,6 @@ func (b *Builder) Update(ctx context.Context, obj client.Object, opts ...ChildOp
 		}
 		return apierrors.NewNotFound(resourceOf(d), d.Key.Name)
 	})
-}
-
-// CreateOrUpdate creates or applies one child at once, independently of the children of Reconcile. A child that is [InPhase] is
-// [ErrMisuse], because it must wait for earlier phases.
-func (b *Builder) CreateOrUpdate(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
-	return b.one(ctx, "apply", Want(obj, opts...), func(*apply.Desired, client.Object) error { return nil })
 }
 
 // Delete deletes a child and its dependents, also for a terminating owner. A missing child is no error; an object that the owner

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,9 +25,9 @@ func TestCRUDCrossNamespace(t *testing.T) {
 		c.get(c.owner)
 		return c.engine.For(c.owner)
 	}
-	_, err := b().CreateOrUpdate(ctx, at("c"))
+	_, err := b().Create(ctx, at("c"))
 	assert.ErrorIs(t, err, builder.ErrMisuse)
-	res, err := b().CreateOrUpdate(ctx, at("c"), builder.CrossNamespace())
+	res, err := b().Create(ctx, at("c"), builder.CrossNamespace())
 	require.NoError(t, err)
 	assert.Equal(t, events.ReasonCreated, res.Changes[0].Reason)
 	c.get(c.owner)
@@ -52,15 +53,16 @@ func TestCRUDCrossNamespace(t *testing.T) {
 
 func TestCRUDTakesOptions(t *testing.T) {
 	c, ctx := newCluster(), t.Context()
-	write := func(replicas int32) (builder.Result, error) {
-		wanted := web("nginx")
-		wanted.Spec.Replicas = ptr.To(replicas)
-		return c.engine.For(c.owner).CreateOrUpdate(ctx, wanted, builder.Ignore("spec.replicas"))
+	desired := func(replicas int32) *appsv1.Deployment {
+		d := web("nginx")
+		d.Spec.Replicas = ptr.To(replicas)
+		return d
 	}
-	res, err := write(1)
+	ignore := builder.Ignore("spec.replicas")
+	res, err := c.engine.For(c.owner).Create(ctx, desired(1), ignore)
 	require.NoError(t, err)
 	assert.NotEmpty(t, res.Changes)
-	res, err = write(5)
+	res, err = c.engine.For(c.owner).Update(ctx, desired(5), ignore)
 	require.NoError(t, err)
 	assert.Empty(t, res.Changes)
 	_, err = c.engine.For(c.owner).Create(ctx, settings(nil), builder.InPhase("broker"))

@@ -67,7 +67,7 @@ func oddities(t *testing.T, rule func(before, after map[string]any) (field, mess
 	return c, func(spec, label string) error {
 		desired := oddity(t, spec)
 		desired.SetLabels(map[string]string{"label": label})
-		_, err := engine.For(owner).Object(desired, builder.OnImmutable(builder.Recreate{})).Reconcile(t.Context())
+		_, err := engine.For(owner).Object(desired, builder.RecreateImmutable("")).Reconcile(t.Context())
 		return err
 	}
 }

@@ -41,7 +41,7 @@ func (b *Builder) Diff(ctx context.Context) (Result, error) {
 
 // Diff returns the result that the next pass over an owner would have, and writes nothing: see [Builder.Diff]. It calls External and the
 // plan, and reads through the manager's cache, so the operator must be complete and its manager running. Of a roll-out it has the
-// changes of the current phase; later phases are in Result.Paused. It doesn't compare the status. For an owner that doesn't exist the
+// changes of the current phase; later phases are in Result.Pending. It doesn't compare the status. For an owner that doesn't exist the
 // result is empty.
 func (o *Operator[T]) Diff(ctx context.Context, owner types.NamespacedName) (Result, error) {
 	if o.completed == nil {
@@ -122,8 +122,8 @@ func (r Result) String() string {
 			fmt.Fprintf(&text, "!     %s\n", left)
 		}
 	}
-	for _, key := range r.Waiting {
-		fmt.Fprintf(&text, "? %s waits\n", key)
+	for _, child := range r.waiting() {
+		fmt.Fprintf(&text, "? %s waits\n", child.Key)
 	}
 	return text.String()
 }

@@ -22,7 +22,7 @@ func TestDiffOfWhatIsAdoptedAndRecreated(t *testing.T) {
 	changed.Spec.Template.Labels = changed.Spec.Selector.MatchLabels
 	diff, err := c.engine.For(c.owner).
 		ConfigMap(settings(map[string]string{"colour": "blue"}), builder.Adopt(builder.AdoptOptions{})).
-		Deployment(changed, builder.OnImmutable(builder.Recreate{Dependents: metav1.DeletePropagationOrphan})).
+		Deployment(changed, builder.RecreateImmutable(metav1.DeletePropagationOrphan)).
 		Diff(ctx)
 	require.NoError(t, err)
 	text := diff.String()

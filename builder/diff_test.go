@@ -21,7 +21,7 @@ func TestDiffReadsAsOne(t *testing.T) {
 			}},
 			{Key: key("Secret", "s"), Reason: events.ReasonDeleted},
 		},
-		Waiting: []store.Key{key("Job", "j")},
+		Pending: []ChildStatus{{Key: key("Job", "j"), Reason: events.ReasonWaiting}},
 	}
 	assert.Equal(t, `+ ConfigMap default/web
 +     data.mode: "<a & b>"

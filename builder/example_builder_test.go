@@ -59,13 +59,13 @@ func ExampleBuilder_PruneAll() {
 	// Deleted ConfigMap default/settings, 1 unchanged
 }
 
-// Single children, now: what Reconcile would do about them. Objects that aren't the owner's are left alone.
-func ExampleBuilder_CreateOrUpdate() {
+// Single children, now. Objects that aren't the owner's are left alone.
+func ExampleBuilder_Get() {
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "theirs"}}
 	c, ctx := newCluster(theirs), context.Background()
 	b := c.engine.For(c.owner)
 
-	say(b.CreateOrUpdate(ctx, settings(map[string]string{"colour": "blue"})))
+	say(b.Create(ctx, settings(map[string]string{"colour": "blue"})))
 	found := &corev1.ConfigMap{}
 	fmt.Println(b.Get(ctx, "settings", found), found.Data)
 	fmt.Println(errors.Is(b.Get(ctx, "theirs", &corev1.ConfigMap{}), builder.ErrNotOwned))
@@ -138,10 +138,10 @@ func ExampleBuilder_AwaitReady() {
 		return c.engine.For(c.owner).Deployment(web("nginx:1.29")).AwaitReady().Reconcile(ctx)
 	}
 	res, _ := pass()
-	fmt.Println(res.NotReady)
+	fmt.Println(res.Pending)
 	_ = buildertest.RollOut(ctx, c) // what the cluster does
 	res, _ = pass()
-	fmt.Println(res.NotReady)
+	fmt.Println(res.Pending)
 	// Output:
 	// [Deployment.apps default/web: generation 1 is not observed yet]
 	// []
@@ -159,7 +159,10 @@ func ExampleBuilder_Rollout() {
 			Rollout(rollout.Options{Phases: []string{"broker", "server"}}).
 			Reconcile(ctx)
 		say(res, err)
-		fmt.Println("-", res.Rollout.State, "paused:", res.Paused)
+		fmt.Println("-", res.Rollout.State)
+		for _, child := range res.Pending {
+			fmt.Println("  ", child)
+		}
 	}
 	pass("app:1") // the first install is at once
 	_ = buildertest.RollOut(ctx, c)
@@ -169,13 +172,18 @@ func ExampleBuilder_Rollout() {
 	pass("app:2")
 	// Output:
 	// Created Deployment.apps default/broker, Created Deployment.apps default/web
-	// - Installing paused: []
+	// - Installing
+	//    Deployment.apps default/broker: generation 1 is not observed yet
+	//    Deployment.apps default/web: generation 1 is not observed yet
 	// 2 unchanged
-	// - Completed paused: []
+	// - Completed
 	// Updated Deployment.apps default/broker, 1 unchanged
-	// - Progressing paused: [Deployment.apps default/web]
+	// - Progressing
+	//    Deployment.apps default/broker: generation 2 is not observed yet
+	//    Deployment.apps default/web: its change waits for earlier phases
 	// Updated Deployment.apps default/web, 1 unchanged
-	// - Progressing paused: []
+	// - Progressing
+	//    Deployment.apps default/web: generation 2 is not observed yet
 }
 
 // A change that isn't ready after ten minutes is taken back. The owner isn't edited.
@@ -222,8 +230,10 @@ func ExampleBuilder_Rollout_alert() {
 			Rollout(rollout.Options{Phases: []string{"server"}, AlertAfter: 10 * time.Minute}).
 			Reconcile(ctx)
 		failed := "nothing"
-		if res.RolloutFailure != nil {
-			failed = res.RolloutFailure.Key.Name
+		for _, child := range res.Pending {
+			if child.Reason == events.ReasonRolloutHalted {
+				failed = child.Key.Name
+			}
 		}
 		fmt.Println(res.Rollout.State, "- failed child:", failed)
 	}

@@ -94,23 +94,25 @@ func ExampleAdopt() {
 	// Adopted ConfigMap default/settings
 }
 
-// A Deployment's selector can't be changed. By default that is an error, which names the field; with Recreate the
-// Deployment makes way for a new one, and its pods go with it; with Keep it stays.
-func ExampleOnImmutable() {
-	for _, policy := range []builder.ImmutablePolicy{nil, builder.Keep{}, builder.Recreate{}} {
+// A Deployment's selector can't be changed. By default that is an error, which names the field; with
+// RecreateImmutable the Deployment makes way for a new one, and its pods go with it; with KeepImmutable it stays.
+func ExampleRecreateImmutable() {
+	for _, options := range [][]builder.ChildOption{
+		{}, {builder.KeepImmutable()}, {builder.RecreateImmutable(metav1.DeletePropagationBackground)},
+	} {
 		c, ctx := newCluster(), context.Background()
 		say(c.engine.For(c.owner).Deployment(web("nginx:1.29")).Reconcile(ctx))
 		changed := web("nginx:1.29")
 		changed.Spec.Selector.MatchLabels = map[string]string{"app": "website"}
 		changed.Spec.Template.Labels = changed.Spec.Selector.MatchLabels
 
-		res, err := c.engine.For(c.owner).Deployment(changed, builder.OnImmutable(policy)).Reconcile(ctx)
+		res, err := c.engine.For(c.owner).Deployment(changed, options...).Reconcile(ctx)
 		if about := (*builder.Error)(nil); errors.As(err, &about) {
 			fmt.Println(about.Key, about.Fields(), errors.Is(err, builder.ErrImmutable))
 			continue
 		}
 		say(res, err)
-		say(c.engine.For(c.owner).Deployment(changed, builder.OnImmutable(policy)).Reconcile(ctx))
+		say(c.engine.For(c.owner).Deployment(changed, options...).Reconcile(ctx))
 	}
 	// Output:
 	// Created Deployment.apps default/web
@@ -148,7 +150,7 @@ func ExampleReadyWhen() {
 		return readiness.Status{Ready: child.(*corev1.ConfigMap).Data["seeds"] != "", Message: "it has no seeds yet"}
 	})
 	res, err := c.engine.For(c.owner).ConfigMap(settings(nil), seeded).Reconcile(context.Background())
-	fmt.Println(res.NotReady[0], err)
+	fmt.Println(res.Pending[0], err)
 	// Output: ConfigMap default/settings: it has no seeds yet <nil>
 }
 
@@ -162,7 +164,7 @@ func ExampleReadyWhen_crashing() {
 		return readiness.Of(child)
 	})
 	res, err := c.engine.For(c.owner).Deployment(web("app:1"), check).Reconcile(context.Background())
-	fmt.Println(res.NotReady[0], err)
+	fmt.Println(res.Pending[0], err)
 	// Output: Deployment.apps default/web: pod web-0: CrashLoopBackOff <nil>
 }
 

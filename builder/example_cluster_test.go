@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 )
 
 // cluster is where the examples run: an API server in memory, with an owner in it.
@@ -57,8 +58,10 @@ func say(res builder.Result, err error) {
 	if res.Unchanged > 0 {
 		did = append(did, fmt.Sprint(res.Unchanged, " unchanged"))
 	}
-	for _, key := range res.Waiting {
-		did = append(did, fmt.Sprint("waiting for ", key))
+	for _, child := range res.Pending {
+		if child.Reason == events.ReasonWaiting {
+			did = append(did, fmt.Sprint("waiting for ", child.Key))
+		}
 	}
 	if len(did) > 0 {
 		fmt.Println(strings.Join(did, ", "))

@@ -15,9 +15,9 @@ import (
 
 // A plan that can't go on says what it waits for: Ready=False, Progressing=True, "waiting for Secret default/tls".
 func ExamplePlan_waitingFor() {
-	decide := func(owner *v1alpha1.JobFlow, seen builder.View) builder.Plan[*v1alpha1.JobFlow] {
+	decide := func(owner *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1alpha1.JobFlow] {
 		plan := builder.Plan[*v1alpha1.JobFlow]{Report: true}
-		if _, ok := builder.Lookup[*corev1.Secret](seen, "tls"); !ok {
+		if _, ok := builder.Lookup[*corev1.Secret](view, "tls"); !ok {
 			plan.WaitingFor = append(plan.WaitingFor, "Secret "+owner.Namespace+"/tls")
 		}
 		return plan
@@ -34,8 +34,8 @@ func ExamplePlan_waitingFor() {
 // A plan is checked in a test without a cluster. Here the operator has forgotten to declare what the plan looks at.
 func ExampleOperator_Plan() {
 	operator := builder.NewOperator[*corev1.ConfigMap](nil, "website").
-		Plan(func(_ *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
-			builder.Owned[*appsv1.Deployment](seen)
+		Plan(func(_ *corev1.ConfigMap, view builder.View) builder.Plan[*corev1.ConfigMap] {
+			builder.Owned[*appsv1.Deployment](view)
 			return builder.Plan[*corev1.ConfigMap]{}
 		})
 	_, err := buildertest.PlanFor(operator, &corev1.ConfigMap{}, buildertest.NewView(time.Now()))

@@ -12,14 +12,16 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
 // The standard conditions say what a result says.
 func ExampleResult_SetConditions() {
 	var conditions []metav1.Condition
-	res := builder.Result{NotReady: []builder.ChildStatus{{
-		Key: store.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "web"}, Message: "1 of 3 replicas updated",
+	res := builder.Result{Pending: []builder.ChildStatus{{
+		Key:    store.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "web"},
+		Reason: events.ReasonChildrenNotReady, Message: "1 of 3 replicas updated",
 	}}}
 	res.SetConditions(&conditions, 7, nil, time.Now())
 	for _, c := range conditions {

@@ -117,8 +117,8 @@ func ExampleByName() {
 // A plan is tested without a cluster.
 func ExampleView() {
 	site := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "blog", Labels: map[string]string{"example.com/website": ""}}}
-	seen := buildertest.NewView(time.Now(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "blog"}})
-	for _, child := range plan(site, seen).Children {
+	view := buildertest.NewView(time.Now(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "blog"}})
+	for _, child := range plan(site, view).Children {
 		fmt.Printf("%T %s\n", child.Object(), child.Object().GetName())
 	}
 	// Output: *v1.Deployment blog
@@ -126,11 +126,11 @@ func ExampleView() {
 
 // What exists is found in the view, by its Go type.
 func ExampleOwned() {
-	seen := buildertest.NewView(time.Now(),
+	view := buildertest.NewView(time.Now(),
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
-	for _, job := range builder.Owned[*batchv1.Job](seen) {
+	for _, job := range builder.Owned[*batchv1.Job](view) {
 		fmt.Println(job.Name)
 	}
 	// Output:
@@ -140,9 +140,9 @@ func ExampleOwned() {
 
 // So is an object that the owner's spec names, if it exists.
 func ExampleLookup_watched() {
-	seen := buildertest.WithWatched(buildertest.NewView(time.Now()), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "tls"}})
+	view := buildertest.WithWatched(buildertest.NewView(time.Now()), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "tls"}})
 	for _, name := range []string{"tls", "other"} {
-		_, ok := builder.Lookup[*corev1.Secret](seen, name)
+		_, ok := builder.Lookup[*corev1.Secret](view, name)
 		fmt.Println(name, ok)
 	}
 	// Output:
@@ -152,13 +152,13 @@ func ExampleLookup_watched() {
 
 // A plan that has the standard conditions reported, tells of what happened, and looks again in a minute.
 func ExamplePlan() {
-	decide := func(site *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
+	decide := func(site *corev1.ConfigMap, view builder.View) builder.Plan[*corev1.ConfigMap] {
 		plan := builder.Plan[*corev1.ConfigMap]{
 			Children:     []builder.Child{builder.Want(server(site))},
 			PruneAll:     true,
 			RequeueAfter: time.Minute,
 		}
-		if len(builder.Owned[*appsv1.Deployment](seen)) == 0 {
+		if len(builder.Owned[*appsv1.Deployment](view)) == 0 {
 			plan.Events = append(plan.Events, events.Normal("Opening", "the site is being set up"))
 		}
 		return plan

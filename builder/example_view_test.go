@@ -7,6 +7,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,13 +16,13 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
-// All nodes of the cluster, for an operator that watches them with SeenByAll.
+// All nodes of the cluster, for an operator that watches them with ObservedByAll.
 func ExampleWatched() {
-	seen := buildertest.WithWatched(buildertest.NewView(time.Now()),
+	view := buildertest.WithWatched(buildertest.NewView(time.Now()),
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 	)
-	for _, node := range builder.Watched[*corev1.Node](seen) {
+	for _, node := range builder.Watched[*corev1.Node](view) {
 		fmt.Println(node.Name)
 	}
 	// Output:
@@ -29,15 +30,48 @@ func ExampleWatched() {
 	// b
 }
 
+// One ConfigMap for all nodes of the cluster. A new node runs the plans of all owners.
+func ExampleObservedByAll() {
+	operator := builder.NewOperator[*corev1.ConfigMap](nil, "inventory").
+		Watches(&corev1.Node{}, builder.ObservedByAll()).
+		Owns(&corev1.ConfigMap{}).
+		Plan(func(owner *corev1.ConfigMap, view builder.View) builder.Plan[*corev1.ConfigMap] {
+			list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: owner.Name + "-nodes"}, Data: map[string]string{}}
+			for _, node := range builder.Watched[*corev1.Node](view) {
+				list.Data[node.Name] = node.Status.NodeInfo.KubeletVersion
+			}
+			return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{builder.Want(list)}}
+		})
+	view := buildertest.WithWatched(buildertest.NewView(time.Now()), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+	plan, err := buildertest.PlanFor(operator, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, view)
+	fmt.Println(plan.Children[0].Object().(*corev1.ConfigMap).Data, err)
+	// Output: map[a:] <nil>
+}
+
+// The Pods of an owner's Jobs. An event of such a Pod runs the owner's plan, and Owned returns the Pod beside the children.
+func ExampleDependents() {
+	operator := builder.NewOperator[*corev1.ConfigMap](nil, "batch").
+		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
+		Plan(func(owner *corev1.ConfigMap, view builder.View) builder.Plan[*corev1.ConfigMap] {
+			status := owner.DeepCopy()
+			status.Data = map[string]string{"pods": fmt.Sprint(len(builder.Owned[*corev1.Pod](view)))}
+			return builder.Plan[*corev1.ConfigMap]{Status: status}
+		})
+	view := buildertest.NewView(time.Now(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a-1"}})
+	plan, err := buildertest.PlanFor(operator, &corev1.ConfigMap{}, view)
+	fmt.Println(plan.Status.Data, err)
+	// Output: map[pods:1] <nil>
+}
+
 // A child with a fixed name.
 func ExampleLookup() {
-	seen := buildertest.NewView(time.Now(), &appsv1.Deployment{
+	view := buildertest.NewView(time.Now(), &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Status: appsv1.DeploymentStatus{ReadyReplicas: 2},
 	})
-	if deployment, ok := builder.Lookup[*appsv1.Deployment](seen, "web"); ok {
+	if deployment, ok := builder.Lookup[*appsv1.Deployment](view, "web"); ok {
 		fmt.Println(deployment.Status.ReadyReplicas)
 	}
-	_, ok := builder.Lookup[*appsv1.Deployment](seen, "cache")
+	_, ok := builder.Lookup[*appsv1.Deployment](view, "cache")
 	fmt.Println(ok)
 	// Output:
 	// 2
@@ -50,9 +84,9 @@ func ExampleReferencing() {
 		Watches(&corev1.Pod{}, builder.Referencing(func(pod *corev1.Pod) []string {
 			return []string{pod.Labels["example.com/site"]}
 		})).
-		Plan(func(site *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
+		Plan(func(site *corev1.ConfigMap, view builder.View) builder.Plan[*corev1.ConfigMap] {
 			status := site.DeepCopy()
-			status.Data["pods"] = fmt.Sprint(len(builder.Watched[*corev1.Pod](seen)))
+			status.Data["pods"] = fmt.Sprint(len(builder.Watched[*corev1.Pod](view)))
 			return builder.Plan[*corev1.ConfigMap]{Status: status}
 		})
 	_ = operator // give NewOperator a manager, and call Complete
@@ -63,16 +97,16 @@ type visitors struct{ perSecond int }
 
 // A plan that depends on what was measured is as pure as any other.
 func ExampleExternal() {
-	plan := func(site *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
+	plan := func(site *corev1.ConfigMap, view builder.View) builder.Plan[*corev1.ConfigMap] {
 		d := server(site)
-		if v, ok := builder.External[visitors](seen); ok {
+		if v, ok := builder.External[visitors](view); ok {
 			replicas := int32(1 + v.perSecond/100)
 			d.Spec.Replicas = &replicas
 		}
 		return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{builder.Want(d)}, RequeueAfter: time.Minute}
 	}
-	seen := buildertest.WithExternal(buildertest.NewView(time.Now()), visitors{perSecond: 250})
-	fmt.Println(*plan(&corev1.ConfigMap{}, seen).Children[0].Object().(*appsv1.Deployment).Spec.Replicas)
+	view := buildertest.WithExternal(buildertest.NewView(time.Now()), visitors{perSecond: 250})
+	fmt.Println(*plan(&corev1.ConfigMap{}, view).Children[0].Object().(*appsv1.Deployment).Spec.Replicas)
 	// Output: 3
 }
 

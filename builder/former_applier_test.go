@@ -35,5 +35,5 @@ func TestFormerManagerThatStillApplies(t *testing.T) {
 		require.NotZero(t, res.RequeueAfter)
 		r.server.Clock().Step(res.RequeueAfter)
 	}
-	require.Len(t, res.Contested, 1)
+	require.Len(t, builder.Contested(res), 1)
 }

@@ -25,7 +25,7 @@ func untyped(t *testing.T, obj client.Object, apiVersion, kind string) *unstruct
 func TestPathsToIgnoreAreChecked(t *testing.T) {
 	for path, says := range map[string]string{
 		"spec.replcas":                    "replcas of spec is unknown",
-		"spec..replicas":                  "name of a field is wanted",
+		"spec..replicas":                  "name of a field is expected",
 		"":                                "is empty",
 		"metadata.name":                   "builder needs",
 		"metadata":                        "builder needs",

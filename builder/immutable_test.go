@@ -13,14 +13,18 @@ import (
 )
 
 func TestPoliciesAreChecked(t *testing.T) {
-	orphan := Recreate{Dependents: metav1.DeletePropagationOrphan}
-	foreground, background := Recreate{Dependents: metav1.DeletePropagationForeground}, Recreate{Dependents: metav1.DeletePropagationBackground}
-	for _, policy := range []ImmutablePolicy{nil, Keep{}, Recreate{}, orphan, foreground, background} {
-		_, err := engineWith(interceptor.Funcs{}).For(owner()).ConfigMap(config("c"), OnImmutable(policy)).Reconcile(t.Context())
+	policies := []ChildOption{KeepImmutable(), RecreateImmutable("")}
+	for _, dependents := range []metav1.DeletionPropagation{
+		metav1.DeletePropagationOrphan, metav1.DeletePropagationForeground, metav1.DeletePropagationBackground,
+	} {
+		policies = append(policies, RecreateImmutable(dependents))
+	}
+	for _, policy := range policies {
+		_, err := engineWith(interceptor.Funcs{}).For(owner()).ConfigMap(config("c"), policy).Reconcile(t.Context())
 		assert.NoError(t, err, policy)
 	}
 	_, err := engineWith(interceptor.Funcs{}).For(owner()).
-		ConfigMap(config("c"), OnImmutable(Recreate{Dependents: "Now"})).Reconcile(t.Context())
+		ConfigMap(config("c"), RecreateImmutable("Now")).Reconcile(t.Context())
 	assert.ErrorIs(t, err, ErrMisuse)
 	assert.ErrorContains(t, err, `"Now"`)
 }
@@ -31,12 +35,11 @@ func TestTheLastPolicyCounts(t *testing.T) {
 		require.True(t, ok)
 		return h
 	}
-	keep, recreate := OnImmutable(Keep{}), OnImmutable(Recreate{})
+	keep, recreate := KeepImmutable(), RecreateImmutable("")
 	assert.Equal(t, hash(keep), hash(recreate, keep))
 	assert.Equal(t, hash(recreate), hash(keep, recreate))
 	assert.NotEqual(t, hash(keep), hash(recreate))
-	assert.NotEqual(t, hash(OnImmutable(Recreate{Dependents: metav1.DeletePropagationOrphan})), hash(recreate))
-	assert.Equal(t, hash(OnImmutable(nil)), hash(recreate, OnImmutable(nil)))
+	assert.NotEqual(t, hash(RecreateImmutable(metav1.DeletePropagationOrphan)), hash(recreate))
 }
 
 func refusal(causes ...*field.Error) error {

@@ -33,7 +33,7 @@ func TestSealedByOthersIsNotDeleted(t *testing.T) {
 			t.Run(name+map[bool]string{false: ", as created", true: ", as applied"}[applied], func(t *testing.T) {
 				cluster, ctx := newCluster(), t.Context()
 				want := func(s *corev1.Secret) error {
-					_, err := cluster.engine.For(cluster.owner).Object(s, builder.OnImmutable(builder.Recreate{})).Reconcile(ctx)
+					_, err := cluster.engine.For(cluster.owner).Object(s, builder.RecreateImmutable("")).Reconcile(ctx)
 					return err
 				}
 				require.NoError(t, want(sealedSecret(map[string]string{"a": "1"}, nil)))
@@ -63,7 +63,7 @@ func TestSealedByThePlanIsRecreated(t *testing.T) {
 	want := func(value string, sealed *bool) builder.Result {
 		s := sealedSecret(map[string]string{"a": value}, nil)
 		s.Immutable = sealed
-		res, err := c.engine.For(c.owner).Object(s, builder.OnImmutable(builder.Recreate{})).Reconcile(ctx)
+		res, err := c.engine.For(c.owner).Object(s, builder.RecreateImmutable("")).Reconcile(ctx)
 		require.NoError(t, err)
 		return res
 	}
@@ -92,7 +92,7 @@ func statefulSetOf(replicas int32, service string) *appsv1.StatefulSet {
 func TestChangeableDriftIsNoObstacle(t *testing.T) {
 	c, ctx := newCluster(), t.Context()
 	want := func(set *appsv1.StatefulSet) (builder.Result, error) {
-		return c.engine.For(c.owner).Object(set, builder.OnImmutable(builder.Recreate{})).Reconcile(ctx)
+		return c.engine.For(c.owner).Object(set, builder.RecreateImmutable("")).Reconcile(ctx)
 	}
 	_, err := want(statefulSetOf(1, "a"))
 	require.NoError(t, err)

@@ -22,7 +22,7 @@ func TestKeepLeavesDriftAsItIs(t *testing.T) {
 		}}
 	}
 	want := func() (builder.Result, error) {
-		return c.engine.For(c.owner).Object(claim(), builder.OnImmutable(builder.Keep{})).Reconcile(ctx)
+		return c.engine.For(c.owner).Object(claim(), builder.KeepImmutable()).Reconcile(ctx)
 	}
 	_, err := want()
 	require.NoError(t, err)

@@ -54,7 +54,7 @@ func BenchmarkUnchangedInPhases(b *testing.B) {
 	}
 	pass := func() Result {
 		build := e.For(owner).Rollout(rollout.Options{Phases: names}).Prune(&appsv1.Deployment{})
-		build.wants = append(build.wants, wanted...)
+		build.children = append(build.children, wanted...)
 		res, err := build.Reconcile(b.Context())
 		require.NoError(b, err)
 		return res

@@ -36,8 +36,8 @@ type Plan[T client.Object] struct {
 	Prune []client.Object
 	// PruneAll prunes all kinds that the owner ever had children of, so that Prune isn't needed. See [Builder.PruneAll]. Default: false.
 	PruneAll bool
-	// Edits change single fields or the replicas of existing children, after the builder has applied all Children. Use them for children that the builder
-	// leaves unchanged otherwise (see [CreateOnly] and [Ignore]). If one edit is invalid, the builder makes none.
+	// Edits change single fields or the replicas of existing children, after the builder has applied all Children. Use them for children
+	// that the builder leaves unchanged otherwise (see [CreateOnly] and [Ignore]). If one edit is invalid, the builder makes none.
 	Edits []Edit
 	// Delete lists children, taken from the view, to delete together with their dependents (background propagation). If the owner doesn't
 	// own one of them, the builder deletes none.

@@ -140,8 +140,8 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 }
 
 // delete deletes an object, only with its observed UID and version. It returns false if the object doesn't exist.
-func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) (bool, error) {
-	obj := seen.DeepCopyObject().(client.Object) // the client may write to it
+func (e *Engine) delete(ctx context.Context, key store.Key, observed client.Object) (bool, error) {
+	obj := observed.DeepCopyObject().(client.Object) // the client may write to it
 	opts := []client.DeleteOption{
 		client.Preconditions{UID: ptr.To(obj.GetUID()), ResourceVersion: ptr.To(obj.GetResourceVersion())},
 		propagation(obj),
@@ -154,7 +154,7 @@ func (e *Engine) delete(ctx context.Context, key store.Key, seen client.Object) 
 		return false, nil
 	}
 	if err != nil {
-		return false, &Error{Key: key, Operation: "delete", cause: err, object: seen}
+		return false, &Error{Key: key, Operation: "delete", cause: err, object: observed}
 	}
 	return true, nil
 }

@@ -24,7 +24,7 @@ func undecided(obj client.Object, now time.Time) time.Duration {
 	return max(0, claimShows-now.Sub(claim.CreationTimestamp.Time))
 }
 
-// AwaitReady checks the readiness of each child in this pass. [Result.NotReady] lists the children that aren't ready. It costs no
+// AwaitReady checks the readiness of each child in this pass. [Result].Pending lists the children that aren't ready. It costs no
 // request, because it reads the cache. Default: the builder checks only children in a phase and children with [ReadyWhen].
 //
 // Package readiness has the rules. A PersistentVolumeClaim of a class that binds at once counts as unused only after the first 10
@@ -67,9 +67,7 @@ func (p *pass) evaluate(w *apply.Write) {
 		}
 	}
 	if !state.Ready {
-		p.result.NotReady = append(p.result.NotReady, ChildStatus{
-			Key: w.Desired.Key, Phase: child.Phase, Failed: state.Failed, Message: state.Message,
-		})
+		p.pend(ChildStatus{Key: w.Desired.Key, Phase: child.Phase, Reason: notReadyReason(state.Failed), Message: state.Message})
 	}
 }
 

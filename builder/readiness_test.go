@@ -51,23 +51,23 @@ func TestUnusedClaim(t *testing.T) {
 		return res
 	}
 	res := pass()
-	require.Len(t, res.NotReady, 1)
-	assert.Equal(t, "PersistentVolumeClaim default/data: is not bound", res.NotReady[0].String())
+	require.Len(t, res.notReady(), 1)
+	assert.Equal(t, "PersistentVolumeClaim default/data: is not bound", res.notReady()[0].String())
 	assert.Equal(t, claimShows, res.RequeueAfter)
 	now = now.Add(claimShows - time.Second)
 	res = pass()
-	assert.Len(t, res.NotReady, 1)
+	assert.Len(t, res.notReady(), 1)
 	assert.Equal(t, time.Second, res.RequeueAfter)
 	now = now.Add(time.Second)
 	res = pass()
-	assert.Empty(t, res.NotReady)
+	assert.Empty(t, res.notReady())
 	assert.Zero(t, res.RequeueAfter)
 
 	found := &corev1.PersistentVolumeClaim{}
 	require.NoError(t, e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "data"}, found))
 	found.Annotations["volume.kubernetes.io/selected-node"] = "node" // a pod
 	require.NoError(t, e.client.Update(t.Context(), found))
-	assert.Len(t, pass().NotReady, 1)
+	assert.Len(t, pass().notReady(), 1)
 }
 
 // A child that fails by what others say halts the roll-out, and is named.
@@ -75,8 +75,8 @@ func TestReadyWhenHaltsARollOut(t *testing.T) {
 	w := newTown(t)
 	sick, pod := "", "-0"
 	w.change = func(b *Builder) {
-		for i := range b.wants {
-			b.wants[i].desired.ReadyWhen = func(child client.Object) readiness.Status {
+		for i := range b.children {
+			b.children[i].desired.ReadyWhen = func(child client.Object) readiness.Status {
 				if child.GetName() != sick {
 					return readiness.Of(child)
 				}
@@ -88,12 +88,12 @@ func TestReadyWhenHaltsARollOut(t *testing.T) {
 	w.images["controller"], w.images["broker"] = "v2", "v2"
 	sick = "controller"
 	res := w.pass()
-	require.NotNil(t, res.RolloutFailure)
-	assert.Equal(t, "Deployment.apps default/controller: pod controller-0: CrashLoopBackOff", res.RolloutFailure.String())
-	assert.Equal(t, []store.Key{keyOf("broker")}, res.Paused)
+	require.NotNil(t, res.rolloutFailure())
+	assert.Equal(t, "Deployment.apps default/controller: pod controller-0: CrashLoopBackOff", res.rolloutFailure().String())
+	assert.Equal(t, []store.Key{keyOf("broker")}, paused(res))
 	assert.Equal(t, []string{"RolloutCompleted", "RolloutStarted", "RolloutHalted"}, w.told)
 	pod = "-1"
-	assert.Contains(t, w.pass().RolloutFailure.String(), "controller-1")
+	assert.Contains(t, w.pass().rolloutFailure().String(), "controller-1")
 	assert.Len(t, w.told, 3, "that it has halted is told once, whatever else is wrong with the child")
 
 	w.settle("controller")

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/armature-dev/armature/builder/readiness"
+	"github.com/armature-dev/armature/events"
 )
 
 // makeReady sets the status that a Deployment's controller sets in the end.
@@ -29,23 +30,23 @@ func TestReadinessIsLookedAtOnRequest(t *testing.T) {
 		return res
 	}
 	await := func(b *Builder) { b.AwaitReady() }
-	assert.Empty(t, pass(func(*Builder) {}).NotReady, "no one has asked")
+	assert.Empty(t, pass(func(*Builder) {}).notReady(), "no one has asked")
 	res := pass(await)
-	require.Len(t, res.NotReady, 1)
-	assert.Equal(t, "Deployment.apps default/web: 0 of 2 replicas updated", res.NotReady[0].String())
-	assert.False(t, res.NotReady[0].Failed)
+	require.Len(t, res.notReady(), 1)
+	assert.Equal(t, "Deployment.apps default/web: 0 of 2 replicas updated", res.notReady()[0].String())
+	assert.Equal(t, events.ReasonChildrenNotReady, res.notReady()[0].Reason)
 
 	d := &appsv1.Deployment{}
 	require.NoError(t, e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "web"}, d))
 	makeReady(d)
 	require.NoError(t, e.client.Status().Update(t.Context(), d))
-	assert.Empty(t, pass(await).NotReady)
+	assert.Empty(t, pass(await).notReady())
 
 	d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}}
 	require.NoError(t, e.client.Status().Update(t.Context(), d))
 	res = pass(await)
-	require.Len(t, res.NotReady, 1)
-	assert.True(t, res.NotReady[0].Failed)
+	require.Len(t, res.notReady(), 1)
+	assert.Equal(t, events.ReasonChildFailed, res.notReady()[0].Reason)
 }
 
 func TestReadyWhen(t *testing.T) {
@@ -65,10 +66,10 @@ func TestReadyWhen(t *testing.T) {
 	}
 	res := pass()
 	assert.IsType(t, &corev1.ConfigMap{}, asked)
-	require.Len(t, res.NotReady, 1)
-	assert.Equal(t, "ConfigMap default/c: not yet", res.NotReady[0].String())
+	require.Len(t, res.notReady(), 1)
+	assert.Equal(t, "ConfigMap default/c: not yet", res.notReady()[0].String())
 	ready = true
-	assert.Empty(t, pass().NotReady)
+	assert.Empty(t, pass().notReady())
 }
 
 func TestWhatIsNotAppliedIsNotJudged(t *testing.T) {
@@ -79,5 +80,5 @@ func TestWhatIsNotAppliedIsNotJudged(t *testing.T) {
 		ConfigMap(config("theirs"), ReadyWhen(func(client.Object) readiness.Status { t.Error("asked"); return readiness.Status{} })).
 		Reconcile(t.Context())
 	assert.ErrorIs(t, err, ErrNotOwned)
-	assert.Empty(t, res.NotReady, "the error says it")
+	assert.Empty(t, res.notReady(), "the error says it")
 }

@@ -431,7 +431,7 @@ func (p *pass) record(w *apply.Write) {
 			p.dryWrites[key] = w
 		}
 		if w.Operation == events.ReasonRecreating {
-			p.result.Waiting = append(p.result.Waiting, key)
+			p.awaitDeletion(key)
 		}
 	case w.Kept:
 		p.result.Unchanged++
@@ -439,13 +439,13 @@ func (p *pass) record(w *apply.Write) {
 	case w.Action == apply.None:
 		p.result.Unchanged++
 	case w.Action == apply.Wait:
-		p.result.Waiting = append(p.result.Waiting, key)
+		p.awaitDeletion(key)
 	case w.Action == apply.BackOff:
 		why := "another writer keeps changing it"
 		if w.Observed == nil {
 			why = "another writer keeps deleting it"
 		}
-		p.result.NotReady = append(p.result.NotReady, ChildStatus{Key: key, Phase: w.Desired.Child.Phase, Message: why})
+		p.pend(ChildStatus{Key: key, Phase: w.Desired.Child.Phase, Reason: events.ReasonChildrenNotReady, Message: why})
 	}
 }
 
@@ -471,13 +471,11 @@ func (p *pass) finish(err error) Result {
 		return store.Compare(a.Key, b.Key)
 	})
 	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
-	slices.SortFunc(p.result.Waiting, store.Compare)
-	slices.SortFunc(p.result.Paused, store.Compare)
-	slices.SortFunc(p.result.NotReady, func(a, b ChildStatus) int { return store.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(p.result.Pending, comparePending)
 	if until := memory.RefusedUntil(err); !until.IsZero() {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
 	}
-	if len(p.result.Waiting) > 0 {
+	if len(p.result.waiting()) > 0 {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, waitForDeletion)
 	}
 	return p.result

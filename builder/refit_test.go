@@ -62,7 +62,7 @@ func TestRefusedDriftIsPutBack(t *testing.T) {
 		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}, Spec: corev1.ServiceSpec{
 			Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Name: "p", Port: 80}},
 		}}
-		_, err := c.engine.For(c.owner).Object(service, builder.OnImmutable(builder.Recreate{})).Reconcile(ctx)
+		_, err := c.engine.For(c.owner).Object(service, builder.RecreateImmutable("")).Reconcile(ctx)
 		return err
 	}
 	require.NoError(t, want())
@@ -116,7 +116,7 @@ func TestDriftBesideAChangeWithoutATrial(t *testing.T) {
 	want := func(label string) error {
 		service := serviceAt(1, 80)
 		service.Labels = map[string]string{"label": label}
-		_, err := c.engine.For(c.owner).Object(service, builder.OnImmutable(builder.Recreate{})).Reconcile(ctx)
+		_, err := c.engine.For(c.owner).Object(service, builder.RecreateImmutable("")).Reconcile(ctx)
 		return err
 	}
 	require.NoError(t, want("1"))

@@ -47,7 +47,7 @@ func TestRollback(t *testing.T) {
 	w.restart(w.e.client) // the time is not in memory
 	w.fail("broker")
 	res = w.pass()
-	require.NotNil(t, res.RolloutFailure)
+	require.NotNil(t, res.rolloutFailure())
 	var conditions []metav1.Condition
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Contains(t, conditions[0].Message, "to be rolled back to "+from+" at 1970-")
@@ -224,8 +224,8 @@ func TestTooLargeForARollback(t *testing.T) {
 	w.pass()
 	w.now = w.now.Add(patience)
 	res := w.pass()
-	require.NotNil(t, res.RolloutFailure)
-	assert.Contains(t, res.RolloutFailure.Message, "can't be rolled back")
+	require.NotNil(t, res.rolloutFailure())
+	assert.Contains(t, res.rolloutFailure().Message, "can't be rolled back")
 	assert.Equal(t, "v2 v1 v1", w.running())
 	assert.Zero(t, res.RequeueAfter)
 }

@@ -77,9 +77,11 @@ func (p *pass) rolloutHost() phases.Host {
 // may change frequently.
 func (p *pass) addRollout(res phases.Result, err error) {
 	for _, n := range res.NotReady {
-		p.result.NotReady = append(p.result.NotReady, ChildStatus{n.Key, n.Phase, n.Failed, n.Message, n.Advice})
+		p.pend(ChildStatus{n.Key, n.Phase, notReadyReason(n.Failed), n.Message, n.Advice})
 	}
-	p.result.Paused = append(p.result.Paused, res.Paused...)
+	for _, c := range res.Paused {
+		p.pend(ChildStatus{Key: c, Reason: events.ReasonRollingOut, Message: "its change waits for earlier phases"})
+	}
 	p.result.Unchanged += res.Unchanged
 	p.result.RequeueAfter = sooner(p.result.RequeueAfter, res.RequeueAfter)
 	p.result.Rollout = res.Status
@@ -91,7 +93,7 @@ func (p *pass) addRollout(res phases.Result, err error) {
 		}
 		return
 	}
-	p.result.RolloutFailure = &ChildStatus{Key: f.Key, Phase: f.Phase, Failed: f.Failed, Message: f.Message}
+	p.pend(ChildStatus{Key: f.Key, Phase: f.Phase, Reason: events.ReasonRolloutHalted, Message: f.Message})
 	if p.engine.memory.Failures.IsNew(key, events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())) {
 		p.engine.emit(p.owner, events.Warning(events.ReasonRolloutHalted, f.String()))
 	}
@@ -277,7 +279,7 @@ func (c *phasedChildren) asDesired(child *phases.Child, before *revision.Child) 
 // configuration at their start. With a later or failed write they would keep the old configuration.
 func (c *phasedChildren) Apply(ctx context.Context, comparisons []phases.Comparison) (phases.Outcome, error) {
 	p := c.pass
-	notReady, waiting, changes := len(p.result.NotReady), len(p.result.Waiting), len(p.result.Changes)
+	pending, changes := len(p.result.Pending), len(p.result.Changes)
 	var configuration, others []*apply.Write
 	for _, found := range comparisons {
 		w := c.writes[found.Number]
@@ -299,11 +301,19 @@ func (c *phasedChildren) Apply(ctx context.Context, comparisons []phases.Compari
 			}
 		}
 	}
-	outcome := phases.Outcome{Waiting: slices.Clone(p.result.Waiting[waiting:])}
-	for _, n := range p.result.NotReady[notReady:] {
-		outcome.NotReady = append(outcome.NotReady, phases.ChildStatus{Key: n.Key, Phase: n.Phase, Failed: n.Failed, Message: n.Message})
+	var outcome phases.Outcome
+	added := slices.Clone(p.result.Pending[pending:])
+	p.result.Pending = p.result.Pending[:pending]
+	for _, c := range added {
+		if c.Reason == events.ReasonWaiting {
+			outcome.Waiting = append(outcome.Waiting, c.Key)
+			p.pend(c)
+			continue
+		}
+		outcome.NotReady = append(outcome.NotReady, phases.ChildStatus{ // addRollout adds it, with the other reports
+			Key: c.Key, Phase: c.Phase, Failed: c.Reason == events.ReasonChildFailed, Message: c.Message,
+		})
 	}
-	p.result.NotReady = p.result.NotReady[:notReady] // addRollout adds them, with the other reports
 	for _, change := range p.result.Changes[changes:] {
 		outcome.Written = append(outcome.Written, change.Key)
 	}

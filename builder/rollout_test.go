@@ -238,7 +238,7 @@ func TestFirstInstallIsAllAtOnce(t *testing.T) {
 	assert.Equal(t, "v1 v1 v1", w.running())
 	assert.Equal(t, rollout.Installing, res.Rollout.State)
 	assert.Empty(t, res.Rollout.From)
-	assert.Len(t, res.NotReady, 3)
+	assert.Len(t, res.notReady(), 3)
 	assert.Empty(t, w.revisions(), "it isn't complete")
 	w.settle("broker", "server")
 	w.want("v2")
@@ -247,8 +247,8 @@ func TestFirstInstallIsAllAtOnce(t *testing.T) {
 	w.settle("controller", "server")
 	w.fail("broker")
 	res = w.pass()
-	assert.Nil(t, res.RolloutFailure)
-	assert.True(t, res.NotReady[0].Failed)
+	assert.Nil(t, res.rolloutFailure())
+	assert.Equal(t, events.ReasonChildFailed, res.notReady()[0].Reason)
 
 	w.settle(phaseNames...)
 	d := w.get("broker")
@@ -275,7 +275,7 @@ func TestUpgradeInOrder(t *testing.T) {
 	assert.Equal(t, []string{"create ControllerRevision owner-" + strings.TrimPrefix(res.Rollout.To, "owner-"), "patch Deployment controller"}, w.writes)
 	assert.Equal(t, rollout.Progressing, res.Rollout.State)
 	assert.Equal(t, "controller", res.Rollout.Phase)
-	assert.Equal(t, []store.Key{keyOf("broker"), keyOf("server")}, res.Paused)
+	assert.Equal(t, []store.Key{keyOf("broker"), keyOf("server")}, paused(res))
 	assert.True(t, w.now.Equal(res.Rollout.StartedAt))
 	w.pass()
 	assert.Empty(t, w.writes)
@@ -319,7 +319,7 @@ func TestHalt(t *testing.T) {
 	w.pass()
 	w.fail("broker")
 	res := w.pass()
-	assert.Equal(t, "Deployment.apps default/broker: ProgressDeadlineExceeded: no progress", res.RolloutFailure.String())
+	assert.Equal(t, "Deployment.apps default/broker: ProgressDeadlineExceeded: no progress", res.rolloutFailure().String())
 	w.pass()
 	assert.Equal(t, "v2 v2 v1", w.running(), "nothing later is touched")
 	assert.Equal(t, []string{"RolloutCompleted", "RolloutStarted", "RolloutHalted"}, w.told, "told once")
@@ -396,7 +396,7 @@ func TestErrorsHoldLaterPhases(t *testing.T) {
 	res, err := w.passErr()
 	assert.True(t, IsTerminal(err))
 	assert.Equal(t, "v1 v1 v1", w.running())
-	assert.Len(t, res.Paused, 2)
+	assert.Len(t, paused(res), 2)
 	broken = false
 	w.pass()
 	assert.Equal(t, "v2 v1 v1", w.running())
@@ -454,7 +454,7 @@ func TestMisusedPhases(t *testing.T) {
 		assert.ErrorIs(t, err, ErrMisuse)
 		assert.ErrorContains(t, err, says)
 	}
-	_, err := e.For(owner()).Rollout(rollout.Options{Phases: []string{"a"}}).CreateOrUpdate(t.Context(), config("c"), InPhase("a"))
+	_, err := e.For(owner()).Rollout(rollout.Options{Phases: []string{"a"}}).Create(t.Context(), config("c"), InPhase("a"))
 	assert.ErrorIs(t, err, ErrMisuse)
 }
 
@@ -472,7 +472,7 @@ func TestForeignRevision(t *testing.T) {
 	b := w.builder()
 	p, err := w.e.newPass(owner())
 	require.NoError(t, err)
-	plan, err := (&phasedChildren{pass: p}).plan(b.wants)
+	plan, err := (&phasedChildren{pass: p}).plan(b.children)
 	require.NoError(t, err)
 	theirs := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner-" + plan.Hash}}
 	require.NoError(t, w.e.client.Create(t.Context(), theirs))
@@ -528,4 +528,13 @@ func TestRolloutInAView(t *testing.T) {
 	assert.Equal(t, rollout.Completed, r.State)
 	assert.Equal(t, first, r.Before)
 	assert.Equal(t, want.To, r.From)
+}
+
+// paused returns the children whose change waits for earlier phases.
+func paused(res Result) []store.Key {
+	var keys []store.Key
+	for _, child := range res.pending(events.ReasonRollingOut) {
+		keys = append(keys, child.Key)
+	}
+	return keys
 }

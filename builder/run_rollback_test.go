@@ -75,7 +75,7 @@ func TestAFailedRunHaltsTheFirstInstall(t *testing.T) {
 
 	w.end(batchv1.JobFailed)
 	res = w.pass()
-	require.NotNil(t, res.RolloutFailure)
+	require.NotNil(t, res.rolloutFailure())
 	res.SetConditions(&conditions, 1, nil, w.now)
 	assert.Equal(t, events.ReasonRolloutHalted, conditions[0].Reason)
 	assert.Contains(t, conditions[0].Message,
@@ -85,7 +85,7 @@ func TestAFailedRunHaltsTheFirstInstall(t *testing.T) {
 	assert.Equal(t, "v1 - -", w.running())
 	require.NoError(t, w.e.client.Delete(t.Context(), &w.jobs()[0]))
 	res = w.pass()
-	assert.Nil(t, res.RolloutFailure)
+	assert.Nil(t, res.rolloutFailure())
 	assert.Len(t, w.jobs(), 1)
 }
 
@@ -185,8 +185,8 @@ func TestRollbackWaitsForARunOfAnotherValue(t *testing.T) {
 	assert.Regexp(t, `Job.batch default/migrate-[0-9a-f]{10}: .*; a rollback is due, and waits for this Job to end`, conditions[0].Message)
 	w.fail("controller")
 	res = w.pass()
-	require.NotNil(t, res.RolloutFailure)
-	assert.Regexp(t, `; a rollback is due, and waits for Job migrate-[0-9a-f]{10} to end`, res.RolloutFailure.Message)
+	require.NotNil(t, res.rolloutFailure())
+	assert.Regexp(t, `; a rollback is due, and waits for Job migrate-[0-9a-f]{10} to end`, res.rolloutFailure().Message)
 	assert.Equal(t, "runs", w.job("s2"))
 
 	w.end(batchv1.JobComplete)
@@ -222,8 +222,8 @@ func TestRollbackKeepsAFailedRun(t *testing.T) {
 	w.want("v3")
 	res := w.pass()
 	assert.Equal(t, "Failed", w.job("s2"), "it isn't tried again by itself")
-	require.NotNil(t, res.RolloutFailure)
-	assert.Contains(t, res.RolloutFailure.Message, `the run for the value "s2" failed`)
+	require.NotNil(t, res.rolloutFailure())
+	assert.Contains(t, res.rolloutFailure().Message, `the run for the value "s2" failed`)
 }
 
 // A Job that is in none of the expected states while it is rolled back, since someone works on it, stays and is recorded.
@@ -276,10 +276,10 @@ func TestInstallInOrder(t *testing.T) {
 			w.now = w.now.Add(patience)
 			res := w.pass()
 			if c.why == "" {
-				assert.Nil(t, res.RolloutFailure)
+				assert.Nil(t, res.rolloutFailure())
 			} else {
-				require.NotNil(t, res.RolloutFailure)
-				assert.Contains(t, res.RolloutFailure.Message, c.why)
+				require.NotNil(t, res.rolloutFailure())
+				assert.Contains(t, res.rolloutFailure().Message, c.why)
 			}
 			w.want("v2")
 			w.pass()

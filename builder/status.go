@@ -195,7 +195,7 @@ func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, 
 	if !plan.Report || owner.GetDeletionTimestamp() != nil {
 		after := withContests(owner, reported(owner, plan.Status, err, now), res, err, now)
 		after = withoutPause(withRolledOut(owner, after, res, now))
-		if plan.Finish != nil && err == nil && len(res.Contested) == 0 {
+		if plan.Finish != nil && err == nil && len(res.contested()) == 0 {
 			after = withOwnConditions(after)
 			plan.Finish(after, res)
 		}

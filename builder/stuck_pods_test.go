@@ -179,8 +179,8 @@ func TestPodsThatMayNotBeDeletedAreNamed(t *testing.T) {
 			s.ours.Fail(buildertest.Fault{Verb: verb, Kind: schema.GroupKind{Kind: "Pod"}, Error: buildertest.Forbidden})
 			res, err := s.reconcile()
 			require.NoError(t, err)
-			require.Len(t, res.NotReady, 1)
-			assert.Contains(t, res.NotReady[0].Message, says)
+			require.Len(t, builder.NotReady(res), 1)
+			assert.Contains(t, builder.NotReady(res)[0].Message, says)
 			assert.True(t, s.brokenIsThere())
 		})
 	}
@@ -199,8 +199,8 @@ func TestTheAdviceStays(t *testing.T) {
 	for i := range 4 {
 		res, err := s.reconcile()
 		require.NoError(t, err)
-		require.Len(t, res.NotReady, 1)
-		why := res.NotReady[0].Message
+		require.Len(t, builder.NotReady(res), 1)
+		why := builder.NotReady(res)[0].Message
 		assert.Equal(t, i > 0, strings.Contains(why, "run kubectl -n default delete pod db-2"), "pass %d: %s", i, why)
 		if i == 0 {
 			s.server.Clock().Step(30 * time.Second)
@@ -218,8 +218,8 @@ func TestTheAdviceSparesPodsThatServe(t *testing.T) {
 	s.ours.Fail(buildertest.Fault{Verb: buildertest.VerbList, Kind: schema.GroupKind{Kind: "Pod"}, Error: buildertest.Forbidden})
 	res, err := s.reconcile()
 	require.NoError(t, err)
-	require.Len(t, res.NotReady, 1)
-	_, text, _ := strings.Cut(res.NotReady[0].Message, "-l '")
+	require.Len(t, builder.NotReady(res), 1)
+	_, text, _ := strings.Cut(builder.NotReady(res)[0].Message, "-l '")
 	text, _, _ = strings.Cut(text, "'")
 	selector, err := labels.Parse(text)
 	require.NoError(t, err)

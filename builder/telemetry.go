@@ -27,8 +27,8 @@ func (p *pass) countWaiting(scope string, res Result) {
 	if p.engine.dry {
 		return
 	}
-	p.engine.waiting.Set(p.ownerKey, scope, len(res.Waiting))
-	p.engine.contested.Set(p.ownerKey, scope, len(res.Contested))
+	p.engine.waiting.Set(p.ownerKey, scope, len(res.waiting()))
+	p.engine.contested.Set(p.ownerKey, scope, len(res.contested()))
 }
 
 // Forget drops the engine's memory of a deleted owner. like is any object of the owner's kind. An [Operator] calls it; a reconciler of

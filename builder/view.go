@@ -53,7 +53,7 @@ func init() {
 func Owned[C client.Object](v View) []C { return view.Owned[C](v.observed) }
 
 // Watched returns the watched objects of one kind that concern the owner, including terminating ones, ordered by namespace and name:
-// those that its spec names ([ReferencedBy]), those that name it ([Referencing]), or all ([SeenByAll]). Without such a watch the pass
+// those that its spec names ([ReferencedBy]), those that name it ([Referencing]), or all ([ObservedByAll]). Without such a watch the pass
 // fails with [ErrMisuse], which has the line to add. W may also be an interface; Watched then returns the objects of all watched kinds
 // that implement it. The caller may change the slice, but not its objects.
 //

@@ -98,11 +98,11 @@ func TestPlanWaits(t *testing.T) {
 
 // What has failed is more urgent than what is waited for, which is more urgent than what is on its way.
 func TestWaitingForAmongConditions(t *testing.T) {
-	slow := ChildStatus{Key: keyOf("slow"), Message: "0 of 1"}
-	broken := ChildStatus{Key: keyOf("broken"), Failed: true, Message: "crashed"}
+	slow := ChildStatus{Key: keyOf("slow"), Reason: events.ReasonChildrenNotReady, Message: "0 of 1"}
+	broken := ChildStatus{Key: keyOf("broken"), Reason: events.ReasonChildFailed, Message: "crashed"}
 	waits := []string{"Secret shop/tls"}
-	assert.Equal(t, events.ReasonWaiting, Result{planWaitsFor: waits, NotReady: []ChildStatus{slow}}.outcome(nil).Reason)
-	assert.Equal(t, events.ReasonChildFailed, Result{planWaitsFor: waits, NotReady: []ChildStatus{broken}}.outcome(nil).Reason)
+	assert.Equal(t, events.ReasonWaiting, Result{planWaitsFor: waits, Pending: []ChildStatus{slow}}.outcome(nil).Reason)
+	assert.Equal(t, events.ReasonChildFailed, Result{planWaitsFor: waits, Pending: []ChildStatus{broken}}.outcome(nil).Reason)
 	assert.Equal(t, "ApplyFailed", Result{planWaitsFor: waits}.outcome(of(full)).Reason)
 }
 

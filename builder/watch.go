@@ -91,7 +91,7 @@ func (o *owns) check(r *kinds.Registry) (kinds.Kind, error) {
 }
 
 // Watches watches objects that aren't the owner's children. One option selects the owners that an event concerns and the objects that
-// their plans read with [Watched] and [Lookup]: [ReferencedBy], [Referencing] or [SeenByAll]. [EnqueueFor] reduces the owners of an
+// their plans read with [Watched] and [Lookup]: [ReferencedBy], [Referencing] or [ObservedByAll]. [EnqueueFor] reduces the owners of an
 // event. The kind must have a Go type. An operator may watch a kind more than once, and own it as well: [Watched] returns the objects
 // of all its watches. Complete and Reconciler return errors as [ErrMisuse].
 func (o *Operator[T]) Watches(kind client.Object, options ...WatchOption) *Operator[T] {
@@ -99,7 +99,7 @@ func (o *Operator[T]) Watches(kind client.Object, options ...WatchOption) *Opera
 	return o
 }
 
-// WatchOption configures a watch of [Operator.Watches]: [ReferencedBy], [Referencing], [SeenByAll] and [EnqueueFor].
+// WatchOption configures a watch of [Operator.Watches]: [ReferencedBy], [Referencing], [ObservedByAll] and [EnqueueFor].
 type WatchOption interface {
 	applyToWatch(w *watchConfig)
 }
@@ -167,15 +167,15 @@ func Referencing[K client.Object](owners func(obj K) []string) WatchOption {
 	})
 }
 
-// SeenByAll watches objects that the plans of all owners read, such as nodes. [Watched] returns all objects of the kind, in the whole
+// ObservedByAll watches objects that the plans of all owners read, such as nodes. [Watched] returns all objects of the kind, in the whole
 // cluster or in the namespaces of the manager's cache. An event enqueues all owners. Reduce that by [EnqueueFor] for kinds with many
 // events: a node's status changes every few minutes. An object that exists when the program starts enqueues no owner.
-func SeenByAll() WatchOption {
-	return watchOption(func(w *watchConfig) { w.made = append(w.made, sources.SeenByAll) })
+func ObservedByAll() WatchOption {
+	return watchOption(func(w *watchConfig) { w.made = append(w.made, sources.ObservedByAll) })
 }
 
 // EnqueueFor reduces the owners that an event enqueues. The event is a creation (before is nil), a change, or a deletion (after is
-// nil) of an object. The function returns whether the event concerns all owners that read the object: all owners with [SeenByAll],
+// nil) of an object. The function returns whether the event concerns all owners that read the object: all owners with [ObservedByAll],
 // those that name it with [ReferencedBy]. It also returns the names of further owners; the builder ignores names without an owner. Use
 // it for a shared object that thousands of owners read, and whose changes concern few of them, such as the head of a queue. The
 // function must be pure and must change neither object. An owner that isn't enqueued observes the change at its next pass. The
@@ -186,7 +186,7 @@ func SeenByAll() WatchOption {
 //		return before == nil || after == nil || !maps.Equal(before.Labels, after.Labels), nil
 //	}
 //
-//	Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(jobsOfNode))
+//	Watches(&corev1.Node{}, builder.ObservedByAll(), builder.EnqueueFor(jobsOfNode))
 func EnqueueFor[K client.Object](owners func(before, after K) (all bool, names []types.NamespacedName)) WatchOption {
 	return watchOption(func(w *watchConfig) {
 		if owners == nil {
@@ -273,7 +273,7 @@ func (d declaredWatch) check(w *watchConfig) (sources.Source, error) {
 	case len(w.errs) > 0:
 		return nil, fmt.Errorf("%T: %w", d.like, errors.Join(w.errs...))
 	case len(w.made) != 1:
-		return nil, fmt.Errorf("%w: %T has %d of ReferencedBy, Referencing and SeenByAll; give one of them", ErrMisuse, d.like, len(w.made))
+		return nil, fmt.Errorf("%w: %T has %d of ReferencedBy, Referencing and ObservedByAll; give one of them", ErrMisuse, d.like, len(w.made))
 	case w.Concerns != nil && w.mapped:
 		return nil, fmt.Errorf("%w: %T has EnqueueFor beside Referencing, whose function names the owners already", ErrMisuse, d.like)
 	}

@@ -21,18 +21,18 @@ func TestWatchesMisused(t *testing.T) {
 		options []WatchOption
 		want    string
 	}{
-		"seen by all":  {&corev1.Node{}, []WatchOption{SeenByAll(), EnqueueFor(which)}, ""},
-		"referenced":   {&corev1.Secret{}, []WatchOption{EnqueueFor(which), ReferencedBy(names)}, ""},
-		"no source":    {&corev1.Node{}, []WatchOption{EnqueueFor(which)}, "*v1.Node has 0 of ReferencedBy, Referencing and SeenByAll"},
-		"nothing":      {&corev1.Node{}, nil, "*v1.Node has 0 of ReferencedBy"},
-		"two sources":  {&corev1.Node{}, []WatchOption{SeenByAll(), ReferencedBy(names)}, "*v1.Node has 2 of ReferencedBy"},
-		"a nil option": {&corev1.Node{}, []WatchOption{nil}, "an option of *v1.Node is nil"},
+		"observed by all": {&corev1.Node{}, []WatchOption{ObservedByAll(), EnqueueFor(which)}, ""},
+		"referenced":      {&corev1.Secret{}, []WatchOption{EnqueueFor(which), ReferencedBy(names)}, ""},
+		"no source":       {&corev1.Node{}, []WatchOption{EnqueueFor(which)}, "*v1.Node has 0 of ReferencedBy, Referencing and ObservedByAll"},
+		"nothing":         {&corev1.Node{}, nil, "*v1.Node has 0 of ReferencedBy"},
+		"two sources":     {&corev1.Node{}, []WatchOption{ObservedByAll(), ReferencedBy(names)}, "*v1.Node has 2 of ReferencedBy"},
+		"a nil option":    {&corev1.Node{}, []WatchOption{nil}, "an option of *v1.Node is nil"},
 		"beside Referencing": {
 			&corev1.Node{}, []WatchOption{Referencing(func(client.Object) []string { return nil }), EnqueueFor(which)}, "beside Referencing",
 		},
-		"no function": {&corev1.Node{}, []WatchOption{SeenByAll(), EnqueueFor[*corev1.Node](nil)}, "EnqueueFor needs a function"},
+		"no function": {&corev1.Node{}, []WatchOption{ObservedByAll(), EnqueueFor[*corev1.Node](nil)}, "EnqueueFor needs a function"},
 		"no names":    {&corev1.Node{}, []WatchOption{ReferencedBy[*corev1.Pod](nil)}, "ReferencedBy needs a function"},
-		"twice":       {&corev1.Node{}, []WatchOption{SeenByAll(), EnqueueFor(which), EnqueueFor(which)}, "EnqueueFor is given twice"},
+		"twice":       {&corev1.Node{}, []WatchOption{ObservedByAll(), EnqueueFor(which), EnqueueFor(which)}, "EnqueueFor is given twice"},
 		"of another owner": {
 			&corev1.Node{}, []WatchOption{ReferencedBy(func(*corev1.Secret) []string { return nil })},
 			"ReferencedBy has a function of *v1.Secret; it must be of *v1.Pod",
@@ -42,7 +42,7 @@ func TestWatchesMisused(t *testing.T) {
 			"Referencing has a function of *v1.Secret; it must be of *v1.Node",
 		},
 		"events of another kind": {
-			&corev1.Node{}, []WatchOption{SeenByAll(), EnqueueFor(func(_, _ *corev1.Secret) (bool, []types.NamespacedName) { return false, nil })},
+			&corev1.Node{}, []WatchOption{ObservedByAll(), EnqueueFor(func(_, _ *corev1.Secret) (bool, []types.NamespacedName) { return false, nil })},
 			"EnqueueFor has a function of *v1.Secret; it must be of *v1.Node",
 		},
 	} {

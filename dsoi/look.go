@@ -21,15 +21,15 @@ type observed struct {
 	scaled       map[string]bool // nodes and workloads whose replicas are others' business
 }
 
-func look(seen builder.View, scaling Scaling) *observed {
+func look(view builder.View, scaling Scaling) *observed {
 	return &observed{
-		now:          seen.Now,
-		statefulSets: byName(builder.Owned[*appsv1.StatefulSet](seen)),
-		deployments:  byName(builder.Owned[*appsv1.Deployment](seen)),
-		daemonSets:   byName(builder.Owned[*appsv1.DaemonSet](seen)),
-		pods:         byNode(builder.Watched[*corev1.Pod](seen)),
-		claims:       byNode(builder.Watched[*corev1.PersistentVolumeClaim](seen)),
-		scaled:       scaledBy(seen, scaling),
+		now:          view.Now,
+		statefulSets: byName(builder.Owned[*appsv1.StatefulSet](view)),
+		deployments:  byName(builder.Owned[*appsv1.Deployment](view)),
+		daemonSets:   byName(builder.Owned[*appsv1.DaemonSet](view)),
+		pods:         byNode(builder.Watched[*corev1.Pod](view)),
+		claims:       byNode(builder.Watched[*corev1.PersistentVolumeClaim](view)),
+		scaled:       scaledBy(view, scaling),
 	}
 }
 

@@ -14,16 +14,16 @@ import (
 )
 
 // Plan returns the desired children of a cluster and its status. It is a [builder.PlanFunc].
-func (a *App[C]) Plan(cluster C, seen builder.View) builder.Plan[C] {
+func (a *App[C]) Plan(cluster C, view builder.View) builder.Plan[C] {
 	if cluster.GetDeletionTimestamp() != nil {
 		return terminating(cluster)
 	}
 	r := a.remembered(cluster)
 	if len(r.problems) > 0 {
-		return invalid(cluster, r.problems, seen)
+		return invalid(cluster, r.problems, view)
 	}
-	now := look(seen, a.Scaling)
-	plan := builder.Plan[C]{Rollout: r.rollout, Prune: pruned, Report: true, Finish: finish[C](seen)}
+	now := look(view, a.Scaling)
+	plan := builder.Plan[C]{Rollout: r.rollout, Prune: pruned, Report: true, Finish: finish[C](view)}
 	plan.Rollout.CompletedRevision = &cluster.ClusterStatus().Revision
 	plan.Children = make([]builder.Child, 0, 4*len(r.nodes))
 	states := make([]nodeState, len(r.nodes))
@@ -33,7 +33,7 @@ func (a *App[C]) Plan(cluster C, seen builder.View) builder.Plan[C] {
 		plan.Children = n.children(plan.Children, now, health)
 		plan.RequeueAfter = sooner(plan.RequeueAfter, health.again)
 	}
-	_, installed := seen.Rollout()
+	_, installed := view.Rollout()
 	turn := turnOf(r, states)
 	for i, n := range r.nodes {
 		if states[i].misses != nil && (!installed || turn[n.node.NodeType]) {

@@ -32,12 +32,12 @@ func namesScaledCluster(obj client.Object) []string {
 }
 
 // scaledBy returns the nodes, or their workloads, whose replicas Scalings of the cluster look after.
-func scaledBy(seen builder.View, like Scaling) map[string]bool {
+func scaledBy(view builder.View, like Scaling) map[string]bool {
 	if like == nil {
 		return nil
 	}
 	var scaled map[string]bool
-	for _, s := range builder.Watched[Scaling](seen) {
+	for _, s := range builder.Watched[Scaling](view) {
 		if s.GetDeletionTimestamp() != nil {
 			continue
 		}

@@ -123,9 +123,9 @@ func (a *App[C]) report(cluster C, r *rendered, states []nodeState) (C, []events
 
 // finish tells how far the roll-out is after the pass, so that it agrees with the conditions. If the pass didn't get as
 // far as that, it is as it was before.
-func finish[C Cluster](seen builder.View) func(C, builder.Result) {
+func finish[C Cluster](view builder.View) func(C, builder.Result) {
 	return func(after C, res builder.Result) {
-		was, completed := seen.Rollout()
+		was, completed := view.Rollout()
 		if !completed {
 			was.State = rollout.Installing
 		}
@@ -138,12 +138,12 @@ func finish[C Cluster](seen builder.View) func(C, builder.Result) {
 		}
 		status := after.ClusterStatus()
 		if res.Rollout != nil || status.Phase == "" || status.Phase == v1beta1.ClusterInvalid {
-			status.Phase = phaseOf(is.State, res.RolloutFailure != nil)
+			status.Phase = phaseOf(is.State, slices.ContainsFunc(res.Pending, haltsRollout))
 		}
 		if res.Rollout != nil { // what ControllerRevisions say by themselves is no record
 			status.Revision = is.From
 		}
-		status.Upgrade = lastUpgrade(status.Upgrade, is, seen.Now)
+		status.Upgrade = lastUpgrade(status.Upgrade, is, view.Now)
 	}
 }
 
@@ -153,6 +153,9 @@ func withStatus[C Cluster](cluster C, status *v1beta1.ClusterStatus) C {
 	*after.ClusterStatus() = *status
 	return after
 }
+
+// haltsRollout reports whether a child stops the roll-out.
+func haltsRollout(child builder.ChildStatus) bool { return child.Reason == events.ReasonRolloutHalted }
 
 // phaseOf says how far the cluster is, in one word.
 func phaseOf(state rollout.State, halted bool) v1beta1.ClusterPhase {

@@ -48,7 +48,7 @@ func transitions(before, after *v1beta1.ClusterStatus, why map[string]string) []
 }
 
 // invalid is the plan of a cluster whose spec can't be carried out: nothing is changed.
-func invalid[C Cluster](cluster C, problems []string, seen builder.View) builder.Plan[C] {
+func invalid[C Cluster](cluster C, problems []string, view builder.View) builder.Plan[C] {
 	status := cluster.ClusterStatus().DeepCopy()
 	status.ObservedGeneration, status.Phase = cluster.GetGeneration(), v1beta1.ClusterInvalid
 	message := summary(problems)
@@ -59,7 +59,7 @@ func invalid[C Cluster](cluster C, problems []string, seen builder.View) builder
 		{Type: events.ConditionStalled, Status: metav1.ConditionTrue},
 	} {
 		c.Reason, c.Message, c.ObservedGeneration = ReasonInvalidSpec, message, cluster.GetGeneration()
-		c.LastTransitionTime = metav1.NewTime(seen.Now)
+		c.LastTransitionTime = metav1.NewTime(view.Now)
 		old := meta.FindStatusCondition(status.Conditions, c.Type)
 		isNew = isNew || old == nil || old.Reason != c.Reason || old.Message != c.Message
 		meta.SetStatusCondition(&status.Conditions, c)

@@ -110,8 +110,10 @@ func ownerOf(kind schema.GroupKind, key types.NamespacedName, res builder.Result
 		change.Disruption = disruption(c)
 		o.Changes = append(o.Changes, change)
 	}
-	for _, k := range slices.Concat(res.Waiting, res.Paused) {
-		o.Later = append(o.Later, k.String())
+	for _, s := range res.Pending {
+		if s.Reason == events.ReasonWaiting || s.Reason == events.ReasonRollingOut {
+			o.Later = append(o.Later, s.Key.String())
+		}
 	}
 	for _, e := range leaves(err) {
 		o.Problems = append(o.Problems, e.Error())

@@ -90,9 +90,9 @@ func TestWhatIsDisruptive(t *testing.T) {
 func TestReport(t *testing.T) {
 	r := &Report{Owners: 3}
 	r.add([]Owner{
-		owner("b", builder.Result{Waiting: []store.Key{configMap("w")}}, nil), // it waits anyway
+		owner("b", builder.Result{Pending: []builder.ChildStatus{{Key: configMap("w"), Reason: events.ReasonWaiting}}}, nil), // it waits anyway
 		owner("a", builder.Result{
-			Changes: []builder.Change{{Key: configMap("gone"), Reason: events.ReasonDeleted}}, Paused: []store.Key{deployment("p")},
+			Changes: []builder.Change{{Key: configMap("gone"), Reason: events.ReasonDeleted}}, Pending: []builder.ChildStatus{{Key: deployment("p"), Reason: events.ReasonRollingOut}},
 		}, errors.Join(errors.New("one|two"), fmt.Errorf("in it: %w", errors.New("three")))),
 	})
 	assert.Equal(t, "3 owners: 1 unchanged, 1 change, 1 of them disruptively, 1 with problems", r.Summary())

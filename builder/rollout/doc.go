@@ -16,7 +16,7 @@
 // A change during a roll-out starts a new roll-out at the first phase. Changes that the old one has made in later phases stay until
 // the new one reaches them. Renaming or reordering phases alone starts no roll-out.
 //
-// Phases work with Builder.Reconcile and with plans. In Create, Update and CreateOrUpdate they are builder.ErrMisuse.
+// Phases work with Builder.Reconcile and with plans. In Create and Update they are builder.ErrMisuse.
 //
 // # The revision history
 //

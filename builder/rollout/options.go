@@ -16,9 +16,9 @@ type Options struct {
 	// date and ready. It applies children without a phase first and doesn't wait for them. Default: false, all phases at once, unless a
 	// child has builder.RunOnce, which implies an order.
 	InstallInOrder bool
-	// AlertAfter stops a roll-out whose phase isn't ready after this time, and reports it: Result.RolloutFailure names a child that
-	// isn't ready, the condition Stalled is True, and the builder emits an event. Use it for children that never fail by themselves, such
-	// as a StatefulSet whose pods can't pull their image. Default: 0, no alert.
+	// AlertAfter stops a roll-out whose phase isn't ready after this time, and reports it: Result.Pending has a child that isn't ready,
+	// with the reason RolloutHalted; the condition Stalled is True, and the builder emits an event. Use it for children that never fail
+	// by themselves, such as a StatefulSet whose pods can't pull their image. Default: 0, no alert.
 	AlertAfter time.Duration
 	// RollbackAfter restores the phased children of the last completed revision if a phase isn't ready after this time. The builder
 	// restores the last phase first, and doesn't wait between phases. Default: 0, no rollback.
@@ -27,7 +27,7 @@ type Options struct {
 	// kinds. It never edits the owner: the conditions have the reason RolledBack, and the builder doesn't try the failed revision again
 	// until the desired children change, or someone deletes its ControllerRevision. Secrets and children without a phase stay unchanged.
 	// During the first install there is no earlier revision to restore. The builder stores a revision of more than about a megabyte,
-	// compressed, without its children, and can't restore it; Result.RolloutFailure then reports that.
+	// compressed, without its children, and can't restore it; Result.Pending then reports that.
 	//
 	// The builder doesn't restore a Job of builder.RunOnce. A rollback waits for a running Job. It neither undoes nor repeats one that
 	// ran, and names it in the condition and the event. The restored children must work with the effects of that Job. If they can't,

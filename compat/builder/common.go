@@ -59,7 +59,7 @@ func (b *CommonBuilder) CreateOrUpdate(ctx context.Context, buildRecorder Builde
 		}
 	}
 	return b.write("create or update", buildRecorder, func(pass *builder.Builder) (builder.Result, error) {
-		return pass.CreateOrUpdate(contextOr(ctx), b.DesiredState)
+		return pass.Object(b.DesiredState).Reconcile(contextOr(ctx))
 	})
 }
 

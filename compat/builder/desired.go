@@ -125,8 +125,10 @@ func resultOf(res builder.Result) controllerutil.OperationResult {
 // no delay, so only an error makes the caller retry.
 func waiting(res builder.Result) error {
 	var errs []error
-	for _, key := range res.Waiting {
-		errs = append(errs, fmt.Errorf("%s can't be written yet: an object of its name is being deleted, or is too new for the cache", key))
+	for _, child := range res.Pending {
+		if child.Reason == events.ReasonWaiting {
+			errs = append(errs, fmt.Errorf("%s can't be written yet: an object of its name is being deleted, or is too new for the cache", child.Key))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -53,8 +53,8 @@ func (c *Controller[S]) Operator(mgr manager.Manager, cached client.Client, live
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
 		Watches(&appsv1.StatefulSet{}, builder.ReferencedBy(targetNames[S])).
 		Watches(&appsv1.Deployment{}, builder.ReferencedBy(targetNames[S])).
-		External(func(ctx context.Context, scaling S, seen builder.View) (any, error) {
-			return c.sense(ctx, scaling, seen)
+		External(func(ctx context.Context, scaling S, view builder.View) (any, error) {
+			return c.observe(ctx, scaling, view)
 		}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Plan(c.Plan)

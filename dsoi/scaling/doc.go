@@ -3,7 +3,7 @@
 //
 //	err := (&scaling.Controller[*v1.KVStoreScaling]{Name: "kvstore-scaling", Cluster: &v1.KVStore{}}).Setup(mgr)
 //
-// It is a separate controller, so that a slow endpoint delays no upgrade. In each pass it reads the sources (sense.go is
+// It is a separate controller, so that a slow endpoint delays no upgrade. In each pass it reads the sources (external.go is
 // the only file of this repository that sends requests to anything but an API server), and passes the numbers to a plan,
 // which is a pure function from numbers to decisions.
 //

@@ -25,8 +25,8 @@ type planner struct {
 	scaling     dsoi.Scaling
 	spec        *v1beta1.ScalingSpec
 	clusterKind string
-	seen        builder.View
-	sensed      *sensed
+	view        builder.View
+	external    *external
 	now         metav1.Time
 	was         map[string]v1beta1.NodeScalingStatus // by entry
 
@@ -36,18 +36,18 @@ type planner struct {
 	decided  bool // something that isn't carried out yet
 }
 
-// Plan says what to scale, given what was sensed. It is a builder.PlanFunc.
-func (c *Controller[S]) Plan(scaling S, seen builder.View) builder.Plan[S] {
-	sensed, ok := builder.External[*sensed](seen)
+// Plan says what to scale, given what was observed. It is a builder.PlanFunc.
+func (c *Controller[S]) Plan(scaling S, view builder.View) builder.Plan[S] {
+	external, ok := builder.External[*external](view)
 	if !ok || scaling.GetDeletionTimestamp() != nil {
 		return builder.Plan[S]{}
 	}
-	if sensed.busy {
+	if external.busy {
 		return builder.Plan[S]{RequeueAfter: busyDelay}
 	}
 	p := &planner{
-		scaling: scaling, spec: scaling.ScalingSpec(), clusterKind: c.clusterKind(), seen: seen, sensed: sensed,
-		now: metav1.NewTime(seen.Now).Rfc3339Copy(), was: map[string]v1beta1.NodeScalingStatus{},
+		scaling: scaling, spec: scaling.ScalingSpec(), clusterKind: c.clusterKind(), view: view, external: external,
+		now: metav1.NewTime(view.Now).Rfc3339Copy(), was: map[string]v1beta1.NodeScalingStatus{},
 	}
 	for _, n := range scaling.ScalingStatus().Nodes {
 		p.was[n.Name] = n
@@ -55,7 +55,7 @@ func (c *Controller[S]) Plan(scaling S, seen builder.View) builder.Plan[S] {
 	every, wrong := intervalOf(p.spec)
 	status := p.decide(wrong)
 	plan := builder.Plan[S]{
-		Children: p.children, Edits: p.edits, Events: p.told, RequeueAfter: max(every-sensed.age, atOnce),
+		Children: p.children, Edits: p.edits, Events: p.told, RequeueAfter: max(every-external.age, atOnce),
 		Prune: []client.Object{&autoscalingv2.HorizontalPodAutoscaler{}},
 	}
 	if p.decided {
@@ -135,7 +135,7 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 	if err != nil {
 		return because(ReasonInvalidSpec, "%s", err)
 	}
-	if other := p.sensed.rivals[e.Name]; other != "" {
+	if other := p.external.rivals[e.Name]; other != "" {
 		return because(ReasonConflict, "%s is older and scales this node already; take the entry out of one of them", other)
 	}
 	target, err := p.target(e.Name)
@@ -147,7 +147,7 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 		is.Value, is.Replicas, is.LastScaleTime = "", nil, nil
 		return nil
 	}
-	read, ok := p.sensed.readings[about{entry: e.Name}]
+	read, ok := p.external.readings[about{entry: e.Name}]
 	if !ok {
 		return nil // the spec has changed since the sources were asked
 	}
@@ -185,10 +185,10 @@ func (p *planner) follow(entry string, target client.Object, value float64, rule
 func (p *planner) target(entry string) (client.Object, error) {
 	cluster := dsoi.ScaledCluster(p.scaling)
 	for _, name := range []string{dsoi.WorkloadName(cluster, entry), entry} {
-		if set, ok := builder.Lookup[*appsv1.StatefulSet](p.seen, name); ok && p.isOfCluster(set) {
+		if set, ok := builder.Lookup[*appsv1.StatefulSet](p.view, name); ok && p.isOfCluster(set) {
 			return set, nil
 		}
-		if d, ok := builder.Lookup[*appsv1.Deployment](p.seen, name); ok && p.isOfCluster(d) {
+		if d, ok := builder.Lookup[*appsv1.Deployment](p.view, name); ok && p.isOfCluster(d) {
 			return d, nil
 		}
 	}

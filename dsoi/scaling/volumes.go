@@ -34,15 +34,15 @@ func (p *planner) decideVolume(entry string, given *v1beta1.StorageScaling, s *v
 	if err != nil {
 		return because(ReasonInvalidSpec, "%s", err)
 	}
-	if other := p.sensed.rivals[entry]; other != "" {
+	if other := p.external.rivals[entry]; other != "" {
 		return because(ReasonConflict, "%s is older and scales this node already; take the entry out of one of them", other)
 	}
-	claims := p.sensed.claims[about{entry, rule.name}]
+	claims := p.external.claims[about{entry, rule.name}]
 	if len(claims) == 0 {
 		return because(ReasonTargetNotFound, "the node %q has no claims of it", entry)
 	}
 	p.carryOut(claims, s)
-	read, ok := p.sensed.readings[about{entry, rule.name}]
+	read, ok := p.external.readings[about{entry, rule.name}]
 	switch {
 	case !ok:
 		return nil // the spec has changed since the sources were asked
@@ -54,7 +54,7 @@ func (p *planner) decideVolume(entry string, given *v1beta1.StorageScaling, s *v
 		return nil
 	}
 	for _, c := range claims {
-		if !p.sensed.grows[classOf(c)] {
+		if !p.external.grows[classOf(c)] {
 			return because(ReasonCannotGrow, "the claim %s is of the storage class %q, whose volumes can't grow (allowVolumeExpansion)",
 				c.Name, classOf(c))
 		}
@@ -82,7 +82,7 @@ func (p *planner) carryOut(claims []*corev1.PersistentVolumeClaim, s *v1beta1.St
 	}
 	for _, c := range claims {
 		has := c.Spec.Resources.Requests[corev1.ResourceStorage]
-		if has.Cmp(size) >= 0 || c.Status.Phase != corev1.ClaimBound || c.DeletionTimestamp != nil || !p.sensed.grows[classOf(c)] {
+		if has.Cmp(size) >= 0 || c.Status.Phase != corev1.ClaimBound || c.DeletionTimestamp != nil || !p.external.grows[classOf(c)] {
 			continue
 		}
 		after := c.DeepCopy()

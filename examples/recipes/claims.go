@@ -25,15 +25,15 @@ func Claims(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 		Plan(planClaims)
 }
 
-func planClaims(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
+func planClaims(app *v1.WebApp, view builder.View) builder.Plan[*v1.WebApp] {
 	size := volumeSize(app)
 	plan := builder.Plan[*v1.WebApp]{
 		Children: []builder.Child{
-			builder.Want(storage(app, size), builder.OnImmutable(builder.Recreate{Dependents: metav1.DeletePropagationOrphan})),
+			builder.Want(storage(app, size), builder.RecreateImmutable(metav1.DeletePropagationOrphan)),
 		},
 		Report: true,
 	}
-	for _, claim := range builder.Watched[*corev1.PersistentVolumeClaim](seen) {
+	for _, claim := range builder.Watched[*corev1.PersistentVolumeClaim](view) {
 		isOurs := strings.HasPrefix(claim.Name, "data-"+app.Name+"-") // anyone can write the label
 		if isOurs && claim.Spec.Resources.Requests.Storage().Cmp(size) < 0 {
 			after := claim.DeepCopy() // the view is shared with the cache

@@ -34,18 +34,18 @@ func External(mgr manager.Manager, ask func(ctx context.Context, queue string) (
 		Plan(planExternal)
 }
 
-func planExternal(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
+func planExternal(app *v1.WebApp, view builder.View) builder.Plan[*v1.WebApp] {
 	plan := builder.Plan[*v1.WebApp]{Report: true, RequeueAfter: time.Minute} // nothing in the cluster tells of a change
-	backlog, _ := builder.External[Backlog](seen)
+	backlog, _ := builder.External[Backlog](view)
 	deployment := servers(app)
 	switch {
 	case backlog.Down == "":
 		deployment.Spec.Replicas = new(backlog.Tasks/10 + 1)
-	case len(builder.Owned[*appsv1.Deployment](seen)) == 0:
+	case len(builder.Owned[*appsv1.Deployment](view)) == 0:
 		plan.WaitingFor = []string{"the queue: " + backlog.Down}
 		return plan
 	default: // as many as there are, until the queue answers
-		deployment.Spec.Replicas = builder.Owned[*appsv1.Deployment](seen)[0].Spec.Replicas
+		deployment.Spec.Replicas = builder.Owned[*appsv1.Deployment](view)[0].Spec.Replicas
 	}
 	plan.Children = []builder.Child{builder.Want(deployment)}
 	return plan

@@ -22,7 +22,7 @@ func Tenants(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 		Plan(planTenants)
 }
 
-func planTenants(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
+func planTenants(app *v1.WebApp, view builder.View) builder.Plan[*v1.WebApp] {
 	home := namespaceOf(app)
 	plan := builder.Plan[*v1.WebApp]{
 		Children: []builder.Child{
@@ -30,7 +30,7 @@ func planTenants(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 		},
 		Report: true,
 	}
-	if len(builder.Owned[*corev1.Namespace](seen)) == 0 { // children are created side by side, and a quota needs its namespace
+	if len(builder.Owned[*corev1.Namespace](view)) == 0 { // children are created side by side, and a quota needs its namespace
 		plan.WaitingFor = []string{"Namespace " + home}
 		return plan
 	}

@@ -20,9 +20,9 @@ func Waiting(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 
 func certificate(app *v1.WebApp) string { return app.Name + "-tls" }
 
-func planWaiting(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
+func planWaiting(app *v1.WebApp, view builder.View) builder.Plan[*v1.WebApp] {
 	plan := builder.Plan[*v1.WebApp]{Report: true}
-	if _, ok := builder.Lookup[*corev1.Secret](seen, certificate(app)); !ok {
+	if _, ok := builder.Lookup[*corev1.Secret](view, certificate(app)); !ok {
 		plan.WaitingFor = []string{"Secret " + app.Namespace + "/" + certificate(app)}
 		return plan // servers that run already go on: nothing is pruned
 	}

@@ -29,7 +29,7 @@ func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.DaemonJob] {
 	return builder.NewOperator[*v1alpha1.DaemonJob](mgr, Name).
 		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
 		Watches(&corev1.Pod{}, builder.Referencing(podtemplate.OwnerIn(LabelDaemonJob))).
-		Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(jobsOfNode)).
+		Watches(&corev1.Node{}, builder.ObservedByAll(), builder.EnqueueFor(jobsOfNode)).
 		External(refusal.Sense[*v1alpha1.DaemonJob](mgr)).
 		Plan(Plan)
 }

@@ -40,7 +40,7 @@ func (k Kind[T]) Plan(obj T, view builder.View) builder.Plan[T] {
 		Events: a.events, RequeueAfter: a.requeueAfter,
 	}
 	if len(a.children) > 0 {
-		plan.Finish = func(after T, res builder.Result) { p.setWaiting(after.Conditions(), res.Waiting) }
+		plan.Finish = func(after T, res builder.Result) { p.setWaiting(after.Conditions(), res.Pending) }
 	}
 	if !equality.Semantic.DeepEqual(a.status, p.last) {
 		plan.Status = obj.DeepCopyObject().(T)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
@@ -82,7 +83,9 @@ func TestAnEarlierJobsPodIsWaitedFor(t *testing.T) {
 	after := c.job.DeepCopy()
 	c.plan.Finish(after, builder.Result{})
 	assert.Equal(t, c.job, after)
-	c.plan.Finish(after, builder.Result{Waiting: []store.Key{{Kind: "Pod", Namespace: "default", Name: "demo-worker-0"}}})
+	c.plan.Finish(after, builder.Result{Pending: []builder.ChildStatus{
+		{Key: store.Key{Kind: "Pod", Namespace: "default", Name: "demo-worker-0"}, Reason: events.ReasonWaiting},
+	}})
 	ready := condition(after, "Ready")
 	assert.Equal(t, "Waiting", ready.Reason)
 	assert.Equal(t, "waiting for the deletion of Pod default/demo-worker-0", ready.Message)

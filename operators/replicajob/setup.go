@@ -59,7 +59,7 @@ func (k Kind[T]) Operator(mgr manager.Manager) *builder.Operator[T] {
 	o := builder.NewOperator[T](mgr, k.Name).
 		Owns(&corev1.Pod{}).
 		Owns(&corev1.Service{}).
-		Watches(&schedulingv1.PriorityClass{}, builder.SeenByAll(), builder.EnqueueFor(jobsOfPriorityClass)).
+		Watches(&schedulingv1.PriorityClass{}, builder.ObservedByAll(), builder.EnqueueFor(jobsOfPriorityClass)).
 		External(func(context.Context, T, builder.View) (any, error) { return k.Schedulers, nil }).
 		Plan(k.Plan)
 	for _, provider := range k.Schedulers {

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/intervals"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
@@ -176,7 +177,13 @@ func (p *pass) setEnd(s *v1alpha1.ReplicaJobStatus, d decision) {
 }
 
 // setWaiting says which terminating objects of an earlier job of the same name block the creation of the job's own.
-func (p *pass) setWaiting(conditions *[]metav1.Condition, terminating []store.Key) {
+func (p *pass) setWaiting(conditions *[]metav1.Condition, pending []builder.ChildStatus) {
+	var terminating []store.Key
+	for _, child := range pending {
+		if child.Reason == events.ReasonWaiting {
+			terminating = append(terminating, child.Key)
+		}
+	}
 	if len(terminating) > 0 {
 		lifecycle.ConditionsOf(conditions, p.generation, p.now).SetBool(events.ConditionReady, false, events.ReasonWaiting,
 			"waiting for the deletion of "+message.Names(terminating, store.Key.String))

@@ -141,7 +141,7 @@ func (d *Desired) checkCreateOnly() error {
 	case len(options.ConfigOf) > 0:
 		option = "HashFrom"
 	case options.KeepImmutable || options.Recreate != nil:
-		option = "OnImmutable"
+		option = "KeepImmutable or RecreateImmutable"
 	case slices.ContainsFunc(options.Former, func(manager string) bool { return manager != fieldmanager.KubectlApply }):
 		option = "a former manager of Adopt"
 	default:
@@ -150,12 +150,12 @@ func (d *Desired) checkCreateOnly() error {
 	return fmt.Errorf("%w: %s has %s, which is about changes, beside CreateOnly, which makes none", failure.ErrMisuse, d.Key, option)
 }
 
-// keepsImmutable reports whether the policy for immutable fields is Keep.
+// keepsImmutable reports whether the child stays if an immutable field differs.
 func (d *Desired) keepsImmutable() bool {
 	return d.Child.Options != nil && d.Child.Options.KeepImmutable
 }
 
-// recreates returns the policy Recreate for immutable fields, nil if it isn't set.
+// recreates returns how the child is recreated if an immutable field differs, nil if it isn't.
 func (d *Desired) recreates() *Recreate {
 	if d.Child.Options == nil {
 		return nil
@@ -173,7 +173,7 @@ func (d *Desired) checkPolicy() error {
 	case "", metav1.DeletePropagationOrphan, metav1.DeletePropagationForeground, metav1.DeletePropagationBackground:
 		return nil
 	default:
-		return fmt.Errorf("%w: OnImmutable(Recreate{Dependents: %q}) of %s; want Orphan, Foreground or Background",
+		return fmt.Errorf("%w: RecreateImmutable(%q) of %s; use Orphan, Foreground or Background",
 			failure.ErrMisuse, recreate.Dependents, d.Key)
 	}
 }

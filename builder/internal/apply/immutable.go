@@ -107,7 +107,7 @@ func (w *Write) immutableError(refused error) error {
 		texts, fields = append(texts, diff.String()), append(fields, diff.Path)
 	}
 	about := &failure.Error{Key: w.Desired.Key, Operation: "apply", Object: w.Desired.object, Fields: fields}
-	about.Err = fmt.Errorf("%w: %s; desire it as it is, or say what to do by builder.OnImmutable: %w",
+	about.Err = fmt.Errorf("%w: %s; desire it as it is, or choose builder.RecreateImmutable or KeepImmutable: %w",
 		failure.ErrImmutable, strings.Join(texts, ", "), refused)
 	return about
 }
@@ -123,7 +123,7 @@ func (w *Write) refusedDifferences(refused error) []immutable.Difference {
 
 // driftBehind returns the error about a refused change that another writer has made necessary, and nil if only the builder changes the
 // refused fields. A change by another writer that nobody can revert, such as an enlarged claim, must never cause a deletion, whatever
-// [OnImmutable] says.
+// RecreateImmutable says.
 func (w *Write) driftBehind(refused error, r *refit) error {
 	if r == nil || len(r.objects.Live) == 0 {
 		return nil

@@ -31,7 +31,7 @@ func (o Origin) String() string { return [origins]string{"Owned", "Watched"}[o] 
 
 // line returns the statement of an operator's description that declares a kind.
 func (o Origin) line(kind string) string {
-	return fmt.Sprintf([origins]string{"Owns(%s)", "Watches(%s, how), how being ReferencedBy, Referencing or SeenByAll,"}[o], kind)
+	return fmt.Sprintf([origins]string{"Owns(%s)", "Watches(%s, how), how being ReferencedBy, Referencing or ObservedByAll,"}[o], kind)
 }
 
 // Declared has the kinds that an operator declares: those that its plan may read and create. It is immutable once the operator runs.
@@ -115,7 +115,7 @@ func (d *Declared) checkChild(c Child) error {
 	if ok {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is a child of a kind that the operator doesn't own, so that its changes are never seen; add %s to the operator",
+	return fmt.Errorf("%w: %s is a child of a kind that the operator doesn't own, so that its changes are never observed; add %s to the operator",
 		failure.ErrMisuse, nameOf(c.Object), ownsLine(c.Object, c.CrossNamespace))
 }
 

@@ -5,7 +5,7 @@
 //	Dependents    objects that the owner's children control   the pods of jobs
 //	ReferencedBy  objects that the owner's spec names         a secret, a template
 //	Referencing   objects that name the owner                 pods with its name in a label
-//	SeenByAll     all objects of the kind                     nodes
+//	ObservedByAll     all objects of the kind                     nodes
 //
 // The children themselves are no Source: Owns of controller-runtime maps their events to owners, and [CrossNamespaceOwner] those of
 // cross-namespace children. [ByController] finds them in an informer's index, [ByName] reads them one by one, for a kind that no role
@@ -14,5 +14,5 @@
 //
 // Invariants: nothing here writes to the cluster. Objects come from the cache without copies and must not be changed. An owner that an
 // event doesn't wake sees the change at its next pass, so that a lost or narrowed event costs time and never correctness. With
-// ReferencedBy and SeenByAll, the objects that exist when the program starts enqueue no owner: each has a pass then anyway.
+// ReferencedBy and ObservedByAll, the objects that exist when the program starts enqueue no owner: each has a pass then anyway.
 package sources

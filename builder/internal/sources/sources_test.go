@@ -27,7 +27,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
-func TestEventsOfObjectsSeenByAll(t *testing.T) {
+func TestEventsOfObjectsObservedByAll(t *testing.T) {
 	node := func(version, label string) *corev1.Node {
 		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: version, Labels: map[string]string{"l": label}}}
 	}
@@ -56,7 +56,7 @@ func TestEventsOfObjectsSeenByAll(t *testing.T) {
 		t.Helper()
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		defer q.ShutDown()
-		happens(SeenByAll(Watch{Reader: readerOf(c), Owner: owner, Concerns: which}).Handler(), q)
+		happens(ObservedByAll(Watch{Reader: readerOf(c), Owner: owner, Concerns: which}).Handler(), q)
 		for q.Len() > 0 {
 			r, _ := q.Get()
 			got = append(got, r)

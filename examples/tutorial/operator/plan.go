@@ -12,13 +12,13 @@ import (
 )
 
 // Plan returns the desired children of a Backup, and its status.
-func Plan(backup *v1.Backup, seen builder.View) builder.Plan[*v1.Backup] {
+func Plan(backup *v1.Backup, view builder.View) builder.Plan[*v1.Backup] {
 	children := []builder.Child{builder.Want(schedule(backup))}
 	if backup.Spec.Script != "" {
 		children = append(children, builder.Want(script(backup)))
 	}
 	after := backup.DeepCopy()
-	if job, ok := builder.Lookup[*batchv1.CronJob](seen, backup.Name); ok {
+	if job, ok := builder.Lookup[*batchv1.CronJob](view, backup.Name); ok {
 		after.Status.LastSuccess = job.Status.LastSuccessfulTime
 	}
 	return builder.Plan[*v1.Backup]{

@@ -16,7 +16,7 @@ import (
 
 func TestPlan(t *testing.T) {
 	saved := metav1.NewTime(time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC))
-	seen := buildertest.NewView(saved.Time, &batchv1.CronJob{
+	view := buildertest.NewView(saved.Time, &batchv1.CronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "nightly"}, Status: batchv1.CronJobStatus{LastSuccessfulTime: &saved},
 	})
 	for script, want := range map[string]string{
@@ -24,7 +24,7 @@ func TestPlan(t *testing.T) {
 		"tar c /data": "*v1.CronJob *v1.ConfigMap",
 	} {
 		backup := &v1.Backup{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "nightly"}, Spec: v1.BackupSpec{Image: "tools:1", Script: script}}
-		plan := Plan(backup, seen)
+		plan := Plan(backup, view)
 		var kinds []string
 		for _, child := range plan.Children {
 			kinds = append(kinds, fmt.Sprintf("%T", child.Object()))

@@ -14,7 +14,7 @@ import (
 )
 
 // Plan returns the desired children of a WebApp, and its status.
-func Plan(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
+func Plan(app *v1.WebApp, view builder.View) builder.Plan[*v1.WebApp] {
 	children := []builder.Child{
 		builder.Want(greeting(app)), // a ConfigMap
 		builder.Want(servers(app)),  // a Deployment
@@ -24,7 +24,7 @@ func Plan(app *v1.WebApp, seen builder.View) builder.Plan[*v1.WebApp] {
 		children = append(children, builder.Want(budget(app)))
 	}
 	after := app.DeepCopy()
-	if deployment, ok := builder.Lookup[*appsv1.Deployment](seen, app.Name); ok {
+	if deployment, ok := builder.Lookup[*appsv1.Deployment](view, app.Name); ok {
 		after.Status.ReadyReplicas = deployment.Status.ReadyReplicas
 	}
 	return builder.Plan[*v1.WebApp]{

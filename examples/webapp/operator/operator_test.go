@@ -47,10 +47,10 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			owner := app(c.replicas)
 			before := owner.DeepCopy()
-			seen := buildertest.NewView(time.Now(), &appsv1.Deployment{
+			view := buildertest.NewView(time.Now(), &appsv1.Deployment{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "hello"}, Status: appsv1.DeploymentStatus{ReadyReplicas: 1},
 			})
-			plan := operator.Plan(owner, seen)
+			plan := operator.Plan(owner, view)
 			assert.Equal(t, before, owner, "the owner is the cache's")
 			var children []string
 			for _, child := range plan.Children {

@@ -23,9 +23,9 @@ func Setup(mgr manager.Manager, m Manager, change ...func(*controller.Options)) 
 // Operator describes the operator: what it looks at, and its plan. Tests run its Reconciler without a manager (nil).
 func Operator(mgr manager.Manager, m Manager) *builder.Operator[*v1alpha1.FluxSetup] {
 	return builder.NewOperator[*v1alpha1.FluxSetup](mgr, Name).
-		Watches(&v1alpha1.FluxJob{}, builder.SeenByAll(), builder.EnqueueFor(queuesOfJob)).
-		Watches(&v1alpha1.FluxSetup{}, builder.SeenByAll(), builder.EnqueueFor(m.queuesOfSetup)).
-		Watches(&v1alpha1.MiniCluster{}, builder.SeenByAll(), builder.EnqueueFor(queueOfCluster)).
-		Watches(&corev1.Namespace{}, builder.SeenByAll(), builder.EnqueueFor(queuesOfNamespace)).
+		Watches(&v1alpha1.FluxJob{}, builder.ObservedByAll(), builder.EnqueueFor(queuesOfJob)).
+		Watches(&v1alpha1.FluxSetup{}, builder.ObservedByAll(), builder.EnqueueFor(m.queuesOfSetup)).
+		Watches(&v1alpha1.MiniCluster{}, builder.ObservedByAll(), builder.EnqueueFor(queueOfCluster)).
+		Watches(&corev1.Namespace{}, builder.ObservedByAll(), builder.EnqueueFor(queuesOfNamespace)).
 		Plan(m.Plan)
 }

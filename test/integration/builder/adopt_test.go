@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // made makes an object as another manager would.
@@ -135,7 +136,7 @@ func TestOrphanBeingDeletedIsWaitedFor(t *testing.T) {
 	res, sent, err := w.want(configMap("c", "a", "2"), builder.Adopt(builder.AdoptOptions{}))
 	require.NoError(t, err)
 	assert.Empty(t, sent)
-	assert.Len(t, res.Waiting, 1)
+	assert.Len(t, pending(res, events.ReasonWaiting), 1)
 	release := w.get(theirs)
 	release.SetFinalizers(nil)
 	require.NoError(t, w.live.Update(w.ctx, release))

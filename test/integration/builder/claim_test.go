@@ -41,7 +41,7 @@ func TestUnusedClaimIsNotWaitedFor(t *testing.T) {
 				return res
 			}
 			res := pass(w.engine)
-			assert.Len(t, res.NotReady, 1, "it can't be told yet")
+			assert.Len(t, res.Pending, 1, "it can't be told yet")
 			assert.Positive(t, res.RequeueAfter)
 			if !ready {
 				w.eventually(func() bool {
@@ -50,7 +50,7 @@ func TestUnusedClaimIsNotWaitedFor(t *testing.T) {
 			}
 			w.settle(claim)
 			later := buildertest.NewEngine(w.cached, builder.Options{Name: "tester"}, buildertest.EngineOptions{Clock: func() time.Time { return time.Now().Add(time.Minute) }})
-			assert.Equal(t, ready, len(pass(later).NotReady) == 0)
+			assert.Equal(t, ready, len(pass(later).Pending) == 0)
 
 			u := w.get(claim).(*corev1.PersistentVolumeClaim)
 			assert.Equal(t, ready, readiness.Of(u).Ready)

@@ -88,9 +88,9 @@ func TestContestWithAnAutoscaler(t *testing.T) {
 	res, sent, err := w.pass(desired)
 	require.NoError(t, err)
 	assert.Empty(t, sent, "held")
-	require.Len(t, res.Contested, 1)
-	assert.Contains(t, res.Contested[0].String(), ": spec.replicas keeps being changed by autoscaler (Update of scale); ")
-	assert.Contains(t, res.Contested[0].String(), `builder.Ignore("spec.replicas")`)
+	require.Len(t, pending(res, events.ReasonContested), 1)
+	assert.Contains(t, pending(res, events.ReasonContested)[0].String(), ": spec.replicas keeps being changed by autoscaler (Update of scale); ")
+	assert.Contains(t, pending(res, events.ReasonContested)[0].String(), `builder.Ignore("spec.replicas")`)
 	assert.Equal(t, time.Second, res.RequeueAfter)
 
 	// The remedy: what is left to the other is no contest, and nothing is written any more.
@@ -103,6 +103,6 @@ func TestContestWithAnAutoscaler(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Empty(t, w.sent.all())
-	assert.Empty(t, res.Contested)
+	assert.Empty(t, pending(res, events.ReasonContested))
 	assert.EqualValues(t, 1, *w.get(desired).(*appsv1.Deployment).Spec.Replicas)
 }

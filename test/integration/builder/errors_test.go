@@ -254,7 +254,7 @@ func TestAdmissionDenies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, &corev1.ConfigMap{})
-			recreate := builder.OnImmutable(builder.Recreate{})
+			recreate := builder.RecreateImmutable("")
 			w.mustWant(true, "create", configMap("old", "a", "1"), recreate)
 			before := w.get(configMap("old")).GetUID()
 			c.deny(w)

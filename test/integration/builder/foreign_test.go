@@ -108,8 +108,8 @@ func TestPredecessorsChildIsWaitedFor(t *testing.T) {
 	res, sent, err := w.pass(child)
 	require.NoError(t, err)
 	assert.Empty(t, sent)
-	require.Len(t, res.Waiting, 1)
-	assert.Equal(t, "child", res.Waiting[0].Name)
+	require.Len(t, pending(res, events.ReasonWaiting), 1)
+	assert.Equal(t, "child", pending(res, events.ReasonWaiting)[0].Key.Name)
 	assert.NotZero(t, res.RequeueAfter)
 
 	w.eventually(func() bool { return w.get(child).GetDeletionTimestamp() != nil }, "the garbage collector")

@@ -163,7 +163,7 @@ func TestImmutableFields(t *testing.T) {
 			})
 			t.Run("Keep", func(t *testing.T) {
 				w := newWorld(t, c.wanted)
-				keep := builder.OnImmutable(builder.Keep{})
+				keep := builder.KeepImmutable()
 				w.mustWant(true, "create", child(), keep)
 				before := w.get(child())
 				w.told.take()
@@ -183,7 +183,7 @@ func TestImmutableFields(t *testing.T) {
 			})
 			t.Run("Recreate", func(t *testing.T) {
 				w := newWorld(t, c.wanted)
-				recreate := builder.OnImmutable(builder.Recreate{})
+				recreate := builder.RecreateImmutable("")
 				w.mustWant(true, "create", child(), recreate)
 				before := w.get(child()).GetUID()
 
@@ -205,7 +205,7 @@ func TestImmutableFields(t *testing.T) {
 				}, "deleted")
 				require.Len(t, res.Changes, 1)
 				assert.Equal(t, events.ReasonRecreating, res.Changes[0].Reason)
-				require.Len(t, res.Waiting, 1)
+				require.Len(t, pending(res, events.ReasonWaiting), 1)
 				assert.NotZero(t, res.RequeueAfter)
 				w.eventually(func() bool {
 					res, _, err := w.want(child(c.change), recreate)
@@ -259,7 +259,7 @@ func TestRecreateByPropagation(t *testing.T) {
 			wanted.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "other"}}
 			wanted.Spec.Template.Labels = map[string]string{"app": "other"}
 			w.eventually(func() bool {
-				_, _, err := w.want(wanted, builder.OnImmutable(builder.Recreate{Dependents: propagation}))
+				_, _, err := w.want(wanted, builder.RecreateImmutable(propagation))
 				got := w.peek(wanted)
 				return err == nil && got != nil && got.(*appsv1.Deployment).Spec.Selector.MatchLabels["app"] == "other"
 			}, "recreated")
@@ -274,7 +274,7 @@ func TestRecreateByPropagation(t *testing.T) {
 }
 
 func TestRecreateHeldServices(t *testing.T) {
-	recreate := builder.OnImmutable(builder.Recreate{})
+	recreate := builder.RecreateImmutable("")
 	for name, form := range map[string]func(*corev1.Service) client.Object{
 		"typed":        func(s *corev1.Service) client.Object { return s },
 		"unstructured": func(s *corev1.Service) client.Object { return asUntyped(t, s, "v1", "Service") },
@@ -327,7 +327,7 @@ func TestRecreateYieldsToAWriterInBetween(t *testing.T) {
 	w.edit(wanted, func(o client.Object) { o.SetLabels(map[string]string{"theirs": "1"}) })
 	stale := builder.NewEngine(staleReads{w.cached, before}, builder.Options{Name: "tester", Reader: w.live})
 	wanted.Data["a"] = "2"
-	_, err := stale.For(w.owner).Object(wanted, builder.OnImmutable(builder.Recreate{})).Reconcile(w.ctx)
+	_, err := stale.For(w.owner).Object(wanted, builder.RecreateImmutable("")).Reconcile(w.ctx)
 	require.True(t, apierrors.IsConflict(leaf(err)), "%v", err)
 	assert.Equal(t, before.GetUID(), w.get(wanted).GetUID())
 }
@@ -348,7 +348,7 @@ func TestTrialThatCannotBeMade(t *testing.T) {
 		return used.Value() == 1
 	}, "the quota controller")
 	wanted.StringData["a"] = "2"
-	_, _, err := w.want(wanted, builder.OnImmutable(builder.Recreate{}))
+	_, _, err := w.want(wanted, builder.RecreateImmutable(""))
 	require.ErrorContains(t, err, "exceeded quota")
 	require.ErrorContains(t, err, "field is immutable")
 	assert.False(t, builder.IsTerminal(err), "there may be room another time")
@@ -358,7 +358,7 @@ func TestTrialThatCannotBeMade(t *testing.T) {
 	assert.True(t, builder.IsTerminal(err))
 	require.NoError(t, w.live.Delete(w.ctx, quota))
 	w.eventually(func() bool {
-		_, _, err := w.want(wanted, builder.OnImmutable(builder.Recreate{}))
+		_, _, err := w.want(wanted, builder.RecreateImmutable(""))
 		got := w.peek(wanted)
 		return err == nil && got != nil && got.GetUID() != before
 	}, "recreated")

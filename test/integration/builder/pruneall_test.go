@@ -96,9 +96,9 @@ func (w *world) engineReader() client.Reader {
 func TestPruneAllInSeveralCallsOnOneOwner(t *testing.T) {
 	w := newWorld(t)
 	b := w.engine.For(w.owner).PruneAll()
-	_, err := b.CreateOrUpdate(w.ctx, configMap("a"))
+	_, err := b.Create(w.ctx, configMap("a"))
 	require.NoError(t, err)
-	_, err = b.CreateOrUpdate(w.ctx, secret("s"))
+	_, err = b.Create(w.ctx, secret("s"))
 	require.NoError(t, err, "the owner as it was read before our own writes will do")
 	assert.Equal(t, "ConfigMap,Secret", w.recorded())
 

@@ -139,7 +139,7 @@ func TestRefusedDriftIsPutBack(t *testing.T) {
 			t.Run(name+map[bool]string{false: ", as created", true: ", as applied"}[touched], func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
-				recreate := builder.OnImmutable(builder.Recreate{})
+				recreate := builder.RecreateImmutable("")
 				desired := c.desired.DeepCopyObject().(client.Object)
 				w.mustWant(true, "create", desired, recreate)
 				if touched {
@@ -180,7 +180,7 @@ func eventOf(told []string, reason string) string {
 // else of the object has changed.
 func TestDriftThatCannotBePutBack(t *testing.T) {
 	w := newWorld(t)
-	recreate := builder.OnImmutable(builder.Recreate{})
+	recreate := builder.RecreateImmutable("")
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"a": "1"}}
 	w.mustWant(true, "create", secret, recreate)
 	before := w.get(secret).GetUID()
@@ -199,7 +199,7 @@ func TestDriftThatCannotBePutBack(t *testing.T) {
 // A Pod whose resources someone has changed in place isn't deleted for another image, which could be changed.
 func TestResizedPodIsNotDeleted(t *testing.T) {
 	w := newWorld(t)
-	recreate := builder.OnImmutable(builder.Recreate{})
+	recreate := builder.RecreateImmutable("")
 	pod := func(image string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{
 			NodeSelector: map[string]string{"no": "node"},
@@ -230,7 +230,7 @@ func TestResizedPodIsNotDeleted(t *testing.T) {
 // A claim with a default class is changed like any other object: what the API server chose at its creation stays.
 func TestClaimOfADefaultClass(t *testing.T) {
 	w := newWorld(t)
-	recreate := builder.OnImmutable(builder.Recreate{})
+	recreate := builder.RecreateImmutable("")
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},

@@ -22,7 +22,7 @@ func TestChangesOfNodesRunAllPlans(t *testing.T) {
 	const label = "test.armature.dev/zone"
 	ours := func(node client.Object, ns string) bool { return strings.HasPrefix(node.GetName(), ns) }
 	readsNodes := func(o *builder.Operator[*Widget]) {
-		o.Watches(&corev1.Node{}, builder.SeenByAll(), builder.EnqueueFor(func(before, after *corev1.Node) (bool, []types.NamespacedName) {
+		o.Watches(&corev1.Node{}, builder.ObservedByAll(), builder.EnqueueFor(func(before, after *corev1.Node) (bool, []types.NamespacedName) {
 			return before == nil || after == nil || before.Labels[label] != after.Labels[label], nil
 		}))
 	}

@@ -63,7 +63,7 @@ func TestTooLargeChild(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, &corev1.ConfigMap{}, &appsv1.Deployment{})
-			recreate := builder.OnImmutable(builder.Recreate{})
+			recreate := builder.RecreateImmutable("")
 			check := func(when string) {
 				t.Helper()
 				d, cm := webDeployment(), configMap("config", "a", "b")

@@ -64,7 +64,7 @@ func (w *world) brings(desired client.Object) (res builder.Result, writes int, e
 	owner := w.ownerOf(desired)
 	for range 20 {
 		w.sent.reset()
-		res, err = w.engine.For(owner).Object(desired, builder.OnImmutable(builder.Recreate{})).Reconcile(w.ctx)
+		res, err = w.engine.For(owner).Object(desired, builder.RecreateImmutable("")).Reconcile(w.ctx)
 		if !apierrors.IsConflict(leaf(err)) {
 			break
 		}

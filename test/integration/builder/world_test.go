@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -239,4 +240,9 @@ func (r *recorder) take() []string {
 	told := r.told
 	r.told = nil
 	return told
+}
+
+// pending returns the children of a result that are pending for a reason.
+func pending(res builder.Result, reason string) []builder.ChildStatus {
+	return slices.DeleteFunc(slices.Clone(res.Pending), func(c builder.ChildStatus) bool { return c.Reason != reason })
 }

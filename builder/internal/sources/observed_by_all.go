@@ -10,19 +10,19 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-type seenByAll struct{ Watch }
+type observedByAll struct{ Watch }
 
-// SeenByAll returns the source of objects that the plans of all owners read.
-func SeenByAll(w Watch) Source { return seenByAll{w} }
+// ObservedByAll returns the source of objects that the plans of all owners read.
+func ObservedByAll(w Watch) Source { return observedByAll{w} }
 
-func (s seenByAll) Index(context.Context, client.FieldIndexer) error { return nil }
+func (s observedByAll) Index(context.Context, client.FieldIndexer) error { return nil }
 
-func (s seenByAll) Handler() handler.EventHandler {
+func (s observedByAll) Handler() handler.EventHandler {
 	return s.Concerns.handler(enqueueAll(mapped(s.Kind, func(ctx context.Context, _ client.Object) ([]reconcile.Request, error) {
 		return s.requests(ctx, s.Owner, client.DisableReadYourWritesConsistency)
 	})))
 }
 
-func (s seenByAll) Observe(ctx context.Context, _ client.Object, _ map[store.Key]client.Object) ([]client.Object, error) {
+func (s observedByAll) Observe(ctx context.Context, _ client.Object, _ map[store.Key]client.Object) ([]client.Object, error) {
 	return s.List(ctx, s.Kind, nil)
 }

@@ -21,7 +21,9 @@ func newNode(name string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-func watchesNodes(o *operator) { o.Owns(&batchv1.Job{}).Watches(&corev1.Node{}, builder.SeenByAll()) }
+func watchesNodes(o *operator) {
+	o.Owns(&batchv1.Job{}).Watches(&corev1.Node{}, builder.ObservedByAll())
+}
 
 // aJobForEachNode is a plan that reads all nodes.
 func aJobForEachNode(_ *appsv1.Deployment, seen builder.View) ownerPlan {
@@ -32,7 +34,7 @@ func aJobForEachNode(_ *appsv1.Deployment, seen builder.View) ownerPlan {
 	return p
 }
 
-func TestSeenByAll(t *testing.T) {
+func TestObservedByAll(t *testing.T) {
 	s := perform(t, aJobForEachNode, watchesNodes, newNode("b"), newNode("a"))
 	assert.ElementsMatch(t, []string{"create Job.batch default/a", "create Job.batch default/b"}, s.passes())
 	require.NoError(t, s.others.Delete(t.Context(), newNode("a")))
@@ -55,7 +57,7 @@ func TestViewOfWatchedObjects(t *testing.T) {
 	assert.Empty(t, builder.Owned[*corev1.Node](more), "they are no one's")
 }
 
-func TestSeenByAllMisused(t *testing.T) {
+func TestObservedByAllMisused(t *testing.T) {
 	partial := &metav1.PartialObjectMetadata{}
 	untyped := &unstructured.Unstructured{}
 	for _, obj := range []client.Object{partial, untyped} {
@@ -64,14 +66,14 @@ func TestSeenByAllMisused(t *testing.T) {
 	for name, kind := range map[string]client.Object{"nil": nil, "metadata": partial, "untyped": untyped} {
 		t.Run(name, func(t *testing.T) {
 			c := buildertest.NewServer(perform(t, aJobForEachNode, nil).ours.Scheme()).Client()
-			_, err := buildertest.NewReconciler(describedBy(aJobForEachNode, func(o *operator) { o.Watches(kind, builder.SeenByAll()) }), c, c.Now)
+			_, err := buildertest.NewReconciler(describedBy(aJobForEachNode, func(o *operator) { o.Watches(kind, builder.ObservedByAll()) }), c, c.Now)
 			require.ErrorIs(t, err, builder.ErrMisuse)
 			assert.ErrorContains(t, err, "Watches")
 		})
 	}
 }
 
-func TestCrashEverywhereWithSeenByAll(t *testing.T) {
+func TestCrashEverywhereWithObservedByAll(t *testing.T) {
 	s := scenario(aJobForEachNode, watchesNodes, newNode("a"), newNode("b"), controlled(newJob("c"), ownerUID))
 	s.World = buildertest.CompleteJobs
 	buildertest.CrashEverywhere(t, s)

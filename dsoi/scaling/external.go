@@ -31,8 +31,8 @@ type reading struct {
 // about is what a reading is about: the pods of an entry, or (with a storage) its volumes.
 type about struct{ entry, storage string }
 
-// sensed is all that a plan needs to know beside what is in its view.
-type sensed struct {
+// external is all that a plan needs to know beside what is in its view.
+type external struct {
 	readings map[about]reading
 	// age is how long ago they were read.
 	age time.Duration
@@ -82,9 +82,9 @@ func (s *senses) prepare(cached client.Client, live client.Reader, allow func(*u
 	s.last, _ = lru.New[types.UID, lastReadings](maxRemembered) // fails only for a size below 1
 }
 
-// sense asks all sources of an object that are due, and looks at claims.
-func (c *Controller[S]) sense(ctx context.Context, scaling S, seen builder.View) (any, error) {
-	out := &sensed{}
+// observe asks all sources of an object that are due, and looks at claims.
+func (c *Controller[S]) observe(ctx context.Context, scaling S, view builder.View) (any, error) {
+	out := &external{}
 	var err error
 	if out.rivals, err = c.rivals(ctx, scaling); err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (c *Controller[S]) sense(ctx context.Context, scaling S, seen builder.View)
 	if out.grows, err = c.classesOf(ctx, out.claims); err != nil {
 		return nil, err
 	}
-	last, busy, err := c.read(ctx, scaling, seen.Now)
-	out.readings, out.age, out.busy = last.readings, seen.Now.Sub(last.at), busy
+	last, busy, err := c.read(ctx, scaling, view.Now)
+	out.readings, out.age, out.busy = last.readings, view.Now.Sub(last.at), busy
 	return out, err
 }
 
