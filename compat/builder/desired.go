@@ -127,7 +127,8 @@ func waiting(res builder.Result) error {
 	var errs []error
 	for _, child := range res.Pending {
 		if child.Reason == events.ReasonWaiting {
-			errs = append(errs, fmt.Errorf("%s can't be written yet: an object of its name is being deleted, or is too new for the cache", child.Key))
+			errs = append(errs, fmt.Errorf(
+				"%s can't be written yet: an object of its name is being deleted, or is too new for the cache", child.Key))
 		}
 	}
 	return errors.Join(errs...)

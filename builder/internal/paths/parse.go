@@ -55,7 +55,8 @@ func Parse(text string) (Path, error) {
 		}
 		name := rest[:end]
 		if name == "" || strings.ContainsAny(name, "]= \t\n/") {
-			return nil, fmt.Errorf("has %q where the name of a field is expected; the key of a map goes into brackets, as in metadata.annotations[example.com/x]", name)
+			return nil, fmt.Errorf("has %q where the name of a field is expected; "+
+				"the key of a map goes into brackets, as in metadata.annotations[example.com/x]", name)
 		}
 		path, rest = append(path, Step{Name: name}), rest[end:]
 	}

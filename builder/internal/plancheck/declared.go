@@ -115,7 +115,8 @@ func (d *Declared) checkChild(c Child) error {
 	if ok {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is a child of a kind that the operator doesn't own, so that its changes are never observed; add %s to the operator",
+	return fmt.Errorf("%w: %s is a child of a kind that the operator doesn't own, so that its changes are never observed; "+
+		"add %s to the operator",
 		failure.ErrMisuse, nameOf(c.Object), ownsLine(c.Object, c.CrossNamespace))
 }
 
