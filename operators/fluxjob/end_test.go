@@ -42,7 +42,7 @@ func TestFailures(t *testing.T) {
 }
 
 // refused takes a job whose MiniCluster is refused to where it waits for another spec.
-func (s *stepper) refused(why string, cluster *v1alpha1.MiniCluster) {
+func (s *fixture) refused(why string, cluster *v1alpha1.MiniCluster) {
 	t := s.t
 	t.Helper()
 	told := s.step(10)

@@ -16,7 +16,7 @@ import (
 
 func TestAFirstRun(t *testing.T) {
 	job := makeJob("a", 1)
-	s := &stepper{t: t, job: job, setups: []client.Object{offer(job)}}
+	s := &fixture{t: t, job: job, setups: []client.Object{offer(job)}}
 	assert.Equal(t, []string{v1alpha1.ReasonAdmitted}, s.step(5))
 	assert.Empty(t, s.plan.Children, "nothing is made before the acceptance is written")
 	assert.Equal(t, soon, s.plan.RequeueAfter)
@@ -103,7 +103,7 @@ func TestAChangeOfTheSizeOfAJobThatRuns(t *testing.T) {
 func TestKueueIsTheQueue(t *testing.T) {
 	job := makeJob("a", 1, func(s *v1alpha1.FluxJobSpec) { s.Queue = "" })
 	job.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team", v1alpha1.LabelKueuePriority: "high", "other": "label"}
-	s := &stepper{t: t, job: job}
+	s := &fixture{t: t, job: job}
 	assert.Empty(t, s.step(5))
 	assert.Equal(t, "team", s.job.Status.Queue)
 	assert.Nil(t, s.job.Status.StartTime)
