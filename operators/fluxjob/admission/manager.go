@@ -41,7 +41,7 @@ func (m Manager) Is(record *v1alpha1.FluxSetupManager) bool {
 }
 
 // IsRefused reports whether another manager has the queue and keeps it, because it has jobs in it. A queue without jobs of its
-// manager is taken over, unless it is of a cohort that is in use elsewhere: then it is requested, and the request says so.
+// manager is taken over, unless other queues of its cohort are in use: then this manager requests it, and the request counts as a refusal.
 func (m Manager) IsRefused(setup *v1alpha1.FluxSetup) bool {
 	record := setup.Status.Manager
 	return record != nil && !m.Is(record) && (isInUse(setup) || setup.Spec.Cohort != "" && record.Takeover != nil)

@@ -82,7 +82,7 @@ type Holder struct {
 	Holds Amounts
 	// Terminating: the holder was evicted or has ended, and its pods may still use its share.
 	Terminating bool
-	// ReadyBy is when the holder's pods must be ready, or it goes. Zero: they are, or need not be.
+	// ReadyBy is when the holder's pods must be ready, or it is evicted. Zero: they are ready, or have no time limit.
 	ReadyBy time.Time
 }
 
