@@ -193,7 +193,7 @@ func (o *observed) findRefused(refused *refusal.Refusals) {
 func (o *observed) stopRunning() {
 	for _, r := range o.running {
 		o.failed = append(o.failed, r.node)
-		o.changed, o.requeueAfter = true, time.Millisecond
+		o.changed, o.requeueAfter = true, lifecycle.Soon
 	}
 	o.running = nil
 }

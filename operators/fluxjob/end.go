@@ -72,7 +72,7 @@ func (p *pass) planEnded(o *observed) builder.Plan[*v1alpha1.FluxJob] {
 	if s.Admission != nil {
 		suspend(&plan, o) // a MiniCluster that has no end of its own
 		if o.podsGone() {
-			s.Admission, plan.RequeueAfter = nil, soon
+			s.Admission, plan.RequeueAfter = nil, lifecycle.Soon
 		}
 		return p.withStatus(plan, s)
 	}

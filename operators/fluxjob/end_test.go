@@ -14,6 +14,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 func TestFailures(t *testing.T) {
@@ -42,7 +43,7 @@ func TestFailures(t *testing.T) {
 }
 
 // refused takes a job whose MiniCluster is refused to where it waits for another spec.
-func (s *stepper) refused(why string, cluster *v1alpha1.MiniCluster) {
+func (s *fixture) refused(why string, cluster *v1alpha1.MiniCluster) {
 	t := s.t
 	t.Helper()
 	told := s.step(10)
@@ -239,7 +240,7 @@ func TestWhatHappensAfterTheEnd(t *testing.T) {
 	s.children = []client.Object{over, stopped(0)}
 	s.step(11)
 	assert.Empty(t, s.plan.Delete, "first the end is written")
-	assert.Equal(t, soon, s.plan.RequeueAfter)
+	assert.Equal(t, lifecycle.Soon, s.plan.RequeueAfter)
 	s.step(12)
 	assert.Equal(t, []client.Object{over}, s.plan.Delete)
 	assert.Equal(t, 29*time.Second, s.plan.RequeueAfter)

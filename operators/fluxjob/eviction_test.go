@@ -17,13 +17,13 @@ func TestAReservationOfWhatIsNoLongerNeededIsDeclined(t *testing.T) {
 	job := makeJob("a", 1)
 	setup := offer(job)
 	job.Generation = 2
-	s := &stepper{t: t, job: job, setups: []client.Object{setup}}
+	s := &fixture{t: t, job: job, setups: []client.Object{setup}}
 	s.step(5)
 	assert.NotNil(t, s.job.Status.Admission, "a change that needs the same")
 
 	job = makeJob("a", 1, func(s *v1alpha1.FluxJobSpec) { s.Size = ptr.To[int32](3) })
 	job.Generation = 2
-	s = &stepper{t: t, job: job, setups: []client.Object{setup}}
+	s = &fixture{t: t, job: job, setups: []client.Object{setup}}
 	s.step(5)
 	assert.Nil(t, s.job.Status.Admission)
 	assert.Equal(t, int32(1), s.job.Status.Attempts)
@@ -39,7 +39,7 @@ func TestAReservationOfWhatIsNoLongerNeededIsDeclined(t *testing.T) {
 
 // What an older schema let in, or a newer program refuses: a job that runs goes on, and can be suspended.
 func TestAnInvalidJobThatRuns(t *testing.T) {
-	invalid := func(s *stepper) {
+	invalid := func(s *fixture) {
 		s.job.Spec.MiniCluster = &v1alpha1.MiniClusterSpec{Containers: []v1alpha1.MiniClusterContainer{{Image: "i"}}} // beside an image
 		s.job.Generation = 2
 		require.NotEmpty(t, needs.Problems(s.job))
@@ -66,7 +66,7 @@ func TestAnInvalidJobThatRuns(t *testing.T) {
 
 func TestAJobThatMovesToAnotherQueue(t *testing.T) {
 	job := makeJob("a", 1)
-	s := &stepper{t: t, job: job, setups: []client.Object{makeSetup("q")}}
+	s := &fixture{t: t, job: job, setups: []client.Object{makeSetup("q")}}
 	s.step(5)
 	s.job.Spec.Queue, s.job.Generation = "p", 2
 	reserved := offer(s.job) // so soon

@@ -68,7 +68,7 @@ func setupWith(job *v1alpha1.FluxJob) *v1alpha1.FluxSetup {
 func TestAReservationOfAnEarlierVersion(t *testing.T) {
 	job := makeJob("a", 1)
 	job.Status.Queue, job.Status.Attempts = "q", 1
-	s := &stepper{t: t, job: asWrittenBefore(t, job), setups: []client.Object{asWrittenBefore(t, offer(job))}}
+	s := &fixture{t: t, job: asWrittenBefore(t, job), setups: []client.Object{asWrittenBefore(t, offer(job))}}
 	assert.Equal(t, []string{v1alpha1.ReasonAdmitted}, s.step(6))
 	assert.Equal(t, int32(2), s.job.Status.Attempts)
 }
@@ -78,7 +78,7 @@ func TestAJobThatWaitsInAQueueOfAnEarlierVersion(t *testing.T) {
 	setup := makeSetup("q", clusters(1))
 	setup.Status.Queue = []v1alpha1.FluxQueueEntry{{Namespace: "default", Name: "first"}, {Namespace: "default", Name: "a"}}
 	setup.Status.Usage = []v1alpha1.FluxResourceUsage{{Name: "miniClusters", Maximum: resource.MustParse("1")}}
-	s := &stepper{t: t, job: makeJob("a", 1), setups: []client.Object{asWrittenBefore(t, setup)}}
+	s := &fixture{t: t, job: makeJob("a", 1), setups: []client.Object{asWrittenBefore(t, setup)}}
 	assert.Empty(t, s.step(6))
 	assert.Equal(t, ptr.To[int32](2), s.job.Status.Position)
 	assert.Equal(t, v1alpha1.FluxJobWaiting, s.job.Status.State)

@@ -103,7 +103,8 @@ func (p *pass) refusal(o *observed) *metav1.Condition {
 	c := o.cluster
 	if c == nil {
 		own := meta.FindStatusCondition(p.job.Status.Conditions, events.ConditionStalled)
-		if own != nil && own.Status == metav1.ConditionTrue && own.Reason == events.ReasonApplyFailed && own.ObservedGeneration == p.job.Generation {
+		if own != nil && own.Status == metav1.ConditionTrue && own.Reason == events.ReasonApplyFailed &&
+			own.ObservedGeneration == p.job.Generation {
 			return own
 		}
 		return nil

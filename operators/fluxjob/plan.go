@@ -12,9 +12,6 @@ import (
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
-// soon is the delay of the pass that acts on what this one records.
-const soon = time.Millisecond
-
 // Plan decides how a FluxJob continues, for a manager that watches the whole cluster. It is a [builder.PlanFunc].
 func Plan(job *v1alpha1.FluxJob, view builder.View) builder.Plan[*v1alpha1.FluxJob] {
 	return planFor(admission.Manager{})(job, view)
@@ -70,7 +67,7 @@ func (p *pass) withStatus(plan builder.Plan[*v1alpha1.FluxJob], s *v1alpha1.Flux
 // requeueAfter returns the time until the next step that no event announces. 0: there is none.
 func (d decision) requeueAfter() time.Duration {
 	if d.records {
-		return soon
+		return lifecycle.Soon
 	}
 	return positionDelay(d.position)
 }

@@ -12,14 +12,15 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 func TestAFirstRun(t *testing.T) {
 	job := makeJob("a", 1)
-	s := &stepper{t: t, job: job, setups: []client.Object{offer(job)}}
+	s := &fixture{t: t, job: job, setups: []client.Object{offer(job)}}
 	assert.Equal(t, []string{v1alpha1.ReasonAdmitted}, s.step(5))
 	assert.Empty(t, s.plan.Children, "nothing is made before the acceptance is written")
-	assert.Equal(t, soon, s.plan.RequeueAfter)
+	assert.Equal(t, lifecycle.Soon, s.plan.RequeueAfter)
 	assert.Equal(t, int32(1), s.job.Status.Attempts)
 	assert.Equal(t, &v1alpha1.FluxAdmission{Queue: "q", Time: at(5), Generation: 1, Size: 2, Pods: 2}, s.job.Status.Admission)
 	assert.Equal(t, v1alpha1.FluxJobStarting, s.job.Status.State)
@@ -103,7 +104,7 @@ func TestAChangeOfTheSizeOfAJobThatRuns(t *testing.T) {
 func TestKueueIsTheQueue(t *testing.T) {
 	job := makeJob("a", 1, func(s *v1alpha1.FluxJobSpec) { s.Queue = "" })
 	job.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team", v1alpha1.LabelKueuePriority: "high", "other": "label"}
-	s := &stepper{t: t, job: job}
+	s := &fixture{t: t, job: job}
 	assert.Empty(t, s.step(5))
 	assert.Equal(t, "team", s.job.Status.Queue)
 	assert.Nil(t, s.job.Status.StartTime)

@@ -71,7 +71,7 @@ func TestWhyAJobWaits(t *testing.T) {
 				tt.job = makeJob("a", 1)
 			}
 			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"team": "web"}}}
-			s := &stepper{t: t, job: tt.job, setups: []client.Object{tt.setup, namespace}}
+			s := &fixture{t: t, job: tt.job, setups: []client.Object{tt.setup, namespace}}
 			told := s.step(10)
 			assert.Equal(t, tt.warned, len(told) > 0, "an event for what someone must do something about")
 			assert.Equal(t, v1alpha1.FluxJobWaiting, s.job.Status.State)
@@ -101,13 +101,13 @@ func TestPositionsFarBehind(t *testing.T) {
 		position int32
 		again    time.Duration
 	}{150: {200, farDelay}, 200: {200, farDelay}, 201: {500, farDelay}, 600: {1000, farDelay}} {
-		s := &stepper{t: t, job: makeJob("a", second), setups: []client.Object{setup}}
+		s := &fixture{t: t, job: makeJob("a", second), setups: []client.Object{setup}}
 		s.step(1000)
 		require.NotNil(t, s.job.Status.Position)
 		assert.Equal(t, want.position, *s.job.Status.Position)
 		assert.Equal(t, want.again, s.plan.RequeueAfter)
 	}
-	s := &stepper{t: t, job: makeJob("a", 150, priority(-1)), setups: []client.Object{setup}}
+	s := &fixture{t: t, job: makeJob("a", 150, priority(-1)), setups: []client.Object{setup}}
 	setup.Status.PendingWorkloads = 1700
 	s.step(1000)
 	assert.Equal(t, ptr.To[int32](2000), s.job.Status.Position)
@@ -122,7 +122,7 @@ func TestAnInvalidJob(t *testing.T) {
 	job := makeJob("a", 1, func(s *v1alpha1.FluxJobSpec) {
 		s.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("-1")}}
 	})
-	s := &stepper{t: t, job: job, setups: []client.Object{offer(job)}}
+	s := &fixture{t: t, job: job, setups: []client.Object{offer(job)}}
 	assert.Equal(t, []string{v1alpha1.ReasonInvalidSpec}, s.step(5))
 	assert.Equal(t, v1alpha1.FluxJobRequested, s.job.Status.State)
 	assert.Equal(t, "False InvalidSpec", s.is(v1alpha1.ConditionJobRequested))
@@ -182,7 +182,7 @@ func TestWhenAnotherManagersQueueIsAnObstacle(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := &stepper{t: t, job: makeJob("a", 1), setups: []client.Object{tt.setup}}
+			s := &fixture{t: t, job: makeJob("a", 1), setups: []client.Object{tt.setup}}
 			told := s.step(10)
 			assert.Equal(t, tt.want, meta.FindStatusCondition(s.job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources).Reason)
 			assert.Equal(t, tt.want == v1alpha1.ReasonQueueManagedElsewhere, len(told) > 0)
@@ -200,7 +200,7 @@ func TestAPriorityOverTheLimitIsTold(t *testing.T) {
 		}
 	}
 	seeing := func(setup *v1alpha1.FluxSetup) []client.Object { return []client.Object{setup, namespace} }
-	s := &stepper{t: t, job: makeJob("a", 1), setups: seeing(makeSetup("q", gold(20)))}
+	s := &fixture{t: t, job: makeJob("a", 1), setups: seeing(makeSetup("q", gold(20)))}
 	assert.Empty(t, s.step(10))
 	assert.Equal(t, ptr.To[int32](3), s.job.Status.Priority, "the queue's")
 

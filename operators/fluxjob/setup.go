@@ -18,8 +18,8 @@ import (
 const Name = "fluxjob"
 
 // Setup lets a manager run FluxJobs and the FluxSetups that admit them. The manager's scheme must know the kinds of
-// [v1alpha1], batch/v1 and core/v1. MiniClusters are another operator's. Who the manager is, and what its cache sees of
-// the cluster, must be said by m: a queue has one manager. The controllers have controller-runtime's
+// [v1alpha1], batch/v1 and core/v1. Another operator runs the MiniClusters. m has the manager's identity, and
+// which part of the cluster its cache has: a queue has one manager. The controllers have controller-runtime's
 // default options, changed by the functions given; but FluxSetups have one pass at a time.
 func Setup(mgr manager.Manager, m admission.Manager, change ...func(*controller.Options)) error {
 	if err := admission.Setup(mgr, m, change...); err != nil {
@@ -28,7 +28,7 @@ func Setup(mgr manager.Manager, m admission.Manager, change ...func(*controller.
 	return Operator(mgr, m).WithOptions(setup.Options(change)).Complete()
 }
 
-// Operator describes the operator: what it owns, what it refers to, and its plan. Tests run its Reconciler without a
+// Operator describes the operator: what it owns, what it reads, and its plan. Tests run its Reconciler without a
 // manager (nil).
 func Operator(mgr manager.Manager, m admission.Manager) *builder.Operator[*v1alpha1.FluxJob] {
 	return builder.NewOperator[*v1alpha1.FluxJob](mgr, Name).

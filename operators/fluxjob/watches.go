@@ -13,7 +13,7 @@ import (
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 )
 
-// queues are the names of the FluxSetups that a job's plan looks at.
+// queues returns the names of the FluxSetups that a job's plan reads.
 func queues(job *v1alpha1.FluxJob) []string {
 	names := []string{needs.Queue(job)}
 	if a := job.Status.Admission; a != nil && a.Queue != names[0] {
@@ -22,21 +22,21 @@ func queues(job *v1alpha1.FluxJob) []string {
 	return names
 }
 
-// namespaceOf is the name of the namespace that a job's plan looks at.
+// namespaceOf returns the name of the namespace that a job's plan reads.
 func namespaceOf(job *v1alpha1.FluxJob) []string { return []string{job.Namespace} }
 
-// jobsOfSetup returns the jobs that a change of their FluxSetup concerns: all if the rules have changed; else those whose
-// reservation or place has, and that this manager sees. Those far behind look by themselves from time to time.
+// jobsOfSetup returns the jobs that a change of their FluxSetup concerns: all if the rules have changed; else those whose reservation or
+// entry in the queue has, and that this manager watches. Jobs behind these entries read their position from time to time.
 func jobsOfSetup(m admission.Manager) func(old, setup *v1alpha1.FluxSetup) (all bool, names []types.NamespacedName) {
 	return func(old, setup *v1alpha1.FluxSetup) (all bool, names []types.NamespacedName) {
 		if old == nil || setup == nil || old.UID != setup.UID || old.Generation != setup.Generation ||
 			old.Status.ObservedGeneration != setup.Status.ObservedGeneration || !sameManager(m, old.Status.Manager, setup.Status.Manager) {
 			return true, nil
 		}
-		woken := map[types.NamespacedName]bool{}
-		changedReservations(woken, old.Status.Reservations, setup.Status.Reservations)
-		changedPlaces(woken, old.Status.Queue, setup.Status.Queue)
-		for name := range woken {
+		enqueued := map[types.NamespacedName]bool{}
+		changedReservations(enqueued, old.Status.Reservations, setup.Status.Reservations)
+		changedEntries(enqueued, old.Status.Queue, setup.Status.Queue)
+		for name := range enqueued {
 			if m.Sees(name.Namespace) {
 				names = append(names, name)
 			}
@@ -62,7 +62,7 @@ func requested(m admission.Manager, record *v1alpha1.FluxSetupManager) *metav1.T
 }
 
 // changedReservations adds the jobs whose reservation is new, gone or marked.
-func changedReservations(woken map[types.NamespacedName]bool, before, after []v1alpha1.FluxReservation) {
+func changedReservations(enqueued map[types.NamespacedName]bool, before, after []v1alpha1.FluxReservation) {
 	type share struct {
 		uid     types.UID
 		attempt int32
@@ -80,22 +80,22 @@ func changedReservations(woken map[types.NamespacedName]bool, before, after []v1
 			delete(had, key)
 			continue
 		}
-		woken[types.NamespacedName{Namespace: r.Namespace, Name: r.Name}] = true
+		enqueued[types.NamespacedName{Namespace: r.Namespace, Name: r.Name}] = true
 	}
 	for _, name := range had {
-		woken[name] = true
+		enqueued[name] = true
 	}
 }
 
-// changedPlaces adds the jobs whose place in the line has changed.
-func changedPlaces(woken map[types.NamespacedName]bool, before, after []v1alpha1.FluxQueueEntry) {
+// changedEntries adds the jobs whose entry in the queue has changed.
+func changedEntries(enqueued map[types.NamespacedName]bool, before, after []v1alpha1.FluxQueueEntry) {
 	for i := range max(len(before), len(after)) {
 		if i < len(before) && i < len(after) && before[i] == after[i] {
 			continue
 		}
-		for _, line := range [][]v1alpha1.FluxQueueEntry{before, after} {
-			if i < len(line) {
-				woken[types.NamespacedName{Namespace: line[i].Namespace, Name: line[i].Name}] = true
+		for _, queue := range [][]v1alpha1.FluxQueueEntry{before, after} {
+			if i < len(queue) {
+				enqueued[types.NamespacedName{Namespace: queue[i].Namespace, Name: queue[i].Name}] = true
 			}
 		}
 	}

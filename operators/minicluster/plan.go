@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// soon is the delay of the pass that acts on what this one records.
-	soon = time.Millisecond
 	// statusDelay is how long a status that differs only in counts may wait to be written: a thousand pods cost a few writes.
 	statusDelay = time.Second
 )
@@ -88,9 +86,9 @@ func hasSameMilestones(a, b *v1alpha1.MiniClusterStatus) bool {
 func (p *pass) requeueAfter(o *observed, d decision, s *v1alpha1.MiniClusterStatus) time.Duration {
 	switch {
 	case d.action == actionRestart || d.ends():
-		return soon
+		return lifecycle.Soon
 	case (d.action == actionWithdraw || d.action == actionHold) && o.job != nil && o.job.DeletionTimestamp == nil && !p.isAtRest():
-		return soon
+		return lifecycle.Soon
 	case d.action == actionAwait && o.job == nil:
 		return p.deadline().Left
 	case s.State == v1alpha1.MiniClusterStateStarting:

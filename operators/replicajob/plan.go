@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// soon is the delay of the pass that acts on what this one records.
-	soon = time.Millisecond
 	// statusDelay is how long a status that differs only in counts may wait to be written: a thousand pods that come and go
 	// cost a few writes.
 	statusDelay = 5 * time.Second
@@ -100,7 +98,7 @@ type actions struct {
 // createPods creates pods: at most a batch of them, and the rest in the next pass.
 func (a *actions) createPods(pods []*corev1.Pod) {
 	if len(pods) > batch {
-		pods, a.requeueAfter = pods[:batch], soon
+		pods, a.requeueAfter = pods[:batch], lifecycle.Soon
 	}
 	for _, pod := range pods {
 		a.children = append(a.children, desiredPod(pod))
@@ -113,7 +111,7 @@ func (a *actions) deletePods(pods []*corev1.Pod) {
 		switch {
 		case pod.DeletionTimestamp != nil:
 		case len(a.delete) == batch:
-			a.requeueAfter = soon
+			a.requeueAfter = lifecycle.Soon
 			return
 		default:
 			a.delete = append(a.delete, pod)
@@ -124,7 +122,7 @@ func (a *actions) deletePods(pods []*corev1.Pod) {
 // requeueAfter returns the time until the next step that no event announces. 0: there is none.
 func (p *pass) requeueAfter(d decision) time.Duration {
 	if d.records {
-		return soon
+		return lifecycle.Soon
 	}
 	after := lifecycle.Soonest(d.wait, p.deadline().Left)
 	if d.problem != nil && d.problem.reason == v1alpha1.ReasonNoGangScheduler {

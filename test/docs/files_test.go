@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"bytes"
 	"os"
 	"testing"
 
@@ -26,4 +27,15 @@ func TestFiles(t *testing.T) {
 		assert.Equal(t, want, string(text), "%s: UPDATE_DOCS=1 go test ./test/docs", page)
 	}
 	assert.Greater(t, blocks, 12)
+}
+
+// TestAJobKindIsShort: a job kind on the engine of ReplicaJobs, and the program that runs it, have fewer than 60 lines each.
+func TestAJobKindIsShort(t *testing.T) {
+	for _, example := range []string{"tfjob", "torchjob"} {
+		for _, name := range []string{"operator/operator.go", "main.go"} {
+			text, err := os.ReadFile(root + "examples/" + example + "/" + name)
+			require.NoError(t, err)
+			assert.Less(t, bytes.Count(text, []byte("\n")), 60, "examples/%s/%s", example, name)
+		}
+	}
 }

@@ -19,6 +19,7 @@ import (
 var heldPackages = []string{
 	"api/v1alpha1", "api/dsoi/v1beta1", "dsoi", "dsoi/scaling", "events", "store",
 	"operators/daemonjob", "operators/fluxjob", "operators/jobflow", "operators/minicluster", "operators/replicajob",
+	"operators/fluxjob/admission", "operators/fluxjob/internal/*", "operators/internal/*",
 	"builder", "builder/quarantine", "builder/readiness", "builder/buildertest", "builder/buildertest/conformance",
 	"builder/internal/*", "builder/buildertest/internal/*", "compat/*",
 }

@@ -18,27 +18,27 @@ import (
 
 // cohort is the setups that lend to each other, and their jobs.
 type cohort struct {
-	manager Manager                    // the one that makes the plan
-	owner   *v1alpha1.FluxSetupManager // the one that manages the cohort; nil if none does
-	mine    bool                       // this manager does, or may from now on
-	gives   bool                       // it is on record in all setups, so that it may admit and evict
+	manager  Manager                    // the one that makes the plan
+	owner    *v1alpha1.FluxSetupManager // the one that manages the cohort; nil if none does
+	mine     bool                       // this manager does, or may from now on
+	mayAdmit bool                       // it is on record in all setups, so that it may admit and evict
 
-	setups []*v1alpha1.FluxSetup // by name
-	ranks  []*needs.Priorities   // of each setup
-	self   int                   // the one whose plan this is
-	known  *known
-	books  [][]v1alpha1.FluxReservation // of each setup
-	names  []string                     // of what is counted: what an amount's index means
+	setups       []*v1alpha1.FluxSetup // by name
+	ranks        []*needs.Priorities   // of each setup
+	self         int                   // the one whose plan this is
+	known        *known
+	reservations [][]v1alpha1.FluxReservation // of each setup
+	names        []string                     // of what is counted: what an amount's index means
 
-	jobs    []*v1alpha1.FluxJob // those that queue.State's jobs are
-	pending int                 // how many wait for self, also those that can't be admitted as they are; not those it isn't for
-	aside   *metav1.Time        // when the first of those was created that wait for self and are not among jobs
+	jobs           []*v1alpha1.FluxJob // those that queue.State's jobs are
+	pending        int                 // how many wait for self, also those that can't be admitted as they are; not those it isn't for
+	oldestExcluded *metav1.Time        // when the first of those was created that wait for self and are not among jobs
 }
 
-// gather returns the cohort of a setup, and what is to be decided about.
-func (m Manager) gather(self *v1alpha1.FluxSetup, seen builder.View) (*cohort, queue.State) {
+// gather returns the cohort of a setup, and the state that the decisions depend on.
+func (m Manager) gather(self *v1alpha1.FluxSetup, view builder.View) (*cohort, queue.State) {
 	c := &cohort{manager: m, setups: []*v1alpha1.FluxSetup{self}}
-	for _, other := range builder.Watched[*v1alpha1.FluxSetup](seen) {
+	for _, other := range builder.Watched[*v1alpha1.FluxSetup](view) {
 		if other.Name != self.Name && self.Spec.Cohort != "" && other.Spec.Cohort == self.Spec.Cohort && other.DeletionTimestamp == nil {
 			c.setups = append(c.setups, other)
 		}
@@ -47,18 +47,18 @@ func (m Manager) gather(self *v1alpha1.FluxSetup, seen builder.View) (*cohort, q
 	c.self = slices.Index(c.setups, self)
 	c.findManager()
 	c.names = counted(c.setups)
-	jobs, spaces := builder.Watched[*v1alpha1.FluxJob](seen), namespaces(seen)
-	c.known = c.newKnown(jobs, spaces, seen)
-	state := queue.State{Now: seen.Now}
+	jobs, namespaces := builder.Watched[*v1alpha1.FluxJob](view), namespaceLabels(view)
+	c.known = c.newKnown(jobs, namespaces, view)
+	state := queue.State{Now: view.Now}
 	for i, setup := range c.setups {
-		book := c.known.settle(setup, jobs)
-		c.books, c.ranks = append(c.books, book), append(c.ranks, needs.PrioritiesOf(setup))
-		state.Setups = append(state.Setups, c.rules(setup, len(book)))
-		for r := range book {
-			state.Holders = append(state.Holders, c.holder(i, &book[r]))
+		held := c.known.settle(setup, jobs)
+		c.reservations, c.ranks = append(c.reservations, held), append(c.ranks, needs.PrioritiesOf(setup))
+		state.Setups = append(state.Setups, c.rules(setup, len(held)))
+		for r := range held {
+			state.Holders = append(state.Holders, c.holder(i, &held[r]))
 		}
 	}
-	c.lineUp(&state, jobs, spaces)
+	c.addJobs(&state, jobs, namespaces)
 	return c, state
 }
 
@@ -82,8 +82,9 @@ func (c *cohort) rules(setup *v1alpha1.FluxSetup, held int) queue.Setup {
 		Quota: c.limits(&spec.Quota), Borrow: c.limits(spec.BorrowingLimit), Lend: c.limits(spec.LendingLimit),
 		Strict:   spec.QueueingStrategy == v1alpha1.StrictFIFO,
 		Preempts: spec.Preemption == v1alpha1.PreemptionLowerPriority,
-		Hold:     !c.gives || invalid || spec.StopPolicy == v1alpha1.StopHold || setup.DeletionTimestamp != nil || held >= v1alpha1.MaxFluxReservations,
-		Drain:    c.gives && !invalid && spec.StopPolicy == v1alpha1.StopHoldAndDrain,
+		Hold: !c.mayAdmit || invalid || spec.StopPolicy == v1alpha1.StopHold || setup.DeletionTimestamp != nil ||
+			held >= v1alpha1.MaxFluxReservations,
+		Drain: c.mayAdmit && !invalid && spec.StopPolicy == v1alpha1.StopHoldAndDrain,
 	}
 }
 
@@ -116,7 +117,7 @@ func (c *cohort) limits(quota *v1alpha1.FluxQuota) queue.Amounts {
 func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 	h := queue.Holder{
 		ID: queue.ID{Namespace: r.Namespace, Name: r.Name}, Setup: setup, Since: r.Time.Time,
-		Leaving: c.known.isLeaving(r), Holds: make(queue.Amounts, len(c.names)),
+		Terminating: c.known.isTerminating(r), Holds: make(queue.Amounts, len(c.names)),
 	}
 	for i, name := range c.names {
 		switch name {
@@ -131,8 +132,8 @@ func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 			}
 		}
 	}
-	if !c.judges(r.Namespace) {
-		h.Priority = math.MaxInt32 // what isn't known is pushed out by no one
+	if !c.decidesFor(r.Namespace) {
+		h.Priority = math.MaxInt32 // no job preempts what isn't known
 	}
 	if job := c.known.jobs[r.UID]; job != nil {
 		h.Priority = c.priority(setup, job)
@@ -143,15 +144,15 @@ func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 	return h
 }
 
-// lineUp adds the jobs that can be admitted as they are, or could if they had left already.
-func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces map[string]map[string]string) {
+// addJobs adds the jobs that can be admitted in their current state, or could once their pods have terminated.
+func (c *cohort) addJobs(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces map[string]map[string]string) {
 	index := make(map[string]int, len(c.setups))
 	allowed := make([]func(map[string]string) bool, len(c.setups))
 	reserved := map[types.UID]*v1alpha1.FluxReservation{}
 	for i, s := range c.setups {
 		index[s.Name], allowed[i] = i, needs.Selects(s.Spec.NamespaceSelector)
-		for r := range c.books[i] {
-			reserved[c.books[i][r].UID] = &c.books[i][r]
+		for r := range c.reservations[i] {
+			reserved[c.reservations[i][r].UID] = &c.reservations[i][r]
 		}
 	}
 	// Room for all, if this is the only cohort, and for their amounts.
@@ -160,7 +161,7 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 	for _, job := range jobs {
 		i, ok := index[needs.Queue(job)]
 		r := reserved[job.UID]
-		if !ok || !(r == nil && needs.Wants(job) || r != nil && keepsPlace(job, r)) || !allowed[i](namespaces[job.Namespace]) {
+		if !ok || !(r == nil && needs.Wants(job) || r != nil && returnsToQueue(job, r)) || !allowed[i](namespaces[job.Namespace]) {
 			continue
 		}
 		setup := c.setups[i]
@@ -172,12 +173,12 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 		if limit != nil && needs.Most(job, size) > *limit || len(needs.Problems(job)) > 0 ||
 			needs.Refused(job) {
 			if i == c.self {
-				c.aside = earlier(c.aside, &job.CreationTimestamp)
+				c.oldestExcluded = earlier(c.oldestExcluded, &job.CreationTimestamp)
 			}
 			continue
 		}
 		place := needs.Place(job, c.priority(i, job))
-		place.Setup, place.Leaving = i, r != nil
+		place.Setup, place.Terminating = i, r != nil
 		place.Needs, amounts = amounts[:len(c.names):len(c.names)], amounts[len(c.names):]
 		for r, name := range c.names {
 			place.Needs[r] = needs.Counted(job, size, name)
@@ -192,13 +193,13 @@ func (c *cohort) lineUp(state *queue.State, jobs []*v1alpha1.FluxJob, namespaces
 
 // priority returns a job's priority in one of the setups.
 func (c *cohort) priority(setup int, job *v1alpha1.FluxJob) int32 {
-	return c.ranks[setup].Of(job, c.known.spaces[job.Namespace])
+	return c.ranks[setup].Of(job, c.known.namespaces[job.Namespace])
 }
 
-// namespaces returns the labels of the namespaces.
-func namespaces(seen builder.View) map[string]map[string]string {
+// namespaceLabels returns the labels of the namespaces.
+func namespaceLabels(view builder.View) map[string]map[string]string {
 	all := map[string]map[string]string{}
-	for _, ns := range builder.Watched[*corev1.Namespace](seen) {
+	for _, ns := range builder.Watched[*corev1.Namespace](view) {
 		all[ns.Name] = ns.Labels
 	}
 	return all

@@ -11,37 +11,37 @@ import (
 	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 )
 
-// enter returns the setup's own book after what was decided about it. What was decided about the other setups of the
-// cohort is for their own passes.
+// enter returns the setup's reservations after the decisions about it. The decisions about the other setups of the cohort are for their
+// own passes.
 func (c *cohort) enter(state *queue.State, d *queue.Decisions, now metav1.Time) []v1alpha1.FluxReservation {
-	book := slices.Clone(c.books[c.self])
-	if !c.gives { // not before all setups of the cohort name this manager
-		return book
+	entered := slices.Clone(c.reservations[c.self])
+	if !c.mayAdmit { // not before all setups of the cohort name this manager
+		return entered
 	}
 	first := 0 // of the setup's own among the holders
 	for i := range c.self {
-		first += len(c.books[i])
+		first += len(c.reservations[i])
 	}
 	for _, e := range d.Evicted {
 		if state.Holders[e.Holder].Setup == c.self {
-			book[e.Holder-first].Evicted = c.eviction(state, e, now)
+			entered[e.Holder-first].Evicted = c.eviction(state, e, now)
 		}
 	}
 	for _, i := range d.Admitted {
-		if state.Jobs[i].Setup != c.self || len(book) >= v1alpha1.MaxFluxReservations {
+		if state.Jobs[i].Setup != c.self || len(entered) >= v1alpha1.MaxFluxReservations {
 			continue
 		}
 		job := c.jobs[i]
 		share := needs.Of(job, c.setups[c.self])
-		book = append(book, v1alpha1.FluxReservation{
+		entered = append(entered, v1alpha1.FluxReservation{
 			Namespace: job.Namespace, Name: job.Name, UID: job.UID, Attempt: job.Status.Attempts + 1, Time: now, Generation: job.Generation,
 			Size: share.Size, Pods: share.Pods, Resources: share.Resources,
 		})
 	}
-	return book
+	return entered
 }
 
-// eviction says why a holder must go. It names no job of someone else's.
+// eviction returns why a holder is evicted. It names no job of another namespace.
 func (c *cohort) eviction(state *queue.State, e queue.Eviction, now metav1.Time) *v1alpha1.FluxEviction {
 	queueName := c.setups[c.self].Name
 	switch e.Cause {

@@ -17,7 +17,7 @@ const (
 	defaultPatience = 5 * time.Minute
 )
 
-// Manager is the manager that runs a plan: its identity, and what it sees of the cluster. The zero value sees all of it.
+// Manager is the manager that runs a plan: its identity, and which part of the cluster it watches. The zero value watches all of it.
 type Manager struct {
 	// Name is that of the installation. It stays the same when another of its managers leads. Default: armature.
 	Name string
@@ -41,7 +41,7 @@ func (m Manager) Is(record *v1alpha1.FluxSetupManager) bool {
 }
 
 // IsRefused reports whether another manager has the queue and keeps it, because it has jobs in it. A queue without jobs of its
-// manager is taken over, unless it is of a cohort that is in use elsewhere: then it is requested, and the request tells.
+// manager is taken over, unless other queues of its cohort are in use: then this manager requests it, and the request counts as a refusal.
 func (m Manager) IsRefused(setup *v1alpha1.FluxSetup) bool {
 	record := setup.Status.Manager
 	return record != nil && !m.Is(record) && (isInUse(setup) || setup.Spec.Cohort != "" && record.Takeover != nil)
@@ -76,9 +76,9 @@ func (c *cohort) findManager() {
 		}
 	}
 	c.mine = c.owner == nil || c.manager.Is(c.owner)
-	c.gives = c.mine
+	c.mayAdmit = c.mine
 	for _, s := range c.setups {
-		c.gives = c.gives && c.manager.Is(s.Status.Manager)
+		c.mayAdmit = c.mayAdmit && c.manager.Is(s.Status.Manager)
 	}
 }
 
@@ -94,9 +94,9 @@ func isInUse(s *v1alpha1.FluxSetup) bool {
 	})
 }
 
-// judges reports whether it is for this manager to say which jobs of a namespace hold a reservation: the manager of the queue
+// decidesFor reports whether it is for this manager to say which jobs of a namespace hold a reservation: the manager of the queue
 // says so where it watches, and each other manager in its own namespaces.
-func (c *cohort) judges(namespace string) bool {
+func (c *cohort) decidesFor(namespace string) bool {
 	return c.manager.Sees(namespace) && (c.mine || !watches(c.owner.Namespaces, namespace))
 }
 

@@ -73,7 +73,7 @@ func TestNothingIsGivenInThePassThatTakesAQueue(t *testing.T) {
 
 func TestAnotherManagerRefusesTheQueue(t *testing.T) {
 	holds, waits := makeJob("holds", 1, in("a"), holding), makeJob("waits", 2, in("b"))
-	setup := makeSetup("q", clusters(2), managedBy(ofA), withBook(holds))
+	setup := makeSetup("q", clusters(2), managedBy(ofA), withReservations(holds))
 	got, p := ofB.pass(setup, 10, waits)
 	assert.Equal(t, []string{"holds"}, held(got), "what it doesn't see stays")
 	assert.Empty(t, got.Status.Queue)
@@ -97,7 +97,7 @@ func TestAnotherManagerRefusesTheQueue(t *testing.T) {
 }
 
 func TestWithoutJobsNoOneRequestsAQueue(t *testing.T) {
-	setup := makeSetup("q", clusters(2), managedBy(ofA), withBook(makeJob("holds", 1, in("a"), holding)))
+	setup := makeSetup("q", clusters(2), managedBy(ofA), withReservations(makeJob("holds", 1, in("a"), holding)))
 	_, p := ofB.pass(setup, 10)
 	assert.Nil(t, p.Status)
 	assert.Zero(t, p.RequeueAfter)
@@ -111,18 +111,18 @@ func TestWhenAQueueIsTakenOver(t *testing.T) {
 		setup *v1alpha1.FluxSetup
 		taken bool
 	}{
-		"in use":                {makeSetup("q", managedBy(ofA), withBook(holds)), false},
+		"in use":                {makeSetup("q", managedBy(ofA), withReservations(holds)), false},
 		"jobs wait":             {makeSetup("q", managedBy(ofA), inLine("x")), false},
 		"idle":                  {makeSetup("q", managedBy(ofA)), true},
-		"only its own jobs":     {makeSetup("q", managedBy(ofA), withBook(makeJob("runs", 1, in("b"), holding))), true},
-		"an uninstalled one's":  {makeSetup("q", managedBy(ofA), withBook(makeJob("lost", 1, in("c"), holding))), true},
-		"own jobs, others wait": {makeSetup("q", managedBy(ofA), withBook(makeJob("runs", 1, in("b"), holding)), inLine("x")), false},
-		"declined":              {makeSetup("q", managedBy(ofA), withBook(holds), requestedBy("ops/b", -900, true)), false},
-		"not declined so far":   {makeSetup("q", managedBy(ofA), withBook(holds), requestedBy("ops/b", -299, false)), false},
-		"not declined in time":  {makeSetup("q", managedBy(ofA), withBook(holds), requestedBy("ops/b", -300, false)), true},
-		"requested by another":  {makeSetup("q", managedBy(ofA), withBook(holds), requestedBy("ops/c", -900, false)), false},
-		"given by its name":     {makeSetup("q", managedBy(Manager{Name: "ops/b"}), withBook(holds)), true},
-		"labelled anew": {makeSetup("q", managedBy(Manager{Name: "ops/a", Selector: "shard=a"}), withBook(holds),
+		"only its own jobs":     {makeSetup("q", managedBy(ofA), withReservations(makeJob("runs", 1, in("b"), holding))), true},
+		"an uninstalled one's":  {makeSetup("q", managedBy(ofA), withReservations(makeJob("lost", 1, in("c"), holding))), true},
+		"own jobs, others wait": {makeSetup("q", managedBy(ofA), withReservations(makeJob("runs", 1, in("b"), holding)), inLine("x")), false},
+		"declined":              {makeSetup("q", managedBy(ofA), withReservations(holds), requestedBy("ops/b", -900, true)), false},
+		"not declined so far":   {makeSetup("q", managedBy(ofA), withReservations(holds), requestedBy("ops/b", -299, false)), false},
+		"not declined in time":  {makeSetup("q", managedBy(ofA), withReservations(holds), requestedBy("ops/b", -300, false)), true},
+		"requested by another":  {makeSetup("q", managedBy(ofA), withReservations(holds), requestedBy("ops/c", -900, false)), false},
+		"given by its name":     {makeSetup("q", managedBy(Manager{Name: "ops/b"}), withReservations(holds)), true},
+		"labelled anew": {makeSetup("q", managedBy(Manager{Name: "ops/a", Selector: "shard=a"}), withReservations(holds),
 			func(s *v1alpha1.FluxSetup) { s.Labels = map[string]string{"shard": "b"} }), true},
 	}
 	for name, tt := range tests {
@@ -164,7 +164,7 @@ func TestReservationsOfJobsThatTheManagerOfTheQueueDoesNotSee(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, _ := tt.by.pass(makeSetup("q", clusters(2), managedBy(ofA), withBook(tt.book...)), 10, tt.seen...)
+			got, _ := tt.by.pass(makeSetup("q", clusters(2), managedBy(ofA), withReservations(tt.book...)), 10, tt.seen...)
 			assert.Equal(t, tt.held, held(got))
 			assert.Equal(t, int32(len(tt.held)), got.Status.AdmittedWorkloads)
 			again, p := tt.by.pass(got, 10, tt.seen...)
@@ -173,19 +173,19 @@ func TestReservationsOfJobsThatTheManagerOfTheQueueDoesNotSee(t *testing.T) {
 		})
 	}
 
-	setup := makeSetup("q", clusters(1), preempting, upTo(1000), managedBy(ofA), withBook(b))
+	setup := makeSetup("q", clusters(1), preempting, upTo(1000), managedBy(ofA), withReservations(b))
 	got, _ := ofA.pass(setup, 10, makeJob("urgent", 3, in("a"), ofPriority(1000)))
 	assert.Equal(t, []string{"b-job"}, held(got), "no one pushes out what isn't known")
 	assert.Equal(t, []string{"urgent: WaitingForQuota miniClusters"}, waiting(got))
 
 	both := Manager{Name: "ops/both", Namespaces: []string{"a", "b"}}
-	_, p := ofB.pass(makeSetup("q", clusters(1), managedBy(both), withBook(a)), 10, b)
+	_, p := ofB.pass(makeSetup("q", clusters(1), managedBy(both), withReservations(a)), 10, b)
 	assert.Nil(t, p.Status, "of what the manager of the queue sees, it alone says what holds")
 }
 
 func TestAReservationGoesWithItsNamespace(t *testing.T) {
 	lost := makeJob("lost", 0, in("gone"), holding)
-	setup := makeSetup("q", clusters(1), managedBy(ofA), withBook(lost))
+	setup := makeSetup("q", clusters(1), managedBy(ofA), withReservations(lost))
 	waits := makeJob("waits", 1, in("a"))
 	got, _ := ofA.pass(setup, 30, waits)
 	assert.Equal(t, []string{"lost"}, held(got), "the namespace may only not be known yet")
@@ -237,15 +237,15 @@ func TestWhatWakesAManagerOfAQueue(t *testing.T) {
 		before, after *v1alpha1.FluxSetup
 		want          woken
 	}{
-		"its own book":            {ofA, setup(managedBy(ofA)), setup(managedBy(ofA), withBook(a)), woken{}},
-		"another manager's part":  {ofA, setup(managedBy(ofA), withBook(a, b)), setup(managedBy(ofA), withBook(a)), queues("q")},
-		"another's next attempt":  {ofA, setup(managedBy(ofA), withBook(b)), setup(managedBy(ofA), withBook(again)), queues("q")},
-		"all of the book":         {Manager{}, setup(withBook(a, b)), setup(withBook(a)), woken{}},
+		"its own book":            {ofA, setup(managedBy(ofA)), setup(managedBy(ofA), withReservations(a)), woken{}},
+		"another manager's part":  {ofA, setup(managedBy(ofA), withReservations(a, b)), setup(managedBy(ofA), withReservations(a)), queues("q")},
+		"another's next attempt":  {ofA, setup(managedBy(ofA), withReservations(b)), setup(managedBy(ofA), withReservations(again)), queues("q")},
+		"all of the book":         {Manager{}, setup(withReservations(a, b)), setup(withReservations(a)), woken{}},
 		"its own name":            {ofA, setup(unmanaged), setup(managedBy(ofA)), queues("q")},
 		"a request":               {ofA, setup(managedBy(ofA)), setup(managedBy(ofA), requestedBy("ops/b", 1, false)), queues("q")},
-		"a queue in use":          {ofB, setup(managedBy(ofA), withBook(a)), setup(managedBy(ofA), withBook(a, b)), woken{}},
-		"a queue that falls idle": {ofB, setup(managedBy(ofA), withBook(a)), setup(managedBy(ofA)), queues("q")},
-		"idle but for its own":    {ofB, setup(managedBy(ofA), withBook(a, b)), setup(managedBy(ofA), withBook(b)), queues("q")},
+		"a queue in use":          {ofB, setup(managedBy(ofA), withReservations(a)), setup(managedBy(ofA), withReservations(a, b)), woken{}},
+		"a queue that falls idle": {ofB, setup(managedBy(ofA), withReservations(a)), setup(managedBy(ofA)), queues("q")},
+		"idle but for its own":    {ofB, setup(managedBy(ofA), withReservations(a, b)), setup(managedBy(ofA), withReservations(b)), queues("q")},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, of(tt.by.queuesOfSetup)(tt.before, tt.after)) })
@@ -255,7 +255,7 @@ func TestWhatWakesAManagerOfAQueue(t *testing.T) {
 // A request that is pending doesn't delay the next look at what jobs that are gone have left.
 func TestARequestDelaysNothing(t *testing.T) {
 	b := makeJob("b-job", 1, in("b"), holding)
-	setup := makeSetup("q", clusters(2), managedBy(ofA), withBook(b), inLine("x"))
+	setup := makeSetup("q", clusters(2), managedBy(ofA), withReservations(b), inLine("x"))
 	left := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "b", Name: "b-job", OwnerReferences: []metav1.OwnerReference{
 		{Kind: "FluxJob", Name: "b-job", UID: b.UID, Controller: ptr.To(true)}}}}
 	_, p := ofB.pass(setup, 10, left, makeJob("waits", 2, in("b")))
@@ -339,7 +339,7 @@ func TestACohortGivenByName(t *testing.T) {
 	lab, x, runs := inCohort("lab"), makeJob("x", 2, in("a"), inQueue("q1")), makeJob("runs", 1, in("a"), inQueue("q2"), holding)
 	given := func(s *v1alpha1.FluxSetup) { s.Status.Manager.Name = "ops/b" } // its namespaces stay: those of the other one
 	q1 := makeSetup("q1", clusters(1), lab, managedBy(ofA), inLine("x"))
-	q2 := makeSetup("q2", clusters(1), lab, managedBy(ofA), withBook(runs))
+	q2 := makeSetup("q2", clusters(1), lab, managedBy(ofA), withReservations(runs))
 
 	last := q2.DeepCopy()
 	given(last)

@@ -16,27 +16,27 @@ import (
 )
 
 const (
-	// countersCanWait is how long the counts and the line may lag behind, so that thousands of jobs that are created one
-	// after another don't cause as many writes.
-	countersCanWait = time.Second
-	// lingering is how soon to look again for what jobs that are gone have left.
-	lingering = time.Minute
+	// statusDelay is how long a status may wait to be written that differs only in counts and in the order of the waiting jobs: thousands
+	// of jobs that are created one after another cost a few writes.
+	statusDelay = time.Second
+	// leftoverDelay is the delay of the pass that checks again what deleted jobs have left.
+	leftoverDelay = time.Minute
 )
 
-// Plan is that of a manager that sees the whole cluster. It is a [builder.PlanFunc].
-func Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan[*v1alpha1.FluxSetup] {
-	return Manager{}.Plan(setup, seen)
+// Plan is the plan of a manager that watches the whole cluster. It is a [builder.PlanFunc].
+func Plan(setup *v1alpha1.FluxSetup, view builder.View) builder.Plan[*v1alpha1.FluxSetup] {
+	return Manager{}.Plan(setup, view)
 }
 
-// Plan says what a FluxSetup's book is now. It is a [builder.PlanFunc].
-func (m Manager) Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan[*v1alpha1.FluxSetup] {
+// Plan decides which jobs a FluxSetup admits and evicts. It is a [builder.PlanFunc].
+func (m Manager) Plan(setup *v1alpha1.FluxSetup, view builder.View) builder.Plan[*v1alpha1.FluxSetup] {
 	if setup.DeletionTimestamp != nil {
-		return builder.Plan[*v1alpha1.FluxSetup]{} // its book goes with it; its jobs know what they hold
+		return builder.Plan[*v1alpha1.FluxSetup]{} // its jobs have a record of what they hold
 	}
-	now := metav1.NewTime(seen.Now).Rfc3339Copy() // as precise as the API server keeps it
-	c, state := m.gather(setup, seen)
+	now := metav1.NewTime(view.Now).Rfc3339Copy() // to the second, as the API keeps it
+	c, state := m.gather(setup, view)
 	d := queue.Decide(state)
-	why := c.takesOver(&d, seen.Now)
+	why := c.takesOver(&d, view.Now)
 	if !c.mine && why == "" {
 		return c.refuse(&d, now)
 	}
@@ -52,10 +52,10 @@ func (m Manager) Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan
 		Conditions:         slices.Clone(setup.Status.Conditions),
 	}
 	status.AdmittedWorkloads = int32(len(status.Reservations))
-	status.PendingWorkloads = int32(c.pending - (len(status.Reservations) - len(c.books[c.self])))
+	status.PendingWorkloads = int32(c.pending - (len(status.Reservations) - len(c.reservations[c.self])))
 	setReady(&status, setup, now)
 
-	plan := builder.Plan[*v1alpha1.FluxSetup]{RequeueAfter: c.again(&d, seen.Now)}
+	plan := builder.Plan[*v1alpha1.FluxSetup]{RequeueAfter: c.requeueAfter(&d, view.Now)}
 	if equality.Semantic.DeepEqual(&status, &setup.Status) {
 		return plan
 	}
@@ -63,34 +63,34 @@ func (m Manager) Plan(setup *v1alpha1.FluxSetup, seen builder.View) builder.Plan
 	after.Status = status
 	plan.Status = &after
 	plan.Events = append(c.tookOver(why), stateChanged(setup, &status)...)
-	if sameBook(status.Reservations, setup.Status.Reservations) && len(plan.Events) == 0 &&
+	if sameReservations(status.Reservations, setup.Status.Reservations) && len(plan.Events) == 0 &&
 		setup.Status.ObservedGeneration == setup.Generation && equality.Semantic.DeepEqual(status.Manager, setup.Status.Manager) {
-		plan.StatusCanWait = countersCanWait
+		plan.StatusCanWait = statusDelay
 	}
 	return plan
 }
 
-// again says when to look again. Time brings backoffs and readiness timeouts to an end.
-func (c *cohort) again(d *queue.Decisions, now time.Time) time.Duration {
+// requeueAfter returns the time until the next pass: the end of a backoff or of a readiness timeout. 0: there is none.
+func (c *cohort) requeueAfter(d *queue.Decisions, now time.Time) time.Duration {
 	var after time.Duration
 	if !d.Next.IsZero() {
 		after = max(d.Next.Sub(now), time.Millisecond)
 	}
-	gone := func(r v1alpha1.FluxReservation) bool { return c.known.jobs[r.UID] == nil && c.judges(r.Namespace) }
-	if slices.ContainsFunc(c.books[c.self], gone) {
-		after = lifecycle.Soonest(after, lingering)
+	gone := func(r v1alpha1.FluxReservation) bool { return c.known.jobs[r.UID] == nil && c.decidesFor(r.Namespace) }
+	if slices.ContainsFunc(c.reservations[c.self], gone) {
+		after = lifecycle.Soonest(after, leftoverDelay)
 	}
 	return after
 }
 
-// sameBook reports whether two books give the same to the same.
-func sameBook(a, b []v1alpha1.FluxReservation) bool {
+// sameReservations reports whether two lists have the same reservations, with the same marks of eviction.
+func sameReservations(a, b []v1alpha1.FluxReservation) bool {
 	return slices.EqualFunc(a, b, func(a, b v1alpha1.FluxReservation) bool {
 		return a.UID == b.UID && a.Attempt == b.Attempt && (a.Evicted == nil) == (b.Evicted == nil)
 	})
 }
 
-// stateChanged returns an event if the queue opens or closes.
+// stateChanged returns an event if the queue starts or stops to admit jobs.
 func stateChanged(setup *v1alpha1.FluxSetup, status *v1alpha1.FluxSetupStatus) []events.Event {
 	before := meta.FindStatusCondition(setup.Status.Conditions, events.ConditionReady)
 	after := meta.FindStatusCondition(status.Conditions, events.ConditionReady)

@@ -177,7 +177,7 @@ func TestNoNamespaceGivesItselfAPriority(t *testing.T) {
 			urgent := makeJob("urgent", 3)
 			victim.Spec.Priority, urgent.Spec.Priority = tt.victim, tt.urgent
 			urgent.Namespace = "attacker"
-			setup := makeSetup("q", clusters(1), preempting, withBook(victim))
+			setup := makeSetup("q", clusters(1), preempting, withReservations(victim))
 			if tt.change != nil {
 				tt.change(setup)
 			}
@@ -210,13 +210,13 @@ func TestWhichReservationsStillHold(t *testing.T) {
 	cluster := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", OwnerReferences: []metav1.OwnerReference{
 		*metav1.NewControllerRef(makeJob("a", 1), v1alpha1.GroupVersion.WithKind("FluxJob"))}}}
 	accepted := makeJob("a", 1, holding)
-	offered := withBook(makeJob("a", 1))
+	offered := withReservations(makeJob("a", 1))
 	tests := map[string]struct {
 		setup  *v1alpha1.FluxSetup
 		others []client.Object
 		held   []string
 	}{
-		"accepted":             {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{accepted, makeJob("b", 2)}, []string{"a"}},
+		"accepted":             {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{accepted, makeJob("b", 2)}, []string{"a"}},
 		"yet to be accepted":   {makeSetup("q", clusters(1), offered), []client.Object{makeJob("a", 1), makeJob("b", 2)}, []string{"a"}},
 		"not seen in the book": {makeSetup("q", clusters(1)), []client.Object{accepted, makeJob("b", 2)}, []string{"a"}},
 		"given back": {makeSetup("q", clusters(1), offered), []client.Object{
@@ -225,30 +225,30 @@ func TestWhichReservationsStillHold(t *testing.T) {
 			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Spec.Suspend = 1, true }), makeJob("b", 2)}, []string{"b"}},
 		"suspended, but not declined": {makeSetup("q", clusters(1), offered), []client.Object{
 			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true }), makeJob("b", 2)}, []string{"a"}},
-		"ended, with pods that have yet to stop": {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{
+		"ended, with pods that have yet to stop": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{
 			makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = ptr.To(at(5)) }), makeJob("b", 2)}, []string{"a"}},
-		"gone":                                  {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{makeJob("b", 2)}, []string{"b"}},
-		"gone, with a MiniCluster that remains": {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{makeJob("b", 2), cluster}, []string{"a"}},
-		"another of the same name": {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{
+		"gone":                                  {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{makeJob("b", 2)}, []string{"b"}},
+		"gone, with a MiniCluster that remains": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{makeJob("b", 2), cluster}, []string{"a"}},
+		"another of the same name": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{
 			makeJob("a", 5, func(j *v1alpha1.FluxJob) { j.UID = "other" }), makeJob("b", 2)}, []string{"b"}},
-		"moved to another queue": {makeSetup("q", clusters(1), withBook(accepted)), []client.Object{
+		"moved to another queue": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{
 			makeJob("a", 1, holding, inQueue("other"), func(j *v1alpha1.FluxJob) { j.Status.Admission.Queue = "q" }), makeJob("b", 2)}, []string{"a"}},
-		"entered twice":                      {makeSetup("q", clusters(3), withBook(accepted, accepted)), []client.Object{accepted}, []string{"a"}},
-		"more than a quota that was lowered": {makeSetup("q", clusters(0), withBook(accepted)), []client.Object{accepted, makeJob("b", 2)}, []string{"a"}},
+		"entered twice":                      {makeSetup("q", clusters(3), withReservations(accepted, accepted)), []client.Object{accepted}, []string{"a"}},
+		"more than a quota that was lowered": {makeSetup("q", clusters(0), withReservations(accepted)), []client.Object{accepted, makeJob("b", 2)}, []string{"a"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, tt.held, held(settle(t, tt.setup, 10, tt.others...)))
 		})
 	}
-	p := plan(t, makeSetup("q", clusters(1), withBook(accepted)), 10, cluster)
-	assert.Equal(t, lingering, p.RequeueAfter, "should no event tell that it is gone")
+	p := plan(t, makeSetup("q", clusters(1), withReservations(accepted)), 10, cluster)
+	assert.Equal(t, leftoverDelay, p.RequeueAfter, "should no event tell that it is gone")
 }
 
 func TestEvictions(t *testing.T) {
 	a, b := makeJob("a", 1, holding), makeJob("b", 2, holding)
 	urgent := makeJob("urgent", 3, ofPriority(5))
-	got := settle(t, makeSetup("q", clusters(2), preempting, upTo(5), withBook(a, b)), 10, a, b, urgent)
+	got := settle(t, makeSetup("q", clusters(2), preempting, upTo(5), withReservations(a, b)), 10, a, b, urgent)
 	assert.Equal(t, []string{"a", "(b: Preempted)"}, held(got))
 	assert.Equal(t, []string{"urgent: Preempting", "b: WaitingForQuota miniClusters"}, waiting(got), "b has its place at once")
 	assert.Equal(t, int32(1), got.Status.PendingWorkloads, "b counts as admitted until it has left")
@@ -259,7 +259,7 @@ func TestEvictions(t *testing.T) {
 		s.Spec.Readiness = &v1alpha1.FluxReadiness{TimeoutSeconds: 30, BackoffSeconds: 60, BackoffMaxSeconds: 60}
 	}
 	ready := makeJob("b", 2, holding, func(j *v1alpha1.FluxJob) { j.Status.Admission.ReadyTime = ptr.To(at(5)) })
-	setup := makeSetup("q", readiness, withBook(a, ready))
+	setup := makeSetup("q", readiness, withReservations(a, ready))
 	p := plan(t, setup, 21, a, ready)
 	assert.Equal(t, 11*time.Second, p.RequeueAfter)
 	got = settle(t, setup, 32, a, ready)
@@ -267,7 +267,7 @@ func TestEvictions(t *testing.T) {
 	assert.Equal(t, "not all pods were ready 30 seconds after the admission", got.Status.Reservations[0].Evicted.Message)
 
 	drained := func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy = v1alpha1.StopHoldAndDrain }
-	got = settle(t, makeSetup("q", drained, upTo(5), withBook(a)), 10, a, urgent)
+	got = settle(t, makeSetup("q", drained, upTo(5), withReservations(a)), 10, a, urgent)
 	assert.Equal(t, []string{"(a: QueueStopped)"}, held(got))
 	assert.Equal(t, []string{"urgent: QueueStopped", "a: QueueStopped"}, waiting(got))
 	assert.Equal(t, `queue "q" has stopPolicy HoldAndDrain`, got.Status.Reservations[0].Evicted.Message)
@@ -304,7 +304,7 @@ func TestNoEqualGoesBeforeWhoWasEvicted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			low := makeJob("low", 1, append([]func(*v1alpha1.FluxJob){holding, three}, tt.change...)...)
 			low.Status.Admission.Queue = "q"
-			mine := makeSetup("q", podLimit(2), inCohort("lab"), strict, withBook(low))
+			mine := makeSetup("q", podLimit(2), inCohort("lab"), strict, withReservations(low))
 			mine.Status.Reservations[0].Pods = 3
 			got := settle(t, mine, 10, low, equal, urgent, yours)
 			assert.Equal(t, tt.waiting, waiting(got))
@@ -321,7 +321,7 @@ func TestACohort(t *testing.T) {
 	mine := makeSetup("mine", clusters(1), inCohort("lab"), preempting, upTo(1))
 	borrower := makeJob("borrower", 2, holding, inQueue("yours"), func(j *v1alpha1.FluxJob) { j.Status.Admission.Queue = "yours" })
 	own := makeJob("own", 1, holding, inQueue("yours"), func(j *v1alpha1.FluxJob) { j.Status.Admission.Queue = "yours" })
-	yours := makeSetup("yours", clusters(1), inCohort("lab"), withBook(own, borrower))
+	yours := makeSetup("yours", clusters(1), inCohort("lab"), withReservations(own, borrower))
 	other := makeSetup("other", clusters(9))
 
 	waits := makeJob("waits", 3, inQueue("mine"))
@@ -372,7 +372,7 @@ func TestAnInvalidSetupAdmitsNoOneAndKeepsItsBook(t *testing.T) {
 	running := makeJob("a", 1, holding)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			setup := makeSetup("q", withBook(running), tt.change)
+			setup := makeSetup("q", withReservations(running), tt.change)
 			p := plan(t, setup, 10, running, makeJob("b", 2))
 			require.Len(t, p.Events, 1)
 			assert.Equal(t, v1alpha1.ReasonInvalidSpec, p.Events[0].Reason)
@@ -404,7 +404,7 @@ func TestWhatIsWrittenLater(t *testing.T) {
 	p := plan(t, setup, 2, makeJob("a", 1), makeJob("b", 2))
 	require.NotNil(t, p.Status)
 	assert.Equal(t, int32(1), p.Status.Status.PendingWorkloads)
-	assert.Equal(t, countersCanWait, p.StatusCanWait, "only counts and the line have changed")
+	assert.Equal(t, statusDelay, p.StatusCanWait, "only counts and the line have changed")
 	assert.Equal(t, at(2), *p.Status.Status.OldestPendingTime)
 
 	again := makeJob("a", 1) // it has given its share back, and is admitted again in the same pass
@@ -430,7 +430,7 @@ func TestTheLineIsBounded(t *testing.T) {
 	got := settle(t, makeSetup("q", clusters(0)), 10, jobs...)
 	assert.Empty(t, got.Status.Queue, "they can never run")
 
-	got = settle(t, makeSetup("q", clusters(1), withBook(makeJob("running", 0, holding))), 10, append(jobs, makeJob("running", 0, holding))...)
+	got = settle(t, makeSetup("q", clusters(1), withReservations(makeJob("running", 0, holding))), 10, append(jobs, makeJob("running", 0, holding))...)
 	require.Len(t, got.Status.Queue, v1alpha1.MaxFluxQueueEntries)
 	assert.Equal(t, "job-0099", got.Status.Queue[99].Name)
 	var marks []string

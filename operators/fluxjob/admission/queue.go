@@ -24,7 +24,7 @@ func (c *cohort) queue(d *queue.Decisions) []v1alpha1.FluxQueueEntry {
 	for _, i := range waiting[:min(len(waiting), v1alpha1.MaxFluxQueueEntries)] {
 		why := d.Why[i]
 		entry := v1alpha1.FluxQueueEntry{Namespace: c.jobs[i].Namespace, Name: c.jobs[i].Name, Reason: reasons[why.Reason]}
-		if why.Reason == queue.Stopped && !c.gives {
+		if why.Reason == queue.Stopped && !c.mayAdmit {
 			entry.Reason = v1alpha1.ReasonQueued
 		}
 		if why.Reason == queue.WaitingForQuota {
@@ -56,7 +56,7 @@ func (c *cohort) oldestPendingTime(state *queue.State, d *queue.Decisions) *meta
 	for _, i := range d.Admitted {
 		admitted[i] = true
 	}
-	first := c.aside
+	first := c.oldestExcluded
 	for i, job := range c.jobs {
 		if state.Jobs[i].Setup == c.self && !admitted[i] {
 			first = earlier(first, &job.CreationTimestamp)

@@ -8,18 +8,18 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// known is what tells which reservations still hold.
+// known has the objects that decide which reservations still hold.
 type known struct {
-	cohort *cohort
-	jobs   map[types.UID]*v1alpha1.FluxJob // those that hold or may hold something
-	spaces map[string]map[string]string    // the labels of the namespaces that there are
-	seen   builder.View
-	left   map[types.UID]bool // FluxJobs that are gone and have MiniClusters; made when it is asked for
+	cohort     *cohort
+	jobs       map[types.UID]*v1alpha1.FluxJob // those that have a reservation or an admission
+	namespaces map[string]map[string]string    // the labels of the observed namespaces
+	view       builder.View
+	left       map[types.UID]bool // FluxJobs that have MiniClusters, by their controllers; made on demand
 }
 
-// newKnown finds the jobs that the books are about.
-func (c *cohort) newKnown(jobs []*v1alpha1.FluxJob, spaces map[string]map[string]string, seen builder.View) *known {
-	k := &known{cohort: c, jobs: map[types.UID]*v1alpha1.FluxJob{}, spaces: spaces, seen: seen}
+// newKnown finds the jobs of the reservations.
+func (c *cohort) newKnown(jobs []*v1alpha1.FluxJob, namespaces map[string]map[string]string, view builder.View) *known {
+	k := &known{cohort: c, jobs: map[types.UID]*v1alpha1.FluxJob{}, namespaces: namespaces, view: view}
 	for _, s := range c.setups {
 		for i := range s.Status.Reservations {
 			k.jobs[s.Status.Reservations[i].UID] = nil
@@ -33,41 +33,41 @@ func (c *cohort) newKnown(jobs []*v1alpha1.FluxJob, spaces map[string]map[string
 	return k
 }
 
-// settle returns a setup's book as it is now: without what was given back, and with what its jobs say that they hold. What
-// another manager has to say stays as it is.
+// settle returns a setup's reservations without those that were given back, and with those that only its jobs have on record. The
+// reservations that another manager decides about stay as they are.
 func (k *known) settle(setup *v1alpha1.FluxSetup, jobs []*v1alpha1.FluxJob) []v1alpha1.FluxReservation {
-	var book []v1alpha1.FluxReservation
+	var held []v1alpha1.FluxReservation
 	entered := map[types.UID]bool{}
 	for i := range setup.Status.Reservations {
 		r := &setup.Status.Reservations[i]
 		if !entered[r.UID] && k.holds(r, setup.Name) {
-			book = append(book, *r)
-			book[len(book)-1].Run = 0 // the former name of Attempt
+			held = append(held, *r)
+			held[len(held)-1].Run = 0 // the former name of Attempt
 			entered[r.UID] = true
 		}
 	}
 	for _, job := range jobs {
-		if a := job.Status.Admission; a != nil && a.Queue == setup.Name && !entered[job.UID] && k.cohort.judges(job.Namespace) {
-			book = append(book, v1alpha1.FluxReservation{
+		if a := job.Status.Admission; a != nil && a.Queue == setup.Name && !entered[job.UID] && k.cohort.decidesFor(job.Namespace) {
+			held = append(held, v1alpha1.FluxReservation{
 				Namespace: job.Namespace, Name: job.Name, UID: job.UID, Attempt: job.Status.Attempts,
 				Time: a.Time, Generation: a.Generation, Size: a.Size, Pods: a.Pods, Resources: a.Resources, Evicted: a.Evicted,
 			})
 		}
 	}
-	return book
+	return held
 }
 
 // holds reports whether a reservation still holds. What ends it is never undone: a job doesn't come back under the same
-// UID, nor to a run that is over.
+// UID, nor to an attempt that is over.
 func (k *known) holds(r *v1alpha1.FluxReservation, setup string) bool {
 	job := k.jobs[r.UID]
 	switch {
-	case !k.cohort.judges(r.Namespace):
-		return !k.isWiped(r)
+	case !k.cohort.decidesFor(r.Namespace):
+		return !k.isGoneWithNamespace(r)
 	case job == nil:
-		return k.leavesACluster(r.UID)
+		return k.hasLeftCluster(r.UID)
 	case job.Status.Attempts < r.Attempt:
-		return true // it has yet to accept it
+		return true // the job hasn't accepted it yet
 	case job.Status.Attempts > r.Attempt:
 		return false
 	default:
@@ -75,18 +75,18 @@ func (k *known) holds(r *v1alpha1.FluxReservation, setup string) bool {
 	}
 }
 
-// isWiped reports whether a job that this manager doesn't see is gone with its namespace. The view of the namespaces may lag
+// isGoneWithNamespace reports whether a job that this manager doesn't see is gone with its namespace. The view of the namespaces may lag
 // behind that of the setups, by less than a reservation is old.
-func (k *known) isWiped(r *v1alpha1.FluxReservation) bool {
-	_, exists := k.spaces[r.Namespace]
-	return k.cohort.mine && !exists && k.seen.Now.Sub(r.Time.Time) > lingering
+func (k *known) isGoneWithNamespace(r *v1alpha1.FluxReservation) bool {
+	_, exists := k.namespaces[r.Namespace]
+	return k.cohort.mine && !exists && k.view.Now.Sub(r.Time.Time) > leftoverDelay
 }
 
-// leavesACluster reports whether a FluxJob that is gone has left a MiniCluster that isn't.
-func (k *known) leavesACluster(uid types.UID) bool {
+// hasLeftCluster reports whether a FluxJob that is gone has left a MiniCluster that still exists.
+func (k *known) hasLeftCluster(uid types.UID) bool {
 	if k.left == nil {
 		k.left = map[types.UID]bool{}
-		for _, cluster := range builder.Watched[*v1alpha1.MiniCluster](k.seen) {
+		for _, cluster := range builder.Watched[*v1alpha1.MiniCluster](k.view) {
 			if ref := metav1.GetControllerOfNoCopy(cluster); ref != nil && ref.Kind == "FluxJob" {
 				k.left[ref.UID] = true
 			}
@@ -95,23 +95,23 @@ func (k *known) leavesACluster(uid types.UID) bool {
 	return k.left[uid]
 }
 
-// isLeaving reports whether a reservation's holder is on its way out: it was told to go, is being deleted, or has ended.
-func (k *known) isLeaving(r *v1alpha1.FluxReservation) bool {
+// isTerminating reports whether a reservation's holder was evicted, is being deleted, is suspended, or has ended.
+func (k *known) isTerminating(r *v1alpha1.FluxReservation) bool {
 	job := k.jobs[r.UID]
-	if job == nil || !k.cohort.judges(r.Namespace) {
-		return r.Evicted != nil || k.cohort.judges(r.Namespace)
+	if job == nil || !k.cohort.decidesFor(r.Namespace) {
+		return r.Evicted != nil || k.cohort.decidesFor(r.Namespace)
 	}
 	return r.Evicted != nil || job.DeletionTimestamp != nil || job.Status.CompletionTime != nil || job.Spec.Suspend ||
 		(job.Status.Admission != nil && job.Status.Admission.Evicted != nil)
 }
 
-// keepsPlace reports whether the holder of a reservation was evicted and will line up where it was, once it has left. One
-// whose MiniCluster was refused doesn't line up again.
-func keepsPlace(job *v1alpha1.FluxJob, r *v1alpha1.FluxReservation) bool {
+// returnsToQueue reports whether the holder of a reservation was evicted and returns to its position in the queue once its pods are gone. A
+// job whose MiniCluster was refused doesn't return.
+func returnsToQueue(job *v1alpha1.FluxJob, r *v1alpha1.FluxReservation) bool {
 	why := r.Evicted
 	if job.Status.Admission != nil && job.Status.Admission.Evicted != nil {
 		why = job.Status.Admission.Evicted
 	}
-	return why != nil && why.Reason != v1alpha1.ReasonNotReady && why.Reason != v1alpha1.ReasonInvalidSpec && job.DeletionTimestamp == nil && !job.Spec.Suspend &&
-		job.Status.CompletionTime == nil
+	return why != nil && why.Reason != v1alpha1.ReasonNotReady && why.Reason != v1alpha1.ReasonInvalidSpec &&
+		job.DeletionTimestamp == nil && !job.Spec.Suspend && job.Status.CompletionTime == nil
 }

@@ -13,14 +13,14 @@ import (
 // Name is the operator's name: the writer of the FluxSetups' status, and the reporter of its events.
 const Name = "fluxsetup"
 
-// Setup lets a manager run FluxSetups, one pass at a time: each sees the books that the ones before it have written.
+// Setup lets a manager run FluxSetups, one pass at a time: each observes the reservations that the ones before it have written.
 func Setup(mgr manager.Manager, m Manager, change ...func(*controller.Options)) error {
 	options := setup.Options(change)
 	options.MaxConcurrentReconciles = 1
 	return Operator(mgr, m).WithOptions(options).Complete()
 }
 
-// Operator describes the operator: what it looks at, and its plan. Tests run its Reconciler without a manager (nil).
+// Operator describes the operator: what it reads, and its plan. Tests run its Reconciler without a manager (nil).
 func Operator(mgr manager.Manager, m Manager) *builder.Operator[*v1alpha1.FluxSetup] {
 	return builder.NewOperator[*v1alpha1.FluxSetup](mgr, Name).
 		Watches(&v1alpha1.FluxJob{}, builder.ObservedByAll(), builder.EnqueueFor(queuesOfJob)).

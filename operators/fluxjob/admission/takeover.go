@@ -59,15 +59,15 @@ func (c *cohort) deadline(request *v1alpha1.FluxSetupTakeover) time.Time {
 
 // refuse is the plan of a setup that another manager has. It keeps the reservations of the jobs that only this manager sees up
 // to date. If it has jobs that wait, it requests the queue; one that isn't the other manager's yet it enters under that one's name with
-// the request, which wakes the rest of the cohort.
+// the request, which enqueues the rest of the cohort.
 func (c *cohort) refuse(d *queue.Decisions, now metav1.Time) builder.Plan[*v1alpha1.FluxSetup] {
 	setup := c.setups[c.self]
 	after := *setup
 	setup.Status.DeepCopyInto(&after.Status)
-	if book := c.books[c.self]; !sameBook(book, after.Status.Reservations) {
-		after.Status.Reservations, after.Status.AdmittedWorkloads = book, int32(len(book))
+	if held := c.reservations[c.self]; !sameReservations(held, after.Status.Reservations) {
+		after.Status.Reservations, after.Status.AdmittedWorkloads = held, int32(len(held))
 	}
-	plan := builder.Plan[*v1alpha1.FluxSetup]{RequeueAfter: c.again(d, now.Time)}
+	plan := builder.Plan[*v1alpha1.FluxSetup]{RequeueAfter: c.requeueAfter(d, now.Time)}
 	if c.isNeeded(d) {
 		if !c.isElsewhere() {
 			after.Status.Manager = c.owner.DeepCopy()

@@ -46,7 +46,7 @@ func TestWhichSetupsAChangeConcerns(t *testing.T) {
 		"someone's":        {of(queueOfCluster), &v1alpha1.MiniCluster{}, nil, none},
 		"a setup alone":    {of(Manager{}.queuesOfSetup), makeSetup("p"), makeSetup("p", clusters(2)), none},
 		"a new setup":      {of(Manager{}.queuesOfSetup), nil, makeSetup("p", inCohort("lab")), all},
-		"of a cohort":      {of(Manager{}.queuesOfSetup), makeSetup("p", inCohort("lab")), makeSetup("p", inCohort("lab"), withBook(makeJob("a", 1))), all},
+		"of a cohort":      {of(Manager{}.queuesOfSetup), makeSetup("p", inCohort("lab")), makeSetup("p", inCohort("lab"), withReservations(makeJob("a", 1))), all},
 		"left its cohort":  {of(Manager{}.queuesOfSetup), makeSetup("p", inCohort("lab")), makeSetup("p"), all},
 		"a setup gone":     {of(Manager{}.queuesOfSetup), makeSetup("p", inCohort("lab")), nil, all},
 		"a namespace":      {of(queuesOfNamespace), nil, labelled(nil), all},

@@ -104,7 +104,7 @@ func reserved(job *v1alpha1.FluxJob) v1alpha1.FluxReservation {
 	}
 }
 
-func withBook(jobs ...*v1alpha1.FluxJob) func(*v1alpha1.FluxSetup) {
+func withReservations(jobs ...*v1alpha1.FluxJob) func(*v1alpha1.FluxSetup) {
 	return func(s *v1alpha1.FluxSetup) {
 		for _, job := range jobs {
 			s.Status.Reservations = append(s.Status.Reservations, reserved(job))

@@ -6,6 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// Soon is the delay of the pass that acts on what the present one records.
+const Soon = time.Millisecond
+
 // Timer is the state of a timer that started at a moment that the API keeps.
 type Timer struct {
 	// Due reports whether the time has come.

@@ -1,4 +1,4 @@
-// Package message bounds what conditions and events say: many things are told by the first few and a count of the rest.
+// Package message bounds the messages of conditions and events: a long list becomes its first entries and a count of the rest.
 package message
 
 import (
@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// MaxListed is how many things are told of one by one.
+	// MaxListed is how many entries of a list a message has.
 	MaxListed = 10
 	// MaxLength bounds a message in a status, in bytes.
 	MaxLength = 2048

@@ -14,8 +14,8 @@ import (
 const (
 	// MaxLength is what fits in a label's value, where the name of a Job goes too.
 	MaxLength = validation.DNS1123LabelMaxLength
-	// ShortLength is the length that a Job's name is cut to. It leaves room for what Kubernetes appends to it for the
-	// pods of an Indexed Job.
+	// ShortLength is the length that a Job's name is cut to. Kubernetes appends the rest to it for the pods of an
+	// Indexed Job.
 	ShortLength = 52
 	// hashLength is how many hexadecimal digits stand for what was cut or replaced.
 	hashLength = 10

@@ -1,7 +1,7 @@
 // Package outcome says how a Job ended, for the operators that run Jobs.
 //
 // [Of] goes by the Job's final conditions. [OfPods] goes by its pods, and is earlier: the Job controller gathers changes
-// of pods for about a second before it looks at them, so that a Job whose pod ends at once is complete only a second
+// of pods for about a second before it evaluates them, so that a Job whose pod ends at once is complete only a second
 // later, and a chain of such Jobs takes a second a link.
 //
 // # When pods decide

@@ -11,12 +11,12 @@ import (
 // still there.
 type ByJob map[types.UID][]*corev1.Pod
 
-// GroupByJob groups pods by their Jobs. It leaves out the pods of Jobs for which wanted returns false, and pods without a
+// GroupByJob groups pods by their Jobs. It leaves out the pods of Jobs for which include returns false, and pods without a
 // controller.
-func GroupByJob(pods []*corev1.Pod, wanted func(job *metav1.OwnerReference) bool) ByJob {
+func GroupByJob(pods []*corev1.Pod, include func(job *metav1.OwnerReference) bool) ByJob {
 	groups := ByJob{}
 	for _, pod := range pods {
-		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && wanted(ref) {
+		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && include(ref) {
 			groups[ref.UID] = append(groups[ref.UID], pod)
 		}
 	}

@@ -35,7 +35,7 @@ func IsLost(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || (pod.DeletionTimestamp != nil && !HasEnded(pod))
 }
 
-// LostAt returns when a pod failed, or was told to stop.
+// LostAt returns when a pod failed, or its deletion began.
 func LostAt(pod *corev1.Pod) metav1.Time {
 	var times []metav1.Time
 	if deleted := pod.DeletionTimestamp; deleted != nil { // this is when its grace period ends

@@ -8,7 +8,7 @@ import (
 )
 
 // OfPods returns the outcome of a Job that hasn't ended yet as its pods determine it: Succeeded if the Job is certain to
-// become complete, else Running. The Job controller looks at pods about once a second only, so this is known earlier
+// become complete, else Running. The Job controller evaluates pods about once a second only, so this is known earlier
 // than the Job's own condition; see the package's comment for the rule.
 //
 // Pods are those that the Job controls. What is given may be old, the Job and the pods each by itself: what was

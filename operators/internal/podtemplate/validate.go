@@ -11,7 +11,7 @@ import (
 )
 
 // ValidateGlobals returns what keeps global parameters from being rendered into objects that the API server accepts.
-// Variables are the API server's to judge: what they may refer to changes with its version.
+// The API server validates variables: what they may refer to changes with its version.
 func ValidateGlobals(params *v1alpha1.GlobalParams, path *field.Path) field.ErrorList {
 	errs := metavalidation.ValidateLabels(params.Labels, path.Child("labels"))
 	errs = append(errs, apivalidation.ValidateAnnotations(params.Annotations, path.Child("annotations"))...)
@@ -24,7 +24,7 @@ func ValidateGlobals(params *v1alpha1.GlobalParams, path *field.Path) field.Erro
 }
 
 // Validate returns what is wrong with a template at a glance: no containers, two of a name, labels and annotations that
-// no object can have. The rest is the API server's to judge, when the first pod is made.
+// no object can have. The API server validates the rest when the first pod is created.
 func Validate(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
 	meta, spec := path.Child("metadata"), path.Child("spec")
 	errs := metavalidation.ValidateLabels(template.Labels, meta.Child("labels"))

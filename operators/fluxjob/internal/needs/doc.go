@@ -1,3 +1,3 @@
-// Package needs says what a FluxJob asks of its queue, and where in the line it stands. The plan of the job and that of
-// the queue both ask it, so that they always agree.
+// Package needs computes what a FluxJob needs of its queue, and its position there. The plan of the job and that of the queue both use it,
+// so that they always agree.
 package needs

@@ -27,7 +27,7 @@ func Wants(job *v1alpha1.FluxJob) bool {
 	return job.DeletionTimestamp == nil && job.Status.CompletionTime == nil && job.Status.Admission == nil && !job.Spec.Suspend
 }
 
-// Since returns when a job lined up: when it was created, or its backoff ended.
+// Since returns when a job entered the queue: when it was created, or its backoff ended.
 func Since(job *v1alpha1.FluxJob) time.Time {
 	if t := job.Status.RequeueTime; t != nil {
 		return t.Time
@@ -35,7 +35,7 @@ func Since(job *v1alpha1.FluxJob) time.Time {
 	return job.CreationTimestamp.Time
 }
 
-// Place returns where in a line a job of a priority stands. Two of them can be compared.
+// Place returns the place of a job of a priority in a queue. Two places can be compared.
 func Place(job *v1alpha1.FluxJob, priority int32) queue.Job {
 	return queue.Job{ID: queue.ID{Namespace: job.Namespace, Name: job.Name}, Priority: priority, Since: Since(job)}
 }

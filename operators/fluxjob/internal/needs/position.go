@@ -9,7 +9,7 @@ import (
 	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 )
 
-// Positions yields those beyond the exact ones of a line of a length that are marked: 200, 500, 1000, 2000 and so on.
+// Positions yields the marked positions beyond the exact ones, of a queue of a length: 200, 500, 1000, 2000 and so on.
 func Positions(length int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for decade := v1alpha1.MaxFluxQueueEntries; decade <= length; decade *= 10 {
@@ -22,16 +22,16 @@ func Positions(length int) iter.Seq[int] {
 	}
 }
 
-// Position returns where a job stands in the line of a setup, as far as the setup's status tells: exactly, or rounded up
-// to the next mark or to the line's length, if it has a priority there. Nil: it isn't in the line yet.
+// Position returns the position of a job of a priority in the queue of a setup, by the setup's status: exactly, or rounded up to the next
+// mark or to the queue's length. Nil: it isn't in the queue yet.
 func Position(job *v1alpha1.FluxJob, priority int32, setup *v1alpha1.FluxSetup) *int32 {
-	line := setup.Status.Queue
-	for i := range line {
-		if line[i].Name == job.Name && line[i].Namespace == job.Namespace {
+	entries := setup.Status.Queue
+	for i := range entries {
+		if entries[i].Name == job.Name && entries[i].Namespace == job.Namespace {
 			return ptr.To(int32(i) + 1)
 		}
 	}
-	if len(line) < v1alpha1.MaxFluxQueueEntries {
+	if len(entries) < v1alpha1.MaxFluxQueueEntries {
 		return nil
 	}
 	place := Place(job, priority)

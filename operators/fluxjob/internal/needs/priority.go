@@ -57,7 +57,7 @@ func (p *Priorities) Of(job *v1alpha1.FluxJob, set map[string]string) int32 {
 	return min(priority, p.Limit(job.Namespace, set))
 }
 
-// Selects returns what tells by its labels whether a selector is for a namespace. Nil selects all, one that is invalid none.
+// Selects returns a function that reports whether a selector selects a namespace, by its labels. Nil selects all, an invalid one none.
 func Selects(selector *metav1.LabelSelector) func(set map[string]string) bool {
 	if selector == nil {
 		return func(map[string]string) bool { return true }

@@ -40,17 +40,18 @@ func Problems(job *v1alpha1.FluxJob) field.ErrorList {
 	}
 	errs = append(errs, negative("miniCluster.pod", -1, "", template.Pod.Resources)...)
 	if size := job.Spec.Size; size != nil {
+		path := field.NewPath("spec", "size")
 		if template.MaxSize > 0 && *size > template.MaxSize {
-			errs = append(errs, field.Invalid(field.NewPath("spec", "size"), *size, fmt.Sprintf("must be at most miniCluster.maxSize, %d", template.MaxSize)))
+			errs = append(errs, field.Invalid(path, *size, fmt.Sprintf("must be at most miniCluster.maxSize, %d", template.MaxSize)))
 		}
 		if *size < template.MinSize {
-			errs = append(errs, field.Invalid(field.NewPath("spec", "size"), *size, fmt.Sprintf("must be at least miniCluster.minSize, %d", template.MinSize)))
+			errs = append(errs, field.Invalid(path, *size, fmt.Sprintf("must be at least miniCluster.minSize, %d", template.MinSize)))
 		}
 	}
 	return errs
 }
 
-// Refused reports whether the job's MiniCluster was refused for the spec that the job still has: it doesn't line up again
+// Refused reports whether the job's MiniCluster was refused for the spec that the job still has: it doesn't return to the queue
 // with that.
 func Refused(job *v1alpha1.FluxJob) bool {
 	last, requested := job.Status.LastEviction, meta.FindStatusCondition(job.Status.Conditions, v1alpha1.ConditionJobRequested)

@@ -66,9 +66,9 @@ func (c *cluster) decide() Decisions {
 	require.Equal(c.t, before, c.state, "the state was changed")
 	var waiting []Job
 	for _, e := range d.Evicted {
-		c.state.Holders[e.Holder].Leaving = true
+		c.state.Holders[e.Holder].Terminating = true
 		j := c.jobs[c.state.Holders[e.Holder].ID]
-		j.Leaving = true
+		j.Terminating = true
 		waiting = append(waiting, j)
 		c.evicted++
 	}
@@ -98,7 +98,7 @@ func (c *cluster) check(d Decisions) {
 		used[h.Setup].plus(h.Holds)
 	}
 	for _, i := range d.Admitted {
-		assert.False(c.t, s.Jobs[i].Leaving, "%s was admitted before it had left", s.Jobs[i].ID)
+		assert.False(c.t, s.Jobs[i].Terminating, "%s was admitted before it had left", s.Jobs[i].ID)
 		used[s.Jobs[i].Setup].plus(s.Jobs[i].Needs)
 		given[s.Jobs[i].Setup].plus(s.Jobs[i].Needs)
 	}
@@ -129,7 +129,7 @@ func (c *cluster) check(d Decisions) {
 		h := s.Holders[e.Holder]
 		require.Equal(c.t, Preempted, e.Cause)
 		assert.Less(c.t, h.Priority, s.Jobs[e.For].Priority, "evicted for a job that isn't more important")
-		assert.False(c.t, h.Leaving, "evicted twice")
+		assert.False(c.t, h.Terminating, "evicted twice")
 		assert.True(c.t, s.Setups[s.Jobs[e.For].Setup].Preempts)
 	}
 	for i, setup := range s.Setups {
@@ -169,13 +169,13 @@ func (c *cluster) end(i int) {
 // requeue lets those who are leaving be gone; they have their places already.
 func (c *cluster) requeue() {
 	for i := len(c.state.Holders) - 1; i >= 0; i-- {
-		if c.state.Holders[i].Leaving {
+		if c.state.Holders[i].Terminating {
 			c.remove(i)
 		}
 	}
 	c.state.Jobs = slices.Clone(c.state.Jobs)
 	for i := range c.state.Jobs {
-		c.state.Jobs[i].Leaving = false
+		c.state.Jobs[i].Terminating = false
 	}
 }
 

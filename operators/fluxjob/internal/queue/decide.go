@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Decide says who gets in, who must go, and who is next. It changes nothing that it is given, and the order of jobs,
-// holders and setups means nothing to it.
+// Decide returns which jobs are admitted, which holders are evicted, and the order of the jobs that wait. It doesn't change the state, and
+// doesn't depend on the order of jobs, holders and setups.
 //
-// It takes n log n for n jobs. To that comes, for each job that others are evicted for and for each priority of those who
-// look for room, time in proportion to the number of holders.
+// It takes n log n for n jobs. In addition it takes time in proportion to the number of holders, for each job that others are evicted for
+// and for each priority of the jobs that could preempt.
 func Decide(s State) Decisions {
 	p := newPass(&s)
-	p.lineUp()
-	for len(p.lines) > 0 {
-		l := p.lines[0]
-		p.consider(l)
+	p.sortJobs()
+	for len(p.queues) > 0 {
+		l := p.queues[0]
+		p.decideFirst(l)
 		if len(l.jobs) == 0 {
-			heap.Pop(&p.lines)
+			heap.Pop(&p.queues)
 			continue
 		}
-		l.borrows = p.soon.borrows(l.setup, s.Jobs[l.jobs[0]].Needs)
-		heap.Fix(&p.lines, 0)
+		l.borrows = p.after.borrows(l.setup, s.Jobs[l.jobs[0]].Needs)
+		heap.Fix(&p.queues, 0)
 	}
 	p.out.Balance = p.now.balances()
 	return p.out
@@ -30,14 +30,14 @@ func Decide(s State) Decisions {
 // pass is one run of Decide.
 type pass struct {
 	*State
-	now     *usage // what is held, also by those who are leaving, and what was given in this pass
-	soon    *usage // what will be held once they have left, and what is kept for jobs that wait for it
-	leaving []bool // of the holders
-	victims []int  // the holders, those first that are to be evicted first; nil until someone asks
-	failed  [][]request
-	without map[reach]*usage // soon, if those went as well who are within reach
-	lines   lines
-	out     Decisions
+	now         *usage // what is held, also by terminating holders, and what this pass has admitted
+	after       *usage // what will be held once the terminating holders are gone, and what is reserved for waiting jobs
+	terminating []bool // of the holders
+	victims     []int  // the holders in the order of their eviction; nil until a job could preempt
+	failed      [][]request
+	without     map[reach]*usage // after, if all holders within a job's reach were evicted as well
+	queues      queues
+	out         Decisions
 }
 
 func newPass(s *State) *pass {
@@ -46,10 +46,10 @@ func newPass(s *State) *pass {
 		resources = len(s.Setups[0].Quota)
 	}
 	p := &pass{State: s, now: newUsage(s.Setups, resources), failed: make([][]request, len(s.Setups)), without: map[reach]*usage{}}
-	p.soon = p.now.clone()
+	p.after = p.now.clone()
 	p.out.Why = make([]Why, len(s.Jobs))
 	p.out.Waiting = make([][]int, len(s.Setups))
-	p.leaving = make([]bool, len(s.Holders))
+	p.terminating = make([]bool, len(s.Holders))
 	for i := range s.Holders {
 		p.hold(i)
 	}
@@ -61,29 +61,29 @@ func (p *pass) hold(i int) {
 	h := &p.Holders[i]
 	p.now.take(h.Setup, h.Holds)
 	switch {
-	case h.Leaving:
-		p.leaving[i] = true
+	case h.Terminating:
+		p.terminating[i] = true
 	case p.Setups[h.Setup].Drain:
-		p.leaving[i] = true
+		p.terminating[i] = true
 		p.out.Evicted = append(p.out.Evicted, Eviction{Holder: i, Cause: Drained, For: -1})
 	case !h.ReadyBy.IsZero() && !p.Now.Before(h.ReadyBy):
-		p.leaving[i] = true
+		p.terminating[i] = true
 		p.out.Evicted = append(p.out.Evicted, Eviction{Holder: i, Cause: NotReady, For: -1})
 	default:
-		p.soon.take(h.Setup, h.Holds)
-		p.lookAgain(h.ReadyBy)
+		p.after.take(h.Setup, h.Holds)
+		p.decideBy(h.ReadyBy)
 	}
 }
 
-// lookAgain has the next decision made by a time.
-func (p *pass) lookAgain(t time.Time) {
+// decideBy has the next decision made at a time at the latest.
+func (p *pass) decideBy(t time.Time) {
 	if !t.IsZero() && (p.out.Next.IsZero() || t.Before(p.out.Next)) {
 		p.out.Next = t
 	}
 }
 
-// lineUp puts the jobs of each setup in order.
-func (p *pass) lineUp() {
+// sortJobs puts the jobs of each setup in order.
+func (p *pass) sortJobs() {
 	places, numbers := make([][]place, len(p.Setups)), make([]int, len(p.Setups))
 	for i := range p.Jobs {
 		numbers[p.Jobs[i].Setup]++
@@ -110,10 +110,10 @@ func (p *pass) lineUp() {
 			p.out.Waiting[setup] = jobs
 			continue
 		}
-		borrows := p.soon.borrows(setup, p.Jobs[jobs[0]].Needs)
-		p.lines = append(p.lines, &line{setup: setup, jobs: jobs, borrows: borrows, all: p.Jobs})
+		borrows := p.after.borrows(setup, p.Jobs[jobs[0]].Needs)
+		p.queues = append(p.queues, &setupQueue{setup: setup, jobs: jobs, borrows: borrows, all: p.Jobs})
 	}
-	heap.Init(&p.lines)
+	heap.Init(&p.queues)
 }
 
 // wait lets jobs wait for one reason.
@@ -123,10 +123,10 @@ func (p *pass) wait(jobs []int, reason Reason) {
 	}
 }
 
-// consider decides about the first job of a line, and takes it off, or all of them if the rest must wait for it.
-func (p *pass) consider(l *line) {
+// decideFirst decides about the first job of a queue and removes it; it removes all of them if the rest must wait for that one.
+func (p *pass) decideFirst(l *setupQueue) {
 	i := l.jobs[0]
-	p.out.Why[i] = p.judge(i)
+	p.out.Why[i] = p.decide(i)
 	l.jobs = l.jobs[1:]
 	reason := p.out.Why[i].Reason
 	if reason == None {
@@ -141,52 +141,52 @@ func (p *pass) consider(l *line) {
 	}
 }
 
-// judge admits a job, or says why it waits. What is kept for it is taken off for those who come after it.
-func (p *pass) judge(i int) Why {
+// decide admits a job, or returns why it waits. What is reserved for it isn't available for the jobs behind it.
+func (p *pass) decide(i int) Why {
 	job := &p.Jobs[i]
 	if p.Now.Before(job.NotBefore) {
-		p.lookAgain(job.NotBefore)
+		p.decideBy(job.NotBefore)
 		return Why{Reason: Backoff}
 	}
-	fits, short := p.soon.fits(job.Setup, job.Needs)
+	fits, short := p.after.fits(job.Setup, job.Needs)
 	if !fits {
-		if p.makeRoom(i) {
+		if p.preempt(i) {
 			return Why{Reason: Preempting}
 		}
-		if p.Setups[job.Setup].Strict && !p.soon.borrows(job.Setup, job.Needs) {
-			p.promise(job)
+		if p.Setups[job.Setup].Strict && !p.after.borrows(job.Setup, job.Needs) {
+			p.reserve(job)
 		}
 		return Why{WaitingForQuota, short}
 	}
-	p.promise(job)
-	if free, _ := p.now.fits(job.Setup, job.Needs); !free || job.Leaving {
+	p.reserve(job)
+	if free, _ := p.now.fits(job.Setup, job.Needs); !free || job.Terminating {
 		return Why{Reason: Preempting}
 	}
 	p.now.take(job.Setup, job.Needs)
 	return Why{}
 }
 
-// line is the jobs of a setup that have yet to be decided about, in order.
-type line struct {
+// setupQueue has the undecided jobs of a setup, in order.
+type setupQueue struct {
 	setup   int
 	jobs    []int
 	borrows bool // the first of them needs to borrow
 	all     []Job
 }
 
-// lines is a heap of lines, ordered by their first jobs.
-type lines []*line
+// queues is a heap of queues, ordered by their first jobs.
+type queues []*setupQueue
 
-func (l lines) Len() int      { return len(l) }
-func (l lines) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
-func (l lines) Less(i, j int) bool {
+func (l queues) Len() int      { return len(l) }
+func (l queues) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l queues) Less(i, j int) bool {
 	if l[i].borrows != l[j].borrows {
 		return l[j].borrows
 	}
 	return l[i].all[l[i].jobs[0]].Compare(&l[j].all[l[j].jobs[0]]) < 0
 }
-func (l *lines) Push(x any) { *l = append(*l, x.(*line)) }
-func (l *lines) Pop() any {
+func (l *queues) Push(x any) { *l = append(*l, x.(*setupQueue)) }
+func (l *queues) Pop() any {
 	last := len(*l) - 1
 	x := (*l)[last]
 	*l = (*l)[:last]

@@ -32,11 +32,11 @@ func holder(n, setup int, priority int32, holds ...int64) Holder {
 	return Holder{ID: ID{"ns", fmt.Sprintf("h%02d", n)}, Setup: setup, Priority: priority, Since: noon.Add(time.Duration(n) * time.Second), Holds: holds}
 }
 
-func leaving(h Holder) Holder { h.Leaving = true; return h }
+func leaving(h Holder) Holder { h.Terminating = true; return h }
 
 func TestDecide(t *testing.T) {
 	limited := func(s Setup, borrow, lend int64) Setup { s.Borrow, s.Lend = Amounts{borrow}, Amounts{lend}; return s }
-	returning := func(j Job) Job { j.Leaving = true; return j }
+	returning := func(j Job) Job { j.Terminating = true; return j }
 	backingOff := func(j Job) Job { j.NotBefore = noon.Add(time.Minute); return j }
 	readyBy := func(h Holder, at time.Time) Holder { h.ReadyBy = at; return h }
 	why := func(reasons ...Reason) []Why {

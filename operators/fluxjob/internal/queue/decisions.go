@@ -21,7 +21,7 @@ type Decisions struct {
 
 // Balance is what a setup has.
 type Balance struct {
-	// Used is what its holders hold, those who are leaving included.
+	// Used is what its holders hold, terminating ones included.
 	Used Amounts
 	// Free is what it could give now, of its own and of what it can borrow. It is Unlimited for what isn't counted.
 	Free Amounts
@@ -39,7 +39,7 @@ type Eviction struct {
 	Holder int
 	// Cause is why.
 	Cause Cause
-	// For is the index of the job that gets the room, -1 if Cause isn't Preempted.
+	// For is the index of the job that gets the quota, -1 if Cause isn't Preempted.
 	For int
 }
 
@@ -48,7 +48,7 @@ type Cause int
 
 // The causes of evictions.
 const (
-	// Preempted: a job of higher priority needs the room.
+	// Preempted: a job of higher priority needs the quota.
 	Preempted Cause = iota
 	// NotReady: its pods weren't ready in time.
 	NotReady

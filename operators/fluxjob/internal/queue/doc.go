@@ -1,5 +1,5 @@
-// Package queue decides which jobs get their resources, which lose them, and who is next. It is arithmetic: [Decide] is a
-// pure function of what the queues may give, who holds what, who waits, and the time. It knows nothing of Kubernetes.
+// Package queue decides which jobs get their resources, which lose them, and in which order the others wait. It is arithmetic: [Decide] is
+// a pure function of the quotas, the holders, the waiting jobs, and the time. It knows nothing of Kubernetes.
 //
 // # Words
 //
@@ -17,10 +17,10 @@
 //
 //   - All or nothing: a job gets all that it needs, or waits.
 //   - What is held never exceeds quota: of a setup, its own and its borrowing limit; of all that have lent, what they lend.
-//   - StrictFIFO: behind a job that has to wait, all wait. Room that comes free in the cohort is kept for it as far as its
-//     setup's own quota goes, so that borrowers can't starve it. BestEffortFIFO: others that fit may go before it.
-//   - A job that could not run even if nothing else did holds up no one.
-//   - With preemption, a job that has no room may take it from holders of a lower priority: those of its own setup, and
-//     those of others that borrow what its own setup lent. See [Eviction] for which ones. The room is kept for it until
-//     they are gone. A holder is never evicted for a job of its own priority, so evictions come to an end.
+//   - StrictFIFO: behind a job that has to wait, all wait. Quota that becomes free in the cohort is reserved for it as far as
+//     its setup's own quota goes, so that borrowers can't starve it. BestEffortFIFO: others that fit may go before it.
+//   - A job that could not run even if nothing else did blocks no other job.
+//   - With preemption, a job that doesn't fit may take the quota of holders of a lower priority: those of its own setup, and
+//     those of others that borrow what its own setup lent. See [Eviction] for which ones. The quota is reserved for it until they
+//     are gone. A holder is never evicted for a job of its own priority, so evictions come to an end.
 package queue

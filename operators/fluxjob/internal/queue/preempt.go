@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// request is what a job asked for in vain.
+// request is what a job asked for that no preemption could give it.
 type request struct {
 	priority int32
 	needs    Amounts
 }
 
-// makeRoom evicts holders so that a job fits once they are gone, and keeps the room for it. It reports whether it did.
-func (p *pass) makeRoom(i int) bool {
+// preempt evicts holders so that a job fits once they are gone, and reserves their share for it. It reports whether it did.
+func (p *pass) preempt(i int) bool {
 	job := &p.Jobs[i]
 	if !p.Setups[job.Setup].Preempts {
 		return false
 	}
-	if p.isHopeless(job) {
+	if p.isInfeasible(job) {
 		return false
 	}
 	for _, f := range p.failed[job.Setup] {
@@ -32,17 +32,17 @@ func (p *pass) makeRoom(i int) bool {
 		return false
 	}
 	for _, v := range victims {
-		p.sendAway(v)
+		p.evict(v)
 		p.out.Evicted = append(p.out.Evicted, Eviction{Holder: v, Cause: Preempted, For: i})
 	}
-	p.promise(job)
-	for setup := range p.failed { // what was in vain before may not be now: victims may have left more than was needed
+	p.reserve(job)
+	for setup := range p.failed { // a request that failed before may fit now: victims may hold more than was needed
 		p.failed[setup] = nil
 	}
 	return true
 }
 
-// chooseVictims returns the holders to evict for a job, nil if all that may be evicted would not make room.
+// chooseVictims returns the holders to evict for a job, nil if the job wouldn't fit even without all holders that it may preempt.
 func (p *pass) chooseVictims(job *Job) []int {
 	candidates := p.candidates(job)
 	first, tried := p.evictInOrder(job, slices.Values(candidates))
@@ -71,7 +71,7 @@ func (p *pass) candidates(job *Job) []int {
 		slices.SortFunc(p.victims, func(a, b int) int { return compareVictims(&p.Holders[a], &p.Holders[b]) })
 	}
 	// Those at the front go first, so that is where those who have gone gather.
-	for len(p.victims) > 0 && p.leaving[p.victims[0]] {
+	for len(p.victims) > 0 && p.terminating[p.victims[0]] {
 		p.victims = p.victims[1:]
 	}
 	end, _ := slices.BinarySearchFunc(p.victims, job.Priority, func(v int, priority int32) int {
@@ -80,29 +80,29 @@ func (p *pass) candidates(job *Job) []int {
 	return p.victims[:end]
 }
 
-// evictInOrder evicts candidates one by one until a job fits, and then spares those who turn out not to be needed, the
+// evictInOrder evicts candidates one by one until a job fits, and then keeps those that turn out to be unnecessary, the
 // last ones first. It returns nil if the job doesn't fit in the end, and how many candidates it took. Holders of other
 // setups are evicted only if the job would get what is its own setup's, and as long as theirs has more than its own.
 func (p *pass) evictInOrder(job *Job, candidates iter.Seq[int]) (victims []int, tried int) {
-	u := p.soon.clone()
+	u := p.after.clone()
 	reclaims := !u.borrows(job.Setup, job.Needs)
 	for v := range candidates {
 		tried++
 		h := &p.Holders[v]
-		if p.leaving[v] || (h.Setup != job.Setup && !(reclaims && u.borrowing(h.Setup, job.Needs))) {
+		if p.terminating[v] || (h.Setup != job.Setup && !(reclaims && u.borrowing(h.Setup, job.Needs))) {
 			continue
 		}
 		u.free(h.Setup, h.Holds)
 		victims = append(victims, v)
 		if fits, _ := u.fits(job.Setup, job.Needs); fits {
-			return p.spare(u, job, victims), tried
+			return p.trim(u, job, victims), tried
 		}
 	}
 	return nil, tried
 }
 
-// spare returns the victims that are needed.
-func (p *pass) spare(u *usage, job *Job, victims []int) []int {
+// trim returns the victims that are necessary.
+func (p *pass) trim(u *usage, job *Job, victims []int) []int {
 	for n := len(victims) - 1; n >= 0; n-- {
 		h := &p.Holders[victims[n]]
 		u.take(h.Setup, h.Holds)

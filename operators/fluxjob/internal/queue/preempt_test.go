@@ -131,9 +131,9 @@ func TestTheHopelessFindNoVictims(t *testing.T) {
 		p := newPass(&c.state)
 		for i := range c.state.Jobs {
 			job := &c.state.Jobs[i]
-			hopeless, victims := p.isHopeless(job), p.chooseVictims(job)
-			if fits, _ := p.soon.fits(job.Setup, job.Needs); fits {
-				p.promise(job)
+			hopeless, victims := p.isInfeasible(job), p.chooseVictims(job)
+			if fits, _ := p.after.fits(job.Setup, job.Needs); fits {
+				p.reserve(job)
 				continue
 			}
 			if hopeless {
@@ -141,7 +141,7 @@ func TestTheHopelessFindNoVictims(t *testing.T) {
 			} else if len(c.state.Setups) == 1 {
 				assert.NotEmpty(t, victims, "for %s: in a queue of its own all that may go, go", job.ID)
 			}
-			p.makeRoom(i)
+			p.preempt(i)
 		}
 	})
 }

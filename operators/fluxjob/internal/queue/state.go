@@ -28,7 +28,7 @@ type Setup struct {
 	Lend Amounts
 	// Strict is StrictFIFO: behind a job that waits, all wait.
 	Strict bool
-	// Preempts lets jobs take their room from holders of a lower priority.
+	// Preempts lets jobs take the quota of holders of a lower priority.
 	Preempts bool
 	// Hold lets no one in.
 	Hold bool
@@ -53,13 +53,13 @@ type Job struct {
 	Setup int
 	// Priority: more goes first.
 	Priority int32
-	// Since is when the job got in line.
+	// Since is when the job entered the queue.
 	Since time.Time
 	// NotBefore is when the job may be admitted again after an eviction. Zero: at once.
 	NotBefore time.Time
-	// Leaving: the job was evicted, and is still a Holder that is Leaving. It has its place in the line already, so that no
-	// one who came later goes before it, and is admitted once it has left.
-	Leaving bool
+	// Terminating: the job was evicted, and is still a Holder that is Terminating. It has its position in the queue already, so
+	// that no later job goes before it, and is admitted once it has terminated.
+	Terminating bool
 	// Needs is what the job needs to run.
 	Needs Amounts
 }
@@ -80,9 +80,9 @@ type Holder struct {
 	Since time.Time
 	// Holds is the share.
 	Holds Amounts
-	// Leaving: the holder was told to go, and still uses its share.
-	Leaving bool
-	// ReadyBy is when the holder's pods must be ready, or it goes. Zero: they are, or need not be.
+	// Terminating: the holder was evicted or has ended, and its pods may still use its share.
+	Terminating bool
+	// ReadyBy is when the holder's pods must be ready, or it is evicted. Zero: they are ready, or have no time limit.
 	ReadyBy time.Time
 }
 

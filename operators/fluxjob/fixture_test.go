@@ -22,8 +22,8 @@ func at(seconds int) metav1.Time {
 	return metav1.NewTime(buildertest.Epoch.Add(time.Duration(seconds) * time.Second))
 }
 
-// stepper runs plans on a job, one after another, and keeps the status between them.
-type stepper struct {
+// fixture runs plans on a job, one after another, and keeps the status between them.
+type fixture struct {
 	t        *testing.T
 	job      *v1alpha1.FluxJob
 	children []client.Object // the MiniCluster and its Job
@@ -32,7 +32,7 @@ type stepper struct {
 }
 
 // step runs the plan at a time, and returns the reasons of its events.
-func (s *stepper) step(second int) []string {
+func (s *fixture) step(second int) []string {
 	s.t.Helper()
 	before := s.job.DeepCopy()
 	s.plan = Plan(s.job, buildertest.WithWatched(buildertest.NewView(at(second).Time, s.children...), s.setups...))
@@ -57,7 +57,7 @@ func reasons(told []events.Event) []string {
 }
 
 // is returns a condition's status and reason.
-func (s *stepper) is(kind string) string {
+func (s *fixture) is(kind string) string {
 	c := meta.FindStatusCondition(s.job.Status.Conditions, kind)
 	if c == nil {
 		return ""
@@ -65,7 +65,7 @@ func (s *stepper) is(kind string) string {
 	return string(c.Status) + " " + c.Reason
 }
 
-func (s *stepper) message(kind string) string {
+func (s *fixture) message(kind string) string {
 	if c := meta.FindStatusCondition(s.job.Status.Conditions, kind); c != nil {
 		return c.Message
 	}
@@ -109,16 +109,16 @@ func stopped(terminating int32) *batchv1.Job {
 	return job
 }
 
-// admitted returns a stepper of the job a, which has accepted its share and waits for its MiniCluster.
-func admitted(t *testing.T, change ...func(*v1alpha1.FluxJobSpec)) *stepper {
+// admitted returns a fixture of the job a, which has accepted its share and waits for its MiniCluster.
+func admitted(t *testing.T, change ...func(*v1alpha1.FluxJobSpec)) *fixture {
 	job := makeJob("a", 1, change...)
-	s := &stepper{t: t, job: job, setups: []client.Object{offer(job)}}
+	s := &fixture{t: t, job: job, setups: []client.Object{offer(job)}}
 	require.Contains(t, s.step(5), v1alpha1.ReasonAdmitted)
 	return s
 }
 
-// running returns a stepper of the job a, which runs.
-func running(t *testing.T, change ...func(*v1alpha1.FluxJobSpec)) *stepper {
+// running returns a fixture of the job a, which runs.
+func running(t *testing.T, change ...func(*v1alpha1.FluxJobSpec)) *fixture {
 	s := admitted(t, change...)
 	s.children = []client.Object{clusterOf(s.job, v1alpha1.MiniClusterStateRunning, v1alpha1.MiniClusterPodsReady, v1alpha1.MiniClusterRunning), jobOf(2)}
 	require.Equal(t, []string{v1alpha1.ReasonRunning}, s.step(7))

@@ -1,0 +1,54 @@
+package queue
+
+// reach is which holders a job may preempt: those of a lower priority than its own, of one setup or of all.
+type reach struct {
+	priority int32
+	setup    int
+}
+
+const allSetups = -1
+
+func (r reach) has(h *Holder) bool {
+	return h.Priority < r.priority && (r.setup == allSetups || h.Setup == r.setup)
+}
+
+// isInfeasible reports whether a job wouldn't fit even if all holders within its reach were gone. Most jobs of a full queue need no search
+// among the holders then: they are counted once for all jobs of a priority.
+func (p *pass) isInfeasible(job *Job) bool {
+	within := reach{job.Priority, job.Setup}
+	if !p.after.borrows(job.Setup, job.Needs) {
+		within.setup = allSetups // it may take back what is lent
+	}
+	u := p.without[within]
+	if u == nil {
+		u = p.after.clone()
+		for _, v := range p.candidates(job) {
+			if h := &p.Holders[v]; !p.terminating[v] && within.has(h) {
+				u.free(h.Setup, h.Holds)
+			}
+		}
+		p.without[within] = u
+	}
+	fits, _ := u.fits(job.Setup, job.Needs)
+	return !fits
+}
+
+// reserve counts what a job gets, or what is reserved for it.
+func (p *pass) reserve(job *Job) {
+	p.after.take(job.Setup, job.Needs)
+	for _, u := range p.without {
+		u.take(job.Setup, job.Needs)
+	}
+}
+
+// evict counts a holder as terminating.
+func (p *pass) evict(v int) {
+	h := &p.Holders[v]
+	p.terminating[v] = true
+	p.after.free(h.Setup, h.Holds)
+	for within, u := range p.without {
+		if !within.has(h) {
+			u.free(h.Setup, h.Holds)
+		}
+	}
+}
