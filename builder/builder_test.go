@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -62,7 +61,7 @@ func TestMisuseIsReported(t *testing.T) {
 		}, "cluster-scoped"},
 		"another controller": {func(e *Engine) *Builder {
 			return e.For(owner()).ConfigMap(named(func(c *corev1.ConfigMap) {
-				c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x", Controller: ptr.To(true)}}
+				c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x", Controller: new(true)}}
 			}))
 		}, "has a controller, X x"},
 		"nil to prune": {func(e *Engine) *Builder { return e.For(owner()).Prune(nil) }, "nil"},

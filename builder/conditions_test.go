@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -125,7 +124,7 @@ func TestReportStatus(t *testing.T) {
 	ready := meta.FindStatusCondition(flow.Status.Conditions, events.ConditionReady)
 	assert.Equal(t, metav1.ConditionTrue, ready.Status)
 	assert.Equal(t, int64(3), ready.ObservedGeneration)
-	assert.True(t, ready.LastTransitionTime.Equal(ptr.To(metav1.NewTime(now))))
+	assert.True(t, ready.LastTransitionTime.Equal(new(metav1.NewTime(now))))
 
 	now = now.Add(time.Hour)
 	require.NoError(t, e.ReportStatus(t.Context(), flow, flow, Result{}, nil))
@@ -145,7 +144,7 @@ func TestReportStatus(t *testing.T) {
 	gone.Name = "gone"
 	assert.NoError(t, e.ReportStatus(t.Context(), gone, gone, Result{}, of(full)))
 	leaving := get()
-	leaving.DeletionTimestamp = ptr.To(metav1.Now())
+	leaving.DeletionTimestamp = new(metav1.Now())
 	before := len(*patches)
 	require.NoError(t, e.ReportStatus(t.Context(), leaving, leaving, Result{}, of(full)))
 	assert.Len(t, *patches, before)

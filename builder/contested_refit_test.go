@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
@@ -58,7 +57,7 @@ func TestFieldsLeftByAnAdoptionThatNeedsTwoWrites(t *testing.T) {
 	c := newCluster()
 	theirs := web("a")
 	theirs.Namespace, theirs.Labels = "default", map[string]string{"theirs": "1"}
-	theirs.Spec.Strategy.RollingUpdate = &appsv1.RollingUpdateDeployment{MaxUnavailable: ptr.To(intstr.FromInt32(1))}
+	theirs.Spec.Strategy.RollingUpdate = &appsv1.RollingUpdateDeployment{MaxUnavailable: new(intstr.FromInt32(1))}
 	require.NoError(t, client.WithFieldOwner(c.server.Client("others"), "old-operator").Create(t.Context(), theirs))
 	heard := &heardEvents{}
 	engine := buildertest.NewEngine(c, builder.Options{Name: "example", Recorder: heard}, buildertest.EngineOptions{Clock: c.Now})

@@ -78,7 +78,7 @@ func (r *rivalry) edit(change func(*appsv1.Deployment)) {
 }
 
 func (r *rivalry) scaleTo(n int32) {
-	r.edit(func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To(n) })
+	r.edit(func(d *appsv1.Deployment) { d.Spec.Replicas = new(n) })
 }
 
 func (r *rivalry) child() *appsv1.Deployment {

@@ -46,7 +46,7 @@ func TestCreateOnly(t *testing.T) {
 	assert.Empty(t, made.Annotations, "no digest")
 
 	job.Spec.Parallelism, job.Labels["mine"] = ptr.To[int32](7), "no"
-	made.Labels["mine"], made.Spec.Suspend = "theirs", ptr.To(true)
+	made.Labels["mine"], made.Spec.Suspend = "theirs", new(true)
 	require.NoError(t, s.others.Update(t.Context(), made))
 	assert.Empty(t, s.passes(), "whatever is wanted of it, whoever changed it, and it isn't pruned")
 }

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
@@ -55,7 +54,7 @@ func TestCRUDTakesOptions(t *testing.T) {
 	c, ctx := newCluster(), t.Context()
 	desired := func(replicas int32) *appsv1.Deployment {
 		d := web("nginx")
-		d.Spec.Replicas = ptr.To(replicas)
+		d.Spec.Replicas = new(replicas)
 		return d
 	}
 	ignore := builder.Ignore("spec.replicas")

@@ -29,7 +29,7 @@ func editing(edit func(after *batchv1.Job)) ownerFunc {
 	}
 }
 
-func suspend(job *batchv1.Job) { job.Spec.Suspend = ptr.To(true) }
+func suspend(job *batchv1.Job) { job.Spec.Suspend = new(true) }
 
 func TestEdit(t *testing.T) {
 	job := controlled(newJob("a"), ownerUID)
@@ -152,10 +152,10 @@ func TestEditComesAfterChildren(t *testing.T) {
 func TestCrashEverywhereWithEdits(t *testing.T) {
 	for _, lag := range []int{0, 2} {
 		s := scenario(func(owner *appsv1.Deployment, seen builder.View) ownerPlan {
-			p := editing(func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(false) })(owner, seen)
+			p := editing(func(job *batchv1.Job) { job.Spec.Suspend = new(false) })(owner, seen)
 			for _, name := range []string{"a", "b", "c"} {
 				job := newJob(name)
-				job.Spec.Suspend = ptr.To(true)
+				job.Spec.Suspend = new(true)
 				p.Children = append(p.Children, builder.Want(job, builder.CreateOnly()))
 			}
 			return p

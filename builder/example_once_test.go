@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
@@ -49,7 +48,7 @@ func ExampleOperator_Watches() {
 func ExampleCreateOnly() {
 	made := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x", CreationTimestamp: metav1.NewTime(made)}}
-	there := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "x-a"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true)}}
+	there := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "x-a"}, Spec: batchv1.JobSpec{Suspend: new(true)}}
 	view := buildertest.WithWatched(buildertest.NewView(made.Add(10*time.Minute), there),
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}},

@@ -78,7 +78,7 @@ func ExampleIsTerminal() {
 
 	theirs := settings(nil)
 	theirs.Namespace, theirs.OwnerReferences = "default", []metav1.OwnerReference{{
-		APIVersion: "v1", Kind: "Pod", Name: "p", UID: "u", Controller: ptr.To(true),
+		APIVersion: "v1", Kind: "Pod", Name: "p", UID: "u", Controller: new(true),
 	}}
 	c = newCluster(theirs)
 	_, err = c.engine.For(c.owner).ConfigMap(settings(nil)).Reconcile(context.Background())

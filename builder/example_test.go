@@ -11,7 +11,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
@@ -58,7 +57,7 @@ func server(site *corev1.ConfigMap) *appsv1.Deployment {
 // A whole operator: a plan, and this.
 func ExampleNewOperator() {
 	mgr, err := ctrl.NewManager(config.GetConfigOrDie(), ctrl.Options{
-		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
+		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
 	})
 	if err != nil {
 		panic(err)

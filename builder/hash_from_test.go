@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -49,7 +48,7 @@ func TestWhatCountsInAConfigDigest(t *testing.T) {
 	same := map[string][2][]any{
 		"metadata": {{base}, {configMapOf(func(c *corev1.ConfigMap) {
 			c.Labels, c.ResourceVersion, c.UID, c.Namespace = map[string]string{"x": "y"}, "7", "u", "elsewhere"
-			c.OwnerReferences, c.Immutable = []metav1.OwnerReference{{UID: "o"}}, ptr.To(true)
+			c.OwnerReferences, c.Immutable = []metav1.OwnerReference{{UID: "o"}}, new(true)
 		})}},
 		"order":                  {{base, secret, "x"}, {"x", secret, base}},
 		"twice":                  {{base, base}, {base}},

@@ -45,7 +45,7 @@ func TestSealedByOthersIsNotDeleted(t *testing.T) {
 				cluster.get(found)
 				uid := found.UID
 				c.edit(found)
-				found.Immutable = ptr.To(true)
+				found.Immutable = new(true)
 				require.NoError(t, cluster.server.Client("someone").Update(ctx, found))
 				err := want(c.desired)
 				require.ErrorContains(t, err, `"someone"`)
@@ -67,9 +67,9 @@ func TestSealedByThePlanIsRecreated(t *testing.T) {
 		require.NoError(t, err)
 		return res
 	}
-	want("1", ptr.To(true))
-	assert.Equal(t, events.ReasonRecreating, want("2", ptr.To(true)).Changes[0].Reason)
-	want("2", ptr.To(true))
+	want("1", new(true))
+	assert.Equal(t, events.ReasonRecreating, want("2", new(true)).Changes[0].Reason)
+	want("2", new(true))
 	assert.Equal(t, events.ReasonUpdated, want("2", nil).Changes[0].Reason, "no longer sealed by the plan: it stays so, as no one's")
 	assert.Equal(t, events.ReasonRecreating, want("3", nil).Changes[0].Reason)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
@@ -130,7 +129,7 @@ func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) 
 	obj.SetNamespace(owner.GetNamespace())
 	obj.SetName(owner.GetName())
 	err = e.client.Delete(ctx, obj,
-		client.Preconditions{UID: ptr.To(owner.GetUID()), ResourceVersion: &version},
+		client.Preconditions{UID: new(owner.GetUID()), ResourceVersion: &version},
 		propagation(owner))
 	if err != nil && !apierrors.IsNotFound(err) {
 		err = &Error{Key: k.Key(owner), Operation: "delete", cause: err, object: owner}

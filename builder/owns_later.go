@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,6 +60,6 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	}
 	o.owned = append(o.owned, owns{like: obj, owner: reflect.TypeFor[T]()})
 	before := running.loop.owned.Load()
-	running.loop.owned.Store(&ownedKinds{append(before.kinds[:len(before.kinds):len(before.kinds)], k), o.declared()})
+	running.loop.owned.Store(&ownedKinds{append(slices.Clip(before.kinds), k), o.declared()})
 	return nil
 }

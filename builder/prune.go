@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/batch"
@@ -143,7 +142,7 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 func (e *Engine) delete(ctx context.Context, key store.Key, observed client.Object) (bool, error) {
 	obj := observed.DeepCopyObject().(client.Object) // the client may write to it
 	opts := []client.DeleteOption{
-		client.Preconditions{UID: ptr.To(obj.GetUID()), ResourceVersion: ptr.To(obj.GetResourceVersion())},
+		client.Preconditions{UID: new(obj.GetUID()), ResourceVersion: new(obj.GetResourceVersion())},
 		propagation(obj),
 	}
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok { // a delete through the cached client would start an informer

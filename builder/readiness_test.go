@@ -10,7 +10,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -44,7 +43,7 @@ func TestUnusedClaim(t *testing.T) {
 		return c.Create(ctx, obj, opts...)
 	}})
 	e.now = func() time.Time { return now }
-	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: ptr.To("slow")}}
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("slow")}}
 	pass := func() Result {
 		res, err := e.For(owner()).AwaitReady().PersistentVolumeClaim(claim).Reconcile(t.Context())
 		require.NoError(t, err)

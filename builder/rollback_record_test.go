@@ -11,7 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -102,7 +101,7 @@ func TestAForgedRevisionIsNotRolledBackTo(t *testing.T) {
 		"by the condition": func(w *town) {
 			w.flow = &v1alpha1.JobFlow{ObjectMeta: *owner().ObjectMeta.DeepCopy()}
 		},
-		"by the plan": func(w *town) { w.record = ptr.To("") },
+		"by the plan": func(w *town) { w.record = new("") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -51,7 +50,7 @@ func newJob(name string) *batchv1.Job {
 // controlled returns obj with the owner, or another Deployment of that UID, as its controller.
 func controlled[T client.Object](obj T, uid types.UID) T {
 	obj.SetOwnerReferences([]metav1.OwnerReference{{
-		APIVersion: "apps/v1", Kind: "Deployment", Name: "owner", UID: uid, Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
+		APIVersion: "apps/v1", Kind: "Deployment", Name: "owner", UID: uid, Controller: new(true), BlockOwnerDeletion: new(true),
 	}})
 	if uid != ownerUID {
 		obj.GetOwnerReferences()[0].Name = string(uid)

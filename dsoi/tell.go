@@ -85,7 +85,7 @@ func summary(problems []string) string {
 		text.WriteString(shorten(p, longest))
 	}
 	if more := len(problems) - shown; more > 0 {
-		text.WriteString(fmt.Sprintf("; and %d more", more))
+		fmt.Fprintf(&text, "; and %d more", more)
 	}
 	return text.String()
 }

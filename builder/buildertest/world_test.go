@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/buildertest"
@@ -20,7 +19,7 @@ func TestWorldsComeToRest(t *testing.T) {
 	owner := configMap("owner")
 	owner.UID = "1"
 	suspended := jobOf(owner, "suspended")
-	suspended.Spec.Suspend = ptr.To(true)
+	suspended.Spec.Suspend = new(true)
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "set"}}
 	daemons := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "daemons"}}
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "budget", Generation: 2}}

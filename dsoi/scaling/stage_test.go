@@ -104,7 +104,7 @@ func newSource(t *testing.T, answer string) *source {
 func owned[T client.Object](obj T, node string) T {
 	obj.SetNamespace("default")
 	obj.SetLabels(map[string]string{dsoi.LabelCluster: "kv", dsoi.LabelNode: node, dsoi.LabelNodeType: "x"})
-	obj.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Town", Name: "kv", UID: "kv-uid", Controller: ptr.To(true)}})
+	obj.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Town", Name: "kv", UID: "kv-uid", Controller: new(true)}})
 	return obj
 }
 
@@ -136,7 +136,7 @@ func aClaim(name, size, class string) *corev1.PersistentVolumeClaim {
 			Annotations: map[string]string{dsoi.AnnotationCluster: "kv", dsoi.AnnotationStorage: "data"},
 		},
 		Spec: corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: ptr.To(class),
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: new(class),
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}},
 		},
 	}

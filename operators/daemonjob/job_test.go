@@ -86,11 +86,9 @@ func TestEveryFieldOfAJob(t *testing.T) {
 	refused := map[string]bool{"selector": true, "manualSelector": true}
 	ours := map[string]reflect.StructField{}
 	for field := range reflect.TypeFor[v1alpha1.DaemonJobSpec]().Fields() {
-		field := field
 		ours[jsonName(field)] = field
 	}
 	for field := range reflect.TypeFor[batchv1.JobSpec]().Fields() {
-		field := field
 		name := jsonName(field)
 		own, known := ours[name]
 		if !assert.True(t, known, "a DaemonJob has no %s", name) || ofTheWhole[name] || refused[name] {

@@ -116,7 +116,7 @@ func TestCrashAfterEachWriteOfAPreemption(t *testing.T) {
 	urgent.UID = ""
 	world := buildertest.InOrder(once("low", urgent), withinQuota(t, 1, miniClusters{ends: func(c *v1alpha1.MiniCluster) *bool {
 		if c.Name == "urgent" || c.Generation > 1 { // low ends in its second run
-			return ptr.To(true)
+			return new(true)
 		}
 		return nil
 	}}.play))

@@ -151,7 +151,7 @@ func TestAMiniClusterThatIsDeletedByHand(t *testing.T) {
 	for name, left := range map[string]func(*v1alpha1.MiniCluster) []client.Object{
 		"gone": func(*v1alpha1.MiniCluster) []client.Object { return nil },
 		"being deleted": func(c *v1alpha1.MiniCluster) []client.Object {
-			c.DeletionTimestamp = ptr.To(at(9))
+			c.DeletionTimestamp = new(at(9))
 			return []client.Object{c, jobOf(1)}
 		},
 	} {
@@ -236,7 +236,7 @@ func TestWhatHappensAfterTheEnd(t *testing.T) {
 		s.TTLSecondsAfterFinished, s.CleanupPolicy = ptr.To[int32](30), v1alpha1.CleanupMiniCluster
 	})
 	over := clusterOf(s.job, v1alpha1.MiniClusterStateSucceeded, v1alpha1.ConditionSucceeded)
-	over.Status.CompletionTime = ptr.To(at(10))
+	over.Status.CompletionTime = new(at(10))
 	s.children = []client.Object{over, stopped(0)}
 	s.step(11)
 	assert.Empty(t, s.plan.Delete, "first the end is written")
@@ -255,7 +255,7 @@ func TestWhatHappensAfterTheEnd(t *testing.T) {
 
 func TestAJobThatIsBeingDeleted(t *testing.T) {
 	s := running(t)
-	s.job.DeletionTimestamp = ptr.To(at(9))
+	s.job.DeletionTimestamp = new(at(9))
 	s.step(10)
 	assert.Equal(t, v1alpha1.FluxJobTerminating, s.job.Status.State)
 	assert.Empty(t, s.plan.Children)

@@ -142,7 +142,7 @@ func TestPodsThatAreNotReadyInTime(t *testing.T) {
 		s.step(20)
 		assert.Nil(t, s.job.Status.Admission)
 		assert.Equal(t, int32(n+1), s.job.Status.Requeues)
-		assert.Equal(t, ptr.To(at(20+wait)), s.job.Status.RequeueTime)
+		assert.Equal(t, new(at(20+wait)), s.job.Status.RequeueTime)
 		s.setups = []client.Object{offer(s.job)}
 		s.step(200)
 		assert.NotNil(t, s.job.Status.Admission)

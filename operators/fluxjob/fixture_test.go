@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -103,7 +102,7 @@ func jobOf(active int32) *batchv1.Job {
 // stopped returns a Job that is suspended, with pods that have yet to be gone.
 func stopped(terminating int32) *batchv1.Job {
 	job := jobOf(0)
-	job.Spec.Suspend = ptr.To(true)
+	job.Spec.Suspend = new(true)
 	job.Status.Terminating = &terminating
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue}}
 	return job

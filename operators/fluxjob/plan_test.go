@@ -25,7 +25,7 @@ func TestAFirstRun(t *testing.T) {
 	assert.Equal(t, &v1alpha1.FluxAdmission{Queue: "q", Time: at(5), Generation: 1, Size: 2, Pods: 2}, s.job.Status.Admission)
 	assert.Equal(t, v1alpha1.FluxJobStarting, s.job.Status.State)
 	assert.Equal(t, "False Admitted", s.is(v1alpha1.ConditionJobWaitingForResources))
-	assert.Equal(t, ptr.To(at(5)), s.job.Status.StartTime)
+	assert.Equal(t, new(at(5)), s.job.Status.StartTime)
 
 	assert.Empty(t, s.step(6))
 	require.Len(t, s.plan.Children, 1)
@@ -46,7 +46,7 @@ func TestAFirstRun(t *testing.T) {
 	assert.Empty(t, s.step(8))
 	assert.Equal(t, v1alpha1.FluxJobReady, s.job.Status.State)
 	assert.Equal(t, "True PodsReady", s.is(v1alpha1.ConditionJobMiniClusterReady))
-	assert.Equal(t, ptr.To(at(8)), s.job.Status.Admission.ReadyTime)
+	assert.Equal(t, new(at(8)), s.job.Status.Admission.ReadyTime)
 
 	s.children[0] = clusterOf(s.job, v1alpha1.MiniClusterStateRunning, v1alpha1.MiniClusterPodsReady, v1alpha1.MiniClusterRunning)
 	assert.Equal(t, []string{v1alpha1.ReasonRunning}, s.step(9))
@@ -54,12 +54,12 @@ func TestAFirstRun(t *testing.T) {
 	assert.Equal(t, "True Running", s.is(v1alpha1.ConditionJobRunning))
 
 	over := clusterOf(s.job, v1alpha1.MiniClusterStateSucceeded, v1alpha1.ConditionSucceeded)
-	over.Status.ExitCode, over.Status.CompletionTime = ptr.To[int32](0), ptr.To(at(10))
+	over.Status.ExitCode, over.Status.CompletionTime = ptr.To[int32](0), new(at(10))
 	s.children[0] = over
 	assert.Equal(t, []string{v1alpha1.ReasonSucceeded}, s.step(11))
 	assert.Equal(t, v1alpha1.FluxJobSucceeded, s.job.Status.State)
 	assert.Equal(t, ptr.To[int32](0), s.job.Status.ExitCode)
-	assert.Equal(t, ptr.To(at(10)), s.job.Status.CompletionTime)
+	assert.Equal(t, new(at(10)), s.job.Status.CompletionTime)
 	assert.Equal(t, "True Succeeded", s.is(v1alpha1.ConditionJobFinished))
 	assert.Equal(t, "True Succeeded", s.is(v1alpha1.ConditionSucceeded))
 	assert.Equal(t, "True Succeeded", s.is(events.ConditionReady))
@@ -97,7 +97,7 @@ func TestAChangeOfTheSpecOfAJobThatRuns(t *testing.T) {
 
 func TestAChangeOfTheSizeOfAJobThatRuns(t *testing.T) {
 	s := running(t)
-	s.job.Spec.Size, s.job.Generation = ptr.To(s.job.Status.Admission.Size+1), 2
+	s.job.Spec.Size, s.job.Generation = new(s.job.Status.Admission.Size+1), 2
 	assert.Equal(t, []string{v1alpha1.ReasonChangeIgnored}, s.step(10))
 }
 

@@ -35,7 +35,7 @@ func TestWhyAJobWaits(t *testing.T) {
 	invalid.Status.Conditions = []metav1.Condition{{Type: events.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSpec}}
 	stopped := makeSetup("q", func(s *v1alpha1.FluxSetupSpec) { s.StopPolicy = v1alpha1.StopHold })
 	backingOff := makeJob("a", 1)
-	backingOff.Status.RequeueTime = ptr.To(at(60))
+	backingOff.Status.RequeueTime = new(at(60))
 
 	tests := map[string]struct {
 		job             *v1alpha1.FluxJob

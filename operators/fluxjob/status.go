@@ -193,12 +193,12 @@ func (p *pass) setConditions(s *v1alpha1.FluxJobStatus, r report) {
 	set(v1alpha1.ConditionJobMiniClusterReady, r.clusterReady)
 	set(v1alpha1.ConditionJobRunning, r.running)
 	set(v1alpha1.ConditionJobFinished, r.finished)
-	switch {
-	case r.state == v1alpha1.FluxJobSucceeded:
+	switch r.state {
+	case v1alpha1.FluxJobSucceeded:
 		set(v1alpha1.ConditionSucceeded, r.finished)
 		conditions.Conclude()
 		return
-	case r.state == v1alpha1.FluxJobFailed:
+	case v1alpha1.FluxJobFailed:
 		set(v1alpha1.ConditionFailed, r.finished)
 		conditions.Conclude()
 		return

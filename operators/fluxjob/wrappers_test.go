@@ -199,7 +199,7 @@ func (w miniClusters) playJob(ctx context.Context, c client.Client, cluster *v1a
 		return c.Create(ctx, job)
 	}
 	if ptr.Deref(job.Spec.Suspend, false) != cluster.Spec.Suspend {
-		job.Spec.Suspend = ptr.To(cluster.Spec.Suspend)
+		job.Spec.Suspend = new(cluster.Spec.Suspend)
 		return c.Update(ctx, job)
 	}
 	active, suspended := cluster.Spec.Size, corev1.ConditionFalse
@@ -226,4 +226,4 @@ func (w miniClusters) endsOf(cluster *v1alpha1.MiniCluster) *bool {
 	return w.ends(cluster)
 }
 
-func succeed(*v1alpha1.MiniCluster) *bool { return ptr.To(true) }
+func succeed(*v1alpha1.MiniCluster) *bool { return new(true) }

@@ -214,7 +214,7 @@ func TestCrashAfterEachWriteOfAJobThatIsMadeAgain(t *testing.T) {
 		switch {
 		case told == "" && isThere:
 			pod := old.DeepCopy()
-			pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}}
+			pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: new(true)}}
 			return next("it runs", c.Create(ctx, pod))
 		case told == "it runs" && states(&now)["a"] == v1alpha1.FlowRunning:
 			return next("it was deleted", c.Delete(ctx, &job))

@@ -33,7 +33,7 @@ func putOut(name, output string) []client.Object {
 	job.UID = types.UID(job.Name)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: job.Name + "-x",
-		OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}},
+		OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: job.Name, UID: job.UID, Controller: new(true)}},
 	}}
 	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "busybox:1.28"}}
 	pod.Status.Phase = corev1.PodSucceeded
@@ -341,7 +341,7 @@ func TestParallelism(t *testing.T) {
 
 func TestWhatOthersManageIsLeftAlone(t *testing.T) {
 	flow := makeFlow(node("a"))
-	flow.Spec.ManagedBy = ptr.To("example.com/other")
+	flow.Spec.ManagedBy = new("example.com/other")
 	assert.Zero(t, Plan(flow, buildertest.NewView(epoch)))
 	flow.DeletionTimestamp = &metav1.Time{Time: epoch}
 	assert.Zero(t, Plan(flow, buildertest.NewView(epoch)))

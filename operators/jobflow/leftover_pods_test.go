@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -20,7 +19,7 @@ import (
 func podOf(job *batchv1.Job) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: job.Namespace, Name: job.Name + "-x", Labels: job.Spec.Template.Labels, Annotations: job.Spec.Template.Annotations,
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: new(true)}},
 	}}
 	pod.Status.Phase = corev1.PodRunning
 	return pod
@@ -75,7 +74,7 @@ func TestAJobWaitsForOrphansOfItsPredecessor(t *testing.T) {
 	orphan := podOf(jobsOf(s.step(), runningJob)[0].(*batchv1.Job))
 	orphan.OwnerReferences = nil
 	assert.Empty(t, started(s.stepWith([]*corev1.Pod{orphan})))
-	orphan.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "demo-a", UID: "u", Controller: ptr.To(true)}}
+	orphan.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "demo-a", UID: "u", Controller: new(true)}}
 	assert.NotEmpty(t, started(s.stepWith([]*corev1.Pod{orphan})), "someone else's")
 }
 

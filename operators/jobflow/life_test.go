@@ -122,7 +122,7 @@ func TestSuspend(t *testing.T) {
 	plan = s.step(a)
 	require.Len(t, plan.Edits, 1)
 	suspended := plan.Edits[0].After.(*batchv1.Job)
-	assert.Equal(t, ptr.To(true), suspended.Spec.Suspend)
+	assert.Equal(t, new(true), suspended.Spec.Suspend)
 	assert.Nil(t, a.Spec.Suspend)
 	assert.Empty(t, s.step(suspended).Edits)
 	assert.Empty(t, started(s.step(completeJob("a"))), "b waits")
@@ -138,13 +138,13 @@ func TestResumeOnlyWhatTheFlowSuspended(t *testing.T) {
 	s := &stepper{flow: makeFlow(node("ours"), node("theirs"))}
 	s.step()
 	ours, theirs := runningJob("ours"), runningJob("theirs")
-	ours.Spec.Suspend, theirs.Spec.Suspend = ptr.To(true), ptr.To(true)
+	ours.Spec.Suspend, theirs.Spec.Suspend = new(true), new(true)
 	annotate(ours, AnnotationSuspended, "true")
 	plan := s.step(ours, theirs)
 	require.Len(t, plan.Edits, 1)
 	resumed := plan.Edits[0].After.(*batchv1.Job)
 	assert.Equal(t, "demo-ours", resumed.Name)
-	assert.Equal(t, ptr.To(false), resumed.Spec.Suspend)
+	assert.Equal(t, new(false), resumed.Spec.Suspend)
 	assert.NotContains(t, resumed.Annotations, AnnotationSuspended)
 }
 
@@ -231,7 +231,7 @@ func TestTheFlowsOwnTTL(t *testing.T) {
 	s.flow.Spec.TTLSecondsAfterFinished = ptr.To[int32](60)
 	s.step()
 	s.step(completeJob("a"))
-	s.flow.Status.CompletionTime = ptr.To(at(20))
+	s.flow.Status.CompletionTime = new(at(20))
 	plan := s.step(completeJob("a")) // at 30
 	assert.Equal(t, 51*time.Second, plan.RequeueAfter)
 	assert.False(t, plan.DeleteOwner)

@@ -43,7 +43,7 @@ func drawFlow(t *rapid.T) *v1alpha1.JobFlow {
 	flow.Spec.SuccessWhen = rapid.SampledFrom([]string{"", "", "", "jobs.n0.succeeded", "jobs.exists(n, jobs[n].succeeded)"}).Draw(t, "success when")
 	flow.Spec.FailFast = rapid.IntRange(0, 5).Draw(t, "fail fast") == 0
 	if rapid.IntRange(0, 3).Draw(t, "bounded") == 0 {
-		flow.Spec.Parallelism = ptr.To(rapid.Int32Range(1, 4).Draw(t, "parallelism"))
+		flow.Spec.Parallelism = new(rapid.Int32Range(1, 4).Draw(t, "parallelism"))
 	}
 	if rapid.IntRange(0, 3).Draw(t, "wait for conditions") == 0 {
 		flow.Spec.EndOfJob = v1alpha1.EndOfJobCondition

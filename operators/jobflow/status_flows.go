@@ -52,7 +52,7 @@ func (p *pass) shown(before map[string]*v1alpha1.FlowStatus) []int {
 	slices.SortStableFunc(bad, func(a, b int) int { // the last first
 		return p.endOf(b, before).Compare(p.endOf(a, before).Time)
 	})
-	nodes := append(active, bad[:min(len(bad), limits.failed)]...)
+	nodes := slices.Concat(active, bad[:min(len(bad), limits.failed)])
 	slices.Sort(nodes)
 	return nodes
 }

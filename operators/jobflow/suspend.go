@@ -69,7 +69,7 @@ func (p *pass) suspendOrResume() []builder.Edit {
 			return
 		}
 		after := job.DeepCopy()
-		after.Spec.Suspend = ptr.To(p.spec.Suspend)
+		after.Spec.Suspend = new(p.spec.Suspend)
 		if p.spec.Suspend {
 			annotate(after, AnnotationSuspended, "true")
 		} else {

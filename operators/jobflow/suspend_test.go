@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -19,7 +18,7 @@ func TestSuspendedJobsDontCountAsRunning(t *testing.T) {
 	assert.Equal(t, "a,b,c", s.flow.Status.Current)
 	suspend := func(job client.Object) client.Object { // by a queue, say
 		suspended := job.DeepCopyObject().(*batchv1.Job)
-		suspended.Spec.Suspend = ptr.To(true)
+		suspended.Spec.Suspend = new(true)
 		return suspended
 	}
 	s.step(suspend(jobs[0]), jobs[1], suspend(jobs[2]), jobs[3])

@@ -224,7 +224,7 @@ func (w *world) work(job *batchv1.Job) {
 	fails := w.meant.fails(node, item, retry)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: job.Namespace, Name: job.Name + "-pod", Finalizers: []string{batchv1.JobTrackingFinalizer},
-		OwnerReferences:   []metav1.OwnerReference{{Kind: "Job", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}},
+		OwnerReferences:   []metav1.OwnerReference{{Kind: "Job", Name: job.Name, UID: job.UID, Controller: new(true)}},
 		CreationTimestamp: metav1.NewTime(w.now()),
 	}}
 	pod.Spec.Containers = []corev1.Container{{Name: "main"}}

@@ -15,12 +15,12 @@ func deletion(s *session) {
 	obj := s.given(configMap("one"))
 	s.knows(obj.GetUID(), "its uid")
 	s.delete("another uid", obj, client.Preconditions{UID: ptr.To(types.UID("another"))})
-	s.delete("another version", obj, client.Preconditions{ResourceVersion: ptr.To("1")})
+	s.delete("another version", obj, client.Preconditions{ResourceVersion: new("1")})
 	s.note("is there", s.exists(obj))
-	s.delete("its uid and version", obj, client.Preconditions{UID: ptr.To(obj.GetUID()), ResourceVersion: ptr.To(obj.GetResourceVersion())})
+	s.delete("its uid and version", obj, client.Preconditions{UID: new(obj.GetUID()), ResourceVersion: new(obj.GetResourceVersion())})
 	s.note("is gone", !s.exists(obj))
 	s.create("made again", configMap("one"))
-	s.delete("the old one", obj, client.Preconditions{UID: ptr.To(obj.GetUID())})
+	s.delete("the old one", obj, client.Preconditions{UID: new(obj.GetUID())})
 
 	unscheduled := s.given(pod("unscheduled"))
 	s.delete("a pod that never ran", unscheduled)
@@ -59,7 +59,7 @@ func ownedBy(obj client.Object, owners ...client.Object) client.Object {
 	var refs []metav1.OwnerReference
 	for _, o := range owners {
 		refs = append(refs, metav1.OwnerReference{
-			APIVersion: "v1", Kind: "ConfigMap", Name: o.GetName(), UID: o.GetUID(), BlockOwnerDeletion: ptr.To(true),
+			APIVersion: "v1", Kind: "ConfigMap", Name: o.GetName(), UID: o.GetUID(), BlockOwnerDeletion: new(true),
 		})
 	}
 	obj.SetOwnerReferences(refs)

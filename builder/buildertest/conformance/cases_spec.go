@@ -110,7 +110,7 @@ func invalid(s *session) {
 	cron.Spec.Schedule = ""
 	s.create("cron job without a schedule", cron)
 	both := budget("both")
-	both.Spec.MinAvailable, both.Spec.MaxUnavailable = ptr.To(intstr.FromInt32(-1)), nil
+	both.Spec.MinAvailable, both.Spec.MaxUnavailable = new(intstr.FromInt32(-1)), nil
 	s.create("negative budget", both)
 
 	good := s.given(deployment("good"))
@@ -128,7 +128,7 @@ func immutable(s *session) {
 	change("job parallelism can change", job("parallelism"), `{"spec":{"parallelism":5}}`)
 	change("job selector", job("selector"), `{"spec":{"selector":{"matchLabels":{"x":"y"}}}}`)
 	suspended := job("suspended")
-	suspended.Spec.Suspend = ptr.To(true)
+	suspended.Spec.Suspend = new(true)
 	change("suspended job's node selector can change", suspended, `{"spec":{"template":{"spec":{"nodeSelector":{"a":"b"}}}}}`)
 	change("deployment selector", deployment("web"),
 		`{"spec":{"selector":{"matchLabels":{"app":"web","x":"y"}},"template":{"metadata":{"labels":{"x":"y"}}}}}`)
@@ -148,11 +148,11 @@ func immutable(s *session) {
 	change("secret type", &corev1.Secret{ObjectMeta: meta("typed")}, `{"type":"example.com/other"}`)
 
 	sealed := configMap("sealed")
-	sealed.Immutable = ptr.To(true)
+	sealed.Immutable = new(true)
 	change("sealed config map", sealed, `{"data":{"a":"x"},"binaryData":{"c":"AA=="}}`)
 	s.patch("unsealing", sealed, types.MergePatchType, `{"immutable":null}`)
 	s.patch("sealed config map's labels can change", sealed, types.MergePatchType, `{"metadata":{"labels":{"a":"b"}}}`)
-	secret := &corev1.Secret{ObjectMeta: meta("sealed"), StringData: map[string]string{"a": "1"}, Immutable: ptr.To(true)}
+	secret := &corev1.Secret{ObjectMeta: meta("sealed"), StringData: map[string]string{"a": "1"}, Immutable: new(true)}
 	change("sealed secret", secret, `{"data":{"a":"AA=="}}`)
 
 	owned := s.given(&policyv1.PodDisruptionBudget{ObjectMeta: meta("meta"), Spec: budget("").Spec})

@@ -85,7 +85,7 @@ func daemonSet(name string) *appsv1.DaemonSet {
 }
 
 func job(name string) *batchv1.Job {
-	j := &batchv1.Job{ObjectMeta: meta(name), Spec: batchv1.JobSpec{ManagedBy: ptr.To("example.com/nobody"), Template: template()}}
+	j := &batchv1.Job{ObjectMeta: meta(name), Spec: batchv1.JobSpec{ManagedBy: new("example.com/nobody"), Template: template()}}
 	j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	return j
 }
@@ -110,21 +110,21 @@ func service(name string) *corev1.Service {
 
 func claim(name string) *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{ObjectMeta: meta(name), Spec: corev1.PersistentVolumeClaimSpec{
-		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: ptr.To("no-such"),
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: new("no-such"),
 		Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 	}}
 }
 
 func budget(name string) *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{ObjectMeta: meta(name), Spec: policyv1.PodDisruptionBudgetSpec{
-		Selector: selector(), MinAvailable: ptr.To(intstr.FromInt32(1)),
+		Selector: selector(), MinAvailable: new(intstr.FromInt32(1)),
 	}}
 }
 
 func networkPolicy(name string) *networkingv1.NetworkPolicy {
 	return &networkingv1.NetworkPolicy{ObjectMeta: meta(name), Spec: networkingv1.NetworkPolicySpec{
 		PodSelector: *selector(),
-		Ingress:     []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{{Port: ptr.To(intstr.FromInt32(80))}}}},
+		Ingress:     []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{{Port: new(intstr.FromInt32(80))}}}},
 		Egress:      []networkingv1.NetworkPolicyEgressRule{{}},
 	}}
 }

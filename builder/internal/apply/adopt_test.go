@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
@@ -14,7 +13,7 @@ import (
 )
 
 func TestWhoIsAdopted(t *testing.T) {
-	controlled := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x", Controller: ptr.To(true)}}
+	controlled := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x", Controller: new(true)}}
 	mentioned := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x"}}
 	adopt := func(labels map[string]string, former ...string) *Options {
 		return &Options{AdoptOrphan: true, AdoptLabels: labels, Former: append(former, fieldmanager.KubectlApply)}
@@ -58,7 +57,7 @@ func TestWhoIsAdopted(t *testing.T) {
 			found := config("c")
 			found.OwnerReferences, found.Labels, found.ManagedFields = c.refs, c.labels, c.by
 			if c.deleted {
-				found.DeletionTimestamp = ptr.To(metav1.Now())
+				found.DeletionTimestamp = new(metav1.Now())
 			}
 			w, err := cluster.Compare(d, found)
 			if c.refused {

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/failure"
@@ -67,7 +66,7 @@ func TestWhoseIsCrossNamespace(t *testing.T) {
 		}), inventory.NotOwned},
 		"label alone":   {marked(func(c *corev1.ConfigMap) { c.Annotations = nil }), inventory.NotOwned},
 		"by the status": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Subresource = "status" }), inventory.NotOwned},
-		"controlled":    {marked(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{Controller: ptr.To(true)}} }), inventory.NotOwned},
+		"controlled":    {marked(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{Controller: new(true)}} }), inventory.NotOwned},
 	} {
 		assert.Equal(t, c.want, cluster.ownershipOf(d, c.found), name)
 	}

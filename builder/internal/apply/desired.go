@@ -95,7 +95,8 @@ func (c *Cluster) KeyOf(child *Child) (kinds.Kind, store.Key, error) {
 	home := c.Owner.GetNamespace()
 	switch {
 	case !namespaced && home != "":
-		return k, key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it; see CrossNamespace",
+		return k, key, fmt.Errorf("%w: %s is cluster-scoped and its owner %s is not: garbage collection would never remove it; "+
+			"see CrossNamespace",
 			failure.ErrMisuse, key, c.OwnerKey)
 	case !namespaced:
 		key.Namespace = "" // meaningless for a cluster-scoped object

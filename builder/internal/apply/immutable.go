@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
@@ -87,7 +86,7 @@ func (w *Write) deleteToRecreate(ctx context.Context, c *Cluster, dependents met
 	obj := w.Observed.DeepCopyObject().(client.Object) // the client may write to it
 	w.Action = Wait
 	err := c.Client.Delete(ctx, obj,
-		client.Preconditions{UID: ptr.To(w.Observed.GetUID()), ResourceVersion: ptr.To(w.Observed.GetResourceVersion())},
+		client.Preconditions{UID: new(w.Observed.GetUID()), ResourceVersion: new(w.Observed.GetResourceVersion())},
 		client.PropagationPolicy(dependents))
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -23,7 +23,8 @@ func (c *Cluster) fieldManager(d *Desired) fieldmanager.Manager {
 
 // hasWritten reports whether the engine, or an earlier version of the program under another name, has ever written an object.
 func (c *Cluster) hasWritten(observed client.Object) bool {
-	return observed.GetAnnotations()[wellknown.AnnotationDigest] != "" || fieldmanager.Manager{Name: c.Name}.HasWritten(observed.GetManagedFields())
+	return observed.GetAnnotations()[wellknown.AnnotationDigest] != "" ||
+		fieldmanager.Manager{Name: c.Name}.HasWritten(observed.GetManagedFields())
 }
 
 // controllerOf returns the UID of an object's controller, empty if it has none.

@@ -91,8 +91,7 @@ func stepsOf(t reflect.Type, offset uintptr) []step {
 		return []step{{offset, word, size, stepOf(t)}}
 	}
 	var steps []step
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
 		if !field.IsExported() {
 			return []step{{offset: offset, hash: cannot}}
 		}

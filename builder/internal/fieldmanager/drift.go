@@ -143,6 +143,6 @@ func differences(path fieldpath.Path, desired, observed any, yield func(fieldpat
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(wants)) {
-		differences(append(path[:len(path):len(path)], fieldpath.PathElement{FieldName: &name}), wants[name], has[name], yield)
+		differences(append(slices.Clip(path), fieldpath.PathElement{FieldName: &name}), wants[name], has[name], yield)
 	}
 }

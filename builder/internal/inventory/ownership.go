@@ -3,7 +3,6 @@ package inventory
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -59,7 +58,7 @@ func ControllerReference(owner client.Object, kind schema.GroupVersionKind) meta
 		Kind:               kind.Kind,
 		Name:               owner.GetName(),
 		UID:                owner.GetUID(),
-		Controller:         ptr.To(true),
-		BlockOwnerDeletion: ptr.To(true),
+		Controller:         new(true),
+		BlockOwnerDeletion: new(true),
 	}
 }

@@ -27,7 +27,8 @@ type Missing struct {
 }
 
 func (m *Missing) Error() string {
-	return fmt.Sprintf("the cluster doesn't know the kind %s in version %s; install its CustomResourceDefinition, which is looked for once a minute",
+	return fmt.Sprintf("the cluster doesn't know the kind %s in version %s; install its CustomResourceDefinition, "+
+		"which is looked for once a minute",
 		m.gvk.GroupKind(), m.gvk.Version)
 }
 

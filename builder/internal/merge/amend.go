@@ -316,9 +316,7 @@ func rewrite(v any, steps []step, with func(any) any) any {
 		return out
 	}
 	out := map[string]any{}
-	for name, in := range fields(v) {
-		out[name] = in
-	}
+	maps.Copy(out, fields(v))
 	if in := rewrite(out[s.name], steps[1:], with); in != nil {
 		out[s.name] = in
 	} else {

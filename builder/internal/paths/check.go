@@ -90,8 +90,7 @@ func isOneValue(t reflect.Type) bool {
 
 // fieldByName finds a field by its name in JSON, also in embedded structs.
 func fieldByName(t reflect.Type, name string) (reflect.StructField, bool) {
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
 		tag, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		inline := tag == "" && (field.Anonymous || strings.Contains(options, "inline"))
 		if inline && field.Type.Kind() == reflect.Struct {

@@ -54,7 +54,7 @@ func dropUnset(v reflect.Value, out any) {
 			return
 		}
 		for it := v.MapRange(); it.Next(); {
-			if data, ok := it.Value().Interface().([]byte); ok && data == nil {
+			if data, ok := reflect.TypeAssert[[]byte](it.Value()); ok && data == nil {
 				fields[it.Key().String()] = ""
 			}
 			dropUnset(it.Value(), fields[it.Key().String()])
@@ -79,7 +79,7 @@ func dropUnsetFields(v reflect.Value, fields map[string]any) {
 		switch sub, isMap := out.(map[string]any); value.Kind() {
 		case reflect.Struct:
 			unset = value.IsZero() && marshalsItself(value.Type()) || isMap && len(sub) == 0 && value.Type() != labelSelectorType
-			if z, ok := value.Addr().Interface().(interface{ IsZero() bool }); ok {
+			if z, ok := reflect.TypeAssert[interface{ IsZero() bool }](value.Addr()); ok {
 				unset = unset || z.IsZero()
 			}
 		case reflect.Slice, reflect.Map:

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -84,7 +83,7 @@ func TestOf(t *testing.T) {
 			`{"metadata":{},"spec":{"template":{"spec":{"volumes":[{"name":"v","iscsi":{"iqn":"i"}}]}}}}`,
 		},
 		"a budget of 0": {
-			&policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: ptr.To(intstr.FromInt32(0))}},
+			&policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: new(intstr.FromInt32(0))}},
 			`{"metadata":{},"spec":{"maxUnavailable":0}}`,
 		},
 		"quantities are written in one way": {

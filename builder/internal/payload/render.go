@@ -71,7 +71,8 @@ func renderFields(v reflect.Value, into map[string]any) error {
 		if err != nil {
 			return err
 		}
-		if sub, ok := out.(map[string]any); ok && len(sub) == 0 && f.whatIsSet && value.Kind() == reflect.Struct && value.Type() != labelSelectorType {
+		isUnsetStruct := f.whatIsSet && value.Kind() == reflect.Struct && value.Type() != labelSelectorType
+		if sub, ok := out.(map[string]any); ok && len(sub) == 0 && isUnsetStruct {
 			continue
 		}
 		if out != nil { // server-side apply would own a null as a field without a value

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	kjson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/utils/ptr"
 )
 
 type inner struct {
@@ -77,11 +76,11 @@ type odd struct {
 func TestLikeEncodingJSON(t *testing.T) {
 	full := odd{
 		inner: inner{A: "a", Shade: "deep", Both: "1"}, Embedded: &Embedded{Deep: 1, Both: "2"}, Shade: "top",
-		Text: 5, TextAt: ptr.To(true), Quoted: `"`, Array: [2]uint16{1, 2}, Bytes: []byte("x"), Byte: [2]byte{1, 2}, Float: 1.5, Small: 0.1,
+		Text: 5, TextAt: new(true), Quoted: `"`, Array: [2]uint16{1, 2}, Bytes: []byte("x"), Byte: [2]byte{1, 2}, Float: 1.5, Small: 0.1,
 		Huge: math.MaxUint64, ByNumber: map[int]string{7: "x"}, ByColour: map[colour]int{"red": 1}, Colour: "blue", Hex: 3,
 		HexIn: map[string]hexadecimal{"x": 4}, Address: netip.MustParseAddr("10.0.0.1"), Number: "12", Any: map[string]any{"x": []any{nil, 1.0, "s"}, "n": nil},
 		Anys: []any{&inner{A: "b"}, corev1.EnvVar{Name: "n"}, nil}, Time: time.Unix(1, 0), At: metav1.Unix(2, 0), Long: metav1.Duration{Duration: time.Second},
-		Raw: runtime.RawExtension{Raw: []byte(`{"a":1,"n":null}`)}, Resource: resource.MustParse("1Gi"), Port: ptr.To(intstr.FromString("http")),
+		Raw: runtime.RawExtension{Raw: []byte(`{"a":1,"n":null}`)}, Resource: resource.MustParse("1Gi"), Port: new(intstr.FromString("http")),
 		Skipped: "x", Dash: "d", hidden: "h", Invalid: "\xff\xff",
 	}
 	for name, value := range map[string]*odd{"empty": {}, "full": &full, "float that is whole": {Float: 1e30, Small: 3}} {

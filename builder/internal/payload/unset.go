@@ -20,12 +20,12 @@ type zeroer interface{ IsZero() bool }
 
 // saysZero calls a type's own IsZero: a quantity read from "0" remembers its text.
 func saysZero(v reflect.Value) bool {
-	if z, ok := v.Interface().(zeroer); ok {
+	if z, ok := reflect.TypeAssert[zeroer](v); ok {
 		return z.IsZero()
 	}
 	p := reflect.New(v.Type())
 	p.Elem().Set(v)
-	z, ok := p.Interface().(zeroer)
+	z, ok := reflect.TypeAssert[zeroer](p)
 	return ok && z.IsZero()
 }
 

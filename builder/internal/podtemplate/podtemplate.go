@@ -33,7 +33,7 @@ func typed(obj client.Object) *corev1.PodTemplateSpec {
 			v = v.Addr()
 		}
 		if v.IsValid() {
-			if template, ok := v.Interface().(*corev1.PodTemplateSpec); ok && template != nil {
+			if template, ok := reflect.TypeAssert[*corev1.PodTemplateSpec](v); ok && template != nil {
 				return template
 			}
 		}

@@ -144,8 +144,8 @@ func (h History) Truncate(last, target *Revision) (retained History, stale []*Re
 	return retained, stale
 }
 
-// RevisionName returns the name of a revision of an owner: <owner>-<hash>.
-func RevisionName(owner, hash string) string {
+// Name returns the name of a revision of an owner: <owner>-<hash>.
+func Name(owner, hash string) string {
 	const longest = 253
 	return trim(owner, longest-1-len(hash)) + "-" + hash
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -30,8 +29,8 @@ func names(h []*Revision) string {
 }
 
 func TestRevisionNames(t *testing.T) {
-	assert.Equal(t, "web-abc", RevisionName("web", "abc"))
-	assert.Equal(t, strings.Repeat("a", 248)+"-abc", RevisionName(strings.Repeat("a", 248)+".bcde", "abc"))
+	assert.Equal(t, "web-abc", Name("web", "abc"))
+	assert.Equal(t, strings.Repeat("a", 248)+"-abc", Name(strings.Repeat("a", 248)+".bcde", "abc"))
 	assert.Equal(t, "abc", hashIn("web-1-abc"))
 }
 
@@ -47,11 +46,11 @@ func TestSelect(t *testing.T) {
 	}{
 		"the newest completed one":          {"c", nil, "b", "c"},
 		"a target that doesn't exist":       {"x", nil, "b", ""},
-		"the one on record":                 {"c", ptr.To("a"), "a", "c"},
-		"none on record":                    {"c", ptr.To(""), "", "c"},
-		"the target, which may not be yet":  {"b", ptr.To("a"), "b", "b"},
-		"one on record that doesn't exist":  {"c", ptr.To("x"), "", "c"},
-		"one on record that isn't complete": {"c", ptr.To("c"), "", "c"},
+		"the one on record":                 {"c", new("a"), "a", "c"},
+		"none on record":                    {"c", new(""), "", "c"},
+		"the target, which may not be yet":  {"b", new("a"), "b", "b"},
+		"one on record that doesn't exist":  {"c", new("x"), "", "c"},
+		"one on record that isn't complete": {"c", new("c"), "", "c"},
 	} {
 		last, target := h.Select(c.target, c.completed)
 		assert.Equal(t, c.last, last.Name(), name)

@@ -55,7 +55,7 @@ func RunsData(child string) ([]byte, error) { return json.Marshal(runsData{child
 // repeat recorded runs.
 func RunsName(owner client.Object, child string) string {
 	sum := sha256.Sum256([]byte("run-once " + string(owner.GetUID()) + " " + child))
-	return RevisionName(owner.GetName()+"-"+child, hex.EncodeToString(sum[:6]))
+	return Name(owner.GetName()+"-"+child, hex.EncodeToString(sum[:6]))
 }
 
 // ReadRuns returns the record in an object; nil if it has none. Its data, which is immutable, decides that, so that a record with a

@@ -52,7 +52,7 @@ func (g *generator) set(v reflect.Value, m merging) {
 		v.Set(reflect.ValueOf(leaf(g)))
 		return
 	}
-	if m, ok := v.Addr().Interface().(*metav1.ObjectMeta); ok {
+	if m, ok := reflect.TypeAssert[*metav1.ObjectMeta](v.Addr()); ok {
 		m.Name = "x"
 		g.fill(reflect.ValueOf(&m.Labels).Elem(), merging{})
 		g.fill(reflect.ValueOf(&m.Annotations).Elem(), merging{})
@@ -145,9 +145,9 @@ func (g *generator) giveKey(e, list reflect.Value, key string) bool {
 
 // otherProtocol tells ports of one number apart.
 func (g *generator) otherProtocol(a, b reflect.Value) bool {
-	p, ok := a.Interface().(corev1.ContainerPort)
-	q, _ := b.Interface().(corev1.ContainerPort)
-	if s, isService := a.Interface().(corev1.ServicePort); isService {
+	p, ok := reflect.TypeAssert[corev1.ContainerPort](a)
+	q, _ := reflect.TypeAssert[corev1.ContainerPort](b)
+	if s, isService := reflect.TypeAssert[corev1.ServicePort](a); isService {
 		t := b.Interface().(corev1.ServicePort)
 		p.Protocol, q.Protocol, ok = s.Protocol, t.Protocol, true
 	}

@@ -176,8 +176,7 @@ func guideOf(t reflect.Type) map[string]guidedField {
 }
 
 func collectFields(t reflect.Type, typeMeta bool, into map[string]guidedField) {
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case !field.IsExported() || name == "-":

@@ -147,8 +147,7 @@ func sameSecondKey(a, b reflect.Value) bool {
 
 // fieldByJSONName finds the field of a merge key, which is among a struct's first or in an embedded struct.
 func fieldByJSONName(t reflect.Type, name string) ([]int, bool) {
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
 		jsonName, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if jsonName == name {
 			return field.Index, true

@@ -7,7 +7,7 @@ func containsMap(desired, found reflect.Value, m merging) bool {
 	if desired.Len() > found.Len() || (m.atomic && desired.Len() != found.Len()) {
 		return false
 	}
-	if w, ok := desired.Interface().(map[string]string); ok {
+	if w, ok := reflect.TypeAssert[map[string]string](desired); ok {
 		return containsStrings(w, found.Interface().(map[string]string))
 	}
 	for it := desired.MapRange(); it.Next(); {

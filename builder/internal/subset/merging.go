@@ -45,7 +45,9 @@ type fields map[string]merging
 // untagged are the lists and maps that are merged in another way than their Go tags say, and those whose order matters. The API
 // server's schema has their merging; a test compares this with it, for all stable kinds.
 var untagged = map[reflect.Type]fields{
-	reflect.TypeFor[corev1.PodSpec]():                                   {"NodeSelector": {atomic: true}, "InitContainers": {key: "name", ordered: true}},
+	reflect.TypeFor[corev1.PodSpec](): {
+		"NodeSelector": {atomic: true}, "InitContainers": {key: "name", ordered: true},
+	},
 	reflect.TypeFor[corev1.Container]():                                 {"Env": {key: "name", ordered: true}},
 	reflect.TypeFor[admissionv1.MutatingWebhookConfiguration]():         {"Webhooks": {key: "name", ordered: true}},
 	reflect.TypeFor[corev1.ServiceSpec]():                               {"Selector": {atomic: true}},

@@ -78,8 +78,8 @@ func scalars(v reflect.Value, found []reflect.Value) []reflect.Value {
 		if infoOf(v.Type()).equal != nil || v.Type() == typeMetaType {
 			return found
 		}
-		for i := range v.NumField() {
-			found = scalars(v.Field(i), found)
+		for _, field := range v.Fields() {
+			found = scalars(field, found)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

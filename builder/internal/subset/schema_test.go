@@ -102,8 +102,7 @@ func (r *rules) visitStruct(t reflect.Type, m *schema.Map) {
 }
 
 func (r *rules) visitFields(t reflect.Type, m *schema.Map) {
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if field.Anonymous && (name == "" || strings.Contains(options, "inline")) {
 			r.visitFields(field.Type, m)

@@ -155,7 +155,7 @@ func TestDeployment(t *testing.T) {
 					LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "k", Optional: optional,
 				}}}}
 			}
-			w.Spec.Template.Spec.Containers[0].Env, f.Spec.Template.Spec.Containers[0].Env = from(nil), from(ptr.To(true))
+			w.Spec.Template.Spec.Containers[0].Env, f.Spec.Template.Spec.Containers[0].Env = from(nil), from(new(true))
 		}, false},
 		"field reference's version defaulted": {func(w, f *appsv1.Deployment) {
 			from := func(version string) []corev1.EnvVar {
@@ -220,9 +220,9 @@ func TestValues(t *testing.T) {
 		"empty value, as wanted":     {secret(map[string][]byte{"k": nil}), secret(map[string][]byte{"k": {}}), true},
 		"empty value, filled":        {secret(map[string][]byte{"k": nil}), secret(map[string][]byte{"k": []byte("v")}), false},
 		"empty value, gone":          {secret(map[string][]byte{"k": nil}), secret(nil), false},
-		"zero behind a pointer":      {budget(ptr.To(intstr.FromInt32(0))), budget(ptr.To(intstr.FromInt32(1))), false},
-		"zero and a percentage":      {budget(ptr.To(intstr.FromInt32(0))), budget(ptr.To(intstr.FromString("25%"))), false},
-		"zero as wanted":             {budget(ptr.To(intstr.FromInt32(0))), budget(ptr.To(intstr.FromInt32(0))), true},
+		"zero behind a pointer":      {budget(new(intstr.FromInt32(0))), budget(new(intstr.FromInt32(1))), false},
+		"zero and a percentage":      {budget(new(intstr.FromInt32(0))), budget(new(intstr.FromString("25%"))), false},
+		"zero as wanted":             {budget(new(intstr.FromInt32(0))), budget(new(intstr.FromInt32(0))), true},
 		"all pods, as wanted":        {policy(metav1.LabelSelector{}), policy(metav1.LabelSelector{}), true},
 		"all pods, narrowed":         {policy(metav1.LabelSelector{}), policy(some), false},
 		"some pods, widened":         {policy(some), policy(metav1.LabelSelector{}), false},

@@ -106,7 +106,7 @@ func TestFairQueueLosesNothing(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			if rapid.Bool().Draw(rt, "add") || q.Len() == 0 {
 				r := request(names.Draw(rt, "namespace"), names.Draw(rt, "name"))
-				q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(rapid.SampledFrom([]int{0, handler.LowPriority, 7}).Draw(rt, "priority"))}, r)
+				q.AddWithOpts(priorityqueue.AddOpts{Priority: new(rapid.SampledFrom([]int{0, handler.LowPriority, 7}).Draw(rt, "priority"))}, r)
 				added[r] = true
 				continue
 			}
@@ -156,7 +156,7 @@ func TestFairQueueWithWorkers(t *testing.T) {
 	for n := range 4 {
 		adders.Go(func() {
 			for i := range each {
-				q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(-i % 2)}, request(fmt.Sprint(n), fmt.Sprint(i)))
+				q.AddWithOpts(priorityqueue.AddOpts{Priority: new(-i % 2)}, request(fmt.Sprint(n), fmt.Sprint(i)))
 			}
 		})
 	}

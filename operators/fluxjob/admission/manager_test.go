@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -149,7 +148,7 @@ func TestWhenAQueueIsTakenOver(t *testing.T) {
 // Each manager says of the jobs that only it sees whether they hold a reservation, whoever has the queue.
 func TestReservationsOfJobsThatTheManagerOfTheQueueDoesNotSee(t *testing.T) {
 	a, b := makeJob("a-job", 1, in("a"), holding), makeJob("b-job", 2, in("b"), holding)
-	ended := makeJob("b-job", 2, in("b"), func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Status.CompletionTime = 1, ptr.To(at(5)) })
+	ended := makeJob("b-job", 2, in("b"), func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Status.CompletionTime = 1, new(at(5)) })
 	tests := map[string]struct {
 		by   Manager
 		book []*v1alpha1.FluxJob
@@ -257,7 +256,7 @@ func TestARequestDelaysNothing(t *testing.T) {
 	b := makeJob("b-job", 1, in("b"), holding)
 	setup := makeSetup("q", clusters(2), managedBy(ofA), withReservations(b), inLine("x"))
 	left := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "b", Name: "b-job", OwnerReferences: []metav1.OwnerReference{
-		{Kind: "FluxJob", Name: "b-job", UID: b.UID, Controller: ptr.To(true)}}}}
+		{Kind: "FluxJob", Name: "b-job", UID: b.UID, Controller: new(true)}}}}
 	_, p := ofB.pass(setup, 10, left, makeJob("waits", 2, in("b")))
 	assert.Equal(t, time.Minute, p.RequeueAfter)
 	_, p = ofB.pass(setup, 10, b, makeJob("waits", 2, in("b")))

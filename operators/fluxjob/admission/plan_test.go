@@ -20,11 +20,11 @@ import (
 
 func TestWhoIsAdmitted(t *testing.T) {
 	suspended := func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true }
-	ended := func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = ptr.To(at(3)) }
+	ended := func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = new(at(3)) }
 	sized := func(n int32) func(*v1alpha1.FluxJob) {
 		return func(j *v1alpha1.FluxJob) { j.Spec.Size = &n }
 	}
-	backingOff := func(j *v1alpha1.FluxJob) { j.Status.RequeueTime = ptr.To(at(100)) }
+	backingOff := func(j *v1alpha1.FluxJob) { j.Status.RequeueTime = new(at(100)) }
 	labelled := func(j *v1alpha1.FluxJob) {
 		j.Labels, j.Spec.Queue = map[string]string{v1alpha1.LabelKueueQueue: "k"}, ""
 	}
@@ -220,13 +220,13 @@ func TestWhichReservationsStillHold(t *testing.T) {
 		"yet to be accepted":   {makeSetup("q", clusters(1), offered), []client.Object{makeJob("a", 1), makeJob("b", 2)}, []string{"a"}},
 		"not seen in the book": {makeSetup("q", clusters(1)), []client.Object{accepted, makeJob("b", 2)}, []string{"a"}},
 		"given back": {makeSetup("q", clusters(1), offered), []client.Object{
-			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Status.CompletionTime = 1, ptr.To(at(5)) }), makeJob("b", 2)}, []string{"b"}},
+			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Status.CompletionTime = 1, new(at(5)) }), makeJob("b", 2)}, []string{"b"}},
 		"declined": {makeSetup("q", clusters(1), offered), []client.Object{
 			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Status.Attempts, j.Spec.Suspend = 1, true }), makeJob("b", 2)}, []string{"b"}},
 		"suspended, but not declined": {makeSetup("q", clusters(1), offered), []client.Object{
 			makeJob("a", 1, func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true }), makeJob("b", 2)}, []string{"a"}},
 		"ended, with pods that have yet to stop": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{
-			makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = ptr.To(at(5)) }), makeJob("b", 2)}, []string{"a"}},
+			makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = new(at(5)) }), makeJob("b", 2)}, []string{"a"}},
 		"gone":                                  {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{makeJob("b", 2)}, []string{"b"}},
 		"gone, with a MiniCluster that remains": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{makeJob("b", 2), cluster}, []string{"a"}},
 		"another of the same name": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{
@@ -258,7 +258,7 @@ func TestEvictions(t *testing.T) {
 	readiness := func(s *v1alpha1.FluxSetup) {
 		s.Spec.Readiness = &v1alpha1.FluxReadiness{TimeoutSeconds: 30, BackoffSeconds: 60, BackoffMaxSeconds: 60}
 	}
-	ready := makeJob("b", 2, holding, func(j *v1alpha1.FluxJob) { j.Status.Admission.ReadyTime = ptr.To(at(5)) })
+	ready := makeJob("b", 2, holding, func(j *v1alpha1.FluxJob) { j.Status.Admission.ReadyTime = new(at(5)) })
 	setup := makeSetup("q", readiness, withReservations(a, ready))
 	p := plan(t, setup, 21, a, ready)
 	assert.Equal(t, 11*time.Second, p.RequeueAfter)
@@ -297,7 +297,7 @@ func TestNoEqualGoesBeforeWhoWasEvicted(t *testing.T) {
 		"resumed so soon":     {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonSuspended)}, waiting: []string{"low: WaitingForQuota pods", "equal: BlockedByHeadOfQueue"}},
 		"it has to back off":  {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonNotReady)}, admits: true},
 		"suspended meanwhile": {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted), func(j *v1alpha1.FluxJob) { j.Spec.Suspend = true }}, admits: true},
-		"ended meanwhile":     {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted), func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = ptr.To(at(9)) }}, admits: true},
+		"ended meanwhile":     {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted), func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = new(at(9)) }}, admits: true},
 		"moved meanwhile":     {change: []func(*v1alpha1.FluxJob){evicted(v1alpha1.ReasonPreempted), inQueue("yours")}, admits: true},
 	}
 	for name, tt := range tests {
@@ -453,6 +453,6 @@ func TestReservationsAreBounded(t *testing.T) {
 }
 
 func TestASetupThatIsBeingDeletedDoesNothing(t *testing.T) {
-	setup := makeSetup("q", func(s *v1alpha1.FluxSetup) { s.DeletionTimestamp = ptr.To(at(1)) })
+	setup := makeSetup("q", func(s *v1alpha1.FluxSetup) { s.DeletionTimestamp = new(at(1)) })
 	assert.Zero(t, plan(t, setup, 2, makeJob("a", 1)))
 }

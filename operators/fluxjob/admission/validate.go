@@ -63,7 +63,8 @@ func validateName(name corev1.ResourceName) string {
 		return ""
 	}
 	if !strings.Contains(string(name), "/") {
-		return "pods can request cpu, memory, ephemeral-storage, hugepages-<size>, and other resources by their full names, such as nvidia.com/gpu"
+		return "pods can request cpu, memory, ephemeral-storage, hugepages-<size>, and other resources by their full names, " +
+			"such as nvidia.com/gpu"
 	}
 	return strings.Join(validation.IsQualifiedName(string(name)), "; ")
 }

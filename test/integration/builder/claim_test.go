@@ -10,7 +10,6 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
@@ -27,12 +26,12 @@ func TestUnusedClaimIsNotWaitedFor(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			w := newWorld(t, &corev1.PersistentVolumeClaim{})
 			class := &storagev1.StorageClass{
-				ObjectMeta: metav1.ObjectMeta{Name: w.ns}, Provisioner: "example.com/none", VolumeBindingMode: ptr.To(mode),
+				ObjectMeta: metav1.ObjectMeta{Name: w.ns}, Provisioner: "example.com/none", VolumeBindingMode: new(mode),
 			}
 			require.NoError(t, w.live.Create(w.ctx, class))
 			t.Cleanup(func() { _ = w.live.Delete(w.ctx, class) })
 			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{
-				StorageClassName: ptr.To(class.Name), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				StorageClassName: new(class.Name), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 				Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 			}}
 			pass := func(e *builder.Engine) builder.Result {

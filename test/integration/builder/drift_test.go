@@ -47,13 +47,13 @@ func TestDriftIsPutBack(t *testing.T) {
 		"a toleration removed": func(d *appsv1.Deployment) { d.Spec.Template.Spec.Tolerations = nil },
 		"a probe removed":      func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].LivenessProbe = nil },
 		"a zero":               func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](1) },
-		"a false":              func(d *appsv1.Deployment) { d.Spec.Template.Spec.EnableServiceLinks = ptr.To(true) },
+		"a false":              func(d *appsv1.Deployment) { d.Spec.Template.Spec.EnableServiceLinks = new(true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, &appsv1.Deployment{})
 			wanted := webDeployment()
 			wanted.Labels, wanted.Annotations = map[string]string{"ours": "1"}, map[string]string{"ours": "1"}
-			wanted.Spec.Template.Spec.EnableServiceLinks = ptr.To(false)
+			wanted.Spec.Template.Spec.EnableServiceLinks = new(false)
 			w.mustWant(true, "create", wanted)
 			w.mustWant(false, "created", wanted)
 			before := w.get(wanted).(*appsv1.Deployment)

@@ -227,7 +227,7 @@ func (w *world) webhook(answer func(*admissionv1.AdmissionReview)) {
 			Name: "hook.example.com", AdmissionReviewVersions: []string{"v1"}, TimeoutSeconds: ptr.To[int32](1),
 			SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone),
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{
-				URL:      ptr.To(server.URL),
+				URL:      new(server.URL),
 				CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
 			},
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": w.ns}},

@@ -150,8 +150,7 @@ func TestFullQuota(t *testing.T) {
 }
 
 func leaf(err error) error {
-	var about *builder.Error
-	if errors.As(err, &about) {
+	if about, ok := errors.AsType[*builder.Error](err); ok {
 		return about
 	}
 	return err

@@ -187,7 +187,7 @@ func comparable(spec map[string]any) map[string]any {
 func TestParallelismOfAJob(t *testing.T) {
 	for _, touched := range []bool{false, true} {
 		w := newWorld(t)
-		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: onceOnly(idlePod())}}
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}, Spec: batchv1.JobSpec{Suspend: new(true), Template: onceOnly(idlePod())}}
 		w.mustWant(true, "create", job)
 		before := w.get(job).GetUID()
 		if touched {
@@ -195,7 +195,7 @@ func TestParallelismOfAJob(t *testing.T) {
 			w.mustWant(true, "touch", job)
 		}
 		for _, parallelism := range []int32{3, 2} {
-			job.Spec.Parallelism = ptr.To(parallelism)
+			job.Spec.Parallelism = new(parallelism)
 			w.mustWant(true, "parallelism", job)
 			got := w.get(job).(*batchv1.Job)
 			assert.Equal(t, parallelism, *got.Spec.Parallelism)

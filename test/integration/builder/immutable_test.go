@@ -73,7 +73,7 @@ func negativeReplicas(replicas **int32) { *replicas = ptr.To[int32](-1) }
 
 var immutableCases = map[string]immutableCase{
 	"Job template": immutable(
-		&batchv1.Job{Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: onceOnly(idlePod())}},
+		&batchv1.Job{Spec: batchv1.JobSpec{Suspend: new(true), Template: onceOnly(idlePod())}},
 		func(j *batchv1.Job) { j.Spec.Template.Spec.Containers[0].Image = "other" },
 		[]string{"spec.template.spec.containers"}, "spec.template",
 		func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](-1) }),
@@ -110,16 +110,16 @@ var immutableCases = map[string]immutableCase{
 		[]string{"type"}, "type",
 		func(s *corev1.Secret) { s.Data = map[string][]byte{"not/a/key": nil} }),
 	"immutable Secret": immutable(
-		&corev1.Secret{StringData: map[string]string{"a": "sesame"}, Immutable: ptr.To(true)},
+		&corev1.Secret{StringData: map[string]string{"a": "sesame"}, Immutable: new(true)},
 		func(s *corev1.Secret) { s.StringData["a"] = "2" },
 		[]string{"data.a"}, "data.a;",
 		func(s *corev1.Secret) { s.Data = map[string][]byte{"not/a/key": nil} }),
 	"immutable ConfigMap": immutable(
-		&corev1.ConfigMap{Data: map[string]string{"a": "1"}, Immutable: ptr.To(true)},
+		&corev1.ConfigMap{Data: map[string]string{"a": "1"}, Immutable: new(true)},
 		func(c *corev1.ConfigMap) { c.Data["a"] = "2" },
 		[]string{"data.a"}, `data.a (is "1", desired "2")`,
 		func(c *corev1.ConfigMap) { c.Data["not/a/key"] = "" }),
-	"PersistentVolumeClaim": immutable(ptr.To(claimOf("", "1Gi")),
+	"PersistentVolumeClaim": immutable(new(claimOf("", "1Gi")),
 		func(c *corev1.PersistentVolumeClaim) {
 			c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany}
 		},
@@ -319,7 +319,7 @@ func TestRecreateHeldServices(t *testing.T) {
 
 func TestRecreateYieldsToAWriterInBetween(t *testing.T) {
 	w := newWorld(t, &corev1.ConfigMap{})
-	wanted := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{"a": "1"}, Immutable: ptr.To(true)}
+	wanted := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{"a": "1"}, Immutable: new(true)}
 	w.mustWant(true, "create", wanted)
 	wanted.Labels = map[string]string{"ours": "1"}
 	w.mustWant(true, "claimed", wanted)
@@ -334,7 +334,7 @@ func TestRecreateYieldsToAWriterInBetween(t *testing.T) {
 
 func TestTrialThatCannotBeMade(t *testing.T) {
 	w := newWorld(t, &corev1.ConfigMap{}, &corev1.Secret{})
-	wanted := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"a": "1"}, Immutable: ptr.To(true)}
+	wanted := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"a": "1"}, Immutable: new(true)}
 	w.mustWant(true, "create", wanted)
 	before := w.get(wanted).GetUID()
 	quota := &corev1.ResourceQuota{

@@ -53,8 +53,8 @@ var kindCases = map[string]kindCase{
 	}},
 		func(o *corev1.Service) { o.Spec.Selector["x"] = "y" },
 		func(o *corev1.Service) bool { return len(o.Spec.Selector) == 1 && len(o.Spec.Ports) == 2 }),
-	"ServiceAccount": edited(&corev1.ServiceAccount{AutomountServiceAccountToken: ptr.To(false)},
-		func(o *corev1.ServiceAccount) { o.AutomountServiceAccountToken = ptr.To(true) },
+	"ServiceAccount": edited(&corev1.ServiceAccount{AutomountServiceAccountToken: new(false)},
+		func(o *corev1.ServiceAccount) { o.AutomountServiceAccountToken = new(true) },
 		func(o *corev1.ServiceAccount) bool { return !*o.AutomountServiceAccountToken }),
 	"PersistentVolumeClaim": edited(&corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
@@ -80,7 +80,7 @@ var kindCases = map[string]kindCase{
 	"DaemonSet": edited(&appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: webLabels(), Template: webPod()}},
 		func(o *appsv1.DaemonSet) { o.Spec.Template.Spec.Containers[0].Image = "other" },
 		func(o *appsv1.DaemonSet) bool { return o.Spec.Template.Spec.Containers[0].Image == "nginx" }),
-	"Job": edited(&batchv1.Job{Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: onceOnly(webPod())}},
+	"Job": edited(&batchv1.Job{Spec: batchv1.JobSpec{Suspend: new(true), Template: onceOnly(webPod())}},
 		func(o *batchv1.Job) { o.Labels[wellknown.LabelManagedBy] = "other" },
 		func(o *batchv1.Job) bool { return o.Labels[wellknown.LabelManagedBy] == wellknown.ManagedBy }),
 	"CronJob": edited(&batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "0 0 1 1 *", JobTemplate: batchv1.JobTemplateSpec{
@@ -89,9 +89,9 @@ var kindCases = map[string]kindCase{
 		func(o *batchv1.CronJob) { o.Spec.Schedule = "1 0 1 1 *" },
 		func(o *batchv1.CronJob) bool { return o.Spec.Schedule == "0 0 1 1 *" }),
 	"PodDisruptionBudget": edited(&policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{
-		MaxUnavailable: ptr.To(intstr.FromInt32(0)), Selector: webLabels(),
+		MaxUnavailable: new(intstr.FromInt32(0)), Selector: webLabels(),
 	}},
-		func(o *policyv1.PodDisruptionBudget) { o.Spec.MaxUnavailable = ptr.To(intstr.FromInt32(1)) },
+		func(o *policyv1.PodDisruptionBudget) { o.Spec.MaxUnavailable = new(intstr.FromInt32(1)) },
 		func(o *policyv1.PodDisruptionBudget) bool { return o.Spec.MaxUnavailable.IntVal == 0 }),
 	"NetworkPolicy": edited(&networkingv1.NetworkPolicy{Spec: networkingv1.NetworkPolicySpec{
 		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},

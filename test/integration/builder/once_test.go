@@ -24,7 +24,7 @@ import (
 func suspendedJob(name string) *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		Spec: batchv1.JobSpec{Suspend: new(true), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "busybox:1.28"}},
 			NodeSelector: map[string]string{"example.com/no": "node"},
 		}}},
@@ -42,7 +42,7 @@ func batch(owner *Widget, seen builder.View) builder.Plan[*Widget] {
 	for _, job := range builder.Owned[*batchv1.Job](seen) {
 		after.Status.Seen = append(after.Status.Seen, job.Name)
 		if changed := job.DeepCopy(); owner.Spec.Source == "go" {
-			changed.Spec.Suspend = ptr.To(false)
+			changed.Spec.Suspend = new(false)
 			p.Edits = append(p.Edits, builder.Edit{Before: job, After: changed})
 		}
 	}

@@ -73,7 +73,7 @@ func TestOneOfSeveralBecomesAnother(t *testing.T) {
 	}}
 	daemons := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "daemons"}, Spec: appsv1.DaemonSetSpec{Selector: webLabels(), Template: webPod()}}
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: policyv1.PodDisruptionBudgetSpec{
-		MinAvailable: ptr.To(intstr.FromInt32(1)), Selector: webLabels(),
+		MinAvailable: new(intstr.FromInt32(1)), Selector: webLabels(),
 	}}
 	scaler := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "h"}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
 		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}, MaxReplicas: 3,
@@ -82,7 +82,7 @@ func TestOneOfSeveralBecomesAnother(t *testing.T) {
 		"the default strategy to Recreate": ofDeployment(func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType }),
 		"a rolling update to Recreate": alternatives(func() *appsv1.Deployment {
 			d := webDeployment()
-			d.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: ptr.To(intstr.FromInt32(1))}}
+			d.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: new(intstr.FromInt32(1))}}
 			return d
 		}(), touch, func(d *appsv1.Deployment) {
 			d.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
@@ -117,7 +117,7 @@ func TestOneOfSeveralBecomesAnother(t *testing.T) {
 		}),
 		"daemons' strategy to OnDelete": alternatives(daemons, func(s *appsv1.DaemonSet) { s.Spec.Template.Spec.Containers[0].Image = "touched" }, func(s *appsv1.DaemonSet) { s.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType }),
 		"at least to at most": alternatives(budget, func(b *policyv1.PodDisruptionBudget) { b.Labels = map[string]string{"touched": "1"} }, func(b *policyv1.PodDisruptionBudget) {
-			b.Spec.MinAvailable, b.Spec.MaxUnavailable = nil, ptr.To(intstr.FromInt32(1))
+			b.Spec.MinAvailable, b.Spec.MaxUnavailable = nil, new(intstr.FromInt32(1))
 		}),
 		"default metrics to one's own": alternatives(scaler, func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.MaxReplicas = 4 }, func(h *autoscalingv2.HorizontalPodAutoscaler) {
 			h.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
@@ -183,7 +183,7 @@ func TestOneOfSeveralThatSomeoneElseSet(t *testing.T) {
 		w.mustWant(true, "before", d)
 	}
 	w.edit(d, func(o client.Object) {
-		o.(*appsv1.Deployment).Spec.Strategy.RollingUpdate.MaxSurge = ptr.To(intstr.FromInt32(7))
+		o.(*appsv1.Deployment).Spec.Strategy.RollingUpdate.MaxSurge = new(intstr.FromInt32(7))
 	})
 	w.mustWant(false, "what isn't desired is others' to set", d)
 	w.told.take()

@@ -46,7 +46,7 @@ func (r release) plan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
 	if owner.Spec.Replicas != nil {
 		d := webDeployment()
 		d.Name = owner.Name + "-web"
-		d.Spec.Replicas = ptr.To(max(0, *owner.Spec.Replicas-r.fewer))
+		d.Spec.Replicas = new(max(0, *owner.Spec.Replicas-r.fewer))
 		if len(owner.Spec.Data) > 0 && r.image != "" {
 			d.Spec.Template.Spec.Containers[0].Image = r.image
 		}
@@ -123,7 +123,7 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 			}
 		}
 		if random.IntN(3) > 0 {
-			widget.Spec.Replicas = ptr.To(random.Int32N(3))
+			widget.Spec.Replicas = new(random.Int32N(3))
 		}
 		if random.IntN(3) == 0 {
 			widget.Spec.Data = map[string]string{"image": "yes"}

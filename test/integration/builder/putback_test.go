@@ -72,7 +72,7 @@ func budgetOf(minAvailable, maxUnavailable *intstr.IntOrString) *policyv1.PodDis
 }
 
 func refusedDrifts() map[string]refusedDrift {
-	one, port := ptr.To(intstr.FromInt32(1)), func(port int32) []corev1.ServicePort { return []corev1.ServicePort{{Name: "p", Port: port}} }
+	one, port := new(intstr.FromInt32(1)), func(port int32) []corev1.ServicePort { return []corev1.ServicePort{{Name: "p", Port: port}} }
 	byValue := []corev1.EnvVar{{Name: "E", Value: "v"}}
 	byReference := []corev1.EnvVar{{Name: "E", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}}}
 	http := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromInt32(80)}}
@@ -185,7 +185,7 @@ func TestDriftThatCannotBePutBack(t *testing.T) {
 	w.mustWant(true, "create", secret, recreate)
 	before := w.get(secret).GetUID()
 	w.edit(secret, func(o client.Object) {
-		o.(*corev1.Secret).Data["a"], o.(*corev1.Secret).Immutable = []byte("2"), ptr.To(true)
+		o.(*corev1.Secret).Data["a"], o.(*corev1.Secret).Immutable = []byte("2"), new(true)
 	})
 	for _, labels := range []map[string]string{nil, {"changed": "1"}} {
 		secret.SetLabels(labels)

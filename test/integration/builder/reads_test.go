@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
@@ -94,7 +93,7 @@ func TestGrandchildrenRunTheirOwnersPlan(t *testing.T) {
 		o.Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{}))
 	}, podsOfJobs, &Widget{Spec: WidgetSpec{Children: []string{"a", "b"}, Source: "go"}})
 	stranger := suspendedJob("stranger")
-	stranger.Namespace, stranger.Spec.Suspend = o.ns, ptr.To(false)
+	stranger.Namespace, stranger.Spec.Suspend = o.ns, new(false)
 	require.NoError(t, o.live.Create(o.ctx, stranger))
 	o.eventually(o.sees("a", "b"), "the pods that the Job controller made")
 	o.settled()

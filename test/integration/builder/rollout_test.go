@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func phaseDeployment(name, image string) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: appsv1.DeploymentSpec{
-			ProgressDeadlineSeconds: ptr.To(deadline),
+			ProgressDeadlineSeconds: new(deadline),
 			Selector:                &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
@@ -97,9 +98,7 @@ func (o *phased) running() string {
 
 func (o *phased) want(change map[string]string) {
 	o.change(func(w *Widget) {
-		for k, v := range change {
-			w.Spec.Data[k] = v
-		}
+		maps.Copy(w.Spec.Data, change)
 	})
 }
 

@@ -35,7 +35,7 @@ import (
 
 func (v variants) job() *batchv1.Job {
 	return &batchv1.Job{Spec: batchv1.JobSpec{
-		Template: onceOnly(idlePod()), ManualSelector: ptr.To(true), Selector: webLabels(), Suspend: ptr.To(true), Completions: ptr.To[int32](3),
+		Template: onceOnly(idlePod()), ManualSelector: new(true), Selector: webLabels(), Suspend: new(true), Completions: ptr.To[int32](3),
 		Parallelism: oneOf(v, nil, ptr.To[int32](2)), BackoffLimit: oneOf(v, nil, ptr.To[int32](1)),
 		TTLSecondsAfterFinished: oneOf(v, nil, ptr.To[int32](100)), ActiveDeadlineSeconds: oneOf(v, nil, ptr.To[int64](100)),
 	}}
@@ -44,7 +44,7 @@ func (v variants) job() *batchv1.Job {
 func (v variants) onePod() *corev1.Pod {
 	pod := idlePod()
 	pod.Spec.NodeSelector = map[string]string{"none": "such"}
-	pod.Spec.AutomountServiceAccountToken = ptr.To(false)
+	pod.Spec.AutomountServiceAccountToken = new(false)
 	pod.Spec.Containers[0].Image = oneOf(v, "i:1", "i:2")
 	return &corev1.Pod{Spec: pod.Spec}
 }
@@ -62,12 +62,12 @@ func (v variants) rules() []rbacv1.PolicyRule {
 func (v variants) endpointSlice() *discoveryv1.EndpointSlice {
 	e := &discoveryv1.EndpointSlice{AddressType: discoveryv1.AddressTypeIPv4}
 	if v.maybe() {
-		e.Ports = []discoveryv1.EndpointPort{{Name: oneOf(v, nil, ptr.To("p")), Port: ptr.To(oneOf[int32](v, 80, 81)), Protocol: oneOf(v, nil, ptr.To(corev1.ProtocolUDP))}}
+		e.Ports = []discoveryv1.EndpointPort{{Name: oneOf(v, nil, new("p")), Port: new(oneOf[int32](v, 80, 81)), Protocol: oneOf(v, nil, ptr.To(corev1.ProtocolUDP))}}
 	}
 	if v.maybe() {
 		e.Endpoints = []discoveryv1.Endpoint{{
-			Addresses: []string{oneOf(v, "10.1.2.3", "10.1.2.4")}, Hostname: oneOf(v, nil, ptr.To("h")),
-			Conditions: discoveryv1.EndpointConditions{Ready: oneOf(v, nil, ptr.To(false))},
+			Addresses: []string{oneOf(v, "10.1.2.3", "10.1.2.4")}, Hostname: oneOf(v, nil, new("h")),
+			Conditions: discoveryv1.EndpointConditions{Ready: oneOf(v, nil, new(false))},
 		}}
 	}
 	return e
@@ -85,7 +85,7 @@ func (v variants) endpoints() *corev1.Endpoints { //nolint:staticcheck // deprec
 
 func (v variants) lease() *coordinationv1.Lease {
 	return &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{
-		HolderIdentity: oneOf(v, nil, ptr.To("a"), ptr.To("b")), LeaseDurationSeconds: oneOf(v, nil, ptr.To[int32](15)),
+		HolderIdentity: oneOf(v, nil, new("a"), new("b")), LeaseDurationSeconds: oneOf(v, nil, ptr.To[int32](15)),
 	}}
 }
 
@@ -107,8 +107,8 @@ func (v variants) persistentVolume() *corev1.PersistentVolume {
 
 func (v variants) clientConfig() admissionv1.WebhookClientConfig {
 	return oneOf(v,
-		admissionv1.WebhookClientConfig{URL: ptr.To("https://none.example/x")},
-		admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: "none-such", Name: "s", Path: oneOf(v, nil, ptr.To("/x")), Port: oneOf(v, nil, ptr.To[int32](8443))}})
+		admissionv1.WebhookClientConfig{URL: new("https://none.example/x")},
+		admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: "none-such", Name: "s", Path: oneOf(v, nil, new("/x")), Port: oneOf(v, nil, ptr.To[int32](8443))}})
 }
 
 var noNamespace = &metav1.LabelSelector{MatchLabels: map[string]string{"none": "such"}}
@@ -183,7 +183,7 @@ func (v variants) mutatingBinding() *admissionv1.MutatingAdmissionPolicyBinding 
 
 func (v variants) deviceTaint() *resourcev1.DeviceTaintRule {
 	return &resourcev1.DeviceTaintRule{Spec: resourcev1.DeviceTaintRuleSpec{
-		DeviceSelector: &resourcev1.DeviceTaintSelector{Driver: ptr.To("none.example"), Pool: oneOf(v, nil, ptr.To("p"))},
+		DeviceSelector: &resourcev1.DeviceTaintSelector{Driver: new("none.example"), Pool: oneOf(v, nil, new("p"))},
 		Taint:          resourcev1.DeviceTaint{Key: oneOf(v, "a", "b"), Value: oneOf(v, "", "v"), Effect: resourcev1.DeviceTaintEffectNoSchedule},
 	}}
 }
@@ -232,12 +232,12 @@ func (v variants) priorityLevel() *flowcontrolv1.PriorityLevelConfiguration {
 }
 
 func (v variants) storageClass() *storagev1.StorageClass {
-	return &storagev1.StorageClass{Provisioner: "none.example", AllowVolumeExpansion: oneOf(v, nil, ptr.To(true)), MountOptions: oneOf(v, nil, []string{"ro"})}
+	return &storagev1.StorageClass{Provisioner: "none.example", AllowVolumeExpansion: oneOf(v, nil, new(true)), MountOptions: oneOf(v, nil, []string{"ro"})}
 }
 
 func (v variants) driver() *storagev1.CSIDriver {
 	return &storagev1.CSIDriver{Spec: storagev1.CSIDriverSpec{
-		PodInfoOnMount: oneOf(v, nil, ptr.To(true)), StorageCapacity: oneOf(v, nil, ptr.To(true)), RequiresRepublish: oneOf(v, nil, ptr.To(true)),
+		PodInfoOnMount: oneOf(v, nil, new(true)), StorageCapacity: oneOf(v, nil, new(true)), RequiresRepublish: oneOf(v, nil, new(true)),
 		TokenRequests: oneOf(v, nil, []storagev1.TokenRequest{{Audience: oneOf(v, "a", "b"), ExpirationSeconds: oneOf(v, nil, ptr.To[int64](3600))}}),
 	}}
 }
@@ -291,7 +291,7 @@ func (v variants) plain() map[string]func() client.Object {
 		"StorageClass":               func() client.Object { return v.storageClass() },
 		"CSIDriver":                  func() client.Object { return v.driver() },
 		"CSIStorageCapacity": func() client.Object {
-			return &storagev1.CSIStorageCapacity{StorageClassName: "none-such", Capacity: oneOf(v, nil, ptr.To(resource.MustParse("1Gi")))}
+			return &storagev1.CSIStorageCapacity{StorageClassName: "none-such", Capacity: oneOf(v, nil, new(resource.MustParse("1Gi")))}
 		},
 		"PriorityClass": func() client.Object {
 			return &schedulingv1.PriorityClass{Value: 1, Description: oneOf(v, "", "a", "b")}
@@ -301,7 +301,7 @@ func (v variants) plain() map[string]func() client.Object {
 		},
 		"IngressClass": func() client.Object {
 			return &networkingv1.IngressClass{Spec: networkingv1.IngressClassSpec{Controller: "none.example/x", Parameters: oneOf(v, nil,
-				&networkingv1.IngressClassParametersReference{Kind: "X", Name: "x", APIGroup: ptr.To("x.io")})}}
+				&networkingv1.IngressClassParametersReference{Kind: "X", Name: "x", APIGroup: new("x.io")})}}
 		},
 		"VolumeAttributesClass": func() client.Object {
 			return &storagev1.VolumeAttributesClass{DriverName: "none.example", Parameters: map[string]string{"a": "b"}}

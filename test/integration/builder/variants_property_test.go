@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -137,9 +138,7 @@ func (w *world) drift(live, edit client.Object, how string) error {
 		for range 20 {
 			into, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.get(live))
 			require.NoError(w.t, err)
-			for name, value := range from {
-				into[name] = value
-			}
+			maps.Copy(into, from)
 			obj := live.DeepCopyObject().(client.Object)
 			require.NoError(w.t, runtime.DefaultUnstructuredConverter.FromUnstructured(into, obj))
 			if err = w.live.Update(w.ctx, obj); !apierrors.IsConflict(err) {

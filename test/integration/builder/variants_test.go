@@ -52,7 +52,7 @@ func (v variants) handler() corev1.ProbeHandler {
 		corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromInt32(80), Path: oneOf(v, "", "/a")}},
 		corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}},
 		corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(81)}},
-		corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 82, Service: oneOf(v, nil, ptr.To("s"))}})
+		corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 82, Service: oneOf(v, nil, new("s"))}})
 }
 
 func (v variants) probe() *corev1.Probe {
@@ -81,7 +81,7 @@ func (v variants) container(name string, port int32) corev1.Container {
 		c.Ports = []corev1.ContainerPort{{Name: oneOf(v, name, name+"x"), ContainerPort: port + int32(v.IntN(2)), Protocol: oneOf(v, "", corev1.ProtocolTCP, corev1.ProtocolUDP)}}
 	}
 	if v.maybe() {
-		c.SecurityContext = &corev1.SecurityContext{RunAsNonRoot: oneOf(v, nil, ptr.To(true))}
+		c.SecurityContext = &corev1.SecurityContext{RunAsNonRoot: oneOf(v, nil, new(true))}
 	}
 	return c
 }
@@ -120,7 +120,7 @@ func (v variants) pod() corev1.PodTemplateSpec {
 	if v.maybe() {
 		pod.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: oneOf(v, nil, ptr.To[int64](1)), SeccompProfile: oneOf(v,
 			nil, &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-			&corev1.SeccompProfile{Type: corev1.SeccompProfileTypeLocalhost, LocalhostProfile: ptr.To("p")})}
+			&corev1.SeccompProfile{Type: corev1.SeccompProfileTypeLocalhost, LocalhostProfile: new("p")})}
 	}
 	return pod
 }
@@ -174,7 +174,7 @@ func (v variants) scaler() *autoscalingv2.HorizontalPodAutoscaler {
 	}}
 	target := oneOf(v,
 		autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: ptr.To[int32](50)},
-		autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: ptr.To(resource.MustParse("1"))})
+		autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: new(resource.MustParse("1"))})
 	h.Spec.Metrics = oneOf(v, nil,
 		[]autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{Name: corev1.ResourceMemory, Target: target}}},
 		[]autoscalingv2.MetricSpec{{Type: autoscalingv2.ContainerResourceMetricSourceType, ContainerResource: &autoscalingv2.ContainerResourceMetricSource{
@@ -190,7 +190,7 @@ func (v variants) ingress() *networkingv1.Ingress {
 	backend := networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "s", Port: oneOf(v,
 		networkingv1.ServiceBackendPort{Number: 80}, networkingv1.ServiceBackendPort{Name: "p"})}}
 	if v.maybe() {
-		backend = networkingv1.IngressBackend{Resource: &corev1.TypedLocalObjectReference{APIGroup: ptr.To("x.io"), Kind: "X", Name: "x"}}
+		backend = networkingv1.IngressBackend{Resource: &corev1.TypedLocalObjectReference{APIGroup: new("x.io"), Kind: "X", Name: "x"}}
 	}
 	i := &networkingv1.Ingress{Spec: networkingv1.IngressSpec{DefaultBackend: &backend}}
 	if v.maybe() {
@@ -202,7 +202,7 @@ func (v variants) ingress() *networkingv1.Ingress {
 }
 
 func (v variants) budget() *policyv1.PodDisruptionBudget {
-	one := ptr.To(oneOf(v, intstr.FromInt32(1), intstr.FromString("50%")))
+	one := new(oneOf(v, intstr.FromInt32(1), intstr.FromString("50%")))
 	b := &policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{Selector: webLabels()}}
 	switch v.IntN(3) {
 	case 0:
@@ -217,7 +217,7 @@ func (v variants) deployment() *appsv1.Deployment {
 	d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](0), Selector: webLabels(), Template: v.pod(), Paused: v.maybe()}}
 	d.Spec.Strategy = oneOf(v, appsv1.DeploymentStrategy{}, appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
 		appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType},
-		appsv1.DeploymentStrategy{RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: ptr.To(intstr.FromInt32(2))}})
+		appsv1.DeploymentStrategy{RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: new(intstr.FromInt32(2))}})
 	return d
 }
 
@@ -233,13 +233,13 @@ func (v variants) daemonSet() *appsv1.DaemonSet {
 	d := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: webLabels(), Template: v.pod()}}
 	d.Spec.UpdateStrategy = oneOf(v, appsv1.DaemonSetUpdateStrategy{}, appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType},
 		appsv1.DaemonSetUpdateStrategy{Type: appsv1.RollingUpdateDaemonSetStrategyType},
-		appsv1.DaemonSetUpdateStrategy{RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: ptr.To(intstr.FromInt32(2))}})
+		appsv1.DaemonSetUpdateStrategy{RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: new(intstr.FromInt32(2))}})
 	return d
 }
 
 func (v variants) cronJob() *batchv1.CronJob {
 	return &batchv1.CronJob{Spec: batchv1.CronJobSpec{
-		Schedule: oneOf(v, "0 0 1 1 *", "1 0 1 1 *"), Suspend: oneOf(v, nil, ptr.To(true)),
+		Schedule: oneOf(v, "0 0 1 1 *", "1 0 1 1 *"), Suspend: oneOf(v, nil, new(true)),
 		JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 			Template: onceOnly(v.pod()), Parallelism: oneOf(v, nil, ptr.To[int32](2)), Completions: oneOf(v, nil, ptr.To[int32](3)),
 			BackoffLimit: oneOf(v, nil, ptr.To[int32](1)),
@@ -260,7 +260,7 @@ func (v variants) unions() map[string]func() client.Object {
 		"ConfigMap": func() client.Object { return &corev1.ConfigMap{Data: v.labels()} },
 		"Secret":    func() client.Object { return &corev1.Secret{StringData: v.labels()} },
 		"ServiceAccount": func() client.Object {
-			return &corev1.ServiceAccount{AutomountServiceAccountToken: oneOf(v, nil, ptr.To(false)), ImagePullSecrets: []corev1.LocalObjectReference{{Name: oneOf(v, "a", "b")}}}
+			return &corev1.ServiceAccount{AutomountServiceAccountToken: oneOf(v, nil, new(false)), ImagePullSecrets: []corev1.LocalObjectReference{{Name: oneOf(v, "a", "b")}}}
 		},
 		"Service":                 func() client.Object { return v.service() },
 		"Deployment":              func() client.Object { return v.deployment() },

@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,9 +45,7 @@ func (w *Widget) DeepCopy() *Widget {
 	c := *w
 	c.ObjectMeta = *w.ObjectMeta.DeepCopy()
 	c.Spec.Data = map[string]string{}
-	for k, v := range w.Spec.Data {
-		c.Spec.Data[k] = v
-	}
+	maps.Copy(c.Spec.Data, w.Spec.Data)
 	c.Spec.Children = slices.Clone(w.Spec.Children)
 	if w.Spec.Replicas != nil {
 		c.Spec.Replicas = new(int32)

@@ -149,7 +149,7 @@ func TestKueueCanBeTheQueue(t *testing.T) {
 	assert.True(t, *job.Spec.Suspend)
 
 	admitted := job.DeepCopy() // as Kueue does
-	admitted.Spec.Suspend = ptr.To(false)
+	admitted.Spec.Suspend = new(false)
 	require.NoError(t, p.Client.Patch(t.Context(), admitted, client.MergeFrom(job)))
 	p.waitState("a", v1alpha1.FluxJobSucceeded)
 }

@@ -142,7 +142,7 @@ func TestBadInputIsRefusedByTheAPIServer(t *testing.T) {
 		"max-size": {with(func(c *v1alpha1.MiniClusterSpec) { c.MaxSize = 1 }), "size is over miniCluster.maxSize"},
 		"suspend":  {with(func(c *v1alpha1.MiniClusterSpec) { c.Suspend = true }), "set spec.suspend"},
 		"ttl":      {with(func(c *v1alpha1.MiniClusterSpec) { c.TTLSecondsAfterFinished = ptr.To[int32](1) }), "set spec.ttlSecondsAfterFinished"},
-		"managed":  {with(func(c *v1alpha1.MiniClusterSpec) { c.ManagedBy = ptr.To("x") }), "miniCluster.managedBy can't be set"},
+		"managed":  {with(func(c *v1alpha1.MiniClusterSpec) { c.ManagedBy = new("x") }), "miniCluster.managedBy can't be set"},
 		"deadline": {with(func(c *v1alpha1.MiniClusterSpec) { c.DeadlineSeconds = ptr.To[int64](1) }), "deadlineSeconds and miniCluster.deadlineSeconds exclude each other"},
 		"backoff":  {with(func(c *v1alpha1.MiniClusterSpec) { c.BackoffLimit = ptr.To[int32](1) }), "backoffLimit and miniCluster.backoffLimit exclude each other"},
 		"munge":    {with(func(c *v1alpha1.MiniClusterSpec) { c.Flux.MungeSecret = "x" }), "flux.mungeSecret is not supported"},

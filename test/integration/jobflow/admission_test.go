@@ -61,7 +61,7 @@ func TestAdmission(t *testing.T) {
 		flow.Spec.Retry = 1
 		assert.ErrorContains(t, p.Client.Update(t.Context(), flow), "spec.retry: Invalid value: can only be increased")
 		flow.Spec.Retry = 2
-		flow.Spec.ManagedBy = ptr.To("example.com/other")
+		flow.Spec.ManagedBy = new("example.com/other")
 		assert.ErrorContains(t, p.Client.Update(t.Context(), flow), "spec.managedBy: Invalid value: can't be changed once the JobFlow exists")
 	})
 }

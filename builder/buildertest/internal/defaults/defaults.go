@@ -11,7 +11,6 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 )
 
 // Set sets the defaults of an object. It doesn't change an object of an unknown kind.
@@ -63,7 +62,7 @@ func Set(obj runtime.Object) {
 
 func setIfNil[T any](p **T, value T) {
 	if *p == nil {
-		*p = ptr.To(value)
+		*p = new(value)
 	}
 }
 

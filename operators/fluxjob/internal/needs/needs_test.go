@@ -84,7 +84,7 @@ func TestOf(t *testing.T) {
 			assert.Equal(t, tt.want.Pods, got.Pods)
 			assert.Len(t, got.Resources, len(tt.want.Resources))
 			for name, want := range tt.want.Resources {
-				assert.Zero(t, want.Cmp(got.Resources[name]), "%s: %s", name, ptr.To(got.Resources[name]).String())
+				assert.Zero(t, want.Cmp(got.Resources[name]), "%s: %s", name, new(got.Resources[name]).String())
 			}
 		})
 	}
@@ -133,7 +133,7 @@ func TestEitherQueue(t *testing.T) {
 }
 
 func TestProblems(t *testing.T) {
-	resources := ptr.To(requests("cpu", "-1"))
+	resources := new(requests("cpu", "-1"))
 	one := []v1alpha1.MiniClusterContainer{{Image: "i"}, {Image: "i", Resources: requests("a/b", "-2", "cpu", "-1")}}
 	tests := map[string]struct {
 		spec v1alpha1.FluxJobSpec

@@ -3,8 +3,6 @@ package needs
 import (
 	"iter"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 )
@@ -28,7 +26,7 @@ func Position(job *v1alpha1.FluxJob, priority int32, setup *v1alpha1.FluxSetup) 
 	entries := setup.Status.Queue
 	for i := range entries {
 		if entries[i].Name == job.Name && entries[i].Namespace == job.Namespace {
-			return ptr.To(int32(i) + 1)
+			return new(int32(i) + 1)
 		}
 	}
 	if len(entries) < v1alpha1.MaxFluxQueueEntries {
@@ -39,10 +37,10 @@ func Position(job *v1alpha1.FluxJob, priority int32, setup *v1alpha1.FluxSetup) 
 		m := &setup.Status.QueuePositions[i]
 		mark := queue.Job{ID: queue.ID{Namespace: m.Namespace, Name: m.Name}, Priority: m.Priority, Since: m.QueuedTime.Time}
 		if place.Compare(&mark) <= 0 {
-			return ptr.To(m.Position)
+			return new(m.Position)
 		}
 	}
-	return ptr.To(roundUp(setup.Status.PendingWorkloads))
+	return new(roundUp(setup.Status.PendingWorkloads))
 }
 
 // roundUp returns the smallest marked position that is at least n, so that the number changes rarely.

@@ -168,8 +168,8 @@ func (c *cluster) end(i int) {
 
 // requeue lets those who are leaving be gone; they have their places already.
 func (c *cluster) requeue() {
-	for i := len(c.state.Holders) - 1; i >= 0; i-- {
-		if c.state.Holders[i].Terminating {
+	for i, v := range slices.Backward(c.state.Holders) {
+		if v.Terminating {
 			c.remove(i)
 		}
 	}

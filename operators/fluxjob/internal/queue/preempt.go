@@ -103,8 +103,8 @@ func (p *pass) evictInOrder(job *Job, candidates iter.Seq[int]) (victims []int, 
 
 // trim returns the victims that are necessary.
 func (p *pass) trim(u *usage, job *Job, victims []int) []int {
-	for n := len(victims) - 1; n >= 0; n-- {
-		h := &p.Holders[victims[n]]
+	for n, victim := range slices.Backward(victims) {
+		h := &p.Holders[victim]
 		u.take(h.Setup, h.Holds)
 		if fits, _ := u.fits(job.Setup, job.Needs); fits {
 			victims = slices.Delete(victims, n, n+1)
