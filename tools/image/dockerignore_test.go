@@ -21,7 +21,7 @@ func TestDockerfileSeesAllSources(t *testing.T) {
 	require.NoError(t, err)
 	let := strings.Fields(string(text))
 	found := 0
-	for _, name := range strings.Fields(string(packages)) {
+	for name := range strings.FieldsSeq(string(packages)) {
 		if rest, ours := strings.CutPrefix(name, module); ours {
 			dir, _, _ := strings.Cut(rest, "/")
 			found++

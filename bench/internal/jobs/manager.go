@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,8 +32,8 @@ func startManager(ctx context.Context, cfg *rest.Config) (stop func() error, err
 		Scheme:     scheme,
 		Metrics:    server.Options{BindAddress: "0"},
 		Cache:      cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {Label: ours}}},
-		Controller: config.Controller{MaxConcurrentReconciles: 8, SkipNameValidation: ptr.To(true)},
-		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
+		Controller: config.Controller{MaxConcurrentReconciles: 8, SkipNameValidation: new(true)},
+		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
 	})
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func start(ctx context.Context, p peer, cfg *rest.Config) (*contender, error) {
 	}
 	mgr, err := ctrl.NewManager(c.requests.Watch(cfg), ctrl.Options{
 		Metrics:    server.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Controller: config.Controller{SkipNameValidation: new(true)},
 		Client:     options,
 	})
 	if err != nil {

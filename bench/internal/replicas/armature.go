@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,8 +36,8 @@ func startArmature(ctx context.Context, cfg *rest.Config) (o *operator, stop fun
 		Scheme:     scheme,
 		Metrics:    server.Options{BindAddress: "0"},
 		Cache:      cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {Label: ours}}},
-		Controller: config.Controller{MaxConcurrentReconciles: 8, SkipNameValidation: ptr.To(true)},
-		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true), Unstructured: true}},
+		Controller: config.Controller{MaxConcurrentReconciles: 8, SkipNameValidation: new(true)},
+		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true), Unstructured: true}},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -69,7 +68,7 @@ func replicaJob(namespace string, n int) client.Object {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "job"},
 		Spec: v1alpha1.ReplicaJobSpec{
 			ReplicaSpecs: map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{
-				v1alpha1.ReplicaWorker: {Replicas: ptr.To(int32(n)), Template: template(), RestartPolicy: v1alpha1.RestartNever},
+				v1alpha1.ReplicaWorker: {Replicas: new(int32(n)), Template: template(), RestartPolicy: v1alpha1.RestartNever},
 			},
 			RunPolicy:     v1alpha1.RunPolicy{CleanPodPolicy: v1alpha1.CleanPodAll},
 			SuccessPolicy: &v1alpha1.ReplicaSuccessPolicy{Rule: v1alpha1.SuccessAllWorkers},

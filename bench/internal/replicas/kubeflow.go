@@ -197,7 +197,7 @@ func (k *kubeflow) UpdateJobStatus(_ any, replicas map[commonv1.ReplicaType]*com
 	return nil
 }
 
-func (k *kubeflow) UpdateJobStatusInApiServer(job any, status *commonv1.JobStatus) error { //nolint:revive // the interface's name
+func (k *kubeflow) UpdateJobStatusInApiServer(job any, status *commonv1.JobStatus) error {
 	changed := job.(*kubeflowJob).deepCopy()
 	changed.Status = *status.DeepCopy()
 	if err := k.live.Status().Update(context.Background(), changed); err != nil && !apierrors.IsNotFound(err) {

@@ -69,7 +69,7 @@ func newKubeflowJob(namespace string, n int) client.Object {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "job"},
 		Spec: kubeflowSpec{
 			ReplicaSpecs: map[commonv1.ReplicaType]*commonv1.ReplicaSpec{
-				worker: {Replicas: ptr.To(int32(n)), Template: template(), RestartPolicy: commonv1.RestartPolicyNever},
+				worker: {Replicas: new(int32(n)), Template: template(), RestartPolicy: commonv1.RestartPolicyNever},
 			},
 			RunPolicy: commonv1.RunPolicy{CleanPodPolicy: ptr.To(commonv1.CleanPodPolicyAll)},
 		},

@@ -36,7 +36,7 @@ func Main(ctx context.Context, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	for _, text := range strings.Split(*sizes, ",") {
+	for text := range strings.SplitSeq(*sizes, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return fmt.Errorf("-pods: %q is no number of pods", text)

@@ -144,7 +144,7 @@ func (on *target) shareTemplate(ctx context.Context, n int, last time.Duration) 
 		ObjectMeta: metav1.ObjectMeta{Namespace: on.namespace, Name: "shared"}, Spec: v1alpha1.JobTemplateSpec{JobTemplate: *spec},
 	}
 	template.Spec.JobTemplate.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"none": "such"}}
-	template.Spec.JobTemplate.ManualSelector = ptr.To(true)
+	template.Spec.JobTemplate.ManualSelector = new(true)
 	if err := on.client.Create(ctx, template); err != nil {
 		return err
 	}

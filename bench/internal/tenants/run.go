@@ -72,8 +72,7 @@ func Main(ctx context.Context, args []string) error {
 	if err := errors.Join(o.all(ctx, versions, &r), o.stopShared()); err != nil {
 		return err
 	}
-	switch {
-	case *only != "" || *docs == "":
+	if *only != "" || *docs == "" {
 		fmt.Print(r.page())
 		return nil
 	}

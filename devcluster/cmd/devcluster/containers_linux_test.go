@@ -44,7 +44,7 @@ func TestContainersComeBackAndLeaveNothing(t *testing.T) {
 	require.Len(t, address, 2)
 	assert.True(t, strings.HasPrefix(address[0], "10.244.1."), address)
 	assert.True(t, strings.HasPrefix(address[1], "10.244.2."), address)
-	for _, route := range strings.Split(strings.TrimSpace(c.run(t, "exec", "--", "cat", "/proc/net/route")), "\n") {
+	for route := range strings.SplitSeq(strings.TrimSpace(c.run(t, "exec", "--", "cat", "/proc/net/route")), "\n") {
 		assert.NotEqual(t, "00000000", strings.Fields(route)[1], "there is a route out: %s", route)
 	}
 

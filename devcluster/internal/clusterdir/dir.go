@@ -33,13 +33,26 @@ func (d Dir) path(elem ...string) string {
 	return filepath.Join(append([]string{string(d)}, elem...)...)
 }
 
+// SettingsFile has the cluster's settings.
 func (d Dir) SettingsFile() string { return d.path("cluster.json") }
-func (d Dir) RunFile() string      { return d.path("run.json") }
-func (d Dir) LockFile() string     { return d.path("lock") }
-func (d Dir) Kubeconfig() string   { return d.path("kubeconfig") }
-func (d Dir) Etcd() string         { return d.path("etcd") }
-func (d Dir) Nodes() string        { return d.path("nodes") }
-func (d Dir) Logs() string         { return d.path("logs") }
+
+// RunFile has the RunState of the running cluster.
+func (d Dir) RunFile() string { return d.path("run.json") }
+
+// LockFile is locked while the cluster runs.
+func (d Dir) LockFile() string { return d.path("lock") }
+
+// Kubeconfig is the administrator's.
+func (d Dir) Kubeconfig() string { return d.path("kubeconfig") }
+
+// Etcd is the directory of etcd's data.
+func (d Dir) Etcd() string { return d.path("etcd") }
+
+// Nodes is the directory of the nodes' data.
+func (d Dir) Nodes() string { return d.path("nodes") }
+
+// Logs is the directory of the components' logs.
+func (d Dir) Logs() string { return d.path("logs") }
 
 // AuditLog is where the API server writes the requests that the audit policy names.
 func (d Dir) AuditLog() string { return d.path("logs", "audit.log") }

@@ -8,6 +8,7 @@ import (
 // Phase is how far the running cluster has come.
 type Phase string
 
+// The phases of a cluster, in their order.
 const (
 	Starting Phase = "Starting"
 	Ready    Phase = "Ready"

@@ -73,7 +73,7 @@ func delegate(root, cgroup string) error {
 		all = append(all, "+"+controller)
 	}
 	parent := root
-	for _, name := range strings.Split(filepath.Clean(cgroup), "/") {
+	for name := range strings.SplitSeq(filepath.Clean(cgroup), "/") {
 		if err := os.WriteFile(filepath.Join(parent, subtreeFile), []byte(strings.Join(all, " ")), 0o644); err != nil {
 			return fmt.Errorf("pass the cgroup controllers on from %s, which must have no processes in it unless it is the root: %w", parent, err)
 		}

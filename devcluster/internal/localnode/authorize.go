@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,7 +58,7 @@ func (a *authorizer) check(ctx context.Context, cert *x509.Certificate, verb str
 	}
 	review, err := a.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: user, Groups: append(groups[:len(groups):len(groups)], "system:authenticated"),
+			User: user, Groups: append(slices.Clip(groups), "system:authenticated"),
 			ResourceAttributes: &authorizationv1.ResourceAttributes{
 				Verb: verb, Version: "v1", Resource: "nodes", Subresource: "proxy", Name: a.node,
 			},

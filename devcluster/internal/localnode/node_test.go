@@ -62,7 +62,7 @@ func TestPodsFindEachOtherByName(t *testing.T) {
 
 func markDeleted(grace int64) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
-		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = ptr.To(metav1.Now()), ptr.To(grace)
+		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = new(metav1.Now()), new(grace)
 	}
 }
 

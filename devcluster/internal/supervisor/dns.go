@@ -31,8 +31,8 @@ func (s *Supervisor) announceDNS(ctx context.Context) error {
 		AddressType: discoveryv1.AddressTypeIPv4,
 		Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{containernode.Gateway}}},
 		Ports: []discoveryv1.EndpointPort{
-			{Name: ptr.To("dns"), Port: ptr.To[int32](port), Protocol: ptr.To(corev1.ProtocolUDP)},
-			{Name: ptr.To("dns-tcp"), Port: ptr.To[int32](port), Protocol: ptr.To(corev1.ProtocolTCP)},
+			{Name: new("dns"), Port: ptr.To[int32](port), Protocol: ptr.To(corev1.ProtocolUDP)},
+			{Name: new("dns-tcp"), Port: ptr.To[int32](port), Protocol: ptr.To(corev1.ProtocolTCP)},
 		},
 	}
 	// To create a Service that is there already fails because of its address.

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"testing"
 
@@ -16,9 +17,7 @@ func TestPortsAreKeptUnlessTaken(t *testing.T) {
 	require.NoError(t, pickPorts(ports))
 	assert.Len(t, ports, 4)
 	kept := map[string]int{}
-	for name, port := range ports {
-		kept[name] = port
-	}
+	maps.Copy(kept, ports)
 	require.NoError(t, pickPorts(kept))
 	assert.Equal(t, ports, kept)
 

@@ -125,9 +125,10 @@ var forDebugging = set("fmt", "log", "log/slog", "runtime")
 var (
 	clock = set("Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker")
 	// What parses and formats identifiers, or makes them of what it is given.
-	pureOfUUID = set("Parse", "ParseBytes", "MustParse", "Must", "Validate", "FromBytes", "NewMD5", "NewSHA1", "NewHash", "IsInvalidLengthError")
-	pureOfOS   = set("IsNotExist", "IsExist", "IsPermission", "IsTimeout", "IsPathSeparator", "Expand", "NewSyscallError")
-	requests   = set("Get", "List", "Watch", "Create", "Update", "Patch", "Apply", "Delete", "DeleteAllOf")
+	pureOfUUID = set("Parse", "ParseBytes", "MustParse", "Must", "Validate", "FromBytes", "NewMD5", "NewSHA1", "NewHash",
+		"IsInvalidLengthError")
+	pureOfOS = set("IsNotExist", "IsExist", "IsPermission", "IsTimeout", "IsPathSeparator", "Expand", "NewSyscallError")
+	requests = set("Get", "List", "Watch", "Create", "Update", "Patch", "Apply", "Delete", "DeleteAllOf")
 )
 
 // errorMethod tells whether f belongs to an error or a mode: these only say what they hold.

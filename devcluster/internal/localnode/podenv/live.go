@@ -14,10 +14,12 @@ type Live struct{ Client kubernetes.Interface }
 
 var _ Objects = Live{}
 
+// ConfigMap reads a ConfigMap.
 func (l Live) ConfigMap(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error) {
 	return l.Client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
+// Secret reads a Secret.
 func (l Live) Secret(ctx context.Context, namespace, name string) (*corev1.Secret, error) {
 	return l.Client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
 }

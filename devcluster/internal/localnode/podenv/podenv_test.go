@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/utils/ptr"
 )
 
 var pod = &corev1.Pod{
@@ -54,19 +53,19 @@ func amount(name, what, divisor string) corev1.EnvVar {
 
 func configMapKey(name, object, key string, optional bool) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: object}, Key: key, Optional: ptr.To(optional),
+		LocalObjectReference: corev1.LocalObjectReference{Name: object}, Key: key, Optional: new(optional),
 	}}}
 }
 
 func secretKey(name, object, key string, optional bool) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: object}, Key: key, Optional: ptr.To(optional),
+		LocalObjectReference: corev1.LocalObjectReference{Name: object}, Key: key, Optional: new(optional),
 	}}}
 }
 
 func fromConfigMap(prefix, name string, optional bool) corev1.EnvFromSource {
 	return corev1.EnvFromSource{Prefix: prefix, ConfigMapRef: &corev1.ConfigMapEnvSource{
-		LocalObjectReference: corev1.LocalObjectReference{Name: name}, Optional: ptr.To(optional),
+		LocalObjectReference: corev1.LocalObjectReference{Name: name}, Optional: new(optional),
 	}}
 }
 

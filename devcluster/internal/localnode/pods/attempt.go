@@ -75,8 +75,7 @@ func (c *container) startWhenPossible() (*attempt, error) {
 		if err == nil {
 			return a, nil
 		}
-		var cannot *cannotRunError
-		if errors.As(err, &cannot) {
+		if _, ok := errors.AsType[*cannotRunError](err); ok {
 			return nil, err
 		}
 		if !c.waitFor(reason, err.Error(), poked) {

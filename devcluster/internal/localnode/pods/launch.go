@@ -129,8 +129,7 @@ func (p *plan) realise() (*launch, error) {
 		l.args = append(l.args, l.paths.Rewrite(word))
 	}
 	if l.path, err = process.Lookup(l.args[0], l.lookPath, l.dir); err != nil {
-		var notFound *process.NotFoundError
-		if errors.As(err, &notFound) {
+		if _, ok := errors.AsType[*process.NotFoundError](err); ok {
 			err = &cannotRunError{code: exitNotFound, message: fmt.Sprintf("container %q: %v", c.spec.Name, err)}
 		}
 		return nil, err

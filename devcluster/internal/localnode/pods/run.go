@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -165,8 +166,8 @@ func (p *Pod) runRegular() {
 func (p *Pod) stopSidecars() {
 	p.deadline.shorten(p.host.Clock.Now().Add(p.grace()))
 	p.deadline.atLeast(sidecarGrace)
-	for i := len(p.init) - 1; i >= 0; i-- {
-		c := p.init[i]
+	for _, c := range slices.Backward(p.init) {
+
 		if c.kind != sidecarKind || !c.launched {
 			continue
 		}

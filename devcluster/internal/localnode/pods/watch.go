@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/devcluster/internal/localnode/probes"
 )
@@ -53,7 +52,7 @@ func (c *container) watch(a *attempt) <-chan unhealthy {
 		var running sync.WaitGroup
 		if p := c.spec.LivenessProbe; p != nil {
 			running.Go(func() {
-				c.probe(a.ctx, a, p, "Liveness", ptr.To(true), func(healthy bool) {
+				c.probe(a.ctx, a, p, "Liveness", new(true), func(healthy bool) {
 					if !healthy {
 						kill <- c.failedProbe(p, "liveness")
 					}
@@ -62,7 +61,7 @@ func (c *container) watch(a *attempt) <-chan unhealthy {
 		}
 		if p := c.spec.ReadinessProbe; p != nil {
 			running.Go(func() {
-				c.probe(a.ctx, a, p, "Readiness", ptr.To(false), func(healthy bool) { c.markReady(a, healthy) })
+				c.probe(a.ctx, a, p, "Readiness", new(false), func(healthy bool) { c.markReady(a, healthy) })
 			})
 		}
 		running.Wait()

@@ -54,7 +54,7 @@ func children() []int {
 	tasks, _ := os.ReadDir("/proc/self/task")
 	for _, task := range tasks {
 		list, _ := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
-		for _, field := range strings.Fields(string(list)) {
+		for field := range strings.FieldsSeq(string(list)) {
 			if pid, err := strconv.Atoi(field); err == nil {
 				pids = append(pids, pid)
 			}

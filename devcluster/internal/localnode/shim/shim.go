@@ -12,7 +12,7 @@ import (
 // Command is the first argument that makes an executable with this package a shim.
 const Command = "container-shim"
 
-// Discard, on the lifeline in place of a signal, says that the node is stopping
+// Discard is sent on the lifeline in place of a signal. It says that the node stops
 // the command for its own reasons: how it ends says nothing about the container,
 // and is not recorded.
 const Discard = 0

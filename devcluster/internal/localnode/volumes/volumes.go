@@ -74,8 +74,7 @@ func (s *Set) Setup(ctx context.Context, pod *corev1.Pod) error {
 		}
 		path, err := s.setup(ctx, pod, v)
 		if err != nil {
-			var unsupported *UnsupportedError
-			if errors.As(err, &unsupported) {
+			if _, ok := errors.AsType[*UnsupportedError](err); ok {
 				return err
 			}
 			errs = append(errs, fmt.Errorf("volume %q: %w", v.Name, err))
