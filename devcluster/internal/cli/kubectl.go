@@ -81,13 +81,15 @@ func leadingDir(args []string) (dir string, rest []string, err error) {
 	if len(args) == 0 {
 		return "", args, nil
 	}
-	if value, found := strings.CutPrefix(args[0], "--dir="); found {
+	value, isOne := strings.CutPrefix(args[0], "--dir=")
+	switch {
+	case isOne:
 		dir, rest = value, args[1:]
-	} else if args[0] == "--dir" && len(args) > 1 {
+	case args[0] == "--dir" && len(args) > 1:
 		dir, rest = args[1], args[2:]
-	} else if args[0] == "--dir" {
+	case args[0] == "--dir":
 		return "", nil, errors.New("--dir needs a value")
-	} else {
+	default:
 		return "", args, nil
 	}
 	if dir == "" {
