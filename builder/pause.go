@@ -21,8 +21,7 @@ func isPaused(owner client.Object) bool {
 
 // pause reports on a paused owner that nothing else is written. It runs instead of a pass.
 func (l *loop[T]) pause(ctx context.Context, owner T) error {
-	_, ok := any(owner).(Conditioned)
-	if !ok || l.engine.dry {
+	if _, ok := any(owner).(Conditioned); !ok {
 		return nil
 	}
 	_, written, err := l.writeStatus(ctx, owner, Plan[T]{Report: true}, Result{paused: true}, nil, l.now())

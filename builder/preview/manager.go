@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,8 +35,7 @@ type operator struct {
 	diff  func(context.Context, types.NamespacedName) (builder.Result, error)
 }
 
-// Around returns a manager for a preview. The manager given must not be started, and should have no leader election, metrics or health
-// endpoints: Run starts it.
+// Around returns a manager for a preview. The manager given is never started: Run uses its cache and its client.
 func Around(mgr manager.Manager) *Manager { return &Manager{Manager: mgr} }
 
 // Add ignores what operators want to run: controllers, webhooks and timers.
@@ -48,20 +48,21 @@ func (m *Manager) AddOperator(
 	m.operators = append(m.operators, operator{name, owner, diff})
 }
 
-// Run starts the manager's caches, asks each operator about each of its owners, and returns the report. The manager ends with Run. An
-// error of one owner is in the report. Run returns an error if it can't list the owners, or if ctx ends first.
+// Run fills the manager's caches, asks each operator about each of its owners, and returns the report. It may be called once. An error of
+// one owner is in the report. Run returns an error if it can't list the owners, if the caches aren't filled within 2 minutes, or if ctx
+// ends first; the error contains the cause of ctx.
 func (m *Manager) Run(ctx context.Context) (*Report, error) {
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- m.Start(ctx) }()
+	go func() { ended <- m.GetCache().Start(ctx) }()
 	report, err := m.preview(ctx)
 	stop()
 	return report, errors.Join(err, <-ended)
 }
 
 func (m *Manager) preview(ctx context.Context) (*Report, error) {
-	if !m.GetCache().WaitForCacheSync(ctx) {
-		return nil, fmt.Errorf("wait for the caches: %w", context.Cause(ctx))
+	if err := m.fillCaches(ctx); err != nil {
+		return nil, err
 	}
 	report := &Report{}
 	for _, op := range m.operators {
@@ -79,11 +80,23 @@ func (m *Manager) preview(ctx context.Context) (*Report, error) {
 			return ownerOf(gvk.GroupKind(), key, res, err)
 		}))
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	report.sort()
 	return report, nil
+}
+
+// fillCaches waits until the caches have all objects that the operators read. A cache retries a list that is refused for ever.
+func (m *Manager) fillCaches(ctx context.Context) error {
+	const limit = 2 * time.Minute
+	limited, stop := context.WithTimeoutCause(ctx, limit, fmt.Errorf(
+		"they aren't filled after %s; do the credentials permit to list and watch all kinds that the operators read?", limit))
+	defer stop()
+	if !m.GetCache().WaitForCacheSync(limited) {
+		return fmt.Errorf("wait for the caches: %w", context.Cause(limited))
+	}
+	return nil
 }
 
 // owners lists the owners of a kind, ordered by namespace and name.

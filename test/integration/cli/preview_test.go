@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/preview"
@@ -48,4 +52,26 @@ func TestPreview(t *testing.T) {
 	_, errs, code := p.armature("preview", "--operators", "cronjob")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, errs, `there is no operator "cronjob"`)
+}
+
+// Credentials that may not read all that the operators read end a preview at once, with the missing permission.
+func TestPreviewWithoutPermission(t *testing.T) {
+	p := connect(t)
+	name := p.Namespace
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"list"}}},
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+	}
+	for _, obj := range []client.Object{role, binding} {
+		require.NoError(t, p.Client.Create(t.Context(), obj))
+		t.Cleanup(func() { assert.NoError(t, p.Client.Delete(context.Background(), obj)) })
+	}
+	_, errs, code := p.armature("preview", "--as", name)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, errs, `User "`+name+`" cannot list resource`)
 }

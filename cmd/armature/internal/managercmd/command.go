@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -56,6 +57,9 @@ type options struct {
 
 	logLevel  string
 	logFormat string
+
+	// watchFailed is called when a list or a watch fails, before it is tried again. Default: nil, client-go logs it.
+	watchFailed toolscache.WatchErrorHandlerWithContext
 }
 
 // New returns the command.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -95,6 +97,13 @@ func previewAll(ctx context.Context, o options, given func(flag string) bool) (*
 	}
 	unelected := o
 	unelected.leaderElect = false
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	unelected.watchFailed = func(_ context.Context, _ *toolscache.Reflector, err error) {
+		if apierrors.IsForbidden(err) { // it would be tried for ever
+			fail(err)
+		}
+	}
 	mgr, _, err := newManager(unelected, nil, logr.Discard())
 	if err != nil {
 		return nil, err

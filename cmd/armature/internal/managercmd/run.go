@@ -133,7 +133,9 @@ func newManager(o options, certificate *admission.SelfManaged, logger logr.Logge
 		// The process ends when the manager does, so the next one may lead at once.
 		LeaderElectionReleaseOnCancel: true,
 		Controller:                    config.Controller{MaxConcurrentReconciles: o.concurrency},
-		Cache:                         cache.Options{DefaultNamespaces: onlyNamespaces(o.watchNamespaces), ByObject: cached(shard)},
+		Cache: cache.Options{
+			DefaultNamespaces: onlyNamespaces(o.watchNamespaces), ByObject: cached(shard), DefaultWatchErrorHandler: o.watchFailed,
+		},
 		// A pass must see the writes of the pass before it: what it doesn't see, it would want again.
 		// The pod groups of gang schedulers have no Go types.
 		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true), Unstructured: true}},
