@@ -63,6 +63,8 @@ type Program struct {
 	GoVersion string `json:"goVersion,omitempty"`
 	// Digest is the SHA-256 of the executable, "sha256:" and hexadecimal digits.
 	Digest string `json:"digest,omitempty"`
+	// Settings are the settings that the program's plans depend on; see [Recorder].
+	Settings map[string]string `json:"settings,omitempty"`
 }
 
 // Object is an object as decoded from JSON. It has no managed fields and no kubectl.kubernetes.io/last-applied-configuration. Secrets
@@ -238,8 +240,14 @@ func decode(text []byte, into any) error {
 
 // Write writes a file that [Read] reads. Equal lists have equal bytes.
 func (l *List) Write(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(List{APIVersion: APIVersion, Kind: Kind, Items: l.Items})
+	indented := encoder(w)
+	indented.SetIndent("", "  ")
+	return indented.Encode(List{APIVersion: APIVersion, Kind: Kind, Items: l.Items})
+}
+
+// encoder returns an encoder that leaves <, > and & as they are.
+func encoder(w io.Writer) *json.Encoder {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e
 }

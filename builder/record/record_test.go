@@ -5,8 +5,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -177,4 +181,45 @@ func TestPassesAreSelected(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, list.Items, want, owner)
 	}
+}
+
+// The passes are shown with their view, plan and decision.
+func TestSteps(t *testing.T) {
+	h := run(t, configured(nil), 1<<20, theOwner(), thePassword("hunter2"))
+	require.NoError(t, h.pass())
+	list, err := h.client.recorder.Passes(record.Owner{})
+	require.NoError(t, err)
+	list.Items[0].Program = record.Program{Path: "example.com/program", Version: "v1.2.3", Revision: "0123456789abcdef"}
+	var out strings.Builder
+	require.NoError(t, list.WriteText(&out))
+	assert.Equal(t, `pass 1 of 1: ConfigMap default/web at `+list.Items[0].View.Time.UTC().Format(time.RFC3339Nano)+
+		`, operator configured of example.com/program v1.2.3 (0123456789ab)
+  view
+    watched Secret default/password
+  plan
+    child Pod web
+    child Secret web
+    next pass after 1m0s
+  decision
+    Created Pod default/web
+    Created Secret default/web
+    0 unchanged, `+strconv.Itoa(len(list.Items[0].Requests))+` requests
+`, out.String())
+}
+
+// The endpoint serves what its query selects, to reads only.
+func TestServe(t *testing.T) {
+	h := run(t, configured(nil), 1<<20, theOwner(), thePassword("hunter2"))
+	require.NoError(t, h.pass())
+	get := func(method, query string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		h.client.recorder.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, record.Path+query, nil))
+		return w
+	}
+	for query, want := range map[string]int{"": 1, "?kind=ConfigMap&namespace=default&name=web": 1, "?name=other": 0} {
+		list, err := record.Read(get(http.MethodGet, query).Body)
+		require.NoError(t, err)
+		assert.Len(t, list.Items, want)
+	}
+	assert.Equal(t, http.StatusMethodNotAllowed, get(http.MethodPost, "").Code)
 }

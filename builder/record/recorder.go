@@ -22,6 +22,10 @@ const Path = "/debug/passes"
 
 // Recorder keeps the last passes that wrote or failed, up to a number of bytes. It is safe for concurrent use.
 type Recorder struct {
+	// Settings are settings of the program that its plans depend on beside their arguments. A program that replays passes gives its
+	// operators the same ones. Set them before Around. Default: nil, none.
+	Settings map[string]string
+
 	limit  int
 	logger logr.Logger
 
@@ -74,6 +78,7 @@ func (r *Recorder) RecordPass(p flight.Pass) {
 		r.logger.Error(err, "a pass can't be recorded", "operator", p.Operator, "namespace", p.Owner.GetNamespace(), "name", p.Owner.GetName())
 		return
 	}
+	pass.Program.Settings = r.Settings
 	packed, err := pack(pass)
 	if err != nil {
 		r.logger.Error(err, "a pass can't be recorded", "operator", p.Operator, "namespace", p.Owner.GetNamespace(), "name", p.Owner.GetName())

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -52,18 +53,7 @@ func Replay[T client.Object](operator *builder.Operator[T], scheme *runtime.Sche
 		return nil, err
 	}
 	plan, planErr := testhook.Plan(operator, owner, observed)
-	replayed := &Replayed{}
-	if planErr != nil {
-		replayed.PlanError = planErr.Error()
-	} else {
-		rendered, err := Render(scheme, plan.(builder.Plan[T]), observed)
-		if err != nil {
-			return nil, err
-		}
-		replayed.Plan = rendered
-	}
-	replayed.Differences, err = compare(pass, replayed)
-	return replayed, err
+	return Compare(scheme, pass, observed, plan.(builder.Plan[T]), planErr)
 }
 
 // Input returns the owner and the view of a recorded pass. See [Replay] for the arguments and errors.
@@ -102,22 +92,34 @@ func Input[T client.Object](operator *builder.Operator[T], scheme *runtime.Schem
 	return owner, observed, nil
 }
 
-// Render returns the record of a plan for a view. Tests compare it with a recorded plan.
-func Render[T client.Object](scheme *runtime.Scheme, plan builder.Plan[T], observed builder.View) (*Plan, error) {
+// Compare compares a plan, or its error, with that of a recorded pass. observed is the plan's view, of [Input].
+func Compare[T client.Object](
+	scheme *runtime.Scheme, pass *Pass, observed builder.View, plan builder.Plan[T], planErr error,
+) (*Replayed, error) {
+	replayed := &Replayed{}
+	var err error
+	if planErr != nil {
+		replayed.PlanError = planErr.Error()
+	} else if replayed.Plan, err = rendered(scheme, plan, observed); err != nil {
+		return nil, err
+	}
+	replayed.Differences, err = compare(pass, replayed)
+	return replayed, err
+}
+
+// rendered returns the record of a plan for a view.
+func rendered[T client.Object](scheme *runtime.Scheme, plan builder.Plan[T], observed builder.View) (*Plan, error) {
 	r := renderer{scheme}
 	var s secrets
-	var err error
+	var errs []error
 	view.Edit(observed, func(o *view.Observed) {
 		for obj := range o.Objects() {
-			rendered, renderErr := r.object(obj)
-			if renderErr != nil {
-				err = renderErr
-				return
-			}
-			s.learn(rendered)
+			object, err := r.object(obj)
+			errs = append(errs, err)
+			s.learn(object)
 		}
 	})
-	if err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return s.plan(r, flight.PlanOf(plan))
