@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/testhook"
@@ -47,6 +48,9 @@ func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (recon
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)
 	}
 	l.now, l.guard.Copies = clock, true
+	if l.recorder = flight.Of(c); l.recorder != nil {
+		alone.engine.noteRequests()
+	}
 	if indexed, ok := c.(interface {
 		client.FieldIndexer
 		cache.Informers
