@@ -89,7 +89,10 @@ func (l *loop[T]) takeTurn(ctx context.Context, p *pass, plan Plan[T], planErr e
 			is.Reason = events.ReasonReleasing
 			return &turn{mark: is}, nil
 		}
-		return &turn{over: true}, nil
+		if mark.IsWaiting() {
+			mark = turns.Mark{}
+		}
+		return &turn{mark: mark, over: true}, nil
 	}
 	granted, err := l.turns.Ask(ctx, p.owner, why)
 	if err != nil {

@@ -74,7 +74,7 @@ type Turns struct {
 type candidate struct {
 	uid        types.UID
 	generation int64
-	canary     bool
+	first      bool      // it goes before others: a canary, or in its turn of an earlier roll-out, so that it may not be ready
 	why        string    // what its turn disrupts, as of a dry pass; empty if that isn't known
 	whyAt      time.Time // when the dry pass was
 }
@@ -141,7 +141,7 @@ func (t *Turns) list(ctx context.Context, id string) error {
 			continue
 		}
 		key := client.ObjectKeyFromObject(owner)
-		t.todo[key] = &candidate{uid: owner.GetUID(), generation: owner.GetGeneration(), canary: isCanary(owner)}
+		t.todo[key] = &candidate{uid: owner.GetUID(), generation: owner.GetGeneration(), first: isCanary(owner) || mark.IsInTurn()}
 		if mark.IsInTurn() {
 			t.inTurn[key] = struct{}{}
 		}
@@ -187,7 +187,7 @@ func (t *Turns) Standing(owner client.Object) Standing {
 	case c.generation != owner.GetGeneration() || isChangedByUser(owner.GetGeneration(), conditions):
 		return ChangedByUser
 	default:
-		c.canary = isCanary(owner)
+		c.first = c.first || isCanary(owner)
 		return Undecided
 	}
 }
@@ -226,7 +226,7 @@ func (t *Turns) Ask(ctx context.Context, owner client.Object, why string) (bool,
 		return false, err
 	}
 	delete(t.inTurn, key) // of an earlier roll-out: the owner itself needs the turn
-	if !t.opened || t.record.State != Progressing || !c.canary && t.hasOpenCanary() {
+	if !t.opened || t.record.State != Progressing || !c.first && t.hasFirst() {
 		return false, nil
 	}
 	running := 0
@@ -242,10 +242,10 @@ func (t *Turns) Ask(ctx context.Context, owner client.Object, why string) (bool,
 	return true, nil
 }
 
-// hasOpenCanary reports whether a canary waits, is in its turn, or hasn't been looked at yet.
-func (t *Turns) hasOpenCanary() bool {
+// hasFirst reports whether an owner that goes before others waits, is in its turn, or hasn't been looked at yet.
+func (t *Turns) hasFirst() bool {
 	for key, c := range t.todo {
-		if c.canary && !t.isPassed(key) {
+		if c.first && !t.isPassed(key) {
 			return true
 		}
 	}
