@@ -21,7 +21,7 @@ import (
 // Options configure the roll-out of new builds.
 type Options struct {
 	// MaxOwners is the number of owners of one operator that may be in their turn at once: a number such as "1", a percentage such as
-	// "10%" of the operator's owners when the roll-out begins (rounded up), or "unlimited" or "0" for none, so that no owner waits.
+	// "10%" of the operator's owners when the program starts (rounded up), or "unlimited" or "0" for no limit and no record.
 	// Default: "1".
 	MaxOwners string
 	// ReadyWithin is the time after which an owner that isn't ready halts the roll-out. Default: 10 minutes.
@@ -37,12 +37,15 @@ type Options struct {
 	Build string
 }
 
-// Around returns a manager whose operators change existing owners in turns: pass it to builder.NewOperator. It returns an error for
-// invalid options, and if it can't read the executable.
+// Around returns a manager whose operators change existing owners in turns: pass it to builder.NewOperator. If MaxOwners is unlimited,
+// it returns mgr. It returns an error for invalid options, and if it can't read the executable.
 func Around(mgr manager.Manager, o Options) (manager.Manager, error) {
 	limit, err := turns.ParseLimit(cmp.Or(o.MaxOwners, "1"))
 	if err != nil {
 		return nil, err
+	}
+	if limit.IsUnlimited() {
+		return mgr, nil
 	}
 	s := turns.Settings{
 		Limit: limit, ReadyWithin: cmp.Or(o.ReadyWithin, 10*time.Minute), Namespace: o.Namespace, Prefix: cmp.Or(o.Name, "rollout"),
@@ -66,6 +69,12 @@ func Around(mgr manager.Manager, o Options) (manager.Manager, error) {
 func Check(maxOwners string) error {
 	_, err := turns.ParseLimit(maxOwners)
 	return err
+}
+
+// IsUnlimited reports whether a value of MaxOwners means that no owner waits.
+func IsUnlimited(maxOwners string) bool {
+	limit, err := turns.ParseLimit(maxOwners)
+	return err == nil && limit.IsUnlimited()
 }
 
 // releasing is a manager whose operators change existing owners in turns.

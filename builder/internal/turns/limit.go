@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Limit is the number of owners that may be in their turn at once. The zero value is no limit.
+// Limit is the number of owners that may be in their turn at once. 0 is no limit, and then there are no turns.
 type Limit struct {
 	number  int
 	percent bool

@@ -61,7 +61,9 @@ func (m Mark) Set(conditions *[]metav1.Condition, generation int64, now time.Tim
 }
 
 // IsInTurn reports whether the owner is in its turn.
-func (m Mark) IsInTurn() bool { return m.Reason == events.ReasonReleasing || m.Reason == events.ReasonRolloutHalted }
+func (m Mark) IsInTurn() bool {
+	return m.Reason == events.ReasonReleasing || m.Reason == events.ReasonRolloutHalted
+}
 
 // IsWaiting reports whether the owner waits for its turn.
 func (m Mark) IsWaiting() bool { return m.Reason == events.ReasonWaitingForTurn }

@@ -109,7 +109,7 @@ func (t *Turns) Open(ctx context.Context) error {
 		if err := t.list(ctx, record.ID); err != nil {
 			return err
 		}
-		if len(t.todo) == 0 || t.Limit.IsUnlimited() {
+		if len(t.todo) == 0 {
 			record.State = Complete
 		}
 		record.Limit = t.Limit.String()
@@ -252,7 +252,9 @@ func (t *Turns) hasFirst() bool {
 	return false
 }
 
-func (t *Turns) isPassed(key types.NamespacedName) bool { return slices.Contains(t.record.Passed, key.String()) }
+func (t *Turns) isPassed(key types.NamespacedName) bool {
+	return slices.Contains(t.record.Passed, key.String())
+}
 
 // refresh reads the record again, now and then.
 func (t *Turns) refresh(ctx context.Context) error {
