@@ -12,6 +12,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/testhook"
+	"github.com/armature-dev/armature/events"
 )
 
 // What only tests need is not in the API of this package: package buildertest has it, and reaches it through package testhook.
@@ -40,6 +41,9 @@ func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (recon
 	options := Options{Name: o.name}
 	if past, ok := c.(interface{ Live() client.Reader }); ok {
 		options.Reader = past.Live()
+	}
+	if emits, ok := c.(interface{ Recorder() events.Recorder }); ok {
+		options.Recorder = emits.Recorder()
 	}
 	alone.engine = newEngine(c, options, clock, 0)
 	l, err := alone.loop()

@@ -33,6 +33,7 @@ type Client struct {
 	view    view
 	indexes indexes
 	drops   []func(Event) bool
+	events  []RecordedEvent
 }
 
 var (

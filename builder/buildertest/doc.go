@@ -14,7 +14,7 @@
 //
 //   - Controllers. A Deployment gets no Pods; imitate that with a [World].
 //   - Rare validation, the rules and patterns of CRDs, admission webhooks, quotas and RBAC. Inject their answers with [Client.Fail].
-//   - Subresources except status and patches of scale: no eviction or binding.
+//   - Subresources except status, patches of scale, and the binding of pods: no eviction.
 //   - Conversion between versions of a kind: each version has its own objects.
 //   - The finalizers of missing controllers, such as that of claims in use.
 //
