@@ -45,7 +45,11 @@ func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (recon
 	if emits, ok := c.(interface{ Recorder() events.Recorder }); ok {
 		options.Recorder = emits.Recorder()
 	}
-	alone.engine = newEngine(c, options, clock, 0)
+	parallelism := 0
+	if limited, ok := c.(interface{ RequestLimit() int }); ok {
+		parallelism = limited.RequestLimit()
+	}
+	alone.engine = newEngine(c, options, clock, parallelism)
 	l, err := alone.loop()
 	if err != nil {
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)

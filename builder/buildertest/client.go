@@ -34,6 +34,7 @@ type Client struct {
 	indexes indexes
 	drops   []func(Event) bool
 	events  []RecordedEvent
+	atOnce  int // requests of a pass; 0: the builder's default
 }
 
 var (

@@ -4,12 +4,7 @@
 //
 //	server := buildertest.NewServer(scheme, buildertest.WithCRDs("config/crd"), buildertest.WithObjects(node, flow))
 //	w := world.New(server, world.Options{})
-//	_, err := w.AddManager("manager", world.Operator{
-//		Owner: &v1alpha1.JobFlow{},
-//		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-//			return buildertest.NewReconciler(jobflow.Operator(nil), c, c.Now)
-//		},
-//	})
+//	_, err := w.AddManager("manager", world.OperatorOf(jobflow.Operator))
 //	err = w.Script("train-*", world.Script{Ends: true, Run: 2 * time.Minute, ExitCode: 137})
 //	err = w.Wait(ctx, 10*time.Minute)
 //

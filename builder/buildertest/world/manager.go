@@ -12,8 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
@@ -27,6 +29,15 @@ type Operator struct {
 	// Reconciler returns the reconciler of a new process, on its client, whose Now is the clock. No state may be shared between two calls.
 	// Required.
 	Reconciler func(c *buildertest.Client) (reconcile.Reconciler, error)
+}
+
+// OperatorOf returns the operator that a function describes without a manager:
+//
+//	world.OperatorOf(jobflow.Operator)
+func OperatorOf[T client.Object](describe func(manager.Manager) *builder.Operator[T]) Operator {
+	return Operator{Owner: empty[T](), Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+		return buildertest.NewReconciler(describe(nil), c, c.Now)
+	}}
 }
 
 // Manager is a process that runs operators. Its steps are the passes: one for each owner whenever anything has changed since the last
@@ -97,6 +108,7 @@ func (m *Manager) Start() error {
 	}
 	m.client = m.world.server.Client(m.name)
 	m.client.ReadYourWrites(true)
+	m.client.LimitRequests(1) // their order is the same in each run
 	if err := m.client.Lag(m.lag); err != nil {
 		return err
 	}

@@ -1,0 +1,29 @@
+package daemonjob_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/story"
+	"github.com/armature-dev/armature/builder/buildertest/world"
+	"github.com/armature-dev/armature/operators/daemonjob"
+)
+
+var update = flag.Bool("update", false, "write the stories' output")
+
+func TestStories(t *testing.T) {
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	story.Run(t, "testdata/stories", *update, story.Config{
+		Scheme:    scheme,
+		Options:   []buildertest.Option{buildertest.WithCRDs("../../config/crd/api.practice.com_daemonjobs.yaml")},
+		Operators: []world.Operator{world.OperatorOf(daemonjob.Operator)},
+	})
+}
