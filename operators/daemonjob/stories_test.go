@@ -25,5 +25,17 @@ func TestStories(t *testing.T) {
 		Scheme:    scheme,
 		Options:   []buildertest.Option{buildertest.WithCRDs("../../config/crd/api.practice.com_daemonjobs.yaml")},
 		Operators: []world.Operator{world.OperatorOf(daemonjob.Operator)},
+		Templates: map[string]string{"daemonjob": daemonJob},
 	})
 }
+
+// daemonJob is the DaemonJob of the stories.
+const daemonJob = `
+apiVersion: api.practice.com/v1alpha1
+kind: DaemonJob
+metadata: {name: demo}
+spec:
+  template:
+    spec:
+      containers: [{name: main, image: "busybox:1.28", command: ["true"]}]
+`

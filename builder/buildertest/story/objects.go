@@ -1,12 +1,14 @@
 package story
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -56,6 +58,38 @@ func (s *Story) applyOne(ctx context.Context, u *unstructured.Unstructured) erro
 	}
 	u.Object["status"] = status
 	return s.user.Status().Update(ctx, u)
+}
+
+// fromTemplate returns the command that applies a template: its input is merged into the spec, name= is the object's name.
+func fromTemplate(text string) Command {
+	return func(ctx context.Context, s *Story, l Line) (string, error) {
+		if err := only(l, 0, "name", "namespace"); err != nil {
+			return "", err
+		}
+		object, err := sigsyaml.YAMLToJSON([]byte(text))
+		if err != nil {
+			return "", fmt.Errorf("template %s: %w", l.Command, err)
+		}
+		spec, err := sigsyaml.YAMLToJSON([]byte(cmp.Or(l.Input, "{}")))
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", l.Command, err)
+		}
+		if object, err = jsonpatch.MergePatch(object, fmt.Appendf(nil, `{"spec":%s}`, spec)); err != nil {
+			return "", fmt.Errorf("%s: %w", l.Command, err)
+		}
+		u := &unstructured.Unstructured{}
+		if err := u.UnmarshalJSON(object); err != nil {
+			return "", fmt.Errorf("%s: %w", l.Command, err)
+		}
+		for key, set := range map[string]func(string){"name": u.SetName, "namespace": u.SetNamespace} {
+			if text, ok, err := value(l, key); err != nil {
+				return "", err
+			} else if ok {
+				set(text)
+			}
+		}
+		return "", s.applyOne(ctx, u)
+	}
 }
 
 // edit is the commands edit and edit-status: they merge the YAML below into an object or its status.

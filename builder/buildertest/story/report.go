@@ -8,7 +8,7 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
-// report returns what the managers did since the last report: their writes, then their events. With several managers each line names one.
+// report returns what the managers did since the last report: their writes, their events, and the errors of their passes. With several managers each line names one.
 func (s *Story) report() string {
 	var lines []string
 	for _, m := range s.world.Managers() {
@@ -18,6 +18,9 @@ func (s *Story) report() string {
 		}
 		for _, line := range append(writeLines(m.TakeWrites()), eventLines(m.TakeEvents())...) {
 			lines = append(lines, prefix+line)
+		}
+		for _, err := range m.TakeErrors() {
+			lines = append(lines, prefix+"error: "+strings.ReplaceAll(err.Error(), "\n", " "))
 		}
 	}
 	return strings.Join(lines, "\n")

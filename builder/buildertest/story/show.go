@@ -19,7 +19,8 @@ import (
 )
 
 // status is the command status: "status DaemonJob/demo state Ready" shows fields and conditions of an object's status; without names all.
-// Fields are in one line, lists and maps in a line each, then the conditions with the time of their last transition.
+// Fields are in one line, without zeros unless they are named; lists and maps are in a line each, then the conditions with the time of
+// their last transition. A message that is the one above is "the same".
 func status(ctx context.Context, s *Story, l Line) (string, error) {
 	if err := only(l, -1); err != nil {
 		return "", err
@@ -49,13 +50,16 @@ func status(ctx context.Context, s *Story, l Line) (string, error) {
 		switch v := fields[name].(type) {
 		case map[string]any, []any:
 			lines = append(lines, name+": "+compact(v))
-		default:
-			plain = append(plain, name+"="+relative(fmt.Sprint(v)))
+		case int64, bool, string:
+			if text := fmt.Sprint(v); len(l.Words) > 1 || text != "0" && text != "false" {
+				plain = append(plain, name+"="+relative(text))
+			}
 		}
 	}
 	if len(plain) > 0 {
 		lines = append([]string{strings.Join(plain, " ")}, lines...)
 	}
+	above := any("")
 	for _, c := range conditions {
 		condition, _ := c.(map[string]any)
 		name := fmt.Sprint(condition["type"])
@@ -68,8 +72,13 @@ func status(ctx context.Context, s *Story, l Line) (string, error) {
 				line += " " + relative(fmt.Sprint(v))
 			}
 		}
-		if message, ok := condition["message"]; ok && message != "" {
+		switch message := condition["message"]; message {
+		case nil, "":
+		case above:
+			line += ": the same"
+		default:
 			line += ": " + fmt.Sprint(message)
+			above = message
 		}
 		lines = append(lines, line)
 	}

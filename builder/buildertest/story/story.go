@@ -32,6 +32,12 @@ type Config struct {
 	Scheme *runtime.Scheme
 	// Options are the options of each server, such as [buildertest.WithCRDs].
 	Options []buildertest.Option
+	// Templates are objects in YAML, by name. A story creates or changes one with its name as the command and, below, what differs in the
+	// spec:
+	//
+	//	daemonjob name=demo
+	//	parallelism: 2
+	Templates map[string]string
 	// Commands are further commands, by name. A name of a built-in command replaces it.
 	Commands map[string]Command
 }
@@ -64,6 +70,9 @@ func New(c Config) (*Story, error) {
 		c.Scheme = scheme.Scheme
 	}
 	s := &Story{config: c, commands: maps.Clone(commands)}
+	for name, text := range c.Templates {
+		s.commands[name] = fromTemplate(text)
+	}
 	maps.Copy(s.commands, c.Commands)
 	return s, s.reset(world.Options{})
 }

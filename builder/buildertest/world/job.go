@@ -185,11 +185,16 @@ func (j *jobSync) next() []Change {
 	return nil
 }
 
-// deletePods stops pods of a Job that ends, is suspended or has too many. In the last two cases they don't count, so that their finalizer
+// deletePods stops pods of a Job that ends, is suspended or has too many. They count as failed only if the Job fails; else their finalizer
 // goes first.
 func (j *jobSync) deletePods() []Change {
 	surplus := len(j.active)
 	switch {
+	case j.end != nil && j.end.Type == batchv1.JobSuccessCriteriaMet:
+		// They don't count either. The controller deletes them and removes the finalizer in one sync, before a kubelet can stop them.
+		if jobCondition(j.job, batchv1.JobSuccessCriteriaMet) == nil {
+			return nil
+		}
 	case j.end != nil:
 		var changes []Change
 		for _, pod := range j.active {

@@ -19,8 +19,11 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
-// retryDelay is the delay of a pass after one that failed.
-const retryDelay = time.Second
+// A pass that fails is tried again after firstRetry, and twice as long after each further failure, at most after lastRetry.
+const (
+	firstRetry = time.Second
+	lastRetry  = time.Minute
+)
 
 // Operator is an operator that a [Manager] runs.
 type Operator struct {
@@ -56,6 +59,7 @@ type Manager struct {
 	caughtUp    uint64 // the server's version that a lagging client has seen
 	calls       []buildertest.Call
 	events      []buildertest.RecordedEvent
+	errors      []error
 }
 
 type passKey struct {
@@ -65,8 +69,9 @@ type passKey struct {
 
 // passed is what follows from the last pass over an owner.
 type passed struct {
-	version uint64    // of the server, unless something changed during the pass
-	again   time.Time // zero: only after a change
+	version uint64        // of the server, unless something changed during the pass
+	again   time.Time     // zero: only after a change
+	retry   time.Duration // after the last failure; 0: it succeeded
 }
 
 // AddManager starts a manager with operators. Its name is the name of its clients. Names are unique.
@@ -147,6 +152,14 @@ func (m *Manager) TakeEvents() []buildertest.RecordedEvent {
 	return recorded
 }
 
+// TakeErrors returns the errors of passes since the last call, the same one once in a row. Conflicts, which are tried again at once, and
+// crashes are no errors.
+func (m *Manager) TakeErrors() []error {
+	failed := m.errors
+	m.errors = nil
+	return failed
+}
+
 // steps returns what the manager does next.
 func (m *Manager) steps(s *State) []Step {
 	switch {
@@ -199,6 +212,13 @@ func (m *Manager) isDue(s *State, key passKey) bool {
 	return !ok || last.version != s.version || !last.again.IsZero() && s.Due(last.again)
 }
 
+// fail records the error of a pass.
+func (m *Manager) fail(err error) {
+	if n := len(m.errors); n == 0 || m.errors[n-1].Error() != err.Error() {
+		m.errors = append(m.errors, err)
+	}
+}
+
 // pass is the step of one pass over an owner.
 func (m *Manager) pass(operator int, kind schema.GroupKind, owner types.NamespacedName) Step {
 	run := func(ctx context.Context) error {
@@ -212,17 +232,22 @@ func (m *Manager) pass(operator int, kind schema.GroupKind, owner types.Namespac
 		case errors.As(err, &wrong):
 			return fmt.Errorf("manager %s: %s %s: %w", m.name, kind.Kind, owner, err)
 		}
+		key := passKey{operator, owner}
 		last := passed{version: before}
 		if server.Version() != before {
 			last.version = 0
+		}
+		if err != nil {
+			m.fail(fmt.Errorf("reconcile %s %s: %w", kind.Kind, owner, err))
 		}
 		switch {
 		case result.RequeueAfter > 0:
 			last.again = m.world.Now().Add(result.RequeueAfter)
 		case err != nil && !errors.Is(err, reconcile.TerminalError(nil)):
-			last.again = m.world.Now().Add(retryDelay)
+			last.retry = min(max(2*m.passes[key].retry, firstRetry), lastRetry)
+			last.again = m.world.Now().Add(last.retry)
 		}
-		m.passes[passKey{operator, owner}] = last
+		m.passes[key] = last
 		return nil
 	}
 	return Step{Actor: m.name, Does: "reconcile", Kind: kind, Namespace: owner.Namespace, Name: owner.Name, run: run}
