@@ -118,7 +118,7 @@ var commands = map[string]Command{
 
 	"pod": script,
 
-	"settle": settle, "wait": wait, "idle": idle, "steps": steps, "step": step,
+	"settle": settle, "wait": wait, "idle": idle, "clock": clock, "steps": steps, "step": step,
 
 	"manager": addManager, "crash": crash, "stop": stop, "start": start, "lag": lag, "refuse": refuse,
 

@@ -30,6 +30,18 @@ func wait(ctx context.Context, s *Story, l Line) (string, error) {
 	return s.report(), err
 }
 
+// clock is the command clock: "clock 10s" moves the clock, and nothing happens yet.
+func clock(_ context.Context, s *Story, l Line) (string, error) {
+	if err := only(l, 1); err != nil {
+		return "", err
+	}
+	d, err := parseDuration(l, l.Words[0])
+	if err == nil {
+		s.world.Server().Clock().Step(d)
+	}
+	return "", err
+}
+
 // longest limits the command idle.
 const longest = 24 * time.Hour
 

@@ -38,9 +38,9 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 	}
 	st := &appsv1.DaemonSetStatus{ObservedGeneration: set.Generation, CollisionCount: set.Status.CollisionCount}
 	var changes []Change
-	var outdated []*corev1.Pod
+	var made, outdated []*corev1.Pod
 	for _, node := range All[*corev1.Node](s) {
-		pod := daemonPod(set, revision, node, pods)
+		pod := daemonPod(s, set, revision, node, made)
 		runs, continues := belongs(node, pod)
 		present := byNode[node.Name]
 		delete(byNode, node.Name)
@@ -59,7 +59,7 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 			continue
 		}
 		if len(present) == 0 {
-			pods = append(pods, pod)
+			made = append(made, pod)
 			changes = append(changes, create(pod))
 			continue
 		}
@@ -126,8 +126,8 @@ func replaceDaemons(s *State, set *appsv1.DaemonSet, st *appsv1.DaemonSetStatus,
 }
 
 // daemonPod returns the pod for a node.
-func daemonPod(set *appsv1.DaemonSet, revision string, node *corev1.Node, pods []*corev1.Pod) *corev1.Pod {
-	pod := podOf(&set.Spec.Template, set.Namespace, nextName(set.Name+"-", pods, 0))
+func daemonPod(s *State, set *appsv1.DaemonSet, revision string, node *corev1.Node, made []*corev1.Pod) *corev1.Pod {
+	pod := podOf(&set.Spec.Template, set.Namespace, s.nextName(set.Namespace, set.Name+"-", made, 0))
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("DaemonSet"))}
 	setMap(&pod.Labels, appsv1.ControllerRevisionHashLabelKey, revision)
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {

@@ -246,10 +246,10 @@ func (j *jobSync) createPods() []Change {
 		return j.createIndexed(missing)
 	}
 	var changes []Change
-	pods := slices.Clone(j.pods)
+	var made []*corev1.Pod
 	for range missing {
-		pod := j.newPod(nextName(j.job.Name+"-", pods, int(j.succeeded+j.failed)))
-		pods = append(pods, pod)
+		pod := j.newPod(j.s.nextName(j.job.Namespace, j.job.Name+"-", made, int(j.succeeded+j.failed)))
+		made = append(made, pod)
 		changes = append(changes, create(pod))
 	}
 	return changes

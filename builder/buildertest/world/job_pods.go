@@ -47,7 +47,7 @@ func (j *jobSync) createIndexed(missing int) []Change {
 		if taken[i] {
 			continue
 		}
-		pod := j.newPod(nextName(fmt.Sprintf("%s-%d-", j.job.Name, i), j.pods, 0))
+		pod := j.newPod(j.s.nextName(j.job.Namespace, fmt.Sprintf("%s-%d-", j.job.Name, i), nil, 0))
 		index := strconv.Itoa(i)
 		setMap(&pod.Annotations, batchv1.JobCompletionIndexAnnotation, index)
 		setMap(&pod.Labels, batchv1.JobCompletionIndexAnnotation, index)

@@ -30,10 +30,11 @@ func syncReplicaSet(s *State, rs *appsv1.ReplicaSet) []Change {
 	active := slices.DeleteFunc(slices.Clone(pods), isInactive)
 	var changes []Change
 	if rs.DeletionTimestamp == nil {
+		var made []*corev1.Pod
 		for missing := int(ptr.Deref(rs.Spec.Replicas, 1)) - len(active); len(changes) < missing; {
-			pod := podOf(&rs.Spec.Template, rs.Namespace, nextName(rs.Name+"-", pods, 0))
+			pod := podOf(&rs.Spec.Template, rs.Namespace, s.nextName(rs.Namespace, rs.Name+"-", made, 0))
 			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
-			pods = append(pods, pod)
+			made = append(made, pod)
 			changes = append(changes, create(pod))
 		}
 		for _, pod := range surplusPods(active, int(ptr.Deref(rs.Spec.Replicas, 1))) {

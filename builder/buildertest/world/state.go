@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -117,13 +119,13 @@ func changed[T client.Object](obj T, change func(T)) T {
 	return copied
 }
 
-// nextName returns the first free name of a prefix and a number. The number is greater than that of all siblings, and than past.
-func nextName[T client.Object](prefix string, siblings []T, past int) string {
+// nextName returns the first free name of a prefix and a number for a pod. The number is greater than that of all pods of the namespace
+// and of those in made, and than past. A pod of a former owner that still terminates keeps its name.
+func (s *State) nextName(namespace, prefix string, made []*corev1.Pod, past int) string {
 	n := past
-	for _, o := range siblings {
-		if rest, ok := strings.CutPrefix(o.GetName(), prefix); ok {
-			var number int
-			if _, err := fmt.Sscanf(rest, "%d", &number); err == nil {
+	for _, pod := range append(All[*corev1.Pod](s), made...) {
+		if rest, ok := strings.CutPrefix(pod.Name, prefix); ok && pod.Namespace == namespace {
+			if number, err := strconv.Atoi(rest); err == nil {
 				n = max(n, number)
 			}
 		}
