@@ -1,4 +1,4 @@
-// Package story runs tests of operators that are written as text, in the simulated cluster of package world. Whoever knows the kind can
+// Package story runs tests of operators that are written as text, in the simulated cluster of package world. Everyone who knows the kind can
 // read a story, and review what a change of the operator changes in it:
 //
 //	# At the first failure of three Jobs the others are stopped.

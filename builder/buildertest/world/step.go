@@ -14,7 +14,7 @@ import (
 // Controller imitates one controller of a cluster. It must be a pure function of the state: no memory, no clock, no random numbers.
 // Then the order of steps is the only thing that varies between two runs.
 type Controller interface {
-	// Name names the controller in steps, and is the client's name in the server's ledger.
+	// Name names the controller in steps, and is its client's name in the record of calls.
 	Name() string
 	// Changes returns the writes that the controller can make now. Each is possible without the others, and none is a write without a
 	// change. After each one the world asks again.
