@@ -23,6 +23,14 @@ func init() {
 	testhook.Reconciler = func(operator any, c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 		return operator.(testable).reconciler(c, clock)
 	}
+	testhook.Wakes = func(
+		r reconcile.Reconciler, indexer client.FieldIndexer,
+	) (func(context.Context, client.Object, client.Object) []reconcile.Request, error) {
+		if l, ok := r.(waking); ok {
+			return l.wakes, l.indexWatches(indexer)
+		}
+		return nil, nil
+	}
 	testhook.Plan = func(operator any, owner client.Object, observed any) (plan any, err error) {
 		return operator.(testable).planFor(owner, observed.(View))
 	}
@@ -34,6 +42,12 @@ type testable interface {
 	planFor(owner client.Object, observed View) (any, error)
 }
 
+// waking is a loop of any type.
+type waking interface {
+	wakes(ctx context.Context, before, after client.Object) []reconcile.Request
+	indexWatches(indexer client.FieldIndexer) error
+}
+
 // reconciler returns the operator's reconciler with a client and a clock. See buildertest.NewReconciler.
 func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 	alone := *o
@@ -41,7 +55,11 @@ func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (recon
 	if past, ok := c.(interface{ Live() client.Reader }); ok {
 		options.Reader = past.Live()
 	}
-	alone.engine = newEngine(c, options, clock, 0)
+	parallelism := 0
+	if testhook.Sequential != nil && testhook.Sequential(c) {
+		parallelism = 1
+	}
+	alone.engine = newEngine(c, options, clock, parallelism)
 	l, err := alone.loop()
 	if err != nil {
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)

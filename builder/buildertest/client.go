@@ -33,6 +33,9 @@ type Client struct {
 	view    view
 	indexes indexes
 	drops   []func(Event) bool
+	written func(Call)      // called after each write, with the lock; nil: none
+	only    func(Call) bool // the other writes succeed without effect; nil: all have one
+	one     bool            // its engine makes one request at a time
 }
 
 var (
@@ -164,7 +167,7 @@ func (c *Client) Delete(_ context.Context, obj client.Object, opts ...client.Del
 		return err
 	}
 	_, err = c.call(r, func() (client.Object, error) { return c.server.delete(r, o) })
-	return err
+	return ignoreOmitted(err)
 }
 
 // DeleteAllOf implements client.Writer.
@@ -190,7 +193,7 @@ func (c *Client) DeleteAllOf(_ context.Context, obj client.Object, opts ...clien
 		}
 		return nil, nil
 	})
-	return err
+	return ignoreOmitted(err)
 }
 
 // Scheme implements client.Client.
