@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/armature-dev/armature/builder/buildertest/internal/search"
 	"github.com/armature-dev/armature/builder/internal/testhook"
 )
@@ -27,6 +30,9 @@ type Bounds struct {
 	// EarlyTimers is the number of times in a run that the clock moves on to the time of a requested pass though something else can still
 	// happen. Default: 0, the clock moves when nothing else can happen.
 	EarlyTimers int
+	// WholeWorld makes all changes of the World one step, for a World whose changes of several objects belong together. Default: false, a
+	// step is the changes of one object, and the World runs without its other changes.
+	WholeWorld bool
 	// KeepMemory lets a process live from pass to pass, as in a manager. It then makes its former passes again before each one that the
 	// exploration makes, and two states are the same only if their processes have read the same in all their passes, so this takes many
 	// times longer. Default: false, each pass is the first one of its process. It reads the process's own writes all the same.
@@ -150,7 +156,7 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 	}
 	server.comparable = true
 	e := &exploration{
-		ctx: ctx, scenario: s, bounds: b, server: server, foreign: map[string]bool{}, given: map[string]bool{},
+		ctx: log.IntoContext(ctx, logr.Discard()), scenario: s, bounds: b, server: server, foreign: map[string]bool{}, given: map[string]bool{},
 		digests: map[digestKey]search.Hash{}, worlds: map[*snapshot][]string{},
 	}
 	for _, obj := range s.Objects {

@@ -204,8 +204,8 @@ func (e *exploration) Rest(s *situation) error {
 		e.end = end
 		return nil
 	}
-	if diff := difference(e.end, end); diff != "" {
-		return fmt.Errorf("%w (-without faults, in the first order, +here):\n%s", ErrOtherEnd, diff)
+	if diff := endDifference(e.end, end); diff != "" {
+		return fmt.Errorf("%w:\n%s", ErrOtherEnd, diff)
 	}
 	return nil
 }

@@ -16,7 +16,11 @@ func (e *exploration) clusterSteps(s *situation) ([]string, error) {
 	}
 	var names []string
 	for _, c := range changed {
-		if name := clusterStep + c.object(); !slices.Contains(names, name) {
+		name := clusterStep + c.object()
+		if e.bounds.WholeWorld {
+			name = wholeStep
+		}
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -28,12 +32,19 @@ func (e *exploration) clusterSteps(s *situation) ([]string, error) {
 	return names, nil
 }
 
-// clusterStep begins the name of a step of the rest of the cluster.
-const clusterStep = "the cluster changes "
+// clusterStep begins the name of a step of the rest of the cluster, and wholeStep is one of all its objects.
+const (
+	clusterStep = "the cluster changes "
+	wholeStep   = clusterStep + "what it can"
+)
 
 // stepWorld runs the world for the object of a step.
 func (e *exploration) stepWorld(s *situation, step string) (*situation, error) {
-	if _, err := e.runWorld(s, func(c Call) bool { return clusterStep+c.object() == step }); err != nil {
+	only := func(c Call) bool { return clusterStep+c.object() == step }
+	if step == wholeStep {
+		only = nil
+	}
+	if _, err := e.runWorld(s, only); err != nil {
 		return nil, err
 	}
 	return e.arrive(s, nil)

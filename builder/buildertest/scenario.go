@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -152,12 +153,11 @@ func (s *Scenario) isForeign(obj client.Object) bool {
 }
 
 func (s *Scenario) isRequested(obj client.Object) bool {
-	for _, r := range s.Requests {
-		if r.NamespacedName == client.ObjectKeyFromObject(obj) {
-			return true
-		}
+	requests := slices.Clone(s.Requests)
+	for _, p := range s.Others {
+		requests = append(requests, p.Requests...)
 	}
-	return false
+	return slices.Contains(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)})
 }
 
 // newServer returns a server in the initial state.

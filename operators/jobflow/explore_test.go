@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,4 +37,25 @@ func TestExploreADiamond(t *testing.T) {
 	flow := makeFlow(node("a"), node("b", "a"), node("c", "a"), node("d", "b", "c"))
 	report := buildertest.Explore(t, explored(t, buildertest.CompleteJobs, flow), buildertest.Bounds{Crashes: 1, StaleReads: 1})
 	assert.True(t, report.Exhausted)
+}
+
+func TestExploreBig(t *testing.T) {
+	flow := makeFlow(node("a"), node("b", "a"), node("c", "a"), node("d", "b", "c"))
+	for name, b := range map[string]buildertest.Bounds{
+		"none": {}, "1c": {Crashes: 1}, "1s3": {StaleReads: 1, Lag: 3}, "2c2s3": {Crashes: 2, StaleReads: 2, Lag: 3},
+		"keep": {KeepMemory: true}, "keep1c": {KeepMemory: true, Crashes: 1}, "keep1c1s": {KeepMemory: true, Crashes: 1, StaleReads: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			buildertest.Explore(t, explored(t, buildertest.CompleteJobs, flow), b)
+		})
+	}
+	t.Run("own", func(t *testing.T) {
+		s := explored(t, buildertest.CompleteJobs, flow)
+		s.LagOwnWrites = true
+		buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Lag: 3})
+	})
+	t.Run("fails", func(t *testing.T) {
+		s := explored(t, buildertest.FinishJobs(func(job *batchv1.Job) bool { return job.Name != "demo-b" }), flow)
+		buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Lag: 3})
+	})
 }
