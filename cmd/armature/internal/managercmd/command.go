@@ -15,6 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/release"
 	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
 	"github.com/armature-dev/armature/cmd/armature/internal/recordcmd"
 )
@@ -55,8 +56,11 @@ type options struct {
 	operators   []string
 	concurrency int
 	stateDir    string
-	qps         float32
-	burst       int
+
+	rolloutMaxOwners string
+
+	qps   float32
+	burst int
 
 	logLevel  string
 	logFormat string
@@ -131,6 +135,9 @@ It needs the CRDs of its own version or a newer one: armature install`,
 	f.StringVar(&o.stateDir, "state-dir", "", "`directory` of this process that survives a restart of its container, "+
 		"such as an emptyDir volume; the manager records its current passes there, "+
 		"and after an unexpected end postpones their objects (default: no record)")
+	f.StringVar(&o.rolloutMaxOwners, "rollout-max-owners", "1", "maximum `number` of a kind's existing objects, or percentage such as "+
+		"10%, that a new version of the manager disrupts at once (restarts pods, deletes, recreates, scales down); "+
+		"others wait until these are ready. unlimited or 0 for no limit")
 	f.Float32Var(&o.qps, "kube-api-qps", -1,
 		"maximum requests a second to the API server; -1 for no limit, which relies on the server's priority and fairness")
 	f.IntVar(&o.burst, "kube-api-burst", 0, "maximum burst of requests above --kube-api-qps (default: 1.5 times the limit)")
@@ -152,6 +159,9 @@ func told(err error, format string, logger logr.Logger) error {
 func (o options) validate() error {
 	if o.concurrency < 1 {
 		return fmt.Errorf("--max-concurrent-reconciles must be at least 1, got %d", o.concurrency)
+	}
+	if err := release.Check(o.rolloutMaxOwners); err != nil {
+		return fmt.Errorf("--rollout-max-owners: %w", err)
 	}
 	if o.qps == 0 || o.qps < -1 {
 		return fmt.Errorf("--kube-api-qps must be a positive number or -1, got %v", o.qps)
