@@ -243,11 +243,11 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 			owned.kinds = append(owned.kinds, k)
 		}
 	}
-	if named != nil {
-		l.byName = o.engine.ownByName(named)
-	}
 	if l.recorder = flight.Of(o.mgr); l.recorder != nil { // see package record
 		o.engine.noteRequests()
+	}
+	if named != nil {
+		l.byName = o.engine.ownByName(named)
 	}
 	watches, err := o.checkWatches(l.owner)
 	l.watches, l.external, l.turns = watches, o.external, o.releases(l)

@@ -129,7 +129,11 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	}
 	if turn.postpones() {
 		end(nil)
-		return l.awaitTurn(ctx, p, owner, turn)
+		after, err := l.awaitTurn(ctx, p, owner, turn)
+		if l.recorder != nil {
+			l.keep(p, view, plan, planErr, Result{}, err)
+		}
+		return after, err
 	}
 
 	// Apply and prune. A terminating owner needs no plan for that.

@@ -65,14 +65,16 @@ func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (recon
 		parallelism = limited.RequestLimit()
 	}
 	alone.engine = newEngine(c, options, clock, parallelism)
+	recorder := flight.Of(c)
+	if recorder != nil {
+		alone.engine.noteRequests()
+	}
 	l, err := alone.loop()
 	if err != nil {
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)
 	}
+	l.recorder = recorder
 	l.now, l.guard.Copies = clock, true
-	if l.recorder = flight.Of(c); l.recorder != nil {
-		alone.engine.noteRequests()
-	}
 	if indexed, ok := c.(interface {
 		client.FieldIndexer
 		cache.Informers

@@ -204,6 +204,8 @@ type Request struct {
 	Object string `json:"object"`
 	// Subresource is status or scale, if it is one.
 	Subresource string `json:"subresource,omitempty"`
+	// DryRun is true for a request that the API server only tries.
+	DryRun bool `json:"dryRun,omitempty"`
 	// Error is the error of the answer.
 	Error string `json:"error,omitempty"`
 }

@@ -147,7 +147,7 @@ func (s *secrets) failure(err error) string {
 }
 
 func (s *secrets) request(r renderer, of flight.Request) Request {
-	request := Request{Verb: of.Verb, Subresource: of.Subresource, Error: s.failure(of.Err)}
+	request := Request{Verb: of.Verb, Subresource: of.Subresource, DryRun: of.DryRun, Error: s.failure(of.Err)}
 	if of.List != nil {
 		request.Object = r.kind(of.List)
 		return request

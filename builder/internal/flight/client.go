@@ -12,22 +12,26 @@ type Client struct{ client.Client }
 
 // Create creates an object.
 func (c Client) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
-	return note(ctx, Request{Verb: "create", Object: obj}, func() error { return c.Client.Create(ctx, obj, opts...) })
+	dry := isDry((&client.CreateOptions{}).ApplyOptions(opts).DryRun)
+	return note(ctx, Request{Verb: "create", Object: obj, DryRun: dry}, func() error { return c.Client.Create(ctx, obj, opts...) })
 }
 
 // Update replaces an object.
 func (c Client) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
-	return note(ctx, Request{Verb: "update", Object: obj}, func() error { return c.Client.Update(ctx, obj, opts...) })
+	dry := isDry((&client.UpdateOptions{}).ApplyOptions(opts).DryRun)
+	return note(ctx, Request{Verb: "update", Object: obj, DryRun: dry}, func() error { return c.Client.Update(ctx, obj, opts...) })
 }
 
 // Patch changes an object.
 func (c Client) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	return note(ctx, Request{Verb: verbOf(patch), Object: obj}, func() error { return c.Client.Patch(ctx, obj, patch, opts...) })
+	dry := isDry((&client.PatchOptions{}).ApplyOptions(opts).DryRun)
+	return note(ctx, Request{Verb: verbOf(patch), Object: obj, DryRun: dry}, func() error { return c.Client.Patch(ctx, obj, patch, opts...) })
 }
 
 // Delete deletes an object.
 func (c Client) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
-	return note(ctx, Request{Verb: "delete", Object: obj}, func() error { return c.Client.Delete(ctx, obj, opts...) })
+	dry := isDry((&client.DeleteOptions{}).ApplyOptions(opts).DryRun)
+	return note(ctx, Request{Verb: "delete", Object: obj, DryRun: dry}, func() error { return c.Client.Delete(ctx, obj, opts...) })
 }
 
 // Status returns the client of the status.
@@ -44,10 +48,13 @@ type subresource struct {
 }
 
 func (s subresource) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-	return note(ctx, Request{Verb: verbOf(patch), Object: obj, Subresource: s.name}, func() error {
+	dry := isDry((&client.SubResourcePatchOptions{}).ApplyOptions(opts).DryRun)
+	return note(ctx, Request{Verb: verbOf(patch), Object: obj, Subresource: s.name, DryRun: dry}, func() error {
 		return s.SubResourceClient.Patch(ctx, obj, patch, opts...)
 	})
 }
+
+func isDry(dryRun []string) bool { return len(dryRun) > 0 }
 
 func verbOf(patch client.Patch) string {
 	if patch.Type() == types.ApplyPatchType {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -15,12 +14,12 @@ type Request struct {
 	Object      client.Object
 	Subresource string // empty: none
 	List        client.ObjectList
-	Took        time.Duration
+	DryRun      bool
 	Err         error
 }
 
 // IsWrite reports whether the request could have changed something.
-func (r Request) IsWrite() bool { return r.Verb != "get" && r.Verb != "list" }
+func (r Request) IsWrite() bool { return r.Verb != "get" && r.Verb != "list" && !r.DryRun }
 
 // Requests collects the requests of one pass. It is part of the pass, and its own context, so that it costs no allocation.
 type Requests struct {
@@ -61,9 +60,8 @@ func note(ctx context.Context, r Request, do func() error) error {
 	if !ok {
 		return do()
 	}
-	begun := time.Now()
 	err := do()
-	r.Took, r.Err = time.Since(begun), err
+	r.Err = err
 	pass.mu.Lock()
 	defer pass.mu.Unlock()
 	pass.all = append(pass.all, r)

@@ -17,6 +17,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/release"
 	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+	"github.com/armature-dev/armature/cmd/armature/internal/recordcmd"
 )
 
 // Who cares for the webhook's certificate.
@@ -37,6 +38,8 @@ type options struct {
 	metricsCertDir string
 	healthAddress  string
 	pprofAddress   string
+	recordBytes    int
+	recordAddress  string
 
 	webhook             bool
 	webhookPort         int
@@ -105,6 +108,10 @@ It needs the CRDs of its own version or a newer one: armature install`,
 		"read again when they change (default: a self-signed certificate)")
 	f.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "`address` of the profiles of net/http/pprof, "+
 		"without authentication: use an address of localhost; 0 for none")
+	f.IntVar(&o.recordBytes, "record-bytes", 0, "maximum `size` in bytes of the recorded passes, which armature record fetches; "+
+		"0 for no record")
+	f.StringVar(&o.recordAddress, "record-bind-address", fmt.Sprintf("127.0.0.1:%d", recordcmd.Port),
+		"`address` of the recorded passes with --record-bytes, without authentication: use an address of localhost")
 	f.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "`address` of the health endpoints, /healthz and /readyz; 0 for none")
 	f.BoolVar(&o.webhook, "webhook", false, "serve the validating webhook, which refuses invalid specs when they are applied")
 	f.IntVar(&o.webhookPort, "webhook-port", 9443, "`port` of the webhook")
@@ -175,6 +182,9 @@ func (o options) validate() error {
 	}
 	if o.webhook && o.webhookCertificates != certificatesGiven && o.webhookCertificates != certificatesSelfManaged {
 		return fmt.Errorf("--webhook-certificates must be %s or %s, got %q", certificatesGiven, certificatesSelfManaged, o.webhookCertificates)
+	}
+	if o.recordBytes < 0 {
+		return fmt.Errorf("--record-bytes must not be negative, got %d", o.recordBytes)
 	}
 	if o.webhookClientCA != "" && !o.webhook {
 		return errors.New("--webhook-client-ca means nothing without --webhook")

@@ -64,6 +64,9 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 		return err
 	}
 	defer ended()
+	if mgr, err = recorded(mgr, o); err != nil {
+		return err
+	}
 	if mgr, err = inTurns(mgr, o); err != nil {
 		return err
 	}
