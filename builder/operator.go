@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
@@ -244,6 +245,9 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	}
 	if named != nil {
 		l.byName = o.engine.ownByName(named)
+	}
+	if l.recorder = flight.Of(o.mgr); l.recorder != nil { // see package record
+		o.engine.noteRequests()
 	}
 	watches, err := o.checkWatches(l.owner)
 	l.watches, l.external, l.turns = watches, o.external, o.releases(l)

@@ -20,6 +20,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
@@ -58,6 +59,7 @@ type loop[T client.Object] struct {
 	pace         *throttle.Passes // nil: every event has its own pass, for tests
 	share        *fairshare.Share // nil: every plan runs at once, for tests
 	inFlight     *inflight.Record // of the quarantine; nil: none
+	recorder     flight.Recorder  // nil: none
 	turns        *turns.Turns     // of the roll-out of a new build; nil: every owner is changed at once
 	turnSums     telemetry.Turns
 }
@@ -97,8 +99,14 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	}
 	defer func() { share.End(0, l.now()) }() // without effect after the plan has run
 	ctx, end := l.engine.tracePass(ctx, owner)
+	if l.recorder != nil {
+		ctx = p.requests.In(ctx)
+	}
 	view, err := l.observe(ctx, p, owner)
 	if err != nil {
+		if l.recorder != nil {
+			l.keep(p, view, Plan[T]{}, nil, Result{}, err)
+		}
 		end(err)
 		return reconcile.Result{}, err
 	}
@@ -161,6 +169,9 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	err = errors.Join(doErr, statusErr)
 	if plan.DeleteOwner && err == nil {
 		err = l.engine.deleteOwner(ctx, owner, written)
+	}
+	if l.recorder != nil {
+		l.keep(p, view, plan, planErr, res, err)
 	}
 	end(err)
 	after := sooner(sooner(putOff, turnEnds), sooner(plan.RequeueAfter, res.RequeueAfter))
@@ -364,6 +375,7 @@ type pass struct {
 	listedCrossNamespace map[kinds.Kind]bool
 
 	dryWrites map[store.Key]*apply.Write // the writes of a dry run; nil in others
+	requests  flight.Requests            // of a recorded pass
 }
 
 // newPass starts a pass over an owner as it was read.

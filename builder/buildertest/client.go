@@ -33,6 +33,8 @@ type Client struct {
 	view    view
 	indexes indexes
 	drops   []func(Event) bool
+	events  []RecordedEvent
+	atOnce  int // requests of a pass; 0: the builder's default
 }
 
 var (
