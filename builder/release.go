@@ -74,7 +74,7 @@ func (l *loop[T]) takeTurn(ctx context.Context, p *pass, plan Plan[T], planErr e
 		is.Reason = events.ReasonReleasing
 		return &turn{mark: is}, nil
 	case standing == turns.ChangedByUser:
-		is.Reason = events.ReasonSpecChanged
+		is.Reason = events.ReasonChangedByUser
 		return &turn{mark: is, over: true}, nil
 	}
 	why, known := l.turns.Disruption(p.owner)
