@@ -196,7 +196,7 @@ func (e *exploration) Rest(s *situation) error {
 		}
 	}
 	e.server.restore(s.server)
-	end, err := e.scenario.endState(e.server)
+	end, err := e.endState()
 	if err != nil {
 		return err
 	}
@@ -208,6 +208,34 @@ func (e *exploration) Rest(s *situation) error {
 		return fmt.Errorf("%w:\n%s", ErrOtherEnd, diff)
 	}
 	return nil
+}
+
+// endState returns the server's state for a comparison. If a user edits at any time, the numbers of specs depend on when.
+func (e *exploration) endState() ([]string, error) {
+	s := *e.scenario
+	if e.scenario.Then != nil {
+		s.Normalize = func(obj *unstructured.Unstructured) bool {
+			unstructured.RemoveNestedField(obj.Object, "metadata", "generation")
+			removeKey(obj.Object, "observedGeneration")
+			return e.scenario.Normalize(obj)
+		}
+	}
+	return s.endState(e.server)
+}
+
+// removeKey removes a key at any depth.
+func removeKey(value any, key string) {
+	switch v := value.(type) {
+	case map[string]any:
+		delete(v, key)
+		for _, inner := range v {
+			removeKey(inner, key)
+		}
+	case []any:
+		for _, inner := range v {
+			removeKey(inner, key)
+		}
+	}
 }
 
 // checkQuiet checks that a new process changes nothing, and then writes nothing.

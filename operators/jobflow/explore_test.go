@@ -1,11 +1,12 @@
 package jobflow
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/internal/testsize"
 )
 
 // explored is a flow in which everything may happen in any order.
@@ -39,23 +41,26 @@ func TestExploreADiamond(t *testing.T) {
 	assert.True(t, report.Exhausted)
 }
 
-func TestExploreBig(t *testing.T) {
-	flow := makeFlow(node("a"), node("b", "a"), node("c", "a"), node("d", "b", "c"))
-	for name, b := range map[string]buildertest.Bounds{
-		"none": {}, "1c": {Crashes: 1}, "1s3": {StaleReads: 1, Lag: 3}, "2c2s3": {Crashes: 2, StaleReads: 2, Lag: 3},
-		"keep": {KeepMemory: true}, "keep1c": {KeepMemory: true, Crashes: 1}, "keep1c1s": {KeepMemory: true, Crashes: 1, StaleReads: 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			buildertest.Explore(t, explored(t, buildertest.CompleteJobs, flow), b)
-		})
+// A user suspends the flow, and resumes it, each at any time.
+func TestExploreASuspension(t *testing.T) {
+	flow := makeFlow(node("a"), node("b", "a"))
+	s := explored(t, buildertest.CompleteJobs, flow)
+	for _, suspend := range []bool{true, false} {
+		s.Then = append(s.Then, buildertest.Change(flow, func(flow *v1alpha1.JobFlow) { flow.Spec.Suspend = suspend }))
 	}
-	t.Run("own", func(t *testing.T) {
-		s := explored(t, buildertest.CompleteJobs, flow)
-		s.LagOwnWrites = true
-		buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Lag: 3})
-	})
-	t.Run("fails", func(t *testing.T) {
-		s := explored(t, buildertest.FinishJobs(func(job *batchv1.Job) bool { return job.Name != "demo-b" }), flow)
-		buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Lag: 3})
-	})
+	s.Normalize = func(obj *unstructured.Unstructured) bool { // whether it was suspended depends on who came first
+		unstructured.RemoveNestedField(obj.Object, "status", "activeSince")
+		conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+		conditions = slices.DeleteFunc(conditions, func(c any) bool {
+			condition, _ := c.(map[string]any)
+			return condition["type"] == v1alpha1.ConditionSuspended
+		})
+		if conditions == nil {
+			return true
+		}
+		_ = unstructured.SetNestedSlice(obj.Object, conditions, "status", "conditions")
+		return true
+	}
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: testsize.Pick(0, 1), Edits: 2})
+	assert.True(t, report.Exhausted)
 }
