@@ -76,20 +76,25 @@ example-kvstore: bin/devcluster ## Run the example of a distributed store on a c
 	go build -o bin/kvstore ./examples/kvstore
 	@hack/example-kvstore.sh
 
+# The table of tenants compares with the manager of this commit, the last before namespaces had their share.
+BEFORE ?= 1eb3f56
+
 bench: build ## Measure builder and the operators side by side with their peers, into docs/benchmarks.md; takes half an hour
 	cd bench && go run . builder -devcluster $(CURDIR)/bin/devcluster
 	cd bench && go run . jobs -devcluster $(CURDIR)/bin/devcluster
 	cd bench && go run . plans
 	cd bench && go run . replicas -devcluster $(CURDIR)/bin/devcluster
-	cd bench && go run . tenants -devcluster $(CURDIR)/bin/devcluster -manager $(CURDIR)/bin/armature
+	hack/manager-of.sh $(BEFORE) bin/before
+	cd bench && go run . tenants -devcluster $(CURDIR)/bin/devcluster -manager $(CURDIR)/bin/armature \
+		-before $(CURDIR)/bin/before/armature -before-crds $(CURDIR)/bin/before/crd
 
 # Runs a suite of tests, by gotestsum, and leaves its events in dist/test for the table of all: see tools/suites.
 SUITE  := bin/suites run -out $(CURDIR)/dist/test
 REPORT := bin/suites report -out $(CURDIR)/dist/test
 
-# The suites in the order in which make test begins them, two at a time: those with clusters wait for much that isn't the processor's,
-# and meanwhile the others use it. The short ones are last, so that at the end none runs alone for long.
-SUITES := integration race programs unit devcluster bench localnode deploy image monitoring suites purity gen
+# The suites in the order in which make test begins them, three at a time on two processors: those with clusters wait for much that isn't
+# the processors', and meanwhile the others use them. The short ones are last, so that at the end none runs alone for long.
+SUITES := operators integration programs bench unit race devcluster localnode deploy image monitoring suites purity gen
 
 # Runs suites, each whatever becomes of the others.
 run_suites = $(MAKE) --keep-going --no-print-directory $(addprefix suite-,$(1))
@@ -97,13 +102,14 @@ run_suites = $(MAKE) --keep-going --no-print-directory $(addprefix suite-,$(1))
 TESTS := test test-unit test-integration test-devcluster test-tools test-bench test-long $(SUITES:%=suite-%)
 .PHONY: $(TESTS)
 
-# Clusters and test binaries collect garbage half as often, for twice the memory beyond what they use: a cluster starts with a
-# quarter less of the processor's time.
-GOGC ?= 200
+# Clusters and test binaries collect garbage less often, for more memory beyond what they use: a cluster starts with a quarter less of
+# the processors' time, and tests that are small programs take a fifth less.
+GOGC ?= 400
 $(TESTS): export GOGC := $(GOGC)
+suite-unit suite-race: export GOGC := 800
 
 # Tests that run bin/armature need not build it: it is there.
-suite-integration suite-programs suite-bench test-long: export ARMATURE_BIN := $(CURDIR)/bin/armature
+suite-operators suite-integration suite-programs suite-bench test-long: export ARMATURE_BIN := $(CURDIR)/bin/armature
 
 # WEBHOOK=1 runs the operators' suites with the validating webhook on.
 export ARMATURE_TEST_WEBHOOK := $(WEBHOOK)
@@ -114,13 +120,13 @@ bin/suites: $(wildcard tools/suites/*.go) tools/suites/go.mod
 # The report knows which suites have failed or didn't run. What they run is built before, by nobody twice.
 test: build bin/suites released-tools ## Run all tests, each suite also if another fails, and print one table of them
 	@rm -rf dist/test
-	+@status=0; $(call run_suites,$(SUITES)) --jobs=2 || status=1; $(REPORT) $(SUITES) || status=1; exit $$status
+	+@status=0; $(call run_suites,$(SUITES)) --jobs=3 || status=1; $(REPORT) $(SUITES) || status=1; exit $$status
 
 test-unit: bin/suites ## Run the tests that need no cluster
 	+@$(call run_suites,race unit)
 
 test-integration: build released-tools bin/suites ## Run the tests that need a real API server; they start one by themselves; WEBHOOK=1: with the webhook
-	+@$(call run_suites,integration programs)
+	+@$(call run_suites,operators integration programs)
 
 test-devcluster: bin/devcluster bin/suites ## Run devcluster's own tests
 	+@$(call run_suites,localnode devcluster)
@@ -131,7 +137,7 @@ test-tools: released-tools bin/suites ## Run the tests of the tools that build w
 test-bench: build bin/suites ## Let each benchmark run once in a small size, without a look at the numbers
 	+@$(call run_suites,bench)
 
-# Two suites run side by side. A suite with clusters runs one package at a time: four clusters at once take half as much again of the
+# Suites run side by side. A suite with clusters runs one package at a time: four clusters at once take half as much again of the
 # processors' time, and are ready no sooner.
 ONE := -p 1
 
@@ -144,11 +150,11 @@ suite-race:
 suite-unit:
 	@$(SUITE) -name unit -packages "$$(hack/unit-packages.sh other | xargs)" -- $(QUICK)
 
-suite-integration:
-	@$(SUITE) -name integration -packages "$$(hack/integration-packages.sh race | xargs)" -- $(QUICK) $(ONE) $(RACE) -timeout 30m
+suite-operators suite-integration: suite-%:
+	@$(SUITE) -name $* -packages "$$(hack/integration-packages.sh $* | xargs)" -- $(QUICK) $(ONE) $(RACE) -timeout 30m
 
 suite-programs:
-	@$(SUITE) -name programs -packages "$$(hack/integration-packages.sh other | xargs)" -- $(QUICK) $(ONE) -timeout 30m
+	@$(SUITE) -name programs -packages "$$(hack/integration-packages.sh programs | xargs)" -- $(QUICK) $(ONE) -timeout 30m
 
 suite-localnode:
 	@$(SUITE) -name localnode -C devcluster -packages "./internal/localnode/..." -- $(QUICK) $(RACE)

@@ -4,6 +4,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/inflight"
+	"github.com/armature-dev/armature/builder/internal/turns"
 )
 
 // NotReady returns the children of a result that aren't ready.
@@ -15,5 +16,12 @@ func Contested(r Result) []ChildStatus { return r.contested() }
 // Quarantined gives an operator without a manager the record of a quarantine; package quarantine does so for those of a manager.
 func Quarantined[T client.Object](o *Operator[T], record *inflight.Record) *Operator[T] {
 	o.inFlight = record
+	return o
+}
+
+// InTurns gives an operator without a manager the settings of the roll-out of a new build; package release does so for those of a
+// manager.
+func InTurns[T client.Object](o *Operator[T], settings turns.Settings) *Operator[T] {
+	o.turns = &settings
 	return o
 }

@@ -16,10 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/throttle"
+	"github.com/armature-dev/armature/builder/internal/turns"
 )
 
 // Operator runs a plan. It reads the owner and observes its [View], calls the plan, applies its result, and writes the status. T is a
@@ -36,6 +38,7 @@ type Operator[T client.Object] struct {
 	external func(context.Context, T, View) (any, error) // nil: none
 
 	inFlight *inflight.Record // of the manager's quarantine; nil: none
+	turns    *turns.Settings  // of the manager's roll-out of new builds; nil: none
 
 	completed *completed[T] // nil before Complete
 }
@@ -54,10 +57,28 @@ func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T]
 	if mgr != nil {
 		o.engine = EngineFor(mgr, name)
 	}
-	if with, ok := mgr.(interface{ PassesInFlight() *inflight.Record }); ok { // see package quarantine
+	if with, ok := featureOf[interface{ PassesInFlight() *inflight.Record }](mgr); ok { // see package quarantine
 		o.inFlight = with.PassesInFlight()
 	}
+	if with, ok := featureOf[interface{ Turns() *turns.Settings }](mgr); ok { // see package release
+		o.turns = with.Turns()
+	}
 	return o
+}
+
+// featureOf returns a feature that packages such as quarantine give to a manager: that of the manager, or of one that it wraps.
+func featureOf[F any](mgr manager.Manager) (feature F, ok bool) {
+	for mgr != nil {
+		if feature, ok = mgr.(F); ok {
+			return feature, true
+		}
+		wrapping, wraps := mgr.(interface{ Unwrap() manager.Manager })
+		if !wraps {
+			break
+		}
+		mgr = wrapping.Unwrap()
+	}
+	return feature, false
 }
 
 // Owns declares a kind of children. An event of a child runs its owner's plan, and [Owned] returns the child. With [Dependents] the
@@ -222,11 +243,14 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 			owned.kinds = append(owned.kinds, k)
 		}
 	}
+	if l.recorder = flight.Of(o.mgr); l.recorder != nil { // see package record
+		o.engine.noteRequests()
+	}
 	if named != nil {
 		l.byName = o.engine.ownByName(named)
 	}
 	watches, err := o.checkWatches(l.owner)
-	l.watches, l.external = watches, o.external
+	l.watches, l.external, l.turns = watches, o.external, o.releases(l)
 	return l, errors.Join(append(errs, err)...)
 }
 

@@ -24,6 +24,9 @@ func (l *loop[T]) pause(ctx context.Context, owner T) error {
 	if _, ok := any(owner).(Conditioned); !ok {
 		return nil
 	}
+	if err := l.leaveTurns(ctx, client.ObjectKeyFromObject(owner), false); err != nil {
+		return err
+	}
 	_, written, err := l.writeStatus(ctx, owner, Plan[T]{Report: true}, Result{paused: true}, nil, l.now())
 	if written != nil {
 		l.engine.emit(owner, events.Event{

@@ -20,6 +20,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
@@ -27,7 +28,9 @@ import (
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
+	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/throttle"
+	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/builder/internal/view"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
@@ -56,6 +59,9 @@ type loop[T client.Object] struct {
 	pace         *throttle.Passes // nil: every event has its own pass, for tests
 	share        *fairshare.Share // nil: every plan runs at once, for tests
 	inFlight     *inflight.Record // of the quarantine; nil: none
+	recorder     flight.Recorder  // nil: none
+	turns        *turns.Turns     // of the roll-out of a new build; nil: every owner is changed at once
+	turnSums     telemetry.Turns
 }
 
 // Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
@@ -71,8 +77,9 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if err := l.engine.client.Get(ctx, req.NamespacedName, owner, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
 			l.engine.Forget(owner, req.NamespacedName)
+			err = l.leaveTurns(ctx, req.NamespacedName, true)
 		}
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		return reconcile.Result{}, err
 	}
 	if isPaused(owner) {
 		return reconcile.Result{}, l.pause(ctx, owner)
@@ -86,14 +93,20 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
-	turn, wait := l.share.Begin(req.Namespace, l.now()) // wait: the plans of the namespace use too much CPU
+	share, wait := l.share.Begin(req.Namespace, l.now()) // wait: the plans of the namespace use too much CPU
 	if wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	defer func() { turn.End(0, l.now()) }() // without effect after the plan has run
+	defer func() { share.End(0, l.now()) }() // without effect after the plan has run
 	ctx, end := l.engine.tracePass(ctx, owner)
+	if l.recorder != nil {
+		ctx = p.requests.In(ctx)
+	}
 	view, err := l.observe(ctx, p, owner)
 	if err != nil {
+		if l.recorder != nil {
+			l.keep(p, view, Plan[T]{}, nil, Result{}, err)
+		}
 		end(err)
 		return reconcile.Result{}, err
 	}
@@ -102,23 +115,39 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	begun := l.now()
 	plan, planErr := l.makePlan(ctx, owner, view.WithContext(ctx))
 	took := l.now().Sub(begun)
-	turn.End(took, l.now())
+	share.End(took, l.now())
 	if err := ctx.Err(); err != nil { // the plan may have returned early
 		end(err)
 		return reconcile.Result{}, err
+	}
+
+	// If the program is new and the plan disruptive, wait for the owner's turn.
+	turn, turnErr := l.takeTurn(ctx, p, plan, planErr)
+	if turnErr != nil {
+		end(turnErr)
+		return next(ctx, 0, turnErr)
+	}
+	if turn.postpones() {
+		end(nil)
+		after, err := l.awaitTurn(ctx, p, owner, turn)
+		if l.recorder != nil {
+			l.keep(p, view, plan, planErr, Result{}, err)
+		}
+		return after, err
 	}
 
 	// Apply and prune. A terminating owner needs no plan for that.
 	doErr := planErr
 	if planErr == nil || owner.GetDeletionTimestamp() != nil {
 		p.instructions = plan.instructions()
+		p.await = p.await || turn.isIn()
 		doErr = errors.Join(planErr, p.carryOut(ctx))
 	}
 	res := p.finish(doErr)
 	if l.byName != nil && l.learnByName(owner, res, doErr) {
 		res.RequeueAfter = sooner(res.RequeueAfter, conflictDelay)
 	}
-	res.planWaitsFor = plan.WaitingFor
+	res.planWaitsFor, res.turn = plan.WaitingFor, turn
 	if errors.Is(doErr, errOwnerGone) {
 		end(nil)
 		return reconcile.Result{}, nil
@@ -131,7 +160,9 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	// Status and events: first the events about the changes, then the status, then the plan's events.
 	l.engine.tell(owner, "", res, doErr)
 	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
+	var turnEnds time.Duration
 	if statusErr == nil && putOff == 0 {
+		turnEnds, statusErr = l.endTurn(ctx, p, owner, turn)
 		l.tellWaiting(owner, res, doErr)
 		for _, ev := range plan.Events {
 			l.engine.emit(owner, ev)
@@ -143,8 +174,11 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if plan.DeleteOwner && err == nil {
 		err = l.engine.deleteOwner(ctx, owner, written)
 	}
+	if l.recorder != nil {
+		l.keep(p, view, plan, planErr, res, err)
+	}
 	end(err)
-	after := sooner(putOff, sooner(plan.RequeueAfter, res.RequeueAfter))
+	after := sooner(sooner(putOff, turnEnds), sooner(plan.RequeueAfter, res.RequeueAfter))
 	if until := kinds.MissingUntil(err); !until.IsZero() {
 		log.FromContext(ctx).Error(err, "looked for again once a minute")
 		return reconcile.Result{RequeueAfter: sooner(after, max(until.Sub(l.now()), conflictDelay))}, nil
@@ -345,6 +379,7 @@ type pass struct {
 	listedCrossNamespace map[kinds.Kind]bool
 
 	dryWrites map[store.Key]*apply.Write // the writes of a dry run; nil in others
+	requests  flight.Requests            // of a recorded pass
 }
 
 // newPass starts a pass over an owner as it was read.

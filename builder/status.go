@@ -163,6 +163,9 @@ func (l *loop[T]) writeStatus(
 	ctx context.Context, owner T, plan Plan[T], res Result, doErr error, now time.Time,
 ) (putOff time.Duration, written client.Object, err error) {
 	after, err := statusAfter(owner, plan, res, doErr, now)
+	if err == nil {
+		after = l.withTurn(owner, after, res, doErr)
+	}
 	if err != nil || client.Object(after) == client.Object(owner) {
 		return 0, nil, err
 	}
@@ -173,7 +176,7 @@ func (l *loop[T]) writeStatus(
 	if err != nil || same {
 		return 0, nil, err
 	}
-	if plan.StatusCanWait > 0 && !plan.DeleteOwner && (doErr == nil || isConflict(doErr)) {
+	if plan.StatusCanWait > 0 && !plan.DeleteOwner && res.turn == nil && (doErr == nil || isConflict(doErr)) {
 		if left := l.statusWrites.Left(owner.GetUID(), plan.StatusCanWait, l.now()); left > 0 {
 			return left, nil, nil
 		}

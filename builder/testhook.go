@@ -9,9 +9,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/testhook"
+	"github.com/armature-dev/armature/events"
 )
 
 // What only tests need is not in the API of this package: package buildertest has it, and reaches it through package testhook.
@@ -55,15 +57,23 @@ func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (recon
 	if past, ok := c.(interface{ Live() client.Reader }); ok {
 		options.Reader = past.Live()
 	}
+	if emits, ok := c.(interface{ Recorder() events.Recorder }); ok {
+		options.Recorder = emits.Recorder()
+	}
 	parallelism := 0
-	if testhook.Sequential != nil && testhook.Sequential(c) {
-		parallelism = 1
+	if limited, ok := c.(interface{ RequestLimit() int }); ok {
+		parallelism = limited.RequestLimit()
 	}
 	alone.engine = newEngine(c, options, clock, parallelism)
+	recorder := flight.Of(c)
+	if recorder != nil {
+		alone.engine.noteRequests()
+	}
 	l, err := alone.loop()
 	if err != nil {
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)
 	}
+	l.recorder = recorder
 	l.now, l.guard.Copies = clock, true
 	if indexed, ok := c.(interface {
 		client.FieldIndexer

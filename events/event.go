@@ -44,11 +44,20 @@ const (
 	ReasonQuarantined = "Quarantined"
 	// ReasonPausedByAnnotation means that a user has paused the owner by the annotation armature.dev/paused.
 	ReasonPausedByAnnotation = "PausedByAnnotation"
+	// ReasonWaitingForTurn: a new build of the operator would disrupt the owner, which waits until other owners are ready.
+	ReasonWaitingForTurn = "WaitingForTurn"
+	// ReasonReleasing: it is the owner's turn, and the new build's disruptive changes are applied.
+	ReasonReleasing = "Releasing"
+	// ReasonReleased: the owner is ready after its turn.
+	ReasonReleased = "Released"
+	// ReasonChangedByUser: the owner needs no turn, because a user has changed its spec.
+	ReasonChangedByUser = "ChangedByUser"
 	// ReasonRolloutStarted: the desired children of the phases have changed, and are applied phase by phase.
 	ReasonRolloutStarted = "RolloutStarted"
 	// ReasonRolloutCompleted: all phases are up to date and ready.
 	ReasonRolloutCompleted = "RolloutCompleted"
-	// ReasonRolloutHalted: a child of a phase has failed, or exceeded its time; later phases stay unchanged.
+	// ReasonRolloutHalted: a child of a phase has failed, or exceeded its time; later phases stay unchanged. Of a roll-out owner by
+	// owner: the owner has failed, or isn't ready in time; other owners wait.
 	ReasonRolloutHalted = "RolloutHalted"
 	// ReasonRanOnce: a Job that runs once has succeeded, and its success is recorded.
 	ReasonRanOnce = "RanOnce"
@@ -70,6 +79,10 @@ const (
 	// ConditionPaused is True while the annotation armature.dev/paused stops the operator's passes over the owner. The other conditions
 	// and the rest of the status are those of the last pass. It is set only then.
 	ConditionPaused = "Paused"
+	// ConditionReleased says how the owner stands in the roll-out of a new build of the operator (see package release): False while its
+	// disruptive changes wait for the owner's turn, Unknown during the turn, True afterwards. Its message begins with the name of the
+	// roll-out. An owner that a roll-out doesn't disrupt doesn't have it.
+	ConditionReleased = "Released"
 	// ConditionRolledOut is True after a revision of the owner's phases was completed. Its message is the name of the last completed one.
 	// It records which revision a rollback restores, in the status, where only the operator writes. An owner without phases doesn't have
 	// it.

@@ -33,9 +33,10 @@ type Client struct {
 	view    view
 	indexes indexes
 	drops   []func(Event) bool
+	events  []RecordedEvent
+	atOnce  int             // requests of a pass; 0: the builder's default
 	written func(Call)      // called after each write, with the lock; nil: none
 	only    func(Call) bool // the other writes succeed without effect; nil: all have one
-	one     bool            // its engine makes one request at a time
 }
 
 var (

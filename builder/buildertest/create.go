@@ -58,6 +58,9 @@ func (s *Server) insert(r *request, obj client.Object) (client.Object, error) {
 			Message: "resourceVersion should not be set on objects to be created",
 		}}
 	}
+	if err := s.checkQuota(r.kind, obj); err != nil {
+		return nil, err
+	}
 	if found := s.get(r.kind, client.ObjectKeyFromObject(obj)); found != nil {
 		return nil, r.kind.alreadyExists(found)
 	}

@@ -12,9 +12,9 @@
 // conflicts, keeps objects that have finalizers, and collects garbage. The package conformance has these behaviours as cases, which
 // also run on a real API server. The server doesn't imitate:
 //
-//   - Controllers. A Deployment gets no Pods; imitate that with a [World].
-//   - Rare validation, the rules and patterns of CRDs, admission webhooks, quotas and RBAC. Inject their answers with [Client.Fail].
-//   - Subresources except status and patches of scale: no eviction or binding.
+//   - Controllers. A Deployment gets no Pods. Package world has the controllers of a cluster; a [World] imitates them roughly.
+//   - Rare validation, the rules and patterns of CRDs, admission webhooks and RBAC, and quotas of anything but pods. Inject their answers with [Client.Fail].
+//   - Subresources except status, patches of scale, and the binding of pods: no eviction.
 //   - Conversion between versions of a kind: each version has its own objects.
 //   - The finalizers of missing controllers, such as that of claims in use.
 //
@@ -49,7 +49,15 @@
 //		},
 //	})
 //
-// Run it with a [Scenario.Lag] as well, so that the operator's cache lags behind. [Scenario.Then] continues from the end state: the
+// # A simulated cluster
+//
+// Package world runs controllers, a scheduler, kubelets and managers around the server, in single steps and with a clock of its own.
+// Package story runs tests in it that are written as text, such as operators/daemonjob/testdata/stories. Use them for what an operator
+// does over time, and CrashEverywhere for crashes at each write.
+//
+// # More about crashes
+//
+// Run CrashEverywhere with a [Scenario.Lag] as well, so that the operator's cache lags behind. [Scenario.Then] continues from the end state: the
 // spec changes ([Change]), and the operator crashes after each write of that part too. [Settle] runs a scenario without a crash and
 // returns the server, so that a test can check the end state.
 package buildertest

@@ -40,7 +40,7 @@ func (e *exploration) run(s *situation, process int, request reconcile.Request, 
 	p, q := e.processes[process], s.queues[process]
 	e.server.restore(s.server)
 	c := e.server.Client(p.Name)
-	c.one = true
+	c.atOnce = 1
 	c.view.ownWrites = !e.scenario.LagOwnWrites
 	reconciler, err := p.Reconciler(c)
 	if err != nil {

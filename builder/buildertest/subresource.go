@@ -4,13 +4,14 @@ import (
 	"context"
 	"net/http"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// subresource is a client of one subresource. The server imitates the status, and patches of the scale of workloads.
+// subresource is a client of one subresource. The server imitates the status, patches of the scale of workloads, and the binding of pods.
 type subresource struct {
 	client *Client
 	name   string
@@ -19,8 +20,8 @@ type subresource struct {
 // Status implements client.StatusClient.
 func (c *Client) Status() client.SubResourceWriter { return subresource{c, "status"} }
 
-// SubResource implements client.SubResourceClientConstructor. The server imitates "status", and patches of "scale"; for others it
-// returns NotFound.
+// SubResource implements client.SubResourceClientConstructor. The server imitates "status", patches of "scale", and "binding"; for others
+// it returns NotFound.
 func (c *Client) SubResource(name string) client.SubResourceClient { return subresource{c, name} }
 
 // checkSubresource refuses a subresource that the kind doesn't have.
@@ -56,8 +57,11 @@ func (s subresource) Get(ctx context.Context, obj, into client.Object, _ ...clie
 	return s.client.Get(ctx, client.ObjectKeyFromObject(obj), into)
 }
 
-// Create returns an error, because a status can't be created without its object.
-func (s subresource) Create(_ context.Context, obj, _ client.Object, _ ...client.SubResourceCreateOption) error {
+// Create binds a pod to a node. For the status it returns an error, because a status can't be created without its object.
+func (s subresource) Create(_ context.Context, obj, body client.Object, _ ...client.SubResourceCreateOption) error {
+	if binding, ok := body.(*corev1.Binding); ok && s.name == "binding" {
+		return s.client.bind(obj, binding)
+	}
 	return s.refuse(VerbCreate, obj)
 }
 

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/builder"
+	disrupt "github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -139,38 +139,9 @@ func leaves(err error) []error {
 
 // disruption says what a change disrupts.
 func disruption(c builder.Change) string {
-	switch c.Reason {
-	case events.ReasonDeleted:
-		return "deleted"
-	case events.ReasonRecreating:
-		return "deleted and recreated"
-	case events.ReasonUpdated, events.ReasonAdopted:
-	default:
-		return ""
+	fields := make([]disrupt.Field, len(c.Fields))
+	for i, f := range c.Fields {
+		fields[i] = disrupt.Field(f)
 	}
-	var all []string
-	for _, f := range c.Fields {
-		if f.Path == "spec.replicas" && number(f.New) < number(f.Old) {
-			all = append(all, "scaled down from "+value(f.Old)+" to "+value(f.New))
-		}
-	}
-	if c.Key.Group == "apps" && slices.ContainsFunc(c.Fields, func(f builder.FieldDiff) bool { return isOfPodTemplate(f.Path) }) {
-		all = append(all, "restarts pods")
-	}
-	return strings.Join(all, ", ")
-}
-
-func isOfPodTemplate(path string) bool {
-	return strings.HasPrefix(path, "spec.template.") || strings.HasPrefix(path, "spec.template[")
-}
-
-// number is a number of replicas. Without one a workload has 1.
-func number(v any) int64 {
-	switch n := v.(type) {
-	case int64:
-		return n
-	case float64:
-		return int64(n)
-	}
-	return 1
+	return disrupt.Of(c.Key.Group, c.Reason, fields)
 }

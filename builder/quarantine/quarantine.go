@@ -54,5 +54,8 @@ type quarantining struct {
 	record *inflight.Record
 }
 
+// Unwrap returns the manager that has the quarantine.
+func (q quarantining) Unwrap() manager.Manager { return q.Manager }
+
 // PassesInFlight returns the record to which an operator writes its passes.
 func (q quarantining) PassesInFlight() *inflight.Record { return q.record }

@@ -25,6 +25,8 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 	"github.com/armature-dev/armature/cmd/armature/internal/queuecmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/recordcmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/rolloutcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/treecmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
@@ -61,6 +63,8 @@ func newCommand() *cobra.Command {
 	root.SetOut(output.Clean(os.Stdout))
 	root.SetErr(output.Clean(os.Stderr))
 	root.AddCommand(installcmd.New(), managercmd.New(), managercmd.NewPreview(), watchcmd.New(), graphcmd.New())
+	root.AddCommand(recordcmd.New()...)
+	root.AddCommand(rolloutcmd.New())
 	root.AddCommand(controlcmd.New()...)
 	root.AddCommand(lintcmd.New(), convertcmd.New())
 	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New(), logscmd.New())

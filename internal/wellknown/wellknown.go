@@ -41,6 +41,14 @@ const (
 // AnnotationPaused on an owner, with the value "true", stops all passes over it. Users set it.
 const AnnotationPaused = "armature.dev/paused"
 
+// The roll-out of a new build, owner by owner.
+const (
+	// LabelCanary on an owner, with the value "true", lets it have its turn before others. Users set it.
+	LabelCanary = "armature.dev/canary"
+	// LabelReleases on the ConfigMap with the record of a roll-out names the operator.
+	LabelReleases = "armature.dev/releases"
+)
+
 // EnvConfigHash is the environment variable that HashFrom sets in every container of a pod template: the digest of the configuration.
 const EnvConfigHash = "ARMATURE_CONFIG_HASH"
 

@@ -4,7 +4,13 @@ import (
 	"fmt"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 // styles are names of nodes that have numbers, and of nodes in the style of clouds, whose Jobs' names need a hash.
@@ -18,53 +24,79 @@ var styles = map[string]func(i int) string{
 func BenchmarkPlan(b *testing.B) {
 	for style, name := range styles {
 		for _, n := range []int{2000, 10000} {
-			cluster := func() *world {
-				w := newWorld(makeJob())
-				for i := range n {
-					node := makeNode(name(i), tainted("node.kubernetes.io/disk-pressure", corev1.TaintEffectPreferNoSchedule))
-					w.nodes[node.Name] = node
-				}
-				return w
+			running := func() *snapshots {
+				c := newSnapshots(n, name)
+				c.pass()
+				c.pass()
+				return c
 			}
-			running := func() *world {
-				w := cluster()
-				w.pass()
-				w.pass()
-				return w
+			halfDone := func() *snapshots {
+				c := running()
+				for i := range n / 2 {
+					c.complete(JobName("demo", name(2*i)))
+				}
+				c.pass()
+				return c
 			}
 			for _, c := range []struct {
 				name string
-				at   func() *world
+				at   func() *snapshots
 			}{
-				{"start", cluster},
+				{"start", func() *snapshots { return newSnapshots(n, name) }},
 				{"no-op/all run", running},
-				{"no-op/half have ended", func() *world {
-					w := running()
-					for i := range n / 2 {
-						w.completeJob(JobName("demo", name(2*i)))
-					}
-					w.pass()
-					return w
-				}},
-				{"one ends", func() *world {
-					w := running()
-					for i := range n / 2 {
-						w.completeJob(JobName("demo", name(2*i)))
-					}
-					w.pass()
-					w.completeJob(JobName("demo", name(1)))
-					return w
+				{"no-op/half have ended", halfDone},
+				{"one ends", func() *snapshots {
+					c := halfDone()
+					c.complete(JobName("demo", name(1)))
+					return c
 				}},
 			} {
 				b.Run(fmt.Sprintf("%s/%d/%s", style, n, c.name), func(b *testing.B) {
-					w := c.at()
-					view := w.view()
+					at := c.at()
+					view := at.view()
 					b.ReportAllocs()
 					for b.Loop() {
-						Plan(w.job, view)
+						Plan(at.job, view)
 					}
 				})
 			}
 		}
 	}
+}
+
+// snapshots is a DaemonJob with its nodes and Jobs, as plans leave them.
+type snapshots struct {
+	job   *v1alpha1.DaemonJob
+	nodes []*corev1.Node
+	jobs  map[string]*batchv1.Job
+}
+
+func newSnapshots(n int, name func(int) string) *snapshots {
+	s := &snapshots{job: makeJob(), jobs: map[string]*batchv1.Job{}}
+	for i := range n {
+		s.nodes = append(s.nodes, makeNode(name(i), tainted("node.kubernetes.io/disk-pressure", corev1.TaintEffectPreferNoSchedule)))
+	}
+	return s
+}
+
+func (s *snapshots) view() builder.View {
+	var jobs []client.Object
+	for _, j := range s.jobs {
+		jobs = append(jobs, j)
+	}
+	return buildertest.WithWatched(buildertest.NewView(epoch, jobs...), s.nodes...)
+}
+
+func (s *snapshots) pass() {
+	plan := Plan(s.job, s.view())
+	for _, c := range plan.Children {
+		s.jobs[c.Object().GetName()] = c.Object().(*batchv1.Job)
+	}
+	if plan.Status != nil {
+		s.job = plan.Status
+	}
+}
+
+func (s *snapshots) complete(job string) {
+	s.jobs[job].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: at(0)}}
 }

@@ -6,8 +6,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 func requireNode(terms ...corev1.NodeSelectorTerm) *corev1.Affinity {
@@ -139,10 +142,9 @@ func TestProblems(t *testing.T) {
 			if assert.Len(t, problems, 1) {
 				assert.Contains(t, problems[0].Error(), tt.want)
 			}
-			w := worldOf(2, job)
-			assert.NotPanics(t, func() { w.pass() })
-			assert.Equal(t, "InvalidSpec", w.ready().Reason)
-			assert.Empty(t, w.started())
+			plan := Plan(job, buildertest.WithWatched(buildertest.NewView(epoch), makeNode("n1"), makeNode("n2")))
+			assert.Equal(t, "InvalidSpec", meta.FindStatusCondition(plan.Status.Status.Conditions, "Ready").Reason)
+			assert.Empty(t, plan.Children)
 		})
 	}
 }

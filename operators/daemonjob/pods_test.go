@@ -9,11 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
@@ -28,39 +26,6 @@ func succeededPod(job *batchv1.Job) *corev1.Pod {
 		Spec:   corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 		Status: corev1.PodStatus{Phase: corev1.PodSucceeded},
 	}
-}
-
-// succeedPods lets the pods of nodes' Jobs succeed; the Jobs' conditions don't say so yet.
-func (w *world) succeedPods(nodes ...string) {
-	for _, n := range nodes {
-		job := w.jobs["demo-"+n]
-		job.UID = types.UID(n)
-		w.pods = append(w.pods, succeededPod(job))
-	}
-}
-
-func TestPodsTellTheEndBeforeTheConditionDoes(t *testing.T) {
-	oneAtATime := func(s *v1alpha1.DaemonJobSpec) { s.Parallelism = new(intstr.FromInt32(1)) }
-	w := worldOf(2, makeJob(oneAtATime))
-	w.pass()
-	assert.Equal(t, "n1", w.started())
-	w.succeedPods("n1")
-	w.pass()
-	assert.Equal(t, "n2", w.started(), "the next one's turn")
-	assert.Equal(t, "Running 1/2", w.counts())
-	w.succeedPods("n2")
-	w.pass()
-	assert.Equal(t, "Succeed 2/2", w.counts())
-	w.pods = nil // they are nobody's business any more
-	w.pass()
-	assert.Empty(t, w.deleted, "both are about to be complete")
-
-	w = worldOf(2, makeJob(oneAtATime, func(s *v1alpha1.DaemonJobSpec) { s.EndOfJob = v1alpha1.EndOfJobCondition }))
-	w.pass()
-	w.succeedPods("n1")
-	w.pass()
-	assert.Equal(t, "n1", w.started(), "the condition is waited for")
-	assert.Equal(t, "Running 0/2 active=1", w.counts())
 }
 
 func TestPodsCanBeFoundByTheManager(t *testing.T) {

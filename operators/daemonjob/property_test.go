@@ -218,16 +218,21 @@ func (c *cluster) running() []string {
 
 // end lets a running Job end as its node says; one that succeeds does so in two steps, of which the first is its pod's.
 func (c *cluster) end(name string) {
-	w := world{jobs: c.jobs, seconds: c.seconds}
-	node := c.jobs[name].Annotations[AnnotationNode]
+	end := batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: at(c.seconds)}
 	switch {
 	case c.fails[types.UID(c.jobs[name].Annotations[AnnotationNodeUID])]:
-		w.fail(node)
+		end.Type = batchv1.JobFailed
 	case c.pods[name] == nil:
 		c.pods[name] = succeededPod(c.jobs[name])
-	default:
-		w.complete(node)
+		c.happened()
+		return
 	}
+	job := c.jobs[name].DeepCopy()
+	job.Status.Conditions = []batchv1.JobCondition{end}
+	if end.Type == batchv1.JobComplete {
+		job.Status.CompletionTime = &end.LastTransitionTime
+	}
+	c.jobs[name] = job
 	c.happened()
 }
 

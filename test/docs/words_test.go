@@ -21,6 +21,7 @@ var heldPackages = []string{
 	"operators/daemonjob", "operators/fluxjob", "operators/jobflow", "operators/minicluster", "operators/replicajob",
 	"operators/fluxjob/admission", "operators/fluxjob/internal/*", "operators/internal/*",
 	"builder", "builder/quarantine", "builder/readiness", "builder/buildertest", "builder/buildertest/conformance",
+	"builder/buildertest/world", "builder/buildertest/story",
 	"builder/internal/*", "builder/buildertest/internal/*", "compat/*",
 }
 

@@ -10,6 +10,7 @@ import (
 // end is how the run of a suite ended.
 type end struct {
 	Seconds float64
+	CPU     float64 // seconds of processors' time, of all programs that the tests ran and waited for
 	Error   string // empty if it passed
 }
 

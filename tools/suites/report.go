@@ -57,36 +57,37 @@ func report(dir string, names []string, out io.Writer) error {
 
 func printTable(out io.Writer, suites []*suite) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\nSUITE\tPACKAGE\tPASSED\tFAILED\tFLAKY\tSKIPPED\tTIME\t")
+	fmt.Fprintln(w, "\nSUITE\tPACKAGE\tPASSED\tFAILED\tFLAKY\tSKIPPED\tTIME\tCPU\t")
 	var whole count
-	var took time.Duration
+	var took, cpu time.Duration
 	for _, s := range suites {
 		c := s.count()
 		whole = whole.plus(c)
 		if s.end == nil {
-			fmt.Fprintf(w, "%s\t\t%d\t%d\t%d\t%d\t%s\tNOT RUN TO ITS END\n", s.name, c.passed, c.failed, c.flaky, c.skipped, "")
+			fmt.Fprintf(w, "%s\t\t%d\t%d\t%d\t%d\t\t\tNOT RUN TO ITS END\n", s.name, c.passed, c.failed, c.flaky, c.skipped)
 		} else {
 			took += seconds(s.end.Seconds)
-			row(w, s.name, "", c, round(seconds(s.end.Seconds)), s.failed())
+			cpu += seconds(s.end.CPU)
+			row(w, s.name, "", c, round(seconds(s.end.Seconds)), round(seconds(s.end.CPU)), s.failed())
 		}
 		for _, p := range s.slowestFirst() {
 			time := round(p.took)
 			if p.cached {
 				time = "cached"
 			}
-			row(w, "", p.short(), p.count(), time, p.count().failed > 0)
+			row(w, "", p.short(), p.count(), time, "", p.count().failed > 0)
 		}
 	}
-	row(w, "all", "", whole, round(took), whole.failed > 0)
+	row(w, "all", "", whole, round(took), round(cpu), whole.failed > 0)
 	return w.Flush()
 }
 
-func row(w io.Writer, suite, name string, c count, took string, failed bool) {
+func row(w io.Writer, suite, name string, c count, took, cpu string, failed bool) {
 	outcome := ""
 	if failed {
 		outcome = "FAILED"
 	}
-	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", suite, name, c.passed, c.failed, c.flaky, c.skipped, took, outcome)
+	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", suite, name, c.passed, c.failed, c.flaky, c.skipped, took, cpu, outcome)
 }
 
 func printSlowest(out io.Writer, suites []*suite) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	gotestsum "gotest.tools/gotestsum/cmd"
@@ -58,13 +59,26 @@ func (r run) suite(out io.Writer) error {
 	if failure == nil && s.count().failed > 0 {
 		failure = errors.New("what failed was not a test, or failed again")
 	}
-	if err := writeEnd(ended, end{Seconds: time.Since(start).Seconds(), Error: text(failure)}); err != nil {
+	cpu, err := cpuOfChildren()
+	if err != nil {
+		return err
+	}
+	if err := writeEnd(ended, end{Seconds: time.Since(start).Seconds(), CPU: cpu.Seconds(), Error: text(failure)}); err != nil {
 		return err
 	}
 	if failure != nil {
 		return fmt.Errorf("%s failed: %w", r.name, failure)
 	}
 	return nil
+}
+
+// cpuOfChildren is the processors' time of all processes that ended below this one.
+func cpuOfChildren() (time.Duration, error) {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage); err != nil {
+		return 0, err
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
 }
 
 func text(err error) string {

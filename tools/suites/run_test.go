@@ -50,7 +50,7 @@ func runSampleIn(t *testing.T, dir, packages string) (printed string, err error)
 func TestPasses(t *testing.T) {
 	printed, err := runSample(t, "./passes")
 	require.NoError(t, err)
-	assert.Regexp(t, `sample +2 +0 +0 +1 `, printed)
+	assert.Regexp(t, `sample +2 +0 +0 +1 +[0-9.]+m?s +[0-9.]+m?s +\n`, printed) // the time, and that of the processors
 	assert.Regexp(t, `sample/passes +2 +0 +0 +1 `, printed)
 	assert.Regexp(t, `\n2 passed, 0 failed, 1 skipped\n$`, printed)
 	assert.NotContains(t, printed, "FAILED:")

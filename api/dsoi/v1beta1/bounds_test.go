@@ -64,7 +64,7 @@ func TestAMalformedFieldCostsBoundedMemory(t *testing.T) {
 func FuzzUnmarshal(f *testing.F) {
 	for _, text := range []string{
 		`null`, `1`, `"x"`, `[]`, `{}`, `[1,{"type":"a"},null]`, `{"a":[{"nodeType":"b"}],"c":1}`, `[{"name":"a","fooConfig":"b","barConfig":"c"}]`,
-		`{"a":{"name":"b"}}`, `{"a":{"spec":{"b":1}},"c":[]}`, `[{"name":"n","data":"a=b","files":{"f":"x"},"scope":"common","other":{"x":[1.50]}}]`,
+		`{"a":{"name":"b"}}`, `{"a":{"spec":{"b":1}},"c":[]}`, `[{"name":"n","data":"a=b","files":{"f":"x"},"scope":"common","other":{"x":[1.50]}}]`, `1E1000`,
 	} {
 		f.Add(text)
 	}
@@ -80,7 +80,7 @@ func FuzzUnmarshal(f *testing.F) {
 			require.NoError(t, again.UnmarshalJSON(written), field)
 			twice, err := json.Marshal(again)
 			require.NoError(t, err, field)
-			assert.JSONEq(t, string(written), string(twice), field)
+			assert.Equal(t, string(written), string(twice), field) // not JSONEq, whose numbers are float64: 1E1000 is none
 		}
 		var d Duration
 		var n Number

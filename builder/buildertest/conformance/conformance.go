@@ -29,6 +29,9 @@ type Target struct {
 	Await func(done func() bool) bool
 	// Busy means that controllers may write between two calls. A case then retries a check that needs an object without other writers.
 	Busy bool
+	// Script makes the containers of a simulated cluster's pods end whose names match a pattern: with an exit code, after a second; a
+	// negative code: they run until they are stopped. A real cluster runs their commands. Default: nil. Only [ControllerCases] use it.
+	Script func(pods string, code int)
 }
 
 // Manager is the field manager of a Target's calls.

@@ -42,10 +42,16 @@ var (
 		Name: "armature_builder_objects_contested",
 		Help: "Children that another writer changes again and again, of all owners, as of each owner's last pass.",
 	}, []string{"controller"})
+
+	rolloutOwners = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "armature_builder_rollout_owners",
+		Help: "Owners in the roll-out of a new build, as of each owner's last pass, by state: waiting for their turn, in_turn, " +
+			"halted (in their turn, failed or not ready in time).",
+	}, []string{"controller", "state"})
 )
 
 func init() {
-	metrics.Registry.MustRegister(operationsTotal, applyDuration, driftCorrectedTotal, objectsWaiting, objectsContested)
+	metrics.Registry.MustRegister(operationsTotal, applyDuration, driftCorrectedTotal, objectsWaiting, objectsContested, rolloutOwners)
 }
 
 // Client is a client that counts, times and traces its writes.

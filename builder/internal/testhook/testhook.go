@@ -20,8 +20,6 @@ var (
 	Wakes func(
 		r reconcile.Reconciler, indexer client.FieldIndexer,
 	) (func(ctx context.Context, before, after client.Object) []reconcile.Request, error)
-	// Sequential reports whether the engine of a reconciler on this client makes one request at a time. Package buildertest sets it.
-	Sequential func(c client.Client) bool
 	// Plan returns the checked builder.Plan of a *builder.Operator for a builder.View.
 	Plan func(operator any, owner client.Object, observed any) (plan any, err error)
 )

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"encoding/json"
 	"iter"
 	"maps"
 	"reflect"
@@ -105,6 +106,24 @@ func sortByName(objs []client.Object) {
 	}
 }
 
+// Children returns the owned objects, in no order.
+func (o *Observed) Children() iter.Seq[client.Object] { return o.owned.all() }
+
+// Others returns the watched objects, in no order.
+func (o *Observed) Others() iter.Seq[client.Object] { return o.watched.all() }
+
+func (of byType) all() iter.Seq[client.Object] {
+	return func(yield func(client.Object) bool) {
+		for _, objs := range of {
+			for _, obj := range objs {
+				if !yield(obj) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Objects returns all objects, in no order.
 func (o *Observed) Objects() iter.Seq[client.Object] {
 	return func(yield func(client.Object) bool) {
@@ -178,10 +197,15 @@ func Lookup[C client.Object](o Observed, name string) (C, bool) {
 	return none, false
 }
 
+// Recorded is an external state as JSON. It becomes any S that it fits.
+type Recorded []byte
+
 // External returns the external state, and whether it is an S.
 func External[S any](o Observed) (S, bool) {
 	s, ok := o.External.(S)
-	if !ok {
+	if recorded, is := o.External.(Recorded); is {
+		ok = json.Unmarshal(recorded, &s) == nil
+	} else if !ok {
 		o.Asked.External(reflect.TypeFor[S]())
 	}
 	return s, ok

@@ -32,21 +32,34 @@ func TestRealOneDoesAsRecorded(t *testing.T) {
 	for _, tt := range conformance.Cases() {
 		t.Run(tt.Name, func(t *testing.T) {
 			t.Parallel()
-			got := tt.Run(t, conformance.Target{
-				Client:     c,
-				Namespaces: [2]string{testcluster.Namespace(t), testcluster.Namespace(t)},
-				Await:      func(done func() bool) bool { return await(t.Context(), done) },
-				Busy:       true,
-			})
-			if *update {
-				require.NoError(t, os.WriteFile(filepath.Join(packageDir, tt.File()), []byte(got), 0o644))
-				return
-			}
-			want, err := tt.Recorded()
-			require.NoError(t, err)
-			assert.Equal(t, want, got)
+			compare(t, tt, c)
 		})
 	}
+}
+
+// TestRealControllersDoAsRecorded runs the cases of controllers, one by one, because they change nodes. The simulated world is held to
+// the same transcripts.
+func TestRealControllersDoAsRecorded(t *testing.T) {
+	c := newClient(t)
+	for _, tt := range conformance.ControllerCases() {
+		t.Run(tt.Name, func(t *testing.T) { compare(t, tt, c) })
+	}
+}
+
+func compare(t *testing.T, tt conformance.Case, c client.WithWatch) {
+	got := tt.Run(t, conformance.Target{
+		Client:     c,
+		Namespaces: [2]string{testcluster.Namespace(t), testcluster.Namespace(t)},
+		Await:      func(done func() bool) bool { return await(t.Context(), done) },
+		Busy:       true,
+	})
+	if *update {
+		require.NoError(t, os.WriteFile(filepath.Join(packageDir, tt.File()), []byte(got), 0o644))
+		return
+	}
+	want, err := tt.Recorded()
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
 }
 
 // newClient returns a client whose field owner is the conformance cases' own.

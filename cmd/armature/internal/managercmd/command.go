@@ -15,7 +15,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/release"
 	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+	"github.com/armature-dev/armature/cmd/armature/internal/recordcmd"
 )
 
 // Who cares for the webhook's certificate.
@@ -36,6 +38,8 @@ type options struct {
 	metricsCertDir string
 	healthAddress  string
 	pprofAddress   string
+	recordBytes    int
+	recordAddress  string
 
 	webhook             bool
 	webhookPort         int
@@ -52,8 +56,11 @@ type options struct {
 	operators   []string
 	concurrency int
 	stateDir    string
-	qps         float32
-	burst       int
+
+	rolloutMaxOwners string
+
+	qps   float32
+	burst int
 
 	logLevel  string
 	logFormat string
@@ -101,6 +108,10 @@ It needs the CRDs of its own version or a newer one: armature install`,
 		"read again when they change (default: a self-signed certificate)")
 	f.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "`address` of the profiles of net/http/pprof, "+
 		"without authentication: use an address of localhost; 0 for none")
+	f.IntVar(&o.recordBytes, "record-bytes", 0, "maximum `size` in bytes of the recorded passes, which armature record fetches; "+
+		"0 for no record")
+	f.StringVar(&o.recordAddress, "record-bind-address", fmt.Sprintf("127.0.0.1:%d", recordcmd.Port),
+		"`address` of the recorded passes with --record-bytes, without authentication: use an address of localhost")
 	f.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "`address` of the health endpoints, /healthz and /readyz; 0 for none")
 	f.BoolVar(&o.webhook, "webhook", false, "serve the validating webhook, which refuses invalid specs when they are applied")
 	f.IntVar(&o.webhookPort, "webhook-port", 9443, "`port` of the webhook")
@@ -124,6 +135,9 @@ It needs the CRDs of its own version or a newer one: armature install`,
 	f.StringVar(&o.stateDir, "state-dir", "", "`directory` of this process that survives a restart of its container, "+
 		"such as an emptyDir volume; the manager records its current passes there, "+
 		"and after an unexpected end postpones their objects (default: no record)")
+	f.StringVar(&o.rolloutMaxOwners, "rollout-max-owners", "1", "maximum `number` of a kind's existing objects, or percentage such as "+
+		"10%, that a new version of the manager disrupts at once (restarts pods, deletes, recreates, scales down); "+
+		"others wait until these are ready. unlimited or 0 for no limit")
 	f.Float32Var(&o.qps, "kube-api-qps", -1,
 		"maximum requests a second to the API server; -1 for no limit, which relies on the server's priority and fairness")
 	f.IntVar(&o.burst, "kube-api-burst", 0, "maximum burst of requests above --kube-api-qps (default: 1.5 times the limit)")
@@ -166,6 +180,9 @@ func (o options) validate() error {
 	if o.webhook && o.webhookCertificates != certificatesGiven && o.webhookCertificates != certificatesSelfManaged {
 		return fmt.Errorf("--webhook-certificates must be %s or %s, got %q", certificatesGiven, certificatesSelfManaged, o.webhookCertificates)
 	}
+	if o.recordBytes < 0 {
+		return fmt.Errorf("--record-bytes must not be negative, got %d", o.recordBytes)
+	}
 	if o.webhookClientCA != "" && !o.webhook {
 		return errors.New("--webhook-client-ca means nothing without --webhook")
 	}
@@ -174,6 +191,11 @@ func (o options) validate() error {
 			return fmt.Errorf("--watch-namespaces: %q can't be a namespace's name: %s", name, problems[0])
 		}
 	}
-	_, err := o.shard()
-	return err
+	if _, err := o.shard(); err != nil {
+		return err
+	}
+	if err := release.Check(o.rolloutMaxOwners); err != nil {
+		return fmt.Errorf("--rollout-max-owners: %w", err)
+	}
+	return nil
 }

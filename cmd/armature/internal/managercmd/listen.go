@@ -19,6 +19,9 @@ func (o options) listening(err error) error {
 		{"--health-probe-bind-address", o.healthAddress, o.healthAddress},
 		{"--pprof-bind-address", o.pprofAddress, o.pprofAddress},
 	}
+	if o.recordBytes > 0 {
+		addresses = append(addresses, struct{ flag, value, address string }{"--record-bind-address", o.recordAddress, o.recordAddress})
+	}
 	if o.webhook {
 		port := strconv.Itoa(o.webhookPort)
 		addresses = append(addresses, struct{ flag, value, address string }{"--webhook-port", port, ":" + port})

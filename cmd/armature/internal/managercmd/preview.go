@@ -30,7 +30,7 @@ const (
 // NewPreview returns the command preview.
 func NewPreview() *cobra.Command {
 	o := options{
-		kube: connect.Flags(), concurrency: 1, qps: -1, metricsAddress: "0", healthAddress: "0", pprofAddress: "0",
+		kube: connect.Flags(), concurrency: 1, qps: -1, rolloutMaxOwners: "0", metricsAddress: "0", healthAddress: "0", pprofAddress: "0",
 	}
 	format := output.New("json", "yaml", "markdown")
 	fields := false

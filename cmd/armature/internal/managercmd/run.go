@@ -64,6 +64,12 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 		return err
 	}
 	defer ended()
+	if mgr, err = recorded(mgr, o); err != nil {
+		return err
+	}
+	if mgr, err = inTurns(mgr, o); err != nil {
+		return err
+	}
 	var kinds []client.Object
 	for _, op := range operators {
 		if err := op.setup(mgr, o); err != nil {

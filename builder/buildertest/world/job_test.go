@@ -1,0 +1,50 @@
+package world_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
+)
+
+func newWorld(t *testing.T, o world.Options, objs ...client.Object) *world.World {
+	t.Helper()
+	w := world.New(buildertest.NewServer(scheme.Scheme, buildertest.WithObjects(objs...)), o)
+	return w
+}
+
+func node(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+
+func job(change func(*batchv1.JobSpec)) *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo"}, Spec: batchv1.JobSpec{
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox"}},
+		}},
+	}}
+	if change != nil {
+		change(&job.Spec)
+	}
+	return job
+}
+
+func TestAJobSucceeds(t *testing.T) {
+	w := newWorld(t, world.Options{}, node("n1"), job(nil))
+	require.NoError(t, w.Script("*", world.Script{Ends: true, Run: time.Minute}))
+	require.NoError(t, w.Idle(t.Context(), time.Hour))
+	var got batchv1.Job
+	require.NoError(t, w.Server().Client().Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "demo"}, &got))
+	assert.EqualValues(t, 1, got.Status.Succeeded)
+	require.Len(t, got.Status.Conditions, 2)
+	assert.Equal(t, batchv1.JobComplete, got.Status.Conditions[1].Type)
+	assert.Equal(t, buildertest.Epoch.Add(time.Minute), got.Status.CompletionTime.UTC())
+	t.Log(w.Server().Ledger())
+}

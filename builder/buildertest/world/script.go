@@ -1,0 +1,59 @@
+package world
+
+import (
+	"path"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Script is what the containers of a pod do. The zero value starts at once and runs until the pod is deleted.
+type Script struct {
+	// Ends makes the containers end by themselves, Run after their start.
+	Ends bool
+	// Run is the containers' run time. Default: 0, they end at once.
+	Run time.Duration
+	// ExitCode is the exit code of Container, and Message its termination message. All other containers exit with 0.
+	ExitCode int32
+	Message  string
+	// OutOfMemory makes Container end with the reason OOMKilled; its exit code is 137.
+	OutOfMemory bool
+	// Container is the name of the container that ExitCode is about. Default: the first one.
+	Container string
+	// Restarts limits the script to a pod's first restarts: 1 is the first run only. Default: 0, no limit.
+	Restarts int32
+	// Start is the time from a pod's scheduling to its start, as for pulling an image. Default: 0.
+	Start time.Duration
+	// Stop is the time from a pod's deletion to the end of its containers, at most the pod's grace period. Default: 0.
+	Stop time.Duration
+	// Unready keeps the pod's condition Ready False while it runs.
+	Unready bool
+}
+
+// rule is a script for pods of some names.
+type rule struct {
+	pattern string
+	script  Script
+}
+
+// Script sets what pods do whose name matches a pattern of package path, such as "demo-*". It applies to present and later pods. Of
+// several patterns that match, the last one counts. A pod without a script runs until it is deleted. It returns path.ErrBadPattern for an
+// invalid pattern.
+func (w *World) Script(pattern string, s Script) error {
+	if _, err := path.Match(pattern, ""); err != nil {
+		return err
+	}
+	w.scripts = append(w.scripts, rule{pattern, s})
+	return nil
+}
+
+// scriptOf returns the script of a pod after some restarts.
+func (w *World) scriptOf(pod client.Object, restarts int32) Script {
+	for i := len(w.scripts) - 1; i >= 0; i-- {
+		r := w.scripts[i]
+		if matches, _ := path.Match(r.pattern, pod.GetName()); matches && (r.script.Restarts == 0 || restarts < r.script.Restarts) {
+			return r.script
+		}
+	}
+	return Script{}
+}

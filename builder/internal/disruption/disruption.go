@@ -1,0 +1,64 @@
+// Package disruption says what a change of an object disrupts. A preview reports it, and a roll-out of a new build lets such changes
+// happen owner by owner; both have the definition here.
+package disruption
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/armature-dev/armature/events"
+)
+
+// Field is a field that a change would change, with its values as decoded from JSON; nil if the field isn't set.
+type Field struct {
+	Path     string
+	Old, New any
+}
+
+// Of says what a change of an object of an API group disrupts, such as "restarts pods"; empty for nothing. The operation is a reason of
+// package events. A change is disruptive if it deletes or recreates the object, changes the pod template of a workload of the group
+// apps, or lowers a number of replicas.
+func Of(group, operation string, fields []Field) string {
+	switch operation {
+	case events.ReasonDeleted:
+		return "deleted"
+	case events.ReasonRecreating:
+		return "deleted and recreated"
+	case events.ReasonUpdated, events.ReasonAdopted:
+	default:
+		return ""
+	}
+	var all []string
+	for _, f := range fields {
+		if f.Path == "spec.replicas" && number(f.New) < number(f.Old) {
+			all = append(all, "scaled down from "+value(f.Old)+" to "+value(f.New))
+		}
+	}
+	if group == "apps" && slices.ContainsFunc(fields, func(f Field) bool { return isOfPodTemplate(f.Path) }) {
+		all = append(all, "restarts pods")
+	}
+	return strings.Join(all, ", ")
+}
+
+func isOfPodTemplate(path string) bool {
+	return path == "spec.template" || strings.HasPrefix(path, "spec.template.") || strings.HasPrefix(path, "spec.template[")
+}
+
+// number is a number of replicas. Without one a workload has 1.
+func number(v any) int64 {
+	switch n := v.(type) {
+	case int64:
+		return n
+	case float64:
+		return int64(n)
+	}
+	return 1
+}
+
+func value(v any) string {
+	if v == nil {
+		return "(none)"
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,16 @@
+// Package turns lets a new build of a program change existing owners disruptively in turns. Package release explains it to users.
+//
+// [Turns] has the owners of one operator that wait or are in their turn. It takes owners as they were read and says how each stands:
+// free, in its turn, or undecided. It grants turns, and forgets owners that need none. It decides nothing from memory that it could not
+// read again: after a restart it has the same answers from
+//
+//   - the [Record] of the roll-out, a ConfigMap that it writes when a build begins and when all owners have it, and
+//   - the condition Released of each owner that waits or has had a turn, which the operator writes with the owner's status.
+//
+// An owner that isn't disrupted has no record. So a roll-out that disrupts nothing costs two writes, however many owners there are.
+// While a roll-out is in progress, one dry pass over each owner finds out whether it is disrupted. Afterwards nothing is held
+// until another build begins, because later changes come from users and from the cluster.
+//
+// Invariants: an owner is granted a turn before its first disruptive write, and the grant is stored in its status before that write.
+// Owners that are in their turn count as such until they are ready, in whichever roll-out the turn began.
+package turns

@@ -1,0 +1,316 @@
+package turns
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+// Settings are those of all operators of a program.
+type Settings struct {
+	// Limit is the number of an operator's owners that may be in their turn at once.
+	Limit Limit
+	// ReadyWithin is the time that an owner may need to become ready.
+	ReadyWithin time.Duration
+	// Namespace is where the records are, and Prefix the beginning of their names.
+	Namespace, Prefix string
+	// Build is the digest of the program's build.
+	Build string
+}
+
+// Operator is one operator, as this package uses it.
+type Operator struct {
+	// Name is the operator's name.
+	Name string
+	// Owner is the kind of its owners.
+	Owner schema.GroupVersionKind
+	// Client writes the record, and Live reads it past the cache.
+	Client client.Client
+	Live   client.Reader
+	// List returns the owners.
+	List func(context.Context) ([]client.Object, error)
+	// Conditions returns the conditions of an owner.
+	Conditions func(client.Object) []metav1.Condition
+	// Now returns the current time.
+	Now func() time.Time
+}
+
+const (
+	// refreshEvery is how often the record is read while owners wait. A user may have changed it.
+	refreshEvery = 5 * time.Second
+	// trustFor is how long the result of a dry pass over a waiting owner is used again.
+	trustFor = 5 * time.Minute
+)
+
+// Turns are the turns of one operator's owners. It is safe for concurrent use.
+type Turns struct {
+	Settings
+	operator Operator
+	records  recordStore
+
+	complete atomic.Bool // nothing is held any more
+
+	mu     sync.Mutex
+	opened bool
+	record Record
+	found  *corev1.ConfigMap // that has the record
+	readAt time.Time
+	owners int                                 // when the roll-out was opened
+	todo   map[types.NamespacedName]*candidate // the owners that may need a turn, or are in it
+	inTurn map[types.NamespacedName]struct{}   // those in their turn
+}
+
+// candidate is an owner that may need a turn.
+type candidate struct {
+	uid        types.UID
+	generation int64
+	first      bool      // it goes before others: a canary, or in its turn of an earlier roll-out, so that it may not be ready
+	why        string    // what its turn disrupts, as of a dry pass; empty if that isn't known
+	whyAt      time.Time // when the dry pass was
+}
+
+// New returns the turns of an operator's owners.
+func New(s Settings, o Operator) *Turns {
+	key := types.NamespacedName{Namespace: s.Namespace, Name: s.Prefix + "-" + o.Name}
+	return &Turns{Settings: s, operator: o, records: recordStore{o.Live, o.Client, key, o.Name}}
+}
+
+// Open reads the owners and the record, once, and begins a roll-out if the record is of another build. It must be called before the
+// other methods. It returns errors of the API server, after which the caller tries again.
+func (t *Turns) Open(ctx context.Context) error {
+	if t.complete.Load() {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.opened {
+		return nil
+	}
+	record, found, err := t.records.read(ctx)
+	if err != nil {
+		return err
+	}
+	now := t.operator.Now()
+	if record == nil || record.Build != t.Build {
+		record = &Record{ID: newID(t.Build, now), Build: t.Build, State: Progressing, Owner: t.operator.Owner}
+	}
+	was := *record
+	if record.State != Complete {
+		if err := t.list(ctx, record.ID); err != nil {
+			return err
+		}
+		if len(t.todo) == 0 {
+			record.State = Complete
+		}
+		record.Limit = t.Limit.String()
+	}
+	if found == nil || record.ID != found.Data[keyID] || record.State != was.State || record.Limit != was.Limit {
+		if err := t.records.write(ctx, *record, found); err != nil {
+			return err
+		}
+		if _, found, err = t.records.read(ctx); err != nil {
+			return err
+		}
+	}
+	t.record, t.found, t.readAt, t.opened = *record, found, now, true
+	t.complete.Store(record.State == Complete)
+	return nil
+}
+
+// list reads the owners that may need a turn.
+func (t *Turns) list(ctx context.Context, id string) error {
+	owners, err := t.operator.List(ctx)
+	if err != nil {
+		return err
+	}
+	t.owners, t.todo, t.inTurn = len(owners), map[types.NamespacedName]*candidate{}, map[types.NamespacedName]struct{}{}
+	for _, owner := range owners {
+		mark := MarkOf(t.operator.Conditions(owner))
+		isPaused := owner.GetAnnotations()[wellknown.AnnotationPaused] == "true"
+		if owner.GetDeletionTimestamp() != nil || mark.isOver(id) || isPaused && !mark.IsInTurn() {
+			continue
+		}
+		key := client.ObjectKeyFromObject(owner)
+		t.todo[key] = &candidate{uid: owner.GetUID(), generation: owner.GetGeneration(), first: isCanary(owner) || mark.IsInTurn()}
+		if mark.IsInTurn() {
+			t.inTurn[key] = struct{}{}
+		}
+	}
+	return nil
+}
+
+func isCanary(owner client.Object) bool { return owner.GetLabels()[wellknown.LabelCanary] == "true" }
+
+// Standing is how an owner stands in a roll-out.
+type Standing int
+
+const (
+	// Free means that nothing of the owner is held.
+	Free Standing = iota
+	// ChangedByUser means that nothing is held, because a user has changed the owner's spec.
+	ChangedByUser
+	// InTurn means that the owner is in its turn.
+	InTurn
+	// Undecided means that a dry pass must show whether the owner needs a turn.
+	Undecided
+)
+
+// Standing returns how an owner stands.
+func (t *Turns) Standing(owner client.Object) Standing {
+	if t.complete.Load() || owner.GetDeletionTimestamp() != nil {
+		return Free
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := client.ObjectKeyFromObject(owner)
+	c := t.todo[key]
+	if c == nil {
+		return Free
+	}
+	conditions := t.operator.Conditions(owner)
+	mark := MarkOf(conditions)
+	switch {
+	case mark.IsInTurn() && mark.ID == t.record.ID:
+		return InTurn
+	case c.uid != owner.GetUID() || mark.isOver(t.record.ID):
+		return Free
+	case c.generation != owner.GetGeneration() || isChangedByUser(owner.GetGeneration(), conditions):
+		return ChangedByUser
+	default:
+		c.first = c.first || isCanary(owner)
+		return Undecided
+	}
+}
+
+// ID returns the name of the roll-out.
+func (t *Turns) ID() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.record.ID
+}
+
+// Disruption returns what the owner's turn disrupts, if a recent dry pass has shown that.
+func (t *Turns) Disruption(owner client.Object) (string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.todo[client.ObjectKeyFromObject(owner)]
+	if c == nil || c.why == "" || t.operator.Now().Sub(c.whyAt) >= trustFor {
+		return "", false
+	}
+	return c.why, true
+}
+
+// Ask asks for the turn of an owner, and reports whether it may begin. why is what it disrupts.
+func (t *Turns) Ask(ctx context.Context, owner client.Object, why string) (bool, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := client.ObjectKeyFromObject(owner)
+	c := t.todo[key]
+	if c == nil {
+		return true, nil
+	}
+	if c.why != why {
+		c.why, c.whyAt = why, t.operator.Now()
+	}
+	if err := t.refresh(ctx); err != nil {
+		return false, err
+	}
+	delete(t.inTurn, key) // of an earlier roll-out: the owner itself needs the turn
+	if !t.opened || t.record.State != Progressing || !c.first && t.hasFirst() {
+		return false, nil
+	}
+	running := 0
+	for other := range t.inTurn {
+		if !t.isPassed(other) {
+			running++
+		}
+	}
+	if running >= t.Limit.Of(t.owners) {
+		return false, nil
+	}
+	t.inTurn[key] = struct{}{}
+	return true, nil
+}
+
+// hasFirst reports whether an owner that goes before others waits, is in its turn, or hasn't been looked at yet.
+func (t *Turns) hasFirst() bool {
+	for key, c := range t.todo {
+		if c.first && !t.isPassed(key) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Turns) isPassed(key types.NamespacedName) bool {
+	return slices.Contains(t.record.Passed, key.String())
+}
+
+// refresh reads the record again, now and then.
+func (t *Turns) refresh(ctx context.Context) error {
+	if t.operator.Now().Sub(t.readAt) < refreshEvery {
+		return nil
+	}
+	record, found, err := t.records.read(ctx)
+	if err != nil {
+		return err
+	}
+	t.readAt = t.operator.Now()
+	if record == nil || record.ID != t.record.ID { // a user has deleted it, or another build has begun its roll-out
+		t.opened = false
+		return nil
+	}
+	t.record, t.found = *record, found
+	return nil
+}
+
+// Begin notes that an owner is in its turn, as its condition says.
+func (t *Turns) Begin(owner client.Object) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.inTurn[client.ObjectKeyFromObject(owner)] = struct{}{}
+}
+
+// Settle notes that an owner needs no turn, or has become ready in its turn.
+func (t *Turns) Settle(ctx context.Context, key types.NamespacedName) error {
+	return t.remove(ctx, key, true)
+}
+
+// Leave notes that an owner is paused. If it is in its turn, others continue to wait for it.
+func (t *Turns) Leave(ctx context.Context, key types.NamespacedName) error {
+	return t.remove(ctx, key, false)
+}
+
+func (t *Turns) remove(ctx context.Context, key types.NamespacedName, inTurn bool) error {
+	if t.complete.Load() {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, is := t.inTurn[key]; !t.opened || is && !inTurn {
+		return nil
+	}
+	delete(t.inTurn, key)
+	delete(t.todo, key)
+	if len(t.todo) > 0 {
+		return nil
+	}
+	record := t.record
+	record.State = Complete
+	if err := t.records.write(ctx, record, t.found); err != nil {
+		t.opened = false // read it again
+		return err
+	}
+	t.complete.Store(true)
+	return nil
+}

@@ -1,0 +1,274 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/apply"
+	"github.com/armature-dev/armature/builder/internal/disruption"
+	"github.com/armature-dev/armature/builder/internal/telemetry"
+	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/internal/turns"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
+)
+
+// turnPoll is how often an owner that waits asks for its turn.
+const turnPoll = 10 * time.Second
+
+// turn is an owner's part in the roll-out of a new build during one pass. Nil: it has none.
+type turn struct {
+	mark   turns.Mark // what the owner's condition says after the pass
+	begins bool       // the pass grants the turn: the next one changes the children
+	over   bool       // the owner needs no turn any more
+}
+
+// postpones reports whether the pass must not change the children.
+func (t *turn) postpones() bool { return t != nil && (t.begins || t.mark.IsWaiting()) }
+
+// isIn reports whether the owner is in its turn.
+func (t *turn) isIn() bool { return t != nil && t.mark.IsInTurn() }
+
+// releases returns the operator's turns, nil without a roll-out of new builds. An owner without conditions never waits, because its
+// turn would have no record.
+func (o *Operator[T]) releases(l *loop[T]) *turns.Turns {
+	if _, conditioned := any(newOwner[T]()).(Conditioned); o.turns == nil || !conditioned {
+		return nil
+	}
+	l.turnSums = telemetry.NewTurns(l.engine.name)
+	return turns.New(*o.turns, turns.Operator{
+		Name: o.name, Owner: l.owner.GVK, Client: l.engine.client, Live: l.engine.live, Now: func() time.Time { return l.now() },
+		List:       func(ctx context.Context) ([]client.Object, error) { return l.engine.cached().List(ctx, l.owner, nil) },
+		Conditions: func(owner client.Object) []metav1.Condition { return *owner.(Conditioned).Conditions() },
+	})
+}
+
+// takeTurn returns an owner's part in the roll-out of a new build. If a dry pass shows that the plan is disruptive, it asks for the
+// owner's turn.
+func (l *loop[T]) takeTurn(ctx context.Context, p *pass, plan Plan[T], planErr error) (*turn, error) {
+	if l.turns == nil || plan.DeleteOwner {
+		return nil, nil
+	}
+	if err := l.turns.Open(ctx); err != nil {
+		return nil, err
+	}
+	standing := l.turns.Standing(p.owner)
+	mark := turns.MarkOf(*p.owner.(Conditioned).Conditions())
+	is := turns.Mark{ID: l.turns.ID(), Since: mark.Since}
+	switch {
+	case standing == turns.InTurn:
+		l.turns.Begin(p.owner)
+		return &turn{mark: mark}, nil
+	case standing == turns.Free, planErr != nil:
+		return nil, nil
+	case standing == turns.ChangedByUser && mark.IsInTurn(): // of an earlier roll-out: it isn't ready since
+		is.Reason = events.ReasonReleasing
+		return &turn{mark: is}, nil
+	case standing == turns.ChangedByUser:
+		is.Reason = events.ReasonChangedByUser
+		return &turn{mark: is, over: true}, nil
+	}
+	why, known := l.turns.Disruption(p.owner)
+	if !known {
+		var err error
+		if why, err = l.disruption(ctx, p, plan); err != nil {
+			return nil, err
+		}
+	}
+	if why == "" {
+		if mark.IsInTurn() {
+			is.Reason = events.ReasonReleasing
+			return &turn{mark: is}, nil
+		}
+		if mark.IsWaiting() {
+			mark = turns.Mark{}
+		}
+		return &turn{mark: mark, over: true}, nil
+	}
+	granted, err := l.turns.Ask(ctx, p.owner, why)
+	if err != nil {
+		return nil, err
+	}
+	if granted {
+		is.Reason = events.ReasonReleasing
+		return &turn{mark: is, begins: true}, nil
+	}
+	is.Reason, is.Why = events.ReasonWaitingForTurn, why
+	return &turn{mark: is}, nil
+}
+
+// disruption returns what a plan would disrupt, as a preview says it; empty for nothing. It runs a dry pass on what the pass has
+// observed. It leaves out the plan's own edits and deletions, which answer to an observed state, and drift, which another writer has
+// caused: an operator does both whatever its build is.
+func (l *loop[T]) disruption(ctx context.Context, p *pass, plan Plan[T]) (string, error) {
+	dry, err := l.engine.dryRun().newPass(p.owner)
+	if err != nil {
+		return "", err
+	}
+	dry.observed, dry.listed, dry.listedCrossNamespace = maps.Clone(p.observed), maps.Clone(p.listed), maps.Clone(p.listedCrossNamespace)
+	dry.dryWrites = map[store.Key]*apply.Write{}
+	dry.instructions = plan.instructions()
+	dry.edits, dry.deletes = nil, nil
+	err = dry.carryOut(ctx)
+	if errors.Is(err, errOwnerGone) {
+		return "", nil
+	}
+	res := dry.finish(err)
+	if fieldsErr := addFields(res, dry.dryWrites); fieldsErr != nil {
+		return "", fieldsErr
+	}
+	var all []string
+	for _, c := range res.Changes {
+		fields := make([]disruption.Field, len(c.Fields))
+		for i, f := range c.Fields {
+			fields[i] = disruption.Field(f)
+		}
+		if what := disruption.Of(c.Key.Group, c.Reason, fields); what != "" && !c.Drift {
+			all = append(all, c.Key.String()+" "+what)
+		}
+	}
+	switch {
+	case len(all) > 0:
+		return text.List("", all, strings.Clone), nil
+	case err != nil && strings.Contains(err.Error(), "dry run"): // of an admission webhook that allows none
+		return "unknown, because no dry run is possible: " + summarize(err), nil
+	case err != nil && !IsTerminal(err):
+		return "", err
+	default:
+		return "", nil // the pass itself has the same error
+	}
+}
+
+// awaitTurn reports that an owner waits for its turn, or that its turn begins. It runs instead of the rest of a pass.
+func (l *loop[T]) awaitTurn(ctx context.Context, p *pass, owner T, t *turn) (reconcile.Result, error) {
+	was := turns.MarkOf(*any(owner).(Conditioned).Conditions())
+	err := l.engine.writeChangedStatus(ctx, owner, l.withTurn(owner, owner, Result{turn: t}, nil))
+	if err != nil {
+		return next(ctx, turnPoll, client.IgnoreNotFound(err))
+	}
+	l.tellTurn(owner, was, t)
+	l.countTurn(p.ownerKey, t.mark)
+	if t.begins {
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	}
+	return reconcile.Result{RequeueAfter: turnPoll}, nil
+}
+
+// withTurn returns an owner whose conditions say how it stands in the roll-out of a new build. It changes neither argument.
+func (l *loop[T]) withTurn(owner, after T, res Result, err error) T {
+	conditioned, ok := any(after).(Conditioned)
+	if !ok {
+		return after
+	}
+	is := turns.MarkOf(*any(owner).(Conditioned).Conditions())
+	switch {
+	case res.turn != nil && res.turn.isIn() && !res.turn.begins:
+		res.turn.advance(res, *conditioned.Conditions(), err, l.turns.ReadyWithin, l.now())
+		is = res.turn.mark
+	case res.turn != nil:
+		is = res.turn.mark
+	case is.IsWaiting(): // no longer
+		is = turns.Mark{}
+	}
+	if turns.MarkOf(*conditioned.Conditions()) == is {
+		return after
+	}
+	after = withOwnConditions(after)
+	is.Set(any(after).(Conditioned).Conditions(), owner.GetGeneration(), l.now())
+	return after
+}
+
+// advance decides, after a pass in the owner's turn, whether the turn is over, and whether it halts the roll-out. The owner is ready if
+// nothing was left to change, all children are ready, and the condition Ready, if there is one, is True.
+func (t *turn) advance(res Result, conditions []metav1.Condition, err error, within time.Duration, now time.Time) {
+	why, failed := "", false
+	ready := meta.FindStatusCondition(conditions, events.ConditionReady)
+	switch {
+	case isConflict(err):
+		return
+	case err != nil:
+		why, failed = summarize(err), IsTerminal(err)
+	case len(res.Pending) > 0:
+		worst := res.Pending[0]
+		if all := res.pending(events.ReasonRolloutHalted, events.ReasonChildFailed); len(all) > 0 {
+			worst, failed = all[0], true
+		}
+		why = worst.String()
+	case len(res.Changes) > 0:
+		why = "its children have just changed"
+	case ready != nil && ready.Status != metav1.ConditionTrue:
+		why, failed = "it isn't ready: "+ready.Message, meta.IsStatusConditionTrue(conditions, events.ConditionStalled)
+	default:
+		t.mark = turns.Mark{Reason: events.ReasonReleased, ID: t.mark.ID}
+		t.over = true
+		return
+	}
+	t.mark.Reason, t.mark.Why = events.ReasonReleasing, ""
+	if failed || !t.mark.Since.IsZero() && now.Sub(t.mark.Since) >= within {
+		t.mark.Reason, t.mark.Why = events.ReasonRolloutHalted, text.Shorten(why, text.MaxMessage)
+	}
+}
+
+// endTurn notes, after the status is written, how an owner's turn has ended. It returns when the turn must be looked at again.
+func (l *loop[T]) endTurn(ctx context.Context, p *pass, owner T, t *turn) (time.Duration, error) {
+	if l.turns == nil {
+		return 0, nil
+	}
+	if t == nil {
+		l.countTurn(p.ownerKey, turns.Mark{})
+		return 0, nil
+	}
+	l.tellTurn(owner, turns.MarkOf(*any(owner).(Conditioned).Conditions()), t)
+	l.countTurn(p.ownerKey, t.mark)
+	if t.over {
+		return 0, l.turns.Settle(ctx, p.ownerKey.NamespacedName())
+	}
+	if t.mark.Reason == events.ReasonReleasing {
+		return max(t.mark.Since.Add(l.turns.ReadyWithin).Sub(l.now()), conflictDelay), nil
+	}
+	return 0, nil
+}
+
+// tellTurn emits an event when an owner begins to wait, begins its turn, ends it, or halts the roll-out.
+func (l *loop[T]) tellTurn(owner T, was turns.Mark, t *turn) {
+	if t.mark.Reason == was.Reason && t.mark.ID == was.ID {
+		return
+	}
+	switch t.mark.Reason {
+	case events.ReasonWaitingForTurn:
+		l.engine.emit(owner, events.Normal(t.mark.Reason, "a new build of the operator disrupts this object: "+t.mark.Why+
+			"; it waits for its turn in the roll-out "+t.mark.ID))
+	case events.ReasonReleasing:
+		l.engine.emit(owner, events.Normal(t.mark.Reason, "its turn in the roll-out "+t.mark.ID+" begins"))
+	case events.ReasonReleased:
+		l.engine.emit(owner, events.Normal(t.mark.Reason, "ready after its turn in the roll-out "+t.mark.ID))
+	case events.ReasonRolloutHalted:
+		l.engine.emit(owner, events.Warning(t.mark.Reason, "other objects wait in the roll-out "+t.mark.ID+": "+t.mark.Why))
+	}
+}
+
+func (l *loop[T]) countTurn(owner store.Key, m turns.Mark) {
+	l.turnSums.Set(owner, m.IsWaiting(), m.IsInTurn(), m.Reason == events.ReasonRolloutHalted)
+}
+
+// leaveTurns notes that an owner is gone or paused. A paused owner keeps its turn.
+func (l *loop[T]) leaveTurns(ctx context.Context, key types.NamespacedName, gone bool) error {
+	switch {
+	case l.turns == nil:
+		return nil
+	case gone:
+		l.turnSums.Forget(store.KeyOf(l.owner.GVK, key.Namespace, key.Name))
+		return l.turns.Settle(ctx, key)
+	default:
+		return l.turns.Leave(ctx, key)
+	}
+}

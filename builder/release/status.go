@@ -1,0 +1,176 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/turns"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+// Rollout is the last roll-out of an operator. It is JSON.
+type Rollout struct {
+	// Operator is the operator's name.
+	Operator string `json:"operator"`
+	// ID names the roll-out: the beginning of the build's digest, and when the roll-out began.
+	ID string `json:"id"`
+	// State is Progressing, Halted (an owner has failed or isn't ready in time), Aborted or Complete.
+	State string `json:"state"`
+	// MaxOwners is the limit of owners in their turn.
+	MaxOwners string `json:"maxOwners"`
+	// Owners is the number of all owners.
+	Owners int `json:"owners"`
+	// InTurn and Waiting are the owners in their turn and before it, ordered by namespace and name.
+	InTurn  []Owner `json:"inTurn,omitempty"`
+	Waiting []Owner `json:"waiting,omitempty"`
+
+	configMap corev1.ConfigMap
+	record    turns.Record
+}
+
+// Owner is an owner in a roll-out.
+type Owner struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// Halts is true if the owner halts the roll-out.
+	Halts bool `json:"halts,omitempty"`
+	// Passed is true if the roll-out goes on without it: see Resume.
+	Passed bool `json:"passed,omitempty"`
+	// Why is what the owner waits for, or what its turn disrupts.
+	Why string `json:"why,omitempty"`
+}
+
+// The states of a Rollout.
+const (
+	Progressing = string(turns.Progressing)
+	Halted      = "Halted"
+	Aborted     = string(turns.Aborted)
+	Complete    = string(turns.Complete)
+)
+
+// List returns the last roll-outs of all operators, ordered by namespace and name of their ConfigMaps. It reads the owners of roll-outs
+// that aren't complete. An empty namespace means all. It returns errors of the API server.
+func List(ctx context.Context, c client.Reader, namespace string) ([]*Rollout, error) {
+	var found corev1.ConfigMapList
+	err := c.List(ctx, &found, client.InNamespace(namespace), client.HasLabels{wellknown.LabelReleases})
+	if err != nil {
+		return nil, fmt.Errorf("list the roll-outs: %w", err)
+	}
+	slices.SortFunc(found.Items, func(a, b corev1.ConfigMap) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	all := make([]*Rollout, len(found.Items))
+	for i, cm := range found.Items {
+		record, err := turns.ReadRecord(&cm)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = &Rollout{
+			Operator: cm.Labels[wellknown.LabelReleases], ID: record.ID, State: string(record.State), MaxOwners: record.Limit,
+			configMap: cm, record: record,
+		}
+		if record.State == turns.Complete {
+			continue
+		}
+		if err := all[i].readOwners(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (r *Rollout) readOwners(ctx context.Context, c client.Reader) error {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(r.record.Owner.GroupVersion().WithKind(r.record.Owner.Kind + "List"))
+	if err := c.List(ctx, list); err != nil {
+		return fmt.Errorf("list %s: %w", r.record.Owner.GroupKind(), err)
+	}
+	r.Owners = len(list.Items)
+	for i := range list.Items {
+		obj := &list.Items[i]
+		mark := turns.MarkOf(conditionsOf(obj))
+		key := types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetName()}
+		owner := Owner{
+			Kind: r.record.Owner.Kind, Namespace: key.Namespace, Name: key.Name, Why: mark.Why,
+			Halts: mark.Reason == events.ReasonRolloutHalted, Passed: slices.Contains(r.record.Passed, key.String()),
+		}
+		switch {
+		case mark.IsInTurn():
+			r.InTurn = append(r.InTurn, owner)
+			if owner.Halts && !owner.Passed && r.State == Progressing {
+				r.State = Halted
+			}
+		case mark.IsWaiting():
+			r.Waiting = append(r.Waiting, owner)
+		}
+	}
+	for _, owners := range [][]Owner{r.InTurn, r.Waiting} {
+		slices.SortFunc(owners, func(a, b Owner) int {
+			return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		})
+	}
+	return nil
+}
+
+// conditionsOf returns the conditions of an object; none if its status has none.
+func conditionsOf(obj *unstructured.Unstructured) []metav1.Condition {
+	var like struct {
+		Status struct {
+			Conditions []metav1.Condition `json:"conditions"`
+		} `json:"status"`
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, &like); err != nil {
+		return nil
+	}
+	return like.Status.Conditions
+}
+
+// Abort stops a roll-out: no further owner gets a turn, and those that wait keep what they have. An owner in its turn ends it. The
+// program obeys within seconds. Abort returns an error if the roll-out is complete, and errors of the API server.
+func Abort(ctx context.Context, c client.Client, r *Rollout) error {
+	if r.record.State == turns.Complete {
+		return fmt.Errorf("the roll-out %s of the operator %s is complete; there is nothing to abort", r.ID, r.Operator)
+	}
+	r.record.State = turns.Aborted
+	return r.store(ctx, c)
+}
+
+// Resume continues a roll-out that is aborted or halted: it goes on despite the owners that are in their turn now and halt it. The
+// program obeys within seconds. Resume returns an error if the roll-out is complete, and errors of the API server.
+func Resume(ctx context.Context, c client.Client, r *Rollout) error {
+	if r.record.State == turns.Complete {
+		return fmt.Errorf("the roll-out %s of the operator %s is complete; there is nothing to resume", r.ID, r.Operator)
+	}
+	r.record.State = turns.Progressing
+	for i := range r.InTurn {
+		owner := &r.InTurn[i]
+		if owner.Halts && !owner.Passed {
+			r.record.Passed = append(r.record.Passed, types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}.String())
+			owner.Passed = true
+		}
+	}
+	return r.store(ctx, c)
+}
+
+// store writes the record, only to the ConfigMap as it was read.
+func (r *Rollout) store(ctx context.Context, c client.Client) error {
+	r.State = string(r.record.State)
+	cm := r.configMap.DeepCopy()
+	r.record.Write(cm)
+	if err := c.Update(ctx, cm); err != nil {
+		return fmt.Errorf("write the roll-out of the operator %s: %w", r.Operator, err)
+	}
+	r.configMap = *cm
+	return nil
+}

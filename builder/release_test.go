@@ -1,0 +1,592 @@
+package builder_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/internal/turns"
+	"github.com/armature-dev/armature/events"
+)
+
+// fleet is a cluster with several owners, each with a Deployment, and an operator that is upgraded. The owners are JobFlows, because
+// they are Conditioned; their flow's name stands for what a user can choose.
+type fleet struct {
+	*testing.T
+	server *buildertest.Server
+	world  client.Client
+	now    time.Time
+	owners []string
+
+	operator *buildertest.Client
+	reconcile.Reconciler
+	programs []string // the passes' programs and owners, for diagnosis
+}
+
+// program is a version of the operator.
+type program struct {
+	build, image string
+	replicas     int32
+	limit        string
+	more         func(flow *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow])
+	deletes      bool // the plan deletes its ConfigMaps
+}
+
+func newFleet(t *testing.T, owners ...string) *fleet {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	f := &fleet{T: t, owners: owners, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	f.server = buildertest.NewServer(scheme, buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}))
+	f.world = f.server.Client("world")
+	for _, name := range owners {
+		require.NoError(t, f.world.Create(t.Context(), newFlow(name)))
+	}
+	return f
+}
+
+func newFlow(name string) *v1alpha1.JobFlow {
+	name, canary := strings.CutPrefix(name, "canary:")
+	flow := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: v1alpha1.JobFlowSpec{
+		Flows: []v1alpha1.Flow{{Name: "small"}},
+	}}
+	if canary {
+		flow.Labels = map[string]string{"armature.dev/canary": "true"}
+	}
+	return flow
+}
+
+// starts starts a process of a program.
+func (f *fleet) starts(p program) {
+	f.Helper()
+	f.operator = f.server.Client("operator")
+	r, err := operatorOf(p, f.operator, func() time.Time { return f.now })
+	require.NoError(f, err)
+	f.Reconciler = r
+}
+
+func operatorOf(p program, c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
+	op := builder.NewOperator[*v1alpha1.JobFlow](nil, "flow").Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).
+		Owns(&appsv1.ControllerRevision{}).Plan(func(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1alpha1.JobFlow] {
+		labels := map[string]string{"app": flow.Name}
+		plan := builder.Plan[*v1alpha1.JobFlow]{Report: true, PruneAll: true, Children: []builder.Child{
+			builder.Want(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: flow.Name}, Spec: appsv1.DeploymentSpec{
+				Replicas: new(max(p.replicas, 1)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+				Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+					Containers: []corev1.Container{{Name: flow.Spec.Flows[0].Name, Image: p.image}},
+				}},
+			}}),
+		}}
+		if p.more != nil {
+			p.more(flow, &plan)
+		}
+		if p.deletes {
+			plan.PruneAll = false
+			for _, found := range builder.Owned[*corev1.ConfigMap](view) {
+				plan.Delete = append(plan.Delete, found)
+			}
+		}
+		return plan
+	})
+	limit, err := turns.ParseLimit(p.limit)
+	if err != nil {
+		return nil, err
+	}
+	if p.limit != "" {
+		builder.InTurns(op, turns.Settings{
+			Limit: limit, ReadyWithin: 10 * time.Minute, Namespace: "system", Prefix: "rollout", Build: p.build,
+		})
+	}
+	return buildertest.NewReconciler(op, c, clock)
+}
+
+// round runs a pass over each owner that exists.
+func (f *fleet) round() {
+	f.Helper()
+	for _, name := range f.owners {
+		f.pass(name)
+	}
+}
+
+func (f *fleet) pass(name string) time.Duration {
+	f.Helper()
+	res, err := f.Reconcile(f.Context(), reconcile.Request{NamespacedName: key(name)})
+	require.NoError(f, err)
+	return res.RequeueAfter
+}
+
+func key(name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: "default", Name: strings.TrimPrefix(name, "canary:")}
+}
+
+// becomesReady reports the Deployments of owners as ready.
+func (f *fleet) becomesReady(names ...string) {
+	f.Helper()
+	for _, name := range names {
+		var d appsv1.Deployment
+		require.NoError(f, f.world.Get(f.Context(), key(name), &d))
+		n := *d.Spec.Replicas
+		d.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: d.Generation, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n,
+			Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
+		}
+		require.NoError(f, f.world.Status().Update(f.Context(), &d))
+	}
+}
+
+// runs brings all owners of a first program to readiness.
+func (f *fleet) runs(p program) {
+	f.Helper()
+	f.starts(p)
+	f.round()
+	f.becomesReady(f.owners...)
+	f.round()
+	f.round()
+	require.Equal(f, turns.Complete, f.record().State)
+}
+
+// images are the images of the Deployments, in the order of the owners.
+func (f *fleet) images() string {
+	f.Helper()
+	var all []string
+	for _, name := range f.owners {
+		var d appsv1.Deployment
+		require.NoError(f, f.world.Get(f.Context(), key(name), &d))
+		all = append(all, d.Spec.Template.Spec.Containers[0].Image)
+	}
+	return strings.Join(all, " ")
+}
+
+func (f *fleet) flow(name string) *v1alpha1.JobFlow {
+	f.Helper()
+	var flow v1alpha1.JobFlow
+	require.NoError(f, f.world.Get(f.Context(), key(name), &flow))
+	return &flow
+}
+
+// marks are the owners' conditions Released, by their reasons.
+func (f *fleet) marks() string {
+	f.Helper()
+	var all []string
+	for _, name := range f.owners {
+		reason := "-"
+		if c := meta.FindStatusCondition(f.flow(name).Status.Conditions, events.ConditionReleased); c != nil {
+			reason = c.Reason
+		}
+		all = append(all, reason)
+	}
+	return strings.Join(all, " ")
+}
+
+func (f *fleet) record() turns.Record {
+	f.Helper()
+	var cm corev1.ConfigMap
+	require.NoError(f, f.world.Get(f.Context(), client.ObjectKey{Namespace: "system", Name: "rollout-flow"}, &cm))
+	r, err := turns.ReadRecord(&cm)
+	require.NoError(f, err)
+	return r
+}
+
+// decide changes the record as a user does.
+func (f *fleet) decide(change func(*turns.Record)) {
+	f.Helper()
+	var cm corev1.ConfigMap
+	require.NoError(f, f.world.Get(f.Context(), client.ObjectKey{Namespace: "system", Name: "rollout-flow"}, &cm))
+	r, err := turns.ReadRecord(&cm)
+	require.NoError(f, err)
+	change(&r)
+	r.Write(&cm)
+	require.NoError(f, f.world.Update(f.Context(), &cm))
+	f.now = f.now.Add(10 * time.Second)
+}
+
+var (
+	one = program{build: "1111111111", image: "web:1", limit: "1"}
+	two = program{build: "2222222222", image: "web:2", limit: "1"}
+)
+
+// A new build changes one owner after the other, each when the earlier one is ready.
+func TestOwnerByOwner(t *testing.T) {
+	f := newFleet(t, "a", "b", "c")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	f.starts(two)
+	f.operator.Ledger().Reset()
+	f.round()
+	assert.Equal(t, "web:1 web:1 web:1", f.images())
+	assert.Equal(t, "Releasing WaitingForTurn WaitingForTurn", f.marks())
+	c := meta.FindStatusCondition(f.flow("b").Status.Conditions, events.ConditionReleased)
+	assert.Equal(t, metav1.ConditionFalse, c.Status)
+	assert.Equal(t, "22222222-20260101T010000Z: Deployment.apps default/b restarts pods", c.Message)
+	assert.Equal(t, "Ready", meta.FindStatusCondition(f.flow("b").Status.Conditions, events.ConditionReady).Reason, "as it was")
+
+	f.round()
+	assert.Equal(t, "web:2 web:1 web:1", f.images())
+	f.server.Ledger().Reset()
+	f.round()
+	assert.Empty(t, f.server.Ledger().Writes(), "what waits costs nothing")
+	assert.Equal(t, 10*time.Second, f.pass("b"))
+
+	f.becomesReady("a")
+	f.round()
+	assert.Equal(t, "Released Releasing WaitingForTurn", f.marks())
+	f.round()
+	assert.Equal(t, "web:2 web:2 web:1", f.images())
+	f.becomesReady("b")
+	f.round()
+	f.round()
+	f.becomesReady("c")
+	assert.Equal(t, turns.Progressing, f.record().State)
+	f.round()
+	assert.Equal(t, "web:2 web:2 web:2", f.images())
+	assert.Equal(t, "Released Released Released", f.marks())
+	assert.Equal(t, turns.Complete, f.record().State)
+
+	f.server.Ledger().Reset()
+	f.starts(two)
+	f.round()
+	assert.Empty(t, f.server.Ledger().Writes())
+}
+
+// A new build that disrupts nothing writes its record, and no record to owners. Other changes are made at once.
+func TestReleaseWithoutDisruption(t *testing.T) {
+	f := newFleet(t, "a", "b", "c")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	f.starts(program{build: "3333333333", image: "web:1", limit: "1"})
+	f.server.Ledger().Reset()
+	f.round()
+	assert.Equal(t, []string{"update ConfigMap system/rollout-flow", "update ConfigMap system/rollout-flow"}, f.writes())
+	assert.Equal(t, turns.Complete, f.record().State)
+
+	f.now = f.now.Add(time.Hour)
+	f.starts(program{build: "4444444444", image: "web:1", limit: "1", replicas: 2})
+	f.round()
+	assert.Equal(t, turns.Complete, f.record().State)
+	var d appsv1.Deployment
+	require.NoError(t, f.world.Get(t.Context(), key("c"), &d))
+	assert.Equal(t, int32(2), *d.Spec.Replicas)
+}
+
+// writes are the writes since the last reset of the ledger.
+func (f *fleet) writes() []string {
+	var all []string
+	for _, call := range f.server.Ledger().Writes() {
+		if !call.DryRun && call.Client == "operator" {
+			all = append(all, call.String())
+		}
+	}
+	return all
+}
+
+// An owner that doesn't become ready in time halts the roll-out, with one event. A user resumes it without that owner, or the owner
+// becomes ready.
+func TestHaltedRelease(t *testing.T) {
+	f := newFleet(t, "a", "b", "c")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	f.starts(two)
+	f.round()
+	assert.Equal(t, 10*time.Minute, f.pass("a"), "its children have changed; it is looked at again when its time is over")
+	f.now = f.now.Add(10 * time.Minute)
+	f.round()
+	assert.Equal(t, "RolloutHalted WaitingForTurn WaitingForTurn", f.marks())
+	c := meta.FindStatusCondition(f.flow("a").Status.Conditions, events.ConditionReleased)
+	assert.Equal(t, metav1.ConditionUnknown, c.Status)
+	assert.Contains(t, c.Message, ": Deployment.apps default/a: ")
+	f.server.Ledger().Reset()
+	f.now = f.now.Add(time.Hour)
+	f.round()
+	assert.Empty(t, f.writes(), "it stays halted")
+
+	f.decide(func(r *turns.Record) { r.Passed = []string{"default/a"} })
+	f.round()
+	assert.Equal(t, "RolloutHalted Releasing WaitingForTurn", f.marks())
+	f.round()
+	f.becomesReady("b")
+	f.round()
+	assert.Equal(t, "RolloutHalted Released Releasing", f.marks())
+	f.round()
+	f.becomesReady("a", "c")
+	f.round()
+	assert.Equal(t, "Released Released Released", f.marks())
+	assert.Equal(t, turns.Complete, f.record().State)
+}
+
+// After an abort the owners that wait keep what they have, in another process, too. The owner in its turn ends it.
+func TestAbortedRelease(t *testing.T) {
+	f := newFleet(t, "a", "b", "c")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	f.starts(two)
+	f.round()
+	f.decide(func(r *turns.Record) { r.State = turns.Aborted })
+	f.round()
+	f.becomesReady("a")
+	f.round()
+	f.round()
+	assert.Equal(t, "web:2 web:1 web:1", f.images())
+	f.starts(two)
+	f.round()
+	f.round()
+	assert.Equal(t, "Released WaitingForTurn WaitingForTurn", f.marks())
+	assert.Equal(t, "web:2 web:1 web:1", f.images())
+
+	f.decide(func(r *turns.Record) { r.State = turns.Progressing })
+	for range 2 {
+		f.round()
+		f.round()
+		f.becomesReady("b", "c")
+	}
+	f.round()
+	assert.Equal(t, "web:2 web:2 web:2", f.images())
+	assert.Equal(t, turns.Complete, f.record().State)
+}
+
+// A change of the spec by a user is never held, whether the program runs or not, and also after a pass that failed in the middle. It
+// needs no turn of another owner.
+func TestUserIsNeverHeld(t *testing.T) {
+	edit := func(f *fleet, name string) {
+		flow := f.flow(name)
+		flow.Spec.Flows[0].Name = "large"
+		require.NoError(f, f.world.Update(f.Context(), flow))
+	}
+	for name, run := range map[string]func(f *fleet){
+		"while it waits": func(f *fleet) {
+			f.starts(two)
+			f.round()
+			edit(f, "b")
+			f.pass("b")
+		},
+		"while no program runs": func(f *fleet) {
+			edit(f, "b")
+			f.starts(two)
+			f.round()
+		},
+		"while it waits and no program runs": func(f *fleet) {
+			f.starts(two)
+			f.round()
+			edit(f, "b")
+			f.starts(two)
+			f.pass("b")
+		},
+		"while it is paused": func(f *fleet) {
+			pause := func(value string) {
+				flow := f.flow("b")
+				flow.Annotations = map[string]string{"armature.dev/paused": value}
+				require.NoError(f, f.world.Update(f.Context(), flow))
+			}
+			pause("true")
+			f.pass("b")
+			f.starts(two)
+			f.round()
+			edit(f, "b")
+			f.pass("b")
+			f.starts(two)
+			pause("false")
+			f.pass("b")
+		},
+		"in a pass that is repeated": func(f *fleet) {
+			f.starts(two)
+			f.round()
+			edit(f, "b")
+			f.operator.CrashAfter(1)
+			_, _ = f.Reconcile(f.Context(), reconcile.Request{NamespacedName: key("b")})
+			f.starts(two)
+			f.pass("b")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, "a", "b", "c")
+			f.runs(one)
+			f.now = f.now.Add(time.Hour)
+			f.T = t
+			run(f)
+			assert.Equal(t, "web:2", strings.Fields(f.images())[1])
+			assert.Equal(t, "web:1", strings.Fields(f.images())[2])
+			assert.Equal(t, "ChangedByUser WaitingForTurn", strings.SplitN(f.marks()+" ", " ", 2)[1][:len("ChangedByUser WaitingForTurn")])
+		})
+	}
+}
+
+// Canaries go first, all of them before any other owner, and a canary that fails halts the others.
+func TestCanaries(t *testing.T) {
+	f := newFleet(t, "a", "canary:b", "canary:c")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	p := two
+	p.limit = "2"
+	f.starts(p)
+	f.round()
+	assert.Equal(t, "WaitingForTurn Releasing Releasing", f.marks())
+	f.round()
+	f.becomesReady("b")
+	f.round()
+	f.round()
+	assert.Equal(t, "WaitingForTurn Released Releasing", f.marks())
+	f.starts(p)
+	f.round()
+	assert.Equal(t, "WaitingForTurn Released Releasing", f.marks())
+	f.becomesReady("c")
+	f.round()
+	f.round()
+	f.round()
+	assert.Equal(t, "web:2 web:2 web:2", f.images())
+}
+
+// A rollback in the middle is a roll-out, too: only owners that have had their turn need one, and the end is that of the first build. A
+// third start of the second build begins anew, also for owners that have been back without a turn.
+func TestRollbackOfRelease(t *testing.T) {
+	f := newFleet(t, "a", "b", "c")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	p := two
+	p.limit = "50%"
+	f.starts(p)
+	f.round()
+	assert.Equal(t, "Releasing Releasing WaitingForTurn", f.marks(), "half of 3 is 2")
+	f.round()
+	f.becomesReady("a")
+	f.round()
+	assert.Equal(t, "web:2 web:2 web:1", f.images())
+	assert.Equal(t, "Released Releasing Releasing", f.marks())
+
+	f.now = f.now.Add(time.Hour)
+	f.starts(one)
+	f.round()
+	f.round()
+	f.round()
+	assert.Equal(t, "WaitingForTurn Releasing Released", f.marks(), "b isn't ready; a must wait for it")
+	assert.Equal(t, "web:2 web:1 web:1", f.images())
+	f.becomesReady("b")
+	f.round()
+	f.round()
+	f.round()
+	f.becomesReady("a")
+	f.round()
+	assert.Equal(t, "web:1 web:1 web:1", f.images())
+	assert.Equal(t, turns.Complete, f.record().State)
+
+	f.now = f.now.Add(time.Hour)
+	f.starts(two)
+	f.round()
+	f.round()
+	assert.Equal(t, "web:2 web:1 web:1", f.images())
+}
+
+// What is disruptive is what a preview says. What isn't, what answers to an observed state, and what another writer has changed isn't
+// held.
+func TestWhatWaitsForATurn(t *testing.T) {
+	type plan = builder.Plan[*v1alpha1.JobFlow]
+	with := func(names ...string) func(*v1alpha1.JobFlow, *plan) {
+		return func(flow *v1alpha1.JobFlow, p *plan) {
+			for _, name := range names {
+				p.Children = append(p.Children, builder.Want(
+					&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: flow.Name + name}, Data: map[string]string{"k": "v"}}))
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		upgraded program
+		world    func(*appsv1.Deployment)
+		why      string
+	}{
+		"a deletion":     {upgraded: program{replicas: 2}, why: "ConfigMap default/b-extra deleted"},
+		"fewer replicas": {upgraded: program{replicas: 1, more: with("-extra")}, why: "Deployment.apps default/b scaled down from 2 to 1"},
+		"a new child":    {upgraded: program{replicas: 2, more: with("-extra", "-new")}},
+		"more replicas":  {upgraded: program{replicas: 3, more: with("-extra")}},
+		"drift": {
+			upgraded: program{replicas: 2, more: with("-extra")},
+			world:    func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "web:0" },
+		},
+		"a deletion that the plan decides": {upgraded: program{replicas: 2, deletes: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, "a", "b")
+			f.runs(program{build: "1", image: "web:1", limit: "1", replicas: 2, more: with("-extra")})
+			f.now = f.now.Add(time.Hour)
+			if tt.world != nil {
+				var d appsv1.Deployment
+				require.NoError(t, f.world.Get(t.Context(), key("b"), &d))
+				tt.world(&d)
+				require.NoError(t, f.world.Update(t.Context(), &d))
+			}
+			tt.upgraded.build, tt.upgraded.image, tt.upgraded.limit = "2", "web:1", "1"
+			f.starts(tt.upgraded)
+			f.round()
+			if tt.why == "" {
+				assert.Equal(t, "ChangedByUser ChangedByUser", f.marks(), "as of the first build")
+				assert.Equal(t, turns.Complete, f.record().State)
+				return
+			}
+			assert.Equal(t, "Releasing WaitingForTurn", f.marks())
+			c := meta.FindStatusCondition(f.flow("b").Status.Conditions, events.ConditionReleased)
+			assert.Equal(t, "2-20260101T010000Z: "+tt.why, c.Message)
+		})
+	}
+}
+
+// An owner that is deleted in its turn, or paused before it, is waited for no longer; one that is paused in its turn is.
+func TestOwnersThatLeaveARelease(t *testing.T) {
+	f := newFleet(t, "a", "b", "c")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	f.starts(two)
+	f.round()
+	pause := func(name string) {
+		flow := f.flow(name)
+		flow.Annotations = map[string]string{"armature.dev/paused": "true"}
+		require.NoError(t, f.world.Update(t.Context(), flow))
+	}
+	pause("a")
+	pause("b")
+	f.round()
+	f.round()
+	assert.Equal(t, "Releasing - WaitingForTurn", f.marks())
+	require.NoError(t, f.world.Delete(t.Context(), f.flow("a")))
+	f.round()
+	f.owners = f.owners[1:]
+	f.round()
+	f.becomesReady("c")
+	f.round()
+	assert.Equal(t, "- Released", f.marks())
+	assert.Equal(t, "web:1 web:2", f.images())
+	assert.Equal(t, turns.Complete, f.record().State)
+}
+
+// Children in phases wait with the rest.
+func TestPhasesWaitForATurn(t *testing.T) {
+	phased := func(_ *v1alpha1.JobFlow, p *builder.Plan[*v1alpha1.JobFlow]) {
+		p.Rollout.Phases = []string{"only"}
+		p.Children[0] = builder.Want(p.Children[0].Object(), builder.InPhase("only"))
+	}
+	p, q := one, two
+	p.more, q.more = phased, phased
+	f := newFleet(t, "a", "b")
+	f.runs(p)
+	f.now = f.now.Add(time.Hour)
+	f.starts(q)
+	f.round()
+	f.round()
+	f.round()
+	assert.Equal(t, "web:2 web:1", f.images())
+	f.becomesReady("a")
+	f.round()
+	f.round()
+	assert.Equal(t, "web:2 web:2", f.images())
+}

@@ -1,0 +1,189 @@
+package recordcmd
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/record"
+	"github.com/armature-dev/armature/builder/record/recordtest"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
+	"github.com/armature-dev/armature/operators/daemonjob"
+	"github.com/armature-dev/armature/operators/fluxjob"
+	"github.com/armature-dev/armature/operators/fluxjob/admission"
+	"github.com/armature-dev/armature/operators/jobflow"
+	"github.com/armature-dev/armature/operators/minicluster"
+	"github.com/armature-dev/armature/operators/replicajob"
+)
+
+func named(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: "default", Name: name}
+}
+
+func template() corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox"}},
+	}}
+}
+
+func flow() *v1alpha1.JobFlow {
+	job := &batchv1.JobSpec{Template: template()}
+	return &v1alpha1.JobFlow{ObjectMeta: named("nightly"), Spec: v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{
+		{Name: "a", JobTemplate: job}, {Name: "b", JobTemplate: job, Dependencies: []string{"a"}},
+	}}}
+}
+
+// queues is the manager of the queues in these tests. Its plans write its name.
+var queues = admission.Manager{Name: "system/armature-manager"}
+
+// reconcilers make the reconcilers of the bundled operators.
+var reconcilers = map[string]func(recordtest.Client) (reconcile.Reconciler, error){
+	daemonjob.Name: func(c recordtest.Client) (reconcile.Reconciler, error) {
+		return buildertest.NewReconciler(daemonjob.Operator(nil), c, c.Now)
+	},
+	fluxjob.Name: func(c recordtest.Client) (reconcile.Reconciler, error) {
+		return buildertest.NewReconciler(fluxjob.Operator(nil, queues), c, c.Now)
+	},
+	admission.Name: func(c recordtest.Client) (reconcile.Reconciler, error) {
+		return buildertest.NewReconciler(admission.Operator(nil, queues), c, c.Now)
+	},
+	jobflow.Name: func(c recordtest.Client) (reconcile.Reconciler, error) {
+		return buildertest.NewReconciler(jobflow.Operator(nil), c, c.Now)
+	},
+	minicluster.Name: func(c recordtest.Client) (reconcile.Reconciler, error) {
+		return buildertest.NewReconciler(minicluster.Operator(nil, minicluster.Planner{NewCertificate: minicluster.NewCertificate}), c, c.Now)
+	},
+	replicajob.Name: func(c recordtest.Client) (reconcile.Reconciler, error) {
+		return buildertest.NewReconciler(replicajob.ReplicaJobs.Operator(nil), c, c.Now)
+	},
+}
+
+// owners are one owner of each bundled operator, with the objects that it needs.
+func owners() map[string][]client.Object {
+	queue := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q"}}
+	queued := &v1alpha1.FluxJob{ObjectMeta: named("train"), Spec: v1alpha1.FluxJobSpec{
+		Image: "busybox", Command: "true", Size: new(int32(2)), Queue: "q",
+	}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{corev1.LabelHostname: "n1"}}}
+	return map[string][]client.Object{
+		jobflow.Name:   {flow()},
+		daemonjob.Name: {&v1alpha1.DaemonJob{ObjectMeta: named("scan"), Spec: v1alpha1.DaemonJobSpec{Template: template()}}, node},
+		replicajob.Name: {&v1alpha1.ReplicaJob{ObjectMeta: named("learn"), Spec: v1alpha1.ReplicaJobSpec{
+			ReplicaSpecs: map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Worker": {Replicas: new(int32(2)), Template: template()}},
+		}}},
+		minicluster.Name: {&v1alpha1.MiniCluster{ObjectMeta: named("flux"), Spec: v1alpha1.MiniClusterSpec{
+			Size: 2, Containers: []v1alpha1.MiniClusterContainer{{Image: "lammps", Command: "lmp"}},
+		}}},
+		admission.Name: {queue, queued, namespace},
+		fluxjob.Name:   {queued, queue, namespace},
+	}
+}
+
+// recordedPasses runs an operator until nothing changes any more, and returns its passes as a file has them.
+func recordedPasses(t *testing.T, name string) *record.List {
+	t.Helper()
+	recorder := record.NewRecorder(1 << 20)
+	var err error
+	recorder.Settings, err = Settings(queues)
+	require.NoError(t, err)
+	objects := owners()[name]
+	buildertest.Settle(t, buildertest.Scenario{
+		Scheme: newScheme(), Options: []buildertest.Option{buildertest.WithCRDs("../../../../config/crd")},
+		Objects: objects, Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(objects[0])}},
+		World: buildertest.CompleteJobs, ClockStands: true,
+		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+			return reconcilers[name](recordtest.Client{Client: c, Recorder: recorder})
+		},
+	})
+	list, err := recorder.Passes(record.Owner{})
+	require.NoError(t, err)
+	require.NotEmpty(t, list.Items)
+	var file bytes.Buffer
+	require.NoError(t, list.Write(&file))
+	list, err = record.Read(&file)
+	require.NoError(t, err)
+	return list
+}
+
+// Each bundled operator's passes replay with no difference, those with a random certificate included.
+func TestBundledOperatorsReplay(t *testing.T) {
+	require.Len(t, reconcilers, len(operators))
+	for name := range operators {
+		t.Run(name, func(t *testing.T) {
+			list := recordedPasses(t, name)
+			for i := range list.Items {
+				require.Equal(t, name, list.Items[i].Operator)
+			}
+			var out strings.Builder
+			require.NoError(t, replay(list, &out, output.New()), out.String())
+			assert.Equal(t, len(list.Items), strings.Count(out.String(), ": same plan\n"), out.String())
+		})
+	}
+}
+
+// A plan that differs is shown, with exit code 2.
+func TestReplayShowsDifferences(t *testing.T) {
+	list := recordedPasses(t, jobflow.Name)
+	list.Items = list.Items[:1]
+	job := list.Items[0].Plan.Children[0].Object["spec"].(map[string]any)
+	job["backoffLimit"] = int64(77)
+	var out strings.Builder
+	err := replay(list, &out, output.New())
+	code, silent := exitcode.Of(err)
+	assert.Equal(t, exitDiffers, code)
+	assert.True(t, silent)
+	assert.Equal(t, `pass 1 of 1: JobFlow.api.practice.com default/nightly: the plan differs
+  children["Job.batch default/nightly-a"].object.spec.backoffLimit
+-   77
++   0
+`, out.String())
+
+	list.Items[0].Operator = "other"
+	err = replay(list, &out, output.New())
+	assert.ErrorContains(t, err, `the pass is of the operator "other"; this program has daemonjob, fluxjob`)
+}
+
+// The Go test of a pass passes with the program that made the pass, and fails with another plan.
+func TestGoTests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a test of each operator")
+	}
+	dir := filepath.Join("testdata", "incident") // in this module, and in no pattern of packages
+	require.NoError(t, os.MkdirAll(dir, 0o750))
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll("testdata")) })
+	for name := range operators {
+		list := recordedPasses(t, name)
+		require.NoError(t, writeTest(&list.Items[0], filepath.Join(dir, name+"_test.go")))
+		text, err := os.ReadFile(filepath.Join(dir, name+"_test.go")) //nolint:gosec // written above
+		require.NoError(t, err)
+		// One package for all: the names of a constant and of a test would be the same.
+		changed := strings.ReplaceAll(string(text), "recorded", "recorded"+name)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+"_test.go"), []byte(changed), 0o600))
+	}
+	out, err := exec.CommandContext(context.Background(), "go", "test", "-vet=off", "./"+dir).CombinedOutput() //nolint:gosec // fixed
+	require.NoError(t, err, string(out))
+
+	list := recordedPasses(t, jobflow.Name)
+	list.Items[0].Plan.RequeueAfter = 1234
+	require.NoError(t, os.Remove(filepath.Join(dir, jobflow.Name+"_test.go")))
+	require.NoError(t, writeTest(&list.Items[0], filepath.Join(dir, jobflow.Name+"_test.go")))
+	out, err = exec.CommandContext(context.Background(), "go", "test", "-vet=off", "./"+dir).CombinedOutput() //nolint:gosec // fixed
+	require.Error(t, err)
+	assert.Contains(t, string(out), "requeueAfter is 1234 in the record, and now <nil>")
+}

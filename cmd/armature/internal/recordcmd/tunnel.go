@@ -1,0 +1,51 @@
+package recordcmd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+)
+
+// forwarding is what kubectl says of a port that it forwards.
+var forwarding = regexp.MustCompile(`^Forwarding from (127\.0\.0\.1:\d+) -> `)
+
+// tunnel forwards a local port to a port of a pod until ctx ends, and returns the local address. It runs kubectl, which has the
+// libraries for that.
+func tunnel(ctx context.Context, kube *genericclioptions.ConfigFlags, namespace, pod string, port int) (address string, err error) {
+	args := []string{"port-forward", "--address=127.0.0.1", "--namespace=" + namespace, "pod/" + pod, ":" + strconv.Itoa(port)}
+	for name, value := range map[string]*string{
+		"kubeconfig": kube.KubeConfig, "context": kube.Context, "cluster": kube.ClusterName, "user": kube.AuthInfoName,
+		"server": kube.APIServer, "as": kube.Impersonate,
+	} {
+		if value != nil && *value != "" {
+			args = append(args, "--"+name+"="+*value)
+		}
+	}
+	cmd := exec.CommandContext(ctx, "kubectl", args...) //nolint:gosec // the arguments are the user's own
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", fmt.Errorf("run kubectl port-forward, which reaches the manager's pod: %w", err)
+	}
+	context.AfterFunc(ctx, func() { _ = cmd.Wait() })
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if found := forwarding.FindStringSubmatch(lines.Text()); found != nil {
+			return found[1], nil
+		}
+	}
+	err = cmd.Wait()
+	return "", fmt.Errorf("kubectl port-forward to pod %s/%s: %w", namespace, pod, errors.Join(err, errors.New(strings.TrimSpace(errs.String()))))
+}

@@ -1,0 +1,174 @@
+// Package rolloutcmd is "armature rollout": how a new version of the manager changes existing objects in turns, and how to stop it.
+package rolloutcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/release"
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
+)
+
+// New returns the command.
+func New() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rollout",
+		Short: "Show, stop and resume the roll-out of a new manager, which changes existing objects in turns",
+		Long: `A new version of the manager, or of any program that uses builder/release, changes existing objects disruptively in turns: it restarts
+pods, deletes or recreates objects, or scales down for a few owners at once, and goes on when these are ready.`,
+	}
+	cmd.AddCommand(newStatus(), newDecision(
+		"abort", "aborted", "Let no further object have its turn",
+		"Abort the roll-out: objects that wait keep what they have, until you resume it or another version starts. An object in its turn ends it.",
+		release.Abort,
+	), newDecision(
+		"resume", "resumed", "Go on with a roll-out that is aborted or halted",
+		"Resume an aborted roll-out, or one that an object halts because it has failed or isn't ready in time. The roll-out goes on without it.",
+		release.Resume,
+	))
+	return cmd
+}
+
+func newStatus() *cobra.Command {
+	kube := connect.Flags()
+	format := output.New("json", "yaml")
+	cmd := &cobra.Command{
+		Use:   "status [OPERATOR]",
+		Short: "Show the last roll-out of each operator: which objects are in their turn, and which wait",
+		Long: `Show the last roll-out of each operator, or of one of them. The state is Progressing, Halted (an object has failed or isn't ready in
+time), Aborted or Complete. Without -n the command looks in all namespaces for the records of roll-outs.`,
+		Example: "  armature rollout status\n  armature rollout status jobflow -o json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := format.Check(); err != nil {
+				return err
+			}
+			_, all, err := find(cmd.Context(), kube, args)
+			if err != nil {
+				return err
+			}
+			if encoded, err := format.Encode(cmd.OutOrStdout(), all); encoded || err != nil {
+				return err
+			}
+			return write(cmd.OutOrStdout(), all)
+		},
+	}
+	kube.AddFlags(cmd.Flags())
+	format.AddTo(cmd.Flags())
+	return cmd
+}
+
+// newDecision returns a command that changes the roll-outs in progress.
+func newDecision(
+	verb, done, short, long string, decide func(context.Context, client.Client, *release.Rollout) error,
+) *cobra.Command {
+	kube := connect.Flags()
+	cmd := &cobra.Command{
+		Use:   verb + " [OPERATOR]",
+		Short: short,
+		Long: long + `
+Without the name of an operator, the command is about all roll-outs that aren't complete.`,
+		Example: "  armature rollout " + verb + "\n  armature rollout " + verb + " jobflow",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, all, err := find(cmd.Context(), kube, args)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				all = slices.DeleteFunc(all, func(r *release.Rollout) bool { return r.State == release.Complete })
+			}
+			if len(all) == 0 {
+				return errors.New("all roll-outs are complete")
+			}
+			var errs []error
+			for _, r := range all {
+				if err := decide(cmd.Context(), c, r); err != nil {
+					errs = append(errs, err)
+					continue
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: roll-out %s %s\n", r.Operator, r.ID, done)
+			}
+			return errors.Join(errs...)
+		},
+	}
+	kube.AddFlags(cmd.Flags())
+	return cmd
+}
+
+// find returns the roll-outs that the arguments name.
+func find(ctx context.Context, kube *genericclioptions.ConfigFlags, args []string) (client.Client, []*release.Rollout, error) {
+	cluster, err := connect.Open(kube)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := release.List(ctx, cluster.Client, *kube.Namespace)
+	if err != nil || len(args) == 0 {
+		return cluster.Client, all, err
+	}
+	var names []string
+	named := slices.DeleteFunc(slices.Clone(all), func(r *release.Rollout) bool {
+		names = append(names, r.Operator)
+		return r.Operator != args[0]
+	})
+	if len(named) == 0 {
+		return nil, nil, fmt.Errorf("the operator %q has no roll-out; there are roll-outs of: %s", args[0], strings.Join(names, ", "))
+	}
+	return cluster.Client, named, nil
+}
+
+// write shows roll-outs for people.
+func write(w io.Writer, all []*release.Rollout) error {
+	var b strings.Builder
+	if len(all) == 0 {
+		b.WriteString("no roll-outs\n")
+	}
+	for _, r := range all {
+		fmt.Fprintf(&b, "%s: %s, roll-out %s", r.Operator, r.State, r.ID)
+		if r.State != release.Complete {
+			fmt.Fprintf(&b, ", %d of %d objects wait, at most %s in their turn", len(r.Waiting), r.Owners, r.MaxOwners)
+		}
+		b.WriteString("\n")
+		for _, o := range r.InTurn {
+			line(&b, "in turn", o)
+		}
+		for _, o := range r.Waiting[:min(shown, len(r.Waiting))] {
+			line(&b, "waits", o)
+		}
+		if more := len(r.Waiting) - shown; more > 0 {
+			fmt.Fprintf(&b, "  and %d more wait\n", more)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// shown is how many of the objects that wait are shown.
+const shown = 10
+
+func line(b *strings.Builder, how string, o release.Owner) {
+	name := o.Name
+	if o.Namespace != "" {
+		name = o.Namespace + "/" + o.Name
+	}
+	fmt.Fprintf(b, "  %-8s %s %s", how, o.Kind, name)
+	if o.Why != "" {
+		b.WriteString(": " + o.Why)
+	}
+	switch {
+	case o.Passed:
+		b.WriteString(" (not waited for)")
+	case o.Halts:
+		b.WriteString(" (halts the roll-out)")
+	}
+	b.WriteString("\n")
+}
