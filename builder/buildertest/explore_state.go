@@ -39,6 +39,7 @@ type queueState struct {
 	errs    map[reconcile.Request]error     // of the last pass of a request
 	started uint64                          // the server's version at its start
 	wrote   map[schema.GroupVersionKind]uint64
+	seen    map[schema.GroupVersionKind]uint64 // the version of each kind in the last pass; nothing changes it
 	passes  []pastPass  // since its start, if the process keeps its memory
 	memory  search.Hash // of what these passes read
 }
