@@ -65,7 +65,7 @@ func (s *situation) clone() *situation {
 	return &c
 }
 
-// Hash identifies a situation. It doesn't count what no operator can tell apart: resource versions, and when and in which order things
+// Hash identifies a state. It leaves out what no operator can distinguish: resource versions, and when and in which order things
 // happened, apart from the age of what objects say about time.
 func (e *exploration) Hash(s *situation) search.Hash {
 	sum := e.contentAt(s.server, reads{}.versionOf(s.server))
