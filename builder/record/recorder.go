@@ -28,6 +28,7 @@ type Recorder struct {
 
 	limit  int
 	logger logr.Logger
+	former former
 
 	mu      sync.Mutex
 	kept    []kept // oldest first
@@ -73,7 +74,7 @@ func (m recording) FlightRecorder() flight.Recorder { return m.recorder }
 
 // RecordPass keeps a pass. Operators call it.
 func (r *Recorder) RecordPass(p flight.Pass) {
-	pass, err := render(p)
+	pass, err := render(p, &r.former)
 	if err != nil {
 		r.logger.Error(err, "a pass can't be recorded", "operator", p.Operator, "namespace", p.Owner.GetNamespace(), "name", p.Owner.GetName())
 		return
