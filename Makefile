@@ -76,12 +76,17 @@ example-kvstore: bin/devcluster ## Run the example of a distributed store on a c
 	go build -o bin/kvstore ./examples/kvstore
 	@hack/example-kvstore.sh
 
+# The table of tenants compares with the manager of this commit, the last before namespaces had their share.
+BEFORE ?= 1eb3f56
+
 bench: build ## Measure builder and the operators side by side with their peers, into docs/benchmarks.md; takes half an hour
 	cd bench && go run . builder -devcluster $(CURDIR)/bin/devcluster
 	cd bench && go run . jobs -devcluster $(CURDIR)/bin/devcluster
 	cd bench && go run . plans
 	cd bench && go run . replicas -devcluster $(CURDIR)/bin/devcluster
-	cd bench && go run . tenants -devcluster $(CURDIR)/bin/devcluster -manager $(CURDIR)/bin/armature
+	hack/manager-of.sh $(BEFORE) bin/before
+	cd bench && go run . tenants -devcluster $(CURDIR)/bin/devcluster -manager $(CURDIR)/bin/armature \
+		-before $(CURDIR)/bin/before/armature -before-crds $(CURDIR)/bin/before/crd
 
 # Runs a suite of tests, by gotestsum, and leaves its events in dist/test for the table of all: see tools/suites.
 SUITE  := bin/suites run -out $(CURDIR)/dist/test

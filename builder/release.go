@@ -74,7 +74,7 @@ func (l *loop[T]) takeTurn(ctx context.Context, p *pass, plan Plan[T], planErr e
 		is.Reason = events.ReasonReleasing
 		return &turn{mark: is}, nil
 	case standing == turns.ChangedByUser:
-		is.Reason = events.ReasonSpecChanged
+		is.Reason = events.ReasonChangedByUser
 		return &turn{mark: is, over: true}, nil
 	}
 	why, known := l.turns.Disruption(p.owner)
@@ -146,6 +146,18 @@ func (l *loop[T]) disruption(ctx context.Context, p *pass, plan Plan[T]) (string
 	default:
 		return "", nil // the pass itself has the same error
 	}
+}
+
+// waitsForTurn returns, for a preview, an owner that the running program holds; nil if it doesn't.
+func waitsForTurn(p *pass) *ChildStatus {
+	owner, ok := p.owner.(Conditioned)
+	if !ok {
+		return nil
+	}
+	if mark := turns.MarkOf(*owner.Conditions()); mark.IsWaiting() {
+		return &ChildStatus{Key: p.ownerKey, Reason: events.ReasonWaitingForTurn, Message: "waits for its turn in the roll-out " + mark.ID}
+	}
+	return nil
 }
 
 // awaitTurn reports that an owner waits for its turn, or that its turn begins. It runs instead of the rest of a pass.

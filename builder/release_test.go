@@ -419,7 +419,7 @@ func TestUserIsNeverHeld(t *testing.T) {
 			run(f)
 			assert.Equal(t, "web:2", strings.Fields(f.images())[1])
 			assert.Equal(t, "web:1", strings.Fields(f.images())[2])
-			assert.Equal(t, "SpecChanged WaitingForTurn", strings.SplitN(f.marks()+" ", " ", 2)[1][:len("SpecChanged WaitingForTurn")])
+			assert.Equal(t, "ChangedByUser WaitingForTurn", strings.SplitN(f.marks()+" ", " ", 2)[1][:len("ChangedByUser WaitingForTurn")])
 		})
 	}
 }
@@ -530,7 +530,7 @@ func TestWhatWaitsForATurn(t *testing.T) {
 			f.starts(tt.upgraded)
 			f.round()
 			if tt.why == "" {
-				assert.Equal(t, "SpecChanged SpecChanged", f.marks(), "as of the first build")
+				assert.Equal(t, "ChangedByUser ChangedByUser", f.marks(), "as of the first build")
 				assert.Equal(t, turns.Complete, f.record().State)
 				return
 			}

@@ -25,6 +25,14 @@ func init() {
 	testhook.Reconciler = func(operator any, c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 		return operator.(testable).reconciler(c, clock)
 	}
+	testhook.Wakes = func(
+		r reconcile.Reconciler, indexer client.FieldIndexer,
+	) (func(context.Context, client.Object, client.Object) []reconcile.Request, error) {
+		if l, ok := r.(waking); ok {
+			return l.wakes, l.indexWatches(indexer)
+		}
+		return nil, nil
+	}
 	testhook.Plan = func(operator any, owner client.Object, observed any) (plan any, err error) {
 		return operator.(testable).planFor(owner, observed.(View))
 	}
@@ -34,6 +42,12 @@ func init() {
 type testable interface {
 	reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error)
 	planFor(owner client.Object, observed View) (any, error)
+}
+
+// waking is a loop of any type.
+type waking interface {
+	wakes(ctx context.Context, before, after client.Object) []reconcile.Request
+	indexWatches(indexer client.FieldIndexer) error
 }
 
 // reconciler returns the operator's reconciler with a client and a clock. See buildertest.NewReconciler.

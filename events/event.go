@@ -50,8 +50,8 @@ const (
 	ReasonReleasing = "Releasing"
 	// ReasonReleased: the owner is ready after its turn.
 	ReasonReleased = "Released"
-	// ReasonSpecChanged: the owner needs no turn, because a user has changed its spec.
-	ReasonSpecChanged = "SpecChanged"
+	// ReasonChangedByUser: the owner needs no turn, because a user has changed its spec.
+	ReasonChangedByUser = "ChangedByUser"
 	// ReasonRolloutStarted: the desired children of the phases have changed, and are applied phase by phase.
 	ReasonRolloutStarted = "RolloutStarted"
 	// ReasonRolloutCompleted: all phases are up to date and ready.

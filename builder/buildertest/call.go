@@ -20,6 +20,9 @@ func (c *Client) call(r *request, do func() (client.Object, error)) (client.Obje
 	if c.crash.dead {
 		return nil, c.die()
 	}
+	if c.only != nil && r.Verb.IsWrite() && !c.only(r.Call) {
+		return nil, errOmitted
+	}
 	f := c.faultFor(r.Call)
 	if f != nil && !f.AfterWrite {
 		err := f.error(r.Call)
@@ -40,10 +43,23 @@ func (c *Client) call(r *request, do func() (client.Object, error)) (client.Obje
 	if r.Changed && !r.DryRun && !s.manual && removes(r, obj) {
 		s.collect()
 	}
+	if c.written != nil && r.Changed && !r.DryRun {
+		c.written(r.Call)
+	}
 	if errors.Is(err, ErrCrashed) {
 		return nil, c.die()
 	}
 	return obj, err
+}
+
+// errOmitted is the internal error of a write that has no effect, and succeeds for the caller.
+var errOmitted = errors.New("omitted")
+
+func ignoreOmitted(err error) error {
+	if errors.Is(err, errOmitted) {
+		return nil
+	}
+	return err
 }
 
 // removes reports whether a call may have left garbage.
@@ -87,7 +103,7 @@ func (r *request) checkKey() error {
 func (c *Client) answer(r *request, into client.Object, do func() (client.Object, error)) error {
 	obj, err := c.call(r, do)
 	if err != nil {
-		return err
+		return ignoreOmitted(err)
 	}
 	return c.server.encode(obj, r.kind.gvk, into)
 }

@@ -34,7 +34,9 @@ type Client struct {
 	indexes indexes
 	drops   []func(Event) bool
 	events  []RecordedEvent
-	atOnce  int // requests of a pass; 0: the builder's default
+	atOnce  int             // requests of a pass; 0: the builder's default
+	written func(Call)      // called after each write, with the lock; nil: none
+	only    func(Call) bool // the other writes succeed without effect; nil: all have one
 }
 
 var (
@@ -166,7 +168,7 @@ func (c *Client) Delete(_ context.Context, obj client.Object, opts ...client.Del
 		return err
 	}
 	_, err = c.call(r, func() (client.Object, error) { return c.server.delete(r, o) })
-	return err
+	return ignoreOmitted(err)
 }
 
 // DeleteAllOf implements client.Writer.
@@ -192,7 +194,7 @@ func (c *Client) DeleteAllOf(_ context.Context, obj client.Object, opts ...clien
 		}
 		return nil, nil
 	})
-	return err
+	return ignoreOmitted(err)
 }
 
 // Scheme implements client.Client.

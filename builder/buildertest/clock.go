@@ -33,6 +33,12 @@ func (c *Clock) Step(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
+func (c *Clock) set(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = now
+}
+
 // nowOf returns the time of the server behind a client.
 func nowOf(c client.Client) time.Time {
 	if mine, ok := c.(*Client); ok {

@@ -27,7 +27,7 @@ func (s *Server) create(r *request, body client.Object) (client.Object, error) {
 	}
 	if obj.GetName() == "" && obj.GetGenerateName() != "" {
 		base := obj.GetGenerateName()
-		obj.SetName(fmt.Sprintf("%s%05x", base[:min(len(base), maxGeneratedBase)], s.number()))
+		obj.SetName(fmt.Sprintf("%s%05x", base[:min(len(base), maxGeneratedBase)], s.numberOf(obj, true)))
 		s.setDefaults(obj) // a Namespace's label is its name
 	}
 	r.Name = obj.GetName()
@@ -58,6 +58,9 @@ func (s *Server) insert(r *request, obj client.Object) (client.Object, error) {
 			Message: "resourceVersion should not be set on objects to be created",
 		}}
 	}
+	if err := s.checkQuota(r.kind, obj); err != nil {
+		return nil, err
+	}
 	if found := s.get(r.kind, client.ObjectKeyFromObject(obj)); found != nil {
 		return nil, r.kind.alreadyExists(found)
 	}
@@ -71,7 +74,7 @@ func (s *Server) insert(r *request, obj client.Object) (client.Object, error) {
 // fillSystemFields sets the fields that only the server sets. It ignores a client's values.
 func (s *Server) fillSystemFields(obj client.Object) {
 	wipeSystemFields(obj)
-	obj.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", s.number())))
+	obj.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", s.numberOf(obj, false))))
 	obj.SetCreationTimestamp(s.now())
 	obj.SetResourceVersion("")
 }
@@ -91,7 +94,7 @@ func (s *Server) prepareCreate(k kind, obj client.Object) {
 	if !k.builtin || rules.HasGeneration(k.gvk.GroupKind()) {
 		obj.SetGeneration(1)
 	}
-	rules.PrepareCreate(obj, s.number())
+	rules.PrepareCreate(obj, s.numberOf(obj, false))
 	if k.builtin {
 		s.setDefaults(obj) // of the status, such as a phase
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -55,10 +56,29 @@ type Scenario struct {
 	// Normalize makes objects of two runs comparable, after UIDs, versions, times and managed fields were removed. It may change the
 	// object; false omits the object. Default: all objects except events are compared.
 	Normalize func(obj *unstructured.Unstructured) bool
+	// Others are further operators, each with its own process and queue. Only [Explore] runs them. Default: none.
+	Others []Process
+	// Invariants are checked by [Explore] in each state, also in those in which the operator has crashed. Default: none.
+	Invariants []Invariant
+	// Final returns the final state of an object, such as "Complete"; empty if it isn't in one. [Explore] reports a pass that changes
+	// it while the spec (the generation) stays the same. Default: FinalCondition, for the requested objects.
+	Final func(obj *unstructured.Unstructured) string
 	// Foreign reports whether the operator must not write to one of the Objects. Default: all Objects except the requested ones and those
 	// that a requested one controls.
 	Foreign func(obj client.Object) bool
 }
+
+// Process is an operator beside the scenario's own.
+type Process struct {
+	// Name is the name of the operator's clients, and so of its field manager. Required, and not "operator".
+	Name string
+	// Reconciler and Requests are as in a Scenario. Required.
+	Reconciler func(c *Client) (reconcile.Reconciler, error)
+	Requests   []reconcile.Request
+}
+
+// Invariant checks what must hold in every state of a cluster. Its error says what doesn't hold.
+type Invariant func(ctx context.Context, c client.Reader) error
 
 // World imitates the rest of a cluster, with a client that never crashes.
 type World func(ctx context.Context, c client.Client) error
@@ -106,6 +126,9 @@ func (s Scenario) withDefaults() (*Scenario, error) {
 	if d.Normalize == nil {
 		d.Normalize = func(obj *unstructured.Unstructured) bool { return obj.GetKind() != "Event" }
 	}
+	if d.Final == nil {
+		d.Final = FinalCondition
+	}
 	if d.Foreign == nil {
 		d.Foreign = d.isForeign
 	}
@@ -130,12 +153,11 @@ func (s *Scenario) isForeign(obj client.Object) bool {
 }
 
 func (s *Scenario) isRequested(obj client.Object) bool {
-	for _, r := range s.Requests {
-		if r.NamespacedName == client.ObjectKeyFromObject(obj) {
-			return true
-		}
+	requests := slices.Clone(s.Requests)
+	for _, p := range s.Others {
+		requests = append(requests, p.Requests...)
 	}
-	return false
+	return slices.Contains(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)})
 }
 
 // newServer returns a server in the initial state.

@@ -19,14 +19,15 @@ import (
 
 // Server is the state of an API server, in memory. It is safe for concurrent use.
 type Server struct {
-	scheme *runtime.Scheme
-	kinds  *kinds
-	crds   map[schema.GroupVersionKind]*crd.Kind
-	types  managedfields.TypeConverter
-	clock  *Clock
-	ledger *Ledger
-	manual bool // garbage is collected on demand only
-	seeds  []client.Object
+	scheme     *runtime.Scheme
+	kinds      *kinds
+	crds       map[schema.GroupVersionKind]*crd.Kind
+	types      managedfields.TypeConverter
+	clock      *Clock
+	ledger     *Ledger
+	manual     bool // garbage is collected on demand only
+	comparable bool // states are compared, so UIDs don't depend on the order of creations
+	seeds      []client.Object
 
 	mu       sync.Mutex
 	version  uint64

@@ -125,8 +125,3 @@ func (s *Server) all() []client.Object {
 	}
 	return objs
 }
-
-func (s *Server) number() int {
-	s.numbers++
-	return s.numbers
-}

@@ -17,6 +17,7 @@ type view struct {
 	least     uint64 // reads see everything older
 	wrote     map[schema.GroupVersionKind]uint64
 	ownWrites bool
+	at        map[schema.GroupVersionKind]uint64 // reads of these kinds see this version, apart from own writes; nil: none
 }
 
 // newView returns an up-to-date view, because a cache begins with the present state.
@@ -96,6 +97,9 @@ func (c *Client) horizon(k kind, live bool) uint64 {
 	}
 	seen := c.server.version - min(lag, c.server.version)
 	seen = min(max(seen, v.least), v.limit)
+	if at, ok := v.at[k.gvk]; ok {
+		seen = at
+	}
 	if v.ownWrites {
 		seen = max(seen, v.wrote[k.gvk])
 	}

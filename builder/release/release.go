@@ -67,11 +67,11 @@ func Around(mgr manager.Manager, o Options) (manager.Manager, error) {
 
 // Check returns an error if MaxOwners can't have this value.
 func Check(maxOwners string) error {
-	_, err := turns.ParseLimit(maxOwners)
+	_, err := turns.ParseLimit(cmp.Or(maxOwners, "1"))
 	return err
 }
 
-// IsUnlimited reports whether a value of MaxOwners means that no owner waits.
+// IsUnlimited reports whether a value of MaxOwners means no limit.
 func IsUnlimited(maxOwners string) bool {
 	limit, err := turns.ParseLimit(maxOwners)
 	return err == nil && limit.IsUnlimited()

@@ -27,6 +27,8 @@ const (
 	AnnotationNode = "api.practice.com/node"
 	// AnnotationNodeUID is a Job's annotation for the UID of its node, which distinguishes a node from its predecessor of the same name.
 	AnnotationNodeUID = "api.practice.com/node-uid"
+	// AnnotationSuspended is the annotation of a Job that the operator has suspended, because its DaemonJob is suspended.
+	AnnotationSuspended = "api.practice.com/suspended-by-daemonjob"
 	// AnnotationRetry is a Job's annotation for the spec's retry that it was started under, if that isn't 0.
 	AnnotationRetry = "api.practice.com/retry"
 )

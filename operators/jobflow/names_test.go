@@ -40,7 +40,7 @@ func TestNamesAreValidStableAndApart(t *testing.T) {
 
 func TestTemplateNames(t *testing.T) {
 	assert.Equal(t, []string{"y", "x"}, TemplateNames(makeFlow(nodeRef("a", "y"), node("b"), nodeRef("c", "x"), nodeRef("d", "y"))))
-	assert.Empty(t, TemplateNames(seedGraph()))
+	assert.Empty(t, TemplateNames(makeFlow(node("a"))))
 }
 
 func TestPodLabelsAreThoseOfTheJobsPods(t *testing.T) {

@@ -69,12 +69,3 @@ func TestAFlowUnderWayIsCarriedOn(t *testing.T) {
 	}
 	assert.Equal(t, []string{"demo-b"}, started(s.step(jobs...)))
 }
-
-// A retry of a flow that had failed runs what is not known to have succeeded.
-func TestARetryOfATakenOverFlow(t *testing.T) {
-	s := left(v1alpha1.StateFailed)
-	s.step()
-	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Retry = 1 })
-	s.step()
-	assert.Len(t, started(s.step()), 2, "a and c")
-}

@@ -153,7 +153,7 @@ func finish(ctx context.Context, c client.Client, job *batchv1.Job, pods []*core
 			}
 		}
 	}
-	now := metav1.Now()
+	now := metav1.NewTime(c.(*buildertest.Client).Now())
 	job.Status.Conditions = []batchv1.JobCondition{{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: now}}
 	return c.Status().Update(ctx, job)
 }

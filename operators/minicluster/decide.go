@@ -65,6 +65,8 @@ func (p *pass) decide(o *observed) decision {
 		d.action = actionReplace
 	case outcome.Of(job).Phase == outcome.Succeeded:
 		d.action = actionSucceed
+	case outcome.Of(job).Phase == outcome.Failed && o.lagsBehindJob():
+		d.action = actionRun // until the cache shows how the leader ended
 	case outcome.Of(job).Phase == outcome.Failed:
 		if o.leaderEnd(p.c) != nil {
 			d.failedWorker = p.lastFailedWorker(p.failedWorkers(o, p.c.Status.StartTime))

@@ -74,6 +74,13 @@ func (o *observed) failedLeader(selects func(*corev1.Pod) bool) *corev1.Pod {
 	return nil
 }
 
+// lagsBehindJob reports whether the cache shows the end of the Job and not yet that of its leader: the Job controller ends a Job only when
+// each of its pods has ended, or is being deleted. Jobs and pods come from two watches.
+func (o *observed) lagsBehindJob() bool {
+	pod := o.leader()
+	return outcome.Condition(o.job, batchv1.JobFailed) != nil && pod != nil && pod.DeletionTimestamp == nil && !outcome.HasEnded(pod)
+}
+
 func anyPod(*corev1.Pod) bool { return true }
 
 // isLeaderLost reports whether the leader failed, or was replaced by another pod. Then everything is stopped.

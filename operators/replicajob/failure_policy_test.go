@@ -2,11 +2,9 @@ package replicajob
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -81,110 +79,4 @@ func TestFailureRules(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestFailRule(t *testing.T) {
-	c := newCluster(t, makeJob(replicas("Worker", 2, restart("ExitCode")), rules(rule{Name: "broken", Action: "Fail", OnExitCodes: codes("In", 137)})))
-	c.settle()
-	c.run()
-	c.ends(137, "demo-worker-1")
-	c.settle()
-	assert.Equal(t, "FailureRule", c.is("Failed"))
-	assert.Equal(t, `Worker 1 failed with exit code 137 (Error); failurePolicy rule "broken" says Fail`, c.condition("Failed").Message)
-	assert.Equal(t, "FailureRule", c.is("Stalled"))
-	assert.Equal(t, podNames("Worker", 1), c.names(), "the failed one stays, to be looked at")
-}
-
-func TestTheWholeJobRestarts(t *testing.T) {
-	c := newCluster(t, makeJob(replicas("Worker", 3, restart("ExitCode")), rules(rule{Action: "RestartJob"}), success(v1alpha1.SuccessAllWorkers)))
-	c.job.Spec.FailurePolicy.MaxRestarts = ptr.To[int32](1)
-	c.lingers = true
-	c.settle()
-	c.run()
-	c.ends(0, "demo-worker-0")
-	c.settle()
-	c.ends(1, "demo-worker-1")
-
-	c.pass()
-	assert.EqualValues(t, 1, c.job.Status.Restarts)
-	assert.EqualValues(t, 1, c.job.Status.RestartsTowardsMax)
-	assert.EqualValues(t, 1, c.job.Status.TotalRestarts)
-	assert.Empty(t, c.plan.Delete, "the restart must be on record")
-	assert.Equal(t, "JobRestarting", c.is("Restarting"))
-	assert.Equal(t, v1alpha1.ReplicaStatus{Pending: 3}, c.status("Worker"), "what has succeeded runs again")
-
-	c.pass()
-	assert.Len(t, c.plan.Delete, 3)
-	c.pass()
-	assert.Equal(t, 3, c.creates, "their names are taken")
-	delete(c.pods, "demo-worker-2")
-	c.settle()
-	assert.Equal(t, 1, label(c.pods["demo-worker-2"], LabelRestartAttempt))
-	c.gone()
-	c.settle()
-	c.run()
-	assert.Equal(t, v1alpha1.ReplicaJobRunning, c.job.Status.State)
-	assert.Equal(t, v1alpha1.ReplicaStatus{Active: 3}, c.status("Worker"))
-	assert.Equal(t, []string{"Started", "Running", "JobRestarting", "Running"}, c.reasons())
-
-	c.ends(1, "demo-worker-2")
-	c.settle()
-	assert.Equal(t, "MaxRestartsExceeded", c.is("Failed"))
-	assert.Contains(t, c.condition("Failed").Message, "failurePolicy.maxRestarts is 1")
-}
-
-func TestBlockingRestart(t *testing.T) {
-	c := newCluster(t, makeJob(replicas("Worker", 2), rules(rule{Action: "RestartJob"})))
-	c.job.Spec.FailurePolicy.RestartStrategy = v1alpha1.RestartBlockingRecreate
-	c.lingers = true
-	c.settle()
-	c.run()
-	c.ends(1, "demo-worker-0")
-	c.settle()
-	delete(c.pods, "demo-worker-0")
-	c.settle()
-	assert.Equal(t, podNames("Worker", 1), c.names(), "none is made before all are gone")
-	c.gone()
-	c.settle()
-	assert.Equal(t, podNames("Worker", 0, 1), c.names())
-}
-
-func TestRestartsThatDontCountTowardsTheMaximum(t *testing.T) {
-	c := newCluster(t, makeJob(replicas("Worker", 1),
-		rules(rule{Action: "RestartJobIgnoringMax", OnExitCodes: codes("In", 2)}, rule{Action: "RestartJob"})))
-	c.job.Spec.FailurePolicy.MaxRestarts = ptr.To[int32](0)
-	c.settle()
-	for i := range 3 {
-		c.run()
-		c.ends(2, "demo-worker-0")
-		if i > 0 {
-			c.settle()
-			assert.EqualValues(t, i, c.job.Status.Restarts, "a restart of the job is delayed like one of a replica")
-			assert.Equal(t, time.Second<<(i-1), c.plan.RequeueAfter)
-		}
-		c.at(c.seconds + 10)
-	}
-	assert.EqualValues(t, 3, c.job.Status.Restarts)
-	assert.Zero(t, c.job.Status.RestartsTowardsMax)
-	c.run()
-	c.ends(1, "demo-worker-0")
-	c.settle()
-	assert.Equal(t, "MaxRestartsExceeded", c.is("Failed"))
-}
-
-func TestARestartOfTheJobKeepsTheCountOfReplicas(t *testing.T) {
-	c := newCluster(t, makeJob(replicas("Worker", 1, restart("ExitCode")), backoffLimit(1), rules(rule{Action: "RestartJob", OnExitCodes: codes("In", 1)})))
-	c.settle()
-	c.run()
-	c.ends(137, "demo-worker-0")
-	c.settle()
-	c.run()
-	c.ends(1, "demo-worker-0")
-	c.settle()
-	c.run()
-	assert.Equal(t, v1alpha1.ReplicaStatus{Active: 1, Restarts: 1}, c.status("Worker"))
-	assert.EqualValues(t, 2, c.job.Status.TotalRestarts, "of the job, and of a replica")
-	c.ends(137, "demo-worker-0")
-	c.settle()
-	assert.Equal(t, "BackoffLimitExceeded", c.is("Failed"))
 }

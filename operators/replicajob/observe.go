@@ -121,7 +121,7 @@ func (r *replica) observe(pod *corev1.Pod) {
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		r.state = succeeded
-	case pod.DeletionTimestamp != nil:
+	case pod.DeletionTimestamp != nil || isCollected(pod):
 		// Someone deletes a pod to have it replaced. Its containers may fail because of that. Whether this is observed before the
 		// pod is gone is a matter of chance, so nothing may depend on it.
 		r.state = terminating
@@ -132,6 +132,13 @@ func (r *replica) observe(pod *corev1.Pod) {
 	default:
 		r.state = running
 	}
+}
+
+// isCollected reports whether the pod garbage collector deletes the pod next, because its node is gone. It marks the pod as failed first.
+func isCollected(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "DeletionByPodGC"
+	})
 }
 
 // restartsOfPod returns the number of restarts of the replica before its pod failed.

@@ -3,7 +3,6 @@ package replicajob
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,64 +16,6 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
-
-func TestAJobThatSucceeds(t *testing.T) {
-	c := newCluster(t, makeJob(replicas("Chief", 1), replicas("Worker", 2)))
-
-	c.pass()
-	assert.Empty(t, c.pods, "the start is recorded first")
-	assert.Equal(t, time.Millisecond, c.plan.RequeueAfter)
-	assert.Equal(t, c.now(), *c.job.Status.StartTime)
-	assert.Equal(t, v1alpha1.ReplicaJobCreated, c.job.Status.State)
-	assert.Equal(t, "Created", c.is("Created"))
-	assert.Equal(t, v1alpha1.ReplicaStatus{Pending: 2}, c.status("Worker"))
-
-	c.seconds = 5
-	c.pass()
-	assert.Equal(t, []string{"demo-chief-0", "demo-worker-0", "demo-worker-1"}, c.names())
-	assert.Equal(t, []string{"*v1.Service demo"}, c.children())
-	assert.Nil(t, c.plan.Status, "nothing has happened yet")
-
-	c.run()
-	assert.Equal(t, v1alpha1.ReplicaJobRunning, c.job.Status.State)
-	assert.Equal(t, "Running", c.is("Running"))
-	assert.Equal(t, "3 running, 0 pending, 0 succeeded", c.condition("Ready").Message)
-	assert.Equal(t, v1alpha1.ReplicaStatus{Active: 2}, c.status("Worker"))
-
-	c.seconds = 20
-	c.ends(0, "demo-chief-0")
-	c.settle()
-	assert.Equal(t, []string{"demo-chief-0"}, c.names(), "what runs is cleaned up, what has ended stays")
-	s := c.job.Status
-	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, s.State)
-	assert.Equal(t, c.now(), *s.CompletionTime)
-	assert.Equal(t, "Succeeded", c.is("Succeeded"))
-	assert.Equal(t, "Succeeded", c.is("Ready"))
-	assert.Equal(t, "succeeded: 1 Chief", c.condition("Succeeded").Message)
-	assert.Empty(t, c.is("Running"))
-	assert.Empty(t, c.is("Failed"))
-	assert.Equal(t, v1alpha1.ReplicaStatus{Succeeded: 1, SucceededIndexes: "0"}, c.status("Chief"))
-	assert.Zero(t, c.status("Worker").Active)
-	assert.Equal(t, []string{"Started", "Running", "Succeeded"}, c.reasons())
-	assert.Equal(t, "started with 1 Chief, 2 Worker", c.told[0].Note)
-
-	c.pods = map[string]*corev1.Pod{}
-	c.pass()
-	assert.Empty(t, c.pods, "over is over")
-	assert.Nil(t, c.plan.Status)
-}
-
-func TestOnlyWhatIsRecordedIsDeleted(t *testing.T) {
-	c := newCluster(t, makeJob(replicas("Worker", 2)))
-	c.settle()
-	c.run()
-	c.ends(0, "demo-worker-0")
-	c.pass()
-	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, c.job.Status.State)
-	assert.Empty(t, c.plan.Delete, "the verdict must be on record")
-	c.pass()
-	assert.Len(t, c.plan.Delete, 1)
-}
 
 // A pod of an earlier job of that name, which is still there, is named in the condition.
 func TestAnEarlierJobsPodIsWaitedFor(t *testing.T) {
@@ -104,59 +45,6 @@ func TestCountsCanWait(t *testing.T) {
 	})
 	c.pass()
 	assert.Zero(t, c.plan.StatusCanWait, "another generation is seen")
-}
-
-func TestAnotherManagersJobIsNotTouched(t *testing.T) {
-	job := makeJob(replicas("Worker", 1), run(func(p *v1alpha1.RunPolicy) { p.ManagedBy = new("kueue.x-k8s.io/multikueue") }))
-	c := newCluster(t, job)
-	c.pass()
-	assert.Zero(t, c.plan)
-	job.Spec.RunPolicy.ManagedBy = new("api.practice.com/armature")
-	c.settle()
-	assert.Len(t, c.pods, 1)
-}
-
-func TestAJobThatIsBeingDeletedGetsNothing(t *testing.T) {
-	job := makeJob(replicas("Worker", 1))
-	now := metav1.NewTime(epoch)
-	job.DeletionTimestamp = &now
-	c := newCluster(t, job)
-	c.pass()
-	assert.Zero(t, c.plan)
-}
-
-func TestPodsThatVanishAreMadeAgain(t *testing.T) {
-	c := newCluster(t, makeJob(replicas("Worker", 3), success(v1alpha1.SuccessAllWorkers)))
-	c.settle()
-	c.run()
-	c.ends(0, "demo-worker-1")
-	c.settle()
-	delete(c.pods, "demo-worker-0")
-	delete(c.pods, "demo-worker-1")
-	c.settle()
-	assert.Equal(t, podNames("Worker", 0, 2), c.names(), "what has succeeded doesn't run again")
-	assert.Equal(t, "1", c.status("Worker").SucceededIndexes)
-	assert.Zero(t, c.status("Worker").Restarts, "nothing failed")
-	c.run()
-	c.ends(0, podNames("Worker", 0, 2)...)
-	c.settle()
-	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, c.job.Status.State)
-}
-
-func TestAPodThatIsDeletedIsReplacedWhateverItsEnd(t *testing.T) {
-	c := newCluster(t, makeJob(replicas("Worker", 1), backoffLimit(0)))
-	c.lingers = true
-	c.settle()
-	c.run()
-	c.remove("demo-worker-0")
-	c.ends(143, "demo-worker-0")
-	c.settle()
-	assert.Len(t, c.pods, 1, "its name is taken")
-	assert.Equal(t, v1alpha1.ReplicaStatus{Pending: 1}, c.status("Worker"))
-	c.gone()
-	c.settle()
-	assert.Nil(t, c.pods["demo-worker-0"].DeletionTimestamp)
-	assert.NotEqual(t, v1alpha1.ReplicaJobFailed, c.job.Status.State)
 }
 
 // Pods of nonsense neither panic nor hold up the job: those that no replica is are deleted.
@@ -197,41 +85,6 @@ func TestAPodWithOthersLabelsIsLetGo(t *testing.T) {
 	require.Len(t, c.plan.Edits, 1)
 	assert.Equal(t, []metav1.OwnerReference{{Name: "other"}}, c.plan.Edits[0].After.GetOwnerReferences())
 	assert.Equal(t, []string{"demo-worker-1"}, c.released)
-}
-
-func TestElastic(t *testing.T) {
-	c := newCluster(t, makeJob(replicas("Worker", 3), success(v1alpha1.SuccessAllWorkers)))
-	c.settle()
-	c.run()
-	uids := map[string]string{}
-	for name, p := range c.pods {
-		uids[name] = string(p.UID)
-	}
-	scale := func(n int32) {
-		c.edit(func(j *v1alpha1.ReplicaJob) { replicas("Worker", n)(j) })
-		c.settle()
-	}
-	scale(5)
-	assert.Equal(t, podNames("Worker", upTo(5)...), c.names())
-	assert.Equal(t, v1alpha1.ReplicaStatus{Active: 3, Pending: 2}, c.status("Worker"))
-	c.run()
-	scale(2)
-	assert.Equal(t, podNames("Worker", 0, 1), c.names(), "the highest indexes go")
-	scale(3)
-	for _, name := range podNames("Worker", 0, 1) {
-		assert.Equal(t, uids[name], string(c.pods[name].UID), "the others stay")
-	}
-	delete(c.pods, "demo-worker-1")
-	c.settle()
-	assert.Equal(t, podNames("Worker", upTo(3)...), c.names(), "a hole is filled")
-	scale(0)
-	assert.Empty(t, c.pods)
-	assert.Equal(t, v1alpha1.ReplicaJobCreated, c.job.Status.State, "nobody can decide: it goes on")
-	scale(1)
-	c.run()
-	c.ends(0, "demo-worker-0")
-	c.settle()
-	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, c.job.Status.State)
 }
 
 func TestALargeJobIsMadeInBatches(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -176,6 +177,21 @@ func jobPodReplacement(s *session) {
 			return runsOne(o) && o.Status.Failed == 1 && ptr.Deref(o.Status.Terminating, 0) == 0
 		}))
 	}
+}
+
+// jobQuota lets one pod at a time run. Another client's pod is refused.
+func jobQuota(s *session) {
+	quota := s.given(&corev1.ResourceQuota{ObjectMeta: meta("one-pod"), Spec: corev1.ResourceQuotaSpec{
+		Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")},
+	}}).(*corev1.ResourceQuota)
+	if s.target.Script == nil { // the real API server waits for the quota's controller
+		awaits(s, "observed", quota, func(o *corev1.ResourceQuota) bool { return len(o.Status.Hard) > 0 })
+	}
+	job := s.batchJob("limited", 0, func(o *batchv1.JobSpec) { o.Completions, o.Parallelism = new(int32(2)), new(int32(2)) })
+	awaits(s, "a running pod", job, runsOne)
+	other := pod("other")
+	s.create("another pod", other)
+	s.showJob("one after the other", awaits(s, "the end", job, hasEnded))
 }
 
 func (s *session) deletePodsOf(owner client.Object) {

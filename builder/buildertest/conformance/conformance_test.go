@@ -13,6 +13,7 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/conformance"
 	"github.com/armature-dev/armature/builder/buildertest/world"
+	"github.com/armature-dev/armature/internal/testsize"
 )
 
 func TestFakeDoesAsTheRealOne(t *testing.T) {
@@ -32,13 +33,15 @@ func TestWorldDoesAsTheRealOne(t *testing.T) {
 			t.Parallel()
 			want, err := c.Recorded()
 			require.NoError(t, err)
-			assert.Equal(t, want, c.Run(t, simulated(t)))
+			for seed := range uint64(testsize.Pick(10, 200)) { // in other orders of steps too
+				assert.Equal(t, want, c.Run(t, simulated(t, seed)), "seed %d", seed)
+			}
 		})
 	}
 }
 
 // simulated returns a simulated cluster. Its time passes while a case waits.
-func simulated(t *testing.T) conformance.Target {
+func simulated(t *testing.T, seed uint64) conformance.Target {
 	server := buildertest.NewServer(scheme, crds)
 	for _, name := range conformance.Nodes {
 		require.NoError(t, server.Add(&corev1.Node{
@@ -46,7 +49,7 @@ func simulated(t *testing.T) conformance.Target {
 			Status:     corev1.NodeStatus{Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}},
 		}))
 	}
-	w := world.New(server, world.Options{})
+	w := world.New(server, world.Options{Seed: seed})
 	return conformance.Target{
 		Client:     server.Client(conformance.Manager),
 		Namespaces: [2]string{"conformance-one", "conformance-two"},

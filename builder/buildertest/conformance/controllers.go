@@ -28,6 +28,7 @@ func ControllerCases() []Case {
 		{"job-ttl", jobTTL},
 		{"job-deletion", jobDeletion},
 		{"job-pod-replacement", jobPodReplacement},
+		{"job-quota", jobQuota},
 		{"deployment-readiness", deploymentReadiness},
 		{"statefulset-order", statefulSetOrder},
 		{"daemonset-nodes", daemonSetNodes},

@@ -28,9 +28,10 @@
 //	scheduler.go     node capacity, selectors and affinity, taints, cordons
 //	kubelet.go       start, end, restart and deletion of pods, as a [Script] says
 //	pod_collector.go pods of deleted nodes, evictions by NoExecute taints
+//	quota.go         pods that exceed a ResourceQuota
 //	manager.go       passes, requeues, crashes, lagging caches, two managers
 //
 // The server itself collects garbage. Names of pods end with a number instead of random letters, so that a test can name them. A
-// simulation differs from a cluster where its controllers' comments say so: no backoffLimitPerIndex, pod affinity, preemption, quota or
+// simulation differs from a cluster where its controllers' comments say so: no backoffLimitPerIndex, pod affinity, preemption or
 // volumes. The cases of package conformance, which also run on a real cluster, hold it to the behaviour of the real controllers.
 package world

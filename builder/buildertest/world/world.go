@@ -86,7 +86,7 @@ func (w *World) look() ([]Step, time.Time, error) {
 	s.script = w.scriptOf
 	var steps []Step
 	for _, c := range w.controllers {
-		for _, change := range c.Changes(s) {
+		for _, change := range withinQuota(s, c.Changes(s)) {
 			step, err := w.stepOf(c.Name(), c.client, change)
 			if err != nil {
 				return nil, time.Time{}, err

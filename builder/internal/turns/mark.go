@@ -28,7 +28,7 @@ var statuses = map[string]metav1.ConditionStatus{
 	events.ReasonReleasing:      metav1.ConditionUnknown,
 	events.ReasonRolloutHalted:  metav1.ConditionUnknown,
 	events.ReasonReleased:       metav1.ConditionTrue,
-	events.ReasonSpecChanged:    metav1.ConditionTrue,
+	events.ReasonChangedByUser:  metav1.ConditionTrue,
 }
 
 // MarkOf returns the mark of an owner's conditions.
@@ -70,7 +70,7 @@ func (m Mark) IsWaiting() bool { return m.Reason == events.ReasonWaitingForTurn 
 
 // isOver reports whether the owner needs no turn in a roll-out any more.
 func (m Mark) isOver(id string) bool {
-	return m.ID == id && (m.Reason == events.ReasonReleased || m.Reason == events.ReasonSpecChanged)
+	return m.ID == id && (m.Reason == events.ReasonReleased || m.Reason == events.ReasonChangedByUser)
 }
 
 // isChangedByUser reports whether a user has changed the owner's spec since the operator last reported on it, or has created the owner.

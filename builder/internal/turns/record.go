@@ -38,7 +38,7 @@ type Record struct {
 	State State
 	// Owner is the kind of the owners.
 	Owner schema.GroupVersionKind
-	// Limit is the number of owners in their turn at once, as the program was told.
+	// Limit is the number of owners in their turn at once, as the program is configured.
 	Limit string
 	// Passed are the owners, "namespace/name", for which a user has decided to wait no longer.
 	Passed []string

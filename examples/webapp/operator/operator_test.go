@@ -106,6 +106,14 @@ func TestCrashesAnywhere(t *testing.T) {
 	buildertest.CrashEverywhere(t, scenario(t))
 }
 
+// In every order, with a crash and a stale cache at any moment, and a user who changes the image at any moment.
+func TestEveryOrder(t *testing.T) {
+	s := scenario(t)
+	s.Then = []buildertest.World{buildertest.Change(app(nil), func(app *v1.WebApp) { app.Spec.Image = "web:2" })}
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1})
+	assert.True(t, report.Exhausted)
+}
+
 // What the README shows is what is here.
 func TestREADME(t *testing.T) {
 	readme, err := os.ReadFile("../../../README.md")

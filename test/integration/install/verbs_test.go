@@ -76,7 +76,7 @@ func ownRoles(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(binary.Root(t), "charts/armature/files/rbac/[mw][ae][nb]*.yaml")) // manager-, webhook-
 	require.NoError(t, err)
-	require.Len(t, files, 5)
+	require.Len(t, files, 6)
 	return files
 }
 

@@ -59,6 +59,10 @@ func TestDiagnose(t *testing.T) {
 		"paused": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Annotations = map[string]string{"armature.dev/paused": "true"}
 		})}, Blocked, "PausedByAnnotation", "JobFlow/f", `the annotation armature.dev/paused is "true"`},
+		"its turn is to come": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
+			f.Status.Conditions = []metav1.Condition{{Type: "Released", Status: "False", Reason: "WaitingForTurn",
+				Message: `22222222-20260101T000000Z: Deployment.apps default/f restarts pods`}}
+		})}, Blocked, "WaitingForTurn", "JobFlow/f", "which disrupts it: Deployment.apps default/f restarts pods"},
 		"two writers": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Status.Conditions = []metav1.Condition{{Type: "Contested", Status: "True", Reason: "Contested",
 				Message: `Service default/f: spec.type keeps being changed by tidy (Update). Stop one of the two writers, or leave the fields to the other`}}

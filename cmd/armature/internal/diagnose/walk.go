@@ -19,7 +19,7 @@ type rule func(scene) *Finding
 // which things go wrong: what isn't looked at at all can't be suspended, what is suspended lacks no quota.
 func before() []rule {
 	return []rule{
-		deleting, paused, managedElsewhere, unobserved, suspended, queuedByKueue, invalidSpec, stopped,
+		deleting, paused, waitsForTurn, managedElsewhere, unobserved, suspended, queuedByKueue, invalidSpec, stopped,
 		unrecorded, leaderless,
 		notOwned, refused, contested, unmade, templateMissing, unqueued, daemonNodes, scaledToZero, gangWaits, claimPending,
 		schedulingGated, unscheduled, unscheduledYet, nodeLost, evicted,

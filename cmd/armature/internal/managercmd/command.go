@@ -160,9 +160,6 @@ func (o options) validate() error {
 	if o.concurrency < 1 {
 		return fmt.Errorf("--max-concurrent-reconciles must be at least 1, got %d", o.concurrency)
 	}
-	if err := release.Check(o.rolloutMaxOwners); err != nil {
-		return fmt.Errorf("--rollout-max-owners: %w", err)
-	}
 	if o.qps == 0 || o.qps < -1 {
 		return fmt.Errorf("--kube-api-qps must be a positive number or -1, got %v", o.qps)
 	}
@@ -194,6 +191,11 @@ func (o options) validate() error {
 			return fmt.Errorf("--watch-namespaces: %q can't be a namespace's name: %s", name, problems[0])
 		}
 	}
-	_, err := o.shard()
-	return err
+	if _, err := o.shard(); err != nil {
+		return err
+	}
+	if err := release.Check(o.rolloutMaxOwners); err != nil {
+		return fmt.Errorf("--rollout-max-owners: %w", err)
+	}
+	return nil
 }

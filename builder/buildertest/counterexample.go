@@ -1,0 +1,103 @@
+package buildertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/search"
+)
+
+// Counterexample is a run that violates a property.
+type Counterexample struct {
+	// Steps are what happened, a line each.
+	Steps []string
+	// Err is the violated property: see [ErrNoRest] and the others.
+	Err error
+}
+
+// Error returns the story: a numbered line for each step, and the property in a last line that begins with "then:". Steps that repeat are
+// one line.
+func (c *Counterexample) Error() string {
+	var b strings.Builder
+	for i, n := 0, 1; i < len(c.Steps); n++ {
+		times := 1
+		for i+times < len(c.Steps) && c.Steps[i+times] == c.Steps[i] {
+			times++
+		}
+		fmt.Fprintf(&b, "%3d. %s", n, c.Steps[i])
+		if times > 1 {
+			fmt.Fprintf(&b, " (%d times)", times)
+		}
+		b.WriteString("\n")
+		i += times
+	}
+	fmt.Fprintf(&b, "then: %v", c.Err)
+	return b.String()
+}
+
+// Unwrap returns the violated property.
+func (c *Counterexample) Unwrap() error { return c.Err }
+
+// Replay runs a scenario along a story, which is the text of a [Counterexample], and then until it rests. It returns the violation that
+// it meets as a Counterexample, nil if there is none. A step that can't happen is another error. The bounds must allow the faults of the
+// story; the rest of them doesn't matter.
+func Replay(ctx context.Context, s Scenario, b Bounds, story string) error {
+	steps, err := parseStory(story)
+	if err != nil {
+		return err
+	}
+	e, err := newExploration(ctx, s, b)
+	if err != nil {
+		return err
+	}
+	failure, err := search.Follow(e, steps, e.bounds.Depth, false)
+	if err != nil || failure == nil {
+		return err
+	}
+	return counterexample(failure)
+}
+
+// parseStory returns the steps of a story.
+func parseStory(story string) ([]string, error) {
+	var steps []string
+	for line := range strings.Lines(story) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "then: ") {
+			break
+		}
+		if line == "" {
+			continue
+		}
+		number, step, ok := strings.Cut(line, ". ")
+		if _, err := strconv.Atoi(number); err != nil || !ok {
+			return nil, fmt.Errorf("a line of the story is %q; it must be a number, a dot, a space and a step", line)
+		}
+		times := 1
+		if before, count, ok := strings.Cut(step, " ("); ok && strings.HasSuffix(count, " times)") {
+			n, err := strconv.Atoi(strings.TrimSuffix(count, " times)"))
+			if err != nil {
+				return nil, fmt.Errorf("a line of the story is %q; the number of times must be a number", line)
+			}
+			step, times = before, n
+		}
+		steps = append(steps, slices.Repeat([]string{step}, times)...)
+	}
+	return steps, nil
+}
+
+func isCircle(err error) bool {
+	var circle search.Circle
+	return errors.As(err, &circle)
+}
+
+func counterexample(f *search.Failure) *Counterexample {
+	err := f.Err
+	if isCircle(err) {
+		err = fmt.Errorf("%w: %w", ErrNoRest, err)
+	}
+	return &Counterexample{Steps: slices.Clone(f.Trace), Err: err}
+}

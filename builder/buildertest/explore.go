@@ -1,0 +1,269 @@
+package buildertest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/search"
+	"github.com/armature-dev/armature/builder/internal/testhook"
+)
+
+// Bounds limit what [Explore] explores.
+type Bounds struct {
+	// Crashes is the number of crashes of operators in a run, each after any write, or between passes. Default: 0.
+	Crashes int
+	// StaleReads is the number of passes in a run whose reads lag. Default: 0.
+	StaleReads int
+	// Lag is the number of changes that such a pass may miss: the last ones of all kinds, or of any one kind. Default: 1.
+	Lag int
+	// Edits is the number of steps of Then, from the first on, that happen at any time. The others wait until the scenario rests.
+	// Default: 0.
+	Edits int
+	// EarlyTimers is the number of times in a run that the clock moves on to the time of a requested pass though something else can still
+	// happen. Default: 0, the clock moves when nothing else can happen.
+	EarlyTimers int
+	// WholeWorld makes all changes of the World one step, for a World whose changes of several objects belong together. Default: false, a
+	// step is the changes of one object, and the World runs without its other changes.
+	WholeWorld bool
+	// KeepMemory lets a process live from pass to pass, as in a manager. It then makes its former passes again before each one that the
+	// exploration makes, and two states are the same only if their processes have read the same in all their passes, so this takes many
+	// times longer. Default: false, each pass is the first one of its process. It reads the process's own writes all the same.
+	KeepMemory bool
+
+	// Depth is the number of steps of a run. Default: 300.
+	Depth int
+	// States is the number of different states after which the exploration ends. Default: 1 000 000.
+	States int
+	// Walks is the number of random walks after the exploration, with four times as many crashes, stale reads and early timers, and
+	// processes that keep their memory. They continue from states that are new. Default: 0.
+	Walks int
+	// Seed makes other walks. Default: 0.
+	Seed uint64
+}
+
+// Report says what [Explore] did.
+type Report struct {
+	States int // different ones
+	Steps  int // taken
+	Slept  int // steps that were left out, because another order of them leads to the same state
+	Passes int // of operators
+	Ends   int // different states in which nothing can happen any more
+	Depth  int // of the deepest state, in steps
+	// Exhausted reports whether every run within the number of faults was explored. False if Depth or States ended it.
+	Exhausted bool
+	// Walked is the number of different states of the random walks.
+	Walked int
+	Took   time.Duration
+}
+
+// String returns the report in one line.
+func (r Report) String() string {
+	all := "all"
+	if !r.Exhausted {
+		all = "the first"
+	}
+	return fmt.Sprintf("%s %d states, %d steps (%d left out), %d passes, %d ends, depth %d, %d states walked, %s",
+		all, r.States, r.Steps, r.Slept, r.Passes, r.Ends, r.Depth, r.Walked, r.Took.Round(time.Millisecond))
+}
+
+// Explore runs a scenario in all orders of what can happen, within bounds: which pass comes next, on what state of its cache, after
+// which write it crashes, which object the rest of the cluster changes next, when a user edits. The test fails at the first run that
+// violates a property; it logs the shortest such run that it finds.
+//
+// The properties:
+//
+//   - It comes to rest: no circle of states in which the operator writes, and a pass on its own result writes nothing.
+//   - All runs end in the same state, by Scenario.Normalize, as the run without faults. No error stays, except those of Tolerate.
+//   - No object is created more often than without faults, unless someone else deleted it.
+//   - No write to a Foreign object, and no deletion of an object that no operator created and no requested one controls.
+//   - A final state stays: see Scenario.Final.
+//   - Scenario.Invariants hold in each state.
+//
+// A scenario's World makes its changes for one object at a time. An event enqueues the requests that a manager would enqueue, for
+// reconcilers of [NewReconciler]; for others, each event enqueues all requests.
+func Explore(t testing.TB, s Scenario, b Bounds) Report {
+	t.Helper()
+	report, err := FindCounterexample(t.Context(), s, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(report)
+	return report
+}
+
+// FindCounterexample is Explore for other uses than a test that fails. The error is a [*Counterexample], or one of the scenario.
+func FindCounterexample(ctx context.Context, s Scenario, b Bounds) (Report, error) {
+	start := time.Now()
+	e, err := newExploration(ctx, s, b)
+	if err != nil {
+		return Report{}, err
+	}
+	stats, failure, err := e.exhaust(ctx)
+	report := Report{
+		States: stats.States, Steps: stats.Steps, Slept: stats.Slept, Ends: stats.Ends, Depth: stats.Depth,
+		Exhausted: failure == nil && err == nil && !stats.Cut,
+	}
+	if failure == nil && err == nil && b.Walks > 0 {
+		report.Walked, failure, err = e.walk(ctx)
+	}
+	report.Passes, report.Took = e.passes, time.Since(start)
+	switch {
+	case err != nil:
+		return report, err
+	case failure != nil:
+		return report, e.shrink(failure)
+	}
+	return report, nil
+}
+
+// exploration is a running exploration.
+type exploration struct {
+	ctx       context.Context
+	scenario  *Scenario
+	bounds    Bounds
+	server    *Server // brought into the state of each step
+	first     *situation
+	processes []process
+
+	foreign, given map[string]bool // of the scenario's objects
+	made           map[string]int  // creations without faults
+	end            []string        // the end state without faults
+	learning       bool            // the run without faults is running
+
+	digests map[digestKey]search.Hash
+	worlds  map[*snapshot][]string
+
+	passes, replayed int
+}
+
+func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration, error) {
+	s, err := given.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	b.Lag, b.Depth, b.States = cmp.Or(b.Lag, 1), cmp.Or(b.Depth, 300), cmp.Or(b.States, 1_000_000)
+	server, err := s.newServer()
+	if err != nil {
+		return nil, err
+	}
+	server.comparable = true
+	e := &exploration{
+		ctx: log.IntoContext(ctx, logr.Discard()), scenario: s, bounds: b, server: server, foreign: map[string]bool{}, given: map[string]bool{},
+		digests: map[digestKey]search.Hash{}, worlds: map[*snapshot][]string{},
+	}
+	for _, obj := range s.Objects {
+		k, err := server.kinds.of(obj)
+		if err != nil {
+			return nil, err
+		}
+		name := newRequest("", k, keyOf(obj)).object()
+		e.given[name], e.foreign[name] = true, s.Foreign(obj)
+	}
+	own := Process{Name: operatorName, Reconciler: s.Reconciler, Requests: s.Requests}
+	for _, p := range append([]Process{own}, s.Others...) {
+		if err := e.addProcess(p); err != nil {
+			return nil, err
+		}
+	}
+	e.first = &situation{server: server.snapshot(), made: map[string]int{}}
+	for i := range e.processes {
+		e.first.queues = append(e.first.queues, e.newQueue(i, server.version))
+	}
+	return e, e.learn()
+}
+
+func (e *exploration) addProcess(p Process) error {
+	if p.Reconciler == nil || len(p.Requests) == 0 || p.Name == "" {
+		return errors.New("a Process of a Scenario needs a Name, a Reconciler and Requests")
+	}
+	c := e.server.Client(p.Name)
+	r, err := p.Reconciler(c)
+	if err != nil {
+		return fmt.Errorf("make the reconciler: %w", err)
+	}
+	wakes, err := testhook.Wakes(r, c)
+	if err != nil {
+		return fmt.Errorf("index for the watches: %w", err)
+	}
+	e.processes = append(e.processes, process{p, wakes})
+	return nil
+}
+
+// learn runs the scenario without faults, in the first order, to know the end state.
+func (e *exploration) learn() error {
+	bounds := e.bounds
+	e.bounds.Crashes, e.bounds.StaleReads, e.bounds.EarlyTimers, e.bounds.Edits = 0, 0, 0, 0
+	e.learning = true
+	made := map[string]int{}
+	failure, err := search.Follow(learner{e, made}, nil, e.bounds.Depth, false)
+	e.learning, e.bounds, e.made = false, bounds, made
+	switch {
+	case err != nil:
+		return err
+	case failure != nil:
+		return counterexample(failure)
+	case e.end == nil:
+		return &Counterexample{Err: fmt.Errorf("%w within %d steps", ErrNoRest, e.bounds.Depth)}
+	}
+	return nil
+}
+
+// learner is an exploration that records how often operators create each object.
+type learner struct {
+	*exploration
+	made map[string]int
+}
+
+// Hash implements search.System.
+func (l learner) Hash(s *situation) search.Hash {
+	for name, n := range s.made {
+		l.made[name] = max(l.made[name], n)
+	}
+	return l.exploration.Hash(s)
+}
+
+func (e *exploration) exhaust(ctx context.Context) (search.Stats, *search.Failure, error) {
+	return search.Exhaust(ctx, e, search.Limits{Depth: e.bounds.Depth, States: e.bounds.States})
+}
+
+// walk takes the random walks, with more faults.
+func (e *exploration) walk(ctx context.Context) (int, *search.Failure, error) {
+	const more = 4
+	e.bounds.Crashes, e.bounds.StaleReads, e.bounds.EarlyTimers = more*e.bounds.Crashes, more*e.bounds.StaleReads, more*e.bounds.EarlyTimers
+	e.bounds.KeepMemory = true
+	stats, failure, err := search.Walk(ctx, e, search.Walks{Number: e.bounds.Walks, Seed: e.bounds.Seed, Depth: e.bounds.Depth})
+	return stats.States, failure, err
+}
+
+// shrink returns the shortest counterexample found for a failure.
+func (e *exploration) shrink(f *search.Failure) error {
+	property := propertyOf(f.Err)
+	small, err := search.Shrink(e, f, e.bounds.Depth, func(other *search.Failure) bool { return propertyOf(other.Err) == property })
+	if err != nil {
+		return err
+	}
+	return counterexample(small)
+}
+
+// propertyOf returns what identifies a violated property.
+func propertyOf(err error) string {
+	for _, known := range []error{ErrNoRest, ErrOtherEnd, ErrStuck, ErrCreatedTwice, ErrNotOwned, ErrBackwards, ErrPanic} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	if isCircle(err) {
+		return ErrNoRest.Error()
+	}
+	return err.Error()
+}
+
+func (e *exploration) isCluster(step string) bool { return strings.HasPrefix(step, clusterStep) }

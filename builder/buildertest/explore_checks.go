@@ -1,0 +1,265 @@
+package buildertest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// maxBusy is the number of passes in a row, with nothing else in between, that may change something.
+const maxBusy = 25
+
+// The properties that Explore checks. The error of a counterexample is one of them, or that of an invariant.
+var (
+	// ErrNoRest is the error of operators that never stop writing: the same states come again, a pass on its own result writes, or 25
+	// passes in a row change something.
+	ErrNoRest = errors.New("it doesn't come to rest")
+	// ErrOtherEnd is the error of an end state that differs from the one without faults, in the first order.
+	ErrOtherEnd = errors.New("the end state differs")
+	// ErrStuck is the error of a pass that still fails when nothing changes any more.
+	ErrStuck = errors.New("it comes to rest with an error")
+	// ErrCreatedTwice is the error of an object that an operator created, deleted, and created again.
+	ErrCreatedTwice = errors.New("an object was created twice")
+	// ErrNotOwned is the error of a write to an object of others, or its deletion.
+	ErrNotOwned = errors.New("an object that isn't the operator's was written")
+	// ErrBackwards is the error of a final state that a pass has changed.
+	ErrBackwards = errors.New("a final state was changed")
+	// ErrPanic is the error of a pass that panics.
+	ErrPanic = errors.New("a pass panics")
+)
+
+// checkPass checks what a pass did.
+func (e *exploration) checkPass(before, after *situation, process int, done *passed) error {
+	var p panicked
+	if errors.As(done.err, &p) {
+		return fmt.Errorf("%w: %v", ErrPanic, p.value)
+	}
+	if after.busy > maxBusy {
+		return fmt.Errorf("%w: %d passes in a row changed something", ErrNoRest, after.busy)
+	}
+	for _, call := range done.writes {
+		if err := e.checkOwner(before, after, call); err != nil {
+			return err
+		}
+	}
+	return e.checkChanges(before, after)
+}
+
+// checkOwner checks that an operator may write to an object.
+func (e *exploration) checkOwner(before, after *situation, call Call) error {
+	if !call.Changed || call.Created {
+		return nil
+	}
+	if e.foreign[call.object()] {
+		return fmt.Errorf("%w: %s", ErrNotOwned, call)
+	}
+	deletes := call.Verb == VerbDelete
+	if !deletes || after.made[call.object()] > 0 || before.made[call.object()] > 0 || e.given[call.object()] {
+		return nil
+	}
+	for gvk, rows := range before.server.tables {
+		if obj := rows[keyOfCall(call)].at(before.server.version); obj != nil && gvk.GroupKind() == call.Kind && !e.isOurs(before.server, obj) {
+			return fmt.Errorf("%w: %s", ErrNotOwned, call)
+		}
+	}
+	return nil
+}
+
+// isOurs reports whether an object is requested, or controlled by a requested one, at any depth.
+func (e *exploration) isOurs(snap *snapshot, obj client.Object) bool {
+	if e.isOwner(obj) {
+		return true
+	}
+	ref := metav1.GetControllerOfNoCopy(obj)
+	if ref == nil {
+		return false
+	}
+	for _, rows := range snap.tables {
+		for _, h := range rows {
+			if o := h.at(snap.version); o != nil && o.GetUID() == ref.UID {
+				return e.isOurs(snap, o)
+			}
+		}
+	}
+	return false
+}
+
+// isOwner reports whether a process has a request of an object's name.
+func (e *exploration) isOwner(obj client.Object) bool {
+	for _, p := range e.processes {
+		if slices.Contains(p.Requests, reconcile.Request{NamespacedName: keyOf(obj)}) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkChanges checks the state after a pass, or a part of one.
+func (e *exploration) checkChanges(before, after *situation) error {
+	for _, name := range slices.Sorted(maps.Keys(after.made)) {
+		if n := after.made[name]; n > max(1, e.made[name]) && !e.learning {
+			return fmt.Errorf("%w: %s, %d times, and %d times without faults", ErrCreatedTwice, name, n, e.made[name])
+		}
+	}
+	for _, ch := range after.server.log[len(before.server.log):] {
+		if err := e.checkFinal(ch); err != nil {
+			return err
+		}
+	}
+	return e.checkInvariants(after)
+}
+
+// checkFinal checks that a change keeps the final state of an object whose spec has stayed the same.
+func (e *exploration) checkFinal(ch change) error {
+	if ch.before == nil || !e.isOwner(ch.object) || ch.object.GetDeletionTimestamp() != nil ||
+		ch.before.GetUID() != ch.object.GetUID() || ch.before.GetGeneration() != ch.object.GetGeneration() {
+		return nil
+	}
+	was, err := e.finalOf(ch.before)
+	if err != nil || was == "" {
+		return err
+	}
+	is, err := e.finalOf(ch.object)
+	if err == nil && is != was {
+		is := is
+		if is == "" {
+			is = "none"
+		}
+		return fmt.Errorf("%w: %s %s was %s, and now is %s", ErrBackwards, ch.gvk.Kind, keyOf(ch.object), was, is)
+	}
+	return err
+}
+
+func (e *exploration) finalOf(obj client.Object) (string, error) {
+	content, err := asMap(obj)
+	if err != nil {
+		return "", err
+	}
+	return e.scenario.Final(&unstructured.Unstructured{Object: content}), nil
+}
+
+// FinalCondition is the default of Scenario.Final: the types Complete, Completed, Succeeded, Failed and Finished of conditions that are
+// True, and of the present generation if they say so.
+func FinalCondition(obj *unstructured.Unstructured) string {
+	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	var final []string
+	for _, c := range conditions {
+		condition, _ := c.(map[string]any)
+		kind, _ := condition["type"].(string)
+		observed, says := condition["observedGeneration"].(int64)
+		if condition["status"] != "True" || (says && observed != obj.GetGeneration()) {
+			continue
+		}
+		switch kind {
+		case "Complete", "Completed", "Succeeded", "Failed", "Finished":
+			final = append(final, kind)
+		}
+	}
+	slices.Sort(final)
+	return strings.Join(final, ", ")
+}
+
+func (e *exploration) checkInvariants(s *situation) error {
+	if len(e.scenario.Invariants) == 0 {
+		return nil
+	}
+	e.server.restore(s.server)
+	for _, holds := range e.scenario.Invariants {
+		if err := holds(e.ctx, e.server.Client("invariant")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rest checks a situation in which nothing can happen any more.
+func (e *exploration) Rest(s *situation) error {
+	for i, q := range s.queues {
+		for _, r := range e.processes[i].Requests {
+			if err := q.errs[r]; err != nil && !e.scenario.Tolerate(err) {
+				return fmt.Errorf("%w: the pass of %s: %w", ErrStuck, r, err)
+			}
+		}
+	}
+	for i, p := range e.processes {
+		for _, r := range p.Requests {
+			if err := e.checkQuiet(s, i, r); err != nil {
+				return err
+			}
+		}
+	}
+	e.server.restore(s.server)
+	end, err := e.endState()
+	if err != nil {
+		return err
+	}
+	if e.learning {
+		e.end = end
+		return nil
+	}
+	if diff := endDifference(e.end, end); diff != "" {
+		return fmt.Errorf("%w:\n%s", ErrOtherEnd, diff)
+	}
+	return nil
+}
+
+// endState returns the server's state for a comparison. If a user edits at any time, the numbers of specs depend on when.
+func (e *exploration) endState() ([]string, error) {
+	s := *e.scenario
+	if e.scenario.Then != nil {
+		s.Normalize = func(obj *unstructured.Unstructured) bool {
+			unstructured.RemoveNestedField(obj.Object, "metadata", "generation")
+			removeKey(obj.Object, "observedGeneration")
+			return e.scenario.Normalize(obj)
+		}
+	}
+	return s.endState(e.server)
+}
+
+// removeKey removes a key at any depth.
+func removeKey(value any, key string) {
+	switch v := value.(type) {
+	case map[string]any:
+		delete(v, key)
+		for _, inner := range v {
+			removeKey(inner, key)
+		}
+	case []any:
+		for _, inner := range v {
+			removeKey(inner, key)
+		}
+	}
+}
+
+// checkQuiet checks that a new process changes nothing, and then writes nothing.
+func (e *exploration) checkQuiet(s *situation, process int, r reconcile.Request) error {
+	fresh := s.clone()
+	fresh.queues[process] = e.newQueue(process, s.server.version)
+	first, err := e.run(fresh, process, r, reads{})
+	if err != nil {
+		return err
+	}
+	if len(first.after) > 0 {
+		return fmt.Errorf("%w: nothing has changed, and a pass of a new process over %s makes a change: %s", ErrNoRest, r, first.after[0].call)
+	}
+	fresh.queues[process].passes = []pastPass{{server: s.server, request: r}}
+	second, err := e.run(fresh, process, r, reads{})
+	if err != nil {
+		return err
+	}
+	if len(second.writes) > 0 {
+		return fmt.Errorf("%w: nothing has changed, and a second pass over %s writes: %s", ErrNoRest, r, second.writes[0])
+	}
+	return nil
+}
+
+func keyOfCall(c Call) client.ObjectKey {
+	return client.ObjectKey{Namespace: c.Namespace, Name: c.Name}
+}

@@ -1,0 +1,185 @@
+package buildertest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/search"
+)
+
+// process is an operator in an exploration.
+type process struct {
+	Process
+
+	wakes wakes // the mapping of its events
+}
+
+// written is the state after a write of a pass.
+type written struct {
+	call   Call
+	server *snapshot
+}
+
+// passed is what a pass did.
+type passed struct {
+	result reconcile.Result
+	err    error
+	writes []Call // successful and failed ones, without dry runs
+	after  []written
+	server *snapshot
+	wrote  map[schema.GroupVersionKind]uint64
+}
+
+// run makes a pass, of a new process, or of one that makes its former passes again first.
+func (e *exploration) run(s *situation, process int, request reconcile.Request, r reads) (*passed, error) {
+	p, q := e.processes[process], s.queues[process]
+	e.server.restore(s.server)
+	c := e.server.Client(p.Name)
+	c.atOnce = 1
+	c.view.ownWrites = !e.scenario.LagOwnWrites
+	reconciler, err := p.Reconciler(c)
+	if err != nil {
+		return nil, fmt.Errorf("make the reconciler: %w", err)
+	}
+	for _, past := range q.passes {
+		e.server.restore(past.server)
+		c.view.at, c.view.wrote = past.reads.at, maps.Clone(past.wrote)
+		_, _ = e.reconcile(reconciler, past.request)
+		e.replayed++
+	}
+	e.server.restore(s.server)
+	e.server.ledger.Reset()
+	c.ledger.Reset()
+	c.view.least, c.view.at, c.view.wrote = q.started, r.at, maps.Clone(q.wrote)
+	done := &passed{}
+	c.written = func(call Call) { done.after = append(done.after, written{call, e.server.snapshot()}) }
+	e.passes++
+	done.result, done.err = e.reconcile(reconciler, request)
+	for _, call := range c.ledger.Writes() {
+		if !call.DryRun {
+			done.writes = append(done.writes, call)
+		}
+	}
+	done.server, done.wrote = e.server.snapshot(), c.view.wrote
+	return done, nil
+}
+
+// panicked is the error of a pass that panics.
+type panicked struct{ value any }
+
+func (p panicked) Error() string { return fmt.Sprintf("the pass panics: %v", p.value) }
+
+func (e *exploration) reconcile(r reconcile.Reconciler, request reconcile.Request) (_ reconcile.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked{p}
+		}
+	}()
+	return r.Reconcile(e.ctx, request)
+}
+
+// pass makes a pass. It returns what it leads to without a crash, and with one after each of its writes.
+func (e *exploration) pass(s *situation, step string, process int, request reconcile.Request, r reads) ([]outcome, error) {
+	done, err := e.run(s, process, request, r)
+	if err != nil {
+		return nil, err
+	}
+	next, err := e.afterPass(s, process, request, r, done)
+	if err != nil {
+		return nil, err
+	}
+	outcomes := []outcome{{Name: step, State: next, Wrote: len(done.after) > 0, Err: e.checkPass(s, next, process, done)}}
+	if s.crashes >= e.bounds.Crashes {
+		return outcomes, nil
+	}
+	for k, w := range done.after {
+		e.server.restore(w.server)
+		crashed, err := e.arrive(s, done.after[:k+1])
+		if err != nil {
+			return nil, err
+		}
+		e.crash(crashed, process)
+		if r.name != "" {
+			crashed.stale++
+		}
+		crashed.busy = s.busy + 1
+		name := fmt.Sprintf("%s, crash after write %d: %s", step, k+1, w.call)
+		outcomes = append(outcomes, outcome{Name: name, State: crashed, Wrote: true, Err: e.checkChanges(s, crashed)})
+	}
+	return outcomes, nil
+}
+
+type outcome = search.Outcome[*situation]
+
+// afterPass returns the situation after a pass.
+func (e *exploration) afterPass(s *situation, process int, request reconcile.Request, r reads, done *passed) (*situation, error) {
+	before := s.clone()
+	delete(before.queues[process].pending, request)
+	delete(before.queues[process].errs, request)
+	e.server.restore(done.server)
+	next, err := e.arrive(before, done.after)
+	if err != nil {
+		return nil, err
+	}
+	q := &next.queues[process]
+	q.wrote = done.wrote
+	q.seen = map[schema.GroupVersionKind]uint64{}
+	for gvk := range s.server.tables {
+		q.seen[gvk] = r.versionOf(s.server)(gvk)
+	}
+	if e.bounds.KeepMemory {
+		q.passes = append(q.passes, pastPass{s.server, request, r, s.queues[process].wrote})
+		q.memory = digest(fmt.Appendf(nil, "%x %s %x", q.memory, request, e.contentAt(s.server, r.versionOf(s.server))))
+	}
+	changed := len(done.after) > 0
+	if done.err != nil {
+		q.errs[request] = done.err
+		if !errors.Is(done.err, reconcile.TerminalError(nil)) {
+			q.pending[request] = !changed && !q.isPending(request)
+		}
+	}
+	if after := done.result.RequeueAfter; after > 0 && done.err == nil {
+		at := s.server.now.Add(after)
+		if due, ok := q.timers[request]; !ok || at.Before(due) {
+			q.timers[request] = at
+		}
+	}
+	if r.name != "" {
+		next.stale++
+		q.pending[request] = false // the missing changes arrive
+	}
+	if changed {
+		next.busy = s.busy + 1
+	} else {
+		next.busy = s.busy
+	}
+	return next, nil
+}
+
+// isPending reports whether a request waits for a worker.
+func (q *queueState) isPending(request reconcile.Request) bool {
+	held, ok := q.pending[request]
+	return ok && !held
+}
+
+// crash replaces a process by a new one, which begins with all its requests.
+func (e *exploration) crash(s *situation, process int) {
+	s.crashes++
+	s.queues[process] = e.newQueue(process, s.server.version)
+}
+
+func (e *exploration) newQueue(process int, version uint64) queueState {
+	q := queueState{
+		pending: map[reconcile.Request]bool{}, timers: map[reconcile.Request]time.Time{}, errs: map[reconcile.Request]error{},
+		wrote: map[schema.GroupVersionKind]uint64{}, started: version,
+	}
+	for _, r := range e.processes[process].Requests {
+		q.pending[r] = false
+	}
+	return q
+}

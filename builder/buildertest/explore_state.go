@@ -1,0 +1,159 @@
+package buildertest
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/search"
+)
+
+// situation is a state of an exploration: the server, and what its operators are about to do. Nothing changes it.
+type situation struct {
+	server *snapshot
+	queues []queueState // by process
+
+	idle  int // clock steps since the last change
+	edits int // steps of Then that are done
+	busy  int // passes in a row that changed something
+
+	crashes, stale, early int // that happened so far
+
+	made map[string]int // creations by operators of an object, without those that others made necessary
+}
+
+// queueState is the queue of a process, and what the process remembers.
+type queueState struct {
+	pending map[reconcile.Request]bool      // true: the last pass failed without a change, so only a change or time begins the next one
+	timers  map[reconcile.Request]time.Time // requested passes
+	errs    map[reconcile.Request]error     // of the last pass of a request
+	started uint64                          // the server's version at its start
+	wrote   map[schema.GroupVersionKind]uint64
+	seen    map[schema.GroupVersionKind]uint64 // the version of each kind in the last pass; nothing changes it
+	passes  []pastPass  // since its start, if the process keeps its memory
+	memory  search.Hash // of what these passes read
+}
+
+// pastPass is a pass that a process has made, so that a new process can make it again.
+type pastPass struct {
+	server  *snapshot
+	request reconcile.Request
+	reads   reads
+	wrote   map[schema.GroupVersionKind]uint64
+}
+
+// clone returns a copy to change.
+func (s *situation) clone() *situation {
+	c := *s
+	c.made = maps.Clone(s.made)
+	c.queues = slices.Clone(s.queues)
+	for i, q := range c.queues {
+		q.pending, q.timers, q.errs, q.wrote = maps.Clone(q.pending), maps.Clone(q.timers), maps.Clone(q.errs), maps.Clone(q.wrote)
+		q.passes = slices.Clip(q.passes)
+		c.queues[i] = q
+	}
+	return &c
+}
+
+// Hash identifies a situation. It doesn't count what no operator can tell apart: resource versions, and when and in which order things
+// happened, apart from the age of what objects say about time.
+func (e *exploration) Hash(s *situation) search.Hash {
+	sum := e.contentAt(s.server, reads{}.versionOf(s.server))
+	text := fmt.Appendf(nil, "%x idle %d edits %d crashes %d stale %d early %d", sum, s.idle, s.edits, s.crashes, s.stale, s.early)
+	for i, p := range e.processes {
+		q := s.queues[i]
+		for _, r := range p.Requests {
+			held, queued := q.pending[r]
+			timer, timed := q.timers[r]
+			text = fmt.Appendf(text, "|%t%t%t", queued, held, q.errs[r] != nil)
+			if timed {
+				text = fmt.Appendf(text, " in %s", timer.Sub(s.server.now))
+			}
+		}
+		text = fmt.Appendf(text, " memory %x", q.memory)
+		if s.stale < e.bounds.StaleReads {
+			for _, v := range e.staleReads(s, i) {
+				text = fmt.Appendf(text, " stale %x", v.content)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.made)) {
+		text = fmt.Appendf(text, "|%s %d", name, s.made[name])
+	}
+	return digest(text)
+}
+
+func digest(text []byte) search.Hash {
+	sum := sha256.Sum256(text)
+	return search.Hash{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
+}
+
+// contentAt returns a digest of all objects, each kind at a version.
+func (e *exploration) contentAt(snap *snapshot, version func(schema.GroupVersionKind) uint64) search.Hash {
+	var sum search.Hash
+	for gvk, rows := range snap.tables {
+		at := version(gvk)
+		for _, h := range rows {
+			if obj := h.at(at); obj != nil {
+				one := e.digestOf(obj, snap.now)
+				sum[0], sum[1] = sum[0]+one[0], sum[1]+one[1] // in any order
+			}
+		}
+	}
+	return sum
+}
+
+// digestKey is an object at a time.
+type digestKey struct {
+	object client.Object
+	now    time.Time
+}
+
+// maxDigests limits the remembered digests, and with them the objects that are kept in memory.
+const maxDigests = 1 << 16
+
+// digestOf returns a digest of an object without its resource version, and with times relative to now.
+func (e *exploration) digestOf(obj client.Object, now time.Time) search.Hash {
+	key := digestKey{obj, now}
+	if known, ok := e.digests[key]; ok {
+		return known
+	}
+	if len(e.digests) >= maxDigests {
+		clear(e.digests)
+		e.server.reads.Clear()
+	}
+	bare := copyOf(obj)
+	bare.SetResourceVersion("")
+	fields := bare.GetManagedFields()
+	for i := range fields {
+		fields[i].Time = nil
+	}
+	slices.SortStableFunc(fields, func(a, b metav1.ManagedFieldsEntry) int {
+		return cmp.Or(cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Subresource, b.Subresource))
+	})
+	bare.SetManagedFields(fields)
+	text, err := json.Marshal(bare)
+	if err != nil {
+		panic(fmt.Sprintf("buildertest: encode a stored %T: %v", obj, err)) // it was decoded from JSON
+	}
+	text = timestamp.ReplaceAllFunc(text, func(match []byte) []byte {
+		t, err := time.Parse(time.RFC3339, string(match))
+		if err != nil {
+			return match
+		}
+		return []byte(t.Sub(now).String())
+	})
+	sum := digest(text)
+	e.digests[key] = sum
+	return sum
+}

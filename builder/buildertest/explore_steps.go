@@ -1,0 +1,207 @@
+package buildertest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/search"
+)
+
+// The names of steps, apart from passes and those of the cluster.
+const (
+	timeStep  = "time passes"
+	earlyStep = "time passes early"
+	editStep  = "a user makes edit "
+	crashStep = "crash between passes"
+)
+
+// Start implements search.System.
+func (e *exploration) Start() (*situation, error) { return e.first, nil }
+
+// Steps implements search.System: passes, the rest of the cluster, time if nothing else can happen, edits, faults.
+func (e *exploration) Steps(s *situation) ([]string, error) {
+	var steps []string
+	e.eachPass(s, func(name string, _, _ int) { steps = append(steps, name) })
+	cluster, err := e.clusterSteps(s)
+	if err != nil {
+		return nil, err
+	}
+	steps = append(steps, cluster...)
+	if len(steps) == 0 && s.idle < idleSteps && e.canWait(s) {
+		steps = append(steps, timeStep)
+	}
+	if s.edits < len(e.scenario.Then) && (len(steps) == 0 || s.edits < e.bounds.Edits) {
+		steps = append(steps, fmt.Sprintf("%s%d", editStep, s.edits+1))
+	}
+	if len(steps) == 0 || e.learning {
+		return steps, nil
+	}
+	return append(steps, e.faults(s)...), nil
+}
+
+// eachPass calls f for each pass that can begin, in order.
+func (e *exploration) eachPass(s *situation, f func(name string, process, request int)) {
+	for i, p := range e.processes {
+		for j, r := range p.Requests {
+			if s.queues[i].isPending(r) {
+				f(e.passName(i, j), i, j)
+			}
+		}
+	}
+}
+
+func (e *exploration) passName(process, request int) string {
+	p := e.processes[process]
+	name := "pass of " + p.Requests[request].String()
+	if len(e.processes) > 1 {
+		name += " by " + p.Name
+	}
+	return name
+}
+
+// canWait reports whether time may change something: a pass is requested for later, or has failed.
+func (e *exploration) canWait(s *situation) bool {
+	for _, q := range s.queues {
+		if len(q.timers) > 0 || len(q.pending) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// faults returns the steps that are faults.
+func (e *exploration) faults(s *situation) []string {
+	var steps []string
+	if s.stale < e.bounds.StaleReads {
+		e.eachPass(s, func(name string, process, _ int) {
+			for _, r := range e.staleReads(s, process) {
+				steps = append(steps, name+", "+r.name)
+			}
+		})
+	}
+	if s.crashes < e.bounds.Crashes {
+		for i := range e.processes {
+			steps = append(steps, e.crashName(i))
+		}
+	}
+	if s.early < e.bounds.EarlyTimers && e.hasTimer(s) {
+		steps = append(steps, earlyStep)
+	}
+	return steps
+}
+
+func (e *exploration) crashName(process int) string {
+	if len(e.processes) == 1 {
+		return crashStep
+	}
+	return crashStep + " of " + e.processes[process].Name
+}
+
+func (e *exploration) hasTimer(s *situation) bool {
+	for _, q := range s.queues {
+		if len(q.timers) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Do implements search.System.
+func (e *exploration) Do(s *situation, step string) ([]outcome, error) {
+	one := func(next *situation, err error) ([]outcome, error) {
+		if err != nil {
+			return nil, err
+		}
+		return []outcome{{Name: step, State: next, Err: e.checkInvariants(next)}}, nil
+	}
+	switch {
+	case strings.HasPrefix(step, clusterStep):
+		return one(e.stepWorld(s, step))
+	case strings.HasPrefix(step, editStep):
+		return one(e.edit(s))
+	case step == timeStep:
+		return one(e.wait(s), nil)
+	case step == earlyStep:
+		next := e.wait(s)
+		next.early++
+		return one(next, nil)
+	case strings.HasPrefix(step, crashStep):
+		next := s.clone()
+		for i := range e.processes {
+			if e.crashName(i) == step {
+				e.crash(next, i)
+			}
+		}
+		return one(next, nil)
+	}
+	return e.doPass(s, step)
+}
+
+func (e *exploration) doPass(s *situation, step string) ([]outcome, error) {
+	var outcomes []outcome
+	err := fmt.Errorf("there is no step %q", step)
+	e.eachPass(s, func(name string, process, request int) {
+		if !strings.HasPrefix(step, name) {
+			return
+		}
+		r := e.processes[process].Requests[request]
+		if step == name {
+			outcomes, err = e.pass(s, step, process, r, reads{})
+			return
+		}
+		for _, stale := range e.staleReads(s, process) {
+			if step == name+", "+stale.name {
+				outcomes, err = e.pass(s, step, process, r, stale)
+			}
+		}
+	})
+	return outcomes, err
+}
+
+// wait returns the situation at the time of the next requested pass; a second later, if passes only failed. The failed ones may run again
+// too.
+func (e *exploration) wait(s *situation) *situation {
+	next := s.clone()
+	next.idle++
+	next.busy = 0
+	var until time.Time
+	for _, q := range s.queues {
+		for _, at := range q.timers {
+			if until.IsZero() || at.Before(until) {
+				until = at
+			}
+		}
+		for _, held := range q.pending {
+			if held && until.IsZero() {
+				until = s.server.now.Add(time.Second)
+			}
+		}
+	}
+	if !e.scenario.ClockStands && until.After(s.server.now) {
+		later := *s.server
+		later.now = until
+		next.server = &later
+	}
+	for i := range next.queues {
+		q := &next.queues[i]
+		for r, at := range q.timers {
+			if !at.After(until) {
+				delete(q.timers, r)
+				q.pending[r] = false
+			}
+		}
+		for r := range q.pending {
+			q.pending[r] = false
+		}
+	}
+	return next
+}
+
+// Independent implements search.System: the rest of the cluster changes different objects in any order, unless a later pass may read a
+// state in between.
+func (e *exploration) Independent(s *situation, a, b string) bool {
+	return e.isCluster(a) && e.isCluster(b) && s.stale >= e.bounds.StaleReads
+}
+
+var _ search.System[*situation] = &exploration{}

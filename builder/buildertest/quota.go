@@ -1,0 +1,36 @@
+package buildertest
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/rules"
+)
+
+// checkQuota refuses a pod that exceeds a ResourceQuota of its namespace.
+func (s *Server) checkQuota(k kind, obj client.Object) error {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	quotas := listed[*corev1.ResourceQuota](s, "ResourceQuota")
+	if len(quotas) == 0 {
+		return nil
+	}
+	if message := rules.ExceededQuota(quotas, listed[*corev1.Pod](s, "Pod"), pod); message != "" {
+		return apierrors.NewForbidden(k.resource, pod.Name, errors.New(message))
+	}
+	return nil
+}
+
+// listed returns the objects of a kind of the core group.
+func listed[T client.Object](s *Server, kind string) []T {
+	var all []T
+	for _, obj := range s.list(corev1.SchemeGroupVersion.WithKind(kind), s.version) {
+		all = append(all, obj.(T))
+	}
+	return all
+}

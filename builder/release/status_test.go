@@ -1,0 +1,129 @@
+package release
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/armature-dev/armature/builder/internal/turns"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+var webApp = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "WebApp"}
+
+func owner(name string, m turns.Mark) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(webApp)
+	u.SetNamespace("shop")
+	u.SetName(name)
+	var conditions []metav1.Condition
+	m.Set(&conditions, 1, metav1.Now().Time)
+	var list []any
+	for _, c := range conditions {
+		list = append(list, map[string]any{"type": c.Type, "status": string(c.Status), "reason": c.Reason, "message": c.Message})
+	}
+	u.Object["status"] = map[string]any{"conditions": list}
+	return u
+}
+
+func record(state turns.State) *corev1.ConfigMap {
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "system", Name: "rollout-webapp", Labels: map[string]string{wellknown.LabelReleases: "webapp"},
+	}}
+	turns.Record{ID: "id", Build: "b", State: state, Owner: webApp, Limit: "1"}.Write(cm)
+	return cm
+}
+
+// List says who is in its turn and who waits; Abort and Resume change the record, and are repeatable.
+func TestDecisions(t *testing.T) {
+	c := fake.NewClientBuilder().WithObjects(
+		record(turns.Progressing), owner("done", turns.Mark{ID: "id", Reason: events.ReasonReleased}), owner("none", turns.Mark{}),
+		owner("broken", turns.Mark{ID: "id", Reason: events.ReasonRolloutHalted, Why: "no image"}),
+		owner("next", turns.Mark{ID: "id", Reason: events.ReasonWaitingForTurn, Why: "restarts"}),
+	).Build()
+	list := func() *Rollout {
+		all, err := List(t.Context(), c, "")
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		return all[0]
+	}
+	r := list()
+	assert.Equal(t, Halted, r.State)
+	assert.Equal(t, "webapp", r.Operator)
+	assert.Equal(t, 4, r.Owners)
+	assert.Equal(t, []Owner{{Kind: "WebApp", Namespace: "shop", Name: "broken", Halts: true, Why: "no image"}}, r.InTurn)
+	assert.Equal(t, []Owner{{Kind: "WebApp", Namespace: "shop", Name: "next", Why: "restarts"}}, r.Waiting)
+
+	for range 2 {
+		require.NoError(t, Abort(t.Context(), c, list()))
+	}
+	assert.Equal(t, Aborted, list().State)
+	for range 2 {
+		require.NoError(t, Resume(t.Context(), c, list()))
+	}
+	r = list()
+	assert.Equal(t, Progressing, r.State)
+	assert.True(t, r.InTurn[0].Passed)
+	assert.Equal(t, []string{"shop/broken"}, r.record.Passed)
+
+	stale := list()
+	require.NoError(t, Abort(t.Context(), c, list()))
+	require.ErrorContains(t, Resume(t.Context(), c, stale), "write the roll-out of the operator webapp")
+}
+
+func TestNothingToDecide(t *testing.T) {
+	c := fake.NewClientBuilder().WithObjects(record(turns.Complete)).Build()
+	all, err := List(t.Context(), c, "system")
+	require.NoError(t, err)
+	require.ErrorContains(t, Abort(t.Context(), c, all[0]), "there is nothing to abort")
+	require.ErrorContains(t, Resume(t.Context(), c, all[0]), "there is nothing to resume")
+	none, err := List(t.Context(), c, "another")
+	require.NoError(t, err)
+	assert.Empty(t, none)
+
+	broken := record("Paused")
+	broken.Name = "z"
+	require.NoError(t, c.Create(t.Context(), broken))
+	_, err = List(t.Context(), c, "")
+	require.ErrorContains(t, err, `data.state of ConfigMap system/z is "Paused"; accepted are Progressing, Aborted and Complete`)
+}
+
+type noManager struct{ manager.Manager }
+
+func TestAround(t *testing.T) {
+	for name, tt := range map[string]struct {
+		options Options
+		want    string
+	}{
+		"no number":         {Options{MaxOwners: "one", Namespace: "n"}, `the maximum number of owners is "one"`},
+		"a negative number": {Options{MaxOwners: "-1", Namespace: "n"}, `the maximum number of owners is "-1"`},
+		"more than all":     {Options{MaxOwners: "101%", Namespace: "n"}, `"101%"; accepted are`},
+		"no namespace":      {Options{}, `the namespace of the roll-outs' records is ""`},
+		"a negative time":   {Options{Namespace: "n", ReadyWithin: -1}, "must not be negative"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Around(noManager{}, tt.options)
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+	mgr, err := Around(noManager{}, Options{MaxOwners: "unlimited"})
+	require.NoError(t, err)
+	assert.Equal(t, noManager{}, mgr)
+
+	mgr, err = Around(noManager{}, Options{Namespace: "n"})
+	require.NoError(t, err)
+	settings := mgr.(interface{ Turns() *turns.Settings }).Turns()
+	assert.Len(t, settings.Build, 64)
+	assert.Equal(t, 1, settings.Limit.Of(1000))
+	again, err := Around(noManager{}, Options{Namespace: "n"})
+	require.NoError(t, err)
+	assert.Equal(t, mgr, again, "the same build")
+}

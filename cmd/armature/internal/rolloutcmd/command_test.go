@@ -1,0 +1,60 @@
+package rolloutcmd
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/armature-dev/armature/builder/release"
+	"github.com/armature-dev/armature/test/docs"
+)
+
+// The manual shows what the text looks like.
+func TestTextInTheManual(t *testing.T) {
+	owner := func(name, why string) release.Owner {
+		return release.Owner{Kind: "WebApp", Namespace: "shop", Name: name, Why: why}
+	}
+	orders := owner("orders", "Deployment.apps shop/orders: 0 of 1 replicas updated")
+	orders.Halts = true
+	var text bytes.Buffer
+	require.NoError(t, write(&text, []*release.Rollout{{
+		Operator: "webapp", ID: "3f2a91c0-20261125T100000Z", State: release.Halted, MaxOwners: "1", Owners: 4, InTurn: []release.Owner{orders},
+		Waiting: []release.Owner{
+			owner("basket", "Deployment.apps shop/basket restarts pods"), owner("search", "Deployment.apps shop/search restarts pods"),
+		},
+	}}))
+	page, err := os.ReadFile("../../../../docs/upgrade.md")
+	require.NoError(t, err)
+	seen := 0
+	docs.Blocks(string(page), "message", func(name, old string) string {
+		if name == "rollout" {
+			seen++
+			assert.Equal(t, "$ armature rollout status\n"+text.String(), old)
+		}
+		return old
+	})
+	assert.Equal(t, 1, seen)
+}
+
+func TestWrite(t *testing.T) {
+	many := make([]release.Owner, 12)
+	for i := range many {
+		many[i] = release.Owner{Kind: "Queue", Name: fmt.Sprint(i)}
+	}
+	var text bytes.Buffer
+	require.NoError(t, write(&text, []*release.Rollout{
+		{Operator: "a", ID: "x", State: release.Complete},
+		{Operator: "b", ID: "y", State: release.Progressing, MaxOwners: "50%", Owners: 20, Waiting: many,
+			InTurn: []release.Owner{{Kind: "Queue", Name: "q", Halts: true, Passed: true}}},
+	}))
+	assert.Contains(t, text.String(), "a: Complete, roll-out x\nb: Progressing, roll-out y, 12 of 20 objects wait, at most 50% in their turn\n"+
+		"  in turn  Queue q (not waited for)\n  waits    Queue 0\n")
+	assert.Contains(t, text.String(), "  waits    Queue 9\n  and 2 more wait\n")
+	text.Reset()
+	require.NoError(t, write(&text, nil))
+	assert.Equal(t, "no roll-outs\n", text.String())
+}

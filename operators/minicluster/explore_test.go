@@ -1,0 +1,51 @@
+package minicluster
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/buildertest"
+)
+
+// explored is a MiniCluster in which everything may happen in any order. Its leader ends as in crashes.
+func explored(t *testing.T, c *v1alpha1.MiniCluster, codes ...int32) buildertest.Scenario {
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	c.UID = ""
+	return buildertest.Scenario{
+		Scheme:   scheme,
+		Options:  []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.MiniCluster{})},
+		Objects:  []client.Object{c},
+		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(c)}},
+		World:    jobController(codes),
+		Normalize: func(obj *unstructured.Unstructured) bool {
+			unstructured.RemoveNestedField(obj.Object, "status", "leader") // no pass may have observed it running
+			return true
+		},
+		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+			return buildertest.NewReconciler(Operator(nil, planner), c, c.Now)
+		},
+	}
+}
+
+func TestExploreAClusterThatSucceeds(t *testing.T) {
+	s := explored(t, makeCluster(2), 0)
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, WholeWorld: true})
+	assert.True(t, report.Exhausted)
+}
+
+// The leader of the first start is killed, that of the second one fails.
+func TestExploreAClusterThatRestarts(t *testing.T) {
+	s := explored(t, makeCluster(1, backoffLimit(1)), exitKilled, 4)
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, WholeWorld: true})
+	assert.True(t, report.Exhausted)
+}
