@@ -89,7 +89,10 @@ func (r *Recorder) RecordPass(p flight.Pass) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(packed) > r.limit {
-		r.dropped++
+		if r.dropped++; r.dropped == 1 {
+			r.logger.Info("a pass is larger than the recorder, and isn't kept", "operator", p.Operator, "owner", pass.OwnerName(),
+				"bytes", len(packed), "limit", r.limit)
+		}
 		return
 	}
 	r.kept = append(r.kept, kept{of, packed})
