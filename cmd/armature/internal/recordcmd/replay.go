@@ -36,8 +36,9 @@ one differs, and 1 after an error.
 
 --step shows what happened instead: the view, the plan and the decision of each pass. --to-test writes a Go test of one pass, the last
 one unless --pass selects another: it fails if the plan is invalid, or if it isn't the recorded one.`,
-		Example: "  armature replay nightly.json\n  armature replay nightly.json --step\n  armature replay nightly.json --to-test nightly_test.go",
-		Args:    cobra.ExactArgs(1),
+		Example: "  armature replay nightly.json\n  armature replay nightly.json --step\n" +
+			"  armature replay nightly.json --to-test nightly_test.go",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := format.Check(); err != nil {
 				return err
