@@ -148,6 +148,18 @@ func (l *loop[T]) disruption(ctx context.Context, p *pass, plan Plan[T]) (string
 	}
 }
 
+// waitsForTurn returns, for a preview, an owner that the running program holds; nil if it doesn't.
+func waitsForTurn(p *pass) *ChildStatus {
+	owner, ok := p.owner.(Conditioned)
+	if !ok {
+		return nil
+	}
+	if mark := turns.MarkOf(*owner.Conditions()); mark.IsWaiting() {
+		return &ChildStatus{Key: p.ownerKey, Reason: events.ReasonWaitingForTurn, Message: "waits for its turn in the roll-out " + mark.ID}
+	}
+	return nil
+}
+
 // awaitTurn reports that an owner waits for its turn, or that its turn begins. It runs instead of the rest of a pass.
 func (l *loop[T]) awaitTurn(ctx context.Context, p *pass, owner T, t *turn) (reconcile.Result, error) {
 	was := turns.MarkOf(*any(owner).(Conditioned).Conditions())

@@ -179,7 +179,7 @@ func (e *exploration) checkInvariants(s *situation) error {
 	return nil
 }
 
-// Rest checks a situation in which nothing can happen any more.
+// Rest checks a state in which nothing can happen any more.
 func (e *exploration) Rest(s *situation) error {
 	for i, q := range s.queues {
 		for _, r := range e.processes[i].Requests {

@@ -128,6 +128,10 @@ func (e *exploration) afterPass(s *situation, process int, request reconcile.Req
 	}
 	q := &next.queues[process]
 	q.wrote = done.wrote
+	q.seen = map[schema.GroupVersionKind]uint64{}
+	for gvk := range s.server.tables {
+		q.seen[gvk] = r.versionOf(s.server)(gvk)
+	}
 	if e.bounds.KeepMemory {
 		q.passes = append(q.passes, pastPass{s.server, request, r, s.queues[process].wrote})
 		q.memory = digest(fmt.Appendf(nil, "%x %s %x", q.memory, request, e.contentAt(s.server, r.versionOf(s.server))))

@@ -29,7 +29,8 @@ func (r reads) versionOf(snap *snapshot) func(schema.GroupVersionKind) uint64 {
 }
 
 // staleReads returns the older states that a process may read: its caches miss up to Lag changes, of all kinds or of one. They miss no
-// change before the process started, and none of its own writes (unless LagOwnWrites).
+// change before the process started, none that an earlier pass of the process has read, because a cache doesn't go back, and none of its
+// own writes (unless LagOwnWrites).
 func (e *exploration) staleReads(s *situation, process int) []reads {
 	if e.bounds.Lag == 0 {
 		return nil
@@ -37,9 +38,9 @@ func (e *exploration) staleReads(s *situation, process int) []reads {
 	q := s.queues[process]
 	floor := func(gvk schema.GroupVersionKind) uint64 {
 		if e.scenario.LagOwnWrites {
-			return q.started
+			return max(q.started, q.seen[gvk])
 		}
-		return max(q.started, q.wrote[gvk])
+		return max(q.started, q.seen[gvk], q.wrote[gvk])
 	}
 	seen := map[search.Hash]bool{e.contentAt(s.server, reads{}.versionOf(s.server)): true}
 	var found []reads

@@ -39,6 +39,7 @@ type queueState struct {
 	errs    map[reconcile.Request]error     // of the last pass of a request
 	started uint64                          // the server's version at its start
 	wrote   map[schema.GroupVersionKind]uint64
+	seen    map[schema.GroupVersionKind]uint64 // the version of each kind in the last pass; nothing changes it
 	passes  []pastPass  // since its start, if the process keeps its memory
 	memory  search.Hash // of what these passes read
 }
@@ -64,7 +65,7 @@ func (s *situation) clone() *situation {
 	return &c
 }
 
-// Hash identifies a situation. It doesn't count what no operator can tell apart: resource versions, and when and in which order things
+// Hash identifies a state. It leaves out what no operator can distinguish: resource versions, and when and in which order things
 // happened, apart from the age of what objects say about time.
 func (e *exploration) Hash(s *situation) search.Hash {
 	sum := e.contentAt(s.server, reads{}.versionOf(s.server))

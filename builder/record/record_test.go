@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -189,6 +188,7 @@ func TestSteps(t *testing.T) {
 	require.NoError(t, h.pass())
 	list, err := h.client.recorder.Passes(record.Owner{})
 	require.NoError(t, err)
+	list.Items[0].Requests = []record.Request{{Verb: "patch", Object: "Pod default/web", Subresource: "status", DryRun: true, Error: "oh"}}
 	list.Items[0].Program = record.Program{Path: "example.com/program", Version: "v1.2.3", Revision: "0123456789abcdef"}
 	var out strings.Builder
 	require.NoError(t, list.WriteText(&out))
@@ -203,7 +203,7 @@ func TestSteps(t *testing.T) {
   decision
     Created Pod default/web
     Created Secret default/web
-    0 unchanged, `+strconv.Itoa(len(list.Items[0].Requests))+` requests
+    request: patch Pod default/web, status, a dry run: oh
 `, out.String())
 }
 
