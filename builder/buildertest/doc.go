@@ -49,6 +49,37 @@
 //		},
 //	})
 //
+// # Every order
+//
+// [Explore] runs a [Scenario] in all orders of what can happen: which pass comes next and what its cache misses, after which write it
+// crashes, which object the rest of the cluster changes next, when a user edits. [Bounds] limit the number of faults. Within them it
+// visits every state once, and takes no two orders that lead to the same state if it can know that:
+//
+//	buildertest.Explore(t, scenario, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1})
+//
+// A state is the server's objects without resource versions and with ages instead of times, the queues, the timers, what a stale cache
+// could show, and how many faults have happened. UIDs don't depend on the order of creations there. What is checked is in [Explore]; the
+// errors are [ErrNoRest], [ErrOtherEnd], [ErrStuck], [ErrCreatedTwice], [ErrNotOwned], [ErrBackwards], [ErrPanic] and those of
+// [Scenario.Invariants]. A [Counterexample] is a numbered list of what happened, made as short as leaving out steps makes it, and [Replay]
+// runs it again:
+//
+//  1. pass of default/demo
+//  2. the cluster changes Job.batch default/demo-n1
+//  3. a user makes edit 1
+//  4. pass of default/demo, crash after write 1: patch Job.batch default/demo-n2
+//  5. a user makes edit 2
+//  6. pass of default/demo
+//     then: the end state differs:
+//
+// Events arrive at once, and wake the requests that a manager would enqueue; a pass that waits, or that reads an older state, stands for
+// an event that is late. A cache never shows an older state than in an earlier pass of its process. With or without the reply to its
+// last write, a process that has crashed leaves the same state, so that is one crash here. The rest of the cluster is the scenario's
+// World, one object at a time; it must be deterministic and use the server's clock, or no state comes twice.
+//
+// Each pass is the first one of a new process, unless [Bounds.KeepMemory]: so the state is all that a pass depends on, and the
+// exploration of a builder's operator is exact, because forgetting costs it only requests. [Bounds.Walks] adds random walks with more
+// faults and with processes that remember. They continue from states that no walk had seen.
+//
 // # A simulated cluster
 //
 // Package world runs controllers, a scheduler, kubelets and managers around the server, in single steps and with a clock of its own.

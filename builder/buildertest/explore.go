@@ -130,7 +130,7 @@ type exploration struct {
 	scenario  *Scenario
 	bounds    Bounds
 	server    *Server // brought into the state of each step
-	first     *situation
+	first     *exploredState
 	processes []process
 
 	foreign, given map[string]bool // of the scenario's objects
@@ -173,7 +173,7 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 			return nil, err
 		}
 	}
-	e.first = &situation{server: server.snapshot(), made: map[string]int{}}
+	e.first = &exploredState{server: server.snapshot(), made: map[string]int{}}
 	for i := range e.processes {
 		e.first.queues = append(e.first.queues, e.newQueue(i, server.version))
 	}
@@ -223,7 +223,7 @@ type learner struct {
 }
 
 // Hash implements search.System.
-func (l learner) Hash(s *situation) search.Hash {
+func (l learner) Hash(s *exploredState) search.Hash {
 	for name, n := range s.made {
 		l.made[name] = max(l.made[name], n)
 	}

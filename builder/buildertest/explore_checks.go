@@ -36,9 +36,8 @@ var (
 )
 
 // checkPass checks what a pass did.
-func (e *exploration) checkPass(before, after *situation, process int, done *passed) error {
-	var p panicked
-	if errors.As(done.err, &p) {
+func (e *exploration) checkPass(before, after *exploredState, done *passed) error {
+	if p, ok := errors.AsType[panicked](done.err); ok {
 		return fmt.Errorf("%w: %v", ErrPanic, p.value)
 	}
 	if after.busy > maxBusy {
@@ -53,7 +52,7 @@ func (e *exploration) checkPass(before, after *situation, process int, done *pas
 }
 
 // checkOwner checks that an operator may write to an object.
-func (e *exploration) checkOwner(before, after *situation, call Call) error {
+func (e *exploration) checkOwner(before, after *exploredState, call Call) error {
 	if !call.Changed || call.Created {
 		return nil
 	}
@@ -102,7 +101,7 @@ func (e *exploration) isOwner(obj client.Object) bool {
 }
 
 // checkChanges checks the state after a pass, or a part of one.
-func (e *exploration) checkChanges(before, after *situation) error {
+func (e *exploration) checkChanges(before, after *exploredState) error {
 	for _, name := range slices.Sorted(maps.Keys(after.made)) {
 		if n := after.made[name]; n > max(1, e.made[name]) && !e.learning {
 			return fmt.Errorf("%w: %s, %d times, and %d times without faults", ErrCreatedTwice, name, n, e.made[name])
@@ -166,7 +165,7 @@ func FinalCondition(obj *unstructured.Unstructured) string {
 	return strings.Join(final, ", ")
 }
 
-func (e *exploration) checkInvariants(s *situation) error {
+func (e *exploration) checkInvariants(s *exploredState) error {
 	if len(e.scenario.Invariants) == 0 {
 		return nil
 	}
@@ -180,7 +179,7 @@ func (e *exploration) checkInvariants(s *situation) error {
 }
 
 // Rest checks a state in which nothing can happen any more.
-func (e *exploration) Rest(s *situation) error {
+func (e *exploration) Rest(s *exploredState) error {
 	for i, q := range s.queues {
 		for _, r := range e.processes[i].Requests {
 			if err := q.errs[r]; err != nil && !e.scenario.Tolerate(err) {
@@ -239,7 +238,7 @@ func removeKey(value any, key string) {
 }
 
 // checkQuiet checks that a new process changes nothing, and then writes nothing.
-func (e *exploration) checkQuiet(s *situation, process int, r reconcile.Request) error {
+func (e *exploration) checkQuiet(s *exploredState, process int, r reconcile.Request) error {
 	fresh := s.clone()
 	fresh.queues[process] = e.newQueue(process, s.server.version)
 	first, err := e.run(fresh, process, r, reads{})

@@ -2,6 +2,7 @@ package buildertest
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,9 +14,9 @@ import (
 // wakes maps an event to requests.
 type wakes func(ctx context.Context, before, after client.Object) []reconcile.Request
 
-// arrive returns the situation after something happened, with the server's present state. Every change since then has enqueued the
+// arrive returns the state after something happened, with the server's present state. Every change since then has enqueued the
 // requests it concerns. byOperators are the changes that an operator has made.
-func (e *exploration) arrive(s *situation, byOperators []written) (*situation, error) {
+func (e *exploration) arrive(s *exploredState, byOperators []written) (*exploredState, error) {
 	next := s.clone()
 	next.server = e.server.snapshot()
 	next.busy = 0
@@ -49,7 +50,7 @@ func (e *exploration) arrive(s *situation, byOperators []written) (*situation, e
 }
 
 // forgive allows an operator to create an object again that it didn't delete itself.
-func (s *situation) forgive(ch change, own map[string]bool) {
+func (s *exploredState) forgive(ch change, own map[string]bool) {
 	name := Call{Kind: ch.gvk.GroupKind(), Namespace: ch.object.GetNamespace(), Name: ch.object.GetName()}.object()
 	if !own[name] && s.made[name] > 0 {
 		s.made[name]--
@@ -57,7 +58,7 @@ func (s *situation) forgive(ch change, own map[string]bool) {
 }
 
 // wake enqueues the requests of a change.
-func (e *exploration) wake(s *situation, ch change) error {
+func (e *exploration) wake(s *exploredState, ch change) error {
 	before, err := e.typed(ch.gvk, ch.before)
 	if err != nil {
 		return err
@@ -84,12 +85,7 @@ func (e *exploration) wake(s *situation, ch change) error {
 
 // isRequested reports whether a request is one of a process's. Others, of owners that the scenario doesn't run, are dropped.
 func (e *exploration) isRequested(process int, request reconcile.Request) bool {
-	for _, r := range e.processes[process].Requests {
-		if r == request {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(e.processes[process].Requests, request)
 }
 
 // typed returns a stored object in the Go type that the handlers of a manager get.

@@ -36,7 +36,7 @@ type passed struct {
 }
 
 // run makes a pass, of a new process, or of one that makes its former passes again first.
-func (e *exploration) run(s *situation, process int, request reconcile.Request, r reads) (*passed, error) {
+func (e *exploration) run(s *exploredState, process int, request reconcile.Request, r reads) (*passed, error) {
 	p, q := e.processes[process], s.queues[process]
 	e.server.restore(s.server)
 	c := e.server.Client(p.Name)
@@ -84,7 +84,7 @@ func (e *exploration) reconcile(r reconcile.Reconciler, request reconcile.Reques
 }
 
 // pass makes a pass. It returns what it leads to without a crash, and with one after each of its writes.
-func (e *exploration) pass(s *situation, step string, process int, request reconcile.Request, r reads) ([]outcome, error) {
+func (e *exploration) pass(s *exploredState, step string, process int, request reconcile.Request, r reads) ([]outcome, error) {
 	done, err := e.run(s, process, request, r)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (e *exploration) pass(s *situation, step string, process int, request recon
 	if err != nil {
 		return nil, err
 	}
-	outcomes := []outcome{{Name: step, State: next, Wrote: len(done.after) > 0, Err: e.checkPass(s, next, process, done)}}
+	outcomes := []outcome{{Name: step, State: next, Wrote: len(done.after) > 0, Err: e.checkPass(s, next, done)}}
 	if s.crashes >= e.bounds.Crashes {
 		return outcomes, nil
 	}
@@ -114,10 +114,10 @@ func (e *exploration) pass(s *situation, step string, process int, request recon
 	return outcomes, nil
 }
 
-type outcome = search.Outcome[*situation]
+type outcome = search.Outcome[*exploredState]
 
-// afterPass returns the situation after a pass.
-func (e *exploration) afterPass(s *situation, process int, request reconcile.Request, r reads, done *passed) (*situation, error) {
+// afterPass returns the state after a pass.
+func (e *exploration) afterPass(s *exploredState, process int, request reconcile.Request, r reads, done *passed) (*exploredState, error) {
 	before := s.clone()
 	delete(before.queues[process].pending, request)
 	delete(before.queues[process].errs, request)
@@ -168,7 +168,7 @@ func (q *queueState) isPending(request reconcile.Request) bool {
 }
 
 // crash replaces a process by a new one, which begins with all its requests.
-func (e *exploration) crash(s *situation, process int) {
+func (e *exploration) crash(s *exploredState, process int) {
 	s.crashes++
 	s.queues[process] = e.newQueue(process, s.server.version)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest/internal/search"
 )
 
-// situation is a state of an exploration: the server, and what its operators are about to do. Nothing changes it.
-type situation struct {
+// exploredState is a state of an exploration: the server, and what its operators are about to do. Nothing changes it.
+type exploredState struct {
 	server *snapshot
 	queues []queueState // by process
 
@@ -40,8 +40,8 @@ type queueState struct {
 	started uint64                          // the server's version at its start
 	wrote   map[schema.GroupVersionKind]uint64
 	seen    map[schema.GroupVersionKind]uint64 // the version of each kind in the last pass; nothing changes it
-	passes  []pastPass  // since its start, if the process keeps its memory
-	memory  search.Hash // of what these passes read
+	passes  []pastPass                         // since its start, if the process keeps its memory
+	memory  search.Hash                        // of what these passes read
 }
 
 // pastPass is a pass that a process has made, so that a new process can make it again.
@@ -53,7 +53,7 @@ type pastPass struct {
 }
 
 // clone returns a copy to change.
-func (s *situation) clone() *situation {
+func (s *exploredState) clone() *exploredState {
 	c := *s
 	c.made = maps.Clone(s.made)
 	c.queues = slices.Clone(s.queues)
@@ -65,9 +65,9 @@ func (s *situation) clone() *situation {
 	return &c
 }
 
-// Hash identifies a state. It leaves out what no operator can distinguish: resource versions, and when and in which order things
+// Hash identifies a state. It doesn't count what no operator can distinguish: resource versions, and when and in which order things
 // happened, apart from the age of what objects say about time.
-func (e *exploration) Hash(s *situation) search.Hash {
+func (e *exploration) Hash(s *exploredState) search.Hash {
 	sum := e.contentAt(s.server, reads{}.versionOf(s.server))
 	text := fmt.Appendf(nil, "%x idle %d edits %d crashes %d stale %d early %d", sum, s.idle, s.edits, s.crashes, s.stale, s.early)
 	for i, p := range e.processes {

@@ -17,10 +17,10 @@ const (
 )
 
 // Start implements search.System.
-func (e *exploration) Start() (*situation, error) { return e.first, nil }
+func (e *exploration) Start() (*exploredState, error) { return e.first, nil }
 
 // Steps implements search.System: passes, the rest of the cluster, time if nothing else can happen, edits, faults.
-func (e *exploration) Steps(s *situation) ([]string, error) {
+func (e *exploration) Steps(s *exploredState) ([]string, error) {
 	var steps []string
 	e.eachPass(s, func(name string, _, _ int) { steps = append(steps, name) })
 	cluster, err := e.clusterSteps(s)
@@ -41,7 +41,7 @@ func (e *exploration) Steps(s *situation) ([]string, error) {
 }
 
 // eachPass calls f for each pass that can begin, in order.
-func (e *exploration) eachPass(s *situation, f func(name string, process, request int)) {
+func (e *exploration) eachPass(s *exploredState, f func(name string, process, request int)) {
 	for i, p := range e.processes {
 		for j, r := range p.Requests {
 			if s.queues[i].isPending(r) {
@@ -61,7 +61,7 @@ func (e *exploration) passName(process, request int) string {
 }
 
 // canWait reports whether time may change something: a pass is requested for later, or has failed.
-func (e *exploration) canWait(s *situation) bool {
+func (e *exploration) canWait(s *exploredState) bool {
 	for _, q := range s.queues {
 		if len(q.timers) > 0 || len(q.pending) > 0 {
 			return true
@@ -71,7 +71,7 @@ func (e *exploration) canWait(s *situation) bool {
 }
 
 // faults returns the steps that are faults.
-func (e *exploration) faults(s *situation) []string {
+func (e *exploration) faults(s *exploredState) []string {
 	var steps []string
 	if s.stale < e.bounds.StaleReads {
 		e.eachPass(s, func(name string, process, _ int) {
@@ -98,7 +98,7 @@ func (e *exploration) crashName(process int) string {
 	return crashStep + " of " + e.processes[process].Name
 }
 
-func (e *exploration) hasTimer(s *situation) bool {
+func (e *exploration) hasTimer(s *exploredState) bool {
 	for _, q := range s.queues {
 		if len(q.timers) > 0 {
 			return true
@@ -108,8 +108,8 @@ func (e *exploration) hasTimer(s *situation) bool {
 }
 
 // Do implements search.System.
-func (e *exploration) Do(s *situation, step string) ([]outcome, error) {
-	one := func(next *situation, err error) ([]outcome, error) {
+func (e *exploration) Do(s *exploredState, step string) ([]outcome, error) {
+	one := func(next *exploredState, err error) ([]outcome, error) {
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ func (e *exploration) Do(s *situation, step string) ([]outcome, error) {
 	return e.doPass(s, step)
 }
 
-func (e *exploration) doPass(s *situation, step string) ([]outcome, error) {
+func (e *exploration) doPass(s *exploredState, step string) ([]outcome, error) {
 	var outcomes []outcome
 	err := fmt.Errorf("there is no step %q", step)
 	e.eachPass(s, func(name string, process, request int) {
@@ -159,9 +159,9 @@ func (e *exploration) doPass(s *situation, step string) ([]outcome, error) {
 	return outcomes, err
 }
 
-// wait returns the situation at the time of the next requested pass; a second later, if passes only failed. The failed ones may run again
+// wait returns the state at the time of the next requested pass; a second later, if passes only failed. The failed ones may run again
 // too.
-func (e *exploration) wait(s *situation) *situation {
+func (e *exploration) wait(s *exploredState) *exploredState {
 	next := s.clone()
 	next.idle++
 	next.busy = 0
@@ -200,8 +200,8 @@ func (e *exploration) wait(s *situation) *situation {
 
 // Independent implements search.System: the rest of the cluster changes different objects in any order, unless a later pass may read a
 // state in between.
-func (e *exploration) Independent(s *situation, a, b string) bool {
+func (e *exploration) Independent(s *exploredState, a, b string) bool {
 	return e.isCluster(a) && e.isCluster(b) && s.stale >= e.bounds.StaleReads
 }
 
-var _ search.System[*situation] = &exploration{}
+var _ search.System[*exploredState] = &exploration{}

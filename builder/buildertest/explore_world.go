@@ -6,7 +6,7 @@ import (
 )
 
 // clusterSteps returns the steps of the rest of the cluster: the world, for one object at a time. Each step changes something.
-func (e *exploration) clusterSteps(s *situation) ([]string, error) {
+func (e *exploration) clusterSteps(s *exploredState) ([]string, error) {
 	if known, ok := e.worlds[s.server]; ok {
 		return known, nil
 	}
@@ -39,7 +39,7 @@ const (
 )
 
 // stepWorld runs the world for the object of a step.
-func (e *exploration) stepWorld(s *situation, step string) (*situation, error) {
+func (e *exploration) stepWorld(s *exploredState, step string) (*exploredState, error) {
 	only := func(c Call) bool { return clusterStep+c.object() == step }
 	if step == wholeStep {
 		only = nil
@@ -50,9 +50,9 @@ func (e *exploration) stepWorld(s *situation, step string) (*situation, error) {
 	return e.arrive(s, nil)
 }
 
-// runWorld runs the world in a situation. The writes that only returns false for have no effect; nil: all have. It returns the calls that
+// runWorld runs the world in a state. The writes that only returns false for have no effect; nil: all have. It returns the calls that
 // changed something.
-func (e *exploration) runWorld(s *situation, only func(Call) bool) ([]Call, error) {
+func (e *exploration) runWorld(s *exploredState, only func(Call) bool) ([]Call, error) {
 	e.server.restore(s.server)
 	c := e.server.Client("world")
 	c.only = only
@@ -65,7 +65,7 @@ func (e *exploration) runWorld(s *situation, only func(Call) bool) ([]Call, erro
 }
 
 // edit takes the next step of Then.
-func (e *exploration) edit(s *situation) (*situation, error) {
+func (e *exploration) edit(s *exploredState) (*exploredState, error) {
 	e.server.restore(s.server)
 	if err := e.scenario.Then[s.edits](e.ctx, e.server.Client("world")); err != nil {
 		return nil, fmt.Errorf("step %d of Then: %w", s.edits+1, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Circle is the error of a program that never comes to rest: the last steps, of this number, lead to a state in which they began.
@@ -189,9 +190,9 @@ func (d *depthFirst[S]) trace() []string {
 
 // numbered returns the lines of a trace.
 func numbered(names []string) string {
-	text := ""
+	var b strings.Builder
 	for i, name := range names {
-		text += fmt.Sprintf("%3d. %s\n", i+1, name)
+		fmt.Fprintf(&b, "%3d. %s\n", i+1, name)
 	}
-	return text
+	return b.String()
 }

@@ -39,7 +39,7 @@ func (c counters) text(at map[string]int) string {
 
 func (c counters) parse(s string) map[string]int {
 	at := map[string]int{}
-	for _, part := range strings.Fields(s) {
+	for part := range strings.FieldsSeq(s) {
 		var n int
 		name, value, _ := strings.Cut(part, "=")
 		_, _ = fmt.Sscan(value, &n)

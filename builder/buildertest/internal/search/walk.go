@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 )
 
 // Walks are bounds of random walks.
@@ -51,7 +52,7 @@ func Walk[S any](ctx context.Context, system System[S], walks Walks) (Stats, *Fa
 				return stats, nil, err
 			}
 			o := outcomes[random.IntN(len(outcomes))]
-			at = place[S]{o.State, append(at.trace[:len(at.trace):len(at.trace)], o.Name)}
+			at = place[S]{o.State, append(slices.Clip(at.trace), o.Name)}
 			stats.Steps++
 			stats.Depth = max(stats.Depth, len(at.trace))
 			if o.Err != nil {
