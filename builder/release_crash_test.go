@@ -20,7 +20,9 @@ import (
 )
 
 // installed is the object that says which program is installed. Its text is the program's image.
-var installed = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "program"}, Data: map[string]string{"image": "web:1"}}
+var installed = &corev1.ConfigMap{
+	ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "program"}, Data: map[string]string{"image": "web:1"},
+}
 
 // upgradable is a process that is replaced when another program is installed.
 type upgradable struct {

@@ -591,7 +591,8 @@ func TestRecordIsReadAgain(t *testing.T) {
 	f.starts(two)
 	f.round()
 	f.round()
-	require.NoError(t, f.world.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "rollout-flow"}}))
+	record := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "rollout-flow"}}
+	require.NoError(t, f.world.Delete(t.Context(), record))
 	f.now = f.now.Add(10 * time.Second)
 	f.round()
 	f.round()

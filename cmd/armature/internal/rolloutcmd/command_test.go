@@ -22,7 +22,8 @@ func TestTextInTheManual(t *testing.T) {
 	orders.Halts = true
 	var text bytes.Buffer
 	require.NoError(t, write(&text, []*release.Rollout{{
-		Operator: "webapp", ID: "3f2a91c0-20261125T100000Z", State: release.Halted, MaxOwners: "1", Owners: 4, InTurn: []release.Owner{orders},
+		Operator: "webapp", ID: "3f2a91c0-20261125T100000Z", State: release.Halted, MaxOwners: "1", Owners: 4,
+		InTurn: []release.Owner{orders},
 		Waiting: []release.Owner{
 			owner("basket", "Deployment.apps shop/basket restarts pods"), owner("search", "Deployment.apps shop/search restarts pods"),
 		},
