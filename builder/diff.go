@@ -79,6 +79,9 @@ func (l *loop[T]) diff(ctx context.Context, key types.NamespacedName) (Result, e
 	if errors.Is(err, errOwnerGone) {
 		return Result{}, nil
 	}
+	if held := waitsForTurn(p); held != nil {
+		res.Pending = append(res.Pending, *held)
+	}
 	return res, errors.Join(addFields(res, p.dryWrites), err)
 }
 

@@ -24,6 +24,7 @@ type ChildStatus struct {
 	//	events.ReasonRollingOut        its change is paused until earlier phases are ready
 	//	events.ReasonRolloutHalted     it stops a roll-out: it has failed, or isn't ready in time (see package rollout). No child
 	//	                               stops a first install without an order
+	//	events.ReasonWaitingForTurn    the owner, which Key identifies here, waits for its turn: see package release. Only Diff reports it
 	//	events.ReasonContested         another writer changes it again and again. The builder restores it with an exponential
 	//	                               backoff from 1 second to 5 minutes, until the other writer stops for a while. The message
 	//	                               names the differing fields in the form that Ignore takes, the field managers that changed

@@ -44,7 +44,9 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 		}
 		prunable[k.GVK.GroupKind()] = true
 	}
-	if err := p.deleteAll(ctx, p.desired.Stale(p.existing(prunable))); err != nil || !p.pruneAll {
+	stale := p.desired.Stale(p.existing(prunable))
+	slices.SortFunc(stale, store.Compare) // equal passes write in the same order
+	if err := p.deleteAll(ctx, stale); err != nil || !p.pruneAll {
 		return err
 	}
 	return p.pruneLeftovers(ctx)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -62,13 +63,16 @@ func (l *loop[T]) takeTurn(ctx context.Context, p *pass, plan Plan[T], planErr e
 		return nil, err
 	}
 	standing := l.turns.Standing(p.owner)
+	if standing == turns.Free {
+		return nil, nil
+	}
 	mark := turns.MarkOf(*p.owner.(Conditioned).Conditions())
 	is := turns.Mark{ID: l.turns.ID(), Since: mark.Since}
 	switch {
 	case standing == turns.InTurn:
 		l.turns.Begin(p.owner)
 		return &turn{mark: mark}, nil
-	case standing == turns.Free, planErr != nil:
+	case planErr != nil:
 		return nil, nil
 	case standing == turns.ChangedByUser && mark.IsInTurn(): // of an earlier roll-out: it isn't ready since
 		is.Reason = events.ReasonReleasing
@@ -148,12 +152,27 @@ func (l *loop[T]) disruption(ctx context.Context, p *pass, plan Plan[T]) (string
 	}
 }
 
+// waitsForTurn returns, for a preview, an owner that the running program holds; nil if it doesn't.
+func waitsForTurn(p *pass) *ChildStatus {
+	owner, ok := p.owner.(Conditioned)
+	if !ok {
+		return nil
+	}
+	if mark := turns.MarkOf(*owner.Conditions()); mark.IsWaiting() {
+		return &ChildStatus{Key: p.ownerKey, Reason: events.ReasonWaitingForTurn, Message: "waits for its turn in the roll-out " + mark.ID}
+	}
+	return nil
+}
+
 // awaitTurn reports that an owner waits for its turn, or that its turn begins. It runs instead of the rest of a pass.
 func (l *loop[T]) awaitTurn(ctx context.Context, p *pass, owner T, t *turn) (reconcile.Result, error) {
 	was := turns.MarkOf(*any(owner).(Conditioned).Conditions())
 	err := l.engine.writeChangedStatus(ctx, owner, l.withTurn(owner, owner, Result{turn: t}, nil))
+	if apierrors.IsNotFound(err) {
+		err = l.engine.explainNotFound(ctx, owner)
+	}
 	if err != nil {
-		return next(ctx, turnPoll, client.IgnoreNotFound(err))
+		return next(ctx, turnPoll, err)
 	}
 	l.tellTurn(owner, was, t)
 	l.countTurn(p.ownerKey, t.mark)
@@ -176,7 +195,7 @@ func (l *loop[T]) withTurn(owner, after T, res Result, err error) T {
 		is = res.turn.mark
 	case res.turn != nil:
 		is = res.turn.mark
-	case is.IsWaiting(): // no longer
+	case is.IsWaiting(), l.turns == nil && is.IsInTurn(): // no longer
 		is = turns.Mark{}
 	}
 	if turns.MarkOf(*conditioned.Conditions()) == is {

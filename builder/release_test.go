@@ -103,11 +103,11 @@ func operatorOf(p program, c client.Client, clock func() time.Time) (reconcile.R
 		}
 		return plan
 	})
-	limit, err := turns.ParseLimit(p.limit)
-	if err != nil {
-		return nil, err
-	}
 	if p.limit != "" {
+		limit, err := turns.ParseLimit(p.limit)
+		if err != nil {
+			return nil, err
+		}
 		builder.InTurns(op, turns.Settings{
 			Limit: limit, ReadyWithin: 10 * time.Minute, Namespace: "system", Prefix: "rollout", Build: p.build,
 		})
@@ -566,6 +566,42 @@ func TestOwnersThatLeaveARelease(t *testing.T) {
 	f.round()
 	assert.Equal(t, "- Released", f.marks())
 	assert.Equal(t, "web:1 web:2", f.images())
+	assert.Equal(t, turns.Complete, f.record().State)
+}
+
+// Without turns nothing is held, and what an earlier process has said of turns goes.
+func TestTurnsAreSwitchedOff(t *testing.T) {
+	f := newFleet(t, "a", "b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	f.starts(two)
+	f.round()
+	assert.Equal(t, "Releasing WaitingForTurn", f.marks())
+	f.starts(program{image: "web:2"})
+	f.round()
+	assert.Equal(t, "- -", f.marks())
+	assert.Equal(t, "web:2 web:2", f.images())
+}
+
+// After a change of the record by another process or a user, a process begins again with what is stored.
+func TestRecordIsReadAgain(t *testing.T) {
+	f := newFleet(t, "a", "b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	f.starts(two)
+	f.round()
+	f.round()
+	require.NoError(t, f.world.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "rollout-flow"}}))
+	f.now = f.now.Add(10 * time.Second)
+	f.round()
+	f.round()
+	assert.Equal(t, "web:2 web:1", f.images(), "a isn't ready")
+	f.becomesReady("a")
+	f.round()
+	f.round()
+	f.becomesReady("b")
+	f.round()
+	assert.Equal(t, "web:2 web:2", f.images())
 	assert.Equal(t, turns.Complete, f.record().State)
 }
 

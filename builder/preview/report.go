@@ -38,6 +38,8 @@ type Owner struct {
 	Changes []Change `json:"changes,omitempty"`
 	// Later lists children that wait, such as those of later phases of a roll-out.
 	Later []string `json:"later,omitempty"`
+	// Held says that the running program holds the owner until its turn in a roll-out; empty if it doesn't. See package release.
+	Held string `json:"held,omitempty"`
 	// Problems are the errors that the pass would have: what the API server refuses, and invalid plans.
 	Problems []string `json:"problems,omitempty"`
 }
@@ -111,6 +113,9 @@ func ownerOf(kind schema.GroupKind, key types.NamespacedName, res builder.Result
 		o.Changes = append(o.Changes, change)
 	}
 	for _, s := range res.Pending {
+		if s.Reason == events.ReasonWaitingForTurn {
+			o.Held = s.Message
+		}
 		if s.Reason == events.ReasonWaiting || s.Reason == events.ReasonRollingOut {
 			o.Later = append(o.Later, s.Key.String())
 		}

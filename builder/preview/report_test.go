@@ -92,7 +92,10 @@ func TestReport(t *testing.T) {
 	r.add([]Owner{
 		owner("b", builder.Result{Pending: []builder.ChildStatus{{Key: configMap("w"), Reason: events.ReasonWaiting}}}, nil), // it waits anyway
 		owner("a", builder.Result{
-			Changes: []builder.Change{{Key: configMap("gone"), Reason: events.ReasonDeleted}}, Pending: []builder.ChildStatus{{Key: deployment("p"), Reason: events.ReasonRollingOut}},
+			Changes: []builder.Change{{Key: configMap("gone"), Reason: events.ReasonDeleted}}, Pending: []builder.ChildStatus{
+				{Key: deployment("p"), Reason: events.ReasonRollingOut},
+				{Key: store.Key{Group: "example.com", Kind: "WebApp", Name: "a"}, Reason: events.ReasonWaitingForTurn, Message: "waits for its turn"},
+			},
 		}, errors.Join(errors.New("one|two"), fmt.Errorf("in it: %w", errors.New("three")))),
 	})
 	assert.Equal(t, "3 owners: 1 unchanged, 1 change, 1 of them disruptively, 1 with problems", r.Summary())
@@ -100,7 +103,7 @@ func TestReport(t *testing.T) {
 	require.NoError(t, r.WriteText(&text, false))
 	assert.Equal(t, r.Summary()+`
 
-WebApp default/a
+WebApp default/a (waits for its turn)
   delete ConfigMap default/gone
   later Deployment.apps default/p
   problem: one|two
@@ -111,7 +114,7 @@ WebApp default/a
 
 | owner | change | disrupts | fields |
 |---|---|---|---|
-| WebApp default/a | delete ConfigMap default/gone | deleted |  |
+| WebApp default/a (waits for its turn) | delete ConfigMap default/gone | deleted |  |
 | WebApp default/a | problem |  | one\|two |
 | WebApp default/a | problem |  | in it: three |
 `, markdown.String())

@@ -18,7 +18,7 @@ func (r *Report) WriteText(w io.Writer, fields bool) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.Summary())
 	for _, o := range r.Details {
-		fmt.Fprintf(&b, "\n%s\n", o.title())
+		fmt.Fprintf(&b, "\n%s%s\n", o.title(), o.remark())
 		for _, c := range o.Changes {
 			fmt.Fprintf(&b, "  %s %s%s\n", c.Operation, c.Object, c.remark())
 			if fields {
@@ -55,7 +55,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 			if c.Drift {
 				drift = " (drift)"
 			}
-			row(&b, o.title(), c.Operation+" "+c.Object+drift, c.Disruption, strings.Join(few(fields, 5), "<br>"))
+			row(&b, o.title()+o.remark(), c.Operation+" "+c.Object+drift, c.Disruption, strings.Join(few(fields, 5), "<br>"))
 		}
 		for _, p := range o.Problems {
 			row(&b, o.title(), "problem", "", p)
@@ -86,6 +86,14 @@ func (o Owner) title() string {
 		name = o.Namespace + "/" + name
 	}
 	return o.Kind + " " + name
+}
+
+// remark is what follows the owner in a line.
+func (o Owner) remark() string {
+	if o.Held == "" {
+		return ""
+	}
+	return " (" + o.Held + ")"
 }
 
 // remark is what follows the object in a line.

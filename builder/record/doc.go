@@ -24,9 +24,15 @@
 //
 // A record has no value of a Secret. In each Secret of the view and the plan, a digest stands for each value, and also elsewhere for a
 // text that is such a value or contains one of at least 5 bytes, plain, in base64 or in hexadecimal digits: in an environment variable,
-// a ConfigMap, an error. The names of objects stay. The digests have a random key for each process, so that nobody who has a record can
+// a ConfigMap, an error. That includes a former value, in an environment variable of a child, and in the fields for which the plan
+// desires the present one. The names of objects stay. The digests have a random key for each process, so that nobody who has a record can
 // try out passwords; equal values of one process have equal digests. The record doesn't recognize what a plan computes from a Secret,
 // such as a part of a value, and it doesn't know of other secrets, such as a password in the owner's spec.
+//
+// # Limits
+//
+// Only the passes of operators with a Plan are recorded, not those of a Builder in a reconciler of your own. An owner that fails again and
+// again fills the recorder with its passes.
 //
 // # Limits of a replay
 //

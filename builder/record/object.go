@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -39,6 +40,7 @@ func (r renderer) object(obj client.Object) (Object, error) {
 	object["apiVersion"], object["kind"] = gvk.GroupVersion().String(), gvk.Kind
 	unstructured.RemoveNestedField(object, "metadata", "managedFields")
 	unstructured.RemoveNestedField(object, "metadata", "annotations", lastApplied)
+	unstructured.RemoveNestedField(object, "metadata", "annotations", wellknown.AnnotationDigest) // digests without a key
 	if meta, ok := object["metadata"].(map[string]any); ok && meta["creationTimestamp"] == nil {
 		delete(meta, "creationTimestamp")
 	}
@@ -72,11 +74,14 @@ func (r renderer) name(obj client.Object) string {
 	return store.KeyOf(gvk, obj.GetNamespace(), obj.GetName()).String()
 }
 
-// nameOf returns the name of a recorded object: "Job.batch default/a".
-func nameOf(o Object) string {
+// keyOf returns the key of a recorded object.
+func keyOf(o Object) store.Key {
 	u := unstructured.Unstructured{Object: o}
-	return store.KeyOf(u.GroupVersionKind(), u.GetNamespace(), u.GetName()).String()
+	return store.KeyOf(u.GroupVersionKind(), u.GetNamespace(), u.GetName())
 }
+
+// nameOf returns the name of a recorded object: "Job.batch default/a".
+func nameOf(o Object) string { return keyOf(o).String() }
 
 // kind returns the name of an object's kind: "Job.batch".
 func (r renderer) kind(obj runtime.Object) string {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -189,6 +188,7 @@ func TestSteps(t *testing.T) {
 	require.NoError(t, h.pass())
 	list, err := h.client.recorder.Passes(record.Owner{})
 	require.NoError(t, err)
+	list.Items[0].Requests = []record.Request{{Verb: "patch", Object: "Pod default/web", Subresource: "status", DryRun: true, Error: "oh"}}
 	list.Items[0].Program = record.Program{Path: "example.com/program", Version: "v1.2.3", Revision: "0123456789abcdef"}
 	var out strings.Builder
 	require.NoError(t, list.WriteText(&out))
@@ -203,7 +203,7 @@ func TestSteps(t *testing.T) {
   decision
     Created Pod default/web
     Created Secret default/web
-    0 unchanged, `+strconv.Itoa(len(list.Items[0].Requests))+` requests
+    request: patch Pod default/web, status, a dry run: oh
 `, out.String())
 }
 
@@ -222,4 +222,35 @@ func TestServe(t *testing.T) {
 		assert.Len(t, list.Items, want)
 	}
 	assert.Equal(t, http.StatusMethodNotAllowed, get(http.MethodPost, "").Code)
+}
+
+// A child that still has a former value of a Secret, or that of a deleted one, doesn't reveal it.
+func TestFormerSecretsAreDigests(t *testing.T) {
+	h := run(t, configured(nil), 1<<20, theOwner(), thePassword("hunter2"))
+	require.NoError(t, h.pass())
+	again := func() {
+		t.Helper()
+		copied := &corev1.Secret{}
+		copied.Namespace, copied.Name = "default", "web"
+		require.NoError(t, h.client.Delete(t.Context(), copied)) // so that the next pass writes
+		require.NoError(t, h.pass())
+	}
+	require.NoError(t, h.client.Delete(t.Context(), thePassword("")))
+	require.NoError(t, h.client.Create(t.Context(), thePassword("correct horse")))
+	again() // the pod has the former value, also in a URL
+	list, err := h.client.recorder.Passes(record.Owner{})
+	require.NoError(t, err)
+	require.Len(t, list.Items, 2)
+	var out bytes.Buffer
+	require.NoError(t, list.Write(&out))
+	assert.NotContains(t, out.String(), "hunter2")
+	assert.NotContains(t, out.String(), "correct horse")
+
+	require.NoError(t, h.client.Delete(t.Context(), thePassword("")))
+	again()
+	list, err = h.client.recorder.Passes(record.Owner{})
+	require.NoError(t, err)
+	pod := list.Items[2].View.Owned[0]["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
+	env := pod["env"].([]any)[0].(map[string]any)
+	assert.Regexp(t, "^digest:[0-9a-f]{32}$", env["value"])
 }

@@ -28,6 +28,7 @@ type Recorder struct {
 
 	limit  int
 	logger logr.Logger
+	former former
 
 	mu      sync.Mutex
 	kept    []kept // oldest first
@@ -73,7 +74,7 @@ func (m recording) FlightRecorder() flight.Recorder { return m.recorder }
 
 // RecordPass keeps a pass. Operators call it.
 func (r *Recorder) RecordPass(p flight.Pass) {
-	pass, err := render(p)
+	pass, err := render(p, &r.former)
 	if err != nil {
 		r.logger.Error(err, "a pass can't be recorded", "operator", p.Operator, "namespace", p.Owner.GetNamespace(), "name", p.Owner.GetName())
 		return
@@ -88,7 +89,10 @@ func (r *Recorder) RecordPass(p flight.Pass) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(packed) > r.limit {
-		r.dropped++
+		if r.dropped++; r.dropped == 1 {
+			r.logger.Info("a pass is larger than the recorder, and isn't kept", "operator", p.Operator, "owner", pass.OwnerName(),
+				"bytes", len(packed), "limit", r.limit)
+		}
 		return
 	}
 	r.kept = append(r.kept, kept{of, packed})

@@ -10,10 +10,10 @@ import (
 	"github.com/armature-dev/armature/builder/internal/flight"
 )
 
-// render returns the record of a pass.
-func render(p flight.Pass) (*Pass, error) {
+// render returns the record of a pass, without values of its Secrets and of those of earlier passes.
+func render(p flight.Pass, known *former) (*Pass, error) {
 	r := renderer{p.Scheme}
-	var s secrets
+	s := secrets{former: known}
 	pass := &Pass{Program: thisProgram(), Operator: p.Operator, View: View{Time: p.Now}}
 	var err error
 	if pass.Owner, err = r.object(p.Owner); err != nil {
@@ -50,6 +50,9 @@ func render(p flight.Pass) (*Pass, error) {
 		for i, o := range objects {
 			objects[i] = s.hideIn(o)
 		}
+	}
+	if pass.Plan != nil {
+		hideLike(pass.Plan.Children, pass.View.Owned)
 	}
 	return pass, nil
 }

@@ -44,6 +44,7 @@ const shortest = 5
 type secrets struct {
 	values   map[string]string // value, in all forms that are looked for -> digest
 	observed map[string]bool   // the digests of the owner's and the view's Secrets
+	former   *former           // the values of earlier passes; nil: none
 	replacer *strings.Replacer
 }
 
@@ -72,6 +73,7 @@ func (s *secrets) add(value string) {
 		s.values = map[string]string{}
 	}
 	d := digest(value)
+	s.former.add(value)
 	for _, form := range []string{value, strings.TrimSpace(value)} {
 		quoted, _ := json.Marshal(form) // a string has JSON, which replaces what isn't UTF-8
 		var valid string
@@ -118,10 +120,10 @@ func (s *secrets) hideIn(o Object) Object {
 	}
 	hidden := Object{}
 	for name, value := range o {
-		switch {
-		case name == "apiVersion" || name == "kind":
+		switch name {
+		case "apiVersion", "kind":
 			hidden[name] = value
-		case name == "metadata":
+		case "metadata":
 			hidden[name] = s.hideInMetadata(value)
 		default:
 			hidden[name] = s.hideBelow(value)
@@ -131,11 +133,6 @@ func (s *secrets) hideIn(o Object) Object {
 	case isSecret(o):
 		s.hideData(o, hidden, "data", decoded)
 		s.hideData(o, hidden, "stringData", func(text string) string { return text })
-		if meta, ok := hidden["metadata"].(map[string]any); ok {
-			if annotations, ok := meta["annotations"].(map[string]any); ok {
-				delete(annotations, wellknown.AnnotationDigest) // a digest without a key
-			}
-		}
 	case o["kind"] == "ControllerRevision" && o["data"] != nil:
 		text, _ := json.Marshal(o["data"]) // it was decoded from JSON
 		hidden["data"] = digest(string(text))
@@ -180,8 +177,10 @@ func (s *secrets) hideBelow(value any) any {
 		for name, of := range value {
 			hidden[name] = s.hideBelow(of)
 		}
-		if text, ok := value["value"].(string); ok && value["name"] != nil && s.values[text] != "" { // an environment variable
-			hidden["value"] = s.values[text]
+		if text, ok := value["value"].(string); ok && value["name"] != nil { // an environment variable
+			if value["name"] == wellknown.EnvConfigHash || s.values[text] != "" || s.former.has(text) {
+				hidden["value"] = cmp.Or(s.values[text], digest(text))
+			}
 		}
 		return hidden
 	default:

@@ -37,7 +37,12 @@ func (p *Pass) text(w *strings.Builder) {
 	for _, c := range p.Result.Changes {
 		fmt.Fprintf(w, "    %s %s\n", c.Reason, c.Object)
 	}
-	fmt.Fprintf(w, "    %d unchanged, %d requests\n", p.Result.Unchanged, len(p.Requests))
+	if p.Result.Unchanged > 0 {
+		fmt.Fprintf(w, "    %d unchanged\n", p.Result.Unchanged)
+	}
+	for _, r := range p.Requests {
+		fmt.Fprintf(w, "    request: %s\n", r)
+	}
 	for _, c := range p.Result.Pending {
 		fmt.Fprintf(w, "    waits for %s: %s %s\n", c.Object, c.Reason, c.Message)
 	}
@@ -89,6 +94,21 @@ func (p *Plan) text(w *strings.Builder) {
 	if p.DeleteOwner {
 		fmt.Fprintf(w, "    delete the owner\n")
 	}
+}
+
+// String returns the request on one line.
+func (r Request) String() string {
+	text := r.Verb + " " + r.Object
+	if r.Subresource != "" {
+		text += ", " + r.Subresource
+	}
+	if r.DryRun {
+		text += ", a dry run"
+	}
+	if r.Error != "" {
+		text += ": " + r.Error
+	}
+	return text
 }
 
 // String returns the program's path and version, with the commit if it is known.

@@ -10,7 +10,7 @@
 // most MaxOwners of an operator's owners are in their turn at once. A turn ends when nothing is left to change, all children are ready,
 // and the owner's condition Ready, if it has one, is True. An owner that fails, or isn't ready in ReadyWithin, halts the roll-out: it
 // emits one Warning, and no other owner gets a turn until it is ready or someone calls [Resume]. Owners with the label
-// armature.dev/canary: "true" go first.
+// armature.dev/canary: "true" go first, and with them owners that an earlier roll-out has left in their turn.
 //
 // # What is never held
 //

@@ -33,19 +33,25 @@ func (q question) fill(text string) string {
 
 // checkURL refuses a URL that a source can't have.
 func checkURL(text string) error {
-	// Placeholders may stand where only a name could.
-	u, err := url.Parse(question{"n", "c", "n", "s"}.fill(text))
+	_, err := question{"n", "c", "n", "s"}.url(text)
+	return err
+}
+
+// url returns the URL of a text with placeholders. It checks the URL after it has filled in the names: a name could change which part of
+// the text is the host.
+func (q question) url(text string) (*url.URL, error) {
+	u, err := url.Parse(q.fill(text))
 	switch {
 	case err != nil:
-		return errors.New("source: the url can't be read; want one such as https://host/path")
+		return nil, errors.New("source: the url can't be read; want one such as https://host/path")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("source: the url begins with %q; want http or https", u.Scheme)
+		return nil, fmt.Errorf("source: the url begins with %q; want http or https", u.Scheme)
 	case u.Host == "":
-		return errors.New("source: the url has no host; want one such as https://host/path")
+		return nil, errors.New("source: the url has no host; want one such as https://host/path")
 	case u.User != nil:
-		return errors.New("source: the url has a user in it; put it into a Secret, and name that in secretRef")
+		return nil, errors.New("source: the url has a user in it; put it into a Secret, and name that in secretRef")
 	}
-	return nil
+	return u, nil
 }
 
 // timeoutOf returns how long an answer may take.
@@ -63,12 +69,9 @@ func timeoutOf(a *v1beta1.HTTPAccess) (time.Duration, error) {
 // urlOf returns where a number is asked for. An endpoint that isn't told by its URL which node is meant is told by
 // parameters.
 func urlOf(source string, q question) (*url.URL, error) {
-	if err := checkURL(source); err != nil {
-		return nil, err
-	}
-	u, err := url.Parse(q.fill(source))
+	u, err := q.url(source)
 	if err != nil {
-		return nil, errors.New("source: the url can't be read")
+		return nil, err
 	}
 	if !strings.Contains(source, "{node}") {
 		values := u.Query()

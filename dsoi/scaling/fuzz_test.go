@@ -33,6 +33,7 @@ func FuzzURL(f *testing.F) {
 	for _, text := range []string{"https://host/path?x={namespace}", "http://{cluster}.{namespace}.svc:80/{node}", "ftp://x", "https://u:p@h", "http://[::1%25lo]/", "http://h/\x00"} {
 		f.Add(text, "ns", "cluster")
 	}
+	f.Add("http://{namespace}", "#", "0") // no namespace, but the check doesn't rest on that
 	f.Fuzz(func(t *testing.T, text, namespace, cluster string) {
 		u, err := urlOf(text, question{namespace, cluster, "node", "storage"})
 		if err != nil {

@@ -11,12 +11,9 @@ import (
 
 // queryURL returns where a query is asked.
 func queryURL(source *v1beta1.PrometheusSource, q question) (*url.URL, error) {
-	if err := checkURL(source.URL); err != nil {
-		return nil, err
-	}
-	u, err := url.Parse(q.fill(source.URL))
+	u, err := q.url(source.URL)
 	if err != nil {
-		return nil, errors.New("source: the url can't be read")
+		return nil, err
 	}
 	u = u.JoinPath("api/v1/query")
 	values := u.Query()

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/builder"
 )
 
 // says checks a condition.
@@ -30,21 +29,6 @@ func (w *world) says(t *testing.T, kind string, value bool, reason string) {
 
 func (w *world) hasCondition(kind string) bool {
 	return apimeta.FindStatusCondition(w.c.Status.Conditions, kind) != nil
-}
-
-func TestTheJobComesWhenAllElseIsThere(t *testing.T) {
-	w := newWorld(makeCluster(3))
-	w.pass()
-	assert.Nil(t, w.job)
-	assert.Len(t, w.made, 4, "two ConfigMaps, a Secret, a Service")
-	w.says(t, v1alpha1.MiniClusterAdmitted, true, v1alpha1.ReasonAdmitted)
-	assert.Equal(t, metav1.NewTime(noon), *w.c.Status.StartTime)
-	w.pass()
-	require.NotNil(t, w.job)
-	assert.Equal(t, int32(3), *w.job.Spec.Completions)
-	assert.Equal(t, v1alpha1.MiniClusterStateStarting, w.c.Status.State)
-	w.says(t, v1alpha1.MiniClusterRunning, false, v1alpha1.ReasonStarting)
-	assert.Equal(t, []string{v1alpha1.ReasonAdmitted}, w.told)
 }
 
 func TestTheJobWaitsForTheServices(t *testing.T) {
@@ -75,21 +59,6 @@ func TestTheCertificateIsMadeOnce(t *testing.T) {
 	}
 	assert.Equal(t, 1, made)
 	assert.Equal(t, first, w.made)
-}
-
-func TestNotOurs(t *testing.T) {
-	w := newWorld(makeCluster(1, func(c *v1alpha1.MiniCluster) { c.Spec.ManagedBy = new("example.com/other") }))
-	assert.Equal(t, builder.Plan[*v1alpha1.MiniCluster]{}, w.pass())
-}
-
-func TestTerminating(t *testing.T) {
-	w := newWorld(makeCluster(1))
-	w.settle()
-	w.c.DeletionTimestamp = new(metav1.NewTime(noon))
-	plan := w.pass()
-	assert.Empty(t, plan.Children)
-	assert.Empty(t, plan.Delete)
-	assert.Equal(t, v1alpha1.MiniClusterStateTerminating, w.c.Status.State)
 }
 
 func TestAPassOverAnUnchangedClusterSaysNothing(t *testing.T) {

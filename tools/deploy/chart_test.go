@@ -153,7 +153,7 @@ func TestRestricted(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	plain := keys(chartWith(t, `podDisruptionBudget.enabled=false`, `metrics.enabled=false`, `leaderElection.enabled=false`,
-		`replicas=1`, `rbac.aggregate=false`, `crds.install=false`, `watchNamespaces=["a"]`, `operators={"daemonjob":false,"fluxjob":false,"minicluster":false,"replicajob":false}`))
+		`replicas=1`, `rollout.maxOwners=0`, `rbac.aggregate=false`, `crds.install=false`, `watchNamespaces=["a"]`, `operators={"daemonjob":false,"fluxjob":false,"minicluster":false,"replicajob":false}`))
 	assert.Equal(t, []string{"ClusterRole /armature-crds", "ClusterRole /armature-jobflow", "ClusterRoleBinding /armature-crds", "Deployment armature-system/armature", "RoleBinding a/armature-jobflow", "ServiceAccount armature-system/armature"}, plain)
 
 	foreign := chartWith(t, `rbac.create=false`, `serviceAccount={"create":false,"name":"mine"}`, `crds.install=false`)
@@ -212,6 +212,8 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		`operators={"jobflows":true}`:                                 "jobflows",
 		`replicas="two"`:                                              "replicas",
 		`maxConcurrentReconciles=0`:                                   "maxConcurrentReconciles",
+		`rollout.maxOwners="many"`:                                    "maxOwners",
+		`rollout.maxOwners="0%"`:                                      "maxOwners",
 		`kubeAPI.qps=0`:                                               "qps",
 		`log.level="loud"`:                                            "level",
 		`watchNamespaces=["A"]`:                                       "watchNamespaces",

@@ -23,8 +23,9 @@ func (s *session) template(name string) (corev1.PodTemplateSpec, *metav1.LabelSe
 
 func deploymentReadiness(s *session) {
 	template, selector := s.template("web")
-	d := &appsv1.Deployment{ObjectMeta: meta("web"), Spec: appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: selector, Template: template}}
-	d = s.given(d).(*appsv1.Deployment)
+	d := s.given(&appsv1.Deployment{ObjectMeta: meta("web"), Spec: appsv1.DeploymentSpec{
+		Replicas: new(int32(2)), Selector: selector, Template: template,
+	}}).(*appsv1.Deployment)
 	isDone := func(o *appsv1.Deployment) bool {
 		return o.Status.ObservedGeneration == o.Generation && o.Status.UpdatedReplicas == 2 && o.Status.AvailableReplicas == 2 &&
 			o.Status.Replicas == 2
@@ -91,7 +92,9 @@ func statefulSetOrder(s *session) {
 }
 
 func (s *session) showStatefulSet(name string, o *appsv1.StatefulSet) {
-	s.note(name, map[string]any{"current": o.Status.CurrentReplicas, "updated": o.Status.UpdatedReplicas, "available": o.Status.AvailableReplicas})
+	s.note(name, map[string]any{
+		"current": o.Status.CurrentReplicas, "updated": o.Status.UpdatedReplicas, "available": o.Status.AvailableReplicas,
+	})
 }
 
 func (s *session) pod(name string) *corev1.Pod {
@@ -107,7 +110,9 @@ func daemonSetNodes(s *session) {
 	s.changeNode(Nodes[1], `{"spec":{"unschedulable":true}}`)
 	s.changeNode(Nodes[2], `{"spec":{"taints":[{"key":"conformance","value":"v","effect":"NoSchedule"}]}}`)
 	template, selector := s.template("agent")
-	set := s.given(&appsv1.DaemonSet{ObjectMeta: meta("agent"), Spec: appsv1.DaemonSetSpec{Selector: selector, Template: template}}).(*appsv1.DaemonSet)
+	set := s.given(&appsv1.DaemonSet{ObjectMeta: meta("agent"), Spec: appsv1.DaemonSetSpec{
+		Selector: selector, Template: template,
+	}}).(*appsv1.DaemonSet)
 	has := func(n int32) func(*appsv1.DaemonSet) bool {
 		return func(o *appsv1.DaemonSet) bool {
 			return o.Status.DesiredNumberScheduled == n && o.Status.NumberAvailable == n

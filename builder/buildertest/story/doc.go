@@ -1,5 +1,5 @@
-// Package story runs tests of operators that are written as text, in the simulated cluster of package world. Everyone who knows the kind can
-// read a story, and review what a change of the operator changes in it:
+// Package story runs tests of operators that are written as text, in the simulated cluster of package world. Everyone who knows the kind
+// can read a story, and review what a change of the operator changes in it:
 //
 //	# At the first failure of three Jobs the others are stopped.
 //

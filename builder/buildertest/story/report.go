@@ -8,7 +8,8 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
-// report returns what the managers did since the last report: their writes, their events, and the errors of their passes. With several managers each line names one.
+// report returns what the managers did since the last report: their writes, their events, and the errors of their passes. With several
+// managers each line names one.
 func (s *Story) report() string {
 	var lines []string
 	for _, m := range s.world.Managers() {

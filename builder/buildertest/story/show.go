@@ -66,12 +66,13 @@ func status(ctx context.Context, s *Story, l Line) (string, error) {
 		if !shown(name) {
 			continue
 		}
-		line := fmt.Sprintf("%s=%s", name, condition["status"])
+		words := []string{fmt.Sprintf("%s=%s", name, condition["status"])}
 		for _, key := range []string{"reason", "lastTransitionTime"} {
 			if v, ok := condition[key]; ok {
-				line += " " + relative(fmt.Sprint(v))
+				words = append(words, relative(fmt.Sprint(v)))
 			}
 		}
+		line := strings.Join(words, " ")
 		switch message := condition["message"]; message {
 		case nil, "":
 		case above:

@@ -104,7 +104,7 @@ func replaceDaemons(s *State, set *appsv1.DaemonSet, st *appsv1.DaemonSetStatus,
 	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType || rolling == nil {
 		return nil
 	}
-	limit, err := intstr.GetScaledValueFromIntOrPercent(ptr.To(ptr.Deref(rolling.MaxUnavailable, intstr.FromInt32(1))),
+	limit, err := intstr.GetScaledValueFromIntOrPercent(new(ptr.Deref(rolling.MaxUnavailable, intstr.FromInt32(1))),
 		int(st.DesiredNumberScheduled), true)
 	if err != nil {
 		s.fail("DaemonSet %s/%s: spec.updateStrategy.rollingUpdate.maxUnavailable: %w", set.Namespace, set.Name, err)

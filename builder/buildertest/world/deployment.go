@@ -123,8 +123,8 @@ func (r *rolloutSync) newSize(recreates bool) int32 {
 func (r *rolloutSync) limits() (surge, unavailable int32) {
 	rolling := ptr.Deref(r.d.Spec.Strategy.RollingUpdate, appsv1.RollingUpdateDeployment{})
 	quarter := intstr.FromString("25%")
-	up, err := intstr.GetScaledValueFromIntOrPercent(ptr.To(ptr.Deref(rolling.MaxSurge, quarter)), int(r.replicas), true)
-	down, err2 := intstr.GetScaledValueFromIntOrPercent(ptr.To(ptr.Deref(rolling.MaxUnavailable, quarter)), int(r.replicas), false)
+	up, err := intstr.GetScaledValueFromIntOrPercent(new(ptr.Deref(rolling.MaxSurge, quarter)), int(r.replicas), true)
+	down, err2 := intstr.GetScaledValueFromIntOrPercent(new(ptr.Deref(rolling.MaxUnavailable, quarter)), int(r.replicas), false)
 	if err != nil || err2 != nil {
 		r.s.fail("Deployment %s/%s: spec.strategy.rollingUpdate: a number or a percentage is accepted", r.d.Namespace, r.d.Name)
 	}

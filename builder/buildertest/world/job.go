@@ -22,7 +22,7 @@ func (jobController) Name() string { return "job-controller" }
 func (jobController) Changes(s *State) []Change {
 	var changes []Change
 	for _, job := range All[*batchv1.Job](s) {
-		if !ptr.Equal(job.Spec.ManagedBy, nil) && *job.Spec.ManagedBy != batchv1.JobControllerName || isFinished(job) {
+		if ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) != batchv1.JobControllerName || isFinished(job) {
 			continue
 		}
 		if job.Spec.BackoffLimitPerIndex != nil {
@@ -100,7 +100,8 @@ func newJobSync(s *State, job *batchv1.Job) *jobSync {
 		default:
 			j.active = append(j.active, pod)
 		}
-		if !isTracked(pod) || slices.Contains(uncounted.Succeeded, pod.UID) || slices.Contains(uncounted.Failed, pod.UID) || !j.hasValidIndex(pod) {
+		isUncounted := slices.Contains(uncounted.Succeeded, pod.UID) || slices.Contains(uncounted.Failed, pod.UID)
+		if !isTracked(pod) || isUncounted || !j.hasValidIndex(pod) {
 			continue
 		}
 		if pod.Status.Phase == corev1.PodSucceeded {

@@ -116,7 +116,8 @@ func backoffUntil(pods []*corev1.Pod) time.Time {
 	}
 	failures := 0
 	for _, pod := range pods {
-		failed := pod.Status.Phase == corev1.PodFailed || pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodSucceeded && isTracked(pod)
+		isDeleted := pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodSucceeded && isTracked(pod)
+		failed := pod.Status.Phase == corev1.PodFailed || isDeleted
 		if failed && finishedAt(pod).After(lastSuccess) {
 			failures++
 			lastFailure = later(lastFailure, finishedAt(pod))

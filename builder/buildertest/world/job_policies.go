@@ -38,7 +38,8 @@ func (j *jobSync) failureRule(pod *corev1.Pod) (*batchv1.PodFailurePolicyRule, i
 		rule := &policy.Rules[i]
 		if rule.OnExitCodes != nil {
 			if c := matchingContainer(rule.OnExitCodes, pod); c != nil {
-				return rule, i, fmt.Sprintf("Container %s for pod %s/%s failed with exit code %v", c.Name, pod.Namespace, pod.Name, c.State.Terminated.ExitCode)
+				return rule, i, fmt.Sprintf("Container %s for pod %s/%s failed with exit code %v",
+					c.Name, pod.Namespace, pod.Name, c.State.Terminated.ExitCode)
 			}
 			continue
 		}

@@ -1,9 +1,9 @@
 package world
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -72,11 +72,10 @@ func chooseNode(pod *corev1.Pod, nodes []*corev1.Node, pods []*corev1.Pod) (*cor
 		counted = append(counted, fmt.Sprint(n, " ", why))
 	}
 	slices.Sort(counted)
-	text := fmt.Sprintf("0/%d nodes are available", len(nodes))
-	for i, c := range counted {
-		text += map[bool]string{true: ": ", false: ", "}[i == 0] + c
+	if len(counted) == 0 {
+		return nil, "0/0 nodes are available."
 	}
-	return nil, text + "."
+	return nil, fmt.Sprintf("0/%d nodes are available: %s.", len(nodes), strings.Join(counted, ", "))
 }
 
 // rejects returns why a pod can't run on a node; empty if it can.
@@ -112,7 +111,7 @@ func lacks(node *corev1.Node, pod *corev1.Pod, others []*corev1.Pod) string {
 	for name := range node.Status.Allocatable {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b corev1.ResourceName) int { return cmp.Compare(a, b) })
+	slices.Sort(names)
 	for _, name := range names {
 		limit := node.Status.Allocatable[name]
 		if name == corev1.ResourcePods {

@@ -2,6 +2,7 @@ package world
 
 import (
 	"path"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,8 +50,7 @@ func (w *World) Script(pattern string, s Script) error {
 
 // scriptOf returns the script of a pod after some restarts.
 func (w *World) scriptOf(pod client.Object, restarts int32) Script {
-	for i := len(w.scripts) - 1; i >= 0; i-- {
-		r := w.scripts[i]
+	for _, r := range slices.Backward(w.scripts) {
 		if matches, _ := path.Match(r.pattern, pod.GetName()); matches && (r.script.Restarts == 0 || restarts < r.script.Restarts) {
 			return r.script
 		}

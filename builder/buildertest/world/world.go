@@ -2,7 +2,6 @@ package world
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/buildertest"
 )
@@ -165,9 +163,6 @@ func (w *World) Idle(ctx context.Context, most time.Duration) error {
 		w.server.Clock().Step(next.Sub(w.Now()))
 	}
 }
-
-// Add adds objects to the server as if they had always existed: see [buildertest.Server.Add].
-func (w *World) Add(objs ...client.Object) error { return errors.Join(w.server.Add(objs...)) }
 
 func lines(steps []Step) string {
 	var all []string

@@ -20,8 +20,8 @@ func ParseLimit(text string) (Limit, error) {
 	digits, percent := strings.CutSuffix(text, "%")
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 0 || percent && (n < 1 || n > 100) {
-		return Limit{}, fmt.Errorf(`the maximum number of owners is %q; accepted are a number, a percentage from "1%%" to "100%%", and "unlimited"`,
-			text)
+		return Limit{}, fmt.Errorf(
+			`the maximum number of owners is %q; accepted are a number, a percentage from "1%%" to "100%%", and "unlimited"`, text)
 	}
 	return Limit{n, percent}, nil
 }

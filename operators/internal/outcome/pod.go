@@ -1,6 +1,8 @@
 package outcome
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -54,8 +56,11 @@ func (f *PodFailure) say(reason, message string) {
 	}
 }
 
-// PodEnded returns when a pod's last container ended, or nil.
+// PodEnded returns when a pod's last container ended, or nil. A pod that still runs hasn't ended, although its init containers have.
 func PodEnded(pod *corev1.Pod) *metav1.Time {
+	if !HasEnded(pod) && (len(pod.Status.ContainerStatuses) == 0 || slices.ContainsFunc(pod.Status.ContainerStatuses, isRunning)) {
+		return nil
+	}
 	var last *metav1.Time
 	eachTerminated(pod, func(_ string, end *corev1.ContainerStateTerminated) {
 		if !end.FinishedAt.IsZero() && (last == nil || last.Before(&end.FinishedAt)) {
@@ -64,6 +69,8 @@ func PodEnded(pod *corev1.Pod) *metav1.Time {
 	})
 	return last
 }
+
+func isRunning(c corev1.ContainerStatus) bool { return c.State.Terminated == nil }
 
 // PodRestarts returns how often the kubelet has restarted containers of a pod in place.
 func PodRestarts(pod *corev1.Pod) int32 {

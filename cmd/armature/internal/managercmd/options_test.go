@@ -24,6 +24,7 @@ func TestFlagsThatCannotWorkAreRefused(t *testing.T) {
 		{options{concurrency: 1, qps: -2}, "--kube-api-qps must be a positive number or -1, got -2"},
 		{options{concurrency: 1, qps: 5, burst: -1}, "--kube-api-burst must not be negative, got -1"},
 		{options{concurrency: 1, qps: -1, burst: 5}, "--kube-api-burst is 5, which means nothing without --kube-api-qps"},
+		{options{concurrency: 1, qps: -1, recordBytes: -1}, "--record-bytes must not be negative, got -1"},
 		{options{concurrency: 1, qps: -1, webhook: true}, "--webhook needs --webhook-cert-dir"},
 		{options{concurrency: 1, qps: -1, webhook: true, webhookCertDir: "x", webhookCertificates: "mine"}, `--webhook-certificates must be given or self-managed, got "mine"`},
 		{options{concurrency: 1, qps: -1, selector: "a in b"}, `--selector: `},

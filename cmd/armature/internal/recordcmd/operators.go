@@ -90,7 +90,9 @@ func quoted(all []v1alpha1.GangProvider) string {
 	return strings.Join(text, ", ")
 }
 
-func replayed[T client.Object](of func(admission.Manager) *builder.Operator[T]) func(*runtime.Scheme, *record.Pass) (*record.Replayed, error) {
+func replayed[T client.Object](
+	of func(admission.Manager) *builder.Operator[T],
+) func(*runtime.Scheme, *record.Pass) (*record.Replayed, error) {
 	return func(scheme *runtime.Scheme, pass *record.Pass) (*record.Replayed, error) {
 		m, err := queueManager(pass)
 		if err != nil {

@@ -34,10 +34,11 @@ ones. FILE is from armature record; - is standard input. The command needs no cl
 To find the version that changed a decision, replay the same file with each version. The exit code is 0 if all plans are the same, 2 if
 one differs, and 1 after an error.
 
---step shows what happened instead: the view, the plan and the decision of each pass. --to-test writes a Go test of one pass, the last one
-unless --pass selects another: it fails if the plan is invalid, or if it isn't the recorded one.`,
-		Example: "  armature replay nightly.json\n  armature replay nightly.json --step\n  armature replay nightly.json --to-test nightly_test.go",
-		Args:    cobra.ExactArgs(1),
+--step shows what happened instead: the view, the plan and the decision of each pass. --to-test writes a Go test of one pass, the last
+one unless --pass selects another: it fails if the plan is invalid, or if it isn't the recorded one.`,
+		Example: "  armature replay nightly.json\n  armature replay nightly.json --step\n" +
+			"  armature replay nightly.json --to-test nightly_test.go",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := format.Check(); err != nil {
 				return err

@@ -46,6 +46,6 @@ func tunnel(ctx context.Context, kube *genericclioptions.ConfigFlags, namespace,
 			return found[1], nil
 		}
 	}
-	err = cmd.Wait()
-	return "", fmt.Errorf("kubectl port-forward to pod %s/%s: %w", namespace, pod, errors.Join(err, errors.New(strings.TrimSpace(errs.String()))))
+	err = errors.Join(cmd.Wait(), errors.New(strings.TrimSpace(errs.String())))
+	return "", fmt.Errorf("kubectl port-forward to pod %s/%s: %w", namespace, pod, err)
 }

@@ -23,12 +23,13 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollout",
 		Short: "Show, stop and resume the roll-out of a new manager, which changes existing objects in turns",
-		Long: `A new version of the manager, or of any program that uses builder/release, changes existing objects disruptively in turns: it restarts
-pods, deletes or recreates objects, or scales down for a few owners at once, and goes on when these are ready.`,
+		Long: `A new version of the manager, or of any program that uses builder/release, changes existing objects disruptively in turns: it
+restarts pods, deletes or recreates objects, or scales down for a few owners at once, and goes on when these are ready.`,
 	}
 	cmd.AddCommand(newStatus(), newDecision(
 		"abort", "aborted", "Let no further object have its turn",
-		"Abort the roll-out: objects that wait keep what they have, until you resume it or another version starts. An object in its turn ends it.",
+		"Abort the roll-out: objects that wait keep what they have, until you resume it or another version starts. An object in its turn\n"+
+			"ends it.",
 		release.Abort,
 	), newDecision(
 		"resume", "resumed", "Go on with a roll-out that is aborted or halted",
@@ -44,8 +45,8 @@ func newStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [OPERATOR]",
 		Short: "Show the last roll-out of each operator: which objects are in their turn, and which wait",
-		Long: `Show the last roll-out of each operator, or of one of them. The state is Progressing, Halted (an object has failed or isn't ready in
-time), Aborted or Complete. Without -n the command looks in all namespaces for the records of roll-outs.`,
+		Long: `Show the last roll-out of each operator, or of one of them. The state is Progressing, Halted (an object has failed or isn't ready
+in time), Aborted or Complete. Without -n the command looks in all namespaces for the records of roll-outs.`,
 		Example: "  armature rollout status\n  armature rollout status jobflow -o json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

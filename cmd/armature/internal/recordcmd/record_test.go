@@ -1,0 +1,100 @@
+package recordcmd
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/armature-dev/armature/builder/record"
+	"github.com/armature-dev/armature/cmd/armature/internal/leader"
+)
+
+// The pod is that of the one manager that runs the object's kind in its namespace.
+func TestLeaderOf(t *testing.T) {
+	one := leader.Manager{Namespace: "a", Lease: "one", Holder: "pod-1_uuid", Scope: leader.Scope{Operators: []string{"jobflow", "fluxjob"}}}
+	other := leader.Manager{
+		Namespace: "b", Lease: "two", Holder: "pod-2_uuid", Scope: leader.Scope{Operators: []string{"jobflow"}, Namespaces: []string{"team"}},
+	}
+	released := leader.Manager{Namespace: "c", Lease: "three", Scope: leader.Scope{Operators: []string{"daemonjob"}}}
+	all := []leader.Manager{one, other, released}
+	flow := record.Owner{Kind: "JobFlow.api.practice.com", Namespace: "default"}
+
+	found, err := leaderOf(all, flow)
+	require.NoError(t, err)
+	assert.Equal(t, one, found)
+	found, err = leaderOf(all, record.Owner{Kind: "FluxSetup.api.practice.com"})
+	require.NoError(t, err)
+	assert.Equal(t, one, found)
+	flow.Namespace = "team"
+	_, err = leaderOf(all, flow)
+	assert.ErrorContains(t, err, "several managers run objects of kind JobFlow.api.practice.com (leases a/one, b/two)")
+	_, err = leaderOf(all, record.Owner{Kind: "DaemonJob.api.practice.com", Namespace: "x"})
+	assert.ErrorContains(t, err, `no manager with a lease runs objects of kind DaemonJob.api.practice.com in namespace "x"`)
+}
+
+// The tunnel is kubectl's: its address is read, and what it says when it fails is told.
+func TestTunnel(t *testing.T) {
+	dir := t.TempDir()
+	kubectl := func(script string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "kubectl"), []byte("#!/bin/sh\n"+script), 0o700)) //nolint:gosec // it must run
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	kube := genericclioptions.NewConfigFlags(true)
+	*kube.Context = "prod"
+
+	kubectl(`case "$*" in "port-forward --address=127.0.0.1 --namespace=ns pod/pod-1 :8082 --context=prod") ;; *) echo "$*" >&2; exit 1;; esac
+echo "Forwarding from 127.0.0.1:4321 -> 8082"
+exec sleep 60`)
+	address, err := tunnel(t.Context(), kube, "ns", "pod-1", Port)
+	require.NoError(t, err)
+	assert.Equal(t, "127.0.0.1:4321", address)
+
+	kubectl(`echo "error: pods is forbidden" >&2; exit 1`)
+	_, err = tunnel(t.Context(), kube, "ns", "pod-1", Port)
+	assert.ErrorContains(t, err, "kubectl port-forward to pod ns/pod-1: exit status 1\nerror: pods is forbidden")
+}
+
+// What the manager has is fetched, and saved in a file that only its owner reads.
+func TestFetchAndSave(t *testing.T) {
+	var answer record.List
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, record.Path+"?kind=JobFlow&name=nightly&namespace=default", r.URL.String())
+		w.WriteHeader(status)
+		assert.NoError(t, answer.Write(w))
+	}))
+	t.Cleanup(server.Close)
+	address := strings.TrimPrefix(server.URL, "http://")
+	owner := record.Owner{Kind: "JobFlow", Namespace: "default", Name: "nightly"}
+
+	_, err := fetch(t.Context(), address, owner)
+	assert.ErrorContains(t, err, "the manager has no recorded pass over JobFlow nightly")
+	answer.Items = recordedPasses(t, "jobflow").Items
+	list, err := fetch(t.Context(), address, owner)
+	require.NoError(t, err)
+	assert.Equal(t, answer.Items, list.Items)
+	status = http.StatusForbidden
+	_, err = fetch(t.Context(), address, owner)
+	assert.ErrorContains(t, err, "the manager answered 403 Forbidden")
+	_, err = fetch(t.Context(), "nowhere", owner)
+	assert.EqualError(t, err, `--address must be host:port, got "nowhere"`)
+
+	file := filepath.Join(t.TempDir(), "nightly.json")
+	var errs bytes.Buffer
+	require.NoError(t, save(list, file, &bytes.Buffer{}, &errs))
+	assert.Equal(t, "3 passes in "+file+"\n", errs.String())
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.EqualValues(t, 0o600, info.Mode().Perm())
+	read, err := readFile(file, nil)
+	require.NoError(t, err)
+	assert.Equal(t, list, read)
+}

@@ -1,0 +1,38 @@
+package jobflow
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/record"
+	"github.com/armature-dev/armature/builder/record/recordtest"
+)
+
+// Each pass of a flow that fails, with Jobs of a template, replays from its record.
+func TestPassesReplay(t *testing.T) {
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	recorder := record.NewRecorder(1 << 20)
+	flow := makeFlow(node("a"), node("b", "a"), nodeRef("c", "shared", "a"), node("d", "b", "c"), node("e"))
+	buildertest.Settle(t, buildertest.Scenario{
+		Scheme:   scheme,
+		Options:  []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
+		Objects:  []client.Object{flow, jobTemplate("shared")},
+		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(flow)}},
+		World:    buildertest.FinishJobs(func(job *batchv1.Job) bool { return job.Name != "demo-c" }),
+		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+			return buildertest.NewReconciler(Operator(nil), recordtest.Client{Client: c, Recorder: recorder}, c.Now)
+		},
+	})
+	assert.Greater(t, recordtest.Replay(t, recorder, Operator(nil), scheme), 2)
+}
