@@ -44,7 +44,8 @@ func (l *loop[T]) wakes(ctx context.Context, before, after client.Object) []reco
 		return nil
 	}
 	gk := gvk.GroupKind()
-	if gk == l.owner.GVK.GroupKind() && (before == nil || after == nil || sources.OwnerChanged.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})) {
+	update := event.UpdateEvent{ObjectOld: before, ObjectNew: after}
+	if gk == l.owner.GVK.GroupKind() && (before == nil || after == nil || sources.OwnerChanged.Update(update)) {
 		q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)})
 	}
 	for _, side := range []client.Object{before, after} {
@@ -62,7 +63,7 @@ func (l *loop[T]) wakes(ctx context.Context, before, after client.Object) []reco
 		case after == nil:
 			h.Delete(ctx, event.DeleteEvent{Object: before}, q)
 		default:
-			h.Update(ctx, event.UpdateEvent{ObjectOld: before, ObjectNew: after}, q)
+			h.Update(ctx, update, q)
 		}
 	}
 	return q.requests

@@ -29,8 +29,8 @@ func (r reads) versionOf(snap *snapshot) func(schema.GroupVersionKind) uint64 {
 }
 
 // staleReads returns the older states that a process may read: its caches miss up to Lag changes, of all kinds or of one. They miss no
-// change before the process started, none that an earlier pass of the process has read, because a cache never becomes older, and none of its
-// own writes (unless LagOwnWrites).
+// change before the process started, none that an earlier pass of the process has read, because a cache never becomes older, and none of
+// its own writes (unless LagOwnWrites).
 func (e *exploration) staleReads(s *exploredState, process int) []reads {
 	if e.bounds.Lag == 0 {
 		return nil

@@ -51,8 +51,18 @@ func TestExploreASuspension(t *testing.T) {
 		s.Then = append(s.Then, buildertest.Change(makeJob(), func(job *v1alpha1.DaemonJob) { job.Spec.Suspend = suspend }))
 	}
 	s.Normalize = withoutResumed
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: testsize.Pick(0, 1), Edits: 2})
+	bounds := buildertest.Bounds{Crashes: 1, StaleReads: testsize.Pick(0, 1), Edits: 2}
+	report := buildertest.Explore(t, s, bounds)
 	assert.True(t, report.Exhausted)
+
+	// After this crash the operator once didn't know that it had suspended the Job itself, and never resumed it.
+	assert.NoError(t, buildertest.Replay(t.Context(), s, bounds, `
+		1. pass of default/demo
+		2. the cluster changes Job.batch default/demo-n1
+		3. a user makes edit 1
+		4. pass of default/demo, crash after write 1: patch Job.batch default/demo-n2
+		5. a user makes edit 2
+		6. pass of default/demo`))
 }
 
 // withoutResumed removes the trace of a suspension: whether there was one depends on who came first.
