@@ -34,7 +34,6 @@ type fleet struct {
 
 	operator *buildertest.Client
 	reconcile.Reconciler
-	programs []string // the passes' programs and owners, for diagnosis
 }
 
 // program is a version of the operator.

@@ -13,7 +13,8 @@
 // also run on a real API server. The server doesn't imitate:
 //
 //   - Controllers. A Deployment gets no Pods. Package world has the controllers of a cluster; a [World] imitates them roughly.
-//   - Rare validation, the rules and patterns of CRDs, admission webhooks and RBAC, and quotas of anything but pods. Inject their answers with [Client.Fail].
+//   - Rare validation, the rules and patterns of CRDs, admission webhooks and RBAC, and quotas of anything but pods. Inject their answers
+//     with [Client.Fail].
 //   - Subresources except status, patches of scale, and the binding of pods: no eviction.
 //   - Conversion between versions of a kind: each version has its own objects.
 //   - The finalizers of missing controllers, such as that of claims in use.
@@ -88,7 +89,7 @@
 //
 // # More about crashes
 //
-// Run CrashEverywhere with a [Scenario.Lag] as well, so that the operator's cache lags behind. [Scenario.Then] continues from the end state: the
-// spec changes ([Change]), and the operator crashes after each write of that part too. [Settle] runs a scenario without a crash and
-// returns the server, so that a test can check the end state.
+// Run CrashEverywhere with a [Scenario.Lag] as well, so that the operator's cache lags behind. [Scenario.Then] continues from the end
+// state: the spec changes ([Change]), and the operator crashes after each write of that part too. [Settle] runs a scenario without a crash
+// and returns the server, so that a test can check the end state.
 package buildertest

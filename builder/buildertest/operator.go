@@ -12,9 +12,10 @@ import (
 
 // NewReconciler returns an operator's reconciler with a client and a clock. The operator needs no manager. The reconciler watches
 // nothing. For reads past the cache it uses the client's method Live, for events its method Recorder, and for the limit of concurrent
-// requests its method RequestLimit, if the client has them, as [Client] does. It finds children by an index if the client has informers, as a manager's cache does. An error in the description of the operator is
-// [builder.ErrMisuse]. If a plan changes the owner or an observed object, the pass fails with ErrMisuse, which names the object and the
-// field; with a client that has informers the reconciler reports the change as in a manager.
+// requests its method RequestLimit, if the client has them, as [Client] does. It finds children by an index if the client has informers,
+// as a manager's cache does. An error in the description of the operator is [builder.ErrMisuse]. If a plan changes the owner or an
+// observed object, the pass fails with ErrMisuse, which names the object and the field; with a client that has informers the reconciler
+// reports the change as in a manager.
 func NewReconciler[T client.Object](
 	operator *builder.Operator[T], c client.Client, clock func() time.Time,
 ) (reconcile.Reconciler, error) {

@@ -91,12 +91,6 @@ func failedJob(node string) *batchv1.Job {
 	return job
 }
 
-func deletingJob(job *batchv1.Job) *batchv1.Job {
-	now := at(7)
-	job.DeletionTimestamp = &now
-	return job
-}
-
 // stepper runs plans on a flow, one after another, and keeps the status between them.
 type stepper struct {
 	flow     *v1alpha1.JobFlow

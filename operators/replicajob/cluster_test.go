@@ -187,11 +187,6 @@ func (c *cluster) remove(name string) {
 	c.change(name, func(p *corev1.Pod) { now := c.now(); p.DeletionTimestamp = &now })
 }
 
-// gone lets all pods that are being deleted go.
-func (c *cluster) gone() {
-	maps.DeleteFunc(c.pods, func(_ string, p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
-}
-
 func (c *cluster) change(name string, change func(*corev1.Pod)) {
 	c.t.Helper()
 	require.NotNil(c.t, c.pods[name], "%s is not there", name)
@@ -278,30 +273,11 @@ func (c *cluster) reasons() []string {
 	return all
 }
 
-// children returns the names of the wanted children that are no pods, with their Go types.
-func (c *cluster) children() []string {
-	var all []string
-	for _, child := range c.plan.Children {
-		if _, ok := child.Object().(*corev1.Pod); !ok {
-			all = append(all, fmt.Sprintf("%T %s", child.Object(), child.Object().GetName()))
-		}
-	}
-	return all
-}
-
-// indexes names pods of a type.
+// podNames names pods of a type.
 func podNames(t v1alpha1.ReplicaType, indexes ...int) []string {
 	var all []string
 	for _, i := range indexes {
 		all = append(all, PodName("demo", t, i))
-	}
-	return all
-}
-
-func upTo(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
 	}
 	return all
 }
