@@ -47,6 +47,7 @@ func tunnel(ctx context.Context, kube *genericclioptions.ConfigFlags, namespace,
 		}
 	}
 	err = errors.Join(cmd.Wait(), errors.New(strings.TrimSpace(errs.String())))
-	return "", fmt.Errorf("kubectl port-forward to pod %s/%s: %w\nif the manager runs outside of the cluster, name its --record-bind-address with --address",
+	return "", fmt.Errorf("kubectl port-forward to pod %s/%s: %w\nif the manager runs outside of the cluster, "+
+		"name its --record-bind-address with --address",
 		namespace, pod, err)
 }

@@ -49,6 +49,23 @@ func TestKinds(t *testing.T) {
 			"  NODE         STATE     START    TIME",
 			"○ all nodes    Pending",
 		}},
+		"paused": {obj: &v1alpha1.DaemonJob{ObjectMeta: named("dj"), Status: v1alpha1.DaemonJobStatus{
+			State: v1alpha1.StateRunning, Conditions: append(because(events.ConditionReady, "False", v1alpha1.ReasonRunning, "1 of 2"),
+				because(events.ConditionPaused, "True", events.ReasonPausedByAnnotation, "by an annotation")...),
+		}}, want: []string{
+			"daemonjob/dj  Running  0/0  0s",
+			"  PausedByAnnotation: by an annotation",
+			"  NODE         STATE     START    TIME",
+			"○ all nodes    Pending",
+		}},
+		"waits for its turn": {obj: &v1alpha1.DaemonJob{ObjectMeta: named("dj"), Status: v1alpha1.DaemonJobStatus{
+			State: v1alpha1.StateRunning, Conditions: because(events.ConditionReleased, "False", events.ReasonWaitingForTurn, "1f: restarts pods"),
+		}}, want: []string{
+			"daemonjob/dj  Running  0/0  0s",
+			"  WaitingForTurn: 1f: restarts pods",
+			"  NODE         STATE     START    TIME",
+			"○ all nodes    Pending",
+		}},
 		"replicas": {obj: &v1alpha1.ReplicaJob{ObjectMeta: named("rj"), Spec: replicas, Status: v1alpha1.ReplicaJobStatus{
 			State: v1alpha1.ReplicaJobRunning, ObservedGeneration: 1, StartTime: at(0),
 			ReplicaStatuses: map[v1alpha1.ReplicaType]v1alpha1.ReplicaStatus{"Master": {Active: 1}, "Worker": {Pending: 1, Succeeded: 2, Restarts: 1}},

@@ -125,8 +125,15 @@ var underWay = map[string]bool{
 	v1alpha1.ReasonStarting: true, v1alpha1.ReasonPodsReady: true, v1alpha1.ReasonRestarted: true,
 }
 
-// problem is what Ready says stands in an object's way, empty if nothing does.
+// problem is what stands in an object's way, empty if nothing does: a pause, the turn in a roll-out for which it waits, or what Ready says.
 func problem(conditions []metav1.Condition) string {
+	for i := range conditions {
+		c := &conditions[i]
+		if c.Type == events.ConditionPaused && c.Status == metav1.ConditionTrue ||
+			c.Type == events.ConditionReleased && c.Status == metav1.ConditionFalse {
+			return c.Reason + ": " + c.Message
+		}
+	}
 	ready := meta.FindStatusCondition(conditions, events.ConditionReady)
 	if ready == nil || ready.Status == metav1.ConditionTrue || underWay[ready.Reason] {
 		return ""
