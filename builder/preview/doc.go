@@ -7,8 +7,15 @@
 //	report.WriteText(os.Stdout)
 //
 // For each owner it runs one pass whose writes are dry runs of the API server (see [builder.Operator.Diff]). Plans are pure, so the pass
-// is the one that the program would run. An owner without a change costs no request. The credentials need the permissions of the
-// program: the API server checks them also for a dry run, and what it refuses is a problem in the report.
+// is the one that the program would run. An owner without a change costs no request. What the API server refuses is a problem in the
+// report.
+//
+// # Read-only credentials
+//
+// The API server checks the permissions of a write also for a dry run. A preview needs only those to get, list and watch: in place of a
+// dry run that isn't permitted it computes the result, as server-side apply would merge it, and Report.Estimated names these writes. Such
+// a result lacks the API server's defaults, what admission changes, and what the server would refuse; of an object that was never changed
+// since its creation it lacks removed fields. A plan's own edits of single fields are problems then.
 //
 // # What is disruptive
 //

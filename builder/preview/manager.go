@@ -26,6 +26,7 @@ const parallelism = 8
 // Manager is a manager that starts no controller: set up operators with it, and call Run.
 type Manager struct {
 	manager.Manager
+	client    *estimator
 	operators []operator
 }
 
@@ -36,7 +37,12 @@ type operator struct {
 }
 
 // Around returns a manager for a preview. The manager given is never started: Run uses its cache and its client.
-func Around(mgr manager.Manager) *Manager { return &Manager{Manager: mgr} }
+func Around(mgr manager.Manager) *Manager {
+	return &Manager{Manager: mgr, client: newEstimator(mgr.GetClient())}
+}
+
+// GetClient returns a client that answers dry runs itself if the credentials don't permit the write: see Report.Estimated.
+func (m *Manager) GetClient() client.Client { return m.client }
 
 // Add ignores what operators want to run: controllers, webhooks and timers.
 func (m *Manager) Add(manager.Runnable) error { return nil }
@@ -84,6 +90,7 @@ func (m *Manager) preview(ctx context.Context) (*Report, error) {
 		return nil, context.Cause(ctx)
 	}
 	report.sort()
+	report.Estimated = m.client.all()
 	return report, nil
 }
 

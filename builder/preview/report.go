@@ -25,6 +25,9 @@ type Report struct {
 	Disruptive int `json:"disruptive"`
 	// Refused is the number of owners with problems.
 	Refused int `json:"refused"`
+	// Estimated are the writes that the credentials don't permit, not even as dry runs, such as "patch Deployment.apps". The report has
+	// their changes as computed here: without the API server's defaults, its admission, and what it would refuse.
+	Estimated []string `json:"estimated,omitempty"`
 	// Details are the owners with changes or problems, ordered by kind, namespace and name.
 	Details []Owner `json:"details"`
 }

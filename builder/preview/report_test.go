@@ -33,6 +33,17 @@ func owner(name string, res builder.Result, err error) Owner {
 	return ownerOf(webApp, types.NamespacedName{Namespace: "default", Name: name}, res, err)
 }
 
+// A report of read-only credentials says what the API server hasn't checked.
+func TestEstimatedChangesAreNamed(t *testing.T) {
+	r := &Report{Owners: 1, Estimated: []string{"delete ConfigMap", "patch Deployment.apps"}}
+	var text, markdown bytes.Buffer
+	require.NoError(t, r.WriteText(&text, true))
+	require.NoError(t, r.WriteMarkdown(&markdown))
+	for _, written := range []string{text.String(), markdown.String()} {
+		assert.Contains(t, written, "\nEstimated, because these credentials don't permit it: delete ConfigMap, patch Deployment.apps. ")
+	}
+}
+
 // The manual shows what the text looks like.
 func TestTextInTheManual(t *testing.T) {
 	r := &Report{Owners: 840}

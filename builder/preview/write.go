@@ -17,6 +17,9 @@ func (r *Report) Summary() string {
 func (r *Report) WriteText(w io.Writer, fields bool) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.Summary())
+	if len(r.Estimated) > 0 {
+		fmt.Fprintln(&b, r.estimate())
+	}
 	for _, o := range r.Details {
 		fmt.Fprintf(&b, "\n%s%s\n", o.title(), o.remark())
 		for _, c := range o.Changes {
@@ -42,6 +45,9 @@ func (r *Report) WriteText(w io.Writer, fields bool) error {
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**\n", r.Summary())
+	if len(r.Estimated) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", r.estimate())
+	}
 	if len(r.Details) > 0 {
 		b.WriteString("\n| owner | change | disrupts | fields |\n|---|---|---|---|\n")
 	}
@@ -63,6 +69,12 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// estimate says which changes the API server didn't check.
+func (r *Report) estimate() string {
+	return "Estimated, because these credentials don't permit it: " + strings.Join(r.Estimated, ", ") +
+		". Without the API server's defaults, its admission, and what it would refuse."
 }
 
 func row(b *strings.Builder, cells ...string) {

@@ -1,6 +1,7 @@
 package immutable
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,11 @@ func TrialName(name, digest string) string {
 	suffix := "-probe-" + digest[:8]
 	return strings.TrimRight(name[:min(len(name), limit-len(suffix))], "-.") + suffix
 }
+
+var trialName = regexp.MustCompile(`-probe-[0-9a-f]{8}$`)
+
+// IsTrialName reports whether a name is one of TrialName.
+func IsTrialName(name string) bool { return trialName.MatchString(name) }
 
 // WithoutHeld returns a trial without the unique values that found holds: a Service's addresses and node ports. It keeps a value that
 // another Service holds, so that the trial fails as the creation would.

@@ -2,6 +2,7 @@ package builder_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -73,12 +76,39 @@ func (r release) operator(mgr manager.Manager, ns string) error {
 // previewOf is what a release would do, and the requests of the preview.
 func (w *world) previewOf(r release) (*preview.Report, []string) {
 	w.t.Helper()
+	return w.previewWith(testcluster.Config(w.t), r)
+}
+
+// previewWith does so with the credentials of a configuration.
+func (w *world) previewWith(config *rest.Config, r release) (*preview.Report, []string) {
+	w.t.Helper()
 	sent := &ledger{}
-	mgr := preview.Around(newManager(w.t, sent.watch(testcluster.Config(w.t))))
+	mgr := preview.Around(newManager(w.t, sent.watch(config)))
 	require.NoError(w.t, r.operator(mgr, w.ns))
 	report, err := mgr.Run(w.ctx)
 	require.NoError(w.t, err)
 	return report, sent.all()
+}
+
+// reader is a connection of a user who may read everything, and write nothing.
+func (w *world) reader() *rest.Config {
+	w.t.Helper()
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: w.ns},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}}},
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: w.ns},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: w.ns}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.ns},
+	}
+	for _, obj := range []client.Object{role, binding} {
+		require.NoError(w.t, w.live.Create(w.ctx, obj))
+		w.t.Cleanup(func() { assert.NoError(w.t, w.live.Delete(context.Background(), obj)) })
+	}
+	config := testcluster.Config(w.t)
+	config.Impersonate.UserName = w.ns
+	return config
 }
 
 // run lets a release run until nothing of it is left to do, and returns the children that it wrote, each once.
@@ -179,6 +209,12 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string]bool{"update": true, "delete": true}, kinds)
+
+	// Who may only read gets the same report, computed without the API server.
+	estimated, _ := w.previewWith(w.reader(), second)
+	assert.Equal(t, []string{"delete ConfigMap", "patch ConfigMap", "patch Deployment.apps"}, estimated.Estimated)
+	estimated.Estimated = nil
+	assert.Equal(t, report, estimated)
 
 	// A default of the API server isn't a change.
 	same := second
