@@ -43,8 +43,8 @@ It runs one pass over each JobFlow, DaemonJob, ReplicaJob, MiniCluster and FluxJ
 A change is disruptive if it deletes or recreates an object, restarts pods, or scales down. "drift" means that another writer
 changed the object; the operator would restore it, also without an upgrade.
 
-Without flags the preview looks at the objects of the manager that has its lease in the cluster; -n chooses one namespace. You need
-the permissions of the manager, because the API server checks them also for dry runs; it stores nothing.
+Without flags the preview looks at the objects of the manager that has its lease in the cluster; -n chooses one namespace. It stores
+nothing, and permission to read is enough: dry runs that aren't permitted are estimated, and the report says so.
 
 The exit code is 0 without changes, 2 with changes or problems, 3 with disruptive changes, and 1 after an error.`,
 		Example: "  armature preview\n  armature preview --fields\n  armature preview -o markdown > comment.md",
