@@ -11,8 +11,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/names"
+	"github.com/armature-dev/armature/operators/internal/origin"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
-	"github.com/armature-dev/armature/operators/internal/record"
 )
 
 // What a DaemonJob's Jobs and their pods carry.
@@ -103,4 +103,4 @@ func onNode(rendered *batchv1.Job, job *v1alpha1.DaemonJob, node *corev1.Node) *
 }
 
 // startedUnder returns the value that spec.retry had when a node's Job was created.
-func startedUnder(job *batchv1.Job) int32 { return record.Number(job.Annotations, AnnotationRetry) }
+func startedUnder(job *batchv1.Job) int32 { return origin.Number(job.Annotations, AnnotationRetry) }

@@ -7,7 +7,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
-	"github.com/armature-dev/armature/operators/internal/record"
+	"github.com/armature-dev/armature/operators/internal/origin"
 )
 
 // AnnotationSpec is the annotation of a MiniCluster with a digest of the spec that it was created with. A MiniCluster of another digest
@@ -56,7 +56,7 @@ func setSuspend(c *v1alpha1.MiniCluster, value bool) builder.Edit {
 
 // isOfSpec reports whether a MiniCluster is what the spec and the present admission describe.
 func (p *pass) isOfSpec(c *v1alpha1.MiniCluster) bool {
-	return c.Annotations[AnnotationSpec] == record.Digest(specOf(p.job, p.job.Status.Admission.Size))
+	return c.Annotations[AnnotationSpec] == origin.Digest(specOf(p.job, p.job.Status.Admission.Size))
 }
 
 // render returns the MiniCluster of a job that holds quota.
@@ -66,7 +66,7 @@ func (p *pass) render(held *v1alpha1.FluxAdmission) *v1alpha1.MiniCluster {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.job.Namespace, Name: p.job.Name,
 			Labels:      map[string]string{},
-			Annotations: map[string]string{AnnotationSpec: record.Digest(spec)},
+			Annotations: map[string]string{AnnotationSpec: origin.Digest(spec)},
 			// When the FluxJob is deleted, the garbage collector deletes the MiniCluster in the foreground: the MiniCluster stays until its
 			// pods are gone, and so does the quota that the job holds.
 			Finalizers: []string{metav1.FinalizerDeleteDependents},

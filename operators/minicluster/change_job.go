@@ -10,8 +10,8 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/origin"
 	"github.com/armature-dev/armature/operators/internal/outcome"
-	"github.com/armature-dev/armature/operators/internal/record"
 )
 
 // changeJob adds to a plan what the decision means for the Job.
@@ -64,7 +64,7 @@ func (p *pass) isAtRest() bool { return p.c.Status.Leader == nil && p.c.Status.S
 // spec has changed in the meantime, and a Job's template can't.
 func (p *pass) isSpoiled(job *batchv1.Job) bool {
 	return outcome.Condition(job, batchv1.JobFailureTarget) != nil || job.Annotations[annotationFailure] != "" ||
-		job.Annotations[annotationTemplate] != record.Digest(new(podTemplate(p.c)))
+		job.Annotations[annotationTemplate] != origin.Digest(new(podTemplate(p.c)))
 }
 
 // resume lets a suspended Job run, and its deadline start again. Kueue resumes the Jobs in its queues itself.

@@ -12,8 +12,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
+	"github.com/armature-dev/armature/operators/internal/origin"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
-	"github.com/armature-dev/armature/operators/internal/record"
 )
 
 // Exit codes of a pod that say nothing about the work: a worker that can't go on (see start.sh), one that was killed,
@@ -60,7 +60,7 @@ func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 	if c.Spec.Suspend || isQueued(c) {
 		job.Spec.Suspend = new(true)
 	}
-	job.Annotations[annotationTemplate] = record.Digest(&job.Spec.Template)
+	job.Annotations[annotationTemplate] = origin.Digest(&job.Spec.Template)
 	if c.Spec.DeadlineSeconds != nil {
 		job.Annotations[annotationSpent] = strconv.FormatInt(spent(c, now), 10)
 		job.Spec.ActiveDeadlineSeconds = deadline(c, job)
@@ -102,4 +102,4 @@ func deadline(c *v1alpha1.MiniCluster, job *batchv1.Job) *int64 {
 }
 
 // attempt is how often the cluster had been started again before a Job was made.
-func attempt(job *batchv1.Job) int32 { return record.Number(job.Labels, LabelAttempt) }
+func attempt(job *batchv1.Job) int32 { return origin.Number(job.Labels, LabelAttempt) }

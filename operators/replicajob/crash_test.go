@@ -21,7 +21,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
-	"github.com/armature-dev/armature/operators/internal/record"
+	"github.com/armature-dev/armature/operators/internal/origin"
 )
 
 // runPods is a World in which pods start, and then end as ends says: with an exit code, or -1 for not at all.
@@ -107,7 +107,7 @@ func TestCrashInAJobThatSucceeds(t *testing.T) {
 
 func TestCrashInAJobWhoseReplicasRestart(t *testing.T) {
 	job := crashes(t, runPods(func(p *corev1.Pod) int32 {
-		if record.Number(p.Labels, LabelRestarts) < 2 && p.Labels[LabelIndex] != "1" {
+		if origin.Number(p.Labels, LabelRestarts) < 2 && p.Labels[LabelIndex] != "1" {
 			return 137
 		}
 		return 0
@@ -128,7 +128,7 @@ func TestCrashInAJobThatRestarts(t *testing.T) {
 		job := makeJob(replicas("Worker", 3), rules(rule{Action: "RestartJob"}), success("AllWorkers"))
 		job.Spec.FailurePolicy.MaxRestarts, job.Spec.FailurePolicy.RestartStrategy = ptr.To[int32](2), strategy
 		job = crashes(t, runPods(func(p *corev1.Pod) int32 {
-			if record.Number(p.Labels, LabelRestartAttempt) < 2 && p.Labels[LabelIndex] == "1" {
+			if origin.Number(p.Labels, LabelRestartAttempt) < 2 && p.Labels[LabelIndex] == "1" {
 				return 1
 			}
 			return 0

@@ -13,7 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
-	"github.com/armature-dev/armature/operators/internal/record"
+	"github.com/armature-dev/armature/operators/internal/origin"
 )
 
 // explored is a ReplicaJob in which everything may happen in any order.
@@ -49,7 +49,7 @@ func TestExploreAJobThatSucceeds(t *testing.T) {
 // A worker that fails once starts again.
 func TestExploreAReplicaThatRestarts(t *testing.T) {
 	s := explored(t, runPods(func(p *corev1.Pod) int32 {
-		if p.Labels[LabelIndex] == "0" && record.Number(p.Labels, LabelRestarts) < 1 {
+		if p.Labels[LabelIndex] == "0" && origin.Number(p.Labels, LabelRestarts) < 1 {
 			return 137
 		}
 		return 0

@@ -9,8 +9,8 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/intervals"
+	"github.com/armature-dev/armature/operators/internal/origin"
 	"github.com/armature-dev/armature/operators/internal/outcome"
-	"github.com/armature-dev/armature/operators/internal/record"
 )
 
 // observed has the job's replicas, and the pods that are none of them.
@@ -78,7 +78,7 @@ func (p *pass) observe(pods []*corev1.Pod) *observed {
 		case g == nil:
 			o.surplus = append(o.surplus, pod)
 			continue
-		case record.Number(pod.Labels, LabelRestartAttempt) < p.last.Restarts:
+		case origin.Number(pod.Labels, LabelRestartAttempt) < p.last.Restarts:
 			o.old = append(o.old, pod)
 		default:
 			g.replicas[index].observe(pod)
@@ -143,7 +143,7 @@ func isCollected(pod *corev1.Pod) bool {
 
 // restartsOfPod returns the number of restarts of the replica before its pod failed.
 func (r *replica) restartsOfPod() int32 {
-	return record.Number(r.pod.Labels, LabelRestarts) + outcome.PodRestarts(r.pod)
+	return origin.Number(r.pod.Labels, LabelRestarts) + outcome.PodRestarts(r.pod)
 }
 
 // isReady reports whether the replica is ready, or has succeeded.

@@ -1,4 +1,4 @@
-package record
+package origin
 
 import (
 	"testing"
