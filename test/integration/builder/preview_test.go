@@ -213,8 +213,8 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 	// Who may only read gets the same report, computed without the API server.
 	estimated, _ := w.previewWith(w.reader(), second)
 	assert.Equal(t, []string{"delete ConfigMap", "patch ConfigMap", "patch Deployment.apps"}, estimated.Estimated)
-	estimated.Estimated = nil
-	assert.Equal(t, report, estimated)
+	assert.Zero(t, estimated.Refused)
+	assert.Equal(t, report.Details, estimated.Details) // the counts include the widgets of other tests
 
 	// A default of the API server isn't a change.
 	same := second
