@@ -11,7 +11,7 @@ import (
 type end struct {
 	Seconds float64
 	CPU     float64 // seconds of processors' time, of all programs that the tests ran and waited for
-	Error   string // empty if it passed
+	Error   string  // empty if it passed
 }
 
 // eventsFile is the file of what go test -json printed in a suite.
