@@ -39,6 +39,8 @@ type Memory struct {
 	Stuck *stuck.Watch
 	// Refused has the objects that the API server called invalid. Forgotten: one more refused create.
 	Refused *Refused
+	// Steady has the generation at which a pass found nothing to do, by owner. Forgotten: a former state is kept that needn't be.
+	Steady *Recent[types.UID, int64]
 	// Failures has the last reported failure of each call. Forgotten: the failure is reported again.
 	Failures Failures
 }
@@ -65,6 +67,7 @@ func New() *Memory {
 		Contests:    contest.NewRecord(maxRemembered),
 		Stuck:       stuck.NewWatch(maxRemembered),
 		Refused:     &Refused{answers: NewRecent[refusedKey, *invalidAnswer](), last: map[kindIn]time.Time{}},
+		Steady:      NewRecent[types.UID, int64](),
 		Failures:    Failures{reported: NewRecent[Call, string]()},
 	}
 }
