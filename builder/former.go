@@ -37,19 +37,35 @@ func (p *pass) keepsFormer(settings *former.Settings) {
 	p.cluster.BeforeWrites = p.keepChanged
 }
 
-// isSteady reports whether an earlier pass of this process has found nothing to do for the owner's spec. What changes then answers to the
-// observed state.
-func (p *pass) isSteady() bool {
-	generation, ok := p.engine.memory.Steady.Get(p.owner.GetUID())
-	return ok && generation == p.owner.GetGeneration()
+// isCarriedOut reports whether an earlier pass of this process has carried out the owner's spec to its end. What the plan deletes or
+// scales down since then answers to what it has observed, and not to the spec or the program.
+func (p *pass) isCarriedOut() bool {
+	steady, ok := p.engine.memory.Steady.Get(p.owner.GetUID())
+	return ok && steady.CarriedOut == p.owner.GetGeneration()
 }
 
-// noteSteady remembers a pass that has found nothing to do.
+// isQuiet reports whether an earlier pass of this process has found nothing to do for the owner's spec, and the owner was ready. What
+// changes since then has another cause than what changed before.
+func (p *pass) isQuiet() bool {
+	steady, ok := p.engine.memory.Steady.Get(p.owner.GetUID())
+	return ok && steady.Quiet == p.owner.GetGeneration()
+}
+
+// noteSteady remembers a pass that has carried out the spec, or has found nothing to do.
 func (p *pass) noteSteady(res Result, err error) {
-	if p.undo == nil || err != nil || len(res.Changes) > 0 || len(res.Pending) > 0 || p.isSteady() {
+	if p.undo == nil || err != nil || !p.pruned {
 		return
 	}
-	p.engine.memory.Steady.Add(p.owner.GetUID(), p.owner.GetGeneration())
+	was, _ := p.engine.memory.Steady.Get(p.owner.GetUID())
+	is := was
+	is.CarriedOut = p.owner.GetGeneration()
+	ready := meta.FindStatusCondition(*p.owner.(Conditioned).Conditions(), events.ConditionReady)
+	if len(res.Changes) == 0 && len(res.Pending) == 0 && (ready == nil || ready.Status == metav1.ConditionTrue) {
+		is.Quiet = p.owner.GetGeneration()
+	}
+	if is != was {
+		p.engine.memory.Steady.Add(p.owner.GetUID(), is)
+	}
 }
 
 // keepChanged keeps the state of children before writes that disrupt them, together with that of the others that change with them.
@@ -65,7 +81,7 @@ func (p *pass) keepChanged(ctx context.Context, writes []*apply.Write) error {
 			continue
 		}
 		children = append(children, *child)
-		disruptive = disruptive || how == apply.Disruptive || how == apply.ScalesDown && !p.isSteady()
+		disruptive = disruptive || how == apply.Disruptive || how == apply.ScalesDown && !p.isCarriedOut()
 	}
 	if !disruptive {
 		return nil
@@ -75,7 +91,7 @@ func (p *pass) keepChanged(ctx context.Context, writes []*apply.Write) error {
 
 // keepDeleted keeps the state of children before they are pruned.
 func (p *pass) keepDeleted(ctx context.Context, stale []client.Object) error {
-	if p.undo == nil || len(stale) == 0 || p.isSteady() {
+	if p.undo == nil || len(stale) == 0 || p.isCarriedOut() {
 		return nil
 	}
 	var children []former.Child
@@ -106,7 +122,7 @@ func (p *pass) keep(ctx context.Context, children []former.Child) error {
 		Cause:    former.Cause{Generation: p.owner.GetGeneration(), Build: p.undo.Build},
 		Previous: recorded, Children: children,
 	}
-	if recorded != "" && !p.isSteady() {
+	if recorded != "" && !p.isQuiet() {
 		was, object, err := p.readFormer(ctx, recorded)
 		if err != nil {
 			return err

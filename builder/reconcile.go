@@ -243,7 +243,9 @@ func (p *pass) carryOut(ctx context.Context) error {
 	if err := p.change(ctx); err != nil || !done {
 		return err
 	}
-	return p.prune(ctx, p.prunes)
+	err = p.prune(ctx, p.prunes)
+	p.pruned = err == nil
+	return err
 }
 
 // change makes the plan's edits and deletions of existing objects.
@@ -391,6 +393,7 @@ type pass struct {
 	listedCrossNamespace map[kinds.Kind]bool
 
 	undo       *former.Settings // nil: the pass keeps no former state
+	pruned     bool             // the pass came to its end
 	keptFormer string           // the name of the state that the pass has kept instead of changing children
 
 	dryWrites map[store.Key]*apply.Write // the writes of a dry run; nil in others
