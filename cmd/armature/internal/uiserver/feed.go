@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -243,11 +244,19 @@ func (f *feed[T]) watch(ctx context.Context, version string) (string, error) {
 	return version, nil
 }
 
+// named reports whether an object has the name that the source selects, if it selects one. An API server sends no other.
+func (f *feed[T]) named(u *unstructured.Unstructured) bool {
+	name, ok := strings.CutPrefix(f.source.fields, "metadata.name=")
+	return !ok || name == u.GetName()
+}
+
 // set notes an object. The caller holds the lock, as of forget, setLive and setState.
 func (f *feed[T]) set(u *unstructured.Unstructured) {
 	uid := u.GetUID()
 	known, ok := f.items[uid]
 	switch {
+	case !f.named(u):
+		return
 	case ok && known.version == u.GetResourceVersion():
 		return
 	case !ok && len(f.items) >= maxObjects:

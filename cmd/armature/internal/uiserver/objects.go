@@ -60,6 +60,11 @@ func (s *server) asked(mapper meta.RESTMapper, r *http.Request) (kinds []kind, n
 	if len(namespaces) > maxNamespaces {
 		return nil, nil, badRequest(fmt.Sprintf("namespace must be set at most %d times, got %d", maxNamespaces, len(namespaces)))
 	}
+	for _, namespace := range namespaces {
+		if err := checkNamespace(namespace); err != nil {
+			return nil, nil, err
+		}
+	}
 	if len(namespaces) == 0 {
 		namespaces = []string{""}
 	}

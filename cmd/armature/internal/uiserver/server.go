@@ -37,6 +37,7 @@ func New(o Options) (http.Handler, error) {
 	mux.HandleFunc("DELETE /api/session", s.logout)
 	mux.HandleFunc("GET /api/access", s.known(s.access))
 	mux.HandleFunc("GET /api/stream/objects", s.known(s.streamObjects))
+	mux.HandleFunc("GET /api/stream/flow", s.known(s.streamFlow))
 	mux.HandleFunc("GET /api/", func(w http.ResponseWriter, _ *http.Request) {
 		writeError(w, http.StatusNotFound, "NotFound", "there is no such path; see ui/API.md")
 	})

@@ -124,3 +124,11 @@ func sendAll[T any](s *stream, event string, all []T) {
 
 // sendGone sends the identities of what is gone.
 func sendGone(s *stream, event string, gone []types.UID) { sendAll(s, event, gone) }
+
+// end ends a stream whose object isn't there.
+func (s *stream) end(err error) {
+	if s.err == nil {
+		s.problem(err)
+		s.err = err
+	}
+}
