@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/armature-dev/armature/builder/internal/declared"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/former"
@@ -145,6 +146,10 @@ func (o *Operator[T]) add() error {
 	l, err := o.loop()
 	if err != nil {
 		return err
+	}
+	if with, ok := featureOf[declared.Collector](o.mgr); ok { // see package rbac
+		with.Declare(o.declaration())
+		return nil
 	}
 	options := o.options
 	if options.RateLimiter == nil {

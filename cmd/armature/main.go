@@ -28,6 +28,7 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/recordcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/rolloutcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/treecmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/uicmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
 
@@ -68,6 +69,7 @@ func newCommand() *cobra.Command {
 	root.AddCommand(controlcmd.New()...)
 	root.AddCommand(lintcmd.New(), convertcmd.New())
 	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New(), logscmd.New())
+	root.AddCommand(uicmd.New())
 	return root
 }
 
