@@ -203,7 +203,8 @@ func (p *pass) getFormer(ctx context.Context, name string) (*appsv1.ControllerRe
 	return object, nil
 }
 
-// deleteFormer deletes a state that another one replaces; an empty name is none.
+// deleteFormer deletes a state that another one replaces, and first the one that it has replaced: a change that was reverted before it
+// was made has left that. An empty name is none.
 func (p *pass) deleteFormer(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
@@ -211,6 +212,11 @@ func (p *pass) deleteFormer(ctx context.Context, name string) error {
 	object, err := p.getFormer(ctx, name)
 	if err != nil || object == nil {
 		return err
+	}
+	if state, err := former.Read(object, former.Identity(p.engine.name, p.owner.GetUID())); err == nil {
+		if err := p.deleteFormer(ctx, state.Previous); err != nil {
+			return err
+		}
 	}
 	return p.deleteObserved(ctx, object)
 }

@@ -219,6 +219,24 @@ func TestUndoOfDeletions(t *testing.T) {
 	assert.Equal(t, "True Undone: "+f.kept()[0], f.condition("a", events.ConditionUndone))
 }
 
+// A change that is reverted after its state was kept, and before it was made, leaves nothing behind.
+func TestKeptStatesAreBounded(t *testing.T) {
+	f := newFleet(t, "a")
+	f.installs(keeping("web:1"))
+	f.installs(keeping("web:2"))
+	for _, image := range []string{"web:3", "web:4", "web:5"} {
+		f.starts(keeping(image))
+		f.round() // keeps the state, and changes nothing
+		assert.Equal(t, "web:2", f.images())
+		f.installs(keeping("web:2"))
+	}
+	f.installs(keeping("web:6"))
+	assert.Len(t, f.kept(), 1)
+	f.undoes("a")
+	f.round()
+	assert.Equal(t, "web:2", f.images())
+}
+
 // An undo restores only the state that the owner's status names and whose data are unchanged.
 func TestUndoRefuses(t *testing.T) {
 	f := newFleet(t, "a")
