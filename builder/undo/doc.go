@@ -9,9 +9,9 @@
 //
 //	armature undo webapp/orders
 //
-// sets the annotation armature.dev/undo to that name, and armature.dev/paused. The builder then applies the former state, once, reports it in
-// the condition Undone, and writes nothing else until both annotations are removed ("armature unpause"). Then the operator continues, and
-// applies its plan again. So before that, change the spec, or return to the former version of the program.
+// sets the annotation armature.dev/undo to that name, and armature.dev/paused. The builder then applies the former state, once, reports it
+// in the condition Undone, and writes nothing else until both annotations are removed ("armature unpause"). Then the operator continues,
+// and applies its plan again. So before that, change the spec, or return to the former version of the program.
 //
 // # What is kept
 //

@@ -26,7 +26,8 @@ func TestFields(t *testing.T) {
 			`{l: [x, z]}`, `{}`, `{"f:l": {"v:\"z\"": {}}}`, `{l: [z]}`,
 		},
 		"what another writer has changed": {
-			`{l: [{name: x, v: 9, w: 2, z: 1}]}`, `{l: [{name: x, v: 1, w: 2}]}`, `{"f:l": {"k:{\"name\":\"x\"}": {".": {}, "f:name": {}, "f:w": {}}}}`,
+			`{l: [{name: x, v: 9, w: 2, z: 1}]}`, `{l: [{name: x, v: 1, w: 2}]}`,
+			`{"f:l": {"k:{\"name\":\"x\"}": {".": {}, "f:name": {}, "f:w": {}}}}`,
 			`{l: [{name: x, v: 9, w: 2}]}`,
 		},
 		"an atomic list and an empty map": {

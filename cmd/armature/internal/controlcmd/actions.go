@@ -79,9 +79,11 @@ var actions = []action{
 	{
 		verb: "undo", done: "paused, returning to its former state", set: undo,
 		short: "Return to the state before the last disruptive change, and pause",
-		long: "Return objects to the state before the last change that disrupted their children: restarted pods, deleted or recreated an object, or " +
-			"scaled down. Their operator restores it and writes nothing else until armature unpause; then it applies the spec again. Operators " +
-			"keep that state with builder/undo; the condition Undoable of the object names it, and the condition Undone says whether it is restored.",
+		long: "Return objects to the state before the last change that disrupted their children: restarted pods, deleted or recreated an " +
+			"object, or scaled down. " +
+			"Their operator restores it and writes nothing else until armature unpause; then it applies the spec again. Operators " +
+			"keep that state with builder/undo; the condition Undoable of the object names it, and the condition Undone says whether it is " +
+			"restored.",
 		example: "  armature undo minicluster/nightly\n  kubectl wait --for=condition=Undone minicluster/nightly",
 	},
 }

@@ -14,7 +14,7 @@ import (
 
 // The pass over JobFlow.api.practice.com default/nightly at 2026-01-01 00:00:00 +0000 UTC.
 func TestJobFlowApiPracticeComDefaultNightly(t *testing.T) {
-	list, err := record.Read(strings.NewReader(recordedjobflow))
+	list, err := record.Read(strings.NewReader(recorded))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestJobFlowApiPracticeComDefaultNightly(t *testing.T) {
 	}
 }
 
-const recordedjobflow = `{
+const recorded = `{
   "apiVersion": "record.armature.dev/v1",
   "kind": "PassList",
   "items": [
@@ -201,7 +201,8 @@ const recordedjobflow = `{
             "reason": "Started",
             "note": "started with 2 flows"
           }
-        ]
+        ],
+        "requeueAfter": 1234
       },
       "result": {
         "changes": [
