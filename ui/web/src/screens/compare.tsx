@@ -1,7 +1,7 @@
 // Two runs of a flow, node by node: what took longer, what ended otherwise, and what differs in the spec.
 import { useEffect, useState } from "preact/hooks";
 import { get, query } from "../api.ts";
-import { span } from "../format.ts";
+import { plural, span } from "../format.ts";
 import { stateOf } from "../objects.ts";
 import { hrefOf, param, setParams } from "../route.ts";
 import type { Comparison, Row } from "../types.ts";
@@ -41,7 +41,7 @@ export function CompareScreen() {
       {result && <>
         <div class="pair"><Head row={result.a} letter="A" /><Head row={result.b} letter="B" /></div>
         {!!result.spec?.length && <section class="spec">
-          <h3>{result.spec.length} differences of the spec</h3>
+          <h3>{plural(result.spec.length, "difference")} of the spec</h3>
           <table><thead><tr><th>Field</th><th>A</th><th>B</th></tr></thead>
             <tbody>{result.spec.slice(0, 200).map((s) => <tr key={s.path}><td>{s.path}</td><td>{s.a ?? "—"}</td><td>{s.b ?? "—"}</td></tr>)}</tbody></table>
         </section>}

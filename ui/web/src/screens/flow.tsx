@@ -43,7 +43,7 @@ export function FlowScreen({ namespace, name }: { namespace: string; name: strin
       </div>
       <div class="with-drawer">
         <div class="view">
-          {!model ? <Empty>{state.problem || "Loading…"}</Empty> :
+          {!model || !(state.synced || flow.shown.value) ? <Empty>{state.problem || "Loading…"}</Empty> :
             view === "timeline" ? <Timeline flow={flow} model={model} open={open} /> :
             view === "table" ? <NodeTable flow={flow} model={model} open={open} /> :
             <GraphView key={`${namespace}/${name}`} flow={flow} model={model} open={open} />}
