@@ -77,6 +77,7 @@ func (e *exploration) wake(s *exploredState, ch change) error {
 		for _, r := range requests {
 			if e.isRequested(i, r) {
 				s.queues[i].pending[r] = false
+				delete(s.queues[i].quiet, r)
 			}
 		}
 	}

@@ -29,6 +29,9 @@ type Scenario struct {
 	// World imitates the rest of the cluster, after each round: see [CompleteJobs], [RollOut] and [InOrder]. It must do the same in the
 	// same state, and nothing when it is done. Default: nil, nothing else happens.
 	World World
+	// Cluster returns the rest of the cluster around a server, in single steps: world.Cluster, for example. It replaces World. Default:
+	// nil, World.
+	Cluster func(*Server) Cluster
 
 	// Then are the steps after nothing changes any more: the spec changes, someone deletes a child, an hour passes. Each step runs once,
 	// after the scenario has settled again, whatever crashes; see [Change]. Default: nil, the run ends.
@@ -56,6 +59,10 @@ type Scenario struct {
 	// Normalize makes objects of two runs comparable, after UIDs, versions, times and managed fields were removed. It may change the
 	// object; false omits the object. Default: all objects except events are compared.
 	Normalize func(obj *unstructured.Unstructured) bool
+	// Setup and ThenLines are Objects, Cluster and Then in the language of package story, which sets them. With them the counterexamples
+	// of [Explore] are stories. Default: empty.
+	Setup     string
+	ThenLines []string
 	// Others are further operators, each with its own process and queue. Only [Explore] runs them. Default: none.
 	Others []Process
 	// Invariants are checked by [Explore] in each state, also in those in which the operator has crashed. Default: none.
