@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -183,7 +184,7 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 		name := newRequest("", k, keyOf(obj)).object()
 		e.given[name], e.foreign[name] = true, s.Foreign(obj)
 	}
-	own := Process{Name: operatorName, Reconciler: s.Reconciler, Requests: s.Requests}
+	own := Process{Name: operatorName, Reconciler: s.Reconciler, Requests: s.Requests, Owner: s.Owner}
 	for _, p := range append([]Process{own}, s.Others...) {
 		if err := e.addProcess(p); err != nil {
 			return nil, err
@@ -197,7 +198,7 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 }
 
 func (e *exploration) addProcess(p Process) error {
-	if p.Reconciler == nil || len(p.Requests) == 0 || p.Name == "" {
+	if p.Reconciler == nil || len(p.Requests) == 0 && p.Owner == nil || p.Name == "" {
 		return errors.New("a Process of a Scenario needs a Name, a Reconciler and Requests")
 	}
 	c := e.server.Client(p.Name)
@@ -209,6 +210,7 @@ func (e *exploration) addProcess(p Process) error {
 	if err != nil {
 		return fmt.Errorf("index for the watches: %w", err)
 	}
+	p.Requests = slices.Clone(p.Requests)
 	e.processes = append(e.processes, process{p, wakes})
 	return nil
 }
@@ -275,7 +277,11 @@ func (e *exploration) shrink(f *search.Failure) error {
 	if err != nil {
 		return err
 	}
-	return counterexample(small)
+	found := counterexample(small)
+	if found.Story, err = e.story(found.Steps); err != nil {
+		return err
+	}
+	return found
 }
 
 // propertyOf returns what identifies a violated property.

@@ -1,12 +1,15 @@
 package buildertest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/buildertest/internal/search"
@@ -19,11 +22,20 @@ type process struct {
 	wakes wakes // the mapping of its events
 }
 
+// follow adds the request of a new owner, unless it is known.
+func (p *process) follow(obj client.Object) {
+	if r := (reconcile.Request{NamespacedName: keyOf(obj)}); !slices.Contains(p.Requests, r) {
+		p.Requests = append(p.Requests, r)
+		slices.SortFunc(p.Requests, func(a, b reconcile.Request) int { return cmp.Compare(a.String(), b.String()) })
+	}
+}
+
 // written is the state after a write of a pass.
 type written struct {
-	call   Call
-	nth    int // calls of the pass before that a Fault of this call matches too
-	server *snapshot
+	call    Call
+	nth     int // calls of the pass before that a Fault of this call matches too
+	ordinal int // of this write among the successful ones of the pass
+	server  *snapshot
 }
 
 // passed is what a pass did.
@@ -60,7 +72,8 @@ func (e *exploration) run(s *exploredState, process int, request reconcile.Reque
 	c.view.least, c.view.at, c.view.wrote = q.started, r.at, maps.Clone(q.wrote)
 	done := &passed{}
 	c.written = func(call Call) {
-		done.after = append(done.after, written{call, matching(c.ledger.Calls(), call) - 1, e.server.snapshot()})
+		calls := c.ledger.Calls()
+		done.after = append(done.after, written{call, matching(calls, call) - 1, successful(calls), e.server.snapshot()})
 	}
 	e.passes++
 	done.result, done.err = e.reconcile(reconciler, request)
@@ -159,6 +172,17 @@ func matching(calls []Call, like Call) int {
 	f, n := faultOf(like), 0
 	for _, c := range calls {
 		if f.matches(c) {
+			n++
+		}
+	}
+	return n
+}
+
+// successful returns the number of writes that succeeded.
+func successful(calls []Call) int {
+	n := 0
+	for _, c := range calls {
+		if c.Verb.IsWrite() && !c.DryRun && c.Err == nil {
 			n++
 		}
 	}

@@ -78,7 +78,10 @@ func (e *exploration) Hash(s *exploredState) search.Hash {
 			held, queued := q.pending[r]
 			timer, timed := q.timers[r]
 			quiet := q.quiet[r] && s.stale < e.bounds.StaleReads
-			text = fmt.Appendf(text, "|%t%t%t%t", queued && !q.quiet[r], held, quiet, q.errs[r] != nil)
+			if queued = queued && !q.quiet[r]; !queued && !quiet && !timed && q.errs[r] == nil {
+				continue
+			}
+			text = fmt.Appendf(text, "|%d %s %t%t%t%t", i, r, queued, held, quiet, q.errs[r] != nil)
 			if timed {
 				text = fmt.Appendf(text, " in %s", timer.Sub(s.server.now))
 			}

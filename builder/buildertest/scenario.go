@@ -26,6 +26,9 @@ type Scenario struct {
 	Objects []client.Object
 	// Requests are the requests of each round, in this order. Required.
 	Requests []reconcile.Request
+	// Owner is an empty object of the reconciled kind. [Explore] adds the requests of all its objects that come into being. Default: nil,
+	// Requests alone.
+	Owner client.Object
 	// World imitates the rest of the cluster, after each round: see [CompleteJobs], [RollOut] and [InOrder]. It must do the same in the
 	// same state, and nothing when it is done. Default: nil, nothing else happens.
 	World World
@@ -79,9 +82,10 @@ type Scenario struct {
 type Process struct {
 	// Name is the name of the operator's clients, and so of its field manager. Required, and not "operator".
 	Name string
-	// Reconciler and Requests are as in a Scenario. Required.
+	// Reconciler, Requests and Owner are as in a Scenario. A Reconciler is required, and Requests or an Owner.
 	Reconciler func(c *Client) (reconcile.Reconciler, error)
 	Requests   []reconcile.Request
+	Owner      client.Object
 }
 
 // Invariant checks what must hold in every state of a cluster. Its error says what doesn't hold.
