@@ -25,6 +25,7 @@ import (
 	"github.com/go-logr/logr"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -63,10 +64,7 @@ func Main(o Options) {
 
 // Run runs the program with the given arguments, without the program's name, until ctx ends. It writes reports and roles to out.
 func Run(ctx context.Context, o Options, args []string, out io.Writer) error {
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), o.AddToScheme(scheme)); err != nil {
-		return err
-	}
+	scheme := NewScheme(o.AddToScheme)
 	commands := map[string]func(context.Context, *runtime.Scheme, []string, io.Writer) error{"preview": o.preview, "role": o.role}
 	command := o.operate
 	if len(args) > 0 && len(args[0]) > 0 && args[0][0] != '-' {
@@ -76,6 +74,14 @@ func Run(ctx context.Context, o Options, args []string, out io.Writer) error {
 		args = args[1:]
 	}
 	return command(ctx, scheme, args, out)
+}
+
+// NewScheme returns a scheme with the kinds of Kubernetes and those that add adds. It panics if one of them fails, which is an error of
+// the program.
+func NewScheme(add func(*runtime.Scheme) error) *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(errors.Join(clientgoscheme.AddToScheme(scheme), add(scheme)))
+	return scheme
 }
 
 // parse parses the flags of a command, which has no further arguments.

@@ -60,16 +60,15 @@ func (o *options) addFlags(cmd *cobra.Command) {
 func newKind() *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
-		Use:     "kind KIND [DIRECTORY]",
-		Short:   "Add a kind to a project of armature new",
-		Long:    "Add a kind with its operator, its tests and its sample to the project in a directory, by default the working directory.",
-		Example: "  armature new kind Restore\n  armature new kind Restore --from crd.yaml\n  armature new kind Shop --dsoi backup",
+		Use:   "kind KIND [DIRECTORY]",
+		Short: "Add a kind to a project of armature new",
+		Long: `Add a kind with its operator, its tests and its sample to the project in a directory, by default the working directory. The kind is
+of the project's variant: in a project of --from it needs a CustomResourceDefinition, too; in one of --dsoi it is a distributed application.`,
+		Example: "  armature new kind Restore\n  armature new kind Restore backup\n  armature new kind Restore --from crd.yaml",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.addKind(cmd, args) },
 	}
 	cmd.Flags().StringVar(&o.from, "from", "", "`file` with the CustomResourceDefinition of the kind")
-	cmd.Flags().BoolVar(&o.dsoi, "dsoi", false, "a distributed application, described by its nodes")
-	cmd.MarkFlagsMutuallyExclusive("from", "dsoi")
 	return cmd
 }
 
@@ -118,7 +117,7 @@ func (o *options) addKind(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.kind, o.group, o.version = args[0], p.Group, p.APIVersion
+	o.kind, o.group, o.version, o.dsoi = args[0], p.Group, p.APIVersion, p.Variant == scaffold.DSOI
 	k, notes, err := o.describe(func(string) bool { return false })
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ type Existing struct {
 	Project
 	Dir               string
 	Group, APIVersion string // of its kinds
+	Variant           string // of its kinds
 }
 
 var (
@@ -60,8 +61,29 @@ func Open(dir string) (*Existing, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.Variant, err = variantOf(dir); err != nil {
+		return nil, err
+	}
 	p.Module, p.Armature, p.Name, p.Group, p.APIVersion = module[0], version[0], name[0], group[0], group[1]
 	return p, nil
+}
+
+// variantOf returns the variant of a project: in one of From the CRDs aren't generated, in one of DSOI no test holds the role.
+func variantOf(dir string) (string, error) {
+	main, err := os.ReadFile(filepath.Join(dir, "main.go"))
+	if err != nil {
+		return "", err
+	}
+	tests, err := os.ReadFile(filepath.Join(dir, "operator", "operator_test.go"))
+	switch {
+	case err != nil:
+		return "", err
+	case !strings.Contains(string(main), "controller-gen object crd "):
+		return From, nil
+	case !strings.Contains(string(tests), "func TestRole("):
+		return DSOI, nil
+	}
+	return Plain, nil
 }
 
 // insertion is a line of a kind in a file that has one for each kind, above the line with the marker.
@@ -71,6 +93,9 @@ type insertion struct{ file, marker, line string }
 func (p *Existing) AddKind(k Kind) ([]string, error) {
 	if err := k.Check(); err != nil {
 		return nil, err
+	}
+	if k.Variant != p.Variant {
+		return nil, fmt.Errorf("the kind is of the variant %q; those of this project are %q: what go generate writes is of one variant", k.Variant, p.Variant)
 	}
 	if k.Group != p.Group || k.APIVersion != p.APIVersion {
 		return nil, fmt.Errorf("the kind is of %s/%s; the kinds of this project are of %s/%s", k.Group, k.APIVersion, p.Group, p.APIVersion)

@@ -8,6 +8,7 @@ import (
 	"go/format"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -58,7 +59,35 @@ func New(p Project, k Kind) ([]File, error) {
 		return nil, err
 	}
 	kind, err := kindFiles(p, k, true)
-	return append(files, kind...), err
+	if err != nil {
+		return nil, err
+	}
+	return mergeTests(append(files, kind...), "operator/operator_test.go", "operator/"+k.Lower()+"_test.go")
+}
+
+// mergeTests appends the tests of the first kind to those of all kinds, as one file.
+func mergeTests(files []File, all, first string) ([]File, error) {
+	at := func(path string) int { return slices.IndexFunc(files, func(f File) bool { return f.Path == path }) }
+	into, from := &files[at(all)], files[at(first)]
+	const begin, end = "import (\n", "\n)\n"
+	head, rest, _ := strings.Cut(string(into.Text), begin)
+	imports, body, _ := strings.Cut(rest, end)
+	_, rest, _ = strings.Cut(string(from.Text), begin)
+	more, tests, _ := strings.Cut(rest, end)
+	for line := range strings.SplitSeq(more, "\n") {
+		if !strings.Contains(imports, line) {
+			groups := strings.SplitN(imports, "\n\n", 3) // the standard library, other modules, this module
+			group := 0
+			if strings.Contains(line, ".") {
+				group = 1
+			}
+			groups[group] += "\n" + line
+			imports = strings.Join(groups, "\n\n")
+		}
+	}
+	text, err := format.Source([]byte(head + begin + imports + end + body + tests))
+	into.Text = text
+	return slices.Delete(files, at(first), at(first)+1), err
 }
 
 // kindFiles returns the files of a kind.
