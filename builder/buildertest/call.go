@@ -23,6 +23,12 @@ func (c *Client) call(r *request, do func() (client.Object, error)) (client.Obje
 	if c.only != nil && r.Verb.IsWrite() && !c.only(r.Call) {
 		return nil, errOmitted
 	}
+	if c.role != nil {
+		if err := c.role.check(r); err != nil {
+			c.record(r, nil, err)
+			return nil, err
+		}
+	}
 	f := c.faultFor(r.Call)
 	if f != nil && !f.AfterWrite {
 		err := f.error(r.Call)

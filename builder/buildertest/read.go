@@ -26,9 +26,10 @@ func (c *Client) Get(_ context.Context, key client.ObjectKey, obj client.Object,
 	if err := r.checkKey(); err != nil {
 		return err
 	}
+	r.live = asks(opts)
 	return c.answer(r, obj, func() (client.Object, error) {
 		if h := c.server.tables[r.kind.gvk][r.key()]; h != nil {
-			if found := h.at(c.horizon(r.kind, asks(opts))); found != nil {
+			if found := h.at(c.horizon(r.kind, r.live)); found != nil {
 				return found, nil
 			}
 		}
@@ -44,10 +45,11 @@ func (c *Client) List(_ context.Context, list client.ObjectList, opts ...client.
 	if err != nil {
 		return err
 	}
+	r.live = asks(opts)
 	var found []client.Object
 	var version uint64
 	_, err = c.call(r, func() (client.Object, error) {
-		version = c.horizon(r.kind, asks(opts))
+		version = c.horizon(r.kind, r.live)
 		var err error
 		found, err = c.selected(r.kind, version, o)
 		return nil, err

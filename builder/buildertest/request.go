@@ -13,6 +13,7 @@ type request struct {
 	kind    kind
 	manager string // field owner
 	force   bool   // of an apply
+	live    bool   // a read past the cache
 }
 
 func isDryRun(values []string) bool { return slices.Contains(values, metav1.DryRunAll) }

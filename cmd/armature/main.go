@@ -23,11 +23,14 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/lintcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/logscmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/newcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 	"github.com/armature-dev/armature/cmd/armature/internal/queuecmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/rbaccmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/recordcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/rolloutcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/treecmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/uicmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
 
@@ -67,7 +70,9 @@ func newCommand() *cobra.Command {
 	root.AddCommand(rolloutcmd.New())
 	root.AddCommand(controlcmd.New()...)
 	root.AddCommand(lintcmd.New(), convertcmd.New())
+	root.AddCommand(newcmd.New(version()), newcmd.NewUpgrade(version()), rbaccmd.New())
 	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New(), logscmd.New())
+	root.AddCommand(uicmd.New())
 	return root
 }
 

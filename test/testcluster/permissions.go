@@ -3,7 +3,6 @@ package testcluster
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +16,8 @@ import (
 	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/yaml"
+
+	"github.com/armature-dev/armature/builder/rbac"
 )
 
 // rolesDir has the roles of the operators, as they are installed.
@@ -62,8 +62,7 @@ type account struct {
 	rules  []rbacv1.PolicyRule // of the operator that is tested
 	beside []rbacv1.PolicyRule // of the others
 
-	mu   sync.Mutex
-	used map[string]bool // "create jobs.batch"
+	used rbac.Usage
 }
 
 // of returns the account of these operators, once its roles count.
@@ -80,7 +79,7 @@ func (b *accountBook) of(config *rest.Config, operator string, others []string) 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	a := &account{user: "system:serviceaccount:" + accountNamespace + ":" + name, used: map[string]bool{}}
+	a := &account{user: "system:serviceaccount:" + accountNamespace + ":" + name}
 	if a.rules, err = rulesOf(operator); err != nil {
 		return nil, err
 	}
@@ -107,15 +106,11 @@ func rulesOf(operators ...string) ([]rbacv1.PolicyRule, error) {
 			return nil, fmt.Errorf("no roles of the operator %s in %s", operator, dir)
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
+			more, err := rbac.ReadFile(file)
 			if err != nil {
 				return nil, err
 			}
-			role := rbacv1.ClusterRole{}
-			if err := yaml.UnmarshalStrict(text, &role); err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
-			}
-			rules = append(rules, role.Rules...)
+			rules = append(rules, more...)
 		}
 	}
 	return rules, nil
@@ -151,36 +146,5 @@ func (a *account) grant(ctx context.Context, client kubernetes.Interface, name s
 	})
 }
 
-// unused returns the verbs that the operator is allowed and that no request made use of, but for those that none has to.
-func (a *account) unused() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var unused []string
-	for _, rule := range a.rules {
-		for _, group := range rule.APIGroups {
-			for _, resource := range rule.Resources {
-				for _, verb := range rule.Verbs {
-					if what := verb + " " + resource + "." + group; !a.used[what] && !isSpare(rule, verb, resource) {
-						unused = append(unused, what)
-					}
-				}
-			}
-		}
-	}
-	slices.Sort(unused)
-	return slices.Compact(unused)
-}
-
-// isSpare reports whether a verb is needed though tests can't bring it about at will.
-func isSpare(rule rbacv1.PolicyRule, verb, resource string) bool {
-	switch {
-	case strings.HasSuffix(resource, "/finalizers"):
-		return true // no request is about it: an admission plugin asks for it when owner references are set
-	case resource == "events":
-		return verb == "patch" // an event that is repeated, which operators avoid
-	case verb == "get":
-		return slices.Contains(rule.Verbs, "list") // what the cache doesn't show yet, or still shows; list allows the same
-	default:
-		return false
-	}
-}
+// unused returns the permissions of the operator that no request made use of, but for those that none has to.
+func (a *account) unused() []rbac.Permission { return a.used.Unused(a.rules) }

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
+
+	"github.com/armature-dev/armature/builder/rbac"
 )
 
 // denials are the requests of one test that were forbidden.
@@ -32,19 +33,16 @@ func (d *denials) take() []string {
 func (a *account) watch(denied *denials) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			a.mu.Lock()
-			for _, verb := range VerbsOf(r) {
-				a.used[verb] = true
-			}
-			a.mu.Unlock()
+			needed := rbac.OfRequest(r)
+			a.used.Note(needed...)
 			response, err := next.RoundTrip(r)
 			if err == nil && response.StatusCode == http.StatusForbidden {
 				body, readErr := io.ReadAll(response.Body)
 				response.Body.Close()
 				response.Body = io.NopCloser(bytes.NewReader(body))
 				// Quotas and namespaces that are going say "forbidden", too; only this is about permissions.
-				if readErr == nil && bytes.Contains(body, []byte("cannot "+strings.SplitN(verbOf(r), " ", 2)[0]+" resource")) {
-					denied.add(fmt.Sprintf("not among the permissions: %s: %s", verbOf(r), body))
+				if readErr == nil && len(needed) > 0 && bytes.Contains(body, []byte("cannot "+needed[0].Verb+" resource")) {
+					denied.add(fmt.Sprintf("not among the permissions: %s: %s", needed[0], body))
 				}
 			}
 			return response, err
@@ -55,52 +53,6 @@ func (a *account) watch(denied *denials) func(http.RoundTripper) http.RoundTripp
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// VerbsOf names what a request needs a permission for, as a role does: "create jobs.batch", "get secrets.". Of discovery, which
-// is for everyone, nothing. A watch counts as a list, too: where the server can't stream a list, there is one first.
-func VerbsOf(r *http.Request) []string {
-	verb := verbOf(r)
-	if verb == "" {
-		return nil
-	}
-	if kind, isWatch := strings.CutPrefix(verb, "watch "); isWatch {
-		return []string{verb, "list " + kind}
-	}
-	return []string{verb}
-}
-
-// verbOf names what a request asks for, as a role does: "create jobs.batch". Discovery, for everyone, is "".
-func verbOf(r *http.Request) string {
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	group := ""
-	switch {
-	case parts[0] == "api" && len(parts) > 2:
-		parts = parts[2:]
-	case parts[0] == "apis" && len(parts) > 3:
-		group, parts = parts[1], parts[3:]
-	default:
-		return ""
-	}
-	if parts[0] == "namespaces" && len(parts) > 2 {
-		parts = parts[2:]
-	}
-	resource := parts[0]
-	if len(parts) > 2 {
-		resource += "/" + parts[2]
-	}
-	verb := map[string]string{
-		http.MethodPost: "create", http.MethodPatch: "patch", http.MethodPut: "update", http.MethodDelete: "delete",
-	}[r.Method]
-	switch {
-	case r.Method == http.MethodGet && len(parts) > 1:
-		verb = "get"
-	case r.Method == http.MethodGet && r.URL.Query().Get("watch") != "":
-		verb = "watch"
-	case r.Method == http.MethodGet:
-		verb = "list"
-	}
-	return fmt.Sprintf("%s %s.%s", verb, resource, group)
-}
 
 // checkUnused says which permissions the tests of this binary had no use for. When only some of the tests ran, nothing
 // can be said.
@@ -114,7 +66,7 @@ func checkUnused() error {
 	defer accounts.mu.Unlock()
 	for _, a := range accounts.all {
 		if unused := a.unused(); len(unused) > 0 {
-			return fmt.Errorf("%s has permissions in %s that no test made use of: %s", a.user, rolesDir, strings.Join(unused, ", "))
+			return fmt.Errorf("%s has permissions in %s that no test made use of: %v", a.user, rolesDir, unused)
 		}
 	}
 	return nil

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/rbac"
 	"github.com/armature-dev/armature/events"
 	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
 	"github.com/armature-dev/armature/examples/webapp/operator"
@@ -112,6 +113,15 @@ func TestEveryOrder(t *testing.T) {
 	s.Then = []buildertest.World{buildertest.Change(app(nil), func(app *v1.WebApp) { app.Spec.Image = "web:2" })}
 	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1})
 	assert.True(t, report.Exhausted)
+}
+
+// The generated role has what the operator needs, and no more.
+func TestRole(t *testing.T) {
+	rules, err := rbac.ReadFile("../role.yaml")
+	require.NoError(t, err)
+	s := scenario(t)
+	s.Then = []buildertest.World{buildertest.Change(app(nil), func(app *v1.WebApp) { app.Spec.Replicas = ptr.To[int32](1) })}
+	buildertest.CheckRole(t, rules, scenario(t), s)
 }
 
 // What the README shows is what is here.

@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/rbac"
 	"github.com/armature-dev/armature/dsoi"
 	"github.com/armature-dev/armature/events"
 	kv "github.com/armature-dev/armature/examples/kvstore/api/v1"
@@ -73,8 +74,8 @@ type counted struct {
 
 func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.mu.Lock()
-	for _, verb := range testcluster.VerbsOf(r) {
-		c.used[verb] = true
+	for _, p := range rbac.OfRequest(r) {
+		c.used[p.String()] = true
 	}
 	c.mu.Unlock()
 	isCache := r.Method == http.MethodGet && (r.URL.Query().Has("watch") || r.URL.Query().Has("limit") || r.URL.Query().Has("resourceVersion"))

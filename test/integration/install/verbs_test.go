@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/armature-dev/armature/builder/rbac"
 	"github.com/armature-dev/armature/test/integration/internal/binary"
 	"github.com/armature-dev/armature/test/testcluster"
 )
@@ -43,8 +44,8 @@ func (v *verbs) through(t *testing.T) (address string) {
 	}
 	listening := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v.mu.Lock()
-		for _, verb := range testcluster.VerbsOf(r) {
-			v.asked[verb] = true
+		for _, p := range rbac.OfRequest(r) {
+			v.asked[p.String()] = true
 		}
 		v.mu.Unlock()
 		proxy.ServeHTTP(w, r)

@@ -1,0 +1,146 @@
+package buildertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/rbac"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+// CheckRole tests that a role has the permissions that an operator needs, and no other. It runs each scenario once, without a crash, and
+// refuses the requests that the rules don't permit, as the API server does. The test fails if a request is refused, or if no scenario
+// makes use of a permission. So the scenarios must reach everything that the operator ever does; see [Scenario].Then. At the end of each,
+// someone changes the children, and the operator repairs them. A read of the cache uses list and watch. Not checked are permissions
+// that no scenario can cause: see [rbac.Usage.Unused].
+//
+//	rules, err := rbac.ReadFile("../config/role.yaml")
+//	require.NoError(t, err)
+//	buildertest.CheckRole(t, rules, installed(t), upgraded(t))
+func CheckRole(t testing.TB, rules []rbacv1.PolicyRule, scenarios ...Scenario) {
+	t.Helper()
+	if err := checkRole(t.Context(), rules, scenarios); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkRole(ctx context.Context, rules []rbacv1.PolicyRule, scenarios []Scenario) error {
+	role := &role{rules: rules}
+	var errs []error
+	for i, s := range scenarios {
+		if err := role.run(ctx, s); err != nil {
+			errs = append(errs, fmt.Errorf("scenario %d: %w", i+1, err))
+		}
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	if unused := role.used.Unused(rules); len(unused) > 0 {
+		return fmt.Errorf("the role permits what no scenario makes use of: %s; remove it, or add a scenario", joined(unused))
+	}
+	return nil
+}
+
+// role is a role under which clients run.
+type role struct {
+	rules   []rbacv1.PolicyRule
+	used    rbac.Usage
+	refused []rbac.Permission // in the present scenario
+}
+
+// run runs a scenario under the role.
+func (r *role) run(ctx context.Context, given Scenario) error {
+	r.refused = nil
+	s, err := given.withDefaults()
+	if err != nil {
+		return err
+	}
+	s.Reconciler = func(c *Client) (reconcile.Reconciler, error) {
+		c.role = r
+		return given.Reconciler(c)
+	}
+	s.Then = append(slices.Clone(s.Then), drift)
+	run, _, err := s.inPeace(ctx)
+	if run != nil && len(run.process.events) > 0 {
+		r.use([]rbac.Permission{{Verb: "create", Group: "events.k8s.io", Resource: "events"}})
+	}
+	if len(r.refused) > 0 {
+		return fmt.Errorf("the role doesn't permit: %s", joined(r.refused))
+	}
+	return err
+}
+
+// drift changes the children that the builder keeps as they are desired, so that it repairs them.
+func drift(ctx context.Context, c client.Client) error {
+	for _, obj := range c.(*Client).Server().Objects() {
+		annotations := obj.GetAnnotations()
+		if _, applied := annotations[wellknown.AnnotationDigest]; !applied {
+			continue
+		}
+		delete(annotations, wellknown.AnnotationDigest)
+		obj.SetAnnotations(annotations)
+		if err := c.Update(ctx, obj); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check returns the error of a request that isn't permitted.
+func (r *role) check(call *request) error {
+	needed := permissions(call)
+	if refused, ok := r.use(needed); ok {
+		return apierrors.NewForbidden(call.kind.resource, call.Name, fmt.Errorf("the role doesn't permit: %s", refused))
+	}
+	return nil
+}
+
+// use notes permissions, and returns one that the role doesn't have.
+func (r *role) use(needed []rbac.Permission) (refused rbac.Permission, ok bool) {
+	r.used.Note(needed...)
+	for _, p := range needed {
+		if !rbac.Allows(r.rules, p) {
+			if !slices.Contains(r.refused, p) {
+				r.refused = append(r.refused, p)
+			}
+			return p, true
+		}
+	}
+	return rbac.Permission{}, false
+}
+
+// permissions returns what a call needs. A cache lists and watches what is read of it.
+func permissions(call *request) []rbac.Permission {
+	resource := call.kind.resource.Resource
+	if call.Subresource != "" {
+		resource += "/" + call.Subresource
+	}
+	p := func(verb Verb) rbac.Permission {
+		return rbac.Permission{Verb: string(verb), Group: call.Kind.Group, Resource: resource}
+	}
+	switch {
+	case call.Verb == VerbApply:
+		return []rbac.Permission{p(VerbPatch)}
+	case (call.Verb == VerbGet || call.Verb == VerbList) && !call.live:
+		return []rbac.Permission{p(VerbList), p(VerbWatch)}
+	default:
+		return []rbac.Permission{p(call.Verb)}
+	}
+}
+
+func joined(permissions []rbac.Permission) string {
+	words := make([]string, len(permissions))
+	for i, p := range permissions {
+		words[i] = p.String()
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,70 @@
+package buildertest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder"
+)
+
+// copying is an operator that copies a Secret, which it reads by name past the cache, into a ConfigMap.
+func copying() Scenario {
+	owner := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}
+	return Scenario{
+		Objects:  []client.Object{owner},
+		Requests: []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}},
+		Reconciler: func(c *Client) (reconcile.Reconciler, error) {
+			plan := func(o *corev1.Service, _ builder.View) builder.Plan[*corev1.Service] {
+				meta := metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name}
+				return builder.Plan[*corev1.Service]{Children: []builder.Child{
+					builder.Want(&corev1.ConfigMap{ObjectMeta: meta}), builder.Want(&corev1.Secret{ObjectMeta: meta}),
+				}}
+			}
+			return NewReconciler(builder.NewOperator[*corev1.Service](nil, "copy").
+				Owns(&corev1.ConfigMap{}).
+				Owns(&corev1.Secret{}, builder.ByName(func(o *corev1.Service) []string { return []string{o.Name} })).
+				Plan(plan), c, c.Now)
+		},
+	}
+}
+
+func core(resource string, verbs ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{resource}, Verbs: verbs}
+}
+
+func TestCheckRole(t *testing.T) {
+	events := rbacv1.PolicyRule{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}}
+	owner := core("services", "get", "list", "watch")
+	maps := core("configmaps", "list", "watch", "create", "patch")
+	secrets := core("secrets", "get", "create", "patch")
+	for name, c := range map[string]struct {
+		rules []rbacv1.PolicyRule
+		err   string
+	}{
+		"exact":         {[]rbacv1.PolicyRule{owner, maps, secrets, events}, ""},
+		"no events":     {[]rbacv1.PolicyRule{owner, maps, secrets}, "scenario 1: the role doesn't permit: create events.events.k8s.io"},
+		"no patch":      {[]rbacv1.PolicyRule{owner, core("configmaps", "list", "watch", "create"), secrets, events}, "the role doesn't permit: patch configmaps."},
+		"no watch":      {[]rbacv1.PolicyRule{owner, core("configmaps", "list", "create", "patch"), secrets, events}, "the role doesn't permit: watch configmaps."},
+		"no get":        {[]rbacv1.PolicyRule{owner, maps, core("secrets", "create", "patch"), events}, "the role doesn't permit: get secrets."},
+		"unused delete": {[]rbacv1.PolicyRule{owner, maps, secrets, events, core("configmaps", "delete")}, "no scenario makes use of: delete configmaps.;"},
+		"unused list":   {[]rbacv1.PolicyRule{owner, maps, core("secrets", "get", "list", "create", "patch"), events}, "no scenario makes use of: list secrets.;"},
+		"unused kind":   {[]rbacv1.PolicyRule{owner, maps, secrets, events, core("nodes", "watch")}, "no scenario makes use of: watch nodes.;"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := checkRole(context.Background(), c.rules, []Scenario{copying()})
+			if c.err == "" {
+				assert.NoError(t, err)
+				return
+			}
+			assert.ErrorContains(t, err, c.err)
+		})
+	}
+}

@@ -1,0 +1,48 @@
+// Package declared describes an operator for package rbac: the kinds that it declares, and what its plan asks for.
+//
+// It takes nothing and returns nothing: package builder fills the types from an operator's description, and package rbac reads them. A
+// manager that implements [Collector] receives the description in place of a controller.
+package declared
+
+import "sigs.k8s.io/controller-runtime/pkg/client"
+
+// Collector is a manager that collects the descriptions of operators, and runs none.
+type Collector interface {
+	Declare(Operator)
+}
+
+// Operator is the description of an operator. Kinds are empty objects.
+type Operator struct {
+	Name    string
+	Owner   client.Object
+	Owns    []Owned
+	Watches []client.Object
+	Undo    bool // the builder keeps former states in ControllerRevisions
+	// Plan returns what the plan asks for, if there are no children yet. The owner is of the type of Owner.
+	Plan func(owner client.Object) (Plan, error)
+}
+
+// Owned is a kind of children.
+type Owned struct {
+	Kind           client.Object
+	CrossNamespace bool
+	ByName         bool // read by name, and not watched
+	Dependents     []client.Object
+}
+
+// Plan is the part of a plan that decides about permissions.
+type Plan struct {
+	Children    []Child
+	Prune       []client.Object
+	PruneAll    bool
+	DeleteOwner bool
+	Phases      bool // the builder keeps ControllerRevisions
+	Reports     bool // the builder writes a status
+}
+
+// Child is a desired child.
+type Child struct {
+	Object     client.Object
+	CreateOnly bool // created, and never patched
+	Recreate   bool // deleted when an immutable field changes
+}

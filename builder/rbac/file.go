@@ -1,0 +1,79 @@
+package rbac
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+)
+
+// Marshal returns a role as YAML, one line a list, after a line that says that it is generated. The same role is always the same text.
+func Marshal(role *rbacv1.ClusterRole) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Generated from the operator's declarations by go generate. Do not edit.\napiVersion: %s\nkind: ClusterRole\nmetadata:\n",
+		rbacv1.SchemeGroupVersion)
+	fmt.Fprintf(&b, "  name: %s\nrules:\n", role.Name)
+	for _, rule := range role.Rules {
+		fmt.Fprintf(&b, "- apiGroups: %s\n  resources: %s\n", list(rule.APIGroups), list(rule.Resources))
+		if len(rule.ResourceNames) > 0 {
+			fmt.Fprintf(&b, "  resourceNames: %s\n", list(rule.ResourceNames))
+		}
+		fmt.Fprintf(&b, "  verbs: %s\n", list(rule.Verbs))
+	}
+	return []byte(b.String())
+}
+
+// list returns a list of YAML in one line.
+func list(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if quoted[i] = word; word == "" || word == "*" {
+			quoted[i] = `"` + word + `"`
+		}
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// ReadFile reads the rules of all ClusterRoles and Roles of a YAML file, as [Parse] does.
+func ReadFile(path string) ([]rbacv1.PolicyRule, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return rules, nil
+}
+
+// Parse returns the rules of all ClusterRoles and Roles of a YAML text. A text without a role, and an unknown field of one, is an error.
+func Parse(text []byte) ([]rbacv1.PolicyRule, error) {
+	var rules []rbacv1.PolicyRule
+	found := false
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
+		var is struct {
+			APIVersion string `json:"apiVersion"`
+			Kind       string `json:"kind"`
+		}
+		if err := yaml.Unmarshal([]byte(document), &is); err != nil {
+			return nil, err
+		}
+		gv, err := schema.ParseGroupVersion(is.APIVersion)
+		if err != nil || gv.Group != rbacv1.GroupName || is.Kind != "ClusterRole" && is.Kind != "Role" {
+			continue
+		}
+		role := rbacv1.ClusterRole{} // a Role has the same fields, and fewer
+		if err := yaml.UnmarshalStrict([]byte(document), &role); err != nil {
+			return nil, err
+		}
+		found, rules = true, append(rules, role.Rules...)
+	}
+	if !found {
+		return nil, fmt.Errorf("there is no ClusterRole and no Role of %s", rbacv1.GroupName)
+	}
+	return rules, nil
+}

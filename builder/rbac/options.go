@@ -1,0 +1,40 @@
+package rbac
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// Options describe the operators whose role is derived.
+type Options struct {
+	// Name is the name of the ClusterRole. Required for [Role].
+	Name string
+	// Scheme has the kinds of the operators. Required.
+	Scheme *runtime.Scheme
+	// CRDs are files, or directories of files, with the CustomResourceDefinitions of the scheme's kinds, which name their resources.
+	// Default: nil; the resources are then the plurals that Kubernetes guesses.
+	CRDs []string
+	// Setup sets the operators up, as in the program. Required. It must not use the manager's client: there is no cluster.
+	Setup func(manager.Manager) error
+	// Samples are owners. Their plans show which kinds the operators patch and delete. Default: nil; each owned kind is then patched and
+	// deleted.
+	Samples []client.Object
+	// More are further rules: for Plan.Edits, Plan.Delete, and requests of the program's own. Default: nil, none.
+	More []rbacv1.PolicyRule
+}
+
+// Role returns a ClusterRole with the rules of [Derive].
+func Role(o Options) (*rbacv1.ClusterRole, error) {
+	rules, err := Derive(o)
+	if err != nil {
+		return nil, err
+	}
+	return &rbacv1.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
+		ObjectMeta: metav1.ObjectMeta{Name: o.Name},
+		Rules:      rules,
+	}, nil
+}
