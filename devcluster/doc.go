@@ -17,8 +17,8 @@
 //
 // # The program
 //
-// The cluster is another program, devcluster, because a cluster has the dependencies of all of Kubernetes. A module that imports this package
-// gets none of them. [Binary] finds the program or builds it once, at the version of this package, in the cache of the user. The first
+// The cluster is another program, devcluster, because a cluster has the dependencies of all of Kubernetes. A module that imports this
+// package gets none of them. [Binary] finds the program or builds it once, at the version of this package, in the cache of the user. The first
 // build takes minutes, so do it before the tests, with the Go command and nothing else:
 //
 //	go run github.com/armature-dev/armature/devcluster/install

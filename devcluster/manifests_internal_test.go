@@ -9,10 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func configMap(name string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n"
+}
+
 func TestManifestsOfADirectory(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a.yaml":             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n---\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: two}\n",
+		"a.yaml":             configMap("one") + "---\n---\n" + configMap("two"),
 		"b.json":             `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "three"}}`,
 		"kustomization.yaml": "resources: [a.yaml]\n",
 		"notes.txt":          "not an object",

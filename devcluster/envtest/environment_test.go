@@ -103,18 +103,22 @@ func serve(t *testing.T, options envtest.WebhookInstallOptions) {
 }
 
 func TestWhatHasNoMeaningIsRefused(t *testing.T) {
-	for field, set := range map[string]func(*envtest.Environment){
-		"DownloadBinaryAssetsVersion":                     func(e *envtest.Environment) { e.DownloadBinaryAssetsVersion = "1.30.0" },
-		"ControlPlane.Etcd":                               func(e *envtest.Environment) { e.ControlPlane.Etcd = &envtest.Etcd{} },
-		"ControlPlane.APIServer.Path":                     func(e *envtest.Environment) { e.ControlPlane.GetAPIServer().Path = "/kube-apiserver" },
-		"ControlPlane.APIServer.Args":                     func(e *envtest.Environment) { e.ControlPlane.GetAPIServer().Args = []string{"--v=4"} }, //nolint:staticcheck // refused
-		"ControlPlane.APIServer.SecureServing.ListenAddr": func(e *envtest.Environment) { e.ControlPlane.GetAPIServer().SecureServing.Port = "6443" },
+	for field, set := range map[string]func(*envtest.Environment, *envtest.APIServer){
+		"DownloadBinaryAssetsVersion": func(e *envtest.Environment, _ *envtest.APIServer) { e.DownloadBinaryAssetsVersion = "1.30.0" },
+		"ControlPlane.Etcd":           func(e *envtest.Environment, _ *envtest.APIServer) { e.ControlPlane.Etcd = &envtest.Etcd{} },
+		"ControlPlane.APIServer.Path": func(_ *envtest.Environment, s *envtest.APIServer) { s.Path = "/kube-apiserver" },
+		"ControlPlane.APIServer.Args": func(_ *envtest.Environment, s *envtest.APIServer) {
+			s.Args = []string{"--v=4"} //nolint:staticcheck // It is refused.
+		},
+		"ControlPlane.APIServer.SecureServing.ListenAddr": func(_ *envtest.Environment, s *envtest.APIServer) {
+			s.SecureServing.Port = "6443"
+		},
 	} {
 		t.Run(field, func(t *testing.T) {
 			env := &envtest.Environment{}
-			set(env)
+			set(env, env.ControlPlane.GetAPIServer())
 			_, err := env.Start()
-			require.ErrorContains(t, err, field)
+			require.ErrorContains(t, err, "Environment."+field+" is set")
 		})
 	}
 }
