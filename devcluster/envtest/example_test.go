@@ -7,14 +7,14 @@ import (
 	"github.com/armature-dev/armature/devcluster/envtest"
 )
 
-// A suite of kubebuilder after its import has changed. It plays the Job controller itself, so the real one doesn't run.
+// A suite of kubebuilder after its import has changed. It creates the pods of Jobs itself, so the real controller doesn't.
 func ExampleEnvironment() {
 	_ = func() error {
 		testEnv := &envtest.Environment{
 			CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
 			ErrorIfCRDPathMissing: true,
 		}
-		testEnv.Use(devcluster.WithFlags("--controllers=*,-job-controller"))
+		testEnv.Use(devcluster.WithoutWorkloads())
 		config, err := testEnv.Start()
 		if err != nil {
 			return err
