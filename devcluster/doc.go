@@ -13,13 +13,14 @@
 // # Nodes
 //
 // A cluster has one simulated node, fake-0: its pods run, end and are ready as their annotations say, and run nothing. [WithFakeNodes]
-// gives more of them; [WithNodes] gives nodes that run containers as local processes.
+// gives more of them; [WithNodes] gives nodes that run containers as local processes. [WithoutWorkloads] is for tests that play the
+// controllers of pods themselves.
 //
 // # The program
 //
-// The cluster is another program, devcluster, because a cluster has the dependencies of all of Kubernetes. A module that imports this package
-// gets none of them. [Binary] finds the program or builds it once, at the version of this package, in the cache of the user. The first
-// build takes minutes, so do it before the tests, with the Go command and nothing else:
+// The cluster is another program, devcluster, because a cluster has the dependencies of all of Kubernetes. A module that imports this
+// package gets none of them. [Binary] finds the program or builds it once, at the version of this package, in the cache of the user. The
+// first build takes minutes, so do it before the tests, with the Go command and nothing else:
 //
 //	go run github.com/armature-dev/armature/devcluster/install
 //

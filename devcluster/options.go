@@ -43,6 +43,22 @@ func WithFlags(flags ...string) Option {
 	return func(o *options) { o.flags = append(o.flags, flags...) }
 }
 
+// workloads are the controllers that create pods.
+var workloads = []string{
+	"cronjob-controller", "daemonset-controller", "deployment-controller", "job-controller", "replicaset-controller",
+	"replicationcontroller-controller", "statefulset-controller",
+}
+
+// WithoutWorkloads leaves out the controllers that create pods, and all nodes. It is for a suite that plays them itself: it creates the
+// pods of a StatefulSet, or writes the status of a Job. Namespaces are still deleted, and children of deleted owners are collected.
+// Nodes of later options are added.
+func WithoutWorkloads() Option {
+	return func(o *options) {
+		o.nodes, o.fakeNodes = nil, 0
+		o.flags = append(o.flags, "--controllers=*,-"+strings.Join(workloads, ",-"))
+	}
+}
+
 // WithTimeout bounds how long the cluster may take to start. The default is 5 minutes, for a busy machine. A build of the program isn't
 // counted.
 func WithTimeout(timeout time.Duration) Option {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
@@ -21,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/armature-dev/armature/devcluster"
 )
@@ -43,6 +45,7 @@ func TestMain(m *testing.M) {
 		fmt.Printf("%s\n%s\n", cluster.Kubeconfig(), cluster.Config().Host)
 		select {}
 	}
+	log.SetLogger(logr.Discard())
 	os.Exit(m.Run())
 }
 
@@ -113,7 +116,8 @@ func TestAddUserHasOnlyWhatItIsGranted(t *testing.T) {
 	cluster := devcluster.StartCluster(t, devcluster.Shared())
 	config, err := cluster.AddUser("jane", "developers")
 	require.NoError(t, err)
-	who, err := clientOf(t, config).AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	reviews := clientOf(t, config).AuthenticationV1().SelfSubjectReviews()
+	who, err := reviews.Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, "jane", who.Status.UserInfo.Username)
 	assert.Contains(t, who.Status.UserInfo.Groups, "developers")

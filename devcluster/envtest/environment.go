@@ -29,8 +29,8 @@ func (e *Environment) Use(opts ...devcluster.Option) {
 	users.options = append(users.options, opts...)
 }
 
-// Start starts a cluster, installs the CRDs and the webhooks, and returns a connection with all rights. The cluster stops with [Environment.Stop],
-// and when the test binary ends in any way. The error names the field that can't be as it is.
+// Start starts a cluster, installs the CRDs and the webhooks, and returns a connection with all rights. The cluster stops with
+// [Environment.Stop], and when the test binary ends in any way. The error names the field that can't be as it is.
 func (e *Environment) Start() (*rest.Config, error) {
 	if e.usesExistingCluster() {
 		return e.real().Start()

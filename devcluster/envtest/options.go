@@ -56,14 +56,15 @@ func (e *Environment) refuse() error {
 		{"DownloadBinaryAssetsVersion", e.DownloadBinaryAssetsVersion != "",
 			"the version of Kubernetes is that of devcluster: leave it empty, or keep controller-runtime's envtest for this suite"},
 		{"ControlPlane.Etcd", e.ControlPlane.Etcd != nil, "devcluster has its own etcd, whose flags can't be chosen: leave it nil"},
-		{"ControlPlane.APIServer.Args", len(server.Args) > 0, //nolint:staticcheck // The refusal is for suites that still have it.
+		{"ControlPlane.APIServer.Args", len(server.Args) > 0, //nolint:staticcheck // Suites may still have it.
 			"it replaces all flags, some of which devcluster needs: add flags with ControlPlane.GetAPIServer().Configure()"},
 		{"ControlPlane.APIServer.Path", server.Path != "", itself},
 		{"ControlPlane.APIServer.EtcdURL", server.EtcdURL != nil, itself},
-		{"ControlPlane.APIServer.SecurePort", server.SecurePort != 0, itself},                                                    //nolint:staticcheck // as above
-		{"ControlPlane.APIServer.InsecureServing", server.InsecureServing != nil, "no API server has it any more: leave it nil"}, //nolint:staticcheck // as above
-		{"ControlPlane.APIServer.SecureServing.ListenAddr", !ours && server.SecureServing.ListenAddr != ListenAddr{}, itself},
-		{"ControlPlane.APIServer.SecureServing.Authn", !ours && server.SecureServing.Authn != nil,
+		{"ControlPlane.APIServer.SecurePort", server.SecurePort != 0, itself}, //nolint:staticcheck // Suites may still have it.
+		{"ControlPlane.APIServer.InsecureServing", server.InsecureServing != nil, //nolint:staticcheck // Suites may still have it.
+			"no API server has it any more: leave it nil"},
+		{"ControlPlane.APIServer.SecureServing.ListenAddr", !ours && server.ListenAddr != ListenAddr{}, itself},
+		{"ControlPlane.APIServer.SecureServing.Authn", !ours && server.Authn != nil,
 			"users have client certificates of the cluster: leave it nil"},
 	} {
 		if field.isSet {
