@@ -130,12 +130,13 @@ func (p *page) fill(selector, text string) {
 	p.do(chromedp.Evaluate("{ const e = document.querySelector("+quoted(selector)+"); e.focus(); e.select(); }", nil), chromedp.KeyEvent(text))
 }
 
-// picture saves a screenshot into a directory: $SCREENSHOTS, which the pictures of the documentation are made with, or the test's own.
+// picture saves a screenshot among the test's artifacts. One of a name that begins with "ui-" is of the documentation: $SCREENSHOTS says where
+// these go, if they are to be made anew.
 func (p *page) picture(name string) {
 	p.t.Helper()
-	dir := os.Getenv("SCREENSHOTS")
-	if dir == "" {
-		dir = p.t.ArtifactDir()
+	dir := p.t.ArtifactDir()
+	if wanted := os.Getenv("SCREENSHOTS"); wanted != "" && strings.HasPrefix(name, "ui-") {
+		dir = wanted
 	}
 	var png []byte
 	p.do(chromedp.CaptureScreenshot(&png))

@@ -60,7 +60,11 @@ export function openStream(path: string, handlers: Handlers): Stream {
   const close = () => { clearTimeout(retry); source?.close(); source = undefined; };
   let held = false, over = false;
   const visible = () => { if (document.hidden || held || over) close(); else open(); };
-  const hold = (is: boolean) => { held = is; visible(); };
+  const hold = (is: boolean) => {
+    held = is;
+    if (is) set({ synced: false });
+    visible();
+  };
   const stop = () => { over = true; close(); document.removeEventListener("visibilitychange", visible); live.delete(state); };
 
   live.add(state);
