@@ -11,11 +11,11 @@ RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 DEVCLUSTER_SRC := $(shell find devcluster/cmd/devcluster -name '*.go' -not -name '*_test.go' -print -o -name '*.yaml' -print) \
 	devcluster/cmd/devcluster/go.mod devcluster/cmd/devcluster/go.sum
 NODES_SRC      := $(shell find devcluster/nodes -name '*.go') devcluster/nodes/go.mod devcluster/nodes/go.sum
-ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store \
+ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store ui/assets ui/*.go \
 	-path '*/testdata' -prune -o -type f -not -name '*_test.go' -print) go.mod go.sum
 
 .PHONY: help build image nodes demo demo-flux recordings example-webapp example-kvstore bench released-tools e2e test-nodes fuzz check \
-	lint generate check-generated tidy check-tidy api-changes clean
+	lint generate check-generated tidy check-tidy api-changes clean ui check-ui
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -220,6 +220,12 @@ generate: ## Write generated code, CRDs and the reference anew, and the chart's 
 	rm -f charts/armature/files/*/*.yaml
 	cp config/crd/*.yaml charts/armature/files/crds/
 	cp config/rbac/{operator,manager,metrics,kinds}-*.yaml config/rbac/webhook/webhook-*.yaml charts/armature/files/rbac/
+
+ui: ## Build the page of armature ui from ui/web into ui/assets; needs Node
+	cd ui/web && npm ci --ignore-scripts --no-audit --no-fund && npm run --silent check && npm run --silent build
+
+check-ui: ui ## Fail if the built page in ui/assets is not what its sources make
+	@test -z "$$(git status --porcelain -- ui/assets ui/web)" || { git status --short -- ui/assets ui/web; echo "ui/assets is stale: run make ui and commit"; exit 1; }
 
 check-generated: generate ## Fail if something generated is not what it would be now
 	@git diff --exit-code -- api charts config examples docs/reference || { echo "generated files are stale: run make generate and commit"; exit 1; }

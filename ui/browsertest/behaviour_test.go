@@ -158,7 +158,7 @@ func TestKeyboard(t *testing.T) {
 	p.until("/^train, Pending, layer 4/.test(document.querySelector('.graph [role=status].sr').textContent)")
 }
 
-// TestNames holds that everything to click or fill in has a name for a screen reader, on each screen.
+// TestNames holds that everything to click or fill in has a name for a screen reader, on each screen, and that nothing is asked of another server.
 func TestNames(t *testing.T) {
 	s := fake(t)
 	s.Small("")
@@ -166,6 +166,9 @@ func TestNames(t *testing.T) {
 	for _, screen := range screens("") {
 		p.open(s.URL + screen.path)
 		p.until("document.querySelector(" + quoted(screen.has) + ")")
+		if other := eval[[]string](p, "performance.getEntriesByType('resource').map((e) => e.name).filter((n) => !n.startsWith(location.origin + '/'))"); len(other) > 0 {
+			t.Errorf("%s asks for %v", screen.name, other)
+		}
 		nameless := eval[[]string](p, `[...document.querySelectorAll("button, a, input, select, textarea, [role=grid], [role=listbox], [role=application], canvas")].filter((e) =>
 			!(e.innerText ?? "").trim() && !e.getAttribute("aria-label") && !e.labels?.length && !e.title).map((e) => e.outerHTML.slice(0, 120))`)
 		if len(nameless) > 0 {

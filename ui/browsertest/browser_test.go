@@ -101,13 +101,19 @@ func eval[T any](p *page, expression string) T {
 // until waits for an expression to be true.
 func (p *page) until(expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 40*time.Second)
-	defer cancel()
-	err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
-	if err != nil {
-		text := eval[string](p, "document.body.innerText")
-		p.t.Fatalf("never true: %s (%v); the page is at %s and says:\n%s", expression, err, eval[string](p, "location.href"), text)
+	if !p.untilFor(expression, 40*time.Second) {
+		p.t.Fatalf("never true: %s; the page is at %s and says:\n%s\nrequests: %s",
+			expression, eval[string](p, "location.href"), eval[string](p, "document.body.innerText"),
+			eval[string](p, "performance.getEntriesByType('resource').map((e) => `${e.name} ${Math.round(e.duration)} ${e.responseStatus}`).join('\\n')"))
 	}
+}
+
+// untilFor waits for an expression to be true for at most a time, and says whether it is.
+func (p *page) untilFor(expression string, most time.Duration) bool {
+	ctx, cancel := context.WithTimeout(p.ctx, most)
+	defer cancel()
+	safe := "(() => { try { return !!(" + expression + "); } catch { return false; } })()" // what isn't there yet has no parts
+	return chromedp.Run(ctx, chromedp.Poll(safe, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0))) == nil
 }
 
 // sees waits for a text of the page.
@@ -118,12 +124,19 @@ func (p *page) sees(text string) {
 
 func (p *page) click(selector string) { p.t.Helper(); p.do(chromedp.Click(selector, chromedp.ByQuery)) }
 
-// picture saves a screenshot into a directory: $SCREENSHOTS, which the pictures of the documentation are made with, or the test's own.
+// fill types a text into a field, in the place of what it has.
+func (p *page) fill(selector, text string) {
+	p.t.Helper()
+	p.do(chromedp.Evaluate("{ const e = document.querySelector("+quoted(selector)+"); e.focus(); e.select(); }", nil), chromedp.KeyEvent(text))
+}
+
+// picture saves a screenshot among the test's artifacts. One of a name that begins with "ui-" is of the documentation: $SCREENSHOTS says where
+// these go, if they are to be made anew.
 func (p *page) picture(name string) {
 	p.t.Helper()
-	dir := os.Getenv("SCREENSHOTS")
-	if dir == "" {
-		dir = p.t.ArtifactDir()
+	dir := p.t.ArtifactDir()
+	if wanted := os.Getenv("SCREENSHOTS"); wanted != "" && strings.HasPrefix(name, "ui-") {
+		dir = wanted
 	}
 	var png []byte
 	p.do(chromedp.CaptureScreenshot(&png))

@@ -49,6 +49,9 @@ func binary(variable, name string) string {
 // theCluster starts the cluster for the first test that asks for it.
 func theCluster(t *testing.T) *cluster {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("this needs a cluster")
+	}
 	live.once.Do(func() { live.c, live.err = startCluster() })
 	if live.err != nil {
 		t.Fatal(live.err)
@@ -73,6 +76,10 @@ func startCluster() (*cluster, error) {
 		}
 	}
 	if out, err := c.kubectl("", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"); err != nil {
+		return c, fmt.Errorf("%w\n%s", err, out)
+	}
+	// Simulated nodes are for DaemonJobs: what runs on them ends at once.
+	if out, err := c.kubectl("", "taint", "nodes", "-l", "devcluster.armature.dev/fake=true", "simulated=true:NoSchedule"); err != nil {
 		return c, fmt.Errorf("%w\n%s", err, out)
 	}
 	log, err := os.Create(filepath.Join(dir, "manager.log"))

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/heapprofiler"
@@ -218,4 +220,40 @@ func TestManyObjects(t *testing.T) {
 	}
 	heap, process := p.memory()
 	t.Logf("memory: %.1f MiB of JavaScript heap, %.0f MiB private to the page's process", heap, process)
+}
+
+// TestPeers draws the same flows by dagre, as Argo's page, and by elkjs. It measures, and holds nobody to anything.
+func TestPeers(t *testing.T) {
+	if os.Getenv("MEASURE") == "" {
+		t.Skip("only with MEASURE=1")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("node", "../web/peers/build.mjs", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, by := range []string{"dagre", "elkjs"} {
+		inTime := true
+		for _, layers := range []int{10, 20, 32, 45, 100} {
+			if !inTime {
+				t.Logf("%s: %d nodes were not tried", by, layers*layers)
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%d", by, layers*layers), func(t *testing.T) {
+				s := fake(t)
+				s.Peers = dir
+				s.Reply("GET /api/peer-graph", 200, fakeserver.BigGraph(layers, layers))
+				p := newPage(t, 1600, 1000, false)
+				p.open(s.URL + "/peers/?by=" + by)
+				if inTime = p.untilFor("performance.getEntriesByName('peer-painted').length", 120*time.Second); !inTime {
+					t.Logf("%d nodes: not painted after 120 s", layers*layers)
+					return
+				}
+				paint := p.mark("peer-painted")
+				f := p.pan("svg")
+				heap, process := p.memory()
+				t.Logf("%d nodes: painted after %.1f s; %.1f frames a second, the 99th percentile is %.0f ms; %.0f MiB of heap, %.0f MiB private",
+					layers*layers, paint/1000, f.FPS, f.P99, heap, process)
+			})
+		}
+	}
 }

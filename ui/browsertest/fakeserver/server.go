@@ -35,6 +35,9 @@ type Server struct {
 	*httptest.Server
 	assets string
 
+	// Peers is a directory to serve at /peers/, without a policy: the pages that this one is compared with.
+	Peers string
+
 	mu       sync.Mutex
 	initial  map[string][]Event
 	open     map[string]map[chan Event]struct{}
@@ -113,6 +116,10 @@ func (s *Server) Requests() []Request {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if s.Peers != "" && strings.HasPrefix(r.URL.Path, "/peers/") {
+		http.StripPrefix("/peers/", http.FileServer(http.Dir(s.Peers))).ServeHTTP(w, r)
+		return
+	}
 	w.Header().Set("Content-Security-Policy", Policy)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	path, isAPI := strings.CutPrefix(r.URL.Path, "/api/")

@@ -56,7 +56,7 @@ export function CompareScreen() {
                 <div role="gridcell" class="c-a">{n.a ? <State state={n.a.state} tone={n.a.tone} /> : "—"}</div>
                 <div role="gridcell" class="c-b">{n.b ? <State state={n.b.state} tone={n.b.tone} /> : "—"}</div>
                 <div role="gridcell" class="c-bars" aria-label={`A ${n.aSeconds ?? "none"}, B ${n.bSeconds ?? "none"} seconds`}>
-                  <i class="a" style={{ width: `${(100 * (n.aSeconds ?? 0)) / most}%` }} /><i class="b" style={{ width: `${(100 * (n.bSeconds ?? 0)) / most}%` }} /></div>
+                  {n.aSeconds !== undefined && <i class="a" style={{ width: `${(100 * n.aSeconds) / most}%` }} />}{n.bSeconds !== undefined && <i class="b" style={{ width: `${(100 * n.bSeconds) / most}%` }} />}</div>
                 <div role="gridcell" class={`c-delta ${d > 0 ? "slower" : d < 0 ? "faster" : ""}`}>{n.delta === undefined ? "" : `${d > 0 ? "+" : d < 0 ? "−" : ""}${Math.abs(d) < 10 ? Math.abs(d).toFixed(1) + "s" : span(Math.abs(d) * 1000)}`}</div>
               </>);
           }} />
