@@ -11,11 +11,11 @@ RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 DEVCLUSTER_SRC := $(shell find devcluster/cmd/devcluster -name '*.go' -not -name '*_test.go' -print -o -name '*.yaml' -print) \
 	devcluster/cmd/devcluster/go.mod devcluster/cmd/devcluster/go.sum
 NODES_SRC      := $(shell find devcluster/nodes -name '*.go') devcluster/nodes/go.mod devcluster/nodes/go.sum
-ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store \
+ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store ui/assets ui/*.go \
 	-path '*/testdata' -prune -o -type f -not -name '*_test.go' -print) go.mod go.sum
 
 .PHONY: help build image nodes demo demo-flux recordings example-webapp example-kvstore bench released-tools e2e test-nodes fuzz check \
-	lint generate check-generated tidy check-tidy api-changes clean
+	lint generate check-generated tidy check-tidy api-changes clean ui check-ui
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,7 +95,7 @@ REPORT := bin/suites report -out $(CURDIR)/dist/test
 
 # The suites in the order in which make test begins them, three at a time on two processors: those with clusters wait for much that isn't
 # the processors', and meanwhile the others use them. The short ones are last, so that at the end none runs alone for long.
-SUITES := operators integration programs bench unit race devcluster localnode deploy image monitoring suites purity gen
+SUITES := operators integration programs bench unit race devcluster testenv localnode deploy image monitoring suites purity gen
 
 # Runs suites, each whatever becomes of the others.
 run_suites = $(MAKE) --keep-going --no-print-directory $(addprefix suite-,$(1))
@@ -130,7 +130,7 @@ test-integration: build released-tools bin/suites ## Run the tests that need a r
 	+@$(call run_suites,operators integration programs)
 
 test-devcluster: bin/devcluster bin/suites ## Run devcluster's own tests
-	+@$(call run_suites,localnode devcluster)
+	+@$(call run_suites,localnode devcluster testenv)
 
 test-tools: released-tools bin/suites ## Run the tests of the tools that build what is released
 	+@$(call run_suites,gen image deploy monitoring suites purity)
@@ -162,6 +162,11 @@ suite-localnode:
 
 suite-devcluster:
 	@$(SUITE) -name devcluster -C devcluster/cmd/devcluster -packages "$$(cd devcluster/cmd/devcluster && go list ./... | grep -v /localnode | xargs)" -- $(QUICK)
+
+# The helper for anyone's tests, with the program of this tree.
+suite-testenv: export DEVCLUSTER_BIN := $(CURDIR)/bin/devcluster
+suite-testenv:
+	@$(SUITE) -name testenv -C devcluster -- $(QUICK) $(ONE)
 
 suite-bench:
 	@$(SUITE) -name bench -C bench -- $(QUICK) $(ONE) -timeout 30m
@@ -197,6 +202,7 @@ bin/purity: $(wildcard tools/purity/*.go tools/purity/analyzer/*.go) tools/purit
 lint: bin/purity ## Run golangci-lint in each module, and look for Plans that aren't pure
 	go vet -vettool=$(CURDIR)/bin/purity ./operators/... ./dsoi/... ./examples/... ./compat/...
 	$(LINT) run --allow-parallel-runners ./...
+	cd devcluster && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
 	cd devcluster/cmd/devcluster && $(LINT) run --allow-parallel-runners --config=../../../.golangci.yml ./...
 	cd devcluster/nodes && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/gen && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
@@ -215,12 +221,19 @@ generate: ## Write generated code, CRDs and the reference anew, and the chart's 
 	cp config/crd/*.yaml charts/armature/files/crds/
 	cp config/rbac/{operator,manager,metrics,kinds}-*.yaml config/rbac/webhook/webhook-*.yaml charts/armature/files/rbac/
 
+ui: ## Build the page of armature ui from ui/web into ui/assets; needs Node
+	cd ui/web && npm ci --ignore-scripts --no-audit --no-fund && npm run --silent check && npm run --silent build
+
+check-ui: ui ## Fail if the built page in ui/assets is not what its sources make
+	@test -z "$$(git status --porcelain -- ui/assets ui/web)" || { git status --short -- ui/assets ui/web; echo "ui/assets is stale: run make ui and commit"; exit 1; }
+
 check-generated: generate ## Fail if something generated is not what it would be now
 	@git diff --exit-code -- api charts config examples docs/reference || { echo "generated files are stale: run make generate and commit"; exit 1; }
 	@test -z "$$(git status --porcelain -- api charts config examples docs/reference)" || { git status --short -- api charts config examples docs/reference; echo "generated files are not committed"; exit 1; }
 
 tidy: ## Run go mod tidy in each module
 	go mod tidy
+	cd devcluster && go mod tidy
 	cd devcluster/cmd/devcluster && go mod tidy
 	cd devcluster/nodes && go mod tidy
 	cd tools/gen && go mod tidy
@@ -236,6 +249,7 @@ tidy: ## Run go mod tidy in each module
 
 check-tidy: ## Fail if a go.mod is not tidy
 	go mod tidy -diff
+	cd devcluster && go mod tidy -diff
 	cd devcluster/cmd/devcluster && go mod tidy -diff
 	cd devcluster/nodes && go mod tidy -diff
 	cd tools/gen && go mod tidy -diff

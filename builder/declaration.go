@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/declared"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
 // declaration returns the operator's description for package rbac, which derives the operator's role from it.
@@ -29,7 +30,11 @@ func (o *Operator[T]) planned(owner client.Object) (declared.Plan, error) {
 		return declared.Plan{}, fmt.Errorf("%T %s: %w", owner, client.ObjectKeyFromObject(owner), err)
 	}
 	plan := got.(Plan[T])
-	d := declared.Plan{Prune: plan.Prune, PruneAll: plan.PruneAll, DeleteOwner: plan.DeleteOwner, Phases: len(plan.Rollout.Phases) > 0}
+	_, conditioned := owner.(Conditioned)
+	d := declared.Plan{
+		Prune: plan.Prune, PruneAll: plan.PruneAll, DeleteOwner: plan.DeleteOwner, Phases: len(plan.Rollout.Phases) > 0,
+		Reports: conditioned || !kinds.IsNil(plan.Status),
+	}
 	for _, c := range plan.Children {
 		options := c.desired.Options
 		d.Children = append(d.Children, declared.Child{

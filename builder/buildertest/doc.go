@@ -12,7 +12,7 @@
 // conflicts, keeps objects that have finalizers, and collects garbage. The package conformance has these behaviours as cases, which
 // also run on a real API server. The server doesn't imitate:
 //
-//   - Controllers. A Deployment gets no Pods. Package world has the controllers of a cluster; a [World] imitates them roughly.
+//   - Controllers. A Deployment gets no Pods. Package world has the controllers of a cluster, a [Cluster]; a [World] imitates them roughly.
 //   - Rare validation, the rules and patterns of CRDs, admission webhooks and RBAC, and quotas of anything but pods. Inject their answers
 //     with [Client.Fail].
 //   - Subresources except status, patches of scale, and the binding of pods: no eviction.
@@ -65,7 +65,7 @@
 // runs it again:
 //
 //  1. pass of default/demo
-//  2. the cluster changes Job.batch default/demo-n1
+//  2. step the cluster: change Job.batch default/demo-n1
 //  3. a user makes edit 1
 //  4. pass of default/demo, crash after write 1: patch Job.batch default/demo-n2
 //  5. a user makes edit 2
@@ -73,9 +73,16 @@
 //     then: the end state differs:
 //
 // Events arrive at once, and wake the requests that a manager would enqueue; a pass that waits, or that reads an older state, stands for
-// an event that is late. A cache never shows an older state than in an earlier pass of its process. With or without the reply to its
-// last write, a process that has crashed leaves the same state, so that is one crash here. The rest of the cluster is the scenario's
-// World, one object at a time; it must be deterministic and use the server's clock, or no state comes twice.
+// an event that is late. A cache never shows an older state than in an earlier pass of its process. A crash with the reply to the last
+// write, one without it, and one before the next write leave the same state, so they are one crash here. A reply that is lost while the
+// process lives on is a fault of its own: [Bounds.LostReplies].
+//
+// The rest of the cluster is [Scenario.Cluster], such as a world of package world, or [Scenario.World], one object at a time; it must be
+// deterministic and use the server's clock, or no state comes twice. Three orders are left out because they show nowhere, the first two
+// unless [Bounds.EachStep]: a step that changes a kind which no operator and no invariant reads comes first; the writes of a controller
+// about one object are one step; and a pass that would write nothing is no step.
+//
+// Scenario of package story makes a scenario from a file. Its counterexamples are stories: see [Counterexample].
 //
 // Each pass is the first one of a new process, unless [Bounds.KeepMemory]: so the state is all that a pass depends on, and the
 // exploration of a builder's operator is exact, because forgetting costs it only requests. [Bounds.Walks] adds random walks with more

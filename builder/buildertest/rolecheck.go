@@ -17,17 +17,19 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// CheckRole tests that a role has the permissions that an operator needs, and no other. It runs each scenario once, without a crash, and
-// refuses the requests that the rules don't permit, as the API server does. The test fails if a request is refused, or if no scenario
+// CheckRole tests that a role in a YAML file has the permissions that an operator needs, and no other. It runs each scenario once, without
+// a crash, and refuses the requests that the role doesn't permit, as the API server does. The test fails if a request is refused, or if no scenario
 // makes use of a permission. So the scenarios must reach everything that the operator ever does; see [Scenario].Then. At the end of each,
 // someone changes the children, and the operator repairs them. A read of the cache uses list and watch. Not checked are permissions
 // that no scenario can cause: see [rbac.Usage.Unused].
 //
-//	rules, err := rbac.ReadFile("../config/role.yaml")
-//	require.NoError(t, err)
-//	buildertest.CheckRole(t, rules, installed(t), upgraded(t))
-func CheckRole(t testing.TB, rules []rbacv1.PolicyRule, scenarios ...Scenario) {
+//	buildertest.CheckRole(t, "../config/role.yaml", installed(t), upgraded(t))
+func CheckRole(t testing.TB, path string, scenarios ...Scenario) {
 	t.Helper()
+	rules, err := rbac.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := checkRole(t.Context(), rules, scenarios); err != nil {
 		t.Fatal(err)
 	}

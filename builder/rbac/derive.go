@@ -60,7 +60,9 @@ func (d *derivation) add(op declared.Operator) error {
 		return err
 	}
 	d.grant(op.Owner, "", read...)
-	d.grant(op.Owner, "/status", "patch")
+	if len(plans) == 0 || slices.ContainsFunc(plans, func(p declared.Plan) bool { return p.Reports }) {
+		d.grant(op.Owner, "/status", "patch")
+	}
 	d.grant(op.Owner, "/finalizers", "update")
 	d.permissions = append(d.permissions, Permission{"create", "events.k8s.io", "events", ""}, Permission{"patch", "events.k8s.io", "events", ""})
 	if op.Undo {

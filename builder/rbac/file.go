@@ -37,12 +37,21 @@ func list(words []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// ReadFile reads the rules of all ClusterRoles and Roles of a YAML file. A file without a role, and an unknown field of one, is an error.
+// ReadFile reads the rules of all ClusterRoles and Roles of a YAML file, as [Parse] does.
 func ReadFile(path string) ([]rbacv1.PolicyRule, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	rules, err := Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return rules, nil
+}
+
+// Parse returns the rules of all ClusterRoles and Roles of a YAML text. A text without a role, and an unknown field of one, is an error.
+func Parse(text []byte) ([]rbacv1.PolicyRule, error) {
 	var rules []rbacv1.PolicyRule
 	found := false
 	for document := range strings.SplitSeq(string(text), "\n---\n") {
@@ -51,7 +60,7 @@ func ReadFile(path string) ([]rbacv1.PolicyRule, error) {
 			Kind       string `json:"kind"`
 		}
 		if err := yaml.Unmarshal([]byte(document), &is); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, err
 		}
 		gv, err := schema.ParseGroupVersion(is.APIVersion)
 		if err != nil || gv.Group != rbacv1.GroupName || is.Kind != "ClusterRole" && is.Kind != "Role" {
@@ -59,12 +68,12 @@ func ReadFile(path string) ([]rbacv1.PolicyRule, error) {
 		}
 		role := rbacv1.ClusterRole{} // a Role has the same fields, and fewer
 		if err := yaml.UnmarshalStrict([]byte(document), &role); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, err
 		}
 		found, rules = true, append(rules, role.Rules...)
 	}
 	if !found {
-		return nil, fmt.Errorf("%s: there is no ClusterRole and no Role of %s", path, rbacv1.GroupName)
+		return nil, fmt.Errorf("there is no ClusterRole and no Role of %s", rbacv1.GroupName)
 	}
 	return rules, nil
 }

@@ -23,8 +23,10 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/lintcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/logscmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/managercmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/newcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 	"github.com/armature-dev/armature/cmd/armature/internal/queuecmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/rbaccmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/recordcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/rolloutcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/treecmd"
@@ -68,6 +70,7 @@ func newCommand() *cobra.Command {
 	root.AddCommand(rolloutcmd.New())
 	root.AddCommand(controlcmd.New()...)
 	root.AddCommand(lintcmd.New(), convertcmd.New())
+	root.AddCommand(newcmd.New(version()), newcmd.NewUpgrade(version()), rbaccmd.New())
 	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New(), logscmd.New())
 	root.AddCommand(uicmd.New())
 	return root

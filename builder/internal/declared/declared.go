@@ -37,6 +37,7 @@ type Plan struct {
 	PruneAll    bool
 	DeleteOwner bool
 	Phases      bool // the builder keeps ControllerRevisions
+	Reports     bool // the builder writes a status
 }
 
 // Child is a desired child.

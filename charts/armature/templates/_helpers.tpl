@@ -15,6 +15,19 @@ app.kubernetes.io/name: armature
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{/* What the pods of the page are found by: not the manager's, since no Service or policy of these is about them. */}}
+{{- define "armature.uiSelector" -}}
+app.kubernetes.io/name: armature-ui
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "armature.uiLabels" -}}
+{{ include "armature.uiSelector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
 {{- define "armature.labels" -}}
 {{ include "armature.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}

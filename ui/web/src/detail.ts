@@ -1,5 +1,5 @@
 // What the drawer shows of one object or one node of a flow. When the stream opens again, the old values stay until the new ones are complete.
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { query } from "./api.ts";
 import { openStream, type Stream } from "./stream.ts";
 import type { ClusterEvent, Explanation, FlowNode, InOut, MapNode, Pod, Row } from "./types.ts";
@@ -47,5 +47,16 @@ export function watchDetail(kind: string, namespace: string, name: string, node 
     nodes: (list: MapNode[]) => { for (const n of list) next.nodes.set(n.name, n); changed(); },
     nodesGone: (names: string[]) => { for (const n of names) next.nodes.delete(n); changed(); },
   });
-  return { data, stream };
+  // refresh opens a stream that is held until it has sent everything once.
+  const refresh = () => {
+    stream.hold(false);
+    const stop = effect(() => {
+      if (!stream.state.value.synced) return;
+      queueMicrotask(() => {
+        stop();
+        stream.hold(true);
+      });
+    });
+  };
+  return { data, stream, refresh };
 }

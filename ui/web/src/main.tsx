@@ -39,8 +39,8 @@ function Banner() {
   const lost = states.some((s) => !s.connected && !s.problem && s.synced);
   if (!down && !lost) return null;
   return <div class="banner" role="alert">{down
-    ? `The API server doesn't answer. What is shown is as of then; it goes on by itself. ${down.message ?? ""}`
-    : "The connection to the server of this page is lost. It is tried again."}</div>;
+    ? `The API server doesn't answer ${down.message ?? ""}. What is shown is as of then; the page goes on by itself.`
+    : "The server of this page doesn't answer. What is shown is as of then; the page goes on by itself."}</div>;
 }
 
 function Nav() {

@@ -17,6 +17,8 @@ export interface Stream {
   close(): void;
 }
 
+const firstPause = 1000;
+
 type Handlers = { reset(): void } & Record<string, (data: any) => void>;
 
 const fresh = (): StreamState => ({ synced: false, connected: false, problem: "", sources: [] });
@@ -24,20 +26,22 @@ const fresh = (): StreamState => ({ synced: false, connected: false, problem: ""
 export function openStream(path: string, handlers: Handlers): Stream {
   const state = signal<StreamState>(fresh());
   let source: EventSource | undefined;
+  let pause = firstPause;
   let retry: ReturnType<typeof setTimeout> | undefined;
   const set = (change: Partial<StreamState>) => { state.value = { ...state.peek(), ...change }; };
 
   const open = () => {
     if (source) return;
     const es = source = new EventSource(path);
-    es.onopen = () => set({ connected: true });
+    es.onopen = () => { pause = firstPause; set({ connected: true }); };
     es.onerror = () => {
       set({ connected: false });
       // A browser gives up after an answer that is no stream (a proxy's 502); what it can't do alone is done here.
       if (es.readyState === EventSource.CLOSED && source === es) {
         source = undefined;
         clearTimeout(retry);
-        retry = setTimeout(visible, 2000);
+        retry = setTimeout(visible, pause);
+        pause = Math.min(2 * pause, 30000);
       }
     };
     const on = (name: string, handle: (data: any) => void) =>
@@ -56,7 +60,11 @@ export function openStream(path: string, handlers: Handlers): Stream {
   const close = () => { clearTimeout(retry); source?.close(); source = undefined; };
   let held = false, over = false;
   const visible = () => { if (document.hidden || held || over) close(); else open(); };
-  const hold = (is: boolean) => { held = is; visible(); };
+  const hold = (is: boolean) => {
+    held = is;
+    if (is) set({ synced: false });
+    visible();
+  };
   const stop = () => { over = true; close(); document.removeEventListener("visibilitychange", visible); live.delete(state); };
 
   live.add(state);

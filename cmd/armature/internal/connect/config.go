@@ -19,7 +19,7 @@ import (
 func ForConfig(config *rest.Config) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = qps, burst
-	config.WarningHandler = rest.NoWarnings{}
+	config.WarningHandlerWithContext = warnings{}
 	known, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func Open(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
 		return nil, err
 	}
 	config.QPS, config.Burst = qps, burst
-	config.WarningHandler = rest.NoWarnings{} // about kinds that the user hasn't asked for
+	config.WarningHandlerWithContext = warnings{}
 	known, err := flags.ToDiscoveryClient()
 	if err != nil {
 		return nil, err

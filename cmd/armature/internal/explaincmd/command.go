@@ -61,17 +61,9 @@ func run(
 	for _, unread := range members.Unread {
 		fmt.Fprintln(errs, "not read:", unread)
 	}
-	facts, err := gather(ctx, cluster, members, time.Now())
+	found, unsure, err := Of(ctx, cluster, members, node, time.Now())
 	if err != nil {
 		return err
-	}
-	found, err := diagnosed(facts, node)
-	if err != nil {
-		return err
-	}
-	unsure := len(members.Unread) > 0 && !found.Wrong() && found.Verdict != diagnose.Succeeded
-	if unsure {
-		found.Message += "; but not all of its objects could be read"
 	}
 	if err := write(out, format, found); err != nil {
 		return err
@@ -83,4 +75,24 @@ func run(
 		return &exitcode.Error{Code: exitcode.Trouble} // that was said above
 	}
 	return nil
+}
+
+// Of explains an object, or with a node's name one node of a JobFlow, by its family as it was read. It reads what the family's pods
+// need and what was told about them. It is unsure if it has found no problem, and not all of the family could be read; then the
+// message says so.
+func Of(
+	ctx context.Context, cluster *connect.Cluster, members family.Family, node string, now time.Time,
+) (found diagnose.Finding, unsure bool, err error) {
+	facts, err := gather(ctx, cluster, members, now)
+	if err != nil {
+		return diagnose.Finding{}, false, err
+	}
+	if found, err = diagnosed(facts, node); err != nil {
+		return diagnose.Finding{}, false, err
+	}
+	unsure = len(members.Unread) > 0 && !found.Wrong() && found.Verdict != diagnose.Succeeded
+	if unsure {
+		found.Message += "; but not all of its objects could be read"
+	}
+	return found, unsure, nil
 }

@@ -35,6 +35,8 @@ type Source struct {
 	Client client.Client
 	// Discovery says which kinds there are. It is asked for families of custom resources of others.
 	Discovery discovery.ServerResourcesInterface
+	// Labels are those of the objects to read below the root. Default: all objects are read.
+	Labels client.MatchingLabels
 }
 
 // Gather finds the family of an object, in the object's namespace; of one that is in none, everywhere.
@@ -142,7 +144,7 @@ func (g *gathering) listKind(ctx context.Context, gvk schema.GroupVersionKind, m
 	if metadataFirst {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(listGVK)
-		if err := g.source.Client.List(ctx, list, client.InNamespace(g.namespace)); err != nil {
+		if err := g.source.Client.List(ctx, list, client.InNamespace(g.namespace), g.source.Labels); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(list.Items, func(o metav1.PartialObjectMetadata) bool { return len(o.OwnerReferences) > 0 }) {
@@ -151,7 +153,7 @@ func (g *gathering) listKind(ctx context.Context, gvk schema.GroupVersionKind, m
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(listGVK)
-	if err := g.source.Client.List(ctx, list, client.InNamespace(g.namespace)); err != nil {
+	if err := g.source.Client.List(ctx, list, client.InNamespace(g.namespace), g.source.Labels); err != nil {
 		return err
 	}
 	g.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// queue is a FluxSetup as it is shown.
-type queue struct {
+// Queue is a FluxSetup as it is shown.
+type Queue struct {
 	// Name of the FluxSetup.
 	Name string `json:"name"`
 	// Missing says that jobs wait for it, and that it doesn't exist.
@@ -25,13 +25,13 @@ type queue struct {
 	// Usage is what is used and free of each resource of the quota.
 	Usage []v1alpha1.FluxResourceUsage `json:"usage,omitempty"`
 	// Holding are the jobs that have their share, the first one first.
-	Holding []holder `json:"holding,omitempty"`
+	Holding []Holder `json:"holding,omitempty"`
 	// Waiting are the jobs that wait: the line, then those that aren't in it.
-	Waiting []waiter `json:"waiting,omitempty"`
+	Waiting []Waiter `json:"waiting,omitempty"`
 }
 
-// holder is a job that has its share.
-type holder struct {
+// Holder is a job that has its share.
+type Holder struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// Since is when it was admitted.
@@ -43,8 +43,8 @@ type holder struct {
 	State string `json:"state,omitempty"`
 }
 
-// waiter is a job that waits.
-type waiter struct {
+// Waiter is a job that waits.
+type Waiter struct {
 	// Position in the line; 0 if it isn't in it.
 	Position  int32  `json:"position,omitempty"`
 	Namespace string `json:"namespace"`
@@ -59,39 +59,53 @@ type waiter struct {
 }
 
 // newQueues puts together what FluxSetups and FluxJobs tell; with the queues that jobs wait for and that don't exist, if wanted.
-func newQueues(setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, withMissing bool) []queue {
+func newQueues(setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, withMissing bool) []Queue {
 	byKey := map[[2]string]*v1alpha1.FluxJob{}
 	waiting := map[string][]*v1alpha1.FluxJob{}
 	for i := range jobs {
 		job := &jobs[i]
 		byKey[[2]string{job.Namespace, job.Name}] = job
-		waits := meta.IsStatusConditionTrue(job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources)
-		if waits && job.Labels[v1alpha1.LabelKueueQueue] == "" {
-			name := cmp.Or(job.Status.Queue, job.Spec.Queue, v1alpha1.DefaultFluxQueue)
+		if name := WaitsIn(job); name != "" {
 			waiting[name] = append(waiting[name], job)
 		}
 	}
-	all := make([]queue, 0, len(setups))
+	all := make([]Queue, 0, len(setups))
 	for i := range setups {
-		all = append(all, newQueue(&setups[i], byKey, waiting[setups[i].Name]))
+		all = append(all, NewQueue(&setups[i], byKey, waiting[setups[i].Name]))
 		delete(waiting, setups[i].Name)
 	}
 	if withMissing {
 		for name, jobs := range waiting {
-			all = append(all, queue{Name: name, Missing: true, Waiting: newWaiting(nil, nil, jobs)})
+			all = append(all, NewMissing(name, jobs))
 		}
-		slices.SortFunc(all, func(a, b queue) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortFunc(all, func(a, b Queue) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	return all
 }
 
-func newQueue(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob, waiting []*v1alpha1.FluxJob) queue {
-	q := queue{Name: setup.Name, Manager: setup.Status.Manager, Usage: setup.Status.Usage}
+// WaitsIn returns the name of the queue that a job waits in, empty if it waits in none.
+func WaitsIn(job *v1alpha1.FluxJob) string {
+	waits := meta.IsStatusConditionTrue(job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources)
+	if !waits || job.Labels[v1alpha1.LabelKueueQueue] != "" {
+		return ""
+	}
+	return cmp.Or(job.Status.Queue, job.Spec.Queue, v1alpha1.DefaultFluxQueue)
+}
+
+// NewMissing returns a queue that jobs wait in and that doesn't exist.
+func NewMissing(name string, waiting []*v1alpha1.FluxJob) Queue {
+	return Queue{Name: name, Missing: true, Waiting: newWaiting(nil, nil, waiting)}
+}
+
+// NewQueue returns a queue as its FluxSetup tells it, with what the jobs tell that have their share, by namespace and name, and that
+// wait.
+func NewQueue(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob, waiting []*v1alpha1.FluxJob) Queue {
+	q := Queue{Name: setup.Name, Manager: setup.Status.Manager, Usage: setup.Status.Usage}
 	if ready := meta.FindStatusCondition(setup.Status.Conditions, "Ready"); ready != nil {
 		q.Ready = ready.Reason
 	}
 	for _, r := range setup.Status.Reservations {
-		h := holder{Namespace: r.Namespace, Name: r.Name, Since: r.Time.Time, Pods: r.Pods, Resources: r.Resources}
+		h := Holder{Namespace: r.Namespace, Name: r.Name, Since: r.Time.Time, Pods: r.Pods, Resources: r.Resources}
 		if job := byKey[[2]string{r.Namespace, r.Name}]; job != nil {
 			h.State = string(job.Status.State)
 		}
@@ -105,14 +119,14 @@ func newQueue(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob, 
 }
 
 // newWaiting lists the line as the FluxSetup tells it, and the jobs that wait behind it or outside of it.
-func newWaiting(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob, jobs []*v1alpha1.FluxJob) []waiter {
-	var all []waiter
+func newWaiting(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob, jobs []*v1alpha1.FluxJob) []Waiter {
+	var all []Waiter
 	inLine := map[[2]string]bool{}
 	if setup != nil {
 		for i, place := range setup.Status.Queue {
 			key := [2]string{place.Namespace, place.Name}
 			inLine[key] = true
-			w := waiter{Namespace: place.Namespace, Name: place.Name}
+			w := Waiter{Namespace: place.Namespace, Name: place.Name}
 			if job := byKey[key]; job != nil {
 				w = newWaiter(job)
 			}
@@ -128,20 +142,20 @@ func newWaiting(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob
 			all = append(all, newWaiter(job))
 		}
 	}
-	last := func(w waiter) int32 { // those without a position are behind all others
+	last := func(w Waiter) int32 { // those without a position are behind all others
 		if w.Position == 0 {
 			return math.MaxInt32
 		}
 		return w.Position
 	}
-	slices.SortStableFunc(all, func(a, b waiter) int {
+	slices.SortStableFunc(all, func(a, b Waiter) int {
 		return cmp.Or(cmp.Compare(last(a), last(b)), a.Since.Compare(b.Since), cmp.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
 	})
 	return all
 }
 
-func newWaiter(job *v1alpha1.FluxJob) waiter {
-	w := waiter{
+func newWaiter(job *v1alpha1.FluxJob) Waiter {
+	w := Waiter{
 		Namespace: job.Namespace, Name: job.Name, Since: job.CreationTimestamp.Time,
 		Priority: cmp.Or(job.Status.Priority, job.Spec.Priority),
 	}

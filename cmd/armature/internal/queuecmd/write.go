@@ -19,7 +19,7 @@ import (
 )
 
 // write prints queues.
-func write(w io.Writer, format *output.Flag, all []queue, now time.Time) error {
+func write(w io.Writer, format *output.Flag, all []Queue, now time.Time) error {
 	if done, err := format.Encode(w, all); done {
 		return err
 	}
@@ -46,7 +46,7 @@ func write(w io.Writer, format *output.Flag, all []queue, now time.Time) error {
 }
 
 // describe tells of one queue.
-func describe(b *strings.Builder, q queue, wide bool, now time.Time, paint output.Paint) {
+func describe(b *strings.Builder, q Queue, wide bool, now time.Time, paint output.Paint) {
 	state, colour := cmp.Or(q.Ready, "no manager has reconciled it"), output.Good
 	switch {
 	case q.Missing:

@@ -3,6 +3,7 @@ package uiserver
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,6 +41,7 @@ type apiServer struct {
 	mu      sync.Mutex
 	denied  func(verb, kind, namespace string) bool
 	down    bool
+	revoked bool
 	watches []watch.Interface
 	asked   map[string]int // requests by verb and kind
 }
@@ -72,6 +74,14 @@ func (a *apiServer) stop() {
 	a.watches = nil
 }
 
+// revoke lets the API server refuse all tokens, and ends all watches.
+func (a *apiServer) revoke() {
+	a.stop()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.down, a.revoked = false, true
+}
+
 func (a *apiServer) start() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -96,6 +106,9 @@ func (a *apiServer) check(verb string, obj runtime.Object, c client.Client, name
 	a.asked[verb+" "+kind]++
 	if a.down {
 		return &net.OpError{Op: "dial", Err: io.ErrUnexpectedEOF}
+	}
+	if a.revoked {
+		return apierrors.NewUnauthorized("the token has expired")
 	}
 	if a.denied != nil && a.denied(verb, kind, namespace) {
 		return apierrors.NewForbidden(schema.GroupResource{Group: gvk.Group, Resource: kind}, "", io.ErrNoProgress)
@@ -179,6 +192,8 @@ type site struct {
 	url    string
 	login  *Loopback
 	cookie *http.Cookie
+	bearer string
+	client *http.Client
 }
 
 func newSite(t *testing.T, api *apiServer) *site {
@@ -214,7 +229,10 @@ func (s *site) do(r *http.Request) *http.Response {
 	if s.cookie != nil {
 		r.AddCookie(s.cookie)
 	}
-	answer, err := http.DefaultClient.Do(r)
+	if s.bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+s.bearer)
+	}
+	answer, err := cmp.Or(s.client, http.DefaultClient).Do(r)
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = answer.Body.Close() })
 	return answer
@@ -295,6 +313,17 @@ func (s *site) listen(path string) *listener {
 // until waits for an event that a function wants, and returns it.
 func (l *listener) until(event string, wanted func(data string) bool) string {
 	l.t.Helper()
+	found := ""
+	l.read(func(e sent) bool {
+		found = e.data
+		return e.event == event && (wanted == nil || wanted(e.data))
+	})
+	return found
+}
+
+// read reads events until a function has had enough.
+func (l *listener) read(enough func(sent) bool) {
+	l.t.Helper()
 	deadline := time.After(20 * time.Second)
 	var seen []sent
 	for {
@@ -303,14 +332,25 @@ func (l *listener) until(event string, wanted func(data string) bool) string {
 			if !ok {
 				l.t.Fatalf("the stream has ended; seen: %v", seen)
 			}
-			if e.event == event && (wanted == nil || wanted(e.data)) {
-				return e.data
+			if enough(e) {
+				return
 			}
 			seen = append(seen, e)
 		case <-deadline:
-			l.t.Fatalf("no %s has come; seen: %v", event, seen)
+			l.t.Fatalf("what is awaited hasn't come; seen: %v", seen)
 		}
 	}
+}
+
+// upTo returns what comes before an event.
+func (l *listener) upTo(event string) []sent {
+	l.t.Helper()
+	var before []sent
+	l.read(func(e sent) bool {
+		before = append(before, e)
+		return e.event == event
+	})
+	return before
 }
 
 // has wants a text in the data.

@@ -38,6 +38,13 @@ func New(o Options) (http.Handler, error) {
 	mux.HandleFunc("GET /api/access", s.known(s.access))
 	mux.HandleFunc("GET /api/stream/objects", s.known(s.streamObjects))
 	mux.HandleFunc("GET /api/stream/flow", s.known(s.streamFlow))
+	mux.HandleFunc("GET /api/stream/detail", s.known(s.streamDetail))
+	mux.HandleFunc("GET /api/stream/logs", s.known(s.streamLogs))
+	mux.HandleFunc("GET /api/stream/queues", s.known(s.streamQueues))
+	mux.HandleFunc("GET /api/schema", s.known(s.schema))
+	mux.HandleFunc("GET /api/compare", s.known(s.compare))
+	mux.HandleFunc("POST /api/actions", s.known(s.act))
+	mux.HandleFunc("POST /api/submit", s.known(s.submit))
 	mux.HandleFunc("GET /api/", func(w http.ResponseWriter, _ *http.Request) {
 		writeError(w, http.StatusNotFound, "NotFound", "there is no such path; see ui/API.md")
 	})

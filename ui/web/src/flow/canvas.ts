@@ -1,7 +1,7 @@
 // Draws a flow on a canvas. A frame costs what is visible, never what exists: layers outside the view are skipped, of a layer only the visible part
 // is looked at, nodes lose their details as they get small, and too many edges become bands between layers.
 import { classes, finallyFlag, forEachFlag, whenFlag, missingFlag, Failed, Pending, Skipped, type FlowModel } from "./model.ts";
-import { boxHeight, layoutOf, type Layout } from "./layout.ts";
+import { boxHeight, layoutOf, type Column, type Layout } from "./layout.ts";
 import { count } from "../format.ts";
 
 const headerHeight = 24;
@@ -9,7 +9,7 @@ const edgeBudget = 1500;
 const minScale = 0.005, maxScale = 2.5;
 
 interface Colors {
-  text: string; dim: string; line: string; panel: string; page: string; accent: string;
+  text: string; dim: string; line: string; edge: string; panel: string; page: string; accent: string;
   fill: string[]; soft: string[];
 }
 
@@ -18,7 +18,7 @@ export interface GraphEvents {
   open(i: number): void;
   hover(i: number, x: number, y: number): void;
   toggle(layer: number): void;
-  moved(): void;
+  moved(view: GraphCanvas): void;
 }
 
 export class GraphCanvas {
@@ -77,7 +77,7 @@ export class GraphCanvas {
     const style = getComputedStyle(document.documentElement);
     const v = (name: string) => style.getPropertyValue(name).trim();
     this.colors = {
-      text: v("--text"), dim: v("--dim"), line: v("--line"), panel: v("--panel"), page: v("--page"), accent: v("--accent"),
+      text: v("--text"), dim: v("--dim"), line: v("--line"), edge: v("--edge"), panel: v("--panel"), page: v("--page"), accent: v("--accent"),
       fill: classes.map((c) => v(`--${c}`)), soft: classes.map((c) => v(`--${c}-soft`)),
     };
   }
@@ -120,13 +120,13 @@ export class GraphCanvas {
   }
 
   // showLayer puts a layer near the left edge, and its middle in the middle.
-  showLayer(k: number) {
+  showLayer(k: number, keepLeft = false) {
     const l = this.model.graph.layers[k];
     if (!l) return;
     const tall = (this.layout.bottom[k]! - this.layout.top[k]!) * this.scale > this.height - headerHeight;
     const middle = tall ? this.layout.top[k]! + (this.height / 2 - headerHeight - 12) / this.scale
       : (this.layout.top[k]! + this.layout.bottom[k]!) / 2;
-    this.ox = 48 - l.x * this.scale;
+    if (!keepLeft) this.ox = 48 - this.layout.left[k]! * this.scale;
     this.oy = headerHeight + (this.height - headerHeight) / 2 - middle * this.scale;
     this.changed();
   }
@@ -155,15 +155,19 @@ export class GraphCanvas {
 
   collapse(collapsed: Uint8Array, keep = -1) {
     const at = keep >= 0 ? this.layout.y[keep]! : undefined;
+    const first = this.layerAt(this.width / 2);
+    const were = this.layout.collapsed;
     this.layout = layoutOf(this.model, collapsed);
+    // Many layers at once move everything: what was in the middle stays in view.
+    if (keep < 0 && first >= 0 && were[first] !== collapsed[first]) this.showLayer(first, true);
     if (at !== undefined) this.oy += (at - this.layout.y[keep]!) * this.scale;
     this.invalidate();
-    this.on.moved();
+    this.on.moved(this);
   }
 
   private changed() {
     this.invalidate();
-    this.on.moved();
+    this.on.moved(this);
   }
 
   invalidate() {
@@ -207,7 +211,7 @@ export class GraphCanvas {
     }
     if (visible.length > edgeBudget) this.drawBands(v);
     else {
-      ctx.strokeStyle = c.line;
+      ctx.strokeStyle = c.edge;
       ctx.lineWidth = Math.max(1.2, 0.8 / this.scale);
       ctx.beginPath();
       const curved = visible.length <= 600 && this.scale > 0.2;
@@ -231,7 +235,7 @@ export class GraphCanvas {
   private drawBands(v: { left: number; right: number }) {
     const { ctx, colors: c } = this;
     const b = this.layout.bands;
-    ctx.fillStyle = c.line;
+    ctx.fillStyle = c.edge;
     let drawn = 0;
     for (let k = 0; k < b.length && drawn < edgeBudget; k += 7) {
       if (b[k + 3]! < v.left || b[k]! > v.right) continue;
@@ -265,20 +269,20 @@ export class GraphCanvas {
   }
 
   private drawLayers() {
+    const { layout: l } = this;
     const g = this.model.graph;
     const v = this.view();
     for (let k = 0; k < g.layers.length; k++) {
-      const l = g.layers[k]!;
-      if (l.x + g.nodeWidth < v.left || l.x > v.right) continue;
-      if (this.layout.collapsed[k]) this.drawBox(k);
-      else this.drawNodes(k, v.top, v.bottom);
+      if (l.collapsed[k] && l.left[k]! < v.right && l.left[k]! + l.span[k]! > v.left) this.drawBox(k);
+    }
+    for (const c of l.columns) {
+      if (c.x < v.right && c.x + g.nodeWidth > v.left) this.drawNodes(c, v.top, v.bottom);
     }
   }
 
-  // firstVisible finds the first node of a layer below a height by halving: they are ordered from top to bottom.
-  private firstVisible(k: number, top: number): number {
-    const l = this.model.graph.layers[k]!;
-    let low = l.first, high = l.first + l.count;
+  // firstVisible finds the first node of a column below a height by halving: they are ordered from top to bottom.
+  private firstVisible(c: Column, top: number): number {
+    let low = c.first, high = c.first + c.count;
     while (low < high) {
       const mid = (low + high) >> 1;
       if (this.layout.y[this.model.graph.order[mid]!]! + this.model.graph.nodeHeight < top) low = mid + 1;
@@ -287,14 +291,13 @@ export class GraphCanvas {
     return low;
   }
 
-  private drawNodes(k: number, top: number, bottom: number) {
+  private drawNodes(c: Column, top: number, bottom: number) {
     const { graph: g, classes: cls } = this.model;
     const { y } = this.layout;
-    const l = g.layers[k]!;
-    const end = l.first + l.count;
-    const first = this.firstVisible(k, top);
+    const end = c.first + c.count;
+    const first = this.firstVisible(c, top);
     if (g.nodeHeight * this.scale < 4) {
-      this.drawRuns(l.x, first, end, bottom);
+      this.drawRuns(c.x, first, end, bottom);
       return;
     }
     const small = g.nodeHeight * this.scale < 13;
@@ -402,7 +405,7 @@ export class GraphCanvas {
   private drawBox(k: number) {
     const { ctx, colors: c, layout: l } = this;
     const { graph: g, counts } = this.model;
-    const x = g.layers[k]!.x, y = l.top[k]!, w = g.nodeWidth, total = g.layers[k]!.count;
+    const x = l.left[k]!, y = l.top[k]!, w = g.nodeWidth, total = g.layers[k]!.count;
     ctx.fillStyle = c.panel;
     ctx.fillRect(x, y, w, boxHeight);
     ctx.strokeStyle = c.line;
@@ -452,10 +455,10 @@ export class GraphCanvas {
     ctx.font = "11px system-ui, sans-serif";
     ctx.fillStyle = c.dim;
     for (let k = 0; k < g.layers.length; k++) {
-      const x = g.layers[k]!.x * this.scale + this.ox;
-      if (x > this.width || x + g.nodeWidth * this.scale < 0) continue;
+      const x = this.layout.left[k]! * this.scale + this.ox;
+      if (x > this.width || x + this.layout.span[k]! * this.scale < 0) continue;
       const sign = this.layout.collapsed[k] ? "▸" : "▾";
-      ctx.fillText(`${sign} ${g.nodeWidth * this.scale > 100 ? `Layer ${k + 1} · ` : ""}${count(g.layers[k]!.count)}`, x + 2, headerHeight / 2);
+      ctx.fillText(`${sign} ${g.nodeWidth * this.scale > 100 ? `Layer ${k + 1} · ` : ""}${count(g.layers[k]!.count)}`, Math.max(x, Math.min(4, x + (this.layout.span[k]! - g.nodeWidth) * this.scale)) + 2, headerHeight / 2);
     }
   }
 
@@ -474,22 +477,22 @@ export class GraphCanvas {
   }
 
   layerAt(px: number): number {
-    const g = this.model.graph;
     const x = (px - this.ox) / this.scale;
-    return g.layers.findIndex((l) => x >= l.x && x <= l.x + g.nodeWidth);
+    return this.layout.left.findIndex((left, k) => x >= left && x <= left + this.layout.span[k]!);
   }
 
   // nodeAt is the node at a point of the canvas, -1 without one; -2-k in the box of the collapsed layer k.
   nodeAt(px: number, py: number): number {
     const k = this.layerAt(px);
     if (k < 0) return -1;
-    const y = (py - this.oy) / this.scale;
-    if (this.layout.collapsed[k]) return y >= this.layout.top[k]! && y <= this.layout.bottom[k]! ? -2 - k : -1;
-    const g = this.model.graph;
-    const l = g.layers[k]!;
-    const o = this.firstVisible(k, y);
-    const i = o < l.first + l.count ? g.order[o]! : -1;
-    return i >= 0 && y >= this.layout.y[i]! ? i : -1;
+    const l = this.layout, g = this.model.graph;
+    const x = (px - this.ox) / this.scale, y = (py - this.oy) / this.scale;
+    if (l.collapsed[k]) return y >= l.top[k]! && y <= l.bottom[k]! ? -2 - k : -1;
+    const c = l.columns.find((c) => x >= c.x && x <= c.x + g.nodeWidth);
+    if (!c) return -1;
+    const o = this.firstVisible(c, y);
+    const i = o < c.first + c.count ? g.order[o]! : -1;
+    return i >= 0 && y >= l.y[i]! ? i : -1;
   }
 
   private readonly pointers = new Map<number, { x: number; y: number }>();
@@ -590,7 +593,7 @@ export class GraphCanvas {
 
 const clamp = (v: number, low: number, high: number) => Math.max(low, Math.min(high, v));
 
-// drawStrip draws all layers as bars of their states, one beside the other, with the part that the canvas shows: the map of a large flow.
+// drawStrip draws all layers as bars of their states, one beside the other: the map of a large flow.
 export function drawStrip(canvas: HTMLCanvasElement, view: GraphCanvas) {
   const box = canvas.getBoundingClientRect();
   const ratio = devicePixelRatio || 1;
@@ -627,10 +630,21 @@ export function drawStrip(canvas: HTMLCanvasElement, view: GraphCanvas) {
     }
   }
   ctx.globalAlpha = 1;
-  const pitch = n > 1 ? g.layers[1]!.x - g.layers[0]!.x : g.nodeWidth;
-  const left = Math.max(0, (-view.ox / view.scale / (pitch * n)) * box.width);
-  const right = Math.min(box.width, ((view.width - view.ox) / view.scale / (pitch * n)) * box.width);
-  ctx.strokeStyle = style.getPropertyValue("--accent").trim();
-  ctx.lineWidth = 1.5;
-  if (right > left) ctx.strokeRect(left + 0.75, 0.75, Math.max(3, right - left - 1.5), box.height - 1.5);
+}
+
+// frameStrip moves the frame on the map to the part that the canvas shows.
+export function frameStrip(frame: HTMLElement, view: GraphCanvas) {
+  const l = view.layout, n = l.left.length;
+  const part = (x: number) => {
+    let low = 0, high = n - 1;
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if (x >= l.left[mid]! + l.span[mid]!) low = mid + 1;
+      else high = mid;
+    }
+    return (low + Math.max(0, Math.min(1, (x - l.left[low]!) / l.span[low]!))) / n;
+  };
+  const from = part(-view.ox / view.scale), to = part((view.width - view.ox) / view.scale);
+  frame.style.left = `${100 * from}%`;
+  frame.style.width = `max(4px, ${100 * (to - from)}%)`;
 }

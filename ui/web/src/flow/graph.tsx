@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { count, now, time } from "../format.ts";
 import { param, route } from "../route.ts";
-import { drawStrip, GraphCanvas } from "./canvas.ts";
+import { drawStrip, frameStrip, GraphCanvas } from "./canvas.ts";
 import { collapsedAtFirst } from "./layout.ts";
 import { classes, timesOf, type FlowModel } from "./model.ts";
 import type { FlowWatch } from "./watch.ts";
@@ -11,6 +11,7 @@ export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowM
   const canvas = useRef<HTMLCanvasElement>(null);
   const strip = useRef<HTMLCanvasElement>(null);
   const view = useRef<GraphCanvas | undefined>(undefined);
+  const frame = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const [collapsed, setCollapsed] = useState(() => collapsedAtFirst(model));
   const [said, say] = useState("");
@@ -34,7 +35,7 @@ export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowM
       open: (i) => open(g.names[i]!),
       toggle,
       hover: (i, x, y) => hover(i, x, y),
-      moved: () => { if (strip.current) drawStrip(strip.current, v); },
+      moved: (moved) => { if (frame.current) frameStrip(frame.current, moved); },
     });
     if (strip.current) drawStrip(strip.current, v);
     performance.mark("armature-graph-painted");
@@ -143,8 +144,8 @@ export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowM
   const someCollapsed = collapsed.some((c) => c);
   return (
     <div class="graph">
-      {large && <canvas ref={strip} class="strip" role="img" onClick={jump} title="All layers. Click to go there."
-        aria-label={`Map of ${count(g.layers.length)} layers`} />}
+      {large && <div class="strip" onClick={jump} title="All layers. Click to go there.">
+        <canvas ref={strip} role="img" aria-label={`Map of ${count(g.layers.length)} layers`} /><div ref={frame} class="strip-frame" /></div>}
       <div class="canvas-box">
         <canvas ref={canvas} tabIndex={0} role="application" onKeyDown={key}
           aria-label={`Graph of ${count(model.n)} nodes in ${count(g.layers.length)} layers. Arrow keys move along it, Enter opens a node, plus and minus zoom, 0 shows all, c collapses a layer. The table has the same nodes.`} />

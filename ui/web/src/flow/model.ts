@@ -107,10 +107,20 @@ export function timesOf(m: FlowModel, flowStarted: number, at: number): Times {
   }
   if (from === Infinity) from = at;
   if (to < from) to = Math.max(at, from + 1000);
+  // What finally waits for: all other nodes. A node that was skipped has no end, and nothing waits for it.
+  const over = (j: number) => (m.classes[j] === Skipped ? from : ended[j]!);
+  let allOver = from, lastOther = -1;
   for (let i = 0; i < n; i++) {
-    let r = from;
+    if (m.graph.flags[i]! & (finallyFlag | missingFlag)) continue;
+    const end = over(i);
+    if (Number.isNaN(end)) { allOver = NaN; break; }
+    if (end > allOver) allOver = end;
+    if (!Number.isNaN(started[i]!) && (lastOther < 0 || end > ended[lastOther]!)) lastOther = i;
+  }
+  for (let i = 0; i < n; i++) {
+    let r = m.graph.flags[i]! & finallyFlag ? allOver : from;
     for (let k = d.first[i]!; k < d.first[i + 1]!; k++) {
-      const end = ended[d.list[k]!]!;
+      const end = over(d.list[k]!);
       if (Number.isNaN(end)) { r = NaN; break; }
       if (end > r) r = end;
     }
@@ -122,7 +132,7 @@ export function timesOf(m: FlowModel, flowStarted: number, at: number): Times {
   for (let i = last; i >= 0 && !critical[i];) {
     critical[i] = 1;
     start = started[i]!;
-    let before = -1;
+    let before = m.graph.flags[i]! & finallyFlag ? lastOther : -1;
     for (let k = d.first[i]!; k < d.first[i + 1]!; k++) {
       const j = d.list[k]!;
       if (!Number.isNaN(ended[j]!) && !Number.isNaN(started[j]!) && (before < 0 || ended[j]! > ended[before]!)) before = j;

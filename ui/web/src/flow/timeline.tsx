@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { now, span, time } from "../format.ts";
 import { param } from "../route.ts";
+import { phone } from "../phone.ts";
 import { Grid } from "../parts/virtual.tsx";
 import { classes, Pending, timesOf, type FlowModel } from "./model.ts";
 import type { FlowWatch } from "./watch.ts";
@@ -10,7 +11,7 @@ import type { FlowWatch } from "./watch.ts";
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800];
 
 function ticks(total: number): number[] {
-  const step = 1000 * (steps.find((s) => total / (s * 1000) <= 9) ?? 2592000);
+  const step = 1000 * (steps.find((s) => total / (s * 1000) <= (phone.value ? 3 : 9)) ?? 2592000);
   const list = [];
   for (let t = 0; t <= total; t += step) list.push(t);
   return list;

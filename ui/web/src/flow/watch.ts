@@ -10,6 +10,8 @@ export function watchFlow(namespace: string, name: string) {
   const model = signal<FlowModel | undefined>(undefined);
   // version grows when nodes of the model have changed.
   const version = signal(0);
+  // shown is true once the graph and its nodes have come for the first time: the view begins where something happens.
+  const shown = signal(false);
   let scheduled = false;
   const changed = () => {
     if (scheduled) return;
@@ -22,6 +24,7 @@ export function watchFlow(namespace: string, name: string) {
   let shape = "";
   const stream = openStream("/api/stream/flow" + query({ namespace, name }), {
     reset: () => {},
+    synced: () => { shown.value = true; },
     flow: (f: Row) => { row.value = f; },
     graph: (g: Graph) => {
       // After a reconnect the same graph keeps the view where it was; its nodes are sent anew.
@@ -37,7 +40,7 @@ export function watchFlow(namespace: string, name: string) {
       changed();
     },
   });
-  return { row, model, version, stream };
+  return { row, model, version, shown, stream };
 }
 
 export type FlowWatch = ReturnType<typeof watchFlow>;

@@ -9,7 +9,9 @@ import { note, question } from "./bits.tsx";
 const rightFor = (verb: string) => (verb === "delete" ? "delete" : verb === "rerun" ? "create" : "patch");
 
 export function offered(row: Row): string[] {
-  return (row.actions ?? []).filter((verb) => may(rightFor(verb), row.kind, row.namespace));
+  const verbs = new Set(row.actions);
+  if (!row.deleting) verbs.add("delete");
+  return [...verbs].filter((verb) => may(rightFor(verb), row.kind, row.namespace));
 }
 
 const drastic: Record<string, string> = {

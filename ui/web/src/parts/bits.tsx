@@ -16,7 +16,7 @@ export function Age({ at }: { at?: string }) {
 export function Progress({ row }: { row: Pick<Row, "done" | "total" | "failed" | "tone"> }) {
   const total = row.total ?? 0, done = row.done ?? 0, failed = row.failed ?? 0;
   if (!total) return null;
-  const good = Math.max(0, Math.min(1, (done - (done >= failed ? 0 : failed)) / total));
+  const good = Math.max(0, Math.min(1, (done - failed) / total));
   return (
     <span class="progress" role="progressbar" aria-valuemin={0} aria-valuemax={total} aria-valuenow={done} title={failed ? `${failed} failed` : ""}>
       <span class="bar"><i class={failed ? "mixed" : toneOf(row.tone)} style={{ width: `${good * 100}%` }} />

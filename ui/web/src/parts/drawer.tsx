@@ -51,7 +51,7 @@ export function Drawer(p: Props) {
       <div class={`drawer-body t-${tab}`} role="tabpanel">
         {state.problem ? <Empty>{state.problem}</Empty> : !d.row ? <Empty>Loading…</Empty> :
           tab === "pods" ? <Pods d={d} /> :
-          tab === "logs" ? <Logs key={p.node} namespace={p.namespace} pods={pods} running={setBusy} /> :
+          tab === "logs" ? <Logs key={p.node} namespace={p.namespace} pods={pods} running={setBusy} refresh={detail.refresh} /> :
           tab === "events" ? <Events d={d} /> :
           tab === "yaml" ? <Yaml text={d.yaml} name={p.node} /> : <Overview d={d} waited={p.waited} critical={p.critical} />}
       </div>

@@ -17,7 +17,7 @@ interface Props {
 
 const idOf = (path: string) => "f-" + path.replace(/[^\w]/g, "-");
 // The first sentence of a description says enough beside a field; the rest is in its title.
-const brief = (s = "") => s.replace(/\s+/g, " ").match(/^.{0,180}?[.:](?=\s|$)/)?.[0] ?? s.slice(0, 180);
+const brief = (s = "") => (s.replace(/\s+/g, " ").match(/^.{0,180}?[.:](?=\s|$)/)?.[0] ?? s.slice(0, 180)).replace(/:$/, ".");
 
 // empty is the value that a field starts with.
 function empty(s: Schema): any {

@@ -48,7 +48,7 @@ function watchLogs(namespace: string, targets: string[], previous: boolean) {
   return { panes, stream };
 }
 
-export function Logs({ namespace, pods, running }: { namespace: string; pods: Pod[]; running(is: boolean): void }) {
+export function Logs({ namespace, pods, running, refresh }: { namespace: string; pods: Pod[]; running(is: boolean): void; refresh(): void }) {
   const all = pods.flatMap((p) => (p.containers ?? []).filter((c) => c.state !== "waiting" || c.restarts).map((c) => `${p.name}/${c.name}`));
   const main = pods.flatMap((p) => (p.containers ?? []).filter((c) => !c.init && (c.state !== "waiting" || c.restarts)).map((c) => `${p.name}/${c.name}`));
   const [picked, setPicked] = useState<string[] | undefined>(undefined);
@@ -76,6 +76,7 @@ export function Logs({ namespace, pods, running }: { namespace: string; pods: Po
           <summary>{targets.length} of {all.length} containers</summary>
           <div class="sheet">
             {all.slice(0, 400).map((t) => <label key={t}><input type="checkbox" checked={targets.includes(t)} onChange={() => toggle(t)} /> {t}</label>)}
+            {!over && <button onClick={refresh}>Look for new containers</button>}
           </div>
         </details>
         <input type="search" placeholder="Only lines with…" aria-label="Only lines with" value={text} onInput={(e) => setText(e.currentTarget.value)} />

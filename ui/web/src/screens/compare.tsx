@@ -1,7 +1,7 @@
 // Two runs of a flow, node by node: what took longer, what ended otherwise, and what differs in the spec.
 import { useEffect, useState } from "preact/hooks";
 import { get, query } from "../api.ts";
-import { span } from "../format.ts";
+import { plural, span } from "../format.ts";
 import { stateOf } from "../objects.ts";
 import { hrefOf, param, setParams } from "../route.ts";
 import type { Comparison, Row } from "../types.ts";
@@ -41,7 +41,7 @@ export function CompareScreen() {
       {result && <>
         <div class="pair"><Head row={result.a} letter="A" /><Head row={result.b} letter="B" /></div>
         {!!result.spec?.length && <section class="spec">
-          <h3>{result.spec.length} differences of the spec</h3>
+          <h3>{plural(result.spec.length, "difference")} of the spec</h3>
           <table><thead><tr><th>Field</th><th>A</th><th>B</th></tr></thead>
             <tbody>{result.spec.slice(0, 200).map((s) => <tr key={s.path}><td>{s.path}</td><td>{s.a ?? "—"}</td><td>{s.b ?? "—"}</td></tr>)}</tbody></table>
         </section>}
@@ -56,7 +56,7 @@ export function CompareScreen() {
                 <div role="gridcell" class="c-a">{n.a ? <State state={n.a.state} tone={n.a.tone} /> : "—"}</div>
                 <div role="gridcell" class="c-b">{n.b ? <State state={n.b.state} tone={n.b.tone} /> : "—"}</div>
                 <div role="gridcell" class="c-bars" aria-label={`A ${n.aSeconds ?? "none"}, B ${n.bSeconds ?? "none"} seconds`}>
-                  <i class="a" style={{ width: `${(100 * (n.aSeconds ?? 0)) / most}%` }} /><i class="b" style={{ width: `${(100 * (n.bSeconds ?? 0)) / most}%` }} /></div>
+                  {n.aSeconds !== undefined && <i class="a" style={{ width: `${(100 * n.aSeconds) / most}%` }} />}{n.bSeconds !== undefined && <i class="b" style={{ width: `${(100 * n.bSeconds) / most}%` }} />}</div>
                 <div role="gridcell" class={`c-delta ${d > 0 ? "slower" : d < 0 ? "faster" : ""}`}>{n.delta === undefined ? "" : `${d > 0 ? "+" : d < 0 ? "−" : ""}${Math.abs(d) < 10 ? Math.abs(d).toFixed(1) + "s" : span(Math.abs(d) * 1000)}`}</div>
               </>);
           }} />

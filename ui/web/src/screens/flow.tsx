@@ -9,6 +9,7 @@ import { Actions } from "../parts/actions.tsx";
 import { CountsBar, Empty, State, Tabs } from "../parts/bits.tsx";
 import { Drawer } from "../parts/drawer.tsx";
 import { stateOf } from "../objects.ts";
+import type { Source } from "../types.ts";
 import { GraphView } from "../flow/graph.tsx";
 import { NodeTable } from "../flow/table.tsx";
 import { Timeline } from "../flow/timeline.tsx";
@@ -43,7 +44,7 @@ export function FlowScreen({ namespace, name }: { namespace: string; name: strin
       </div>
       <div class="with-drawer">
         <div class="view">
-          {!model ? <Empty>{state.problem || "Loading…"}</Empty> :
+          {!model || !(state.synced || flow.shown.value) ? <Empty>{state.problem || unseen(state.sources) || "Loading…"}</Empty> :
             view === "timeline" ? <Timeline flow={flow} model={model} open={open} /> :
             view === "table" ? <NodeTable flow={flow} model={model} open={open} /> :
             <GraphView key={`${namespace}/${name}`} flow={flow} model={model} open={open} />}
@@ -52,6 +53,12 @@ export function FlowScreen({ namespace, name }: { namespace: string; name: strin
       </div>
     </main>
   );
+}
+
+// unseen says why nothing comes: the viewer may not see flows here, or there are none.
+function unseen(sources: Source[]): string {
+  const s = sources.find((s) => s.kind === "JobFlow" && (s.state === "forbidden" || s.state === "absent"));
+  return s ? s.message || `JobFlows are ${s.state}.` : "";
 }
 
 function NodeDrawer(p: { flow: ReturnType<typeof watchFlow>; namespace: string; name: string; node: string }) {

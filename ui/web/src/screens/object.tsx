@@ -42,7 +42,7 @@ export function ObjectScreen({ kind, namespace, name }: { kind: string; namespac
       <div class={`object-body t-${tab}`} role="tabpanel">
         {state.problem ? <Empty>{state.problem}</Empty> : !row ? <Empty>Loading…</Empty> :
           tab === "pods" ? <Pods d={d} /> :
-          tab === "logs" ? <Logs namespace={row.namespace ?? ""} pods={pods} running={setBusy} /> :
+          tab === "logs" ? <Logs namespace={row.namespace ?? ""} pods={pods} running={setBusy} refresh={detail.refresh} /> :
           tab === "events" ? <Events d={d} /> :
           tab === "yaml" ? <Yaml text={d.yaml} name={name} /> :
           <div class={special ? "two" : "one"}>

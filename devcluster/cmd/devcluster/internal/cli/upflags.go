@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/clusterdir"
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/fakenode"
+	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/localwebhook"
 )
 
 // maxLocalNodes bounds what is one process with a server for each node; a larger number is a typing error.
@@ -30,6 +31,9 @@ type upFlags struct {
 	gates      string
 	apis       string
 	audit      string
+	webhook    string
+	running    string
+	apiServer  []string
 	kubeconfig string
 	timeout    time.Duration
 }
@@ -47,6 +51,12 @@ func (f *upFlags) add(set *pflag.FlagSet) {
 	set.StringVar(&f.apis, "runtime-config", "", "versions of APIs to serve or not, such as scheduling.k8s.io/v1beta1=true")
 	set.StringVar(&f.audit, "audit-policy", "", "file with an audit policy (audit.k8s.io/v1): "+
 		"the API server writes the requests that it names to DIR/logs/audit.log")
+	set.StringVar(&f.webhook, "webhook-url", "", "let the API server call the webhooks of all Services here, such as https://localhost:9443; "+
+		"their server gets its certificate from DIR/webhook (tls.crt, tls.key)")
+	set.StringVar(&f.running, "controllers", "", "controllers that run, as kube-controller-manager's flag says it: "+
+		"'*,-job-controller' is all but one (default those of Kubernetes)")
+	set.StringArrayVar(&f.apiServer, "apiserver-flag", nil,
+		"another flag of kube-apiserver, such as enable-admission-plugins=PodNodeSelector; repeat it for more")
 	set.StringVar(&f.kubeconfig, "kubeconfig", "",
 		"also put the cluster's context into this file, while the cluster is up (default DIR/kubeconfig only)")
 	set.DurationVar(&f.timeout, "timeout", 2*time.Minute, "give up when the cluster is not ready by then")
@@ -68,6 +78,16 @@ func (f *upFlags) validate() error {
 	}
 	if f.set.Changed("kubeconfig") && f.kubeconfig == "" {
 		return fmt.Errorf("--kubeconfig is empty")
+	}
+	if f.webhook != "" {
+		if _, err := localwebhook.ParseURL(f.webhook); err != nil {
+			return fmt.Errorf("--webhook-url: %w", err)
+		}
+	}
+	for _, flag := range f.apiServer {
+		if flag == "" || strings.HasPrefix(flag, "-") {
+			return fmt.Errorf("--apiserver-flag %q: accepted are names with values and without dashes, such as v=4", flag)
+		}
 	}
 	if !f.set.Changed("node-names") {
 		return nil
@@ -153,6 +173,22 @@ func (f *upFlags) applyTo(s *clusterdir.Settings, dir clusterdir.Dir) ([]string,
 			changes = append(changes, fmt.Sprintf("the audit policy is %q, not %q", s.AuditPolicy, policy))
 			s.AuditPolicy = policy
 		}
+	}
+	if f.set.Changed("controllers") && f.running != s.Controllers {
+		changes = append(changes, fmt.Sprintf("controllers are %q, not %q", s.Controllers, f.running))
+		s.Controllers = f.running
+	}
+	if f.set.Changed("apiserver-flag") && !slices.Equal(f.apiServer, s.APIServerFlags) {
+		changes = append(changes, fmt.Sprintf("API server's further flags are %q, not %q", s.APIServerFlags, f.apiServer))
+		s.APIServerFlags = f.apiServer
+	}
+	if f.set.Changed("webhook-url") && f.webhook != s.WebhookURL {
+		changes = append(changes, fmt.Sprintf("webhook URL is %q, not %q", s.WebhookURL, f.webhook))
+		s.WebhookURL = f.webhook
+	}
+	if s.WebhookURL != "" && s.Containers {
+		return nil, fmt.Errorf("--webhook-url %s: with --containers the API server is in a network of its own, which doesn't reach it: "+
+			"run the webhook's server in a pod behind its Service, or leave out --containers", s.WebhookURL)
 	}
 	if !f.set.Changed("kubeconfig") {
 		s.Kubeconfigs = nil

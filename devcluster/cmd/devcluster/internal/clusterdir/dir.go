@@ -63,6 +63,9 @@ func (d Dir) Node(name string) string { return d.path("nodes", name) }
 // PKI returns the path of a certificate or key.
 func (d Dir) PKI(name string) string { return d.path("pki", name) }
 
+// Webhook returns a file of the directory that a webhook server reads its certificate from: ca.crt, tls.crt and tls.key.
+func (d Dir) Webhook(name string) string { return d.path("webhook", name) }
+
 // Credentials returns the path of a component's own configuration: its kubeconfig, its config file.
 func (d Dir) Credentials(name string) string { return d.path("credentials", name) }
 
@@ -77,7 +80,7 @@ func (d Dir) Create() error {
 			return fmt.Errorf("%s is not empty and holds no devcluster: choose another --dir", d)
 		}
 	}
-	for _, sub := range []string{"pki/etcd", "credentials", "logs", "nodes"} {
+	for _, sub := range []string{"pki/etcd", "credentials", "logs", "nodes", "webhook"} {
 		if err := os.MkdirAll(d.path(filepath.FromSlash(sub)), 0o700); err != nil {
 			return fmt.Errorf("create cluster directory: %w", err)
 		}
@@ -89,7 +92,7 @@ func (d Dir) Create() error {
 func onlyOurs(entries []os.DirEntry) bool {
 	for _, e := range entries {
 		switch e.Name() {
-		case "pki", "credentials", "logs", "nodes", "lock":
+		case "pki", "credentials", "logs", "nodes", "webhook", "lock":
 		default:
 			return false
 		}

@@ -29,6 +29,12 @@ type Settings struct {
 	RuntimeConfig string `json:"runtimeConfig,omitempty"`
 	// AuditPolicy is the file that tells which requests the API server writes into its audit log; none without one.
 	AuditPolicy string `json:"auditPolicy,omitempty"`
+	// WebhookURL is where the API server calls the webhooks of all Services: "https://localhost:9443". Empty means at the Services.
+	WebhookURL string `json:"webhookURL,omitempty"`
+	// Controllers are those that the controller manager runs, in the form of its own flag: "*,-job-controller". Empty means its default.
+	Controllers string `json:"controllers,omitempty"`
+	// APIServerFlags are further flags of the API server: "enable-admission-plugins=PodNodeSelector".
+	APIServerFlags []string `json:"apiServerFlags,omitempty"`
 	// Ports are the loopback ports by component.
 	Ports map[string]int `json:"ports"`
 	// Kubeconfigs are files outside of the directory that carry our context while the cluster is up.

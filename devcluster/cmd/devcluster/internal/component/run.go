@@ -11,7 +11,6 @@ import (
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
-	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 
@@ -44,7 +43,7 @@ const Command = "component"
 // The real programs are built by a function, because building one has effects on the whole process.
 var programs = map[string]func() int{
 	Etcd:              func() int { return execute(newEtcdCommand()) },
-	APIServer:         func() int { return cli.Run(apiserver.NewAPIServerCommand()) },
+	APIServer:         runAPIServer,
 	ControllerManager: func() int { return cli.Run(controllermanager.NewControllerManagerCommand()) },
 	Scheduler:         func() int { return cli.Run(scheduler.NewSchedulerCommand()) },
 	LocalNodes:        func() int { return execute(newLocalNodesCommand()) },

@@ -81,6 +81,28 @@ func (a *Authority) Issue(r Request, certFile, keyFile string) error {
 	if err != nil {
 		return err
 	}
+	der, err := a.sign(r, key)
+	if err != nil {
+		return fmt.Errorf("issue certificate %s: %w", certFile, err)
+	}
+	return writePEM(certFile, "CERTIFICATE", der, 0o644)
+}
+
+// Certificate signs a certificate that stays in memory.
+func (a *Authority) Certificate(r Request) (*tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	der, err := a.sign(r, key)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}
+
+// sign returns the certificate of the key, in DER.
+func (a *Authority) sign(r Request, key crypto.Signer) ([]byte, error) {
 	template := newTemplate(pkix.Name{CommonName: r.CommonName, Organization: r.Organizations}, leafLife)
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
@@ -88,11 +110,7 @@ func (a *Authority) Issue(r Request, certFile, keyFile string) error {
 		template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	}
 	template.DNSNames, template.IPAddresses = r.DNSNames, r.IPs
-	der, err := x509.CreateCertificate(rand.Reader, template, a.Cert, key.Public(), a.key)
-	if err != nil {
-		return fmt.Errorf("issue certificate %s: %w", certFile, err)
-	}
-	return writePEM(certFile, "CERTIFICATE", der, 0o644)
+	return x509.CreateCertificate(rand.Reader, template, a.Cert, key.Public(), a.key)
 }
 
 func newTemplate(subject pkix.Name, life time.Duration) *x509.Certificate {

@@ -1,11 +1,13 @@
 package supervisor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/component"
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/containernode"
+	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/localwebhook"
 )
 
 const serviceCIDR = "10.96.0.0/16"
@@ -39,10 +41,19 @@ func (s *Supervisor) apiServer() spec {
 	if policy := s.settings.AuditPolicy; policy != "" {
 		audit = []string{"--audit-policy-file=" + policy, "--audit-log-path=" + s.dir.AuditLog()}
 	}
+	further := []string{}
+	for _, flag := range s.settings.APIServerFlags {
+		further = append(further, "--"+flag)
+	}
+	var env []string
+	if s.settings.WebhookURL != "" {
+		env = localwebhook.Env(s.settings.WebhookURL, s.dir)
+	}
 	return spec{
 		name:     component.APIServer,
 		endpoint: s.url(component.APIServer),
-		args: append(slices.Concat(reach, audit),
+		env:      env,
+		args: slices.Concat(append(slices.Concat(reach, audit),
 			fmt.Sprintf("--secure-port=%d", s.settings.Ports[component.APIServer]),
 			"--tls-cert-file="+s.dir.PKI("apiserver.crt"),
 			"--tls-private-key-file="+s.dir.PKI("apiserver.key"),
@@ -74,7 +85,7 @@ func (s *Supervisor) apiServer() spec {
 			"--max-mutating-requests-inflight=1500",
 			"--feature-gates="+s.settings.FeatureGates,
 			"--runtime-config="+s.settings.RuntimeConfig,
-		),
+		), further),
 	}
 }
 
@@ -107,6 +118,7 @@ func (s *Supervisor) controllerManager() spec {
 			"--concurrent-replicaset-syncs=10",
 			"--concurrent-statefulset-syncs=10",
 			"--feature-gates=" + s.settings.FeatureGates,
+			"--controllers=" + cmp.Or(s.settings.Controllers, "*"),
 		},
 	}
 }

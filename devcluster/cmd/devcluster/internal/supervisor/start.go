@@ -12,6 +12,7 @@ import (
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/containernode"
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/fakenode"
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/kubeconfig"
+	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/localwebhook"
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/pki"
 )
 
@@ -36,6 +37,11 @@ func (s *Supervisor) prepare() error {
 	}
 	if err := pki.Ensure(s.dir, containernode.Gateway); err != nil {
 		return err
+	}
+	if s.settings.WebhookURL != "" {
+		if err := localwebhook.Prepare(s.settings.WebhookURL, s.dir); err != nil {
+			return err
+		}
 	}
 	for _, user := range []string{"controller-manager", "scheduler", "local-nodes", "fake-nodes"} {
 		if err := s.entry(user).Write(s.dir.Credentials(user + ".kubeconfig")); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -103,8 +104,13 @@ func (s *Supervisor) attempt(parent context.Context, ready func()) error {
 }
 
 func (s *Supervisor) announce(took time.Duration) {
-	fmt.Fprintf(s.out, "ready in %.1fs: Kubernetes %s at %s, %s\n\n%s\n",
-		took.Seconds(), component.KubernetesVersion(), s.settings.APIServerURL(), nodesText(s.settings), HowToUse(s.dir, s.settings))
+	fmt.Fprintf(s.out, "ready in %.1fs: Kubernetes %s at %s, %s\n\n",
+		took.Seconds(), component.KubernetesVersion(), s.settings.APIServerURL(), nodesText(s.settings))
+	if s.settings.WebhookURL != "" {
+		fmt.Fprintf(s.out, "webhooks are called at %s, which serves with tls.crt and tls.key of\n%s\n\n",
+			s.settings.WebhookURL, filepath.Dir(s.dir.Webhook("tls.crt")))
+	}
+	fmt.Fprintln(s.out, HowToUse(s.dir, s.settings))
 }
 
 // HowToUse is what a user types to work with the cluster.

@@ -1,0 +1,86 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// operate runs the operators.
+func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []string, _ io.Writer) error {
+	settings := ctrl.Options{LeaderElectionID: o.Name, LeaderElectionReleaseOnCancel: true}
+	flags := flag.NewFlagSet(o.Name, flag.ContinueOnError)
+	config.RegisterFlags(flags)
+	namespaces := namespacesFlag(flags)
+	flags.StringVar(&settings.Metrics.BindAddress, "metrics-bind-address", ":8080", "`address` of the metrics; 0 for none")
+	flags.StringVar(&settings.HealthProbeBindAddress, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
+	flags.BoolVar(&settings.LeaderElection, "leader-elect", false, "let one of several processes run the operators")
+	flags.StringVar(&settings.LeaderElectionNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: that of the pod)")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	mgr, err := o.manager(scheme, *namespaces, settings)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", cacheReady(mgr))); err != nil {
+		return err
+	}
+	if err := o.Setup(mgr); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
+
+func namespacesFlag(flags *flag.FlagSet) *string {
+	return flags.String("watch-namespaces", "", "`namespaces` of the owners, separated by commas (default: all)")
+}
+
+// manager returns a manager for the cluster of the kubeconfig.
+func (o Options) manager(scheme *runtime.Scheme, namespaces string, settings ctrl.Options) (manager.Manager, error) {
+	cfg, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, err
+	}
+	cfg.QPS = -1 // the API server has fair queues; client-go's limit is made for people
+	settings.Scheme, settings.Cache = scheme, o.Cache
+	if namespaces != "" {
+		settings.Cache.DefaultNamespaces = map[string]cache.Config{}
+		for namespace := range strings.SplitSeq(namespaces, ",") {
+			settings.Cache.DefaultNamespaces[namespace] = cache.Config{}
+		}
+	}
+	// A pass sees the writes of the pass before it.
+	settings.Client.Cache = &client.CacheOptions{EnableReadYourWritesConsistency: new(true), Unstructured: true}
+	return ctrl.NewManager(cfg, settings)
+}
+
+// quiet are the settings of a manager that serves nothing.
+func quiet() ctrl.Options {
+	return ctrl.Options{Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0"}
+}
+
+// cacheReady is ready once the caches have what the operators read.
+func cacheReady(mgr manager.Manager) healthz.Checker {
+	return func(r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the caches are not filled yet")
+		}
+		return nil
+	}
+}

@@ -1,0 +1,112 @@
+package newcmd
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// run runs armature new in a directory, with a Go command that does what a script says, and returns the output.
+func run(t *testing.T, dir, script string, args ...string) (string, error) {
+	t.Helper()
+	bin := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n"+script+"\n"), 0o755)) //nolint:gosec // a program
+	t.Setenv("PATH", bin)
+	t.Chdir(dir)
+	cmd := New("v0.1.0")
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetArgs(args)
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	err := cmd.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+var backup = []string{"backup", "--kind", "Backup", "--group", "example.com"}
+
+// The README shows what the command prints.
+func TestOutputOfTheREADME(t *testing.T) {
+	readme, err := os.ReadFile("../../../../README.md")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	out, err := run(t, dir, "exit 0", backup...)
+	require.NoError(t, err)
+	assert.Contains(t, string(readme), "    armature "+"new "+strings.Join(backup, " ")+"\n")
+	assert.Contains(t, string(readme), "```\n"+out+"```\n")
+	text, err := os.ReadFile(filepath.Join(dir, "backup", "go.mod"))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "github.com/armature-dev/armature v0.1.0\n")
+	assert.NotContains(t, string(text), "replace")
+
+	_, err = run(t, dir, "exit 0", backup...)
+	assert.EqualError(t, err, "the directory backup exists and isn't empty; give another name, or remove it")
+}
+
+func TestErrors(t *testing.T) {
+	dir := t.TempDir()
+	_, err := run(t, dir, "exit 0", "backup", "--kind", "backup")
+	require.ErrorContains(t, err, `--kind: "backup"; a kind has at most`)
+	require.ErrorContains(t, err, `--group: ""; a group is a domain`)
+	_, err = run(t, dir, "exit 0", append(backup, "--armature-dir", dir)...)
+	require.ErrorContains(t, err, "--armature-dir: ")
+	_, err = run(t, dir, "exit 0", append(backup, "--armature-version", "latest")...)
+	require.ErrorContains(t, err, `--armature-version: "latest" is no version`)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries, "nothing was written")
+	_, err = run(t, dir, "echo no such module; exit 1", backup...)
+	assert.EqualError(t, err, "go mod tidy in backup: exit status 1\nno such module")
+}
+
+func TestSource(t *testing.T) {
+	_, _, err := (&source{}).resolve("(devel)")
+	require.ErrorContains(t, err, "give --armature-version or --armature-dir")
+	version, dir, err := (&source{}).resolve("v0.1.0")
+	require.NoError(t, err)
+	assert.Equal(t, "v0.1.0 ", version+" "+dir)
+	_, _, err = (&source{}).resolve("v0.1.0-0.2026+dirty")
+	require.Error(t, err, "a module of local changes can't be fetched")
+	root, err := filepath.Abs("../../../..")
+	require.NoError(t, err)
+	version, dir, err = (&source{dir: root}).resolve("v0.1.0")
+	require.NoError(t, err)
+	assert.Equal(t, "v0.0.0 "+root, version+" "+dir)
+}
+
+func TestUpgradeOfAProject(t *testing.T) {
+	dir := t.TempDir()
+	_, err := run(t, dir, "exit 0", backup...)
+	require.NoError(t, err)
+	project := filepath.Join(dir, "backup")
+	role := filepath.Join(project, "charts", "backup", "templates", "role.yaml")
+	rule := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nrules:\n- {apiGroups: [\"\"], resources: [pods], verbs: ["
+	require.NoError(t, os.WriteFile(role, []byte(rule+"list, watch]}\n"), 0o600))
+
+	bin := t.TempDir()
+	script := "#!/bin/sh\necho \"$@\" >>" + bin + "/calls\nif [ \"$1\" = generate ]; then echo '" + rule + "list, create]}' >charts/backup/templates/role.yaml; fi\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o755)) //nolint:gosec // a program
+	t.Setenv("PATH", bin)
+	cmd := NewUpgrade("v0.2.0")
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetArgs([]string{project})
+	require.NoError(t, cmd.ExecuteContext(t.Context()))
+	assert.Equal(t, `go mod edit -require=github.com/armature-dev/armature@v0.2.0 -dropreplace=github.com/armature-dev/armature `+
+		`-require=github.com/armature-dev/armature/tools/image@v0.2.0 -dropreplace=github.com/armature-dev/armature/tools/image
+go mod tidy
+go generate .
+backup: Armature v0.1.0 -> v0.2.0
+changed: charts/backup/templates/role.yaml
+role: - watch pods.
+role: + create pods.
+go vet ./...
+`, out.String())
+	makefile, err := os.ReadFile(filepath.Join(project, "Makefile"))
+	require.NoError(t, err)
+	assert.Contains(t, string(makefile), "devcluster/install@v0.2.0")
+}

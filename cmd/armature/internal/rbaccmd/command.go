@@ -1,0 +1,55 @@
+// Package rbaccmd is "armature rbac": what a change of a role grants and revokes.
+package rbaccmd
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/armature-dev/armature/builder/rbac"
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+)
+
+// New returns the command.
+func New() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rbac",
+		Short: "Compare the roles of two versions of an operator",
+		Long: `Compare the roles of two versions of an operator. A program that armature new has written derives its role from its declarations:
+go generate writes it.`,
+	}
+	cmd.AddCommand(newDiff())
+	return cmd
+}
+
+func newDiff() *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Show which permissions a new role grants and revokes",
+		Long: `Show which permissions the roles in the file NEW grant beside those in the file OLD (+), and which they no longer grant (-). Each line
+has one verb on one resource, so roles that are written otherwise and permit the same have no difference.
+
+The exit code is 0 without a difference, 2 with one, and 1 after an error.`,
+		Example: "  armature rbac diff v1/role.yaml v2/role.yaml\n" +
+			"  armature rbac diff <(git show v1:charts/backup/templates/role.yaml) charts/backup/templates/role.yaml",
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			before, err := rbac.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			after, err := rbac.ReadFile(args[1])
+			if err != nil {
+				return err
+			}
+			changes := rbac.Diff(before, after)
+			for _, c := range changes {
+				fmt.Fprintln(cmd.OutOrStdout(), c)
+			}
+			if len(changes) > 0 {
+				return &exitcode.Error{Code: 2}
+			}
+			return nil
+		},
+	}
+}

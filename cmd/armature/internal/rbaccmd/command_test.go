@@ -1,0 +1,45 @@
+package rbaccmd
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+)
+
+func diff(args ...string) (string, error) {
+	cmd := New()
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetArgs(append([]string{"diff"}, args...))
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	err := cmd.Execute()
+	return out.String(), err
+}
+
+func TestDiff(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "role.yaml")
+	const tutorial = "../../../../examples/tutorial/role.yaml"
+	text, err := os.ReadFile(tutorial)
+	require.NoError(t, err)
+	text = bytes.Replace(text, []byte("[get, list, watch, create, patch, delete]"), []byte("[list, watch, create, patch, delete, update]"), 1)
+	require.NoError(t, os.WriteFile(other, text, 0o600))
+
+	out, err := diff(tutorial, tutorial)
+	require.NoError(t, err)
+	assert.Empty(t, out)
+
+	out, err = diff(tutorial, other)
+	code, silent := exitcode.Of(err)
+	assert.Equal(t, 2, code)
+	assert.True(t, silent)
+	assert.Equal(t, "- get configmaps.\n+ update configmaps.\n", out)
+
+	_, err = diff(tutorial, "../../../../examples/tutorial/sample.yaml")
+	assert.EqualError(t, err, "../../../../examples/tutorial/sample.yaml: there is no ClusterRole and no Role of rbac.authorization.k8s.io")
+}

@@ -1,0 +1,130 @@
+package uiserver
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+// withPods gives each node of a flow a Job of its own.
+func withPods(flow *v1alpha1.JobFlow) *v1alpha1.JobFlow {
+	for i := range flow.Spec.Flows {
+		f := &flow.Spec.Flows[i]
+		f.JobTemplateRef = ""
+		f.JobTemplate = &batchv1.JobSpec{}
+		f.JobTemplate.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "busybox"}}
+	}
+	return flow
+}
+
+func TestActions(t *testing.T) {
+	api := newAPI(t)
+	c := api.Client()
+	flow := withPods(flowNamed("a", "nightly"))
+	require.NoError(t, c.Create(t.Context(), flow))
+	s := newSite(t, api)
+	ask := func(verb string) *http.Response {
+		return s.post("/api/actions", action{Verb: verb, Kind: "JobFlow", Namespace: "a", Name: "nightly", UID: flow.UID})
+	}
+	now := func() *v1alpha1.JobFlow {
+		f := &v1alpha1.JobFlow{}
+		require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(flow), f))
+		return f
+	}
+	assert.Equal(t, done{Changed: true, Message: "suspended"}, bodyOf[done](t, ask("suspend")))
+	assert.True(t, now().Spec.Suspend)
+	assert.Equal(t, done{Message: "it is suspended already"}, bodyOf[done](t, ask("suspend")))
+	assert.Equal(t, done{Changed: true, Message: "resumed"}, bodyOf[done](t, ask("resume")))
+	assert.False(t, now().Spec.Suspend)
+	assert.Equal(t, done{Changed: true, Message: "paused"}, bodyOf[done](t, ask("pause")))
+	assert.Equal(t, "true", now().Annotations[wellknown.AnnotationPaused])
+	assert.Equal(t, done{Changed: true, Message: "unpaused"}, bodyOf[done](t, ask("unpause")))
+	assert.Equal(t, done{Changed: true, Message: "terminated"}, bodyOf[done](t, ask("terminate")))
+	assert.True(t, now().Spec.Terminate)
+
+	answer := ask("retry")
+	assert.Equal(t, http.StatusUnprocessableEntity, answer.StatusCode)
+	assert.Equal(t, "nothing of it has failed: its state is Pending", bodyOf[failure](t, answer).Error)
+	assert.Equal(t, http.StatusUnprocessableEntity, ask("explode").StatusCode)
+
+	other := s.post("/api/actions", action{Verb: "delete", Kind: "JobFlow", Namespace: "a", Name: "nightly", UID: "another"})
+	assert.Equal(t, http.StatusConflict, other.StatusCode)
+	assert.Equal(t, done{Changed: true, Message: "deleted"}, bodyOf[done](t, ask("delete")))
+	assert.Equal(t, http.StatusNotFound, ask("delete").StatusCode)
+	assert.Equal(t, http.StatusBadRequest, s.post("/api/actions", action{Verb: "delete", Kind: "JobFlow", Name: "nightly"}).StatusCode)
+	assert.Equal(t, http.StatusBadRequest,
+		s.post("/api/actions", action{Verb: "delete", Kind: "Secret", Namespace: "a", Name: "x", UID: "y"}).StatusCode, "kinds of the page alone")
+}
+
+// The server adds no right to the viewer's.
+func TestAnActionNeedsTheViewersRight(t *testing.T) {
+	flow := withPods(flowNamed("a", "nightly"))
+	flow.UID = "u"
+	api := newAPI(t, flow)
+	api.deny(func(verb, _, _ string) bool { return verb == "patch" || verb == "delete" || verb == "create" })
+	s := newSite(t, api)
+	for _, verb := range []string{"suspend", "pause", "delete", "rerun"} {
+		answer := s.post("/api/actions", action{Verb: verb, Kind: "JobFlow", Namespace: "a", Name: "nightly", UID: "u", Node: "a"})
+		assert.Equal(t, http.StatusForbidden, answer.StatusCode, verb)
+		assert.Equal(t, "Forbidden", bodyOf[failure](t, answer).Reason)
+	}
+	for _, k := range bodyOf[accessInfo](t, s.get("/api/access?namespace=a")).Kinds {
+		assert.NotContains(t, k.Verbs["a"], "patch", k.Kind)
+		assert.NotContains(t, k.Verbs["a"], "delete", k.Kind)
+	}
+}
+
+func TestRerun(t *testing.T) {
+	flow := withPods(flowNamed("a", "nightly",
+		v1alpha1.Flow{Name: "build"},
+		v1alpha1.Flow{Name: "unit", Dependencies: []string{"build"}},
+		v1alpha1.Flow{Name: "pack", Dependencies: []string{"build"}, Inputs: []v1alpha1.Input{{Env: "TAG", From: "build"}}},
+		v1alpha1.Flow{Name: "ship", Dependencies: []string{"pack", "unit"}, Inputs: []v1alpha1.Input{{Env: "IMAGE", From: "pack"}}}))
+	flow.UID, flow.Labels = "u", map[string]string{"team": "x"}
+	flow.Spec.Retry, flow.Spec.Terminate = 2, true
+	flow.Status.Outputs = []v1alpha1.FlowOutput{{Name: "build", Value: "v1"}}
+	api := newAPI(t, flow)
+	s := newSite(t, api)
+	answer := bodyOf[done](t, s.post("/api/actions", action{Verb: "rerun", Kind: "JobFlow", Namespace: "a", Name: "nightly", UID: "u", Node: "pack"}))
+	require.NotNil(t, answer.Created)
+	again := &v1alpha1.JobFlow{}
+	require.NoError(t, api.Client().Get(t.Context(), client.ObjectKey{Namespace: "a", Name: answer.Created.Name}, again))
+	assert.Equal(t, map[string]string{"team": "x", LabelRerunOf: "nightly"}, again.Labels)
+	assert.Zero(t, again.Spec.Retry)
+	assert.False(t, again.Spec.Terminate)
+	require.Len(t, again.Spec.Flows, 2)
+	pack, ship := again.Spec.Flows[0], again.Spec.Flows[1]
+	assert.Equal(t, "pack", pack.Name)
+	assert.Empty(t, pack.Dependencies)
+	assert.Empty(t, pack.Inputs)
+	assert.Equal(t, []corev1.EnvVar{{Name: "TAG", Value: "v1"}}, pack.JobTemplate.Template.Spec.Containers[0].Env)
+	assert.Equal(t, []string{"pack"}, ship.Dependencies)
+	assert.Equal(t, []v1alpha1.Input{{Env: "IMAGE", From: "pack"}}, ship.Inputs)
+}
+
+func TestRerunIsRefusedWhereItWouldRunSomethingElse(t *testing.T) {
+	flow := withPods(flowNamed("a", "f",
+		v1alpha1.Flow{Name: "one"}, v1alpha1.Flow{Name: "two", Dependencies: []string{"one"}, When: "jobs.one.succeeded"},
+		v1alpha1.Flow{Name: "three", Dependencies: []string{"one"}, Inputs: []v1alpha1.Input{{Env: "X", From: "one"}}},
+		v1alpha1.Flow{Name: "four", Dependencies: []string{"one"}, ForEach: &v1alpha1.ForEach{FromOutput: "one"}}))
+	for node, text := range map[string]string{
+		"two": "has a when", "three": "isn't recorded any more", "four": "has its items from", "none": `no node "none"`,
+	} {
+		_, err := from(flow, node)
+		assert.ErrorContains(t, err, text, node)
+	}
+	all, err := from(flow, "one")
+	require.NoError(t, err)
+	assert.Equal(t, flow.Spec.Flows, all.Spec.Flows)
+	flow.Spec.SuccessWhen = "jobs.one.succeeded"
+	_, err = from(flow, "three")
+	assert.ErrorContains(t, err, "successWhen")
+}

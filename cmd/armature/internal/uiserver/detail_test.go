@@ -1,0 +1,103 @@
+package uiserver
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/daemonjob"
+	"github.com/armature-dev/armature/operators/jobflow"
+)
+
+func podOfNode(flow *v1alpha1.JobFlow, node string, owner *metav1.ObjectMeta) *corev1.Pod {
+	isController := true
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name, pod.Labels = flow.Namespace, flow.Name+"-"+node+"-x", jobflow.PodLabels(flow, node)
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: owner.Name, UID: owner.UID, Controller: &isController}}
+	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "busybox"}}
+	return pod
+}
+
+func TestDrawerOfANode(t *testing.T) {
+	flow := withPods(flowNamed("a", "nightly", v1alpha1.Flow{Name: "build"},
+		v1alpha1.Flow{Name: "test", Dependencies: []string{"build"}, Inputs: []v1alpha1.Input{{Env: "TAG", From: "build"}}}))
+	flow.Spec.GlobalParams.Env = []corev1.EnvVar{{Name: "STAGE", Value: "dev"}}
+	api := newAPI(t)
+	c := api.Client()
+	require.NoError(t, c.Create(t.Context(), flow))
+	flow.Status.Outputs = []v1alpha1.FlowOutput{{Name: "build", Value: "v1"}}
+	require.NoError(t, c.Status().Update(t.Context(), flow))
+	job := jobOfNode(flow, "test")
+	require.NoError(t, c.Create(t.Context(), job))
+	pod := podOfNode(flow, "test", &job.ObjectMeta)
+	require.NoError(t, c.Create(t.Context(), pod))
+	other := jobOfNode(flow, "build")
+	require.NoError(t, c.Create(t.Context(), other))
+	require.NoError(t, c.Create(t.Context(), podOfNode(flow, "build", &other.ObjectMeta)))
+	pod.Status.Phase = corev1.PodPending
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}},
+	}}
+	require.NoError(t, c.Status().Update(t.Context(), pod))
+	event := &corev1.Event{Type: "Warning", Reason: "Failed", Message: "pull busybox", InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: pod.Name, UID: pod.UID}}
+	event.Namespace, event.Name = "a", "e1"
+	require.NoError(t, c.Create(t.Context(), event))
+
+	s := newSite(t, api)
+	l := s.listen("/api/stream/detail?kind=JobFlow&namespace=a&name=nightly&node=test")
+	io := decoded[inputsOutputs](t, l.until("io", nil))
+	assert.Equal(t, []passed{{"STAGE", "dev", "globalParams"}, {"TAG", "v1", "the output of build"}}, io.Inputs)
+	object := decoded[objectView](t, l.until("object", nil))
+	assert.Equal(t, "test", object.Node.Name)
+	assert.Contains(t, object.YAML, "name: test")
+	assert.NotContains(t, object.YAML, "managedFields")
+	pods := decoded[[]podView](t, l.until("pods", nil))
+	require.Len(t, pods, 1, "those of the node alone")
+	assert.Equal(t, "Pending, ImagePullBackOff", pods[0].State)
+	assert.Equal(t, []containerView{{Name: "main", State: "waiting", Reason: "ImagePullBackOff"}}, pods[0].Containers)
+	assert.Equal(t, job.Name, pods[0].Job)
+	assert.Contains(t, l.until("events", nil), "pull busybox")
+	assert.Contains(t, l.until("explain", nil), `"verdict":"Blocked"`)
+
+	require.NoError(t, c.Delete(t.Context(), pod))
+	assert.JSONEq(t, `["`+string(pod.UID)+`"]`, l.until("podsGone", nil))
+	assert.Contains(t, s.listen("/api/stream/detail?kind=JobFlow&namespace=a&name=nightly&node=none").until("problem", nil), "no node none")
+	assert.Contains(t, s.listen("/api/stream/detail?kind=Pod&namespace=a&name=none").until("problem", nil), "no Pod none")
+}
+
+func TestMapOfADaemonJob(t *testing.T) {
+	node := func(name string) *corev1.Node {
+		n := &corev1.Node{}
+		n.Name = name
+		return n
+	}
+	job := &v1alpha1.DaemonJob{}
+	job.Namespace, job.Name = "a", "fix"
+	job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "busybox"}}
+	api := newAPI(t, node("n1"), node("n2"), node("n10"))
+	c := api.Client()
+	require.NoError(t, c.Create(t.Context(), job))
+	job.Status.SucceededNodes = "n1"
+	require.NoError(t, c.Status().Update(t.Context(), job))
+	s := newSite(t, api)
+	l := s.listen("/api/stream/detail?kind=DaemonJob&namespace=a&name=fix")
+	assert.Equal(t, []mapNode{
+		{Name: "n1", State: "Succeed", Tone: toneGood}, {Name: "n2", State: "Pending", Tone: toneWait}, {Name: "n10", State: "Pending", Tone: toneWait},
+	}, decoded[[]mapNode](t, l.until("nodes", has("Succeed"))))
+
+	run := jobOfNode(flowNamed("a", "x"), "x")
+	isController := true
+	run.Name, run.Labels = "fix-n2", map[string]string{daemonjob.LabelDaemonJob: "fix"}
+	run.Annotations = map[string]string{daemonjob.AnnotationNode: "n2"}
+	run.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "DaemonJob", Name: "fix", UID: job.UID, Controller: &isController,
+	}}
+	require.NoError(t, c.Create(t.Context(), run))
+	assert.Equal(t, []mapNode{{Name: "n2", State: "Running", Tone: toneRun, Job: "fix-n2"}}, decoded[[]mapNode](t, l.until("nodes", nil)))
+	require.NoError(t, c.Delete(t.Context(), node("n10")))
+	assert.JSONEq(t, `["n10"]`, l.until("nodesGone", nil))
+}

@@ -1,0 +1,120 @@
+package uiserver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
+	"github.com/armature-dev/armature/cmd/armature/internal/explaincmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/family"
+	"github.com/armature-dev/armature/operators/jobflow"
+)
+
+const (
+	// restAfterExplain is the shortest time between two explanations of a stream, and busyShare how many times an explanation's own
+	// time the next one waits: so explaining takes at most a tenth of the time, however large a flow is.
+	restAfterExplain = 2 * time.Second
+	busyShare        = 9
+)
+
+// explained is an answer of explain.
+type explained struct {
+	diagnose.Finding
+	Unread []string `json:"unread,omitempty"`
+
+	members []*family.Member // the root first
+}
+
+// explainer explains an object again when it is asked, beside the stream, and never twice at once.
+type explainer struct {
+	wake chan<- struct{}
+
+	mu     sync.Mutex
+	busy   bool
+	next   func(context.Context) explained // what to explain after this one; nil: nothing
+	latest *explained
+}
+
+// ask has the object explained, now or after a rest.
+func (e *explainer) ask(ctx context.Context, explain func(context.Context) explained) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.busy {
+		e.next = explain
+		return
+	}
+	e.busy = true
+	go e.work(ctx, explain)
+}
+
+func (e *explainer) work(ctx context.Context, explain func(context.Context) explained) {
+	for {
+		began := time.Now()
+		answer := explain(ctx)
+		e.mu.Lock()
+		e.latest = &answer
+		e.mu.Unlock()
+		select {
+		case e.wake <- struct{}{}:
+		default:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(max(restAfterExplain, busyShare*time.Since(began))):
+		}
+		e.mu.Lock()
+		explain, e.next = e.next, nil
+		e.busy = explain != nil
+		e.mu.Unlock()
+		if explain == nil {
+			return
+		}
+	}
+}
+
+// take returns a new answer, nil if there is none.
+func (e *explainer) take() *explained {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	answer := e.latest
+	e.latest = nil
+	return answer
+}
+
+// explain explains an object, or a node of a JobFlow, as "armature explain" does. What can't be read is said in the answer.
+func (v *Viewer) explain(ctx context.Context, root *unstructured.Unstructured, node string) explained {
+	from := family.Source{Client: v.cluster.Client, Discovery: v.cluster.Discovery}
+	if node != "" {
+		from.Labels = client.MatchingLabels{
+			jobflow.LabelJobFlow: labelValue(root.GetName()), jobflow.LabelFlow: labelValue(node),
+		}
+	}
+	members, err := from.Gather(ctx, root)
+	answer := explained{}
+	if err == nil {
+		answer.Finding, _, err = explaincmd.Of(ctx, v.cluster, members, node, time.Now())
+	}
+	if err != nil {
+		answer.Finding = diagnose.Finding{Message: "it can't be explained: " + err.Error()}
+		return answer
+	}
+	for _, err := range members.Unread {
+		answer.Unread = append(answer.Unread, err.Error())
+	}
+	answer.members = flat(members.Root, nil)
+	return answer
+}
+
+// flat lists a family.
+func flat(m *family.Member, all []*family.Member) []*family.Member {
+	all = append(all, m)
+	for _, child := range m.Owned {
+		all = flat(child, all)
+	}
+	return all
+}

@@ -1,0 +1,180 @@
+package uiserver
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
+)
+
+const (
+	// maxLogs is the most containers side by side, maxTail the most lines of their past, and defaultTail the lines if none are asked for.
+	maxLogs, maxTail, defaultTail = 8, 10_000, 500
+	// maxLine is the longest line in bytes. What is longer is cut.
+	maxLine = 64 << 10
+	// linesAhead is how many lines wait for the browser before the log is read no further.
+	linesAhead = 1000
+)
+
+// line is a line of a log, of the container with this index in the query.
+type line struct {
+	P int    `json:"p"`
+	T string `json:"t,omitempty"`
+	S string `json:"s"`
+}
+
+// logEnd says that a log is over, or why it can't be read.
+type logEnd struct {
+	P       int    `json:"p"`
+	Message string `json:"message"`
+}
+
+// logQuery says which logs are asked for.
+type logQuery struct {
+	namespace string
+	pods      [][2]string // pod and container
+	options   corev1.PodLogOptions
+}
+
+func logQueryOf(r *http.Request) (logQuery, error) {
+	query := r.URL.Query()
+	q := logQuery{namespace: query.Get("namespace")}
+	if q.namespace == "" {
+		return q, badRequest("namespace must be set")
+	}
+	if err := checkNamespace(q.namespace); err != nil {
+		return q, err
+	}
+	tail := int64(defaultTail)
+	if text := query.Get("tail"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 || n > maxTail {
+			return q, badRequest(fmt.Sprintf("tail must be a number from 0 to %d, got %q", maxTail, text))
+		}
+		tail = n
+	}
+	q.options = corev1.PodLogOptions{Follow: true, Timestamps: true, TailLines: &tail, Previous: query.Get("previous") == "true"}
+	for _, name := range query["pod"] {
+		pod, container, _ := strings.Cut(name, "/")
+		for _, part := range []string{pod, container} {
+			if problems := validation.NameIsDNSSubdomain(part, false); len(problems) > 0 && part != "" || pod == "" {
+				return q, badRequest(fmt.Sprintf("pod must be POD/CONTAINER, got %q", name))
+			}
+		}
+		q.pods = append(q.pods, [2]string{pod, container})
+	}
+	if len(q.pods) == 0 || len(q.pods) > maxLogs {
+		return q, badRequest(fmt.Sprintf("pod must be set 1 to %d times, got %d", maxLogs, len(q.pods)))
+	}
+	return q, nil
+}
+
+// streamLogs streams the logs of containers, side by side.
+func (s *server) streamLogs(w http.ResponseWriter, r *http.Request, v *Viewer) {
+	q, err := logQueryOf(r)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	out := newStream(w, r)
+	ctx, cancel := context.WithCancel(r.Context())
+	lines, ends := make(chan line, linesAhead), make(chan logEnd, len(q.pods))
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	defer cancel()
+	for i, pod := range q.pods {
+		readers.Go(func() {
+			end := logEnd{P: i}
+			if err := v.follow(ctx, q, pod, i, lines); err != nil {
+				end.Message = err.Error()
+			}
+			ends <- end
+		})
+	}
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for left := len(q.pods); out.err == nil; out.flush() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-v.hub.ctx.Done():
+			return
+		case <-ping.C:
+			out.write([]byte(": ping\n\n"))
+		case first := <-lines:
+			out.send("lines", gathered(first, lines))
+		case end := <-ends:
+			for len(lines) > 0 { // they came before it
+				out.send("lines", gathered(<-lines, lines))
+			}
+			out.send("end", end)
+			if left--; left == 0 {
+				out.send("synced", struct{}{})
+			}
+		}
+	}
+}
+
+// gathered returns a line and those that have come with it.
+func gathered(first line, lines <-chan line) []line {
+	batch := []line{first}
+	for len(batch) < maxBatch {
+		select {
+		case next := <-lines:
+			batch = append(batch, next)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// follow reads one log to its end.
+func (v *Viewer) follow(ctx context.Context, q logQuery, pod [2]string, index int, lines chan<- line) error {
+	if v.pods == nil {
+		return errors.New("there are no logs here")
+	}
+	options := q.options
+	options.Container = pod[1]
+	body, err := v.pods.CoreV1().Pods(q.namespace).GetLogs(pod[0], &options).Stream(ctx)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	reader := bufio.NewReaderSize(body, maxLine)
+	for {
+		text, isCut, err := reader.ReadLine()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		l := line{P: index, S: strings.ToValidUTF8(string(text), "\uFFFD")}
+		if stamp, rest, ok := strings.Cut(l.S, " "); ok {
+			if at, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
+				l.T, l.S = at.UTC().Format(time.RFC3339Nano), rest
+			}
+		}
+		if isCut {
+			l.S += " …"
+		}
+		for isCut && err == nil { // the rest of the line
+			_, isCut, err = reader.ReadLine()
+		}
+		select {
+		case lines <- l:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package uiserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/queuecmd"
+)
+
+// queueView is a queue as "armature queue" shows it, and what pictures of it need beside.
+type queueView struct {
+	queuecmd.Queue
+	Strategy string `json:"strategy,omitempty"`
+	Cohort   string `json:"cohort,omitempty"`
+	// Pending is how many jobs wait in all; the list has the first.
+	Pending int32        `json:"pending,omitempty"`
+	Usage   []usageView  `json:"usage,omitempty"`
+	Holding []holderView `json:"holding,omitempty"`
+	Waiting []waiterView `json:"waiting,omitempty"`
+}
+
+// usageView is the usage of a resource, and as a part of the quota: above 1 if more is borrowed.
+type usageView struct {
+	v1alpha1.FluxResourceUsage
+	Share float64 `json:"share"`
+}
+
+// holderView is a job that has its share, and when it ends at the latest, if it has a deadline.
+type holderView struct {
+	queuecmd.Holder
+	Ends *time.Time `json:"ends,omitempty"`
+}
+
+// waiterView is a job that waits, and when it is admitted at the latest, if that can be known.
+type waiterView struct {
+	queuecmd.Waiter
+	ETA *time.Time `json:"eta,omitempty"`
+}
+
+// setupOf and fluxJobOf keep what queues are made of.
+func setupOf(u *unstructured.Unstructured) *v1alpha1.FluxSetup {
+	setup := &v1alpha1.FluxSetup{}
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, setup) != nil {
+		setup.Name, setup.UID = u.GetName(), u.GetUID()
+	}
+	setup.ManagedFields = nil
+	return setup
+}
+
+func fluxJobOf(u *unstructured.Unstructured) *v1alpha1.FluxJob {
+	full, job := &v1alpha1.FluxJob{}, &v1alpha1.FluxJob{}
+	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, full) // of what can't be read, the name is left
+	job.Namespace, job.Name, job.UID, job.Labels = u.GetNamespace(), u.GetName(), u.GetUID(), full.Labels
+	job.CreationTimestamp, job.Status = full.CreationTimestamp, full.Status
+	job.Spec.Queue, job.Spec.Priority, job.Spec.DeadlineSeconds = full.Spec.Queue, full.Spec.Priority, full.Spec.DeadlineSeconds
+	if full.Spec.MiniCluster != nil && job.Spec.DeadlineSeconds == nil {
+		job.Spec.DeadlineSeconds = full.Spec.MiniCluster.DeadlineSeconds
+	}
+	return job
+}
+
+// queueBook is what one stream knows of queues. A change leads to the queues that it is about, and to no other.
+type queueBook struct {
+	setups  map[string]*v1alpha1.FluxSetup
+	names   map[types.UID]string
+	jobs    map[types.UID]*v1alpha1.FluxJob
+	byKey   map[[2]string]*v1alpha1.FluxJob
+	waiting map[string]map[types.UID]*v1alpha1.FluxJob
+	holders map[[2]string]string // the queue in which a job has its share
+	sent    map[string][]byte
+	touched map[string]bool
+}
+
+func newQueueBook() *queueBook {
+	return &queueBook{
+		setups: map[string]*v1alpha1.FluxSetup{}, names: map[types.UID]string{}, jobs: map[types.UID]*v1alpha1.FluxJob{},
+		byKey: map[[2]string]*v1alpha1.FluxJob{}, waiting: map[string]map[types.UID]*v1alpha1.FluxJob{},
+		holders: map[[2]string]string{}, sent: map[string][]byte{}, touched: map[string]bool{},
+	}
+}
+
+// take notes what has changed.
+func (b *queueBook) take(setups changes[*v1alpha1.FluxSetup], jobs changes[*v1alpha1.FluxJob]) {
+	for _, uid := range setups.gone {
+		if name, ok := b.names[uid]; ok && b.setups[name] != nil && b.setups[name].UID == uid {
+			delete(b.setups, name)
+			b.touched[name] = true
+		}
+		delete(b.names, uid)
+	}
+	for _, setup := range setups.set {
+		b.setups[setup.Name], b.names[setup.UID] = setup, setup.Name
+		b.touched[setup.Name] = true
+		for _, r := range setup.Status.Reservations {
+			b.holders[[2]string{r.Namespace, r.Name}] = setup.Name
+		}
+	}
+	for _, uid := range jobs.gone {
+		b.forget(uid)
+	}
+	for _, job := range jobs.set {
+		b.forget(job.UID)
+		b.jobs[job.UID], b.byKey[[2]string{job.Namespace, job.Name}] = job, job
+		if name := queuecmd.WaitsIn(job); name != "" {
+			if b.waiting[name] == nil {
+				b.waiting[name] = map[types.UID]*v1alpha1.FluxJob{}
+			}
+			b.waiting[name][job.UID] = job
+		}
+		b.touch(job)
+	}
+}
+
+// touch has the queues of a job written again.
+func (b *queueBook) touch(job *v1alpha1.FluxJob) {
+	for _, name := range []string{queuecmd.WaitsIn(job), job.Status.Queue, b.holders[[2]string{job.Namespace, job.Name}]} {
+		if name != "" {
+			b.touched[name] = true
+		}
+	}
+}
+
+func (b *queueBook) forget(uid types.UID) {
+	job := b.jobs[uid]
+	if job == nil {
+		return
+	}
+	b.touch(job)
+	delete(b.jobs, uid)
+	if key := [2]string{job.Namespace, job.Name}; b.byKey[key] == job {
+		delete(b.byKey, key)
+	}
+	if name := queuecmd.WaitsIn(job); name != "" {
+		if delete(b.waiting[name], uid); len(b.waiting[name]) == 0 {
+			delete(b.waiting, name)
+		}
+	}
+}
+
+// news returns the queues that look different now, and those that are gone.
+func (b *queueBook) news() (changed []queueView, gone []string) {
+	for name := range b.touched {
+		v, exists := b.view(name)
+		if !exists {
+			if b.sent[name] != nil {
+				gone = append(gone, name)
+				delete(b.sent, name)
+			}
+			continue
+		}
+		text, err := json.Marshal(v)
+		if err == nil && !bytes.Equal(text, b.sent[name]) {
+			b.sent[name] = text
+			changed = append(changed, v)
+		}
+	}
+	clear(b.touched)
+	slices.SortFunc(changed, func(a, b queueView) int { return compareNames(a.Name, b.Name) })
+	slices.Sort(gone)
+	return changed, gone
+}
+
+// view is a queue as it is now.
+func (b *queueBook) view(name string) (queueView, bool) {
+	waiting := make([]*v1alpha1.FluxJob, 0, len(b.waiting[name]))
+	for _, job := range b.waiting[name] {
+		waiting = append(waiting, job)
+	}
+	setup := b.setups[name]
+	switch {
+	case setup == nil && len(waiting) == 0:
+		return queueView{}, false
+	case setup == nil:
+		v := queueView{Queue: queuecmd.NewMissing(name, waiting), Pending: int32(len(waiting))} //nolint:gosec // at most maxObjects
+		v.addTimes(b.byKey)
+		return v, true
+	}
+	v := queueView{
+		Queue: queuecmd.NewQueue(setup, b.byKey, waiting), Strategy: string(setup.Spec.QueueingStrategy), Cohort: setup.Spec.Cohort,
+		Pending: setup.Status.PendingWorkloads,
+	}
+	for _, u := range setup.Status.Usage {
+		share := 0.0
+		if quota := u.Quota.AsApproximateFloat64(); quota > 0 {
+			share = u.Used.AsApproximateFloat64() / quota
+		}
+		v.Usage = append(v.Usage, usageView{u, share})
+	}
+	v.addTimes(b.byKey)
+	return v, true
+}
+
+// addTimes adds when jobs end at the latest. If all that have their share have a deadline, all of the quota is free after the last one,
+// and the first one that waits is admitted then at the latest, unless it is larger than the quota.
+func (v *queueView) addTimes(byKey map[[2]string]*v1alpha1.FluxJob) {
+	var last time.Time
+	all := true
+	for _, h := range v.Queue.Holding {
+		of := holderView{Holder: h}
+		if job := byKey[[2]string{h.Namespace, h.Name}]; job != nil && job.Spec.DeadlineSeconds != nil {
+			ends := h.Since.Add(time.Duration(*job.Spec.DeadlineSeconds) * time.Second)
+			of.Ends = &ends
+			if ends.After(last) {
+				last = ends
+			}
+		}
+		all = all && of.Ends != nil
+		v.Holding = append(v.Holding, of)
+	}
+	for _, w := range v.Queue.Waiting {
+		of := waiterView{Waiter: w}
+		if w.Position == 1 && all && !last.IsZero() && w.Reason == v1alpha1.ReasonWaitingForQuota {
+			of.ETA = &last
+		}
+		v.Waiting = append(v.Waiting, of)
+	}
+}
+
+// streamQueues streams the queues, with the jobs of the namespaces that the viewer may see.
+func (s *server) streamQueues(w http.ResponseWriter, r *http.Request, v *Viewer) {
+	_, namespaces, err := s.asked(v.cluster.Client.RESTMapper(), r)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	out := newStream(w, r)
+	setups := read(v.hub, source{gvk: v1alpha1.GroupVersion.WithKind("FluxSetup")}, "setups", setupOf, out.wake)
+	defer setups.close()
+	var jobs []*reader[*v1alpha1.FluxJob]
+	for _, namespace := range namespaces {
+		from := source{gvk: v1alpha1.GroupVersion.WithKind("FluxJob"), namespace: namespace}
+		reader := read(v.hub, from, "queued", fluxJobOf, out.wake)
+		defer reader.close()
+		jobs = append(jobs, reader)
+	}
+	book := newQueueBook()
+	out.run(v, func() bool {
+		c := setups.take()
+		out.source(c.state)
+		synced := c.synced
+		book.take(c, changes[*v1alpha1.FluxJob]{})
+		for _, reader := range jobs {
+			j := reader.take()
+			out.source(j.state)
+			book.take(changes[*v1alpha1.FluxSetup]{}, j)
+			synced = synced && j.synced
+		}
+		changed, gone := book.news()
+		sendAll(out, "set", changed)
+		sendAll(out, "gone", gone)
+		return synced
+	})
+}

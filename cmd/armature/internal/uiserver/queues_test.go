@@ -1,0 +1,71 @@
+package uiserver
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+func waitingJob(name, queue string) *v1alpha1.FluxJob {
+	job := &v1alpha1.FluxJob{}
+	job.Namespace, job.Name, job.Spec.Queue = "a", name, queue
+	job.Spec.Image, job.Spec.Command = "busybox", "true"
+	return job
+}
+
+func TestQueuesAreLive(t *testing.T) {
+	api := newAPI(t)
+	c := api.Client()
+	begun := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	setup := &v1alpha1.FluxSetup{}
+	setup.Name = "batch"
+	require.NoError(t, c.Create(t.Context(), setup))
+	idle := &v1alpha1.FluxSetup{}
+	idle.Name = "idle"
+	require.NoError(t, c.Create(t.Context(), idle))
+	runs, deadline := waitingJob("runs", "batch"), int64(60)
+	runs.Spec.DeadlineSeconds = &deadline
+	require.NoError(t, c.Create(t.Context(), runs))
+	setup.Status = v1alpha1.FluxSetupStatus{
+		PendingWorkloads: 1,
+		Usage: []v1alpha1.FluxResourceUsage{{
+			Name: "pods", Quota: resource.MustParse("4"), Used: resource.MustParse("3"), Free: resource.MustParse("1"),
+		}},
+		Reservations: []v1alpha1.FluxReservation{{Namespace: "a", Name: "runs", UID: runs.UID, Time: begun, Pods: 3}},
+		Queue:        []v1alpha1.FluxQueueEntry{{Namespace: "a", Name: "waits", Reason: v1alpha1.ReasonWaitingForQuota, Resource: "pods"}},
+	}
+	require.NoError(t, c.Status().Update(t.Context(), setup))
+
+	l := newSite(t, api).listen("/api/stream/queues")
+	l.until("synced", nil)
+	waits := waitingJob("waits", "batch")
+	require.NoError(t, c.Create(t.Context(), waits))
+	position := int32(1)
+	waits.Status.Position = &position
+	waits.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: v1alpha1.ReasonWaitingForQuota, Message: "needs 2 pods", LastTransitionTime: begun,
+	}}
+	require.NoError(t, c.Status().Update(t.Context(), waits))
+	changed := decoded[[]queueView](t, l.until("set", has("needs 2 pods")))
+	require.Len(t, changed, 1, "the queue that it is about")
+	q := changed[0]
+	assert.Equal(t, "batch", q.Name)
+	assert.InDelta(t, 0.75, q.Usage[0].Share, 0.001)
+	end := begun.Add(time.Minute)
+	assert.Equal(t, end, *q.Holding[0].Ends)
+	assert.Equal(t, end, *q.Waiting[0].ETA, "when the last deadline has passed, all of the quota is free")
+
+	lost := waitingJob("lost", "gone")
+	require.NoError(t, c.Create(t.Context(), lost))
+	lost.Status.Conditions = waits.Status.Conditions
+	require.NoError(t, c.Status().Update(t.Context(), lost))
+	assert.Contains(t, l.until("set", has(`"gone"`)), `"missing":true`)
+	require.NoError(t, c.Delete(t.Context(), lost))
+	assert.JSONEq(t, `["gone"]`, l.until("gone", nil))
+}

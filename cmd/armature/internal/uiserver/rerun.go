@@ -1,0 +1,162 @@
+package uiserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+// LabelRerunOf is the label of a flow that runs a part of another one again, and names that one.
+const LabelRerunOf = "api.practice.com/rerun-of"
+
+// rerun creates a flow that runs a node of another one, and all that depends on it, again.
+func (v *Viewer) rerun(ctx context.Context, obj *unstructured.Unstructured, node string) (done, error) {
+	flow := &v1alpha1.JobFlow{}
+	if obj.GroupVersionKind() != v1alpha1.GroupVersion.WithKind("JobFlow") {
+		return done{}, badRequest("rerun is for a JobFlow, got " + obj.GetKind())
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, flow); err != nil {
+		return done{}, err
+	}
+	again, err := from(flow, node)
+	if err != nil {
+		return done{}, err
+	}
+	if err := v.cluster.Client.Create(ctx, again, client.FieldOwner(wellknown.FieldOwner)); err != nil {
+		return done{}, err
+	}
+	return done{
+		Changed: true, Message: fmt.Sprintf("created JobFlow %s with %d nodes", again.Name, len(again.Spec.Flows)),
+		Created: &named{again.Namespace, again.Name},
+	}, nil
+}
+
+// from returns a flow with a node of another one, all that depends on it, and finally. Dependencies on other nodes are left out: those
+// have succeeded. A node that needs the output of such a node gets it as a variable, if the status still has it; an expression that
+// names such a node can't be carried over.
+func from(flow *v1alpha1.JobFlow, node string) (*v1alpha1.JobFlow, error) {
+	refuse := func(format string, args ...any) error {
+		return &refusal{http.StatusUnprocessableEntity, "Refused", fmt.Sprintf(format, args...)}
+	}
+	kept := behindOf(flow.Spec.Flows, node)
+	if kept == nil {
+		return nil, refuse("JobFlow %s has no node %q to run again from", flow.Name, node)
+	}
+	outputs := map[string]string{}
+	for _, o := range flow.Status.Outputs {
+		if o.Lost == "" {
+			outputs[o.Name] = o.Value
+		}
+	}
+	again := &v1alpha1.JobFlow{}
+	again.Namespace, again.GenerateName = flow.Namespace, prefixOf(flow.Name)+"-rerun-"
+	again.Labels = map[string]string{}
+	for key, value := range flow.Labels {
+		again.Labels[key] = value
+	}
+	again.Labels[LabelRerunOf] = labelValue(flow.Name)
+	again.Spec = *flow.Spec.DeepCopy()
+	again.Spec.Suspend, again.Spec.Terminate, again.Spec.Retry, again.Spec.Flows = false, false, 0, nil
+	for i := range flow.Spec.Flows {
+		if kept[flow.Spec.Flows[i].Name] {
+			again.Spec.Flows = append(again.Spec.Flows, *flow.Spec.Flows[i].DeepCopy())
+		}
+	}
+	if again.Spec.SuccessWhen != "" && len(again.Spec.Flows) < len(flow.Spec.Flows) {
+		return nil, refuse("spec.successWhen is about nodes that don't run again: %s", again.Spec.SuccessWhen)
+	}
+	for _, nodes := range [][]v1alpha1.Flow{again.Spec.Flows, again.Spec.Finally} {
+		for i := range nodes {
+			if err := cutLoose(&nodes[i], kept, outputs, refuse); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return again, nil
+}
+
+// behindOf returns a node and all that depend on it; nil if there is no such node.
+func behindOf(flows []v1alpha1.Flow, node string) map[string]bool {
+	behind := map[string][]string{}
+	found := false
+	for i := range flows {
+		found = found || flows[i].Name == node
+		for _, d := range flows[i].Dependencies {
+			behind[d] = append(behind[d], flows[i].Name)
+		}
+	}
+	if !found {
+		return nil
+	}
+	kept := map[string]bool{node: true}
+	for queue := []string{node}; len(queue) > 0; queue = queue[1:] {
+		for _, name := range behind[queue[0]] {
+			if !kept[name] {
+				kept[name] = true
+				queue = append(queue, name)
+			}
+		}
+	}
+	return kept
+}
+
+// cutLoose takes out of a node what refers to nodes that don't run again.
+func cutLoose(f *v1alpha1.Flow, kept map[string]bool, outputs map[string]string, refuse func(string, ...any) error) error {
+	before := len(f.Dependencies)
+	f.Dependencies = slices.DeleteFunc(f.Dependencies, func(d string) bool { return !kept[d] })
+	if f.When != "" && len(f.Dependencies) < before {
+		return refuse("node %s has a when, and depends on nodes that don't run again: %s", f.Name, f.When)
+	}
+	if f.ForEach != nil && f.ForEach.FromOutput != "" && !kept[f.ForEach.FromOutput] {
+		return refuse("node %s has its items from the output of %s, which doesn't run again", f.Name, f.ForEach.FromOutput)
+	}
+	var inputs []v1alpha1.Input
+	for _, in := range f.Inputs {
+		if kept[in.From] {
+			inputs = append(inputs, in)
+			continue
+		}
+		value, known := outputs[in.From]
+		if !known {
+			return refuse("node %s needs the output of %s, which doesn't run again, and whose output isn't recorded any more", f.Name, in.From)
+		}
+		if f.JobTemplate == nil {
+			return refuse("node %s needs the output of %s, and has its Job from a JobTemplate: it can't be given a value", f.Name, in.From)
+		}
+		setEnv(f, in.Env, value)
+	}
+	f.Inputs = inputs
+	return nil
+}
+
+// setEnv gives each container of a node a variable, unless it has one of that name: as an input is given.
+func setEnv(f *v1alpha1.Flow, name, value string) {
+	pod := &f.JobTemplate.Template.Spec
+	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
+		for i := range containers {
+			c := &containers[i]
+			if !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name }) {
+				c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
+			}
+		}
+	}
+}
+
+// maxPrefix is how much of a flow's name the name of its rerun begins with, so that its Jobs' names have room.
+const maxPrefix = 40
+
+func prefixOf(name string) string {
+	if len(name) <= maxPrefix {
+		return name
+	}
+	return name[:maxPrefix]
+}

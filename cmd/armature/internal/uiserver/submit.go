@@ -1,0 +1,134 @@
+package uiserver
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
+	"github.com/armature-dev/armature/cmd/armature/internal/lint"
+	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
+	"github.com/armature-dev/armature/internal/wellknown"
+)
+
+// submission is an object to create, as text or as the form has made it.
+type submission struct {
+	YAML   string         `json:"yaml"`
+	Object map[string]any `json:"object"`
+}
+
+// submitted is an object as it would be stored, or is.
+type submitted struct {
+	Object   map[string]any `json:"object"`
+	Warnings []string       `json:"warnings,omitempty"`
+}
+
+// submit creates an object, or with dryRun=true has everything checked that its creation would: by the operator's own rules, as
+// "armature lint" does, by the API server with its schema, rules and quotas, and by admission webhooks.
+func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
+	var body submission
+	err := decode(r, &body)
+	var doc *manifest.Document
+	if err == nil {
+		doc, err = document(body)
+	}
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	obj := doc.Object
+	k, err := s.find(v.cluster.Client.RESTMapper(), obj.GroupVersionKind().GroupKind().String())
+	if err == nil && k.GroupVersionKind != obj.GroupVersionKind() {
+		err = badRequest(fmt.Sprintf("apiVersion of a %s must be %s, got %q", k.Kind, k.GroupVersion(), obj.GetAPIVersion()))
+	}
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	if fields, err := problems(doc); err != nil || len(fields) > 0 {
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		writeJSON(w, http.StatusUnprocessableEntity, failure{
+			Error: fmt.Sprintf("%d fields of the %s are invalid", len(fields), k.Kind), Reason: "Invalid", Fields: fields,
+		})
+		return
+	}
+	if k.namespaced && obj.GetNamespace() == "" {
+		obj.SetNamespace(v.cluster.Namespace)
+	}
+	var warned gathering
+	options := &client.CreateOptions{
+		FieldManager: wellknown.FieldOwner, Raw: &metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict},
+	}
+	code := http.StatusCreated
+	if r.URL.Query().Get("dryRun") == "true" {
+		options.DryRun, code = []string{metav1.DryRunAll}, http.StatusOK
+	}
+	if err := v.cluster.Client.Create(connect.WithWarnings(r.Context(), warned.add), obj, options); err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	obj.SetManagedFields(nil)
+	writeJSON(w, code, submitted{Object: obj.Object, Warnings: warned.all()})
+}
+
+// document reads the one object of a submission.
+func document(body submission) (*manifest.Document, error) {
+	text := body.YAML
+	if body.Object != nil {
+		data, err := yaml.Marshal(body.Object)
+		if err != nil {
+			return nil, badRequest(err.Error())
+		}
+		text = string(data)
+	}
+	docs, err := manifest.Parse("yaml", []byte(text))
+	if err != nil {
+		return nil, &refusal{http.StatusUnprocessableEntity, "Invalid", err.Error()}
+	}
+	if len(docs) != 1 {
+		return nil, badRequest(fmt.Sprintf("want one object, got %d", len(docs)))
+	}
+	return docs[0], nil
+}
+
+// problems are what the operator would find wrong, if the kind is one of Armature's.
+func problems(doc *manifest.Document) ([]fieldError, error) {
+	known, err := lint.Knows(doc.Object.GroupVersionKind())
+	if err != nil || !known {
+		return nil, err
+	}
+	found, err := lint.Document(doc)
+	var fields []fieldError
+	for _, f := range found {
+		fields = append(fields, fieldError{Field: f.Path, Message: f.Message})
+	}
+	return fields, err
+}
+
+// gathering gathers texts of several goroutines, each once.
+type gathering struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+func (g *gathering) add(text string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !slices.Contains(g.texts, text) {
+		g.texts = append(g.texts, text)
+	}
+}
+
+func (g *gathering) all() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.texts
+}

@@ -1,0 +1,83 @@
+package uiserver
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+func TestSubmit(t *testing.T) {
+	api := newAPI(t)
+	s := newSite(t, api)
+	example := exampleOf(kind{GroupVersionKind: v1alpha1.GroupVersion.WithKind("JobFlow")})
+	answer := s.post("/api/submit?dryRun=true", submission{YAML: example})
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	assert.Equal(t, "default", bodyOf[submitted](t, answer).Object["metadata"].(map[string]any)["namespace"])
+	flow := &v1alpha1.JobFlow{}
+	key := client.ObjectKey{Namespace: "default", Name: "example"}
+	require.Error(t, api.Client().Get(t.Context(), key, flow), "a dry run creates nothing")
+
+	answer = s.post("/api/submit", submission{Object: map[string]any{
+		"apiVersion": "api.practice.com/v1alpha1", "kind": "JobFlow", "metadata": map[string]any{"name": "example"},
+		"spec": map[string]any{"flows": []any{map[string]any{"name": "a", "jobTemplateRef": "t"}}},
+	}})
+	require.Equal(t, http.StatusCreated, answer.StatusCode)
+	require.NoError(t, api.Client().Get(t.Context(), key, flow))
+	assert.Equal(t, http.StatusConflict, s.post("/api/submit", submission{YAML: example}).StatusCode, "it exists")
+}
+
+// What the operator would refuse is said field by field, before anything is created.
+func TestSubmitNamesInvalidFields(t *testing.T) {
+	s := newSite(t, newAPI(t))
+	answer := s.post("/api/submit?dryRun=true", submission{YAML: `{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, metadata: {name: f},
+  spec: {flows: [{name: a, jobTemplateRef: t, dependencies: [b]}, {name: c, jobTemplateRef: t, dependencies: [none]}]}}`})
+	assert.Equal(t, http.StatusUnprocessableEntity, answer.StatusCode)
+	fields := bodyOf[failure](t, answer).Fields
+	require.Len(t, fields, 2)
+	assert.Equal(t, "spec.flows[0].dependencies[0]", fields[0].Field)
+	assert.Contains(t, fields[0].Message, `"b"`)
+	for text, code := range map[string]int{
+		"": http.StatusBadRequest, "a: [": http.StatusUnprocessableEntity, "{apiVersion: v1, kind: Secret, metadata: {name: a}}": http.StatusBadRequest,
+		"{apiVersion: api.practice.com/v2, kind: JobFlow, metadata: {name: a}}": http.StatusBadRequest,
+	} {
+		assert.Equal(t, code, s.post("/api/submit", submission{YAML: text}).StatusCode, text)
+	}
+}
+
+// Each example of the form is valid.
+func TestExamples(t *testing.T) {
+	for _, gk := range own {
+		text := exampleOf(kind{GroupVersionKind: gk.WithVersion("v1alpha1")})
+		doc, err := document(submission{YAML: text})
+		require.NoError(t, err, gk.Kind)
+		found, err := problems(doc)
+		require.NoError(t, err, gk.Kind)
+		assert.Empty(t, found, gk.Kind)
+		assert.NotContains(t, text, "spec: {}", gk.Kind)
+	}
+	assert.Contains(t, exampleOf(kind{GroupVersionKind: schema.GroupVersionKind{Group: "e.com", Version: "v1", Kind: "KV"}}), "apiVersion: e.com/v1")
+}
+
+func TestSchemaHasNoReferences(t *testing.T) {
+	text := `{"components": {"schemas": {
+		"com.e.KV": {"properties": {"spec": {"allOf": [{"$ref": "#/components/schemas/Spec"}], "default": {}}},
+			"x-kubernetes-group-version-kind": [{"group": "e.com", "version": "v1", "kind": "KV"}]},
+		"Spec": {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/components/schemas/Leaf"}}}},
+		"Leaf": {"type": "string"}}}}`
+	k := kind{GroupVersionKind: schema.GroupVersionKind{Group: "e.com", Version: "v1", Kind: "KV"}}
+	spec, err := specSchema([]byte(text), k)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{
+		"type": "object", "default": map[string]any{},
+		"properties": map[string]any{"children": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}},
+	}, spec)
+	k.Version = "v2"
+	_, err = specSchema([]byte(text), k)
+	assert.ErrorContains(t, err, "no schema of KV")
+}

@@ -1,0 +1,29 @@
+package devcluster
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestOptionsAreFlags(t *testing.T) {
+	t.Setenv(flagsEnv, "--feature-gates=A=true  --nodes=2")
+	flags := newOptions([]Option{WithFakeNodes(5), WithFlags("--audit-policy=p.yaml")}).up()
+	assert.Equal(t, []string{
+		"--fake-nodes=5", "--timeout=5m0s", "--nodes=0", "--audit-policy=p.yaml", "--feature-gates=A=true", "--nodes=2",
+	}, flags, "those of the environment come last, and win")
+
+	t.Setenv(flagsEnv, "")
+	flags = newOptions([]Option{WithFakeNodes(5), WithoutWorkloads(), WithNodes("a", "b")}).up()
+	assert.Contains(t, flags, "--fake-nodes=0")
+	assert.Contains(t, flags, "--node-names=a,b")
+	assert.Contains(t, flags[len(flags)-1], "--controllers=*,-cronjob-controller,")
+}
+
+func TestSharedClustersDifferByTheirOptions(t *testing.T) {
+	key := func(opts ...Option) string { return newOptions(opts).key() }
+	assert.Equal(t, key(), key(Shared()))
+	for _, other := range []Option{WithFakeNodes(2), WithNodes("a"), WithWebhooks(), WithManifests("crds"), WithFlags("--nodes=1")} {
+		assert.NotEqual(t, key(), key(other))
+	}
+}
