@@ -10,8 +10,8 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest/internal/search"
 )
 
-// manager is the name of the manager that runs the operators in stories.
-const manager = "manager"
+// theManager is the name of the manager that runs the operators in stories.
+const theManager = "manager"
 
 // story returns a trace as a file of package story; empty for a scenario that isn't of one.
 func (e *exploration) story(trace []string) (string, error) {
@@ -61,7 +61,7 @@ func (e *exploration) lines(s *exploredState, name string) ([]string, error) {
 		}
 		return []string{"clock " + next.server.now.Sub(s.server.now).String()}, nil
 	case strings.HasPrefix(name, crashStep):
-		return []string{"crash", "step " + manager + ": start"}, nil
+		return []string{"crash", "step " + theManager + ": start"}, nil
 	}
 	var lines []string
 	var err error
@@ -98,7 +98,7 @@ func (e *exploration) passLines(s *exploredState, name, rest string, process, re
 		switch {
 		case strings.Contains(rest, fmt.Sprintf(", crash after write %d: ", k+1)):
 			before = append(before, fmt.Sprintf("crash after=%d", w.ordinal))
-			after = append([]string{"step " + manager + ": start"}, after...)
+			after = append([]string{"step " + theManager + ": start"}, after...)
 		case strings.Contains(rest, fmt.Sprintf(", the reply to write %d is lost: ", k+1)):
 			line := fmt.Sprintf("refuse lost verb=%s kind=%s name=%s after=%d", w.call.Verb, w.call.Kind.Kind, w.call.Name, w.nth)
 			if w.call.Subresource != "" {
@@ -107,7 +107,7 @@ func (e *exploration) passLines(s *exploredState, name, rest string, process, re
 			before = append(before, line)
 		}
 	}
-	step := fmt.Sprintf("step %s: reconcile %s %s", manager, gvk.gvk.Kind, r)
+	step := fmt.Sprintf("step %s: reconcile %s %s", theManager, gvk.gvk.Kind, r)
 	return append(append(before, step), after...), nil
 }
 
