@@ -23,7 +23,8 @@ func file(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestRealFlow follows a running flow from the list through graph, timeline and table to a node's pods, logs, events and YAML, and acts on it.
+// TestRealFlow follows a running flow from the list through graph, timeline and table to a node's pods, logs, events and YAML,
+// and acts on it.
 func TestRealFlow(t *testing.T) {
 	c := theCluster(t)
 	ns := c.namespace(t, "vision")
@@ -35,7 +36,8 @@ func TestRealFlow(t *testing.T) {
 	p.open(at(link, "/flows/vision/nightly"))
 	p.until("document.querySelector('.graph canvas')")
 	c.eventually(t, "Running", "get", "pods", "-n", ns, "-l", "job-name=nightly-train")
-	p.until("/Running/.test(document.querySelector('.title .state').innerText) && /1\\s*running/.test(document.querySelector('.counts').innerText)")
+	p.until("document.querySelector('.title .state').innerText === 'Running'")
+	p.until("/1\\s*running/.test(document.querySelector('.counts').innerText)")
 
 	p.open(at(link, "/flows/vision/nightly?node=train"))
 	p.until("document.querySelector('.drawer .why')")
@@ -43,7 +45,8 @@ func TestRealFlow(t *testing.T) {
 	p.open(at(link, "/flows/vision/nightly?node=train&tab=pods"))
 	p.until("document.querySelectorAll('.pods li').length === 2")
 	p.open(at(link, "/flows/vision/nightly?node=train&tab=logs&wide=1"))
-	p.until("document.querySelectorAll('.pane').length === 2 && [...document.querySelectorAll('.pane')].every((e) => /epoch \\d+ loss/.test(e.innerText))")
+	p.until("document.querySelectorAll('.pane').length === 2")
+	p.until("[...document.querySelectorAll('.pane')].every((e) => /epoch \\d+ loss/.test(e.innerText))")
 	seen := eval[string](p, "[...document.querySelectorAll('.pane .line')].at(-1).innerText")
 	p.until("[...document.querySelectorAll('.pane .line')].at(-1).innerText !== " + quoted(seen)) // they are live
 	p.picture("ui-logs")
@@ -212,7 +215,9 @@ func TestRealRights(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			status := eval[int](p, "fetch('/api/actions', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: "+quoted(string(body))+"}).then((r) => r.status)")
+			status := eval[int](p,
+				"fetch('/api/actions', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: "+
+					quoted(string(body))+"}).then((r) => r.status)")
 			if status != 403 {
 				t.Errorf("the server answers %d to %s", status, body)
 			}
@@ -339,12 +344,14 @@ func TestRealBigFlow(t *testing.T) {
 		for k := range width {
 			flow := m{"name": fmt.Sprintf("s-%d-%d", l, k), "jobTemplateRef": "any"}
 			if l > 0 {
-				flow["dependencies"] = []string{fmt.Sprintf("s-%d-%d", l-1, k), fmt.Sprintf("s-%d-%d", l-1, (k+7)%width), fmt.Sprintf("s-%d-%d", l-1, (k+14)%width)}
+				flow["dependencies"] = []string{fmt.Sprintf("s-%d-%d", l-1, k), fmt.Sprintf("s-%d-%d", l-1, (k+7)%width),
+					fmt.Sprintf("s-%d-%d", l-1, (k+14)%width)}
 			}
 			flows = append(flows, flow)
 		}
 	}
-	text, err := json.Marshal(m{"apiVersion": "api.practice.com/v1alpha1", "kind": "JobFlow", "metadata": m{"name": "big"}, "spec": m{"suspend": true, "flows": flows}})
+	text, err := json.Marshal(m{"apiVersion": "api.practice.com/v1alpha1", "kind": "JobFlow", "metadata": m{"name": "big"},
+		"spec": m{"suspend": true, "flows": flows}})
 	if err != nil {
 		t.Fatal(err)
 	}
