@@ -2,6 +2,8 @@ package browsertest_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +20,15 @@ import (
 )
 
 const assets = "../assets"
+
+// chromium is the browser's path. Where there is none, it is installed.
+var chromium = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("../../hack/chromium.sh").Output()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		err = fmt.Errorf("%w: %s", err, failed.Stderr)
+	}
+	return strings.TrimSpace(string(out)), err
+})
 
 // options start a browser as a person has it, except that no window is shown.
 func options(path string) []chromedp.ExecAllocatorOption {
@@ -37,9 +48,9 @@ type page struct {
 
 func newPage(t *testing.T, width, height int64, dark bool) *page {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
+	path, err := chromium()
 	if err != nil {
-		t.Fatal("this test needs Chromium: hack/chromium.sh installs Debian's package")
+		t.Fatal(err)
 	}
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options(path)...)
 	t.Cleanup(end)
