@@ -15,7 +15,7 @@ ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operat
 	-path '*/testdata' -prune -o -type f -not -name '*_test.go' -print) go.mod go.sum
 
 .PHONY: help build image nodes demo demo-flux recordings example-webapp example-kvstore bench released-tools e2e test-nodes fuzz check \
-	lint generate check-generated tidy check-tidy api-changes clean ui check-ui
+	lint generate check-generated tidy check-tidy api-changes clean ui check-ui test-ui
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -182,6 +182,10 @@ released-tools:
 e2e: ## Test end to end on nodes that run containers: the image, the chart, and what can go wrong; needs Linux and root
 	@hack/e2e.sh
 
+test-ui: build ## Open the page of armature ui in a browser: each screen on a cluster, and 10,000 nodes; installs Chromium if it can
+	@hack/chromium.sh >/dev/null
+	cd ui/browsertest && go test -timeout 20m ./...
+
 test-nodes: ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
 	@hack/needs-of-nodes.sh run
 	@$(MAKE) --no-print-directory nodes
@@ -213,6 +217,7 @@ lint: bin/purity ## Run golangci-lint in each module, and look for Plans that ar
 	cd tools/suites && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/purity && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd bench && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
+	cd ui/browsertest && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 
 generate: ## Write generated code, CRDs and the reference anew, and the chart's copies of what is in config
 	go generate ./api/... ./examples/...
@@ -246,6 +251,7 @@ tidy: ## Run go mod tidy in each module
 	cd tools/purity && go mod tidy
 	cd tools/apidiff && go mod tidy
 	cd bench && go mod tidy
+	cd ui/browsertest && go mod tidy
 
 check-tidy: ## Fail if a go.mod is not tidy
 	go mod tidy -diff
@@ -262,6 +268,7 @@ check-tidy: ## Fail if a go.mod is not tidy
 	cd tools/purity && go mod tidy -diff
 	cd tools/apidiff && go mod tidy -diff
 	cd bench && go mod tidy -diff
+	cd ui/browsertest && go mod tidy -diff
 
 api-changes: ## Print what has changed in the exported names since the last release, or since main
 	@hack/api-changes.sh

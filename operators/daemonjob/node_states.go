@@ -7,7 +7,7 @@ import (
 	"github.com/armature-dev/armature/operators/internal/hostlist"
 )
 
-// NodeState says how far a DaemonJob is on one node, as far as its status and the node tell.
+// NodeState says how far a DaemonJob is on one node, as far as its status and the node report it.
 type NodeState struct {
 	// Node is the node's name.
 	Node string

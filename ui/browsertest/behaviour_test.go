@@ -22,22 +22,26 @@ func TestReconnect(t *testing.T) {
 	s.SetDown(true)
 	p.until("document.querySelector('.banner')")
 	p.sees("nightly")
-	s.Stream("flow", "ml/nightly", fakeserver.E("flow", m{"uid": "f", "kind": "JobFlow", "namespace": "ml", "name": "nightly", "state": "Succeed", "tone": "good"}))
+	s.Stream("flow", "ml/nightly", fakeserver.E("flow", m{"uid": "f", "kind": "JobFlow", "namespace": "ml", "name": "nightly",
+		"state": "Succeed", "tone": "good"}))
 	s.SetDown(false)
 	p.until("!document.querySelector('.banner') && document.querySelector('.title .state').innerText === 'Succeed'")
 
 	// The API server is another matter: this page's server says of each watch whether it is live.
-	s.Send("flow", "ml/nightly", "source", m{"kind": "JobFlow", "namespace": "ml", "state": "unreachable", "message": "connection refused since 12:00"})
+	s.Send("flow", "ml/nightly", "source", m{"kind": "JobFlow", "namespace": "ml", "state": "unreachable",
+		"message": "connection refused since 12:00"})
 	p.sees("connection refused since 12:00")
 	s.Send("flow", "ml/nightly", "source", m{"kind": "JobFlow", "namespace": "ml", "state": "live"})
 	p.until("!document.querySelector('.banner')")
 }
 
-// TestRights shows the page to a viewer of one namespace, who may look and do nothing: no action is offered, no other namespace asked for.
+// TestRights shows the page to a viewer of one namespace, who may look and do nothing: no action is offered, no other namespace
+// asked for.
 func TestRights(t *testing.T) {
 	s := fake(t)
 	s.Small("")
-	s.Reply("GET /api/session", 200, m{"mode": "cluster", "user": "eve", "server": "x", "namespace": "ml", "version": "v1", "login": "token"})
+	s.Reply("GET /api/session", 200, m{"mode": "cluster", "user": "eve", "server": "x", "namespace": "ml", "version": "v1",
+		"login": "token"})
 	s.Reply("GET /api/access", 200, m{"allNamespaces": false, "kinds": fakeserver.Kinds("ml", []string{"get", "list", "watch"})[:5]})
 	p := newPage(t, 1440, 900, false)
 	p.open(s.URL + "/?namespace=ml")
@@ -54,11 +58,13 @@ func TestRights(t *testing.T) {
 			t.Errorf("%d actions are offered at %s", n, path)
 		}
 	}
-	for tab, want := range map[string]string{"pods": "You may not list pods here.", "logs": "You may not read logs here.", "events": "You may not list events here."} {
+	for tab, want := range map[string]string{"pods": "You may not list pods here.", "logs": "You may not read logs here.",
+		"events": "You may not list events here."} {
 		p.open(s.URL + "/flows/ml/nightly?node=features&tab=" + tab)
 		p.sees(want)
 	}
-	if nav := eval[string](p, "document.querySelector('nav').innerText"); slices.ContainsFunc([]string{"Submit", "Clusters", "Queues"}, func(w string) bool { return strings.Contains(nav, w) }) {
+	if nav := eval[string](p, "document.querySelector('nav').innerText"); slices.ContainsFunc([]string{"Submit", "Clusters",
+		"Queues"}, func(w string) bool { return strings.Contains(nav, w) }) {
 		t.Errorf("the navigation offers %q", nav)
 	}
 	p.open(s.URL + "/submit")
@@ -158,7 +164,8 @@ func TestKeyboard(t *testing.T) {
 	p.until("/^train, Pending, layer 4/.test(document.querySelector('.graph [role=status].sr').textContent)")
 }
 
-// TestNames holds that everything to click or fill in has a name for a screen reader, on each screen, and that nothing is asked of another server.
+// TestNames holds that everything to click or fill in has a name for a screen reader, on each screen, and that nothing is asked
+// of another server.
 func TestNames(t *testing.T) {
 	s := fake(t)
 	s.Small("")
@@ -166,11 +173,13 @@ func TestNames(t *testing.T) {
 	for _, screen := range screens("") {
 		p.open(s.URL + screen.path)
 		p.until("document.querySelector(" + quoted(screen.has) + ")")
-		if other := eval[[]string](p, "performance.getEntriesByType('resource').map((e) => e.name).filter((n) => !n.startsWith(location.origin + '/'))"); len(other) > 0 {
+		if other := eval[[]string](p,
+			"performance.getEntriesByType('resource').map((e) => e.name).filter((n) => !n.startsWith(location.origin + '/'))"); len(other) > 0 {
 			t.Errorf("%s asks for %v", screen.name, other)
 		}
-		nameless := eval[[]string](p, `[...document.querySelectorAll("button, a, input, select, textarea, [role=grid], [role=listbox], [role=application], canvas")].filter((e) =>
-			!(e.innerText ?? "").trim() && !e.getAttribute("aria-label") && !e.labels?.length && !e.title).map((e) => e.outerHTML.slice(0, 120))`)
+		nameless := eval[[]string](p,
+			`[...document.querySelectorAll("button, a, input, select, textarea, [role=grid], [role=listbox], canvas")].filter((e) =>
+			!(e.innerText || e.textContent || "").trim() && !e.getAttribute("aria-label") && !e.labels?.length && !e.title).map((e) => e.outerHTML.slice(0, 120))`)
 		if len(nameless) > 0 {
 			t.Errorf("%s: nothing names %q", screen.name, nameless)
 		}

@@ -2,6 +2,8 @@ package browsertest_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,13 +21,23 @@ import (
 
 const assets = "../assets"
 
+// chromium is the browser's path. Where there is none, it is installed.
+var chromium = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("../../hack/chromium.sh").Output()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		err = fmt.Errorf("%w: %s", err, failed.Stderr)
+	}
+	return strings.TrimSpace(string(out)), err
+})
+
 // options start a browser as a person has it, except that no window is shown.
 func options(path string) []chromedp.ExecAllocatorOption {
 	return append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("enable-precise-memory-info", true))
 }
 
-// page is a browser with one tab and an empty profile. Whatever the page reports as an error (an exception, a violation of the policy) fails the test.
+// page is a browser with one tab and an empty profile. Whatever the page reports as an error (an exception, a violation of the
+// policy) fails the test.
 type page struct {
 	t   *testing.T
 	ctx context.Context
@@ -36,9 +48,9 @@ type page struct {
 
 func newPage(t *testing.T, width, height int64, dark bool) *page {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
+	path, err := chromium()
 	if err != nil {
-		t.Fatal("this test needs Chromium: hack/chromium.sh installs Debian's package")
+		t.Fatal(err)
 	}
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options(path)...)
 	t.Cleanup(end)
@@ -104,7 +116,8 @@ func (p *page) until(expression string) {
 	if !p.untilFor(expression, 40*time.Second) {
 		p.t.Fatalf("never true: %s; the page is at %s and says:\n%s\nrequests: %s",
 			expression, eval[string](p, "location.href"), eval[string](p, "document.body.innerText"),
-			eval[string](p, "performance.getEntriesByType('resource').map((e) => `${e.name} ${Math.round(e.duration)} ${e.responseStatus}`).join('\\n')"))
+			eval[string](p,
+				"performance.getEntriesByType('resource').map((e) => `${e.name} ${Math.round(e.duration)} ${e.responseStatus}`).join('\\n')"))
 	}
 }
 
@@ -113,7 +126,8 @@ func (p *page) untilFor(expression string, most time.Duration) bool {
 	ctx, cancel := context.WithTimeout(p.ctx, most)
 	defer cancel()
 	safe := "(() => { try { return !!(" + expression + "); } catch { return false; } })()" // what isn't there yet has no parts
-	return chromedp.Run(ctx, chromedp.Poll(safe, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0))) == nil
+	return chromedp.Run(ctx, chromedp.Poll(safe, nil, chromedp.WithPollingInterval(50*time.Millisecond),
+		chromedp.WithPollingTimeout(0))) == nil
 }
 
 // sees waits for a text of the page.
@@ -127,10 +141,12 @@ func (p *page) click(selector string) { p.t.Helper(); p.do(chromedp.Click(select
 // fill types a text into a field, in the place of what it has.
 func (p *page) fill(selector, text string) {
 	p.t.Helper()
-	p.do(chromedp.Evaluate("{ const e = document.querySelector("+quoted(selector)+"); e.focus(); e.select(); }", nil), chromedp.KeyEvent(text))
+	p.do(chromedp.Evaluate("{ const e = document.querySelector("+quoted(selector)+"); e.focus(); e.select(); }", nil),
+		chromedp.KeyEvent(text))
 }
 
-// picture saves a screenshot among the test's artifacts. One of a name that begins with "ui-" is of the documentation: $SCREENSHOTS says where
+// picture saves a screenshot among the test's artifacts. One of a name that begins with "ui-" is of the documentation:
+// $SCREENSHOTS says where
 // these go, if they are to be made anew.
 func (p *page) picture(name string) {
 	p.t.Helper()

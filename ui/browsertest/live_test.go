@@ -194,7 +194,9 @@ func (l *lines) await(t *testing.T, expression string) string {
 	}
 }
 
-// serve runs "armature ui" with a kubeconfig, and returns the link that it prints.
+// serve runs "armature ui" with a kubeconfig, and returns the link that it prints. Serve before you open a page, so that the
+// page is closed first:
+// it reports streams that end in their middle.
 func serve(t *testing.T, kubeconfig string, more ...string) (link string) {
 	t.Helper()
 	out := &lines{more: make(chan struct{}, 1)}

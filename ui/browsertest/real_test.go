@@ -23,19 +23,21 @@ func file(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestRealFlow follows a running flow from the list through graph, timeline and table to a node's pods, logs, events and YAML, and acts on it.
+// TestRealFlow follows a running flow from the list through graph, timeline and table to a node's pods, logs, events and YAML,
+// and acts on it.
 func TestRealFlow(t *testing.T) {
 	c := theCluster(t)
 	ns := c.namespace(t, "vision")
 	c.apply(t, ns, file(t, "nightly.yaml"))
-	p := newPage(t, 1440, 760, false)
 	link := serve(t, c.kubeconfig)
+	p := newPage(t, 1440, 760, false)
 	p.open(link)
 	p.sees("nightly")
 	p.open(at(link, "/flows/vision/nightly"))
 	p.until("document.querySelector('.graph canvas')")
 	c.eventually(t, "Running", "get", "pods", "-n", ns, "-l", "job-name=nightly-train")
-	p.until("/Running/.test(document.querySelector('.title .state').innerText) && /1\\s*running/.test(document.querySelector('.counts').innerText)")
+	p.until("document.querySelector('.title .state').innerText === 'Running'")
+	p.until("/1\\s*running/.test(document.querySelector('.counts').innerText)")
 
 	p.open(at(link, "/flows/vision/nightly?node=train"))
 	p.until("document.querySelector('.drawer .why')")
@@ -43,7 +45,8 @@ func TestRealFlow(t *testing.T) {
 	p.open(at(link, "/flows/vision/nightly?node=train&tab=pods"))
 	p.until("document.querySelectorAll('.pods li').length === 2")
 	p.open(at(link, "/flows/vision/nightly?node=train&tab=logs&wide=1"))
-	p.until("document.querySelectorAll('.pane').length === 2 && [...document.querySelectorAll('.pane')].every((e) => /epoch \\d+ loss/.test(e.innerText))")
+	p.until("document.querySelectorAll('.pane').length === 2")
+	p.until("[...document.querySelectorAll('.pane')].every((e) => /epoch \\d+ loss/.test(e.innerText))")
 	seen := eval[string](p, "[...document.querySelectorAll('.pane .line')].at(-1).innerText")
 	p.until("[...document.querySelectorAll('.pane .line')].at(-1).innerText !== " + quoted(seen)) // they are live
 	p.picture("ui-logs")
@@ -104,8 +107,8 @@ func TestRealKinds(t *testing.T) {
 	ns := c.namespace(t, "lab")
 	c.apply(t, ns, file(t, "kinds.yaml"))
 	c.must(t, file(t, "pinot-status.yaml"), "apply", "--server-side", "--subresource=status", "-n", ns, "-f", "-")
-	p := newPage(t, 1440, 760, false)
 	link := serve(t, c.kubeconfig, "--kinds", "Pinot.datainfra.io")
+	p := newPage(t, 1440, 760, false)
 	p.open(link)
 	p.sees("wipe-disks")
 	p.open(at(link, "/objects/DaemonJob/lab/wipe-disks"))
@@ -134,9 +137,9 @@ func TestRealKinds(t *testing.T) {
 func TestRealSubmit(t *testing.T) {
 	c := theCluster(t)
 	ns := c.namespace(t, "submit")
+	link := serve(t, c.kubeconfig)
 	p := newPage(t, 1440, 760, false)
 	p.allow("422 (Unprocessable Entity)")
-	link := serve(t, c.kubeconfig)
 	p.open(link)
 	p.until("document.querySelector('.top')")
 	p.open(at(link, "/submit?kind=JobFlow&namespace="+ns))
@@ -160,8 +163,8 @@ func TestRealMarkup(t *testing.T) {
 	c := theCluster(t)
 	ns := c.namespace(t, "markup")
 	c.apply(t, ns, file(t, "markup.yaml"))
-	p := newPage(t, 1440, 760, false)
 	link := serve(t, c.kubeconfig)
+	p := newPage(t, 1440, 760, false)
 	p.open(link)
 	p.sees("markup")
 	c.eventually(t, "Failed", "get", "jobflow", "markup", "-n", ns, "-o", "jsonpath={.status.state}")
@@ -188,8 +191,8 @@ func TestRealRights(t *testing.T) {
 	token := strings.TrimSpace(c.must(t, "", "create", "token", "viewer", "-n", mine))
 	server := c.must(t, "", "config", "view", "--minify", "-o", "jsonpath={.clusters[0].cluster.server}")
 	ca := c.must(t, "", "config", "view", "--minify", "--raw", "-o", "jsonpath={.clusters[0].cluster.certificate-authority-data}")
-	p := newPage(t, 1440, 760, false)
 	link := serve(t, kubeconfigOf(t, server, ca, token, mine))
+	p := newPage(t, 1440, 760, false)
 	p.open(link)
 	p.sees("visible")
 	if strings.Contains(eval[string](p, "document.body.innerText"), "hidden") {
@@ -212,7 +215,9 @@ func TestRealRights(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			status := eval[int](p, "fetch('/api/actions', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: "+quoted(string(body))+"}).then((r) => r.status)")
+			status := eval[int](p,
+				"fetch('/api/actions', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: "+
+					quoted(string(body))+"}).then((r) => r.status)")
 			if status != 403 {
 				t.Errorf("the server answers %d to %s", status, body)
 			}
@@ -314,9 +319,9 @@ func TestRealOutage(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.ReplaceAll(config, server.Host, w.addr)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	link := serve(t, path)
 	p := newPage(t, 1440, 760, false)
 	p.allow("502 (Bad Gateway)")
-	link := serve(t, path)
 	p.open(link)
 	p.sees("before")
 	w.cut()
@@ -339,18 +344,20 @@ func TestRealBigFlow(t *testing.T) {
 		for k := range width {
 			flow := m{"name": fmt.Sprintf("s-%d-%d", l, k), "jobTemplateRef": "any"}
 			if l > 0 {
-				flow["dependencies"] = []string{fmt.Sprintf("s-%d-%d", l-1, k), fmt.Sprintf("s-%d-%d", l-1, (k+7)%width), fmt.Sprintf("s-%d-%d", l-1, (k+14)%width)}
+				flow["dependencies"] = []string{fmt.Sprintf("s-%d-%d", l-1, k), fmt.Sprintf("s-%d-%d", l-1, (k+7)%width),
+					fmt.Sprintf("s-%d-%d", l-1, (k+14)%width)}
 			}
 			flows = append(flows, flow)
 		}
 	}
-	text, err := json.Marshal(m{"apiVersion": "api.practice.com/v1alpha1", "kind": "JobFlow", "metadata": m{"name": "big"}, "spec": m{"suspend": true, "flows": flows}})
+	text, err := json.Marshal(m{"apiVersion": "api.practice.com/v1alpha1", "kind": "JobFlow", "metadata": m{"name": "big"},
+		"spec": m{"suspend": true, "flows": flows}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.must(t, string(text), "create", "-n", ns, "-f", "-")
-	p := newPage(t, 1600, 1000, false)
 	link := serve(t, c.kubeconfig)
+	p := newPage(t, 1600, 1000, false)
 	p.open(link)
 	p.sees("big")
 	p.open(at(link, "/flows/big/big"))

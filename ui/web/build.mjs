@@ -1,5 +1,7 @@
-// Builds the page into ../assets: one script, one chunk for what only the form needs, one style sheet and index.html. The same sources give the same
-// bytes, so that CI can build again and compare. Names have a hash of the content, so that the server may let browsers cache them for ever.
+// Builds the page into ../assets: one script, one chunk for what only the form needs, one style sheet and index.html.
+// The same sources give the same
+// bytes, so that CI can build again and compare. Names have a hash of the content, so that the server may let browsers
+// cache them for ever.
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -42,13 +44,20 @@ const index = readFileSync(join(here, "src", "index.html"), "utf8")
   .replace("{{icon}}", "/" + iconName);
 
 // The licences of what is bundled, as their texts ask for.
-const packages = [...new Set(Object.keys(result.metafile.inputs)
-  .map((path) => path.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1]).filter(Boolean))].sort();
-const licences = packages.map((name) => {
-  const root = join(here, "node_modules", name);
-  const { version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  return `${name} ${version} (${license})\n\n${readFileSync(join(root, "LICENSE"), "utf8").trim()}\n`;
-}).join("\n----\n\n");
+const packages = [
+  ...new Set(
+    Object.keys(result.metafile.inputs)
+      .map((path) => path.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1])
+      .filter(Boolean),
+  ),
+].sort();
+const licences = packages
+  .map((name) => {
+    const root = join(here, "node_modules", name);
+    const { version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    return `${name} ${version} (${license})\n\n${readFileSync(join(root, "LICENSE"), "utf8").trim()}\n`;
+  })
+  .join("\n----\n\n");
 
 const files = [
   ["index.html", Buffer.from(index)],

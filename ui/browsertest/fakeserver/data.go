@@ -15,7 +15,8 @@ var AllVerbs = []string{"get", "list", "watch", "create", "patch", "update", "de
 func Kinds(namespace string, verbs []string) []M {
 	var kinds []M
 	for _, kind := range []string{
-		"JobFlow", "JobTemplate", "DaemonJob", "ReplicaJob", "MiniCluster", "FluxJob", "FluxSetup", "Pinot", "Pod", "PodLog", "Event", "Job", "Node",
+		"JobFlow", "JobTemplate", "DaemonJob", "ReplicaJob", "MiniCluster", "FluxJob", "FluxSetup", "Pinot", "Pod", "PodLog", "Event",
+		"Job", "Node",
 	} {
 		kinds = append(kinds, M{"kind": kind, "resource": kind, "apiVersion": "api.practice.com/v1alpha1", "namespaced": kind != "FluxSetup",
 			"verbs": M{namespace: verbs}})
@@ -44,9 +45,11 @@ func Rows(n int) []M {
 	for i := range rows {
 		state := states[(i*7+i/5)%len(states)]
 		rows[i] = M{
-			"uid": fmt.Sprintf("u%d", i), "kind": kinds[i%len(kinds)], "apiVersion": "api.practice.com/v1alpha1", "namespace": []string{"default", "ml", "ops"}[i%3],
-			"name": fmt.Sprintf("job-%04d", i), "state": state["state"], "tone": state["tone"], "reason": "JobsRunning", "message": "3 Jobs are active.",
-			"done": i % 12, "total": 12, "failed": i % 2, "created": Ago(i*37 + 5), "labels": M{"team": []string{"red", "blue"}[i%2]},
+			"uid": fmt.Sprintf("u%d", i), "kind": kinds[i%len(kinds)], "apiVersion": "api.practice.com/v1alpha1",
+			"namespace": []string{"default", "ml", "ops"}[i%3],
+			"name":      fmt.Sprintf("job-%04d", i), "state": state["state"], "tone": state["tone"], "reason": "JobsRunning",
+			"message": "3 Jobs are active.",
+			"done":    i % 12, "total": 12, "failed": i % 2, "created": Ago(i*37 + 5), "labels": M{"team": []string{"red", "blue"}[i%2]},
 			"actions": []string{"suspend", "pause", "delete"},
 		}
 	}
@@ -82,7 +85,8 @@ func BigGraph(layers, width int) M {
 func BigNodes(started int) []M {
 	nodes := make([]M, started)
 	for i := range nodes {
-		n := M{"i": i, "state": "Succeed", "tone": "good", "started": Ago(4000 - i/10), "ended": Ago(3900 - i/10), "job": fmt.Sprintf("big-%d", i)}
+		n := M{"i": i, "state": "Succeed", "tone": "good", "started": Ago(4000 - i/10), "ended": Ago(3900 - i/10),
+			"job": fmt.Sprintf("big-%d", i)}
 		switch {
 		case i >= started-100:
 			n = M{"i": i, "state": "Running", "tone": "run", "started": Ago(60)}

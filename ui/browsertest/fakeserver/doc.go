@@ -1,4 +1,5 @@
-// Package fakeserver serves the built page with made data, by the contract in ui/API.md: whatever a test wants a screen to show, without a cluster.
+// Package fakeserver serves the built page with made data, by the contract in ui/API.md: whatever a test wants a screen to show,
+// without a cluster.
 //
 //	s := fakeserver.New("../assets")
 //	s.Stream("flow", "a/nightly", fakeserver.E("flow", row), fakeserver.E("graph", graph))

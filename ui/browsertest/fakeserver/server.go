@@ -65,7 +65,8 @@ func (s *Server) Reply(request string, status int, value any) {
 	s.replies[request] = reply{status: status, value: value}
 }
 
-// Stream sets what a stream sends first. Keys are: objects "", flow "namespace/name", detail "Kind/namespace/name/node", logs and queues "".
+// Stream sets what a stream sends first. Keys are: objects "", flow "namespace/name", detail "Kind/namespace/name/node", logs
+// and queues "".
 func (s *Server) Stream(stream, key string, events ...Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,7 +2,13 @@
 import type { FieldError } from "./types.ts";
 
 export class ApiError extends Error {
-  constructor(readonly status: number, message: string, readonly reason = "", readonly fields: FieldError[] = [], readonly login = "") {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly reason = "",
+    readonly fields: FieldError[] = [],
+    readonly login = "",
+  ) {
     super(message);
   }
 }
@@ -22,7 +28,13 @@ async function request<T>(method: string, path: string, body?: unknown): Promise
   if (response.status === 204) return undefined as T;
   const value = await response.json().catch(() => ({}));
   if (!response.ok) {
-    throw new ApiError(response.status, value.error ?? `The server answered ${response.status}.`, value.reason, value.fields, value.login);
+    throw new ApiError(
+      response.status,
+      value.error ?? `The server answered ${response.status}.`,
+      value.reason,
+      value.fields,
+      value.login,
+    );
   }
   return value as T;
 }

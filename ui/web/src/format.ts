@@ -4,7 +4,9 @@ import type { Tone } from "./types.ts";
 
 // now is the time, each second, of what counts it: ages, durations, the end of a running bar.
 export const now = signal(Date.now());
-setInterval(() => { if (!document.hidden) now.value = Date.now(); }, 1000);
+setInterval(() => {
+  if (!document.hidden) now.value = Date.now();
+}, 1000);
 
 export const time = (t?: string): number => (t ? Date.parse(t) : NaN);
 

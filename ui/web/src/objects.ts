@@ -12,7 +12,8 @@ export interface Filter {
   text: string;
 }
 
-// matches says whether a row passes a filter. A label is a name, or name=value; a text matches names, reasons and messages.
+// matches says whether a row passes a filter. A label is a name, or name=value; a text matches names, reasons and
+// messages.
 export function matches(row: Row, f: Filter): boolean {
   if (f.kinds.length && !f.kinds.includes(row.kind)) return false;
   if (f.states.length && !f.states.includes(stateOf(row))) return false;
@@ -47,7 +48,6 @@ export function sorted(rows: Row[], order: Order, down: boolean): Row[] {
   const sign = down ? -1 : 1;
   return rows.sort((a, b) => sign * by(a, b) || compare(a.name, b.name) || compare(a.uid, b.uid));
 }
-
 
 // watchObjects follows objects. However many events come, the list is made anew at most once a frame.
 export function watchObjects(kinds: string[], namespaces: string[]) {

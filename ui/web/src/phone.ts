@@ -3,4 +3,6 @@ import { signal } from "@preact/signals";
 
 const narrow = matchMedia("(max-width: 720px)");
 export const phone = signal(narrow.matches);
-narrow.addEventListener("change", () => { phone.value = narrow.matches; });
+narrow.addEventListener("change", () => {
+  phone.value = narrow.matches;
+});

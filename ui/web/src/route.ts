@@ -1,4 +1,5 @@
-// The address is the state of the page: the path says which screen, the query its filters. Going there again shows the same.
+// The address is the state of the page: the path says which screen, the query its filters. Going there again shows the
+// same.
 import { signal } from "@preact/signals";
 
 export interface Route {
@@ -38,17 +39,25 @@ export function setParams(change: Record<string, string | string[]>, replace = t
   go(location.pathname + (text ? "?" + text : ""), replace);
 }
 
-export function param(name: string): string { return route.value.params.get(name) ?? ""; }
-export function paramList(name: string): string[] { return route.value.params.getAll(name); }
+export function param(name: string): string {
+  return route.value.params.get(name) ?? "";
+}
+export function paramList(name: string): string[] {
+  return route.value.params.getAll(name);
+}
 
 const path = (...parts: string[]) => "/" + parts.map(encodeURIComponent).join("/");
 
 // hrefOf is where an object is shown. An object without a namespace has "-" in its place.
 export function hrefOf(o: { kind: string; namespace?: string; name: string }): string {
-  return o.kind === "JobFlow" ? path("flows", o.namespace ?? "-", o.name) : path("objects", o.kind, o.namespace ?? "-", o.name);
+  return o.kind === "JobFlow"
+    ? path("flows", o.namespace ?? "-", o.name)
+    : path("objects", o.kind, o.namespace ?? "-", o.name);
 }
 
-addEventListener("popstate", () => { route.value = read(); });
+addEventListener("popstate", () => {
+  route.value = read();
+});
 
 // Links of this page are followed without loading it again.
 addEventListener("click", (e) => {

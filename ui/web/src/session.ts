@@ -1,4 +1,5 @@
-// Who looks, and what he may do. The server asks the API server with the viewer's own rights; this page only offers what it was told.
+// Who looks, and what he may do. The server asks the API server with the viewer's own rights; this page only offers
+// what it was told.
 import { signal } from "@preact/signals";
 import { ApiError, get, post, query, remove } from "./api.ts";
 import type { Access, Kind, Session } from "./types.ts";
@@ -8,7 +9,8 @@ export const login = signal<{ kind: string; error: string } | undefined>(undefin
 export const access = signal<Access | undefined>(undefined);
 export const failure = signal("");
 
-// begin opens the session: with the token of the link, which it removes from the address, or with what the browser has already.
+// begin opens the session: with the token of the link, which it removes from the address, or with what the browser has
+// already.
 export async function begin() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token) history.replaceState(null, "", location.pathname + location.search);

@@ -74,7 +74,10 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 	if k.Kind == "DaemonJob" && k.Group == v1alpha1.GroupVersion.Group {
 		nodes = read(v.hub, source{gvk: corev1.SchemeGroupVersion.WithKind("Node")}, "placement", clusterNodeOf, out.wake)
 		defer nodes.close()
-		jobs := source{gvk: batchv1.SchemeGroupVersion.WithKind("Job"), namespace: namespace, labels: daemonjob.LabelDaemonJob + "=" + labelValue(name)}
+		jobs := source{
+			gvk: batchv1.SchemeGroupVersion.WithKind("Job"), namespace: namespace,
+			labels: daemonjob.LabelDaemonJob + "=" + labelValue(name),
+		}
 		runs = read(v.hub, jobs, "runs", daemonRunOf, out.wake)
 		defer runs.close()
 	}

@@ -2,6 +2,7 @@ package uiserver
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -150,9 +151,7 @@ func (f *flowView) reshape() {
 	}
 	all := f.unplaced
 	for _, jobs := range f.jobs {
-		for uid, j := range jobs {
-			all[uid] = j
-		}
+		maps.Copy(all, jobs)
 	}
 	f.jobs, f.unplaced, f.places = map[int]map[types.UID]jobTimes{}, map[types.UID]jobTimes{}, map[types.UID]int{}
 	for _, j := range all {

@@ -3,6 +3,7 @@ package uiserver
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -60,9 +61,7 @@ func from(flow *v1alpha1.JobFlow, node string) (*v1alpha1.JobFlow, error) {
 	again := &v1alpha1.JobFlow{}
 	again.Namespace, again.GenerateName = flow.Namespace, prefixOf(flow.Name)+"-rerun-"
 	again.Labels = map[string]string{}
-	for key, value := range flow.Labels {
-		again.Labels[key] = value
-	}
+	maps.Copy(again.Labels, flow.Labels)
 	again.Labels[LabelRerunOf] = labelValue(flow.Name)
 	again.Spec = *flow.Spec.DeepCopy()
 	again.Spec.Suspend, again.Spec.Terminate, again.Spec.Retry, again.Spec.Flows = false, false, 0, nil

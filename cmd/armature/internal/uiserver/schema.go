@@ -3,6 +3,7 @@ package uiserver
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -96,9 +97,7 @@ func resolved(value any, schemas map[string]map[string]any, depth int) any {
 		if all, ok := v["allOf"].([]any); ok && len(all) == 1 { // how a reference with a default is written
 			if inner, ok := resolved(all[0], schemas, depth+1).(map[string]any); ok {
 				merged := map[string]any{}
-				for key, item := range inner {
-					merged[key] = item
-				}
+				maps.Copy(merged, inner)
 				for key, item := range v {
 					if key != "allOf" {
 						merged[key] = item

@@ -1,16 +1,35 @@
-// Draws a flow on a canvas. A frame costs what is visible, never what exists: layers outside the view are skipped, of a layer only the visible part
+// Draws a flow on a canvas. A frame costs what is visible, never what exists: layers outside the view are skipped, of
+// a layer only the visible part
 // is looked at, nodes lose their details as they get small, and too many edges become bands between layers.
-import { classes, finallyFlag, forEachFlag, whenFlag, missingFlag, Failed, Pending, Skipped, type FlowModel } from "./model.ts";
+import {
+  classes,
+  finallyFlag,
+  forEachFlag,
+  whenFlag,
+  missingFlag,
+  Failed,
+  Pending,
+  Skipped,
+  type FlowModel,
+} from "./model.ts";
 import { boxHeight, layoutOf, type Column, type Layout } from "./layout.ts";
 import { count } from "../format.ts";
 
 const headerHeight = 24;
 const edgeBudget = 1500;
-const minScale = 0.005, maxScale = 2.5;
+const minScale = 0.005,
+  maxScale = 2.5;
 
 interface Colors {
-  text: string; dim: string; line: string; edge: string; panel: string; page: string; accent: string;
-  fill: string[]; soft: string[];
+  text: string;
+  dim: string;
+  line: string;
+  edge: string;
+  panel: string;
+  page: string;
+  accent: string;
+  fill: string[];
+  soft: string[];
 }
 
 export interface GraphEvents {
@@ -40,7 +59,12 @@ export class GraphCanvas {
   private readonly dark = matchMedia("(prefers-color-scheme: dark)");
   private placed = false;
 
-  constructor(readonly canvas: HTMLCanvasElement, readonly model: FlowModel, collapsed: Uint8Array, private readonly on: GraphEvents) {
+  constructor(
+    readonly canvas: HTMLCanvasElement,
+    readonly model: FlowModel,
+    collapsed: Uint8Array,
+    private readonly on: GraphEvents,
+  ) {
     this.ctx = canvas.getContext("2d", { alpha: false })!;
     this.layout = layoutOf(model, collapsed);
     this.readColors();
@@ -71,14 +95,24 @@ export class GraphCanvas {
     c.removeEventListener("wheel", this.wheel);
   }
 
-  private readonly themed = () => { this.readColors(); this.invalidate(); };
+  private readonly themed = () => {
+    this.readColors();
+    this.invalidate();
+  };
 
   private readColors() {
     const style = getComputedStyle(document.documentElement);
     const v = (name: string) => style.getPropertyValue(name).trim();
     this.colors = {
-      text: v("--text"), dim: v("--dim"), line: v("--line"), edge: v("--edge"), panel: v("--panel"), page: v("--page"), accent: v("--accent"),
-      fill: classes.map((c) => v(`--${c}`)), soft: classes.map((c) => v(`--${c}-soft`)),
+      text: v("--text"),
+      dim: v("--dim"),
+      line: v("--line"),
+      edge: v("--edge"),
+      panel: v("--panel"),
+      page: v("--page"),
+      accent: v("--accent"),
+      fill: classes.map((c) => v(`--${c}`)),
+      soft: classes.map((c) => v(`--${c}-soft`)),
     };
   }
 
@@ -104,7 +138,10 @@ export class GraphCanvas {
     const { counts, graph } = this.model;
     let layer = 0;
     for (let k = 0; k < graph.layers.length; k++) {
-      if (counts[k * classes.length]! + counts[k * classes.length + 1]! > 0) { layer = k; break; }
+      if (counts[k * classes.length]! + counts[k * classes.length + 1]! > 0) {
+        layer = k;
+        break;
+      }
     }
     this.scale = 0.8;
     this.showLayer(layer);
@@ -124,7 +161,8 @@ export class GraphCanvas {
     const l = this.model.graph.layers[k];
     if (!l) return;
     const tall = (this.layout.bottom[k]! - this.layout.top[k]!) * this.scale > this.height - headerHeight;
-    const middle = tall ? this.layout.top[k]! + (this.height / 2 - headerHeight - 12) / this.scale
+    const middle = tall
+      ? this.layout.top[k]! + (this.height / 2 - headerHeight - 12) / this.scale
       : (this.layout.top[k]! + this.layout.bottom[k]!) / 2;
     if (!keepLeft) this.ox = 48 - this.layout.left[k]! * this.scale;
     this.oy = headerHeight + (this.height - headerHeight) / 2 - middle * this.scale;
@@ -193,8 +231,10 @@ export class GraphCanvas {
 
   private view() {
     return {
-      left: -this.ox / this.scale, right: (this.width - this.ox) / this.scale,
-      top: (headerHeight - this.oy) / this.scale, bottom: (this.height - this.oy) / this.scale,
+      left: -this.ox / this.scale,
+      right: (this.width - this.ox) / this.scale,
+      top: (headerHeight - this.oy) / this.scale,
+      bottom: (this.height - this.oy) / this.scale,
     };
   }
 
@@ -224,7 +264,10 @@ export class GraphCanvas {
   private edge(k: number, curved: boolean) {
     const { ctx } = this;
     const e = this.layout.edges;
-    const x1 = e[k]!, y1 = e[k + 1]!, x2 = e[k + 2]!, y2 = e[k + 3]!;
+    const x1 = e[k]!,
+      y1 = e[k + 1]!,
+      x2 = e[k + 2]!,
+      y2 = e[k + 3]!;
     ctx.moveTo(x1, y1);
     if (curved) {
       const bend = Math.max(16, Math.min(60, (x2 - x1) / 2));
@@ -261,7 +304,8 @@ export class GraphCanvas {
     ctx.lineWidth = Math.max(1.8, 1.2 / this.scale);
     ctx.beginPath();
     for (let k = 0; k < l.edgeFrom.length; k++) {
-      const a = l.edgeFrom[k]!, b = l.edgeTo[k]!;
+      const a = l.edgeFrom[k]!,
+        b = l.edgeTo[k]!;
       const mine = marked.includes(a) || marked.includes(b) || (wanted && wanted[a] && wanted[b]);
       if (mine && l.edges[4 * k + 2]! >= v.left && l.edges[4 * k]! <= v.right) this.edge(4 * k, true);
     }
@@ -282,7 +326,8 @@ export class GraphCanvas {
 
   // firstVisible finds the first node of a column below a height by halving: they are ordered from top to bottom.
   private firstVisible(c: Column, top: number): number {
-    let low = c.first, high = c.first + c.count;
+    let low = c.first,
+      high = c.first + c.count;
     while (low < high) {
       const mid = (low + high) >> 1;
       if (this.layout.y[this.model.graph.order[mid]!]! + this.model.graph.nodeHeight < top) low = mid + 1;
@@ -309,13 +354,17 @@ export class GraphCanvas {
     }
   }
 
-  // drawRuns draws nodes that are lower than a few pixels: each row of pixels has the colour of the worst state in it, and equal rows are one.
+  // drawRuns draws nodes that are lower than a few pixels: each row of pixels has the colour of the worst state in it,
+  // and equal rows are one.
   private drawRuns(x: number, first: number, end: number, bottom: number) {
     const { ctx, colors: c } = this;
     const { graph: g, classes: cls } = this.model;
     const { y } = this.layout;
     const step = 3 / this.scale;
-    let top = NaN, low = 0, worst = Pending, dim = true;
+    let top = NaN,
+      low = 0,
+      worst = Pending,
+      dim = true;
     const flush = () => {
       if (Number.isNaN(top)) return;
       ctx.globalAlpha = dim && this.match ? 0.15 : worst >= Skipped ? 0.45 : 1;
@@ -357,7 +406,10 @@ export class GraphCanvas {
   private drawNode(i: number, cls: number) {
     const { ctx, colors: c, layout: l } = this;
     const g = this.model.graph;
-    const x = l.x[i]!, y = l.y[i]!, w = g.nodeWidth, h = g.nodeHeight;
+    const x = l.x[i]!,
+      y = l.y[i]!,
+      w = g.nodeWidth,
+      h = g.nodeHeight;
     const flags = g.flags[i]!;
     ctx.globalAlpha = this.match && !this.match[i] ? 0.25 : 1;
     ctx.fillStyle = c.soft[cls]!;
@@ -371,8 +423,16 @@ export class GraphCanvas {
     ctx.setLineDash([]);
     if (this.scale > 0.34) {
       const node = this.model.nodes[i];
-      const mark = flags & missingFlag ? "missing" : flags & finallyFlag ? "finally" : flags & forEachFlag ? (node?.items ?? "each") :
-        flags & whenFlag ? "when" : "";
+      const mark =
+        flags & missingFlag
+          ? "missing"
+          : flags & finallyFlag
+            ? "finally"
+            : flags & forEachFlag
+              ? (node?.items ?? "each")
+              : flags & whenFlag
+                ? "when"
+                : "";
       ctx.textBaseline = "middle";
       ctx.fillStyle = cls >= Skipped ? c.dim : c.text;
       ctx.font = "500 12px system-ui, sans-serif";
@@ -405,7 +465,10 @@ export class GraphCanvas {
   private drawBox(k: number) {
     const { ctx, colors: c, layout: l } = this;
     const { graph: g, counts } = this.model;
-    const x = l.left[k]!, y = l.top[k]!, w = g.nodeWidth, total = g.layers[k]!.count;
+    const x = l.left[k]!,
+      y = l.top[k]!,
+      w = g.nodeWidth,
+      total = g.layers[k]!.count;
     ctx.fillStyle = c.panel;
     ctx.fillRect(x, y, w, boxHeight);
     ctx.strokeStyle = c.line;
@@ -458,7 +521,11 @@ export class GraphCanvas {
       const x = this.layout.left[k]! * this.scale + this.ox;
       if (x > this.width || x + this.layout.span[k]! * this.scale < 0) continue;
       const sign = this.layout.collapsed[k] ? "▸" : "▾";
-      ctx.fillText(`${sign} ${g.nodeWidth * this.scale > 100 ? `Layer ${k + 1} · ` : ""}${count(g.layers[k]!.count)}`, Math.max(x, Math.min(4, x + (this.layout.span[k]! - g.nodeWidth) * this.scale)) + 2, headerHeight / 2);
+      ctx.fillText(
+        `${sign} ${g.nodeWidth * this.scale > 100 ? `Layer ${k + 1} · ` : ""}${count(g.layers[k]!.count)}`,
+        Math.max(x, Math.min(4, x + (this.layout.span[k]! - g.nodeWidth) * this.scale)) + 2,
+        headerHeight / 2,
+      );
     }
   }
 
@@ -485,8 +552,10 @@ export class GraphCanvas {
   nodeAt(px: number, py: number): number {
     const k = this.layerAt(px);
     if (k < 0) return -1;
-    const l = this.layout, g = this.model.graph;
-    const x = (px - this.ox) / this.scale, y = (py - this.oy) / this.scale;
+    const l = this.layout,
+      g = this.model.graph;
+    const x = (px - this.ox) / this.scale,
+      y = (py - this.oy) / this.scale;
     if (l.collapsed[k]) return y >= l.top[k]! && y <= l.bottom[k]! ? -2 - k : -1;
     const c = l.columns.find((c) => x >= c.x && x <= c.x + g.nodeWidth);
     if (!c) return -1;
@@ -597,7 +666,8 @@ const clamp = (v: number, low: number, high: number) => Math.max(low, Math.min(h
 export function drawStrip(canvas: HTMLCanvasElement, view: GraphCanvas) {
   const box = canvas.getBoundingClientRect();
   const ratio = devicePixelRatio || 1;
-  const width = Math.round(box.width * ratio), height = Math.round(box.height * ratio);
+  const width = Math.round(box.width * ratio),
+    height = Math.round(box.height * ratio);
   if (canvas.width !== width || canvas.height !== height) {
     canvas.width = width;
     canvas.height = height;
@@ -612,12 +682,16 @@ export function drawStrip(canvas: HTMLCanvasElement, view: GraphCanvas) {
   const bars = Math.min(n, Math.floor(box.width / 2));
   const most = Math.max(...g.layers.map((l) => l.count));
   for (let b = 0; b < bars; b++) {
-    const from = Math.floor((b * n) / bars), to = Math.max(from + 1, Math.floor(((b + 1) * n) / bars));
+    const from = Math.floor((b * n) / bars),
+      to = Math.max(from + 1, Math.floor(((b + 1) * n) / bars));
     const sum = new Array<number>(classes.length).fill(0);
     for (let k = from; k < to; k++) for (let s = 0; s < classes.length; s++) sum[s]! += counts[k * classes.length + s]!;
     const total = sum.reduce((x, y) => x + y, 0) || 1;
     // A layer's height grows with its logarithm, so that a layer of one node is seen beside one of thousands.
-    const high = Math.max(3, (box.height - 2) * (most > 1 ? Math.log(1 + total / (to - from)) / Math.log(1 + most) : 1));
+    const high = Math.max(
+      3,
+      (box.height - 2) * (most > 1 ? Math.log(1 + total / (to - from)) / Math.log(1 + most) : 1),
+    );
     let at = box.height - 1;
     const x = (b * box.width) / bars;
     for (let s = classes.length - 1; s >= 0; s--) {
@@ -634,9 +708,11 @@ export function drawStrip(canvas: HTMLCanvasElement, view: GraphCanvas) {
 
 // frameStrip moves the frame on the map to the part that the canvas shows.
 export function frameStrip(frame: HTMLElement, view: GraphCanvas) {
-  const l = view.layout, n = l.left.length;
+  const l = view.layout,
+    n = l.left.length;
   const part = (x: number) => {
-    let low = 0, high = n - 1;
+    let low = 0,
+      high = n - 1;
     while (low < high) {
       const mid = (low + high) >> 1;
       if (x >= l.left[mid]! + l.span[mid]!) low = mid + 1;
@@ -644,7 +720,8 @@ export function frameStrip(frame: HTMLElement, view: GraphCanvas) {
     }
     return (low + Math.max(0, Math.min(1, (x - l.left[low]!) / l.span[low]!))) / n;
   };
-  const from = part(-view.ox / view.scale), to = part((view.width - view.ox) / view.scale);
+  const from = part(-view.ox / view.scale),
+    to = part((view.width - view.ox) / view.scale);
   frame.style.left = `${100 * from}%`;
   frame.style.width = `max(4px, ${100 * (to - from)}%)`;
 }

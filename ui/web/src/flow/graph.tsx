@@ -7,6 +7,10 @@ import { collapsedAtFirst } from "./layout.ts";
 import { classes, timesOf, type FlowModel } from "./model.ts";
 import type { FlowWatch } from "./watch.ts";
 
+const keys =
+  "Arrow keys move along it, Enter opens a node, plus and minus zoom, 0 shows all, c collapses a layer. " +
+  "The table has the same nodes.";
+
 export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowModel; open(name: string): void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const strip = useRef<HTMLCanvasElement>(null);
@@ -20,23 +24,29 @@ export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowM
   const g = model.graph;
   const large = g.layers.length > 8 || model.n > 60;
 
-  const toggle = (k: number) => setCollapsed((c) => {
-    const next = c.slice();
-    next[k] = next[k] ? 0 : 1;
-    return next;
-  });
+  const toggle = (k: number) =>
+    setCollapsed((c) => {
+      const next = c.slice();
+      next[k] = next[k] ? 0 : 1;
+      return next;
+    });
   const all = (to: 0 | 1) => setCollapsed(Uint8Array.from(g.layers, (l) => (to && l.count > 1 ? 1 : 0)));
 
   useEffect(() => {
     const shrunk = collapsed.length === g.layers.length ? collapsed : collapsedAtFirst(model);
     if (shrunk !== collapsed) setCollapsed(shrunk);
-    const v = view.current = new GraphCanvas(canvas.current!, model, shrunk, {
-      select: (i) => { v.selected = i; v.invalidate(); },
+    const v = (view.current = new GraphCanvas(canvas.current!, model, shrunk, {
+      select: (i) => {
+        v.selected = i;
+        v.invalidate();
+      },
       open: (i) => open(g.names[i]!),
       toggle,
       hover: (i, x, y) => hover(i, x, y),
-      moved: (moved) => { if (frame.current) frameStrip(frame.current, moved); },
-    });
+      moved: (moved) => {
+        if (frame.current) frameStrip(frame.current, moved);
+      },
+    }));
     if (strip.current) drawStrip(strip.current, v);
     performance.mark("armature-graph-painted");
     return () => v.close();
@@ -49,7 +59,9 @@ export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowM
     if (strip.current) drawStrip(strip.current, v);
   }, [version]);
 
-  useEffect(() => { if (view.current && view.current.layout.collapsed !== collapsed) view.current.collapse(collapsed); }, [collapsed]);
+  useEffect(() => {
+    if (view.current && view.current.layout.collapsed !== collapsed) view.current.collapse(collapsed);
+  }, [collapsed]);
 
   const node = param("node");
   useEffect(() => {
@@ -116,13 +128,20 @@ export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowM
     el.hidden = i < 0;
     if (i < 0) return;
     const n = model.nodes[i];
-    el.textContent = [g.names[i], n?.state ?? "Pending", n?.message, g.when?.[i] && `when ${g.when[i]}`].filter(Boolean).join("\n");
+    el.textContent = [g.names[i], n?.state ?? "Pending", n?.message, g.when?.[i] && `when ${g.when[i]}`]
+      .filter(Boolean)
+      .join("\n");
     el.style.transform = `translate(${Math.min(x + 14, view.current!.width - 260)}px, ${y + 16}px)`;
   };
 
   const key = (e: KeyboardEvent) => {
     const v = view.current!;
-    const pans: Record<string, [number, number]> = { ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] };
+    const pans: Record<string, [number, number]> = {
+      ArrowLeft: [80, 0],
+      ArrowRight: [-80, 0],
+      ArrowUp: [0, 80],
+      ArrowDown: [0, -80],
+    };
     if (e.key in pans && e.shiftKey) v.pan(...pans[e.key]!);
     else if (e.key in pans) {
       const i = v.next(v.selected, e.key);
@@ -144,26 +163,64 @@ export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowM
   const someCollapsed = collapsed.some((c) => c);
   return (
     <div class="graph">
-      {large && <div class="strip" onClick={jump} title="All layers. Click to go there.">
-        <canvas ref={strip} role="img" aria-label={`Map of ${count(g.layers.length)} layers`} /><div ref={frame} class="strip-frame" /></div>}
+      {large && (
+        <div class="strip" onClick={jump} title="All layers. Click to go there.">
+          <canvas ref={strip} role="img" aria-label={`Map of ${count(g.layers.length)} layers`} />
+          <div ref={frame} class="strip-frame" />
+        </div>
+      )}
       <div class="canvas-box">
-        <canvas ref={canvas} tabIndex={0} role="application" onKeyDown={key}
-          aria-label={`Graph of ${count(model.n)} nodes in ${count(g.layers.length)} layers. Arrow keys move along it, Enter opens a node, plus and minus zoom, 0 shows all, c collapses a layer. The table has the same nodes.`} />
+        <canvas
+          ref={canvas}
+          tabIndex={0}
+          role="application"
+          onKeyDown={key}
+          aria-label={`Graph of ${count(model.n)} nodes in ${count(g.layers.length)} layers. ${keys}`}
+        />
         <div ref={tip} class="tip" hidden />
         <div class="tools" role="group" aria-label="Graph">
-          <button aria-label="Zoom in" onClick={() => view.current!.zoom(1.3)}>+</button>
-          <button aria-label="Zoom out" onClick={() => view.current!.zoom(1 / 1.3)}>−</button>
+          <button aria-label="Zoom in" onClick={() => view.current!.zoom(1.3)}>
+            +
+          </button>
+          <button aria-label="Zoom out" onClick={() => view.current!.zoom(1 / 1.3)}>
+            −
+          </button>
           <button onClick={() => view.current!.fit()}>Fit</button>
-          {model.n > 1 && <button aria-pressed={critical} onClick={() => setCritical(!critical)}>Critical path</button>}
-          {g.layers.some((l) => l.count > 1) && <button data-collapse onClick={() => all(someCollapsed ? 0 : 1)}>{someCollapsed ? "Open all layers" : "Collapse layers"}</button>}
-          {q && <span class="found" role="status">
-            <button aria-label="Previous match" onClick={() => step(-1)}>‹</button>
-            {found.at >= 0 ? `${found.at + 1} of ` : ""}{count(found.list.length)}
-            <button aria-label="Next match" onClick={() => step(1)}>›</button></span>}
+          {model.n > 1 && (
+            <button aria-pressed={critical} onClick={() => setCritical(!critical)}>
+              Critical path
+            </button>
+          )}
+          {g.layers.some((l) => l.count > 1) && (
+            <button data-collapse onClick={() => all(someCollapsed ? 0 : 1)}>
+              {someCollapsed ? "Open all layers" : "Collapse layers"}
+            </button>
+          )}
+          {q && (
+            <span class="found" role="status">
+              <button aria-label="Previous match" onClick={() => step(-1)}>
+                ‹
+              </button>
+              {found.at >= 0 ? `${found.at + 1} of ` : ""}
+              {count(found.list.length)}
+              <button aria-label="Next match" onClick={() => step(1)}>
+                ›
+              </button>
+            </span>
+          )}
         </div>
-        <ul class="legend" aria-label="Colours">{classes.map((c) => <li key={c}><i class={`dot ${c}`} />{c}</li>)}</ul>
+        <ul class="legend" aria-label="Colours">
+          {classes.map((c) => (
+            <li key={c}>
+              <i class={`dot ${c}`} />
+              {c}
+            </li>
+          ))}
+        </ul>
       </div>
-      <p class="sr" role="status" aria-live="polite">{said}</p>
+      <p class="sr" role="status" aria-live="polite">
+        {said}
+      </p>
     </div>
   );
 }

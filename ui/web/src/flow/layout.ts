@@ -1,4 +1,5 @@
-// Where things are drawn: the server's positions, except that a collapsed layer is one box. It is made anew when a layer collapses or opens, in
+// Where things are drawn: the server's positions, except that a collapsed layer is one box. It is made anew when a
+// layer collapses or opens, in
 // O(nodes + edges), and never while panning.
 import type { FlowModel } from "./model.ts";
 
@@ -7,11 +8,13 @@ export interface Layout {
   y: Float32Array;
   height: Float32Array;
   collapsed: Uint8Array;
-  // The edges that are drawn, four numbers each: from the right of one box to the left of another. edgeFrom and edgeTo are nodes.
+  // The edges that are drawn, four numbers each: from the right of one box to the left of another. edgeFrom and edgeTo
+  // are nodes.
   edges: Float32Array;
   edgeFrom: Int32Array;
   edgeTo: Int32Array;
-  // bands join layers where there are too many edges to draw each: x1, top1, bottom1, x2, top2, bottom2, number of edges.
+  // bands join layers where there are too many edges to draw each: x1, top1, bottom1, x2, top2, bottom2, number of
+  // edges.
   bands: Float32Array;
   // columns are those of the open layers, from left to right: the server gives a layer of many nodes several.
   columns: Column[];
@@ -33,16 +36,21 @@ export const boxHeight = 116;
 
 export function layoutOf(m: FlowModel, collapsed: Uint8Array): Layout {
   const { graph: g, n } = m;
-  const x = Float32Array.from(g.x), y = Float32Array.from(g.y), height = new Float32Array(n).fill(g.nodeHeight);
-  let low = Infinity, tall = -Infinity;
+  const x = Float32Array.from(g.x),
+    y = Float32Array.from(g.y),
+    height = new Float32Array(n).fill(g.nodeHeight);
+  let low = Infinity,
+    tall = -Infinity;
   for (let i = 0; i < n; i++) {
     if (collapsed[g.layer[i]!]) continue;
     if (y[i]! < low) low = y[i]!;
     if (y[i]! + g.nodeHeight > tall) tall = y[i]! + g.nodeHeight;
   }
   const middle = low < tall ? (low + tall) / 2 : 0;
-  const top = new Float32Array(g.layers.length), bottom = new Float32Array(g.layers.length);
-  const left = new Float32Array(g.layers.length), span = new Float32Array(g.layers.length);
+  const top = new Float32Array(g.layers.length),
+    bottom = new Float32Array(g.layers.length);
+  const left = new Float32Array(g.layers.length),
+    span = new Float32Array(g.layers.length);
   const columns: Column[] = [];
   let right = 0;
   g.layers.forEach((l, k) => {
@@ -76,16 +84,21 @@ export function layoutOf(m: FlowModel, collapsed: Uint8Array): Layout {
   });
 
   const seen = new Set<number>();
-  const edges: number[] = [], from: number[] = [], to: number[] = [];
+  const edges: number[] = [],
+    from: number[] = [],
+    to: number[] = [];
   const pairs = new Map<number, number>();
   const layers = g.layers.length;
   for (let e = 0; e < g.edges.length; e += 2) {
-    const a = g.edges[e]!, b = g.edges[e + 1]!;
-    const la = g.layer[a]!, lb = g.layer[b]!;
+    const a = g.edges[e]!,
+      b = g.edges[e + 1]!;
+    const la = g.layer[a]!,
+      lb = g.layer[b]!;
     pairs.set(la * layers + lb, (pairs.get(la * layers + lb) ?? 0) + 1);
     if (collapsed[la] || collapsed[lb]) {
       // All edges into or out of a box that start or end together are one.
-      const u = collapsed[la] ? n + la : a, v = collapsed[lb] ? n + lb : b;
+      const u = collapsed[la] ? n + la : a,
+        v = collapsed[lb] ? n + lb : b;
       const key = u * (n + layers) + v;
       if (seen.has(key)) continue;
       seen.add(key);
@@ -96,12 +109,24 @@ export function layoutOf(m: FlowModel, collapsed: Uint8Array): Layout {
   }
   const bands: number[] = [];
   for (const [key, number] of pairs) {
-    const a = Math.floor(key / layers), b = key % layers;
+    const a = Math.floor(key / layers),
+      b = key % layers;
     bands.push(left[a]! + span[a]!, top[a]!, bottom[a]!, left[b]!, top[b]!, bottom[b]!, number);
   }
   return {
-    x, y, height, collapsed, columns, left, span, top, bottom,
-    edges: Float32Array.from(edges), edgeFrom: Int32Array.from(from), edgeTo: Int32Array.from(to), bands: Float32Array.from(bands),
+    x,
+    y,
+    height,
+    collapsed,
+    columns,
+    left,
+    span,
+    top,
+    bottom,
+    edges: Float32Array.from(edges),
+    edgeFrom: Int32Array.from(from),
+    edgeTo: Int32Array.from(to),
+    bands: Float32Array.from(bands),
     bounds: { x: 0, y: Number.isFinite(low) ? low : 0, width: right || 1, height: low < tall ? tall - low : 1 },
   };
 }

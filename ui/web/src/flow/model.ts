@@ -1,25 +1,40 @@
-// A flow as the page knows it: the graph's columns, each node's state, and what is computed of them. Everything is an array by a node's index, so
+// A flow as the page knows it: the graph's columns, each node's state, and what is computed of them. Everything is an
+// array by a node's index, so
 // that 10,000 nodes take little memory and a change costs one entry.
 import type { FlowNode, Graph } from "../types.ts";
 import { time } from "../format.ts";
 
 // The classes of states, in the order in which bars stack them.
 export const classes = ["failed", "running", "waiting", "succeeded", "skipped", "pending"] as const;
-export const Failed = 0, Running = 1, Waiting = 2, Succeeded = 3, Skipped = 4, Pending = 5;
+export const Failed = 0,
+  Running = 1,
+  Waiting = 2,
+  Succeeded = 3,
+  Skipped = 4,
+  Pending = 5;
 
 export function classOf(n: FlowNode | undefined): number {
   if (!n) return Pending;
   if (n.state === "Skipped") return Skipped;
   switch (n.tone) {
-    case "bad": return Failed;
-    case "run": return Running;
-    case "wait": return Waiting;
-    case "good": return Succeeded;
-    default: return Pending;
+    case "bad":
+      return Failed;
+    case "run":
+      return Running;
+    case "wait":
+      return Waiting;
+    case "good":
+      return Succeeded;
+    default:
+      return Pending;
   }
 }
 
-export const finallyFlag = 1, forEachFlag = 2, allowFailureFlag = 4, whenFlag = 8, missingFlag = 16;
+export const finallyFlag = 1,
+  forEachFlag = 2,
+  allowFailureFlag = 4,
+  whenFlag = 8,
+  missingFlag = 16;
 
 // Adjacent has the neighbours of node i in list[first[i]:first[i+1]].
 export interface Adjacent {
@@ -64,8 +79,12 @@ export class FlowModel {
     for (const layer of this.graph.layer) this.counts[layer * classes.length + Pending]!++;
   }
 
-  get dependencies(): Adjacent { return (this.edgesIn ??= adjacent(this.n, this.graph.edges, 1, 0)); }
-  get dependents(): Adjacent { return (this.edgesOut ??= adjacent(this.n, this.graph.edges, 0, 1)); }
+  get dependencies(): Adjacent {
+    return (this.edgesIn ??= adjacent(this.n, this.graph.edges, 1, 0));
+  }
+  get dependents(): Adjacent {
+    return (this.edgesOut ??= adjacent(this.n, this.graph.edges, 0, 1));
+  }
 }
 
 function adjacent(n: number, edges: number[], at: number, other: number): Adjacent {
@@ -89,11 +108,14 @@ export interface Times {
   criticalMs: number;
 }
 
-// timesOf computes waiting times and the critical path: from the node that ended last (or still runs) back along the dependency that ended last.
+// timesOf computes waiting times and the critical path: from the node that ended last (or still runs) back along the
+// dependency that ended last.
 // It costs O(nodes + edges).
 export function timesOf(m: FlowModel, flowStarted: number, at: number): Times {
   const { n, dependencies: d } = m;
-  const ready = new Float64Array(n), started = new Float64Array(n), ended = new Float64Array(n);
+  const ready = new Float64Array(n),
+    started = new Float64Array(n),
+    ended = new Float64Array(n);
   let from = Number.isNaN(flowStarted) ? Infinity : flowStarted;
   let to = -Infinity;
   let last = -1;
@@ -103,17 +125,24 @@ export function timesOf(m: FlowModel, flowStarted: number, at: number): Times {
     if (started[i]! < from) from = started[i]!;
     if (Number.isNaN(started[i]!)) continue;
     const end = Number.isNaN(ended[i]!) ? at : ended[i]!;
-    if (end > to) { to = end; last = i; }
+    if (end > to) {
+      to = end;
+      last = i;
+    }
   }
   if (from === Infinity) from = at;
   if (to < from) to = Math.max(at, from + 1000);
   // What finally waits for: all other nodes. A node that was skipped has no end, and nothing waits for it.
   const over = (j: number) => (m.classes[j] === Skipped ? from : ended[j]!);
-  let allOver = from, lastOther = -1;
+  let allOver = from,
+    lastOther = -1;
   for (let i = 0; i < n; i++) {
     if (m.graph.flags[i]! & (finallyFlag | missingFlag)) continue;
     const end = over(i);
-    if (Number.isNaN(end)) { allOver = NaN; break; }
+    if (Number.isNaN(end)) {
+      allOver = NaN;
+      break;
+    }
     if (end > allOver) allOver = end;
     if (!Number.isNaN(started[i]!) && (lastOther < 0 || end > ended[lastOther]!)) lastOther = i;
   }
@@ -121,7 +150,10 @@ export function timesOf(m: FlowModel, flowStarted: number, at: number): Times {
     let r = m.graph.flags[i]! & finallyFlag ? allOver : from;
     for (let k = d.first[i]!; k < d.first[i + 1]!; k++) {
       const end = over(d.list[k]!);
-      if (Number.isNaN(end)) { r = NaN; break; }
+      if (Number.isNaN(end)) {
+        r = NaN;
+        break;
+      }
       if (end > r) r = end;
     }
     ready[i] = r;
@@ -135,7 +167,8 @@ export function timesOf(m: FlowModel, flowStarted: number, at: number): Times {
     let before = m.graph.flags[i]! & finallyFlag ? lastOther : -1;
     for (let k = d.first[i]!; k < d.first[i + 1]!; k++) {
       const j = d.list[k]!;
-      if (!Number.isNaN(ended[j]!) && !Number.isNaN(started[j]!) && (before < 0 || ended[j]! > ended[before]!)) before = j;
+      if (!Number.isNaN(ended[j]!) && !Number.isNaN(started[j]!) && (before < 0 || ended[j]! > ended[before]!))
+        before = j;
     }
     i = before;
   }

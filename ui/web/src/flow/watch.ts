@@ -24,8 +24,12 @@ export function watchFlow(namespace: string, name: string) {
   let shape = "";
   const stream = openStream("/api/stream/flow" + query({ namespace, name }), {
     reset: () => {},
-    synced: () => { shown.value = true; },
-    flow: (f: Row) => { row.value = f; },
+    synced: () => {
+      shown.value = true;
+    },
+    flow: (f: Row) => {
+      row.value = f;
+    },
     graph: (g: Graph) => {
       // After a reconnect the same graph keeps the view where it was; its nodes are sent anew.
       const text = JSON.stringify([g.names, g.edges]);

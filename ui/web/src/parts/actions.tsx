@@ -1,4 +1,5 @@
-// What a viewer may do to an object. An action is offered if it makes sense in the object's state, which the server says, and if the viewer has the right.
+// What a viewer may do to an object. An action is offered if it makes sense in the object's state, which the server
+// says, and if the viewer has the right.
 import { ApiError, post } from "../api.ts";
 import { capital } from "../format.ts";
 import { hrefOf } from "../route.ts";
@@ -21,12 +22,23 @@ const drastic: Record<string, string> = {
 
 export async function act(verb: string, row: Row, node?: string): Promise<void> {
   try {
-    const answer = await post<{ changed?: boolean; message?: string; created?: { namespace: string; name: string } }>("/api/actions", {
-      verb, kind: row.kind, namespace: row.namespace, name: row.name, uid: row.uid, node,
-    });
+    const answer = await post<{ changed?: boolean; message?: string; created?: { namespace: string; name: string } }>(
+      "/api/actions",
+      {
+        verb,
+        kind: row.kind,
+        namespace: row.namespace,
+        name: row.name,
+        uid: row.uid,
+        node,
+      },
+    );
     const created = answer.created;
-    note(created ? `Created ${row.kind} ${created.name}` : `${row.kind} ${row.name}: ${answer.message || verb}`, false,
-      created && hrefOf({ kind: row.kind, ...created } as ObjectName));
+    note(
+      created ? `Created ${row.kind} ${created.name}` : `${row.kind} ${row.name}: ${answer.message || verb}`,
+      false,
+      created && hrefOf({ kind: row.kind, ...created } as ObjectName),
+    );
   } catch (e) {
     note(`${row.kind} ${row.name}: ${(e as ApiError).message}`, true);
   }
@@ -44,8 +56,15 @@ export function Actions({ row }: { row: Row }) {
   return (
     <div class="buttons" role="group" aria-label="Actions">
       {verbs.map((verb) => (
-        <button key={verb} data-action={verb} class={drastic[verb] ? "danger" : ""}
-          onClick={() => confirmed(verb, `${row.kind} ${row.name}`, () => void act(verb, row))}>{capital(verb)}</button>))}
+        <button
+          key={verb}
+          data-action={verb}
+          class={drastic[verb] ? "danger" : ""}
+          onClick={() => confirmed(verb, `${row.kind} ${row.name}`, () => void act(verb, row))}
+        >
+          {capital(verb)}
+        </button>
+      ))}
     </div>
   );
 }

@@ -9,26 +9,57 @@ import { Age, Empty, State } from "./bits.tsx";
 import { Lines } from "./virtual.tsx";
 
 const verdictTone: Record<string, "good" | "bad" | "run" | "wait"> = {
-  Failed: "bad", Blocked: "bad", Waiting: "wait", Starting: "run", Running: "run", Succeeded: "good",
+  Failed: "bad",
+  Blocked: "bad",
+  Waiting: "wait",
+  Starting: "run",
+  Running: "run",
+  Succeeded: "good",
 };
 
 export function Why({ e }: { e?: Explanation }) {
   if (!e) return null;
   return (
     <section class={`why ${verdictTone[e.verdict ?? ""] ?? "quiet"}`} aria-label="Why">
-      <h3>{e.verdict}{e.reason && e.reason !== e.verdict && <small>{e.reason}</small>}</h3>
+      <h3>
+        {e.verdict}
+        {e.reason && e.reason !== e.verdict && <small>{e.reason}</small>}
+      </h3>
       {e.message && <p>{e.message}</p>}
-      {e.next && <p class="next"><b>Next</b> {e.next}</p>}
-      {e.path && e.path.length > 1 && <p class="path">{e.path.map((o, i) => <span key={i}>{i > 0 && " › "}{o.kind} {o.name}{o.state && ` (${o.state})`}</span>)}</p>}
+      {e.next && (
+        <p class="next">
+          <b>Next</b> {e.next}
+        </p>
+      )}
+      {e.path && e.path.length > 1 && (
+        <p class="path">
+          {e.path.map((o, i) => (
+            <span key={i}>
+              {i > 0 && " › "}
+              {o.kind} {o.name}
+              {o.state && ` (${o.state})`}
+            </span>
+          ))}
+        </p>
+      )}
       {!!e.others && <p class="path">{e.others} more have the same problem.</p>}
-      {e.unread?.map((u) => <p key={u} class="path">Without the right to {u}, this may be incomplete.</p>)}
+      {e.unread?.map((u) => (
+        <p key={u} class="path">
+          Without the right to {u}, this may be incomplete.
+        </p>
+      ))}
     </section>
   );
 }
 
 export function podList(d: DetailData): Pod[] {
-  return [...d.pods.values()].sort((a, b) => (a.role ?? "").localeCompare(b.role ?? "") || (a.rank ?? 1e9) - (b.rank ?? 1e9) ||
-    (time(a.created) || 0) - (time(b.created) || 0) || a.name.localeCompare(b.name));
+  return [...d.pods.values()].sort(
+    (a, b) =>
+      (a.role ?? "").localeCompare(b.role ?? "") ||
+      (a.rank ?? 1e9) - (b.rank ?? 1e9) ||
+      (time(a.created) || 0) - (time(b.created) || 0) ||
+      a.name.localeCompare(b.name),
+  );
 }
 
 export function Pods({ d }: { d: DetailData }) {
@@ -39,15 +70,26 @@ export function Pods({ d }: { d: DetailData }) {
     <ul class="pods">
       {pods.slice(0, 500).map((p) => (
         <li key={p.uid}>
-          <div class="line1"><State state={p.state} tone={p.tone} /><b>{p.name}</b></div>
+          <div class="line1">
+            <State state={p.state} tone={p.tone} />
+            <b>{p.name}</b>
+          </div>
           <div class="line2">
-            {p.node ? `on ${p.node}` : "no node yet"} · <Age at={p.created} /> old{p.started && ` · ran ${duration(p.started, p.ended)}`}
+            {p.node ? `on ${p.node}` : "no node yet"} · <Age at={p.created} /> old
+            {p.started && ` · ran ${duration(p.started, p.ended)}`}
             {p.restarts ? ` · ${p.restarts} restarts` : ""}
           </div>
           {p.containers?.map((c) => (
-            <div class="line2" key={c.name}>{c.init ? "init " : ""}{c.name}: {c.state}{c.reason && ` (${c.reason})`}
-              {c.exitCode !== undefined && `, exit code ${c.exitCode}`}{c.restarts ? `, ${c.restarts} restarts` : ""}</div>))}
-        </li>))}
+            <div class="line2" key={c.name}>
+              {c.init ? "init " : ""}
+              {c.name}: {c.state}
+              {c.reason && ` (${c.reason})`}
+              {c.exitCode !== undefined && `, exit code ${c.exitCode}`}
+              {c.restarts ? `, ${c.restarts} restarts` : ""}
+            </div>
+          ))}
+        </li>
+      ))}
       {pods.length > 500 && <li>and {pods.length - 500} more</li>}
     </ul>
   );
@@ -61,10 +103,16 @@ export function Events({ d }: { d: DetailData }) {
     <ul class="events">
       {events.slice(0, 300).map((e) => (
         <li key={e.uid} class={e.type === "Warning" ? "warning" : ""}>
-          <div class="line1"><b>{e.reason}</b><span class="dim"><Age at={e.last} /> ago{(e.count ?? 1) > 1 && `, ${e.count} times`}</span></div>
+          <div class="line1">
+            <b>{e.reason}</b>
+            <span class="dim">
+              <Age at={e.last} /> ago{(e.count ?? 1) > 1 && `, ${e.count} times`}
+            </span>
+          </div>
           <div>{e.message}</div>
           {e.about && <div class="dim">{e.about}</div>}
-        </li>))}
+        </li>
+      ))}
     </ul>
   );
 }
@@ -80,7 +128,10 @@ export function Yaml({ text = "", name }: { text?: string; name: string }) {
   };
   return (
     <div class="yaml">
-      <div class="buttons"><button onClick={() => void navigator.clipboard?.writeText(text)}>Copy</button><button onClick={download}>Download</button></div>
+      <div class="buttons">
+        <button onClick={() => void navigator.clipboard?.writeText(text)}>Copy</button>
+        <button onClick={download}>Download</button>
+      </div>
       <Lines lines={lines} label="YAML" />
     </div>
   );
@@ -92,7 +143,13 @@ function Pairs({ title, rows }: { title: string; rows?: { name: string; value?: 
     <section>
       <h3>{title}</h3>
       <dl class="pairs">
-        {rows.map((r, i) => [<dt key={`n${i}`}>{r.name}</dt>, <dd key={`v${i}`}>{r.value}{r.from && <small>from {r.from}</small>}</dd>])}
+        {rows.map((r, i) => [
+          <dt key={`n${i}`}>{r.name}</dt>,
+          <dd key={`v${i}`}>
+            {r.value}
+            {r.from && <small>from {r.from}</small>}
+          </dd>,
+        ])}
       </dl>
     </section>
   );
@@ -101,7 +158,9 @@ function Pairs({ title, rows }: { title: string; rows?: { name: string; value?: 
 export function Overview({ d, waited, critical }: { d: DetailData; waited?: string; critical?: boolean }) {
   const at = d.node ?? d.row;
   const facts: [string, string][] = [];
-  const add = (name: string, value: unknown) => { if (value) facts.push([name, String(value)]); };
+  const add = (name: string, value: unknown) => {
+    if (value) facts.push([name, String(value)]);
+  };
   add("Started", clock(at?.started));
   add("Ended", clock(at?.ended));
   add("Ran", at?.started && duration(at.started, at.ended));
@@ -120,9 +179,17 @@ export function Overview({ d, waited, critical }: { d: DetailData; waited?: stri
   return (
     <>
       <Why e={d.explain} />
-      {(d.node?.message ?? (d.node ? "" : d.row?.message)) && <p class="message">{d.node ? d.node.message : d.row?.message}</p>}
-      <dl class="pairs">{facts.map(([n, v]) => [<dt key={n}>{n}</dt>, <dd key={n + "v"}>{n === "Job" && d.row
-        ? <a href={hrefOf({ kind: "Job", namespace: d.row.namespace, name: v })}>{v}</a> : v}</dd>])}</dl>
+      {(d.node?.message ?? (d.node ? "" : d.row?.message)) && (
+        <p class="message">{d.node ? d.node.message : d.row?.message}</p>
+      )}
+      <dl class="pairs">
+        {facts.map(([n, v]) => [
+          <dt key={n}>{n}</dt>,
+          <dd key={n + "v"}>
+            {n === "Job" && d.row ? <a href={hrefOf({ kind: "Job", namespace: d.row.namespace, name: v })}>{v}</a> : v}
+          </dd>,
+        ])}
+      </dl>
       <Pairs title="Inputs" rows={d.io?.inputs} />
       <Pairs title="Outputs" rows={d.io?.outputs} />
     </>

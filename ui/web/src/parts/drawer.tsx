@@ -28,7 +28,9 @@ export function Drawer(p: Props) {
   const state = detail.stream.state.value;
   const close = () => setParams({ node: "", tab: "", wide: "" });
   useEffect(() => {
-    const key = (e: KeyboardEvent) => { if (e.key === "Escape" && !document.querySelector("dialog[open]")) close(); };
+    const key = (e: KeyboardEvent) => {
+      if (e.key === "Escape" && !document.querySelector("dialog[open]")) close();
+    };
     addEventListener("keydown", key);
     return () => removeEventListener("keydown", key);
   }, []);
@@ -39,21 +41,55 @@ export function Drawer(p: Props) {
         <h2 title={p.node}>{p.node}</h2>
         <State state={d.node?.state} tone={d.node?.tone} />
         <span class="spacer" />
-        {d.row && d.node?.started && may("create", "JobFlow", p.namespace) &&
-          <button data-action="rerun" title="Create a new flow of this node and all that depends on it" onClick={() => void act("rerun", d.row!, p.node)}>Run again from here</button>}
-        <button class="plain wider" aria-pressed={wide} aria-label={wide ? "Narrower" : "Wider"} onClick={() => setParams({ wide: wide ? "" : "1" })}>{wide ? "⇥" : "⇤"}</button>
-        <button class="plain" aria-label="Close" onClick={close}>×</button>
+        {d.row && d.node?.started && may("create", "JobFlow", p.namespace) && (
+          <button
+            data-action="rerun"
+            title="Create a new flow of this node and all that depends on it"
+            onClick={() => void act("rerun", d.row!, p.node)}
+          >
+            Run again from here
+          </button>
+        )}
+        <button
+          class="plain wider"
+          aria-pressed={wide}
+          aria-label={wide ? "Narrower" : "Wider"}
+          onClick={() => setParams({ wide: wide ? "" : "1" })}
+        >
+          {wide ? "⇥" : "⇤"}
+        </button>
+        <button class="plain" aria-label="Close" onClick={close}>
+          ×
+        </button>
       </header>
-      <Tabs label="Details" at={tab} pick={(id) => setParams({ tab: id === "overview" ? "" : id })} tabs={[
-        { id: "overview", title: "Overview" }, { id: "pods", title: `Pods${pods.length ? ` ${pods.length}` : ""}` }, { id: "logs", title: "Logs" },
-        { id: "events", title: `Events${d.events.size ? ` ${d.events.size}` : ""}` }, { id: "yaml", title: "YAML" },
-      ]} />
+      <Tabs
+        label="Details"
+        at={tab}
+        pick={(id) => setParams({ tab: id === "overview" ? "" : id })}
+        tabs={[
+          { id: "overview", title: "Overview" },
+          { id: "pods", title: `Pods${pods.length ? ` ${pods.length}` : ""}` },
+          { id: "logs", title: "Logs" },
+          { id: "events", title: `Events${d.events.size ? ` ${d.events.size}` : ""}` },
+          { id: "yaml", title: "YAML" },
+        ]}
+      />
       <div class={`drawer-body t-${tab}`} role="tabpanel">
-        {state.problem ? <Empty>{state.problem}</Empty> : !d.row ? <Empty>Loading…</Empty> :
-          tab === "pods" ? <Pods d={d} /> :
-          tab === "logs" ? <Logs key={p.node} namespace={p.namespace} pods={pods} running={setBusy} refresh={detail.refresh} /> :
-          tab === "events" ? <Events d={d} /> :
-          tab === "yaml" ? <Yaml text={d.yaml} name={p.node} /> : <Overview d={d} waited={p.waited} critical={p.critical} />}
+        {state.problem ? (
+          <Empty>{state.problem}</Empty>
+        ) : !d.row ? (
+          <Empty>Loading…</Empty>
+        ) : tab === "pods" ? (
+          <Pods d={d} />
+        ) : tab === "logs" ? (
+          <Logs key={p.node} namespace={p.namespace} pods={pods} running={setBusy} refresh={detail.refresh} />
+        ) : tab === "events" ? (
+          <Events d={d} />
+        ) : tab === "yaml" ? (
+          <Yaml text={d.yaml} name={p.node} />
+        ) : (
+          <Overview d={d} waited={p.waited} critical={p.critical} />
+        )}
       </div>
     </aside>
   );

@@ -29,22 +29,52 @@ export function Ranks({ pods, kind, desired }: { pods: Pod[]; kind: string; desi
         const ready = [...newest.values()].filter((p) => p.ready).length;
         return (
           <div key={role} class="role">
-            <h4>{role} <small>{count(newest.size)} of {count(size)} with a pod, {count(ready)} ready</small></h4>
+            <h4>
+              {role}{" "}
+              <small>
+                {count(newest.size)} of {count(size)} with a pod, {count(ready)} ready
+              </small>
+            </h4>
             <ol class="ranks" aria-label={`Ranks of ${role}`}>
               {Array.from({ length: size }, (_, r) => {
                 const p = newest.get(r);
-                return <li key={r}><button class={`rank ${p ? toneOf(p.tone) : "none"} ${p?.uid === at && at ? "on" : ""}`} disabled={!p}
-                  title={p ? `${p.name}\n${p.state}` : "no pod"} aria-label={`Rank ${r}: ${p?.state ?? "no pod"}`} onClick={() => setAt(p!.uid)}>{r}</button></li>;
+                return (
+                  <li key={r}>
+                    <button
+                      class={`rank ${p ? toneOf(p.tone) : "none"} ${p?.uid === at && at ? "on" : ""}`}
+                      disabled={!p}
+                      title={p ? `${p.name}\n${p.state}` : "no pod"}
+                      aria-label={`Rank ${r}: ${p?.state ?? "no pod"}`}
+                      onClick={() => setAt(p!.uid)}
+                    >
+                      {r}
+                    </button>
+                  </li>
+                );
               })}
             </ol>
-          </div>);
+          </div>
+        );
       })}
-      {chosen && <div class="card">
-        <b>{chosen.name}</b> <State state={chosen.state} tone={chosen.tone} />
-        <p class="dim">rank {chosen.rank}{chosen.role && ` of ${chosen.role}`}{chosen.node && `, on ${chosen.node}`}{chosen.started && `, ran ${duration(chosen.started, chosen.ended)}`}
-          {chosen.restarts ? `, ${chosen.restarts} restarts` : ""}</p>
-        {chosen.containers?.map((c) => <p key={c.name} class="dim">{c.name}: {c.state}{c.reason && ` (${c.reason})`}{c.exitCode !== undefined && `, exit code ${c.exitCode}`}</p>)}
-      </div>}
+      {chosen && (
+        <div class="card">
+          <b>{chosen.name}</b> <State state={chosen.state} tone={chosen.tone} />
+          <p class="dim">
+            rank {chosen.rank}
+            {chosen.role && ` of ${chosen.role}`}
+            {chosen.node && `, on ${chosen.node}`}
+            {chosen.started && `, ran ${duration(chosen.started, chosen.ended)}`}
+            {chosen.restarts ? `, ${chosen.restarts} restarts` : ""}
+          </p>
+          {chosen.containers?.map((c) => (
+            <p key={c.name} class="dim">
+              {c.name}: {c.state}
+              {c.reason && ` (${c.reason})`}
+              {c.exitCode !== undefined && `, exit code ${c.exitCode}`}
+            </p>
+          ))}
+        </div>
+      )}
     </section>
   );
 }

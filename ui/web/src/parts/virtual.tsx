@@ -1,4 +1,5 @@
-// Lists that have only their visible rows in the document, so that 5,000 objects or 10,000 nodes cost what a screen shows.
+// Lists that have only their visible rows in the document, so that 5,000 objects or 10,000 nodes cost what a screen
+// shows.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 
@@ -46,8 +47,16 @@ export function Grid(p: GridProps) {
   const key = (e: KeyboardEvent) => {
     if (e.target !== ref.current) return;
     const page = Math.max(1, Math.floor(ref.current!.clientHeight / p.rowHeight) - 2);
-    const to = ({ ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: p.rows - 1 } as
-      Record<string, number>)[e.key];
+    const to = (
+      {
+        ArrowDown: active + 1,
+        ArrowUp: active - 1,
+        PageDown: active + page,
+        PageUp: active - page,
+        Home: 0,
+        End: p.rows - 1,
+      } as Record<string, number>
+    )[e.key];
     if (to !== undefined) {
       e.preventDefault();
       setActive(Math.max(0, Math.min(p.rows - 1, to)));
@@ -58,38 +67,72 @@ export function Grid(p: GridProps) {
     if (active < 0) return;
     const head = p.rowHeight;
     if (active * p.rowHeight < el.scrollTop) el.scrollTop = active * p.rowHeight;
-    else if ((active + 2) * p.rowHeight > el.scrollTop + el.clientHeight) el.scrollTop = (active + 2) * p.rowHeight - el.clientHeight + head / 4;
+    else if ((active + 2) * p.rowHeight > el.scrollTop + el.clientHeight)
+      el.scrollTop = (active + 2) * p.rowHeight - el.clientHeight + head / 4;
   }, [active]);
   const items = [];
   for (let i = first; i < last; i++) {
     items.push(
-      <div key={p.keyOf(i)} id={`${id}-${i}`} role="row" aria-rowindex={i + 2} aria-selected={i === active}
+      <div
+        key={p.keyOf(i)}
+        id={`${id}-${i}`}
+        role="row"
+        aria-rowindex={i + 2}
+        aria-selected={i === active}
         class={`row ${p.rowClass?.(i) ?? ""} ${i === active ? "active" : ""}`}
         style={{ transform: `translateY(${i * p.rowHeight}px)`, height: `${p.rowHeight}px` }}
-        onClick={(e) => { if (!(e.target as Element).closest("a, button, input")) { setActive(i); p.open(i); } }}>
+        onClick={(e) => {
+          if (!(e.target as Element).closest("a, button, input")) {
+            setActive(i);
+            p.open(i);
+          }
+        }}
+      >
         {p.row(i)}
-      </div>);
+      </div>,
+    );
   }
   return (
-    <div ref={ref} class={`grid ${p.className ?? ""}`} role="grid" aria-label={p.label} aria-rowcount={p.rows + 1} tabIndex={0} onKeyDown={key}
-      aria-activedescendant={active >= first && active < last ? `${id}-${active}` : undefined}>
+    <div
+      ref={ref}
+      class={`grid ${p.className ?? ""}`}
+      role="grid"
+      aria-label={p.label}
+      aria-rowcount={p.rows + 1}
+      tabIndex={0}
+      onKeyDown={key}
+      aria-activedescendant={active >= first && active < last ? `${id}-${active}` : undefined}
+    >
       <div class="grid-inner" role="presentation" style={{ minWidth: p.minWidth ?? "" }}>
         <div class="row head" role="row" aria-rowindex={1}>
           {p.columns.map((c) => (
             <div key={c.id} role="columnheader" class={`c-${c.id}`} aria-sort={c.sorted ?? "none"}>
-              {c.sort
-                ? <button class="plain" onClick={c.sort}>{c.title}{c.sorted && <span aria-hidden="true">{c.sorted === "ascending" ? " ↑" : " ↓"}</span>}</button>
-                : c.title}
-            </div>))}
+              {c.sort ? (
+                <button class="plain" onClick={c.sort}>
+                  {c.title}
+                  {c.sorted && <span aria-hidden="true">{c.sorted === "ascending" ? " ↑" : " ↓"}</span>}
+                </button>
+              ) : (
+                c.title
+              )}
+            </div>
+          ))}
         </div>
-        <div class="rows" role="rowgroup" style={{ height: `${p.rows * p.rowHeight}px` }}>{items}</div>
+        <div class="rows" role="rowgroup" style={{ height: `${p.rows * p.rowHeight}px` }}>
+          {items}
+        </div>
       </div>
     </div>
   );
 }
 
 // Lines shows text line by line: YAML and logs, of any length.
-export function Lines(p: { lines: readonly { text: string; tag?: string; bad?: boolean }[]; label: string; follow?: boolean; onScrolledUp?(): void }) {
+export function Lines(p: {
+  lines: readonly { text: string; tag?: string; bad?: boolean }[];
+  label: string;
+  follow?: boolean;
+  onScrolledUp?(): void;
+}) {
   const height = 18;
   const { ref, first, last } = useWindow(p.lines.length, height);
   const own = useRef(0);
@@ -110,12 +153,16 @@ export function Lines(p: { lines: readonly { text: string; tag?: string; bad?: b
     const l = p.lines[i]!;
     items.push(
       <div key={i} class={l.bad ? "line bad" : "line"} style={{ transform: `translateY(${i * height}px)` }}>
-        {l.tag !== undefined && <span class="tag">{l.tag}</span>}{l.text || " "}
-      </div>);
+        {l.tag !== undefined && <span class="tag">{l.tag}</span>}
+        {l.text || " "}
+      </div>,
+    );
   }
   return (
     <div ref={ref} class="lines" tabIndex={0} role="log" aria-live="off" aria-label={p.label} onScroll={scroll}>
-      <div class="lines-inner" style={{ height: `${p.lines.length * height}px` }}>{items}</div>
+      <div class="lines-inner" style={{ height: `${p.lines.length * height}px` }}>
+        {items}
+      </div>
     </div>
   );
 }

@@ -26,28 +26,58 @@ export function FlowScreen({ namespace, name }: { namespace: string; name: strin
   return (
     <main class="screen flow">
       <div class="title">
-        <h1><span class="dim"><a href={`/?namespace=${encodeURIComponent(namespace)}`}>{namespace}</a> / </span>{name}</h1>
+        <h1>
+          <span class="dim">
+            <a href={`/?namespace=${encodeURIComponent(namespace)}`}>{namespace}</a> /{" "}
+          </span>
+          {name}
+        </h1>
         {row && <State state={stateOf(row)} tone={row.tone} />}
         {row?.paused && <span class="flag">paused</span>}
-        {row?.started && <span class="dim">{row.ended ? "took" : "for"} {duration(row.started, row.ended)}</span>}
+        {row?.started && (
+          <span class="dim">
+            {row.ended ? "took" : "for"} {duration(row.started, row.ended)}
+          </span>
+        )}
         <span class="spacer" />
-        <a class="button" href={hrefOf({ kind: "JobFlow", namespace, name }).replace("/flows/", "/objects/JobFlow/")}>Details</a>
+        <a class="button" href={hrefOf({ kind: "JobFlow", namespace, name }).replace("/flows/", "/objects/JobFlow/")}>
+          Details
+        </a>
         {row && <Actions row={row} />}
       </div>
       {row && <CountsBar counts={row.counts} />}
       {row?.message && row.tone === "bad" && <p class="message bad">{row.message}</p>}
       <div class="bar-tabs">
-        <Tabs label="Views" at={view} pick={(id) => setParams({ view: id === "graph" ? "" : id })}
-          tabs={[{ id: "graph", title: "Graph" }, { id: "timeline", title: "Timeline" }, { id: "table", title: "Table" }]} />
-        <input type="search" placeholder="Search nodes ( / )" aria-label="Search nodes" data-search value={param("q")}
-          onInput={(e) => setParams({ q: e.currentTarget.value })} />
+        <Tabs
+          label="Views"
+          at={view}
+          pick={(id) => setParams({ view: id === "graph" ? "" : id })}
+          tabs={[
+            { id: "graph", title: "Graph" },
+            { id: "timeline", title: "Timeline" },
+            { id: "table", title: "Table" },
+          ]}
+        />
+        <input
+          type="search"
+          placeholder="Search nodes ( / )"
+          aria-label="Search nodes"
+          data-search
+          value={param("q")}
+          onInput={(e) => setParams({ q: e.currentTarget.value })}
+        />
       </div>
       <div class="with-drawer">
         <div class="view">
-          {!model || !(state.synced || flow.shown.value) ? <Empty>{state.problem || unseen(state.sources) || "Loading…"}</Empty> :
-            view === "timeline" ? <Timeline flow={flow} model={model} open={open} /> :
-            view === "table" ? <NodeTable flow={flow} model={model} open={open} /> :
-            <GraphView key={`${namespace}/${name}`} flow={flow} model={model} open={open} />}
+          {!model || !(state.synced || flow.shown.value) ? (
+            <Empty>{state.problem || unseen(state.sources) || "Loading…"}</Empty>
+          ) : view === "timeline" ? (
+            <Timeline flow={flow} model={model} open={open} />
+          ) : view === "table" ? (
+            <NodeTable flow={flow} model={model} open={open} />
+          ) : (
+            <GraphView key={`${namespace}/${name}`} flow={flow} model={model} open={open} />
+          )}
         </div>
         {node && <NodeDrawer flow={flow} namespace={namespace} name={name} node={node} />}
       </div>
@@ -65,7 +95,8 @@ function NodeDrawer(p: { flow: ReturnType<typeof watchFlow>; namespace: string; 
   const model = p.flow.model.value;
   void p.flow.version.value;
   const i = model?.index.get(p.node) ?? -1;
-  let waited = "", critical = false;
+  let waited = "",
+    critical = false;
   if (model && i >= 0) {
     const t = timesOf(model, time(p.flow.row.value?.started), now.peek());
     const end = Number.isNaN(t.started[i]!) ? (p.flow.row.value?.ended ? NaN : now.value) : t.started[i]!;
