@@ -25,6 +25,11 @@ type ClusterStep struct {
 	// Group is the object about which an actor takes steps together, such as "Job default/demo"; empty for steps that are taken alone.
 	// [Explore] takes the steps of an actor and a group as one, unless Bounds.EachStep.
 	Group string
+	// Root is the object that controls the object of the step, or that itself, such as "Job default/demo"; empty for steps that concern
+	// several. With Bounds.Coarse, Explore takes the steps of a root as one until the root itself has changed.
+	Root string
+	// OfRoot reports whether the step writes Root itself.
+	OfRoot bool
 	// Local reports whether the step reads and writes only one object and what that controls. [Explore] takes two local steps of an actor
 	// in one order only.
 	Local bool

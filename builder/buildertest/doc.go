@@ -78,9 +78,10 @@
 // process lives on is a fault of its own: [Bounds.LostReplies].
 //
 // The rest of the cluster is [Scenario.Cluster], such as a world of package world, or [Scenario.World], one object at a time; it must be
-// deterministic and use the server's clock, or no state comes twice. Three orders are left out because they show nowhere, the first two
-// unless [Bounds.EachStep]: a step that changes a kind which no operator and no invariant reads comes first; the writes of a controller
-// about one object are one step; and a pass that would write nothing is no step.
+// deterministic and use the server's clock, or no state comes twice. Two orders are left out because they show nowhere: a step that
+// changes a kind which no operator and no invariant reads comes first, and a pass that would write nothing is no step. The writes of a
+// controller about one object are one step, so that no operator reads what is between them; [Bounds.EachStep] makes each a step.
+// [Bounds.Coarse] leaves out more: all steps about a Job and its pods are one until the Job has changed.
 //
 // Scenario of package story makes a scenario from a file. Its counterexamples are stories: see [Counterexample].
 //

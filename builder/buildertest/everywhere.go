@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/pmezard/go-difflib/difflib"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // CrashEverywhere tests that an operator survives a crash at any time. It runs the scenario once without a crash, until nothing
@@ -83,8 +85,25 @@ func (s *Scenario) inPeace(ctx context.Context) (*run, []string, error) {
 	if err := s.checkForeign(r); err != nil {
 		return nil, nil, err
 	}
-	end, err := s.endState(r.server)
+	end, err := r.endState()
 	return r, end, err
+}
+
+// endState returns the server's state for a comparison: all objects, beside a Cluster those of kinds that the operator reads or writes.
+func (r *run) endState() ([]string, error) {
+	if r.cluster == nil {
+		return r.scenario.endState(r.server)
+	}
+	r.keepCalls()
+	known := map[schema.GroupKind]bool{}
+	for _, c := range r.calls {
+		known[c.Kind] = true
+	}
+	s := r.scenario
+	s.Normalize = func(obj *unstructured.Unstructured) bool {
+		return known[obj.GroupVersionKind().GroupKind()] && r.scenario.Normalize(obj)
+	}
+	return s.endState(r.server)
 }
 
 // crashing runs a scenario with a crash after the k-th write and compares it with the run without a crash.
@@ -97,7 +116,7 @@ func (s *Scenario) crashing(ctx context.Context, k int, options []CrashOption, p
 	if err := r.settle(ctx); err != nil {
 		return err
 	}
-	got, err := s.endState(r.server)
+	got, err := r.endState()
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,10 @@ type Bounds struct {
 	// EachStep explores the order of all steps of the Cluster. Default: false, a step that changes only objects of kinds that no operator
 	// and no invariant reads is taken at once, alone, because its order shows in nothing but what follows from it.
 	EachStep bool
+	// Coarse takes the steps of the Cluster about an object and what that controls as one, until the object itself has changed: a Job's
+	// pod is bound and starts, and then the Job counts it. For several children at the same time, whose orders are otherwise too many.
+	// Default: false.
+	Coarse bool
 	// WholeWorld makes all changes of the World one step, for a World whose changes of several objects belong together. Default: false, a
 	// step is the changes of one object, and the World runs without its other changes.
 	WholeWorld bool

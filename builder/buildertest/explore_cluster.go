@@ -1,6 +1,7 @@
 package buildertest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -42,8 +43,8 @@ func (e *exploration) aroundOf(s *exploredState) (around, error) {
 	return a, nil
 }
 
-// reduced leaves out orders that show nowhere. A step that changes an object of a kind that nothing reads comes first, alone; of a
-// controller's steps about one object, only the first one stands for all.
+// reduced leaves out orders. A step that changes an object of a kind that nothing reads comes first, alone, because its place shows
+// nowhere; of a controller's steps about one object, only the first one stands for all.
 func (e *exploration) reduced(a around) around {
 	for _, step := range a.steps {
 		if !e.seen[step.Kind] {
@@ -52,20 +53,30 @@ func (e *exploration) reduced(a around) around {
 	}
 	known := map[string]bool{}
 	a.steps = slices.DeleteFunc(slices.Clone(a.steps), func(step ClusterStep) bool {
-		group := step.Actor + " " + step.Group
-		again := step.Group != "" && known[group]
+		group := e.groupOf(step)
+		again := group != "" && known[group]
 		known[group] = true
 		return again
 	})
 	return a
 }
 
+// groupOf returns what the steps have in common that are taken as one; empty for a step that is taken alone.
+func (e *exploration) groupOf(step ClusterStep) string {
+	switch {
+	case e.bounds.EachStep || !e.seen[step.Kind]:
+		return ""
+	case e.bounds.Coarse && step.Root != "":
+		return step.Root
+	case step.Group == "":
+		return ""
+	}
+	return step.Actor + ": reconcile " + step.Group
+}
+
 // nameOf returns the name of a step in a trace.
 func (e *exploration) nameOf(step ClusterStep) string {
-	if step.Group == "" || e.bounds.EachStep || !e.seen[step.Kind] {
-		return clusterStep + step.Name
-	}
-	return clusterStep + step.Actor + ": reconcile " + step.Group
+	return clusterStep + cmp.Or(e.groupOf(step), step.Name)
 }
 
 // stepCluster takes a step of the rest of the cluster. It returns the names of the single steps.
@@ -84,20 +95,26 @@ func (e *exploration) stepCluster(s *exploredState, name string) (*exploredState
 		return nil, nil, fmt.Errorf("the cluster: %w", err)
 	}
 	took := []string{first.Name}
-	for first.Group != "" && !a.alone && !e.bounds.EachStep {
+	changed := first // the last step that has changed the root
+	for group := e.groupOf(first); group != "" && !a.alone; {
 		steps, _, err := e.cluster.Next()
 		if err != nil {
 			return nil, nil, fmt.Errorf("the cluster: %w", err)
 		}
-		at := slices.IndexFunc(steps, func(step ClusterStep) bool { return step.Actor == first.Actor && step.Group == first.Group })
+		at := slices.IndexFunc(steps, func(step ClusterStep) bool {
+			return e.groupOf(step) == group && (!changed.OfRoot || step.Actor == changed.Actor)
+		})
 		if at < 0 {
 			break
 		}
 		if err := steps[at].Run(e.ctx); err != nil {
 			return nil, nil, fmt.Errorf("the cluster: %w", err)
 		}
+		if !changed.OfRoot {
+			changed = steps[at]
+		}
 		if took = append(took, steps[at].Name); len(took) > maxGroup {
-			return nil, nil, fmt.Errorf("the cluster: %s of %s never ends", first.Actor, first.Group)
+			return nil, nil, fmt.Errorf("the cluster: the steps of %s never end", group)
 		}
 	}
 	next, err := e.arrive(s, nil)

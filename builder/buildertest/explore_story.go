@@ -67,14 +67,14 @@ func (e *exploration) lines(s *exploredState, name string) ([]string, error) {
 	var err error
 	e.eachPass(s, func(pass string, process, request int) {
 		if rest, ok := strings.CutPrefix(name, pass); ok && (rest == "" || strings.HasPrefix(rest, ", ")) && lines == nil && err == nil {
-			lines, err = e.passLines(s, name, rest, process, request)
+			lines, err = e.passLines(s, rest, process, request)
 		}
 	})
 	return lines, err
 }
 
-// passLines returns the lines of a pass, with its faults. rest is its name without the request's.
-func (e *exploration) passLines(s *exploredState, name, rest string, process, request int) ([]string, error) {
+// passLines returns the lines of a pass, with its faults, which rest names.
+func (e *exploration) passLines(s *exploredState, rest string, process, request int) ([]string, error) {
 	p := e.processes[process]
 	gvk, err := e.server.kinds.of(p.Owner)
 	if err != nil {

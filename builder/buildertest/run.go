@@ -22,7 +22,8 @@ type run struct {
 	scenario Scenario
 	server   *Server
 	world    client.Client
-	start    uint64 // the server's version at the start
+	cluster  Cluster // nil: the scenario's World
+	start    uint64  // the server's version at the start
 
 	process    *Client
 	reconciler reconcile.Reconciler
@@ -37,6 +38,9 @@ func (s *Scenario) begin() (*run, error) {
 		return nil, err
 	}
 	r := &run{scenario: *s, server: server, world: server.Client("world"), start: server.Version()}
+	if s.Cluster != nil {
+		r.cluster = s.Cluster(server)
+	}
 	return r, r.restart()
 }
 
@@ -71,16 +75,17 @@ func (r *run) settle(ctx context.Context) error {
 			idle = 0
 			continue
 		}
-		if err := r.scenario.World(ctx, r.world); err != nil {
-			return fmt.Errorf("the world: %w", err)
+		next, err := r.others(ctx)
+		if err != nil {
+			return err
 		}
 		switch {
 		case r.server.Version() != before:
 			idle = 0
-		case idle < idleSteps && (after > 0 || failed != nil || r.scenario.Lag > 0):
+		case idle < idleSteps && (after > 0 || next > 0 || failed != nil || r.scenario.Lag > 0):
 			r.process.Refresh()
 			if !r.scenario.ClockStands {
-				r.server.clock.Step(max(after, time.Second))
+				r.server.clock.Step(max(sooner(after, next), time.Second))
 			}
 			idle++
 		case failed != nil && !r.scenario.Tolerate(failed):
@@ -128,10 +133,42 @@ func (r *run) reconcile(ctx context.Context, req reconcile.Request) (_ reconcile
 // afterCrash runs the rest of the cluster, and then starts a new process.
 func (r *run) afterCrash(ctx context.Context) error {
 	r.keepCalls()
-	if err := r.scenario.World(ctx, r.world); err != nil {
-		return fmt.Errorf("the world: %w", err)
+	if _, err := r.others(ctx); err != nil {
+		return err
 	}
 	return r.restart()
+}
+
+// others lets the rest of the cluster act once: each step that is possible, or the World. It returns the time until the cluster can do
+// more, 0 for none.
+func (r *run) others(ctx context.Context) (time.Duration, error) {
+	if r.cluster == nil {
+		if err := r.scenario.World(ctx, r.world); err != nil {
+			return 0, fmt.Errorf("the world: %w", err)
+		}
+		return 0, nil
+	}
+	steps, next, err := r.cluster.Next()
+	for _, step := range steps {
+		if err == nil {
+			err = step.Run(ctx)
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("the cluster: %w", err)
+	}
+	if next.IsZero() {
+		return 0, nil
+	}
+	return next.Sub(r.server.clock.Now()), nil
+}
+
+// sooner returns the smaller duration that isn't 0.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 func (r *run) keepCalls() {

@@ -32,7 +32,8 @@ type Scenario struct {
 	// World imitates the rest of the cluster, after each round: see [CompleteJobs], [RollOut] and [InOrder]. It must do the same in the
 	// same state, and nothing when it is done. Default: nil, nothing else happens.
 	World World
-	// Cluster returns the rest of the cluster around a server, in single steps: world.Cluster, for example. It replaces World. Default:
+	// Cluster returns the rest of the cluster around a server, in single steps, such as a world.World. It replaces World: after each round
+	// it takes every step that is possible then. Two runs are compared by the objects of kinds that the operator reads or writes. Default:
 	// nil, World.
 	Cluster func(*Server) Cluster
 

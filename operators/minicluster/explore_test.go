@@ -24,9 +24,9 @@ func explored(t *testing.T, c *v1alpha1.MiniCluster, codes ...int32) buildertest
 	return buildertest.Scenario{
 		Scheme:   scheme,
 		Options:  []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.MiniCluster{})},
-		Objects:  []client.Object{c},
+		Objects:  []client.Object{c, aNode},
 		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(c)}},
-		World:    jobController(codes),
+		Cluster:  cluster(codes...),
 		Normalize: func(obj *unstructured.Unstructured) bool {
 			unstructured.RemoveNestedField(obj.Object, "status", "leader") // no pass may have observed it running
 			return true
@@ -39,13 +39,13 @@ func explored(t *testing.T, c *v1alpha1.MiniCluster, codes ...int32) buildertest
 
 func TestExploreAClusterThatSucceeds(t *testing.T) {
 	s := explored(t, makeCluster(2), 0)
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, WholeWorld: true})
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Coarse: true})
 	assert.True(t, report.Exhausted)
 }
 
 // The leader of the first start is killed, that of the second one fails.
 func TestExploreAClusterThatRestarts(t *testing.T) {
 	s := explored(t, makeCluster(1, backoffLimit(1)), exitKilled, 4)
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, WholeWorld: true})
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Coarse: true})
 	assert.True(t, report.Exhausted)
 }

@@ -23,13 +23,13 @@ func TestPassesReplay(t *testing.T) {
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	recorder := record.NewRecorder(1 << 20)
 	random := Planner{NewCertificate: NewCertificate}
-	cluster := makeCluster(2, backoffLimit(1), func(c *v1alpha1.MiniCluster) { c.UID = "" })
+	demo := makeCluster(2, backoffLimit(1), func(c *v1alpha1.MiniCluster) { c.UID = "" })
 	buildertest.Settle(t, buildertest.Scenario{
 		Scheme:   scheme,
 		Options:  []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.MiniCluster{})},
-		Objects:  []client.Object{cluster},
-		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(cluster)}},
-		World:    jobController([]int32{-1, 0}),
+		Objects:  []client.Object{demo, aNode},
+		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(demo)}},
+		Cluster:  cluster(-1, 0),
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
 			return buildertest.NewReconciler(Operator(nil, random), recordtest.Client{Client: c, Recorder: recorder}, c.Now)
 		},

@@ -3,6 +3,8 @@ package world
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +37,7 @@ type Step struct {
 	Name      string
 
 	group string // the object about which a controller makes several steps
+	root  string // the object that controls the changed one, or that itself
 	run   func(context.Context) error
 }
 
@@ -81,6 +84,15 @@ func groupOf(actor, kind string, c Change) string {
 	return fmt.Sprintf("%s %s/%s", owner, c.Object.GetNamespace(), name)
 }
 
+// rootOf names the workload that controls an object, or the object itself.
+func rootOf(kind string, obj client.Object) string {
+	name := obj.GetName()
+	if ref := metav1.GetControllerOfNoCopy(obj); ref != nil && slices.Contains(slices.Collect(maps.Values(workloads)), ref.Kind) {
+		kind, name = ref.Kind, ref.Name
+	}
+	return fmt.Sprintf("%s %s/%s", kind, obj.GetNamespace(), name)
+}
+
 // stepOf returns the step that makes a change.
 func (w *World) stepOf(actor string, with client.Client, c Change) (Step, error) {
 	gvk, err := apiutil.GVKForObject(c.Object, w.scheme)
@@ -88,7 +100,7 @@ func (w *World) stepOf(actor string, with client.Client, c Change) (Step, error)
 		return Step{}, err
 	}
 	return Step{
-		group: groupOf(actor, gvk.Kind, c),
+		group: groupOf(actor, gvk.Kind, c), root: rootOf(gvk.Kind, c.Object),
 		Actor: actor, Does: string(c.Verb), Kind: gvk.GroupKind(), Namespace: c.Object.GetNamespace(), Name: c.Object.GetName(),
 		run: func(ctx context.Context) error {
 			err := c.apply(ctx, with)

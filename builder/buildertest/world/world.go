@@ -114,6 +114,7 @@ func (w *World) Next() ([]buildertest.ClusterStep, time.Time, error) {
 	for _, s := range steps {
 		all = append(all, buildertest.ClusterStep{
 			Name: s.String(), Actor: s.Actor, Kind: s.Kind, Group: s.group, Local: s.isLocal(), Run: s.run,
+			Root: s.root, OfRoot: s.root == fmt.Sprintf("%s %s/%s", s.Kind.Kind, s.Namespace, s.Name),
 		})
 	}
 	return all, next, err
